@@ -1,0 +1,24 @@
+# Warnings, sanitizers and optimisation flags, kept in interface targets that every folder links.
+
+add_library(convladder_settings INTERFACE)
+target_include_directories(convladder_settings INTERFACE "${PROJECT_SOURCE_DIR}")
+
+set(warning_flags -Wall -Wextra -Wpedantic)
+if(CONVLADDER_WERROR)
+  list(APPEND warning_flags -Werror)
+endif()
+foreach(flag IN LISTS warning_flags)
+  target_compile_options(convladder_settings INTERFACE $<$<COMPILE_LANGUAGE:CXX>:${flag}>)
+endforeach()
+
+if(CONVLADDER_SANITIZE)
+  set(sanitizer_flags -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer)
+  target_compile_options(convladder_settings INTERFACE "$<$<COMPILE_LANGUAGE:CXX>:${sanitizer_flags}>")
+  target_link_options(convladder_settings INTERFACE ${sanitizer_flags})
+endif()
+
+# The measured code is optimised for the machine it runs on; the record says for which.
+set(CONVLADDER_CPU_VARIANT_FLAGS -O3 -march=${CONVLADDER_CPU_ARCHITECTURE})
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  list(APPEND CONVLADDER_CPU_VARIANT_FLAGS -mprefer-vector-width=512)
+endif()

@@ -1,0 +1,13 @@
+# Everything comes from Debian packages; scripts/setup.sh installs what is missing.
+
+find_package(nlohmann_json 3.11 REQUIRED)
+find_package(CLI11 REQUIRED)
+find_package(fmt REQUIRED)
+find_package(ZLIB REQUIRED)
+find_package(benchmark REQUIRED)
+find_package(Threads REQUIRED)
+find_package(OpenMP REQUIRED COMPONENTS CXX)
+find_package(dnnl QUIET)
+if(NOT dnnl_FOUND)
+  message(STATUS "oneDNN not found: the CPU ladder has no library beside it (package libdnnl-dev)")
+endif()

@@ -1,0 +1,41 @@
+# Writes build_information.hpp, and leaves it alone when nothing changed so that nothing is rebuilt.
+
+set(commit "unknown")
+set(dirty "false")
+find_program(git git)
+if(git)
+  execute_process(COMMAND "${git}" -C "${SOURCE_DIR}" rev-parse HEAD OUTPUT_VARIABLE output RESULT_VARIABLE failed
+                  OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
+  if(NOT failed)
+    set(commit "${output}")
+    execute_process(COMMAND "${git}" -C "${SOURCE_DIR}" status --porcelain OUTPUT_VARIABLE output ERROR_QUIET)
+    if(NOT output STREQUAL "")
+      set(dirty "true")
+    endif()
+  endif()
+endif()
+
+set(content "#pragma once\n\nnamespace convladder::build {\n")
+foreach(pair "version=${VERSION}" "commit=${commit}" "build_type=${BUILD_TYPE}" "compiler=${COMPILER}"
+             "cxx_flags=${CXX_FLAGS}" "cpu_variant_flags=${CPU_VARIANT_FLAGS}" "cuda_compiler=${CUDA_COMPILER}"
+             "cuda_architectures=${CUDA_ARCHITECTURES}")
+  string(FIND "${pair}" "=" at)
+  string(SUBSTRING "${pair}" 0 ${at} name)
+  math(EXPR at "${at} + 1")
+  string(SUBSTRING "${pair}" ${at} -1 value)
+  string(APPEND content "inline constexpr const char* ${name} = \"${value}\";\n")
+endforeach()
+if(SANITIZED)
+  set(sanitized "true")
+else()
+  set(sanitized "false")
+endif()
+string(APPEND content "inline constexpr bool dirty = ${dirty};\ninline constexpr bool sanitized = ${sanitized};\n")
+string(APPEND content "}  // namespace convladder::build\n")
+
+if(EXISTS "${OUTPUT}")
+  file(READ "${OUTPUT}" existing)
+endif()
+if(NOT "${existing}" STREQUAL "${content}")
+  file(WRITE "${OUTPUT}" "${content}")
+endif()

@@ -1,0 +1,133 @@
+// A device holds memory, runs kernels and knows its own clock.
+//
+// The harness and the variants see only this interface; what executes a launch (a GPU, or later the simulated
+// device) is behind it. Nothing here knows of convolution.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace convladder {
+
+class Device;
+
+/// The grid or block of a launch, in blocks or threads.
+struct Dim3 {
+  unsigned x = 1;
+  unsigned y = 1;
+  unsigned z = 1;
+  bool operator==(const Dim3&) const = default;
+};
+
+/// One kernel launch as plain data: which kernel, how many blocks of how many threads, with which arguments.
+struct KernelLaunch {
+  const void* kernel = nullptr;          ///< host address of the `__global__` function
+  Dim3 grid;                             ///< blocks
+  Dim3 block;                            ///< threads per block
+  std::size_t dynamic_shared_bytes = 0;  ///< shared memory asked for at the launch, beside the kernel's own
+  std::vector<std::vector<std::byte>> arguments;  ///< one entry per parameter, its bytes exactly as declared
+};
+
+/// Describes a launch of `kernel`; every argument is converted to its parameter's exact type first.
+template <typename... Parameters>
+KernelLaunch make_launch(void (*kernel)(Parameters...), Dim3 grid, Dim3 block, std::size_t dynamic_shared_bytes,
+                         std::type_identity_t<Parameters>... arguments) {
+  static_assert((std::is_trivially_copyable_v<Parameters> && ...), "kernel parameters are copied byte by byte");
+  KernelLaunch launch{reinterpret_cast<const void*>(kernel), grid, block, dynamic_shared_bytes, {}};
+  const auto append = [&launch](const auto& value) {
+    std::vector<std::byte> bytes(sizeof value);
+    std::memcpy(bytes.data(), &value, sizeof value);
+    launch.arguments.push_back(std::move(bytes));
+  };
+  (append(arguments), ...);
+  return launch;
+}
+
+/// Memory on a device, freed with its owner. Move-only.
+class DeviceBuffer {
+ public:
+  DeviceBuffer() = default;
+  DeviceBuffer(Device& device, void* address, std::size_t bytes) : device_(&device), address_(address), bytes_(bytes) {}
+  DeviceBuffer(DeviceBuffer&& other) noexcept { swap(other); }
+  DeviceBuffer& operator=(DeviceBuffer&& other) noexcept {
+    swap(other);
+    return *this;
+  }
+  DeviceBuffer(const DeviceBuffer&) = delete;
+  DeviceBuffer& operator=(const DeviceBuffer&) = delete;
+  ~DeviceBuffer();
+
+  void* address() const { return address_; }
+  float* floats() const { return static_cast<float*>(address_); }
+  std::size_t bytes() const { return bytes_; }
+
+ private:
+  void swap(DeviceBuffer& other) noexcept {
+    std::swap(device_, other.device_);
+    std::swap(address_, other.address_);
+    std::swap(bytes_, other.bytes_);
+  }
+  Device* device_ = nullptr;
+  void* address_ = nullptr;
+  std::size_t bytes_ = 0;
+};
+
+/// What a measurement should say about the device's state while it was taken (clock in MHz, temperature in deg C).
+/// Empty where the device cannot tell.
+struct DeviceState {
+  std::optional<double> clock_mhz;
+  std::optional<double> temperature_celsius;
+  std::vector<std::string> throttle_reasons;
+};
+
+/// A place where convolutions run. Every failure is an exception: `DeviceError` for a launch or a copy that failed.
+class Device {
+ public:
+  Device() = default;
+  Device(const Device&) = delete;
+  Device& operator=(const Device&) = delete;
+  virtual ~Device() = default;
+
+  /// Bytes that can still be allocated.
+  virtual std::size_t free_bytes() const = 0;
+
+  /// Allocates `bytes`, aligned to at least 64; `label` names the allocation in errors.
+  virtual DeviceBuffer allocate(std::size_t bytes, std::string_view label) = 0;
+  virtual void copy_to_device(void* destination, const void* source, std::size_t bytes) = 0;
+  virtual void copy_to_host(void* destination, const void* source, std::size_t bytes) = 0;
+
+  /// Enqueues a kernel. Throws on devices that run host code only.
+  virtual void launch(const KernelLaunch& launch) = 0;
+  /// Waits until everything enqueued is done.
+  virtual void wait() = 0;
+
+  /// Runs `work` and returns the nanoseconds it took by the device's own clock: events on a GPU, so that an
+  /// asynchronous launch is timed to its end and not to its return.
+  virtual double time_ns(const std::function<void()>& work) = 0;
+
+  /// Whether `flush_caches` does anything: only then are cold times measured.
+  virtual bool can_flush_caches() const { return false; }
+  /// Evicts the last-level cache by writing more than its size.
+  virtual void flush_caches() {}
+
+  virtual DeviceState state() const { return {}; }
+
+ private:
+  friend class DeviceBuffer;
+  virtual void free(void* address, std::size_t bytes) noexcept = 0;
+};
+
+inline DeviceBuffer::~DeviceBuffer() {
+  if (device_ != nullptr && address_ != nullptr) device_->free(address_, bytes_);
+}
+
+}  // namespace convladder

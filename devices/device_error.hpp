@@ -1,0 +1,18 @@
+// What went wrong on a device, told apart so that a case gets the right status.
+#pragma once
+
+#include <stdexcept>
+
+namespace convladder {
+
+/// A launch, a copy or a wait failed on the device. The case's status is `launch failed`.
+struct DeviceError : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+/// The device has not enough memory. The message says how much was asked for and how much is free.
+struct OutOfDeviceMemory : DeviceError {
+  using DeviceError::DeviceError;
+};
+
+}  // namespace convladder

@@ -1,0 +1,39 @@
+// The kinds of device this build has. Each registers itself from its own folder.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "devices/device.hpp"
+
+namespace convladder {
+
+/// One thing to know about a device, for `convladder env` and the record: ("multiprocessors", "132").
+struct DeviceFact {
+  std::string name;
+  std::string value;
+};
+
+/// A kind of device: what it is called, whose variants it runs, and how to open it.
+struct DeviceKind {
+  std::string_view name;    ///< "cpu", "cuda", "simulated"
+  std::string_view family;  ///< the variants it runs: "cpu" or "cuda"
+  int order = 0;            ///< place in lists
+  /// Empty if a device can be opened, otherwise why not, worded to follow "skipped: ".
+  std::string (*unavailable)() = nullptr;
+  std::unique_ptr<Device> (*open)() = nullptr;
+  /// The device's name and figures; empty where none is there. The first fact is ("name", …).
+  std::vector<DeviceFact> (*facts)() = nullptr;
+};
+
+/// All kinds in this build, by `order`.
+std::vector<DeviceKind> device_kinds();
+
+/// A static object of this type in a device's source file adds its kind.
+struct DeviceRegistration {
+  explicit DeviceRegistration(const DeviceKind& kind);
+};
+
+}  // namespace convladder

@@ -1,0 +1,89 @@
+// The contract: what a variant of the convolution is, and what it promises.
+//
+// A variant is one source file: a head comment that says what this stage changes, the kernel, its launch plan and
+// one registration. Everything else - command line, record, charts, tests - is derived from the registration.
+// See docs/adding_a_variant.md; `cpu_variant.hpp` and `cuda_variant.hpp` make the registration three lines long.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "devices/device.hpp"
+#include "variants/conv_shape.hpp"
+
+namespace convladder {
+
+/// What a registration says about its variant. All texts live as long as the program.
+struct VariantInfo {
+  std::string_view family;       ///< "cpu" or "cuda"
+  std::optional<int> rung;       ///< place on the family's ladder, from 1; none for a library beside the ladder
+  std::string_view name;         ///< unique in its family, as typed: "shared-memory"
+  std::string_view title;        ///< as drawn: "Shared memory"
+  std::string_view builds_on;    ///< name of the stage it adds one idea to; empty for the first and for libraries
+  std::string_view hypothesis;   ///< one sentence: what should get better, and why
+};
+
+/// What a prepared convolution reads and writes: NCHW tensors on the device, of the sizes the shape says.
+struct ConvTensors {
+  const float* input = nullptr;
+  float* output = nullptr;
+};
+
+/// A convolution made ready for one shape, one set of weights and one pair of tensors: weights reordered, workspaces
+/// allocated, nothing left to do but the work itself. Calls enqueue on the device; the caller waits.
+class PreparedConv {
+ public:
+  PreparedConv() = default;
+  PreparedConv(const PreparedConv&) = delete;
+  PreparedConv& operator=(const PreparedConv&) = delete;
+  virtual ~PreparedConv() = default;
+
+  /// Whether the convolution works in a layout of its own. Then op time (`convolve` alone) and layer time
+  /// (`load_input`, `convolve`, `store_output`) differ, and both are measured.
+  virtual bool has_own_layout() const { return false; }
+  /// NCHW input -> own layout.
+  virtual void load_input() {}
+  /// The convolution alone, in the variant's own layout.
+  virtual void convolve() = 0;
+  /// Own layout -> NCHW output.
+  virtual void store_output() {}
+
+  /// What `prepare` chose, for the record: an algorithm, a tile size. Empty if there was nothing to choose.
+  virtual std::string choice() const { return {}; }
+};
+
+/// One implementation of the forward convolution. Stateless: one object serves every case.
+class ConvVariant {
+ public:
+  ConvVariant() = default;
+  ConvVariant(const ConvVariant&) = delete;
+  ConvVariant& operator=(const ConvVariant&) = delete;
+  virtual ~ConvVariant() = default;
+
+  /// Empty if it can run the shape, otherwise why not, in one line.
+  virtual std::string unsupported_reason(const ConvShape& shape) const {
+    static_cast<void>(shape);
+    return {};
+  }
+
+  /// Makes it ready. `weights` are OIHW on the host and only valid during the call; `tensors` are on `device`.
+  /// Throws DeviceError where the device refuses.
+  virtual std::unique_ptr<PreparedConv> prepare(Device& device, const ConvShape& shape, const float* weights,
+                                                ConvTensors tensors) const = 0;
+
+  /// The kernels one `convolve` launches, in order, without a device: for their names, resources and occupancy.
+  /// Addresses in the arguments are null. Empty for variants that launch none of ours.
+  virtual std::vector<KernelLaunch> launch_plan(const ConvShape& shape) const {
+    static_cast<void>(shape);
+    return {};
+  }
+
+  /// The largest allowed |error| / sum(|x*w|) against a float64 reference. 1e-6 holds for float32 arithmetic in any
+  /// order of summation; tf32 and fp16 inputs with float32 accumulation need 1e-3.
+  virtual double tolerance() const { return 1e-6; }
+};
+
+}  // namespace convladder
