@@ -1,0 +1,12 @@
+// A file from outside that is not what it should be. The message names the file, the place and what was expected.
+#pragma once
+
+#include <stdexcept>
+
+namespace convladder {
+
+struct DataError : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+}  // namespace convladder
