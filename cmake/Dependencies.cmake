@@ -4,6 +4,8 @@ find_package(nlohmann_json 3.11 REQUIRED)
 find_package(CLI11 REQUIRED)
 find_package(fmt REQUIRED)
 find_package(ZLIB REQUIRED)
+set(OPENSSL_USE_STATIC_LIBS ON)  # SHA-256 alone is used, and the program stays portable
+find_package(OpenSSL REQUIRED COMPONENTS Crypto)
 find_package(benchmark REQUIRED)
 find_package(Threads REQUIRED)
 find_package(OpenMP REQUIRED COMPONENTS CXX)
