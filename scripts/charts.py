@@ -1,0 +1,142 @@
+#!/usr/bin/python3
+"""Draws a run: ladder, time over batch, throughput over batch, and the table. It only draws what run.json holds."""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import logging
+import re
+import sys
+import warnings
+from pathlib import Path
+from typing import Optional, Sequence
+
+from convladder_charts import table
+from convladder_charts.json_text import RecordError
+from convladder_charts.record import Group, Record, load, printable
+
+BAD_INPUT = 3
+CANNOT_WRITE = 4
+
+EXAMPLES = """\
+examples:
+  scripts/charts.py results/host-20250101/run.json             charts and table.md next to run.json
+  scripts/charts.py run.json --table                           the table in the terminal as well
+  scripts/charts.py run.json --output docs --format svg        SVG only, into docs/
+  scripts/charts.py run.json --device cpu --batch 1000         one device; the ladder at batch 1000
+
+The first device that has times gets the plain file names (measured before predicted, cuda before cpu), every
+other one has its name in the file's: ladder-cpu.svg. The same run.json gives the same files, byte for byte.
+
+exit status: 0 drawn (also when no case has a time: the charts say so), 2 usage, 3 no readable run,
+4 cannot write."""
+
+
+def main(arguments: Optional[Sequence[str]] = None) -> int:
+    """Runs the command line; returns the exit status."""
+    options = _parser().parse_args(arguments)
+    sys.stdout.reconfigure(errors="replace")
+    _silence_fonts()
+    try:
+        record = _selected(load(options.run), options)
+        output = options.output or options.run.resolve().parent
+        output.mkdir(parents=True, exist_ok=True)
+        if options.table:
+            print(table.plain(record))
+        if not record.drawn:
+            print("charts.py: no case of this run has a time; the charts say so")
+        for path in _write_all(record, output, options):
+            print(path)
+    except RecordError as error:
+        return _complain(str(error), BAD_INPUT)
+    except BrokenPipeError:
+        sys.stderr.close()
+        return 0
+    except OSError as error:
+        return _complain(f"cannot write {error.filename or ''}: {error.strerror}", CANNOT_WRITE)
+    return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(description=__doc__, epilog=EXAMPLES, allow_abbrev=False,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("run", type=Path, metavar="RUN.json", help="the record of a run")
+    parser.add_argument("--output", type=Path, metavar="DIR", help="where to write (default: next to RUN.json)")
+    parser.add_argument("--format", type=_formats, default=("svg", "png"), metavar="svg,png",
+                        help="which pictures (default: svg,png)")
+    parser.add_argument("--device", type=_list, metavar="NAMES", help="only these devices, comma-separated")
+    parser.add_argument("--batch", type=int, metavar="N",
+                        help="the ladder's batch (default: per layer the largest where the most stages have a time)")
+    parser.add_argument("--table", action="store_true", help="print the table too")
+    return parser
+
+
+def _list(text: str) -> tuple[str, ...]:
+    return tuple(part.strip() for part in text.split(",") if part.strip())
+
+
+def _formats(text: str) -> tuple[str, ...]:
+    formats = _list(text)
+    if not formats or not set(formats) <= {"svg", "png"}:
+        raise argparse.ArgumentTypeError(f"expected svg, png or svg,png, not {text!r}")
+    return formats
+
+
+def _selected(record: Record, options: argparse.Namespace) -> Record:
+    """The record with the asked devices only; asking for what it does not hold is bad input."""
+    groups = record.groups
+    if options.device:
+        held = sorted({group.device for group in groups})
+        unknown = [name for name in options.device if name not in held]
+        if unknown:
+            raise RecordError(f"{options.run}: no device {printable(', '.join(unknown))}; it holds {', '.join(held)}")
+        groups = tuple(group for group in groups if group.device in options.device)
+    if options.batch is not None:
+        held = sorted({ladder.batch for group in groups for ladder in group.ladders})
+        if options.batch not in held:
+            raise RecordError(f"{options.run}: no batch {options.batch}; it holds {', '.join(map(str, held))}")
+    return dataclasses.replace(record, groups=groups)
+
+
+def _write_all(record: Record, output: Path, options: argparse.Namespace) -> list[Path]:
+    """Draws group by group: no two devices, and nothing measured and predicted, share an axis."""
+    from convladder_charts import ladder, nothing, style, throughput_over_batch, time_over_batch
+    from convladder_charts.page import save, write
+
+    charts = {"ladder": ladder.draw, "time_over_batch": time_over_batch.draw,
+              "throughput_over_batch": throughput_over_batch.draw}
+    written = []
+    with style.applied():
+        for index, group in enumerate(record.drawn or (None,)):
+            for name, draw in charts.items():
+                page, title, description = (draw if group else nothing.draw)(record, group, options.batch)
+                for ending in options.format:
+                    path = output / f"{name}{_suffix(index, group)}.{ending}"
+                    save(page, path, title, description)
+                    written.append(path)
+    write(output / "table.md", table.markdown(record).encode("utf-8"))
+    return [*written, output / "table.md"]
+
+
+def _suffix(index: int, group: Optional[Group]) -> str:
+    if index == 0 or group is None:
+        return ""
+    parts = [group.device] + [group.family] * (group.family != group.device)
+    parts += [group.kind] * (group.kind != "measured")
+    return "".join("-" + re.sub(r"[^a-z0-9]+", "_", part.lower()) for part in parts)
+
+
+def _silence_fonts() -> None:
+    """A name in a script that the font lacks is drawn as boxes in PNG; that is no reason to fill the terminal."""
+    warnings.filterwarnings("ignore", message="Glyph .* missing from current font")
+    logging.getLogger("matplotlib").setLevel(logging.ERROR)
+
+
+def _complain(message: str, status: int) -> int:
+    print(f"charts.py: {message}", file=sys.stderr)
+    return status
+
+
+if __name__ == "__main__":
+    sys.exit(main())

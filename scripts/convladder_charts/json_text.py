@@ -1,0 +1,133 @@
+"""Reading JSON so that every complaint names the file and the place in it."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from pathlib import Path
+from typing import Any, Iterator
+
+_STRING_OR_CONSTANT = re.compile(r'"(?:[^"\\]|\\.)*"|-?Infinity|NaN', re.DOTALL)
+
+
+class RecordError(Exception):
+    """A file that is no readable run. The message is one line: file, place, what was expected."""
+
+
+def read_json(path: Path) -> Any:
+    """The parsed document. Raises RecordError; NaN and Infinity are refused because JSON has no such tokens."""
+    text = _read_text(path)
+    try:
+        document = json.loads(text, parse_constant=_refuse_constant)
+    except json.JSONDecodeError as error:
+        what = "the file is empty" if not text.strip() else _ending_or(error, text)
+        raise RecordError(f"{path}:{error.lineno}:{error.colno}: {what}; expected the JSON of a convladder run") from None
+    except _Constant:
+        line, column, token = next(constants(text))
+        raise RecordError(f"{path}:{line}:{column}: {token} is not JSON; expected a number or null") from None
+    except RecursionError:
+        raise RecordError(f"{path}:1:1: nested too deeply; expected the JSON of a convladder run") from None
+    except ValueError as error:  # an integer of thousands of digits
+        raise RecordError(f"{path}:1:1: {one_line(error)}; expected the JSON of a convladder run") from None
+    return document
+
+
+def constants(text: str) -> Iterator[tuple[int, int, str]]:
+    """Line, column and text of each NaN or Infinity outside strings."""
+    for match in _STRING_OR_CONSTANT.finditer(text):
+        if not match.group().startswith('"'):
+            line = text.count("\n", 0, match.start()) + 1
+            yield line, match.start() - text.rfind("\n", 0, match.start()), match.group()
+
+
+def one_line(message: object) -> str:
+    """A message of somebody else's as one line."""
+    return " ".join(str(message).split())
+
+
+def _read_text(path: Path) -> str:
+    try:
+        return path.read_bytes().decode("utf-8")
+    except OSError as error:
+        raise RecordError(f"{path}: {error.strerror}; expected the run.json of a convladder run") from None
+    except UnicodeDecodeError as error:
+        raise RecordError(f"{path}: byte {error.start} is not UTF-8; expected the JSON of a convladder run") from None
+
+
+def _ending_or(error: json.JSONDecodeError, text: str) -> str:
+    """The parser's complaint, or the plain word for a file that stops in the middle."""
+    stops = error.pos >= len(text.rstrip()) or error.msg.startswith("Unterminated string")
+    return "the file ends in the middle" if stops else error.msg[:1].lower() + error.msg[1:]
+
+
+class _Constant(Exception):
+    pass
+
+
+def _refuse_constant(token: str) -> Any:
+    raise _Constant(token)
+
+
+class Node:
+    """A value together with its place in the document, so that a wrong one can be named: $.cases[3].batch."""
+
+    def __init__(self, value: Any, source: Path, place: str = "$") -> None:
+        self.value = value
+        self.source = source
+        self.place = place
+
+    def field(self, name: str) -> "Node":
+        """A required member of an object."""
+        if not isinstance(self.value, dict):
+            raise self.wrong("an object")
+        if name not in self.value:
+            raise RecordError(f"{self.source}: {self.place}: expected a member \"{name}\", there is none")
+        return Node(self.value[name], self.source, f"{self.place}.{name}")
+
+    def items(self) -> list["Node"]:
+        """The elements of an array."""
+        if not isinstance(self.value, list):
+            raise self.wrong("an array")
+        return [Node(item, self.source, f"{self.place}[{index}]") for index, item in enumerate(self.value)]
+
+    def text(self) -> str:
+        """The string as it stands, for lookups; draw it through `printable`."""
+        if not isinstance(self.value, str):
+            raise self.wrong("a string")
+        return self.value
+
+    def integer(self) -> int:
+        """A whole number; true and false are none."""
+        if not isinstance(self.value, int) or isinstance(self.value, bool):
+            raise self.wrong("an integer")
+        return self.value
+
+    def number(self) -> float:
+        """A finite number."""
+        if not isinstance(self.value, (int, float)) or isinstance(self.value, bool) or not _finite(self.value):
+            raise self.wrong("a finite number")
+        return float(self.value)
+
+    def boolean(self) -> bool:
+        """true or false."""
+        if not isinstance(self.value, bool):
+            raise self.wrong("true or false")
+        return self.value
+
+    def is_null(self) -> bool:
+        """Whether the value is null."""
+        return self.value is None
+
+    def wrong(self, expected: str) -> RecordError:
+        """The error that says what stands here instead of `expected`."""
+        found = json.dumps(self.value)
+        found = found if len(found) <= 40 else found[:37] + "..."
+        return RecordError(f"{self.source}: {self.place}: expected {expected}, found {found}")
+
+
+def _finite(value: float) -> bool:
+    try:
+        return math.isfinite(value)
+    except OverflowError:  # an integer beyond any double
+        return False

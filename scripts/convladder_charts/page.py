@@ -1,0 +1,158 @@
+"""A figure measured in inches from its upper left corner, its heading, and its file."""
+
+from __future__ import annotations
+
+import io
+import os
+import tempfile
+from pathlib import Path
+from typing import Any, Iterable, Sequence
+from xml.sax.saxutils import escape
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+
+from convladder_charts.record import Group, Record, Row
+from convladder_charts.style import FAINT, INK, MUTED, text_inches
+from convladder_charts.units import span
+
+MARGIN = 0.35
+_TITLE_SIZE = 12.5
+_SUBTITLE_SIZE = 8.5
+_LINE = 0.185
+
+
+class Page:
+    """Places things where they are meant to be; no layout engine moves them afterwards."""
+
+    def __init__(self, width: float, height: float) -> None:
+        self.width = width
+        self.height = height
+        self.figure = Figure(figsize=(width, height))
+
+    def axes(self, left: float, top: float, width: float, height: float) -> Axes:
+        """A plot whose frame is exactly this rectangle."""
+        return self.figure.add_axes(
+            (left / self.width, 1 - (top + height) / self.height, width / self.width, height / self.height))
+
+    def text(self, left: float, top: float, text: str, **options: Any) -> None:
+        """A text whose anchor is at this point; baseline alignment unless said."""
+        options = {"fontsize": 8.5, "va": "center_baseline", "ha": "left"} | options
+        self.figure.text(left / self.width, 1 - top / self.height, text, **options)
+
+    def line(self, points: Sequence[tuple[float, float]], **options: Any) -> None:
+        """A line or marker through points of the page."""
+        xs, ys = zip(*points)
+        self.figure.add_artist(Line2D(
+            [x / self.width for x in xs], [1 - y / self.height for y in ys],
+            transform=self.figure.transFigure, **options))
+
+
+class Heading:
+    """What every figure says at its top: what is shown, how it was sampled, on what and from which commit."""
+
+    def __init__(self, title: str, lines: Iterable[str], warnings: Iterable[str], width: float) -> None:
+        inner = width - 2 * MARGIN
+        self.title = title
+        self._titles = wrapped(title, _TITLE_SIZE, inner, "bold")
+        self._lines = [part for line in lines for part in wrapped(line, _SUBTITLE_SIZE, inner)]
+        self._warnings = [part for line in warnings for part in wrapped("! " + line, _SUBTITLE_SIZE, inner, "bold")]
+
+    @property
+    def height(self) -> float:
+        """The space it takes, its margin above and below included."""
+        rows = len(self._lines) + len(self._warnings)
+        return MARGIN + 0.25 * len(self._titles) + _LINE * rows + 0.2
+
+    def draw(self, page: Page) -> None:
+        """Writes it at the top of the page."""
+        top = MARGIN + 0.06
+        for line in self._titles:
+            page.text(MARGIN, top, line, fontsize=_TITLE_SIZE, weight="bold", color=INK)
+            top += 0.25
+        for line, weight in [(w, "bold") for w in self._warnings] + [(x, "normal") for x in self._lines]:
+            page.text(MARGIN, top, line, fontsize=_SUBTITLE_SIZE, color=INK if weight == "bold" else MUTED,
+                      weight=weight)
+            top += _LINE
+
+
+def sampling(rows: Sequence[Row], mark: str) -> str:
+    """How many samples stand behind each figure, and what its interval is."""
+    samples = [float(row.samples) for row in rows if row.samples]
+    levels = [100 * row.level for row in rows if row.level is not None]
+    parts = [f"median of n = {span(samples)} samples" if samples else "without samples"]
+    if levels:
+        parts.append(f"{mark}: {span(levels, 1)} % confidence interval of the median")
+    caches = sorted({row.cache for row in rows if row.cache in ("hot", "cold")})
+    return "; ".join(parts + [f"caches {' and '.join(caches)}"] if caches else parts)
+
+
+def provenance(record: Record, group: Group) -> str:
+    """Where the figures come from."""
+    return f"{group.hardware} · commit {record.commit} · data: {record.data}"
+
+
+def times_named(rows: Iterable[Row]) -> str:
+    """Which of the two times the rows hold."""
+    named = {row.of for row in rows if row.has_time}
+    return {frozenset({"op"}): "op time", frozenset({"layer"}): "layer time"}.get(frozenset(named),
+                                                                                  "op and layer time")
+
+
+def panel_title(page: Page, left: float, top: float, name: str, detail: str) -> None:
+    """A panel's layer in bold, its shape and batch beside it."""
+    page.text(left, top, name, fontsize=10, weight="bold")
+    page.text(left + text_inches(name, 10, "bold") + 0.14, top, detail, color=MUTED)
+
+
+def rule(page: Page, left: float, right: float, top: float) -> None:
+    """A faint horizontal line."""
+    page.line([(left, top), (right, top)], color=FAINT, linewidth=0.8)
+
+
+def wrapped(text: str, size: float, inches: float, weight: str = "normal") -> list[str]:
+    """The text in lines of at most this width, broken between words; a longer word stands alone."""
+    lines = [""]
+    for word in text.split():
+        longer = f"{lines[-1]} {word}".strip()
+        if lines[-1] and text_inches(longer, size, weight) > inches:
+            lines.append(word)
+        else:
+            lines[-1] = longer
+    return lines
+
+
+def save(page: Page, path: Path, title: str, description: str) -> None:
+    """Writes the figure as .svg or .png by the path's ending: the same bytes for the same record."""
+    buffer = io.BytesIO()
+    if path.suffix == ".svg":
+        page.figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None})
+        write(path, _accessible(buffer.getvalue().decode("utf-8"), title, description).encode("utf-8"))
+    else:
+        page.figure.savefig(buffer, format="png", metadata={"Software": None, "Title": title,
+                                                            "Description": description})
+        write(path, buffer.getvalue())
+
+
+def _accessible(svg: str, title: str, description: str) -> str:
+    """Gives the drawing a name and a description for those who cannot see it."""
+    start = svg.index("<svg ")
+    end = svg.index(">", start)
+    opening = svg[start:end] + ' role="img" aria-labelledby="figure-title figure-description">'
+    texts = (f'\n <title id="figure-title">{escape(title)}</title>'
+             f'\n <desc id="figure-description">{escape(description)}</desc>')
+    return svg[:start] + opening + texts + svg[end + 1:]
+
+
+def write(path: Path, content: bytes) -> None:
+    """Puts a whole file in place or none: a reader never sees half of one."""
+    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
+        os.chmod(temporary, 0o644)
+        os.replace(temporary, path)
+    except BaseException:
+        os.unlink(temporary)
+        raise

@@ -1,0 +1,312 @@
+"""The record of a run as the charts need it: the ladders, and what stands in a figure's heading.
+
+Nothing is computed here that run.json already says: times, ratios and rates are the record's own.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Callable, Optional, TypeVar
+
+from convladder_charts.json_text import Node, RecordError, read_json
+
+SCHEMA_VERSION = "1.0"
+LONGEST_NAME = 60
+_UNDRAWABLE = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
+_REAL_DEVICES = {"cuda": 0, "cpu": 1}
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Stage:
+    """A variant: a rung of its family's ladder, or a library beside it."""
+
+    family: str
+    rung: Optional[int]
+    name: str
+    title: str
+    twin: int = 0
+    """How many stages of the family with the same rung come before it."""
+
+    @property
+    def is_library(self) -> bool:
+        """Libraries have no rung: they are the ladder's ceiling."""
+        return self.rung is None
+
+
+@dataclass(frozen=True)
+class Row:
+    """One case in its ladder. Times in nanoseconds, None where there is none."""
+
+    stage: Stage
+    status: str
+    reason: str
+    of: Optional[str]
+    median: Optional[float]
+    low: Optional[float]
+    high: Optional[float]
+    gflop_per_s: Optional[float]
+    layer_median: Optional[float]
+    x_previous: Optional[float]
+    x_baseline: Optional[float]
+    percent_of_library: Optional[float]
+    samples: int
+    level: Optional[float]
+    cache: Optional[str]
+
+    @property
+    def has_time(self) -> bool:
+        """Whether there is anything to draw; a time of zero or less is none."""
+        return self.median is not None and self.median > 0
+
+    @property
+    def why_no_time(self) -> str:
+        """Status and reason in one line."""
+        status = "no time" if self.status == "ok" else self.status
+        return f"{status}: {self.reason}" if self.reason else status
+
+
+@dataclass(frozen=True)
+class Ladder:
+    """The stages of one layer and batch on one device."""
+
+    network: str
+    layer: str
+    shape: str
+    batch: int
+    rows: tuple[Row, ...]
+
+    @property
+    def layer_name(self) -> str:
+        """As the command line spells it."""
+        return f"{self.network}.{self.layer}"
+
+    @property
+    def timed(self) -> tuple[Row, ...]:
+        """The rows that can be drawn."""
+        return tuple(row for row in self.rows if row.has_time)
+
+
+@dataclass(frozen=True)
+class Group:
+    """All ladders of one device, family and kind of time: what may share a figure and an axis."""
+
+    device: str
+    family: str
+    kind: str
+    hardware: str
+    ladders: tuple[Ladder, ...]
+
+    @property
+    def has_times(self) -> bool:
+        """Whether any stage of any ladder was timed."""
+        return any(ladder.timed for ladder in self.ladders)
+
+    @property
+    def stages(self) -> tuple[Stage, ...]:
+        """Every stage of the group once, in ladder order."""
+        return tuple(dict.fromkeys(row.stage for ladder in self.ladders for row in ladder.rows))
+
+    @property
+    def layers(self) -> tuple[str, ...]:
+        """The layers in the record's order."""
+        return tuple(dict.fromkeys(ladder.layer_name for ladder in self.ladders))
+
+    def of_layer(self, layer: str) -> tuple[Ladder, ...]:
+        """The ladders of one layer by batch."""
+        return tuple(sorted((one for one in self.ladders if one.layer_name == layer), key=lambda one: one.batch))
+
+    def skipped_line(self) -> str:
+        """Why nothing of this group is drawn, in one line."""
+        reasons = dict.fromkeys(row.why_no_time for ladder in self.ladders for row in ladder.rows)
+        shown = "; ".join(list(reasons)[:3]) + ("; …" if len(reasons) > 3 else "")
+        cases = sum(len(ladder.rows) for ladder in self.ladders)
+        return f"{self.device}: none of {cases} cases has a {self.kind} time ({shown or 'no cases'})"
+
+
+@dataclass(frozen=True)
+class Record:
+    """A run, ready to be drawn."""
+
+    host: str
+    cpu: str
+    commit: str
+    data: str
+    program: str
+    date: str
+    warnings: tuple[str, ...]
+    groups: tuple[Group, ...]
+
+    @property
+    def drawn(self) -> tuple[Group, ...]:
+        """The groups that have times."""
+        return tuple(group for group in self.groups if group.has_times)
+
+    @property
+    def skipped_lines(self) -> tuple[str, ...]:
+        """One line for each group that has none."""
+        return tuple(group.skipped_line() for group in self.groups if not group.has_times)
+
+
+def printable(text: str, longest: int = LONGEST_NAME) -> str:
+    """A text of the record on one line, without characters that steer a terminal or break XML."""
+    kept = "".join(" " if unicodedata.category(c) in _UNDRAWABLE else c for c in text)
+    kept = " ".join(kept.split())
+    return kept if len(kept) <= longest else kept[: longest - 1] + "…"
+
+
+def load(path: Path) -> Record:
+    """Reads and checks a run.json. Raises RecordError."""
+    root = Node(read_json(path), path)
+    _check_is_run(root)
+    context = root.field("context")
+    stages = _stages(root.field("variants"))
+    cases = {case.field("id").text(): case for case in root.field("cases").items()}
+    return Record(
+        host=printable(context.field("host").field("name").text()),
+        cpu=_cpu(context.field("cpu")),
+        commit=_commit(context.field("program")),
+        data=_data(context.field("dataset")),
+        program=_program(context.field("program")),
+        date=printable(context.field("date").text()),
+        warnings=_warnings(root, len(cases)),
+        groups=_groups(root.field("ladders"), stages, cases, context),
+    )
+
+
+def _check_is_run(root: Node) -> None:
+    if not isinstance(root.value, dict) or not {"schema_version", "cases", "ladders"} <= set(root.value):
+        raise RecordError(f"{root.source}: $: not a convladder run; "
+                          "expected an object with \"schema_version\", \"cases\" and \"ladders\"")
+    version = root.field("schema_version")
+    if version.value != SCHEMA_VERSION:
+        raise version.wrong(f"schema version \"{SCHEMA_VERSION}\"")
+
+
+def _optional(node: Node, read: Callable[[Node], T]) -> Optional[T]:
+    return None if node.is_null() else read(node)
+
+
+def _cpu(cpu: Node) -> str:
+    threads = cpu.field("threads").integer()
+    return f"{printable(cpu.field('model').text())}, {threads} thread{'' if threads == 1 else 's'}"
+
+
+def _commit(program: Node) -> str:
+    commit = printable(program.field("commit").text()[:9]) or "unknown"
+    return commit + (" (dirty)" if program.field("dirty").boolean() else "")
+
+
+def _data(dataset: Node) -> str:
+    name = printable(dataset.field("name").text())
+    size = f"{dataset.field('height').integer()}×{dataset.field('width').integer()}"
+    return f"{name}, {dataset.field('images').integer()} images {size}"
+
+
+def _program(program: Node) -> str:
+    parts = ("name", "version", "build_type", "compiler")
+    name, version, build_type, compiler = (printable(program.field(part).text()) for part in parts)
+    return f"{name} {version}, {build_type} build, {compiler}"
+
+
+def _warnings(root: Node, recorded: int) -> tuple[str, ...]:
+    """What a reader must know before believing a figure."""
+    warnings = []
+    if not root.field("complete").boolean():
+        planned = root.field("planned").items() if "planned" in root.value else []
+        known = f"{recorded} of {len(planned)}" if planned else f"{recorded}"
+        warnings.append(f"incomplete run: {known} cases recorded")
+    if root.field("context").field("program").field("sanitized").boolean():
+        warnings.append("sanitized build: its times say nothing about speed")
+    return tuple(warnings)
+
+
+def _stages(variants: Node) -> dict[tuple[str, str], Stage]:
+    stages: dict[tuple[str, str], Stage] = {}
+    for node in variants.items():
+        family, name = node.field("family").text(), node.field("name").text()
+        rung = _optional(node.field("rung"), Node.integer)
+        twins = sum(1 for stage in stages.values() if (stage.family, stage.rung) == (family, rung))
+        title = printable(node.field("title").text()) or printable(name) or "(no name)"
+        stages[family, name] = Stage(family, rung, name, title, twins)
+    return stages
+
+
+def _groups(ladders: Node, stages: dict[tuple[str, str], Stage], cases: dict[str, Node],
+            context: Node) -> tuple[Group, ...]:
+    """Measured before predicted, GPU before CPU before others: the first group gets the plain file names."""
+    members: dict[tuple[str, str, str], list[Ladder]] = {}
+    for node in ladders.items():
+        key = tuple(node.field(name).text() for name in ("device", "family", "kind"))
+        members.setdefault(key, []).append(_ladder(node, key[1], stages, cases))  # type: ignore[arg-type]
+    order = sorted(members, key=lambda key: (key[2] != "measured", _REAL_DEVICES.get(key[0], 2)))
+    return tuple(
+        Group(printable(device), printable(family), printable(kind), _hardware(device, context),
+              tuple(members[device, family, kind]))
+        for device, family, kind in order)
+
+
+def _hardware(device: str, context: Node) -> str:
+    """What the times were taken on: the model, and for a CPU the threads."""
+    cpu = _cpu(context.field("cpu"))
+    if device == "cpu":
+        return cpu
+    for node in context.field("devices").items():
+        if node.field("kind").text() == device:
+            facts = node.field("facts")
+            for key in ("name", "model"):
+                if isinstance(facts.value, dict) and key in facts.value:
+                    return printable(facts.field(key).text())
+    return f"device {printable(device)} on {cpu}"
+
+
+def _ladder(node: Node, family: str, stages: dict[tuple[str, str], Stage], cases: dict[str, Node]) -> Ladder:
+    kind = node.field("kind").text()
+    rows = node.field("rows").items()
+    return Ladder(
+        network=printable(node.field("network").text()),
+        layer=printable(node.field("layer").text()),
+        shape=next((_shape(cases[one]) for one in (row.field("case").text() for row in rows) if one in cases), ""),
+        batch=node.field("batch").integer(),
+        rows=tuple(_row(row, family, kind, stages, cases) for row in rows))
+
+
+def _shape(case: Node) -> str:
+    """Input, filters and what is not ordinary: 12×33×33 → 24 maps, 7×7, stride 2."""
+    shape = case.field("shape")
+    value = {name: shape.field(name).integer() for name in
+             ("in_channels", "height", "width", "out_channels", "kernel", "stride", "padding", "groups")}
+    text = (f"{value['in_channels']}×{value['height']}×{value['width']} in, "
+            f"{value['out_channels']} maps, {value['kernel']}×{value['kernel']} kernel")
+    usual = {"stride": 1, "padding": 0, "groups": 1}
+    return text + "".join(f", {name} {value[name]}" for name, plain in usual.items() if value[name] != plain)
+
+
+def _row(row: Node, family: str, kind: str, stages: dict[tuple[str, str], Stage], cases: dict[str, Node]) -> Row:
+    name, rung = row.field("variant").text(), _optional(row.field("rung"), Node.integer)
+    stage = stages.get((family, name)) or Stage(family, rung, name, printable(name) or "(no name)")
+    case = cases.get(row.field("case").text())
+    time = _time_of(case, kind)
+    interval = time.field("interval") if time else None
+    reason = _optional(case.field("reason"), Node.text) if case else None
+    numbers = ("median_ns", "low_ns", "high_ns", "gflop_per_s", "layer_median_ns", "x_previous", "x_baseline",
+               "percent_of_library")
+    median, low, high, rate, layer, previous, baseline, percent = (
+        _optional(row.field(number), Node.number) for number in numbers)
+    return Row(
+        stage, printable(row.field("status").text()), printable(reason or "", 120),
+        _optional(row.field("of"), Node.text), median, low, high, rate, layer, previous, baseline, percent,
+        samples=len(time.field("samples").items()) if time else 0,
+        level=interval.field("level").number() if interval and not interval.is_null() else None,
+        cache=time.value.get("cache") if time else None)
+
+
+def _time_of(case: Optional[Node], kind: str) -> Optional[Node]:
+    """The case's own time, if it is of the ladder's kind: it knows the samples and the level."""
+    time = case.field("time") if case else None
+    if time is None or time.is_null() or time.field("kind").text() != kind:
+        return None
+    return time

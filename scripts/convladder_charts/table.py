@@ -1,0 +1,156 @@
+"""The same figures as text: plain for a terminal of 100 columns, Markdown for a page."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from typing import Iterable
+
+from convladder_charts.page import sampling
+from convladder_charts.record import Group, Ladder, Record, Row
+from convladder_charts.units import NONE, Unit, percent, ratio, significant, unit_for
+
+WIDTH = 100
+_COLUMNS = ("median", "interval", "of", "GFLOP/s", "× prev", "× base", "% of lib")
+_WIDTHS = (8, 19, 6, 8, 8, 8, 9)
+_STAGE_WIDTH = WIDTH - sum(_WIDTHS) - 2
+_MARKDOWN_SPECIAL = re.compile(r"([\\`*_{}\[\]<>|#~$&!])")
+
+
+def plain(record: Record) -> str:
+    """For the terminal; every line fits `WIDTH` columns."""
+    lines = [_cut(line, WIDTH) for line in _about(record)]
+    for group in record.drawn:
+        for ladder in group.ladders:
+            unit = _unit(ladder)
+            lines += ["", _cut(f"{_heading(group, ladder)} · {group.kind} times in {unit.name}", WIDTH)]
+            lines.append("  " + _pad("stage", _STAGE_WIDTH) + _aligned(_COLUMNS))
+            for row in ladder.rows:
+                lines += _plain_row(row, unit)
+    return "\n".join(line.rstrip() for line in [*lines, "", *_wrapped(_legend(record))]) + "\n"
+
+
+def markdown(record: Record) -> str:
+    """GitHub-flavoured Markdown."""
+    lines = ["# Convolution ladder", "", *(f"- {_escaped(line)}" for line in _about(record)), "",
+             _escaped(_legend(record))]
+    for group in record.drawn:
+        lines += ["", f"## {_escaped(group.device)} ({_escaped(group.hardware)}), {_escaped(group.kind)}"]
+        for ladder in group.ladders:
+            lines += ["", f"### {_escaped(_heading(group, ladder))}", "", *_markdown_table(ladder)]
+    return "\n".join(lines) + "\n"
+
+
+def _about(record: Record) -> list[str]:
+    """Where the figures come from; devices without a time take one line each."""
+    devices = [f"{group.device}: {group.hardware}; {sampling(_timed(group), 'intervals')}" for group in record.drawn]
+    return [*(f"Attention: {warning}" for warning in record.warnings),
+            f"host {record.host}, {record.date}",
+            *dict.fromkeys(devices or [f"cpu: {record.cpu}"]),
+            f"commit {record.commit}, {record.program}",
+            f"data: {record.data}",
+            *record.skipped_lines]
+
+
+def _legend(record: Record) -> str:
+    if not record.drawn:
+        return "No case of this run has a time."
+    return ("of: layer is NCHW in to NCHW out, op the convolution alone in the variant's own layout. "
+            "The ratios compare layer times: × prev to the stage it builds on, × base to the first rung, "
+            "% of lib to the fastest library. Intervals are confidence intervals of the median.")
+
+
+def _timed(group: Group) -> list[Row]:
+    return [row for ladder in group.ladders for row in ladder.timed]
+
+
+def _heading(group: Group, ladder: Ladder) -> str:
+    return f"{group.device} · {ladder.layer_name} · batch {ladder.batch} · {ladder.shape}"
+
+
+def _unit(ladder: Ladder) -> Unit:
+    return unit_for(row.median for row in ladder.timed if row.median)
+
+
+def _name(row: Row) -> str:
+    return row.stage.title if row.stage.is_library else f"{row.stage.rung} {row.stage.title}"
+
+
+def _figures(row: Row, unit: Unit) -> list[list[str]]:
+    """The cells after the stage. A variant with its own layout has two lines: ratios belong to its layer time."""
+    interval = NONE
+    if row.low is not None and row.high is not None:
+        interval = f"[{unit.text(row.low)}, {unit.text(row.high)}]"
+    rate = NONE if row.gflop_per_s is None else significant(row.gflop_per_s)
+    ratios = [ratio(row.x_previous), ratio(row.x_baseline), percent(row.percent_of_library)]
+    own = [unit.text(row.median or 0), interval, row.of or NONE, rate]
+    if row.of == "op" and row.layer_median is not None:
+        return [[*own, NONE, NONE, NONE], [unit.text(row.layer_median), NONE, "layer", NONE, *ratios]]
+    return [[*own, *ratios]]
+
+
+def _plain_row(row: Row, unit: Unit) -> Iterable[str]:
+    name = "  " + _pad(_cut(_name(row), _STAGE_WIDTH - 1), _STAGE_WIDTH)
+    if not row.has_time:
+        return [name + "  " + _cut(row.why_no_time, WIDTH - _STAGE_WIDTH - 4)]
+    first, *more = _figures(row, unit)
+    return [name + _aligned(first), *("  " + " " * _STAGE_WIDTH + _aligned(cells) for cells in more)]
+
+
+def _markdown_table(ladder: Ladder) -> list[str]:
+    unit = _unit(ladder)
+    headings = ["stage", f"median ({unit.name})", f"interval ({unit.name})", *_COLUMNS[2:], "status"]
+    lines = [_markdown_row(headings), "|:--|--:|--:|:--|--:|--:|--:|--:|:--|"]
+    for row in ladder.rows:
+        name = _escaped(_name(row))
+        if not row.has_time:
+            lines.append(_markdown_row([name, *[NONE] * len(_COLUMNS), _escaped(row.why_no_time)]))
+            continue
+        for index, cells in enumerate(_figures(row, unit)):
+            lines.append(_markdown_row([name if index == 0 else "", *cells, row.status if index == 0 else ""]))
+    return lines
+
+
+def _markdown_row(cells: Iterable[str]) -> str:
+    return "| " + " | ".join(cells) + " |"
+
+
+def _escaped(text: str) -> str:
+    return _MARKDOWN_SPECIAL.sub(r"\\\1", text)
+
+
+def _aligned(cells: Iterable[str]) -> str:
+    """Figures right, so that digits stand under digits; the word "of" in the middle of its column."""
+    padded = []
+    for column, width, cell in zip(_COLUMNS, _WIDTHS, cells):
+        padded.append("  " + _pad(cell, width - 2) if column == "of" else _pad(_cut(cell, width - 1), width, right=True))
+    return "".join(padded)
+
+
+def _columns(text: str) -> int:
+    """Terminal columns: wide characters take two, combining ones none."""
+    return sum(0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in text)
+
+
+def _pad(text: str, width: int, right: bool = False) -> str:
+    space = " " * max(width - _columns(text), 0)
+    return space + text if right else text + space
+
+
+def _cut(text: str, width: int) -> str:
+    if _columns(text) <= width:
+        return text
+    while _columns(text) > width - 1:
+        text = text[:-1]
+    return text + "…"
+
+
+def _wrapped(text: str) -> list[str]:
+    lines = [""]
+    for word in text.split():
+        longer = f"{lines[-1]} {word}".strip()
+        if _columns(longer) <= WIDTH:
+            lines[-1] = longer
+        else:
+            lines.append(word)
+    return lines
