@@ -6,7 +6,7 @@ from typing import Iterable, Optional
 
 from matplotlib.axes import Axes
 
-from convladder_charts.page import (MARGIN, Heading, Page, panel_title, provenance, rule, sampling, times_named)
+from convladder_charts.page import (MARGIN, Heading, Page, device_name, panel_title, provenance, rule, sampling, times_named)
 from convladder_charts.record import Group, Ladder, Record, Row
 from convladder_charts.style import FAINT, INK, MUTED, fitted, mark_of, text_inches
 from convladder_charts.units import Unit, linear_ticks, percent, ratio, unit_for
@@ -38,8 +38,8 @@ def draw(record: Record, group: Group, batch: Optional[int]) -> tuple[Page, str,
     """The figure, its title and its description in words."""
     ladders = chosen_ladders(group, batch)
     rows = [row for ladder in ladders for row in ladder.timed]
-    title = f"{group.device} ladder: {group.kind} {times_named(rows)} of one forward convolution, stage by stage"
-    heading = Heading(title, [sampling(rows, "error bars"), provenance(record, group), *record.skipped_lines],
+    title = f"{device_name(group)} ladder: {times_named(rows)} of one forward convolution, stage by stage"
+    heading = Heading(title, [sampling(group, rows, "error bars:"), provenance(record, group), *record.skipped_lines],
                       record.warnings, WIDTH)
     page = Page(WIDTH, heading.height + sum(_panel_height(ladder) for ladder in ladders) + 0.1)
     heading.draw(page)
@@ -103,7 +103,7 @@ class _Panel:
         axes = self._axes()
         for index, row in enumerate(ladder.rows):
             middle = self.top + _offset(ladder, index) + _ROW / 2
-            if index and _offset(ladder, index) - _offset(ladder, index - 1) > _ROW:
+            if index and row.stage.is_library and not ladder.rows[index - 1].stage.is_library:
                 rule(self.page, MARGIN, self.right, self.top + _offset(ladder, index) - _LIBRARY_GAP / 2)
             self._name(row, middle)
             if row.has_time:
@@ -115,9 +115,7 @@ class _Panel:
 
     def _headings(self) -> None:
         top = self.top - 0.14
-        named = times_named(self.ladder.timed)
-        word = {"op and layer time": "layer time (op time where it says so)"}.get(named, named)
-        self.page.text(self.left, top, f"{word}, {self.unit.name}", fontsize=8, color=MUTED)
+        self.page.text(self.left, top, f"{times_named(self.ladder.timed)}, {self.unit.name}", fontsize=8, color=MUTED)
         for index, (heading, _) in enumerate(_COLUMNS):
             self.page.text(self._column(index), top, heading, fontsize=8, color=MUTED, ha="right")
         rule(self.page, MARGIN, self.right, self.top - 0.03)
@@ -132,7 +130,7 @@ class _Panel:
         axes.set_yticks([])
         extents = [_extent(row) / self.unit.nanoseconds for row in self.ladder.timed]
         axes.set_xlim(0, self._right_end())
-        ticks = linear_ticks(max(extents), 5) if extents else [0.0]
+        ticks = linear_ticks(max(extents), 8) if extents else [0.0]
         axes.set_xticks(ticks, [f"{tick:.6g}" for tick in ticks])
         axes.tick_params(axis="x", length=2.5)
         axes.grid(True, axis="x")

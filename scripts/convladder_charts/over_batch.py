@@ -9,7 +9,7 @@ from typing import Callable, Iterator, Optional, Protocol, Sequence
 from matplotlib.axes import Axes
 
 from convladder_charts.labels import spread, thinned
-from convladder_charts.page import (MARGIN, Heading, Page, panel_title, provenance, sampling)
+from convladder_charts.page import (MARGIN, Heading, Page, panel_title, provenance, sampling, wrapped)
 from convladder_charts.record import Group, Ladder, Record, Row, Stage
 from convladder_charts.style import GUIDE, INK, MUTED, Mark, fitted, mark_of, text_inches
 
@@ -21,7 +21,11 @@ _LABEL_GAP = 0.165
 _LONGEST_LABEL = 1.95
 _SHORTEST_PLOT = 2.5
 _BETWEEN = 0.3
-_LEADER = 0.32
+_NOTE_LINE = 0.15
+_MOST_NOTE_LINES = 3
+_LEADER = 0.28
+_MANY = 10
+_LONE_PAD = 1.2
 
 
 @dataclass(frozen=True)
@@ -29,11 +33,17 @@ class Line:
     """One stage of one layer. Values are None at batches without a time."""
 
     stage: Stage
-    label: str
+    name: str
+    remark: str
     batches: tuple[int, ...]
     values: tuple[Optional[float], ...]
     low: tuple[Optional[float], ...]
     high: tuple[Optional[float], ...]
+
+    @property
+    def label(self) -> str:
+        """Name and remark."""
+        return self.name + self.remark
 
     @property
     def end(self) -> tuple[int, float]:
@@ -51,6 +61,7 @@ class Measure(Protocol):
 
     axis_title: str
     interval: str
+    note: str
 
     def value(self, row: Row) -> tuple[Optional[float], Optional[float], Optional[float]]:
         """The row's value with the low and high end of its interval."""
@@ -70,23 +81,27 @@ def draw(record: Record, group: Group, measure: Measure, title: str) -> tuple[Pa
     panels = [(group.of_layer(layer), lines_of(group.of_layer(layer), measure)) for layer in group.layers]
     rows = [row for ladder in group.ladders for row in ladder.timed]
     columns = 1 if len(panels) == 1 else 2
-    width = 8.6 if columns == 1 else 11.6
-    heading = Heading(title, [sampling(rows, measure.interval), provenance(record, group), *record.skipped_lines],
-                      record.warnings, width)
     most = max(len(lines) for _, lines in panels)
+    width = 8.6 if columns == 1 else 11.6 if most <= _MANY else 13.4
+    heading = Heading(title, [f"{sampling(group, rows, measure.interval)}; {measure.note}", provenance(record, group), *record.skipped_lines],
+                      record.warnings, width)
     plot_height = max(_SHORTEST_PLOT if columns == 2 else 3.4, (most + 2) * _LABEL_GAP)
-    cell_height = _PANEL_TOP + plot_height + _PANEL_BOTTOM
+    notes = [_missing_note(ladders, width / columns - 2 * MARGIN) for ladders, _ in panels]
+    cell_height = _PANEL_TOP + plot_height + _PANEL_BOTTOM + _NOTE_LINE * max(map(len, notes))
     cell_width = (width - 2 * MARGIN + _BETWEEN) / columns
     page = Page(width, heading.height + math.ceil(len(panels) / columns) * cell_height)
     heading.draw(page)
-    label_width = _label_width([line for _, lines in panels for line in lines])
+    leader = _LEADER if most <= _MANY else 2 * _LEADER
+    label_width = _label_width([line for _, lines in panels for line in lines]) + leader
     for index, (ladders, lines) in enumerate(panels):
         left = MARGIN + index % columns * cell_width
         top = heading.height + index // columns * cell_height
         plot = (left + _TICKS, top + _PANEL_TOP, cell_width - _BETWEEN - _TICKS - label_width, plot_height)
         panel_title(page, left, top + 0.14, ladders[0].layer_name, ladders[0].shape)
-        _Panel(page, plot, label_width, measure, lines).draw()
-        _missing_note(page, left, plot[1] + plot_height + 0.56, cell_width - _BETWEEN, ladders)
+        _Panel(page, plot, (leader, label_width), measure, lines).draw()
+        for row, note in enumerate(notes[index]):
+            page.text(left, plot[1] + plot_height + 0.6 + row * _NOTE_LINE, note, fontsize=7.5, style="italic",
+                      color=MUTED)
     return page, title, " ".join(_in_words(panels, measure))
 
 
@@ -103,40 +118,45 @@ def lines_of(ladders: Sequence[Ladder], measure: Measure) -> list[Line]:
         points = [measure.value(timed[batch]) if batch in timed else (None, None, None) for batch in batches]
         values, low, high = zip(*points)
         if any(value is not None for value in values):
-            lines.append(Line(stage, _label(stage, list(timed.values())), batches, values, low, high))
+            last = max(batch for batch, value in zip(batches, values) if value is not None)
+            remark = " (op)" if any(row.of == "op" for row in timed.values()) else ""
+            remark += f", to {last}" if last < batches[-1] else ""
+            name = stage.title if stage.is_library else f"{stage.rung}  {stage.title}"
+            lines.append(Line(stage, name, remark, batches, values, low, high))
     return lines
-
-
-def _label(stage: Stage, rows: Sequence[Row]) -> str:
-    name = stage.title if stage.is_library else f"{stage.rung}  {stage.title}"
-    return f"{name} (op time)" if any(row.of == "op" for row in rows) else name
 
 
 def _label_width(lines: Sequence[Line]) -> float:
     widths = [text_inches(line.label, _LABEL_SIZE) for line in lines]
-    return min(max(widths, default=0.5), _LONGEST_LABEL) + _LEADER + 0.2
+    return min(max(widths, default=0.5), _LONGEST_LABEL) + 0.2
 
 
-def _missing_note(page: Page, left: float, top: float, width: float, ladders: Sequence[Ladder]) -> None:
+def _missing_note(ladders: Sequence[Ladder], width: float) -> list[str]:
     """Names the stages that have no time at some batch, so that a gap in a line is explained."""
-    missing: dict[str, list[str]] = {}
+    missing: dict[str, dict[str, list[str]]] = {}
     for ladder in ladders:
         for row in ladder.rows:
             if not row.has_time:
-                missing.setdefault(f"{row.stage.title} ({row.why_no_time})", []).append(str(ladder.batch))
-    if missing:
-        named = "; ".join(f"{who} at {', '.join(batches)}" for who, batches in missing.items())
-        page.text(left, top, fitted(f"No time: {named}", 7.5, width), fontsize=7.5, style="italic", color=MUTED)
+                batches = missing.setdefault(row.why_no_time, {}).setdefault(row.stage.title, [])
+                batches.append(str(ladder.batch))
+    if not missing:
+        return []
+    named = "; ".join(f"{why}: " + ", ".join(f"{stage} ({' '.join(batches)})" for stage, batches in stages.items())
+                      for why, stages in missing.items())
+    lines = wrapped(f"No time (at batch): {named}", 7.5, width)
+    if len(lines) > _MOST_NOTE_LINES:
+        lines = [*lines[: _MOST_NOTE_LINES - 1], lines[_MOST_NOTE_LINES - 1] + " …"]
+    return [fitted(line, 7.5, width) for line in lines]
 
 
 class _Panel:
     """One layer."""
 
-    def __init__(self, page: Page, plot: tuple[float, float, float, float], label_width: float, measure: Measure,
+    def __init__(self, page: Page, plot: tuple[float, float, float, float], label: tuple[float, float], measure: Measure,
                  lines: Sequence[Line]) -> None:
         self.page = page
         self.left, self.top, self.width, self.height = plot
-        self.label_width = label_width
+        self.leader, self.label_width = label
         self.measure = measure
         self.lines = lines
         self.batches = sorted({batch for line in lines for batch in line.batches})
@@ -164,8 +184,8 @@ class _Panel:
         """Logarithmic, ticked at the batches that were run."""
         axes.set_xscale("log")
         first, last = self.batches[0], self.batches[-1]
-        pad = (last / first) ** 0.04 if last > first else 3.0
-        axes.set_xlim(first / pad, last * pad)
+        pad = (last / first) ** 0.04 if last > first else _LONE_PAD
+        axes.set_xlim(first / (pad if last > first else pad**9), last * pad)
         positions = [self._across(axes, batch) for batch in self.batches]
         widths = [text_inches(str(batch), 8) for batch in self.batches]
         ticks = [self.batches[index] for index in thinned(positions, widths, 0.08)]
@@ -181,25 +201,33 @@ class _Panel:
     def _end_labels(self, axes: Axes, height_of: Callable[[float], float],
                     guides: Sequence[tuple[str, float]]) -> None:
         """One label per line and guide in a column at the right, in the order in which the lines end."""
-        ends = [(*line.end, line.label, mark_of(line.stage)) for line in self.lines]
+        room = self.label_width - self.leader - 0.1
+        ends = [(*line.end, _fitted_label(line, room), mark_of(line.stage)) for line in self.lines]
         ends += [(self.batches[-1], value, label, None) for label, value in guides]
         wanted = [self.top + (1 - height_of(value)) * self.height for _, value, _, _ in ends]
         placed = spread(wanted, _LABEL_GAP, self.top, self.top + self.height)
         for (batch, _, label, mark), start, end in zip(ends, wanted, placed):
-            self._end_label(self.left + self._across(axes, batch), start, end, label, mark)
+            across = self.left + self._across(axes, batch) if batch == self.batches[-1] else None
+            self._end_label(across, start, end, label, mark)
 
-    def _end_label(self, across: float, start: float, end: float, label: str, mark: Optional[Mark]) -> None:
+    def _end_label(self, across: Optional[float], start: float, end: float, label: str,
+                   mark: Optional[Mark]) -> None:
+        """A line that stops early has no leader: it would look like more of the line."""
         elbow = self.left + self.width
-        text_left = elbow + _LEADER
+        text_left = elbow + self.leader
         colour = mark.edge if mark else GUIDE
-        self.page.line([(across, start), (elbow, start), (text_left - 0.1, end)], color=colour, linewidth=0.7,
-                       alpha=0.75)
+        if across is not None:
+            self.page.line([(across, start), (elbow, start), (text_left - 0.1, end)], color=colour, linewidth=0.7,
+                           alpha=0.75)
         if mark:
             self.page.line([(text_left - 0.02, end)], marker=mark.marker, markersize=4.5, color=mark.colour,
                            markeredgecolor=mark.edge, linestyle="none")
-        room = self.label_width - _LEADER - 0.1
-        self.page.text(text_left + 0.1, end, fitted(label, _LABEL_SIZE, room), fontsize=_LABEL_SIZE,
-                       color=INK if mark else MUTED)
+        self.page.text(text_left + 0.1, end, label, fontsize=_LABEL_SIZE, color=INK if mark else MUTED)
+
+
+def _fitted_label(line: Line, room: float) -> str:
+    """A long name is cut, never the remark that says which time it is."""
+    return fitted(line.name, _LABEL_SIZE, room - text_inches(line.remark, _LABEL_SIZE)) + line.remark
 
 
 def _draw_line(axes: Axes, line: Line) -> None:

@@ -77,15 +77,21 @@ class Heading:
             top += _LINE
 
 
-def sampling(rows: Sequence[Row], mark: str) -> str:
+def sampling(group: Group, rows: Sequence[Row], mark: str) -> str:
     """How many samples stand behind each figure, and what its interval is."""
     samples = [float(row.samples) for row in rows if row.samples]
     levels = [100 * row.level for row in rows if row.level is not None]
-    parts = [f"median of n = {span(samples)} samples" if samples else "without samples"]
+    parts = [f"{group.kind}, median of n = {span(samples)} samples" if samples else f"{group.kind}, without samples"]
     if levels:
-        parts.append(f"{mark}: {span(levels, 1)} % confidence interval of the median")
+        parts.append(f"{mark} {span(levels, 1)} % confidence interval of the median")
     caches = sorted({row.cache for row in rows if row.cache in ("hot", "cold")})
     return "; ".join(parts + [f"caches {' and '.join(caches)}"] if caches else parts)
+
+
+def device_name(group: Group) -> str:
+    """The device as a title writes it, with the word that keeps a model's figures from passing for a clock's."""
+    name = group.device.upper() if group.device in ("cpu", "cuda") else group.device
+    return name if group.kind == "measured" else f"{name}, {group.kind.upper()}"
 
 
 def provenance(record: Record, group: Group) -> str:
@@ -96,8 +102,7 @@ def provenance(record: Record, group: Group) -> str:
 def times_named(rows: Iterable[Row]) -> str:
     """Which of the two times the rows hold."""
     named = {row.of for row in rows if row.has_time}
-    return {frozenset({"op"}): "op time", frozenset({"layer"}): "layer time"}.get(frozenset(named),
-                                                                                  "op and layer time")
+    return f"{named.pop()} time" if named in ({"op"}, {"layer"}) else "layer time (op time where marked)"
 
 
 def panel_title(page: Page, left: float, top: float, name: str, detail: str) -> None:

@@ -19,7 +19,7 @@ _MARKDOWN_SPECIAL = re.compile(r"([\\`*_{}\[\]<>|#~$&!])")
 
 def plain(record: Record) -> str:
     """For the terminal; every line fits `WIDTH` columns."""
-    lines = [_cut(line, WIDTH) for line in _about(record)]
+    lines = [part for line in _about(record) for part in _wrapped(line)]
     for group in record.drawn:
         for ladder in group.ladders:
             unit = _unit(ladder)
@@ -43,7 +43,7 @@ def markdown(record: Record) -> str:
 
 def _about(record: Record) -> list[str]:
     """Where the figures come from; devices without a time take one line each."""
-    devices = [f"{group.device}: {group.hardware}; {sampling(_timed(group), 'intervals')}" for group in record.drawn]
+    devices = [f"{group.device}: {group.hardware}; {sampling(group, _timed(group), 'intervals:')}" for group in record.drawn]
     return [*(f"Attention: {warning}" for warning in record.warnings),
             f"host {record.host}, {record.date}",
             *dict.fromkeys(devices or [f"cpu: {record.cpu}"]),

@@ -8,7 +8,7 @@ from matplotlib.axes import Axes
 
 from convladder_charts import over_batch
 from convladder_charts.over_batch import Line
-from convladder_charts.page import Page, times_named
+from convladder_charts.page import Page, device_name, times_named
 from convladder_charts.record import Group, Record, Row
 from convladder_charts.units import linear_ticks, significant
 
@@ -17,7 +17,8 @@ class _Throughput:
     """The record's GFLOP/s: the convolution's arithmetic over the median time."""
 
     axis_title = "GFLOP/s"
-    interval = "interval not drawn"
+    interval = "time_over_batch shows the"
+    note = "libraries dashed: the ceiling"
 
     def value(self, row: Row) -> tuple[Optional[float], Optional[float], Optional[float]]:
         """The record gives a rate for the median alone."""
@@ -28,7 +29,7 @@ class _Throughput:
         largest = max(value for line in lines for value in line.present) or 1.0
         top = largest * 1.06
         axes.set_ylim(0, top)
-        ticks = linear_ticks(largest, 7)
+        ticks = linear_ticks(largest, 8)
         axes.set_yticks(ticks, [f"{tick:.6g}" for tick in ticks])
         return lambda value: value / top
 
@@ -43,8 +44,6 @@ class _Throughput:
 
 def draw(record: Record, group: Group, _batch: Optional[int]) -> tuple[Page, str, str]:
     """The figure, its title and its description in words."""
-    rows = [row for ladder in group.ladders for row in ladder.rows]
-    ceiling = ", libraries dashed as the ceiling" if any(row.stage.is_library for row in rows) else ""
-    title = (f"{group.device}: throughput of one forward convolution over batch, "
-             f"from the {group.kind} {times_named(rows)}{ceiling}")
+    named = times_named(row for ladder in group.ladders for row in ladder.rows)
+    title = f"{device_name(group)}: throughput of one forward convolution over batch, from its {named}"
     return over_batch.draw(record, group, _Throughput(), title)

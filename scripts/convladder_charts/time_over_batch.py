@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 
 from convladder_charts import over_batch
 from convladder_charts.over_batch import Line
-from convladder_charts.page import Page, times_named
+from convladder_charts.page import Page, device_name, times_named
 from convladder_charts.record import Group, Record, Row
 from convladder_charts.style import GUIDE
 from convladder_charts.units import duration, log_ticks, round_duration
@@ -21,7 +21,8 @@ _GUIDE_BELOW = 0.55
 class _Time:
     """Medians with their intervals."""
 
-    interval = "error bars"
+    interval = "error bars:"
+    note = "libraries dashed"
 
     def __init__(self, axis_title: str) -> None:
         self.axis_title = axis_title
@@ -62,5 +63,5 @@ class _Time:
 def draw(record: Record, group: Group, _batch: Optional[int]) -> tuple[Page, str, str]:
     """The figure, its title and its description in words."""
     named = times_named(row for ladder in group.ladders for row in ladder.rows)
-    title = f"{group.device}: {group.kind} {named} of one forward convolution over batch"
+    title = f"{device_name(group)}: {named} of one forward convolution over batch"
     return over_batch.draw(record, group, _Time("layer time" if named != "op time" else named), title)

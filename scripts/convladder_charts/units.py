@@ -9,7 +9,8 @@ from typing import Iterable, Optional, Sequence
 
 NONE = "–"
 _UNITS = ((1e9, "s"), (1e6, "ms"), (1e3, "µs"), (1.0, "ns"))
-_WIDEST_SPREAD = 1e5
+_SMALLEST = 0.1
+_LARGEST = 1e5
 
 
 @dataclass(frozen=True)
@@ -25,11 +26,12 @@ class Unit:
 
 
 def unit_for(times: Iterable[float]) -> Unit:
-    """The unit in which the smallest time is at least 1, unless the largest would then be unreadable."""
+    """The largest time's own unit, or a smaller one in which the smallest time is not lost behind a 0.0."""
     present = [time for time in times if time > 0]
     smallest, largest = min(present, default=1.0), max(present, default=1.0)
-    yardstick = smallest if largest / smallest < _WIDEST_SPREAD else largest
-    return next((Unit(*unit) for unit in _UNITS if yardstick >= unit[0]), Unit(*_UNITS[-1]))
+    suitable = [Unit(*unit) for unit in _UNITS if largest >= unit[0]] or [Unit(*_UNITS[-1])]
+    readable = [unit for unit in suitable if largest / unit.nanoseconds < _LARGEST]
+    return next((unit for unit in readable if smallest / unit.nanoseconds >= _SMALLEST), (readable or suitable)[-1])
 
 
 def duration(time: float) -> str:
@@ -54,7 +56,9 @@ def significant(value: float, digits: int = 3) -> str:
 
 def ratio(value: Optional[float]) -> str:
     """A speedup: 1.53×."""
-    return NONE if value is None else f"{significant(value)}×"
+    if value is None:
+        return NONE
+    return f"{significant(value, 3 if value >= 1 else 2)}×"
 
 
 def percent(value: Optional[float]) -> str:

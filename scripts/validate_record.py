@@ -1,0 +1,260 @@
+#!/usr/bin/python3
+"""Checks run.json against its schema, and against the rules that a schema cannot say."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import sys
+from pathlib import Path
+from typing import Any, Iterator, Optional, Sequence
+
+import jsonschema
+
+from convladder_charts.json_text import RecordError, one_line, read_json
+
+SCHEMA = Path(__file__).resolve().parents[1] / "results" / "run.schema.json"
+RELATIVE = 1e-9
+_MUST_HAVE_TIME = ("cpu", "cuda")
+_LADDER_TIMES = {"median_ns": "median", "low_ns": "low", "high_ns": "high"}
+
+EXAMPLES = """\
+examples:
+  scripts/validate_record.py results/host-20250101/run.json
+  scripts/validate_record.py results/*/run.json && echo all are good
+
+Prints one line per problem: file, place in the document, what is wrong.
+exit status: 0 valid, 1 problems found, 2 usage."""
+
+Problem = tuple[str, str]
+"""A JSON path and what is wrong there."""
+
+
+def main(arguments: Optional[Sequence[str]] = None) -> int:
+    """Runs the command line; returns the exit status."""
+    parser = argparse.ArgumentParser(description=__doc__, epilog=EXAMPLES, allow_abbrev=False,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("runs", type=Path, nargs="+", metavar="RUN.json", help="the record of a run")
+    sys.stdout.reconfigure(errors="replace")
+    lines = [line for path in parser.parse_args(arguments).runs for line in complaints(path)]
+    for line in lines:
+        print(line)
+    return 1 if lines else 0
+
+
+def complaints(path: Path) -> list[str]:
+    """One line for each problem of one file."""
+    try:
+        document = read_json(path)
+    except RecordError as error:
+        return [str(error)]
+    return [f"{path}: {place}: {what}" for place, what in problems(document)]
+
+
+def problems(document: Any) -> list[Problem]:
+    """The schema's findings; the further rules only where the schema finds nothing, since they rely on its types."""
+    return list(_against_schema(document)) or list(_against_rules(document))
+
+
+def _against_schema(document: Any) -> Iterator[Problem]:
+    validator = jsonschema.Draft7Validator(_schema())
+    for error in sorted(validator.iter_errors(document), key=lambda error: [str(part) for part in error.path]):
+        deepest = jsonschema.exceptions.best_match([error])
+        message = one_line(deepest.message)
+        yield _place(deepest.absolute_path), message if len(message) <= 160 else message[:157] + "..."
+
+
+def _schema() -> Any:
+    """Without its $id: python3-jsonschema resolves a relative one against itself and then looks for it in the web."""
+    schema = json.loads(SCHEMA.read_text(encoding="utf-8"))
+    schema.pop("$id", None)
+    return schema
+
+
+def _place(path: Any) -> str:
+    return "$" + "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in path)
+
+
+def _against_rules(document: Any) -> Iterator[Problem]:
+    yield from _not_finite(document, "$")
+    yield from _ids(document)
+    for index, case in enumerate(document["cases"]):
+        yield from _case(case, f"$.cases[{index}]", document)
+    for index, ladder in enumerate(document["ladders"]):
+        yield from _Ladder(ladder, f"$.ladders[{index}]", document).problems()
+
+
+def _not_finite(value: Any, place: str) -> Iterator[Problem]:
+    """1e999 is JSON, but no number that anybody can use."""
+    if isinstance(value, float) and not math.isfinite(value):
+        yield place, "beyond the range of a double; expected a finite number or null"
+    elif isinstance(value, dict):
+        for name, member in value.items():
+            yield from _not_finite(member, f"{place}.{name}")
+    elif isinstance(value, list):
+        for index, item in enumerate(value):
+            yield from _not_finite(item, f"{place}[{index}]")
+
+
+def _ids(document: Any) -> Iterator[Problem]:
+    """Ids name one case each, and a complete run has done what it planned."""
+    seen: dict[str, int] = {}
+    for index, case in enumerate(document["cases"]):
+        first = seen.setdefault(case["id"], index)
+        if first != index:
+            yield f"$.cases[{index}].id", f"\"{case['id']}\" is already the id of $.cases[{first}]"
+    planned = document.get("planned")
+    if planned is None:
+        return
+    listed: set[str] = set()
+    for index, one in enumerate(planned):
+        if one in listed:
+            yield f"$.planned[{index}]", f"\"{one}\" is planned twice"
+        listed.add(one)
+        if document["complete"] and one not in seen:
+            yield f"$.planned[{index}]", f"the run is complete, but there is no case \"{one}\""
+    for one, index in seen.items():
+        if one not in listed:
+            yield f"$.cases[{index}].id", f"\"{one}\" was not planned"
+
+
+def _case(case: Any, place: str, document: Any) -> Iterator[Problem]:
+    expected = f"{case['device']}/{case['variant']}/{case['network']}.{case['layer']}/{case['batch']}"
+    if case["id"] != expected:
+        yield f"{place}.id", f"expected \"{expected}\", found \"{case['id']}\""
+    described = [one for one in document["variants"] if (one["family"], one["name"]) == (case["family"], case["variant"])]
+    if len(described) != 1:
+        yield f"{place}.variant", (f"expected one entry in $.variants for \"{case['family']}\" \"{case['variant']}\", "
+                                   f"found {len(described)}")
+    elif described[0]["rung"] != case["rung"]:
+        yield f"{place}.rung", f"expected {described[0]['rung']} as in $.variants, found {case['rung']}"
+    sessions = len(document["context"]["sessions"])
+    if not 0 <= case["session"] < sessions:
+        yield f"{place}.session", f"expected an index below {sessions}, found {case['session']}"
+    yield from _status(case, place)
+    for at, time in _times(case, place):
+        yield from _time(time, at)
+
+
+def _status(case: Any, place: str) -> Iterator[Problem]:
+    """A case that is not ok publishes no time and says why; a real device's case that is ok has one."""
+    if case["status"] != "ok":
+        if case["time"] is not None or case["other_times"]:
+            yield f"{place}.time", f"expected no time, because the status is \"{case['status']}\""
+        if not case["reason"]:
+            yield f"{place}.reason", f"expected why the status is \"{case['status']}\""
+        return
+    if case["reason"] is not None:
+        yield f"{place}.reason", "expected null, because the status is \"ok\""
+    if case["time"] is None:
+        if case["device"] in _MUST_HAVE_TIME or (case["counters"] is None and case["prediction"] is None):
+            yield f"{place}.time", "expected a time, because the status is \"ok\""
+    elif case["time"]["median"] is None:
+        yield f"{place}.time.median", "expected a number, because the status is \"ok\""
+
+
+def _times(case: Any, place: str) -> Iterator[tuple[str, Any]]:
+    if case["time"] is not None:
+        yield f"{place}.time", case["time"]
+    for index, time in enumerate(case["other_times"]):
+        yield f"{place}.other_times[{index}]", time
+
+
+def _time(time: Any, place: str) -> Iterator[Problem]:
+    samples, median, interval = time["samples"], time["median"], time["interval"]
+    for index, sample in enumerate(samples):
+        if not sample > 0:
+            yield f"{place}.samples[{index}]", f"expected a positive time, found {sample}"
+    if time["iterations_per_sample"] < 1:
+        yield f"{place}.iterations_per_sample", f"expected at least 1, found {time['iterations_per_sample']}"
+    if median is not None and time["kind"] == "measured" and not samples:
+        yield f"{place}.samples", "expected the samples of a measured median, found none"
+    if median is not None and samples and not min(samples) <= median <= max(samples):
+        yield f"{place}.median", f"{median} lies outside its samples, {min(samples)} to {max(samples)}"
+    if interval is None:
+        return
+    if not 0 < interval["level"] <= 1:
+        yield f"{place}.interval.level", f"expected a level above 0 and up to 1, found {interval['level']}"
+    if median is None or not interval["low"] <= median <= interval["high"]:
+        yield f"{place}.interval", f"{interval['low']} to {interval['high']} does not bracket the median {median}"
+
+
+class _Ladder:
+    """One ladder: its rows are its cases, and its ratios follow from their layer times."""
+
+    def __init__(self, ladder: Any, place: str, document: Any) -> None:
+        self.ladder = ladder
+        self.place = place
+        self.cases = {case["id"]: case for case in document["cases"]}
+        self.builds_on = {one["name"]: one["builds_on"] for one in document["variants"]
+                          if one["family"] == ladder["family"]}
+        rows = ladder["rows"]
+        self.layer = {row["variant"]: row["layer_median_ns"] for row in rows}
+        rungs = [row for row in rows if row["rung"] is not None]
+        self.baseline = min(rungs, key=lambda row: row["rung"])["layer_median_ns"] if rungs else None
+        self.library = min((row["layer_median_ns"] for row in rows
+                            if row["rung"] is None and row["layer_median_ns"] is not None), default=None)
+
+    def problems(self) -> Iterator[Problem]:
+        """Everything wrong with this ladder."""
+        for index, row in enumerate(self.ladder["rows"]):
+            place = f"{self.place}.rows[{index}]"
+            case = self.cases.get(row["case"])
+            if case is None:
+                yield f"{place}.case", f"there is no case \"{row['case']}\""
+                continue
+            yield from self._belongs(row, case, place)
+            yield from self._figures(row, case, place)
+            yield from self._ratios(row, place)
+
+    def _belongs(self, row: Any, case: Any, place: str) -> Iterator[Problem]:
+        for name in ("device", "family", "network", "layer", "batch"):
+            if case[name] != self.ladder[name]:
+                yield f"{place}.case", f"its {name} is {case[name]}, the ladder's is {self.ladder[name]}"
+        for name in ("variant", "rung", "status"):
+            if row[name] != case[name]:
+                yield f"{place}.{name}", f"expected {case[name]} as in its case, found {row[name]}"
+
+    def _figures(self, row: Any, case: Any, place: str) -> Iterator[Problem]:
+        """The row's times are its case's own."""
+        time = case["time"] if case["time"] and case["time"]["kind"] == self.ladder["kind"] else None
+        own = {"median": None, "low": None, "high": None} | ((time["interval"] or {}) if time else {})
+        if time:
+            own["median"] = time["median"]
+        if row["of"] != (time["of"] if time else None):
+            yield f"{place}.of", f"expected {time['of'] if time else None} as in its case, found {row['of']}"
+        for name, source in _LADDER_TIMES.items():
+            yield from _agrees(row[name], own[source], f"{place}.{name}", "its case's time")
+        layers = [one["median"] for one in (time, *case["other_times"])
+                  if one and one["of"] == "layer" and one["kind"] == self.ladder["kind"]]
+        yield from _agrees(row["layer_median_ns"], layers[0] if layers else None, f"{place}.layer_median_ns",
+                           "its case's layer time")
+        rate = _over(case["work"]["flop"], own["median"])
+        yield from _agrees(row["gflop_per_s"], rate, f"{place}.gflop_per_s", "its case's flop over its time")
+
+    def _ratios(self, row: Any, place: str) -> Iterator[Problem]:
+        own, library = row["layer_median_ns"], row["rung"] is None
+        previous = self.layer.get(self.builds_on.get(row["variant"]))
+        expected = {
+            "x_previous": (_over(previous, own), "the layer time of the stage it builds on over its own"),
+            "x_baseline": (_over(self.baseline, own), "the first rung's layer time over its own"),
+            "percent_of_library": (_over(self.library, own, 100), "100 * the fastest library's layer time over its own")}
+        for name, (value, what) in expected.items():
+            if not (library and row[name] is None):  # a library need not be compared with the ladder
+                yield from _agrees(row[name], value, f"{place}.{name}", what)
+
+
+def _over(dividend: Optional[float], divisor: Optional[float], factor: float = 1) -> Optional[float]:
+    return None if dividend is None or not divisor else factor * dividend / divisor
+
+
+def _agrees(found: Optional[float], expected: Optional[float], place: str, what: str) -> Iterator[Problem]:
+    if found is None and expected is None:
+        return
+    if found is None or expected is None or not math.isclose(found, expected, rel_tol=RELATIVE):
+        yield place, f"expected {expected} ({what}), found {found}"
+
+
+if __name__ == "__main__":
+    sys.exit(main())
