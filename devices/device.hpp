@@ -30,10 +30,10 @@ struct Dim3 {
 
 /// One kernel launch as plain data: which kernel, how many blocks of how many threads, with which arguments.
 struct KernelLaunch {
-  const void* kernel = nullptr;          ///< host address of the `__global__` function
-  Dim3 grid;                             ///< blocks
-  Dim3 block;                            ///< threads per block
-  std::size_t dynamic_shared_bytes = 0;  ///< shared memory asked for at the launch, beside the kernel's own
+  const void* kernel = nullptr;                   ///< host address of the `__global__` function
+  Dim3 grid;                                      ///< blocks
+  Dim3 block;                                     ///< threads per block
+  std::size_t dynamic_shared_bytes = 0;           ///< shared memory asked for at the launch, beside the kernel's own
   std::vector<std::vector<std::byte>> arguments;  ///< one entry per parameter, its bytes exactly as declared
 };
 
@@ -120,6 +120,9 @@ class Device {
   virtual void flush_caches() {}
 
   virtual DeviceState state() const { return {}; }
+
+  /// What was written outside of an allocation since the last call, in one line; empty if nothing was seen.
+  virtual std::string memory_violation() { return {}; }
 
  private:
   friend class DeviceBuffer;

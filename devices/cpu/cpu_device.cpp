@@ -1,0 +1,110 @@
+#include "devices/cpu/cpu_device.hpp"
+
+#include <fmt/format.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstring>
+
+#include "devices/cpu/cpu_facts.hpp"
+#include "devices/device_error.hpp"
+#include "devices/device_registry.hpp"
+
+namespace convladder {
+namespace {
+
+constexpr std::size_t kAlignment = 64;  // a cache line, and the widest vector
+constexpr std::byte kCanary{0xFF};      // four of them are a NaN
+
+std::size_t page_bytes() { return static_cast<std::size_t>(sysconf(_SC_PAGESIZE)); }
+
+std::size_t round_up(std::size_t value, std::size_t multiple) { return (value + multiple - 1) / multiple * multiple; }
+
+}  // namespace
+
+std::size_t CpuDevice::free_bytes() const { return available_memory_bytes(); }
+
+DeviceBuffer CpuDevice::allocate(std::size_t bytes, std::string_view label) {
+  const std::size_t page = page_bytes();
+  const std::size_t readable = round_up(std::max<std::size_t>(bytes, 1), page);
+  void* const whole = mmap(nullptr, readable + 2 * page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (whole == MAP_FAILED) {
+    throw OutOfDeviceMemory(
+        fmt::format("{} needs {} bytes, {} bytes of memory are available", label, bytes, free_bytes()));
+  }
+  std::byte* const mapping = static_cast<std::byte*>(whole) + page;
+  if (mprotect(mapping, readable, PROT_READ | PROT_WRITE) != 0) {
+    munmap(whole, readable + 2 * page);
+    throw OutOfDeviceMemory(
+        fmt::format("{} needs {} bytes, {} bytes of memory are available", label, bytes, free_bytes()));
+  }
+  // Large tensors are walked end to end: without huge pages the walk is bound by address translation.
+  madvise(mapping, readable, MADV_HUGEPAGE);
+
+  std::byte* const address = mapping + (readable - round_up(bytes, kAlignment));
+  std::fill(mapping, address, kCanary);
+  std::fill(address + bytes, mapping + readable, kCanary);
+  allocations_[address] = {mapping, readable, bytes, std::string(label)};
+  return {*this, address, bytes};
+}
+
+void CpuDevice::free(void* address, std::size_t /*bytes*/) noexcept {
+  const auto found = allocations_.find(address);
+  if (found == allocations_.end()) return;
+  if (violation_.empty()) violation_ = violation_around(static_cast<std::byte*>(address), found->second);
+  const std::size_t page = page_bytes();
+  munmap(found->second.mapping - page, found->second.mapped_bytes + 2 * page);
+  allocations_.erase(found);
+}
+
+std::string CpuDevice::violation_around(const std::byte* address, const Allocation& allocation) const {
+  for (const std::byte* at = allocation.mapping; at < address; ++at) {
+    if (*at != kCanary)
+      return fmt::format("{} bytes before the start of {} were overwritten", address - at, allocation.label);
+  }
+  const std::byte* const end = address + allocation.bytes;
+  for (const std::byte* at = end; at < allocation.mapping + allocation.mapped_bytes; ++at) {
+    if (*at != kCanary) return fmt::format("{} bytes after the end of {} were overwritten", at - end, allocation.label);
+  }
+  return {};
+}
+
+std::string CpuDevice::memory_violation() {
+  for (const auto& [address, allocation] : allocations_) {
+    if (violation_.empty()) violation_ = violation_around(static_cast<std::byte*>(address), allocation);
+  }
+  return std::exchange(violation_, {});
+}
+
+void CpuDevice::copy_to_device(void* destination, const void* source, std::size_t bytes) {
+  std::memcpy(destination, source, bytes);
+}
+
+void CpuDevice::copy_to_host(void* destination, const void* source, std::size_t bytes) {
+  std::memcpy(destination, source, bytes);
+}
+
+void CpuDevice::launch(const KernelLaunch& /*launch*/) {
+  throw DeviceError("the cpu device runs host code, it launches no kernels");
+}
+
+double CpuDevice::time_ns(const std::function<void()>& work) {
+  const auto start = std::chrono::steady_clock::now();
+  work();
+  return std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now() - start).count();
+}
+
+namespace {
+
+const DeviceRegistration registration{{
+    .name = "cpu",
+    .family = "cpu",
+    .order = 10,
+    .unavailable = [] { return std::string(); },
+    .open = [] { return std::unique_ptr<Device>(std::make_unique<CpuDevice>()); },
+    .facts = cpu_facts,
+}};
+
+}  // namespace
+}  // namespace convladder

@@ -1,0 +1,37 @@
+// The host's own cores as a device: memory with guards around it, a steady clock, no kernels to launch.
+#pragma once
+
+#include <map>
+
+#include "devices/device.hpp"
+
+namespace convladder {
+
+/// Allocations end at an unreadable page and the bytes between the end and that page are watched, so that a variant
+/// that reads past a tensor crashes or reads NaN, and one that writes past it is found out.
+class CpuDevice final : public Device {
+ public:
+  std::size_t free_bytes() const override;
+  DeviceBuffer allocate(std::size_t bytes, std::string_view label) override;
+  void copy_to_device(void* destination, const void* source, std::size_t bytes) override;
+  void copy_to_host(void* destination, const void* source, std::size_t bytes) override;
+  void launch(const KernelLaunch& launch) override;
+  void wait() override {}
+  double time_ns(const std::function<void()>& work) override;
+  std::string memory_violation() override;
+
+ private:
+  struct Allocation {
+    std::byte* mapping = nullptr;  // first readable byte, after the leading guard page
+    std::size_t mapped_bytes = 0;  // readable bytes between the two guard pages
+    std::size_t bytes = 0;         // asked for
+    std::string label;
+  };
+  void free(void* address, std::size_t bytes) noexcept override;
+  std::string violation_around(const std::byte* address, const Allocation& allocation) const;
+
+  std::map<void*, Allocation> allocations_;
+  std::string violation_;
+};
+
+}  // namespace convladder

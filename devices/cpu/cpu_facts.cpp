@@ -1,0 +1,115 @@
+#include "devices/cpu/cpu_facts.hpp"
+
+#include <fmt/format.h>
+#include <omp.h>
+#include <sched.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <fstream>
+#include <optional>
+#include <sstream>
+
+namespace convladder {
+namespace {
+
+/// The value behind "name   : value" in /proc/cpuinfo or "name: value kB" in /proc/meminfo; empty if absent.
+std::string proc_field(const char* file, const std::string& name) {
+  std::ifstream stream(file);
+  for (std::string line; std::getline(stream, line);) {
+    const std::size_t colon = line.find(':');
+    if (colon == std::string::npos) continue;
+    std::string key = line.substr(0, colon);
+    key.erase(key.find_last_not_of(" \t") + 1);
+    if (key != name) continue;
+    const std::size_t value = line.find_first_not_of(" \t", colon + 1);
+    return value == std::string::npos ? std::string() : line.substr(value);
+  }
+  return {};
+}
+
+std::string first_line(const std::string& path) {
+  std::ifstream stream(path);
+  std::string line;
+  std::getline(stream, line);
+  return line;
+}
+
+std::optional<std::size_t> first_number(const std::string& path) {
+  std::istringstream text(first_line(path));
+  std::size_t number = 0;
+  if (text >> number) return number;
+  return std::nullopt;  // absent, or "max"
+}
+
+std::size_t kibibytes(const std::string& text) {
+  std::istringstream stream(text);
+  std::size_t number = 0;
+  stream >> number;
+  return number * 1024;
+}
+
+}  // namespace
+
+std::string cpu_model() {
+  const std::string model = proc_field("/proc/cpuinfo", "model name");
+  return model.empty() ? "unknown" : model;
+}
+
+int usable_cores() {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  if (sched_getaffinity(0, sizeof set, &set) != 0) return static_cast<int>(sysconf(_SC_NPROCESSORS_ONLN));
+  return CPU_COUNT(&set);
+}
+
+int cpu_threads() { return omp_get_max_threads(); }
+
+std::vector<std::string> cpu_instruction_sets() {
+  std::istringstream flags(proc_field("/proc/cpuinfo", "flags"));
+  std::vector<std::string> present{std::istream_iterator<std::string>(flags), {}};
+  std::vector<std::string> named;
+  for (const char* name : {"sse4_2", "avx", "avx2", "fma", "avx512f", "avx512bw", "avx512_bf16", "amx_tile"}) {
+    if (std::ranges::find(present, name) != present.end()) named.emplace_back(name);
+  }
+  return named;
+}
+
+std::vector<CpuCache> cpu_caches() {
+  std::vector<CpuCache> caches;
+  for (int index = 0;; ++index) {
+    const std::string folder = fmt::format("/sys/devices/system/cpu/cpu0/cache/index{}/", index);
+    const std::string size = first_line(folder + "size");  // "48K"
+    if (size.empty()) break;
+    caches.push_back(
+        {static_cast<int>(first_number(folder + "level").value_or(0)), first_line(folder + "type"), kibibytes(size)});
+  }
+  std::ranges::stable_sort(caches, {}, &CpuCache::level);
+  return caches;
+}
+
+std::size_t total_memory_bytes() { return kibibytes(proc_field("/proc/meminfo", "MemTotal")); }
+
+std::size_t available_memory_bytes() {
+  std::size_t available = kibibytes(proc_field("/proc/meminfo", "MemAvailable"));
+  const auto limit = first_number("/sys/fs/cgroup/memory.max");
+  const auto used = first_number("/sys/fs/cgroup/memory.current");
+  if (limit && used) available = std::min(available, *limit > *used ? *limit - *used : 0);
+  return available;
+}
+
+std::vector<DeviceFact> cpu_facts() {
+  std::string caches;
+  for (const CpuCache& cache : cpu_caches()) {
+    if (cache.type == "Instruction") continue;
+    caches += fmt::format("{}L{} {} KiB", caches.empty() ? "" : ", ", cache.level, cache.bytes / 1024);
+  }
+  return {{"name", cpu_model()},
+          {"cores", std::to_string(usable_cores())},
+          {"threads", std::to_string(cpu_threads())},
+          {"instruction sets", fmt::format("{}", fmt::join(cpu_instruction_sets(), " "))},
+          {"caches", caches},
+          {"memory", fmt::format("{:.1f} GiB", static_cast<double>(total_memory_bytes()) / (1 << 30))}};
+}
+
+}  // namespace convladder

@@ -1,0 +1,35 @@
+// What this machine's processor is, read from the operating system.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "devices/device_registry.hpp"
+
+namespace convladder {
+
+struct CpuCache {
+  int level = 0;
+  std::string type;  ///< "Data", "Instruction", "Unified"
+  std::size_t bytes = 0;
+};
+
+std::string cpu_model();
+/// Cores this process may run on (its affinity mask, which a container or a job scheduler may have narrowed).
+int usable_cores();
+/// Threads the CPU variants run on: OpenMP's default, so OMP_NUM_THREADS is honoured.
+int cpu_threads();
+/// The vector and matrix extensions worth naming, widest last: {"sse4_2", "avx2", "fma", "avx512f"}.
+std::vector<std::string> cpu_instruction_sets();
+/// Caches of core 0, by level.
+std::vector<CpuCache> cpu_caches();
+
+std::size_t total_memory_bytes();
+/// What can be allocated without swapping: MemAvailable, and the control group's limit where it is lower.
+std::size_t available_memory_bytes();
+
+/// All of it, for `convladder env` and the record.
+std::vector<DeviceFact> cpu_facts();
+
+}  // namespace convladder

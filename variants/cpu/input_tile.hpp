@@ -1,0 +1,112 @@
+// A piece of one image, copied so that the loops over it need no bounds checks. Stages 03 and up share it.
+#pragma once
+
+#include <algorithm>
+#include <vector>
+
+#include "variants/conv_shape.hpp"
+
+namespace convladder {
+
+/// The input that a band of output rows needs, all channels, padding as zeros.
+///
+/// With `phases` = 1 rows and columns lie as in the image. With `phases` = stride, pixel (row, column) goes to plane
+/// (row % stride, column % stride) at (row / stride, column / stride): then the inputs of neighbouring outputs are
+/// neighbours for any stride, and one flat index runs over all outputs of the band with unit stride.
+class InputTile {
+ public:
+  /// Floats readable behind the last pixel, so that whole vectors may be loaded at the end.
+  static constexpr int kSlack = 256;
+
+  InputTile(const ConvShape& shape, int phases) : shape_(&shape), phases_(phases) {
+    rows_ = rows_that_fit();
+    const int in_rows = (rows_ - 1) * shape.stride + shape.kernel;
+    const int in_columns = (shape.out_width() - 1) * shape.stride + shape.kernel;
+    plane_rows_ = (in_rows + phases - 1) / phases;
+    pitch_ = (in_columns + phases - 1) / phases;
+    plane_ = plane_rows_ * pitch_;
+    channel_ = plane_ * phases * phases;
+    pixels_.resize(static_cast<std::size_t>(channel_) * shape.in_channels + kSlack);
+  }
+
+  /// Output rows a full tile serves.
+  int rows() const { return rows_; }
+  /// Tiles that cover one image's output.
+  int count() const { return (shape_->out_height() + rows_ - 1) / rows_; }
+  /// Floats between vertically neighbouring pixels of a plane.
+  int pitch() const { return pitch_; }
+
+  /// Offset of filter tap (p, q) of channel c from the pixel of the output at (0, 0) of the tile.
+  int tap_offset(int c, int p, int q) const {
+    return c * channel_ + ((p % phases_) * phases_ + q % phases_) * plane_ + (p / phases_) * pitch_ + q / phases_;
+  }
+  /// Floats of one phase of one channel.
+  int plane() const { return plane_; }
+  const float* pixels() const { return pixels_.data(); }
+
+  /// Copies what the output rows from `first_row` on need from one image (CHW).
+  void load(const float* image, int first_row) {
+    const ConvShape& s = *shape_;
+    const int top = first_row * s.stride - s.padding;
+    for (int c = 0; c < s.in_channels; ++c) {
+      for (int row = 0; row < plane_rows_ * phases_; ++row) {
+        for (int column_phase = 0; column_phase < phases_; ++column_phase) {
+          float* const to = pixels_.data() + c * channel_ + ((row % phases_) * phases_ + column_phase) * plane_ +
+                            (row / phases_) * pitch_;
+          const bool inside = top + row >= 0 && top + row < s.height;
+          load_row(inside ? image + (static_cast<std::int64_t>(c) * s.height + top + row) * s.width : nullptr,
+                   column_phase, to);
+        }
+      }
+    }
+  }
+
+ private:
+  // A quarter of a common 1 MiB second-level cache: the filters and the output stream through the rest.
+  static constexpr int kTileFloats = 256 * 1024 / 4;
+
+  int rows_that_fit() const {
+    const ConvShape& s = *shape_;
+    const std::int64_t row_floats = std::int64_t{s.in_channels} * (s.width + 2 * s.padding);
+    const std::int64_t in_rows = kTileFloats / row_floats;
+    return static_cast<int>(std::clamp<std::int64_t>((in_rows - s.kernel) / s.stride + 1, 1, s.out_height()));
+  }
+
+  /// One row's pixels of one phase; `from` is null above and below the image.
+  void load_row(const float* from, int column_phase, float* to) const {
+    const int width = from == nullptr ? 0 : shape_->width;
+    for (int column = 0; column < pitch_; ++column) {
+      const int in_column = column * phases_ + column_phase - shape_->padding;
+      to[column] = in_column >= 0 && in_column < width ? from[in_column] : 0.0F;
+    }
+  }
+
+  const ConvShape* shape_;
+  int phases_;
+  int rows_ = 0;
+  int plane_rows_ = 0;
+  int pitch_ = 0;
+  int plane_ = 0;
+  int channel_ = 0;
+  std::vector<float> pixels_;
+};
+
+/// Cuts every image's output into bands of rows and calls body(tile, image, first_row, rows) for each, over all cores,
+/// with the band's input loaded. `phases` as in InputTile.
+template <typename Body>
+void for_each_tile(const ConvShape& shape, const float* input, int phases, const Body& body) {
+#pragma omp parallel
+  {
+    InputTile tile(shape, phases);
+#pragma omp for collapse(2) schedule(static)
+    for (int image = 0; image < shape.batch; ++image) {
+      for (int band = 0; band < tile.count(); ++band) {
+        const int first_row = band * tile.rows();
+        tile.load(input + image * shape.input_elements_per_image(), first_row);
+        body(tile, image, first_row, std::min(tile.rows(), shape.out_height() - first_row));
+      }
+    }
+  }
+}
+
+}  // namespace convladder

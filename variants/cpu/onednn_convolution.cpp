@@ -1,0 +1,64 @@
+#include "variants/cpu/onednn_convolution.hpp"
+
+#include <fmt/format.h>
+
+namespace convladder {
+namespace {
+
+using dnnl::memory;
+
+memory::desc tensor(int batch, int channels, int height, int width, OnednnLayout layout) {
+  const auto tag = layout == OnednnLayout::nchw ? memory::format_tag::nchw : memory::format_tag::any;
+  return {{batch, channels, height, width}, memory::data_type::f32, tag};
+}
+
+memory::dims weight_dimensions(const ConvShape& s) {
+  if (s.groups == 1) return {s.out_channels, s.in_channels, s.kernel, s.kernel};
+  return {s.groups, s.maps_per_group(), s.channels_per_group(), s.kernel, s.kernel};
+}
+
+dnnl::convolution_forward::primitive_desc describe(const ConvShape& s, OnednnLayout layout,
+                                                   const dnnl::engine& engine) {
+  const memory::desc weights{weight_dimensions(s), memory::data_type::f32, memory::format_tag::any};
+  const memory::dims padding{s.padding, s.padding};
+  // Padding at the bottom and right, such that the output has the size of the shape when the stride does not divide.
+  const memory::dims padding_end{(s.out_height() - 1) * s.stride + s.kernel - s.height - s.padding,
+                                 (s.out_width() - 1) * s.stride + s.kernel - s.width - s.padding};
+  const dnnl::convolution_forward::desc description(
+      dnnl::prop_kind::forward_inference, dnnl::algorithm::convolution_direct,
+      tensor(s.batch, s.in_channels, s.height, s.width, layout), weights,
+      tensor(s.batch, s.out_channels, s.out_height(), s.out_width(), layout), {s.stride, s.stride}, padding,
+      padding_end);
+  return {description, engine};
+}
+
+memory reorder_weights(const ConvShape& s, const float* weights, const memory::desc& wanted, const dnnl::engine& engine,
+                       dnnl::stream& stream) {
+  const auto tag = s.groups == 1 ? memory::format_tag::oihw : memory::format_tag::goihw;
+  // oneDNN takes its sources as void*, but a reorder only reads them.
+  memory plain({weight_dimensions(s), memory::data_type::f32, tag}, engine, const_cast<float*>(weights));
+  memory reordered(wanted, engine);
+  dnnl::reorder(plain, reordered).execute(stream, plain, reordered);
+  stream.wait();
+  return reordered;
+}
+
+}  // namespace
+
+dnnl::memory::desc nchw(int batch, int channels, int height, int width) {
+  return tensor(batch, channels, height, width, OnednnLayout::nchw);
+}
+
+OnednnConvolution::OnednnConvolution(const ConvShape& shape, const float* host_weights, OnednnLayout layout)
+    : engine(dnnl::engine::kind::cpu, 0),
+      stream(engine),
+      description(describe(shape, layout, engine)),
+      weights(reorder_weights(shape, host_weights, description.weights_desc(), engine, stream)),
+      primitive(description) {}
+
+std::string OnednnConvolution::implementation() const {
+  const dnnl_version_t* const version = dnnl_version();
+  return fmt::format("oneDNN {}.{}.{} {}", version->major, version->minor, version->patch, description.impl_info_str());
+}
+
+}  // namespace convladder

@@ -1,0 +1,35 @@
+// The pieces that both oneDNN variants share: memory descriptors, weights, and the primitive itself.
+#pragma once
+
+#include <oneapi/dnnl/dnnl.hpp>
+#include <string>
+
+#include "variants/conv_variant.hpp"
+
+namespace convladder {
+
+/// Which layout the source and destination of the primitive have.
+enum class OnednnLayout {
+  nchw,     ///< as everywhere in this program
+  library,  ///< what the library asks for, blocked by channels as a rule
+};
+
+/// A oneDNN convolution with its weights reordered once into what the primitive asks for.
+struct OnednnConvolution {
+  dnnl::engine engine;
+  dnnl::stream stream;
+  dnnl::convolution_forward::primitive_desc description;
+  dnnl::memory weights;
+  dnnl::convolution_forward primitive;
+
+  /// `weights` are OIHW on the host. Throws dnnl::error where the library refuses.
+  OnednnConvolution(const ConvShape& shape, const float* weights, OnednnLayout layout);
+
+  /// "jit:avx512_core, weights …": the implementation the library chose.
+  std::string implementation() const;
+};
+
+/// Descriptor of a plain NCHW tensor of `channels` x `height` x `width`.
+dnnl::memory::desc nchw(int batch, int channels, int height, int width);
+
+}  // namespace convladder
