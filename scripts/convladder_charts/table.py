@@ -12,7 +12,7 @@ from convladder_charts.units import NONE, Unit, percent, ratio, significant, uni
 
 WIDTH = 100
 _COLUMNS = ("median", "interval", "of", "GFLOP/s", "× prev", "× base", "% of lib")
-_WIDTHS = (8, 19, 6, 8, 8, 8, 9)
+_WIDTHS = (8, 19, 7, 8, 8, 8, 9)
 _STAGE_WIDTH = WIDTH - sum(_WIDTHS) - 2
 _MARKDOWN_SPECIAL = re.compile(r"([\\`*_{}\[\]<>|#~$&!])")
 

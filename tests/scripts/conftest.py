@@ -1,0 +1,196 @@
+"""Records like those of real runs, made from a few numbers."""
+
+from __future__ import annotations
+
+import copy
+import json
+import random
+import statistics
+import sys
+from pathlib import Path
+from typing import Any, Callable, Iterable, Optional
+
+import pytest
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+SCRIPTS = REPOSITORY / "scripts"
+sys.path.insert(0, str(SCRIPTS))
+
+CPU_STAGES = [("memory-accumulation", "Accumulate in memory", 110.0), ("local-accumulation", "Local accumulation", 31.0),
+              ("cached-tile", "Tile in cache", 34.0), ("flat-vector", "Flat vector", 9.5),
+              ("unrolled-taps", "Unrolled taps", 5.2), ("compile-time", "Compile-time constants", 2.9)]
+LIBRARIES = [("onednn", "oneDNN", 4.1), ("onednn-blocked", "oneDNN, blocked layout", 1.6)]
+CUDA_STAGES = ["Global memory", "Local accumulation", "Shared memory", "1-D block remap", "Loop unrolling",
+               "Compile-time constants"]
+LAYERS = [("lenet28", "conv1", (1, 28, 28, 50, 5)), ("lenet72", "conv1", (1, 72, 72, 12, 7)),
+          ("lenet72", "conv2", (12, 33, 33, 24, 7))]
+BATCHES = [10, 100, 1000]
+LAYOUT_CHANGE = 1.35
+"""Layer time over op time of the library with its own layout."""
+
+
+class RecordMaker:
+    """Builds a whole run: `RecordMaker().add_cpu().add_skipped_cuda().record()`."""
+
+    def __init__(self, layers: Iterable[Any] = LAYERS, batches: Iterable[int] = BATCHES, seed: int = 1) -> None:
+        self.layers = list(layers)
+        self.batches = list(batches)
+        self.random = random.Random(seed)
+        self.variants: list[dict[str, Any]] = []
+        self.cases: list[dict[str, Any]] = []
+        self.ladders: list[dict[str, Any]] = []
+
+    def add_cpu(self, stages: Iterable[Any] = CPU_STAGES, libraries: Iterable[Any] = LIBRARIES, device: str = "cpu",
+                family: str = "cpu", kind: str = "measured") -> "RecordMaker":
+        """A ladder with times: (name, title, nanoseconds per thousand multiply-adds) per stage."""
+        stages, libraries = list(stages), list(libraries)
+        previous: Optional[str] = None
+        for rung, (name, title, _) in enumerate(stages, 1):
+            self.variants.append(variant(family, rung, name, title, previous))
+            previous = name
+        self.variants += [variant(family, None, name, title, None) for name, title, _ in libraries]
+        for network, layer, dims in self.layers:
+            for batch in self.batches:
+                cases = [self._timed(device, family, kind, network, layer, dims, batch, rung, name, cost)
+                         for rung, (name, _, cost) in [*enumerate(stages, 1), *((None, one) for one in libraries)]]
+                self._ladder(device, family, kind, network, layer, batch, cases)
+        return self
+
+    def add_skipped_cuda(self, titles: Iterable[str] = CUDA_STAGES) -> "RecordMaker":
+        """A ladder no stage of which could run."""
+        rungs = list(enumerate(titles, 1)) + [(None, "cuDNN")]
+        self.variants += [variant("cuda", rung, name_of(title), title, None) for rung, title in rungs]
+        for network, layer, dims in self.layers:
+            for batch in self.batches:
+                cases = [self._case("cuda", "cuda", network, layer, dims, batch, rung, name_of(title))
+                         for rung, title in rungs]
+                for case in cases:
+                    case.update(status="skipped", reason="no CUDA device")
+                self._ladder("cuda", "cuda", "measured", network, layer, batch, cases)
+        return self
+
+    def record(self) -> dict[str, Any]:
+        """The document."""
+        return {"schema_version": "1.0", "complete": True, "context": context(), "variants": self.variants,
+                "planned": [case["id"] for case in self.cases], "cases": self.cases, "ladders": self.ladders}
+
+    def _case(self, device: str, family: str, network: str, layer: str, dims: Any, batch: int, rung: Optional[int],
+              name: str) -> dict[str, Any]:
+        shape = shape_of(dims)
+        outputs = shape["out_channels"] * shape["out_height"] * shape["out_width"]
+        flop = 2.0 * batch * outputs * shape["in_channels"] * shape["kernel"] ** 2
+        case = {"id": f"{device}/{name}/{network}.{layer}/{batch}", "variant": name, "family": family, "rung": rung,
+                "device": device, "network": network, "layer": layer, "shape": shape, "batch": batch, "status": "ok",
+                "reason": None, "input": "images", "work": {"flop": flop, "minimum_bytes": 4.0 * batch * outputs},
+                "verification": None, "time": None, "other_times": [], "counters": None, "resources": [],
+                "prediction": None, "choice": None, "device_state": {}, "session": 0}
+        self.cases.append(case)
+        return case
+
+    def _timed(self, device: str, family: str, kind: str, network: str, layer: str, dims: Any, batch: int,
+               rung: Optional[int], name: str, cost: float) -> dict[str, Any]:
+        case = self._case(device, family, network, layer, dims, batch, rung, name)
+        center = 4000.0 + case["work"]["flop"] / 2000.0 * cost
+        own_layout = name.endswith("-blocked")
+        case["time"] = self._time(center, "op" if own_layout else "layer", kind)
+        if own_layout:
+            case["other_times"] = [self._time(center * LAYOUT_CHANGE, "layer", kind)]
+        return case
+
+    def _time(self, center: float, of: str, kind: str) -> dict[str, Any]:
+        samples = [center * (1 + abs(self.random.gauss(0, 0.03))) for _ in range(self.random.choice([13, 17, 21]))]
+        ordered = sorted(samples)
+        return {"kind": kind, "of": of, "unit": "ns", "median": statistics.median(samples),
+                "interval": {"low": ordered[3], "high": ordered[-4], "level": 0.9648}, "samples": samples,
+                "iterations_per_sample": 3, "stopped_because": "interval"}
+
+    def _ladder(self, device: str, family: str, kind: str, network: str, layer: str, batch: int,
+                cases: list[dict[str, Any]]) -> None:
+        layer_times = {case["variant"]: layer_time(case) for case in cases}
+        builds_on = {one["name"]: one["builds_on"] for one in self.variants if one["family"] == family}
+        first = next((layer_times[case["variant"]] for case in cases if case["rung"] == 1), None)
+        library = min((layer_times[case["variant"]] for case in cases if case["rung"] is None and case["time"]),
+                      default=None)
+        rows = []
+        for case in cases:
+            time, own = case["time"], layer_times[case["variant"]]
+            stage = case["rung"] is not None
+            rows.append({
+                "case": case["id"], "variant": case["variant"], "rung": case["rung"], "status": case["status"],
+                "of": time and time["of"], "median_ns": time and time["median"],
+                "low_ns": time and time["interval"]["low"], "high_ns": time and time["interval"]["high"],
+                "gflop_per_s": time and case["work"]["flop"] / time["median"], "layer_median_ns": own,
+                "x_previous": over(layer_times.get(builds_on[case["variant"]]), own) if stage else None,
+                "x_baseline": over(first, own), "percent_of_library": over(library, own, 100.0)})
+        self.ladders.append({"device": device, "family": family, "network": network, "layer": layer, "batch": batch,
+                             "kind": kind, "rows": rows})
+
+
+def over(dividend: Optional[float], divisor: Optional[float], factor: float = 1.0) -> Optional[float]:
+    """A ratio, or None where a side is missing."""
+    return None if dividend is None or divisor is None else factor * dividend / divisor
+
+
+def layer_time(case: dict[str, Any]) -> Optional[float]:
+    """NCHW in to NCHW out."""
+    times = [case["time"], *case["other_times"]]
+    return next((time["median"] for time in times if time and time["of"] == "layer"), None)
+
+
+def name_of(title: str) -> str:
+    """A title as it would be typed."""
+    return title.lower().replace(" ", "-")
+
+
+def variant(family: str, rung: Optional[int], name: str, title: str, builds_on: Optional[str]) -> dict[str, Any]:
+    """What a registration says."""
+    return {"family": family, "rung": rung, "name": name, "title": title, "builds_on": builds_on, "hypothesis": "Faster."}
+
+
+def shape_of(dims: tuple[int, int, int, int, int]) -> dict[str, int]:
+    """A shape without stride and padding."""
+    channels, height, width, maps, kernel = dims
+    return {"in_channels": channels, "height": height, "width": width, "out_channels": maps, "kernel": kernel,
+            "stride": 1, "padding": 0, "groups": 1, "out_height": height - kernel + 1, "out_width": width - kernel + 1}
+
+
+def context() -> dict[str, Any]:
+    """Where a run took place."""
+    return {
+        "program": {"name": "convladder", "version": "0.1.0", "commit": "0123456789abcdef0123456789abcdef01234567",
+                    "dirty": True, "build_type": "Release", "compiler": "GNU 12.2.0", "compiler_flags": "-O3",
+                    "cpu_variant_flags": "-march=native", "cuda_compiler": None, "cuda_architectures": None,
+                    "sanitized": False},
+        "host": {"name": "bench", "system": "Debian GNU/Linux 12", "kernel": "6.1.0", "virtual_machine": True,
+                 "memory_bytes": 8 << 30},
+        "cpu": {"model": "Example CPU 7000 @ 2.40GHz", "cores": 2, "threads": 2, "instruction_sets": ["avx2"],
+                "caches": [{"level": 1, "type": "Data", "bytes": 32768}]},
+        "devices": [{"kind": "cpu", "family": "cpu", "unavailable": None, "facts": {"name": "Example CPU 7000"}},
+                    {"kind": "cuda", "family": "cuda", "unavailable": "no CUDA device", "facts": {}},
+                    {"kind": "simulated", "family": "cuda", "unavailable": None, "facts": {"name": "sm_90 simulated"}}],
+        "libraries": {"oneDNN": "2.6"}, "command_line": ["convladder", "run"], "options": {}, "seed": 1,
+        "date": "2025-01-01T12:00:00Z",
+        "dataset": {"name": "synthetic", "source": "built-in", "images": 1000, "height": 28, "width": 28,
+                    "sha256": "00" * 32},
+        "sessions": [{"started": "2025-01-01T12:00:00Z"}]}
+
+
+@pytest.fixture(scope="session")
+def _whole_run() -> dict[str, Any]:
+    return RecordMaker().add_cpu().add_skipped_cuda().record()
+
+
+@pytest.fixture
+def run(_whole_run: dict[str, Any]) -> dict[str, Any]:
+    """A complete run on a machine without a GPU; a copy that a test may change."""
+    return copy.deepcopy(_whole_run)
+
+
+@pytest.fixture
+def written(tmp_path: Path) -> Callable[[Any], Path]:
+    """Writes a document to a run.json of the test's own."""
+    def write(document: Any) -> Path:
+        path = tmp_path / "run.json"
+        path.write_text(document if isinstance(document, str) else json.dumps(document), encoding="utf-8")
+        return path
+    return write

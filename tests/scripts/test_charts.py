@@ -1,0 +1,306 @@
+"""What charts.py promises: it draws what the record holds, the same bytes each time, and says what it cannot read."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import xml.etree.ElementTree as ElementTree
+from pathlib import Path
+from typing import Any, Callable
+
+import pytest
+
+from conftest import BATCHES, CPU_STAGES, CUDA_STAGES, LAYERS, LIBRARIES, SCRIPTS, RecordMaker, name_of
+from convladder_charts import labels, ladder, record, style, table, units
+
+CHARTS = ["ladder", "time_over_batch", "throughput_over_batch"]
+NO_TIME = ("of", "median_ns", "low_ns", "high_ns", "gflop_per_s", "layer_median_ns", "x_previous", "x_baseline",
+           "percent_of_library")
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+def charts(*arguments: object, **options: Any) -> subprocess.CompletedProcess[str]:
+    """Calls the program as a user does."""
+    return subprocess.run([str(SCRIPTS / "charts.py"), *map(str, arguments)], capture_output=True, encoding="utf-8",
+                          check=False, timeout=120, **options)
+
+
+def texts(path: Path) -> str:
+    """All that is written in a picture, description left out."""
+    return "\n".join(element.text or "" for element in ElementTree.parse(path).iter(f"{SVG}text"))
+
+
+def drop_times(row: dict[str, Any], status: str) -> None:
+    """Makes a ladder's row one without a time."""
+    row.update(dict.fromkeys(NO_TIME), status=status)
+
+
+@pytest.fixture(scope="module")
+def drawn(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the charts of a whole run."""
+    folder = tmp_path_factory.mktemp("drawn")
+    document = RecordMaker().add_cpu().add_skipped_cuda().record()
+    (folder / "run.json").write_text(json.dumps(document), encoding="utf-8")
+    done = charts(folder / "run.json")
+    assert (done.returncode, done.stderr) == (0, "")
+    return folder
+
+
+def test_writes_next_to_the_record_and_prints_the_paths(drawn: Path) -> None:
+    expected = {f"{name}.{ending}" for name in CHARTS for ending in ("svg", "png")} | {"table.md", "run.json"}
+    assert {path.name for path in drawn.iterdir()} == expected
+    printed = charts(drawn / "run.json").stdout.split()
+    assert {Path(line).name for line in printed} == expected - {"run.json"}
+    assert all(Path(line).exists() for line in printed)
+
+
+def test_the_ladder_shows_every_stage_and_ratio(drawn: Path) -> None:
+    shown = texts(drawn / "ladder.svg")
+    document = json.loads((drawn / "run.json").read_text())
+    for _, title, _ in CPU_STAGES + LIBRARIES:
+        assert shown.count(title) >= len(LAYERS)
+    for one in document["ladders"]:
+        if one["device"] == "cpu" and one["batch"] == max(BATCHES):
+            unit = units.unit_for(row["median_ns"] for row in one["rows"])
+            for row in one["rows"]:
+                assert f"{unit.text(row['median_ns'])} {unit.name}" in shown
+                for text in (units.ratio(row["x_previous"]), units.ratio(row["x_baseline"]),
+                             units.percent(row["percent_of_library"])):
+                    assert text in shown
+                if row["of"] == "op":
+                    assert f"layer {unit.text(row['layer_median_ns'])} {unit.name}" in shown
+
+
+@pytest.mark.parametrize("name", CHARTS)
+def test_every_figure_says_where_it_comes_from(drawn: Path, name: str) -> None:
+    shown = texts(drawn / f"{name}.svg")
+    for expected in ("n = 13–21 samples", "96.5 %", "Example CPU 7000", "2 threads", "012345678 (dirty)", "synthetic",
+                     "layer time", "measured", "no CUDA device"):
+        assert expected in shown
+    assert CUDA_STAGES[0] not in shown
+
+
+@pytest.mark.parametrize("name", CHARTS)
+def test_pictures_have_alternative_text(drawn: Path, name: str) -> None:
+    root = ElementTree.parse(drawn / f"{name}.svg").getroot()
+    title, description = root.find(f"{SVG}title"), root.find(f"{SVG}desc")
+    assert title is not None and description is not None and title.text and description.text
+    assert root.get("role") == "img"
+    assert root.get("aria-labelledby", "").split() == [title.get("id"), description.get("id")]
+    assert all(stage in description.text for _, stage, _ in CPU_STAGES)
+    assert (drawn / f"{name}.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_time_over_batch_has_the_guide_and_units(drawn: Path) -> None:
+    shown = texts(drawn / "time_over_batch.svg")
+    assert shown.count("slope 1: time ∝ batch") == len(LAYERS)
+    assert "100 µs" in shown and "10 ms" in shown
+    assert "GFLOP/s" in texts(drawn / "throughput_over_batch.svg")
+
+
+def test_the_same_record_gives_the_same_bytes(drawn: Path, tmp_path: Path) -> None:
+    elsewhere = tmp_path / "an other place"
+    elsewhere.mkdir()
+    (elsewhere / "run.json").write_bytes((drawn / "run.json").read_bytes())
+    (elsewhere / "matplotlibrc").write_text("font.size: 30\nsvg.fonttype: path\naxes.facecolor: red\n")
+    environment = os.environ | {"TZ": "Asia/Kathmandu", "LC_ALL": "C", "PYTHONHASHSEED": "77",
+                                "SOURCE_DATE_EPOCH": "1", "MATPLOTLIBRC": str(elsewhere)}
+    assert charts("run.json", "--output", "out", cwd=elsewhere, env=environment).returncode == 0
+    for path in (elsewhere / "out").iterdir():
+        assert path.read_bytes() == (drawn / path.name).read_bytes(), path.name
+    assert len(list((elsewhere / "out").iterdir())) == 7
+
+
+def test_another_time_gives_another_picture(drawn: Path, run: dict[str, Any], written: Callable[[Any], Path]) -> None:
+    run["ladders"][2]["rows"][0]["median_ns"] *= 1.5
+    path = written(run)
+    charts(path, "--format", "svg")
+    assert (path.parent / "ladder.svg").read_bytes() != (drawn / "ladder.svg").read_bytes()
+
+
+def test_the_table_fits_the_terminal(run: dict[str, Any], written: Callable[[Any], Path]) -> None:
+    run["variants"][0]["title"] = "漢字" * 40
+    run["context"]["cpu"]["model"] = "A processor with a name " * 20
+    shown = charts(written(run), "--table", "--format", "svg").stdout.split("\n/")[0]
+    lines = shown.splitlines()
+    assert max(map(table._columns, lines)) <= 100
+    assert sum(line.startswith("cpu · ") for line in lines) == len(LAYERS) * len(BATCHES)
+    assert sum("Compile-time constants" in line for line in lines) == len(LAYERS) * len(BATCHES)
+    first = next(one for one in run["ladders"] if one["device"] == "cpu")["rows"][5]
+    row = next(line for line in lines if "Compile-time constants" in line)
+    assert units.ratio(first["x_previous"]) in row and units.ratio(first["x_baseline"]) in row
+    assert units.percent(first["percent_of_library"]) in row
+
+
+def test_the_markdown_table_says_what_it_is(drawn: Path) -> None:
+    text = (drawn / "table.md").read_text(encoding="utf-8")
+    head = text.split("\n## ")[0]
+    for expected in ("host bench", "Example CPU 7000", "012345678 (dirty)", "synthetic", "96.5 % confidence interval",
+                     "no CUDA device"):
+        assert expected in head
+    rows = [line for line in text.splitlines() if line.startswith("|")]
+    assert {line.count("|") for line in rows} == {10}
+    assert sum("Unrolled taps" in line for line in rows) == len(LAYERS) * len(BATCHES)
+
+
+def test_a_stage_without_a_time_is_named_with_its_status(run: dict[str, Any], written: Callable[[Any], Path]) -> None:
+    for one in run["ladders"]:
+        if one["device"] == "cpu":
+            drop_times(one["rows"][4], "crashed")
+    for case in run["cases"]:
+        if case["variant"] == "unrolled-taps":
+            case.update(status="crashed", reason="signal 11", time=None)
+    run["complete"] = False
+    del run["cases"][-1]
+    path = written(run)
+    assert charts(path).returncode == 0
+    shown = texts(path.parent / "ladder.svg")
+    assert shown.count("crashed: signal 11") == len(LAYERS)
+    assert "incomplete run: 134 of 135 cases recorded" in shown
+    assert "No time" in texts(path.parent / "time_over_batch.svg")
+    assert "crashed: signal 11" in (path.parent / "table.md").read_text(encoding="utf-8")
+
+
+def test_the_ladder_takes_the_largest_batch_with_the_most_times(run: dict[str, Any],
+                                                                written: Callable[[Any], Path]) -> None:
+    group = record.load(written(run)).drawn[0]
+    assert [one.batch for one in ladder.chosen_ladders(group, None)] == [1000] * 3
+    assert [one.batch for one in ladder.chosen_ladders(group, 10)] == [10] * 3
+    drop_times(next(one for one in run["ladders"] if one["batch"] == 1000)["rows"][0], "timeout")
+    group = record.load(written(run)).drawn[0]
+    assert [one.batch for one in ladder.chosen_ladders(group, None)] == [100, 1000, 1000]
+
+
+def test_only_skipped_cases_give_a_note(written: Callable[[Any], Path]) -> None:
+    path = written(RecordMaker().add_skipped_cuda().record())
+    done = charts(path, "--table")
+    assert done.returncode == 0 and "no case of this run has a time" in done.stdout
+    for name in CHARTS:
+        assert "skipped: no CUDA device" in texts(path.parent / f"{name}.svg")
+
+
+@pytest.mark.parametrize("document", [
+    RecordMaker(batches=[100]).add_cpu().record(),
+    RecordMaker().add_cpu(stages=[]).record(),
+    RecordMaker(layers=LAYERS[:1], batches=[1]).add_cpu(libraries=[]).record(),
+    RecordMaker(layers=[]).record(),
+], ids=["one batch", "only libraries", "no libraries", "no cases at all"])
+def test_small_runs_are_drawn(document: Any, written: Callable[[Any], Path]) -> None:
+    path = written(document)
+    done = charts(path)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert len(list(path.parent.iterdir())) == 8
+
+
+def test_many_stages_layers_and_batches_are_drawn(written: Callable[[Any], Path]) -> None:
+    stages = [(f"stage-{rung}", f"Stage number {rung}", 100.0 * 0.8**rung) for rung in range(20)]
+    layers = [(f"net{index}", "conv1", (1, 28 + index, 28, 8, 5)) for index in range(6)]
+    path = written(RecordMaker(layers, [2**power for power in range(11)]).add_cpu(stages).record())
+    assert charts(path).returncode == 0
+    for name in CHARTS:
+        shown = texts(path.parent / f"{name}.svg")
+        assert all(shown.count(f"Stage number {rung}") >= 6 for rung in range(20))
+
+
+def test_measured_and_predicted_never_share_a_figure(written: Callable[[Any], Path]) -> None:
+    maker = RecordMaker(layers=LAYERS[:1]).add_cpu()
+    stages = [(name_of(title), title, 10.0 / rung) for rung, title in enumerate(CUDA_STAGES, 1)]
+    maker.add_cpu(stages, [], device="simulated", family="cuda", kind="predicted")
+    path = written(maker.record())
+    assert charts(path, "--format", "svg").returncode == 0
+    for name in CHARTS:
+        plain = texts(path.parent / f"{name}.svg")
+        simulated = texts(path.parent / f"{name}-simulated-cuda-predicted.svg")
+        assert "PREDICTED" in simulated and "Global memory" in simulated and "Tile in cache" not in simulated
+        assert "PREDICTED" not in plain and "Global memory" not in plain
+    only = path.parent / "only"
+    assert charts(path, "--format", "svg", "--device", "cpu", "--output", only).returncode == 0
+    assert len(list(only.iterdir())) == 4
+
+
+def test_hostile_names_do_no_harm(run: dict[str, Any], written: Callable[[Any], Path]) -> None:
+    hostile = "$\\frac{1}$ <script>&|`]]>\x00\x1b[31m\u202e\ud800\nnew line"
+    run["variants"][0]["title"] = hostile
+    run["context"]["host"]["name"] = hostile
+    run["context"]["cpu"]["model"] = hostile
+    run["context"]["dataset"]["name"] = hostile
+    for one in run["ladders"]:
+        one["layer"] = hostile
+    path = written(run)
+    done = charts(path, "--table")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "\x1b" not in done.stdout and "\u202e" not in done.stdout and "\x00" not in done.stdout
+    assert "$\\frac{1}$ <script>&|`]]>" in texts(path.parent / "ladder.svg")
+    rows = [line for line in (path.parent / "table.md").read_text(encoding="utf-8").splitlines() if line[:1] == "|"]
+    assert any("\\<script\\>" in line for line in rows) and not any("<script" in line.replace("\\<", "") for line in rows)
+
+
+BAD_INPUTS = {
+    "empty": ("", ":1:1: the file is empty"),
+    "truncated": ('{"schema_version": "1.0",\n "cases": [', ":2:12: the file ends in the middle"),
+    "broken": ('{"schema_version": "1.0"\n "cases": []}', ":2:2: expecting ',' delimiter"),
+    "nan": ('{"a NaN": 1,\n "b": NaN}', ":2:7: NaN is not JSON; expected a number or null"),
+    "deep": ("[" * 100000, ":1:1: nested too deeply"),
+    "list": ("[1, 2]", ": $: not a convladder run; expected an object with"),
+    "google": ('{"context": {}, "benchmarks": []}', ": $: not a convladder run; expected an object with"),
+    "version": ('{"schema_version": "9.1", "cases": [], "ladders": []}',
+                ": $.schema_version: expected schema version \"1.0\", found \"9.1\""),
+    "missing": ('{"schema_version": "1.0", "cases": [], "ladders": []}', ": $: expected a member \"context\""),
+}
+
+
+@pytest.mark.parametrize("text, expected", BAD_INPUTS.values(), ids=BAD_INPUTS.keys())
+def test_bad_input_is_one_clear_line(text: str, expected: str, written: Callable[[Any], Path]) -> None:
+    path = written(text)
+    done = charts(path)
+    assert done.returncode == 3 and done.stdout == ""
+    assert done.stderr.startswith(f"charts.py: {path}{expected}") and done.stderr.count("\n") == 1
+    assert [one.name for one in path.parent.iterdir()] == ["run.json"]
+
+
+def test_a_wrong_value_is_named_by_its_place(run: dict[str, Any], written: Callable[[Any], Path]) -> None:
+    run["ladders"][1]["rows"][3]["median_ns"] = "fast"
+    path = written(run)
+    assert charts(path).stderr == (f"charts.py: {path}: $.ladders[1].rows[3].median_ns: expected a finite number, "
+                                   "found \"fast\"\n")
+
+
+def test_what_cannot_be_read_or_written_is_said(run: dict[str, Any], written: Callable[[Any], Path]) -> None:
+    path = written(run)
+    cases = [([path.parent / "none.json"], 3, "No such file"), ([path.parent], 3, "Is a directory"),
+             ([path, "--device", "tpu"], 3, "no device tpu; it holds cpu, cuda"),
+             ([path, "--batch", "7"], 3, "no batch 7; it holds 10, 100, 1000"),
+             ([path, "--output", path], 4, "cannot write"), ([path, "--format", "pdf"], 2, "expected svg, png")]
+    for arguments, status, expected in cases:
+        done = charts(*arguments)
+        assert done.returncode == status and expected in done.stderr and "Traceback" not in done.stderr
+    assert "examples:" in charts("--help").stdout
+
+
+def test_marks_stay_apart_for_many_rungs_and_do_not_move() -> None:
+    stages = [record.Stage("cpu", rung, f"stage-{rung}", "") for rung in range(1, 43)]
+    stages += [record.Stage("cpu", None, f"library-{twin}", "", twin) for twin in range(3)]
+    marks = [style.mark_of(stage) for stage in stages]
+    assert len({(mark.colour, mark.marker) for mark in marks}) == len(marks)
+    assert len({mark.colour for mark in marks[:7]}) == 7
+    assert not {mark.colour for mark in marks[:42]} & {mark.colour for mark in marks[42:]}
+    assert style.mark_of(record.Stage("cuda", 4, "other", "Other")) == marks[3]
+
+
+def test_labels_are_spread_in_order_within_bounds() -> None:
+    placed = labels.spread([5.0, 5.0, 5.1, 0.0, 9.9], 1.0, 0.0, 10.0)
+    assert placed == pytest.approx([4.0333333, 5.0333333, 6.0333333, 0.0, 9.9])
+    ordered = sorted(labels.spread([10.0] * 6, 1.0, 0.0, 10.0))
+    assert ordered == pytest.approx([5, 6, 7, 8, 9, 10])
+
+
+def test_numbers_as_text() -> None:
+    assert [units.significant(value) for value in (0, 0.01234, 0.9996, 1.5, 99.96, 4210.4)] == [
+        "0", "0.0123", "1.00", "1.50", "100", "4210"]
+    assert units.unit_for([581e3, 28757e3]).name == "ms"
+    assert units.unit_for([16.8e6, 1151e6]).name == "ms"
+    assert units.unit_for([1.0, 5e9]).name == "ms"
+    assert units.duration(500e3) == "500 µs"
+    assert (units.ratio(None), units.ratio(0.9016), units.percent(6.44), units.percent(119.6)) == (
+        "–", "0.90×", "6.4%", "120%")
