@@ -123,7 +123,8 @@ def _case(case: Any, place: str, document: Any) -> Iterator[Problem]:
     expected = f"{case['device']}/{case['variant']}/{case['network']}.{case['layer']}/{case['batch']}"
     if case["id"] != expected:
         yield f"{place}.id", f"expected \"{expected}\", found \"{case['id']}\""
-    described = [one for one in document["variants"] if (one["family"], one["name"]) == (case["family"], case["variant"])]
+    described = [one for one in document["variants"]
+                 if (one["family"], one["name"]) == (case["family"], case["variant"])]
     if len(described) != 1:
         yield f"{place}.variant", (f"expected one entry in $.variants for \"{case['family']}\" \"{case['variant']}\", "
                                    f"found {len(described)}")
@@ -239,7 +240,8 @@ class _Ladder:
         expected = {
             "x_previous": (_over(previous, own), "the layer time of the stage it builds on over its own"),
             "x_baseline": (_over(self.baseline, own), "the first rung's layer time over its own"),
-            "percent_of_library": (_over(self.library, own, 100), "100 * the fastest library's layer time over its own")}
+            "percent_of_library": (_over(self.library, own, 100), "100 * the fastest library's layer time over its own"),
+        }
         for name, (value, what) in expected.items():
             if not (library and row[name] is None):  # a library need not be compared with the ladder
                 yield from _agrees(row[name], value, f"{place}.{name}", what)

@@ -22,7 +22,8 @@ def read_json(path: Path) -> Any:
         document = json.loads(text, parse_constant=_refuse_constant)
     except json.JSONDecodeError as error:
         what = "the file is empty" if not text.strip() else _ending_or(error, text)
-        raise RecordError(f"{path}:{error.lineno}:{error.colno}: {what}; expected the JSON of a convladder run") from None
+        place = f"{path}:{error.lineno}:{error.colno}"
+        raise RecordError(f"{place}: {what}; expected the JSON of a convladder run") from None
     except _Constant:
         line, column, token = next(constants(text))
         raise RecordError(f"{path}:{line}:{column}: {token} is not JSON; expected a number or null") from None

@@ -6,7 +6,8 @@ from typing import Iterable, Optional
 
 from matplotlib.axes import Axes
 
-from convladder_charts.page import (MARGIN, Heading, Page, device_name, panel_title, provenance, rule, sampling, times_named)
+from convladder_charts.page import (MARGIN, Heading, Page, device_name, panel_title, provenance, rule, sampling,
+                                    times_named)
 from convladder_charts.record import Group, Ladder, Record, Row
 from convladder_charts.style import FAINT, INK, MUTED, fitted, mark_of, text_inches
 from convladder_charts.units import Unit, linear_ticks, percent, ratio, unit_for

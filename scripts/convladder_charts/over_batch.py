@@ -83,8 +83,8 @@ def draw(record: Record, group: Group, measure: Measure, title: str) -> tuple[Pa
     columns = 1 if len(panels) == 1 else 2
     most = max(len(lines) for _, lines in panels)
     width = 8.6 if columns == 1 else 11.6 if most <= _MANY else 13.4
-    heading = Heading(title, [f"{sampling(group, rows, measure.interval)}; {measure.note}", provenance(record, group), *record.skipped_lines],
-                      record.warnings, width)
+    about = [f"{sampling(group, rows, measure.interval)}; {measure.note}", provenance(record, group)]
+    heading = Heading(title, [*about, *record.skipped_lines], record.warnings, width)
     plot_height = max(_SHORTEST_PLOT if columns == 2 else 3.4, (most + 2) * _LABEL_GAP)
     notes = [_missing_note(ladders, width / columns - 2 * MARGIN) for ladders, _ in panels]
     cell_height = _PANEL_TOP + plot_height + _PANEL_BOTTOM + _NOTE_LINE * max(map(len, notes))
@@ -152,8 +152,8 @@ def _missing_note(ladders: Sequence[Ladder], width: float) -> list[str]:
 class _Panel:
     """One layer."""
 
-    def __init__(self, page: Page, plot: tuple[float, float, float, float], label: tuple[float, float], measure: Measure,
-                 lines: Sequence[Line]) -> None:
+    def __init__(self, page: Page, plot: tuple[float, float, float, float], label: tuple[float, float],
+                 measure: Measure, lines: Sequence[Line]) -> None:
         self.page = page
         self.left, self.top, self.width, self.height = plot
         self.leader, self.label_width = label

@@ -43,7 +43,8 @@ def markdown(record: Record) -> str:
 
 def _about(record: Record) -> list[str]:
     """Where the figures come from; devices without a time take one line each."""
-    devices = [f"{group.device}: {group.hardware}; {sampling(group, _timed(group), 'intervals:')}" for group in record.drawn]
+    devices = [f"{group.device}: {group.hardware}; {sampling(group, _timed(group), 'intervals:')}"
+               for group in record.drawn]
     return [*(f"Attention: {warning}" for warning in record.warnings),
             f"host {record.host}, {record.date}",
             *dict.fromkeys(devices or [f"cpu: {record.cpu}"]),
@@ -123,7 +124,8 @@ def _aligned(cells: Iterable[str]) -> str:
     """Figures right, so that digits stand under digits; the word "of" in the middle of its column."""
     padded = []
     for column, width, cell in zip(_COLUMNS, _WIDTHS, cells):
-        padded.append("  " + _pad(cell, width - 2) if column == "of" else _pad(_cut(cell, width - 1), width, right=True))
+        word = column == "of"
+        padded.append("  " + _pad(cell, width - 2) if word else _pad(_cut(cell, width - 1), width, right=True))
     return "".join(padded)
 
 

@@ -16,7 +16,8 @@ REPOSITORY = Path(__file__).resolve().parents[2]
 SCRIPTS = REPOSITORY / "scripts"
 sys.path.insert(0, str(SCRIPTS))
 
-CPU_STAGES = [("memory-accumulation", "Accumulate in memory", 110.0), ("local-accumulation", "Local accumulation", 31.0),
+CPU_STAGES = [("memory-accumulation", "Accumulate in memory", 110.0),
+              ("local-accumulation", "Local accumulation", 31.0),
               ("cached-tile", "Tile in cache", 34.0), ("flat-vector", "Flat vector", 9.5),
               ("unrolled-taps", "Unrolled taps", 5.2), ("compile-time", "Compile-time constants", 2.9)]
 LIBRARIES = [("onednn", "oneDNN", 4.1), ("onednn-blocked", "oneDNN, blocked layout", 1.6)]
@@ -144,7 +145,8 @@ def name_of(title: str) -> str:
 
 def variant(family: str, rung: Optional[int], name: str, title: str, builds_on: Optional[str]) -> dict[str, Any]:
     """What a registration says."""
-    return {"family": family, "rung": rung, "name": name, "title": title, "builds_on": builds_on, "hypothesis": "Faster."}
+    return {"family": family, "rung": rung, "name": name, "title": title, "builds_on": builds_on,
+            "hypothesis": "Faster."}
 
 
 def shape_of(dims: tuple[int, int, int, int, int]) -> dict[str, int]:

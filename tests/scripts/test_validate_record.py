@@ -75,7 +75,8 @@ RULES: dict[str, tuple[Change, str, str]] = {
     "level": (set_at(*TIME, "interval", "level", to=95), "$.cases[0].time.interval.level", "up to 1"),
     "finite": (set_at(*CASE, "work", "flop", to=float("inf")), "$.cases[0].work.flop", "beyond the range"),
     "row's case exists": (set_at(*ROW, "case", to="none"), "$.ladders[0].rows[1].case", "there is no case"),
-    "row's case is the ladder's": (set_at("ladders", 0, "batch", to=11), "$.ladders[0].rows[0].case", "its batch is 10"),
+    "row's case is the ladder's": (set_at("ladders", 0, "batch", to=11), "$.ladders[0].rows[0].case",
+                                   "its batch is 10"),
     "row's status": (set_at(*ROW, "status", to="crashed"), "$.ladders[0].rows[1].status", "expected ok"),
     "row's of": (set_at(*ROW, "of", to="op"), "$.ladders[0].rows[1].of", "expected layer"),
     "row's median": (set_at(*ROW, "median_ns", to=lambda x: x * (1 + 1e-8)), "$.ladders[0].rows[1].median_ns",
@@ -101,7 +102,8 @@ def test_rule(change: Change, place: str, what: str, run: dict[str, Any]) -> Non
 
 
 @pytest.mark.parametrize("text, expected", [
-    ("", ":1:1: the file is empty"), ('{"a": [1,\n', ":2:1: the file ends in the middle"), ('{"x": -Infinity}', ":1:7: -Infinity is not JSON")])
+    ("", ":1:1: the file is empty"), ('{"a": [1,\n', ":2:1: the file ends in the middle"),
+    ('{"x": -Infinity}', ":1:7: -Infinity is not JSON")])
 def test_unreadable_files_are_one_line(text: str, expected: str, written: Callable[[Any], Path]) -> None:
     path = written(text)
     done = validate(path)
