@@ -61,7 +61,7 @@ std::vector<Point> Canvas::placed(const Polygon& polygon) const {
 
 void Canvas::blend(int row, const Coverage& coverage, int brightness) {
   for (int column = 0; column < size; ++column) {
-    int& value = pixels_[static_cast<std::size_t>(row * size + column)];
+    int& value = pixels_[static_cast<std::size_t>(row) * size + column];
     value += (brightness - value) * coverage[static_cast<std::size_t>(column)] / full;
   }
 }

@@ -119,7 +119,7 @@ fs::path find_labels(const Found& file) {
   for (const Naming& naming : namings) {
     names.push_back(file.beginning + std::string(naming.labels));
     std::error_code error;
-    const fs::path labels = file.images.parent_path() / names.back();
+    fs::path labels = file.images.parent_path() / names.back();
     if (fs::exists(labels, error)) return labels;
   }
   throw DataError(fmt::format("{}: no labels beside it, looked for {}", file.images.string(), fmt::join(names, ", ")));

@@ -129,8 +129,8 @@ IdxContent parse(std::span<const std::uint8_t> file, const std::string& file_nam
   return content;
 }
 
-DataError system_error(const std::filesystem::path& path, const std::string& what, int error) {
-  return DataError(fmt::format("{}: {}: {}", path.string(), what, std::generic_category().message(error)));
+[[noreturn]] void refuse(const std::filesystem::path& path, const std::string& what, int error) {
+  throw DataError(fmt::format("{}: {}: {}", path.string(), what, std::generic_category().message(error)));
 }
 
 }  // namespace
@@ -156,23 +156,23 @@ std::vector<std::uint8_t> read_data_file(const std::filesystem::path& path) {
   std::error_code error;
   const std::filesystem::file_status status = std::filesystem::status(path, error);
   if (error && status.type() != std::filesystem::file_type::not_found) {
-    throw system_error(path, "cannot be opened", error.value());
+    refuse(path, "cannot be opened", error.value());
   }
   if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status)) {
     throw DataError(fmt::format("{}: expected a file, found a folder or a device", path.string()));
   }
   const auto close = [](std::FILE* file) { static_cast<void>(std::fclose(file)); };
   const std::unique_ptr<std::FILE, decltype(close)> file(std::fopen(path.c_str(), "rb"), close);
-  if (file == nullptr) throw system_error(path, "cannot be opened", errno);
+  if (file == nullptr) refuse(path, "cannot be opened", errno);
 
   const std::uintmax_t size = std::filesystem::file_size(path, error);
-  if (error) throw system_error(path, "cannot be read", error.value());
+  if (error) refuse(path, "cannot be read", error.value());
   if (size > largest_idx_data + 16) {
     throw DataError(fmt::format("{}: expected at most {} bytes, found {}", path.string(), largest_idx_data + 16, size));
   }
   std::vector<std::uint8_t> bytes(size);
   const std::size_t found = std::fread(bytes.data(), 1, bytes.size(), file.get());
-  if (std::ferror(file.get()) != 0) throw system_error(path, "cannot be read", errno);
+  if (std::ferror(file.get()) != 0) refuse(path, "cannot be read", errno);
   bytes.resize(found);
   return bytes;
 }

@@ -94,9 +94,9 @@ install_file() {
   elif ! is_sound "$set" "$file" "$partial"; then
     problem="$source: not $set's $file (its checksum is $(actual_checksum "$set" "$partial"), expected $(
       expected_checksum "$set" "$file"))"
+  elif ! { chmod 644 -- "$partial" && mv -fT -- "$partial" "$target"; } 2>/dev/null; then
+    problem="$target: cannot be written"
   else
-    chmod 644 -- "$partial"
-    mv -f -- "$partial" "$target"
     partial=
     echo "$target"
     return 0
@@ -186,9 +186,7 @@ if ((${#sets[@]} == 0)); then
   ((${#sets[@]})) || fail "$from: no file of MNIST or Fashion-MNIST with the right checksum in it"
 fi
 
-trap cleanup EXIT
-trap 'exit 130' INT
-trap 'exit 143' TERM HUP
+trap cleanup EXIT  # bash also runs it when a signal ends the script
 for set in "${sets[@]}"; do
   for file in "${files[@]}"; do
     if is_sound "$set" "$file" "$cache/$set/$file.gz"; then

@@ -77,7 +77,7 @@ TEST(FetchDatasets, RefusesAFolderWithoutKnownFiles) {
   folder.write("train-images-idx3-ubyte.gz", gzip(small_images(5)));
   expect_one_line_failure(fetch("--from " + quoted(folder.path()) + cache), "no file of MNIST or Fashion-MNIST");
   for (const std::string set : {"mnist", "fashion-mnist"}) {
-    expect_one_line_failure(fetch("--from " + quoted(folder.path()) + cache + " " + set),
+    expect_one_line_failure(fetch(fmt::format("--from {}{} {}", quoted(folder.path()), cache, set)),
                             "train-images-idx3-ubyte.gz: not " + set + "'s");
     EXPECT_EQ(names_in(folder.path() / "cache" / set), std::vector<std::string>());
   }

@@ -69,7 +69,7 @@ TEST(Resize, AgreesWithNumpy) {
 // The course's enlargement, 28 x 28 to 72 x 72: some pixels and the sum, from the same numpy.
 TEST(Resize, AgreesWithNumpyOnTheCoursesSize) {
   const std::vector<float> out = resized(ramp(28 * 28), 28, 28, 72, 72);
-  const auto at = [&](int row, int column) { return out[static_cast<std::size_t>(row * 72 + column)]; };
+  const auto at = [&](int row, int column) { return out[static_cast<std::size_t>(row) * 72 + column]; };
   EXPECT_NEAR(at(0, 0), 0.000000, 1e-4);
   EXPECT_NEAR(at(0, 1), 8.000000, 1e-4);
   EXPECT_NEAR(at(1, 35), 47.851852, 1e-4);

@@ -133,7 +133,7 @@ TEST(Canvas, CoversWholeAndPartPixels) {
   Canvas canvas(Placement{});
   // From 1.5 pixels left of the centre to 1 right of it, and one row high.
   canvas.fill({{-15, 0}, {10, 0}, {10, 10}, {-15, 10}}, 200);
-  const auto at = [&](int row, int column) { return canvas.pixels().at(static_cast<std::size_t>(row * 28 + column)); };
+  const auto at = [&](int row, int column) { return canvas.pixels().at(static_cast<std::size_t>(row) * 28 + column); };
   EXPECT_EQ(at(14, 12), 100);
   EXPECT_EQ(at(14, 13), 200);
   EXPECT_EQ(at(14, 14), 200);

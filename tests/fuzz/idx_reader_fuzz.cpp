@@ -69,6 +69,7 @@ std::vector<std::uint8_t> packed(Bytes data) {
 
 }  // namespace
 
+// NOLINTNEXTLINE(readability-identifier-naming): the name is libFuzzer's
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const Bytes file(data, size);
   const std::optional<convladder::IdxImages> images = parse_images(file);
