@@ -1,0 +1,57 @@
+// A network as data: its layers in order, with every shape inferred and checked.
+#pragma once
+
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "variants/conv_shape.hpp"
+
+namespace convladder {
+
+/// A network file that is not what it should be. The message names the file, the layer and the field.
+struct NetworkError : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+/// One image's activations at some place in the network.
+struct ActivationShape {
+  int channels = 0;
+  int height = 0;
+  int width = 0;
+  bool operator==(const ActivationShape&) const = default;
+  std::size_t elements() const { return static_cast<std::size_t>(channels) * height * width; }
+};
+
+enum class LayerType { convolution, tanh, relu, max_pool, fully_connected, softmax };
+
+/// One layer. Which of the last fields mean something depends on the type.
+struct Layer {
+  std::string name;
+  LayerType type = LayerType::convolution;
+  ActivationShape input;
+  ActivationShape output;
+  ConvShape convolution;  ///< of a convolution, with batch 1
+  int pool_size = 0;      ///< of a max_pool
+  int pool_stride = 0;
+  bool bias = false;  ///< of a convolution or a fully connected layer
+};
+
+struct Network {
+  std::string name;
+  std::string title;
+  ActivationShape input;
+  std::vector<Layer> layers;
+};
+
+/// Reads a network from JSON (see network/networks/*.json). `file` is what messages call it. Throws NetworkError.
+Network parse_network(std::string_view text, const std::string& file);
+
+/// The networks this program was built with (network/networks/*.json), by name.
+const std::vector<Network>& built_in_networks();
+
+/// The indices of the network's convolutions in `layers`.
+std::vector<std::size_t> convolution_layers(const Network& network);
+
+}  // namespace convladder

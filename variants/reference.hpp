@@ -1,0 +1,23 @@
+// The float64 convolution that every variant is held against.
+#pragma once
+
+#include <vector>
+
+#include "variants/conv_shape.hpp"
+
+namespace convladder {
+
+/// One image's exact-enough output and the scale of its rounding errors, both [out_channels][out_height][out_width].
+struct ReferenceOutput {
+  std::vector<double> value;      ///< the sum over taps, in float64
+  std::vector<double> magnitude;  ///< sum of |x * w|: float32 errs by at most a small multiple of 2^-24 times this
+};
+
+/// Convolves one image (`input` CHW, `weights` OIHW) by the definition; the order of the sums is fixed and nothing is
+/// contracted, so that every machine gets the same bits. Uses all cores.
+ReferenceOutput reference_convolution(const ConvShape& shape, const float* input, const float* weights);
+
+/// The same without magnitudes, rounded to float32, for `count` images at once.
+void reference_forward(const ConvShape& shape, int count, const float* input, const float* weights, float* output);
+
+}  // namespace convladder
