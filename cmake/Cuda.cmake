@@ -31,8 +31,37 @@ if(CONVLADDER_HAS_CUDA)
   list(APPEND architectures "${newest}-virtual")
   set(CMAKE_CUDA_ARCHITECTURES "${architectures}" CACHE STRING "GPU architectures")
 
+  # The oldest of them: GPUs before it are refused, and the PTX that reports are made from is compiled for it.
+  set(CONVLADDER_OLDEST_CUDA_ARCHITECTURE "")
+  string(REGEX MATCHALL "[0-9]+" numbers "${CMAKE_CUDA_ARCHITECTURES}")
+  if(numbers)
+    list(SORT numbers COMPARE NATURAL)
+    list(GET numbers 0 CONVLADDER_OLDEST_CUDA_ARCHITECTURE)
+  endif()
+  if(NOT CONVLADDER_OLDEST_CUDA_ARCHITECTURE)  # "native", "all"
+    string(REGEX MATCH "compute_([0-9]+)" ignored "${known_architectures}")
+    set(CONVLADDER_OLDEST_CUDA_ARCHITECTURE "${CMAKE_MATCH_1}")
+  endif()
+
   enable_language(CUDA)
+  find_package(CUDAToolkit REQUIRED)
+
+  # CMake 3.25 does not know that nvcc 12 and later have C++20; this is what 3.26 sets.
+  if(NOT DEFINED CMAKE_CUDA20_STANDARD_COMPILE_OPTION)
+    set(CMAKE_CUDA20_STANDARD_COMPILE_OPTION "-std=c++20")
+    set(CMAKE_CUDA20_EXTENSION_COMPILE_OPTION "-std=c++20")
+  endif()
   set(CMAKE_CUDA_STANDARD 20)
   set(CMAKE_CUDA_STANDARD_REQUIRED ON)
-  find_package(CUDAToolkit REQUIRED)
+
+  # No -Wpedantic for .cu files: it objects to the line markers and GNU extensions in nvcc's own intermediate files.
+  set(warning_flags "-Xcompiler=-Wall,-Wextra")
+  if(CONVLADDER_WERROR)
+    list(APPEND warning_flags -Werror=all-warnings "-Xcompiler=-Werror")
+  endif()
+  # Line information lets Nsight Compute show the source beside its counters; it costs no time.
+  target_compile_options(convladder_settings INTERFACE
+    "$<$<COMPILE_LANGUAGE:CUDA>:${warning_flags};-lineinfo>")
+
+  include(PtxasReports)
 endif()

@@ -1,10 +1,9 @@
 # Run by embed_files() at build time. String literals are cut into pieces: compilers limit the length of one.
 
-set(source "#include \"devices/embedded_file.hpp\"\n\nnamespace convladder {\n"
-           "const std::vector<EmbeddedFile>& embedded_${NAME}();\n"
-           "const std::vector<EmbeddedFile>& embedded_${NAME}() {\n"
-           "  static const std::vector<EmbeddedFile> files = {\n")
-string(CONCAT source ${source})
+string(CONCAT source "#include \"devices/embedded_file.hpp\"\n\nnamespace convladder {\n"
+              "const std::vector<EmbeddedFile>& embedded_${NAME}();\n"
+              "const std::vector<EmbeddedFile>& embedded_${NAME}() {\n"
+              "  static const std::vector<EmbeddedFile> files = {\n")
 foreach(file IN LISTS FILES)
   get_filename_component(base "${file}" NAME)
   file(READ "${file}" hex HEX)

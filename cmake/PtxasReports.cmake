@@ -1,0 +1,48 @@
+# embed_ptxas_reports(target file.cu...)
+# Compiles every .cu file to PTX, has ptxas assemble that for a few architectures and embeds what it reports of registers,
+# shared memory and spills: convladder::embedded_ptxas_reports(), a file per .cu. No GPU takes part.
+#
+# The PTX is that of the oldest architecture for all of them, because it is compiled anyway; the program's machine code
+# comes from the PTX of its own architecture, where a register or two can differ.
+
+find_program(CONVLADDER_PTXAS ptxas HINTS "${CUDAToolkit_BIN_DIR}" REQUIRED)
+
+set(CONVLADDER_REPORT_ARCHITECTURES "")
+foreach(architecture 75 80 90)
+  if(known_architectures MATCHES "compute_${architecture}\n" AND
+     NOT architecture LESS CONVLADDER_OLDEST_CUDA_ARCHITECTURE)
+    list(APPEND CONVLADDER_REPORT_ARCHITECTURES "sm_${architecture}")
+  endif()
+endforeach()
+
+function(embed_ptxas_reports target)
+  set(reports "")
+  set(compiler "${CMAKE_CUDA_COMPILER}" -std=c++${CMAKE_CUDA_STANDARD} -lineinfo "-I${PROJECT_SOURCE_DIR}"
+               "-arch=compute_${CONVLADDER_OLDEST_CUDA_ARCHITECTURE}")
+  if(CMAKE_CUDA_HOST_COMPILER)
+    list(APPEND compiler "-ccbin=${CMAKE_CUDA_HOST_COMPILER}")
+  endif()
+  foreach(source IN LISTS ARGN)
+    get_filename_component(name "${source}" NAME_WE)
+    set(ptx "${CMAKE_CURRENT_BINARY_DIR}/ptx/${name}.ptx")
+    set(report "${CMAKE_CURRENT_BINARY_DIR}/ptx/${name}.txt")
+    file(MAKE_DIRECTORY "${CMAKE_CURRENT_BINARY_DIR}/ptx")
+    add_custom_command(
+      OUTPUT "${ptx}"
+      COMMAND ${compiler} -ptx -MD -MF "${ptx}.d" -MT "${ptx}" -o "${ptx}" "${source}"
+      DEPENDS "${source}"
+      DEPFILE "${ptx}.d"
+      COMMENT "Compiling ${name} to PTX"
+      VERBATIM)
+    add_custom_command(
+      OUTPUT "${report}"
+      COMMAND "${CMAKE_COMMAND}" "-DPTXAS=${CONVLADDER_PTXAS}" "-DPTX=${ptx}" "-DOUTPUT=${report}"
+              "-DARCHITECTURES=${CONVLADDER_REPORT_ARCHITECTURES}"
+              -P "${PROJECT_SOURCE_DIR}/cmake/ptxas_report_script.cmake"
+      DEPENDS "${ptx}" "${PROJECT_SOURCE_DIR}/cmake/ptxas_report_script.cmake"
+      COMMENT "Assembling ${name} for its report"
+      VERBATIM)
+    list(APPEND reports "${report}")
+  endforeach()
+  embed_files(TARGET ${target} NAME ptxas_reports FILES ${reports})
+endfunction()

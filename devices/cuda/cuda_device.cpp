@@ -1,0 +1,216 @@
+#include "devices/cuda/cuda_device.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <memory>
+#include <utility>
+
+#include "devices/device_error.hpp"
+#include "devices/kernel_resources.hpp"
+
+namespace convladder {
+namespace {
+
+constexpr std::size_t shared_bytes_without_opt_in = 48 * 1024;
+
+std::string error_text(cudaError_t status) {
+  return fmt::format("{} ({})", cudaGetErrorName(status), cudaGetErrorString(status));
+}
+
+std::string display_name(const void* kernel) {
+  std::string name = kernel_display_name(kernel);
+  return name.empty() ? "unknown kernel" : name;
+}
+
+std::string launch_text(const KernelLaunch& launch) {
+  return fmt::format("{} with grid ({}, {}, {}), block ({}, {}, {}), {} bytes of dynamic shared memory",
+                     display_name(launch.kernel), launch.grid.x, launch.grid.y, launch.grid.z, launch.block.x,
+                     launch.block.y, launch.block.z, launch.dynamic_shared_bytes);
+}
+
+std::string bus_id() {
+  std::array<char, 32> text{};
+  require_cuda(cudaDeviceGetPCIBusId(text.data(), static_cast<int>(text.size()), 0), "cudaDeviceGetPCIBusId");
+  return text.data();
+}
+
+int attribute(cudaDeviceAttr name) {
+  int value = 0;
+  require_cuda(cudaDeviceGetAttribute(&value, name, 0), "cudaDeviceGetAttribute");
+  return value;
+}
+
+std::unique_ptr<Device> open_cuda_device() { return std::make_unique<CudaDevice>(); }
+
+const DeviceRegistration registration{{.name = "cuda",
+                                       .family = "cuda",
+                                       .order = 20,
+                                       .unavailable = cuda_unavailable,
+                                       .open = open_cuda_device,
+                                       .facts = cuda_facts}};
+
+}  // namespace
+
+void require_cuda(cudaError_t status, const std::string& call) {
+  if (status == cudaSuccess) return;
+  static_cast<void>(cudaGetLastError());  // an error that is not sticky shall not be reported a second time
+  throw DeviceError(fmt::format("{}: {}", call, error_text(status)));
+}
+
+CudaDevice::CudaDevice() {
+  if (const std::string reason = cuda_unavailable(); !reason.empty()) throw DeviceError(reason);
+  require_cuda(cudaSetDevice(0), "cudaSetDevice");
+  l2_bytes_ = static_cast<std::size_t>(attribute(cudaDevAttrL2CacheSize));
+  shared_bytes_opt_in_ = static_cast<std::size_t>(attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin));
+  nvml_ = NvmlDevice(bus_id());
+  require_cuda(cudaEventCreate(&start_), "cudaEventCreate");
+  require_cuda(cudaEventCreate(&stop_), "cudaEventCreate");
+}
+
+CudaDevice::~CudaDevice() {
+  // After a sticky error these fail as well; the process is about to end, and a destructor has no one to tell.
+  flush_buffer_ = DeviceBuffer();
+  if (start_ != nullptr) static_cast<void>(cudaEventDestroy(start_));
+  if (stop_ != nullptr) static_cast<void>(cudaEventDestroy(stop_));
+}
+
+std::size_t CudaDevice::free_bytes() const {
+  std::size_t free_bytes = 0;
+  std::size_t total_bytes = 0;
+  require_cuda(cudaMemGetInfo(&free_bytes, &total_bytes), "cudaMemGetInfo");
+  return free_bytes;
+}
+
+DeviceBuffer CudaDevice::allocate(std::size_t bytes, std::string_view label) {
+  void* address = nullptr;
+  const cudaError_t status = cudaMalloc(&address, bytes);
+  if (status == cudaErrorMemoryAllocation) {
+    static_cast<void>(cudaGetLastError());
+    throw OutOfDeviceMemory(
+        fmt::format("{}: {} bytes of device memory asked for, {} bytes are free", label, bytes, free_bytes()));
+  }
+  require_cuda(status, fmt::format("cudaMalloc of {} bytes for {}", bytes, label));
+  return {*this, address, bytes};
+}
+
+void CudaDevice::free(void* address, std::size_t /*bytes*/) noexcept { static_cast<void>(cudaFree(address)); }
+
+void CudaDevice::copy_to_device(void* destination, const void* source, std::size_t bytes) {
+  require(cudaMemcpy(destination, source, bytes, cudaMemcpyHostToDevice), "cudaMemcpy to the device");
+}
+
+void CudaDevice::copy_to_host(void* destination, const void* source, std::size_t bytes) {
+  require(cudaMemcpy(destination, source, bytes, cudaMemcpyDeviceToHost), "cudaMemcpy to the host");
+}
+
+void CudaDevice::launch(const KernelLaunch& launch) {
+  // This may run between the two events of a measurement: texts are made only for errors.
+  const auto require_launch = [&launch](cudaError_t status, const char* call) {
+    if (status != cudaSuccess) require_cuda(status, fmt::format("{} of {}", call, launch_text(launch)));
+  };
+  if (launch.dynamic_shared_bytes > shared_bytes_without_opt_in) {
+    if (launch.dynamic_shared_bytes > shared_bytes_opt_in_) {
+      throw DeviceError(fmt::format("launch of {}: a block has at most {} bytes of shared memory", launch_text(launch),
+                                    shared_bytes_opt_in_));
+    }
+    require_launch(cudaFuncSetAttribute(launch.kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                        static_cast<int>(launch.dynamic_shared_bytes)),
+                   "cudaFuncSetAttribute");
+  }
+  std::vector<void*> arguments;
+  arguments.reserve(launch.arguments.size());
+  for (const std::vector<std::byte>& argument : launch.arguments) {
+    // The runtime only reads them, its parameter merely does not say so.
+    arguments.push_back(const_cast<std::byte*>(argument.data()));
+  }
+  last_kernel_ = launch.kernel;
+  require_launch(cudaLaunchKernel(launch.kernel, dim3(launch.grid.x, launch.grid.y, launch.grid.z),
+                                  dim3(launch.block.x, launch.block.y, launch.block.z), arguments.data(),
+                                  launch.dynamic_shared_bytes, nullptr),
+                 "launch");
+}
+
+void CudaDevice::require(cudaError_t status, const char* call) const {
+  if (status == cudaSuccess) return;
+  // Kernels run asynchronously: their failure shows in whatever call comes next.
+  require_cuda(status, last_kernel_ == nullptr ? std::string(call)
+                                               : fmt::format("{} after {}", call, display_name(last_kernel_)));
+}
+
+void CudaDevice::wait() { require(cudaDeviceSynchronize(), "cudaDeviceSynchronize"); }
+
+double CudaDevice::time_ns(const std::function<void()>& work) {
+  require(cudaEventRecord(start_), "cudaEventRecord");
+  work();
+  require(cudaEventRecord(stop_), "cudaEventRecord");
+  require(cudaEventSynchronize(stop_), "cudaEventSynchronize");
+  float milliseconds = 0.0F;
+  require(cudaEventElapsedTime(&milliseconds, start_, stop_), "cudaEventElapsedTime");
+  return static_cast<double>(milliseconds) * 1e6;
+}
+
+void CudaDevice::flush_caches() {
+  if (l2_bytes_ == 0) return;
+  if (flush_buffer_.address() == nullptr) flush_buffer_ = allocate(2 * l2_bytes_ + (1 << 20), "flush of the L2");
+  require(cudaMemsetAsync(flush_buffer_.address(), 0, flush_buffer_.bytes()), "cudaMemsetAsync");
+}
+
+DeviceState CudaDevice::state() const { return nvml_.state(); }
+
+std::string cuda_unavailable() {
+  int count = 0;
+  if (const cudaError_t status = cudaGetDeviceCount(&count); status != cudaSuccess) {
+    static_cast<void>(cudaGetLastError());
+    return fmt::format("no CUDA device (cudaGetDeviceCount: {})", cudaGetErrorString(status));
+  }
+  if (count == 0) return "no CUDA device (cudaGetDeviceCount: found none)";
+  int major = 0;
+  int minor = 0;
+  if (cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, 0) != cudaSuccess ||
+      cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, 0) != cudaSuccess) {
+    static_cast<void>(cudaGetLastError());
+    return "no CUDA device (cudaDeviceGetAttribute: the device does not answer)";
+  }
+  constexpr int oldest = CONVLADDER_OLDEST_CUDA_ARCHITECTURE;
+  if (10 * major + minor < oldest) {
+    return fmt::format("no CUDA device (its compute capability is {}.{}, this build has code from {}.{} on)", major,
+                       minor, oldest / 10, oldest % 10);
+  }
+  return {};
+}
+
+std::vector<DeviceFact> cuda_facts() {
+  if (!cuda_unavailable().empty()) return {};
+  cudaDeviceProp properties{};
+  require_cuda(cudaGetDeviceProperties(&properties, 0), "cudaGetDeviceProperties");
+  int driver = 0;
+  int runtime = 0;
+  require_cuda(cudaDriverGetVersion(&driver), "cudaDriverGetVersion");
+  require_cuda(cudaRuntimeGetVersion(&runtime), "cudaRuntimeGetVersion");
+  const auto version = [](int number) { return fmt::format("{}.{}", number / 1000, number % 1000 / 10); };
+  std::vector<DeviceFact> facts = {
+      {"name", properties.name},
+      {"compute capability", fmt::format("{}.{}", properties.major, properties.minor)},
+      {"multiprocessors", std::to_string(properties.multiProcessorCount)},
+      {"memory bytes", std::to_string(properties.totalGlobalMem)},
+      {"L2 bytes", std::to_string(properties.l2CacheSize)},
+      {"shared memory bytes per multiprocessor", std::to_string(properties.sharedMemPerMultiprocessor)},
+      {"registers per multiprocessor", std::to_string(properties.regsPerMultiprocessor)},
+      {"threads per multiprocessor", std::to_string(properties.maxThreadsPerMultiProcessor)},
+      {"ECC", properties.ECCEnabled != 0 ? "on" : "off"},
+      {"CUDA version of the driver", version(driver)},
+      {"CUDA version of the runtime", version(runtime)},
+      {"PCI bus id", bus_id()},
+  };
+  // cudaDeviceProp lost its clocks in CUDA 13. The attributes are left; a driver that has no answer says 0.
+  const auto add_known = [&facts](const char* name, int value) {
+    if (value > 0) facts.push_back({name, std::to_string(value)});
+  };
+  add_known("highest SM clock kHz", attribute(cudaDevAttrClockRate));
+  add_known("memory clock kHz", attribute(cudaDevAttrMemoryClockRate));
+  add_known("memory bus bits", attribute(cudaDevAttrGlobalMemoryBusWidth));
+  return facts;
+}
+
+}  // namespace convladder

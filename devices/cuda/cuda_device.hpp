@@ -1,0 +1,62 @@
+// A real GPU: the first one the CUDA runtime sees (CUDA_VISIBLE_DEVICES chooses another), on its default stream.
+//
+// The kind "cuda" is registered in cuda_device.cpp. A process that opened it must not fork and go on using it in the
+// child: a CUDA context does not survive a fork, start a new program instead.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <string>
+
+#include "devices/cuda/nvml.hpp"
+#include "devices/device.hpp"
+#include "devices/device_registry.hpp"
+
+namespace convladder {
+
+/// Throws DeviceError, "<call>: cudaErrorInvalidValue (invalid argument)", unless `status` is success.
+void require_cuda(cudaError_t status, const std::string& call);
+
+/// Empty if there is a GPU that this build has code for, otherwise "no CUDA device (…)".
+std::string cuda_unavailable();
+
+/// Name, compute capability, multiprocessors, memory, L2, versions, clocks; empty where there is no GPU.
+std::vector<DeviceFact> cuda_facts();
+
+class CudaDevice final : public Device {
+ public:
+  /// Opens the first GPU. Throws DeviceError if there is none.
+  CudaDevice();
+  CudaDevice(const CudaDevice&) = delete;
+  CudaDevice& operator=(const CudaDevice&) = delete;
+  ~CudaDevice() override;
+
+  std::size_t free_bytes() const override;
+  DeviceBuffer allocate(std::size_t bytes, std::string_view label) override;
+  void copy_to_device(void* destination, const void* source, std::size_t bytes) override;
+  void copy_to_host(void* destination, const void* source, std::size_t bytes) override;
+  /// Asks the driver for more than 48 KB of dynamic shared memory where the launch wants it.
+  void launch(const KernelLaunch& launch) override;
+  void wait() override;
+  /// Between two events on the default stream. The resolution of events is about half a microsecond.
+  double time_ns(const std::function<void()>& work) override;
+  bool can_flush_caches() const override { return l2_bytes_ > 0; }
+  /// Enqueues writes of twice the L2's size. The buffer is allocated by the first call and kept.
+  void flush_caches() override;
+  /// SM clock, temperature and throttle reasons through NVML; empty without it. Reads only, sets nothing.
+  DeviceState state() const override;
+
+ private:
+  void free(void* address, std::size_t bytes) noexcept override;
+  void require(cudaError_t status, const char* call) const;
+
+  std::size_t l2_bytes_ = 0;
+  std::size_t shared_bytes_opt_in_ = 0;
+  cudaEvent_t start_ = nullptr;
+  cudaEvent_t stop_ = nullptr;
+  DeviceBuffer flush_buffer_;
+  const void* last_kernel_ = nullptr;  ///< launched last: an error that shows at the next wait is most likely its own
+  NvmlDevice nvml_;
+};
+
+}  // namespace convladder

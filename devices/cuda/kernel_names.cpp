@@ -1,0 +1,50 @@
+#include "devices/cuda/kernel_names.hpp"
+
+#include <cuda_runtime_api.h>
+
+#include <unordered_map>
+
+#include "devices/kernel_resources.hpp"
+
+namespace convladder {
+namespace {
+
+// A function-local static: kernels are registered before main, before or after this file's own statics.
+std::unordered_map<const void*, std::string>& names_by_address() {
+  static std::unordered_map<const void*, std::string> names;
+  return names;
+}
+
+const KernelNamesRegistration registration{mangled_kernel_name};
+
+}  // namespace
+
+std::string mangled_kernel_name(const void* kernel) {
+  const auto found = names_by_address().find(kernel);
+  return found == names_by_address().end() ? std::string() : found->second;
+}
+
+}  // namespace convladder
+
+// The signature is that of crt/host_runtime.h in the CUDA toolkit.
+extern "C" {
+
+// NOLINTBEGIN(bugprone-reserved-identifier): the names are the linker's
+void __real___cudaRegisterFunction(void** fat_binary, const char* host_function, char* device_function,
+                                   const char* device_name, int thread_limit, uint3* thread_index, uint3* block_index,
+                                   dim3* block_size, dim3* grid_size, int* warp_size);
+
+void __wrap___cudaRegisterFunction(void** fat_binary, const char* host_function, char* device_function,
+                                   const char* device_name, int thread_limit, uint3* thread_index, uint3* block_index,
+                                   dim3* block_size, dim3* grid_size, int* warp_size);
+
+void __wrap___cudaRegisterFunction(void** fat_binary, const char* host_function, char* device_function,
+                                   const char* device_name, int thread_limit, uint3* thread_index, uint3* block_index,
+                                   dim3* block_size, dim3* grid_size, int* warp_size) {
+  convladder::names_by_address()[host_function] = device_name;
+  __real___cudaRegisterFunction(fat_binary, host_function, device_function, device_name, thread_limit, thread_index,
+                                block_index, block_size, grid_size, warp_size);
+}
+// NOLINTEND(bugprone-reserved-identifier)
+
+}  // extern "C"

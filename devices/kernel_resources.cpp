@@ -1,0 +1,58 @@
+#include "devices/kernel_resources.hpp"
+
+#include <cxxabi.h>
+
+#include <cstdlib>
+#include <memory>
+
+namespace convladder {
+namespace {
+
+using MangledName = std::string (*)(const void* kernel);
+using ResourcesOf = std::vector<KernelResources> (*)(const std::string& mangled_name);
+
+// Function-local statics: registrars run before main in no particular order of files.
+MangledName& registered_names() {
+  static MangledName names = nullptr;
+  return names;
+}
+
+ResourcesOf& registered_resources() {
+  static ResourcesOf resources = nullptr;
+  return resources;
+}
+
+std::string mangled_name(const void* kernel) {
+  return registered_names() == nullptr ? std::string() : registered_names()(kernel);
+}
+
+}  // namespace
+
+KernelNamesRegistration::KernelNamesRegistration(MangledName mangled_name) { registered_names() = mangled_name; }
+
+KernelResourcesRegistration::KernelResourcesRegistration(ResourcesOf resources_of) {
+  registered_resources() = resources_of;
+}
+
+std::vector<KernelResources> kernel_resources(const void* kernel) {
+  const std::string name = mangled_name(kernel);
+  if (name.empty() || registered_resources() == nullptr) return {};
+  return registered_resources()(name);
+}
+
+std::string demangle(const std::string& mangled) {
+  int status = 0;
+  const std::unique_ptr<char, decltype(&std::free)> text(
+      abi::__cxa_demangle(mangled.c_str(), nullptr, nullptr, &status), &std::free);
+  return status == 0 ? std::string(text.get()) : mangled;
+}
+
+std::string kernel_display_name(const void* kernel) {
+  std::string name = demangle(mangled_name(kernel));
+  // A template instance shows its return type first and every one its parameters last: neither tells kernels apart.
+  if (name.starts_with("void ")) name.erase(0, 5);
+  if (const std::size_t parameters = name.find('('); parameters != std::string::npos) name.erase(parameters);
+  return name;
+}
+
+}  // namespace convladder

@@ -1,0 +1,47 @@
+// What the compiler says a kernel needs, known without a GPU.
+//
+// The figures come from `ptxas -v`, run at build time on the PTX of every CUDA variant. A build without CUDA has this
+// header too; there every answer is empty.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace convladder {
+
+/// One kernel on one architecture. Counts are per thread for registers, stack and spills, per block for the rest.
+struct KernelResources {
+  std::string kernel;        ///< mangled, as in PTX and machine code
+  std::string demangled;     ///< "convladder::conv_compile_time<5, 1>(float const*, ...)"
+  std::string architecture;  ///< "sm_90"
+  int registers = 0;
+  int shared_bytes = 0;    ///< static; what the launch asks for comes on top
+  int constant_bytes = 0;  ///< of all constant banks: parameters, literals, `__constant__` data
+  int stack_bytes = 0;
+  int spill_store_bytes = 0;
+  int spill_load_bytes = 0;
+  int barriers = 0;
+  std::string source;  ///< "ptxas"
+};
+
+/// The resources of the kernel with that host address (`KernelLaunch::kernel`), an entry per architecture in ascending
+/// order. Empty if nothing is known of it.
+std::vector<KernelResources> kernel_resources(const void* kernel);
+
+/// The kernel's name as written, "convladder::conv_compile_time<5, 1>"; empty if nothing is known of it.
+std::string kernel_display_name(const void* kernel);
+
+/// Mangled C++ -> as written; other text comes back unchanged.
+std::string demangle(const std::string& mangled);
+
+/// A static object of this type makes the names of this build's kernels known: host address -> mangled name.
+struct KernelNamesRegistration {
+  explicit KernelNamesRegistration(std::string (*mangled_name)(const void* kernel));
+};
+
+/// A static object of this type makes their resources known: mangled name -> resources.
+struct KernelResourcesRegistration {
+  explicit KernelResourcesRegistration(std::vector<KernelResources> (*resources_of)(const std::string& mangled_name));
+};
+
+}  // namespace convladder

@@ -1,0 +1,45 @@
+// The part of cuDNN that the variant uses, opened at run time: the program starts without it.
+#pragma once
+
+#include <cudnn.h>
+
+#include <string>
+
+namespace convladder {
+
+/// cuDNN's functions by their own names, with the types of cudnn.h.
+struct CudnnLibrary {
+#define CONVLADDER_CUDNN_FUNCTIONS(apply)         \
+  apply(cudnnGetVersion);                         \
+  apply(cudnnGetErrorString);                     \
+  apply(cudnnCreate);                             \
+  apply(cudnnDestroy);                            \
+  apply(cudnnCreateTensorDescriptor);             \
+  apply(cudnnSetTensor4dDescriptor);              \
+  apply(cudnnDestroyTensorDescriptor);            \
+  apply(cudnnCreateFilterDescriptor);             \
+  apply(cudnnSetFilter4dDescriptor);              \
+  apply(cudnnDestroyFilterDescriptor);            \
+  apply(cudnnCreateConvolutionDescriptor);        \
+  apply(cudnnSetConvolution2dDescriptor);         \
+  apply(cudnnSetConvolutionGroupCount);           \
+  apply(cudnnSetConvolutionMathType);             \
+  apply(cudnnDestroyConvolutionDescriptor);       \
+  apply(cudnnGetConvolutionForwardWorkspaceSize); \
+  apply(cudnnFindConvolutionForwardAlgorithmEx);  \
+  apply(cudnnConvolutionForward)
+#define CONVLADDER_CUDNN_MEMBER(name) decltype(&::name) name = nullptr
+  CONVLADDER_CUDNN_FUNCTIONS(CONVLADDER_CUDNN_MEMBER);
+#undef CONVLADDER_CUDNN_MEMBER
+
+  std::string missing;  ///< empty if everything was found, otherwise why the library cannot be used
+};
+
+/// Opens libcudnn.so.9 (or libcudnn.so) once, where the dynamic linker looks: the program's RUNPATH, LD_LIBRARY_PATH,
+/// the system's folders. For a cuDNN installed by pip, LD_LIBRARY_PATH=<site-packages>/nvidia/cudnn/lib.
+const CudnnLibrary& cudnn_library();
+
+/// Throws DeviceError, "cudnnCreate: <text>", unless `status` is success.
+void require_cudnn(cudnnStatus_t status, const char* call);
+
+}  // namespace convladder
