@@ -16,7 +16,7 @@ struct KernelResources {
   std::string architecture;  ///< "sm_90"
   int registers = 0;
   int shared_bytes = 0;    ///< static; what the launch asks for comes on top
-  int constant_bytes = 0;  ///< of all constant banks: parameters, literals, `__constant__` data
+  int constant_bytes = 0;  ///< of all constant banks; 0 where ptxas does not say (from sm_90 on)
   int stack_bytes = 0;
   int spill_store_bytes = 0;
   int spill_load_bytes = 0;

@@ -29,7 +29,7 @@ std::string mangled_kernel_name(const void* kernel) {
 // The signature is that of crt/host_runtime.h in the CUDA toolkit.
 extern "C" {
 
-// NOLINTBEGIN(bugprone-reserved-identifier): the names are the linker's
+// NOLINTBEGIN(bugprone-reserved-identifier,readability-identifier-naming): the names are the linker's
 void __real___cudaRegisterFunction(void** fat_binary, const char* host_function, char* device_function,
                                    const char* device_name, int thread_limit, uint3* thread_index, uint3* block_index,
                                    dim3* block_size, dim3* grid_size, int* warp_size);
@@ -45,6 +45,6 @@ void __wrap___cudaRegisterFunction(void** fat_binary, const char* host_function,
   __real___cudaRegisterFunction(fat_binary, host_function, device_function, device_name, thread_limit, thread_index,
                                 block_index, block_size, grid_size, warp_size);
 }
-// NOLINTEND(bugprone-reserved-identifier)
+// NOLINTEND(bugprone-reserved-identifier,readability-identifier-naming)
 
 }  // extern "C"

@@ -28,6 +28,7 @@ struct CudnnLibrary {
   apply(cudnnGetConvolutionForwardWorkspaceSize); \
   apply(cudnnFindConvolutionForwardAlgorithmEx);  \
   apply(cudnnConvolutionForward)
+// NOLINTNEXTLINE(bugprone-macro-parentheses): a declared name takes none
 #define CONVLADDER_CUDNN_MEMBER(name) decltype(&::name) name = nullptr
   CONVLADDER_CUDNN_FUNCTIONS(CONVLADDER_CUDNN_MEMBER);
 #undef CONVLADDER_CUDNN_MEMBER
