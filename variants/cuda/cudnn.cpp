@@ -88,7 +88,7 @@ class PreparedCudnnConv final : public PreparedConv {
   std::string choice() const override {
     const std::size_t version = cudnn_.cudnnGetVersion();
     return fmt::format("{}, {} bytes of workspace, cuDNN {}.{}.{}, fp32 FMA math{}", algorithm_name(algorithm_),
-                       workspace_.bytes(), version / 10000, version / 100 % 100, version % 100, passed_over_);
+                       workspace_.bytes(), version / 10000, version / 100 % 100, version % 100, remark_);
   }
 
  private:
@@ -152,12 +152,23 @@ class PreparedCudnnConv final : public PreparedConv {
       algorithm_ = result.algo;
       workspace_ = allocate_workspace(device, result.memory);
       if (transforming != nullptr) {
-        passed_over_ = fmt::format("; {}, which transforms and is not exact, took {:.2f} of its time",
-                                   algorithm_name(transforming->algo), transforming->time / result.time);
+        remark_ = fmt::format("; {}, which transforms and is not exact, took {:.2f} of its time",
+                              algorithm_name(transforming->algo), transforming->time / result.time);
       }
       return;
     }
-    throw DeviceError("cuDNN has no float32 algorithm for this shape (CUDNN_FMA_MATH)");
+    choose_unmeasured(device);
+  }
+
+  /// Where the search has no float32 entry: the algorithm that takes every shape. The descriptor still forbids tf32.
+  void choose_unmeasured(Device& device) {
+    algorithm_ = CUDNN_CONVOLUTION_FWD_ALGO_IMPLICIT_GEMM;
+    std::size_t bytes = 0;
+    require_cudnn(cudnn_.cudnnGetConvolutionForwardWorkspaceSize(handle_.get(), input_.get(), filter_.get(),
+                                                                 convolution_.get(), output_.get(), algorithm_, &bytes),
+                  "cudnnGetConvolutionForwardWorkspaceSize");
+    workspace_ = allocate_workspace(device, bytes);
+    remark_ = "; not measured, the search gave no float32 algorithm";
   }
 
   static DeviceBuffer allocate_workspace(Device& device, std::size_t bytes) {
@@ -168,7 +179,7 @@ class PreparedCudnnConv final : public PreparedConv {
   ConvTensors tensors_;
   DeviceBuffer weights_;
   DeviceBuffer workspace_;
-  std::string passed_over_;  ///< a faster algorithm of another kind, for the record
+  std::string remark_;  ///< on how it was chosen, for the record
   cudnnConvolutionFwdAlgo_t algorithm_ = CUDNN_CONVOLUTION_FWD_ALGO_IMPLICIT_GEMM;
   // A new handle works on the default stream, which is the CUDA device's.
   Owned<cudnnHandle_t> handle_{cudnn_.cudnnCreate, cudnn_.cudnnDestroy, "cudnnCreate"};
