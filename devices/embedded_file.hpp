@@ -7,7 +7,7 @@
 namespace convladder {
 
 struct EmbeddedFile {
-  std::string name;     ///< base name, "lenet28.json"
+  std::string name;  ///< base name, "lenet28.json"
   std::string content;
 };
 

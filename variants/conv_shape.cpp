@@ -44,8 +44,8 @@ std::string shape_error(const ConvShape& shape) {
 }
 
 std::string shape_name(const ConvShape& shape) {
-  std::string name = fmt::format("C{}H{}W{}M{}K{}", shape.in_channels, shape.height, shape.width, shape.out_channels,
-                                 shape.kernel);
+  std::string name =
+      fmt::format("C{}H{}W{}M{}K{}", shape.in_channels, shape.height, shape.width, shape.out_channels, shape.kernel);
   if (shape.stride != 1) name += fmt::format("S{}", shape.stride);
   if (shape.padding != 0) name += fmt::format("P{}", shape.padding);
   if (shape.groups != 1) name += fmt::format("G{}", shape.groups);

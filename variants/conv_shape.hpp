@@ -29,9 +29,7 @@ struct ConvShape {
   std::int64_t input_elements_per_image() const { return std::int64_t{in_channels} * height * width; }
   std::int64_t output_elements_per_image() const { return std::int64_t{out_channels} * out_height() * out_width(); }
   std::int64_t input_elements() const { return batch * input_elements_per_image(); }
-  std::int64_t weight_elements() const {
-    return std::int64_t{out_channels} * channels_per_group() * kernel * kernel;
-  }
+  std::int64_t weight_elements() const { return std::int64_t{out_channels} * channels_per_group() * kernel * kernel; }
   std::int64_t output_elements() const { return batch * output_elements_per_image(); }
 
   /// Floating-point operations of the direct convolution, a multiply and an add per tap, padding counted as work.

@@ -18,12 +18,12 @@ namespace convladder {
 
 /// What a registration says about its variant. All texts live as long as the program.
 struct VariantInfo {
-  std::string_view family;       ///< "cpu" or "cuda"
-  std::optional<int> rung;       ///< place on the family's ladder, from 1; none for a library beside the ladder
-  std::string_view name;         ///< unique in its family, as typed: "shared-memory"
-  std::string_view title;        ///< as drawn: "Shared memory"
-  std::string_view builds_on;    ///< name of the stage it adds one idea to; empty for the first and for libraries
-  std::string_view hypothesis;   ///< one sentence: what should get better, and why
+  std::string_view family;      ///< "cpu" or "cuda"
+  std::optional<int> rung;      ///< place on the family's ladder, from 1; none for a library beside the ladder
+  std::string_view name;        ///< unique in its family, as typed: "shared-memory"
+  std::string_view title;       ///< as drawn: "Shared memory"
+  std::string_view builds_on;   ///< name of the stage it adds one idea to; empty for the first and for libraries
+  std::string_view hypothesis;  ///< one sentence: what should get better, and why
 };
 
 /// What a prepared convolution reads and writes: NCHW tensors on the device, of the sizes the shape says.

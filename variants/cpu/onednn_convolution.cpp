@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "variants/library_versions.hpp"
+
 namespace convladder {
 namespace {
 
@@ -43,6 +45,13 @@ memory reorder_weights(const ConvShape& s, const float* weights, const memory::d
   return reordered;
 }
 
+std::string version() {
+  const dnnl_version_t* const version = dnnl_version();
+  return fmt::format("{}.{}.{}", version->major, version->minor, version->patch);
+}
+
+const LibraryVersionRegistration registration([] { return LibraryVersion{"oneDNN", version()}; });
+
 }  // namespace
 
 dnnl::memory::desc nchw(int batch, int channels, int height, int width) {
@@ -57,8 +66,7 @@ OnednnConvolution::OnednnConvolution(const ConvShape& shape, const float* host_w
       primitive(description) {}
 
 std::string OnednnConvolution::implementation() const {
-  const dnnl_version_t* const version = dnnl_version();
-  return fmt::format("oneDNN {}.{}.{} {}", version->major, version->minor, version->patch, description.impl_info_str());
+  return fmt::format("oneDNN {} {}", version(), description.impl_info_str());
 }
 
 }  // namespace convladder

@@ -1,0 +1,118 @@
+#include "harness/case_json.hpp"
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "devices/kernel_resources.hpp"
+#include "harness/case_session.hpp"
+#include "harness/statistics.hpp"
+
+namespace convladder {
+
+using nlohmann::ordered_json;
+
+namespace {
+
+ordered_json text_or_null(std::string_view text) { return text.empty() ? ordered_json() : ordered_json(text); }
+
+ordered_json rung_json(const VariantInfo& info) { return info.rung ? ordered_json(*info.rung) : ordered_json(); }
+
+ordered_json shape_json(const ConvShape& s) {
+  return {{"in_channels", s.in_channels},   {"height", s.height}, {"width", s.width},
+          {"out_channels", s.out_channels}, {"kernel", s.kernel}, {"stride", s.stride},
+          {"padding", s.padding},           {"groups", s.groups}, {"out_height", s.out_height()},
+          {"out_width", s.out_width()}};
+}
+
+ordered_json time_json(const TimeSeries& series, const std::string& stopped_because) {
+  ordered_json json = {{"kind", "measured"}, {"of", series.of}};
+  if (!series.cache.empty()) json["cache"] = series.cache;
+  json["unit"] = "ns";
+  json["median"] = median(series.samples);
+  const auto interval = median_interval(series.samples);
+  json["interval"] = interval
+                         ? ordered_json{{"low", interval->low}, {"high", interval->high}, {"level", interval->level}}
+                         : ordered_json();
+  json["samples"] = series.samples;
+  json["iterations_per_sample"] = series.iterations;
+  json["stopped_because"] = stopped_because;
+  return json;
+}
+
+ordered_json dim_json(const Dim3& dim) { return {dim.x, dim.y, dim.z}; }
+
+/// What the compiler says of every kernel a call launches, on every architecture it was asked for.
+ordered_json resources_json(const PlannedCase& planned) {
+  ordered_json list = ordered_json::array();
+  if (!planned.unsupported.empty()) return list;
+  if (!planned.variant.variant->unsupported_reason(planned.work.shape).empty()) return list;
+  for (const KernelLaunch& launch : planned.variant.variant->launch_plan(planned.work.shape)) {
+    for (const KernelResources& resources : kernel_resources(launch.kernel)) {
+      list.push_back({{"kernel", resources.demangled},
+                      {"architecture", resources.architecture},
+                      {"source", resources.source},
+                      {"registers", resources.registers},
+                      {"shared_bytes", resources.shared_bytes},
+                      {"constant_bytes", resources.constant_bytes},
+                      {"stack_bytes", resources.stack_bytes},
+                      {"spill_store_bytes", resources.spill_store_bytes},
+                      {"spill_load_bytes", resources.spill_load_bytes},
+                      {"barriers", resources.barriers},
+                      {"grid", dim_json(launch.grid)},
+                      {"block", dim_json(launch.block)},
+                      {"dynamic_shared_bytes", launch.dynamic_shared_bytes}});
+    }
+  }
+  return list;
+}
+
+ordered_json other_times_json(const CaseOutcome& outcome) {
+  ordered_json list = ordered_json::array();
+  for (std::size_t i = 1; i < outcome.times.size(); ++i) {
+    list.push_back(time_json(outcome.times[i], outcome.stopped_because));
+  }
+  if (outcome.prepare_ns && !outcome.times.empty()) {
+    list.push_back(time_json({time_of::kPrepare, "", 1, {*outcome.prepare_ns}}, "once"));
+  }
+  return list;
+}
+
+}  // namespace
+
+ordered_json variant_json(const VariantInfo& info) {
+  return {{"family", info.family},
+          {"rung", rung_json(info)},
+          {"name", info.name},
+          {"title", info.title},
+          {"builds_on", text_or_null(info.builds_on)},
+          {"hypothesis", info.hypothesis}};
+}
+
+ordered_json case_json(const PlannedCase& planned, const CaseOutcome& outcome, int session) {
+  const VariantInfo& info = planned.variant.info;
+  const ConvShape& shape = planned.work.shape;
+  return {{"id", planned.id},
+          {"variant", info.name},
+          {"family", info.family},
+          {"rung", rung_json(info)},
+          {"device", planned.device},
+          {"network", planned.work.network},
+          {"layer", planned.work.layer},
+          {"shape", shape_json(shape)},
+          {"batch", shape.batch},
+          {"status", outcome.status},
+          {"reason", text_or_null(outcome.reason)},
+          {"input", outcome.input_kind},
+          {"work", {{"flop", shape.flop()}, {"minimum_bytes", shape.minimum_bytes()}}},
+          {"verification", outcome.verification},
+          {"time", outcome.times.empty() ? ordered_json() : time_json(outcome.times.front(), outcome.stopped_because)},
+          {"other_times", other_times_json(outcome)},
+          {"counters", nullptr},
+          {"resources", resources_json(planned)},
+          {"prediction", nullptr},
+          {"choice", text_or_null(outcome.choice)},
+          {"device_state", outcome.device_state},
+          {"session", session}};
+}
+
+}  // namespace convladder

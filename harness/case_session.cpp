@@ -1,0 +1,141 @@
+#include "harness/case_session.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+
+#include "devices/device_error.hpp"
+#include "harness/google_engine.hpp"
+
+namespace convladder {
+
+using nlohmann::ordered_json;
+
+namespace {
+
+ordered_json failure(const char* status, const std::string& reason) { return {{"status", status}, {"reason", reason}}; }
+
+ordered_json state_to_json(const DeviceState& state) {
+  ordered_json json = ordered_json::object();
+  if (state.clock_mhz) json["clock_mhz"] = *state.clock_mhz;
+  if (state.temperature_celsius) json["temperature_celsius"] = *state.temperature_celsius;
+  if (!state.throttle_reasons.empty()) json["throttle_reasons"] = state.throttle_reasons;
+  return json;
+}
+
+}  // namespace
+
+CaseSession::CaseSession(std::string id, const DeviceKind& kind, const RegisteredVariant& variant,
+                         const Workload& workload)
+    : range_(id), id_(std::move(id)), variant_(variant), workload_(workload), device_(kind.open()) {}
+
+CaseSession::~CaseSession() = default;
+
+ordered_json CaseSession::answer(const ordered_json& request) {
+  const NvtxRange phase(request.at("do").get<std::string>());
+  try {
+    ordered_json reply = carry_out(request);
+    if (const std::string violation = device_->memory_violation(); !violation.empty()) {
+      return failure("incorrect", violation);
+    }
+    return reply;
+  } catch (const DeviceError& error) {
+    return failure("launch failed", error.what());
+  } catch (const std::bad_alloc&) {
+    return failure("launch failed", "out of memory");
+  } catch (const std::exception& error) {
+    return failure("crashed", fmt::format("exception: {}", error.what()));
+  }
+}
+
+ordered_json CaseSession::carry_out(const ordered_json& request) {
+  const auto what = request.at("do").get<std::string>();
+  if (what == "prepare") return prepare();
+  if (what == "verify") return verify();
+  if (what == "verify integers") return verify_integers();
+  const auto of = request.at("of").get<std::string>();
+  if (what == "calibrate") return calibrate(of, request.at("sample_ns").get<double>());
+  if (what == "sample") return sample(of, request.at("iterations").get<int>(), request.at("cold").get<bool>());
+  throw std::logic_error(fmt::format("unknown request '{}'", what));
+}
+
+void CaseSession::bind(const Problem& problem) {
+  prepared_.reset();
+  output_ = {};
+  input_ = device_->allocate(problem.input.size_bytes(), "input");
+  output_ = device_->allocate(static_cast<std::size_t>(problem.shape.output_elements()) * sizeof(float), "output");
+  device_->copy_to_device(input_.address(), problem.input.data(), problem.input.size_bytes());
+  prepared_ =
+      variant_.variant->prepare(*device_, problem.shape, problem.weights.data(), {input_.floats(), output_.floats()});
+  device_->wait();
+}
+
+ordered_json CaseSession::prepare() {
+  const Problem& problem = workload_.real();
+  bind(problem);
+  // Once more, now that libraries are loaded and memory is touched: what preparing costs, not what starting costs.
+  prepared_.reset();
+  const double prepare_ns = device_->time_ns([&] {
+    prepared_ =
+        variant_.variant->prepare(*device_, problem.shape, problem.weights.data(), {input_.floats(), output_.floats()});
+  });
+  return {{"prepare_ns", prepare_ns},
+          {"own_layout", prepared_->has_own_layout()},
+          {"choice", prepared_->choice()},
+          {"can_be_cold", device_->can_flush_caches()}};
+}
+
+Check CaseSession::run_and_check(const Problem& problem, double tolerance, double* call_ns) {
+  poison(*device_, output_);
+  const double nanoseconds = timed_call(time_of::kLayer, false);
+  if (call_ns != nullptr) *call_ns = nanoseconds;
+  return check_output(*device_, output_, problem, tolerance);
+}
+
+ordered_json CaseSession::verify() {
+  double call_ns = 0;
+  const Check check = run_and_check(workload_.real(), variant_.variant->tolerance(), &call_ns);
+  return {{"check", check.to_json()}, {"compared", check.compared}, {"call_ns", call_ns}};
+}
+
+ordered_json CaseSession::verify_integers() {
+  // Sums of small integers are exact in float32, whatever their order; a variant with coarser arithmetic keeps its
+  // own tolerance.
+  const double tolerance = variant_.variant->tolerance() <= 1e-6 ? 0 : variant_.variant->tolerance();
+  bind(workload_.integers());
+  const Check check = run_and_check(workload_.integers(), tolerance, nullptr);
+  return {{"check", check.to_json()}};
+}
+
+void CaseSession::call(const std::string& of) {
+  if (of == time_of::kLayer || of == time_of::kLoadInput) prepared_->load_input();
+  if (of == time_of::kLayer || of == time_of::kOp) prepared_->convolve();
+  if (of == time_of::kLayer || of == time_of::kStoreOutput) prepared_->store_output();
+}
+
+double CaseSession::timed_call(const std::string& of, bool cold) {
+  if (cold) device_->flush_caches();
+  return device_->time_ns([&] { call(of); });
+}
+
+ordered_json CaseSession::calibrate(const std::string& of, double sample_ns) {
+  double total = 0;
+  int calls = 0;
+  // A handful of calls also warms up caches, branch predictors and clocks.
+  while (total < sample_ns / 2 && calls < 1000) {
+    total += timed_call(of, false);
+    ++calls;
+  }
+  const double per_call = std::max(total / calls, 1.0);
+  return {{"iterations", static_cast<int>(std::clamp(std::ceil(sample_ns / per_call), 1.0, 1e6))}};
+}
+
+ordered_json CaseSession::sample(const std::string& of, int iterations, bool cold) {
+  const double nanoseconds = google_benchmark_sample(id_, iterations, [&] { return timed_call(of, cold); });
+  return {{"ns", nanoseconds}, {"state", state_to_json(device_->state())}};
+}
+
+}  // namespace convladder

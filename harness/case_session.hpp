@@ -1,0 +1,64 @@
+// One case, step by step: prepare, verify, sample, verify again. Runs inside the case's own process.
+#pragma once
+
+#include <memory>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+
+#include "devices/device_registry.hpp"
+#include "devices/nvtx_range.hpp"
+#include "harness/verify.hpp"
+#include "harness/workload.hpp"
+#include "variants/registry.hpp"
+
+namespace convladder {
+
+/// Which part of the work a time is of, as in the record.
+namespace time_of {
+inline constexpr const char* kOp = "op";
+inline constexpr const char* kLayer = "layer";
+inline constexpr const char* kLoadInput = "load input";
+inline constexpr const char* kStoreOutput = "store output";
+inline constexpr const char* kPrepare = "prepare";
+}  // namespace time_of
+
+class CaseSession {
+ public:
+  /// Opens the device. `id` names the case's NVTX range. Throws DeviceError.
+  CaseSession(std::string id, const DeviceKind& kind, const RegisteredVariant& variant, const Workload& workload);
+  ~CaseSession();
+  CaseSession(const CaseSession&) = delete;
+  CaseSession& operator=(const CaseSession&) = delete;
+
+  /// Carries out one request and returns the reply; what fails is in the reply, as a status and a reason.
+  ///   {"do": "prepare"}                        -> {"prepare_ns", "own_layout", "choice", "can_be_cold"}
+  ///   {"do": "verify"}                         -> {"check", "compared", "call_ns"}: real inputs, poisoned output
+  ///   {"do": "verify integers"}                -> {"check"}: prepares anew, on the small problem, and back
+  ///   {"do": "calibrate", "of", "sample_ns"}   -> {"iterations"}: so that a sample takes at least that long
+  ///   {"do": "sample", "of", "iterations", "cold"} -> {"ns", "state"}: mean nanoseconds of a call
+  nlohmann::ordered_json answer(const nlohmann::ordered_json& request);
+
+ private:
+  nlohmann::ordered_json carry_out(const nlohmann::ordered_json& request);
+  nlohmann::ordered_json prepare();
+  nlohmann::ordered_json verify();
+  nlohmann::ordered_json verify_integers();
+  nlohmann::ordered_json calibrate(const std::string& of, double sample_ns);
+  nlohmann::ordered_json sample(const std::string& of, int iterations, bool cold);
+
+  void bind(const Problem& problem);
+  Check run_and_check(const Problem& problem, double tolerance, double* call_ns);
+  void call(const std::string& of);
+  double timed_call(const std::string& of, bool cold);
+
+  NvtxRange range_;
+  std::string id_;
+  const RegisteredVariant& variant_;
+  const Workload& workload_;
+  std::unique_ptr<Device> device_;
+  DeviceBuffer input_;
+  DeviceBuffer output_;
+  std::unique_ptr<PreparedConv> prepared_;  // before the device and the buffers it uses are gone
+};
+
+}  // namespace convladder

@@ -1,0 +1,268 @@
+#include "harness/command_line.hpp"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <charconv>
+#include <csignal>
+#include <stdexcept>
+
+#include "build_information.hpp"
+#include "harness/case_client.hpp"
+#include "harness/errors.hpp"
+#include "harness/list_command.hpp"
+#include "harness/nearest_name.hpp"
+#include "harness/run_command.hpp"
+#include "harness/whole_number.hpp"
+
+namespace convladder {
+namespace {
+
+constexpr int kLargestBatch = 10'000'000;
+constexpr int kLargestSide = 1 << 20;
+
+constexpr const char* kRunExamples = R"(examples:
+  convladder run                                       the ladder on every layer, batches 10, 100 and 1000
+  convladder run --batch 100,1000,10000 --network lenet72
+  convladder run --variant compile-time,onednn --layer lenet72.conv2 --batch 500
+  convladder run --shape 96,27,27,256,5,1,2 --batch 16   an own shape: C,H,W,M,K[,stride[,padding]]
+  convladder run --data mnist/ --output results/tonight  real images (IDX files), a folder of your choice
+  convladder run --resume results/tonight              goes on with an interrupted run
+  convladder run --dry-run                             what would be run, and how long it would take
+  convladder run --benchmark_format=json               Google Benchmark's own JSON on the standard output
+
+exit codes: 0 every case that ran is verified - 1 a case was incorrect, crashed, timed out or could not be
+launched (the others stand) - 3 bad input, or nothing could be written - 130 interrupted)";
+
+constexpr const char* kMainFooter = R"(examples:
+  convladder list                      variants, layers and devices
+  convladder run --batch 100,1000      runs the ladder, writes results/<host>-<time>/run.json
+  convladder env                       what this machine is and has
+
+'convladder COMMAND --help' says more, with examples.)";
+
+/// The numbers of "C,H,W,M,K[,stride[,padding]]".
+ConvShape parse_shape(const std::string& text) {
+  std::vector<int> numbers;
+  for (const std::string& part : CLI::detail::split(text, ',')) {
+    numbers.push_back(parse_whole_number("--shape " + text, part, 0, kLargestSide));
+  }
+  if (numbers.size() < 5 || numbers.size() > 7) {
+    throw UserError(
+        fmt::format("--shape {}: expected C,H,W,M,K[,stride[,padding]], got {} numbers", text, numbers.size()));
+  }
+  numbers.resize(7, -1);
+  ConvShape shape{.batch = 1,
+                  .in_channels = numbers[0],
+                  .height = numbers[1],
+                  .width = numbers[2],
+                  .out_channels = numbers[3],
+                  .kernel = numbers[4],
+                  .stride = numbers[5] < 0 ? 1 : numbers[5],
+                  .padding = numbers[6] < 0 ? 0 : numbers[6],
+                  .groups = 1};
+  if (const std::string error = shape_error(shape); !error.empty()) {
+    throw UserError(fmt::format("--shape {}: {}", text, error));
+  }
+  return shape;
+}
+
+double parse_seconds(const std::string& flag, const std::string& text) {
+  // Google Benchmark writes "0.5" or "0.5s".
+  double value = 0;
+  const char* const end = text.data() + text.size() - (text.ends_with('s') ? 1 : 0);
+  const auto [stop, error] = std::from_chars(text.data(), end, value);
+  if (error != std::errc() || stop != end || !(value > 0 && value < 1e6)) {
+    throw UserError(fmt::format("{}: expected seconds above 0, got '{}'", flag, text));
+  }
+  return value;
+}
+
+/// Takes the `--benchmark_*` flags that have a meaning here; the others go to Google Benchmark as they are.
+void apply_google_flag(const std::string& flag, RunOptions& options, GoogleOutput& output) {
+  const std::size_t equals = flag.find('=');
+  const std::string name = flag.substr(0, equals);
+  const std::string value = equals == std::string::npos ? "" : flag.substr(equals + 1);
+  const auto require_format = [&] {
+    if (value != "json" && value != "console") {
+      throw UserError(fmt::format("{}: expected json or console, got '{}'", name, value));
+    }
+  };
+  if (name == "--benchmark_format") {
+    require_format();
+    output.console_format = value;
+  } else if (name == "--benchmark_out_format") {
+    require_format();
+    output.file_format = value;
+  } else if (name == "--benchmark_out") {
+    if (value.empty()) throw UserError("--benchmark_out: expected a file name");
+    output.file = value;
+  } else if (name == "--benchmark_report_aggregates_only") {
+    output.aggregates_only = value != "false" && value != "0";
+  } else if (name == "--benchmark_filter") {
+    options.case_filter = value;
+  } else if (name == "--benchmark_repetitions") {
+    options.repetitions = parse_whole_number(name, value, 1, 100000);
+  } else if (name == "--benchmark_min_time") {
+    options.sample_milliseconds = parse_seconds(name, value) * 1e3;
+  } else {
+    options.google_benchmark_flags.push_back(flag);
+  }
+}
+
+/// What the options of `run` are parsed into before they are checked.
+struct RunArguments {
+  RunOptions options;
+  RunInvocation invocation;
+  std::vector<std::string> batches;
+  std::vector<std::string> shapes;
+  std::string output;
+  std::string resume;
+  std::string isolate = "process";
+  int repetitions = 0;
+  double timeout = 0;
+};
+
+void add_run_options(CLI::App& run, RunArguments& a) {
+  const auto list = [&run](const char* name, std::vector<std::string>& values, const char* help) {
+    return run.add_option(name, values, help)->delimiter(',')->allow_extra_args(false);
+  };
+  run.footer(kRunExamples);
+  list("--family", a.options.families, "cpu or cuda")->group("Which cases");
+  list("--variant", a.options.variants, "names from 'convladder list'")->group("Which cases");
+  list("--network", a.options.networks, "lenet28, lenet72, ...")->group("Which cases");
+  list("--layer", a.options.layers, "conv1, or lenet72.conv1")->group("Which cases");
+  list("--device", a.options.devices, "cpu, cuda")->group("Which cases");
+  list("--batch", a.batches, "images per call (default 10,100,1000, as far as a call stays below 10 GFLOP)")
+      ->group("Which cases");
+  run.add_option("--shape", a.shapes, "an own shape C,H,W,M,K[,stride[,padding]]; may be given several times")
+      ->allow_extra_args(false)
+      ->group("Which cases");
+  run.add_option("--data", a.options.data_folder, "folder of IDX files (default: the built-in synthetic images)")
+      ->group("Which cases");
+  run.add_option("--seed", a.options.seed, "of images, weights and the order of measuring (default 1)")
+      ->group("Which cases");
+
+  run.add_option("--budget", a.options.budget_seconds, "seconds of measuring for each case (default 1)")
+      ->check(CLI::Range(0.0, 1e6))
+      ->group("How");
+  run.add_option("--precision", a.options.target_half_width,
+                 "stop when the interval's half width is below this part of the median (default 0.01)")
+      ->check(CLI::Range(0.0, 1.0))
+      ->group("How");
+  run.add_option("--repetitions", a.repetitions, "exactly so many samples of each case")
+      ->check(CLI::Range(1, 100000))
+      ->group("How");
+  run.add_option("--timeout", a.timeout, "seconds for each step of a case (default 60, and 5 for each GFLOP)")
+      ->check(CLI::Range(0.1, 1e6))
+      ->group("How");
+  run.add_option("--isolate", a.isolate,
+                 "'process': every case in a process of its own (default); 'none': all in this "
+                 "one, for debuggers and profilers")
+      ->check(CLI::IsMember({"process", "none"}))
+      ->group("How");
+
+  run.add_option("--output", a.output, "folder for run.json (default results/<host>-<time>)")->group("Where");
+  run.add_option("--resume", a.resume, "go on with the interrupted run in this folder, with its settings")
+      ->group("Where");
+  run.add_flag("--dry-run", a.invocation.dry_run, "only list the cases and predict their time")->group("Where");
+  run.add_flag("--quiet", a.invocation.quiet, "no line for each case")->group("Where");
+  run.allow_extras();
+}
+
+int execute_run(CLI::App& run, RunArguments& a, const std::vector<std::string>& command_line) {
+  for (const std::string& extra : run.remaining()) {
+    if (!extra.starts_with("--benchmark_")) {
+      std::vector<std::string> known;
+      for (const CLI::Option* option : run.get_options()) known.push_back(option->get_name());
+      throw UserError(unknown_name_message("option", extra, known));
+    }
+    apply_google_flag(extra, a.options, a.invocation.google);
+  }
+  for (const std::string& batch : a.batches) {
+    a.options.batches.push_back(parse_whole_number("--batch", batch, 1, kLargestBatch));
+  }
+  for (const std::string& shape : a.shapes) a.options.shapes.push_back(parse_shape(shape));
+  if (a.repetitions > 0) a.options.repetitions = a.repetitions;
+  if (a.timeout > 0) a.options.timeout_seconds = a.timeout;
+  a.options.isolate = a.isolate == "process";
+  a.invocation.output = a.output;
+  a.invocation.resume = a.resume;
+  a.invocation.command_line = command_line;
+  if (!a.resume.empty()) {
+    for (const CLI::Option* option : run.get_options()) {
+      const std::string name = option->get_name();
+      if (option->count() > 0 && name != "--resume" && name != "--quiet" && name != "--dry-run") {
+        throw UserError(fmt::format("{} cannot be given with --resume: the run goes on with its own settings", name));
+      }
+    }
+  }
+  return run_command(a.options, a.invocation);
+}
+
+int parse_and_execute(int argc, char** argv) {
+  CLI::App app{"convladder climbs one convolution: every stage verified, measured and compared.", "convladder"};
+  app.set_version_flag("--version", fmt::format("convladder {} ({})", build::version, build::commit));
+  app.footer(kMainFooter);
+  app.require_subcommand(1);
+
+  bool list_as_json = false;
+  CLI::App* const list = app.add_subcommand("list", "the variants, layers and devices of this build");
+  list->add_flag("--json", list_as_json, "as JSON");
+  list->footer("example:\n  convladder list");
+
+  RunArguments run_arguments;
+  CLI::App* const run = app.add_subcommand("run", "verify and measure cases, write run.json");
+  add_run_options(*run, run_arguments);
+
+  bool env_as_json = false;
+  CLI::App* const env = app.add_subcommand("env", "what this machine is and has");
+  env->add_flag("--json", env_as_json, "as in the record of a run");
+  env->footer("example:\n  convladder env --json");
+
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::CallForHelp& help) {
+    return app.exit(help);
+  } catch (const CLI::CallForAllHelp& help) {
+    return app.exit(help);
+  } catch (const CLI::CallForVersion& version) {
+    return app.exit(version);
+  } catch (const CLI::ParseError& error) {
+    throw UserError(fmt::format("{} (see 'convladder --help')", error.what()));
+  }
+  const std::vector<std::string> command_line(argv + 1, argv + argc);
+  if (list->parsed()) return list_command(list_as_json);
+  if (env->parsed()) return env_command(env_as_json);
+  return execute_run(*run, run_arguments, command_line);
+}
+
+std::string one_line(std::string text) {
+  std::ranges::replace(text, '\n', ' ');
+  return text;
+}
+
+/// The record is on disk at every moment, so there is nothing to save; the cases' processes end with this one.
+void end_on_interrupt(int /*signal*/) { std::_Exit(kExitInterrupted); }
+
+}  // namespace
+
+int run_command_line(int argc, char** argv) {
+  try {
+    // What `run` starts for each case; not for people.
+    if (argc == 4 && std::string_view(argv[1]) == "serve-case") {
+      return serve_case(parse_whole_number("serve-case", argv[2], 0, 1 << 20),
+                        parse_whole_number("serve-case", argv[3], 0, 1 << 20));
+    }
+    static_cast<void>(std::signal(SIGINT, end_on_interrupt));
+    static_cast<void>(std::signal(SIGTERM, end_on_interrupt));
+    return parse_and_execute(argc, argv);
+  } catch (const std::bad_alloc&) {
+    fmt::print(stderr, "convladder: out of memory\n");
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "convladder: {}\n", one_line(error.what()));
+  }
+  return kExitError;
+}
+
+}  // namespace convladder

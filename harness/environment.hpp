@@ -1,0 +1,20 @@
+// What a result depends on besides the code: program, host, processor, devices, libraries.
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+
+namespace convladder {
+
+/// `context.program`, `.host`, `.cpu`, `.devices` and `.libraries` of the record.
+nlohmann::ordered_json environment_json();
+
+/// The host's name, made fit for a folder name.
+std::string host_name();
+
+/// Now, as "2026-01-31T23:59:59Z".
+std::string utc_now();
+/// Now in local time, as "20260131-235959": for folder names.
+std::string local_time_for_names();
+
+}  // namespace convladder

@@ -1,0 +1,21 @@
+// Errors that end a command, and the exit codes of all commands.
+#pragma once
+
+#include <stdexcept>
+
+namespace convladder {
+
+/// What a command tells the shell. Documented in `convladder --help` and docs/command_line.md.
+enum ExitCode : int {
+  kExitOk = 0,           ///< everything asked for was done, and every case that ran is verified
+  kExitCasesFailed = 1,  ///< a case was incorrect, crashed, timed out or could not be launched; the others stand
+  kExitError = 3,        ///< bad input, bad usage, or nothing could be written: one line says what
+  kExitInterrupted = 130,
+};
+
+/// Something the user can mend. The message is one line and is all that is printed.
+struct UserError : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+}  // namespace convladder

@@ -1,0 +1,42 @@
+#include "harness/estimate.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace convladder {
+namespace {
+
+constexpr double kStartSeconds = 0.15;        // a process, its libraries and its memory
+constexpr double kUnseenFlopPerSecond = 5e9;  // a plain loop on two cores: on the slow side, as estimates should be
+constexpr double kFewestCalls = 5;            // verified before and after, and three samples
+
+}  // namespace
+
+void Estimator::learn(const PlannedCase& planned, double call_seconds) {
+  seconds_per_image_[key(planned)] = call_seconds / planned.work.shape.batch;
+}
+
+double Estimator::case_seconds(const PlannedCase& planned) const {
+  if (!planned.runs()) return 0;
+  const auto seen = seconds_per_image_.find(key(planned));
+  const ConvShape& shape = planned.work.shape;
+  const double call =
+      seen == seconds_per_image_.end() ? shape.flop() / kUnseenFlopPerSecond : seen->second * shape.batch;
+  const double sample = std::max(call, options_->sample_milliseconds * 1e-3);
+  const double sampling = options_->repetitions ? sample * *options_->repetitions
+                                                : std::min(options_->budget_seconds, sample * options_->max_samples);
+  // Every output is filled, read back and looked at three times, at a few gigabytes a second.
+  const double checking = 3 * 4.0 * static_cast<double>(shape.output_elements()) / 2e9;
+  return kStartSeconds + checking + std::max(sampling + 2 * call, kFewestCalls * call);
+}
+
+std::string duration_text(double seconds) {
+  const auto whole = static_cast<long>(std::ceil(seconds));
+  if (whole >= 3600) return fmt::format("{}h{:02}m", whole / 3600, whole / 60 % 60);
+  if (whole >= 60) return fmt::format("{}m{:02}s", whole / 60, whole % 60);
+  return fmt::format("{}s", whole);
+}
+
+}  // namespace convladder

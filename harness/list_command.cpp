@@ -1,0 +1,115 @@
+#include "harness/list_command.hpp"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "datasets/catalogue.hpp"
+#include "devices/device_registry.hpp"
+#include "harness/case_json.hpp"
+#include "harness/environment.hpp"
+#include "harness/errors.hpp"
+#include "network/network.hpp"
+#include "variants/registry.hpp"
+
+namespace convladder {
+
+using nlohmann::ordered_json;
+
+namespace {
+
+ordered_json list_json() {
+  ordered_json variants = ordered_json::array();
+  for (const RegisteredVariant& registered : registered_variants()) variants.push_back(variant_json(registered.info));
+  ordered_json layers = ordered_json::array();
+  for (const Network& network : built_in_networks()) {
+    for (const std::size_t index : convolution_layers(network)) {
+      const Layer& layer = network.layers[index];
+      layers.push_back({{"network", network.name},
+                        {"layer", layer.name},
+                        {"shape", shape_name(layer.convolution)},
+                        {"flop_per_image", layer.convolution.flop()}});
+    }
+  }
+  ordered_json devices = ordered_json::array();
+  for (const DeviceKind& kind : device_kinds()) {
+    devices.push_back({{"device", kind.name}, {"family", kind.family}, {"unavailable", kind.unavailable()}});
+  }
+  return {{"variants", std::move(variants)}, {"layers", std::move(layers)}, {"devices", std::move(devices)}};
+}
+
+void print_variants() {
+  std::string_view family;
+  for (const RegisteredVariant& registered : registered_variants()) {
+    const VariantInfo& info = registered.info;
+    if (info.family != family) fmt::print("{}variants of family {}\n", family.empty() ? "" : "\n", info.family);
+    family = info.family;
+    const std::string place = info.rung ? fmt::format("{:>2}", *info.rung) : " -";
+    fmt::print("  {} {:<22} {}\n     {:<22} {}\n", place, info.name, info.title, "", info.hypothesis);
+  }
+}
+
+void print_layers() {
+  fmt::print("\nlayers (--network, --layer)\n");
+  for (const Network& network : built_in_networks()) {
+    for (const std::size_t index : convolution_layers(network)) {
+      const Layer& layer = network.layers[index];
+      fmt::print("  {:<22} {:<20} {:>8.2f} MFLOP an image\n", network.name + "." + layer.name,
+                 shape_name(layer.convolution), layer.convolution.flop() / 1e6);
+    }
+  }
+}
+
+void print_devices() {
+  fmt::print("\ndevices (--device)\n");
+  for (const DeviceKind& kind : device_kinds()) {
+    const std::string unavailable = kind.unavailable();
+    const std::vector<DeviceFact> facts = kind.facts();
+    fmt::print("  {:<22} runs family {:<6} {}\n", kind.name, kind.family,
+               !unavailable.empty() ? unavailable : (facts.empty() ? "" : facts.front().value));
+  }
+}
+
+void print_object(const char* title, const ordered_json& object) {
+  fmt::print("{}\n", title);
+  for (const auto& [name, value] : object.items()) {
+    fmt::print("  {:<22} {}\n", name, value.is_string() ? value.get<std::string>() : value.dump());
+  }
+}
+
+}  // namespace
+
+int list_command(bool as_json) {
+  if (as_json) {
+    fmt::print("{}\n", list_json().dump(1));
+    return kExitOk;
+  }
+  print_variants();
+  print_layers();
+  print_devices();
+  return kExitOk;
+}
+
+int env_command(bool as_json) {
+  const ordered_json environment = environment_json();
+  if (as_json) {
+    fmt::print("{}\n", environment.dump(1, ' ', false, ordered_json::error_handler_t::replace));
+    return kExitOk;
+  }
+  for (const char* part : {"program", "host", "cpu", "libraries"}) print_object(part, environment.at(part));
+  for (const ordered_json& device : environment.at("devices")) {
+    print_object(fmt::format("device {}", device.at("kind").get<std::string>()).c_str(), device.at("facts"));
+    if (!device.at("unavailable").is_null()) {
+      fmt::print("  {}\n", device.at("unavailable").get<std::string>());
+    }
+  }
+  if (environment.at("program").at("cuda_compiler").is_null()) {
+    fmt::print("not in this build: the cuda family (no nvcc was found when it was configured)\n");
+  }
+  const auto cached = find_cached_folder();
+  fmt::print("images on this machine\n  {}\n",
+             cached ? cached->string() : "none but the built-in synthetic set; scripts/fetch_datasets.sh gets more");
+  return kExitOk;
+}
+
+}  // namespace convladder

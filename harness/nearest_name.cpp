@@ -1,0 +1,41 @@
+#include "harness/nearest_name.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+
+namespace convladder {
+namespace {
+
+/// Levenshtein's distance: insertions, deletions and substitutions of a character.
+int edit_distance(std::string_view a, std::string_view b) {
+  std::vector<int> row(b.size() + 1);
+  std::iota(row.begin(), row.end(), 0);
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    int diagonal = row[0];
+    row[0] = static_cast<int>(i);
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      const int substituted = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
+      diagonal = row[j];
+      row[j] = std::min({row[j] + 1, row[j - 1] + 1, substituted});
+    }
+  }
+  return row.back();
+}
+
+}  // namespace
+
+std::vector<std::string> nearest_names(std::string_view wanted, std::vector<std::string> names) {
+  std::ranges::stable_sort(names, {}, [&](const std::string& name) { return edit_distance(wanted, name); });
+  const auto repeated = std::ranges::unique(names);
+  names.erase(repeated.begin(), repeated.end());
+  return names;
+}
+
+std::string unknown_name_message(std::string_view what, std::string_view wanted, std::vector<std::string> names) {
+  const std::vector<std::string> nearest = nearest_names(wanted, std::move(names));
+  return fmt::format("unknown {} '{}'; known: {}", what, wanted, fmt::join(nearest, ", "));
+}
+
+}  // namespace convladder

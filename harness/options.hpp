@@ -1,0 +1,44 @@
+// The settings of a run. All of them are in the record, so that a run can be resumed and read later.
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "variants/conv_shape.hpp"
+
+namespace convladder {
+
+struct RunOptions {
+  // Which cases. An empty list means all.
+  std::vector<std::string> families;
+  std::vector<std::string> variants;
+  std::vector<std::string> networks;
+  std::vector<std::string> layers;  ///< "conv1" or "lenet72.conv1"
+  std::vector<std::string> devices;
+  std::vector<int> batches;       ///< empty: 10, 100, 1000, as far as the work of a call stays below a limit
+  std::vector<ConvShape> shapes;  ///< own shapes; with them the networks are left out unless they are named
+  std::string case_filter;        ///< regular expression over case ids (--benchmark_filter)
+
+  // What on.
+  std::string data_folder;  ///< IDX files; empty: the built-in synthetic set
+  std::uint64_t seed = 1;
+
+  // How.
+  double budget_seconds = 1.0;       ///< of measuring for each case, checked between samples
+  double target_half_width = 0.01;   ///< stop when the interval's half width is at most this part of the median
+  double sample_milliseconds = 5.0;  ///< a sample repeats the call for at least this long
+  int max_samples = 100;
+  std::optional<int> repetitions;                   ///< exactly this many samples, whatever interval and budget say
+  std::optional<double> timeout_seconds;            ///< for every step of a case; none: 60 s and 5 s per GFLOP
+  bool isolate = true;                              ///< every case in a process of its own
+  std::vector<std::string> google_benchmark_flags;  ///< passed on to Google Benchmark as they are
+};
+
+/// To and from `context.options` of the record. `options_from_json` throws UserError naming the field.
+nlohmann::ordered_json options_to_json(const RunOptions& options);
+RunOptions options_from_json(const nlohmann::ordered_json& json);
+
+}  // namespace convladder

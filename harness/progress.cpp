@@ -1,0 +1,43 @@
+#include "harness/progress.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "harness/estimate.hpp"
+
+namespace convladder {
+namespace {
+
+constexpr auto kShortestWait = std::chrono::milliseconds(100);
+constexpr std::size_t kColumns = 100;
+
+}  // namespace
+
+Progress::Progress(std::FILE* lines, int cases_in_all)
+    : lines_(lines), moving_(isatty(STDERR_FILENO) == 1), all_(cases_in_all) {}
+
+void Progress::show(const std::string& what, double seconds_left) {
+  const auto now = std::chrono::steady_clock::now();
+  if (!moving_ || now - last_ < kShortestWait) return;
+  last_ = now;
+  std::string line = fmt::format("[{}/{}] about {} left  {}", done_, all_, duration_text(seconds_left), what);
+  if (line.size() > kColumns) line.resize(kColumns);
+  fmt::print(stderr, "\r\033[K{}", line);
+  std::fflush(stderr);
+  shown_ = true;
+}
+
+void Progress::finished(const std::string& line) {
+  clear();
+  ++done_;
+  if (lines_ == nullptr) return;
+  fmt::print(lines_, "{}\n", line);
+  std::fflush(lines_);
+}
+
+void Progress::clear() {
+  if (shown_) fmt::print(stderr, "\r\033[K");
+  shown_ = false;
+}
+
+}  // namespace convladder

@@ -1,0 +1,33 @@
+// What a run shows while it runs: a line for each finished case, and on a terminal one line that moves.
+#pragma once
+
+#include <chrono>
+#include <cstdio>
+#include <string>
+
+namespace convladder {
+
+class Progress {
+ public:
+  /// `lines` is where finished cases are listed, null for nowhere. The moving line goes to stderr if it is a terminal.
+  Progress(std::FILE* lines, int cases_in_all);
+  Progress(const Progress&) = delete;
+  Progress& operator=(const Progress&) = delete;
+  ~Progress() { clear(); }
+
+  /// Something of a case begins; shown at most ten times a second. `seconds_left` is predicted.
+  void show(const std::string& what, double seconds_left);
+  /// A case has ended: its line stays.
+  void finished(const std::string& line);
+
+ private:
+  void clear();
+  std::FILE* lines_;
+  bool moving_;
+  int done_ = 0;
+  int all_;
+  bool shown_ = false;
+  std::chrono::steady_clock::time_point last_{};
+};
+
+}  // namespace convladder

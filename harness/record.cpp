@@ -1,0 +1,193 @@
+#include "harness/record.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+
+#include "harness/case_json.hpp"
+#include "harness/environment.hpp"
+#include "harness/errors.hpp"
+#include "harness/ladder.hpp"
+
+namespace convladder {
+
+using nlohmann::ordered_json;
+
+namespace {
+
+constexpr const char* kSchemaVersion = "1.0";
+
+ordered_json dataset_json(const ImageSet& images) {
+  return {{"name", images.name},     {"source", images.source}, {"images", images.count},
+          {"height", images.height}, {"width", images.width},   {"sha256", images.sha256}};
+}
+
+ordered_json variants_json(const std::vector<CaseGroup>& plan) {
+  ordered_json list = ordered_json::array();
+  for (const RegisteredVariant& registered : registered_variants()) {
+    const auto appears = [&registered](const CaseGroup& group) {
+      return std::ranges::any_of(group.cases, [&registered](const PlannedCase& planned) {
+        return planned.variant.variant == registered.variant;
+      });
+    };
+    if (std::ranges::any_of(plan, appears)) list.push_back(variant_json(registered.info));
+  }
+  return list;
+}
+
+ordered_json planned_ids(const std::vector<CaseGroup>& plan) {
+  ordered_json ids = ordered_json::array();
+  for (const CaseGroup& group : plan) {
+    for (const PlannedCase& planned : group.cases) ids.push_back(planned.id);
+  }
+  return ids;
+}
+
+/// The message of a failed system call on a file, with what is safe.
+UserError write_error(const std::filesystem::path& path, int error) {
+  return UserError(fmt::format("cannot write {}: {}", path.string(), std::strerror(error)));
+}
+
+void require_same(const ordered_json& then, const ordered_json& now, const std::string& what) {
+  if (then == now) return;
+  throw UserError(
+      fmt::format("cannot resume: {} differs (then {}, now {}); start a new run", what, then.dump(), now.dump()));
+}
+
+}  // namespace
+
+void write_file_atomically(const std::filesystem::path& path, const std::string& content) {
+  const std::filesystem::path partial = path.string() + ".partial";
+  const int descriptor = ::open(partial.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+  if (descriptor < 0) throw write_error(partial, errno);
+  int error = 0;
+  for (std::size_t written = 0; written < content.size() && error == 0;) {
+    const ssize_t count = ::write(descriptor, content.data() + written, content.size() - written);
+    if (count >= 0) {
+      written += static_cast<std::size_t>(count);
+    } else if (errno != EINTR) {
+      error = errno;
+    }
+  }
+  if (error == 0 && fsync(descriptor) != 0) error = errno;
+  if (close(descriptor) != 0 && error == 0) error = errno;
+  if (error == 0 && std::rename(partial.c_str(), path.c_str()) != 0) error = errno;
+  if (error == 0) return;
+  std::error_code ignored;
+  std::filesystem::remove(partial, ignored);
+  throw write_error(path, error);
+}
+
+RunRecord RunRecord::create(const std::filesystem::path& folder, const RunOptions& options,
+                            const std::vector<std::string>& command_line, const std::vector<CaseGroup>& plan,
+                            const ImageSet& images) {
+  RunRecord record(folder);
+  if (std::filesystem::exists(record.file())) {
+    throw UserError(
+        fmt::format("{} is there already: 'convladder run --resume {}' goes on with it, another --output "
+                    "starts a new run",
+                    record.file().string(), folder.string()));
+  }
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  if (error) throw UserError(fmt::format("cannot create the folder {}: {}", folder.string(), error.message()));
+
+  ordered_json context = environment_json();
+  context["command_line"] = command_line;
+  context["options"] = options_to_json(options);
+  context["seed"] = options.seed;
+  context["date"] = utc_now();
+  context["dataset"] = dataset_json(images);
+  context["sessions"] = ordered_json::array({ordered_json{{"started", utc_now()}}});
+  record.json_ = {{"schema_version", kSchemaVersion}, {"complete", false},
+                  {"context", std::move(context)},    {"variants", variants_json(plan)},
+                  {"planned", planned_ids(plan)},     {"cases", ordered_json::array()},
+                  {"ladders", ordered_json::array()}};
+  record.write();
+  return record;
+}
+
+RunRecord RunRecord::open(const std::filesystem::path& folder) {
+  RunRecord record(folder);
+  const std::string name = record.file().string();
+  std::ifstream file(record.file());
+  if (!file) throw UserError(fmt::format("cannot read {}: {}", name, std::strerror(errno)));
+  try {
+    record.json_ = ordered_json::parse(file);
+  } catch (const ordered_json::parse_error& error) {
+    throw UserError(fmt::format("{}: byte {}: not valid JSON, expected a run of convladder", name, error.byte));
+  }
+  try {
+    if (record.json_.at("schema_version") != kSchemaVersion) {
+      throw UserError(fmt::format("{}: schema_version is {}, expected \"{}\"", name,
+                                  record.json_.at("schema_version").dump(), kSchemaVersion));
+    }
+    for (const char* field : {"context", "variants", "planned", "cases", "complete"}) record.json_.at(field);
+    for (const ordered_json& one_case : record.json_.at("cases")) {
+      record.recorded_.insert(one_case.at("id").get<std::string>());
+    }
+  } catch (const ordered_json::exception& error) {
+    throw UserError(fmt::format("{}: not a run of convladder: {}", name, error.what()));
+  }
+  return record;
+}
+
+RunOptions RunRecord::options() const {
+  try {
+    return options_from_json(json_.at("context").at("options"));
+  } catch (const UserError& error) {
+    throw UserError(fmt::format("{}: {}", file().string(), error.what()));
+  } catch (const ordered_json::exception& error) {
+    throw UserError(fmt::format("{}: {}", file().string(), error.what()));
+  }
+}
+
+void RunRecord::resume(const std::vector<CaseGroup>& plan, const ImageSet& images) {
+  const ordered_json now = environment_json();
+  try {
+    ordered_json& context = json_.at("context");
+    require_same(context.at("program"), now.at("program"), "the program");
+    require_same(context.at("host").at("name"), now.at("host").at("name"), "the host");
+    require_same(context.at("cpu"), now.at("cpu"), "the processor");
+    require_same(context.at("dataset"), dataset_json(images), "the data");
+    require_same(json_.at("planned"), planned_ids(plan), "the plan");
+    context.at("sessions").push_back(ordered_json{{"started", utc_now()}});
+  } catch (const ordered_json::exception& error) {
+    throw UserError(fmt::format("{}: {}", file().string(), error.what()));
+  }
+  json_["complete"] = false;
+  write();
+}
+
+void RunRecord::add(const PlannedCase& planned, const CaseOutcome& outcome) {
+  const auto session = static_cast<int>(json_.at("context").at("sessions").size()) - 1;
+  json_.at("cases").push_back(case_json(planned, outcome, session));
+  recorded_.insert(planned.id);
+  write();
+}
+
+void RunRecord::complete() {
+  // Recorded in the order in which they ended; read in the order in which they were planned.
+  ordered_json sorted = ordered_json::array();
+  for (const ordered_json& id : json_.at("planned")) {
+    for (ordered_json& one_case : json_.at("cases")) {
+      if (!one_case.is_null() && one_case.at("id") == id) sorted.push_back(std::move(one_case));
+    }
+  }
+  json_["cases"] = std::move(sorted);
+  json_["complete"] = true;
+  write();
+}
+
+void RunRecord::write() {
+  json_["ladders"] = ladders_of(json_.at("cases"), json_.at("variants"));
+  // Bytes that are no UTF-8, in a host name or a file name, must not cost the record.
+  write_file_atomically(file(), json_.dump(1, ' ', false, ordered_json::error_handler_t::replace) + "\n");
+}
+
+}  // namespace convladder

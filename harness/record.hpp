@@ -1,0 +1,53 @@
+// The record of a run: run.json, complete and readable at every moment.
+#pragma once
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "datasets/image_set.hpp"
+#include "harness/measurement.hpp"
+#include "harness/plan.hpp"
+
+namespace convladder {
+
+/// Writes a file so that it is either the old or the new one, never half of it: beside it, synchronised, renamed into
+/// place. Throws UserError.
+void write_file_atomically(const std::filesystem::path& path, const std::string& content);
+
+class RunRecord {
+ public:
+  /// A new run. Creates the folder; throws UserError if it cannot, or if it holds a run already.
+  static RunRecord create(const std::filesystem::path& folder, const RunOptions& options,
+                          const std::vector<std::string>& command_line, const std::vector<CaseGroup>& plan,
+                          const ImageSet& images);
+  /// An interrupted run. Throws UserError if there is none, or it is damaged, or of another schema version.
+  static RunRecord open(const std::filesystem::path& folder);
+
+  /// The settings the run was started with.
+  RunOptions options() const;
+  /// Makes sure that what goes on is what was started: same program, host, plan and data. Throws UserError that names
+  /// what differs. Adds a session.
+  void resume(const std::vector<CaseGroup>& plan, const ImageSet& images);
+
+  bool has(const std::string& id) const { return recorded_.contains(id); }
+  /// Adds a finished case and writes the file.
+  void add(const PlannedCase& planned, const CaseOutcome& outcome);
+  /// All planned cases have a status: marks the run as complete and writes the file.
+  void complete();
+
+  std::filesystem::path file() const { return folder_ / "run.json"; }
+  const nlohmann::ordered_json& json() const { return json_; }
+
+ private:
+  explicit RunRecord(std::filesystem::path folder) : folder_(std::move(folder)) {}
+  void write();
+
+  std::filesystem::path folder_;
+  nlohmann::ordered_json json_;
+  std::set<std::string> recorded_;
+};
+
+}  // namespace convladder

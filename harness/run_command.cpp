@@ -1,0 +1,248 @@
+#include "harness/run_command.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <numeric>
+#include <optional>
+
+#include "datasets/catalogue.hpp"
+#include "datasets/synthetic_images.hpp"
+#include "harness/environment.hpp"
+#include "harness/errors.hpp"
+#include "harness/estimate.hpp"
+#include "harness/progress.hpp"
+#include "harness/record.hpp"
+#include "harness/run_group.hpp"
+#include "harness/statistics.hpp"
+#include "harness/units.hpp"
+
+namespace convladder {
+namespace {
+
+constexpr int kProbeBatch = 4;
+constexpr int kSyntheticImages = 10000;  // as many as the data sets' test files
+
+ImageSet load_images(const RunOptions& options, int most_needed) {
+  if (!options.data_folder.empty()) return load_image_folder(options.data_folder);
+  return synthetic_images(std::min(kSyntheticImages, most_needed), options.seed);
+}
+
+int largest_batch(const std::vector<CaseGroup>& plan) {
+  int largest = 1;
+  for (const CaseGroup& group : plan) largest = std::max(largest, group.work.shape.batch);
+  return largest;
+}
+
+std::string result_line(const PlannedCase& planned, const CaseOutcome& outcome) {
+  if (outcome.times.empty()) return fmt::format("{:<11} {}: {}", outcome.status, planned.id, outcome.reason);
+  const TimeSeries& time = outcome.times.front();
+  const double middle = median(time.samples);
+  const auto interval = median_interval(time.samples);
+  const double half = interval ? (interval->high - interval->low) / 2 / middle * 100 : 0;
+  return fmt::format("{:<11} {:<48} {:>10} ±{:4.1f}%  {:>7.1f} GFLOP/s ({} time)", outcome.status, planned.id,
+                     time_text(middle), half, planned.work.shape.flop() / middle, time.of);
+}
+
+/// Everything that is not run has its reason; all of it is in the record, one line per reason is enough to read.
+class NotRun {
+ public:
+  void add(const PlannedCase& planned, const CaseOutcome& outcome) {
+    const std::string device_family = fmt::format("{} on {}", planned.variant.info.family, planned.device);
+    ++counts_[fmt::format("{:<11} {}: {}", outcome.status, device_family, outcome.reason)];
+  }
+  void print(std::FILE* stream) const {
+    for (const auto& [line, count] : counts_) fmt::print(stream, "{} ({} cases)\n", line, count);
+  }
+
+ private:
+  std::map<std::string, int> counts_;
+};
+
+CaseOutcome outcome_without_run(const PlannedCase& planned) {
+  CaseOutcome outcome;
+  outcome.status = planned.skipped.empty() ? "unsupported" : "skipped";
+  outcome.reason = planned.skipped.empty() ? planned.unsupported : planned.skipped;
+  const bool first_layer =
+      planned.work.source != nullptr ? planned.work.layer_index == 0 : planned.work.shape.in_channels == 1;
+  if (!first_layer) outcome.input_kind = planned.work.source != nullptr ? "upstream activations" : "random";
+  return outcome;
+}
+
+bool failed(const std::string& status) { return status != "ok" && status != "skipped" && status != "unsupported"; }
+
+/// One run from the first case to the last.
+class RunLoop {
+ public:
+  RunLoop(const RunOptions& options, const RunInvocation& invocation, const std::vector<CaseGroup>& plan,
+          const ImageSet& images, RunRecord& record)
+      : options_(options),
+        plan_(plan),
+        images_(images),
+        record_(record),
+        lines_(invocation.quiet ? nullptr : (invocation.google.console_format ? stderr : stdout)),
+        progress_(lines_, count_cases()),
+        estimator_(options) {
+    for (const CaseGroup& group : plan_) {
+      for (const PlannedCase& planned : group.cases) {
+        if (!record_.has(planned.id)) remaining_.push_back(&planned);
+      }
+    }
+  }
+
+  void run() {
+    for (const CaseGroup& group : plan_) run_one_group(group);
+    record_.complete();
+    if (lines_ != nullptr) not_run_.print(lines_);
+  }
+
+ private:
+  int count_cases() const {
+    int count = 0;
+    for (const CaseGroup& group : plan_) {
+      count += static_cast<int>(std::ranges::count_if(group.cases, &PlannedCase::runs));
+    }
+    return count;
+  }
+
+  double seconds_left() const {
+    double sum = 0;
+    for (const PlannedCase* planned : remaining_) sum += estimator_.case_seconds(*planned);
+    return sum;
+  }
+
+  void finished(const PlannedCase& planned, const CaseOutcome& outcome) {
+    record_.add(planned, outcome);
+    std::erase_if(remaining_, [&](const PlannedCase* left) { return left->id == planned.id; });
+    if (!outcome.times.empty()) estimator_.learn(planned, median(outcome.times.front().samples) * 1e-9);
+    if (planned.runs()) {
+      progress_.finished(result_line(planned, outcome));
+    } else {
+      not_run_.add(planned, outcome);
+    }
+  }
+
+  void run_one_group(const CaseGroup& group) {
+    std::vector<PlannedCase> to_run;
+    for (const PlannedCase& planned : group.cases) {
+      if (record_.has(planned.id)) continue;
+      if (planned.runs()) {
+        to_run.push_back(planned);
+      } else {
+        finished(planned, outcome_without_run(planned));
+      }
+    }
+    if (to_run.empty()) return;
+    progress_.show(fmt::format("{} batch {}: inputs and reference", group.work.name(), group.work.shape.batch),
+                   seconds_left());
+    const Workload workload(group.work, images_, options_.seed);
+    run_group(
+        to_run, workload, options_,
+        [this](const PlannedCase& planned, const CaseOutcome& outcome) { finished(planned, outcome); },
+        [this](const PlannedCase& planned, const char* phase) {
+          progress_.show(fmt::format("{} {}", phase, planned.id), seconds_left());
+        });
+  }
+
+  const RunOptions& options_;
+  const std::vector<CaseGroup>& plan_;
+  const ImageSet& images_;
+  RunRecord& record_;
+  std::FILE* lines_;
+  Progress progress_;
+  Estimator estimator_;
+  NotRun not_run_;
+  std::vector<const PlannedCase*> remaining_;
+};
+
+/// Times one call of every variant on every layer at a small batch, so that the estimate stands on this machine.
+void probe(const std::vector<CaseGroup>& plan, const RunOptions& options, const ImageSet& images,
+           Estimator& estimator) {
+  std::map<std::string, std::vector<PlannedCase>> probes;
+  for (const CaseGroup& group : plan) {
+    for (PlannedCase planned : group.cases) {
+      if (!planned.runs()) continue;
+      planned.work.shape.batch = std::min(planned.work.shape.batch, kProbeBatch);
+      std::vector<PlannedCase>& same = probes[group.device + group.work.name()];
+      if (std::ranges::none_of(
+              same, [&](const PlannedCase& p) { return p.variant.info.name == planned.variant.info.name; })) {
+        same.push_back(planned);
+      }
+    }
+  }
+  RunOptions quick = options;
+  quick.repetitions = 1;
+  quick.sample_milliseconds = 0.001;
+  for (const auto& [name, cases] : probes) {
+    const Workload workload(cases.front().work, images, options.seed);
+    run_group(
+        cases, workload, quick,
+        [&](const PlannedCase& planned, const CaseOutcome& outcome) {
+          if (!outcome.times.empty()) estimator.learn(planned, outcome.times.front().samples.front() * 1e-9);
+        },
+        [](const PlannedCase&, const char*) {});
+  }
+}
+
+int dry_run(const std::vector<CaseGroup>& plan, const RunOptions& options, const ImageSet& images) {
+  Estimator estimator(options);
+  probe(plan, options, images, estimator);
+  double all = 0;
+  int runs = 0;
+  fmt::print("{:<68} {:>10}  {}\n", "case", "predicted", "");
+  for (const CaseGroup& group : plan) {
+    for (const PlannedCase& planned : group.cases) {
+      const double seconds = estimator.case_seconds(planned);
+      all += seconds;
+      runs += planned.runs() ? 1 : 0;
+      if (planned.runs()) {
+        fmt::print("{:<68} {:>10}\n", planned.id, duration_text(seconds));
+      } else {
+        fmt::print("{:<68} {:>10}  {}\n", planned.id, "-",
+                   planned.skipped.empty() ? planned.unsupported : planned.skipped);
+      }
+    }
+  }
+  fmt::print("{} cases, {} to be run, about {} (predicted from one small call of each variant)\n",
+             std::accumulate(plan.begin(), plan.end(), std::size_t{0},
+                             [](std::size_t sum, const CaseGroup& group) { return sum + group.cases.size(); }),
+             runs, duration_text(all));
+  return kExitOk;
+}
+
+std::filesystem::path default_output() {
+  return std::filesystem::path("results") / fmt::format("{}-{}", host_name(), local_time_for_names());
+}
+
+}  // namespace
+
+int run_command(RunOptions options, const RunInvocation& invocation) {
+  std::optional<RunRecord> record;
+  if (!invocation.resume.empty()) {
+    record = RunRecord::open(invocation.resume);
+    options = record->options();
+  }
+  const std::vector<CaseGroup> plan = make_plan(options);
+  const ImageSet images = load_images(options, largest_batch(plan));
+  if (invocation.dry_run) return dry_run(plan, options, images);
+
+  if (record) {
+    record->resume(plan, images);
+  } else {
+    const auto folder = invocation.output.empty() ? default_output() : invocation.output;
+    record = RunRecord::create(folder, options, invocation.command_line, plan, images);
+  }
+  RunLoop(options, invocation, plan, images, *record).run();
+  write_google_output(invocation.google, record->json());
+  if (!invocation.google.console_format) fmt::print("{}\n", record->file().string());
+
+  const nlohmann::ordered_json& cases = record->json().at("cases");
+  const bool any_failed = std::ranges::any_of(
+      cases, [](const auto& one_case) { return failed(one_case.at("status").template get<std::string>()); });
+  return any_failed ? kExitCasesFailed : kExitOk;
+}
+
+}  // namespace convladder

@@ -1,0 +1,21 @@
+// A group of cases measured side by side: interleaved in a seeded random order, so that drift hits all alike.
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "harness/measurement.hpp"
+#include "harness/plan.hpp"
+
+namespace convladder {
+
+/// Called when a case has come to its end, in the order they end.
+using CaseFinished = std::function<void(const PlannedCase&, const CaseOutcome&)>;
+/// Called when something begins: which case, and "verifying" or "measuring".
+using PhaseStarted = std::function<void(const PlannedCase&, const char* phase)>;
+
+/// Runs all cases of `cases`, which share `workload`. As many as fit the memory are interleaved at a time.
+void run_group(const std::vector<PlannedCase>& cases, const Workload& workload, const RunOptions& options,
+               const CaseFinished& finished, const PhaseStarted& phase_started);
+
+}  // namespace convladder

@@ -1,0 +1,21 @@
+// A shape as the list of its numbers, in the order of ConvShape's fields.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <vector>
+
+#include "variants/conv_shape.hpp"
+
+namespace convladder {
+
+inline nlohmann::ordered_json shape_to_list(const ConvShape& s) {
+  return {s.batch, s.in_channels, s.height, s.width, s.out_channels, s.kernel, s.stride, s.padding, s.groups};
+}
+
+/// Throws std::exception if the list is not one.
+inline ConvShape shape_from_list(const nlohmann::ordered_json& list) {
+  const auto n = list.get<std::vector<int>>();
+  return {n.at(0), n.at(1), n.at(2), n.at(3), n.at(4), n.at(5), n.at(6), n.at(7), n.at(8)};
+}
+
+}  // namespace convladder

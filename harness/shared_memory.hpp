@@ -1,0 +1,30 @@
+// Memory that the harness fills once and every case's process reads.
+#pragma once
+
+#include <cstddef>
+
+namespace convladder {
+
+/// An anonymous file in memory, mapped. Its descriptor can be handed to a child process, which maps it read-only.
+class SharedMemory {
+ public:
+  /// Creates `bytes` of zeros, writable. Throws UserError where there is not enough memory.
+  explicit SharedMemory(std::size_t bytes);
+  /// Maps what a parent created, read-only.
+  SharedMemory(int descriptor, std::size_t bytes);
+  SharedMemory(const SharedMemory&) = delete;
+  SharedMemory& operator=(const SharedMemory&) = delete;
+  ~SharedMemory();
+
+  std::byte* data() const { return data_; }
+  std::size_t bytes() const { return bytes_; }
+  int descriptor() const { return descriptor_; }
+
+ private:
+  void map(int protection);
+  int descriptor_ = -1;
+  std::size_t bytes_ = 0;
+  std::byte* data_ = nullptr;
+};
+
+}  // namespace convladder

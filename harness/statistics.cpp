@@ -1,0 +1,37 @@
+#include "harness/statistics.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+namespace convladder {
+
+double median(std::span<const double> samples) {
+  std::vector<double> sorted(samples.begin(), samples.end());
+  std::ranges::sort(sorted);
+  const std::size_t middle = sorted.size() / 2;
+  return sorted.size() % 2 == 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
+}
+
+std::optional<MedianInterval> median_interval(std::span<const double> samples, double wanted_level) {
+  const auto n = static_cast<int>(samples.size());
+  if (n < 2) return std::nullopt;
+  std::vector<double> sorted(samples.begin(), samples.end());
+  std::ranges::sort(sorted);
+
+  // below = P(Binomial(n, 1/2) < k), summed up as long as both tails together leave the wanted level. Logarithms,
+  // because 2^-n underflows for large n.
+  const auto probability = [n](int successes) {
+    return std::exp(std::lgamma(n + 1.0) - std::lgamma(successes + 1.0) - std::lgamma(n - successes + 1.0) -
+                    n * std::log(2.0));
+  };
+  int k = 1;
+  double below = probability(0);
+  while (2 * (k + 1) <= n && 1 - 2 * (below + probability(k)) >= wanted_level) {
+    below += probability(k);
+    ++k;
+  }
+  return MedianInterval{sorted[k - 1], sorted[n - k], 1 - 2 * below};
+}
+
+}  // namespace convladder

@@ -1,0 +1,25 @@
+// The statistics of a sequence of samples. No assumption is made about their distribution.
+#pragma once
+
+#include <optional>
+#include <span>
+
+namespace convladder {
+
+/// The median: the mean of the two middle samples where their number is even. At least one sample.
+double median(std::span<const double> samples);
+
+/// An interval that holds the distribution's median with probability `level`, whatever the distribution.
+struct MedianInterval {
+  double low = 0;
+  double high = 0;
+  double level = 0;
+};
+
+/// The narrowest interval between two order statistics, symmetric in rank, whose level is at least `wanted_level`:
+/// [x(k), x(n+1-k)] covers the median with probability 1 - 2 P(Binomial(n, 1/2) < k) (David and Nagaraja, Order
+/// Statistics, 7.1). With too few samples for the wanted level it is [min, max] with the level that has, 1 - 2^(1-n).
+/// None for fewer than two samples.
+std::optional<MedianInterval> median_interval(std::span<const double> samples, double wanted_level = 0.95);
+
+}  // namespace convladder

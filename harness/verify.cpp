@@ -1,0 +1,100 @@
+#include "harness/verify.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <vector>
+
+namespace convladder {
+namespace {
+
+// A quiet NaN with a payload: hardware makes 0x7fc00000 or 0xffc00000 of invalid operations, never this.
+constexpr std::uint32_t kPoison = 0x7fd1e5a1;
+constexpr std::size_t kChunkFloats = std::size_t{1} << 24;
+
+bool is_poison(float value) { return std::bit_cast<std::uint32_t>(value) == kPoison; }
+
+std::string place_of(const ConvShape& s, int image, std::int64_t element) {
+  const std::int64_t pixels = std::int64_t{s.out_height()} * s.out_width();
+  return fmt::format("image {}, map {}, row {}, column {}", image, element / pixels, element % pixels / s.out_width(),
+                     element % s.out_width());
+}
+
+std::int64_t count_poison(const std::vector<float>& values, std::size_t count) {
+  return std::count_if(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(count), is_poison);
+}
+
+/// Compares one image and adds what it finds to the check.
+void compare_image(const Problem& problem, std::size_t index, const float* values, double tolerance, Check& check) {
+  const std::int64_t elements = problem.shape.output_elements_per_image();
+  const double* const reference = problem.reference.data() + static_cast<std::int64_t>(index) * elements;
+  const double* const magnitude = problem.magnitude.data() + static_cast<std::int64_t>(index) * elements;
+  for (std::int64_t i = 0; i < elements; ++i) {
+    const double error = std::abs(values[i] - reference[i]);
+    const double scaled = error == 0 ? 0 : error / magnitude[i];
+    if (!std::isfinite(values[i])) ++check.not_finite;
+    // Written so that a NaN is taken over and fails.
+    if (!(scaled <= check.max_scaled_error)) check.max_scaled_error = scaled;
+    if (!(scaled <= tolerance) && check.first_failure.empty()) {
+      const std::string found = is_poison(values[i]) ? "was never written" : fmt::format("is {:.9g}", values[i]);
+      check.first_failure = fmt::format("{} {}, expected {:.9g} (error {:.2g} of sum|x*w|, allowed {:.2g})",
+                                        place_of(problem.shape, problem.compared_images[index], i), found, reference[i],
+                                        scaled, tolerance);
+    }
+  }
+  check.compared += elements;
+}
+
+/// Copies a piece of the output to the host; from `first`, at most the size of `to`. Returns how many floats.
+std::size_t read_floats(Device& device, const DeviceBuffer& output, std::size_t first, std::vector<float>& to) {
+  const std::size_t count = std::min(to.size(), output.bytes() / sizeof(float) - first);
+  device.copy_to_host(to.data(), output.floats() + first, count * sizeof(float));
+  return count;
+}
+
+}  // namespace
+
+void poison(Device& device, const DeviceBuffer& output) {
+  const std::size_t floats = output.bytes() / sizeof(float);
+  const std::vector<std::uint32_t> pattern(std::min(floats, kChunkFloats), kPoison);
+  for (std::size_t first = 0; first < floats; first += pattern.size()) {
+    const std::size_t count = std::min(pattern.size(), floats - first);
+    device.copy_to_device(output.floats() + first, pattern.data(), count * sizeof(float));
+  }
+}
+
+Check check_output(Device& device, const DeviceBuffer& output, const Problem& problem, double tolerance) {
+  Check check;
+  const auto image_elements = static_cast<std::size_t>(problem.shape.output_elements_per_image());
+  std::vector<float> values(std::max(image_elements, std::min(kChunkFloats, output.bytes() / sizeof(float))));
+  for (std::size_t first = 0; first < output.bytes() / sizeof(float);) {
+    const std::size_t count = read_floats(device, output, first, values);
+    check.unwritten += count_poison(values, count);
+    first += count;
+  }
+  values.resize(image_elements);
+  for (std::size_t i = 0; i < problem.compared_images.size(); ++i) {
+    read_floats(device, output, problem.compared_images[i] * image_elements, values);
+    compare_image(problem, i, values.data(), tolerance, check);
+  }
+  if (check.unwritten > 0) {
+    const std::string unwritten =
+        fmt::format("{} of {} output elements were never written", check.unwritten, output.bytes() / sizeof(float));
+    check.first_failure = check.first_failure.empty() ? unwritten : unwritten + "; first: " + check.first_failure;
+  }
+  check.passed = check.first_failure.empty();
+  return check;
+}
+
+nlohmann::ordered_json Check::to_json() const {
+  return {{"passed", passed},
+          {"max_scaled_error", max_scaled_error},  // a NaN becomes null
+          {"unwritten", unwritten},
+          {"not_finite", not_finite},
+          {"first_failure", first_failure.empty() ? nlohmann::ordered_json() : nlohmann::ordered_json(first_failure)}};
+}
+
+}  // namespace convladder
