@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <chrono>
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -76,13 +75,6 @@ TEST(SyntheticImages, EveryImageShowsSomethingAndLeavesSomeBackground) {
     EXPECT_GT(bright, 25) << "image " << i;
     EXPECT_LT(bright, pixels_per_image * 3 / 4) << "image " << i;
   }
-}
-
-TEST(SyntheticImages, TenThousandTakeWellUnderASecond) {
-  const auto start = std::chrono::steady_clock::now();
-  synthetic_images(10000, 1);
-  const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
-  EXPECT_LT(taken.count(), 10.0);  // 0.07 s optimised; room for sanitizers on a busy machine
 }
 
 using Vector = std::array<double, pixels_per_image>;
