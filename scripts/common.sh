@@ -1,0 +1,38 @@
+# What the scripts share; sourced, never run. Sets `root`, the repository's root.
+# shellcheck shell=bash
+
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+
+fail() {
+  echo "${0##*/}: $*" >&2
+  exit 1
+}
+
+# build_preset PRESET [TARGET...]: configures build/PRESET where that has not happened yet, and builds. On a terminal the
+# build shows its progress; otherwise it is quiet, and its log is shown only where it fails.
+build_preset() {
+  local preset="$1" log
+  shift
+  local targets=()
+  (($# == 0)) || targets=(--target "$@")
+  log="$root/build/$preset.log"
+  mkdir -p "$root/build" || fail "cannot create $root/build"
+  if [[ ! -f $root/build/$preset/build.ninja ]]; then
+    echo "configuring build/$preset" >&2
+    (cd "$root" && cmake --preset "$preset") >"$log" 2>&1 || build_failed "$log" "configuring"
+  fi
+  if [[ -t 2 && ${CI:-} != true ]]; then
+    (cd "$root" && cmake --build "build/$preset" "${targets[@]}") >&2 || fail "building build/$preset failed"
+  else
+    local begin=$SECONDS
+    if ! (cd "$root" && cmake --build "build/$preset" "${targets[@]}") >"$log" 2>&1; then
+      build_failed "$log" "building"
+    fi
+    ((SECONDS - begin < 5)) || echo "built build/$preset in $((SECONDS - begin)) s" >&2
+  fi
+}
+
+build_failed() {
+  grep -E -A 20 'error:|Error|FAILED' "$1" | head -n 60 >&2 || tail -n 40 "$1" >&2
+  fail "$2 failed; everything it said is in $1"
+}

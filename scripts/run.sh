@@ -1,0 +1,87 @@
+#!/usr/bin/env bash
+# The one command: installs what is missing, builds, runs the ladder, draws the charts and prints the table.
+set -euo pipefail
+# shellcheck source=scripts/common.sh
+source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+
+usage() {
+  cat <<'USAGE'
+usage: scripts/run.sh [options of 'convladder run']
+
+Installs the Debian packages that are missing, builds build/release/convladder, runs the ladder on this machine and
+writes run.json, the charts and the table into results/<host>-<time>. Without options that takes a few minutes.
+
+examples:
+  scripts/run.sh                                     every layer, batches 10, 100 and 1000
+  scripts/run.sh --network lenet72 --batch 100       less
+  scripts/run.sh --data DIR                          on real images, IDX files in DIR
+  scripts/run.sh --output DIR                        into a folder of your choice
+  scripts/run.sh --resume DIR                        goes on with an interrupted run
+  build/release/convladder run --help                every option
+
+environment:
+  CONVLADDER_NO_SETUP=1   do not look for missing packages
+
+exit status: that of 'convladder run' (0 every case that ran is verified, 1 a case failed, 3 bad input or nothing could
+be written, 130 interrupted); 1 if something could not be installed, built or drawn.
+USAGE
+}
+
+# folder_of ARGUMENT...: the folder that the options name, empty if none does.
+folder_of() {
+  while (($#)); do
+    case "$1" in
+      --output=* | --resume=*) echo "${1#*=}" && return ;;
+      --output | --resume) echo "${2:-}" && return ;;
+    esac
+    shift
+  done
+}
+
+has_option() {
+  local wanted="$1" argument
+  shift
+  for argument in "$@"; do [[ $argument != "$wanted" && $argument != "$wanted"=* ]] || return 0; done
+  return 1
+}
+
+for argument in "$@"; do
+  if [[ $argument == --help || $argument == -h ]]; then usage && exit; fi
+done
+
+with_charts=true
+trap 'echo >&2; exit 130' INT
+trap 'exit 143' TERM
+if [[ -z ${CONVLADDER_NO_SETUP:-} ]] && ! "$root/scripts/setup.sh" --charts; then
+  [[ -z $("$root/scripts/setup.sh" --list 2>/dev/null || echo unknown) ]] || exit 1
+  with_charts=false  # what the build needs is there
+fi
+build_preset release convladder
+
+convladder="$root/build/release/convladder"
+if has_option --dry-run "$@"; then exec "$convladder" run "$@"; fi
+
+folder=$(folder_of "$@")
+arguments=("$@")
+if [[ -z $folder ]]; then
+  folder="results/$(uname -n | sed 's/[^A-Za-z0-9.-]/-/g')-$(date +%Y%m%d-%H%M%S)"
+  [[ $PWD == "$root" ]] || folder="$root/$folder"
+  arguments+=(--output "$folder")
+fi
+
+status=0
+"$convladder" run "${arguments[@]}" || status=$?
+if ((status == 130)); then
+  [[ ! -f $folder/run.json ]] || echo "interrupted; to go on: scripts/run.sh --resume $folder" >&2
+  exit 130
+fi
+((status <= 1)) || exit "$status"
+
+if ! $with_charts; then
+  echo "run.sh: no charts: matplotlib is missing" >&2
+  exit "$status"
+fi
+# With --benchmark_format the standard output belongs to Google Benchmark's format.
+if has_option --benchmark_format "$@"; then exec 3>&2; else exec 3>&1; fi
+/usr/bin/python3 "$root/scripts/charts.py" "$folder/run.json" --table >&3 || { ((status)) || status=1; }
+exit "$status"

@@ -1,0 +1,113 @@
+#!/usr/bin/env bash
+# Installs the Debian packages that convladder needs and that are missing, and only those.
+set -euo pipefail
+
+# group  package  what it is for
+readonly packages="
+build   g++                 the C++ compiler
+build   cmake               the build
+build   ninja-build         the build
+build   libbenchmark-dev    Google Benchmark, the timing engine
+build   nlohmann-json3-dev  the record of a run
+build   libcli11-dev        the command line
+build   libfmt-dev          messages
+build   libgtest-dev        the tests are part of the build
+build   libgmock-dev        the tests are part of the build
+build   libdnnl-dev         oneDNN, the library beside the CPU ladder
+build   zlib1g-dev          gzipped IDX files
+build   libssl-dev          checksums of data sets
+charts  python3             charts and tables
+charts  python3-matplotlib  charts
+charts  python3-numpy       charts
+tests   python3-pytest      the tests of the scripts and of the whole program
+tests   python3-jsonschema  checking a record against its schema
+lint    clang-format        the layout of the code
+lint    clang-tidy          the linter
+fuzz    clang               libFuzzer
+"
+
+usage() {
+  cat <<USAGE
+usage: scripts/setup.sh [--charts] [--tests] [--lint] [--fuzz] [--list]
+
+Installs the Debian packages that building convladder needs and that are missing. Does nothing, and says nothing,
+if none is. Needs root or sudo only where something is missing.
+
+  --charts  those that the charts need as well
+  --tests   those that the charts and the tests need as well
+  --lint    those that scripts/lint.sh needs as well
+  --fuzz    those that scripts/test.sh --fuzz needs as well
+  --list    only prints the missing packages, one a line
+
+exit status: 0 all are there, 1 some are still missing, 2 usage.
+USAGE
+}
+
+groups=(build)
+list=false
+for argument in "$@"; do
+  case "$argument" in
+    --charts) groups+=(charts) ;;
+    --tests) groups+=(charts tests) ;;
+    --lint) groups+=(lint) ;;
+    --fuzz) groups+=(fuzz) ;;
+    --list) list=true ;;
+    --help | -h) usage && exit ;;
+    *) echo "setup.sh: unknown argument '$argument', see --help" >&2 && exit 2 ;;
+  esac
+done
+
+# missing: the packages of the wanted groups that dpkg does not have, one a line.
+missing() {
+  local wanted installed
+  wanted=$(awk -v groups=" ${groups[*]} " 'index(groups, " " $1 " ") && !seen[$2]++ {print $2}' <<<"$packages")
+  # shellcheck disable=SC2086,SC2016  # package names have no spaces; the format is dpkg-query's
+  installed=$(dpkg-query -W -f='${db:Status-Status} ${Package}\n' $wanted 2>/dev/null | sed -n 's/^installed //p' || true)
+  # Packages of several architectures can be listed twice.
+  comm -23 <(sort -u <<<"$wanted") <(sort -u <<<"$installed")
+}
+
+# give_up REASON: names every package that is missing and what it is for.
+give_up() {
+  echo "setup.sh: $1" >&2
+  echo "setup.sh: still missing:" >&2
+  while read -r package; do
+    awk -v package="$package" '$2 == package {
+      group = $1; $1 = $2 = ""; sub(/^ */, "")
+      printf "  %-20s for %s%s\n", package, $0, group == "build" ? "" : " (" group ")"; exit }' <<<"$packages" >&2
+  done < <(missing)
+  exit 1
+}
+
+if ! command -v nvcc >/dev/null && [[ ! -x /usr/local/cuda/bin/nvcc ]] && ! $list; then
+  echo "setup.sh: nvcc not found: the CUDA variants are left out (the CUDA toolkit is optional)" >&2
+fi
+if ! command -v dpkg-query >/dev/null; then
+  give_up "this is no Debian system: install these yourself, then set CONVLADDER_NO_SETUP=1"
+fi
+
+mapfile -t wanted < <(missing)
+if ((${#wanted[@]} == 0)); then exit 0; fi
+if $list; then
+  printf '%s\n' "${wanted[@]}"
+  exit 0
+fi
+
+command -v apt-get >/dev/null || give_up "there is no apt-get"
+apt_get=(env DEBIAN_FRONTEND=noninteractive apt-get -qq -y -o Dpkg::Use-Pty=0 -o DPkg::Lock::Timeout=120)
+if ((EUID != 0)); then
+  command -v sudo >/dev/null || give_up "installing needs root or sudo"
+  if [[ -t 0 ]]; then apt_get=(sudo "${apt_get[@]}"); else apt_get=(sudo -n "${apt_get[@]}"); fi
+fi
+
+echo "setup.sh: installing ${wanted[*]}" >&2
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+# A list that could not be updated may still do.
+"${apt_get[@]}" update >"$log" 2>&1 </dev/null || true
+if ! "${apt_get[@]}" install --no-install-recommends "${wanted[@]}" >>"$log" 2>&1 </dev/null; then
+  grep -E '^(E:|W:|sudo:)' "$log" | tail -n 5 >&2 || tail -n 5 "$log" >&2
+  give_up "apt-get could not install them"
+fi
+mapfile -t wanted < <(missing)
+((${#wanted[@]} == 0)) || give_up "apt-get succeeded, and yet"
