@@ -16,8 +16,8 @@ struct ImageSet {
   int height = 0;
   int width = 0;
   std::vector<std::uint8_t> pixels;
-  std::vector<std::uint8_t> labels;             ///< one per image
-  std::vector<std::string> class_names;         ///< by label; empty if not known
+  std::vector<std::uint8_t> labels;      ///< one per image
+  std::vector<std::string> class_names;  ///< by label; empty if not known
 
   const std::uint8_t* image(int index) const {
     return pixels.data() + static_cast<std::size_t>(index) * height * width;
