@@ -1,0 +1,50 @@
+#!/usr/bin/env bash
+# Runs the ladder of this bundle and draws its charts where a Python with matplotlib is found.
+set -euo pipefail
+
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+
+usage() {
+  cat <<'USAGE'
+usage: ./run.sh [options of 'convladder run']
+
+Runs the ladder on this machine and writes run.json, the charts and the table into results/<host>-<time>.
+
+examples:
+  ./run.sh                                every layer, batches 10, 100 and 1000, on the CPU and a GPU if there is one
+  ./run.sh --device cuda --batch 1000     on the GPU only
+  ./run.sh --output DIR                   into a folder of your choice
+  ./convladder run --help                 every option
+
+exit status: that of 'convladder run'; 1 if the charts could not be drawn.
+USAGE
+}
+
+folder=
+arguments=("$@")
+while (($#)); do
+  case "$1" in
+    --help | -h) usage && exit ;;
+    --dry-run) exec "$here/convladder" run "${arguments[@]}" ;;
+    --output=* | --resume=*) folder="${1#*=}" ;;
+    --output | --resume) folder="${2:-}" ;;
+  esac
+  shift
+done
+if [[ -z $folder ]]; then
+  folder="results/$(uname -n | sed 's/[^A-Za-z0-9.-]/-/g')-$(date +%Y%m%d-%H%M%S)"
+  arguments+=(--output "$folder")
+fi
+
+status=0
+"$here/convladder" run "${arguments[@]}" || status=$?
+((status <= 1)) || exit "$status"
+
+for python in "${PYTHON:-python3}" /usr/bin/python3; do
+  if "$python" -c 'import matplotlib' >/dev/null 2>&1; then
+    "$python" -B "$here/scripts/charts.py" "$folder/run.json" --table || { ((status)) || status=1; }
+    exit "$status"
+  fi
+done
+echo "run.sh: no charts: no Python 3 with matplotlib here; scripts/charts.py draws them from run.json anywhere" >&2
+exit "$status"

@@ -1,0 +1,99 @@
+#!/usr/bin/env bash
+# Installs what is missing, builds and runs every test, and closes with "N passed, N failed, N skipped".
+set -euo pipefail
+# shellcheck source=scripts/common.sh
+source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+
+usage() {
+  cat <<'USAGE'
+usage: scripts/test.sh [--asan | --no-asan] [--fuzz SECONDS] [options of ctest]
+
+Installs the Debian packages that are missing and runs every test: those of the release build, those of a build with
+AddressSanitizer and UndefinedBehaviorSanitizer, and the layout of the code if clang-format 14 is there. The last line
+adds them all up. Some minutes on two cores.
+
+  --asan          only the sanitized build
+  --no-asan       without the sanitized build
+  --fuzz SECONDS  also the libFuzzer targets, so long each (needs clang)
+
+examples:
+  scripts/test.sh
+  scripts/test.sh --no-asan -R harness    only tests whose name matches
+  scripts/test.sh --fuzz 300
+
+environment:
+  CONVLADDER_NO_SETUP=1   do not look for missing packages
+
+exit status: 0 every test passed or was skipped with a reason, 1 otherwise.
+USAGE
+}
+
+release=true
+asan=true
+fuzz_seconds=0
+ctest_options=()
+while (($#)); do
+  case "$1" in
+    --asan) release=false ;;
+    --no-asan) asan=false ;;
+    --fuzz)
+      [[ ${2:-} =~ ^[1-9][0-9]*$ ]] || fail "--fuzz needs a number of seconds"
+      fuzz_seconds="$2"
+      shift
+      ;;
+    --help | -h) usage && exit ;;
+    *) ctest_options+=("$1") ;;
+  esac
+  shift
+done
+$release || $asan || fail "--asan and --no-asan leave no test"
+
+trap 'echo >&2; exit 130' INT
+setup_options=(--tests)
+((fuzz_seconds == 0)) || setup_options+=(--fuzz)
+[[ -n ${CONVLADDER_NO_SETUP:-} ]] || "$root/scripts/setup.sh" "${setup_options[@]}" || exit 1
+
+reports=()
+checks=()
+
+# run_ctest NAME PRESET [OPTION...]: builds a preset and runs its tests.
+run_ctest() {
+  local name="$1" preset="$2" report
+  shift 2
+  build_preset "$preset"
+  report="$root/build/$preset/test_report.xml"
+  rm -f "$report"
+  # pytest's own closing line is read from the output, so no output is cut short.
+  (cd "$root" && ctest --preset "$preset" --parallel "$(nproc)" --no-tests=error --output-junit "$report" \
+    --test-output-size-passed 1000000 --test-output-size-failed 1000000 "$@" "${ctest_options[@]}") || true
+  reports+=("$name=$report")
+}
+
+run_fuzz() {
+  local target corpus
+  build_preset fuzz
+  for target in "$root"/build/fuzz/tests/fuzz/*_fuzz; do
+    corpus=$(mktemp -d)
+    if (cd "$corpus" && "$target" -max_total_time="$fuzz_seconds" -print_final_stats=1 . >"$target.log" 2>&1); then
+      checks+=(--check "fuzz: ${target##*/}=passed")
+    else
+      tail -n 30 "$target.log"
+      checks+=(--check "fuzz: ${target##*/}=failed")
+    fi
+    rm -rf "$corpus"
+  done
+}
+
+status=0
+"$root/scripts/lint.sh" --format || status=$?
+case $status in
+  0) checks+=(--check "clang-format=passed") ;;
+  77) checks+=(--check "clang-format=skipped:clang-format 14 is not there") ;;
+  *) checks+=(--check "clang-format=failed") ;;
+esac
+
+if $release; then run_ctest release release; fi
+# The scripts are Python: sanitizers see nothing of them.
+if $asan; then run_ctest sanitized asan-ubsan --exclude-regex '^pytest\.scripts$'; fi
+if ((fuzz_seconds > 0)); then run_fuzz; fi
+/usr/bin/python3 "$root/scripts/test_summary.py" "${checks[@]}" "${reports[@]}"
