@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <limits>
+
 namespace convladder {
 
 std::string shape_error(const ConvShape& shape) {
@@ -23,8 +26,12 @@ std::string shape_error(const ConvShape& shape) {
     return fmt::format("padding {} is not smaller than the kernel {}: outputs of nothing but padding", shape.padding,
                        shape.kernel);
   }
-  const std::int64_t padded_height = std::int64_t{shape.height} + 2 * shape.padding;
-  const std::int64_t padded_width = std::int64_t{shape.width} + 2 * shape.padding;
+  const std::int64_t padding_of_both_sides = 2 * std::int64_t{shape.padding};
+  const std::int64_t padded_height = shape.height + padding_of_both_sides;
+  const std::int64_t padded_width = shape.width + padding_of_both_sides;
+  if (std::max(padded_height, padded_width) > std::numeric_limits<int>::max()) {
+    return fmt::format("the padded image {}x{} has a side of 2^31 pixels or more", padded_height, padded_width);
+  }
   if (shape.kernel > padded_height || shape.kernel > padded_width) {
     return fmt::format("the kernel {0}x{0} is larger than the padded image {1}x{2}", shape.kernel, padded_height,
                        padded_width);
