@@ -33,6 +33,6 @@ build_preset() {
 }
 
 build_failed() {
-  grep -E -A 20 'error:|Error|FAILED' "$1" | head -n 60 >&2 || tail -n 40 "$1" >&2
+  grep -E -A 4 'error:|CMake Error|FAILED:' "$1" | head -n 25 >&2 || tail -n 25 "$1" >&2
   fail "$2 failed; everything it said is in $1"
 }
