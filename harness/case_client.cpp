@@ -57,6 +57,8 @@ std::vector<std::string> child_environment() {
 }
 constexpr auto kSettlingTime = std::chrono::milliseconds(1);  // longer than those spins
 
+constexpr off_t kMostOutput = 1 << 20;
+
 std::vector<char*> pointers(std::vector<std::string>& texts) {
   std::vector<char*> result;
   for (std::string& text : texts) result.push_back(text.data());
@@ -98,6 +100,7 @@ class CaseProcess final : public CaseClient {
     if (!socket_->send(request)) return death();
     switch (socket_->receive(reply, timeout_seconds_)) {
       case MessageSocket::Received::message:
+        limit_output();
         return reply;
       case MessageSocket::Received::timed_out:
         return ending("timeout", fmt::format("no answer to '{}' within {:.0f} s", request.at("do").get<std::string>(),
@@ -148,6 +151,12 @@ class CaseProcess final : public CaseClient {
                           : fmt::format("ended with exit code {} before it answered", WEXITSTATUS(status));
     if (const std::string last = last_words(); !last.empty()) how += ": " + last;
     return ending("crashed", how);
+  }
+
+  /// What a case prints is kept in memory, and it is called thousands of times.
+  void limit_output() const {
+    if (lseek(errors_, 0, SEEK_END) < kMostOutput || ftruncate(errors_, 0) != 0) return;
+    lseek(errors_, 0, SEEK_SET);  // the child writes at the same offset
   }
 
   std::string last_words() const {

@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 #include <charconv>
 #include <csignal>
+#include <nlohmann/json.hpp>
 #include <stdexcept>
 
 #include "build_information.hpp"
@@ -105,6 +106,8 @@ void apply_google_flag(const std::string& flag, RunOptions& options, GoogleOutpu
     options.repetitions = parse_whole_number(name, value, 1, 100000);
   } else if (name == "--benchmark_min_time") {
     options.sample_milliseconds = parse_seconds(name, value) * 1e3;
+  } else if (name == "--benchmark_list_tests") {
+    throw UserError("--benchmark_list_tests: --dry-run lists the cases here");
   } else {
     options.google_benchmark_flags.push_back(flag);
   }
@@ -141,6 +144,9 @@ void add_run_options(CLI::App& run, RunArguments& a) {
   run.add_option("--data", a.options.data_folder, "folder of IDX files (default: the built-in synthetic images)")
       ->group("Which cases");
   run.add_option("--seed", a.options.seed, "of images, weights and the order of measuring (default 1)")
+      ->check([](const std::string& text) {
+        return text.starts_with('-') ? fmt::format("expected a whole number from 0, got '{}'", text) : "";
+      })
       ->group("Which cases");
 
   run.add_option("--budget", a.options.budget_seconds, "seconds of measuring for each case (default 1)")
@@ -177,7 +183,11 @@ int execute_run(CLI::App& run, RunArguments& a, const std::vector<std::string>& 
       for (const CLI::Option* option : run.get_options()) known.push_back(option->get_name());
       throw UserError(unknown_name_message("option", extra, known));
     }
+    const RunOptions before = a.options;
     apply_google_flag(extra, a.options, a.invocation.google);
+    if (!a.resume.empty() && options_to_json(a.options) != options_to_json(before)) {
+      throw UserError(fmt::format("{} cannot be given with --resume: the run goes on with its own settings", extra));
+    }
   }
   for (const std::string& batch : a.batches) {
     a.options.batches.push_back(parse_whole_number("--batch", batch, 1, kLargestBatch));
@@ -229,6 +239,9 @@ int parse_and_execute(int argc, char** argv) {
   } catch (const CLI::CallForVersion& version) {
     return app.exit(version);
   } catch (const CLI::ParseError& error) {
+    if (argc > 1 && argv[1][0] != '-' && app.get_subcommands().empty()) {
+      throw UserError(unknown_name_message("command", argv[1], {"list", "run", "env"}));
+    }
     throw UserError(fmt::format("{} (see 'convladder --help')", error.what()));
   }
   const std::vector<std::string> command_line(argv + 1, argv + argc);
@@ -256,7 +269,9 @@ int run_command_line(int argc, char** argv) {
     }
     static_cast<void>(std::signal(SIGINT, end_on_interrupt));
     static_cast<void>(std::signal(SIGTERM, end_on_interrupt));
-    return parse_and_execute(argc, argv);
+    const int exit_code = parse_and_execute(argc, argv);
+    if (std::fflush(stdout) != 0) throw UserError("cannot write to the standard output");
+    return exit_code;
   } catch (const std::bad_alloc&) {
     fmt::print(stderr, "convladder: out of memory\n");
   } catch (const std::exception& error) {

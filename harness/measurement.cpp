@@ -40,6 +40,7 @@ ordered_json Measurement::ask(const ordered_json& request) {
   if (!reply.contains("status")) return reply;
   outcome_.status = reply.at("status").get<std::string>();
   outcome_.reason = reply.at("reason").get<std::string>();
+  std::ranges::replace(outcome_.reason, '\n', ' ');  // a variant's exception may say it in several lines
   outcome_.times.clear();
   return nullptr;
 }

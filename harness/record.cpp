@@ -62,7 +62,11 @@ void require_same(const ordered_json& then, const ordered_json& now, const std::
 }  // namespace
 
 void write_file_atomically(const std::filesystem::path& path, const std::string& content) {
-  const std::filesystem::path partial = path.string() + ".partial";
+  // A device, a pipe or a link must not be replaced by a file: it is written to.
+  std::error_code ignored;
+  const std::filesystem::file_type type = std::filesystem::symlink_status(path, ignored).type();
+  const bool replace = type == std::filesystem::file_type::not_found || type == std::filesystem::file_type::regular;
+  const std::filesystem::path partial = replace ? path.string() + ".partial" : path.string();
   const int descriptor = ::open(partial.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
   if (descriptor < 0) throw write_error(partial, errno);
   int error = 0;
@@ -74,12 +78,11 @@ void write_file_atomically(const std::filesystem::path& path, const std::string&
       error = errno;
     }
   }
-  if (error == 0 && fsync(descriptor) != 0) error = errno;
+  if (error == 0 && replace && fsync(descriptor) != 0) error = errno;
   if (close(descriptor) != 0 && error == 0) error = errno;
-  if (error == 0 && std::rename(partial.c_str(), path.c_str()) != 0) error = errno;
+  if (error == 0 && replace && std::rename(partial.c_str(), path.c_str()) != 0) error = errno;
   if (error == 0) return;
-  std::error_code ignored;
-  std::filesystem::remove(partial, ignored);
+  if (replace) std::filesystem::remove(partial, ignored);
   throw write_error(path, error);
 }
 
@@ -156,6 +159,7 @@ void RunRecord::resume(const std::vector<CaseGroup>& plan, const ImageSet& image
     require_same(context.at("cpu"), now.at("cpu"), "the processor");
     require_same(context.at("dataset"), dataset_json(images), "the data");
     require_same(json_.at("planned"), planned_ids(plan), "the plan");
+    if (json_.at("complete") == true) return;
     context.at("sessions").push_back(ordered_json{{"started", utc_now()}});
   } catch (const ordered_json::exception& error) {
     throw UserError(fmt::format("{}: {}", file().string(), error.what()));
@@ -172,6 +176,7 @@ void RunRecord::add(const PlannedCase& planned, const CaseOutcome& outcome) {
 }
 
 void RunRecord::complete() {
+  if (json_.at("complete") == true) return;
   // Recorded in the order in which they ended; read in the order in which they were planned.
   ordered_json sorted = ordered_json::array();
   for (const ordered_json& id : json_.at("planned")) {

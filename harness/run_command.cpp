@@ -14,6 +14,7 @@
 #include "harness/environment.hpp"
 #include "harness/errors.hpp"
 #include "harness/estimate.hpp"
+#include "harness/google_engine.hpp"
 #include "harness/progress.hpp"
 #include "harness/record.hpp"
 #include "harness/run_group.hpp"
@@ -213,6 +214,19 @@ int dry_run(const std::vector<CaseGroup>& plan, const RunOptions& options, const
   return kExitOk;
 }
 
+/// Before hours of measuring, not after.
+void check_google_output(const GoogleOutput& output) {
+  if (output.file.empty()) return;
+  std::error_code error;
+  const std::filesystem::path folder = std::filesystem::absolute(output.file).parent_path();
+  if (!std::filesystem::is_directory(folder, error)) {
+    throw UserError(fmt::format("--benchmark_out={}: {} is no folder", output.file, folder.string()));
+  }
+  if (std::filesystem::is_directory(output.file, error)) {
+    throw UserError(fmt::format("--benchmark_out={}: expected a file name, found a folder", output.file));
+  }
+}
+
 std::filesystem::path default_output() {
   return std::filesystem::path("results") / fmt::format("{}-{}", host_name(), local_time_for_names());
 }
@@ -225,6 +239,8 @@ int run_command(RunOptions options, const RunInvocation& invocation) {
     record = RunRecord::open(invocation.resume);
     options = record->options();
   }
+  check_google_output(invocation.google);
+  initialize_google_benchmark(options.google_benchmark_flags);  // refuses unknown flags before anything is run
   const std::vector<CaseGroup> plan = make_plan(options);
   const ImageSet images = load_images(options, largest_batch(plan));
   if (invocation.dry_run) return dry_run(plan, options, images);

@@ -61,11 +61,12 @@ void CpuDevice::free(void* address, std::size_t /*bytes*/) noexcept {
 std::string CpuDevice::violation_around(const std::byte* address, const Allocation& allocation) const {
   for (const std::byte* at = allocation.mapping; at < address; ++at) {
     if (*at != kCanary)
-      return fmt::format("{} bytes before the start of {} were overwritten", address - at, allocation.label);
+      return fmt::format("memory {} bytes before the start of {} was overwritten", address - at, allocation.label);
   }
   const std::byte* const end = address + allocation.bytes;
   for (const std::byte* at = end; at < allocation.mapping + allocation.mapped_bytes; ++at) {
-    if (*at != kCanary) return fmt::format("{} bytes after the end of {} were overwritten", at - end, allocation.label);
+    if (*at != kCanary)
+      return fmt::format("memory {} bytes after the end of {} was overwritten", at - end, allocation.label);
   }
   return {};
 }
