@@ -68,6 +68,14 @@ ConvShape parse_shape(const std::string& text) {
   return shape;
 }
 
+/// Empty if the text is a seed. (The conversion alone would take -1 for a very large number.)
+std::string seed_error(const std::string& text) {
+  std::uint64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error == std::errc() && end == text.data() + text.size()) return {};
+  return fmt::format("expected a whole number from 0 to {}, got '{}'", UINT64_MAX, text);
+}
+
 double parse_seconds(const std::string& flag, const std::string& text) {
   // Google Benchmark writes "0.5" or "0.5s".
   double value = 0;
@@ -144,9 +152,7 @@ void add_run_options(CLI::App& run, RunArguments& a) {
   run.add_option("--data", a.options.data_folder, "folder of IDX files (default: the built-in synthetic images)")
       ->group("Which cases");
   run.add_option("--seed", a.options.seed, "of images, weights and the order of measuring (default 1)")
-      ->check([](const std::string& text) {
-        return text.starts_with('-') ? fmt::format("expected a whole number from 0, got '{}'", text) : "";
-      })
+      ->check(seed_error)
       ->group("Which cases");
 
   run.add_option("--budget", a.options.budget_seconds, "seconds of measuring for each case (default 1)")
