@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <set>
 
 namespace convladder {
 namespace {
@@ -27,9 +28,9 @@ int edit_distance(std::string_view a, std::string_view b) {
 }  // namespace
 
 std::vector<std::string> nearest_names(std::string_view wanted, std::vector<std::string> names) {
+  std::set<std::string> seen;
+  std::erase_if(names, [&seen](const std::string& name) { return !seen.insert(name).second; });
   std::ranges::stable_sort(names, {}, [&](const std::string& name) { return edit_distance(wanted, name); });
-  const auto repeated = std::ranges::unique(names);
-  names.erase(repeated.begin(), repeated.end());
   return names;
 }
 

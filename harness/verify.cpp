@@ -36,8 +36,8 @@ void compare_image(const Problem& problem, std::size_t index, const float* value
     const double error = std::abs(values[i] - reference[i]);
     const double scaled = error == 0 ? 0 : error / magnitude[i];
     if (!std::isfinite(values[i])) ++check.not_finite;
-    // Written so that a NaN is taken over and fails.
-    if (!(scaled <= check.max_scaled_error)) check.max_scaled_error = scaled;
+    // Written so that a NaN is taken over, stays, and fails.
+    if (!std::isnan(check.max_scaled_error) && !(scaled <= check.max_scaled_error)) check.max_scaled_error = scaled;
     if (!(scaled <= tolerance) && check.first_failure.empty()) {
       const std::string found = is_poison(values[i]) ? "was never written" : fmt::format("is {:.9g}", values[i]);
       check.first_failure = fmt::format("{} {}, expected {:.9g} (error {:.2g} of sum|x*w|, allowed {:.2g})",

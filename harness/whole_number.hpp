@@ -15,7 +15,8 @@ namespace convladder {
 inline int parse_whole_number(std::string_view what, std::string_view text, int smallest, int largest) {
   int value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size() || value < smallest || value > largest) {
+  if (text.starts_with('-') || error != std::errc() || end != text.data() + text.size() || value < smallest ||
+      value > largest) {
     throw UserError(fmt::format("{}: expected a whole number from {} to {}, got '{}'", what, smallest, largest, text));
   }
   return value;

@@ -30,6 +30,7 @@ std::size_t problem_bytes(const Problem& problem) {
 /// Cuts the problem's tensors out of the memory, doubles first so that everything is aligned. Returns the end.
 std::byte* attach_problem(Problem& problem, std::byte* at) {
   const ConvShape& s = problem.shape;
+  at += -reinterpret_cast<std::uintptr_t>(at) % alignof(double);  // after an odd number of floats
   const auto cut = [&at]<typename T>(std::span<const T>& view, std::int64_t elements) {
     view = {reinterpret_cast<const T*>(at), static_cast<std::size_t>(elements)};
     at += elements * sizeof(T);
