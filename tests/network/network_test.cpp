@@ -1,0 +1,225 @@
+#include "network/network.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "expect_error.hpp"
+
+namespace convladder {
+namespace {
+
+/// The beginning of a network of 1x28x28 images, to be continued with its layers.
+std::string with_layers(const std::string& layers) {
+  return R"({"name": "n", "title": "t", "input": {"channels": 1, "height": 28, "width": 28}, "layers": [)" + layers +
+         "]}";
+}
+
+std::string convolution(const std::string& fields) {
+  return with_layers(R"({"name": "conv1", "type": "convolution", )" + fields + "}");
+}
+
+void expect_refused(const std::string& text, std::initializer_list<std::string_view> parts) {
+  SCOPED_TRACE(text);
+  expect_error<NetworkError>([&] { parse_network(text, "own.json"); }, {"own.json"});
+  expect_error<NetworkError>([&] { parse_network(text, "own.json"); }, parts);
+}
+
+const Network& built_in(std::string_view name) {
+  const auto found = std::ranges::find(built_in_networks(), name, &Network::name);
+  if (found == built_in_networks().end()) throw std::runtime_error("no network " + std::string(name));
+  return *found;
+}
+
+std::vector<ActivationShape> outputs_of(const Network& network) {
+  std::vector<ActivationShape> outputs;
+  for (const Layer& layer : network.layers) outputs.push_back(layer.output);
+  return outputs;
+}
+
+std::vector<LayerType> types_of(const Network& network) {
+  std::vector<LayerType> types;
+  for (const Layer& layer : network.layers) types.push_back(layer.type);
+  return types;
+}
+
+TEST(BuiltInNetworks, AreSortedByNameAndConsistent) {
+  EXPECT_TRUE(std::ranges::is_sorted(built_in_networks(), {}, &Network::name));
+  for (const Network& network : built_in_networks()) {
+    SCOPED_TRACE(network.name);
+    EXPECT_FALSE(network.title.empty());
+    ActivationShape shape = network.input;
+    for (const Layer& layer : network.layers) {
+      EXPECT_EQ(layer.input, shape) << layer.name;
+      shape = layer.output;
+    }
+    ASSERT_FALSE(convolution_layers(network).empty());
+    for (const std::size_t index : convolution_layers(network)) {
+      const Layer& layer = network.layers[index];
+      EXPECT_EQ(layer.type, LayerType::convolution);
+      EXPECT_EQ(layer.convolution.batch, 1);
+      EXPECT_EQ(layer.convolution.in_channels, layer.input.channels);
+      EXPECT_EQ(shape_error(layer.convolution), "");
+    }
+  }
+}
+
+TEST(BuiltInNetworks, Lenet28HasTheShapesOfItsEdition) {
+  const Network& network = built_in("lenet28");
+  EXPECT_EQ(network.input, (ActivationShape{1, 28, 28}));
+  EXPECT_EQ(outputs_of(network),
+            (std::vector<ActivationShape>{
+                {50, 24, 24}, {50, 24, 24}, {50, 12, 12}, {500, 1, 1}, {500, 1, 1}, {10, 1, 1}, {10, 1, 1}}));
+  EXPECT_EQ(network.layers[3].input.elements(), 7200U);
+  EXPECT_EQ(types_of(network),
+            (std::vector{LayerType::convolution, LayerType::tanh, LayerType::max_pool, LayerType::fully_connected,
+                         LayerType::tanh, LayerType::fully_connected, LayerType::softmax}));
+  EXPECT_EQ(network.layers[0].convolution, (ConvShape{1, 1, 28, 28, 50, 5}));
+  EXPECT_FALSE(network.layers[0].bias);
+  EXPECT_TRUE(network.layers[3].bias);
+  EXPECT_TRUE(network.layers[5].bias);
+}
+
+TEST(BuiltInNetworks, Lenet72HasTheShapesOfItsEdition) {
+  const Network& network = built_in("lenet72");
+  EXPECT_EQ(network.input, (ActivationShape{1, 72, 72}));
+  EXPECT_EQ(
+      outputs_of(network),
+      (std::vector<ActivationShape>{
+          {12, 66, 66}, {12, 66, 66}, {12, 33, 33}, {24, 27, 27}, {160, 1, 1}, {160, 1, 1}, {10, 1, 1}, {10, 1, 1}}));
+  EXPECT_EQ(network.layers[4].input.elements(), 17496U);
+  ASSERT_EQ(convolution_layers(network), (std::vector<std::size_t>{0, 3}));
+  EXPECT_EQ(network.layers[0].convolution, (ConvShape{1, 1, 72, 72, 12, 7}));
+  EXPECT_EQ(network.layers[3].convolution, (ConvShape{1, 12, 33, 33, 24, 7}));
+  EXPECT_EQ(network.layers[4].type, LayerType::fully_connected) << "conv2 has neither activation nor pooling after it";
+  EXPECT_EQ(network.layers[2].pool_size, 2);
+  EXPECT_EQ(network.layers[2].pool_stride, 2);
+}
+
+TEST(NetworkFile, InfersEveryShape) {
+  const Network network = parse_network(
+      with_layers(R"({"name": "c1", "type": "convolution", "out_channels": 6, "kernel": 5, "stride": 2, "padding": 2},
+                     {"name": "r1", "type": "relu", "comment": "a comment is not a field"},
+                     {"name": "p1", "type": "max_pool", "size": 3, "stride": 2},
+                     {"name": "c2", "type": "convolution", "out_channels": 4, "kernel": 3, "groups": 2, "bias": true})"),
+      "own.json");
+  EXPECT_EQ(network.name, "n");
+  EXPECT_EQ(network.title, "t");
+  EXPECT_EQ(outputs_of(network), (std::vector<ActivationShape>{{6, 14, 14}, {6, 14, 14}, {6, 6, 6}, {4, 4, 4}}));
+  EXPECT_EQ(network.layers[0].convolution, (ConvShape{1, 1, 28, 28, 6, 5, 2, 2, 1}));
+  EXPECT_EQ(network.layers[3].convolution, (ConvShape{1, 6, 6, 6, 4, 3, 1, 0, 2}));
+  EXPECT_FALSE(network.layers[0].bias);
+  EXPECT_TRUE(network.layers[3].bias);
+  EXPECT_EQ(convolution_layers(network), (std::vector<std::size_t>{0, 3}));
+}
+
+TEST(NetworkFile, SaysWhereItIsNoJson) {
+  expect_refused("", {"byte 1", "not valid JSON"});
+  expect_refused(R"({"name": )", {"byte 10", "not valid JSON"});
+  const std::string whole = convolution(R"("out_channels": 6, "kernel": 5)");
+  for (std::size_t bytes = 0; bytes < whole.size(); ++bytes) {
+    expect_refused(whole.substr(0, bytes), {"byte", "not valid JSON"});
+  }
+  EXPECT_NO_THROW(parse_network(whole, "own.json"));
+}
+
+TEST(NetworkFile, NamesWhatIsMissingAtTheTop) {
+  expect_refused("[]", {"expected an object"});
+  expect_refused("{}", {"'name' is missing"});
+  expect_refused(R"({"name": "n"})", {"'title' is missing"});
+  expect_refused(R"({"name": "n", "title": "t"})", {"'input' is missing"});
+  expect_refused(R"({"name": "n", "title": "t", "input": 3})", {"input", "expected an object"});
+  expect_refused(R"({"name": "n", "title": "t", "input": {"channels": 1, "height": 8}})", {"input", "'width'"});
+  expect_refused(R"({"name": "n", "title": "t", "input": {"channels": 1, "height": 8, "width": 8}})",
+                 {"'layers' is missing"});
+  expect_refused(R"({"name": "", "title": "t"})", {"'name' must be a text"});
+  expect_refused(R"({"name": 3, "title": "t"})", {"'name' must be a text"});
+}
+
+TEST(NetworkFile, RefusesAnInputOfNoSize) {
+  for (const char* value : {"0", "-1", "1.5", "\"8\"", "1e30", "99999999", "18446744073709551615", "null", "[8]"}) {
+    expect_refused(std::string(R"({"name": "n", "title": "t", "layers": [], "input": {"channels": 1, "height": )") +
+                       value + R"(, "width": 8}})",
+                   {"input", "'height' must be a whole number from 1 to 1048576"});
+  }
+}
+
+TEST(NetworkFile, NeedsAListOfLayers) {
+  const std::string head = R"({"name": "n", "title": "t", "input": {"channels": 1, "height": 8, "width": 8}, )";
+  for (const char* layers : {"[]", "{}", "3", "null", "\"conv\""}) {
+    expect_refused(head + R"("layers": )" + layers + "}", {"'layers' must be a list with at least one layer"});
+  }
+  expect_refused(with_layers("3"), {"layer 1", "expected an object"});
+}
+
+TEST(NetworkFile, NamesTheLayerAndTheFieldThatIsMissing) {
+  expect_refused(with_layers(R"({"type": "tanh"})"), {"layer 1", "'name' is missing"});
+  expect_refused(with_layers(R"({"name": "a"})"), {"layer 1", "'type' is missing"});
+  expect_refused(with_layers(R"({"name": "a", "type": "tanh"}, {"name": "p", "type": "max_pool", "size": 2})"),
+                 {"layer 2", "'stride' is missing"});
+  expect_refused(with_layers(R"({"name": "p", "type": "max_pool", "stride": 2})"), {"layer 1", "'size' is missing"});
+  expect_refused(with_layers(R"({"name": "f", "type": "fully_connected"})"), {"layer 1", "'out_features' is missing"});
+  expect_refused(convolution(R"("kernel": 5)"), {"layer 1", "'out_channels' is missing"});
+  expect_refused(convolution(R"("out_channels": 5)"), {"layer 1", "'kernel' is missing"});
+}
+
+TEST(NetworkFile, NamesTheFieldOfTheWrongKind) {
+  for (const char* field : {"out_channels", "kernel", "stride", "padding", "groups"}) {
+    for (const char* value : {"\"2\"", "2.5", "-1", "true", "null"}) {
+      std::string fields;
+      for (const char* needed : {"out_channels", "kernel"}) {
+        if (std::string_view(needed) != field) fields += std::string("\"") + needed + "\": 4, ";
+      }
+      expect_refused(convolution(fields + '"' + field + "\": " + value),
+                     {"layer 1", std::string("'") + field + "' must be a whole number", std::string("it is ") + value});
+    }
+  }
+  expect_refused(convolution(R"("out_channels": 2, "kernel": 3, "bias": 1)"),
+                 {"layer 1", "'bias' must be true or false"});
+  expect_refused(with_layers(R"({"name": 1, "type": "tanh"})"), {"layer 1", "'name' must be a text"});
+  expect_refused(with_layers(R"({"name": "a", "type": 1})"), {"layer 1", "'type' must be a text"});
+}
+
+TEST(NetworkFile, ListsTheTypesThereAre) {
+  expect_refused(with_layers(R"({"name": "a", "type": "conv"})"), {"layer 1", "'type' is 'conv'", "convolution", "tanh",
+                                                                   "relu", "max_pool", "softmax", "fully_connected"});
+}
+
+TEST(NetworkFile, RefusesFieldsItDoesNotKnow) {
+  expect_refused(convolution(R"("out_channels": 2, "kernel": 3, "strides": 2)"), {"layer 1", "'strides' is not known"});
+  expect_refused(with_layers(R"({"name": "a", "type": "tanh", "size": 2})"), {"layer 1", "'size' is not known"});
+  expect_refused(R"({"name": "n", "title": "t", "layer": [], "layers": [],
+                     "input": {"channels": 1, "height": 8, "width": 8}})",
+                 {"'layer' is not known"});
+  expect_refused(R"({"name": "n", "title": "t", "layers": [],
+                     "input": {"channels": 1, "height": 8, "width": 8, "depth": 8}})",
+                 {"input", "'depth' is not known"});
+}
+
+TEST(NetworkFile, RefusesANameThatIsTaken) {
+  expect_refused(with_layers(R"({"name": "a", "type": "tanh"}, {"name": "b", "type": "tanh"},
+                                {"name": "a", "type": "relu"})"),
+                 {"layer 3", "'a' is taken"});
+}
+
+TEST(NetworkFile, RefusesSizesThatDoNotFit) {
+  expect_refused(convolution(R"("out_channels": 2, "kernel": 29)"), {"layer 1", "kernel 29x29", "28x28"});
+  expect_refused(convolution(R"("out_channels": 2, "kernel": 3, "padding": 3)"), {"layer 1", "padding 3"});
+  expect_refused(convolution(R"("out_channels": 2, "kernel": 3, "groups": 2)"), {"layer 1", "groups 2"});
+  expect_refused(with_layers(R"({"name": "p", "type": "max_pool", "size": 29, "stride": 1})"),
+                 {"layer 1", "'size' 29", "28x28"});
+  expect_refused(with_layers(R"({"name": "c", "type": "convolution", "out_channels": 1048576, "kernel": 1},
+                                {"name": "d", "type": "convolution", "out_channels": 1048576, "kernel": 1})"),
+                 {"layer 2", "2^31"});
+}
+
+TEST(NetworkFile, AcceptsSizesThatJustFit) {
+  const Network whole_image = parse_network(convolution(R"("out_channels": 2, "kernel": 28)"), "own.json");
+  EXPECT_EQ(whole_image.layers[0].output, (ActivationShape{2, 1, 1}));
+  const Network whole_pool =
+      parse_network(with_layers(R"({"name": "p", "type": "max_pool", "size": 28, "stride": 5})"), "own.json");
+  EXPECT_EQ(whole_pool.layers[0].output, (ActivationShape{1, 1, 1}));
+}
+
+}  // namespace
+}  // namespace convladder
