@@ -28,7 +28,9 @@ class Capture final : public benchmark::BenchmarkReporter {
 }  // namespace
 
 void initialize_google_benchmark(const std::vector<std::string>& flags) {
-  std::vector<std::string> storage{"convladder"};
+  // Google Benchmark keeps the address of the program's name, and reports it.
+  static std::vector<std::string> storage;
+  storage = {"convladder"};
   storage.insert(storage.end(), flags.begin(), flags.end());
   std::vector<char*> arguments;
   for (std::string& text : storage) arguments.push_back(text.data());
