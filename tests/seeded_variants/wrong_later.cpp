@@ -1,0 +1,45 @@
+// Right when it is first looked at, wrong from its 4th call on: a buffer that fills up, a flag that is never reset.
+// Only a second look after the timing sees it.
+
+#include "tests/seeded_variants/plain_convolution.hpp"
+#include "variants/registry.hpp"
+
+namespace convladder {
+namespace {
+
+constexpr int kRightCalls = 3;
+
+class WrongLater final : public PreparedConv {
+ public:
+  WrongLater(const ConvShape& shape, const float* weights, ConvTensors tensors)
+      : shape_(shape), weights_(weights, weights + shape.weight_elements()), tensors_(tensors) {}
+  void convolve() override {
+    plain_convolution(shape_, tensors_.input, weights_.data(), tensors_.output);
+    if (++calls_ > kRightCalls) tensors_.output[0] += 1.0F;
+  }
+
+ private:
+  ConvShape shape_;
+  std::vector<float> weights_;
+  ConvTensors tensors_;
+  int calls_ = 0;
+};
+
+class WrongLaterVariant final : public ConvVariant {
+ public:
+  std::unique_ptr<PreparedConv> prepare(Device&, const ConvShape& shape, const float* weights,
+                                        ConvTensors tensors) const override {
+    return std::make_unique<WrongLater>(shape, weights, tensors);
+  }
+};
+
+const VariantRegistration registration{{.family = "cpu",
+                                        .rung = 113,
+                                        .name = "seeded-wrong-later",
+                                        .title = "Seeded: wrong from its 4th call on",
+                                        .builds_on = "",
+                                        .hypothesis = "It is looked at again after the timing."},
+                                       std::make_unique<WrongLaterVariant>()};
+
+}  // namespace
+}  // namespace convladder
