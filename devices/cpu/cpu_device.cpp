@@ -14,8 +14,9 @@
 namespace convladder {
 namespace {
 
-constexpr std::size_t kAlignment = 64;  // a cache line, and the widest vector
-constexpr std::byte kCanary{0xFF};      // four of them are a NaN
+constexpr std::size_t kAlignment = 64;                    // a cache line, and the widest vector
+constexpr std::byte kCanary{0xFF};                        // four of them are a NaN
+constexpr std::size_t kMostBytes = std::size_t{1} << 62;  // above, rounding up to pages would overflow
 
 std::size_t page_bytes() { return static_cast<std::size_t>(sysconf(_SC_PAGESIZE)); }
 
@@ -28,7 +29,9 @@ std::size_t CpuDevice::free_bytes() const { return available_memory_bytes(); }
 DeviceBuffer CpuDevice::allocate(std::size_t bytes, std::string_view label) {
   const std::size_t page = page_bytes();
   const std::size_t readable = round_up(std::max<std::size_t>(bytes, 1), page);
-  void* const whole = mmap(nullptr, readable + 2 * page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  void* const whole = bytes > kMostBytes
+                          ? MAP_FAILED
+                          : mmap(nullptr, readable + 2 * page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (whole == MAP_FAILED) {
     throw OutOfDeviceMemory(
         fmt::format("{} needs {} bytes, {} bytes of memory are available", label, bytes, free_bytes()));
