@@ -124,6 +124,8 @@ RunRecord RunRecord::open(const std::filesystem::path& folder) {
     record.json_ = ordered_json::parse(file);
   } catch (const ordered_json::parse_error& error) {
     throw UserError(fmt::format("{}: byte {}: not valid JSON, expected a run of convladder", name, error.byte));
+  } catch (const std::ios_base::failure& error) {
+    throw UserError(fmt::format("cannot read {}: {}", name, error.code().message()));
   }
   try {
     if (record.json_.at("schema_version") != kSchemaVersion) {
