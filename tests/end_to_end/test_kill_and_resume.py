@@ -1,0 +1,211 @@
+"""Kill -9 at random moments: the record is readable each time, and a resumed run loses and repeats nothing."""
+
+from __future__ import annotations
+
+import json
+import random
+import signal
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from conftest import (SEEDED, SMALL, assert_refused, cases, idx_images, left_behind, record, run, start, wait_for,
+                      write_idx)
+
+KILLS = 20
+MANY = ["--family", "cpu", "--variant", "local-accumulation,flat-vector,compile-time", *SMALL, "--shape", "2,9,9,3,3",
+        "--batch", "1,2,3,4,5,6,7,8,9,10"]
+FEW = ["--family", "cpu", "--variant", "local-accumulation,flat-vector", *SMALL, "--batch", "2,3"]
+ENDLESS = ["--family", "cpu", "--variant", "local-accumulation", *SMALL, "--batch", "2", "--benchmark_min_time=30"]
+
+
+def killed_after(seconds: float, folder: Path) -> bool:
+    """Starts the run or goes on with it, and kills it. False if it came to its end before."""
+    arguments = ["--resume", folder] if (folder / "run.json").exists() else [*MANY, "--output", folder]
+    process = start("run", *arguments)
+    try:
+        time.sleep(seconds)
+        process.kill()
+        errors = process.communicate(timeout=30)[1]
+    finally:
+        process.kill()
+    assert errors == ""
+    assert process.returncode in (0, -signal.SIGKILL)
+    return process.returncode != 0
+
+
+def no_process_left() -> bool:
+    """Cases die with their run; the kernel needs a moment."""
+    deadline = time.monotonic() + 5
+    while left_behind() and time.monotonic() < deadline:
+        time.sleep(0.01)
+    return left_behind() == []
+
+
+def assert_went_on(before: dict[str, Any], after: dict[str, Any]) -> None:
+    """What was finished is as it was: not lost, not measured again."""
+    then, now = cases(before), cases(after)
+    assert {id_: now.get(id_) for id_ in then} == then
+    assert after["planned"] == before["planned"]
+    old = before["context"]["sessions"]
+    assert after["context"]["sessions"][:len(old)] == old
+    assert len(after["context"]["sessions"]) <= len(old) + 1
+
+
+def test_kill_at_random_moments(tmp_path: Path) -> None:
+    seed = random.SystemRandom().randrange(2**32)
+    print(f"seed {seed}")  # shown when the test fails
+    moments = random.Random(seed)
+    folder, before, killed, runs = tmp_path / "run0", None, 0, 1
+    partial_kills = 0
+    while killed < KILLS:
+        interrupted = killed_after(moments.uniform(0.0, 0.6), folder)
+        assert no_process_left()
+        if (folder / "run.json").exists():
+            after = record(folder)  # readable and valid, wherever it was cut
+            assert interrupted or after["complete"]
+            if before is not None:
+                assert_went_on(before, after)
+            partial_kills += interrupted and 0 < len(after["cases"]) < len(after["planned"])
+            before = after
+        killed += interrupted
+        if not interrupted:  # it was faster: another run for the kills that are left
+            folder, before, runs = tmp_path / f"run{runs}", None, runs + 1
+    assert partial_kills > 0, "no kill hit a run that was half done"
+
+    arguments = ["--resume", folder] if before is not None else [*MANY, "--output", folder]
+    done = run("run", *arguments)
+    assert (done.returncode, done.stderr) == (0, "")
+    final = record(folder)
+    assert final["complete"] and [one["id"] for one in final["cases"]] == final["planned"]
+    assert {one["status"] for one in final["cases"]} == {"ok"}
+    assert {one["session"] for one in final["cases"]} <= set(range(len(final["context"]["sessions"])))
+    if before is not None:
+        assert_went_on(before, final)
+        if not before["complete"]:
+            assert len(final["context"]["sessions"]) == len(before["context"]["sessions"]) + 1
+            new = [one for one in final["cases"] if one["id"] not in cases(before)]
+            assert {one["session"] for one in new} <= {len(final["context"]["sessions"]) - 1}
+    assert [path.name for path in folder.iterdir()] == ["run.json"]
+
+
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupt_ends_it_with_130_and_a_readable_record(tmp_path: Path, how: signal.Signals) -> None:
+    process = start("run", *ENDLESS, "--output", tmp_path)
+    wait_for(tmp_path / "run.json", process)
+    time.sleep(0.3)  # somewhere in the first case
+    process.send_signal(how)
+    errors = process.communicate(timeout=10)[1]
+    assert (process.returncode, errors) == (130, "")
+    assert no_process_left()
+    assert not record(tmp_path)["complete"]
+
+
+def test_resuming_a_complete_run_does_nothing(tmp_path: Path) -> None:
+    assert run("run", *FEW, "--output", tmp_path).returncode == 0
+    before = (tmp_path / "run.json").read_bytes()
+    done = run("run", "--resume", tmp_path)
+    assert (done.returncode, done.stdout, done.stderr) == (0, f"{tmp_path}/run.json\n", "")
+    assert (tmp_path / "run.json").read_bytes() == before
+
+
+def interrupted(folder: Path, *arguments: object) -> dict[str, Any]:
+    """A record whose last case is missing, as if the run had been killed before it."""
+    assert run("run", *FEW, *arguments, "--output", folder).returncode == 0
+    document = record(folder)
+    lost = document["cases"].pop()
+    document["complete"] = False
+    for ladder in document["ladders"]:
+        ladder["rows"] = [row for row in ladder["rows"] if row["case"] != lost["id"]]
+    (folder / "run.json").write_text(json.dumps(document), encoding="utf-8")
+    return record(folder)
+
+
+def test_resume_measures_what_is_missing_only(tmp_path: Path) -> None:
+    before = interrupted(tmp_path)
+    done = run("run", "--resume", tmp_path)
+    assert done.returncode == 0 and len(done.stdout.splitlines()) == 2  # one case and the path
+    after = record(tmp_path)
+    assert_went_on(before, after)
+    assert [one["session"] for one in after["cases"]] == [0, 0, 0, 1]
+    assert len(after["context"]["sessions"]) == 2
+
+
+def test_resume_leaves_the_settings_alone(tmp_path: Path) -> None:
+    interrupted(tmp_path)
+    before = (tmp_path / "run.json").read_bytes()
+    for extra in (["--batch", "7"], ["--seed", "2"], ["--output", tmp_path / "x"], ["--benchmark_repetitions=9"],
+                  ["--benchmark_filter=x"]):
+        refused = run("run", "--resume", tmp_path, *extra)
+        assert_refused(refused, str(extra[0]), "cannot be given with --resume")
+    assert (tmp_path / "run.json").read_bytes() == before
+
+
+def test_another_program_is_refused(tmp_path: Path) -> None:
+    document = interrupted(tmp_path)
+    document["context"]["program"]["commit"] = "0" * 40
+    (tmp_path / "run.json").write_text(json.dumps(document), encoding="utf-8")
+    assert_refused(run("run", "--resume", tmp_path), "cannot resume", "the program differs")
+
+
+def test_another_host_is_refused(tmp_path: Path) -> None:
+    document = interrupted(tmp_path)
+    document["context"]["host"]["name"] = "elsewhere"
+    (tmp_path / "run.json").write_text(json.dumps(document), encoding="utf-8")
+    assert_refused(run("run", "--resume", tmp_path), "cannot resume", "the host differs", "elsewhere")
+
+
+def test_another_plan_is_refused(tmp_path: Path) -> None:
+    """The seeded program has more variants, and this run asked for all."""
+    document = interrupted(tmp_path)
+    document["context"]["options"]["variants"] = []
+    (tmp_path / "run.json").write_text(json.dumps(document), encoding="utf-8")
+    assert_refused(run("run", "--resume", tmp_path, program=SEEDED), "cannot resume", "the plan differs")
+
+
+def test_other_data_is_refused(tmp_path: Path) -> None:
+    data = write_idx(tmp_path / "data")
+    interrupted(tmp_path / "run", "--data", data)
+    write_idx(data, idx_images()[:-1] + b"\x00")
+    assert_refused(run("run", "--resume", tmp_path / "run"), "cannot resume", "the data differs")
+    write_idx(data)
+    assert run("run", "--resume", tmp_path / "run").returncode == 0
+
+
+DAMAGES = {
+    "cut": (lambda text: text[:len(text) // 2], ["byte "]),
+    "empty": (lambda text: "", ["byte "]),
+    "quotes lost": (lambda text: text.replace('"cases"', "cases", 1), ["byte "]),
+    "zeros": (lambda text: "\x00" * 100, ["byte "]),
+    "no UTF-8": (lambda text: "\xff" + text, ["byte "]),
+    "deep": (lambda text: "[" * 100000, ["byte "]),
+    "list": (lambda text: "[]", ["not a run of convladder"]),
+    "null": (lambda text: "null", ["not a run of convladder"]),
+    "nothing in it": (lambda text: "{}", ["not a run of convladder"]),
+    "other schema": (lambda text: text.replace('"1.0"', '"9.9"', 1), ["schema_version", "9.9"]),
+    "no plan": (lambda text: text.replace('"planned"', '"plan"', 1), ["planned"]),
+    "no options": (lambda text: text.replace('"options"', '"choices"', 1), ["options"]),
+    "seed is text": (lambda text: text.replace('"seed": 1', '"seed": "one"'), ["context.options.seed"]),
+    "batch is text": (lambda text: text.replace('"batches": [', '"batches": ["many",'), ["context.options.batches"]),
+    "unknown name": (lambda text: text.replace('"families": [', '"families": ["gpu",'), ["unknown family 'gpu'"]),
+    "negative batch": (lambda text: text.replace('"batches": [', '"batches": [-3,'), ["batch is -3"]),
+}
+
+
+@pytest.mark.parametrize("damage, words", DAMAGES.values(), ids=DAMAGES)
+def test_a_damaged_record_is_one_line(tmp_path: Path, damage: Any, words: list[str]) -> None:
+    text = json.dumps(interrupted(tmp_path))
+    (tmp_path / "run.json").write_text(damage(text), encoding="latin-1")
+    damaged = (tmp_path / "run.json").read_bytes()
+    line = assert_refused(run("run", "--resume", tmp_path), *words)
+    assert str(tmp_path / "run.json") in line or "unknown family" in line or "batch is" in line
+    assert (tmp_path / "run.json").read_bytes() == damaged, "not ours to mend"
+
+
+def test_a_missing_record_is_one_line(tmp_path: Path) -> None:
+    assert_refused(run("run", "--resume", tmp_path / "nowhere"), str(tmp_path / "nowhere/run.json"), "No such file")
+    assert_refused(run("run", "--resume", tmp_path), str(tmp_path / "run.json"), "No such file")
+    (tmp_path / "run.json").mkdir()
+    assert_refused(run("run", "--resume", tmp_path), str(tmp_path / "run.json"))
