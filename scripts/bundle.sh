@@ -12,8 +12,8 @@ usage: scripts/bundle.sh [--output DIR]
 
 Builds the preset `bundle` and makes DIR/convladder-bundle and DIR/convladder-bundle.tar.gz (DIR is build/ without
 --output): the program, the libraries it needs except the C library's, the charts, the record's schema and a run.sh.
-It runs on any x86-64 machine with AVX2 and a C library as recent as this one's; the CUDA variants need an NVIDIA driver
-there, the charts Python 3 with matplotlib.
+It runs on any x86-64 machine with AVX2 and a C library not much older than this one's (its README says which); the CUDA
+variants need an NVIDIA driver there, the charts Python 3 with matplotlib.
 
 exit status: 0 made, 1 not made.
 USAGE
@@ -43,20 +43,26 @@ output=$(cd -- "$output" && pwd)
 bundle="$output/convladder-bundle"
 archive="$bundle.tar.gz"
 rm -rf -- "$bundle" "$archive"
-mkdir -p -- "$bundle/lib" "$bundle/scripts" "$bundle/results" || fail "cannot write to $output"
+mkdir -p -- "$bundle/lib/fallback" "$bundle/scripts" "$bundle/results" || fail "cannot write to $output"
 
 program="$root/build/bundle/convladder"
 cp -- "$program" "$bundle/convladder"
 strip -- "$bundle/convladder"
 
 # Everything but the C library, the dynamic linker and the kernel's own page; those belong to the machine it runs on.
+# GCC's libraries are used only where the machine has none that will do: nearly every one has, and then its own need no
+# newer C library than it has.
 is_part_of_c_library() {
   [[ $1 =~ ^(linux-vdso|ld-linux-x86-64|libc|libm|libdl|libpthread|librt|libresolv|libutil)\.so ]]
+}
+is_part_of_gcc() {
+  [[ $1 =~ ^(libstdc\+\+|libgcc_s)\.so ]]
 }
 while read -r name _ path _; do
   is_part_of_c_library "$name" && continue
   [[ -f $path ]] || fail "$name, which the program needs, is not found"
-  cp -L -- "$path" "$bundle/lib/$name"
+  if is_part_of_gcc "$name"; then folder="$bundle/lib/fallback"; else folder="$bundle/lib"; fi
+  cp -L -- "$path" "$folder/$name"
 done < <(ldd "$program" | grep '=>')
 
 cp -- "$root/scripts/charts.py" "$root/scripts/validate_record.py" "$bundle/scripts/"
@@ -66,18 +72,23 @@ cp -- "$root/results/run.schema.json" "$bundle/results/"
 cp -- "$root/LICENSE" "$bundle/"
 cp -- "$root/scripts/bundle/run.sh" "$bundle/"
 
-oldest_c_library=$(objdump -T "$bundle/convladder" "$bundle"/lib/* | grep -o 'GLIBC_[0-9.]*' | sort -Vu | tail -n 1)
-sed -e "s/@VERSION@/$("$program" --version)/" -e "s/@GLIBC@/${oldest_c_library#GLIBC_}/" \
+# newest_version PREFIX: of the symbols that the program and its libraries ask the machine for.
+newest_version() {
+  objdump -T "$bundle/convladder" "$bundle"/lib/*.so* | grep -o "($1_[0-9.]*)" | tr -d '()' | sort -Vu | tail -n 1
+}
+c_library=$(newest_version GLIBC)
+cxx_library=$(newest_version GLIBCXX)
+sed -e "s/@VERSION@/$("$program" --version)/" -e "s/@GLIBC@/${c_library#GLIBC_}/" -e "s/@GLIBCXX@/$cxx_library/" \
   "$root/scripts/bundle/README.md" >"$bundle/README.md"
 
-not_bundled=$(ldd "$bundle/convladder" | grep -v -F "$bundle/lib/" | awk '{print $1}' | sed 's|.*/||')
-for name in $not_bundled; do
-  is_part_of_c_library "$name" || fail "$name is not taken from the bundle's lib/"
-done
+while read -r name _; do
+  name="${name##*/}"
+  is_part_of_c_library "$name" || is_part_of_gcc "$name" || fail "$name is not taken from the bundle's lib/"
+done < <(ldd "$bundle/convladder" | grep -v -F "$bundle/")
 # In a fixed order, owned by nobody in particular.
 tar --sort=name --owner=0 --group=0 --numeric-owner -C "$output" -czf "$archive" convladder-bundle
 megabytes=$(du -sm -- "$bundle" | cut -f 1)
 ((megabytes < largest_megabytes)) || fail "$bundle has $megabytes MB, more than $largest_megabytes"
 [[ $("$program" list) == *"family cuda"* ]] || echo "bundle.sh: built without nvcc: no CUDA variants in it" >&2
-echo "$bundle ($megabytes MB, needs glibc ${oldest_c_library#GLIBC_})"
+echo "$bundle ($megabytes MB, needs glibc ${c_library#GLIBC_})"
 echo "$archive ($(du -m -- "$archive" | cut -f 1) MB)"

@@ -20,6 +20,15 @@ exit status: that of 'convladder run'; 1 if the charts could not be drawn.
 USAGE
 }
 
+# The compiler's libraries that came along serve where the machine has none that will do.
+if ! "$here/convladder" --version >/dev/null 2>&1; then
+  export LD_LIBRARY_PATH="$here/lib/fallback${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
+  if ! problem=$("$here/convladder" --version 2>&1); then
+    echo "run.sh: the program does not start here: ${problem%%$'\n'*}" >&2
+    exit 1
+  fi
+fi
+
 folder=
 arguments=("$@")
 while (($#)); do
