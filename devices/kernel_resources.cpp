@@ -22,10 +22,6 @@ ResourcesOf& registered_resources() {
   return resources;
 }
 
-std::string mangled_name(const void* kernel) {
-  return registered_names() == nullptr ? std::string() : registered_names()(kernel);
-}
-
 }  // namespace
 
 KernelNamesRegistration::KernelNamesRegistration(MangledName mangled_name) { registered_names() = mangled_name; }
@@ -34,8 +30,12 @@ KernelResourcesRegistration::KernelResourcesRegistration(ResourcesOf resources_o
   registered_resources() = resources_of;
 }
 
+std::string kernel_mangled_name(const void* kernel) {
+  return registered_names() == nullptr ? std::string() : registered_names()(kernel);
+}
+
 std::vector<KernelResources> kernel_resources(const void* kernel) {
-  const std::string name = mangled_name(kernel);
+  const std::string name = kernel_mangled_name(kernel);
   if (name.empty() || registered_resources() == nullptr) return {};
   return registered_resources()(name);
 }
@@ -48,7 +48,7 @@ std::string demangle(const std::string& mangled) {
 }
 
 std::string kernel_display_name(const void* kernel) {
-  std::string name = demangle(mangled_name(kernel));
+  std::string name = demangle(kernel_mangled_name(kernel));
   // A template instance shows its return type first and every one its parameters last: neither tells kernels apart.
   if (name.starts_with("void ")) name.erase(0, 5);
   if (const std::size_t parameters = name.find('('); parameters != std::string::npos) name.erase(parameters);

@@ -28,6 +28,9 @@ struct KernelResources {
 /// order. Empty if nothing is known of it.
 std::vector<KernelResources> kernel_resources(const void* kernel);
 
+/// The kernel's name as in PTX and machine code; empty if nothing is known of it.
+std::string kernel_mangled_name(const void* kernel);
+
 /// The kernel's name as written, "convladder::conv_compile_time<5, 1>"; empty if nothing is known of it.
 std::string kernel_display_name(const void* kernel);
 

@@ -1,0 +1,47 @@
+// Who looks on while a kernel runs: the checkers and the cache model.
+//
+// The interpreter tells observers what warps do, after it has made sure that an access is aligned and inside of an
+// allocation. A run without observers pays one test of a pointer for each access.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "devices/simulated/execution/operation.hpp"
+#include "devices/simulated/ptx/module.hpp"
+
+namespace convladder::simulated {
+
+class BlockContext;
+
+/// One memory access of a warp.
+struct WarpAccess {
+  const Operation* operation = nullptr;
+  const WarpState* warp = nullptr;        ///< its mask says which lanes take part, its block everything else
+  ptx::Space space = ptx::Space::global;  ///< global (constants too), shared or local
+  const std::array<std::uint64_t, kLanes>* addresses = nullptr;  ///< of the lanes; shared and local ones are offsets
+  int bytes = 0;                                                 ///< of each lane
+  bool is_store = false;
+  bool is_atomic = false;
+};
+
+/// Called on the host thread that runs the block. One observer serves one host thread and never hears of another's
+/// blocks; what several found is merged at the end, in the order of blocks.
+class AccessObserver {
+ public:
+  AccessObserver() = default;
+  AccessObserver(const AccessObserver&) = delete;
+  AccessObserver& operator=(const AccessObserver&) = delete;
+  virtual ~AccessObserver() = default;
+
+  /// A block begins on a simulated multiprocessor; its shared memory holds nothing defined.
+  virtual void block_begins(const BlockContext& /*block*/, int /*multiprocessor*/) {}
+  virtual void access(const WarpAccess& /*access*/) {}
+  /// A warp arrives at the block's barrier; `missing` are its live lanes that are elsewhere.
+  virtual void barrier_reached(const WarpState& /*warp*/, const Operation& /*operation*/, LaneMask /*missing*/) {}
+  /// All warps of the block have arrived: what was done before is ordered before what follows.
+  virtual void barrier_passed(const BlockContext& /*block*/) {}
+  virtual void block_ends(const BlockContext& /*block*/) {}
+};
+
+}  // namespace convladder::simulated

@@ -1,0 +1,58 @@
+// What the warps of a block share while they run, and what the run of a launch collects.
+#pragma once
+
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "devices/device.hpp"
+#include "devices/simulated/execution/access_observer.hpp"
+#include "devices/simulated/execution/program.hpp"
+#include "devices/simulated/memory/device_memory.hpp"
+
+namespace convladder::simulated {
+
+/// What one instruction of a kernel did, summed over all warps. Exact, and the same for every number of host threads.
+struct InstructionCounters {
+  std::uint64_t warps = 0;               ///< executions by a warp with at least one active lane
+  std::uint64_t lanes = 0;               ///< lanes active in them (predicated-off lanes left out)
+  std::uint64_t divergent_branches = 0;  ///< of a branch: executions in which its lanes part
+  std::uint64_t requests = 0;            ///< of a memory access: executions that reach memory
+  std::uint64_t sectors = 0;             ///< of a global access: 32-byte sectors touched, summed over requests
+  std::uint64_t wavefronts = 0;          ///< of a shared access: passes its bank conflicts need
+  std::uint64_t bytes = 0;               ///< of a memory access: asked for by its lanes
+
+  InstructionCounters& operator+=(const InstructionCounters& other);
+};
+
+/// A kernel did what hardware would end it for. The message is one line: what, which kernel, PTX line and source line,
+/// block, thread, address and allocation.
+struct KernelFault : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+/// The allocation an instruction touched last: accesses tend to stay in it.
+struct CachedRange {
+  std::uint64_t begin = 1;
+  std::uint64_t end = 0;
+};
+
+class BlockContext {
+ public:
+  const Program* program = nullptr;
+  DeviceMemory* memory = nullptr;
+  Dim3 block_size;
+  Dim3 block_index;
+  std::vector<std::byte> shared;
+  std::vector<std::byte> local;  ///< of one warp: [lane][local_bytes]; only the running warp's is here
+  const std::byte* parameters = nullptr;
+  std::vector<InstructionCounters> counters;  ///< by instruction
+  std::vector<CachedRange> ranges;            ///< by instruction
+  std::vector<AccessObserver*> observers;
+
+  /// "what: kernel name, PTX line 12, conv.cu line 34, block (0, 0, 0), thread (1, 2, 3)".
+  [[noreturn]] void fault(const WarpState& warp, const Operation& operation, int lane, const std::string& what) const;
+};
+
+}  // namespace convladder::simulated

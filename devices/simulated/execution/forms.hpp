@@ -1,0 +1,53 @@
+// The instructions the simulated device knows: full opcode, operands, and what executes it.
+//
+// Each subject has its own file (integer.cpp, floating_point.cpp, …) that adds its forms; memory accesses and control
+// flow have too many spellings for a table and are decoded on their own.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "devices/simulated/execution/operation.hpp"
+
+namespace convladder::simulated {
+
+/// How a form uses an operand.
+enum class OperandUse : std::uint8_t {
+  write_32,  ///< a destination of up to 32 bits
+  write_64,
+  write_predicate,
+  read_32,
+  read_64,
+  read_predicate,
+};
+
+/// One full opcode.
+struct Form {
+  std::vector<OperandUse> operands;
+  Handler handler = nullptr;
+};
+
+class FormTable {
+ public:
+  void add(std::string opcode, std::vector<OperandUse> operands, Handler handler);
+  const Form* find(std::string_view opcode) const;
+  /// All opcodes, sorted: for the documentation and the tests, which cover each of them.
+  std::vector<std::string> opcodes() const;
+
+ private:
+  std::unordered_map<std::string, Form> forms_;
+};
+
+/// Every form there is.
+const FormTable& forms();
+
+// What the files of the subjects define.
+void add_integer_forms(FormTable& table);
+void add_floating_point_forms(FormTable& table);
+void add_comparison_forms(FormTable& table);
+void add_conversion_forms(FormTable& table);
+void add_data_movement_forms(FormTable& table);
+
+}  // namespace convladder::simulated

@@ -1,0 +1,76 @@
+// From a function on one lane's values to a handler on a warp.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <tuple>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "devices/simulated/execution/forms.hpp"
+
+namespace convladder::simulated {
+
+/// How a value of type T lies in its slot: uint32_t for up to 32 bits (smaller ones zero-extended), uint64_t for 64.
+template <typename T>
+using SlotElement = std::conditional_t<sizeof(T) == 8, std::uint64_t, std::uint32_t>;
+
+template <typename T>
+inline T from_slot(SlotElement<T> element) {
+  if constexpr (std::is_floating_point_v<T>) {
+    return std::bit_cast<T>(element);
+  } else {
+    return static_cast<T>(element);
+  }
+}
+
+template <typename T>
+inline SlotElement<T> to_slot(T value) {
+  if constexpr (std::is_floating_point_v<T>) {
+    return std::bit_cast<SlotElement<T>>(value);
+  } else {
+    return static_cast<SlotElement<T>>(static_cast<std::make_unsigned_t<T>>(value));
+  }
+}
+
+template <typename T>
+constexpr OperandUse write_use() {
+  return sizeof(T) == 8 ? OperandUse::write_64 : OperandUse::write_32;
+}
+template <typename T>
+constexpr OperandUse read_use() {
+  return sizeof(T) == 8 ? OperandUse::read_64 : OperandUse::read_32;
+}
+
+/// d = Function::apply(a, …) for every lane; `Result` and `Arguments` are the lane's types.
+template <typename Function, typename Result, typename... Arguments>
+struct LaneOperation {
+  static void execute(WarpState& warp, const Operation& operation) {
+    run(warp, operation, std::index_sequence_for<Arguments...>{});
+  }
+
+  template <std::size_t... Index>
+  static void run(WarpState& warp, const Operation& operation, std::index_sequence<Index...> /*indices*/) {
+    const auto sources = std::tuple(warp.read<SlotElement<Arguments>>(operation.operands[1 + Index])...);
+    write_lanes(warp.write<SlotElement<Result>>(operation.operands[0]), warp.mask, [&sources](int lane) {
+      return to_slot<Result>(Function::apply(from_slot<Arguments>(std::get<Index>(sources)[lane])...));
+    });
+  }
+
+  static std::vector<OperandUse> operands() { return {write_use<Result>(), read_use<Arguments>()...}; }
+};
+
+template <typename Function, typename Result, typename... Arguments>
+void add_form(FormTable& table, const std::string& opcode) {
+  using Lane = LaneOperation<Function, Result, Arguments...>;
+  table.add(opcode, Lane::operands(), &Lane::execute);
+}
+
+/// The suffix of a type in an opcode: "s32".
+template <typename T>
+std::string type_suffix() {
+  return fmt::format("{}{}", std::is_floating_point_v<T> ? 'f' : std::is_signed_v<T> ? 's' : 'u', 8 * sizeof(T));
+}
+
+}  // namespace convladder::simulated

@@ -1,0 +1,53 @@
+// A kernel ready to run: operations, blocks, and where registers, constants and parameters lie.
+#pragma once
+
+#include <array>
+#include <functional>
+#include <vector>
+
+#include "devices/simulated/execution/operation.hpp"
+#include "devices/simulated/ptx/module.hpp"
+
+namespace convladder::simulated {
+
+/// A basic block in operations instead of instructions.
+struct ProgramBlock {
+  int first = 0;
+  int end = 0;
+  int reconvergence = 0;  ///< operation at which lanes that part at its end meet again; the number of operations for
+                          ///< the kernel's end
+};
+
+/// Slots that are filled when a block or a warp starts. Those that the kernel does not use stay as they are.
+struct SpecialSlots {
+  std::array<Slot, 3> thread_index;  ///< %tid.{x,y,z}: of the warp, one value a lane
+  Slot lane_index;                   ///< %laneid
+  Slot warp_index;                   ///< %warpid
+  std::array<Slot, 3> block_index;   ///< %ctaid.{x,y,z}: constants of the block
+  std::array<Slot, 3> block_size;    ///< %ntid
+  std::array<Slot, 3> grid_size;     ///< %nctaid
+};
+
+struct Program {
+  const ptx::Module* module = nullptr;
+  const ptx::Kernel* kernel = nullptr;
+  std::vector<Operation> operations;
+  std::vector<ProgramBlock> blocks;
+  std::vector<int> block_of_operation;
+  std::uint32_t register_bytes = 0;  ///< of one warp
+  std::vector<std::byte> constants;  ///< immediates and addresses, broadcast to all lanes, and room for the block's
+  SpecialSlots special;
+  std::uint32_t parameter_bytes = 0;
+  std::vector<std::uint32_t> parameter_offsets;  ///< of each parameter, aligned as declared
+  std::uint32_t static_shared_bytes = 0;         ///< dynamic shared memory begins behind them
+  std::uint32_t local_bytes = 0;                 ///< of one thread
+};
+
+/// The device address of a module's global or constant variable.
+using SymbolAddress = std::function<std::uint64_t(const ptx::Symbol& symbol)>;
+
+/// Decodes a kernel. Throws ptx::PtxError for every instruction that is not known, with its place and full opcode.
+/// `module` must outlive the program.
+Program decode(const ptx::Module& module, const ptx::Kernel& kernel, const SymbolAddress& address_of);
+
+}  // namespace convladder::simulated

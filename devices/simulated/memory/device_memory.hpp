@@ -1,0 +1,64 @@
+// The simulated device's global memory: one address space of its own, every allocation known by name.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace convladder::simulated {
+
+/// Where the state spaces lie in generic addresses. Global addresses are generic addresses; shared and local ones are
+/// offsets that `cvta` moves into their window.
+inline constexpr std::uint64_t kSharedWindow = std::uint64_t{1} << 40;
+inline constexpr std::uint64_t kLocalWindow = std::uint64_t{2} << 40;
+inline constexpr std::uint64_t kGlobalWindow = std::uint64_t{16} << 40;
+inline constexpr std::uint64_t kGlobalWindowBytes = std::uint64_t{4} << 40;
+
+/// A piece of global memory, from `begin` to before `end`.
+struct Allocation {
+  std::uint64_t begin = 0;
+  std::uint64_t end = 0;
+  std::string label;
+  bool freed = false;  ///< kept for messages: addresses are never given out twice
+  bool contains(std::uint64_t first, std::uint64_t last_plus_one) const {
+    return begin <= first && last_plus_one <= end;
+  }
+};
+
+/// Addresses depend on the order and sizes of the allocations only, so that every run counts the same sectors.
+class DeviceMemory {
+ public:
+  /// `capacity` bounds the sum of what is allocated at a time.
+  explicit DeviceMemory(std::uint64_t capacity);
+  ~DeviceMemory();
+  DeviceMemory(const DeviceMemory&) = delete;
+  DeviceMemory& operator=(const DeviceMemory&) = delete;
+
+  /// 256-byte aligned, with unused bytes on both sides. Throws std::bad_alloc beyond the capacity.
+  std::uint64_t allocate(std::uint64_t bytes, std::string_view label);
+  /// Throws std::invalid_argument for an address that is not the begin of a live allocation.
+  void free(std::uint64_t address);
+
+  std::uint64_t capacity() const { return capacity_; }
+  std::uint64_t used() const { return used_; }
+
+  /// The host's address of a device address. Only addresses inside of live allocations may be touched.
+  std::byte* host(std::uint64_t address) const { return base_ + (address - kGlobalWindow); }
+
+  /// The allocation at or, failing that, nearest below the address, freed ones included; none below the first.
+  const Allocation* nearest(std::uint64_t address) const;
+  /// The live allocation that holds the address, or nullptr.
+  const Allocation* find(std::uint64_t address) const;
+
+ private:
+  std::byte* base_ = nullptr;
+  std::uint64_t capacity_;
+  std::uint64_t used_ = 0;
+  std::uint64_t next_ = kGlobalWindow;
+  std::map<std::uint64_t, Allocation> allocations_;  // by begin
+};
+
+}  // namespace convladder::simulated

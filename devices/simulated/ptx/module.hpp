@@ -1,0 +1,116 @@
+// A PTX module as data: its kernels with resolved registers, symbols and labels, every instruction with its place.
+//
+// This is the form between text and execution. Nothing here is specific to what the simulated device supports; what it
+// cannot execute is refused when a kernel is decoded, with the position kept here.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "devices/simulated/ptx/ptx_error.hpp"
+
+namespace convladder::ptx {
+
+/// State spaces of variables and addresses (PTX ISA 9.0, 5.1).
+enum class Space { generic, global, constant, shared, local, param };
+
+/// Fundamental types (PTX ISA 9.0, 5.2.1). `bits` is the width; a predicate has width 1.
+enum class TypeClass { bits, unsigned_, signed_, floating, floating_pair, predicate };
+struct Type {
+  TypeClass type_class = TypeClass::bits;
+  int bits = 32;
+  bool operator==(const Type&) const = default;
+  int bytes() const { return (bits + 7) / 8; }
+};
+
+/// The type of a suffix such as ".f32", ".b64", ".pred", ".f16x2"; none for other text.
+std::optional<Type> type_of_suffix(std::string_view suffix);
+
+struct Register {
+  std::string name;  ///< as written; names of inner scopes may repeat
+  Type type;
+};
+
+/// A variable: of the module, or of a kernel (shared, local), or a kernel parameter.
+struct Symbol {
+  std::string name;
+  Space space = Space::global;
+  int alignment = 1;        ///< bytes
+  std::uint64_t bytes = 0;  ///< 0 for `extern .shared name[]`: sized by the launch
+  bool is_extern = false;
+  std::vector<std::uint8_t> initial_bytes;  ///< as many as were given; the rest is zero
+  Position position;
+};
+
+enum class OperandKind {
+  register_,  ///< `index` into Kernel::registers; `negated` for !p
+  immediate,  ///< `bits` and `number`
+  symbol,     ///< the address of `symbol` plus `offset`
+  address,    ///< [register + offset] or [symbol + offset] or [offset]
+  special,    ///< "%tid.x": `name`
+  label,      ///< a branch target: `index` is the instruction it stands before
+  vector,     ///< {a, b, …}: `elements`
+  pair,       ///< a|b: `elements`
+  sink,       ///< _
+};
+
+enum class NumberKind { integer, single, double_ };
+
+struct Operand {
+  OperandKind kind = OperandKind::immediate;
+  int index = -1;  ///< register, or instruction behind a label; base register of an address, or -1
+  bool negated = false;
+  std::uint64_t bits = 0;  ///< of an immediate: two's complement, or the float's bits
+  NumberKind number = NumberKind::integer;
+  std::int64_t offset = 0;  ///< of an address or symbol
+  std::string name;         ///< of a symbol or special register; base symbol of an address, or empty
+  std::vector<Operand> elements;
+};
+
+/// Where an instruction came from in the source that was compiled (.loc); line 0 where nothing is known.
+struct SourceLocation {
+  int file = 0;  ///< number in Module::source_files
+  int line = 0;
+};
+
+struct Instruction {
+  std::string opcode;  ///< in full: "ld.global.v4.f32"
+  std::vector<Operand> operands;
+  int predicate = -1;  ///< register that guards it, or -1
+  bool predicate_negated = false;
+  Position position;  ///< of the opcode
+  SourceLocation source;
+};
+
+struct Kernel {
+  std::string name;                ///< mangled
+  std::vector<Symbol> parameters;  ///< in order, space param
+  std::vector<Register> registers;
+  std::vector<Symbol> symbols;  ///< shared and local variables of its own
+  std::vector<Instruction> instructions;
+  int max_threads_per_block = 0;  ///< product of .maxntid or .reqntid; 0 if neither is given
+  Position position;
+};
+
+struct SourceFile {
+  int number = 0;
+  std::string name;
+};
+
+struct Module {
+  std::string file;     ///< what messages call it
+  std::string version;  ///< "9.0"
+  std::string target;   ///< "sm_75"
+  std::vector<SourceFile> source_files;
+  std::vector<Symbol> symbols;  ///< global, constant, and shared ones of the module
+  std::vector<Kernel> kernels;
+
+  /// The kernel of that name, or nullptr.
+  const Kernel* find_kernel(std::string_view name) const;
+  /// "conv.cu" for a file number; empty if it is not known.
+  std::string source_name(int number) const;
+};
+
+}  // namespace convladder::ptx

@@ -1,0 +1,159 @@
+#include "devices/simulated/simulated_device.hpp"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <cstring>
+#include <thread>
+
+#include "devices/cpu/cpu_facts.hpp"
+#include "devices/device_error.hpp"
+#include "devices/device_registry.hpp"
+#include "devices/kernel_resources.hpp"
+#include "devices/ptx_images.hpp"
+#include "devices/simulated/ptx/parser.hpp"
+
+namespace convladder::simulated {
+namespace {
+
+constexpr int kMultiprocessors = 16;  // blocks are dealt out to these; any number gives the same counters
+
+/// Every PTX file of this build, read once.
+const std::vector<ptx::Module>& modules() {
+  static const std::vector<ptx::Module> all = [] {
+    std::vector<ptx::Module> parsed;
+    for (const EmbeddedFile& image : ptx_images()) parsed.push_back(ptx::parse_module(image.content, image.name));
+    return parsed;
+  }();
+  return all;
+}
+
+std::uint64_t device_address(const void* address) { return reinterpret_cast<std::uint64_t>(address); }
+
+void check_launch(const Program& program, const KernelLaunch& launch) {
+  const std::uint64_t threads = std::uint64_t{launch.block.x} * launch.block.y * launch.block.z;
+  if (threads == 0 || threads > 1024) {
+    throw DeviceError(fmt::format("{}: a block of {} threads; 1 to 1024 are possible", program.kernel->name, threads));
+  }
+  if (std::uint64_t{launch.grid.x} * launch.grid.y * launch.grid.z == 0) {
+    throw DeviceError(fmt::format("{}: a grid without blocks", program.kernel->name));
+  }
+  const auto limit = static_cast<std::uint64_t>(program.kernel->max_threads_per_block);
+  if (limit != 0 && threads > limit) {
+    throw DeviceError(
+        fmt::format("{}: a block of {} threads, compiled for {} at most", program.kernel->name, threads, limit));
+  }
+  if (launch.arguments.size() != program.parameter_offsets.size()) {
+    throw DeviceError(fmt::format("{}: launched with {} arguments, it has {} parameters", program.kernel->name,
+                                  launch.arguments.size(), program.parameter_offsets.size()));
+  }
+  for (std::size_t i = 0; i < launch.arguments.size(); ++i) {
+    if (launch.arguments[i].size() == program.kernel->parameters[i].bytes) continue;
+    throw DeviceError(fmt::format("{}: argument {} has {} bytes, the parameter {}", program.kernel->name, i,
+                                  launch.arguments[i].size(), program.kernel->parameters[i].bytes));
+  }
+}
+
+std::string unavailable() {
+  return ptx_images().empty() ? "no PTX in this build: there was no compiler for the kernels" : "";
+}
+
+std::vector<DeviceFact> facts() {
+  if (ptx_images().empty()) return {};
+  return {{"name", "simulated GPU (PTX executed on the CPU)"},
+          {"PTX files", std::to_string(ptx_images().size())},
+          {"host threads", std::to_string(usable_cores())}};
+}
+
+const DeviceRegistration registration{
+    {.name = "simulated",
+     .family = "cuda",
+     .order = 30,
+     .unavailable = unavailable,
+     .open = [] { return std::unique_ptr<Device>(std::make_unique<SimulatedDevice>()); },
+     .facts = facts}};
+
+}  // namespace
+
+SimulatedDevice::SimulatedDevice() : memory_(available_memory_bytes()) {}
+
+DeviceBuffer SimulatedDevice::allocate(std::size_t bytes, std::string_view label) {
+  try {
+    return {*this, reinterpret_cast<void*>(memory_.allocate(bytes, label)), bytes};
+  } catch (const std::bad_alloc&) {
+    throw OutOfDeviceMemory(fmt::format("{} needs {} bytes, {} bytes are free", label, bytes, free_bytes()));
+  }
+}
+
+void SimulatedDevice::free(void* address, std::size_t /*bytes*/) noexcept {
+  try {
+    memory_.free(device_address(address));
+  } catch (const std::exception&) {
+    // Only buffers that this device gave out come here, each once.
+  }
+}
+
+std::byte* SimulatedDevice::checked_host(const void* address, std::size_t bytes, const char* what) const {
+  const Allocation* const allocation = memory_.find(device_address(address));
+  if (allocation == nullptr || device_address(address) + bytes > allocation->end) {
+    throw DeviceError(
+        fmt::format("{} of {} bytes at 0x{:x} leaves its allocation", what, bytes, device_address(address)));
+  }
+  return memory_.host(device_address(address));
+}
+
+void SimulatedDevice::copy_to_device(void* destination, const void* source, std::size_t bytes) {
+  if (bytes > 0) std::memcpy(checked_host(destination, bytes, "copy to the device"), source, bytes);
+}
+
+void SimulatedDevice::copy_to_host(void* destination, const void* source, std::size_t bytes) {
+  if (bytes > 0) std::memcpy(destination, checked_host(source, bytes, "copy to the host"), bytes);
+}
+
+const Program& SimulatedDevice::program_of(const void* kernel) {
+  std::unique_ptr<Program>& program = programs_[kernel];
+  if (program) return *program;
+  const std::string name = kernel_mangled_name(kernel);
+  for (const ptx::Module& module : modules()) {
+    const ptx::Kernel* const found = module.find_kernel(name);
+    if (found == nullptr) continue;
+    const auto place = [this](const ptx::Symbol& symbol) {
+      const std::uint64_t address = memory_.allocate(symbol.bytes, symbol.name);
+      std::memcpy(memory_.host(address), symbol.initial_bytes.data(), symbol.initial_bytes.size());
+      return address;
+    };
+    program = std::make_unique<Program>(decode(module, *found, place));
+    return *program;
+  }
+  throw DeviceError(fmt::format("no PTX of the kernel '{}' is in this build", name));
+}
+
+void SimulatedDevice::launch(const KernelLaunch& launch) {
+  try {
+    const Program& program = program_of(launch.kernel);
+    check_launch(program, launch);
+    LaunchConfiguration configuration;
+    configuration.grid = launch.grid;
+    configuration.block = launch.block;
+    configuration.dynamic_shared_bytes = static_cast<std::uint32_t>(launch.dynamic_shared_bytes);
+    configuration.parameters.resize(program.parameter_bytes);
+    for (std::size_t i = 0; i < launch.arguments.size(); ++i) {
+      std::ranges::copy(launch.arguments[i], configuration.parameters.begin() + program.parameter_offsets[i]);
+    }
+    configuration.multiprocessors = kMultiprocessors;
+    configuration.host_threads = usable_cores();
+    launches_.push_back({&program, launch, execute(program, memory_, configuration)});
+  } catch (const KernelFault& fault) {
+    throw DeviceError(fault.what());
+  } catch (const ptx::PtxError& error) {
+    throw DeviceError(error.what());
+  }
+}
+
+double SimulatedDevice::time_ns(const std::function<void()>& work) {
+  const auto start = std::chrono::steady_clock::now();
+  work();
+  return std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now() - start).count();
+}
+
+}  // namespace convladder::simulated

@@ -1,0 +1,51 @@
+// A device without hardware: it executes the PTX that the compiler made of the kernels, checks it and counts.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "devices/device.hpp"
+#include "devices/simulated/execution/executor.hpp"
+#include "devices/simulated/memory/device_memory.hpp"
+#include "devices/simulated/ptx/module.hpp"
+
+namespace convladder::simulated {
+
+/// What a launch did, instruction by instruction.
+struct RecordedLaunch {
+  const Program* program = nullptr;
+  KernelLaunch launch;
+  LaunchResult result;
+};
+
+class SimulatedDevice final : public Device {
+ public:
+  SimulatedDevice();
+
+  std::size_t free_bytes() const override { return memory_.capacity() - memory_.used(); }
+  DeviceBuffer allocate(std::size_t bytes, std::string_view label) override;
+  void copy_to_device(void* destination, const void* source, std::size_t bytes) override;
+  void copy_to_host(void* destination, const void* source, std::size_t bytes) override;
+  /// Runs the kernel to its end. What hardware would end it for is a DeviceError.
+  void launch(const KernelLaunch& launch) override;
+  void wait() override {}
+  /// The host's time: the simulated device has no clock, and nobody may take this for the kernel's.
+  double time_ns(const std::function<void()>& work) override;
+
+  /// The launches since the last call, in order.
+  std::vector<RecordedLaunch> take_launches() { return std::exchange(launches_, {}); }
+
+ private:
+  void free(void* address, std::size_t bytes) noexcept override;
+  const Program& program_of(const void* kernel);
+  std::byte* checked_host(const void* address, std::size_t bytes, const char* what) const;
+
+  DeviceMemory memory_;
+  std::map<const void*, std::unique_ptr<Program>> programs_;
+  std::vector<RecordedLaunch> launches_;
+};
+
+}  // namespace convladder::simulated
