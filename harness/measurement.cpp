@@ -98,6 +98,7 @@ void Measurement::verify_and_calibrate() {
 }
 
 void Measurement::take_samples() {
+  if (done()) return;
   const auto start = Clock::now();
   for (std::size_t i = 0; i < outcome_.times.size(); ++i) {
     TimeSeries& series = outcome_.times[i];

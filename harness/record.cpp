@@ -163,11 +163,11 @@ void RunRecord::resume(const std::vector<CaseGroup>& plan, const ImageSet& image
     require_same(json_.at("planned"), planned_ids(plan), "the plan");
     if (json_.at("complete") == true) return;
     context.at("sessions").push_back(ordered_json{{"started", utc_now()}});
+    json_["complete"] = false;
+    write();
   } catch (const ordered_json::exception& error) {
     throw UserError(fmt::format("{}: {}", file().string(), error.what()));
   }
-  json_["complete"] = false;
-  write();
 }
 
 void RunRecord::add(const PlannedCase& planned, const CaseOutcome& outcome) {
