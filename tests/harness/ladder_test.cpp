@@ -1,0 +1,185 @@
+#include "harness/ladder.hpp"
+
+#include <gtest/gtest.h>
+
+#include <initializer_list>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+namespace convladder {
+namespace {
+
+using nlohmann::ordered_json;
+
+ordered_json variant(const char* name, ordered_json rung, ordered_json builds_on) {
+  return {{"family", "cpu"}, {"rung", std::move(rung)}, {"name", name}, {"builds_on", std::move(builds_on)}};
+}
+
+/// first <- second <- third, and two libraries.
+ordered_json variants() {
+  return {variant("first", 1, nullptr), variant("second", 2, "first"), variant("third", 3, "second"),
+          variant("library", nullptr, nullptr), variant("library-blocked", nullptr, nullptr)};
+}
+
+ordered_json time(const char* of, double median) {
+  return {{"of", of}, {"median", median}, {"interval", {{"low", 0.9 * median}, {"high", 1.2 * median}}}};
+}
+
+/// A case of 1000 flop; without a time if `median` has no value.
+ordered_json one_case(const std::string& name, std::optional<double> median, const std::string& status = "ok") {
+  ordered_json rung;
+  for (const ordered_json& known : variants()) {
+    if (known.at("name") == name) rung = known.at("rung");
+  }
+  return {{"id", "cpu/" + name},
+          {"variant", name},
+          {"family", "cpu"},
+          {"rung", rung},
+          {"device", "cpu"},
+          {"network", "net"},
+          {"layer", "conv1"},
+          {"batch", 10},
+          {"status", status},
+          {"work", {{"flop", 1000.0}}},
+          {"time", median ? time("layer", *median) : ordered_json()},
+          {"other_times", ordered_json::array()}};
+}
+
+ordered_json rows_of(std::initializer_list<ordered_json> cases) {
+  ordered_json list = ordered_json::array();
+  for (const ordered_json& entry : cases) list.push_back(entry);
+  const ordered_json ladders = ladders_of(list, variants());
+  EXPECT_EQ(ladders.size(), 1U);
+  return ladders.at(0).at("rows");
+}
+
+TEST(Ladder, SetsEveryStageAgainstItsPredecessorTheBaselineAndTheLibrary) {
+  const ordered_json rows = rows_of(
+      {one_case("first", 800.0), one_case("second", 200.0), one_case("third", 100.0), one_case("library", 50.0)});
+  ASSERT_EQ(rows.size(), 4U);
+  EXPECT_TRUE(rows[0].at("x_previous").is_null());
+  EXPECT_EQ(rows[0].at("x_baseline"), 1.0);
+  EXPECT_EQ(rows[0].at("percent_of_library"), 6.25);
+  EXPECT_EQ(rows[1].at("x_previous"), 4.0);
+  EXPECT_EQ(rows[1].at("x_baseline"), 4.0);
+  EXPECT_EQ(rows[2].at("x_previous"), 2.0);
+  EXPECT_EQ(rows[2].at("x_baseline"), 8.0);
+  EXPECT_EQ(rows[2].at("percent_of_library"), 50.0);
+  EXPECT_TRUE(rows[3].at("x_previous").is_null());
+  EXPECT_EQ(rows[3].at("x_baseline"), 16.0);
+  EXPECT_EQ(rows[3].at("percent_of_library"), 100.0);
+}
+
+TEST(Ladder, CopiesWhatTheCaseSays) {
+  const ordered_json row = rows_of({one_case("second", 200.0)}).at(0);
+  EXPECT_EQ(row.at("case"), "cpu/second");
+  EXPECT_EQ(row.at("variant"), "second");
+  EXPECT_EQ(row.at("rung"), 2);
+  EXPECT_EQ(row.at("of"), "layer");
+  EXPECT_EQ(row.at("status"), "ok");
+  EXPECT_EQ(row.at("median_ns"), 200.0);
+  EXPECT_EQ(row.at("low_ns"), 180.0);
+  EXPECT_EQ(row.at("high_ns"), 240.0);
+  EXPECT_EQ(row.at("gflop_per_s"), 5.0);
+  EXPECT_EQ(row.at("layer_median_ns"), 200.0);
+}
+
+TEST(Ladder, HasNoRatiosToStagesThatWereNotRun) {
+  const ordered_json rows = rows_of({one_case("third", 100.0)});
+  EXPECT_TRUE(rows[0].at("x_previous").is_null());
+  EXPECT_TRUE(rows[0].at("percent_of_library").is_null());
+  EXPECT_EQ(rows[0].at("x_baseline"), 1.0) << "the lowest rung there is";
+}
+
+TEST(Ladder, HasNoBaselineWithoutAStage) {
+  EXPECT_TRUE(rows_of({one_case("library", 50.0)})[0].at("x_baseline").is_null());
+}
+
+TEST(Ladder, ACaseWithoutATimeHasNoFiguresAndGivesNone) {
+  for (const char* status : {"incorrect", "unsupported", "skipped", "launch failed", "crashed", "timeout"}) {
+    const ordered_json rows = rows_of({one_case("first", std::nullopt, status), one_case("second", 200.0),
+                                       one_case("third", 100.0), one_case("library", std::nullopt, status)});
+    EXPECT_EQ(rows[0].at("status"), status);
+    for (const char* figure : {"of", "median_ns", "low_ns", "high_ns", "gflop_per_s", "layer_median_ns", "x_previous",
+                               "x_baseline", "percent_of_library"}) {
+      EXPECT_TRUE(rows[0].at(figure).is_null()) << figure;
+    }
+    EXPECT_TRUE(rows[1].at("x_previous").is_null());
+    EXPECT_TRUE(rows[1].at("x_baseline").is_null());
+    EXPECT_EQ(rows[2].at("x_previous"), 2.0);
+    EXPECT_TRUE(rows[2].at("percent_of_library").is_null());
+  }
+}
+
+TEST(Ladder, ALibraryWithItsOwnLayoutCountsWithItsLayerTime) {
+  ordered_json blocked = one_case("library-blocked", std::nullopt);
+  blocked["time"] = time("op", 10.0);
+  blocked["other_times"] =
+      ordered_json::array({time("load input", 5.0), time("layer", 40.0), time("store output", 25.0)});
+  const ordered_json rows = rows_of({one_case("first", 80.0), one_case("library", 50.0), blocked});
+  EXPECT_EQ(rows[0].at("percent_of_library"), 50.0) << "40 ns, not 10 and not 50";
+  EXPECT_EQ(rows[2].at("of"), "op");
+  EXPECT_EQ(rows[2].at("median_ns"), 10.0);
+  EXPECT_EQ(rows[2].at("layer_median_ns"), 40.0);
+  EXPECT_EQ(rows[2].at("x_baseline"), 2.0);
+  EXPECT_EQ(rows[2].at("percent_of_library"), 100.0);
+  EXPECT_EQ(rows[1].at("percent_of_library"), 80.0) << "the faster library is the ceiling";
+}
+
+TEST(Ladder, TheLayerTimeIsTheHotOne) {
+  ordered_json blocked = one_case("library-blocked", std::nullopt);
+  blocked["time"] = time("op", 10.0);
+  ordered_json cold = time("layer", 90.0);
+  cold["cache"] = "cold";
+  ordered_json hot = time("layer", 40.0);
+  hot["cache"] = "hot";
+  blocked["other_times"] = ordered_json::array({cold, hot});
+  EXPECT_EQ(rows_of({blocked})[0].at("layer_median_ns"), 40.0);
+}
+
+TEST(Ladder, StandsInLadderOrderWhateverWasRecordedFirst) {
+  const ordered_json rows = rows_of(
+      {one_case("library", 50.0), one_case("third", 100.0), one_case("first", 800.0), one_case("second", 200.0)});
+  const char* const order[] = {"first", "second", "third", "library"};
+  for (std::size_t i = 0; i < 4; ++i) EXPECT_EQ(rows[i].at("variant"), order[i]);
+  EXPECT_EQ(rows[2].at("x_baseline"), 8.0);
+}
+
+TEST(Ladder, KeepsDevicesNetworksLayersAndBatchesApart) {
+  ordered_json cases = ordered_json::array();
+  for (const auto& [field, value] :
+       {std::pair<const char*, ordered_json>{"batch", 10}, {"batch", 20}, {"layer", "conv2"}, {"network", "other"}}) {
+    ordered_json slow = one_case("first", 100.0);
+    ordered_json fast = one_case("second", 10.0 * static_cast<double>(cases.size() + 1));
+    slow[field] = value;
+    fast[field] = value;
+    cases.push_back(slow);
+    cases.push_back(fast);
+  }
+  const ordered_json ladders = ladders_of(cases, variants());
+  ASSERT_EQ(ladders.size(), 4U);
+  for (std::size_t i = 0; i < 4; ++i) {
+    EXPECT_EQ(ladders[i].at("kind"), "measured");
+    EXPECT_EQ(ladders[i].at("device"), "cpu");
+    EXPECT_EQ(ladders[i].at("family"), "cpu");
+    ASSERT_EQ(ladders[i].at("rows").size(), 2U);
+    EXPECT_EQ(ladders[i].at("rows")[1].at("x_previous"), 100.0 / (10.0 * static_cast<double>(2 * i + 1)));
+  }
+  EXPECT_EQ(ladders[1].at("batch"), 20);
+  EXPECT_EQ(ladders[2].at("layer"), "conv2");
+  EXPECT_EQ(ladders[3].at("network"), "other");
+}
+
+TEST(Ladder, OfNoCasesIsEmpty) { EXPECT_TRUE(ladders_of(ordered_json::array(), variants()).empty()); }
+
+TEST(Ladder, AnIntervalThatIsMissingIsNull) {
+  ordered_json once = one_case("first", 100.0);
+  once["time"]["interval"] = nullptr;
+  const ordered_json row = rows_of({once}).at(0);
+  EXPECT_EQ(row.at("median_ns"), 100.0);
+  EXPECT_TRUE(row.at("low_ns").is_null());
+  EXPECT_TRUE(row.at("high_ns").is_null());
+}
+
+}  // namespace
+}  // namespace convladder

@@ -1,0 +1,324 @@
+// The course of a case, against a case that answers by script.
+#include "harness/measurement.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <functional>
+
+#include "expect_error.hpp"
+#include "harness/case_session.hpp"
+#include "harness/small_problem.hpp"
+
+namespace convladder {
+namespace {
+
+using nlohmann::ordered_json;
+
+ordered_json passed() { return {{"passed", true}, {"first_failure", nullptr}}; }
+ordered_json failed(const char* why) { return {{"passed", false}, {"first_failure", why}}; }
+
+/// What the case answers, what it was asked, and whether it is still there.
+struct Script {
+  ordered_json prepare = {
+      {"prepare_ns", 1234.0}, {"own_layout", false}, {"choice", "algorithm 7"}, {"can_be_cold", false}};
+  double call_ns = 100;
+  int iterations = 5;
+  ordered_json state = ordered_json::object();
+  std::function<double(int)> sample_ns = [](int) { return 100.0; };  ///< of the n-th sample, from 0
+  std::function<ordered_json(const std::string&, int)> instead;      ///< of the n-th request of its kind
+  std::vector<ordered_json> asked;
+  bool alive = false;
+
+  int count(const std::string& what) const {
+    return static_cast<int>(
+        std::ranges::count_if(asked, [&](const ordered_json& request) { return request.at("do") == what; }));
+  }
+};
+
+class ScriptedCase final : public CaseClient {
+ public:
+  explicit ScriptedCase(Script& script) : script_(script) { script_.alive = true; }
+  ~ScriptedCase() override { script_.alive = false; }
+
+  ordered_json ask(const ordered_json& request) override {
+    const auto what = request.at("do").get<std::string>();
+    const int nth = script_.count(what);
+    script_.asked.push_back(request);
+    if (script_.instead) {
+      if (ordered_json reply = script_.instead(what, nth); !reply.is_null()) return reply;
+    }
+    if (what == "verify integers") return {{"check", passed()}};
+    if (what == "prepare") return script_.prepare;
+    if (what == "verify") return {{"check", passed()}, {"compared", 72}, {"call_ns", script_.call_ns}};
+    if (what == "calibrate") return {{"iterations", script_.iterations}};
+    return {{"ns", script_.sample_ns(nth)}, {"state", script_.state}};
+  }
+
+ private:
+  Script& script_;
+};
+
+class MeasurementTest : public testing::Test {
+ protected:
+  MeasurementTest()
+      : work_(own_shape({2, 1, 8, 8, 2, 3})),
+        workload_(work_, synthetic_images(2, 1), 1),
+        planned_(planned_case(work_, "local-accumulation")) {
+    options_.budget_seconds = 1e9;
+    options_.target_half_width = 0;
+    options_.max_samples = 1000;
+  }
+
+  /// The whole course: verified, sampled until it is done, verified again.
+  CaseOutcome run() {
+    Measurement measurement(planned_, workload_, options_, std::make_unique<ScriptedCase>(script_));
+    measurement.verify_and_calibrate();
+    for (int rounds = 0; !measurement.done() && rounds < 5000; ++rounds) measurement.take_samples();
+    EXPECT_TRUE(measurement.done());
+    measurement.finish();
+    EXPECT_FALSE(script_.alive) << "the case is let go at the end";
+    return measurement.outcome();
+  }
+
+  LayerWork work_;
+  Workload workload_;
+  PlannedCase planned_;
+  RunOptions options_;
+  Script script_;
+};
+
+double rising(int nth) { return 100.0 + nth; }
+
+TEST_F(MeasurementTest, VerifiesBeforeAndAfterSampling) {
+  options_.repetitions = 4;
+  const CaseOutcome outcome = run();
+  EXPECT_EQ(outcome.status, "ok");
+  EXPECT_EQ(outcome.reason, "");
+  std::vector<std::string> asked;
+  for (const ordered_json& request : script_.asked) asked.push_back(request.at("do"));
+  EXPECT_EQ(asked, (std::vector<std::string>{"verify integers", "prepare", "verify", "calibrate", "sample", "sample",
+                                             "sample", "sample", "verify"}));
+  for (const char* when : {"integers", "before", "after"}) EXPECT_EQ(outcome.verification.at(when), passed()) << when;
+  EXPECT_EQ(outcome.verification.at("elements_compared"), 72);
+  EXPECT_EQ(outcome.verification.at("tolerance"), 1e-6);
+  EXPECT_EQ(outcome.verification.at("images_compared"), ordered_json::parse("[0, 1]"));
+  EXPECT_EQ(outcome.prepare_ns, 1234.0);
+  EXPECT_EQ(outcome.choice, "algorithm 7");
+  EXPECT_EQ(outcome.input_kind, "images");
+}
+
+TEST_F(MeasurementTest, KeepsTheSamplesInTheirOrder) {
+  options_.repetitions = 4;
+  script_.sample_ns = [](int nth) { return std::vector{9.0, 3.0, 7.0, 1.0}.at(static_cast<std::size_t>(nth)); };
+  const CaseOutcome outcome = run();
+  ASSERT_EQ(outcome.times.size(), 1U);
+  EXPECT_EQ(outcome.times[0].of, time_of::kLayer);
+  EXPECT_EQ(outcome.times[0].cache, "");
+  EXPECT_EQ(outcome.times[0].iterations, 5);
+  EXPECT_EQ(outcome.times[0].samples, (std::vector{9.0, 3.0, 7.0, 1.0}));
+  for (const ordered_json& request : script_.asked) {
+    if (request.at("do") == "sample") {
+      EXPECT_EQ(request.at("iterations"), 5);
+    }
+  }
+}
+
+TEST_F(MeasurementTest, StopsAtTheFirstIntervalThatIsNarrowEnough) {
+  options_.target_half_width = 0.01;
+  const CaseOutcome outcome = run();
+  EXPECT_EQ(outcome.stopped_because, "interval");
+  EXPECT_EQ(outcome.times[0].samples.size(), 6U) << "fewer have no interval of 95%";
+}
+
+TEST_F(MeasurementTest, TheTargetIsTheHalfWidthAsPartOfTheMedian) {
+  script_.sample_ns = [](int nth) { return nth % 2 == 0 ? 99.0 : 101.0; };
+  options_.max_samples = 8;
+  options_.target_half_width = 0.01;
+  EXPECT_EQ(run().stopped_because, "interval");
+  script_ = {};
+  script_.sample_ns = [](int nth) { return nth % 2 == 0 ? 99.0 : 101.0; };
+  options_.target_half_width = 0.0099;
+  EXPECT_EQ(run().stopped_because, "samples");
+}
+
+TEST_F(MeasurementTest, StopsAtTheMostSamples) {
+  script_.sample_ns = rising;
+  for (const int most : {1, 2, 10}) {
+    script_.asked.clear();
+    options_.max_samples = most;
+    const CaseOutcome outcome = run();
+    EXPECT_EQ(outcome.stopped_because, "samples");
+    EXPECT_EQ(outcome.times[0].samples.size(), static_cast<std::size_t>(most));
+  }
+}
+
+TEST_F(MeasurementTest, StopsWhenTheBudgetIsSpentButNotBeforeThreeSamples) {
+  script_.sample_ns = rising;
+  options_.budget_seconds = 0;
+  const CaseOutcome outcome = run();
+  EXPECT_EQ(outcome.stopped_because, "budget");
+  EXPECT_EQ(outcome.times[0].samples.size(), 3U);
+}
+
+TEST_F(MeasurementTest, TakesExactlyTheRepetitionsAskedFor) {
+  options_.budget_seconds = 0;
+  options_.target_half_width = 1;
+  options_.max_samples = 2;
+  for (const int repetitions : {1, 5, 12}) {
+    script_.asked.clear();
+    options_.repetitions = repetitions;
+    const CaseOutcome outcome = run();
+    EXPECT_EQ(outcome.stopped_because, "samples");
+    EXPECT_EQ(outcome.times[0].samples.size(), static_cast<std::size_t>(repetitions));
+  }
+}
+
+TEST_F(MeasurementTest, ALongCallNeedsNoCalibration) {
+  options_.sample_milliseconds = 1;
+  options_.repetitions = 2;
+  script_.call_ns = 4e6;
+  const CaseOutcome outcome = run();
+  EXPECT_EQ(script_.count("calibrate"), 0);
+  EXPECT_EQ(outcome.times[0].iterations, 1);
+}
+
+TEST_F(MeasurementTest, CalibratesToTheLengthOfASampleAskedFor) {
+  options_.sample_milliseconds = 2.5;
+  options_.repetitions = 1;
+  run();
+  const auto request = std::ranges::find_if(script_.asked, [](const auto& r) { return r.at("do") == "calibrate"; });
+  ASSERT_NE(request, script_.asked.end());
+  EXPECT_EQ(request->at("sample_ns"), 2.5e6);
+  EXPECT_EQ(request->at("of"), time_of::kLayer);
+}
+
+TEST_F(MeasurementTest, AnOwnLayoutHasItsOpTimeFirstAndThreeMore) {
+  script_.prepare["own_layout"] = true;
+  script_.sample_ns = rising;
+  options_.repetitions = 2;
+  const CaseOutcome outcome = run();
+  ASSERT_EQ(outcome.times.size(), 4U);
+  const char* const order[] = {time_of::kOp, time_of::kLayer, time_of::kLoadInput, time_of::kStoreOutput};
+  for (std::size_t i = 0; i < 4; ++i) {
+    EXPECT_EQ(outcome.times[i].of, order[i]);
+    // Interleaved: one sample of each, then the next of each.
+    EXPECT_EQ(outcome.times[i].samples, (std::vector{100.0 + static_cast<double>(i), 104.0 + static_cast<double>(i)}));
+  }
+  EXPECT_EQ(script_.count("calibrate"), 4);
+}
+
+TEST_F(MeasurementTest, WhereCachesCanBeFlushedTheFirstTimeIsTakenHotAndCold) {
+  script_.prepare["can_be_cold"] = true;
+  script_.prepare["own_layout"] = true;
+  options_.repetitions = 3;
+  const CaseOutcome outcome = run();
+  ASSERT_EQ(outcome.times.size(), 5U);
+  for (std::size_t i = 0; i < 4; ++i) EXPECT_EQ(outcome.times[i].cache, "hot");
+  EXPECT_EQ(outcome.times[4].of, time_of::kOp);
+  EXPECT_EQ(outcome.times[4].cache, "cold");
+  EXPECT_EQ(outcome.times[4].samples.size(), 3U);
+  int cold = 0;
+  for (const ordered_json& request : script_.asked) {
+    if (request.at("do") == "sample" && request.at("cold") == true) {
+      EXPECT_EQ(request.at("of"), time_of::kOp);
+      ++cold;
+    }
+  }
+  EXPECT_EQ(cold, 3);
+}
+
+TEST_F(MeasurementTest, CollectsTheStatesOfTheDevice) {
+  script_.state = {{"clock_mhz", 1500.0}, {"throttle_reasons", {"power", "heat"}}};
+  options_.repetitions = 3;
+  const CaseOutcome outcome = run();
+  EXPECT_EQ(outcome.device_state.at("clock_mhz"), ordered_json::parse("[1500.0, 1500.0, 1500.0]"));
+  EXPECT_EQ(outcome.device_state.at("throttle_reasons"), ordered_json::parse(R"(["power", "heat"])"));
+}
+
+struct Failure {
+  const char* step;
+  int nth;
+};
+
+TEST_F(MeasurementTest, AFailureInAnyStepGetsItsStatusAndLosesTheTimes) {
+  const Failure failures[] = {{"verify integers", 0}, {"prepare", 0}, {"verify", 0}, {"calibrate", 0}, {"calibrate", 2},
+                              {"sample", 0},          {"sample", 5},  {"sample", 7}, {"verify", 1}};
+  for (const Failure& failure : failures) {
+    for (const char* status : {"crashed", "timeout", "launch failed", "incorrect"}) {
+      SCOPED_TRACE(std::string(failure.step) + " " + std::to_string(failure.nth) + " " + status);
+      script_ = {};
+      script_.prepare["own_layout"] = true;
+      options_.repetitions = 2;
+      script_.instead = [&](const std::string& what, int nth) -> ordered_json {
+        if (what != failure.step || nth != failure.nth) return nullptr;
+        return {{"status", status}, {"reason", "ended by signal 6"}};
+      };
+      const CaseOutcome outcome = run();
+      EXPECT_EQ(outcome.status, status);
+      EXPECT_EQ(outcome.reason, "ended by signal 6");
+      EXPECT_TRUE(outcome.times.empty());
+      EXPECT_EQ(outcome.stopped_because, "");
+      EXPECT_EQ(script_.asked.back().at("do"), failure.step) << "nothing more is asked of a case that is gone";
+      EXPECT_TRUE(outcome.verification.at("after").is_null());
+    }
+  }
+}
+
+TEST_F(MeasurementTest, AReasonOfSeveralLinesBecomesOne) {
+  script_.instead = [](const std::string&, int) -> ordered_json {
+    return {{"status", "crashed"}, {"reason", "first\nsecond"}};
+  };
+  expect_one_line(run().reason, {"first", "second"});
+}
+
+TEST_F(MeasurementTest, ACheckThatFailsMakesTheCaseIncorrectAndSaysWhich) {
+  struct Wrong {
+    const char* step;
+    int nth;
+    const char* when;
+    const char* reason;
+  };
+  const Wrong cases[] = {{"verify integers", 0, "integers", "on small integers: image 0 is wrong"},
+                         {"verify", 0, "before", "image 0 is wrong"},
+                         {"verify", 1, "after", "after timing: image 0 is wrong"}};
+  for (const Wrong& wrong : cases) {
+    SCOPED_TRACE(wrong.when);
+    script_ = {};
+    options_.repetitions = 2;
+    script_.instead = [&](const std::string& what, int nth) -> ordered_json {
+      if (what != wrong.step || nth != wrong.nth) return nullptr;
+      return {{"check", failed("image 0 is wrong")}, {"compared", 72}, {"call_ns", 1.0}};
+    };
+    const CaseOutcome outcome = run();
+    EXPECT_EQ(outcome.status, "incorrect");
+    EXPECT_EQ(outcome.reason, wrong.reason);
+    EXPECT_TRUE(outcome.times.empty());
+    EXPECT_EQ(outcome.stopped_because, "");
+    EXPECT_EQ(outcome.verification.at(wrong.when).at("passed"), false);
+    EXPECT_EQ(script_.count("sample"), wrong.nth == 1 ? 2 : 0);
+  }
+}
+
+TEST_F(MeasurementTest, ACaseThatIsDoneTakesNoMoreSamples) {
+  script_.instead = [](const std::string& what, int) -> ordered_json {
+    return what == "prepare" ? ordered_json{{"status", "crashed"}, {"reason", "gone"}} : ordered_json();
+  };
+  Measurement measurement(planned_, workload_, options_, std::make_unique<ScriptedCase>(script_));
+  measurement.verify_and_calibrate();
+  ASSERT_TRUE(measurement.done());
+  measurement.take_samples();
+  EXPECT_EQ(script_.count("sample"), 0);
+  EXPECT_TRUE(measurement.outcome().times.empty());
+}
+
+TEST(StepTimeout, GrowsWithTheWorkUnlessItIsGiven) {
+  RunOptions options;
+  const ConvShape shape{1000, 1, 10, 10, 100, 1, 1, 0, 1};  // 2 * 1000 * 100 * 100 = 20 MFLOP
+  EXPECT_DOUBLE_EQ(step_timeout_seconds(options, shape), 60 + 5 * 0.02);
+  options.timeout_seconds = 3.5;
+  EXPECT_EQ(step_timeout_seconds(options, shape), 3.5);
+}
+
+}  // namespace
+}  // namespace convladder
