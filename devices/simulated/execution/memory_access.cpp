@@ -13,53 +13,113 @@
 namespace convladder::simulated {
 namespace {
 
+/// The addresses of all lanes. Lanes that take no part carry the address of one that does, so that limits, alignment
+/// and costs are computed over all lanes without looking at the mask.
 using Addresses = std::array<std::uint64_t, kLanes>;
 
 constexpr unsigned kSectorShift = 5;  // 32-byte sectors
 constexpr unsigned kBanks = 32;       // of shared memory, 4 bytes wide each
 
+/// Gives lanes outside of the mask the address of the nearest lane below them inside of it (ascending addresses stay
+/// ascending), those below the first that of the first. The mask is not empty.
+void fill_inactive(Addresses& addresses, LaneMask mask) {
+  if (mask == kAllLanes) return;
+  std::uint64_t last = addresses[std::countr_zero(mask)];
+  for (int lane = 0; lane < kLanes; ++lane) {
+    last = ((mask >> lane) & 1U) != 0 ? addresses[lane] : last;
+    addresses[lane] = last;
+  }
+}
+
 // --- what an access costs ------------------------------------------------------------------------------------------
 
 /// Different sectors among the accesses of a request. An access is aligned to its size, so it lies in one sector.
-std::uint64_t count_sectors(const Addresses& addresses, LaneMask mask) {
-  std::array<std::uint64_t, kLanes> sectors;
-  int count = 0;
-  bool ascending = true;
-  for (int lane = 0; lane < kLanes; ++lane) {
-    if (((mask >> lane) & 1U) == 0) continue;
-    sectors[count] = addresses[lane] >> kSectorShift;
-    ascending = ascending && (count == 0 || sectors[count - 1] <= sectors[count]);
-    ++count;
+std::uint64_t count_sectors(const Addresses& addresses) {
+  std::uint64_t changes = 0;
+  std::uint64_t descents = 0;
+  for (int lane = 1; lane < kLanes; ++lane) {
+    const std::uint64_t below = addresses[lane - 1] >> kSectorShift;
+    const std::uint64_t sector = addresses[lane] >> kSectorShift;
+    changes += static_cast<std::uint64_t>(sector != below);
+    descents += static_cast<std::uint64_t>(sector < below);
   }
-  if (!ascending) std::sort(sectors.begin(), sectors.begin() + count);
-  return static_cast<std::uint64_t>(std::unique(sectors.begin(), sectors.begin() + count) - sectors.begin());
+  if (descents == 0) return changes + 1;
+  Addresses sectors = addresses;
+  for (std::uint64_t& sector : sectors) sector >>= kSectorShift;
+  std::ranges::sort(sectors);
+  return static_cast<std::uint64_t>(kLanes - std::ranges::unique(sectors).size());
 }
 
-/// Passes that the lanes [first, first + lanes) need: the most different words that one bank is asked for.
-std::uint64_t count_passes(const Addresses& addresses, LaneMask mask, int first, int lanes, int words) {
-  std::array<std::array<std::uint32_t, kLanes>, kBanks> words_of_bank;
-  std::array<std::uint8_t, kBanks> count{};
-  std::uint8_t most = 0;
-  for (int lane = first; lane < first + lanes; ++lane) {
-    if (((mask >> lane) & 1U) == 0) continue;
-    for (int element = 0; element < words; ++element) {
-      const auto word = static_cast<std::uint32_t>(addresses[lane] >> 2) + static_cast<std::uint32_t>(element);
-      const unsigned bank = word % kBanks;
-      auto& seen = words_of_bank[bank];
-      if (std::find(seen.begin(), seen.begin() + count[bank], word) != seen.begin() + count[bank]) continue;
-      seen[count[bank]++] = word;
-      most = std::max(most, count[bank]);
+/// The most words that any bank is asked for, where all words lie in kRows rows of banks from the first on: a bit map
+/// of the words, whose rows are then added up bit by bit.
+template <int kRows>
+std::uint64_t most_words_of_a_bank(const std::array<std::uint32_t, kLanes>& word_from_low) {
+  std::uint32_t ones = 0;
+  std::uint32_t twos = 0;
+  std::uint32_t fours = 0;
+  std::uint32_t eights = 0;
+  for (std::uint32_t row = 0; row < kRows; ++row) {
+    std::uint32_t banks = 0;
+    for (int lane = 0; lane < kLanes; ++lane) {
+      banks |= word_from_low[lane] / kBanks == row ? std::uint32_t{1} << (word_from_low[lane] % kBanks) : 0;
     }
+    const std::uint32_t to_twos = ones & banks;
+    ones ^= banks;
+    const std::uint32_t to_fours = twos & to_twos;
+    twos ^= to_twos;
+    eights |= fours & to_fours;
+    fours ^= to_fours;
+  }
+  static_assert(kRows <= 8);
+  std::uint64_t most = 0;
+  std::uint32_t candidates = ~std::uint32_t{0};
+  for (const auto& [digit, value] : {std::pair{eights, 8}, {fours, 4}, {twos, 2}, {ones, 1}}) {
+    if ((candidates & digit) == 0) continue;
+    candidates &= digit;
+    most += static_cast<std::uint64_t>(value);
   }
   return most;
 }
 
-/// A warp's access of 8 bytes a lane is served in two halves, one of 16 bytes in four quarters.
+/// Passes that an access of one word a lane needs: the most different words that one bank is asked for. Lanes that ask
+/// for the same word share it.
+std::uint64_t count_word_passes(const Addresses& addresses) {
+  std::uint64_t low = addresses[0];
+  std::uint64_t high = addresses[0];
+  for (int lane = 1; lane < kLanes; ++lane) {
+    low = std::min(low, addresses[lane]);
+    high = std::max(high, addresses[lane]);
+  }
+  const std::uint64_t span = (high >> 2) - (low >> 2);
+  if (span < kBanks) return 1;  // one row of banks, wherever it begins
+  std::array<std::uint32_t, kLanes> word;
+  for (int lane = 0; lane < kLanes; ++lane)
+    word[lane] = static_cast<std::uint32_t>((addresses[lane] >> 2) - (low >> 2));
+  if (span < 2 * kBanks) return most_words_of_a_bank<2>(word);
+  if (span < 8 * kBanks) return most_words_of_a_bank<8>(word);
+  std::ranges::sort(word);
+  std::array<std::uint8_t, kBanks> words_of_bank{};
+  std::uint8_t most = 0;
+  for (int lane = 0; lane < kLanes; ++lane) {
+    if (lane > 0 && word[lane] == word[lane - 1]) continue;
+    most = std::max(most, ++words_of_bank[word[lane] % kBanks]);
+  }
+  return most;
+}
+
+/// A warp's access of 8 bytes a lane is served in two halves, one of 16 bytes in four quarters, each as an access of 32
+/// words. Parts without an active lane cost nothing.
 std::uint64_t count_wavefronts(const Addresses& addresses, LaneMask mask, int bytes) {
-  const int words = std::max(1, bytes / 4);
+  if (bytes <= 4) return count_word_passes(addresses);
+  const int words = bytes / 4;
   const int lanes = kLanes / words;
   std::uint64_t passes = 0;
-  for (int first = 0; first < kLanes; first += lanes) passes += count_passes(addresses, mask, first, lanes, words);
+  for (int first = 0; first < kLanes; first += lanes) {
+    if ((mask & (((LaneMask{1} << lanes) - 1) << first)) == 0) continue;
+    Addresses of_words;
+    for (int i = 0; i < kLanes; ++i) of_words[i] = addresses[first + i / words] + 4U * static_cast<unsigned>(i % words);
+    passes += count_word_passes(of_words);
+  }
   return passes;
 }
 
@@ -75,12 +135,13 @@ Addresses lane_addresses(const WarpState& warp, const Operation& operation, Slot
     const auto* base = warp.read<std::uint32_t>(slot);
     for (int lane = 0; lane < kLanes; ++lane) addresses[lane] = base[lane] + offset;
   }
+  fill_inactive(addresses, warp.mask);
   return addresses;
 }
 
 void check_alignment(const WarpState& warp, const Operation& operation, const Addresses& addresses, int bytes) {
   std::uint64_t low_bits = 0;
-  for (int lane = 0; lane < kLanes; ++lane) low_bits |= ((warp.mask >> lane) & 1U) != 0 ? addresses[lane] : 0;
+  for (int lane = 0; lane < kLanes; ++lane) low_bits |= addresses[lane];
   if ((low_bits & static_cast<std::uint64_t>(bytes - 1)) == 0) return;
   for (int lane = 0; lane < kLanes; ++lane) {
     if (((warp.mask >> lane) & 1U) == 0 || addresses[lane] % static_cast<std::uint64_t>(bytes) == 0) continue;
@@ -89,14 +150,12 @@ void check_alignment(const WarpState& warp, const Operation& operation, const Ad
   }
 }
 
-/// The lowest and highest address among the mask's lanes.
-std::pair<std::uint64_t, std::uint64_t> address_range(const Addresses& addresses, LaneMask mask) {
-  std::uint64_t low = ~std::uint64_t{0};
-  std::uint64_t high = 0;
-  for (int lane = 0; lane < kLanes; ++lane) {
-    const bool active = ((mask >> lane) & 1U) != 0;
-    low = std::min(low, active ? addresses[lane] : ~std::uint64_t{0});
-    high = std::max(high, active ? addresses[lane] : 0);
+std::pair<std::uint64_t, std::uint64_t> address_range(const Addresses& addresses) {
+  std::uint64_t low = addresses[0];
+  std::uint64_t high = addresses[0];
+  for (int lane = 1; lane < kLanes; ++lane) {
+    low = std::min(low, addresses[lane]);
+    high = std::max(high, addresses[lane]);
   }
   return {low, high};
 }
@@ -113,7 +172,7 @@ std::string place_in_memory(const DeviceMemory& memory, std::uint64_t address) {
 
 void check_global(const WarpState& warp, const Operation& operation, const Addresses& addresses, int bytes) {
   CachedRange& cached = warp.block->ranges[operation.instruction];
-  const auto [low, high] = address_range(addresses, warp.mask);
+  const auto [low, high] = address_range(addresses);
   const std::uint64_t end = high + static_cast<std::uint64_t>(bytes);
   if (cached.begin <= low && end <= cached.end) return;
   for (int lane = 0; lane < kLanes; ++lane) {
@@ -131,6 +190,8 @@ void check_global(const WarpState& warp, const Operation& operation, const Addre
 /// Shared or local memory: offsets from 0 to before `size`.
 void check_bounds(const WarpState& warp, const Operation& operation, const Addresses& addresses, int bytes,
                   std::size_t size, const char* space) {
+  const auto [low, high] = address_range(addresses);
+  if (high <= size && static_cast<std::uint64_t>(bytes) <= size - high) return;
   for (int lane = 0; lane < kLanes; ++lane) {
     if (((warp.mask >> lane) & 1U) == 0) continue;
     if (addresses[lane] <= size && static_cast<std::uint64_t>(bytes) <= size - addresses[lane]) continue;
@@ -157,12 +218,12 @@ void move_data(const WarpState& warp, const Operation& operation, bool is_store,
       }
     } else {
       Element* const destination = warp.write<Element>(operation.operands[element]);
-      for (int lane = 0; lane < kLanes; ++lane) {
-        if (((warp.mask >> lane) & 1U) == 0) continue;
+      // Lanes that take no part have a valid place as well (fill_inactive).
+      write_lanes(destination, warp.mask, [&](int lane) {
         Memory value;
         std::memcpy(&value, places[lane] + at, sizeof value);
-        destination[lane] = static_cast<Element>(value);  // signed types extend their sign
-      }
+        return static_cast<Element>(value);  // signed types extend their sign
+      });
     }
   }
 }
@@ -192,7 +253,7 @@ std::array<std::byte*, kLanes> places_in(const WarpState& warp, const Operation&
   } else {
     check_global(warp, operation, addresses, bytes);
     for (int lane = 0; lane < kLanes; ++lane) places[lane] = block.memory->host(addresses[lane]);
-    block.counters[operation.instruction].sectors += count_sectors(addresses, warp.mask);
+    block.counters[operation.instruction].sectors += count_sectors(addresses);
   }
   return places;
 }
@@ -223,7 +284,10 @@ void access_generic(WarpState& warp, const Operation& operation, Addresses addre
   const LaneMask all = warp.mask;
   const auto with_lanes = [&](LaneMask lanes, auto access) {
     warp.mask = all & lanes;
-    if (warp.mask != 0) access(warp, operation, addresses);
+    if (warp.mask == 0) return;
+    Addresses of_lanes = addresses;
+    fill_inactive(of_lanes, warp.mask);
+    access(warp, operation, of_lanes);
   };
   with_lanes(shared, access_at<ptx::Space::shared, Memory, Element, kStore>);
   with_lanes(local, access_at<ptx::Space::local, Memory, Element, kStore>);
