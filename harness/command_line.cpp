@@ -76,6 +76,16 @@ std::string seed_error(const std::string& text) {
   return fmt::format("expected a whole number from 0 to {}, got '{}'", UINT64_MAX, text);
 }
 
+/// Also refuses "nan", which CLI::Range lets pass.
+CLI::Validator number_between(double smallest, double largest) {
+  const auto error = [smallest, largest](const std::string& text) -> std::string {
+    double value = 0;
+    if (CLI::detail::lexical_cast(text, value) && value >= smallest && value <= largest) return {};
+    return fmt::format("expected a number from {} to {}, got '{}'", smallest, largest, text);
+  };
+  return {error, fmt::format("FLOAT in [{} - {}]", smallest, largest), "number_between"};
+}
+
 double parse_seconds(const std::string& flag, const std::string& text) {
   // Google Benchmark writes "0.5" or "0.5s".
   double value = 0;
@@ -156,17 +166,17 @@ void add_run_options(CLI::App& run, RunArguments& a) {
       ->group("Which cases");
 
   run.add_option("--budget", a.options.budget_seconds, "seconds of measuring for each case (default 1)")
-      ->check(CLI::Range(0.0, 1e6))
+      ->check(number_between(0.0, 1e6))
       ->group("How");
   run.add_option("--precision", a.options.target_half_width,
                  "stop when the interval's half width is below this part of the median (default 0.01)")
-      ->check(CLI::Range(0.0, 1.0))
+      ->check(number_between(0.0, 1.0))
       ->group("How");
   run.add_option("--repetitions", a.repetitions, "exactly so many samples of each case")
       ->check(CLI::Range(1, 100000))
       ->group("How");
   run.add_option("--timeout", a.timeout, "seconds for each step of a case (default 60, and 5 for each GFLOP)")
-      ->check(CLI::Range(0.1, 1e6))
+      ->check(number_between(0.1, 1e6))
       ->group("How");
   run.add_option("--isolate", a.isolate,
                  "'process': every case in a process of its own (default); 'none': all in this "
