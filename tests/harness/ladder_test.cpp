@@ -126,6 +126,14 @@ TEST(Ladder, ALibraryWithItsOwnLayoutCountsWithItsLayerTime) {
   EXPECT_EQ(rows[1].at("percent_of_library"), 80.0) << "the faster library is the ceiling";
 }
 
+TEST(Ladder, TheFasterLibraryIsTheCeilingInWhicheverOrderTheyStand) {
+  for (const auto& [first, second] : {std::pair{25.0, 50.0}, {50.0, 25.0}}) {
+    const ordered_json rows =
+        rows_of({one_case("first", 100.0), one_case("library", first), one_case("library-blocked", second)});
+    EXPECT_EQ(rows[0].at("percent_of_library"), 25.0);
+  }
+}
+
 TEST(Ladder, TheLayerTimeIsTheHotOne) {
   ordered_json blocked = one_case("library-blocked", std::nullopt);
   blocked["time"] = time("op", 10.0);
