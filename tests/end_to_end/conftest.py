@@ -10,7 +10,7 @@ import sys
 import time
 import uuid
 from pathlib import Path
-from typing import Any, Iterator, Sequence
+from typing import Any, Callable, Iterator, Sequence
 
 import pytest
 
@@ -29,6 +29,8 @@ SMALL = ["--shape", "1,8,8,2,3", "--repetitions", "3", "--benchmark_min_time=0.0
 
 _MARK = f"CONVLADDER_TEST_MARK={uuid.uuid4().hex}"
 os.environ.update([_MARK.split("=")])  # inherited by everything that is started here
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+"""Beside other tests, two threads wait for each other a thousand times longer than these cases compute."""
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -142,3 +144,9 @@ def mounted(folder: Path, options: Sequence[str]) -> Iterator[Path]:
         yield folder
     finally:
         subprocess.run(["umount", str(folder)], check=True)
+
+
+@pytest.fixture
+def mount() -> Callable[..., None]:
+    """Calls mount, for a change of what is mounted already."""
+    return lambda *arguments: subprocess.run(["mount", *map(str, arguments)], check=True) and None

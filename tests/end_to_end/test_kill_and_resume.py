@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import random
 import signal
 import time
@@ -55,8 +56,8 @@ def assert_went_on(before: dict[str, Any], after: dict[str, Any]) -> None:
 
 
 def test_kill_at_random_moments(tmp_path: Path) -> None:
-    seed = random.SystemRandom().randrange(2**32)
-    print(f"seed {seed}")  # shown when the test fails
+    seed = int(os.environ.get("CONVLADDER_TEST_SEED", random.SystemRandom().randrange(2**32)))
+    print(f"CONVLADDER_TEST_SEED={seed}")  # shown when the test fails
     moments = random.Random(seed)
     folder, before, killed, runs = tmp_path / "run0", None, 0, 1
     partial_kills = 0
