@@ -57,7 +57,7 @@ class CaseSession {
 
   NvtxRange range_;
   std::string id_;
-  const RegisteredVariant& variant_;
+  RegisteredVariant variant_;  // a copy: what it came from may be a temporary
   const Workload& workload_;
   std::unique_ptr<Device> device_;
   DeviceBuffer input_;

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Runs the pytest suite of a folder for ctest; exits with 77, which ctest counts as skipped, where a part is missing."""
+"""Runs the pytest suite of a folder for ctest. Exits with 77, skipped, where one of its packages is missing."""
 
 from __future__ import annotations
 

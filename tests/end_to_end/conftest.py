@@ -20,8 +20,9 @@ sys.path.insert(0, str(SCRIPTS))
 
 from validate_record import complaints  # noqa: E402  (found through the line above)
 
-PROGRAM = Path(os.environ.get("CONVLADDER_PROGRAM", REPOSITORY / "build/release/convladder")).resolve()
-SEEDED = Path(os.environ.get("CONVLADDER_SEEDED_PROGRAM", REPOSITORY / "build/release/tests/convladder_seeded")).resolve()
+RELEASE = REPOSITORY / "build/release"
+PROGRAM = Path(os.environ.get("CONVLADDER_PROGRAM", RELEASE / "convladder")).resolve()
+SEEDED = Path(os.environ.get("CONVLADDER_SEEDED_PROGRAM", RELEASE / "tests/convladder_seeded")).resolve()
 DATASETS = Path(os.environ.get("CONVLADDER_DATASETS", REPOSITORY.parent / "shared/datasets"))
 
 SMALL = ["--shape", "1,8,8,2,3", "--repetitions", "3", "--benchmark_min_time=0.0005"]
