@@ -11,7 +11,7 @@ namespace {
 constexpr double kStartSeconds = 0.15;        // a process, its libraries and its memory
 constexpr double kUnseenFlopPerSecond = 5e9;  // a plain loop on two cores: on the slow side, as estimates should be
 constexpr double kSimulatedFlopPerSecond = 0.5e9;
-constexpr double kFewestCalls = 5;            // verified before and after, and three samples
+constexpr double kFewestCalls = 5;  // verified before and after, and three samples
 
 }  // namespace
 

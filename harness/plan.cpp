@@ -93,8 +93,8 @@ std::vector<LayerWork> layer_works(const RunOptions& options) {
   return works;
 }
 
-/// The kinds of device a family's cases are planned for: those asked for. Otherwise the first of each family, whose cases
-/// say why they are skipped if it is not there, and then the first that is there beside it.
+/// The kinds of device a family's cases are planned for: those asked for. Otherwise the first of each family, whose
+/// cases say why they are skipped if it is not there, and then the first that is there beside it.
 std::vector<DeviceKind> kinds_for(const RunOptions& options) {
   std::vector<DeviceKind> chosen;
   std::set<std::string_view> served;
@@ -145,7 +145,7 @@ CaseGroup make_group(const RunOptions& options, const LayerWork& work, const Dev
         .work = work,
         .skipped = unavailable,
         .unsupported = {},
-                        .has_clock = kind.has_clock};
+        .has_clock = kind.has_clock};
     if (!options.case_filter.empty() && !std::regex_search(planned.id, filter)) continue;
     if (planned.skipped.empty() && work.source != nullptr) {
       planned.skipped = upstream_unsupported(*work.source, work.layer_index);

@@ -83,8 +83,7 @@ Check check_output(Device& device, const DeviceBuffer& output, const Problem& pr
     compare_image(problem, i, values.data(), tolerance, check);
   }
   if (check.unwritten > 0) {
-    const std::string unwritten =
-        fmt::format("{} of {} output elements were never written", check.unwritten, floats);
+    const std::string unwritten = fmt::format("{} of {} output elements were never written", check.unwritten, floats);
     check.first_failure = check.first_failure.empty() ? unwritten : unwritten + "; first: " + check.first_failure;
   }
   check.passed = check.first_failure.empty();

@@ -73,7 +73,7 @@ const DeviceRegistration registration{
      .unavailable = unavailable,
      .open = [] { return std::unique_ptr<Device>(std::make_unique<SimulatedDevice>()); },
      .facts = facts,
-    .has_clock = false}};
+     .has_clock = false}};
 
 }  // namespace
 

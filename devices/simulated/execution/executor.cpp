@@ -263,7 +263,8 @@ struct FirstFault {
 
 LaunchResult execute(const Program& program, DeviceMemory& memory, const LaunchConfiguration& configuration,
                      const MakeObservers& make_observers) {
-  const GridWindow window = configuration.window.count == 0 ? GridWindow{0, configuration.grid.x} : configuration.window;
+  const GridWindow window =
+      configuration.window.count == 0 ? GridWindow{0, configuration.grid.x} : configuration.window;
   const Dim3 part{window.count, configuration.grid.y, configuration.grid.z};
   const std::uint64_t blocks = thread_count(part);
   const auto multiprocessors = static_cast<std::uint64_t>(std::max(1, configuration.multiprocessors));
@@ -279,7 +280,8 @@ LaunchResult execute(const Program& program, DeviceMemory& memory, const LaunchC
       for (std::uint64_t block = sm; block < blocks; block += multiprocessors) {
         try {
           const Dim3 index{window.first + static_cast<unsigned>(block % part.x),
-                           static_cast<unsigned>(block / part.x % part.y), static_cast<unsigned>(block / part.x / part.y)};
+                           static_cast<unsigned>(block / part.x % part.y),
+                           static_cast<unsigned>(block / part.x / part.y)};
           runner.run(index, static_cast<int>(sm));
         } catch (...) {
           if (block < faults[thread].block) faults[thread] = {block, std::current_exception()};
