@@ -17,6 +17,7 @@ endforeach()
 
 function(embed_ptxas_reports target)
   set(reports "")
+  set(images "")
   set(compiler "${CMAKE_CUDA_COMPILER}" -std=c++${CMAKE_CUDA_STANDARD} -lineinfo "-I${PROJECT_SOURCE_DIR}"
                "-arch=compute_${CONVLADDER_OLDEST_CUDA_ARCHITECTURE}")
   if(CMAKE_CUDA_HOST_COMPILER)
@@ -43,6 +44,8 @@ function(embed_ptxas_reports target)
       COMMENT "Assembling ${name} for its report"
       VERBATIM)
     list(APPEND reports "${report}")
+    list(APPEND images "${ptx}")
   endforeach()
   embed_files(TARGET ${target} NAME ptxas_reports FILES ${reports})
+  embed_files(TARGET ${target} NAME ptx_images FILES ${images})
 endfunction()

@@ -89,6 +89,22 @@ struct DeviceState {
   std::vector<std::string> throttle_reasons;
 };
 
+/// What a device counted of one kernel launch: exact figures, no times.
+struct KernelCounters {
+  std::string kernel;  ///< as written: "convladder::conv_shared_memory"
+  Dim3 grid;
+  Dim3 block;
+  std::vector<std::pair<std::string, double>> values;  ///< by the profiler's names of them
+
+  bool operator==(const KernelCounters&) const = default;
+};
+
+/// The blocks of a launch with blockIdx.x from `first` to before `first + count`.
+struct GridWindow {
+  unsigned first = 0;
+  unsigned count = 0;
+};
+
 /// A place where convolutions run. Every failure is an exception: `DeviceError` for a launch or a copy that failed.
 class Device {
  public:
@@ -120,6 +136,13 @@ class Device {
   virtual void flush_caches() {}
 
   virtual DeviceState state() const { return {}; }
+
+  /// Whether `time_ns` says anything about a kernel. A device that does not counts instead.
+  virtual bool has_clock() const { return true; }
+  /// The counters of the launches since the last call, in order. Empty for devices that count nothing.
+  virtual std::vector<KernelCounters> take_counters() { return {}; }
+  /// From now on only the window's blocks of every launch run; none lifts the limit. For devices that count.
+  virtual void set_grid_window(std::optional<GridWindow> /*window*/) {}
 
   /// What was written outside of an allocation since the last call, in one line; empty if nothing was seen.
   virtual std::string memory_violation() { return {}; }

@@ -26,6 +26,7 @@ struct DeviceKind {
   std::unique_ptr<Device> (*open)() = nullptr;
   /// The device's name and figures; empty where none is there. The first fact is ("name", …).
   std::vector<DeviceFact> (*facts)() = nullptr;
+  bool has_clock = true;  ///< false for devices that count and do not time
 };
 
 /// All kinds in this build, by `order`.

@@ -107,7 +107,7 @@ ordered_json case_json(const PlannedCase& planned, const CaseOutcome& outcome, i
           {"verification", outcome.verification},
           {"time", outcome.times.empty() ? ordered_json() : time_json(outcome.times.front(), outcome.stopped_because)},
           {"other_times", other_times_json(outcome)},
-          {"counters", nullptr},
+          {"counters", outcome.counters},
           {"resources", resources_json(planned)},
           {"prediction", nullptr},
           {"choice", text_or_null(outcome.choice)},

@@ -8,6 +8,7 @@
 #include <stdexcept>
 
 #include "devices/device_error.hpp"
+#include "harness/counters.hpp"
 #include "harness/google_engine.hpp"
 
 namespace convladder {
@@ -56,40 +57,45 @@ ordered_json CaseSession::carry_out(const ordered_json& request) {
   if (what == "prepare") return prepare();
   if (what == "verify") return verify();
   if (what == "verify integers") return verify_integers();
+  if (what == "count") return count();
   const auto of = request.at("of").get<std::string>();
   if (what == "calibrate") return calibrate(of, request.at("sample_ns").get<double>());
   if (what == "sample") return sample(of, request.at("iterations").get<int>(), request.at("cold").get<bool>());
   throw std::logic_error(fmt::format("unknown request '{}'", what));
 }
 
-void CaseSession::bind(const Problem& problem) {
+void CaseSession::bind(const Problem& problem, int batch) {
+  const ConvShape shape = problem.shape.with_batch(batch);
   prepared_.reset();
   output_ = {};
-  input_ = device_->allocate(problem.input.size_bytes(), "input");
-  output_ = device_->allocate(static_cast<std::size_t>(problem.shape.output_elements()) * sizeof(float), "output");
+  input_ = device_->allocate(static_cast<std::size_t>(shape.input_elements()) * sizeof(float), "input");
+  output_ = device_->allocate(static_cast<std::size_t>(shape.output_elements()) * sizeof(float), "output");
   device_->copy_to_device(input_.address(), problem.input.data(), problem.input.size_bytes());
-  prepared_ =
-      variant_.variant->prepare(*device_, problem.shape, problem.weights.data(), {input_.floats(), output_.floats()});
+  prepared_ = variant_.variant->prepare(*device_, shape, problem.weights.data(), {input_.floats(), output_.floats()});
   device_->wait();
+  // Of a batch that is only counted, the problem holds the first images: the others' blocks do not run.
+  device_->set_grid_window(batch == problem.shape.batch ? std::nullopt
+                                                        : std::optional(GridWindow{0, unsigned(problem.shape.batch)}));
 }
 
 ordered_json CaseSession::prepare() {
   const Problem& problem = workload_.real();
-  bind(problem);
+  const ConvShape shape = problem.shape.with_batch(workload_.planned_batch());
+  bind(problem, shape.batch);
   // Once more, now that libraries are loaded and memory is touched: what preparing costs, not what starting costs.
   prepared_.reset();
   const double prepare_ns = device_->time_ns([&] {
-    prepared_ =
-        variant_.variant->prepare(*device_, problem.shape, problem.weights.data(), {input_.floats(), output_.floats()});
+    prepared_ = variant_.variant->prepare(*device_, shape, problem.weights.data(), {input_.floats(), output_.floats()});
   });
   return {{"prepare_ns", prepare_ns},
           {"own_layout", prepared_->has_own_layout()},
           {"choice", prepared_->choice()},
-          {"can_be_cold", device_->can_flush_caches()}};
+          {"can_be_cold", device_->can_flush_caches()},
+          {"has_clock", device_->has_clock()}};
 }
 
 Check CaseSession::run_and_check(const Problem& problem, double tolerance, double* call_ns) {
-  poison(*device_, output_);
+  poison(*device_, output_, static_cast<std::size_t>(problem.shape.output_elements()));
   const double nanoseconds = timed_call(time_of::kLayer, false);
   if (call_ns != nullptr) *call_ns = nanoseconds;
   return check_output(*device_, output_, problem, tolerance);
@@ -105,9 +111,31 @@ ordered_json CaseSession::verify_integers() {
   // Sums of small integers are exact in float32, whatever their order; a variant with coarser arithmetic keeps its
   // own tolerance.
   const double tolerance = variant_.variant->tolerance() <= 1e-6 ? 0 : variant_.variant->tolerance();
-  bind(workload_.integers());
+  bind(workload_.integers(), workload_.integers().shape.batch);
   const Check check = run_and_check(workload_.integers(), tolerance, nullptr);
   return {{"check", check.to_json()}};
+}
+
+std::vector<KernelCounters> CaseSession::count_images(int first, int count) {
+  device_->set_grid_window(GridWindow{static_cast<unsigned>(first), static_cast<unsigned>(count)});
+  device_->take_counters();
+  prepared_->convolve();
+  device_->wait();
+  return device_->take_counters();
+}
+
+ordered_json CaseSession::count() {
+  const int images = workload_.real().shape.batch;
+  const int batch = workload_.planned_batch();
+  if (images == batch) return {{"counters", counters_json(count_images(0, batch), batch, batch)}};
+  // What two neighbouring parts of the batch do alike, all of it does: blocks differ in their images only, and the
+  // parts begin at the same place in a sector.
+  const int part = images / 2;
+  const std::vector<KernelCounters> first = count_images(0, part);
+  const bool alike = first == count_images(part, part);
+  ScaledCounters scaled(first, batch / part);
+  if (batch % part != 0) scaled.add(count_images(0, batch % part));
+  return {{"counters", counters_json(scaled.result(), images, batch, alike)}};
 }
 
 void CaseSession::call(const std::string& of) {

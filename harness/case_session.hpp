@@ -31,10 +31,11 @@ class CaseSession {
   CaseSession& operator=(const CaseSession&) = delete;
 
   /// Carries out one request and returns the reply; what fails is in the reply, as a status and a reason.
-  ///   {"do": "prepare"}                        -> {"prepare_ns", "own_layout", "choice", "can_be_cold"}
+  ///   {"do": "prepare"}                        -> {"prepare_ns", "own_layout", "choice", "can_be_cold", "has_clock"}
   ///   {"do": "verify"}                         -> {"check", "compared", "call_ns"}: real inputs, poisoned output
   ///   {"do": "verify integers"}                -> {"check"}: prepares anew, on the small problem, and back
   ///   {"do": "calibrate", "of", "sample_ns"}   -> {"iterations"}: so that a sample takes at least that long
+  ///   {"do": "count"}                          -> {"counters"}: instead of sampling, where the device has no clock
   ///   {"do": "sample", "of", "iterations", "cold"} -> {"ns", "state"}: mean nanoseconds of a call
   nlohmann::ordered_json answer(const nlohmann::ordered_json& request);
 
@@ -46,7 +47,10 @@ class CaseSession {
   nlohmann::ordered_json calibrate(const std::string& of, double sample_ns);
   nlohmann::ordered_json sample(const std::string& of, int iterations, bool cold);
 
-  void bind(const Problem& problem);
+  nlohmann::ordered_json count();
+
+  void bind(const Problem& problem, int batch);
+  std::vector<KernelCounters> count_images(int first, int count);
   Check run_and_check(const Problem& problem, double tolerance, double* call_ns);
   void call(const std::string& of);
   double timed_call(const std::string& of, bool cold);

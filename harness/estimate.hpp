@@ -18,7 +18,9 @@ class Estimator {
   double case_seconds(const PlannedCase& planned) const;
 
  private:
-  static std::string key(const PlannedCase& planned) { return planned.variant.info.name.data() + planned.work.name(); }
+  static std::string key(const PlannedCase& planned) {
+    return planned.device + "/" + std::string(planned.variant.info.name) + "/" + planned.work.name();
+  }
   const RunOptions* options_;
   std::map<std::string, double> seconds_per_image_;
 };

@@ -28,6 +28,7 @@ struct CaseOutcome {
   nlohmann::ordered_json verification;  ///< as in the record; null if it was never run
   std::vector<TimeSeries> times;        ///< the case's time first; empty unless the status is ok
   std::string stopped_because;
+  nlohmann::ordered_json counters;  ///< as in the record; null for devices that do not count
   std::optional<double> prepare_ns;
   std::string choice;
   std::string input_kind = "images";

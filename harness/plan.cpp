@@ -93,21 +93,19 @@ std::vector<LayerWork> layer_works(const RunOptions& options) {
   return works;
 }
 
-/// The kinds of device a family's cases are planned for: those asked for, otherwise those that are there, otherwise
-/// the first, whose cases then say why they are skipped.
+/// The kinds of device a family's cases are planned for: those asked for. Otherwise the first of each family, whose
+/// cases say why they are skipped if it is not there, and then the first that is there beside it.
 std::vector<DeviceKind> kinds_for(const RunOptions& options) {
   std::vector<DeviceKind> chosen;
   std::set<std::string_view> served;
   for (const DeviceKind& kind : device_kinds()) {
-    const bool wanted = options.devices.empty() ? kind.unavailable().empty() : selected(options.devices, kind.name);
+    const bool wanted = options.devices.empty() ? !served.contains(kind.family) : selected(options.devices, kind.name);
     if (!wanted) continue;
+    const bool first_of_family = std::ranges::none_of(chosen, [&](const auto& k) { return k.family == kind.family; });
+    const bool available = kind.unavailable().empty();
+    if (options.devices.empty() && !first_of_family && !available) continue;
     chosen.push_back(kind);
-    served.insert(kind.family);
-  }
-  if (options.devices.empty()) {
-    for (const DeviceKind& kind : device_kinds()) {
-      if (served.insert(kind.family).second) chosen.push_back(kind);
-    }
+    if (available) served.insert(kind.family);
   }
   return chosen;
 }
@@ -122,9 +120,18 @@ void check_memory(const LayerWork& work) {
       work.name(), work.shape.batch, needed / 1e9, available / 1e9, std::max<long>(1, long(available / per_image))));
 }
 
+/// Why the variant cannot run the shape on that kind of device; empty if it can.
+std::string unsupported_on(const DeviceKind& kind, const ConvVariant& variant, const ConvShape& shape) {
+  if (!kind.has_clock && variant.launch_plan(shape).empty()) {
+    const std::string reason = variant.unsupported_reason(shape);
+    return reason.empty() ? "its kernels are a library's: there is no PTX of them to execute" : reason;
+  }
+  return variant.unsupported_reason(shape);
+}
+
 CaseGroup make_group(const RunOptions& options, const LayerWork& work, const DeviceKind& kind,
                      const std::string& unavailable) {
-  CaseGroup group{work, std::string(kind.name), {}};
+  CaseGroup group{work, std::string(kind.name), {}, kind.has_clock};
   const std::regex filter(options.case_filter);
   for (const RegisteredVariant& registered : registered_variants()) {
     if (registered.info.family != kind.family || !selected(options.families, registered.info.family) ||
@@ -137,12 +144,13 @@ CaseGroup make_group(const RunOptions& options, const LayerWork& work, const Dev
         .device = group.device,
         .work = work,
         .skipped = unavailable,
-        .unsupported = {}};
+        .unsupported = {},
+        .has_clock = kind.has_clock};
     if (!options.case_filter.empty() && !std::regex_search(planned.id, filter)) continue;
     if (planned.skipped.empty() && work.source != nullptr) {
       planned.skipped = upstream_unsupported(*work.source, work.layer_index);
     }
-    if (planned.skipped.empty()) planned.unsupported = registered.variant->unsupported_reason(work.shape);
+    if (planned.skipped.empty()) planned.unsupported = unsupported_on(kind, *registered.variant, work.shape);
     group.cases.push_back(std::move(planned));
   }
   return group;
@@ -170,7 +178,8 @@ std::vector<CaseGroup> make_plan(const RunOptions& options) {
     for (const LayerWork& work : works) {
       CaseGroup group = make_group(options, work, kind, unavailable);
       if (group.cases.empty()) continue;
-      if (std::ranges::any_of(group.cases, &PlannedCase::runs)) check_memory(work);
+      const bool runs = std::ranges::any_of(group.cases, &PlannedCase::runs);
+      if (runs && kind.has_clock) check_memory(work);
       groups.push_back(std::move(group));
     }
   }

@@ -29,6 +29,7 @@ struct PlannedCase {
   LayerWork work;
   std::string skipped;      ///< why it is not run on this machine; empty if it is
   std::string unsupported;  ///< why the variant cannot run this shape; empty if it can
+  bool has_clock = true;    ///< whether the device times; if not it counts
   bool runs() const { return skipped.empty() && unsupported.empty(); }
 };
 
@@ -37,11 +38,15 @@ struct CaseGroup {
   LayerWork work;
   std::string device;
   std::vector<PlannedCase> cases;
+  bool has_clock = true;  ///< whether the device times; if not it counts, and executes kCountedImages of a batch
 };
 
 /// Without `--batch` these are the batch sizes, as far as one call's work stays below `kDefaultWorkLimit`.
 inline constexpr int kDefaultBatches[] = {10, 100, 1000};
 inline constexpr double kDefaultWorkLimit = 10e9;  ///< floating-point operations
+
+/// Images of a batch that a device without a clock executes; the others do the same.
+inline constexpr int kCountedImages = 8;
 
 /// All groups, by device, layer and batch. Throws UserError for names that are not known (nearest first), for filters
 /// that leave nothing, and for a batch whose tensors exceed the memory.

@@ -39,6 +39,11 @@ int largest_batch(const std::vector<CaseGroup>& plan) {
 }
 
 std::string result_line(const PlannedCase& planned, const CaseOutcome& outcome) {
+  if (outcome.status == "ok" && outcome.times.empty()) {
+    const double instructions = outcome.counters.at("totals").value("smsp__inst_executed.sum", 0.0);
+    return fmt::format("{:<11} {:<48} {:>10.4g} instructions of warps (counted)", outcome.status, planned.id,
+                       instructions);
+  }
   if (outcome.times.empty()) return fmt::format("{:<11} {}: {}", outcome.status, planned.id, outcome.reason);
   const TimeSeries& time = outcome.times.front();
   const double middle = median(time.samples);
@@ -139,7 +144,8 @@ class RunLoop {
     if (to_run.empty()) return;
     progress_.show(fmt::format("{} batch {}: inputs and reference", group.work.name(), group.work.shape.batch),
                    seconds_left());
-    const Workload workload(group.work, images_, options_.seed);
+    const Workload workload(group.work, images_, options_.seed,
+                            group.has_clock ? group.work.shape.batch : kCountedImages);
     run_group(
         to_run, workload, options_,
         [this](const PlannedCase& planned, const CaseOutcome& outcome) { finished(planned, outcome); },

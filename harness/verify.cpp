@@ -57,8 +57,8 @@ std::size_t read_floats(Device& device, const DeviceBuffer& output, std::size_t 
 
 }  // namespace
 
-void poison(Device& device, const DeviceBuffer& output) {
-  const std::size_t floats = output.bytes() / sizeof(float);
+void poison(Device& device, const DeviceBuffer& output, std::size_t floats) {
+  floats = std::min(floats, output.bytes() / sizeof(float));
   const std::vector<std::uint32_t> pattern(std::min(floats, kChunkFloats), kPoison);
   for (std::size_t first = 0; first < floats; first += pattern.size()) {
     const std::size_t count = std::min(pattern.size(), floats - first);
@@ -68,10 +68,12 @@ void poison(Device& device, const DeviceBuffer& output) {
 
 Check check_output(Device& device, const DeviceBuffer& output, const Problem& problem, double tolerance) {
   Check check;
+  const std::size_t floats =
+      std::min(static_cast<std::size_t>(problem.shape.output_elements()), output.bytes() / sizeof(float));
   const auto image_elements = static_cast<std::size_t>(problem.shape.output_elements_per_image());
-  std::vector<float> values(std::max(image_elements, std::min(kChunkFloats, output.bytes() / sizeof(float))));
-  for (std::size_t first = 0; first < output.bytes() / sizeof(float);) {
-    const std::size_t count = read_floats(device, output, first, values);
+  std::vector<float> values(std::max(image_elements, std::min(kChunkFloats, floats)));
+  for (std::size_t first = 0; first < floats;) {
+    const std::size_t count = std::min(read_floats(device, output, first, values), floats - first);
     check.unwritten += count_poison(values, count);
     first += count;
   }
@@ -81,8 +83,7 @@ Check check_output(Device& device, const DeviceBuffer& output, const Problem& pr
     compare_image(problem, i, values.data(), tolerance, check);
   }
   if (check.unwritten > 0) {
-    const std::string unwritten =
-        fmt::format("{} of {} output elements were never written", check.unwritten, output.bytes() / sizeof(float));
+    const std::string unwritten = fmt::format("{} of {} output elements were never written", check.unwritten, floats);
     check.first_failure = check.first_failure.empty() ? unwritten : unwritten + "; first: " + check.first_failure;
   }
   check.passed = check.first_failure.empty();

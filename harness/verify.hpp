@@ -1,6 +1,7 @@
 // Whether an output is right: against float64, NaN-proof, every element written.
 #pragma once
 
+#include <limits>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
@@ -23,10 +24,12 @@ struct Check {
 };
 
 /// Fills the output with a NaN of a pattern that no arithmetic produces.
-void poison(Device& device, const DeviceBuffer& output);
+/// At most `floats` of them, for outputs of which only a part is computed.
+void poison(Device& device, const DeviceBuffer& output, std::size_t floats = std::numeric_limits<std::size_t>::max());
 
 /// Holds the output against the problem's reference: |error| <= tolerance * sum(|x * w|) for every element of the
-/// compared images, and no poison left anywhere. A tolerance of 0 asks for the very bits.
+/// compared images, and no poison left anywhere in the problem's batch, which may be the first images of a larger one.
+/// A tolerance of 0 asks for the very bits.
 Check check_output(Device& device, const DeviceBuffer& output, const Problem& problem, double tolerance);
 
 }  // namespace convladder

@@ -129,7 +129,10 @@ std::vector<int> spread_of_images(int batch) {
 
 void Workload::attach() { attach_problem(integers_, attach_problem(real_, memory_->data())); }
 
-Workload::Workload(const LayerWork& work, const ImageSet& images, std::uint64_t seed) {
+Workload::Workload(const LayerWork& planned_work, const ImageSet& images, std::uint64_t seed, int most_images)
+    : planned_batch_(planned_work.shape.batch) {
+  LayerWork work = planned_work;
+  work.shape.batch = std::min(work.shape.batch, most_images);
   real_.shape = work.shape;
   real_.compared_images = spread_of_images(work.shape.batch);
   integers_.shape = work.shape.with_batch(std::min(work.shape.batch, kIntegerImages));
@@ -148,13 +151,15 @@ Workload::Workload(const LayerWork& work, const ImageSet& images, std::uint64_t 
 ordered_json Workload::header() const {
   return {{"bytes", memory_->bytes()},
           {"input_kind", input_kind_},
+          {"planned_batch", planned_batch_},
           {"real", shape_to_list(real_.shape)},
           {"integers", shape_to_list(integers_.shape)}};
 }
 
 Workload::Workload(const ordered_json& header, int descriptor)
     : memory_(std::make_unique<SharedMemory>(descriptor, header.at("bytes").get<std::size_t>())),
-      input_kind_(header.at("input_kind").get<std::string>()) {
+      input_kind_(header.at("input_kind").get<std::string>()),
+      planned_batch_(header.at("planned_batch").get<int>()) {
   real_.shape = shape_from_list(header.at("real"));
   real_.compared_images = spread_of_images(real_.shape.batch);
   integers_.shape = shape_from_list(header.at("integers"));

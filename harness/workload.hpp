@@ -1,6 +1,7 @@
 // What the cases of a group compute on: inputs, weights, and the reference their results are held against.
 #pragma once
 
+#include <limits>
 #include <memory>
 #include <nlohmann/json_fwd.hpp>
 #include <span>
@@ -27,8 +28,10 @@ struct Problem {
 class Workload {
  public:
   /// Computes inputs and references on all cores. `images` feed first layers directly and later ones through the
-  /// layers before them; shapes with more than one channel and no network get random input.
-  Workload(const LayerWork& work, const ImageSet& images, std::uint64_t seed);
+  /// layers before them; shapes with more than one channel and no network get random input. With `most_images` the
+  /// real problem is only the first images of the batch, for devices that count instead of timing.
+  Workload(const LayerWork& work, const ImageSet& images, std::uint64_t seed,
+           int most_images = std::numeric_limits<int>::max());
   /// Opens, in another process, what `header` describes.
   Workload(const nlohmann::ordered_json& header, int descriptor);
 
@@ -38,6 +41,8 @@ class Workload {
 
   const Problem& real() const { return real_; }
   const Problem& integers() const { return integers_; }
+  /// Images of the case's batch; the real problem may hold fewer.
+  int planned_batch() const { return planned_batch_; }
   /// "images", "upstream activations" or "random".
   const std::string& input_kind() const { return input_kind_; }
 
@@ -45,6 +50,7 @@ class Workload {
   void attach();
   std::unique_ptr<SharedMemory> memory_;
   std::string input_kind_;
+  int planned_batch_ = 0;
   Problem real_;
   Problem integers_;
 };

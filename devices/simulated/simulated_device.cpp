@@ -11,6 +11,7 @@
 #include "devices/device_registry.hpp"
 #include "devices/kernel_resources.hpp"
 #include "devices/ptx_images.hpp"
+#include "devices/simulated/counters/metrics.hpp"
 #include "devices/simulated/ptx/parser.hpp"
 
 namespace convladder::simulated {
@@ -71,7 +72,8 @@ const DeviceRegistration registration{
      .order = 30,
      .unavailable = unavailable,
      .open = [] { return std::unique_ptr<Device>(std::make_unique<SimulatedDevice>()); },
-     .facts = facts}};
+     .facts = facts,
+     .has_clock = false}};
 
 }  // namespace
 
@@ -140,6 +142,7 @@ void SimulatedDevice::launch(const KernelLaunch& launch) {
     for (std::size_t i = 0; i < launch.arguments.size(); ++i) {
       std::ranges::copy(launch.arguments[i], configuration.parameters.begin() + program.parameter_offsets[i]);
     }
+    if (window_) configuration.window = *window_;
     configuration.multiprocessors = kMultiprocessors;
     configuration.host_threads = usable_cores();
     launches_.push_back({&program, launch, execute(program, memory_, configuration)});
@@ -148,6 +151,15 @@ void SimulatedDevice::launch(const KernelLaunch& launch) {
   } catch (const ptx::PtxError& error) {
     throw DeviceError(error.what());
   }
+}
+
+std::vector<KernelCounters> SimulatedDevice::take_counters() {
+  std::vector<KernelCounters> counters;
+  for (const RecordedLaunch& recorded : take_launches()) {
+    counters.push_back({kernel_display_name(recorded.launch.kernel), recorded.launch.grid, recorded.launch.block,
+                        metric_values(*recorded.program->kernel, recorded.result.counters)});
+  }
+  return counters;
 }
 
 double SimulatedDevice::time_ns(const std::function<void()>& work) {

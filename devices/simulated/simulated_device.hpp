@@ -35,7 +35,11 @@ class SimulatedDevice final : public Device {
   /// The host's time: the simulated device has no clock, and nobody may take this for the kernel's.
   double time_ns(const std::function<void()>& work) override;
 
-  /// The launches since the last call, in order.
+  bool has_clock() const override { return false; }
+  std::vector<KernelCounters> take_counters() override;
+  void set_grid_window(std::optional<GridWindow> window) override { window_ = window; }
+
+  /// The launches since the last call, in order, instruction by instruction.
   std::vector<RecordedLaunch> take_launches() { return std::exchange(launches_, {}); }
 
  private:
@@ -46,6 +50,7 @@ class SimulatedDevice final : public Device {
   DeviceMemory memory_;
   std::map<const void*, std::unique_ptr<Program>> programs_;
   std::vector<RecordedLaunch> launches_;
+  std::optional<GridWindow> window_;
 };
 
 }  // namespace convladder::simulated

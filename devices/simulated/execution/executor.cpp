@@ -56,10 +56,8 @@ class BlockRunner {
 
   void set_observers(std::vector<AccessObserver*> observers) { context_.observers = std::move(observers); }
 
-  void run(std::uint64_t block, int multiprocessor) {
-    const Dim3& grid = configuration_.grid;
-    context_.block_index = {static_cast<unsigned>(block % grid.x), static_cast<unsigned>(block / grid.x % grid.y),
-                            static_cast<unsigned>(block / grid.x / grid.y)};
+  void run(const Dim3& block, int multiprocessor) {
+    context_.block_index = block;
     fill_constants(program_.special.block_index, context_.block_index);
     std::ranges::fill(context_.shared, std::byte{0});
     for (Warp& warp : warps_) {
@@ -265,7 +263,10 @@ struct FirstFault {
 
 LaunchResult execute(const Program& program, DeviceMemory& memory, const LaunchConfiguration& configuration,
                      const MakeObservers& make_observers) {
-  const std::uint64_t blocks = thread_count(configuration.grid);
+  const GridWindow window =
+      configuration.window.count == 0 ? GridWindow{0, configuration.grid.x} : configuration.window;
+  const Dim3 part{window.count, configuration.grid.y, configuration.grid.z};
+  const std::uint64_t blocks = thread_count(part);
   const auto multiprocessors = static_cast<std::uint64_t>(std::max(1, configuration.multiprocessors));
   const auto threads = static_cast<std::size_t>(std::max(1, configuration.host_threads));
   std::vector<std::vector<InstructionCounters>> counters(threads);
@@ -278,7 +279,10 @@ LaunchResult execute(const Program& program, DeviceMemory& memory, const LaunchC
     for (std::uint64_t sm = next_multiprocessor++; sm < multiprocessors; sm = next_multiprocessor++) {
       for (std::uint64_t block = sm; block < blocks; block += multiprocessors) {
         try {
-          runner.run(block, static_cast<int>(sm));
+          const Dim3 index{window.first + static_cast<unsigned>(block % part.x),
+                           static_cast<unsigned>(block / part.x % part.y),
+                           static_cast<unsigned>(block / part.x / part.y)};
+          runner.run(index, static_cast<int>(sm));
         } catch (...) {
           if (block < faults[thread].block) faults[thread] = {block, std::current_exception()};
           break;

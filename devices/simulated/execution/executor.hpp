@@ -14,6 +14,7 @@ struct LaunchConfiguration {
   Dim3 block;
   std::uint32_t dynamic_shared_bytes = 0;
   std::vector<std::byte> parameters;  ///< laid out as Program::parameter_offsets says
+  GridWindow window;                  ///< blocks that run; a count of 0 stands for all
   int multiprocessors = 1;            ///< of the simulated GPU: block b runs on multiprocessor b modulo this
   int host_threads = 1;               ///< results and counters are the same for every number
 };

@@ -1,0 +1,29 @@
+// From what instructions did to figures in the profiler's vocabulary.
+//
+// Names are those of Nsight Compute for the same event on hardware. What is counted here are PTX instructions: exact
+// for the PTX, and not the machine code that ptxas makes of it, which unrolls further, merges loads and folds
+// constants. docs/counters.md has the table; it is made from `metrics()`.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "devices/simulated/execution/block_context.hpp"
+#include "devices/simulated/ptx/module.hpp"
+
+namespace convladder::simulated {
+
+struct Metric {
+  std::string name;        ///< Nsight Compute's
+  std::string definition;  ///< one sentence: what is counted, in which unit
+};
+
+/// All metrics, in the order of `metric_values`.
+const std::vector<Metric>& metrics();
+
+/// The figures of a launch. Sums are whole numbers; ratios whose denominator is 0 are left out.
+std::vector<std::pair<std::string, double>> metric_values(const ptx::Kernel& kernel,
+                                                          const std::vector<InstructionCounters>& counters);
+
+}  // namespace convladder::simulated

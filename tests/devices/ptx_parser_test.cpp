@@ -1,0 +1,131 @@
+#include "devices/simulated/ptx/parser.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "devices/ptx_kernels.hpp"
+#include "devices/simulated/ptx/control_flow.hpp"
+
+namespace convladder::ptx {
+namespace {
+
+using simulated::kernel_text;
+
+Module parse(const std::string& body, const std::string& parameters = "") {
+  return parse_module(kernel_text(parameters, body), "test.ptx");
+}
+
+std::string error_of(const std::string& text) {
+  try {
+    parse_module(text, "test.ptx");
+  } catch (const PtxError& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+std::string error_in_body(const std::string& body) { return error_of(kernel_text("", body)); }
+
+TEST(PtxParser, ReadsAKernelWithItsParametersRegistersAndPlaces) {
+  const Module good = parse_module(
+      ".version 8.0\n.target sm_75\n.address_size 64\n.file 1 \"a/conv.cu\"\n.visible .entry k(\n.param .u64 "
+      "a,\n.param "
+      ".align 4 .b8 b[44]\n)\n.maxntid 256, 2, 1\n{\n.reg .pred %p<2>;\n.reg .b32 %r<3>;\n.loc 1 17 3\nmov.u32 %r1, "
+      "%tid.x;\n@!%p1 bra $end;\n$end:\nret;\n}\n",
+      "test.ptx");
+  ASSERT_EQ(good.kernels.size(), 1U);
+  const Kernel& kernel = good.kernels[0];
+  EXPECT_EQ(kernel.name, "k");
+  EXPECT_EQ(kernel.max_threads_per_block, 512);
+  ASSERT_EQ(kernel.parameters.size(), 2U);
+  EXPECT_EQ(kernel.parameters[1].bytes, 44U);
+  EXPECT_EQ(kernel.parameters[1].alignment, 4);
+  EXPECT_EQ(kernel.registers.size(), 5U);
+  ASSERT_EQ(kernel.instructions.size(), 3U);
+  EXPECT_EQ(kernel.instructions[0].source.line, 17);
+  EXPECT_EQ(good.source_name(kernel.instructions[0].source.file), "a/conv.cu");
+  EXPECT_EQ(kernel.instructions[0].position.line, 14);
+  EXPECT_TRUE(kernel.instructions[1].predicate_negated);
+  EXPECT_EQ(kernel.instructions[1].operands[0].index, 2);
+}
+
+TEST(PtxParser, ReadsEverySpellingOfNumbersAndAddresses) {
+  const Module module = parse(
+      ".reg .b64 %rd<3>;\n.reg .f32 %f<9>;\n.reg .b32 %r<9>;\n"
+      "mov.u32 %r1, 0x1F; mov.u32 %r2, -8; mov.u32 %r3, 017; mov.u32 %r4, 0b101U;\n"
+      "mov.f32 %f1, 0f3F800000; mov.f64 %rd1, 0d3FF0000000000000; mov.f32 %f2, 1.5e-1;\n"
+      "ld.global.f32 %f3, [%rd1+-8]; ld.global.v2.f32 {%f4, %f5}, [%rd1+16]; ld.global.f32 %f6, [%rd1]; ret;");
+  const auto& i = module.kernels[0].instructions;
+  EXPECT_EQ(i[0].operands[1].bits, 31U);
+  EXPECT_EQ(static_cast<std::int64_t>(i[1].operands[1].bits), -8);
+  EXPECT_EQ(i[2].operands[1].bits, 15U);
+  EXPECT_EQ(i[3].operands[1].bits, 5U);
+  EXPECT_EQ(i[4].operands[1].number, NumberKind::single);
+  EXPECT_EQ(i[5].operands[1].number, NumberKind::double_);
+  EXPECT_EQ(std::bit_cast<double>(i[6].operands[1].bits), 0.15);
+  EXPECT_EQ(i[7].operands[1].offset, -8);
+  EXPECT_EQ(i[8].operands[0].elements.size(), 2U);
+  EXPECT_EQ(i[8].operands[1].offset, 16);
+}
+
+TEST(PtxParser, InnerScopesMayRepeatNames) {
+  const Module module = parse(".reg .b16 x;\n{ .reg .f32 x; mov.f32 x, 0f00000000; }\nmov.b16 x, 1; ret;");
+  const Kernel& kernel = module.kernels[0];
+  EXPECT_EQ(kernel.registers[kernel.instructions[0].operands[0].index].type.bits, 32);
+  EXPECT_EQ(kernel.registers[kernel.instructions[1].operands[0].index].type.bits, 16);
+}
+
+TEST(PtxParser, RefusesWhatItDoesNotKnowAtItsPlace) {
+  using testing::HasSubstr;
+  EXPECT_THAT(error_of("hello"), HasSubstr("test.ptx:1:1: the directive 'hello' is not supported here"));
+  EXPECT_THAT(error_of(".visible .func f() { ret; }"), HasSubstr("device functions"));
+  EXPECT_THAT(error_in_body("bra nowhere; ret;"), HasSubstr("test.ptx:6:5: 'nowhere' is neither"));
+  EXPECT_THAT(error_in_body("a: a: ret;"), HasSubstr("test.ptx:6:4: the label 'a' is defined twice"));
+  EXPECT_THAT(error_in_body(".reg .b32 r; .reg .b32 r; ret;"), HasSubstr("declared twice"));
+  EXPECT_THAT(error_in_body("ld.global.f32 x, [y]; ret;"), HasSubstr("'y' is neither a register nor a variable"));
+  EXPECT_THAT(error_in_body(".reg .b32 %r<99999999999>;"), HasSubstr("larger than"));
+  EXPECT_THAT(error_in_body("mov.f32 x, 0f3F8;"), HasSubstr("8 hexadecimal digits"));
+  EXPECT_THAT(error_in_body("mov.u32 x, \"text"), HasSubstr("a text that never ends"));
+  EXPECT_THAT(error_in_body("/* "), HasSubstr("a comment that never ends"));
+}
+
+TEST(PtxParser, EveryTruncationOfAKernelIsAnErrorOrAWholeModule) {
+  const std::string text =
+      kernel_text(".param .u64 p", ".reg .b32 %r<3>;\nmov.u32 %r1, %tid.x;\nadd.s32 %r2, %r1, 5;\nret;");
+  for (std::size_t length = 0; length < text.size(); ++length) {
+    try {
+      static_cast<void>(parse_module(text.substr(0, length), "test.ptx"));
+    } catch (const PtxError&) {
+      continue;
+    }
+  }
+  EXPECT_EQ(parse_module(text, "test.ptx").kernels.size(), 1U);
+}
+
+std::vector<int> reconvergence_of(const std::string& body) {
+  const Module module = parse(".reg .pred p; .reg .b32 r;\n" + body);
+  std::vector<int> result;
+  for (const BasicBlock& block : control_flow(module.kernels[0], "test.ptx")) result.push_back(block.reconvergence);
+  return result;
+}
+
+TEST(ControlFlow, BothSidesOfAnIfMeetBehindIt) {
+  EXPECT_EQ(reconvergence_of("@p bra b; mov.u32 r, 1; bra c; b: mov.u32 r, 2; c: ret;"),
+            (std::vector<int>{3, 3, 3, 4}));
+}
+
+TEST(ControlFlow, TheLanesOfALoopMeetAtItsExit) {
+  EXPECT_EQ(reconvergence_of("a: mov.u32 r, 1; @p bra a; ret;"), (std::vector<int>{1, 2}));
+}
+
+TEST(ControlFlow, LanesThatReturnEarlyMeetAtTheEnd) {
+  EXPECT_EQ(reconvergence_of("@p bra out; mov.u32 r, 1; ret; out: ret;"), (std::vector<int>{3, 3, 3}));
+}
+
+TEST(ControlFlow, AKernelMustEndWithAReturn) {
+  const Module module = parse(".reg .b32 r; mov.u32 r, 1;");
+  EXPECT_THROW(control_flow(module.kernels[0], "test.ptx"), PtxError);
+}
+
+}  // namespace
+}  // namespace convladder::ptx

@@ -1,0 +1,266 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <numeric>
+
+#include "devices/ptx_kernels.hpp"
+#include "devices/simulated/execution/forms.hpp"
+
+namespace convladder::simulated {
+namespace {
+
+using testing::HasSubstr;
+
+/// r1 = global thread number; out and in are 64-bit parameters.
+constexpr const char* kPrologue =
+    ".reg .pred %p<9>; .reg .b32 %r<20>; .reg .b64 %rd<20>; .reg .f32 %f<9>;\n"
+    "mov.u32 %r2, %ctaid.x; mov.u32 %r3, %ntid.x; mov.u32 %r4, %tid.x; mad.lo.s32 %r1, %r2, %r3, %r4;\n"
+    "ld.param.u64 %rd1, [out]; ld.param.u64 %rd2, [in];\n"
+    "mul.wide.s32 %rd3, %r1, 4; add.s64 %rd4, %rd1, %rd3; add.s64 %rd5, %rd2, %rd3;\n";
+
+std::string text_of(const std::string& body) {
+  return kernel_text(".param .u64 out, .param .u64 in", kPrologue + body);
+}
+
+std::vector<std::uint32_t> numbers(std::size_t count) {
+  std::vector<std::uint32_t> values(count);
+  std::iota(values.begin(), values.end(), 0U);
+  return values;
+}
+
+/// A kernel over `count` threads that reads one array and writes another.
+struct Mapping {
+  explicit Mapping(const std::string& body, std::size_t count) : run(text_of(body)), count(count) {
+    out = run.array(std::vector<std::uint32_t>(count, 0xffffffffU), "out");
+    in = run.array(numbers(count), "in");
+    run.set(0, out);
+    run.set(1, in);
+  }
+  std::vector<std::uint32_t> result() const { return run.read<std::uint32_t>(out, count); }
+  KernelRun run;
+  std::size_t count;
+  std::uint64_t out = 0;
+  std::uint64_t in = 0;
+};
+
+std::string fault_of(Mapping& mapping, Dim3 grid, Dim3 block, std::uint32_t shared_bytes = 0) {
+  try {
+    mapping.run.launch(grid, block, shared_bytes);
+  } catch (const KernelFault& fault) {
+    return fault.what();
+  }
+  return "no fault";
+}
+
+TEST(SimulatedExecution, RunsEveryThreadOfBlocksWithAPartialLastWarp) {
+  Mapping mapping("ld.global.u32 %r5, [%rd5]; add.s32 %r5, %r5, 7; st.global.u32 [%rd4], %r5; ret;", 3 * 50);
+  mapping.run.launch({3}, {50});
+  for (std::uint32_t i = 0; i < 150; ++i) EXPECT_EQ(mapping.result()[i], i + 7);
+}
+
+TEST(SimulatedExecution, LanesThatPartMeetAgain) {
+  Mapping mapping(
+      "and.b32 %r5, %r1, 1; setp.eq.s32 %p1, %r5, 0; @%p1 bra even;\n"
+      "mul.lo.s32 %r6, %r1, 10; bra meet;\neven: mov.u32 %r6, 1;\nmeet: add.s32 %r6, %r6, 1; st.global.u32 [%rd4], "
+      "%r6; ret;",
+      64);
+  const LaunchResult result = mapping.run.launch({1}, {64});
+  for (std::uint32_t i = 0; i < 64; ++i) EXPECT_EQ(mapping.result()[i], i % 2 == 0 ? 2 : 10 * i + 1);
+  EXPECT_EQ(mapping.run.of(result, "bra").divergent_branches, 2U);  // one a warp
+  EXPECT_EQ(mapping.run.of(result, "st.global.u32").warps, 2U);     // together again: not four
+  EXPECT_EQ(mapping.run.of(result, "mul.lo.s32").lanes, 32U);
+}
+
+TEST(SimulatedExecution, EveryLaneLoopsAsOftenAsItSays) {
+  Mapping mapping(
+      "mov.u32 %r5, 0; mov.u32 %r6, 0;\nloop: setp.ge.s32 %p1, %r5, %r1; @%p1 bra done;\n"
+      "add.s32 %r6, %r6, %r5; add.s32 %r5, %r5, 1; bra loop;\ndone: st.global.u32 [%rd4], %r6; ret;",
+      40);
+  mapping.run.launch({1}, {40});
+  for (std::uint32_t i = 0; i < 40; ++i) EXPECT_EQ(mapping.result()[i], i * (i - 1) / 2 * (i > 0 ? 1 : 0));
+}
+
+TEST(SimulatedExecution, LanesMayExitEarly) {
+  Mapping mapping("setp.lt.s32 %p1, %r1, 10; @%p1 ret; st.global.u32 [%rd4], %r1; ret;", 32);
+  mapping.run.launch({1}, {32});
+  EXPECT_EQ(mapping.result()[9], 0xffffffffU);
+  EXPECT_EQ(mapping.result()[10], 10U);
+}
+
+const char* const kReverseThroughShared =
+    "cvt.s64.s32 %rd6, %r4; mul.lo.s32 %r5, %r4, 4; st.shared.u32 [%r5], %r1; bar.sync 0;\n"
+    "sub.s32 %r6, %r3, %r4; mul.lo.s32 %r6, %r6, 4; ld.shared.u32 %r7, [%r6+-4]; st.global.u32 [%rd4], %r7; ret;";
+
+TEST(SimulatedExecution, ABarrierOrdersSharedMemoryBetweenWarps) {
+  Mapping mapping(kReverseThroughShared, 256);
+  mapping.run.launch({2}, {128}, 512);
+  for (std::uint32_t i = 0; i < 128; ++i) {
+    EXPECT_EQ(mapping.result()[i], 127 - i);
+    EXPECT_EQ(mapping.result()[128 + i], 255 - i);
+  }
+}
+
+TEST(SimulatedExecution, CountersAreTheSameForEveryNumberOfHostThreads) {
+  const auto counted = [](int host_threads) {
+    Mapping mapping(kReverseThroughShared, 4096);
+    const LaunchResult result = mapping.run.launch({32}, {128}, 512, host_threads);
+    std::uint64_t sum = 0;
+    for (const InstructionCounters& c : result.counters)
+      sum = sum * 31 + c.warps + 7 * c.lanes + 11 * c.sectors + c.wavefronts;
+    return sum;
+  };
+  EXPECT_EQ(counted(1), counted(2));
+  EXPECT_EQ(counted(1), counted(5));
+}
+
+TEST(SimulatedExecution, CountsSectorsPerRequest) {
+  Mapping neighbours("ld.global.u32 %r5, [%rd5]; st.global.u32 [%rd4], %r5; ret;", 32);
+  EXPECT_EQ(neighbours.run.of(neighbours.run.launch({1}, {32}), "ld.global.u32").sectors, 4U);
+  Mapping strided(
+      "and.b32 %r6, %r1, 31; mul.wide.s32 %rd6, %r6, 128; add.s64 %rd6, %rd2, %rd6; ld.global.u32 %r5, [%rd6]; ret;",
+      32 * 32);
+  EXPECT_EQ(strided.run.of(strided.run.launch({1}, {32}), "ld.global.u32").sectors, 32U);
+  Mapping same("ld.global.u32 %r5, [%rd2]; ret;", 32);
+  EXPECT_EQ(same.run.of(same.run.launch({1}, {32}), "ld.global.u32").sectors, 1U);
+  Mapping backwards(
+      "sub.s32 %r6, 31, %r1; mul.wide.s32 %rd6, %r6, 32; add.s64 %rd6, %rd2, %rd6; ld.global.u32 %r5, [%rd6]; ret;",
+      32 * 8);
+  EXPECT_EQ(backwards.run.of(backwards.run.launch({1}, {32}), "ld.global.u32").sectors, 32U);
+}
+
+std::uint64_t wavefronts_of_stride(int words) {
+  Mapping mapping("mul.lo.s32 %r5, %r4, " + std::to_string(4 * words) + "; ld.shared.u32 %r6, [%r5]; ret;", 32);
+  return mapping.run.of(mapping.run.launch({1}, {32}, 64 * 1024), "ld.shared.u32").wavefronts;
+}
+
+TEST(SimulatedExecution, CountsBankConflicts) {
+  EXPECT_EQ(wavefronts_of_stride(0), 1U);  // one word for all
+  EXPECT_EQ(wavefronts_of_stride(1), 1U);
+  EXPECT_EQ(wavefronts_of_stride(2), 2U);
+  EXPECT_EQ(wavefronts_of_stride(3), 1U);  // odd strides never conflict
+  EXPECT_EQ(wavefronts_of_stride(4), 4U);
+  EXPECT_EQ(wavefronts_of_stride(8), 8U);
+  EXPECT_EQ(wavefronts_of_stride(16), 16U);
+  EXPECT_EQ(wavefronts_of_stride(32), 32U);
+  EXPECT_EQ(wavefronts_of_stride(33), 1U);
+}
+
+TEST(SimulatedExecution, AVectorAccessTakesAPassForEachQuarter) {
+  Mapping mapping("mul.lo.s32 %r5, %r4, 16; ld.shared.v4.u32 {%r6, %r7, %r8, %r9}, [%r5]; ret;", 32);
+  EXPECT_EQ(mapping.run.of(mapping.run.launch({1}, {32}, 512), "ld.shared.v4.u32").wavefronts, 4U);
+}
+
+TEST(SimulatedExecution, AnAccessBehindAnAllocationNamesEverything) {
+  Mapping mapping("ld.global.u32 %r5, [%rd5+4];\nst.global.u32 [%rd4], %r5; ret;", 64);
+  const std::string fault = fault_of(mapping, {2}, {32});
+  EXPECT_THAT(fault, HasSubstr("0 bytes behind the end of 'in' (256 bytes)"));
+  EXPECT_THAT(fault, HasSubstr("'ld.global.u32' in test, PTX line"));
+  EXPECT_THAT(fault, HasSubstr("block (1, 0, 0), thread (31, 0, 0)"));
+}
+
+TEST(SimulatedExecution, FindsFreedMisalignedAndSharedAccessesOutOfBounds) {
+  Mapping freed("ld.global.u32 %r5, [%rd5]; ret;", 32);
+  freed.run.memory().free(freed.in);
+  EXPECT_THAT(fault_of(freed, {1}, {32}), HasSubstr("inside of 'in', which was freed"));
+  Mapping misaligned("ld.global.u32 %r5, [%rd5+2]; ret;", 64);
+  EXPECT_THAT(fault_of(misaligned, {1}, {32}), HasSubstr("misaligned access of 4 bytes"));
+  Mapping shared("mul.lo.s32 %r5, %r4, 4; ld.shared.u32 %r6, [%r5+4]; ret;", 32);
+  EXPECT_THAT(fault_of(shared, {1}, {32}, 128), HasSubstr("at offset 128 of 128 bytes of shared memory"));
+}
+
+TEST(SimulatedExecution, ABarrierInDivergentCodeIsAFault) {
+  Mapping mapping("setp.lt.s32 %p1, %r4, 5; @%p1 bra skip; bar.sync 0; skip: ret;", 32);
+  EXPECT_THAT(fault_of(mapping, {1}, {32}), HasSubstr("barrier in divergent code: 5 of the warp's 32 threads"));
+}
+
+TEST(SimulatedExecution, AnUnknownInstructionIsRefusedWithItsPlace) {
+  try {
+    KernelRun run(kernel_text("", ".reg .b32 r;\ntex.1d.v4.s32.s32 r, r;\nret;"));
+    FAIL() << "accepted";
+  } catch (const ptx::PtxError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("test.ptx:7:1: 'tex.1d.v4.s32.s32': this instruction is not supported"));
+  }
+}
+
+/// Every lane computes `opcode` of the same operands.
+template <typename Result, typename... Operands>
+Result value_of(const std::string& opcode, Operands... operands) {
+  const auto type_of = [](auto value) { return sizeof value == 8 ? std::string(".b64") : std::string(".b32"); };
+  std::string parameters = ".param .u64 out";
+  std::string body = ".reg .b64 address; .reg " + type_of(Result{}) + " result;\nld.param.u64 address, [out];\n";
+  std::string list;
+  int index = 0;
+  const auto declare = [&](auto value) {
+    const std::string name = "x" + std::to_string(index++);
+    parameters += ", .param " + type_of(value) + " p" + name;
+    body += ".reg " + type_of(value) + " " + name + "; ld.param" + type_of(value) + " " + name + ", [p" + name + "];\n";
+    list += ", " + name;
+  };
+  (declare(operands), ...);
+  body += opcode + " result" + list + "; st.global" + type_of(Result{}) + " [address], result; ret;";
+  KernelRun run(kernel_text(parameters, body));
+  const std::uint64_t out = run.array(std::vector<Result>(1), "out");
+  run.set(0, out);
+  index = 0;
+  (run.set(static_cast<std::size_t>(++index), operands), ...);
+  run.launch({1}, {32});
+  return run.template read<Result>(out, 1)[0];
+}
+
+using U = std::uint32_t;
+using S = std::int32_t;
+using L = std::uint64_t;
+constexpr U kNan = 0x7fffffffU;
+
+TEST(SimulatedArithmetic, Integers) {
+  EXPECT_EQ(value_of<U>("add.s32", 0x7fffffffU, 1U), 0x80000000U);
+  EXPECT_EQ(value_of<U>("mul.hi.u32", 0xffffffffU, 0xffffffffU), 0xfffffffeU);
+  EXPECT_EQ(value_of<U>("mul.hi.s32", 0xffffffffU, 5U), 0xffffffffU);
+  EXPECT_EQ(value_of<L>("mul.wide.s32", 0xffffffffU, 4U), ~L{3});
+  EXPECT_EQ(value_of<L>("mul.wide.u32", 0xffffffffU, 4U), L{0x3fffffffc});
+  EXPECT_EQ(value_of<S>("div.s32", S{-7}, S{2}), -3);
+  EXPECT_EQ(value_of<S>("rem.s32", S{-7}, S{2}), -1);
+  EXPECT_EQ(value_of<U>("div.s32", 0x80000000U, 0xffffffffU), 0x80000000U);
+  EXPECT_EQ(value_of<U>("div.u32", 5U, 0U), 0xffffffffU);
+  EXPECT_EQ(value_of<U>("shl.b32", 1U, 32U), 0U);
+  EXPECT_EQ(value_of<U>("shr.s32", 0x80000000U, 99U), 0xffffffffU);
+  EXPECT_EQ(value_of<U>("shr.u32", 0x80000000U, 31U), 1U);
+  EXPECT_EQ(value_of<U>("clz.b32", 1U), 31U);
+  EXPECT_EQ(value_of<U>("popc.b64", ~L{0}), 64U);
+  EXPECT_EQ(value_of<U>("brev.b32", 1U), 0x80000000U);
+}
+
+TEST(SimulatedArithmetic, SinglePrecision) {
+  const float inf = std::numeric_limits<float>::infinity();
+  const float tiny = std::numeric_limits<float>::denorm_min();
+  EXPECT_EQ(value_of<float>("fma.rn.f32", 1.0F + 0x1p-23F, 1.0F - 0x1p-23F, -1.0F), -0x1p-46F);  // not rounded between
+  EXPECT_EQ(value_of<U>("add.f32", inf, -inf), kNan);
+  EXPECT_EQ(value_of<U>("mul.f32", 0.0F, inf), kNan);
+  EXPECT_EQ(value_of<float>("mul.f32", tiny, 1.0F), tiny);
+  EXPECT_EQ(value_of<float>("mul.ftz.f32", tiny, 1.0F), 0.0F);
+  EXPECT_EQ(value_of<float>("add.sat.f32", 1.0F, 1.0F), 1.0F);
+  EXPECT_EQ(value_of<float>("add.sat.f32", inf, -inf), 0.0F);
+  EXPECT_EQ(value_of<float>("min.f32", std::nanf(""), 3.0F), 3.0F);
+  EXPECT_EQ(value_of<U>("max.f32", -0.0F, 0.0F), 0U);
+  EXPECT_EQ(value_of<float>("div.rn.f32", 1.0F, 0.0F), inf);
+  EXPECT_EQ(value_of<float>("sqrt.rn.f32", 2.0F), 0x1.6a09e6p+0F);
+  EXPECT_EQ(value_of<float>("ex2.approx.f32", 3.0F), 8.0F);
+}
+
+TEST(SimulatedArithmetic, Conversions) {
+  EXPECT_EQ(value_of<S>("cvt.rzi.s32.f32", -2.9F), -2);
+  EXPECT_EQ(value_of<S>("cvt.rni.s32.f32", 2.5F), 2);
+  EXPECT_EQ(value_of<S>("cvt.rmi.s32.f32", -2.1F), -3);
+  EXPECT_EQ(value_of<S>("cvt.rzi.s32.f32", 1e20F), 0x7fffffff);
+  EXPECT_EQ(value_of<U>("cvt.rzi.u32.f32", -5.0F), 0U);
+  EXPECT_EQ(value_of<S>("cvt.rzi.s32.f32", std::nanf("")), 0);
+  EXPECT_EQ(value_of<L>("cvt.s64.s32", 0xffffffffU), ~L{0});
+  EXPECT_EQ(value_of<L>("cvt.u64.u32", 0xffffffffU), L{0xffffffff});
+  EXPECT_EQ(value_of<float>("cvt.rn.f32.s32", S{16777217}), 16777216.0F);
+  EXPECT_EQ(value_of<S>("cvt.s32.s8", 0xffU), -1);
+}
+
+TEST(SimulatedForms, AreManyAndNoneTwice) { EXPECT_GT(forms().opcodes().size(), 500U); }
+
+}  // namespace
+}  // namespace convladder::simulated

@@ -1,0 +1,104 @@
+// Every CUDA variant, executed from its PTX on the simulated device: bit-exact on small integers, within the tolerance
+// of the float64 reference on real numbers.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <vector>
+
+#include "datasets/seeded_random.hpp"
+#include "devices/ptx_images.hpp"
+#include "devices/simulated/simulated_device.hpp"
+#include "variants/reference.hpp"
+#include "variants/registry.hpp"
+
+namespace convladder {
+namespace {
+
+/// The layers of lenet28, lenet72 and AlexNet, and shapes with strides, padding, groups and tail tiles.
+std::vector<ConvShape> shapes() {
+  std::vector<ConvShape> all;
+  for (const int batch : {1, 3, 8}) {
+    all.push_back({batch, 1, 28, 28, 50, 5});
+    all.push_back({batch, 1, 72, 72, 12, 7});
+    all.push_back({batch, 12, 33, 33, 24, 7});
+    all.push_back({batch, 8, 20, 23, 12, 3, 2, 1, 2});
+    all.push_back({batch, 2, 17, 19, 5, 1, 2});
+    all.push_back({batch, 3, 31, 29, 7, 3, 3, 2});
+  }
+  all.push_back({1, 3, 227, 227, 96, 11, 4});
+  all.push_back({1, 96, 27, 27, 16, 5, 1, 2});  // AlexNet's later layers with fewer maps: the tiles are the same
+  all.push_back({1, 256, 13, 13, 16, 3, 1, 1});
+  all.push_back({1, 384, 13, 13, 16, 3, 1, 1});
+  return all;
+}
+
+struct Tensors {
+  std::vector<float> input;
+  std::vector<float> weights;
+};
+
+Tensors tensors(const ConvShape& shape, bool integers) {
+  SeededRandom random(7, 0);
+  const auto value = [&] {
+    const int number = random.between(-800, 800);
+    return integers ? static_cast<float>(number / 100) : static_cast<float>(number) / 100.0F;
+  };
+  Tensors result{std::vector<float>(static_cast<std::size_t>(shape.input_elements())),
+                 std::vector<float>(static_cast<std::size_t>(shape.weight_elements()))};
+  for (float& x : result.input) x = value();
+  for (float& w : result.weights) w = value();
+  return result;
+}
+
+class CudaOnTheSimulatedDevice : public testing::TestWithParam<ConvShape> {
+ protected:
+  void SetUp() override {
+    if (ptx_images().empty()) GTEST_SKIP() << "no PTX in this build";
+  }
+
+  static std::vector<float> convolve(const RegisteredVariant& registered, const ConvShape& shape, const Tensors& from) {
+    simulated::SimulatedDevice device;
+    std::vector<float> output(static_cast<std::size_t>(shape.output_elements()), std::nanf(""));
+    const DeviceBuffer x = device.allocate(from.input.size() * sizeof(float), "input");
+    const DeviceBuffer y = device.allocate(output.size() * sizeof(float), "output");
+    device.copy_to_device(x.address(), from.input.data(), x.bytes());
+    device.copy_to_device(y.address(), output.data(), y.bytes());
+    registered.variant->prepare(device, shape, from.weights.data(), {x.floats(), y.floats()})->convolve();
+    device.copy_to_host(output.data(), y.address(), y.bytes());
+    return output;
+  }
+};
+
+TEST_P(CudaOnTheSimulatedDevice, ComputesTheConvolution) {
+  const ConvShape shape = GetParam();
+  const auto elements = static_cast<std::size_t>(shape.output_elements_per_image());
+  const Tensors real = tensors(shape, false);
+  const Tensors integers = tensors(shape, true);
+  for (const RegisteredVariant& registered : registered_variants()) {
+    if (registered.info.family != "cuda" || registered.variant->launch_plan(shape).empty()) continue;
+    SCOPED_TRACE(std::string(registered.info.name) + " on " + shape_name(shape));
+    const std::vector<float> exact = convolve(registered, shape, integers);
+    const std::vector<float> rounded = convolve(registered, shape, real);
+    std::size_t wrong = 0;
+    for (int image = 0; image < shape.batch; ++image) {
+      const float* const integer_image = integers.input.data() + image * shape.input_elements_per_image();
+      const float* const real_image = real.input.data() + image * shape.input_elements_per_image();
+      const ReferenceOutput integer_reference = reference_convolution(shape, integer_image, integers.weights.data());
+      const ReferenceOutput reference = reference_convolution(shape, real_image, real.weights.data());
+      for (std::size_t i = 0; i < elements; ++i) {
+        const std::size_t at = static_cast<std::size_t>(image) * elements + i;
+        if (!(exact[at] == integer_reference.value[i])) ++wrong;
+        if (!(std::abs(rounded[at] - reference.value[i]) <= 1e-6 * reference.magnitude[i])) ++wrong;
+      }
+    }
+    EXPECT_EQ(wrong, 0U);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Shapes, CudaOnTheSimulatedDevice, testing::ValuesIn(shapes()),
+                         [](const testing::TestParamInfo<ConvShape>& info) {
+                           return shape_name(info.param) + "B" + std::to_string(info.param.batch);
+                         });
+
+}  // namespace
+}  // namespace convladder
