@@ -53,10 +53,31 @@ UserError write_error(const std::filesystem::path& path, int error) {
   return UserError(fmt::format("cannot write {}: {}", path.string(), std::strerror(error)));
 }
 
+/// The first field or element that is not the same, so that a message shows that and not a list of hundreds.
+std::pair<ordered_json, ordered_json> first_difference(const ordered_json& then, const ordered_json& now) {
+  if (then.is_object() && now.is_object()) {
+    for (const auto& [name, value] : then.items()) {
+      if (!now.contains(name) || now.at(name) != value) {
+        return {{{name, value}}, {{name, now.contains(name) ? now.at(name) : ordered_json()}}};
+      }
+    }
+  }
+  if (then.is_array() && now.is_array()) {
+    const std::size_t count = std::max(then.size(), now.size());
+    for (std::size_t i = 0; i < count; ++i) {
+      const ordered_json a = i < then.size() ? then.at(i) : ordered_json();
+      const ordered_json b = i < now.size() ? now.at(i) : ordered_json();
+      if (a != b) return {a, b};
+    }
+  }
+  return {then, now};
+}
+
 void require_same(const ordered_json& then, const ordered_json& now, const std::string& what) {
   if (then == now) return;
-  throw UserError(
-      fmt::format("cannot resume: {} differs (then {}, now {}); start a new run", what, then.dump(), now.dump()));
+  const auto [old_part, new_part] = first_difference(then, now);
+  throw UserError(fmt::format("cannot resume: {} differs (then {}, now {}); start a new run", what, old_part.dump(),
+                              new_part.dump()));
 }
 
 }  // namespace
