@@ -88,7 +88,6 @@ void report(benchmark::BenchmarkReporter& reporter, std::ostream& stream, const 
   reporter.SetErrorStream(&stream);
   benchmark::BenchmarkReporter::Context context;
   context.name_field_width = 0;  // its constructor leaves it as it is
-  context.name_field_width = 0;  // its constructor leaves it as it is
   for (const ordered_json& one_case : record.at("cases")) {
     context.name_field_width = std::max(context.name_field_width, one_case.at("id").get<std::string>().size() + 7);
   }
