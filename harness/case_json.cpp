@@ -5,6 +5,7 @@
 
 #include "devices/kernel_resources.hpp"
 #include "harness/case_session.hpp"
+#include "harness/shape_json.hpp"
 #include "harness/statistics.hpp"
 
 namespace convladder {
@@ -38,8 +39,6 @@ ordered_json time_json(const TimeSeries& series, const std::string& stopped_beca
   json["stopped_because"] = stopped_because;
   return json;
 }
-
-ordered_json dim_json(const Dim3& dim) { return {dim.x, dim.y, dim.z}; }
 
 /// What the compiler says of every kernel a call launches, on every architecture it was asked for.
 ordered_json resources_json(const PlannedCase& planned) {

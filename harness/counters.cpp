@@ -3,6 +3,8 @@
 #include <nlohmann/json.hpp>
 #include <string_view>
 
+#include "harness/shape_json.hpp"
+
 namespace convladder {
 
 using nlohmann::ordered_json;
@@ -11,8 +13,6 @@ namespace {
 
 /// Nsight Compute ends the names of sums with ".sum"; ratios are means, which do not grow with the batch.
 bool is_sum(std::string_view name) { return name.ends_with(".sum"); }
-
-ordered_json dim_json(const Dim3& dim) { return {dim.x, dim.y, dim.z}; }
 
 }  // namespace
 

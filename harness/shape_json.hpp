@@ -1,13 +1,18 @@
-// A shape as the list of its numbers, in the order of ConvShape's fields.
+// Shapes and launch dimensions as lists of their numbers.
 #pragma once
 
 #include <nlohmann/json.hpp>
 #include <vector>
 
+#include "devices/device.hpp"
 #include "variants/conv_shape.hpp"
 
 namespace convladder {
 
+/// [x, y, z]
+inline nlohmann::ordered_json dim_json(const Dim3& dim) { return {dim.x, dim.y, dim.z}; }
+
+/// In the order of ConvShape's fields.
 inline nlohmann::ordered_json shape_to_list(const ConvShape& s) {
   return {s.batch, s.in_channels, s.height, s.width, s.out_channels, s.kernel, s.stride, s.padding, s.groups};
 }

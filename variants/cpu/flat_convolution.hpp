@@ -38,7 +38,6 @@ inline void store_flat(const float* flat, int first, int count, int pitch, int r
 template <int kRun, typename Accumulate>
 void flat_convolution(const ConvShape& s, const float* input, const float* weights, float* output,
                       const Accumulate& accumulate) {
-  static_assert(kRun > 0);
   const int out_width = s.out_width();
   const std::int64_t taps = std::int64_t{s.channels_per_group()} * s.kernel * s.kernel;
   for_each_tile(s, input, s.stride, [&](const InputTile& tile, int image, int first_row, int rows) {

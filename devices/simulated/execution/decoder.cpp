@@ -19,8 +19,7 @@ using ptx::OperandKind;
 using ptx::TypeClass;
 
 constexpr std::uint32_t kSlotAlignment = 64;
-constexpr std::uint32_t kMostLocalBytes = 512 * 1024;    // of a thread, as on a GPU
-constexpr std::uint32_t kMostSharedBytes = 1024 * 1024;  // declared by a kernel: bounds what a damaged file can ask for
+constexpr std::uint64_t kMostDeclaredBytes = 1024 * 1024;  // shared or local: bounds what a damaged file can ask for
 
 std::uint32_t round_up(std::uint64_t value, std::uint64_t multiple) {
   return static_cast<std::uint32_t>((value + multiple - 1) / multiple * multiple);
@@ -180,7 +179,7 @@ class Decoder {
       used = round_up(used, static_cast<std::uint64_t>(symbol.alignment));
       symbols_[symbol.name] = {symbol.space, used};
       used += symbol.bytes;
-      if (used > kMostSharedBytes) {
+      if (used > kMostDeclaredBytes) {
         throw ptx::PtxError(module_.file, symbol.position, fmt::format("'{}' is larger than supported", symbol.name));
       }
     };
@@ -202,7 +201,6 @@ class Decoder {
     for (const ptx::Symbol* symbol : dynamic) symbols_[symbol->name] = {ptx::Space::shared, shared};
     program_.static_shared_bytes = static_cast<std::uint32_t>(shared);
     program_.local_bytes = round_up(local, 16);
-    static_assert(kMostLocalBytes <= kMostSharedBytes);
   }
 
   void lay_out_special_slots() {
@@ -445,7 +443,6 @@ class Decoder {
         {"%ctaid.z", special.block_index[2]}, {"%nctaid.x", special.grid_size[0]},
         {"%nctaid.y", special.grid_size[1]},  {"%nctaid.z", special.grid_size[2]},
         {"%laneid", special.lane_index},      {"%warpid", special.warp_index},
-        {"WARP_SZ", constant(kLanes, 32)},
     };
     const auto found = names.find(operand.name);
     if (found == names.end()) {

@@ -83,12 +83,4 @@ inline void write_lanes(T* destination, LaneMask mask, const Value& value) {
   }
 }
 
-/// Sets the bits of the mask in a predicate to condition(lane) and leaves the others.
-template <typename Condition>
-inline void write_predicate(LaneMask* destination, LaneMask mask, const Condition& condition) {
-  LaneMask result = 0;
-  for (int lane = 0; lane < kLanes; ++lane) result |= LaneMask{condition(lane)} << lane;
-  *destination = (*destination & ~mask) | (result & mask);
-}
-
 }  // namespace convladder::simulated
