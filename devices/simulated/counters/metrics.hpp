@@ -2,7 +2,7 @@
 //
 // Names are those of Nsight Compute for the same event on hardware. What is counted here are PTX instructions: exact
 // for the PTX, and not the machine code that ptxas makes of it, which unrolls further, merges loads and folds
-// constants. docs/counters.md has the table; it is made from `metrics()`.
+// constants.
 #pragma once
 
 #include <string>
