@@ -1,0 +1,31 @@
+#include "devices/simulated/checkers/finding.hpp"
+
+#include <fmt/format.h>
+
+namespace convladder::simulated {
+
+std::string_view checker_name(Checker checker) {
+  switch (checker) {
+    case Checker::memory:
+      return "memcheck";
+    case Checker::initialization:
+      return "initcheck";
+    case Checker::race:
+      return "racecheck";
+    case Checker::synchronization:
+      break;
+  }
+  return "synccheck";
+}
+
+std::string to_text(const Finding& finding) {
+  const std::string source =
+      finding.source_line > 0 ? fmt::format(", {} line {}", finding.source_file, finding.source_line) : "";
+  const std::string times = finding.count > 1 ? fmt::format(" ({} times)", finding.count) : "";
+  return fmt::format("{}: {}: '{}' in {}, PTX line {}{}, block ({}, {}, {}), thread ({}, {}, {}){}",
+                     checker_name(finding.checker), finding.problem, finding.opcode, finding.kernel, finding.ptx_line,
+                     source, finding.block.x, finding.block.y, finding.block.z, finding.thread.x, finding.thread.y,
+                     finding.thread.z, times);
+}
+
+}  // namespace convladder::simulated

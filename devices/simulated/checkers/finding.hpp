@@ -1,0 +1,42 @@
+// What a checker found: one entry for each place in a kernel, with how often it happened there.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "devices/device.hpp"
+
+namespace convladder::simulated {
+
+/// After the tools of NVIDIA's compute-sanitizer.
+enum class Checker {
+  memory,          ///< memcheck: accesses outside of allocations, misaligned ones, memory that is never freed
+  initialization,  ///< initcheck: reads of what was never written
+  race,            ///< racecheck: accesses of two threads in no defined order, at least one of them a write
+  synchronization  ///< synccheck: barriers that not all of their threads reach
+};
+
+/// "memcheck", "initcheck", "racecheck", "synccheck".
+std::string_view checker_name(Checker checker);
+
+struct Finding {
+  Checker checker = Checker::memory;
+  std::string problem;  ///< "read of 4 bytes 0 bytes behind the end of 'in' (256 bytes)"
+  std::string kernel;   ///< as in the PTX
+  std::string opcode;
+  int ptx_line = 0;
+  std::string source_file;  ///< base name; empty where the PTX has no line information
+  int source_line = 0;
+  Dim3 block;                 ///< of the first thread, in the order of blocks, for which it happened
+  Dim3 thread;                ///< in its block
+  std::string space;          ///< "global", "shared", "local"; empty if no address is involved
+  std::uint64_t address = 0;  ///< in global memory, or the offset in shared or local memory
+  std::string allocation;     ///< its label; empty if there is none
+  std::uint64_t count = 0;    ///< threads for which it happened, over the whole launch
+};
+
+/// One line with everything.
+std::string to_text(const Finding& finding);
+
+}  // namespace convladder::simulated
