@@ -17,8 +17,6 @@
 namespace convladder::simulated {
 namespace {
 
-constexpr int kMultiprocessors = 16;  // blocks are dealt out to these; any number gives the same counters
-
 /// Every PTX file of this build, read once.
 const std::vector<ptx::Module>& modules() {
   static const std::vector<ptx::Module> all = [] {
@@ -143,7 +141,6 @@ void SimulatedDevice::launch(const KernelLaunch& launch) {
       std::ranges::copy(launch.arguments[i], configuration.parameters.begin() + program.parameter_offsets[i]);
     }
     if (window_) configuration.window = *window_;
-    configuration.multiprocessors = kMultiprocessors;
     configuration.host_threads = usable_cores();
     launches_.push_back({&program, launch, execute(program, memory_, configuration)});
   } catch (const KernelFault& fault) {

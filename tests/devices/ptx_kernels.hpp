@@ -48,7 +48,6 @@ class KernelRun {
     configuration.block = block;
     configuration.dynamic_shared_bytes = shared_bytes;
     configuration.parameters = parameters_;
-    configuration.multiprocessors = 4;
     configuration.host_threads = host_threads;
     return execute(program_, memory_, configuration);
   }

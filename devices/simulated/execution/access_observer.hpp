@@ -14,15 +14,18 @@ namespace convladder::simulated {
 
 class BlockContext;
 
+/// What a warp does to memory.
+enum class AccessKind : std::uint8_t { load, store, atomic };
+
 /// One memory access of a warp.
 struct WarpAccess {
   const Operation* operation = nullptr;
-  const WarpState* warp = nullptr;        ///< its mask says which lanes take part, its block everything else
-  ptx::Space space = ptx::Space::global;  ///< global (constants too), shared or local
+  const WarpState* warp = nullptr;                               ///< its block has everything else
+  ptx::Space space = ptx::Space::global;                         ///< global (constants too), shared or local
   const std::array<std::uint64_t, kLanes>* addresses = nullptr;  ///< of the lanes; shared and local ones are offsets
+  LaneMask mask = 0;                                             ///< lanes that take part
   int bytes = 0;                                                 ///< of each lane
-  bool is_store = false;
-  bool is_atomic = false;
+  AccessKind kind = AccessKind::load;
 };
 
 /// Called on the host thread that runs the block. One observer serves one host thread and never hears of another's

@@ -1,6 +1,6 @@
 #include "devices/simulated/execution/block_context.hpp"
 
-#include <fmt/format.h>
+#include <utility>
 
 namespace convladder::simulated {
 
@@ -11,22 +11,31 @@ InstructionCounters& InstructionCounters::operator+=(const InstructionCounters& 
   requests += other.requests;
   sectors += other.sectors;
   wavefronts += other.wavefronts;
+  ideal_wavefronts += other.ideal_wavefronts;
   bytes += other.bytes;
   return *this;
 }
 
-void BlockContext::fault(const WarpState& warp, const Operation& operation, int lane, const std::string& what) const {
+Finding BlockContext::finding_at(const WarpState& warp, const Operation& operation, int lane, Checker checker,
+                                 std::string problem) const {
   const ptx::Instruction& instruction = program->kernel->instructions[operation.instruction];
   const unsigned thread = static_cast<unsigned>(warp.index) * kLanes + static_cast<unsigned>(lane);
-  std::string source;
+  Finding finding;
+  finding.checker = checker;
+  finding.problem = std::move(problem);
+  finding.kernel = program->kernel->name;
+  finding.opcode = instruction.opcode;
+  finding.ptx_line = instruction.position.line;
   if (instruction.source.line > 0) {
     const std::string path = program->module->source_name(instruction.source.file);
-    source = fmt::format(", {} line {}", path.substr(path.find_last_of('/') + 1), instruction.source.line);
+    finding.source_file = path.substr(path.find_last_of('/') + 1);
+    finding.source_line = instruction.source.line;
   }
-  throw KernelFault(fmt::format("{}: '{}' in {}, PTX line {}{}, block ({}, {}, {}), thread ({}, {}, {})", what,
-                                instruction.opcode, program->kernel->name, instruction.position.line, source,
-                                block_index.x, block_index.y, block_index.z, thread % block_size.x,
-                                thread / block_size.x % block_size.y, thread / (block_size.x * block_size.y)));
+  finding.block = block_index;
+  finding.thread = {thread % block_size.x, thread / block_size.x % block_size.y,
+                    thread / (block_size.x * block_size.y)};
+  finding.count = 1;
+  return finding;
 }
 
 }  // namespace convladder::simulated

@@ -7,11 +7,14 @@
 #include <vector>
 
 #include "devices/device.hpp"
+#include "devices/simulated/checkers/finding_log.hpp"
 #include "devices/simulated/execution/access_observer.hpp"
 #include "devices/simulated/execution/program.hpp"
 #include "devices/simulated/memory/device_memory.hpp"
 
 namespace convladder::simulated {
+
+class L1Cache;
 
 /// What one instruction of a kernel did, summed over all warps. Exact, and the same for every number of host threads.
 struct InstructionCounters {
@@ -21,6 +24,7 @@ struct InstructionCounters {
   std::uint64_t requests = 0;            ///< of a memory access: executions that reach memory
   std::uint64_t sectors = 0;             ///< of a global access: 32-byte sectors touched, summed over requests
   std::uint64_t wavefronts = 0;          ///< of a shared access: passes its bank conflicts need
+  std::uint64_t ideal_wavefronts = 0;    ///< of a shared access: passes without any conflict
   std::uint64_t bytes = 0;               ///< of a memory access: asked for by its lanes
 
   InstructionCounters& operator+=(const InstructionCounters& other);
@@ -44,15 +48,31 @@ class BlockContext {
   DeviceMemory* memory = nullptr;
   Dim3 block_size;
   Dim3 block_index;
+  std::uint64_t block_number = 0;  ///< in the order of blocks of the launch
   std::vector<std::byte> shared;
-  std::vector<std::byte> local;  ///< of one warp: [lane][local_bytes]; only the running warp's is here
+  std::vector<std::byte> local;  ///< [warp][lane][local_bytes]
   const std::byte* parameters = nullptr;
   std::vector<InstructionCounters> counters;  ///< by instruction
   std::vector<CachedRange> ranges;            ///< by instruction
   std::vector<AccessObserver*> observers;
+  L1Cache* l1 = nullptr;           ///< of the multiprocessor the block runs on; none: traffic below it is not counted
+  FindingLog* findings = nullptr;  ///< none: the first fault ends the launch
 
-  /// "what: kernel name, PTX line 12, conv.cu line 34, block (0, 0, 0), thread (1, 2, 3)".
-  [[noreturn]] void fault(const WarpState& warp, const Operation& operation, int lane, const std::string& what) const;
+  /// What happened at an operation for a lane, for a message: places and names, no address.
+  Finding finding_at(const WarpState& warp, const Operation& operation, int lane, Checker checker,
+                     std::string problem) const;
+
+  /// A fault: noted as a finding of the checker, or, without findings, thrown as KernelFault. `kind` tells apart faults
+  /// of different kinds of one instruction; `lanes` are those it happens for; `describe(lane)` makes the finding.
+  template <typename Describe>
+  void fault(const WarpState& warp, const Operation& operation, Checker checker, int kind, LaneMask lanes,
+             const Describe& describe) const {
+    const int first = std::countr_zero(lanes);
+    if (findings == nullptr) throw KernelFault(to_text(describe(first)));
+    findings->add({checker, operation.instruction, kind}, block_number,
+                  static_cast<std::uint64_t>(std::popcount(lanes)), [&] { return describe(first); });
+    static_cast<void>(warp);
+  }
 };
 
 }  // namespace convladder::simulated

@@ -1,9 +1,12 @@
-// Runs a launch: blocks over simulated multiprocessors, warps in turn, lanes in lockstep.
+// Runs a launch: its blocks dealt out to the multiprocessors of a simulated GPU, those to host threads.
 #pragma once
 
 #include <functional>
 #include <vector>
 
+#include "devices/simulated/caches/cache_hierarchy.hpp"
+#include "devices/simulated/checkers/finding_log.hpp"
+#include "devices/simulated/execution/access_observer.hpp"
 #include "devices/simulated/execution/block_context.hpp"
 #include "devices/simulated/execution/program.hpp"
 
@@ -13,21 +16,25 @@ struct LaunchConfiguration {
   Dim3 grid;
   Dim3 block;
   std::uint32_t dynamic_shared_bytes = 0;
-  std::vector<std::byte> parameters;  ///< laid out as Program::parameter_offsets says
-  GridWindow window;                  ///< blocks that run; a count of 0 stands for all
-  int multiprocessors = 1;            ///< of the simulated GPU: block b runs on multiprocessor b modulo this
-  int host_threads = 1;               ///< results and counters are the same for every number
+  std::vector<std::byte> parameters;            ///< laid out as Program::parameter_offsets says
+  GridWindow window;                            ///< blocks that run; a count of 0 stands for all
+  const GpuModel* gpu = &gpu_models().front();  ///< block b runs on its multiprocessor b modulo their number
+  bool with_caches = true;                      ///< whether traffic below the L1 is counted
+  bool collect_findings = false;                ///< otherwise the first fault ends the launch
+  int host_threads = 1;                         ///< results and counters are the same for every number
 };
 
-/// Makes the observers of one host thread; called once for each of them, with its number.
-using MakeObservers = std::function<std::vector<AccessObserver*>(int host_thread)>;
+/// Makes the observers of one host thread; called once for each of them, with its number and what they report to.
+using MakeObservers = std::function<std::vector<AccessObserver*>(int host_thread, FindingLog& findings)>;
 
 struct LaunchResult {
   std::vector<InstructionCounters> counters;  ///< by instruction of the kernel
+  CacheCounters caches;
   std::uint64_t blocks = 0;
+  FindingLog findings;
 };
 
-/// Runs all blocks. Throws KernelFault for the first fault, in the order of blocks.
+/// Runs all blocks. Throws KernelFault for the first fault, in the order of blocks, if findings are not collected.
 LaunchResult execute(const Program& program, DeviceMemory& memory, const LaunchConfiguration& configuration,
                      const MakeObservers& make_observers = nullptr);
 

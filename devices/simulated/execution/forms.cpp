@@ -3,7 +3,29 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "devices/simulated/execution/instruction_decoder.hpp"
+
 namespace convladder::simulated {
+namespace {
+
+int wanted_bits(OperandUse use) {
+  switch (use) {
+    case OperandUse::write_32:
+    case OperandUse::read_32:
+      return 32;
+    case OperandUse::write_64:
+    case OperandUse::read_64:
+      return 64;
+    default:
+      return 1;
+  }
+}
+
+bool is_write(OperandUse use) {
+  return use == OperandUse::write_32 || use == OperandUse::write_64 || use == OperandUse::write_predicate;
+}
+
+}  // namespace
 
 void FormTable::add(std::string opcode, std::vector<OperandUse> operands, Handler handler) {
   const auto [place, added] = forms_.emplace(std::move(opcode), Form{std::move(operands), handler});
@@ -33,6 +55,23 @@ const FormTable& forms() {
     return all;
   }();
   return table;
+}
+
+bool decode_form(InstructionDecoder& decoder) {
+  const Form* const form = forms().find(decoder.instruction().opcode);
+  if (form == nullptr) return false;
+  decoder.expect_operands(form->operands.size());
+  Operation operation;
+  operation.handler = form->handler;
+  for (std::size_t i = 0; i < form->operands.size(); ++i) {
+    const int bits = wanted_bits(form->operands[i]);
+    const ptx::Operand& operand = decoder.instruction().operands[i];
+    operation.operands[i] =
+        is_write(form->operands[i]) ? decoder.write_narrow(operand, bits) : decoder.read(operand, bits);
+  }
+  decoder.emit(operation);
+  decoder.finish_writes();
+  return true;
 }
 
 }  // namespace convladder::simulated

@@ -1,10 +1,9 @@
-// Loads and stores: decoded from their opcode, executed for a warp at a time.
+// Loads and stores by their opcodes.
 #pragma once
 
 #include <optional>
 #include <string_view>
 
-#include "devices/simulated/execution/operation.hpp"
 #include "devices/simulated/ptx/module.hpp"
 
 namespace convladder::simulated {
@@ -19,8 +18,5 @@ struct MemoryAccess {
 
 /// Reads the opcode of a load or store; none if it is another opcode or has a modifier that is not known.
 std::optional<MemoryAccess> parse_memory_access(std::string_view opcode);
-
-/// What executes it. The address is the last operand slot that is used; vector elements come first.
-Handler memory_handler(const MemoryAccess& access, bool address_is_64_bit);
 
 }  // namespace convladder::simulated

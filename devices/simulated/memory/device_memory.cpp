@@ -60,6 +60,11 @@ const Allocation* DeviceMemory::nearest(std::uint64_t address) const {
   return above == allocations_.begin() ? nullptr : &(--above)->second;
 }
 
+const Allocation* DeviceMemory::next(std::uint64_t address) const {
+  const auto above = allocations_.upper_bound(address);
+  return above == allocations_.end() ? nullptr : &above->second;
+}
+
 const Allocation* DeviceMemory::find(std::uint64_t address) const {
   const Allocation* const allocation = nearest(address);
   return allocation != nullptr && !allocation->freed && address < allocation->end ? allocation : nullptr;

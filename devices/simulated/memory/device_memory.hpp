@@ -50,6 +50,8 @@ class DeviceMemory {
 
   /// The allocation at or, failing that, nearest below the address, freed ones included; none below the first.
   const Allocation* nearest(std::uint64_t address) const;
+  /// The allocation that begins above the address, freed ones included; none above the last.
+  const Allocation* next(std::uint64_t address) const;
   /// The live allocation that holds the address, or nullptr.
   const Allocation* find(std::uint64_t address) const;
 

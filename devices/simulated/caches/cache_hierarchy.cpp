@@ -1,0 +1,71 @@
+#include "devices/simulated/caches/cache_hierarchy.hpp"
+
+namespace convladder::simulated {
+
+struct CacheHierarchy::Slice {
+  explicit Slice(std::uint64_t bytes) : cache(bytes) {}
+  SectoredCache cache;
+  CacheCounters counters;
+};
+
+CacheCounters& CacheCounters::operator+=(const CacheCounters& other) {
+  l1_load_sectors += other.l1_load_sectors;
+  l1_load_hits += other.l1_load_hits;
+  l2_read_sectors += other.l2_read_sectors;
+  l2_read_hits += other.l2_read_hits;
+  l2_write_sectors += other.l2_write_sectors;
+  dram_read_sectors += other.dram_read_sectors;
+  dram_write_sectors += other.dram_write_sectors;
+  complete = complete && other.complete;
+  return *this;
+}
+
+CacheHierarchy::CacheHierarchy(const GpuModel& gpu, std::uint64_t l1_bytes) {
+  for (int i = 0; i < gpu.multiprocessors; ++i) l1_.push_back(std::make_unique<L1Cache>(l1_bytes));
+  for (std::size_t i = 0; i < kSlices; ++i) slices_.push_back(std::make_unique<Slice>(gpu.l2_bytes / kSlices));
+}
+
+CacheHierarchy::~CacheHierarchy() = default;
+
+void CacheHierarchy::merge(std::size_t slice_number) {
+  Slice& slice = *slices_[slice_number];
+  CacheCounters& counters = slice.counters;
+  std::vector<const std::vector<L2Request>*> logs;
+  for (const auto& l1 : l1_) {
+    if (!l1->log(slice_number).empty()) logs.push_back(&l1->log(slice_number));
+  }
+  for (std::size_t turn = 0; !logs.empty(); ++turn) {
+    for (const std::vector<L2Request>* log : logs) {
+      const L2Request request = (*log)[turn];
+      const auto sectors = static_cast<std::uint64_t>(std::popcount(request.sectors));
+      const SectorLookup found = slice.cache.access(request.line, request.sectors, request.is_write);
+      counters.dram_write_sectors += static_cast<std::uint64_t>(std::popcount(found.evicted_dirty));
+      if (request.is_write) {
+        counters.l2_write_sectors += sectors;
+        continue;
+      }
+      const auto hits = static_cast<std::uint64_t>(std::popcount(found.hits));
+      counters.l2_read_sectors += sectors;
+      counters.l2_read_hits += hits;
+      counters.dram_read_sectors += sectors - hits;
+    }
+    std::erase_if(logs, [turn](const auto* log) { return log->size() == turn + 1; });
+  }
+  for (const auto& l1 : l1_) l1->log(slice_number).clear();
+}
+
+CacheCounters CacheHierarchy::finish() {
+  CacheCounters total;
+  for (const auto& slice : slices_) {
+    slice->counters.dram_write_sectors += slice->cache.clean();
+    total += slice->counters;
+  }
+  for (const auto& l1 : l1_) {
+    total.l1_load_sectors += l1->load_sectors();
+    total.l1_load_hits += l1->load_hits();
+    total.complete = total.complete && l1->complete();
+  }
+  return total;
+}
+
+}  // namespace convladder::simulated

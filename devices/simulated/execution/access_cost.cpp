@@ -1,0 +1,95 @@
+#include "devices/simulated/execution/access_cost.hpp"
+
+namespace convladder::simulated {
+namespace {
+
+/// The most words that any bank is asked for, where all words lie in kRows rows of banks from the first on: a bit map
+/// of the words, whose rows are then added up bit by bit.
+template <int kRows>
+std::uint64_t most_words_of_a_bank(const std::array<std::uint32_t, kLanes>& word_from_low) {
+  std::uint32_t ones = 0;
+  std::uint32_t twos = 0;
+  std::uint32_t fours = 0;
+  std::uint32_t eights = 0;
+  for (std::uint32_t row = 0; row < kRows; ++row) {
+    std::uint32_t banks = 0;
+    for (int lane = 0; lane < kLanes; ++lane) {
+      banks |= word_from_low[lane] / kBanks == row ? std::uint32_t{1} << (word_from_low[lane] % kBanks) : 0;
+    }
+    const std::uint32_t to_twos = ones & banks;
+    ones ^= banks;
+    const std::uint32_t to_fours = twos & to_twos;
+    twos ^= to_twos;
+    eights |= fours & to_fours;
+    fours ^= to_fours;
+  }
+  static_assert(kRows <= 8);
+  std::uint64_t most = 0;
+  std::uint32_t candidates = ~std::uint32_t{0};
+  for (const auto& [digit, value] : {std::pair{eights, 8}, {fours, 4}, {twos, 2}, {ones, 1}}) {
+    if ((candidates & digit) == 0) continue;
+    candidates &= digit;
+    most += static_cast<std::uint64_t>(value);
+  }
+  return most;
+}
+
+/// Passes that an access of one word a lane needs.
+std::uint64_t count_word_passes(const Addresses& addresses) {
+  const auto [low, high] = address_range(addresses);
+  const std::uint64_t span = (high >> 2) - (low >> 2);
+  if (span < kBanks) return 1;  // one row of banks, wherever it begins
+  std::array<std::uint32_t, kLanes> word;
+  for (int lane = 0; lane < kLanes; ++lane) {
+    word[lane] = static_cast<std::uint32_t>((addresses[lane] >> 2) - (low >> 2));
+  }
+  if (span < 2 * kBanks) return most_words_of_a_bank<2>(word);
+  if (span < 8 * kBanks) return most_words_of_a_bank<8>(word);
+  std::ranges::sort(word);
+  std::array<std::uint8_t, kBanks> words_of_bank{};
+  std::uint8_t most = 0;
+  for (int lane = 0; lane < kLanes; ++lane) {
+    if (lane > 0 && word[lane] == word[lane - 1]) continue;
+    most = std::max(most, ++words_of_bank[word[lane] % kBanks]);
+  }
+  return most;
+}
+
+}  // namespace
+
+SectorSet sectors_of(const Addresses& addresses, std::uint64_t low, std::uint64_t high) {
+  SectorSet sectors;
+  sectors.first = low >> kSectorShift;
+  if ((high >> kSectorShift) - sectors.first < 64) {
+    std::uint64_t mask = 0;
+    for (int lane = 0; lane < kLanes; ++lane) {
+      mask |= std::uint64_t{1} << ((addresses[lane] >> kSectorShift) - sectors.first);
+    }
+    sectors.mask = mask;
+    return sectors;
+  }
+  sectors.list = addresses;
+  for (std::uint64_t& sector : sectors.list) sector >>= kSectorShift;
+  std::ranges::sort(sectors.list);
+  sectors.list_size = static_cast<int>(std::ranges::unique(sectors.list).begin() - sectors.list.begin());
+  return sectors;
+}
+
+Wavefronts count_wavefronts(const Addresses& addresses, LaneMask mask, int bytes) {
+  if (bytes <= 4) return {count_word_passes(addresses), 1};
+  const int words = bytes / 4;
+  const int lanes = kLanes / words;
+  Wavefronts passes;
+  for (int first = 0; first < kLanes; first += lanes) {
+    if ((mask & (((LaneMask{1} << lanes) - 1) << first)) == 0) continue;
+    Addresses of_words;
+    for (int i = 0; i < kLanes; ++i) {
+      of_words[i] = addresses[first + i / words] + 4U * static_cast<unsigned>(i % words);
+    }
+    passes.needed += count_word_passes(of_words);
+    ++passes.ideal;
+  }
+  return passes;
+}
+
+}  // namespace convladder::simulated

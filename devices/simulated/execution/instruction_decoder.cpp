@@ -1,0 +1,243 @@
+#include "devices/simulated/execution/instruction_decoder.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
+#include "devices/simulated/memory/device_memory.hpp"
+
+namespace convladder::simulated {
+namespace {
+
+using ptx::OperandKind;
+using ptx::TypeClass;
+
+constexpr std::uint32_t kSlotAlignment = 64;
+
+/// One of the widths a slot can have: 1 for a predicate, 32 or 64.
+int slot_bits(const ptx::Type& type) {
+  if (type.type_class == TypeClass::predicate) return 1;
+  return type.bits <= 32 ? 32 : 64;
+}
+
+std::uint32_t slot_bytes(int bits) {
+  return bits == 1 ? kSlotAlignment : static_cast<std::uint32_t>(bits / 8 * kLanes);
+}
+
+void narrow_slot(WarpState& warp, const Operation& operation) {
+  const auto* from = warp.read<std::uint64_t>(operation.operands[1]);
+  write_lanes(warp.write<std::uint32_t>(operation.operands[0]), warp.mask,
+              [=](int lane) { return static_cast<std::uint32_t>(from[lane]); });
+}
+void widen_slot(WarpState& warp, const Operation& operation) {
+  const auto* from = warp.read<std::uint32_t>(operation.operands[1]);
+  write_lanes(warp.write<std::uint64_t>(operation.operands[0]), warp.mask,
+              [=](int lane) { return std::uint64_t{from[lane]}; });
+}
+void invert_predicate(WarpState& warp, const Operation& operation) {
+  *warp.write<LaneMask>(operation.operands[0]) = ~*warp.read<LaneMask>(operation.operands[1]);
+}
+
+std::uint64_t immediate_bits(const ptx::Operand& operand, int bits) {
+  if (operand.number == ptx::NumberKind::double_ && bits == 32) {
+    return std::bit_cast<std::uint32_t>(static_cast<float>(std::bit_cast<double>(operand.bits)));
+  }
+  if (operand.number == ptx::NumberKind::single && bits == 64) {
+    return std::bit_cast<std::uint64_t>(
+        static_cast<double>(std::bit_cast<float>(static_cast<std::uint32_t>(operand.bits))));
+  }
+  return bits == 32 ? operand.bits & 0xffffffffU : operand.bits;
+}
+
+}  // namespace
+
+InstructionDecoder::InstructionDecoder(const ptx::Module& module, const ptx::Kernel& kernel, Program& program)
+    : module_(module), kernel_(kernel), program_(program) {
+  for (const ptx::Register& reg : kernel.registers) registers_.push_back(temporary(slot_bits(reg.type)));
+  lay_out_special_slots();
+}
+
+void InstructionDecoder::fail(const std::string& what) const {
+  throw ptx::PtxError(module_.file, instruction().position, fmt::format("'{}': {}", instruction().opcode, what));
+}
+
+void InstructionDecoder::expect_operands(std::size_t count) const {
+  const std::size_t found = instruction().operands.size();
+  if (found != count) fail(fmt::format("expected {} operands, found {}", count, found));
+}
+
+// --- slots ----------------------------------------------------------------------------------------------------------
+
+Slot InstructionDecoder::temporary(int bits) {
+  const std::uint32_t offset = program_.register_bytes;
+  program_.register_bytes += slot_bytes(bits);
+  return Slot::in_registers(offset);
+}
+
+Slot InstructionDecoder::new_constant(int bits) {
+  const auto offset = static_cast<std::uint32_t>(program_.constants.size());
+  program_.constants.resize(offset + slot_bytes(bits));
+  return Slot::in_constants(offset);
+}
+
+Slot InstructionDecoder::constant(std::uint64_t value, int bits) {
+  const auto known = constants_.find({value, bits});
+  if (known != constants_.end()) return known->second;
+  const Slot slot = new_constant(bits);
+  std::byte* const at = program_.constants.data() + slot.offset();
+  const auto low = static_cast<std::uint32_t>(value);
+  if (bits == 1) std::memcpy(at, &low, 4);
+  for (int lane = 0; lane < kLanes && bits > 1; ++lane) {
+    if (bits == 64) {
+      std::memcpy(at + 8 * lane, &value, 8);
+    } else {
+      std::memcpy(at + 4 * lane, &low, 4);
+    }
+  }
+  constants_[{value, bits}] = slot;
+  return slot;
+}
+
+void InstructionDecoder::lay_out_special_slots() {
+  SpecialSlots& special = program_.special;
+  for (Slot& slot : special.thread_index) slot = temporary(32);
+  special.lane_index = temporary(32);
+  special.warp_index = temporary(32);
+  for (Slot& slot : special.block_index) slot = new_constant(32);
+  for (Slot& slot : special.block_size) slot = new_constant(32);
+  for (Slot& slot : special.grid_size) slot = new_constant(32);
+}
+
+// --- operands -------------------------------------------------------------------------------------------------------
+
+int InstructionDecoder::register_bits(const ptx::Operand& operand) const {
+  return slot_bits(kernel_.registers[static_cast<std::size_t>(operand.index)].type);
+}
+
+void InstructionDecoder::check_width(const ptx::Operand& operand, int bits) const {
+  if (register_bits(operand) == bits) return;
+  const ptx::Register& reg = kernel_.registers[static_cast<std::size_t>(operand.index)];
+  fail(fmt::format("the register {} has {} bits where {} are expected", reg.name, reg.type.bits, bits));
+}
+
+Slot InstructionDecoder::write(const ptx::Operand& operand, int bits) {
+  if (operand.kind == OperandKind::sink) return temporary(bits);
+  if (operand.kind != OperandKind::register_) fail("a destination must be a register");
+  if (operand.negated) fail("a destination cannot be negated");
+  check_width(operand, bits);
+  return registers_[static_cast<std::size_t>(operand.index)];
+}
+
+Slot InstructionDecoder::write_narrow(const ptx::Operand& operand, int bits) {
+  if (operand.kind != OperandKind::register_ || bits != 32 || register_bits(operand) != 64) return write(operand, bits);
+  const Slot narrow = temporary(32);
+  widened_.emplace_back(registers_[static_cast<std::size_t>(operand.index)], narrow);
+  return narrow;
+}
+
+void InstructionDecoder::finish_writes() {
+  for (const auto& [wide, narrow] : widened_) emit(widen_slot, {wide, narrow});
+  widened_.clear();
+}
+
+Slot InstructionDecoder::read(const ptx::Operand& operand, int bits) {
+  switch (operand.kind) {
+    case OperandKind::register_:
+      return read_register(operand, bits);
+    case OperandKind::immediate:
+      if (bits == 1) return constant(operand.bits != 0 ? ~std::uint64_t{0} : 0, 1);
+      return constant(immediate_bits(operand, bits), bits);
+    case OperandKind::special:
+      return read_special(operand, bits);
+    case OperandKind::symbol: {
+      const auto& [space, place] = symbols_.at(operand.name);
+      return constant(place + static_cast<std::uint64_t>(operand.offset), bits);
+    }
+    default:
+      fail("this kind of operand is not supported here");
+  }
+}
+
+Slot InstructionDecoder::read_register(const ptx::Operand& operand, int bits) {
+  const Slot slot = registers_[static_cast<std::size_t>(operand.index)];
+  if (operand.negated) {
+    if (bits != 1) fail("only predicates can be negated");
+    const Slot inverted = temporary(1);
+    emit(invert_predicate, {inverted, slot});
+    return inverted;
+  }
+  // "cvt.s64.s32 %rd1, %rd2": an operand register may be wider than the type.
+  if (bits == 32 && register_bits(operand) == 64) {
+    const Slot narrowed = temporary(32);
+    emit(narrow_slot, {narrowed, slot});
+    return narrowed;
+  }
+  check_width(operand, bits);
+  return slot;
+}
+
+Slot InstructionDecoder::read_special(const ptx::Operand& operand, int bits) {
+  const SpecialSlots& special = program_.special;
+  const std::map<std::string_view, Slot> names = {
+      {"%tid.x", special.thread_index[0]},  {"%tid.y", special.thread_index[1]},  {"%tid.z", special.thread_index[2]},
+      {"%ntid.x", special.block_size[0]},   {"%ntid.y", special.block_size[1]},   {"%ntid.z", special.block_size[2]},
+      {"%ctaid.x", special.block_index[0]}, {"%ctaid.y", special.block_index[1]}, {"%ctaid.z", special.block_index[2]},
+      {"%nctaid.x", special.grid_size[0]},  {"%nctaid.y", special.grid_size[1]},  {"%nctaid.z", special.grid_size[2]},
+      {"%laneid", special.lane_index},      {"%warpid", special.warp_index},
+  };
+  const auto found = names.find(operand.name);
+  if (found == names.end()) {
+    fail(fmt::format("'{}' is neither a declared register nor a special register that is supported", operand.name));
+  }
+  if (bits != 32) fail(fmt::format("the special register {} has 32 bits", operand.name));
+  return found->second;
+}
+
+std::pair<Slot, bool> InstructionDecoder::address(const ptx::Operand& operand, ptx::Space space, Operation& operation) {
+  if (operand.kind != OperandKind::address) fail("expected an address in brackets");
+  operation.offset = operand.offset;
+  if (operand.index >= 0) {
+    if (register_bits(operand) == 1) check_width(operand, 64);
+    return {registers_[static_cast<std::size_t>(operand.index)], register_bits(operand) == 64};
+  }
+  std::uint64_t base = 0;
+  if (!operand.name.empty()) {
+    const auto& [symbol_space, place] = symbols_.at(operand.name);
+    if (space != ptx::Space::generic && symbol_space != space) {
+      fail(fmt::format("'{}' does not lie in this instruction's state space", operand.name));
+    }
+    base = space == ptx::Space::generic ? generic_address(symbol_space, place) : place;
+  }
+  return {constant(base, 64), true};
+}
+
+std::uint64_t InstructionDecoder::generic_address(ptx::Space space, std::uint64_t place) const {
+  if (space == ptx::Space::shared) return kSharedWindow + place;
+  if (space == ptx::Space::local) return kLocalWindow + place;
+  if (space == ptx::Space::param) fail("generic addresses of parameters are not supported");
+  return place;
+}
+
+// --- operations -----------------------------------------------------------------------------------------------------
+
+Operation& InstructionDecoder::emit(Handler handler, std::initializer_list<Slot> operands) {
+  Operation operation;
+  operation.handler = handler;
+  std::ranges::copy(operands, operation.operands);
+  return emit(operation);
+}
+
+Operation& InstructionDecoder::emit(Operation operation) {
+  operation.instruction = instruction_;
+  if (instruction().predicate >= 0) {
+    operation.guarded = true;
+    operation.guard = registers_[static_cast<std::size_t>(instruction().predicate)];
+    operation.guard_negated = instruction().predicate_negated;
+  }
+  program_.operations.push_back(operation);
+  return program_.operations.back();
+}
+
+}  // namespace convladder::simulated

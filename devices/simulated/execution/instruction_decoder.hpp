@@ -1,0 +1,81 @@
+// The decoding of one instruction: its operands become slots, it becomes operations.
+//
+// Each subject (memory accesses, barriers, …) has a function that knows its opcodes and uses this class; the
+// instructions that compute one lane's value from its operands are a table (forms.hpp).
+#pragma once
+
+#include <initializer_list>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "devices/simulated/execution/program.hpp"
+#include "devices/simulated/ptx/module.hpp"
+
+namespace convladder::simulated {
+
+class InstructionDecoder {
+ public:
+  /// Gives every register of the kernel its slot. What is decoded goes to `program`.
+  InstructionDecoder(const ptx::Module& module, const ptx::Kernel& kernel, Program& program);
+
+  /// From now on `instruction()` is the kernel's instruction of that index.
+  void begin(int instruction) { instruction_ = instruction; }
+  const ptx::Instruction& instruction() const { return kernel_.instructions[static_cast<std::size_t>(instruction_)]; }
+  /// Throws ptx::PtxError: place, opcode, `what`.
+  [[noreturn]] void fail(const std::string& what) const;
+  /// Refuses another number of operands.
+  void expect_operands(std::size_t count) const;
+
+  // --- operands. `bits` is 1 for a predicate, 32 for all types up to 32 bits, or 64 --------------------------------
+
+  Slot read(const ptx::Operand& operand, int bits);
+  /// A register, or a slot that nobody reads for `_`.
+  Slot write(const ptx::Operand& operand, int bits);
+  /// As `write`, but the register may be wider than the instruction's type: `finish_writes` then fills its upper part.
+  Slot write_narrow(const ptx::Operand& operand, int bits);
+  void finish_writes();
+  /// Sets the operation's offset and returns the slot of the address and whether it holds 64 bits.
+  std::pair<Slot, bool> address(const ptx::Operand& operand, ptx::Space space, Operation& operation);
+  int register_bits(const ptx::Operand& operand) const;
+  /// All lanes hold `value`.
+  Slot constant(std::uint64_t value, int bits);
+  /// A register of the decoder's own.
+  Slot temporary(int bits);
+
+  // --- operations ---------------------------------------------------------------------------------------------------
+
+  /// Appends the operation under the instruction's guard.
+  Operation& emit(Operation operation);
+  Operation& emit(Handler handler, std::initializer_list<Slot> operands);
+
+  /// Makes a variable or parameter known: where it lies in its state space.
+  void place_symbol(const std::string& name, ptx::Space space, std::uint64_t place) { symbols_[name] = {space, place}; }
+
+ private:
+  void lay_out_special_slots();
+  Slot new_constant(int bits);
+  Slot read_register(const ptx::Operand& operand, int bits);
+  Slot read_special(const ptx::Operand& operand, int bits);
+  void check_width(const ptx::Operand& operand, int bits) const;
+  std::uint64_t generic_address(ptx::Space space, std::uint64_t place) const;
+
+  const ptx::Module& module_;
+  const ptx::Kernel& kernel_;
+  Program& program_;
+  int instruction_ = 0;
+  std::vector<Slot> registers_;
+  std::map<std::pair<std::uint64_t, int>, Slot> constants_;
+  std::map<std::string, std::pair<ptx::Space, std::uint64_t>, std::less<>> symbols_;
+  std::vector<std::pair<Slot, Slot>> widened_;  // wide registers and the temporaries that were written instead
+};
+
+/// Decodes the current instruction if its opcode is one of the subject's; returns whether it was.
+using DecodeSubject = bool (*)(InstructionDecoder&);
+bool decode_control_flow(InstructionDecoder& decoder);
+bool decode_memory_access(InstructionDecoder& decoder);
+bool decode_packing(InstructionDecoder& decoder);
+bool decode_form(InstructionDecoder& decoder);
+
+}  // namespace convladder::simulated

@@ -1,0 +1,189 @@
+#include "devices/simulated/execution/lane_access.hpp"
+
+#include <fmt/format.h>
+
+#include "devices/simulated/caches/l1_cache.hpp"
+
+namespace convladder::simulated {
+namespace {
+
+/// Kinds of faults: what tells two findings of one instruction apart.
+enum Fault { kMisaligned, kOutOfBounds };
+
+const char* verb(AccessKind kind) {
+  return kind == AccessKind::load ? "read" : kind == AccessKind::store ? "write" : "atomic access";
+}
+
+constexpr const char* name_of(ptx::Space space) {
+  switch (space) {
+    case ptx::Space::shared:
+      return "shared";
+    case ptx::Space::local:
+      return "local";
+    case ptx::Space::param:
+      return "parameter";
+    default:
+      return "global";
+  }
+}
+
+template <typename Wrong>
+LaneMask lanes_where(LaneMask mask, const Wrong& wrong) {
+  LaneMask result = 0;
+  for (LaneMask left = mask; left != 0; left &= left - 1) {
+    const int lane = std::countr_zero(left);
+    if (wrong(lane)) result |= LaneMask{1} << lane;
+  }
+  return result;
+}
+
+/// Takes faulty lanes out of an access. Returns whether any is left.
+bool drop(Addresses& addresses, LaneMask& mask, LaneMask faulty) {
+  mask &= ~faulty;
+  if (mask == 0) return false;
+  fill_inactive(addresses, mask);
+  return true;
+}
+
+bool check_alignment(const WarpState& warp, const Operation& operation, Addresses& addresses, LaneMask& mask, int bytes,
+                     AccessKind kind, const char* space) {
+  std::uint64_t low_bits = 0;
+  for (int lane = 0; lane < kLanes; ++lane) low_bits |= addresses[lane];
+  const auto wrong_bits = static_cast<std::uint64_t>(bytes - 1);
+  if ((low_bits & wrong_bits) == 0) return true;
+  const LaneMask faulty = lanes_where(mask, [&](int lane) { return (addresses[lane] & wrong_bits) != 0; });
+  warp.block->fault(warp, operation, Checker::memory, kMisaligned, faulty, [&](int lane) {
+    Finding finding = warp.block->finding_at(
+        warp, operation, lane, Checker::memory,
+        fmt::format("misaligned {} of {} bytes at {}0x{:x}", verb(kind), bytes,
+                    space == name_of(ptx::Space::global) ? "" : fmt::format("{} offset ", space), addresses[lane]));
+    finding.space = space;
+    finding.address = addresses[lane];
+    return finding;
+  });
+  return drop(addresses, mask, faulty);
+}
+
+std::string place_in_memory(const DeviceMemory& memory, std::uint64_t address, std::string& label) {
+  const Allocation* const below = memory.nearest(address);
+  const Allocation* const above = memory.next(address);
+  if (below != nullptr && address < below->end) {
+    label = below->label;
+    if (below->freed) return fmt::format("inside of '{}', which was freed", below->label);
+    return fmt::format("that begins inside of '{}' and ends behind it", below->label);
+  }
+  // What lies nearer is more likely what was meant.
+  if (above != nullptr && (below == nullptr || above->begin - address < address - below->end)) {
+    label = above->label;
+    return fmt::format("{} bytes before the begin of '{}' ({} bytes{})", above->begin - address, above->label,
+                       above->end - above->begin, above->freed ? ", freed" : "");
+  }
+  if (below == nullptr) return "outside of all allocations";
+  label = below->label;
+  return fmt::format("{} bytes behind the end of '{}' ({} bytes{})", address - below->end, below->label,
+                     below->end - below->begin, below->freed ? ", freed" : "");
+}
+
+bool check_global(const WarpState& warp, const Operation& operation, Addresses& addresses, LaneMask& mask, int bytes,
+                  AccessKind kind) {
+  CachedRange& cached = warp.block->ranges[operation.instruction];
+  const auto [low, high] = address_range(addresses);
+  const std::uint64_t end = high + static_cast<std::uint64_t>(bytes);
+  if (cached.begin <= low && end <= cached.end) return true;
+  const DeviceMemory& memory = *warp.block->memory;
+  const LaneMask faulty = lanes_where(mask, [&](int lane) {
+    const Allocation* const allocation = memory.find(addresses[lane]);
+    if (allocation == nullptr || addresses[lane] + static_cast<std::uint64_t>(bytes) > allocation->end) return true;
+    if (allocation->contains(low, end)) cached = {allocation->begin, allocation->end};
+    return false;
+  });
+  if (faulty == 0) return true;
+  warp.block->fault(warp, operation, Checker::memory, kOutOfBounds, faulty, [&](int lane) {
+    std::string label;
+    const std::string place = place_in_memory(memory, addresses[lane], label);
+    Finding finding =
+        warp.block->finding_at(warp, operation, lane, Checker::memory,
+                               fmt::format("{} of {} bytes at 0x{:x}, {}", verb(kind), bytes, addresses[lane], place));
+    finding.space = "global";
+    finding.address = addresses[lane];
+    finding.allocation = label;
+    return finding;
+  });
+  return drop(addresses, mask, faulty);
+}
+
+/// Offsets from 0 to before `size`.
+bool check_bounds(const WarpState& warp, const Operation& operation, Addresses& addresses, LaneMask& mask, int bytes,
+                  std::size_t size, AccessKind kind, const char* space) {
+  const auto [low, high] = address_range(addresses);
+  const auto length = static_cast<std::uint64_t>(bytes);
+  if (high <= size && length <= size - high) return true;
+  const LaneMask faulty =
+      lanes_where(mask, [&](int lane) { return addresses[lane] > size || length > size - addresses[lane]; });
+  warp.block->fault(warp, operation, Checker::memory, kOutOfBounds, faulty, [&](int lane) {
+    Finding finding =
+        warp.block->finding_at(warp, operation, lane, Checker::memory,
+                               fmt::format("{} of {} bytes at offset {} of {} bytes of {} memory", verb(kind), bytes,
+                                           static_cast<std::int64_t>(addresses[lane]), size, space));
+    finding.space = space;
+    finding.address = addresses[lane];
+    return finding;
+  });
+  return drop(addresses, mask, faulty);
+}
+
+}  // namespace
+
+template <ptx::Space kSpace>
+LanePlaces reach(const WarpState& warp, const Operation& operation, Addresses addresses, int bytes, AccessKind kind) {
+  BlockContext& block = *warp.block;
+  LanePlaces places;
+  places.mask = warp.mask;
+  if (!check_alignment(warp, operation, addresses, places.mask, bytes, kind, name_of(kSpace))) return places;
+
+  InstructionCounters& counters = block.counters[operation.instruction];
+  if constexpr (kSpace == ptx::Space::shared) {
+    if (!check_bounds(warp, operation, addresses, places.mask, bytes, block.shared.size(), kind, name_of(kSpace))) {
+      return places;
+    }
+    for (int lane = 0; lane < kLanes; ++lane) places.at[lane] = block.shared.data() + addresses[lane];
+    const Wavefronts wavefronts = count_wavefronts(addresses, places.mask, bytes);
+    counters.wavefronts += wavefronts.needed;
+    counters.ideal_wavefronts += wavefronts.ideal;
+  } else if constexpr (kSpace == ptx::Space::local) {
+    const std::uint64_t size = block.program->local_bytes;
+    if (!check_bounds(warp, operation, addresses, places.mask, bytes, size, kind, name_of(kSpace))) return places;
+    std::byte* const of_warp = block.local.data() + static_cast<std::uint64_t>(warp.index) * kLanes * size;
+    for (int lane = 0; lane < kLanes; ++lane) {
+      places.at[lane] = of_warp + static_cast<std::uint64_t>(lane) * size + addresses[lane];
+    }
+  } else if constexpr (kSpace == ptx::Space::param) {
+    if (!check_bounds(warp, operation, addresses, places.mask, bytes, block.program->parameter_bytes, kind,
+                      name_of(kSpace))) {
+      return places;
+    }
+    auto* const parameters = const_cast<std::byte*>(block.parameters);  // only loads come here
+    for (int lane = 0; lane < kLanes; ++lane) places.at[lane] = parameters + addresses[lane];
+    return places;
+  } else {
+    if (!check_global(warp, operation, addresses, places.mask, bytes, kind)) return places;
+    for (int lane = 0; lane < kLanes; ++lane) places.at[lane] = block.memory->host(addresses[lane]);
+    const auto [low, high] = address_range(addresses);
+    const SectorSet sectors = sectors_of(addresses, low, high);
+    counters.sectors += static_cast<std::uint64_t>(sectors.count());
+    if (block.l1 != nullptr) block.l1->access(sectors, kind);
+  }
+  ++counters.requests;
+  counters.bytes += static_cast<std::uint64_t>(bytes) * static_cast<std::uint64_t>(std::popcount(places.mask));
+  for (AccessObserver* const observer : block.observers) {
+    observer->access({&operation, &warp, kSpace, &addresses, places.mask, bytes, kind});
+  }
+  return places;
+}
+
+template LanePlaces reach<ptx::Space::global>(const WarpState&, const Operation&, Addresses, int, AccessKind);
+template LanePlaces reach<ptx::Space::shared>(const WarpState&, const Operation&, Addresses, int, AccessKind);
+template LanePlaces reach<ptx::Space::local>(const WarpState&, const Operation&, Addresses, int, AccessKind);
+template LanePlaces reach<ptx::Space::param>(const WarpState&, const Operation&, Addresses, int, AccessKind);
+
+}  // namespace convladder::simulated

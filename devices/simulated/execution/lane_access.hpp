@@ -1,0 +1,72 @@
+// From a warp's addresses to places in host memory: alignment and bounds checked, costs counted, observers told.
+//
+// Loads and stores, atomics and asynchronous copies all reach memory through `reach`.
+#pragma once
+
+#include <array>
+
+#include "devices/simulated/execution/access_cost.hpp"
+#include "devices/simulated/execution/block_context.hpp"
+
+namespace convladder::simulated {
+
+/// Where the lanes' data lies. Lanes outside of `mask` have the place of one inside of it; all are valid to read.
+struct LanePlaces {
+  std::array<std::byte*, kLanes> at;
+  LaneMask mask = 0;  ///< lanes of the access that are right: all of them, unless findings are collected
+};
+
+/// The addresses of an operation whose address slot is given; inactive lanes as `fill_inactive` leaves them.
+inline Addresses lane_addresses(const WarpState& warp, const Operation& operation, Slot slot, bool is_64_bit) {
+  Addresses addresses;
+  const auto offset = static_cast<std::uint64_t>(operation.offset);
+  if (is_64_bit) {
+    const auto* base = warp.read<std::uint64_t>(slot);
+    for (int lane = 0; lane < kLanes; ++lane) addresses[lane] = base[lane] + offset;
+  } else {
+    const auto* base = warp.read<std::uint32_t>(slot);
+    for (int lane = 0; lane < kLanes; ++lane) addresses[lane] = base[lane] + offset;
+  }
+  fill_inactive(addresses, warp.mask);
+  return addresses;
+}
+
+/// One access of `bytes` a lane in a state space: shared, local, param, or global (constants too). Addresses are
+/// offsets except in global memory. Faulty lanes are reported and leave the result's mask, which may become empty.
+template <ptx::Space kSpace>
+LanePlaces reach(const WarpState& warp, const Operation& operation, Addresses addresses, int bytes, AccessKind kind);
+
+extern template LanePlaces reach<ptx::Space::global>(const WarpState&, const Operation&, Addresses, int, AccessKind);
+extern template LanePlaces reach<ptx::Space::shared>(const WarpState&, const Operation&, Addresses, int, AccessKind);
+extern template LanePlaces reach<ptx::Space::local>(const WarpState&, const Operation&, Addresses, int, AccessKind);
+extern template LanePlaces reach<ptx::Space::param>(const WarpState&, const Operation&, Addresses, int, AccessKind);
+
+/// Calls access.operator()<Space>(addresses) for the lanes of each state space that generic addresses lie in, with
+/// `warp.mask` set to those lanes.
+template <typename Access>
+void for_each_space(WarpState& warp, Addresses addresses, const Access& access) {
+  LaneMask shared = 0;
+  LaneMask local = 0;
+  for (int lane = 0; lane < kLanes; ++lane) {
+    const std::uint64_t window = addresses[lane] & ~((std::uint64_t{1} << 40) - 1);
+    shared |= LaneMask{window == kSharedWindow} << lane;
+    local |= LaneMask{window == kLocalWindow} << lane;
+    if (window == kSharedWindow || window == kLocalWindow) addresses[lane] -= window;
+  }
+  const LaneMask all = warp.mask;
+  const auto select = [&](LaneMask lanes) {
+    warp.mask = all & lanes;
+    Addresses selected = addresses;
+    if (warp.mask != 0) fill_inactive(selected, warp.mask);
+    return selected;
+  };
+  const Addresses in_shared = select(shared);
+  if (warp.mask != 0) access.template operator()<ptx::Space::shared>(in_shared);
+  const Addresses in_local = select(local);
+  if (warp.mask != 0) access.template operator()<ptx::Space::local>(in_local);
+  const Addresses in_global = select(~(shared | local));
+  if (warp.mask != 0) access.template operator()<ptx::Space::global>(in_global);
+  warp.mask = all;
+}
+
+}  // namespace convladder::simulated
