@@ -1,7 +1,8 @@
 // Who looks on while a kernel runs: the checkers and the cache model.
 //
 // The interpreter tells observers what warps do, after it has made sure that an access is aligned and inside of an
-// allocation. A run without observers pays one test of a pointer for each access.
+// allocation. A run without observers pays one test of a pointer for each access. A launch with observers runs on one
+// host thread, so that they need no locks and find the same in every run.
 #pragma once
 
 #include <array>
@@ -28,8 +29,7 @@ struct WarpAccess {
   AccessKind kind = AccessKind::load;
 };
 
-/// Called on the host thread that runs the block. One observer serves one host thread and never hears of another's
-/// blocks; what several found is merged at the end, in the order of blocks.
+/// Called on the host thread that runs the blocks; a launch that is looked on has one.
 class AccessObserver {
  public:
   AccessObserver() = default;
@@ -37,14 +37,15 @@ class AccessObserver {
   AccessObserver& operator=(const AccessObserver&) = delete;
   virtual ~AccessObserver() = default;
 
-  /// A block begins on a simulated multiprocessor; its shared memory holds nothing defined.
-  virtual void block_begins(const BlockContext& /*block*/, int /*multiprocessor*/) {}
+  /// A block begins; its shared memory holds nothing defined.
+  virtual void block_begins(const BlockContext& /*block*/) {}
   virtual void access(const WarpAccess& /*access*/) {}
-  /// A warp arrives at the block's barrier; `missing` are its live lanes that are elsewhere.
-  virtual void barrier_reached(const WarpState& /*warp*/, const Operation& /*operation*/, LaneMask /*missing*/) {}
-  /// All warps of the block have arrived: what was done before is ordered before what follows.
-  virtual void barrier_passed(const BlockContext& /*block*/) {}
-  virtual void block_ends(const BlockContext& /*block*/) {}
+  /// Warps of the block (a bit for each) have met at a barrier: what they did is ordered before what they do next.
+  virtual void barrier_passed(const BlockContext& /*block*/, std::uint32_t /*warps*/) {}
+  /// Lanes of a warp have met (bar.warp.sync), with the same effect for them.
+  virtual void warp_synchronized(const WarpState& /*warp*/, LaneMask /*lanes*/) {}
+  /// The warp has made its earlier accesses visible to other blocks (membar.gl, fence of gpu or system scope).
+  virtual void fenced(const WarpState& /*warp*/) {}
 };
 
 }  // namespace convladder::simulated

@@ -47,7 +47,7 @@ BlockRunner::BlockRunner(const Program& program, DeviceMemory& memory, const Lau
   fill_constants(program.special.grid_size, configuration.grid);
 }
 
-void BlockRunner::run(const Dim3& block, std::uint64_t number, int multiprocessor) {
+void BlockRunner::run(const Dim3& block, std::uint64_t number) {
   context_.block_index = block;
   context_.block_number = number;
   fill_constants(program_.special.block_index, context_.block_index);
@@ -57,22 +57,21 @@ void BlockRunner::run(const Dim3& block, std::uint64_t number, int multiprocesso
     warp.paths.assign(1, {static_cast<int>(program_.operations.size()), 0, warp.live});
     warp.status = WarpStatus::running;
   }
-  for (AccessObserver* const observer : context_.observers) observer->block_begins(context_, multiprocessor);
+  for (AccessObserver* const observer : context_.observers) observer->block_begins(context_);
   // Warps take turns from barrier to barrier, in order: the interleaving is the same in every run.
-  for (bool any = true; any;) {
-    any = false;
+  for (std::uint32_t met = 1; met != 0;) {
+    met = 0;
     for (Warp& warp : warps_) {
       if (warp.status == WarpStatus::running) run_to_barrier(warp);
     }
     for (Warp& warp : warps_) {
       if (warp.status != WarpStatus::at_barrier) continue;
       warp.status = WarpStatus::running;
-      any = true;
+      met |= std::uint32_t{1} << warp.state.index;
     }
-    if (!any) continue;
-    for (AccessObserver* const observer : context_.observers) observer->barrier_passed(context_);
+    if (met == 0) continue;
+    for (AccessObserver* const observer : context_.observers) observer->barrier_passed(context_, met);
   }
-  for (AccessObserver* const observer : context_.observers) observer->block_ends(context_);
 }
 
 std::vector<InstructionCounters> BlockRunner::counters() const {
@@ -184,9 +183,6 @@ void BlockRunner::count_guarded(const Operation& operation, LaneMask mask, int a
 
 void BlockRunner::check_barrier(const Warp& warp, const Operation& operation) const {
   const LaneMask missing = warp.live & ~warp.paths.back().mask;
-  for (AccessObserver* const observer : context_.observers) {
-    observer->barrier_reached(warp.state, operation, missing);
-  }
   if (missing == 0) return;
   context_.fault(warp.state, operation, Checker::synchronization, 0, warp.paths.back().mask, [&](int lane) {
     return context_.finding_at(warp.state, operation, lane, Checker::synchronization,

@@ -19,7 +19,7 @@ class BlockRunner {
   void set_l1(L1Cache* l1) { context_.l1 = l1; }
 
   /// Runs a block to its end. Throws KernelFault if findings are not collected.
-  void run(const Dim3& block, std::uint64_t number, int multiprocessor);
+  void run(const Dim3& block, std::uint64_t number);
 
   /// By instruction, over all blocks so far.
   std::vector<InstructionCounters> counters() const;

@@ -42,7 +42,9 @@ class Launch {
         part_{window_.count, configuration.grid.y, configuration.grid.z},
         blocks_(thread_count(part_)),
         multiprocessors_(static_cast<std::uint64_t>(configuration.gpu->multiprocessors)),
-        results_(program.needs_block_order ? 1 : static_cast<std::size_t>(std::max(1, configuration.host_threads))),
+        results_(program.needs_block_order || make_observers
+                     ? 1
+                     : static_cast<std::size_t>(std::max(1, configuration.host_threads))),
         phase_done_(static_cast<std::ptrdiff_t>(results_.size()), NextPhase{this}) {
     const std::uint64_t threads = thread_count(configuration.block);
     const std::uint64_t shared = program.static_shared_bytes + configuration.dynamic_shared_bytes;
@@ -101,7 +103,7 @@ class Launch {
     try {
       runner = std::make_unique<BlockRunner>(program_, memory_, configuration_);
       if (configuration_.collect_findings) runner->set_findings(&result.findings);
-      if (make_observers_) runner->set_observers(make_observers_(static_cast<int>(thread), result.findings));
+      if (make_observers_) runner->set_observers(make_observers_(result.findings));
     } catch (...) {
       result.note(0, std::current_exception());
     }
@@ -130,7 +132,7 @@ class Launch {
         const Dim3 index{window_.first + static_cast<unsigned>(block % part_.x),
                          static_cast<unsigned>(block / part_.x % part_.y),
                          static_cast<unsigned>(block / part_.x / part_.y)};
-        runner.run(index, block, static_cast<int>(sm));
+        runner.run(index, block);
       } catch (...) {
         result.note(block, std::current_exception());
         return;

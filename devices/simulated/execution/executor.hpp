@@ -24,8 +24,8 @@ struct LaunchConfiguration {
   int host_threads = 1;                         ///< results and counters are the same for every number
 };
 
-/// Makes the observers of one host thread; called once for each of them, with its number and what they report to.
-using MakeObservers = std::function<std::vector<AccessObserver*>(int host_thread, FindingLog& findings)>;
+/// Makes the observers of a launch, which then runs on one host thread; `findings` is what they report to.
+using MakeObservers = std::function<std::vector<AccessObserver*>(FindingLog& findings)>;
 
 struct LaunchResult {
   std::vector<InstructionCounters> counters;  ///< by instruction of the kernel
