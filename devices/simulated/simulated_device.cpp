@@ -11,6 +11,8 @@
 #include "devices/device_registry.hpp"
 #include "devices/kernel_resources.hpp"
 #include "devices/ptx_images.hpp"
+#include "devices/simulated/checkers/race_checker.hpp"
+#include "devices/simulated/checkers/written_allocations.hpp"
 #include "devices/simulated/counters/metrics.hpp"
 #include "devices/simulated/ptx/parser.hpp"
 
@@ -75,11 +77,14 @@ const DeviceRegistration registration{
 
 }  // namespace
 
-SimulatedDevice::SimulatedDevice() : memory_(available_memory_bytes()) {}
+SimulatedDevice::SimulatedDevice(SimulatedDeviceOptions options)
+    : options_(options), memory_(available_memory_bytes()) {}
 
 DeviceBuffer SimulatedDevice::allocate(std::size_t bytes, std::string_view label) {
   try {
-    return {*this, reinterpret_cast<void*>(memory_.allocate(bytes, label)), bytes};
+    const std::uint64_t address = memory_.allocate(bytes, label);
+    if (options_.checkers.initialization) written_.allocated(address, bytes);
+    return {*this, reinterpret_cast<void*>(address), bytes};
   } catch (const std::bad_alloc&) {
     throw OutOfDeviceMemory(fmt::format("{} needs {} bytes, {} bytes are free", label, bytes, free_bytes()));
   }
@@ -88,6 +93,7 @@ DeviceBuffer SimulatedDevice::allocate(std::size_t bytes, std::string_view label
 void SimulatedDevice::free(void* address, std::size_t /*bytes*/) noexcept {
   try {
     memory_.free(device_address(address));
+    written_.freed(device_address(address));
   } catch (const std::exception&) {
     // Only buffers that this device gave out come here, each once.
   }
@@ -103,7 +109,9 @@ std::byte* SimulatedDevice::checked_host(const void* address, std::size_t bytes,
 }
 
 void SimulatedDevice::copy_to_device(void* destination, const void* source, std::size_t bytes) {
-  if (bytes > 0) std::memcpy(checked_host(destination, bytes, "copy to the device"), source, bytes);
+  if (bytes == 0) return;
+  std::memcpy(checked_host(destination, bytes, "copy to the device"), source, bytes);
+  written_.written(device_address(destination), bytes);
 }
 
 void SimulatedDevice::copy_to_host(void* destination, const void* source, std::size_t bytes) {
@@ -120,6 +128,7 @@ const Program& SimulatedDevice::program_of(const void* kernel) {
     const auto place = [this](const ptx::Symbol& symbol) {
       const std::uint64_t address = memory_.allocate(symbol.bytes, symbol.name);
       std::memcpy(memory_.host(address), symbol.initial_bytes.data(), symbol.initial_bytes.size());
+      variables_.insert(address);  // zero where nothing is given: initcheck takes them as written
       return address;
     };
     program = std::make_unique<Program>(decode(module, *found, place));
@@ -132,17 +141,7 @@ void SimulatedDevice::launch(const KernelLaunch& launch) {
   try {
     const Program& program = program_of(launch.kernel);
     check_launch(program, launch);
-    LaunchConfiguration configuration;
-    configuration.grid = launch.grid;
-    configuration.block = launch.block;
-    configuration.dynamic_shared_bytes = static_cast<std::uint32_t>(launch.dynamic_shared_bytes);
-    configuration.parameters.resize(program.parameter_bytes);
-    for (std::size_t i = 0; i < launch.arguments.size(); ++i) {
-      std::ranges::copy(launch.arguments[i], configuration.parameters.begin() + program.parameter_offsets[i]);
-    }
-    if (window_) configuration.window = *window_;
-    configuration.host_threads = usable_cores();
-    launches_.push_back({&program, launch, execute(program, memory_, configuration)});
+    execute(program, launch);
   } catch (const KernelFault& fault) {
     throw DeviceError(fault.what());
   } catch (const ptx::PtxError& error) {
@@ -150,11 +149,60 @@ void SimulatedDevice::launch(const KernelLaunch& launch) {
   }
 }
 
+void SimulatedDevice::execute(const Program& program, const KernelLaunch& launch) {
+  LaunchConfiguration configuration;
+  configuration.grid = launch.grid;
+  configuration.block = launch.block;
+  configuration.dynamic_shared_bytes = static_cast<std::uint32_t>(launch.dynamic_shared_bytes);
+  configuration.parameters.resize(program.parameter_bytes);
+  for (std::size_t i = 0; i < launch.arguments.size(); ++i) {
+    std::ranges::copy(launch.arguments[i], configuration.parameters.begin() + program.parameter_offsets[i]);
+  }
+  if (window_) configuration.window = *window_;
+  configuration.gpu = options_.gpu;
+  configuration.with_caches = options_.with_caches;
+  configuration.host_threads = options_.host_threads > 0 ? options_.host_threads : usable_cores();
+  configuration.collect_findings = options_.checkers.any();
+
+  std::optional<InitializationChecker> initialization;
+  std::optional<RaceChecker> race;
+  const MakeObservers make_observers = [&](FindingLog& findings) {
+    std::vector<AccessObserver*> observers;
+    if (options_.checkers.initialization) observers.push_back(&initialization.emplace(written_, findings));
+    if (options_.checkers.race) {
+      observers.push_back(
+          &race.emplace(program, written_allocations(program, configuration.parameters, memory_), findings));
+    }
+    return observers;
+  };
+  const bool looked_on = options_.checkers.initialization || options_.checkers.race;
+  LaunchResult result = simulated::execute(program, memory_, configuration, looked_on ? make_observers : nullptr);
+  for (Finding& finding : result.findings.findings()) {
+    if (options_.checkers.has(finding.checker)) findings_.push_back(std::move(finding));
+  }
+  launches_.push_back({&program, launch, std::move(result)});
+}
+
+std::vector<Finding> SimulatedDevice::leaks() const {
+  std::vector<Finding> leaks;
+  for (const Allocation* at = memory_.next(0); at != nullptr; at = memory_.next(at->begin)) {
+    if (at->freed || variables_.contains(at->begin)) continue;
+    Finding leak;
+    leak.problem = fmt::format("'{}' ({} bytes) is never freed", at->label, at->end - at->begin);
+    leak.space = "global";
+    leak.address = at->begin;
+    leak.allocation = at->label;
+    leak.count = 1;
+    leaks.push_back(std::move(leak));
+  }
+  return leaks;
+}
+
 std::vector<KernelCounters> SimulatedDevice::take_counters() {
   std::vector<KernelCounters> counters;
   for (const RecordedLaunch& recorded : take_launches()) {
     counters.push_back({kernel_display_name(recorded.launch.kernel), recorded.launch.grid, recorded.launch.block,
-                        metric_values(*recorded.program->kernel, recorded.result.counters)});
+                        metric_values(*recorded.program->kernel, recorded.result)});
   }
   return counters;
 }

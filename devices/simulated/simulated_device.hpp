@@ -3,11 +3,15 @@
 
 #include <map>
 #include <memory>
-#include <mutex>
+#include <optional>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "devices/device.hpp"
+#include "devices/simulated/checkers/checker_set.hpp"
+#include "devices/simulated/checkers/initialization_checker.hpp"
 #include "devices/simulated/execution/executor.hpp"
 #include "devices/simulated/memory/device_memory.hpp"
 #include "devices/simulated/ptx/module.hpp"
@@ -21,15 +25,22 @@ struct RecordedLaunch {
   LaunchResult result;
 };
 
+struct SimulatedDeviceOptions {
+  CheckerSet checkers;                          ///< none: the first fault of a kernel ends its launch
+  int host_threads = 0;                         ///< 0: all cores; results and counters do not depend on it
+  const GpuModel* gpu = &gpu_models().front();  ///< whose multiprocessors and caches are modelled
+  bool with_caches = true;                      ///< whether traffic below the L1 is counted
+};
+
 class SimulatedDevice final : public Device {
  public:
-  SimulatedDevice();
+  explicit SimulatedDevice(SimulatedDeviceOptions options = {});
 
   std::size_t free_bytes() const override { return memory_.capacity() - memory_.used(); }
   DeviceBuffer allocate(std::size_t bytes, std::string_view label) override;
   void copy_to_device(void* destination, const void* source, std::size_t bytes) override;
   void copy_to_host(void* destination, const void* source, std::size_t bytes) override;
-  /// Runs the kernel to its end. What hardware would end it for is a DeviceError.
+  /// Runs the kernel to its end. What hardware would end it for is a DeviceError, or, with checkers, a finding.
   void launch(const KernelLaunch& launch) override;
   void wait() override {}
   /// The host's time: the simulated device has no clock, and nobody may take this for the kernel's.
@@ -42,12 +53,23 @@ class SimulatedDevice final : public Device {
   /// The launches since the last call, in order, instruction by instruction.
   std::vector<RecordedLaunch> take_launches() { return std::exchange(launches_, {}); }
 
+  /// What the checkers found since the last call, in the order of launches.
+  std::vector<Finding> take_findings() { return std::exchange(findings_, {}); }
+  /// Allocations that are still live, as findings of memcheck: to be asked when all should have been freed.
+  std::vector<Finding> leaks() const;
+
  private:
   void free(void* address, std::size_t bytes) noexcept override;
   const Program& program_of(const void* kernel);
   std::byte* checked_host(const void* address, std::size_t bytes, const char* what) const;
 
+  void execute(const Program& program, const KernelLaunch& launch);
+
+  SimulatedDeviceOptions options_;
   DeviceMemory memory_;
+  WrittenMemory written_;              // looked after if initcheck looks on
+  std::set<std::uint64_t> variables_;  // of modules: they live as long as the device
+  std::vector<Finding> findings_;
   std::map<const void*, std::unique_ptr<Program>> programs_;
   std::vector<RecordedLaunch> launches_;
   std::optional<GridWindow> window_;

@@ -21,6 +21,7 @@ std::string_view checker_name(Checker checker) {
 std::string to_text(const Finding& finding) {
   const std::string source =
       finding.source_line > 0 ? fmt::format(", {} line {}", finding.source_file, finding.source_line) : "";
+  if (finding.kernel.empty()) return fmt::format("{}: {}", checker_name(finding.checker), finding.problem);
   const std::string times = finding.count > 1 ? fmt::format(" ({} times)", finding.count) : "";
   return fmt::format("{}: {}: '{}' in {}, PTX line {}{}, block ({}, {}, {}), thread ({}, {}, {}){}",
                      checker_name(finding.checker), finding.problem, finding.opcode, finding.kernel, finding.ptx_line,

@@ -1,5 +1,7 @@
 #include "devices/simulated/counters/metrics.hpp"
 
+#include <algorithm>
+#include <optional>
 #include <string_view>
 
 #include "devices/simulated/execution/memory_access.hpp"
@@ -52,78 +54,145 @@ std::uint64_t divergent(const InstructionCounters& c) { return c.divergent_branc
 std::uint64_t requests(const InstructionCounters& c) { return c.requests; }
 std::uint64_t sectors(const InstructionCounters& c) { return c.sectors; }
 std::uint64_t wavefronts(const InstructionCounters& c) { return c.wavefronts; }
+std::uint64_t conflicts(const InstructionCounters& c) { return c.wavefronts - c.ideal_wavefronts; }
 std::uint64_t bytes(const InstructionCounters& c) { return c.bytes; }
 
-/// A sum over the instructions that `counts` accepts.
+/// What is said of several metrics.
+constexpr const char* kOfCode = "PTX instructions: ptxas merges, removes and adds some on the way to machine code.";
+constexpr const char* kOfThreads =
+    "PTX instructions; arithmetic that a kernel needs survives ptxas, address arithmetic may not.";
+constexpr const char* kOfAccesses =
+    "Accesses in the PTX: hardware counts the same for the same access, but ptxas may merge accesses into wider ones "
+    "or "
+    "hoist them out of loops.";
+constexpr const char* kOfModel =
+    "From a model of the caches (caches/cache_hierarchy.hpp) in which a multiprocessor runs its blocks one after "
+    "another.";
+
+/// A sum over the instructions that `accepts` takes.
 struct Sum {
+  const char* title;
   const char* name;
+  const char* unit;
   const char* definition;
+  const char* note;
   bool (*accepts)(const Instruction&);
   std::uint64_t (*event)(const InstructionCounters&);
 };
 
-/// A ratio of two sums, by their names.
-struct Ratio {
+/// A figure of the caches, times `scale`.
+struct CacheSum {
+  const char* title;
   const char* name;
+  const char* unit;
   const char* definition;
+  std::uint64_t CacheCounters::*sectors;
+  std::uint64_t scale;
+  bool below_l1;
+};
+
+/// A ratio of two sums, by their names, times `scale`.
+struct Ratio {
+  const char* title;
+  const char* name;
+  const char* unit;
+  const char* definition;
+  const char* note;
   const char* numerator;
   const char* denominator;
+  double scale;
 };
 
 constexpr auto kGlobal = ptx::Space::global;
 constexpr auto kShared = ptx::Space::shared;
 constexpr auto kLocal = ptx::Space::local;
+constexpr std::uint64_t kSectorBytes = 32;
 
 constexpr Sum kSums[] = {
-    {"smsp__inst_executed.sum", "Instructions executed by warps, of any kind.", is_any, warps},
-    {"smsp__thread_inst_executed_pred_on.sum", "Instructions executed by threads whose predicate was true.", is_any,
-     lanes},
-    {"smsp__sass_thread_inst_executed_op_fp32_pred_on.sum",
-     "Single precision arithmetic and comparisons executed by threads.", is_fp32, lanes},
-    {"smsp__sass_thread_inst_executed_op_ffma_pred_on.sum", "Single precision fused multiply-adds executed by threads.",
-     is_fp32_fma, lanes},
-    {"smsp__sass_thread_inst_executed_op_integer_pred_on.sum",
-     "Integer arithmetic, logic and comparisons executed by threads.", is_integer, lanes},
-    {"smsp__sass_thread_inst_executed_op_conversion_pred_on.sum",
-     "Conversions between types and address spaces executed by threads.", is_conversion, lanes},
-    {"smsp__sass_inst_executed_op_branch.sum", "Branches executed by warps.", is_branch, warps},
-    {"smsp__sass_branch_targets_threads_divergent.sum", "Branches in which the threads of a warp went both ways.",
-     is_branch, divergent},
-    {"smsp__inst_executed_op_barrier.sum", "Barriers that warps arrived at.", is_barrier, warps},
-    {"l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum", "Loads from global memory by warps.", is_access<kGlobal, false>,
-     requests},
-    {"l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum", "32-byte sectors touched by them, summed over requests.",
-     is_access<kGlobal, false>, sectors},
-    {"smsp__sass_data_bytes_mem_global_op_ld.sum", "Bytes that threads asked for in loads from global memory.",
-     is_access<kGlobal, false>, bytes},
-    {"l1tex__t_requests_pipe_lsu_mem_global_op_st.sum", "Stores to global memory by warps.", is_access<kGlobal, true>,
-     requests},
-    {"l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum", "32-byte sectors touched by them, summed over requests.",
-     is_access<kGlobal, true>, sectors},
-    {"smsp__sass_data_bytes_mem_global_op_st.sum", "Bytes that threads stored to global memory.",
-     is_access<kGlobal, true>, bytes},
-    {"smsp__sass_inst_executed_op_shared_ld.sum", "Loads from shared memory by warps.", is_access<kShared, false>,
-     requests},
-    {"l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum",
-     "Passes over the banks of shared memory that those loads needed.", is_access<kShared, false>, wavefronts},
-    {"smsp__sass_inst_executed_op_shared_st.sum", "Stores to shared memory by warps.", is_access<kShared, true>,
-     requests},
-    {"l1tex__data_pipe_lsu_wavefronts_mem_shared_op_st.sum",
-     "Passes over the banks of shared memory that those stores needed.", is_access<kShared, true>, wavefronts},
-    {"smsp__inst_executed_op_local_ld.sum", "Loads from local memory (spills, indexed arrays) by warps.",
-     is_access<kLocal, false>, requests},
-    {"smsp__inst_executed_op_local_st.sum", "Stores to local memory by warps.", is_access<kLocal, true>, requests},
+    {"instructions", "smsp__inst_executed.sum", "instructions", "Instructions executed by warps, of any kind.", kOfCode,
+     is_any, warps},
+    {"thread instructions", "smsp__thread_inst_executed_pred_on.sum", "instructions",
+     "Instructions executed by threads whose predicate was true.", kOfCode, is_any, lanes},
+    {"fp32 operations", "smsp__sass_thread_inst_executed_op_fp32_pred_on.sum", "instructions",
+     "Single precision arithmetic and comparisons executed by threads.", kOfThreads, is_fp32, lanes},
+    {"fused multiply-adds", "smsp__sass_thread_inst_executed_op_ffma_pred_on.sum", "instructions",
+     "Single precision fused multiply-adds executed by threads.", kOfThreads, is_fp32_fma, lanes},
+    {"integer operations", "smsp__sass_thread_inst_executed_op_integer_pred_on.sum", "instructions",
+     "Integer arithmetic, logic and comparisons executed by threads.", kOfCode, is_integer, lanes},
+    {"conversions", "smsp__sass_thread_inst_executed_op_conversion_pred_on.sum", "instructions",
+     "Conversions between types and address spaces executed by threads.", kOfCode, is_conversion, lanes},
+    {"branches", "smsp__sass_inst_executed_op_branch.sum", "instructions", "Branches executed by warps.", kOfCode,
+     is_branch, warps},
+    {"divergent branches", "smsp__sass_branch_targets_threads_divergent.sum", "branches",
+     "Branches in which the threads of a warp went both ways.",
+     "Branches in the PTX: ptxas turns short ones into predicated instructions.", is_branch, divergent},
+    {"barriers", "smsp__inst_executed_op_barrier.sum", "instructions", "Barriers that warps arrived at.", kOfCode,
+     is_barrier, warps},
+    {"global load requests", "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum", "requests",
+     "Loads from global memory by warps.", kOfAccesses, is_access<kGlobal, false>, requests},
+    {"global load sectors", "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum", "sectors",
+     "32-byte sectors touched by them, summed over requests.", kOfAccesses, is_access<kGlobal, false>, sectors},
+    {"global load bytes", "smsp__sass_data_bytes_mem_global_op_ld.sum", "bytes",
+     "Bytes that threads asked for in loads from global memory.", kOfAccesses, is_access<kGlobal, false>, bytes},
+    {"global store requests", "l1tex__t_requests_pipe_lsu_mem_global_op_st.sum", "requests",
+     "Stores to global memory by warps.", kOfAccesses, is_access<kGlobal, true>, requests},
+    {"global store sectors", "l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum", "sectors",
+     "32-byte sectors touched by them, summed over requests.", kOfAccesses, is_access<kGlobal, true>, sectors},
+    {"global store bytes", "smsp__sass_data_bytes_mem_global_op_st.sum", "bytes",
+     "Bytes that threads stored to global memory.", kOfAccesses, is_access<kGlobal, true>, bytes},
+    {"shared loads", "smsp__sass_inst_executed_op_shared_ld.sum", "instructions", "Loads from shared memory by warps.",
+     kOfAccesses, is_access<kShared, false>, requests},
+    {"shared load wavefronts", "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum", "wavefronts",
+     "Passes over the banks of shared memory that those loads needed.", kOfAccesses, is_access<kShared, false>,
+     wavefronts},
+    {"shared load bank conflicts", "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum", "wavefronts",
+     "Those of them that conflicts between banks cost.", kOfAccesses, is_access<kShared, false>, conflicts},
+    {"shared stores", "smsp__sass_inst_executed_op_shared_st.sum", "instructions", "Stores to shared memory by warps.",
+     kOfAccesses, is_access<kShared, true>, requests},
+    {"shared store wavefronts", "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_st.sum", "wavefronts",
+     "Passes over the banks of shared memory that those stores needed.", kOfAccesses, is_access<kShared, true>,
+     wavefronts},
+    {"shared store bank conflicts", "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_st.sum", "wavefronts",
+     "Those of them that conflicts between banks cost.", kOfAccesses, is_access<kShared, true>, conflicts},
+    {"local loads", "smsp__inst_executed_op_local_ld.sum", "instructions",
+     "Loads from local memory (indexed arrays) by warps.",
+     "Local memory in the PTX: spills are made by ptxas and not seen here.", is_access<kLocal, false>, requests},
+    {"local stores", "smsp__inst_executed_op_local_st.sum", "instructions", "Stores to local memory by warps.",
+     "Local memory in the PTX: spills are made by ptxas and not seen here.", is_access<kLocal, true>, requests},
+};
+
+constexpr CacheSum kCacheSums[] = {
+    {"L1 hit sectors", "l1tex__t_sectors_pipe_lsu_mem_global_op_ld_lookup_hit.sum", "sectors",
+     "Sectors of global loads that were in the L1.", &CacheCounters::l1_load_hits, 1, false},
+    {"L2 read sectors", "lts__t_sectors_op_read.sum", "sectors", "Sectors that loads asked of the L2.",
+     &CacheCounters::l2_read_sectors, 1, true},
+    {"L2 read hit sectors", "lts__t_sectors_op_read_lookup_hit.sum", "sectors", "Those of them that were in the L2.",
+     &CacheCounters::l2_read_hits, 1, true},
+    {"L2 write sectors", "lts__t_sectors_op_write.sum", "sectors", "Sectors that stores and atomics sent to the L2.",
+     &CacheCounters::l2_write_sectors, 1, true},
+    {"DRAM bytes read", "dram__bytes_read.sum", "bytes", "Bytes read from device memory.",
+     &CacheCounters::dram_read_sectors, kSectorBytes, true},
+    {"DRAM bytes written", "dram__bytes_write.sum", "bytes",
+     "Bytes written to device memory, with what is still in the L2 when the kernel ends.",
+     &CacheCounters::dram_write_sectors, kSectorBytes, true},
 };
 
 constexpr Ratio kRatios[] = {
-    {"smsp__thread_inst_executed_pred_on_per_inst_executed.ratio",
-     "Threads that took part in an instruction, on average: 32 if no lane is ever idle.",
-     "smsp__thread_inst_executed_pred_on.sum", "smsp__inst_executed.sum"},
-    {"l1tex__average_t_sectors_per_request_pipe_lsu_mem_global_op_ld.ratio",
-     "Sectors per load from global memory: 4 where 32 threads read 32 neighbouring floats.",
-     "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum", "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum"},
-    {"l1tex__average_t_sectors_per_request_pipe_lsu_mem_global_op_st.ratio", "Sectors per store to global memory.",
-     "l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum", "l1tex__t_requests_pipe_lsu_mem_global_op_st.sum"},
+    {"threads per instruction", "smsp__thread_inst_executed_pred_on_per_inst_executed.ratio", "threads",
+     "Threads that took part in an instruction, on average: 32 if no lane is ever idle.", kOfCode,
+     "smsp__thread_inst_executed_pred_on.sum", "smsp__inst_executed.sum", 1},
+    {"sectors per load", "l1tex__average_t_sectors_per_request_pipe_lsu_mem_global_op_ld.ratio", "sectors",
+     "Sectors per load from global memory: 4 where 32 threads read 32 neighbouring floats.", kOfAccesses,
+     "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum", "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum", 1},
+    {"sectors per store", "l1tex__average_t_sectors_per_request_pipe_lsu_mem_global_op_st.ratio", "sectors",
+     "Sectors per store to global memory.", kOfAccesses, "l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum",
+     "l1tex__t_requests_pipe_lsu_mem_global_op_st.sum", 1},
+    {"L1 hit rate", "l1tex__t_sector_pipe_lsu_mem_global_op_ld_hit_rate.pct", "percent",
+     "Sectors of global loads that were in the L1.", kOfModel,
+     "l1tex__t_sectors_pipe_lsu_mem_global_op_ld_lookup_hit.sum", "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum",
+     100},
+    {"L2 read hit rate", "lts__t_sector_op_read_hit_rate.pct", "percent", "Sectors asked of the L2 that were there.",
+     kOfModel, "lts__t_sectors_op_read_lookup_hit.sum", "lts__t_sectors_op_read.sum", 100},
 };
 
 }  // namespace
@@ -131,32 +200,37 @@ constexpr Ratio kRatios[] = {
 const std::vector<Metric>& metrics() {
   static const std::vector<Metric> all = [] {
     std::vector<Metric> list;
-    for (const Sum& sum : kSums) list.push_back({sum.name, sum.definition});
-    for (const Ratio& ratio : kRatios) list.push_back({ratio.name, ratio.definition});
+    for (const Sum& sum : kSums) list.push_back({sum.title, sum.name, sum.unit, sum.definition, sum.note});
+    for (const CacheSum& sum : kCacheSums) list.push_back({sum.title, sum.name, sum.unit, sum.definition, kOfModel});
+    for (const Ratio& ratio : kRatios) {
+      list.push_back({ratio.title, ratio.name, ratio.unit, ratio.definition, ratio.note});
+    }
     return list;
   }();
   return all;
 }
 
-std::vector<std::pair<std::string, double>> metric_values(const ptx::Kernel& kernel,
-                                                          const std::vector<InstructionCounters>& counters) {
+std::vector<std::pair<std::string, double>> metric_values(const ptx::Kernel& kernel, const LaunchResult& launch) {
   std::vector<std::pair<std::string, double>> values;
   for (const Sum& sum : kSums) {
     std::uint64_t total = 0;
-    for (std::size_t i = 0; i < counters.size(); ++i) {
-      if (sum.accepts(kernel.instructions[i])) total += sum.event(counters[i]);
+    for (std::size_t i = 0; i < launch.counters.size(); ++i) {
+      if (sum.accepts(kernel.instructions[i])) total += sum.event(launch.counters[i]);
     }
     values.emplace_back(sum.name, static_cast<double>(total));
   }
+  for (const CacheSum& sum : kCacheSums) {
+    if (!launch.has_caches || (sum.below_l1 && !launch.caches.complete)) continue;
+    values.emplace_back(sum.name, static_cast<double>(launch.caches.*sum.sectors * sum.scale));
+  }
   const auto value_of = [&values](std::string_view name) {
-    for (const auto& [known, value] : values) {
-      if (known == name) return value;
-    }
-    return 0.0;
+    const auto found = std::ranges::find(values, name, &std::pair<std::string, double>::first);
+    return found == values.end() ? std::optional<double>() : found->second;
   };
   for (const Ratio& ratio : kRatios) {
-    const double denominator = value_of(ratio.denominator);
-    if (denominator > 0) values.emplace_back(ratio.name, value_of(ratio.numerator) / denominator);
+    const auto numerator = value_of(ratio.numerator);
+    const double denominator = value_of(ratio.denominator).value_or(0);
+    if (numerator && denominator > 0) values.emplace_back(ratio.name, ratio.scale * *numerator / denominator);
   }
   return values;
 }

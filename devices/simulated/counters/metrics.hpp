@@ -9,21 +9,24 @@
 #include <utility>
 #include <vector>
 
-#include "devices/simulated/execution/block_context.hpp"
+#include "devices/simulated/execution/executor.hpp"
 #include "devices/simulated/ptx/module.hpp"
 
 namespace convladder::simulated {
 
 struct Metric {
-  std::string name;        ///< Nsight Compute's
-  std::string definition;  ///< one sentence: what is counted, in which unit
+  std::string title;       ///< ours: "global load sectors"
+  std::string name;        ///< Nsight Compute's for the same event
+  std::string unit;        ///< "instructions", "sectors", "bytes", …
+  std::string definition;  ///< one sentence: what is counted
+  std::string note;        ///< what counting PTX, or a model of caches, means for it
 };
 
 /// All metrics, in the order of `metric_values`.
 const std::vector<Metric>& metrics();
 
-/// The figures of a launch. Sums are whole numbers; ratios whose denominator is 0 are left out.
-std::vector<std::pair<std::string, double>> metric_values(const ptx::Kernel& kernel,
-                                                          const std::vector<InstructionCounters>& counters);
+/// The figures of a launch. Sums are whole numbers; ratios whose denominator is 0 are left out, and so is the traffic
+/// below the L1 if it was not counted.
+std::vector<std::pair<std::string, double>> metric_values(const ptx::Kernel& kernel, const LaunchResult& launch);
 
 }  // namespace convladder::simulated

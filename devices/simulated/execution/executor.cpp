@@ -73,7 +73,10 @@ class Launch {
       for (std::size_t i = 0; i < partial.counters.size(); ++i) result.counters[i] += partial.counters[i];
       result.findings.merge(partial.findings);
     }
-    if (caches_) result.caches = caches_->finish();
+    if (caches_) {
+      result.has_caches = true;
+      result.caches = caches_->finish();
+    }
     return result;
   }
 

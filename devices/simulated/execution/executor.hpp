@@ -29,7 +29,8 @@ using MakeObservers = std::function<std::vector<AccessObserver*>(FindingLog& fin
 
 struct LaunchResult {
   std::vector<InstructionCounters> counters;  ///< by instruction of the kernel
-  CacheCounters caches;
+  bool has_caches = false;
+  CacheCounters caches;  ///< if there are any
   std::uint64_t blocks = 0;
   FindingLog findings;
 };

@@ -1,0 +1,65 @@
+// initcheck: reads of memory that nothing has written.
+//
+// Global memory is defined by what the host copied into it, by a module's initial values and by the kernels before; a
+// block's shared and local memory by the block alone.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <vector>
+
+#include "devices/simulated/checkers/finding_log.hpp"
+#include "devices/simulated/execution/access_observer.hpp"
+#include "devices/simulated/memory/device_memory.hpp"
+
+namespace convladder::simulated {
+
+/// Which bytes of a piece of memory have been written.
+class WrittenBytes {
+ public:
+  explicit WrittenBytes(std::uint64_t bytes = 0) : written_(bytes), left_(bytes) {}
+
+  bool all() const { return left_ == 0; }
+  void write(std::uint64_t offset, std::uint64_t bytes);
+  bool has(std::uint64_t offset, std::uint64_t bytes) const;
+
+ private:
+  std::vector<std::uint8_t> written_;
+  std::uint64_t left_;  ///< bytes that are not written yet
+};
+
+/// What is written of every allocation; lives as long as the device.
+class WrittenMemory {
+ public:
+  void allocated(std::uint64_t address, std::uint64_t bytes) { pieces_[address] = {address, WrittenBytes(bytes)}; }
+  void freed(std::uint64_t address) { pieces_.erase(address); }
+  void written(std::uint64_t address, std::uint64_t bytes);
+
+  struct Piece {
+    std::uint64_t begin = 0;
+    WrittenBytes bytes;
+  };
+  /// The piece of the allocation that holds the address, or nullptr.
+  Piece* find(std::uint64_t address);
+
+ private:
+  std::map<std::uint64_t, Piece> pieces_;
+};
+
+class InitializationChecker final : public AccessObserver {
+ public:
+  InitializationChecker(WrittenMemory& memory, FindingLog& findings) : memory_(memory), findings_(findings) {}
+
+  void block_begins(const BlockContext& block) override;
+  void access(const WarpAccess& access) override;
+
+ private:
+  void check(const WarpAccess& access, const WrittenBytes& bytes, std::uint64_t begin);
+
+  WrittenMemory& memory_;
+  FindingLog& findings_;
+  WrittenBytes shared_;
+  std::vector<WrittenBytes> local_;  // of each thread of the block; made where a kernel has any
+};
+
+}  // namespace convladder::simulated

@@ -1,0 +1,190 @@
+#include "devices/simulated/checkers/race_checker.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <utility>
+
+#include "devices/simulated/execution/access_cost.hpp"
+#include "devices/simulated/execution/memory_access.hpp"
+
+namespace convladder::simulated {
+namespace {
+
+/// 2 (words), or 0 (bytes) if an instruction reaches the space with less than a word.
+unsigned unit_shift(const ptx::Kernel& kernel, ptx::Space space) {
+  const auto is_narrow = [space](const ptx::Instruction& instruction) {
+    const auto access = parse_memory_access(instruction.opcode);
+    return access && access->type.bits < 32 && (access->space == space || access->space == ptx::Space::generic);
+  };
+  return std::ranges::any_of(kernel.instructions, is_narrow) ? 0 : 2;
+}
+
+}  // namespace
+
+RaceChecker::RaceChecker(const Program& program, std::set<std::uint64_t> written_allocations, FindingLog& findings)
+    : program_(program),
+      findings_(findings),
+      shared_shift_(unit_shift(*program.kernel, ptx::Space::shared)),
+      global_shift_(unit_shift(*program.kernel, ptx::Space::global)) {
+  for (const std::uint64_t begin : written_allocations) pieces_[begin] = {begin, begin, {}};
+}
+
+void RaceChecker::block_begins(const BlockContext& block) {
+  block_ = static_cast<std::uint32_t>(block.block_number);
+  shared_.assign((block.shared.size() >> shared_shift_) + 1, Unit{});
+  clock_.fill(1);
+  for (auto& of_warp : seen_) of_warp.fill(0);
+  block_fenced_ = false;
+  block_acquired_ = false;
+}
+
+void RaceChecker::barrier_passed(const BlockContext& /*block*/, std::uint32_t warps) {
+  std::array<std::uint32_t, kMostWarps> seen{};
+  for (int w = 0; w < kMostWarps; ++w) {
+    if (((warps >> w) & 1U) == 0) continue;
+    for (int other = 0; other < kMostWarps; ++other) seen[other] = std::max(seen[other], seen_[w][other]);
+    seen[w] = std::max(seen[w], clock_[w]);
+  }
+  for (int w = 0; w < kMostWarps; ++w) {
+    if (((warps >> w) & 1U) == 0) continue;
+    seen_[w] = seen;
+    ++clock_[w];
+  }
+}
+
+void RaceChecker::warp_synchronized(const WarpState& warp, LaneMask /*lanes*/) {
+  seen_[warp.index][warp.index] = clock_[warp.index]++;
+}
+
+void RaceChecker::fenced(const WarpState& /*warp*/) { block_fenced_ = true; }
+
+RaceChecker::Piece* RaceChecker::find_piece(std::uint64_t address) {
+  if (last_piece_ != nullptr && last_piece_->begin <= address && address < last_piece_->end) return last_piece_;
+  const auto above = pieces_.upper_bound(address);
+  if (above == pieces_.begin()) return nullptr;
+  Piece& piece = std::prev(above)->second;
+  if (piece.end > piece.begin && address >= piece.end) return nullptr;
+  last_piece_ = &piece;
+  return last_piece_;
+}
+
+void RaceChecker::access(const WarpAccess& access) {
+  const Addresses& addresses = *access.addresses;
+  if (access.space == ptx::Space::local) return;  // each thread's own
+  if (access.space == ptx::Space::shared) {
+    for (LaneMask left = access.mask; left != 0; left &= left - 1) {
+      const int lane = std::countr_zero(left);
+      touch(access, lane, addresses[lane] >> shared_shift_, shared_);
+    }
+    return;
+  }
+  const BlockContext& block = *access.warp->block;
+  if (access.kind == AccessKind::atomic) {
+    block_acquired_ = true;
+    if (block_fenced_) released_.insert(block_);
+  }
+  for (LaneMask left = access.mask; left != 0; left &= left - 1) {
+    const int lane = std::countr_zero(left);
+    Piece* const piece = find_piece(addresses[lane]);
+    if (piece == nullptr) continue;
+    if (piece->units.empty()) {
+      const Allocation* const allocation = block.memory->find(addresses[lane]);
+      if (allocation == nullptr || allocation->begin != piece->begin) continue;
+      piece->end = allocation->end;
+      piece->units.resize(((piece->end - piece->begin) >> global_shift_) + 1);
+    }
+    touch(access, lane, (addresses[lane] - piece->begin) >> global_shift_, piece->units);
+  }
+}
+
+bool RaceChecker::ordered(const Access& earlier, const Access& now) const {
+  if (earlier.clock == 0) return true;
+  if (earlier.block != now.block) return block_acquired_ && released_.contains(earlier.block);
+  if (earlier.thread == now.thread) return true;
+  return earlier.clock <= seen_[now.thread / kLanes][earlier.thread / kLanes];
+}
+
+void RaceChecker::touch(const WarpAccess& access, int lane, std::uint64_t offset, std::vector<Unit>& units) {
+  const auto thread = static_cast<unsigned>(access.warp->index * kLanes + lane);
+  Access now;
+  now.block = block_;
+  now.clock = clock_[access.warp->index];
+  now.instruction = static_cast<std::uint32_t>(access.operation->instruction) & ((1U << 21) - 1);
+  now.is_atomic = access.kind == AccessKind::atomic;
+  now.thread = thread & 1023U;
+  const unsigned shift = access.space == ptx::Space::shared ? shared_shift_ : global_shift_;
+  const std::uint64_t count = std::max<std::uint64_t>(1, static_cast<std::uint64_t>(access.bytes) >> shift);
+  for (std::uint64_t i = offset; i < offset + count; ++i) {
+    Unit& unit = units[i];
+    if (!ordered(unit.writer, now)) check(access, lane, unit.writer, now, true);
+    if (access.kind == AccessKind::load) {
+      if (ordered(unit.first_reader, now)) {
+        unit.first_reader = now;
+      } else {
+        unit.last_reader = now;
+      }
+      continue;
+    }
+    if (!ordered(unit.first_reader, now)) {
+      check(access, lane, unit.first_reader, now, false);
+    } else if (!ordered(unit.last_reader, now)) {
+      check(access, lane, unit.last_reader, now, false);
+    }
+    unit.writer = now;
+  }
+}
+
+bool RaceChecker::stores_same_value(const WarpAccess& access, int lane, int other_lane) const {
+  for (int element = 0; element < access.operation->vector_elements; ++element) {
+    const Slot slot = access.operation->operands[element];
+    const bool same =
+        access.bytes / access.operation->vector_elements == 8
+            ? access.warp->read<std::uint64_t>(slot)[lane] == access.warp->read<std::uint64_t>(slot)[other_lane]
+            : access.warp->read<std::uint32_t>(slot)[lane] == access.warp->read<std::uint32_t>(slot)[other_lane];
+    if (!same) return false;
+  }
+  return true;
+}
+
+void RaceChecker::check(const WarpAccess& access, int lane, const Access& earlier, const Access& now,
+                        bool earlier_wrote) {
+  if (earlier.is_atomic != 0 && now.is_atomic != 0) return;
+  const bool same_instruction = earlier.block == now.block && earlier.instruction == now.instruction &&
+                                earlier.thread / kLanes == now.thread / kLanes && earlier.clock == now.clock;
+  if (same_instruction && access.kind == AccessKind::store &&
+      stores_same_value(access, lane, static_cast<int>(earlier.thread % kLanes))) {
+    return;
+  }
+  const BlockContext& block = *access.warp->block;
+  const char* const hazard = !earlier_wrote                    ? "write after read"
+                             : access.kind == AccessKind::load ? "read after write"
+                                                               : "write after write";
+  const int kind = static_cast<int>(earlier.instruction) * 2 + (earlier.block != now.block ? 1 : 0);
+  findings_.add({Checker::race, access.operation->instruction, kind}, block.block_number, 1, [&] {
+    const ptx::Instruction& other = program_.kernel->instructions[earlier.instruction];
+    const Dim3& size = block.block_size;
+    const std::string other_line = other.source.line > 0 ? fmt::format("line {}", other.source.line)
+                                                         : fmt::format("PTX line {}", other.position.line);
+    const std::string other_thread = fmt::format("thread ({}, {}, {})", earlier.thread % size.x,
+                                                 earlier.thread / size.x % size.y, earlier.thread / (size.x * size.y));
+    const std::string who =
+        earlier.block != now.block ? fmt::format("{} of block number {}", other_thread, earlier.block) : other_thread;
+    const bool is_global = access.space != ptx::Space::shared;
+    const std::uint64_t address = (*access.addresses)[lane];
+    const Allocation* const allocation = is_global ? block.memory->find(address) : nullptr;
+    const std::string where = allocation != nullptr
+                                  ? fmt::format("byte {} of '{}'", address - allocation->begin, allocation->label)
+                                  : fmt::format("offset {} of shared memory", address);
+    Finding finding = block.finding_at(
+        *access.warp, *access.operation, lane, Checker::race,
+        fmt::format("{} at {}: not ordered with '{}' at {} by {}", hazard, where, other.opcode, other_line, who));
+    finding.space = is_global ? "global" : "shared";
+    finding.address = address;
+    if (allocation != nullptr) finding.allocation = allocation->label;
+    return finding;
+  });
+}
+
+}  // namespace convladder::simulated

@@ -1,0 +1,83 @@
+// racecheck: two threads touch the same memory in no defined order, at least one of them writing.
+//
+// Inside a block the order is kept as vector clocks of its warps: a barrier orders what its warps did before it and do
+// after it. The lanes of a warp are ordered by bar.warp.sync alone: that they run in lockstep here says nothing about a
+// GPU since Volta. Accesses of two blocks are never ordered, except that a block which has fenced and then done a
+// global atomic has released what it wrote to the blocks that do a global atomic themselves (the "last block" idiom).
+// Atomics do not race with one another.
+//
+// For every word the last write, and two reads since, are kept; a race with an older access that is hidden behind them
+// is found at another word or not at all. Two lanes that store the same value to the same place in one instruction are
+// no finding.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <set>
+#include <vector>
+
+#include "devices/simulated/checkers/finding_log.hpp"
+#include "devices/simulated/execution/access_observer.hpp"
+#include "devices/simulated/execution/block_context.hpp"
+
+namespace convladder::simulated {
+
+class RaceChecker final : public AccessObserver {
+ public:
+  /// Global memory is looked at in these allocations (by their begins): the others are only read by the launch.
+  RaceChecker(const Program& program, std::set<std::uint64_t> written_allocations, FindingLog& findings);
+
+  void block_begins(const BlockContext& block) override;
+  void access(const WarpAccess& access) override;
+  void barrier_passed(const BlockContext& block, std::uint32_t warps) override;
+  void warp_synchronized(const WarpState& warp, LaneMask lanes) override;
+  void fenced(const WarpState& warp) override;
+
+ private:
+  static constexpr int kMostWarps = 32;
+
+  /// One access of a thread. `clock` is its warp's; 0 for none.
+  struct Access {
+    std::uint32_t block = 0;
+    std::uint32_t clock = 0;
+    std::uint32_t instruction : 21 = 0;
+    std::uint32_t is_atomic : 1 = 0;
+    std::uint32_t thread : 10 = 0;
+  };
+  /// What is known of one unit of memory.
+  struct Unit {
+    Access writer;
+    Access first_reader;
+    Access last_reader;
+  };
+  struct Piece {
+    std::uint64_t begin = 0;
+    std::uint64_t end = 0;
+    std::vector<Unit> units;
+  };
+
+  Piece* find_piece(std::uint64_t address);
+  bool ordered(const Access& earlier, const Access& now) const;
+  void check(const WarpAccess& access, int lane, const Access& earlier, const Access& now, bool earlier_wrote);
+  void touch(const WarpAccess& access, int lane, std::uint64_t offset, std::vector<Unit>& units);
+  bool stores_same_value(const WarpAccess& access, int lane, int other_lane) const;
+
+  const Program& program_;
+  FindingLog& findings_;
+  unsigned shared_shift_;  ///< a unit of shared memory has 1 << shift bytes: 4, or 1 where a kernel uses narrower types
+  unsigned global_shift_;
+  std::map<std::uint64_t, Piece> pieces_;  // by begin
+  Piece* last_piece_ = nullptr;
+
+  std::vector<Unit> shared_;
+  std::uint32_t block_ = 0;
+  std::array<std::array<std::uint32_t, kMostWarps>, kMostWarps> seen_{};  ///< [warp][other]: its clock up to which the
+                                                                          ///< other's accesses are ordered before
+  std::array<std::uint32_t, kMostWarps> clock_{};
+  bool block_fenced_ = false;
+  bool block_acquired_ = false;       ///< has done a global atomic
+  std::set<std::uint32_t> released_;  ///< blocks whose writes are ordered before those that acquire
+};
+
+}  // namespace convladder::simulated
