@@ -9,7 +9,8 @@ namespace convladder::simulated {
 namespace {
 
 constexpr std::uint64_t kAlignment = 256;  // as cudaMalloc promises
-constexpr std::uint64_t kRedZone = 4096;   // between allocations; a page, so that each can be given back on its own
+constexpr std::uint64_t kPage = 4096;      // each allocation has its own pages, so that it can be given back
+constexpr std::uint64_t kRedZone = std::uint64_t{1} << 20;  // between allocations: wrong strides do not reach the next
 
 std::uint64_t round_up(std::uint64_t value, std::uint64_t multiple) {
   return (value + multiple - 1) / multiple * multiple;
@@ -28,9 +29,9 @@ DeviceMemory::DeviceMemory(std::uint64_t capacity) : capacity_(capacity) {
 DeviceMemory::~DeviceMemory() { munmap(base_, kGlobalWindowBytes); }
 
 std::uint64_t DeviceMemory::allocate(std::uint64_t bytes, std::string_view label) {
-  const std::uint64_t span = round_up(bytes, kRedZone);
+  const std::uint64_t span = round_up(bytes, kPage);
   if (bytes > capacity_ - used_ || next_ - kGlobalWindow + span + kRedZone > kGlobalWindowBytes) throw std::bad_alloc();
-  static_assert(kRedZone % kAlignment == 0);
+  static_assert(kRedZone % kAlignment == 0 && kPage % kAlignment == 0);
   next_ += kRedZone;
   const std::uint64_t begin = next_;
   if (span > 0 && mprotect(host(begin), span, PROT_READ | PROT_WRITE) != 0) throw std::bad_alloc();
@@ -49,7 +50,7 @@ void DeviceMemory::free(std::uint64_t address) {
   Allocation& allocation = found->second;
   allocation.freed = true;
   used_ -= allocation.end - allocation.begin;
-  const std::uint64_t span = round_up(allocation.end - allocation.begin, kRedZone);
+  const std::uint64_t span = round_up(allocation.end - allocation.begin, kPage);
   if (span == 0) return;
   madvise(host(address), span, MADV_DONTNEED);
   mprotect(host(address), span, PROT_NONE);
