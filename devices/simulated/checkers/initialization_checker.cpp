@@ -76,10 +76,10 @@ void InitializationChecker::access(const WarpAccess& access) {
   WrittenBytes* written = &shared_;
   std::uint64_t begin = 0;
   if (access.space != ptx::Space::shared) {
-    const auto [low, high] = address_range(addresses);
-    WrittenMemory::Piece* const piece = memory_.find(low);
+    const AddressSpan span = address_span(addresses);
+    WrittenMemory::Piece* const piece = memory_.find(span.low);
     if (piece == nullptr) return;
-    if (memory_.find(high) != piece) {  // lanes in different allocations are looked at one by one
+    if (memory_.find(span.high) != piece) {  // lanes in different allocations are looked at one by one
       for_each_lane(access.mask, [&](int lane) {
         WarpAccess of_lane = access;
         Addresses same;

@@ -1,5 +1,7 @@
 #include "devices/simulated/execution/access_cost.hpp"
 
+#include <utility>
+
 namespace convladder::simulated {
 namespace {
 
@@ -35,8 +37,7 @@ std::uint64_t most_words_of_a_bank(const std::array<std::uint32_t, kLanes>& word
 }
 
 /// Passes that an access of one word a lane needs.
-std::uint64_t count_word_passes(const Addresses& addresses) {
-  const auto [low, high] = address_range(addresses);
+std::uint64_t count_word_passes(const Addresses& addresses, std::uint64_t low, std::uint64_t high) {
   const std::uint64_t span = (high >> 2) - (low >> 2);
   if (span < kBanks) return 1;  // one row of banks, wherever it begins
   std::array<std::uint32_t, kLanes> word;
@@ -57,10 +58,10 @@ std::uint64_t count_word_passes(const Addresses& addresses) {
 
 }  // namespace
 
-SectorSet sectors_of(const Addresses& addresses, std::uint64_t low, std::uint64_t high) {
+SectorSet sectors_of(const Addresses& addresses, const AddressSpan& span) {
   SectorSet sectors;
-  sectors.first = low >> kSectorShift;
-  if ((high >> kSectorShift) - sectors.first < 64) {
+  sectors.first = span.low >> kSectorShift;
+  if ((span.high >> kSectorShift) - sectors.first < 64) {
     std::uint64_t mask = 0;
     for (int lane = 0; lane < kLanes; ++lane) {
       mask |= std::uint64_t{1} << ((addresses[lane] >> kSectorShift) - sectors.first);
@@ -75,8 +76,8 @@ SectorSet sectors_of(const Addresses& addresses, std::uint64_t low, std::uint64_
   return sectors;
 }
 
-Wavefronts count_wavefronts(const Addresses& addresses, LaneMask mask, int bytes) {
-  if (bytes <= 4) return {count_word_passes(addresses), 1};
+Wavefronts count_wavefronts(const Addresses& addresses, const AddressSpan& span, LaneMask mask, int bytes) {
+  if (bytes <= 4) return {count_word_passes(addresses, span.low, span.high), 1};
   const int words = bytes / 4;
   const int lanes = kLanes / words;
   Wavefronts passes;
@@ -86,7 +87,8 @@ Wavefronts count_wavefronts(const Addresses& addresses, LaneMask mask, int bytes
     for (int i = 0; i < kLanes; ++i) {
       of_words[i] = addresses[first + i / words] + 4U * static_cast<unsigned>(i % words);
     }
-    passes.needed += count_word_passes(of_words);
+    const AddressSpan of_part = address_span(of_words);
+    passes.needed += count_word_passes(of_words, of_part.low, of_part.high);
     ++passes.ideal;
   }
   return passes;

@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
-#include <utility>
 
 #include "devices/simulated/execution/operation.hpp"
 
@@ -29,15 +28,20 @@ inline void fill_inactive(Addresses& addresses, LaneMask mask) {
   }
 }
 
-/// The smallest and the largest address.
-inline std::pair<std::uint64_t, std::uint64_t> address_range(const Addresses& addresses) {
-  std::uint64_t low = addresses[0];
-  std::uint64_t high = addresses[0];
+/// What is common to the addresses of a request, found in one pass over them.
+struct AddressSpan {
+  std::uint64_t low = 0;
+  std::uint64_t high = 0;
+  std::uint64_t bits = 0;  ///< set in any of them
+};
+inline AddressSpan address_span(const Addresses& addresses) {
+  AddressSpan span{addresses[0], addresses[0], addresses[0]};
   for (int lane = 1; lane < kLanes; ++lane) {
-    low = std::min(low, addresses[lane]);
-    high = std::max(high, addresses[lane]);
+    span.low = std::min(span.low, addresses[lane]);
+    span.high = std::max(span.high, addresses[lane]);
+    span.bits |= addresses[lane];
   }
-  return {low, high};
+  return span;
 }
 
 /// The different sectors that the lanes of a request touch. An access is aligned to its size, which is 16 bytes at
@@ -50,7 +54,7 @@ struct SectorSet {
 
   int count() const { return list_size > 0 ? list_size : std::popcount(mask); }
 };
-SectorSet sectors_of(const Addresses& addresses, std::uint64_t low, std::uint64_t high);
+SectorSet sectors_of(const Addresses& addresses, const AddressSpan& span);
 
 /// Passes that a shared memory access of `bytes` a lane needs: the most different words that one bank is asked for;
 /// lanes that ask for the same word share it. A warp's access of 8 bytes a lane is served in two halves, one of 16
@@ -59,6 +63,6 @@ struct Wavefronts {
   std::uint64_t needed = 0;
   std::uint64_t ideal = 0;  ///< without conflicts: one for each part
 };
-Wavefronts count_wavefronts(const Addresses& addresses, LaneMask mask, int bytes);
+Wavefronts count_wavefronts(const Addresses& addresses, const AddressSpan& span, LaneMask mask, int bytes);
 
 }  // namespace convladder::simulated

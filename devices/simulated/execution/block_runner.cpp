@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstring>
 #include <memory>
 
 namespace convladder::simulated {
@@ -56,6 +57,7 @@ void BlockRunner::run(const Dim3& block, std::uint64_t number) {
     warp.live = first_lanes(warp.state.index);
     warp.paths.assign(1, {static_cast<int>(program_.operations.size()), 0, warp.live});
     warp.status = WarpStatus::running;
+    for (const auto& [offset, bytes] : program_.zeroed) std::memset(warp.state.bases[0] + offset, 0, bytes);
   }
   for (AccessObserver* const observer : context_.observers) observer->block_begins(context_);
   // Warps take turns from barrier to barrier, in order: the interleaving is the same in every run.

@@ -30,6 +30,7 @@ class KernelDecoder {
     lay_out_parameters();
     lay_out_symbols();
     const std::vector<ptx::BasicBlock> blocks = ptx::control_flow(kernel_, module_.file);
+    instructions_.lay_out_registers(blocks);
     std::vector<int> first_operation;
     for (const ptx::BasicBlock& block : blocks) {
       first_operation.push_back(operation_count());

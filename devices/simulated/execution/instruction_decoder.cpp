@@ -6,6 +6,7 @@
 #include <bit>
 #include <cstring>
 
+#include "devices/simulated/execution/register_allocation.hpp"
 #include "devices/simulated/memory/device_memory.hpp"
 
 namespace convladder::simulated {
@@ -55,8 +56,20 @@ std::uint64_t immediate_bits(const ptx::Operand& operand, int bits) {
 
 InstructionDecoder::InstructionDecoder(const ptx::Module& module, const ptx::Kernel& kernel, Program& program)
     : module_(module), kernel_(kernel), program_(program) {
-  for (const ptx::Register& reg : kernel.registers) registers_.push_back(temporary(slot_bits(reg.type)));
   lay_out_special_slots();
+}
+
+void InstructionDecoder::lay_out_registers(const std::vector<ptx::BasicBlock>& blocks) {
+  std::vector<int> widths;
+  for (const ptx::Register& reg : kernel_.registers) widths.push_back(slot_bits(reg.type));
+  const RegisterAllocation allocation = allocate_registers(kernel_, blocks, widths);
+  std::map<std::pair<int, int>, Slot> slots;  // width, number
+  for (std::size_t r = 0; r < widths.size(); ++r) {
+    const auto [place, is_new] = slots.try_emplace({widths[r], allocation.slot[r]});
+    if (is_new) place->second = temporary(widths[r]);
+    registers_.push_back(place->second);
+    if (allocation.from_before[r]) program_.zeroed.push_back({place->second.offset(), slot_bytes(widths[r])});
+  }
 }
 
 void InstructionDecoder::fail(const std::string& what) const {

@@ -11,14 +11,18 @@
 #include <vector>
 
 #include "devices/simulated/execution/program.hpp"
+#include "devices/simulated/ptx/control_flow.hpp"
 #include "devices/simulated/ptx/module.hpp"
 
 namespace convladder::simulated {
 
 class InstructionDecoder {
  public:
-  /// Gives every register of the kernel its slot. What is decoded goes to `program`.
+  /// What is decoded goes to `program`.
   InstructionDecoder(const ptx::Module& module, const ptx::Kernel& kernel, Program& program);
+
+  /// Gives every register of the kernel its slot. To be called before the first instruction.
+  void lay_out_registers(const std::vector<ptx::BasicBlock>& blocks);
 
   /// From now on `instruction()` is the kernel's instruction of that index.
   void begin(int instruction) { instruction_ = instruction; }

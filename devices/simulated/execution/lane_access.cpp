@@ -37,21 +37,28 @@ LaneMask lanes_where(LaneMask mask, const Wrong& wrong) {
   return result;
 }
 
-/// Takes faulty lanes out of an access. Returns whether any is left.
-bool drop(Addresses& addresses, LaneMask& mask, LaneMask faulty) {
-  mask &= ~faulty;
-  if (mask == 0) return false;
-  fill_inactive(addresses, mask);
-  return true;
-}
+/// The access while it is checked: faulty lanes are taken out of it.
+struct Checked {
+  Addresses& addresses;
+  LaneMask mask;
+  AddressSpan span;
 
-bool check_alignment(const WarpState& warp, const Operation& operation, Addresses& addresses, LaneMask& mask, int bytes,
-                     AccessKind kind, const char* space) {
-  std::uint64_t low_bits = 0;
-  for (int lane = 0; lane < kLanes; ++lane) low_bits |= addresses[lane];
+  /// Returns whether any lane is left.
+  bool drop(LaneMask faulty) {
+    mask &= ~faulty;
+    if (mask == 0) return false;
+    fill_inactive(addresses, mask);
+    span = address_span(addresses);
+    return true;
+  }
+};
+
+bool check_alignment(const WarpState& warp, const Operation& operation, Checked& access, int bytes, AccessKind kind,
+                     const char* space) {
   const auto wrong_bits = static_cast<std::uint64_t>(bytes - 1);
-  if ((low_bits & wrong_bits) == 0) return true;
-  const LaneMask faulty = lanes_where(mask, [&](int lane) { return (addresses[lane] & wrong_bits) != 0; });
+  if ((access.span.bits & wrong_bits) == 0) return true;
+  const Addresses& addresses = access.addresses;
+  const LaneMask faulty = lanes_where(access.mask, [&](int lane) { return (addresses[lane] & wrong_bits) != 0; });
   warp.block->fault(warp, operation, Checker::memory, kMisaligned, faulty, [&](int lane) {
     Finding finding = warp.block->finding_at(
         warp, operation, lane, Checker::memory,
@@ -61,7 +68,7 @@ bool check_alignment(const WarpState& warp, const Operation& operation, Addresse
     finding.address = addresses[lane];
     return finding;
   });
-  return drop(addresses, mask, faulty);
+  return access.drop(faulty);
 }
 
 std::string place_in_memory(const DeviceMemory& memory, std::uint64_t address, std::string& label) {
@@ -84,14 +91,14 @@ std::string place_in_memory(const DeviceMemory& memory, std::uint64_t address, s
                      below->end - below->begin, below->freed ? ", freed" : "");
 }
 
-bool check_global(const WarpState& warp, const Operation& operation, Addresses& addresses, LaneMask& mask, int bytes,
-                  AccessKind kind) {
+bool check_global(const WarpState& warp, const Operation& operation, Checked& access, int bytes, AccessKind kind) {
   CachedRange& cached = warp.block->ranges[operation.instruction];
-  const auto [low, high] = address_range(addresses);
-  const std::uint64_t end = high + static_cast<std::uint64_t>(bytes);
+  const std::uint64_t low = access.span.low;
+  const std::uint64_t end = access.span.high + static_cast<std::uint64_t>(bytes);
   if (cached.begin <= low && end <= cached.end) return true;
+  const Addresses& addresses = access.addresses;
   const DeviceMemory& memory = *warp.block->memory;
-  const LaneMask faulty = lanes_where(mask, [&](int lane) {
+  const LaneMask faulty = lanes_where(access.mask, [&](int lane) {
     const Allocation* const allocation = memory.find(addresses[lane]);
     if (allocation == nullptr || addresses[lane] + static_cast<std::uint64_t>(bytes) > allocation->end) return true;
     if (allocation->contains(low, end)) cached = {allocation->begin, allocation->end};
@@ -109,17 +116,17 @@ bool check_global(const WarpState& warp, const Operation& operation, Addresses& 
     finding.allocation = label;
     return finding;
   });
-  return drop(addresses, mask, faulty);
+  return access.drop(faulty);
 }
 
 /// Offsets from 0 to before `size`.
-bool check_bounds(const WarpState& warp, const Operation& operation, Addresses& addresses, LaneMask& mask, int bytes,
-                  std::size_t size, AccessKind kind, const char* space) {
-  const auto [low, high] = address_range(addresses);
+bool check_bounds(const WarpState& warp, const Operation& operation, Checked& access, int bytes, std::size_t size,
+                  AccessKind kind, const char* space) {
   const auto length = static_cast<std::uint64_t>(bytes);
-  if (high <= size && length <= size - high) return true;
+  if (access.span.high <= size && length <= size - access.span.high) return true;
+  const Addresses& addresses = access.addresses;
   const LaneMask faulty =
-      lanes_where(mask, [&](int lane) { return addresses[lane] > size || length > size - addresses[lane]; });
+      lanes_where(access.mask, [&](int lane) { return addresses[lane] > size || length > size - addresses[lane]; });
   warp.block->fault(warp, operation, Checker::memory, kOutOfBounds, faulty, [&](int lane) {
     Finding finding =
         warp.block->finding_at(warp, operation, lane, Checker::memory,
@@ -129,7 +136,7 @@ bool check_bounds(const WarpState& warp, const Operation& operation, Addresses& 
     finding.address = addresses[lane];
     return finding;
   });
-  return drop(addresses, mask, faulty);
+  return access.drop(faulty);
 }
 
 }  // namespace
@@ -138,38 +145,42 @@ template <ptx::Space kSpace>
 LanePlaces reach(const WarpState& warp, const Operation& operation, Addresses addresses, int bytes, AccessKind kind) {
   BlockContext& block = *warp.block;
   LanePlaces places;
-  places.mask = warp.mask;
-  if (!check_alignment(warp, operation, addresses, places.mask, bytes, kind, name_of(kSpace))) return places;
+  Checked access{addresses, warp.mask, address_span(addresses)};
+  const auto is_right = [&] {
+    if (!check_alignment(warp, operation, access, bytes, kind, name_of(kSpace))) return false;
+    if constexpr (kSpace == ptx::Space::shared) {
+      return check_bounds(warp, operation, access, bytes, block.shared.size(), kind, name_of(kSpace));
+    } else if constexpr (kSpace == ptx::Space::local) {
+      return check_bounds(warp, operation, access, bytes, block.program->local_bytes, kind, name_of(kSpace));
+    } else if constexpr (kSpace == ptx::Space::param) {
+      return check_bounds(warp, operation, access, bytes, block.program->parameter_bytes, kind, name_of(kSpace));
+    } else {
+      return check_global(warp, operation, access, bytes, kind);
+    }
+  };
+  const bool any_left = is_right();
+  places.mask = access.mask;
+  if (!any_left) return places;
 
   InstructionCounters& counters = block.counters[operation.instruction];
   if constexpr (kSpace == ptx::Space::shared) {
-    if (!check_bounds(warp, operation, addresses, places.mask, bytes, block.shared.size(), kind, name_of(kSpace))) {
-      return places;
-    }
     for (int lane = 0; lane < kLanes; ++lane) places.at[lane] = block.shared.data() + addresses[lane];
-    const Wavefronts wavefronts = count_wavefronts(addresses, places.mask, bytes);
+    const Wavefronts wavefronts = count_wavefronts(addresses, access.span, places.mask, bytes);
     counters.wavefronts += wavefronts.needed;
     counters.ideal_wavefronts += wavefronts.ideal;
   } else if constexpr (kSpace == ptx::Space::local) {
     const std::uint64_t size = block.program->local_bytes;
-    if (!check_bounds(warp, operation, addresses, places.mask, bytes, size, kind, name_of(kSpace))) return places;
     std::byte* const of_warp = block.local.data() + static_cast<std::uint64_t>(warp.index) * kLanes * size;
     for (int lane = 0; lane < kLanes; ++lane) {
       places.at[lane] = of_warp + static_cast<std::uint64_t>(lane) * size + addresses[lane];
     }
   } else if constexpr (kSpace == ptx::Space::param) {
-    if (!check_bounds(warp, operation, addresses, places.mask, bytes, block.program->parameter_bytes, kind,
-                      name_of(kSpace))) {
-      return places;
-    }
     auto* const parameters = const_cast<std::byte*>(block.parameters);  // only loads come here
     for (int lane = 0; lane < kLanes; ++lane) places.at[lane] = parameters + addresses[lane];
     return places;
   } else {
-    if (!check_global(warp, operation, addresses, places.mask, bytes, kind)) return places;
     for (int lane = 0; lane < kLanes; ++lane) places.at[lane] = block.memory->host(addresses[lane]);
-    const auto [low, high] = address_range(addresses);
-    const SectorSet sectors = sectors_of(addresses, low, high);
+    const SectorSet sectors = sectors_of(addresses, access.span);
     counters.sectors += static_cast<std::uint64_t>(sectors.count());
     if (block.l1 != nullptr) block.l1->access(sectors, kind);
   }

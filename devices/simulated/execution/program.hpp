@@ -3,6 +3,7 @@
 
 #include <array>
 #include <functional>
+#include <utility>
 #include <vector>
 
 #include "devices/simulated/execution/operation.hpp"
@@ -34,7 +35,8 @@ struct Program {
   std::vector<Operation> operations;
   std::vector<ProgramBlock> blocks;
   std::vector<int> block_of_operation;
-  std::uint32_t register_bytes = 0;  ///< of one warp
+  std::uint32_t register_bytes = 0;                             ///< of one warp
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> zeroed;  ///< offset and bytes of registers that begin as zero
   std::vector<std::byte> constants;  ///< immediates and addresses, broadcast to all lanes, and room for the block's
   SpecialSlots special;
   std::uint32_t parameter_bytes = 0;
