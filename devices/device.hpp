@@ -89,12 +89,14 @@ struct DeviceState {
   std::vector<std::string> throttle_reasons;
 };
 
-/// What a device counted of one kernel launch: exact figures, no times.
+/// What a device counted of one kernel launch: no times.
 struct KernelCounters {
   std::string kernel;  ///< as written: "convladder::conv_shared_memory"
   Dim3 grid;
   Dim3 block;
-  std::vector<std::pair<std::string, double>> values;  ///< by the profiler's names of them
+  std::vector<std::pair<std::string, double>> values;    ///< by the profiler's names of them
+  std::vector<std::pair<std::string, double>> modelled;  ///< likewise: traffic below a model of caches, which also
+                                                         ///< depends on where the data lies
 
   bool operator==(const KernelCounters&) const = default;
 };

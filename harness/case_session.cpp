@@ -128,14 +128,13 @@ ordered_json CaseSession::count() {
   const int images = workload_.real().shape.batch;
   const int batch = workload_.planned_batch();
   if (images == batch) return {{"counters", counters_json(count_images(0, batch), batch, batch)}};
-  // What two neighbouring parts of the batch do alike, all of it does: blocks differ in their images only, and the
-  // parts begin at the same place in a sector.
+  // Blocks differ in their images only; what both halves of the executed images do alike, every such part of the batch
+  // does: each begins at the same place in a sector.
   const int part = images / 2;
-  const std::vector<KernelCounters> first = count_images(0, part);
-  const bool alike = first == count_images(part, part);
-  ScaledCounters scaled(first, batch / part);
-  if (batch % part != 0) scaled.add(count_images(0, batch % part));
-  return {{"counters", counters_json(scaled.result(), images, batch, alike)}};
+  const int rest = batch % part;
+  const BatchCounters counted({part, count_images(0, part)}, {images, count_images(0, images)},
+                              {rest, rest == 0 ? std::vector<KernelCounters>() : count_images(0, rest)}, batch);
+  return {{"counters", counters_json(counted.result(), images, batch, counted.exact())}};
 }
 
 void CaseSession::call(const std::string& of) {

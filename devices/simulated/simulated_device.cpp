@@ -201,8 +201,9 @@ std::vector<Finding> SimulatedDevice::leaks() const {
 std::vector<KernelCounters> SimulatedDevice::take_counters() {
   std::vector<KernelCounters> counters;
   for (const RecordedLaunch& recorded : take_launches()) {
+    MetricValues values = metric_values(*recorded.program->kernel, recorded.result);
     counters.push_back({kernel_display_name(recorded.launch.kernel), recorded.launch.grid, recorded.launch.block,
-                        metric_values(*recorded.program->kernel, recorded.result)});
+                        std::move(values.counted), std::move(values.modelled)});
   }
   return counters;
 }

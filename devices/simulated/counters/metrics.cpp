@@ -65,7 +65,7 @@ constexpr const char* kOfAccesses =
     "Accesses in the PTX: hardware counts the same for the same access, but ptxas may merge accesses into wider ones "
     "or "
     "hoist them out of loops.";
-constexpr const char* kOfModel =
+constexpr const char kOfModel[] =
     "From a model of the caches (caches/cache_hierarchy.hpp) in which a multiprocessor runs its blocks one after "
     "another.";
 
@@ -195,42 +195,50 @@ constexpr Ratio kRatios[] = {
      kOfModel, "lts__t_sectors_op_read_lookup_hit.sum", "lts__t_sectors_op_read.sum", 100},
 };
 
+bool is_modelled(const Ratio& ratio) { return ratio.note == kOfModel; }
+
 }  // namespace
 
 const std::vector<Metric>& metrics() {
   static const std::vector<Metric> all = [] {
     std::vector<Metric> list;
-    for (const Sum& sum : kSums) list.push_back({sum.title, sum.name, sum.unit, sum.definition, sum.note});
-    for (const CacheSum& sum : kCacheSums) list.push_back({sum.title, sum.name, sum.unit, sum.definition, kOfModel});
+    for (const Sum& sum : kSums) list.push_back({sum.title, sum.name, sum.unit, sum.definition, sum.note, false});
+    for (const CacheSum& sum : kCacheSums)
+      list.push_back({sum.title, sum.name, sum.unit, sum.definition, kOfModel, true});
     for (const Ratio& ratio : kRatios) {
-      list.push_back({ratio.title, ratio.name, ratio.unit, ratio.definition, ratio.note});
+      list.push_back({ratio.title, ratio.name, ratio.unit, ratio.definition, ratio.note, is_modelled(ratio)});
     }
     return list;
   }();
   return all;
 }
 
-std::vector<std::pair<std::string, double>> metric_values(const ptx::Kernel& kernel, const LaunchResult& launch) {
-  std::vector<std::pair<std::string, double>> values;
+MetricValues metric_values(const ptx::Kernel& kernel, const LaunchResult& launch) {
+  MetricValues values;
   for (const Sum& sum : kSums) {
     std::uint64_t total = 0;
     for (std::size_t i = 0; i < launch.counters.size(); ++i) {
       if (sum.accepts(kernel.instructions[i])) total += sum.event(launch.counters[i]);
     }
-    values.emplace_back(sum.name, static_cast<double>(total));
+    values.counted.emplace_back(sum.name, static_cast<double>(total));
   }
   for (const CacheSum& sum : kCacheSums) {
     if (!launch.has_caches || (sum.below_l1 && !launch.caches.complete)) continue;
-    values.emplace_back(sum.name, static_cast<double>(launch.caches.*sum.sectors * sum.scale));
+    values.modelled.emplace_back(sum.name, static_cast<double>(launch.caches.*sum.sectors * sum.scale));
   }
-  const auto value_of = [&values](std::string_view name) {
-    const auto found = std::ranges::find(values, name, &std::pair<std::string, double>::first);
-    return found == values.end() ? std::optional<double>() : found->second;
+  const auto value_of = [&values](std::string_view name) -> std::optional<double> {
+    for (const auto* list : {&values.counted, &values.modelled}) {
+      const auto found = std::ranges::find(*list, name, &std::pair<std::string, double>::first);
+      if (found != list->end()) return found->second;
+    }
+    return std::nullopt;
   };
   for (const Ratio& ratio : kRatios) {
     const auto numerator = value_of(ratio.numerator);
     const double denominator = value_of(ratio.denominator).value_or(0);
-    if (numerator && denominator > 0) values.emplace_back(ratio.name, ratio.scale * *numerator / denominator);
+    if (!numerator || denominator <= 0) continue;
+    (is_modelled(ratio) ? values.modelled : values.counted)
+        .emplace_back(ratio.name, ratio.scale * *numerator / denominator);
   }
   return values;
 }

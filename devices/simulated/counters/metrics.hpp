@@ -20,13 +20,18 @@ struct Metric {
   std::string unit;        ///< "instructions", "sectors", "bytes", …
   std::string definition;  ///< one sentence: what is counted
   std::string note;        ///< what counting PTX, or a model of caches, means for it
+  bool modelled = false;   ///< whether it comes from the model of caches
 };
 
-/// All metrics, in the order of `metric_values`.
+/// All metrics.
 const std::vector<Metric>& metrics();
 
-/// The figures of a launch. Sums are whole numbers; ratios whose denominator is 0 are left out, and so is the traffic
-/// below the L1 if it was not counted.
-std::vector<std::pair<std::string, double>> metric_values(const ptx::Kernel& kernel, const LaunchResult& launch);
+/// The figures of a launch, with those of the caches apart. Sums are whole numbers; ratios whose denominator is 0 are
+/// left out, and so is traffic that was not counted.
+struct MetricValues {
+  std::vector<std::pair<std::string, double>> counted;
+  std::vector<std::pair<std::string, double>> modelled;
+};
+MetricValues metric_values(const ptx::Kernel& kernel, const LaunchResult& launch);
 
 }  // namespace convladder::simulated
