@@ -164,11 +164,11 @@ struct PermuteMode {
 
   static constexpr std::array<const char*, 6> kNames{"f4e", "b4e", "rc8", "ecl", "ecr", "rc16"};
   static constexpr std::array<std::array<std::uint32_t, 4>, 6> kSelectors{{{0x3210, 0x4321, 0x5432, 0x6543},
-                                                                          {0x5670, 0x6701, 0x7012, 0x0123},
-                                                                          {0x0000, 0x1111, 0x2222, 0x3333},
-                                                                          {0x3210, 0x3211, 0x3222, 0x3333},
-                                                                          {0x0000, 0x1110, 0x2210, 0x3210},
-                                                                          {0x1010, 0x3232, 0x1010, 0x3232}}};
+                                                                           {0x5670, 0x6701, 0x7012, 0x0123},
+                                                                           {0x0000, 0x1111, 0x2222, 0x3333},
+                                                                           {0x3210, 0x3211, 0x3222, 0x3333},
+                                                                           {0x0000, 0x1110, 0x2210, 0x3210},
+                                                                           {0x1010, 0x3232, 0x1010, 0x3232}}};
   std::array<std::uint32_t, 4> selectors;
 };
 

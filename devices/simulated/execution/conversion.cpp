@@ -1,5 +1,5 @@
-// Conversions to and from integers as the host does them (PTX ISA 9.0, 9.7.9: cvt). Those with other roundings and types
-// are in float_conversion.cpp.
+// Conversions to and from integers as the host does them (PTX ISA 9.0, 9.7.9: cvt). Those with other roundings and
+// types are in float_conversion.cpp.
 
 #include <limits>
 #include <utility>
@@ -47,8 +47,8 @@ void add_integers(FormTable& table) {
   const std::string types = fmt::format(".{}.{}", type_suffix<To>(), type_suffix<From>());
   add_conversion<Integers<To, From>, To, From>(table, fmt::format("cvt{}", types));
   // .sat is refused where it can do nothing.
-  constexpr bool kHoldsAll = std::in_range<To>(std::numeric_limits<From>::min()) &&
-                             std::in_range<To>(std::numeric_limits<From>::max());
+  constexpr bool kHoldsAll =
+      std::in_range<To>(std::numeric_limits<From>::min()) && std::in_range<To>(std::numeric_limits<From>::max());
   if constexpr (!kHoldsAll) {
     add_conversion<SaturatedIntegers<To, From>, To, From>(table, fmt::format("cvt.sat{}", types));
   }

@@ -1,4 +1,5 @@
-// What the conversions have in common: rounding to integral values, clamping to an integer type, how results are stored.
+// What the conversions have in common: rounding to integral values, clamping to an integer type, how results are
+// stored.
 #pragma once
 
 #include <cmath>

@@ -36,7 +36,7 @@ void is_in_window(WarpState& warp, const Operation& operation) {
 }  // namespace
 
 void add_data_movement_forms(FormTable& table) {
-  for (const char* type : {"b16", "u16", "s16", "f16", "b32", "u32", "s32", "f32", "f16x2"}) {
+  for (const char* type : {"b16", "u16", "s16", "b32", "u32", "s32", "f32"}) {
     table.add(fmt::format("mov.{}", type), {OperandUse::write_32, OperandUse::read_32}, &move<std::uint32_t>);
   }
   for (const char* type : {"b64", "u64", "s64", "f64"}) {

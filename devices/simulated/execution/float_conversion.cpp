@@ -57,8 +57,12 @@ struct ConversionMode {
            (rectify ? 64 : 0) | (finite ? 128 : 0);
   }
   static ConversionMode from(std::int64_t code) {
-    return {static_cast<Rounding>(code & 7), (code & 8) != 0,  (code & 16) != 0,
-            (code & 32) != 0,                (code & 64) != 0, (code & 128) != 0};
+    return {static_cast<Rounding>(code & 7),
+            (code & 8) != 0,
+            (code & 16) != 0,
+            (code & 32) != 0,
+            (code & 64) != 0,
+            (code & 128) != 0};
   }
 };
 
@@ -146,7 +150,8 @@ struct SinglesToPair {
 
 /// cvt.pack.sat: two numbers clamped to fewer bits, the first above the second, both below what is left of a third.
 struct PackIntegers {
-  explicit PackIntegers(std::int64_t parameter) : bits(static_cast<int>(parameter >> 1)), is_signed((parameter & 1) != 0) {}
+  explicit PackIntegers(std::int64_t parameter)
+      : bits(static_cast<int>(parameter >> 1)), is_signed((parameter & 1) != 0) {}
   std::uint32_t apply(std::int32_t a, std::int32_t b, std::uint32_t c) const {
     const std::uint32_t mask = (std::uint32_t{1} << bits) - 1;
     const std::int32_t most = static_cast<std::int32_t>(is_signed ? mask >> 1 : mask);
@@ -162,10 +167,8 @@ struct PackIntegers {
 };
 
 using Named = std::pair<const char*, Rounding>;
-constexpr std::array<Named, 4> kRoundings{{{".rn", Rounding::nearest_even},
-                                           {".rz", Rounding::toward_zero},
-                                           {".rm", Rounding::down},
-                                           {".rp", Rounding::up}}};
+constexpr std::array<Named, 4> kRoundings{
+    {{".rn", Rounding::nearest_even}, {".rz", Rounding::toward_zero}, {".rm", Rounding::down}, {".rp", Rounding::up}}};
 constexpr std::array<Named, 4> kIntegralRoundings{{{".rni", Rounding::nearest_even},
                                                    {".rzi", Rounding::toward_zero},
                                                    {".rmi", Rounding::down},

@@ -72,8 +72,8 @@ const FormTable& forms() {
 bool decode_form(InstructionDecoder& decoder) {
   const Form* const form = forms().find(decoder.instruction().opcode);
   if (form == nullptr) return false;
-  decoder.expect_operands(form->operands.size() - static_cast<std::size_t>(
-                                                      std::ranges::count(form->operands, OperandUse::carry)));
+  decoder.expect_operands(form->operands.size() -
+                          static_cast<std::size_t>(std::ranges::count(form->operands, OperandUse::carry)));
   Operation operation;
   operation.handler = form->handler;
   operation.offset = form->parameter;

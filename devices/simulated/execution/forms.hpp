@@ -17,7 +17,7 @@ namespace convladder::simulated {
 enum class OperandUse : std::uint8_t {
   write_32,  ///< a destination of up to 32 bits
   write_64,
-  write_signed_32,       ///< the same, but the upper part of a wider register becomes the sign, not zero
+  write_signed_32,  ///< the same, but the upper part of a wider register becomes the sign, not zero
   write_predicate,
   write_predicate_pair,  ///< "p|q", or only p: takes two slots
   read_32,

@@ -69,8 +69,8 @@ template <typename T>
 struct SumOfAbsoluteDifference {
   static T apply(T a, T b, T c) {
     using U = Unsigned<T>;
-    const auto distance = static_cast<U>(a < b ? static_cast<U>(b) - static_cast<U>(a)
-                                               : static_cast<U>(a) - static_cast<U>(b));
+    const auto distance =
+        static_cast<U>(a < b ? static_cast<U>(b) - static_cast<U>(a) : static_cast<U>(a) - static_cast<U>(b));
     return wrapped_sum(c, static_cast<T>(distance));
   }
 };

@@ -61,8 +61,9 @@ void set_number(WarpState& warp, const Operation& operation) {
 template <typename T, bool kFlush>
 void add_set(FormTable& table, const std::string& type) {
   for_each_comparison<T>([&]<typename Comparison>(const std::string& name) {
-    for (const auto& [combination, suffix] : {std::pair{SetMode::alone, ""}, std::pair{SetMode::with_and, ".and"},
-                                              std::pair{SetMode::with_or, ".or"}, std::pair{SetMode::with_xor, ".xor"}}) {
+    for (const auto& [combination, suffix] :
+         {std::pair{SetMode::alone, ""}, std::pair{SetMode::with_and, ".and"}, std::pair{SetMode::with_or, ".or"},
+          std::pair{SetMode::with_xor, ".xor"}}) {
       std::vector<OperandUse> operands{OperandUse::write_32, read_use<T>(), read_use<T>()};
       if (combination != SetMode::alone) operands.push_back(OperandUse::read_predicate);
       for (const char* result : {"u32", "s32", "f32"}) {
@@ -141,8 +142,8 @@ void add_tests(FormTable& table) {
 
 template <typename T>
 void add_selections(FormTable& table, const std::string& type) {
-  table.add(fmt::format("selp.{}", type),
-            {write_use<T>(), read_use<T>(), read_use<T>(), OperandUse::read_predicate}, &select<T>);
+  table.add(fmt::format("selp.{}", type), {write_use<T>(), read_use<T>(), read_use<T>(), OperandUse::read_predicate},
+            &select<T>);
 }
 template <typename T>
 void add_selections_by_sign(FormTable& table, const std::string& type) {
