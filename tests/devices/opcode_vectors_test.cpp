@@ -84,28 +84,26 @@ Case case_of(std::istream& line) {
   return result;
 }
 
-std::vector<Case> read_cases(const std::string& path) {
-  std::ifstream file(path);
-  std::vector<Case> cases;
+/// Calls visit(case) for each case of the file, which is too large to keep.
+template <typename Visit>
+void for_each_case(const Visit& visit) {
+  std::ifstream file(CONVLADDER_OPCODE_VECTORS);
+  Case current;
   for (std::string text; std::getline(file, text);) {
     std::istringstream line(text);
     std::string word;
     if (text.starts_with("case ")) {
+      if (!current.opcode.empty()) visit(current);
       line >> word;
-      cases.push_back(case_of(line));
+      current = case_of(line);
       continue;
     }
     Vector vector;
     while (line >> word && word != ">") vector.inputs.push_back(hexadecimal(word));
     while (line >> word) vector.expected.push_back(word);
-    cases.at(cases.size() - 1).vectors.push_back(std::move(vector));
+    current.vectors.push_back(std::move(vector));
   }
-  return cases;
-}
-
-const std::vector<Case>& all_cases() {
-  static const std::vector<Case> cases = read_cases(CONVLADDER_OPCODE_VECTORS);
-  return cases;
+  if (!current.opcode.empty()) visit(current);
 }
 
 // --- the kernel -----------------------------------------------------------------------------------------------------
@@ -294,30 +292,29 @@ class OpcodeVectors : public testing::Test {
 
 TEST_F(OpcodeVectors, EveryFormHasVectors) {
   std::set<std::string> with_vectors;
-  for (const Case& tested : all_cases()) {
+  for_each_case([&](const Case& tested) {
     EXPECT_FALSE(tested.vectors.empty()) << tested.opcode;
     with_vectors.insert(tested.opcode);
-  }
+  });
   for (const std::string& opcode : forms().opcodes()) EXPECT_TRUE(with_vectors.contains(opcode)) << opcode;
 }
 
 TEST_F(OpcodeVectors, EveryResultIsTheOraclesOne) {
-  int failures = 0;
+  std::size_t cases = 0;
   std::size_t vectors = 0;
-  for (const Case& tested : all_cases()) {
+  for_each_case([&](const Case& tested) {
     std::string difference;
     try {
       difference = first_difference(tested);
     } catch (const std::exception& error) {
       difference = fmt::format("{}: {}", tested.opcode, error.what());
     }
-    vectors += tested.vectors.size();
-    if (difference.empty()) continue;
-    ++failures;
     EXPECT_EQ(difference, "");
-  }
-  EXPECT_EQ(failures, 0) << "of " << all_cases().size() << " cases";
-  RecordProperty("vectors", static_cast<int>(vectors));
+    ++cases;
+    vectors += tested.vectors.size();
+  });
+  EXPECT_GE(cases, forms().opcodes().size());
+  EXPECT_GT(vectors, 20 * cases);
 }
 
 }  // namespace

@@ -23,20 +23,12 @@ void set_predicates(WarpState& warp, const Operation& operation) {
 /// setp.f16x2 p|q, a, b[, c]: p is the result of the lower halves, q that of the upper ones.
 template <typename Comparison, typename Element, bool kFlush, typename Combination>
 void set_predicates_of_halves(WarpState& warp, const Operation& operation) {
-  const auto* a = warp.read<std::uint32_t>(operation.operands[2]);
-  const auto* b = warp.read<std::uint32_t>(operation.operands[3]);
-  LaneMask low = 0;
-  LaneMask high = 0;
-  for (int lane = 0; lane < kLanes; ++lane) {
-    const Pair<Element> x{a[lane]};
-    const Pair<Element> y{b[lane]};
-    low |= LaneMask{Comparison::apply(comparable<kFlush>(x.low()), comparable<kFlush>(y.low()))} << lane;
-    high |= LaneMask{Comparison::apply(comparable<kFlush>(x.high()), comparable<kFlush>(y.high()))} << lane;
-  }
+  const HalfMasks result =
+      compare_halves<Comparison, Element, kFlush>(warp, operation.operands[2], operation.operands[3]);
   LaneMask further = 0;
   if constexpr (!std::is_same_v<Combination, Alone>) further = *warp.read<LaneMask>(operation.operands[4]);
-  write_predicate(warp, operation.operands[0], Combination::apply(low, further));
-  write_predicate(warp, operation.operands[1], Combination::apply(high, further));
+  write_predicate(warp, operation.operands[0], Combination::apply(result.low, further));
+  write_predicate(warp, operation.operands[1], Combination::apply(result.high, further));
 }
 
 void add_set_predicate(FormTable& table, const std::string& opcode, OperandUse read, bool combined, Handler handler) {

@@ -103,6 +103,25 @@ LaneMask compare(const WarpState& warp, Slot left, Slot right) {
   return result;
 }
 
+/// The same for pairs of 16-bit numbers: for their lower and their upper halves.
+struct HalfMasks {
+  LaneMask low = 0;
+  LaneMask high = 0;
+};
+template <typename Comparison, typename Element, bool kFlush>
+HalfMasks compare_halves(const WarpState& warp, Slot left, Slot right) {
+  const auto* a = warp.read<std::uint32_t>(left);
+  const auto* b = warp.read<std::uint32_t>(right);
+  HalfMasks result;
+  for (int lane = 0; lane < kLanes; ++lane) {
+    const Pair<Element> x{a[lane]};
+    const Pair<Element> y{b[lane]};
+    result.low |= LaneMask{Comparison::apply(comparable<kFlush>(x.low()), comparable<kFlush>(y.low()))} << lane;
+    result.high |= LaneMask{Comparison::apply(comparable<kFlush>(x.high()), comparable<kFlush>(y.high()))} << lane;
+  }
+  return result;
+}
+
 /// Calls visit.operator()<Comparison>(name) for every operator that type T has.
 template <typename T, typename Visit>
 void for_each_comparison(const Visit& visit) {

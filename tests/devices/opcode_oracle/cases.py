@@ -26,7 +26,7 @@ What PTX leaves undefined or to the implementation, and what is expected here:
 import random
 import zlib
 
-from .floats import F32, FORMATS, NAN, from_float, to_float  # noqa: F401
+from .floats import FORMATS
 
 WIDTH = {"b8": 8, "u8": 8, "s8": 8, "f16x2": 32, "bf16x2": 32, "u16x2": 32, "s16x2": 32, "bf16": 16, "tf32": 32}
 
@@ -127,7 +127,21 @@ def random_of(rng, type_name):
     return value >> rng.choice([0, 0, width_of(type_name) // 2, width_of(type_name) - 3])
 
 
-def inputs_for(name, types, count=72, edges=None):
+def special(type_name):
+    """Few values of which every pair is tried: zeros, infinities, NaN, the ends of the type, one."""
+    if type_name in FORMATS:
+        fmt = FORMATS[type_name]
+        one = fmt.bias << fmt.fraction_bits
+        infinity = fmt.infinity >> fmt.unused
+        return [bits << fmt.unused for m in (0, 1, one, infinity) for bits in (m, m | fmt.sign_bit >> fmt.unused)] + \
+            [infinity + 1 << fmt.unused, infinity - 1 << fmt.unused]
+    if type_name in ("f16x2", "bf16x2"):
+        return [low | (high << 16) for low, high in zip(special(type_name[:-2]), special(type_name[:-2])[3:])]
+    width = width_of(type_name)
+    return [0, 1, (1 << width) - 1, 1 << (width - 1), (1 << (width - 1)) - 1]
+
+
+def inputs_for(name, types, count=72):
     """Seeded vectors: all edges of one operand, or combinations of those of several, and random ones behind them.
 
     A type may be a list: the values to choose from. "p" is a predicate.
@@ -144,13 +158,13 @@ def inputs_for(name, types, count=72, edges=None):
             vectors.append(tuple(pool[i] if i < len(pool) else rng.choice(pool) for pool in pools))
         for _ in range(count // 2):
             vectors.append(tuple(rng.choice(pool) for pool in pools))
+        if types[0] == types[1] and isinstance(types[0], str):
+            few = special(types[0])
+            vectors += [(a, b, *(rng.choice(pool) for pool in pools[2:])) for a in few for b in few]
     for _ in range(max(count - len(vectors), count // 4)):
         vectors.append(tuple(rng.choice(pool) if isinstance(t, list) or t == "p" else random_of(rng, t)
                              for t, pool in zip(types, pools)))
-    if edges:
-        vectors += edges
-    for shuffled in range(1, len(types)):  # equal operands, too
-        if types[shuffled] == types[0] and not isinstance(types[0], list):
-            a = random_of(rng, types[0])
-            vectors.append(tuple(a if t == types[0] else rng.choice(pool) for t, pool in zip(types, pools)))
+    for _ in range(4 if len(types) > 1 and types[0] == types[1] else 0):  # equal operands, too
+        a = rng.choice(pools[0]) if isinstance(types[0], list) else random_of(rng, types[0])
+        vectors.append(tuple(a if t == types[0] else rng.choice(pool) for t, pool in zip(types, pools)))
     return vectors

@@ -1,6 +1,6 @@
 """Comparisons, selections, logic on predicates (PTX ISA 9.0, 9.7.6, 9.7.8)."""
 
-from .cases import inputs_for, width_of
+from .cases import inputs_for, seeded, width_of
 from .floats import F16, F32, F64, FORMATS, compare, is_zero
 from .integers import value
 
@@ -50,6 +50,11 @@ def operators(type_name):
 TYPES = ["b16", "b32", "b64", "s16", "u16", "s32", "u32", "s64", "u64", "f32", "f64"]
 
 
+def some(vectors, name, count=40):
+    """Fewer of them, others for each opcode: there are thousands of these opcodes."""
+    return seeded(name).sample(vectors, min(count, len(vectors)))
+
+
 def set_predicates(cases):
     for t in TYPES + ["f16", "bf16"]:
         w = width_of(t)
@@ -61,13 +66,13 @@ def set_predicates(cases):
                 if combine is None:
                     cases.add(opcode, ["dp", f"r{w}", f"r{w}"], two, holds)
                     if t not in ("f16", "bf16"):  # these have no second destination
-                        cases.add(opcode, ["dp|dp", f"r{w}", f"r{w}"], two[:24],
+                        cases.add(opcode, ["dp|dp", f"r{w}", f"r{w}"], some(two, opcode),
                                   lambda a, b, h=holds: (h(a, b), 1 - h(a, b)))
                 elif t in ("f16", "bf16"):
-                    cases.add(opcode, ["dp", f"r{w}", f"r{w}", "p"], three,
+                    cases.add(opcode, ["dp", f"r{w}", f"r{w}", "p"], some(three, opcode),
                               lambda a, b, c, h=holds, f=combine: f(h(a, b), c))
                 else:
-                    cases.add(opcode, ["dp|dp", f"r{w}", f"r{w}", "p"], three,
+                    cases.add(opcode, ["dp|dp", f"r{w}", f"r{w}", "p"], some(three, opcode),
                               lambda a, b, c, h=holds, f=combine: (f(h(a, b), c), f(1 - h(a, b), c)))
     for t in ("f16", "bf16"):
         two = inputs_for("setp pairs", [t + "x2", t + "x2"], count=40)
@@ -80,24 +85,50 @@ def set_predicates(cases):
                 if combine is None:
                     cases.add(opcode, ["dp|dp", "r32", "r32"], two, halves)
                 else:
-                    cases.add(opcode, ["dp|dp", "r32", "r32", "p"], three,
+                    cases.add(opcode, ["dp|dp", "r32", "r32", "p"], some(three, opcode),
                               lambda a, b, c, h=halves, f=combine: tuple(f(x, c) for x in h(a, b)))
 
 
+#: What `set` gives for true, by the result's type.
+TRUE = {"u16": 0xFFFF, "s16": 0xFFFF, "u32": 0xFFFFFFFF, "s32": 0xFFFFFFFF, "f32": 0x3F800000, "f16": 0x3C00,
+        "bf16": 0x3F80}
+
+
+def set_results(source, flush):
+    """The types that `set` can give from a source: what ptxas 13.0 takes for sm_90a."""
+    if source == "f16":
+        return ["u16", "s16", "u32", "s32", "f16"] + ([] if flush else ["bf16"])
+    if source == "bf16":
+        return ["u16", "s16", "u32", "s32", "bf16"]
+    return ["u32", "s32", "f32", "f16"] + ([] if flush else ["bf16"])
+
+
 def set_numbers(cases):
-    for t in TYPES:
+    for t in TYPES + ["f16", "bf16"]:
         w = width_of(t)
         two = inputs_for("set", [t, t], count=24)
         three = inputs_for("set", [t, t, "p"], count=24)
         for name, flush, holds in operators(t):
-            for result, truth in (("u32", 0xFFFFFFFF), ("s32", 0xFFFFFFFF), ("f32", 0x3F800000)):
+            for result in set_results(t, flush):
+                truth, operands = TRUE[result], [f"d{width_of(result)}", f"r{w}", f"r{w}"]
                 for suffix, combine in COMBINE.items():
                     opcode = f"set.{name}{suffix}{flush}.{result}.{t}"
                     if combine is None:
-                        cases.add(opcode, ["d32", f"r{w}", f"r{w}"], two, lambda a, b, h=holds, v=truth: v * h(a, b))
+                        cases.add(opcode, operands, some(two, opcode), lambda a, b, h=holds, v=truth: v * h(a, b))
                     else:
-                        cases.add(opcode, ["d32", f"r{w}", f"r{w}", "p"], three,
+                        cases.add(opcode, operands + ["p"], some(three, opcode),
                                   lambda a, b, c, h=holds, f=combine, v=truth: v * f(h(a, b), c))
+    for t in ("f16", "bf16"):
+        pairs = inputs_for("set pairs", [t + "x2", t + "x2", "p"], count=24)
+        for name, flush, holds in operators(t):
+            for result, truth in ((t + "x2", TRUE[t]), ("u32", 0xFFFF), ("s32", 0xFFFF)):
+                for suffix, combine in COMBINE.items():
+                    def halves(a, b, c=0, h=holds, f=combine or (lambda x, _: x), v=truth):
+                        return v * f(h(a & 0xFFFF, b & 0xFFFF), c) | v * f(h(a >> 16, b >> 16), c) << 16
+                    operands = ["d32", "r32", "r32"] + (["p"] if combine else [])
+                    opcode = f"set.{name}{suffix}{flush}.{result}.{t}x2"
+                    chosen = some(pairs, opcode)
+                    cases.add(opcode, operands, chosen if combine else [p[:2] for p in chosen], halves)
 
 
 def selections(cases):
