@@ -40,14 +40,8 @@ def operation(fmt, exact, mode="rn", flush=False, sat=False, relu=False):
 
 
 def each_half(function):
-    """The same on both halves of 32 bits."""
-    def both(*packed):
-        low = function(*(p & 0xFFFF for p in packed))
-        high = function(*(p >> 16 for p in packed))
-        if isinstance(low, str) or isinstance(high, str):
-            return ",".join(v if isinstance(v, str) else f"{v:x}" for v in (low, high))
-        return low | high << 16
-    return both
+    """The same on both halves of 32 bits: the lower result, the upper one."""
+    return lambda *packed: (function(*(p & 0xFFFF for p in packed)), function(*(p >> 16 for p in packed)))
 
 
 def add_form(cases, name, fmt, count, function, inputs=None, result=""):
@@ -61,7 +55,7 @@ def add_half_forms(cases, name, fmt, count, function, inputs):
     add_form(cases, name, fmt, count, function, inputs)
     pairs = [tuple(low | high << 16 for low, high in zip(one, other))
              for one, other in zip(inputs, inputs[len(inputs) // 3:] + inputs[:len(inputs) // 3])]
-    cases.add(f"{name}.{fmt.name}x2", ["d32"] + ["r32"] * count, pairs, each_half(function), fmt.name)
+    cases.add(f"{name}.{fmt.name}x2", ["d32"] + ["r32"] * count, pairs, each_half(function), fmt.name + "x2")
 
 
 # --- inputs that make roundings hard ------------------------------------------------------------------------------------

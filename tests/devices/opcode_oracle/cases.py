@@ -9,7 +9,8 @@ and, beside the text, "carry:add" or "carry:sub": the condition code register ho
 which one goes in, if the case reads it ("in"), and a result which one comes out ("out").
 
 A result is the bits; "nan" for any NaN of the case's result type; "LOW~HIGH" (bits) for any number of that type in
-between; "any" for anything. Results of pairs of 16-bit numbers may be "LOWER,UPPER" of these.
+between; "any" for anything. If the case's result type is f16x2 or bf16x2, each result is given as its lower and its
+upper half.
 
 What PTX leaves undefined or to the implementation, and what is expected here:
   - the quotient of an integer division by zero has all bits set, the remainder is the dividend, as on GPUs;
