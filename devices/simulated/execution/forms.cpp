@@ -25,7 +25,7 @@ int wanted_bits(OperandUse use) {
 
 /// "p|q", or p alone: what then becomes of q is read by nobody.
 std::array<Slot, 2> predicate_pair(InstructionDecoder& decoder, const ptx::Operand& operand) {
-  if (operand.kind != ptx::OperandKind::pair) return {decoder.write(operand, 1), decoder.temporary(1)};
+  if (operand.kind != ptx::OperandKind::pair) return {decoder.write(operand, 1), decoder.ignored_predicate()};
   if (operand.elements.size() != 2) decoder.fail("one or two predicates are expected as destination");
   return {decoder.write(operand.elements[0], 1), decoder.write(operand.elements[1], 1)};
 }

@@ -90,6 +90,11 @@ Slot InstructionDecoder::temporary(int bits) {
   return Slot::in_registers(offset);
 }
 
+Slot InstructionDecoder::ignored_predicate() {
+  if (!ignored_predicate_) ignored_predicate_ = temporary(1);
+  return *ignored_predicate_;
+}
+
 Slot InstructionDecoder::condition_code() {
   if (!condition_code_) {
     condition_code_ = temporary(1);
@@ -145,7 +150,7 @@ void InstructionDecoder::check_width(const ptx::Operand& operand, int bits) cons
 }
 
 Slot InstructionDecoder::write(const ptx::Operand& operand, int bits) {
-  if (operand.kind == OperandKind::sink) return temporary(bits);
+  if (operand.kind == OperandKind::sink) return bits == 1 ? ignored_predicate() : temporary(bits);
   if (operand.kind != OperandKind::register_) fail("a destination must be a register");
   if (operand.negated) fail("a destination cannot be negated");
   check_width(operand, bits);

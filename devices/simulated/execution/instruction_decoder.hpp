@@ -49,6 +49,8 @@ class InstructionDecoder {
   Slot constant(std::uint64_t value, int bits);
   /// A register of the decoder's own.
   Slot temporary(int bits);
+  /// A predicate that is written and never read; one for the whole kernel.
+  Slot ignored_predicate();
   /// The condition code register (PTX ISA 9.0, 9.7.2): a predicate that no text names.
   Slot condition_code();
 
@@ -82,6 +84,7 @@ class InstructionDecoder {
     Handler extend;
   };
   std::vector<Widened> widened_;
+  std::optional<Slot> ignored_predicate_;
   std::optional<Slot> condition_code_;
 };
 
