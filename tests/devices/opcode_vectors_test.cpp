@@ -240,6 +240,7 @@ class CaseRunner {
     std::memcpy(memory_.host(out_), results.data(), bytes);
     LaunchConfiguration configuration;
     configuration.grid = {1};
+    configuration.with_caches = false;
     // The last warp is never full.
     configuration.block = {static_cast<unsigned>((tested.vectors + kLanes) / kLanes) * kLanes};
     configuration.parameters.resize(program.parameter_bytes);
