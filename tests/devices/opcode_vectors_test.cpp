@@ -300,6 +300,7 @@ std::string described(const Expected& expected) {
 
 /// The first vector that fails, as a line; empty if none does.
 std::string first_difference(const Case& tested, const std::vector<std::uint64_t>& results) {
+  if (tested.vectors == 0) return tested.opcode + ": no vectors";
   std::vector<int> bits;
   for (const Operand& operand : tested.operands) {
     if (operand.kind == Operand::Kind::destination) bits.push_back(operand.bits);

@@ -6,7 +6,7 @@ namespace convladder::simulated {
 namespace {
 
 void write_predicate(const WarpState& warp, Slot slot, LaneMask value) {
-  LaneMask* const destination = warp.write<LaneMask>(slot);
+  auto* const destination = warp.write<LaneMask>(slot);
   *destination = (*destination & ~warp.mask) | (value & warp.mask);
 }
 

@@ -29,7 +29,7 @@ void is_in_window(WarpState& warp, const Operation& operation) {
   for (int lane = 0; lane < kLanes; ++lane) {
     inside |= LaneMask{(address[lane] >= kBegin && address[lane] < kEnd) == kInside} << lane;
   }
-  LaneMask* const destination = warp.write<LaneMask>(operation.operands[0]);
+  auto* const destination = warp.write<LaneMask>(operation.operands[0]);
   *destination = (*destination & ~warp.mask) | (inside & warp.mask);
 }
 

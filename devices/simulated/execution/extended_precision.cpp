@@ -46,7 +46,7 @@ void execute(WarpState& warp, const Operation& operation) {
   const U* const a = warp.read<U>(operation.operands[1]);
   const U* const b = warp.read<U>(operation.operands[2]);
   const U* const c = warp.read<U>(operation.operands[kProduct == Product::none ? 2 : 3]);
-  LaneMask* const flag = warp.write<LaneMask>(operation.operands[kCarry]);
+  auto* const flag = warp.write<LaneMask>(operation.operands[kCarry]);
   const LaneMask in = *flag;
   LaneMask out = 0;
   write_lanes(warp.write<U>(operation.operands[0]), warp.mask, [&](int lane) {

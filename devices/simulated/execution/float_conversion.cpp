@@ -115,7 +115,7 @@ struct IntegerToFloat {
   To apply(From value) const {
     if (mode.saturate) value = std::clamp(value, From{0}, From{1});
     const bool negative = std::cmp_less(value, 0);
-    const auto extended = static_cast<std::uint64_t>(value);
+    const auto extended = static_cast<std::uint64_t>(static_cast<std::int64_t>(value));
     const Unpacked unpacked = unpack_integer(negative, negative ? 0 - extended : extended);
     return {static_cast<typename To::Bits>(pack<To::kFormat>(unpacked, mode.rounding))};
   }
@@ -154,7 +154,7 @@ struct PackIntegers {
       : bits(static_cast<int>(parameter >> 1)), is_signed((parameter & 1) != 0) {}
   std::uint32_t apply(std::int32_t a, std::int32_t b, std::uint32_t c) const {
     const std::uint32_t mask = (std::uint32_t{1} << bits) - 1;
-    const std::int32_t most = static_cast<std::int32_t>(is_signed ? mask >> 1 : mask);
+    const auto most = static_cast<std::int32_t>(is_signed ? mask >> 1 : mask);
     const std::int32_t least = is_signed ? -most - 1 : 0;
     const auto clamped = [&](std::int32_t value) {
       return static_cast<std::uint32_t>(std::clamp(value, least, most)) & mask;

@@ -68,7 +68,7 @@ template <typename Exact>
 struct UpperHalf {
   static constexpr std::uint64_t kMask = ~std::uint64_t{0} << 32;
   static double apply(double a) {
-    const double upper = std::bit_cast<double>(std::bit_cast<std::uint64_t>(a) & kMask);
+    const auto upper = std::bit_cast<double>(std::bit_cast<std::uint64_t>(a) & kMask);
     const double result = flushed<true>(Exact::apply(flushed<true>(a != a ? a : upper)));
     return result != result ? std::bit_cast<double>(std::uint64_t{0x7fffffff} << 32)
                             : std::bit_cast<double>(std::bit_cast<std::uint64_t>(result) & kMask);

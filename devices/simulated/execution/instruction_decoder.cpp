@@ -98,7 +98,7 @@ Slot InstructionDecoder::ignored_predicate() {
 Slot InstructionDecoder::condition_code() {
   if (!condition_code_) {
     condition_code_ = temporary(1);
-    program_.zeroed.push_back({condition_code_->offset(), slot_bytes(1)});  // it may be read before it is written
+    program_.zeroed.emplace_back(condition_code_->offset(), slot_bytes(1));  // it may be read before it is written
   }
   return *condition_code_;
 }

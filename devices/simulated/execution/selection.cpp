@@ -187,7 +187,7 @@ void test_property(WarpState& warp, const Operation& operation) {
   const auto* a = warp.read<SlotElement<T>>(operation.operands[1]);
   LaneMask result = 0;
   for (int lane = 0; lane < kLanes; ++lane) result |= LaneMask{Test::apply(from_slot<T>(a[lane]))} << lane;
-  LaneMask* const destination = warp.write<LaneMask>(operation.operands[0]);
+  auto* const destination = warp.write<LaneMask>(operation.operands[0]);
   *destination = (*destination & ~warp.mask) | (result & warp.mask);
 }
 
