@@ -1,4 +1,5 @@
-// Moves between registers, and addresses from one state space to another (PTX ISA 9.0, 9.7.9: mov, cvta).
+// Moves between registers, and addresses from one state space to another (PTX ISA 9.0, 9.7.9: mov, cvta,
+// isspacep).
 
 #include "devices/simulated/execution/lane_functions.hpp"
 #include "devices/simulated/memory/device_memory.hpp"
@@ -20,10 +21,22 @@ void shift_address(WarpState& warp, const Operation& operation) {
               [=](int lane) { return source[lane] + kDistance; });
 }
 
+/// isspacep: whether a generic address lies in [kBegin, kEnd), or outside of it.
+template <std::uint64_t kBegin, std::uint64_t kEnd, bool kInside>
+void is_in_window(WarpState& warp, const Operation& operation) {
+  const auto* address = warp.read<std::uint64_t>(operation.operands[1]);
+  LaneMask inside = 0;
+  for (int lane = 0; lane < kLanes; ++lane) {
+    inside |= LaneMask{(address[lane] >= kBegin && address[lane] < kEnd) == kInside} << lane;
+  }
+  auto* const destination = warp.write<LaneMask>(operation.operands[0]);
+  *destination = (*destination & ~warp.mask) | (inside & warp.mask);
+}
+
 }  // namespace
 
 void add_data_movement_forms(FormTable& table) {
-  for (const char* type : {"b16", "u16", "s16", "f16", "b32", "u32", "s32", "f32", "f16x2"}) {
+  for (const char* type : {"b16", "u16", "s16", "b32", "u32", "s32", "f32"}) {
     table.add(fmt::format("mov.{}", type), {OperandUse::write_32, OperandUse::read_32}, &move<std::uint32_t>);
   }
   for (const char* type : {"b64", "u64", "s64", "f64"}) {
@@ -38,6 +51,11 @@ void add_data_movement_forms(FormTable& table) {
   table.add("cvta.to.shared.u64", address, &shift_address<0 - kSharedWindow>);
   table.add("cvta.local.u64", address, &shift_address<kLocalWindow>);
   table.add("cvta.to.local.u64", address, &shift_address<0 - kLocalWindow>);
+  const std::vector<OperandUse> test{OperandUse::write_predicate, OperandUse::read_64};
+  constexpr std::uint64_t kEnd = kLocalWindow + (kLocalWindow - kSharedWindow);
+  table.add("isspacep.shared", test, &is_in_window<kSharedWindow, kLocalWindow, true>);
+  table.add("isspacep.local", test, &is_in_window<kLocalWindow, kEnd, true>);
+  table.add("isspacep.global", test, &is_in_window<kSharedWindow, kEnd, false>);
 }
 
 }  // namespace convladder::simulated

@@ -8,87 +8,15 @@
 #include <limits>
 #include <numbers>
 
+#include "devices/simulated/execution/float_modifiers.hpp"
+#include "devices/simulated/execution/float_operations.hpp"
 #include "devices/simulated/execution/lane_functions.hpp"
 
 namespace convladder::simulated {
 namespace {
 
-template <typename T>
-T canonical(T value) {
-  if constexpr (sizeof(T) == 4) {
-    return value != value ? std::bit_cast<T>(0x7fffffffU) : value;
-  } else {
-    return value;  // double precision keeps the payload
-  }
-}
+using namespace float_operations;  // their names are those of the instructions
 
-/// .ftz: subnormal inputs and results become zeros of their sign.
-template <bool kFlush, typename T>
-T flushed(T value) {
-  if constexpr (kFlush) {
-    return std::abs(value) < std::numeric_limits<T>::min() ? std::copysign(T{0}, value) : value;
-  }
-  return value;
-}
-
-/// .sat: clamped to 0..1, NaN becomes 0.
-template <bool kSaturate, typename T>
-T saturated(T value) {
-  if constexpr (kSaturate) return value > T{0} ? (value < T{1} ? value : T{1}) : T{0};
-  return value;
-}
-
-/// Wraps an operation with what its modifiers do to inputs and results.
-template <typename Operation, typename T, bool kFlush, bool kSaturate>
-struct Rounded {
-  template <typename... Arguments>
-  static T apply(Arguments... arguments) {
-    return saturated<kSaturate>(canonical(flushed<kFlush>(Operation::apply(flushed<kFlush>(arguments)...))));
-  }
-};
-
-struct Add {
-  template <typename T>
-  static T apply(T a, T b) {
-    return a + b;
-  }
-};
-struct Subtract {
-  template <typename T>
-  static T apply(T a, T b) {
-    return a - b;
-  }
-};
-struct Multiply {
-  template <typename T>
-  static T apply(T a, T b) {
-    return a * b;
-  }
-};
-struct FusedMultiplyAdd {
-  template <typename T>
-  static T apply(T a, T b, T c) {
-    return std::fma(a, b, c);
-  }
-};
-struct Divide {
-  template <typename T>
-  static T apply(T a, T b) {
-    return a / b;
-  }
-};
-struct Reciprocal {
-  template <typename T>
-  static T apply(T a) {
-    return T{1} / a;
-  }
-};
-struct SquareRoot {
-  template <typename T>
-  static T apply(T a) {
-    return std::sqrt(a);
-  }
-};
 struct ReciprocalSquareRoot {
   template <typename T>
   static T apply(T a) {
@@ -126,23 +54,24 @@ struct HyperbolicTangent {
   }
 };
 
-/// If one input is NaN the result is the other; -0 is less than +0.
-struct Minimum {
-  template <typename T>
-  static T apply(T a, T b) {
-    if (a != a) return b;
-    if (b != b) return a;
-    if (a == b) return std::signbit(a) ? a : b;
-    return a < b ? a : b;
+/// div.approx takes a divisor beyond 2^126 for infinite: the quotient is zero, or NaN for an infinite dividend (PTX ISA
+/// 9.0, 9.7.3.8). It is exact otherwise.
+struct DivideApproximately {
+  static float apply(float a, float b) {
+    const float divisor = std::abs(b) > 0x1p126F ? std::copysign(std::numeric_limits<float>::infinity(), b) : b;
+    return a / divisor;
   }
 };
-struct Maximum {
-  template <typename T>
-  static T apply(T a, T b) {
-    if (a != a) return b;
-    if (b != b) return a;
-    if (a == b) return std::signbit(a) ? b : a;
-    return a < b ? b : a;
+
+/// rcp.approx.ftz.f64 and rsqrt.approx.ftz.f64 look at the upper 32 bits and give the upper 32 bits of a result.
+template <typename Exact>
+struct UpperHalf {
+  static constexpr std::uint64_t kMask = ~std::uint64_t{0} << 32;
+  static double apply(double a) {
+    const auto upper = std::bit_cast<double>(std::bit_cast<std::uint64_t>(a) & kMask);
+    const double result = flushed<true>(Exact::apply(flushed<true>(a != a ? a : upper)));
+    return result != result ? std::bit_cast<double>(std::uint64_t{0x7fffffff} << 32)
+                            : std::bit_cast<double>(std::bit_cast<std::uint64_t>(result) & kMask);
   }
 };
 
@@ -191,8 +120,23 @@ void add_arithmetic(FormTable& table) {
   add_modified<Divide, T, T, T>(table, "div.rn", false);
   add_modified<Reciprocal, T, T>(table, "rcp.rn", false);
   add_modified<SquareRoot, T, T>(table, "sqrt.rn", false);
-  add_modified<Minimum, T, T, T>(table, "min", false);
-  add_modified<Maximum, T, T, T>(table, "max", false);
+}
+
+template <bool kMaximum>
+void add_extrema(FormTable& table, const std::string& name) {
+  add_form<Extremum<kMaximum, false, false>, double, double, double>(table, fmt::format("{}.f64", name));
+  const auto add = [&]<bool kFlush>(const std::string& start) {
+    add_form<Rounded<Extremum<kMaximum, false, false>, float, kFlush, false>, float, float, float>(
+        table, fmt::format("{}.f32", start));
+    add_form<Rounded<Extremum<kMaximum, true, false>, float, kFlush, false>, float, float, float>(
+        table, fmt::format("{}.NaN.f32", start));
+    add_form<Rounded<Extremum<kMaximum, false, true>, float, kFlush, false>, float, float, float>(
+        table, fmt::format("{}.xorsign.abs.f32", start));
+    add_form<Rounded<Extremum<kMaximum, true, true>, float, kFlush, false>, float, float, float>(
+        table, fmt::format("{}.NaN.xorsign.abs.f32", start));
+  };
+  add.template operator()<false>(name);
+  add.template operator()<true>(name + ".ftz");
 }
 
 /// Sign operations: they change one bit, also of a NaN.
@@ -209,7 +153,7 @@ void add_sign_operations(FormTable& table) {
 }
 
 void add_approximations(FormTable& table) {
-  add_modified<Divide, float, float, float>(table, "div.approx", false);
+  add_modified<DivideApproximately, float, float, float>(table, "div.approx", false);
   add_modified<Divide, float, float, float>(table, "div.full", false);
   add_modified<Reciprocal, float, float>(table, "rcp.approx", false);
   add_modified<SquareRoot, float, float>(table, "sqrt.approx", false);
@@ -219,6 +163,9 @@ void add_approximations(FormTable& table) {
   add_modified<Sine, float, float>(table, "sin.approx", false);
   add_modified<Cosine, float, float>(table, "cos.approx", false);
   add_form<Rounded<HyperbolicTangent, float, false, false>, float, float>(table, "tanh.approx.f32");
+  add_form<UpperHalf<Reciprocal>, double, double>(table, "rcp.approx.ftz.f64");
+  add_form<UpperHalf<ReciprocalSquareRoot>, double, double>(table, "rsqrt.approx.ftz.f64");
+  add_form<ReciprocalSquareRoot, double, double>(table, "rsqrt.approx.f64");
 }
 
 }  // namespace
@@ -226,6 +173,8 @@ void add_approximations(FormTable& table) {
 void add_floating_point_forms(FormTable& table) {
   add_arithmetic<float>(table);
   add_arithmetic<double>(table);
+  add_extrema<false>(table, "min");
+  add_extrema<true>(table, "max");
   add_sign_operations<float>(table);
   add_sign_operations<double>(table);
   add_approximations(table);

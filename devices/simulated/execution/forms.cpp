@@ -1,6 +1,7 @@
 #include "devices/simulated/execution/forms.hpp"
 
 #include <algorithm>
+#include <array>
 #include <stdexcept>
 
 #include "devices/simulated/execution/instruction_decoder.hpp"
@@ -11,6 +12,7 @@ namespace {
 int wanted_bits(OperandUse use) {
   switch (use) {
     case OperandUse::write_32:
+    case OperandUse::write_signed_32:
     case OperandUse::read_32:
       return 32;
     case OperandUse::write_64:
@@ -21,14 +23,17 @@ int wanted_bits(OperandUse use) {
   }
 }
 
-bool is_write(OperandUse use) {
-  return use == OperandUse::write_32 || use == OperandUse::write_64 || use == OperandUse::write_predicate;
+/// "p|q", or p alone: what then becomes of q is read by nobody.
+std::array<Slot, 2> predicate_pair(InstructionDecoder& decoder, const ptx::Operand& operand) {
+  if (operand.kind != ptx::OperandKind::pair) return {decoder.write(operand, 1), decoder.ignored_predicate()};
+  if (operand.elements.size() != 2) decoder.fail("one or two predicates are expected as destination");
+  return {decoder.write(operand.elements[0], 1), decoder.write(operand.elements[1], 1)};
 }
 
 }  // namespace
 
-void FormTable::add(std::string opcode, std::vector<OperandUse> operands, Handler handler) {
-  const auto [place, added] = forms_.emplace(std::move(opcode), Form{std::move(operands), handler});
+void FormTable::add(std::string opcode, std::vector<OperandUse> operands, Handler handler, std::int64_t parameter) {
+  const auto [place, added] = forms_.emplace(std::move(opcode), Form{std::move(operands), handler, parameter});
   if (!added) throw std::logic_error("the opcode '" + place->first + "' is defined twice");
 }
 
@@ -48,9 +53,16 @@ const FormTable& forms() {
   static const FormTable table = [] {
     FormTable all;
     add_integer_forms(all);
+    add_integer_product_forms(all);
+    add_bit_field_forms(all);
+    add_extended_precision_forms(all);
     add_floating_point_forms(all);
+    add_directed_rounding_forms(all);
+    add_half_precision_forms(all);
     add_comparison_forms(all);
+    add_selection_forms(all);
     add_conversion_forms(all);
+    add_float_conversion_forms(all);
     add_data_movement_forms(all);
     return all;
   }();
@@ -60,14 +72,32 @@ const FormTable& forms() {
 bool decode_form(InstructionDecoder& decoder) {
   const Form* const form = forms().find(decoder.instruction().opcode);
   if (form == nullptr) return false;
-  decoder.expect_operands(form->operands.size());
+  decoder.expect_operands(form->operands.size() -
+                          static_cast<std::size_t>(std::ranges::count(form->operands, OperandUse::carry)));
   Operation operation;
   operation.handler = form->handler;
-  for (std::size_t i = 0; i < form->operands.size(); ++i) {
-    const int bits = wanted_bits(form->operands[i]);
-    const ptx::Operand& operand = decoder.instruction().operands[i];
-    operation.operands[i] =
-        is_write(form->operands[i]) ? decoder.write_narrow(operand, bits) : decoder.read(operand, bits);
+  operation.offset = form->parameter;
+  Slot* slot = operation.operands;
+  auto operand = decoder.instruction().operands.begin();
+  for (const OperandUse use : form->operands) {
+    switch (use) {
+      case OperandUse::carry:
+        *slot++ = decoder.condition_code();
+        break;
+      case OperandUse::write_predicate_pair: {
+        const auto both = predicate_pair(decoder, *operand++);
+        slot = std::ranges::copy(both, slot).out;
+        break;
+      }
+      case OperandUse::write_32:
+      case OperandUse::write_signed_32:
+      case OperandUse::write_64:
+      case OperandUse::write_predicate:
+        *slot++ = decoder.write_narrow(*operand++, wanted_bits(use), use == OperandUse::write_signed_32);
+        break;
+      default:
+        *slot++ = decoder.read(*operand++, wanted_bits(use));
+    }
   }
   decoder.emit(operation);
   decoder.finish_writes();

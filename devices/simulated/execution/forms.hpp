@@ -17,21 +17,25 @@ namespace convladder::simulated {
 enum class OperandUse : std::uint8_t {
   write_32,  ///< a destination of up to 32 bits
   write_64,
+  write_signed_32,  ///< the same, but the upper part of a wider register becomes the sign, not zero
   write_predicate,
+  write_predicate_pair,  ///< "p|q", or only p: takes two slots
   read_32,
   read_64,
   read_predicate,
+  carry,  ///< the warp's condition code register: not in the text, but a predicate slot
 };
 
 /// One full opcode.
 struct Form {
   std::vector<OperandUse> operands;
   Handler handler = nullptr;
+  std::int64_t parameter = 0;  ///< what distinguishes forms of one handler: becomes Operation::offset
 };
 
 class FormTable {
  public:
-  void add(std::string opcode, std::vector<OperandUse> operands, Handler handler);
+  void add(std::string opcode, std::vector<OperandUse> operands, Handler handler, std::int64_t parameter = 0);
   const Form* find(std::string_view opcode) const;
   /// All opcodes, sorted: for the documentation and the tests, which cover each of them.
   std::vector<std::string> opcodes() const;
@@ -45,9 +49,16 @@ const FormTable& forms();
 
 // What the files of the subjects define.
 void add_integer_forms(FormTable& table);
+void add_integer_product_forms(FormTable& table);
+void add_bit_field_forms(FormTable& table);
+void add_extended_precision_forms(FormTable& table);
 void add_floating_point_forms(FormTable& table);
+void add_directed_rounding_forms(FormTable& table);
+void add_half_precision_forms(FormTable& table);
 void add_comparison_forms(FormTable& table);
+void add_selection_forms(FormTable& table);
 void add_conversion_forms(FormTable& table);
+void add_float_conversion_forms(FormTable& table);
 void add_data_movement_forms(FormTable& table);
 
 }  // namespace convladder::simulated

@@ -32,10 +32,11 @@ void narrow_slot(WarpState& warp, const Operation& operation) {
   write_lanes(warp.write<std::uint32_t>(operation.operands[0]), warp.mask,
               [=](int lane) { return static_cast<std::uint32_t>(from[lane]); });
 }
+template <typename From>
 void widen_slot(WarpState& warp, const Operation& operation) {
-  const auto* from = warp.read<std::uint32_t>(operation.operands[1]);
+  const auto* from = warp.read<From>(operation.operands[1]);
   write_lanes(warp.write<std::uint64_t>(operation.operands[0]), warp.mask,
-              [=](int lane) { return std::uint64_t{from[lane]}; });
+              [=](int lane) { return static_cast<std::uint64_t>(from[lane]); });
 }
 void invert_predicate(WarpState& warp, const Operation& operation) {
   *warp.write<LaneMask>(operation.operands[0]) = ~*warp.read<LaneMask>(operation.operands[1]);
@@ -89,6 +90,19 @@ Slot InstructionDecoder::temporary(int bits) {
   return Slot::in_registers(offset);
 }
 
+Slot InstructionDecoder::ignored_predicate() {
+  if (!ignored_predicate_) ignored_predicate_ = temporary(1);
+  return *ignored_predicate_;
+}
+
+Slot InstructionDecoder::condition_code() {
+  if (!condition_code_) {
+    condition_code_ = temporary(1);
+    program_.zeroed.emplace_back(condition_code_->offset(), slot_bytes(1));  // it may be read before it is written
+  }
+  return *condition_code_;
+}
+
 Slot InstructionDecoder::new_constant(int bits) {
   const auto offset = static_cast<std::uint32_t>(program_.constants.size());
   program_.constants.resize(offset + slot_bytes(bits));
@@ -136,22 +150,23 @@ void InstructionDecoder::check_width(const ptx::Operand& operand, int bits) cons
 }
 
 Slot InstructionDecoder::write(const ptx::Operand& operand, int bits) {
-  if (operand.kind == OperandKind::sink) return temporary(bits);
+  if (operand.kind == OperandKind::sink) return bits == 1 ? ignored_predicate() : temporary(bits);
   if (operand.kind != OperandKind::register_) fail("a destination must be a register");
   if (operand.negated) fail("a destination cannot be negated");
   check_width(operand, bits);
   return registers_[static_cast<std::size_t>(operand.index)];
 }
 
-Slot InstructionDecoder::write_narrow(const ptx::Operand& operand, int bits) {
+Slot InstructionDecoder::write_narrow(const ptx::Operand& operand, int bits, bool sign_extended) {
   if (operand.kind != OperandKind::register_ || bits != 32 || register_bits(operand) != 64) return write(operand, bits);
   const Slot narrow = temporary(32);
-  widened_.emplace_back(registers_[static_cast<std::size_t>(operand.index)], narrow);
+  widened_.push_back({registers_[static_cast<std::size_t>(operand.index)], narrow,
+                      sign_extended ? &widen_slot<std::int32_t> : &widen_slot<std::uint32_t>});
   return narrow;
 }
 
 void InstructionDecoder::finish_writes() {
-  for (const auto& [wide, narrow] : widened_) emit(widen_slot, {wide, narrow});
+  for (const Widened& each : widened_) emit(each.extend, {each.wide, each.narrow});
   widened_.clear();
 }
 

@@ -6,6 +6,7 @@
 
 #include <initializer_list>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -37,8 +38,9 @@ class InstructionDecoder {
   Slot read(const ptx::Operand& operand, int bits);
   /// A register, or a slot that nobody reads for `_`.
   Slot write(const ptx::Operand& operand, int bits);
-  /// As `write`, but the register may be wider than the instruction's type: `finish_writes` then fills its upper part.
-  Slot write_narrow(const ptx::Operand& operand, int bits);
+  /// As `write`, but the register may be wider than the instruction's type: `finish_writes` then fills its upper part
+  /// with zeros or with the sign.
+  Slot write_narrow(const ptx::Operand& operand, int bits, bool sign_extended = false);
   void finish_writes();
   /// Sets the operation's offset and returns the slot of the address and whether it holds 64 bits.
   std::pair<Slot, bool> address(const ptx::Operand& operand, ptx::Space space, Operation& operation);
@@ -47,6 +49,10 @@ class InstructionDecoder {
   Slot constant(std::uint64_t value, int bits);
   /// A register of the decoder's own.
   Slot temporary(int bits);
+  /// A predicate that is written and never read; one for the whole kernel.
+  Slot ignored_predicate();
+  /// The condition code register (PTX ISA 9.0, 9.7.2): a predicate that no text names.
+  Slot condition_code();
 
   // --- operations ---------------------------------------------------------------------------------------------------
 
@@ -72,7 +78,14 @@ class InstructionDecoder {
   std::vector<Slot> registers_;
   std::map<std::pair<std::uint64_t, int>, Slot> constants_;
   std::map<std::string, std::pair<ptx::Space, std::uint64_t>, std::less<>> symbols_;
-  std::vector<std::pair<Slot, Slot>> widened_;  // wide registers and the temporaries that were written instead
+  struct Widened {
+    Slot wide;
+    Slot narrow;  // written instead of it
+    Handler extend;
+  };
+  std::vector<Widened> widened_;
+  std::optional<Slot> ignored_predicate_;
+  std::optional<Slot> condition_code_;
 };
 
 /// Decodes the current instruction if its opcode is one of the subject's; returns whether it was.

@@ -1,16 +1,14 @@
 // Integer arithmetic, logic and shifts (PTX ISA 9.0, 9.7.1, 9.7.8).
 
-#include <bit>
 #include <limits>
 
+#include "devices/simulated/execution/integer_types.hpp"
 #include "devices/simulated/execution/lane_functions.hpp"
 
 namespace convladder::simulated {
 namespace {
 
 // Arithmetic wraps around: it is done on unsigned types, where C++ defines that.
-template <typename T>
-using Unsigned = std::make_unsigned_t<T>;
 
 template <typename T>
 struct Add {
@@ -28,24 +26,6 @@ struct MultiplyLow {
     return static_cast<T>(static_cast<std::uint64_t>(static_cast<Unsigned<T>>(a)) * static_cast<Unsigned<T>>(b));
   }
 };
-
-__extension__ using Signed128 = __int128;  // an extension that GCC and clang share
-__extension__ using Unsigned128 = unsigned __int128;
-
-template <typename T>
-struct Wider;
-template <>
-struct Wider<std::int16_t> : std::type_identity<std::int32_t> {};
-template <>
-struct Wider<std::uint16_t> : std::type_identity<std::uint32_t> {};
-template <>
-struct Wider<std::int32_t> : std::type_identity<std::int64_t> {};
-template <>
-struct Wider<std::uint32_t> : std::type_identity<std::uint64_t> {};
-template <>
-struct Wider<std::int64_t> : std::type_identity<Signed128> {};
-template <>
-struct Wider<std::uint64_t> : std::type_identity<Unsigned128> {};
 
 template <typename T>
 struct MultiplyHigh {
@@ -144,23 +124,6 @@ struct ShiftRight {
 };
 
 template <typename T>
-struct PopulationCount {
-  static std::uint32_t apply(T a) { return static_cast<std::uint32_t>(std::popcount(a)); }
-};
-template <typename T>
-struct CountLeadingZeros {
-  static std::uint32_t apply(T a) { return static_cast<std::uint32_t>(std::countl_zero(a)); }
-};
-template <typename T>
-struct ReverseBits {
-  static T apply(T a) {
-    T reversed = 0;
-    for (unsigned bit = 0; bit < 8 * sizeof(T); ++bit) reversed |= ((a >> bit) & T{1}) << (8 * sizeof(T) - 1 - bit);
-    return reversed;
-  }
-};
-
-template <typename T>
 void add_arithmetic(FormTable& table) {
   const std::string type = fmt::format(".{}", type_suffix<T>());
   add_form<Add<T>, T, T, T>(table, "add" + type);
@@ -194,11 +157,6 @@ void add_logic(FormTable& table) {
   add_form<Not<T>, T, T>(table, "not" + type);
   add_form<ShiftLeft<T>, T, T, std::uint32_t>(table, "shl" + type);
   add_form<ShiftRight<T>, T, T, std::uint32_t>(table, "shr" + type);
-  if constexpr (sizeof(T) >= 4) {
-    add_form<PopulationCount<T>, std::uint32_t, T>(table, "popc" + type);
-    add_form<CountLeadingZeros<T>, std::uint32_t, T>(table, "clz" + type);
-    add_form<ReverseBits<T>, T, T>(table, "brev" + type);
-  }
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "devices/simulated/execution/forms.hpp"
+#include "devices/simulated/execution/half.hpp"
 
 namespace convladder::simulated {
 
@@ -20,6 +21,8 @@ template <typename T>
 inline T from_slot(SlotElement<T> element) {
   if constexpr (std::is_floating_point_v<T>) {
     return std::bit_cast<T>(element);
+  } else if constexpr (std::is_class_v<T>) {  // Half, Bfloat16 and their pairs
+    return T{static_cast<typename T::Bits>(element)};
   } else {
     return static_cast<T>(element);
   }
@@ -29,6 +32,8 @@ template <typename T>
 inline SlotElement<T> to_slot(T value) {
   if constexpr (std::is_floating_point_v<T>) {
     return std::bit_cast<SlotElement<T>>(value);
+  } else if constexpr (std::is_class_v<T>) {
+    return value.bits;
   } else {
     return static_cast<SlotElement<T>>(static_cast<std::make_unsigned_t<T>>(value));
   }
@@ -60,6 +65,29 @@ struct LaneOperation {
 
   static std::vector<OperandUse> operands() { return {write_use<Result>(), read_use<Arguments>()...}; }
 };
+
+/// The same for a function that is an object made from the form's parameter: a rounding, a mode.
+template <typename Function, typename Result, typename... Arguments>
+struct ParameterizedLaneOperation {
+  static void execute(WarpState& warp, const Operation& operation) {
+    run(warp, operation, std::index_sequence_for<Arguments...>{});
+  }
+
+  template <std::size_t... Index>
+  static void run(WarpState& warp, const Operation& operation, std::index_sequence<Index...> /*indices*/) {
+    const Function function(operation.offset);
+    const auto sources = std::tuple(warp.read<SlotElement<Arguments>>(operation.operands[1 + Index])...);
+    write_lanes(warp.write<SlotElement<Result>>(operation.operands[0]), warp.mask, [&](int lane) {
+      return to_slot<Result>(function.apply(from_slot<Arguments>(std::get<Index>(sources)[lane])...));
+    });
+  }
+};
+
+template <typename Function, typename Result, typename... Arguments>
+void add_parameterized_form(FormTable& table, const std::string& opcode, std::int64_t parameter) {
+  table.add(opcode, {write_use<Result>(), read_use<Arguments>()...},
+            &ParameterizedLaneOperation<Function, Result, Arguments...>::execute, parameter);
+}
 
 template <typename Function, typename Result, typename... Arguments>
 void add_form(FormTable& table, const std::string& opcode) {

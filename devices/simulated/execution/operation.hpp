@@ -58,7 +58,7 @@ enum class OperationKind : std::uint8_t { plain, branch, barrier, exit };
 struct Operation {
   Handler handler = nullptr;  ///< of a plain operation
   Slot operands[6];           ///< destinations first, as in the text
-  std::int64_t offset = 0;    ///< of an address, in bytes
+  std::int64_t offset = 0;    ///< of an address, in bytes; otherwise Form::parameter
   int target = 0;             ///< of a branch: index of an operation
   int instruction = 0;        ///< index into ptx::Kernel::instructions: its place and its counters
   Slot guard;                 ///< predicate slot, if `guarded`

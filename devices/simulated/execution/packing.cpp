@@ -1,5 +1,7 @@
 // Registers packed into a wider one and unpacked again (PTX ISA 9.0, 9.7.9: mov with a vector operand).
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 
@@ -10,41 +12,72 @@ namespace {
 
 using ptx::OperandKind;
 
-/// mov.b64 d, {low, high}, and back.
-void pack_64(WarpState& warp, const Operation& operation) {
-  const auto* low = warp.read<std::uint32_t>(operation.operands[1]);
-  const auto* high = warp.read<std::uint32_t>(operation.operands[2]);
-  write_lanes(warp.write<std::uint64_t>(operation.operands[0]), warp.mask,
-              [=](int lane) { return low[lane] | (std::uint64_t{high[lane]} << 32); });
+/// mov d, {a, b, ...}: the first element becomes the lowest bits. Elements lie in slots of 32 bits.
+template <typename Wide, int kElements>
+void pack(WarpState& warp, const Operation& operation) {
+  constexpr int kBits = 8 * sizeof(Wide) / kElements;
+  std::array<const std::uint32_t*, kElements> elements;
+  for (int i = 0; i < kElements; ++i) elements[i] = warp.read<std::uint32_t>(operation.operands[1 + i]);
+  write_lanes(warp.write<Wide>(operation.operands[0]), warp.mask, [&](int lane) {
+    Wide value = 0;
+    for (int i = 0; i < kElements; ++i) {
+      value |= static_cast<Wide>(elements[i][lane] & (~std::uint32_t{0} >> (32 - kBits))) << (kBits * i);
+    }
+    return value;
+  });
 }
-void unpack_64(WarpState& warp, const Operation& operation) {
-  const auto* from = warp.read<std::uint64_t>(operation.operands[2]);
-  std::array<std::uint64_t, kLanes> value;
-  std::copy(from, from + kLanes, value.begin());
-  write_lanes(warp.write<std::uint32_t>(operation.operands[0]), warp.mask,
-              [&](int lane) { return static_cast<std::uint32_t>(value[lane]); });
-  write_lanes(warp.write<std::uint32_t>(operation.operands[1]), warp.mask,
-              [&](int lane) { return static_cast<std::uint32_t>(value[lane] >> 32); });
+
+template <typename Wide, int kElements>
+void unpack(WarpState& warp, const Operation& operation) {
+  constexpr int kBits = 8 * sizeof(Wide) / kElements;
+  const auto* from = warp.read<Wide>(operation.operands[kElements]);
+  std::array<Wide, kLanes> values;  // a copy: an element's register may be the one that is unpacked
+  std::copy(from, from + kLanes, values.begin());
+  for (int i = 0; i < kElements; ++i) {
+    write_lanes(warp.write<std::uint32_t>(operation.operands[i]), warp.mask, [&](int lane) {
+      return static_cast<std::uint32_t>(values[lane] >> (kBits * i)) & (~std::uint32_t{0} >> (32 - kBits));
+    });
+  }
 }
+
+struct Packing {
+  int bits;  // of the wide register
+  std::size_t elements;
+  Handler pack;
+  Handler unpack;
+};
+constexpr Packing kPackings[] = {
+    {64, 2, &pack<std::uint64_t, 2>, &unpack<std::uint64_t, 2>},
+    {64, 4, &pack<std::uint64_t, 4>, &unpack<std::uint64_t, 4>},
+    {32, 2, &pack<std::uint32_t, 2>, &unpack<std::uint32_t, 2>},
+    {32, 4, &pack<std::uint32_t, 4>, &unpack<std::uint32_t, 4>},
+};
 
 }  // namespace
 
 bool decode_packing(InstructionDecoder& decoder) {
   const ptx::Instruction& instruction = decoder.instruction();
-  if (instruction.opcode != "mov.b64" || instruction.operands.size() != 2) return false;
+  const int bits = instruction.opcode == "mov.b64" ? 64 : instruction.opcode == "mov.b32" ? 32 : 0;
+  if (bits == 0 || instruction.operands.size() != 2) return false;
   const bool packs = instruction.operands[1].kind == OperandKind::vector;
   if (!packs && instruction.operands[0].kind != OperandKind::vector) return false;
   const auto& elements = instruction.operands[packs ? 1 : 0].elements;
-  if (elements.size() != 2) decoder.fail("a vector of two 32-bit elements is expected");
+  const auto packing = std::ranges::find_if(kPackings, [&](const Packing& candidate) {
+    return candidate.bits == bits && candidate.elements == elements.size();
+  });
+  if (packing == std::end(kPackings)) decoder.fail("a vector of two or four elements is expected");
+  Operation operation;
+  Slot* slot = operation.operands;
   if (packs) {
-    const Slot low = decoder.read(elements[0], 32);
-    const Slot high = decoder.read(elements[1], 32);
-    decoder.emit(pack_64, {decoder.write(instruction.operands[0], 64), low, high});
+    operation.handler = packing->pack;
+    *slot++ = decoder.write(instruction.operands[0], bits);
+    for (const ptx::Operand& element : elements) *slot++ = decoder.read(element, 32);
   } else {
-    const Slot source = decoder.read(instruction.operands[1], 64);
-    const Slot low = decoder.write(elements[0], 32);
-    decoder.emit(unpack_64, {low, decoder.write(elements[1], 32), source});
+    operation.handler = packing->unpack;
+    for (const ptx::Operand& element : elements) *slot++ = decoder.write(element, 32);
+    *slot++ = decoder.read(instruction.operands[1], bits);
   }
+  decoder.emit(operation);
   return true;
 }
 

@@ -1,0 +1,82 @@
+// Arithmetic rounded toward zero, down and up: .rz, .rm, .rp (PTX ISA 9.0, 9.7.3).
+//
+// The host rounds in hardware, in the mode that is set around each operation of a warp. This file is compiled with
+// -frounding-math; the operands are loaded behind the call that sets the mode and the results stored before the one
+// that sets it back, so that no calculation can leave the scope.
+
+#include <cfenv>
+
+#include "devices/simulated/execution/float_modifiers.hpp"
+#include "devices/simulated/execution/float_operations.hpp"
+#include "devices/simulated/execution/lane_functions.hpp"
+
+namespace convladder::simulated {
+namespace {
+
+using namespace float_operations;  // their names are those of the instructions
+
+class RoundingScope {
+ public:
+  explicit RoundingScope(Rounding rounding) : before_(std::fegetround()) {
+    std::fesetround(rounding == Rounding::toward_zero ? FE_TOWARDZERO
+                    : rounding == Rounding::down      ? FE_DOWNWARD
+                                                      : FE_UPWARD);
+  }
+  ~RoundingScope() { std::fesetround(before_); }
+  RoundingScope(const RoundingScope&) = delete;
+  RoundingScope& operator=(const RoundingScope&) = delete;
+
+ private:
+  int before_;
+};
+
+template <typename Lane>
+void execute(WarpState& warp, const Operation& operation) {
+  const RoundingScope scope(static_cast<Rounding>(operation.offset));
+  Lane::execute(warp, operation);
+}
+
+template <typename Operation, typename T, bool kFlush, bool kSaturate, typename... Arguments>
+void add_directed(FormTable& table, const std::string& name, Rounding rounding) {
+  using Lane = LaneOperation<Rounded<Operation, T, kFlush, kSaturate>, T, Arguments...>;
+  table.add(fmt::format("{}{}{}.{}", name, kFlush ? ".ftz" : "", kSaturate ? ".sat" : "", type_suffix<T>()),
+            Lane::operands(), &execute<Lane>, static_cast<std::int64_t>(rounding));
+}
+
+/// "name[.ftz][.sat].f32" and "name.f64".
+template <typename Operation, bool kWithSaturation, typename... Arguments>
+void add_modified(FormTable& table, const std::string& name, Rounding rounding) {
+  using T = std::tuple_element_t<0, std::tuple<Arguments...>>;
+  add_directed<Operation, T, false, false, Arguments...>(table, name, rounding);
+  if constexpr (sizeof(T) == 4) {
+    add_directed<Operation, T, true, false, Arguments...>(table, name, rounding);
+    if constexpr (kWithSaturation) {
+      add_directed<Operation, T, false, true, Arguments...>(table, name, rounding);
+      add_directed<Operation, T, true, true, Arguments...>(table, name, rounding);
+    }
+  }
+}
+
+template <typename T>
+void add_arithmetic(FormTable& table, const std::string& suffix, Rounding rounding) {
+  add_modified<Add, true, T, T>(table, "add" + suffix, rounding);
+  add_modified<Subtract, true, T, T>(table, "sub" + suffix, rounding);
+  add_modified<Multiply, true, T, T>(table, "mul" + suffix, rounding);
+  add_modified<FusedMultiplyAdd, true, T, T, T>(table, "fma" + suffix, rounding);
+  add_modified<FusedMultiplyAdd, true, T, T, T>(table, "mad" + suffix, rounding);
+  add_modified<Divide, false, T, T>(table, "div" + suffix, rounding);
+  add_modified<Reciprocal, false, T>(table, "rcp" + suffix, rounding);
+  add_modified<SquareRoot, false, T>(table, "sqrt" + suffix, rounding);
+}
+
+}  // namespace
+
+void add_directed_rounding_forms(FormTable& table) {
+  for (const auto& [suffix, rounding] :
+       {std::pair{".rz", Rounding::toward_zero}, std::pair{".rm", Rounding::down}, std::pair{".rp", Rounding::up}}) {
+    add_arithmetic<float>(table, suffix, rounding);
+    add_arithmetic<double>(table, suffix, rounding);
+  }
+}
+
+}  // namespace convladder::simulated

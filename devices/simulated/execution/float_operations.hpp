@@ -1,0 +1,70 @@
+// Floating point operations on one lane's values, without modifiers (PTX ISA 9.0, 9.7.3): for every precision.
+#pragma once
+
+#include <cmath>
+
+namespace convladder::simulated::float_operations {
+
+struct Add {
+  template <typename T>
+  static T apply(T a, T b) {
+    return a + b;
+  }
+};
+struct Subtract {
+  template <typename T>
+  static T apply(T a, T b) {
+    return a - b;
+  }
+};
+struct Multiply {
+  template <typename T>
+  static T apply(T a, T b) {
+    return a * b;
+  }
+};
+struct FusedMultiplyAdd {
+  template <typename T>
+  static T apply(T a, T b, T c) {
+    return std::fma(a, b, c);
+  }
+};
+struct Divide {
+  template <typename T>
+  static T apply(T a, T b) {
+    return a / b;
+  }
+};
+struct Reciprocal {
+  template <typename T>
+  static T apply(T a) {
+    return T{1} / a;
+  }
+};
+struct SquareRoot {
+  template <typename T>
+  static T apply(T a) {
+    return std::sqrt(a);
+  }
+};
+
+/// If one input is NaN the result is the other, or NaN where `kNan` (.NaN) says so; -0 is less than +0. With
+/// `kSignsCombined` (.xorsign.abs) magnitudes are compared, and the result is negative if one input is.
+template <bool kMaximum, bool kNan, bool kSignsCombined>
+struct Extremum {
+  template <typename T>
+  static T apply(T a, T b) {
+    if constexpr (kSignsCombined) {
+      const bool negative = std::signbit(a) != std::signbit(b);
+      const T magnitude = Extremum<kMaximum, kNan, false>::apply(std::abs(a), std::abs(b));
+      return negative && magnitude == magnitude ? -magnitude : magnitude;
+    } else {
+      if (a != a) return kNan ? a : b;
+      if (b != b) return kNan ? b : a;
+      if (a == b) return std::signbit(a) == kMaximum ? b : a;
+      return (a < b) == kMaximum ? b : a;
+    }
+  }
+};
+
+}  // namespace convladder::simulated::float_operations

@@ -1,0 +1,1 @@
+"""What the PTX ISA says an instruction computes, in exact arithmetic: the simulated device is tested against this."""

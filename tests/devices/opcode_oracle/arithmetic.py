@@ -1,0 +1,363 @@
+"""Floating point arithmetic in single, double and half precision, and approximations (PTX ISA 9.0, 9.7.3, 9.7.4)."""
+
+import math
+
+from . import floats
+from .cases import inputs_for, random_float, seeded
+from .floats import BF16, F16, F32, F64, NAN, compare, from_float, negate, to_float
+
+ONE = ("num", 0, 1, 0)
+ZERO = ("num", 0, 0, 0)
+
+
+def saturated(x):
+    """.sat, of an exact value: rounding cannot leave 0..1."""
+    if x[0] == "nan" or compare(x, ZERO) <= 0:
+        return ZERO
+    return ONE if compare(x, ONE) > 0 else x
+
+
+def rectified(x):
+    """.relu"""
+    return ZERO if x[0] != "nan" and compare(x, ZERO) <= 0 else x
+
+
+def operation(fmt, exact, mode="rn", flush=False, sat=False, relu=False):
+    """From bits to bits: `exact` takes numbers and gives one that is exact, or rounded already."""
+    def function(*bits):
+        numbers = [fmt.decode(b) for b in bits]
+        if flush:
+            numbers = [fmt.flush(x) for x in numbers]
+        result = fmt.round(exact(*numbers), mode)
+        if flush:
+            result = fmt.flush(result)
+        if sat:
+            result = saturated(result)
+        if relu:
+            result = rectified(result)
+        return fmt.encode(result)
+    return function
+
+
+def each_half(function):
+    """The same on both halves of 32 bits: the lower result, the upper one."""
+    return lambda *packed: (function(*(p & 0xFFFF for p in packed)), function(*(p >> 16 for p in packed)))
+
+
+def add_form(cases, name, fmt, count, function, inputs=None, result=""):
+    operands = [f"d{fmt.width}"] + [f"r{fmt.width}"] * count
+    cases.add(f"{name}.{fmt.name}", operands, inputs or inputs_for(name, [fmt.name] * count), function,
+              result or fmt.name)
+
+
+def add_half_forms(cases, name, fmt, count, function, inputs):
+    """A form for one number and the one for a pair, whose upper halves are the same inputs in another order."""
+    add_form(cases, name, fmt, count, function, inputs)
+    pairs = [tuple(low | high << 16 for low, high in zip(one, other))
+             for one, other in zip(inputs, inputs[len(inputs) // 3:] + inputs[:len(inputs) // 3])]
+    cases.add(f"{name}.{fmt.name}x2", ["d32"] + ["r32"] * count, pairs, each_half(function), fmt.name + "x2")
+
+
+# --- inputs that make roundings hard ------------------------------------------------------------------------------------
+
+
+def sums(fmt, count=64):
+    """The second operand is about half a last place of the first one, or cancels it."""
+    rng = seeded("sums" + fmt.name)
+    vectors = []
+    for _ in range(count):
+        a = random_float(rng, fmt)
+        number = fmt.decode(a)
+        if number[0] != "num" or number[2] == 0:
+            continue
+        _, sign, m, e = number
+        half = fmt.round(("num", rng.getrandbits(1), 1, e - 1))
+        vectors.append((a, max(0, fmt.encode(half) + rng.choice([-1, 0, 0, 1]))))
+        vectors.append((a, fmt.encode(negate(fmt.round(("num", sign, m + rng.randint(-1, 1), e))))))
+    return vectors
+
+
+def fused(fmt, count=64):
+    """The sum cancels most of the product, or lies halfway between two results, or tips such a tie."""
+    rng = seeded("fused" + fmt.name)
+    vectors = []
+    for _ in range(count):
+        a, b = (random_float(rng, fmt) for _ in range(2))
+        product = floats.multiply(fmt.decode(a), fmt.decode(b))
+        if product[0] != "num" or product[2] == 0:
+            continue
+        rounded = fmt.round(product)
+        vectors.append((a, b, fmt.encode(negate(rounded))))
+        tiny = fmt.round(("num", rng.getrandbits(1), 1, product[3] - rng.randint(1, 2 * fmt.fraction_bits)))
+        vectors.append((a, b, fmt.encode(tiny)))
+    # A product of 1 + ties, tipped by the smallest number: 80 bits lie between them in half precision.
+    p = fmt.fraction_bits
+    one = fmt.bias << p
+    for x in range(1, 9):
+        for c in (1, 1 | fmt.sign_bit, 1 << p, (1 << p) | fmt.sign_bit):
+            # (1 + 2^-p)(1 + 2^-1) = 1.5 + 2^-p + 2^-(p+1): halfway
+            vectors.append((one + x, one + (1 << (p - 1)), c))
+    return vectors
+
+
+def of_two(fmt):
+    return inputs_for("two" + fmt.name, [fmt.name] * 2, count=96) + sums(fmt)
+
+
+def of_three(fmt):
+    return inputs_for("three" + fmt.name, [fmt.name] * 3, count=64) + fused(fmt)
+
+
+def roots(fmt):
+    """Squares, and a last place beside them."""
+    rng = seeded("roots" + fmt.name)
+    vectors = inputs_for("one" + fmt.name, [fmt.name], count=64)
+    for _ in range(32):
+        m = rng.getrandbits(fmt.fraction_bits // 2)
+        square = fmt.encode(fmt.round(("num", 0, m * m, 2 * rng.randint(-8, 8))))
+        vectors.append((max(0, square + rng.choice([-1, 0, 1])),))
+    return vectors
+
+
+# --- forms --------------------------------------------------------------------------------------------------------------
+
+
+def modifiers(fmt, saturation):
+    """("", flush, saturate) for the modifiers an arithmetic instruction has."""
+    if fmt is F64 or fmt is BF16:
+        return [("", False, False)]
+    plain = [("", False, False), (".ftz", True, False)]
+    return plain + [(".sat", False, True), (".ftz.sat", True, True)] if saturation else plain
+
+
+def single_and_double(cases):
+    for fmt in (F32, F64):
+        two, three, one = of_two(fmt), of_three(fmt), roots(fmt)
+        for mode in ("", "rn", "rz", "rm", "rp"):
+            rounding = mode or "rn"
+            dotted = "." + mode if mode else ""
+            exact = {
+                "add": (two, lambda a, b, r=rounding: floats.add(a, b, r), True),
+                "sub": (two, lambda a, b, r=rounding: floats.add(a, negate(b), r), True),
+                "mul": (two, floats.multiply, True),
+            }
+            if mode:
+                exact["fma"] = exact["mad"] = (three, lambda a, b, c, r=rounding: floats.fma(a, b, c, r), True)
+                exact["div"] = (two, lambda a, b, r=rounding, f=fmt: floats.divide(a, b, f, r), False)
+                exact["rcp"] = (one, lambda a, r=rounding, f=fmt: floats.divide(ONE, a, f, r), False)
+                exact["sqrt"] = (one, lambda a, r=rounding, f=fmt: floats.square_root(a, f, r), False)
+            for name, (inputs, function, saturation) in exact.items():
+                for suffix, flush, sat in modifiers(fmt, saturation):
+                    add_form(cases, name + dotted + suffix, fmt, len(inputs[0]),
+                             operation(fmt, function, rounding, flush, sat), inputs)
+
+
+def extremum(pick, propagate, combine):
+    """min and max: `pick` is one of them; -0 is less than +0."""
+    def order(x):
+        return (x[1] == 0)
+
+    def function(a, b):
+        if combine:
+            negative = a[0] != "nan" and b[0] != "nan" and a[1] != b[1]
+            a, b = floats.absolute(a), floats.absolute(b)
+        if a[0] == "nan" and b[0] == "nan" or propagate and "nan" in (a[0], b[0]):
+            return NAN
+        if a[0] == "nan" or b[0] == "nan":
+            chosen = b if a[0] == "nan" else a
+        else:
+            side = compare(a, b) or order(a) - order(b)
+            chosen = (a if side <= 0 else b) if pick == "min" else (a if side >= 0 else b)
+        return negate(chosen) if combine and negative else chosen
+    return function
+
+
+def extrema(cases):
+    for fmt in (F32, F64, F16, BF16):
+        inputs = inputs_for("extrema", [fmt.name] * 2, count=120)
+        for pick in ("min", "max"):
+            for nan in ("", ".NaN"):
+                for signs in ("", ".xorsign.abs"):
+                    if fmt is F64 and (nan or signs):
+                        continue
+                    for flush in ("", ".ftz"):
+                        if flush and fmt in (F64, BF16):
+                            continue
+                        used = inputs
+                        if signs and not nan:  # the sign that a NaN brings is open
+                            used = [v for v in inputs if all(fmt.decode(b)[0] != "nan" for b in v) or
+                                    all(fmt.decode(b)[0] == "nan" for b in v)]
+                        function = operation(fmt, extremum(pick, nan != "", signs != ""), flush=flush != "")
+                        name = f"{pick}{flush}{nan}{signs}"
+                        if fmt in (F16, BF16):
+                            add_half_forms(cases, name, fmt, 2, function, used)
+                        else:
+                            add_form(cases, name, fmt, 2, function, used)
+
+
+def signs(cases):
+    """neg and abs change one bit of a number; which NaN a NaN becomes is open. copysign changes one bit of anything."""
+    for fmt in (F32, F64, F16, BF16):
+        for name, function in (("neg", negate), ("abs", floats.absolute)):
+            for flush in ("", ".ftz"):
+                if flush and fmt in (F64, BF16):
+                    continue
+
+                def result(bits, f=function, fmt=fmt, flush=flush):
+                    x = fmt.decode(bits)
+                    return "nan" if x[0] == "nan" else fmt.encode(f(fmt.flush(x) if flush else x))
+                inputs = inputs_for(name, [fmt.name], count=64)
+                if fmt in (F16, BF16):
+                    add_half_forms(cases, name + flush, fmt, 1, result, inputs)
+                else:
+                    add_form(cases, name + flush, fmt, 1, result, inputs)
+    for fmt in (F32, F64):
+        add_form(cases, "copysign", fmt, 2,
+                 lambda a, b, fmt=fmt: a & fmt.sign_bit | b & (fmt.sign_bit - 1))
+
+
+def half_precision(cases):
+    for fmt in (F16, BF16):
+        two, three = of_two(fmt), of_three(fmt)
+        for mode in ("", ".rn"):
+            for suffix, flush, sat in modifiers(fmt, True):
+                for name, function in (("add", floats.add), ("sub", lambda a, b: floats.add(a, negate(b))),
+                                       ("mul", floats.multiply)):
+                    add_half_forms(cases, name + mode + suffix, fmt, 2, operation(fmt, function, "rn", flush, sat), two)
+        fma = [(suffix, flush, sat, False) for suffix, flush, sat in modifiers(fmt, True)] + [(".relu", 0, 0, True)]
+        if fmt is F16:
+            fma.append((".ftz.relu", True, False, True))
+        for suffix, flush, sat, relu in fma:
+            add_half_forms(cases, "fma.rn" + suffix, fmt, 3, operation(fmt, floats.fma, "rn", flush, sat, relu), three)
+
+
+# --- approximations -----------------------------------------------------------------------------------------------------
+
+
+def around(fmt, exact, relative=0.0, absolute=0.0, flush=False):
+    """All numbers of the format within the error of the exact value, which is a Python float."""
+    if exact != exact:
+        return fmt.encode(NAN) if fmt.canonical else "nan"
+    if math.isinf(exact) or (exact == 0 and absolute == 0):
+        return fmt.encode(from_float(exact))
+    error = abs(exact) * relative + absolute
+    error += abs(exact) * 2.0**-50  # of Python's own functions
+    least, most = fmt.round(from_float(exact - error), "rm"), fmt.round(from_float(exact + error), "rp")
+    if flush:  # what may be subnormal may be zero
+        sign = int(math.copysign(1, exact) < 0)
+        if fmt.is_subnormal(least) or fmt.is_subnormal(most):
+            least, most = (least, ("num", 1, 0, 0)) if sign else (("num", 0, 0, 0), most)
+    return f"{fmt.encode(least):x}~{fmt.encode(most):x}"
+
+
+def last_places(fmt, ulps):
+    """A relative error that is at least as many last places, subnormal results aside."""
+    return ulps * 2.0**-fmt.fraction_bits
+
+
+def approximation(fmt, function, relative=0.0, absolute=0.0, flush=False, places=0.0):
+    def result(*bits):
+        numbers = [fmt.decode(b) for b in bits]
+        if flush:
+            numbers = [fmt.flush(x) for x in numbers]
+        exact = function(*(to_float(x) for x in numbers))
+        bound = absolute(*(to_float(x) for x in numbers)) if callable(absolute) else absolute
+        if exact != 0 and not math.isinf(exact) and exact == exact and abs(exact) < 2.0 ** (fmt.least + fmt.fraction_bits):
+            bound += places * 2.0**fmt.least  # last places of subnormal numbers
+        # A result beyond the largest number is infinite.
+        if exact == exact and not math.isinf(exact) and fmt.round(from_float(exact))[0] == "inf":
+            exact = math.copysign(float("inf"), exact)
+        return around(fmt, exact, relative, bound, flush)
+    return result
+
+
+def guarded(function, otherwise=float("nan")):
+    def result(*values):
+        try:
+            return function(*values)
+        except OverflowError:
+            return float("inf")
+        except ValueError:
+            return otherwise
+    return result
+
+
+def quotient(a, b):
+    """div.approx: divisors beyond 2^126 count as infinite."""
+    if abs(b) > 2.0**126:
+        b = math.copysign(float("inf"), b)
+    return to_float(floats.divide(from_float(a), from_float(b), F64))
+
+
+def whole_quotient(a, b):
+    return to_float(floats.divide(from_float(a), from_float(b), F64))
+
+
+def reciprocal(a):
+    return to_float(floats.divide(ONE, from_float(a), F64))
+
+
+def reciprocal_root(a):
+    if a == 0:
+        return math.copysign(float("inf"), a)
+    return guarded(lambda v: 1.0 / math.sqrt(v))(a)
+
+
+def logarithm(a):
+    if a == 0:
+        return -float("inf")
+    return guarded(math.log2)(a)
+
+
+def trigonometric_error(a):
+    """2^-20.5 within two turns of the circle, 2^-14.7 within 100 pi, nothing beyond it."""
+    return 2.0**-20.5 if abs(a) <= 2 * math.pi else 2.0**-14.7 if abs(a) <= 100 * math.pi else 2.0
+
+
+def approximations(cases):
+    one = inputs_for("approximate", ["f32"], count=96)
+    two = inputs_for("quotients", ["f32"] * 2, count=160)
+    circle = one + [(F32.encode(F32.round(from_float(0.37 * i - 9))),) for i in range(50)]
+    powers = one + [(F32.encode(F32.round(from_float(4.7 * i - 160))),) for i in range(64)]
+    near_one = one + [(0x3F800000 + i * 0x1234 - 0x60000,) for i in range(64)]
+    for flush in ("", ".ftz"):
+        ftz = flush != ""
+        single = {
+            "div.approx": (two, quotient, {"relative": last_places(F32, 2), "places": 2}),
+            "div.full": (two, whole_quotient, {"relative": last_places(F32, 2), "places": 2}),
+            "rcp.approx": (one, reciprocal, {"relative": last_places(F32, 1), "places": 1}),
+            "sqrt.approx": (roots(F32), guarded(math.sqrt), {"relative": 2.0**-23}),
+            "rsqrt.approx": (one, reciprocal_root, {"relative": 2.0**-22.9}),
+            "ex2.approx": (powers, guarded(lambda a: 2.0**a), {"relative": 2.0**-22, "places": 1}),
+            "lg2.approx": (near_one, logarithm, {"relative": 2.0**-22, "absolute": lambda a:
+                                                 2.0**-22 if 0.5 < a < 2 else 0.0}),
+            "sin.approx": (circle, guarded(math.sin), {"absolute": trigonometric_error}),
+            "cos.approx": (circle, guarded(math.cos), {"absolute": trigonometric_error}),
+        }
+        for name, (inputs, function, bounds) in single.items():
+            add_form(cases, name + flush, F32, len(inputs[0]), approximation(F32, function, flush=ftz, **bounds), inputs)
+    add_form(cases, "tanh.approx", F32, 1, approximation(F32, math.tanh, relative=2.0**-11, places=1), powers)
+
+    for fmt, error in ((F16, 2.0**-10.987), (BF16, 2.0**-8)):
+        inputs = inputs_for("tanh", [fmt.name], count=96)
+        add_half_forms(cases, "tanh.approx", fmt, 1, approximation(fmt, math.tanh, absolute=error), inputs)
+    inputs = inputs_for("ex2", ["f16"], count=96)
+    add_half_forms(cases, "ex2.approx", F16, 1,
+                   approximation(F16, guarded(lambda a: 2.0**a), relative=2.0**-9.9, places=1), inputs)
+    inputs = inputs_for("ex2", ["bf16"], count=96)
+    add_half_forms(cases, "ex2.approx.ftz", BF16, 1,
+                   approximation(BF16, guarded(lambda a: 2.0**a), relative=2.0**-7, flush=True), inputs)
+
+    # They see the upper halves of inputs and give those of results: 20 bits of fraction.
+    doubles = inputs_for("double approximations", ["f64"], count=96)
+    for name, function in (("rcp.approx.ftz", reciprocal), ("rsqrt.approx.ftz", reciprocal_root)):
+        add_form(cases, name, F64, 1, approximation(F64, function, relative=2.0**-19, flush=True), doubles)
+    add_form(cases, "rsqrt.approx", F64, 1, approximation(F64, reciprocal_root, relative=2.0**-22.9), doubles)
+
+
+def add_all(cases):
+    single_and_double(cases)
+    extrema(cases)
+    signs(cases)
+    half_precision(cases)
+    approximations(cases)
