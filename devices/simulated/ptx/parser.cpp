@@ -442,6 +442,9 @@ class Parser {
     } else if (const int index = find_register(word.text); index >= 0) {
       result.kind = OperandKind::register_;
       result.index = index;
+    } else if (word.is("WARP_SZ")) {
+      result.kind = OperandKind::immediate;
+      result.bits = 32;
     } else if (word.text.starts_with('%')) {
       // Special registers are known by what executes them; a misspelt register ends there as well, with its place.
       result.kind = OperandKind::special;
