@@ -72,9 +72,7 @@ inline bool rounds_up(Rounding rounding, bool negative, bool odd, bool half, boo
 /// The bits of the value in that format. Overflow gives infinity, or the largest number where the rounding leads there.
 template <FloatFormat kFormat>
 std::uint64_t pack(const Unpacked& value, Rounding rounding) {
-  const std::uint64_t sign = value.negative
-                                 ? std::uint64_t{1} << (kFormat.exponent_bits + kFormat.fraction_bits)
-                                 : 0;
+  const std::uint64_t sign = value.negative ? std::uint64_t{1} << (kFormat.exponent_bits + kFormat.fraction_bits) : 0;
   const auto placed = [](std::uint64_t bits) { return bits << kFormat.unused_bits; };
   if (value.significand == 0) return placed(sign);
   const bool subnormal = value.exponent < kFormat.smallest_exponent();
