@@ -30,7 +30,8 @@ TEST(SimulatedAsynchronousCopy, GroupsArriveInOrder) {
     LaneKernel kernel(kSpot +
                           "cp.async.ca.shared.global [%r2], [%rd7], 4; cp.async.commit_group;\n"
                           "cp.async.ca.shared.global [%r2+4], [%rd7+4], 4; cp.async.commit_group;\n"
-                          "cp.async.ca.shared.global [%r2+8], [%rd7+8], 4;\n" + wait +
+                          "cp.async.ca.shared.global [%r2+8], [%rd7+8], 4;\n" +
+                          wait +
                           " ld.shared.v4.u32 {%r3, %r4, %r5, %r6}, [%r2];\nst.global.u32 [%rd4], %r3; "
                           "st.global.u32 [%rd4+4], %r4; st.global.u32 [%rd4+8], %r5; ret;",
                       Words(256, 9), 128, 1, 4);
@@ -61,7 +62,8 @@ TEST(SimulatedAsynchronousCopy, FillsWithZerosBehindTheSource) {
 TEST(SimulatedAsynchronousCopy, LanesThatPartHaveGroupsOfTheirOwn) {
   LaneKernel kernel(kSpot +
                         "cp.async.ca.shared.global [%r2], [%rd7], 4; cp.async.commit_group;\n"
-                        "setp.lt.u32 %p1, %r1, 4; @%p1 cp.async.commit_group; cp.async.wait_group 1; " + kShow + "ret;",
+                        "setp.lt.u32 %p1, %r1, 4; @%p1 cp.async.commit_group; cp.async.wait_group 1; " +
+                        kShow + "ret;",
                     Words(256, 9), 32);
   const Words out = kernel.results(32, 512);
   EXPECT_EQ(out[3], 9U);

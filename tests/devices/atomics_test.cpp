@@ -63,8 +63,8 @@ TEST(SimulatedAtomics, LanesTakeTurnsInEveryForm) {
       LaneKernel kernel("ld.global." + type + (wide ? " %rd7" : " %r7") + ", [%rd5]; mov.u64 %rd9, " +
                             std::to_string(form.start) + "; cvt.u32.u64 %r9, %rd9;\nst." + memory + type + " [" +
                             address + "], " + (wide ? "%rd9" : "%r9") + "; atom." + space + form.name +
-                            (wide ? " %rd8" : " %r8") + ", [" + address + "], " + (wide ? "%rd7" : "%r7") + ";\nst.global." +
-                            type + " [%rd4+8], " + (wide ? "%rd8" : "%r8") + "; ld." + memory + type +
+                            (wide ? " %rd8" : " %r8") + ", [" + address + "], " + (wide ? "%rd7" : "%r7") +
+                            ";\nst.global." + type + " [%rd4+8], " + (wide ? "%rd8" : "%r8") + "; ld." + memory + type +
                             (wide ? " %rd6" : " %r6") + ", [" + address + "]; st.global." + type + " [%rd1], " +
                             (wide ? "%rd6" : "%r6") + "; ret;",
                         values, 66, 2, 2);
@@ -83,8 +83,9 @@ TEST(SimulatedAtomics, LanesTakeTurnsInEveryForm) {
 
 TEST(SimulatedAtomics, CountersWrapAndSwapsCompare) {
   const auto old_values = [](const std::string& text) {
-    LaneKernel kernel("mov.u32 %r9, 2; st.shared.u32 [0], %r9; mov.u32 %r2, %r1; " + text +
-                          " st.global.u32 [%rd4], %r3; ret;", Words(32), 32);
+    LaneKernel kernel(
+        "mov.u32 %r9, 2; st.shared.u32 [0], %r9; mov.u32 %r2, %r1; " + text + " st.global.u32 [%rd4], %r3; ret;",
+        Words(32), 32);
     Words out = kernel.results(32, 8);
     out.resize(7);
     return out;
@@ -130,9 +131,9 @@ std::uint32_t added(const std::string& form, const std::string& space, std::uint
   const std::string address = space == "shared" ? "0" : "%rd2";
   const std::string bits = form.ends_with("f16") ? "16" : "32";
   const std::string word = bits == "16" ? "%h" : "%r2";
-  LaneKernel kernel(".reg .b16 %h; ld.global.u32 %r5, [%rd2]; st." + space + ".u32 [" + address + "], %r5; ld.global.u" +
-                        bits + " " + word + ", [%rd2+4]; setp.eq.u32 %p1, %r1, 0; @%p1 red." + space + "." + form + " [" +
-                        address + "], " + word + "; ld." + space + ".u32 %r3, [" + address +
+  LaneKernel kernel(".reg .b16 %h; ld.global.u32 %r5, [%rd2]; st." + space + ".u32 [" + address +
+                        "], %r5; ld.global.u" + bits + " " + word + ", [%rd2+4]; setp.eq.u32 %p1, %r1, 0; @%p1 red." +
+                        space + "." + form + " [" + address + "], " + word + "; ld." + space + ".u32 %r3, [" + address +
                         "]; st.global.u32 [%rd1], %r3; ret;",
                     Words{start, b}, 32);
   return kernel.results(32, 4)[0];
@@ -145,11 +146,11 @@ TEST(SimulatedAtomics, SumsOfFloatingPoint) {
   EXPECT_EQ(added("add.f32", "global", bits(tiny), bits(tiny)), 0U);
   EXPECT_EQ(added("add.f32", "shared", bits(tiny), bits(tiny)), 2U);
   EXPECT_EQ(added("add.f32", "shared", bits(INFINITY), bits(-INFINITY)), 0x7fffffffU);
-  EXPECT_EQ(added("add.noftz.f16", "global", 0xabcd3c00U, 0x4000U), 0xabcd4200U);            // 1 + 2 = 3
-  EXPECT_EQ(added("add.noftz.f16x2", "shared", 0x3c007bffU, 0xbc007bffU), 0x00007c00U);      // 1 - 1, 65504 twice
-  EXPECT_EQ(added("add.noftz.f16x2", "shared", 0x00010000U, 0x00010000U), 0x00020000U);      // subnormals stay
-  EXPECT_EQ(added("add.noftz.bf16", "global", 0x12343f80U, 0x4000U), 0x12344040U);           // 1 + 2 = 3
-  EXPECT_EQ(added("add.noftz.bf16x2", "global", 0x3f803f80U, 0x3b803b80U), 0x3f803f80U);     // a tie goes to even
+  EXPECT_EQ(added("add.noftz.f16", "global", 0xabcd3c00U, 0x4000U), 0xabcd4200U);         // 1 + 2 = 3
+  EXPECT_EQ(added("add.noftz.f16x2", "shared", 0x3c007bffU, 0xbc007bffU), 0x00007c00U);   // 1 - 1, 65504 twice
+  EXPECT_EQ(added("add.noftz.f16x2", "shared", 0x00010000U, 0x00010000U), 0x00020000U);   // subnormals stay
+  EXPECT_EQ(added("add.noftz.bf16", "global", 0x12343f80U, 0x4000U), 0x12344040U);        // 1 + 2 = 3
+  EXPECT_EQ(added("add.noftz.bf16x2", "global", 0x3f803f80U, 0x3b803b80U), 0x3f803f80U);  // a tie goes to even
 }
 
 TEST(SimulatedAtomics, LanesOnOneAddressNeedAPassEach) {
