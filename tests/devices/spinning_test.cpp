@@ -49,9 +49,9 @@ TEST(SimulatedSpinning, TheBudgetOfOperationsEndsALaunch) {
   configuration.most_operations = 1000;
   EXPECT_THROW(kernel.run.launch(configuration), KernelFault);
   LaneKernel small("ret;", Words(32), 32);  // 8 operations a block
-  configuration.most_operations = 40;
+  configuration.most_operations = 32;
   EXPECT_NO_THROW(small.run.launch(configuration));
-  configuration.most_operations = 20;
+  configuration.most_operations = 31;
   EXPECT_THROW(small.run.launch(configuration), KernelFault);
 }
 

@@ -111,8 +111,9 @@ void BlockRunner::run(const Dim3& block, std::uint64_t number) {
 
   std::uint64_t executed = 0;
   for (const Warp& warp : warps_) executed += warp.executed;
-  if (operations_of_launch_ != nullptr) executed += operations_of_launch_->fetch_add(executed);
-  check_budget(executed);
+  if (operations_of_launch_ == nullptr) return check_budget(executed);
+  const std::uint64_t before = operations_of_launch_->fetch_add(executed);
+  check_budget(before + executed);
 }
 
 std::vector<InstructionCounters> BlockRunner::counters() const {
