@@ -357,7 +357,13 @@ class Parser {
     source_.line = static_cast<int>(take_integer("a line", 1 << 30));
     take_integer("a column", 1 << 30);
     const int line = tokens_[at_ - 1].position.line;
-    while (current().kind != TokenKind::end && current().position.line == line) take();
+    while (current().kind != TokenKind::end && current().position.line == line) {
+      if (!take().is("inlined_at")) continue;
+      // Code of another file, of a header of the toolkit as a rule, is told by the place that called it.
+      const SourceLocation call{static_cast<int>(take_integer("a file number", 1 << 30)),
+                                static_cast<int>(take_integer("a line", 1 << 30))};
+      if (call.file != source_.file) source_ = call;
+    }
   }
 
   // --- instructions ---------------------------------------------------------------------------------------------
