@@ -52,6 +52,12 @@ class KernelRun {
     return execute(program_, memory_, configuration);
   }
 
+  /// With everything but the parameters given.
+  LaunchResult launch(LaunchConfiguration configuration) {
+    configuration.parameters = parameters_;
+    return execute(program_, memory_, configuration);
+  }
+
   DeviceMemory& memory() { return memory_; }
   /// The counters of the first instruction whose opcode is this.
   const InstructionCounters& of(const LaunchResult& result, const std::string& opcode) const {

@@ -26,19 +26,13 @@ class L1Cache {
   explicit L1Cache(std::uint64_t bytes) : cache_(bytes) {}
 
   void access(const SectorSet& sectors, AccessKind kind) {
-    if (sectors.list_size > 0) {
-      for (int i = 0; i < sectors.list_size; ++i) access_line(line_of(sectors.list[i]), bit_of(sectors.list[i]), kind);
-      return;
-    }
-    // The set's mask begins at its first sector; shifted so that it begins with a line, each group of four is a line.
-    const auto shift = static_cast<unsigned>(sectors.first % 4);
-    std::uint32_t line = line_of(sectors.first);
-    const std::uint64_t low = sectors.mask << shift;
-    for (std::uint64_t left = low; left != 0; left >>= 4, ++line) {
-      if ((left & 15U) != 0) access_line(line, static_cast<std::uint8_t>(left & 15U), kind);
-    }
-    const std::uint64_t carried = shift == 0 ? 0 : sectors.mask >> (64 - shift);
-    if (carried != 0) access_line(line_of(sectors.first) + 16, static_cast<std::uint8_t>(carried), kind);
+    for_each_line(sectors,
+                  [this, kind](std::uint32_t line, std::uint8_t of_line) { access_line(line, of_line, kind); });
+  }
+
+  /// A load that goes to the L2 at once and leaves nothing here (ld.cg, cp.async.cg).
+  void load_past(const SectorSet& sectors) {
+    for_each_line(sectors, [this](std::uint32_t line, std::uint8_t of_line) { ask({line, of_line, false}); });
   }
 
   std::uint64_t load_sectors() const { return load_sectors_; }
@@ -47,6 +41,24 @@ class L1Cache {
   std::vector<L2Request>& log(std::size_t slice) { return logs_[slice]; }
 
  private:
+  /// Calls apply(line, sectors of it).
+  template <typename Apply>
+  static void for_each_line(const SectorSet& sectors, const Apply& apply) {
+    if (sectors.list_size > 0) {
+      for (int i = 0; i < sectors.list_size; ++i) apply(line_of(sectors.list[i]), bit_of(sectors.list[i]));
+      return;
+    }
+    // The set's mask begins at its first sector; shifted so that it begins with a line, each group of four is a line.
+    const auto shift = static_cast<unsigned>(sectors.first % 4);
+    std::uint32_t line = line_of(sectors.first);
+    const std::uint64_t low = sectors.mask << shift;
+    for (std::uint64_t left = low; left != 0; left >>= 4, ++line) {
+      if ((left & 15U) != 0) apply(line, static_cast<std::uint8_t>(left & 15U));
+    }
+    const std::uint64_t carried = shift == 0 ? 0 : sectors.mask >> (64 - shift);
+    if (carried != 0) apply(line_of(sectors.first) + 16, static_cast<std::uint8_t>(carried));
+  }
+
   static std::uint32_t line_of(std::uint64_t sector) {
     return static_cast<std::uint32_t>(sector / 4);  // of a window that never exceeds 2^32 lines
   }

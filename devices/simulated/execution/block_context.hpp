@@ -9,6 +9,7 @@
 #include "devices/device.hpp"
 #include "devices/simulated/checkers/finding_log.hpp"
 #include "devices/simulated/execution/access_observer.hpp"
+#include "devices/simulated/execution/asynchronous_copy.hpp"
 #include "devices/simulated/execution/program.hpp"
 #include "devices/simulated/memory/device_memory.hpp"
 
@@ -54,6 +55,8 @@ class BlockContext {
   const std::byte* parameters = nullptr;
   std::vector<InstructionCounters> counters;  ///< by instruction
   std::vector<CachedRange> ranges;            ///< by instruction
+  std::vector<PendingCopies> copies;          ///< by warp
+  std::uint64_t memory_changes = 0;           ///< counts what changes memory beside stores: see SpinWatch
   std::vector<AccessObserver*> observers;
   L1Cache* l1 = nullptr;           ///< of the multiprocessor the block runs on; none: traffic below it is not counted
   FindingLog* findings = nullptr;  ///< none: the first fault ends the launch

@@ -5,11 +5,15 @@
 #include <algorithm>
 #include <cstring>
 #include <memory>
+#include <span>
+#include <stdexcept>
 
 namespace convladder::simulated {
 namespace {
 
 constexpr std::size_t kAlignment = 64;
+
+constexpr int kTrapped = 100;  // a kind of fault beside those of accesses
 
 std::uint64_t thread_count(const Dim3& dim) { return std::uint64_t{dim.x} * dim.y * dim.z; }
 
@@ -24,15 +28,27 @@ LaneMask guard_mask(const WarpState& state, const Operation& operation, LaneMask
   return active & (operation.guard_negated ? ~guard : guard);
 }
 
+std::size_t warps_of(std::uint64_t threads) {
+  if (threads == 0 || threads > kLanes * BlockBarriers::kMostWarps) {
+    throw std::invalid_argument(fmt::format("a block of {} threads; 1 to 1024 are possible", threads));
+  }
+  return (threads + kLanes - 1) / kLanes;
+}
+
+bool writes_memory(const ptx::Instruction& instruction) {
+  return instruction.opcode.starts_with("st.") || instruction.opcode.starts_with("wmma.store");
+}
+
 }  // namespace
 
 BlockRunner::BlockRunner(const Program& program, DeviceMemory& memory, const LaunchConfiguration& configuration)
     : program_(program),
       configuration_(configuration),
       threads_(thread_count(configuration.block)),
-      warps_((threads_ + kLanes - 1) / kLanes),
+      warps_(warps_of(threads_)),
       constants_(program.constants),
-      registers_(static_cast<std::size_t>(program.register_bytes) * warps_.size() + kAlignment) {
+      registers_(static_cast<std::size_t>(program.register_bytes) * warps_.size() + kAlignment),
+      most_operations_(configuration.most_operations == 0 ? ~std::uint64_t{0} : configuration.most_operations) {
   context_.program = &program;
   context_.memory = &memory;
   context_.block_size = configuration.block;
@@ -41,39 +57,63 @@ BlockRunner::BlockRunner(const Program& program, DeviceMemory& memory, const Lau
   context_.parameters = configuration.parameters.data();
   context_.counters.resize(program.kernel->instructions.size());
   context_.ranges.resize(program.kernel->instructions.size());
+  context_.copies.resize(warps_.size());
   block_warps_.resize(program.blocks.size());
   block_lanes_.resize(program.blocks.size());
   prepare_warps();
   fill_constants(program.special.block_size, configuration.block);
   fill_constants(program.special.grid_size, configuration.grid);
+  fill_constant(program.special.multiprocessors, static_cast<std::uint32_t>(configuration.gpu->multiprocessors));
+  fill_constant(program.special.most_warps, static_cast<std::uint32_t>(configuration.gpu->warps_per_multiprocessor));
+  fill_constant(program.special.dynamic_shared_bytes, configuration.dynamic_shared_bytes);
+  fill_constant(program.special.total_shared_bytes, static_cast<std::uint32_t>(context_.shared.size()));
+  for (std::size_t i = 0; i < program.kernel->instructions.size(); ++i) {
+    if (writes_memory(program.kernel->instructions[i])) storing_instructions_.push_back(static_cast<int>(i));
+  }
 }
 
-void BlockRunner::run(const Dim3& block, std::uint64_t number) {
+void BlockRunner::begin_block(const Dim3& block, std::uint64_t number) {
   context_.block_index = block;
   context_.block_number = number;
   fill_constants(program_.special.block_index, context_.block_index);
+  fill_constant(program_.special.multiprocessor,
+                static_cast<std::uint32_t>(number % static_cast<std::uint64_t>(configuration_.gpu->multiprocessors)));
   std::ranges::fill(context_.shared, std::byte{0});
+  for (PendingCopies& copies : context_.copies) copies.clear();
+  barriers_.begin_block(static_cast<int>(warps_.size()));
   for (Warp& warp : warps_) {
-    warp.live = first_lanes(warp.state.index);
-    warp.paths.assign(1, {static_cast<int>(program_.operations.size()), 0, warp.live});
+    warp.state.live = first_lanes(warp.state.index);
+    warp.paths.assign(1, {static_cast<int>(program_.operations.size()), 0, warp.state.live});
     warp.status = WarpStatus::running;
     for (const auto& [offset, bytes] : program_.zeroed) std::memset(warp.state.bases[0] + offset, 0, bytes);
+    warp.executed = 0;
+    warp.spin.forget();
   }
   for (AccessObserver* const observer : context_.observers) observer->block_begins(context_);
+}
+
+void BlockRunner::run(const Dim3& block, std::uint64_t number) {
+  begin_block(block, number);
   // Warps take turns from barrier to barrier, in order: the interleaving is the same in every run.
-  for (std::uint32_t met = 1; met != 0;) {
-    met = 0;
+  for (bool any = true; any;) {
+    any = false;
     for (Warp& warp : warps_) {
-      if (warp.status == WarpStatus::running) run_to_barrier(warp);
+      if (warp.status != WarpStatus::running) continue;
+      any = true;
+      run_turn(warp);
     }
-    for (Warp& warp : warps_) {
-      if (warp.status != WarpStatus::at_barrier) continue;
-      warp.status = WarpStatus::running;
-      met |= std::uint32_t{1} << warp.state.index;
-    }
-    if (met == 0) continue;
-    for (AccessObserver* const observer : context_.observers) observer->barrier_passed(context_, met);
+    if (!all_wait()) continue;
+    report_spinning();
+    break;
   }
+  const auto waits = [](const Warp& warp) { return warp.status == WarpStatus::at_barrier; };
+  if (std::ranges::any_of(warps_, waits) && !all_wait()) report_deadlock();
+
+  std::uint64_t executed = 0;
+  for (const Warp& warp : warps_) executed += warp.executed;
+  if (operations_of_launch_ == nullptr) return check_budget(executed);
+  const std::uint64_t before = operations_of_launch_->fetch_add(executed);
+  check_budget(before + executed);
 }
 
 std::vector<InstructionCounters> BlockRunner::counters() const {
@@ -117,15 +157,18 @@ void BlockRunner::prepare_warps() {
   }
 }
 
-void BlockRunner::fill_constants(const std::array<Slot, 3>& slots, const Dim3& value) {
-  const std::array<unsigned, 3> values{value.x, value.y, value.z};
-  for (std::size_t axis = 0; axis < 3; ++axis) {
-    auto* const lanes = reinterpret_cast<std::uint32_t*>(constants_.data() + slots[axis].offset());
-    std::fill(lanes, lanes + kLanes, values[axis]);
-  }
+void BlockRunner::fill_constant(Slot slot, std::uint32_t value) {
+  auto* const lanes = reinterpret_cast<std::uint32_t*>(constants_.data() + slot.offset());
+  std::fill(lanes, lanes + kLanes, value);
 }
 
-void BlockRunner::run_to_barrier(Warp& warp) {
+void BlockRunner::fill_constants(const std::array<Slot, 3>& slots, const Dim3& value) {
+  fill_constant(slots[0], value.x);
+  fill_constant(slots[1], value.y);
+  fill_constant(slots[2], value.z);
+}
+
+void BlockRunner::run_turn(Warp& warp) {
   WarpState& state = warp.state;
   const Operation* const operations = program_.operations.data();
   while (true) {
@@ -135,6 +178,8 @@ void BlockRunner::run_to_barrier(Warp& warp) {
     }
     if (warp.paths.empty()) {
       warp.status = WarpStatus::done;
+      barriers_.exit_warp(state.index);
+      for (std::uint32_t barrier = 0; barrier < BlockBarriers::kCount; ++barrier) complete_barrier(barrier);
       return;
     }
     Path& path = warp.paths.back();
@@ -156,22 +201,12 @@ void BlockRunner::run_to_barrier(Warp& warp) {
       }
       operation.handler(state, operation);
     }
+    warp.executed += static_cast<std::uint64_t>(at - path.next);
     if (at == block.end) {
       path.next = at;
-      continue;
-    }
-    const Operation& last = operations[at];
-    if (last.kind == OperationKind::barrier) {
-      path.next = at + 1;
-      state.mask = active;
-      check_barrier(warp, last);
-      warp.status = WarpStatus::at_barrier;
-      return;
-    }
-    if (last.kind == OperationKind::branch) {
-      branch(warp, last, at, block);
     } else {
-      exit_lanes(warp, last, at);
+      ++warp.executed;
+      if (!execute_special(warp, operations[at], at, block)) return;
     }
   }
 }
@@ -183,23 +218,49 @@ void BlockRunner::count_guarded(const Operation& operation, LaneMask mask, int a
   counters.lanes += static_cast<std::uint64_t>(std::popcount(mask));
 }
 
-void BlockRunner::check_barrier(const Warp& warp, const Operation& operation) const {
-  const LaneMask missing = warp.live & ~warp.paths.back().mask;
-  if (missing == 0) return;
-  context_.fault(warp.state, operation, Checker::synchronization, 0, warp.paths.back().mask, [&](int lane) {
-    return context_.finding_at(warp.state, operation, lane, Checker::synchronization,
-                               fmt::format("barrier in divergent code: {} of the warp's {} threads are not here",
-                                           std::popcount(missing), std::popcount(warp.live)));
-  });
+bool BlockRunner::execute_special(Warp& warp, const Operation& operation, int at, const ProgramBlock& block) {
+  if (operation.kind == OperationKind::branch) return branch(warp, operation, at, block);
+  Path& path = warp.paths.back();
+  const LaneMask lanes = operation.guarded ? guard_mask(warp.state, operation, path.mask) : path.mask;
+  path.next = at + 1;
+  if (lanes == 0) return true;
+  if (operation.guarded) count_guarded(operation, lanes, at);
+  warp.state.mask = lanes;
+  switch (operation.kind) {
+    case OperationKind::barrier:
+      return arrive(warp, operation, lanes);
+    case OperationKind::trap:
+      context_.fault(warp.state, operation, Checker::memory, kTrapped, lanes, [&](int lane) {
+        return context_.finding_at(warp.state, operation, lane, Checker::memory, "a trap was executed");
+      });
+      exit_lanes(warp, lanes);
+      return true;
+    case OperationKind::read_clock: {
+      const std::uint64_t value = warp.executed >> operation.detail;
+      const auto same = [value](int /*lane*/) { return value; };
+      if (operation.vector_elements == 2) {
+        write_lanes(warp.state.write<std::uint64_t>(operation.operands[0]), lanes, same);
+      } else {
+        write_lanes(warp.state.write<std::uint32_t>(operation.operands[0]), lanes,
+                    [value](int /*lane*/) { return static_cast<std::uint32_t>(value); });
+      }
+      return true;
+    }
+    default:
+      exit_lanes(warp, lanes);
+      return true;
+  }
 }
 
-void BlockRunner::branch(Warp& warp, const Operation& operation, int at, const ProgramBlock& block) {
+bool BlockRunner::branch(Warp& warp, const Operation& operation, int at, const ProgramBlock& block) {
   Path& path = warp.paths.back();
   const LaneMask taken = operation.guarded ? guard_mask(warp.state, operation, path.mask) : path.mask;
+  if (taken == 0) {
+    path.next = at + 1;
+    return true;
+  }
   if (taken == path.mask) {
     path.next = operation.target;
-  } else if (taken == 0) {
-    path.next = at + 1;
   } else {
     ++context_.counters[operation.instruction].divergent_branches;
     const LaneMask other = path.mask & ~taken;
@@ -208,15 +269,18 @@ void BlockRunner::branch(Warp& warp, const Operation& operation, int at, const P
     warp.paths.push_back({meet, at + 1, other});
     warp.paths.push_back({meet, operation.target, taken});
   }
+  if (operation.target > at) return true;
+  check_budget(warp.executed);
+  if (!warp.spin.branch_backwards()) return true;
+  warp.waits_at = &operation;
+  warp.spin.end_turn({warp.state.bases[0], program_.register_bytes}, std::as_bytes(std::span(warp.paths)),
+                     memory_changes());
+  return false;
 }
 
-void BlockRunner::exit_lanes(Warp& warp, const Operation& operation, int at) {
-  const LaneMask active = warp.paths.back().mask;
-  const LaneMask leaving = operation.guarded ? guard_mask(warp.state, operation, active) : active;
-  if (operation.guarded && leaving != 0) count_guarded(operation, leaving, at);
+void BlockRunner::exit_lanes(Warp& warp, LaneMask leaving) {
   for (Path& path : warp.paths) path.mask &= ~leaving;
-  warp.live &= ~leaving;
-  warp.paths.back().next = at + 1;
+  warp.state.live &= ~leaving;
 }
 
 }  // namespace convladder::simulated

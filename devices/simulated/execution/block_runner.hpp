@@ -1,11 +1,16 @@
 // Runs blocks one after another on one host thread: warps in turn from barrier to barrier, lanes in lockstep.
+//
+// A warp that loops for long without a barrier ends its turn as well, so that warps may wait for each other's writes.
 #pragma once
 
+#include <atomic>
 #include <vector>
 
+#include "devices/simulated/execution/block_barriers.hpp"
 #include "devices/simulated/execution/block_context.hpp"
 #include "devices/simulated/execution/executor.hpp"
 #include "devices/simulated/execution/program.hpp"
+#include "devices/simulated/execution/spin_watch.hpp"
 
 namespace convladder::simulated {
 
@@ -17,6 +22,8 @@ class BlockRunner {
   void set_observers(std::vector<AccessObserver*> observers) { context_.observers = std::move(observers); }
   void set_findings(FindingLog* findings) { context_.findings = findings; }
   void set_l1(L1Cache* l1) { context_.l1 = l1; }
+  /// Where the operations of all blocks of the launch are added up, for LaunchConfiguration::most_operations.
+  void set_operations_of_launch(std::atomic<std::uint64_t>* operations) { operations_of_launch_ = operations; }
 
   /// Runs a block to its end. Throws KernelFault if findings are not collected.
   void run(const Dim3& block, std::uint64_t number);
@@ -38,17 +45,36 @@ class BlockRunner {
     WarpState state;
     std::vector<Path> paths;  ///< a stack: the last one runs
     WarpStatus status = WarpStatus::running;
-    LaneMask live = 0;  ///< lanes that have not exited
+    std::uint64_t executed = 0;  ///< operations
+    SpinWatch spin;
+    const Operation* waits_at = nullptr;  ///< of a warp at a barrier
+    LaneMask waiting = 0;                 ///< lanes that are there
+    std::uint32_t barrier = 0;
   };
 
   LaneMask first_lanes(int warp) const;
   void prepare_warps();
+  void fill_constant(Slot slot, std::uint32_t value);
   void fill_constants(const std::array<Slot, 3>& slots, const Dim3& value);
-  void run_to_barrier(Warp& warp);
+  void begin_block(const Dim3& block, std::uint64_t number);
+  void run_turn(Warp& warp);
+  /// Carries out what is no plain operation; returns whether the warp's turn goes on.
+  bool execute_special(Warp& warp, const Operation& operation, int at, const ProgramBlock& block);
   void count_guarded(const Operation& operation, LaneMask mask, int at);
-  void check_barrier(const Warp& warp, const Operation& operation) const;
-  void branch(Warp& warp, const Operation& operation, int at, const ProgramBlock& block);
-  void exit_lanes(Warp& warp, const Operation& operation, int at);
+  bool branch(Warp& warp, const Operation& operation, int at, const ProgramBlock& block);
+  void exit_lanes(Warp& warp, LaneMask leaving);
+  bool arrive(Warp& warp, const Operation& operation, LaneMask lanes);
+  bool barrier_operands(const Warp& warp, const Operation& operation, LaneMask lanes,
+                        BlockBarriers::Arrival& arrival) const;
+  void check_divergence(const Warp& warp, const Operation& operation, LaneMask lanes) const;
+  void complete_barrier(std::uint32_t barrier);
+  void report_deadlock() const;
+  bool all_wait() const;
+  void report_spinning() const;
+  std::uint64_t memory_changes() const;
+  void check_budget(std::uint64_t operations) const;
+  void synchronization_fault(const Warp& warp, const Operation& operation, int kind, LaneMask lanes,
+                             const std::string& problem) const;
 
   const Program& program_;
   const LaunchConfiguration& configuration_;
@@ -57,6 +83,10 @@ class BlockRunner {
   std::vector<std::byte> constants_;
   std::vector<std::byte> registers_;
   BlockContext context_;
+  BlockBarriers barriers_;
+  std::vector<int> storing_instructions_;
+  std::uint64_t most_operations_;
+  std::atomic<std::uint64_t>* operations_of_launch_ = nullptr;
   std::vector<std::uint64_t> block_warps_;  // per basic block: entries by a warp
   std::vector<std::uint64_t> block_lanes_;
 };

@@ -1,4 +1,4 @@
-// Branches, exits and the barrier of a block (PTX ISA 9.0, 9.7.12, 9.7.13): the interpreter itself carries them out.
+// Branches, exits and traps (PTX ISA 9.0, 9.7.13, 9.7.19): the interpreter itself carries them out.
 
 #include "devices/simulated/execution/instruction_decoder.hpp"
 
@@ -12,14 +12,6 @@ void emit_kind(InstructionDecoder& decoder, OperationKind kind, int target = 0) 
   decoder.emit(operation);
 }
 
-void decode_barrier(InstructionDecoder& decoder) {
-  const auto& operands = decoder.instruction().operands;
-  if (operands.size() != 1 || operands[0].kind != ptx::OperandKind::immediate || operands[0].bits != 0) {
-    decoder.fail("only barrier 0 of all threads of the block is supported");
-  }
-  emit_kind(decoder, OperationKind::barrier);
-}
-
 }  // namespace
 
 bool decode_control_flow(InstructionDecoder& decoder) {
@@ -28,8 +20,8 @@ bool decode_control_flow(InstructionDecoder& decoder) {
     emit_kind(decoder, OperationKind::branch, decoder.instruction().operands.at(0).index);
   } else if (opcode == "ret" || opcode == "ret.uni" || opcode == "exit") {
     emit_kind(decoder, OperationKind::exit);
-  } else if (opcode == "bar.sync" || opcode == "barrier.sync" || opcode == "barrier.sync.aligned") {
-    decode_barrier(decoder);
+  } else if (opcode == "trap") {
+    emit_kind(decoder, OperationKind::trap);
   } else {
     return false;
   }

@@ -105,6 +105,7 @@ class Launch {
     std::unique_ptr<BlockRunner> runner;
     try {
       runner = std::make_unique<BlockRunner>(program_, memory_, configuration_);
+      runner->set_operations_of_launch(&operations_);
       if (configuration_.collect_findings) runner->set_findings(&result.findings);
       if (make_observers_) runner->set_observers(make_observers_(result.findings));
     } catch (...) {
@@ -154,6 +155,7 @@ class Launch {
   std::uint64_t blocks_per_turn_ = 1;
   std::vector<ThreadResult> results_;
   std::unique_ptr<CacheHierarchy> caches_;
+  std::atomic<std::uint64_t> operations_{0};  // of all blocks that have ended
 
   // Between two phases only `next_phase` runs, so these need no lock.
   std::uint64_t first_of_wave_ = 0;

@@ -21,7 +21,8 @@ struct LaunchConfiguration {
   const GpuModel* gpu = &gpu_models().front();  ///< block b runs on its multiprocessor b modulo their number
   bool with_caches = true;                      ///< whether traffic below the L1 is counted
   bool collect_findings = false;                ///< otherwise the first fault ends the launch
-  int host_threads = 1;                         ///< results and counters are the same for every number
+  std::uint64_t most_operations = 0;  ///< by warps, over all blocks; beyond them the launch fails; 0: no limit
+  int host_threads = 1;               ///< results and counters are the same for every number
 };
 
 /// Makes the observers of a launch, which then runs on one host thread; `findings` is what they report to.

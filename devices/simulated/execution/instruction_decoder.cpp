@@ -135,6 +135,20 @@ void InstructionDecoder::lay_out_special_slots() {
   for (Slot& slot : special.block_index) slot = new_constant(32);
   for (Slot& slot : special.block_size) slot = new_constant(32);
   for (Slot& slot : special.grid_size) slot = new_constant(32);
+  for (Slot* const slot : {&special.multiprocessor, &special.multiprocessors, &special.most_warps,
+                           &special.dynamic_shared_bytes, &special.total_shared_bytes}) {
+    *slot = new_constant(32);
+  }
+}
+
+/// A value for each lane, the same in every warp.
+Slot InstructionDecoder::lane_mask_constant(LaneMask (*of_lane)(int lane)) {
+  const Slot slot = new_constant(32);
+  for (int lane = 0; lane < kLanes; ++lane) {
+    const LaneMask value = of_lane(lane);
+    std::memcpy(program_.constants.data() + slot.offset() + 4 * lane, &value, 4);
+  }
+  return slot;
 }
 
 // --- operands -------------------------------------------------------------------------------------------------------
@@ -209,18 +223,60 @@ Slot InstructionDecoder::read_register(const ptx::Operand& operand, int bits) {
 Slot InstructionDecoder::read_special(const ptx::Operand& operand, int bits) {
   const SpecialSlots& special = program_.special;
   const std::map<std::string_view, Slot> names = {
-      {"%tid.x", special.thread_index[0]},  {"%tid.y", special.thread_index[1]},  {"%tid.z", special.thread_index[2]},
-      {"%ntid.x", special.block_size[0]},   {"%ntid.y", special.block_size[1]},   {"%ntid.z", special.block_size[2]},
-      {"%ctaid.x", special.block_index[0]}, {"%ctaid.y", special.block_index[1]}, {"%ctaid.z", special.block_index[2]},
-      {"%nctaid.x", special.grid_size[0]},  {"%nctaid.y", special.grid_size[1]},  {"%nctaid.z", special.grid_size[2]},
-      {"%laneid", special.lane_index},      {"%warpid", special.warp_index},
+      {"%tid.x", special.thread_index[0]},
+      {"%tid.y", special.thread_index[1]},
+      {"%tid.z", special.thread_index[2]},
+      {"%ntid.x", special.block_size[0]},
+      {"%ntid.y", special.block_size[1]},
+      {"%ntid.z", special.block_size[2]},
+      {"%ctaid.x", special.block_index[0]},
+      {"%ctaid.y", special.block_index[1]},
+      {"%ctaid.z", special.block_index[2]},
+      {"%nctaid.x", special.grid_size[0]},
+      {"%nctaid.y", special.grid_size[1]},
+      {"%nctaid.z", special.grid_size[2]},
+      {"%laneid", special.lane_index},
+      {"%warpid", special.warp_index},
+      {"%nwarpid", special.most_warps},
+      {"%smid", special.multiprocessor},
+      {"%nsmid", special.multiprocessors},
+      {"%dynamic_smem_size", special.dynamic_shared_bytes},
+      {"%total_smem_size", special.total_shared_bytes},
   };
+  const std::map<std::string_view, LaneMask (*)(int)> lane_masks = {
+      {"%lanemask_eq", [](int lane) { return LaneMask{1} << lane; }},
+      {"%lanemask_lt", [](int lane) { return (LaneMask{1} << lane) - 1; }},
+      {"%lanemask_le", [](int lane) { return (LaneMask{2} << lane) - 1; }},
+      {"%lanemask_gt", [](int lane) { return ~((LaneMask{2} << lane) - 1); }},
+      {"%lanemask_ge", [](int lane) { return ~((LaneMask{1} << lane) - 1); }},
+  };
+  if (operand.name.starts_with("%clock") || operand.name.starts_with("%globaltimer")) {
+    return read_clock(operand.name, bits);
+  }
+  if (operand.name == "%gridid") return constant(1, bits);  // launches are not numbered: each is alone on its device
   const auto found = names.find(operand.name);
-  if (found == names.end()) {
+  const auto lane_mask = lane_masks.find(operand.name);
+  if (found == names.end() && lane_mask == lane_masks.end()) {
     fail(fmt::format("'{}' is neither a declared register nor a special register that is supported", operand.name));
   }
   if (bits != 32) fail(fmt::format("the special register {} has 32 bits", operand.name));
-  return found->second;
+  return found != names.end() ? found->second : lane_mask_constant(lane_mask->second);
+}
+
+/// All clocks count the operations that the warp has executed: the only time there is here, and the same in every run.
+Slot InstructionDecoder::read_clock(const std::string& name, int bits) {
+  const bool high = name == "%clock_hi" || name == "%globaltimer_hi";
+  const bool wide = name == "%clock64" || name == "%globaltimer";
+  if (!high && !wide && name != "%clock" && name != "%globaltimer_lo") {
+    fail(fmt::format("the special register {} is not supported", name));
+  }
+  if (bits != (wide ? 64 : 32)) fail(fmt::format("the special register {} has {} bits", name, wide ? 64 : 32));
+  Operation operation;
+  operation.kind = OperationKind::read_clock;
+  operation.operands[0] = temporary(bits);
+  operation.detail = high ? 32 : 0;  // bits to shift it to the right
+  operation.vector_elements = wide ? 2 : 1;
+  return emit(operation).operands[0];
 }
 
 std::pair<Slot, bool> InstructionDecoder::address(const ptx::Operand& operand, ptx::Space space, Operation& operation) {
@@ -248,6 +304,19 @@ std::uint64_t InstructionDecoder::generic_address(ptx::Space space, std::uint64_
   return place;
 }
 
+bool InstructionDecoder::is_named_elsewhere(const ptx::Operand& operand) const {
+  const auto names = [&operand](const auto& self, const ptx::Operand& other) -> bool {
+    const bool has_register = other.kind == OperandKind::register_ || other.kind == OperandKind::address;
+    if (has_register && other.index == operand.index) return true;
+    return std::ranges::any_of(other.elements, [&](const ptx::Operand& element) { return self(self, element); });
+  };
+  return std::ranges::any_of(kernel_.instructions, [&](const ptx::Instruction& other) {
+    if (&other == &instruction()) return false;
+    return other.predicate == operand.index ||
+           std::ranges::any_of(other.operands, [&](const ptx::Operand& o) { return names(names, o); });
+  });
+}
+
 // --- operations -----------------------------------------------------------------------------------------------------
 
 Operation& InstructionDecoder::emit(Handler handler, std::initializer_list<Slot> operands) {
@@ -266,6 +335,22 @@ Operation& InstructionDecoder::emit(Operation operation) {
   }
   program_.operations.push_back(operation);
   return program_.operations.back();
+}
+
+int InstructionDecoder::keep_operands(const std::vector<Slot>& slots) {
+  const auto first = static_cast<int>(program_.operand_lists.size());
+  program_.operand_lists.insert(program_.operand_lists.end(), slots.begin(), slots.end());
+  return first;
+}
+
+std::vector<std::string_view> split_opcode(std::string_view opcode) {
+  std::vector<std::string_view> parts;
+  for (std::size_t begin = 0; begin <= opcode.size();) {
+    const std::size_t end = std::min(opcode.find('.', begin), opcode.size());
+    parts.push_back(opcode.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return parts;
 }
 
 }  // namespace convladder::simulated

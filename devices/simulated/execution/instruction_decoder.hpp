@@ -8,6 +8,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -45,6 +46,8 @@ class InstructionDecoder {
   /// Sets the operation's offset and returns the slot of the address and whether it holds 64 bits.
   std::pair<Slot, bool> address(const ptx::Operand& operand, ptx::Space space, Operation& operation);
   int register_bits(const ptx::Operand& operand) const;
+  /// Whether any instruction but the current one names the register.
+  bool is_named_elsewhere(const ptx::Operand& operand) const;
   /// All lanes hold `value`.
   Slot constant(std::uint64_t value, int bits);
   /// A register of the decoder's own.
@@ -59,6 +62,10 @@ class InstructionDecoder {
   /// Appends the operation under the instruction's guard.
   Operation& emit(Operation operation);
   Operation& emit(Handler handler, std::initializer_list<Slot> operands);
+  /// Keeps operands that an Operation has no room for; the result is its `list`.
+  int keep_operands(const std::vector<Slot>& slots);
+  /// Blocks speak to each other: see Program::needs_block_order.
+  void require_block_order() { program_.needs_block_order = true; }
 
   /// Makes a variable or parameter known: where it lies in its state space.
   void place_symbol(const std::string& name, ptx::Space space, std::uint64_t place) { symbols_[name] = {space, place}; }
@@ -66,6 +73,8 @@ class InstructionDecoder {
  private:
   void lay_out_special_slots();
   Slot new_constant(int bits);
+  Slot lane_mask_constant(LaneMask (*of_lane)(int lane));
+  Slot read_clock(const std::string& name, int bits);
   Slot read_register(const ptx::Operand& operand, int bits);
   Slot read_special(const ptx::Operand& operand, int bits);
   void check_width(const ptx::Operand& operand, int bits) const;
@@ -88,9 +97,17 @@ class InstructionDecoder {
   std::optional<Slot> condition_code_;
 };
 
+/// "ld.global.u32" in its parts.
+std::vector<std::string_view> split_opcode(std::string_view opcode);
+
 /// Decodes the current instruction if its opcode is one of the subject's; returns whether it was.
 using DecodeSubject = bool (*)(InstructionDecoder&);
 bool decode_control_flow(InstructionDecoder& decoder);
+bool decode_barrier(InstructionDecoder& decoder);
+bool decode_warp_function(InstructionDecoder& decoder);
+bool decode_atomic(InstructionDecoder& decoder);
+bool decode_asynchronous_copy(InstructionDecoder& decoder);
+bool decode_matrix(InstructionDecoder& decoder);
 bool decode_memory_access(InstructionDecoder& decoder);
 bool decode_packing(InstructionDecoder& decoder);
 bool decode_form(InstructionDecoder& decoder);

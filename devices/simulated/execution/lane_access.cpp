@@ -55,7 +55,7 @@ struct Checked {
 
 bool check_alignment(const WarpState& warp, const Operation& operation, Checked& access, int bytes, AccessKind kind,
                      const char* space) {
-  const auto wrong_bits = static_cast<std::uint64_t>(bytes - 1);
+  const std::uint64_t wrong_bits = std::bit_ceil(static_cast<std::uint64_t>(bytes)) - 1;  // cp.async reads any number
   if ((access.span.bits & wrong_bits) == 0) return true;
   const Addresses& addresses = access.addresses;
   const LaneMask faulty = lanes_where(access.mask, [&](int lane) { return (addresses[lane] & wrong_bits) != 0; });

@@ -36,6 +36,7 @@ class BlockContext;  // what the warps of a block share: memory, shared memory, 
 struct WarpState {
   std::byte* bases[2] = {};  ///< registers, constants
   LaneMask mask = 0;         ///< lanes for which the current operation takes effect
+  LaneMask live = 0;         ///< lanes that have not exited
   BlockContext* block = nullptr;
   int index = 0;  ///< of the warp in its block
 
@@ -53,13 +54,15 @@ struct Operation;
 using Handler = void (*)(WarpState& warp, const Operation& operation);
 
 /// What the interpreter does beside calling the handler.
-enum class OperationKind : std::uint8_t { plain, branch, barrier, exit };
+enum class OperationKind : std::uint8_t { plain, branch, barrier, exit, trap, read_clock };
 
 struct Operation {
   Handler handler = nullptr;  ///< of a plain operation
   Slot operands[6];           ///< destinations first, as in the text
   std::int64_t offset = 0;    ///< of an address, in bytes; otherwise Form::parameter
   int target = 0;             ///< of a branch: index of an operation
+  int detail = 0;             ///< what the subject's file says
+  int list = 0;               ///< first of further operands in Program::operand_lists
   int instruction = 0;        ///< index into ptx::Kernel::instructions: its place and its counters
   Slot guard;                 ///< predicate slot, if `guarded`
   OperationKind kind = OperationKind::plain;
@@ -67,6 +70,12 @@ struct Operation {
   bool guard_negated = false;
   std::uint8_t vector_elements = 1;  ///< of a memory access; element i is operands[i]
 };
+static_assert(sizeof(Operation) == 64, "operations are what the interpreter reads all the time: a cache line each");
+
+/// Stores the lanes of the mask in a predicate.
+inline void write_predicate(LaneMask* destination, LaneMask mask, LaneMask value) {
+  *destination = (*destination & ~mask) | (value & mask);
+}
 
 /// Stores value(lane) in every lane of the mask. Kept as a loop over all lanes without branches, so that it vectorises.
 template <typename T, typename Value>

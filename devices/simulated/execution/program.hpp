@@ -27,12 +27,18 @@ struct SpecialSlots {
   std::array<Slot, 3> block_index;   ///< %ctaid.{x,y,z}: constants of the block
   std::array<Slot, 3> block_size;    ///< %ntid
   std::array<Slot, 3> grid_size;     ///< %nctaid
+  Slot multiprocessor;               ///< %smid: constant of the block
+  Slot multiprocessors;              ///< %nsmid
+  Slot most_warps;                   ///< %nwarpid: that a multiprocessor of the simulated GPU can hold
+  Slot dynamic_shared_bytes;         ///< %dynamic_smem_size
+  Slot total_shared_bytes;           ///< %total_smem_size
 };
 
 struct Program {
   const ptx::Module* module = nullptr;
   const ptx::Kernel* kernel = nullptr;
   std::vector<Operation> operations;
+  std::vector<Slot> operand_lists;  ///< operands of those operations that have more than an Operation holds
   std::vector<ProgramBlock> blocks;
   std::vector<int> block_of_operation;
   std::uint32_t register_bytes = 0;                             ///< of one warp

@@ -357,7 +357,13 @@ class Parser {
     source_.line = static_cast<int>(take_integer("a line", 1 << 30));
     take_integer("a column", 1 << 30);
     const int line = tokens_[at_ - 1].position.line;
-    while (current().kind != TokenKind::end && current().position.line == line) take();
+    while (current().kind != TokenKind::end && current().position.line == line) {
+      if (!take().is("inlined_at")) continue;
+      // Code of another file, of a header of the toolkit as a rule, is told by the place that called it.
+      const SourceLocation call{static_cast<int>(take_integer("a file number", 1 << 30)),
+                                static_cast<int>(take_integer("a line", 1 << 30))};
+      if (call.file != source_.file) source_ = call;
+    }
   }
 
   // --- instructions ---------------------------------------------------------------------------------------------
@@ -442,6 +448,9 @@ class Parser {
     } else if (const int index = find_register(word.text); index >= 0) {
       result.kind = OperandKind::register_;
       result.index = index;
+    } else if (word.is("WARP_SZ")) {
+      result.kind = OperandKind::immediate;
+      result.bits = 32;
     } else if (word.text.starts_with('%')) {
       // Special registers are known by what executes them; a misspelt register ends there as well, with its place.
       result.kind = OperandKind::special;

@@ -1,0 +1,360 @@
+// Read-modify-write of memory (PTX ISA 9.0, 9.7.13: atom, red). Lanes take turns in ascending order.
+//
+// Blocks see each other's atomics, so a kernel with atomics in global memory runs its blocks in order, on one host
+// thread: its results, and sums of floating point above all, are the same in every run. Where nobody reads what an
+// integer atomic returns, and the operation gives the same in every order, host threads run side by side instead.
+//
+// Cost: as other accesses, except that a bank of shared memory serves one lane a pass, lanes with the same address too.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+#include <optional>
+#include <string_view>
+
+#include "devices/simulated/execution/half.hpp"
+#include "devices/simulated/execution/instruction_decoder.hpp"
+#include "devices/simulated/execution/lane_access.hpp"
+#include "devices/simulated/execution/lane_functions.hpp"
+
+namespace convladder::simulated {
+namespace {
+
+using ptx::Space;
+
+constexpr int kLocalAtomic = 101;  // a kind of fault beside those of accesses
+
+// --- what becomes of the value in memory ----------------------------------------------------------------------------
+//
+// apply(old, b, c) is the new value. `kCommutes`: any order of several gives the same memory. `kFlush` of a type that
+// cares: subnormal inputs and results are zeros.
+
+struct Exchange {
+  static constexpr bool kCommutes = false;
+  template <typename T>
+  static T apply(T /*old*/, T b, T /*c*/) {
+    return b;
+  }
+};
+struct CompareAndSwap {
+  static constexpr bool kCommutes = false;
+  template <typename T>
+  static T apply(T old, T b, T c) {
+    return old == b ? c : old;
+  }
+};
+struct Add {
+  static constexpr bool kCommutes = true;
+  template <typename T>
+  static T apply(T old, T b, T /*c*/) {
+    return old + b;
+  }
+};
+struct Minimum {
+  static constexpr bool kCommutes = true;
+  template <typename T>
+  static T apply(T old, T b, T /*c*/) {
+    return std::min(old, b);
+  }
+};
+struct Maximum {
+  static constexpr bool kCommutes = true;
+  template <typename T>
+  static T apply(T old, T b, T /*c*/) {
+    return std::max(old, b);
+  }
+};
+struct And {
+  static constexpr bool kCommutes = true;
+  template <typename T>
+  static T apply(T old, T b, T /*c*/) {
+    return old & b;
+  }
+};
+struct Or {
+  static constexpr bool kCommutes = true;
+  template <typename T>
+  static T apply(T old, T b, T /*c*/) {
+    return old | b;
+  }
+};
+struct Xor {
+  static constexpr bool kCommutes = true;
+  template <typename T>
+  static T apply(T old, T b, T /*c*/) {
+    return old ^ b;
+  }
+};
+struct Increment {  // from b on it wraps to 0
+  static constexpr bool kCommutes = false;
+  template <typename T>
+  static T apply(T old, T b, T /*c*/) {
+    return old >= b ? T{0} : old + 1;
+  }
+};
+struct Decrement {  // from 0, and from above b, it wraps to b
+  static constexpr bool kCommutes = false;
+  template <typename T>
+  static T apply(T old, T b, T /*c*/) {
+    return old == 0 || old > b ? b : old - 1;
+  }
+};
+
+/// Sums of floating point, on the bits in memory. In global memory atom.add.f32 takes subnormal numbers for zeros.
+template <bool kFlush>
+struct AddFloat {
+  static constexpr bool kCommutes = false;
+  static float flushed(float value) {
+    return kFlush && std::abs(value) < std::numeric_limits<float>::min() ? std::copysign(0.0F, value) : value;
+  }
+  static std::uint32_t apply(std::uint32_t old, std::uint32_t b, std::uint32_t /*c*/) {
+    const float sum = flushed(flushed(std::bit_cast<float>(old)) + flushed(std::bit_cast<float>(b)));
+    return sum != sum ? 0x7fffffffU : std::bit_cast<std::uint32_t>(sum);
+  }
+};
+struct AddDouble {
+  static constexpr bool kCommutes = false;
+  static std::uint64_t apply(std::uint64_t old, std::uint64_t b, std::uint64_t /*c*/) {
+    return std::bit_cast<std::uint64_t>(std::bit_cast<double>(old) + std::bit_cast<double>(b));
+  }
+};
+template <typename Element>
+Element add_elements(Element a, Element b) {
+  return round_to<Element>(add_to_odd(to_float(a), to_float(b)));
+}
+template <typename Element>
+struct AddElement {
+  static constexpr bool kCommutes = false;
+  static std::uint16_t apply(std::uint16_t old, std::uint16_t b, std::uint16_t /*c*/) {
+    return add_elements(Element{old}, Element{b}).bits;
+  }
+};
+template <typename Element>
+struct AddPair {
+  static constexpr bool kCommutes = false;
+  static std::uint32_t apply(std::uint32_t old, std::uint32_t b, std::uint32_t /*c*/) {
+    const Pair<Element> left{old};
+    const Pair<Element> right{b};
+    return Pair<Element>::of(add_elements(left.low(), right.low()), add_elements(left.high(), right.high())).bits;
+  }
+};
+
+// --- execution ------------------------------------------------------------------------------------------------------
+
+/// Reads, changes and writes one lane's value; returns what was there. Commutative ones run beside other host threads.
+template <typename Function, typename T, bool kGlobal>
+T update(std::byte* at, T b, T c) {
+  if constexpr (kGlobal && Function::kCommutes && std::is_integral_v<T> && sizeof(T) >= 4) {
+    const std::atomic_ref<T> shared(*reinterpret_cast<T*>(at));
+    T old = shared.load(std::memory_order_relaxed);
+    while (!shared.compare_exchange_weak(old, Function::apply(old, b, c), std::memory_order_relaxed)) {
+    }
+    return old;
+  } else {
+    T old;
+    std::memcpy(&old, at, sizeof old);
+    const T changed = Function::apply(old, b, c);
+    std::memcpy(at, &changed, sizeof changed);
+    return old;
+  }
+}
+
+/// Passes of a bank for each lane that it serves, less those of an access in which lanes share a word.
+std::uint64_t further_wavefronts(const LanePlaces& places, int bytes) {
+  const unsigned granule = static_cast<unsigned>(std::max(bytes, 4));
+  std::array<std::uint8_t, kBanks> lanes_of_bank{};
+  std::uint64_t most = 0;
+  Addresses addresses{};
+  for (int lane = 0; lane < kLanes; ++lane) {
+    addresses[lane] = static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(places.at[lane]));
+    if (((places.mask >> lane) & 1U) == 0) continue;
+    const auto bank = addresses[lane] / granule % (kBanks * 4U / granule);
+    most = std::max<std::uint64_t>(most, ++lanes_of_bank[bank]);
+  }
+  const std::uint64_t counted = count_wavefronts(addresses, address_span(addresses), places.mask, bytes).needed;
+  return most > counted ? most - counted : 0;
+}
+
+/// Operands: old value, b, c, address. `detail` is 1 if the address has 64 bits.
+template <Space kSpace, typename Function, typename T>
+void update_at(WarpState& warp, const Operation& operation, const Addresses& addresses) {
+  const LanePlaces places = reach<kSpace>(warp, operation, addresses, sizeof(T), AccessKind::atomic);
+  const auto* const b = warp.read<SlotElement<T>>(operation.operands[1]);
+  const auto* const c = warp.read<SlotElement<T>>(operation.operands[2]);
+  std::array<SlotElement<T>, kLanes> old{};  // of faulty lanes zero
+  bool changed = false;
+  for (LaneMask left = places.mask; left != 0; left &= left - 1) {
+    const int lane = std::countr_zero(left);
+    const T before =
+        update<Function, T, kSpace == Space::global>(places.at[lane], from_slot<T>(b[lane]), from_slot<T>(c[lane]));
+    old[lane] = to_slot<T>(before);
+    changed = changed || Function::apply(before, from_slot<T>(b[lane]), from_slot<T>(c[lane])) != before;
+  }
+  warp.block->memory_changes += changed ? 1 : 0;
+  if constexpr (kSpace == Space::shared) {
+    if (places.mask != 0) {
+      warp.block->counters[operation.instruction].wavefronts += further_wavefronts(places, sizeof(T));
+    }
+  }
+  write_lanes(warp.write<SlotElement<T>>(operation.operands[0]), warp.mask, [&](int lane) { return old[lane]; });
+}
+
+void refuse_local(const WarpState& warp, const Operation& operation) {
+  warp.block->fault(warp, operation, Checker::memory, kLocalAtomic, warp.mask, [&](int lane) {
+    return warp.block->finding_at(warp, operation, lane, Checker::memory, "atomic access to local memory");
+  });
+}
+
+/// `InGlobal` and `InShared` differ where the state space changes the arithmetic.
+template <Space kSpace, typename InGlobal, typename InShared, typename T>
+void execute_atomic(WarpState& warp, const Operation& operation) {
+  const Addresses addresses = lane_addresses(warp, operation, operation.operands[3], operation.detail == 1);
+  if constexpr (kSpace == Space::generic) {
+    for_each_space(warp, addresses, [&]<Space kActual>(const Addresses& selected) {
+      if constexpr (kActual == Space::local) {
+        refuse_local(warp, operation);
+        write_lanes(warp.write<SlotElement<T>>(operation.operands[0]), warp.mask,
+                    [](int /*lane*/) { return SlotElement<T>{0}; });
+      } else if constexpr (kActual == Space::shared) {
+        update_at<kActual, InShared, T>(warp, operation, selected);
+      } else {
+        update_at<kActual, InGlobal, T>(warp, operation, selected);
+      }
+    });
+  } else if constexpr (kSpace == Space::shared) {
+    update_at<kSpace, InShared, T>(warp, operation, addresses);
+  } else {
+    update_at<kSpace, InGlobal, T>(warp, operation, addresses);
+  }
+}
+
+// --- decoding -------------------------------------------------------------------------------------------------------
+
+struct AtomicForm {
+  std::string_view name;  ///< "add.u32"
+  int bits;
+  bool commutes;
+  int sources;
+  Handler global;
+  Handler shared;
+  Handler generic;
+};
+
+template <typename InGlobal, typename InShared, typename T>
+constexpr AtomicForm form_of(std::string_view name, int sources = 1) {
+  return {name,
+          static_cast<int>(8 * sizeof(T)),
+          InGlobal::kCommutes,
+          sources,
+          &execute_atomic<Space::global, InGlobal, InShared, T>,
+          &execute_atomic<Space::shared, InGlobal, InShared, T>,
+          &execute_atomic<Space::generic, InGlobal, InShared, T>};
+}
+template <typename Function, typename T>
+constexpr AtomicForm form_of(std::string_view name, int sources = 1) {
+  return form_of<Function, Function, T>(name, sources);
+}
+
+using U16 = std::uint16_t;
+using U32 = std::uint32_t;
+using U64 = std::uint64_t;
+using S32 = std::int32_t;
+using S64 = std::int64_t;
+
+constexpr AtomicForm kForms[] = {
+    form_of<Exchange, U32>("exch.b32"),
+    form_of<Exchange, U64>("exch.b64"),
+    form_of<CompareAndSwap, U16>("cas.b16", 2),
+    form_of<CompareAndSwap, U32>("cas.b32", 2),
+    form_of<CompareAndSwap, U64>("cas.b64", 2),
+    form_of<And, U32>("and.b32"),
+    form_of<And, U64>("and.b64"),
+    form_of<Or, U32>("or.b32"),
+    form_of<Or, U64>("or.b64"),
+    form_of<Xor, U32>("xor.b32"),
+    form_of<Xor, U64>("xor.b64"),
+    form_of<Add, U32>("add.u32"),
+    form_of<Add, U32>("add.s32"),
+    form_of<Add, U64>("add.u64"),
+    form_of<Add, U64>("add.s64"),
+    form_of<Minimum, U32>("min.u32"),
+    form_of<Minimum, S32>("min.s32"),
+    form_of<Minimum, U64>("min.u64"),
+    form_of<Minimum, S64>("min.s64"),
+    form_of<Maximum, U32>("max.u32"),
+    form_of<Maximum, S32>("max.s32"),
+    form_of<Maximum, U64>("max.u64"),
+    form_of<Maximum, S64>("max.s64"),
+    form_of<Increment, U32>("inc.u32"),
+    form_of<Decrement, U32>("dec.u32"),
+    form_of<AddFloat<true>, AddFloat<false>, U32>("add.f32"),
+    form_of<AddDouble, U64>("add.f64"),
+    form_of<AddElement<Half>, U16>("add.noftz.f16"),
+    form_of<AddPair<Half>, U32>("add.noftz.f16x2"),
+    form_of<AddElement<Bfloat16>, U16>("add.noftz.bf16"),
+    form_of<AddPair<Bfloat16>, U32>("add.noftz.bf16x2"),
+};
+
+struct AtomicOpcode {
+  bool returns = false;  ///< atom, not red
+  Space space = Space::generic;
+  const AtomicForm* form = nullptr;
+};
+
+/// "atom.acq_rel.gpu.global.add.u32": orders and scopes change nothing where accesses take effect at once.
+std::optional<AtomicOpcode> parse_atomic(std::string_view text) {
+  const std::vector<std::string_view> parts = split_opcode(text);
+  if (parts[0] != "atom" && parts[0] != "red") return std::nullopt;
+  AtomicOpcode opcode;
+  opcode.returns = parts[0] == "atom";
+  constexpr std::string_view ignored[] = {"relaxed", "acquire", "release", "acq_rel", "cta", "gpu", "sys"};
+  std::string name;
+  for (std::size_t i = 1; i < parts.size(); ++i) {
+    if (parts[i] == "global") {
+      opcode.space = Space::global;
+    } else if (parts[i] == "shared" || parts[i] == "shared::cta") {
+      opcode.space = Space::shared;
+    } else if (std::ranges::find(ignored, parts[i]) == std::end(ignored)) {
+      name += fmt::format("{}{}", name.empty() ? "" : ".", parts[i]);
+    }
+  }
+  const auto* const form = std::ranges::find(kForms, name, &AtomicForm::name);
+  if (form == std::end(kForms)) return std::nullopt;
+  if (!opcode.returns && (form->sources == 2 || name.starts_with("exch"))) return std::nullopt;
+  opcode.form = form;
+  return opcode;
+}
+
+}  // namespace
+
+bool decode_atomic(InstructionDecoder& decoder) {
+  const ptx::Instruction& instruction = decoder.instruction();
+  const std::optional<AtomicOpcode> opcode = parse_atomic(instruction.opcode);
+  if (!opcode) return false;
+  const AtomicForm& form = *opcode->form;
+  const std::size_t first = opcode->returns ? 1 : 0;
+  decoder.expect_operands(first + 1 + static_cast<std::size_t>(form.sources));
+  const auto& operands = instruction.operands;
+  const int bits = form.bits == 64 ? 64 : 32;
+
+  Operation operation;
+  operation.handler = opcode->space == Space::global   ? form.global
+                      : opcode->space == Space::shared ? form.shared
+                                                       : form.generic;
+  operation.operands[1] = decoder.read(operands[first + 1], bits);
+  operation.operands[2] = form.sources == 2 ? decoder.read(operands[first + 2], bits) : operation.operands[1];
+  const auto [address, wide] = decoder.address(operands[first], opcode->space, operation);
+  operation.operands[3] = address;
+  operation.detail = wide ? 1 : 0;
+  operation.operands[0] = opcode->returns ? decoder.write_narrow(operands[0], bits) : decoder.temporary(bits);
+  const bool result_is_read =
+      opcode->returns && operands[0].kind == ptx::OperandKind::register_ && decoder.is_named_elsewhere(operands[0]);
+  if (opcode->space != Space::shared && (result_is_read || !form.commutes)) decoder.require_block_order();
+  decoder.emit(operation);
+  decoder.finish_writes();
+  return true;
+}
+
+}  // namespace convladder::simulated

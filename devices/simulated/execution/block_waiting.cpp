@@ -1,0 +1,174 @@
+// Where the warps of a block wait for each other: barriers, loops that wait for a write, and when neither can end.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "devices/simulated/execution/block_runner.hpp"
+
+namespace convladder::simulated {
+namespace {
+
+/// Kinds of faults of one instruction.
+enum Fault { kDivergent, kNotUniform, kBadBarrier, kBadThreads, kOtherThreads, kDeadlock, kSpinning };
+
+std::string threads_text(std::uint32_t threads) {
+  return threads == 0 ? "all threads of the block" : fmt::format("{} threads", threads);
+}
+
+/// Whether a value is the same in all lanes of the mask.
+bool is_uniform(const std::uint32_t* values, LaneMask lanes) {
+  const std::uint32_t first = values[std::countr_zero(lanes)];
+  bool same = true;
+  for (int lane = 0; lane < kLanes; ++lane) same = same && (((lanes >> lane) & 1U) == 0 || values[lane] == first);
+  return same;
+}
+
+}  // namespace
+
+void BlockRunner::synchronization_fault(const Warp& warp, const Operation& operation, int kind, LaneMask lanes,
+                                        const std::string& problem) const {
+  context_.fault(warp.state, operation, Checker::synchronization, kind, lanes, [&](int lane) {
+    return context_.finding_at(warp.state, operation, lane, Checker::synchronization, problem);
+  });
+}
+
+// --- barriers -------------------------------------------------------------------------------------------------------
+
+/// The operands of a barrier, made sure of; false if the warp cannot arrive with them.
+bool BlockRunner::barrier_operands(const Warp& warp, const Operation& operation, LaneMask lanes,
+                                   BlockBarriers::Arrival& arrival) const {
+  const auto* const numbers = warp.state.read<std::uint32_t>(operation.operands[0]);
+  const auto* const threads = warp.state.read<std::uint32_t>(operation.operands[1]);
+  if (!is_uniform(numbers, lanes) || !is_uniform(threads, lanes)) {
+    synchronization_fault(warp, operation, kNotUniform, lanes,
+                          "the threads of the warp name different barriers or numbers of threads");
+  }
+  arrival.barrier = numbers[std::countr_zero(lanes)];
+  arrival.threads = threads[std::countr_zero(lanes)];
+  if (arrival.barrier >= BlockBarriers::kCount) {
+    synchronization_fault(warp, operation, kBadBarrier, lanes,
+                          fmt::format("barrier {}; they are numbered from 0 to 15", arrival.barrier));
+    return false;
+  }
+  const bool has_threads = operation.vector_elements == 1;
+  if (has_threads && (arrival.threads == 0 || arrival.threads % kLanes != 0)) {
+    synchronization_fault(warp, operation, kBadThreads, lanes,
+                          fmt::format("a barrier for {} threads; a multiple of 32 is expected", arrival.threads));
+    return false;
+  }
+  return true;
+}
+
+void BlockRunner::check_divergence(const Warp& warp, const Operation& operation, LaneMask lanes) const {
+  const LaneMask missing = warp.state.live & ~lanes;
+  if (missing == 0) return;
+  synchronization_fault(warp, operation, kDivergent, lanes,
+                        fmt::format("barrier in divergent code: {} of the warp's {} threads are not here",
+                                    std::popcount(missing), std::popcount(warp.state.live)));
+}
+
+bool BlockRunner::arrive(Warp& warp, const Operation& operation, LaneMask lanes) {
+  check_divergence(warp, operation, lanes);
+  BlockBarriers::Arrival arrival;
+  if (!barrier_operands(warp, operation, lanes, arrival)) return true;
+  const auto action = static_cast<BarrierAction>(operation.detail);
+  arrival.warp = warp.state.index;
+  arrival.lanes = lanes;
+  const bool reduces = action != BarrierAction::wait && action != BarrierAction::arrive;
+  if (reduces) arrival.predicate = *warp.state.read<LaneMask>(operation.operands[3]);
+  if (const auto mismatch = barriers_.arrive(arrival); mismatch.is_one) {
+    synchronization_fault(warp, operation, kOtherThreads, lanes,
+                          fmt::format("barrier {} for {}, where others wait for {}", arrival.barrier,
+                                      threads_text(arrival.threads), threads_text(mismatch.threads)));
+    return true;
+  }
+  if (action != BarrierAction::arrive) {
+    warp.status = WarpStatus::at_barrier;
+    warp.waits_at = &operation;
+    warp.waiting = lanes;
+    warp.barrier = arrival.barrier;
+  }
+  complete_barrier(arrival.barrier);
+  return action == BarrierAction::arrive;
+}
+
+/// Lets go the warps that wait at a barrier if all have arrived.
+void BlockRunner::complete_barrier(std::uint32_t barrier) {
+  if (!barriers_.is_complete(barrier)) return;
+  for (Warp& warp : warps_) {
+    if (warp.status != WarpStatus::at_barrier || warp.barrier != barrier) continue;
+    const auto action = static_cast<BarrierAction>(warp.waits_at->detail);
+    const Slot destination = warp.waits_at->operands[2];
+    const std::uint32_t result = barriers_.result(barrier, action);
+    if (action == BarrierAction::count) {
+      write_lanes(warp.state.write<std::uint32_t>(destination), warp.waiting,
+                  [result](int /*lane*/) { return result; });
+    } else if (action != BarrierAction::wait) {
+      write_predicate(warp.state.write<LaneMask>(destination), warp.waiting, result);
+    }
+    warp.status = WarpStatus::running;
+    warp.spin.forget();
+  }
+  // Warps that only arrived are among those that met: what they did before is ordered, and what they did since is taken
+  // to be.
+  const std::uint32_t met = barriers_.release(barrier);
+  for (AccessObserver* const observer : context_.observers) observer->barrier_passed(context_, met);
+}
+
+/// No warp can run and some wait at barriers.
+void BlockRunner::report_deadlock() const {
+  const auto first = std::ranges::find(warps_, WarpStatus::at_barrier, &Warp::status);
+  std::string problem = fmt::format("deadlock: waits for ever at {}", barriers_.describe(first->barrier));
+  std::uint32_t told = std::uint32_t{1} << first->barrier;
+  for (const Warp& warp : warps_) {
+    if (warp.status != WarpStatus::at_barrier || ((told >> warp.barrier) & 1U) != 0) continue;
+    told |= std::uint32_t{1} << warp.barrier;
+    problem += fmt::format("; warp {} waits at {}", warp.state.index, barriers_.describe(warp.barrier));
+  }
+  synchronization_fault(*first, *first->waits_at, kDeadlock, first->waiting, problem);
+}
+
+// --- loops ----------------------------------------------------------------------------------------------------------
+
+/// Grows whenever the block changes memory.
+std::uint64_t BlockRunner::memory_changes() const {
+  std::uint64_t changes = context_.memory_changes;
+  for (const int instruction : storing_instructions_) changes += context_.counters[instruction].requests;
+  return changes;
+}
+
+/// Whether every warp that could run repeats itself.
+bool BlockRunner::all_wait() const {
+  bool any = false;
+  std::uint64_t changes = 0;
+  for (const Warp& warp : warps_) {
+    if (warp.status != WarpStatus::running) continue;
+    if (!any) changes = memory_changes();
+    any = true;
+    if (!warp.spin.waits(changes)) return false;
+  }
+  return any;
+}
+
+void BlockRunner::report_spinning() const {
+  const auto parked = [](const Warp& warp) { return warp.state.live & ~warp.paths.back().mask; };
+  const auto spins = [](const Warp& warp) { return warp.status == WarpStatus::running; };
+  auto found = std::ranges::find_if(warps_, [&](const Warp& warp) { return spins(warp) && parked(warp) != 0; });
+  const bool in_lockstep = found != warps_.end();
+  if (!in_lockstep) found = std::ranges::find_if(warps_, spins);
+  const std::string problem =
+      in_lockstep ? fmt::format(
+                        "waits for ever: the loop repeats itself while {} threads of the same warp wait for it to end; "
+                        "lanes in lockstep cannot wait for each other",
+                        std::popcount(parked(*found)))
+                  : "waits for ever: the loop repeats itself and no other warp of the block will change memory";
+  synchronization_fault(*found, *found->waits_at, kSpinning, found->paths.back().mask, problem);
+}
+
+void BlockRunner::check_budget(std::uint64_t operations) const {
+  if (operations <= most_operations_) return;
+  throw KernelFault(fmt::format("{} executes more than {} operations", program_.kernel->name, most_operations_));
+}
+
+}  // namespace convladder::simulated
