@@ -118,6 +118,16 @@ void SimulatedDevice::copy_to_host(void* destination, const void* source, std::s
   if (bytes > 0) std::memcpy(destination, checked_host(source, bytes, "copy to the host"), bytes);
 }
 
+std::unique_ptr<Program> SimulatedDevice::decoded(const ptx::Module& module, const ptx::Kernel& kernel) {
+  const auto place = [this](const ptx::Symbol& symbol) {
+    const std::uint64_t address = memory_.allocate(symbol.bytes, symbol.name);
+    std::memcpy(memory_.host(address), symbol.initial_bytes.data(), symbol.initial_bytes.size());
+    variables_.insert(address);  // zero where nothing is given: initcheck takes them as written
+    return address;
+  };
+  return std::make_unique<Program>(decode(module, kernel, place));
+}
+
 const Program& SimulatedDevice::program_of(const void* kernel) {
   std::unique_ptr<Program>& program = programs_[kernel];
   if (program) return *program;
@@ -125,16 +135,15 @@ const Program& SimulatedDevice::program_of(const void* kernel) {
   for (const ptx::Module& module : modules()) {
     const ptx::Kernel* const found = module.find_kernel(name);
     if (found == nullptr) continue;
-    const auto place = [this](const ptx::Symbol& symbol) {
-      const std::uint64_t address = memory_.allocate(symbol.bytes, symbol.name);
-      std::memcpy(memory_.host(address), symbol.initial_bytes.data(), symbol.initial_bytes.size());
-      variables_.insert(address);  // zero where nothing is given: initcheck takes them as written
-      return address;
-    };
-    program = std::make_unique<Program>(decode(module, *found, place));
+    program = decoded(module, *found);
     return *program;
   }
   throw DeviceError(fmt::format("no PTX of the kernel '{}' is in this build", name));
+}
+
+const void* SimulatedDevice::load(const ptx::Module& module, const ptx::Kernel& kernel) {
+  programs_[&kernel] = decoded(module, kernel);
+  return &kernel;
 }
 
 void SimulatedDevice::launch(const KernelLaunch& launch) {
@@ -201,7 +210,7 @@ std::vector<Finding> SimulatedDevice::leaks() const {
 std::vector<KernelCounters> SimulatedDevice::take_counters() {
   std::vector<KernelCounters> counters;
   for (const RecordedLaunch& recorded : take_launches()) {
-    counters.push_back({kernel_display_name(recorded.launch.kernel), recorded.launch.grid, recorded.launch.block,
+    counters.push_back({display_name(recorded.program->kernel->name), recorded.launch.grid, recorded.launch.block,
                         metric_values(*recorded.program->kernel, recorded.result)});
   }
   return counters;

@@ -50,6 +50,10 @@ class SimulatedDevice final : public Device {
   std::vector<KernelCounters> take_counters() override;
   void set_grid_window(std::optional<GridWindow> window) override { window_ = window; }
 
+  /// Makes a kernel that is no part of this build ready to run; what it returns is `KernelLaunch::kernel`. Throws
+  /// ptx::PtxError for what the device does not execute. `module` must outlive the device.
+  const void* load(const ptx::Module& module, const ptx::Kernel& kernel);
+
   /// The launches since the last call, in order, instruction by instruction.
   std::vector<RecordedLaunch> take_launches() { return std::exchange(launches_, {}); }
 
@@ -61,6 +65,7 @@ class SimulatedDevice final : public Device {
  private:
   void free(void* address, std::size_t bytes) noexcept override;
   const Program& program_of(const void* kernel);
+  std::unique_ptr<Program> decoded(const ptx::Module& module, const ptx::Kernel& kernel);
   std::byte* checked_host(const void* address, std::size_t bytes, const char* what) const;
 
   void execute(const Program& program, const KernelLaunch& launch);
