@@ -77,9 +77,12 @@ function(clang_host_code result)
       --cuda-host-only -O2 -fPIE -Xclang -fcuda-include-gpubinary -Xclang /dev/null -Xclang -target-sdk-version=11.0)
     list(APPEND sources "${assembly}")
   endforeach()
+  # The assembler has no use for the definitions and dependency files that every source of a target gets.
+  set_source_files_properties(${sources} PROPERTIES COMPILE_OPTIONS "-Wno-unused-command-line-argument")
   set(${result} ${sources} PARENT_SCOPE)
 endfunction()
 
 if(CONVLADDER_HAS_CLANG_CUDA AND NOT CONVLADDER_HAS_CUDA)
+  set(CMAKE_ASM_COMPILER "${CONVLADDER_CLANG}")  # what clang wrote, clang reads
   enable_language(ASM)
 endif()
