@@ -6,7 +6,6 @@
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
-#include "devices/cpu/cpu_facts.hpp"
 #include "devices/device_error.hpp"
 #include "devices/kernel_resources.hpp"
 #include "devices/simulated/ptx/parser.hpp"
@@ -165,8 +164,9 @@ std::vector<WantedFile> parse_outputs(const std::vector<std::string>& texts,
 
 /// Runs the kernel; what ends it early is in the report.
 SimulationReport simulate(const ptx::Module& module, const ptx::Kernel& kernel, KernelLaunch launch,
-                          const std::vector<KernelArgument>& arguments) {
-  simulated::SimulatedDevice device;
+                          const std::vector<KernelArgument>& arguments,
+                          const simulated::SimulatedDeviceOptions& options) {
+  simulated::SimulatedDevice device(options);
   SimulationReport report{.kernel = kernel.name,
                           .display_name = display_name(kernel.name),
                           .grid = launch.grid,
@@ -196,6 +196,7 @@ SimulationReport simulate(const ptx::Module& module, const ptx::Kernel& kernel, 
   } catch (const DeviceError& error) {
     report.fault = error.what();
   }
+  report.findings = device.take_findings();
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     const KernelArgument& argument = arguments[i];
     if (!argument.is_buffer()) continue;
@@ -205,6 +206,27 @@ SimulationReport simulate(const ptx::Module& module, const ptx::Kernel& kernel, 
     report.buffers.push_back(std::move(content));
   }
   return report;
+}
+
+/// "memory,race", "all" or "none".
+simulated::CheckerSet parse_checkers(const std::string& text) {
+  if (text == "all") return simulated::CheckerSet::all();
+  simulated::CheckerSet checkers;
+  if (text == "none") return checkers;
+  const std::vector<std::pair<std::string, bool*>> known = {{"memory", &checkers.memory},
+                                                            {"initialization", &checkers.initialization},
+                                                            {"race", &checkers.race},
+                                                            {"synchronization", &checkers.synchronization}};
+  for (const std::string& name : CLI::detail::split(text, ',')) {
+    const auto found = std::ranges::find(known, name, &std::pair<std::string, bool*>::first);
+    if (found == known.end()) {
+      std::vector<std::string> names = {"all", "none"};
+      for (const auto& [one, unused] : known) names.push_back(one);
+      throw UserError(fmt::format("--check {}: {}", text, unknown_name_message("checker", name, names)));
+    }
+    *found->second = true;
+  }
+  return checkers;
 }
 
 KernelLaunch parse_launch(const SimulateArguments& given, const ptx::Module& module, const ptx::Kernel& kernel) {
@@ -242,6 +264,9 @@ void add_simulate_options(CLI::App& simulate, SimulateArguments& a) {
   simulate.add_option("--arg", a.arguments, "an argument, see below")->allow_extra_args(false);
   simulate.add_option("--output", a.outputs, "NAME=FILE: writes a buffer to FILE.bin, .npy or .json")
       ->allow_extra_args(false);
+  simulate.add_option("--check", a.check,
+                      "memory, initialization, race, synchronization: a list of them, all (default) or none");
+  simulate.add_option("--threads", a.threads, "host threads (default all cores); results do not depend on it");
   simulate.add_option("--json", a.json, "writes everything to this file; '-' is the standard output");
 }
 
@@ -256,7 +281,10 @@ int simulate_command(const SimulateArguments& given) {
   const KernelLaunch launch = parse_launch(given, module, kernel);
   const std::vector<KernelArgument> arguments = parse_arguments(given.arguments, kernel);
   const std::vector<WantedFile> wanted = parse_outputs(given.outputs, arguments);
-  const SimulationReport report = simulate(module, kernel, launch, arguments);
+  simulated::SimulatedDeviceOptions options;
+  options.checkers = parse_checkers(given.check);
+  if (!given.threads.empty()) options.host_threads = parse_whole_number("--threads", given.threads, 1, 1024);
+  const SimulationReport report = simulate(module, kernel, launch, arguments, options);
 
   for (const WantedFile& one : wanted) {
     const auto buffer = std::ranges::find(report.buffers, arguments[one.argument].name, &BufferContent::name);

@@ -195,3 +195,61 @@ def test_ptx_that_is_wrong_is_refused_with_its_place(tmp_path: Path) -> None:
     file.write_text(HEADER, encoding="utf-8")
     assert_refused(run("simulate", file), "no kernel")
     assert_refused(run("simulate", tmp_path / "nowhere.ptx"), "nowhere.ptx: cannot be read")
+
+
+SUM_OF_NEIGHBOURS = """
+.visible .entry neighbours(.param .u64 neighbours_y)
+{
+  .reg .b32 %r<4>;
+  .reg .b64 %d<3>;
+  .shared .align 4 .b8 tile[132];
+  mov.u32 %r1, %tid.x;
+  mov.u32 %r2, tile;
+  mad.lo.s32 %r2, %r1, 4, %r2;
+  st.shared.u32 [%r2+4], %r1;
+  ld.shared.u32 %r3, [%r2];
+  ld.param.u64 %d1, [neighbours_y];
+  mul.wide.u32 %d2, %r1, 4;
+  add.s64 %d1, %d1, %d2;
+  ld.global.u32 %r1, [%d1];
+  add.s32 %r3, %r3, %r1;
+  st.global.u32 [%d1], %r3;
+  ret;
+}
+"""
+
+
+@pytest.fixture
+def buggy(tmp_path: Path) -> Path:
+    """A kernel that reads an uninitialised buffer, and shared memory without a barrier."""
+    file = tmp_path / "neighbours.ptx"
+    file.write_text(HEADER + SUM_OF_NEIGHBOURS, encoding="utf-8")
+    return file
+
+
+@pytest.mark.parametrize(("check", "buffer", "found"), [
+    ("all", "y=out:i32:32", {"initcheck", "racecheck"}),
+    ("race", "y=out:i32:32", {"racecheck"}),
+    ("initialization,memory", "y=out:i32:32=0", {"initcheck"}),  # tile[0] is never written
+    ("memory", "y=out:i32:31=0", {"memcheck"}),
+    ("memory,synchronization", "y=out:i32:32", set()),
+    ("none", "y=out:i32:32", set()),
+])
+def test_checkers_find_what_they_look_for(buggy: Path, check: str, buffer: str, found: set[str]) -> None:
+    done = run("simulate", buggy, "--block", "32", "--arg", buffer, "--check", check, "--json", "-")
+    assert done.returncode == (1 if found else 0), done.stderr
+    findings = json.loads(done.stdout)["findings"]
+    assert {one["checker"] for one in findings} == found
+    line = HEADER.count("\n") + 1 + SUM_OF_NEIGHBOURS[:SUM_OF_NEIGHBOURS.index("ld.global")].count("\n")
+    assert all(one["ptx_line"] == line for one in findings if one["allocation"] == "y" and one["opcode"][:2] == "ld")
+
+
+def test_an_unknown_checker_is_refused(buggy: Path) -> None:
+    assert_refused(run("simulate", buggy, "--arg", "out:i32:32", "--check", "rase"), "unknown checker 'rase'; known: race")
+
+
+def test_host_threads_change_nothing(ptx: Path) -> None:
+    documents = {scale(ptx, "--grid", "300", "--threads", threads, "--json", "-", x="x=in:f32:iota:9000",
+                       y="y=out:f32:9000", n=9000).stdout for threads in (1, 2, 7)}
+    assert len(documents) == 1
+    assert_refused(scale(ptx, "--threads", 0), "--threads", "1 to 1024")
