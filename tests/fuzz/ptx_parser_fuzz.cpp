@@ -15,7 +15,7 @@ void decode_kernel(const ptx::Module& module, const ptx::Kernel& kernel) {
   try {
     const simulated::Program program =
         simulated::decode(module, kernel, [](const ptx::Symbol& /*symbol*/) { return std::uint64_t{1} << 44; });
-    ptx::require(program.block_of_operation.size() == program.operations.size());
+    ptx::require(program.block_of_operation.size() > program.operations.size());
     ptx::require(program.parameter_offsets.size() == kernel.parameters.size());
     int end = 0;
     for (const simulated::ProgramBlock& block : program.blocks) {
