@@ -71,7 +71,7 @@ run_ctest() {
 
 run_fuzz() {
   local target corpus format inputs
-  build_preset fuzz
+  build_preset fuzz convladder_fuzz_targets
   for target in "$root"/build/fuzz/tests/fuzz/*_fuzz; do
     corpus=$(mktemp -d)
     format=${target##*/}
