@@ -38,7 +38,8 @@ std::vector<std::byte> read_file_bytes(const std::string& file) {
 void write_file_bytes(const std::string& file, std::span<const std::byte> bytes) {
   File to(std::fopen(file.c_str(), "wb"), std::fclose);
   if (!to) fail(file, "written", errno);
-  if (!bytes.empty() && std::fwrite(bytes.data(), 1, bytes.size(), to.get()) != bytes.size()) fail(file, "written", errno);
+  if (!bytes.empty() && std::fwrite(bytes.data(), 1, bytes.size(), to.get()) != bytes.size())
+    fail(file, "written", errno);
   if (std::fclose(to.release()) != 0) fail(file, "written", errno);
 }
 

@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "datasets/seeded_random.hpp"
+#include "devices/cpu/cpu_facts.hpp"
 #include "harness/errors.hpp"
 #include "harness/file_bytes.hpp"
 #include "harness/npy_file.hpp"
@@ -93,6 +94,11 @@ class ArgumentParser {
       bytes *= size;
       result_.shape.push_back(size);
       begin = end + 1;
+    }
+    // Two copies are there at a time, the host's and the device's. Memory is given out before it is there, so this
+    // asks.
+    if (const std::uint64_t free = available_memory_bytes(); bytes > free / 2) {
+      fail(fmt::format("twice {} bytes are needed, {} are free", bytes, free));
     }
   }
 

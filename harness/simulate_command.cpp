@@ -80,14 +80,22 @@ const ptx::Kernel& find_kernel(const ptx::Module& module, const std::string& ent
   return module.kernels[static_cast<std::size_t>(found - names.begin())];
 }
 
-std::uint64_t static_shared_bytes(const ptx::Module& module, const ptx::Kernel& kernel) {
+/// Of the variables in that space that the kernel has itself or shares with others in its file; dynamic ones count 0.
+std::uint64_t variable_bytes(const ptx::Module& module, const ptx::Kernel& kernel, ptx::Space space) {
   std::uint64_t bytes = 0;
   for (const auto* const symbols : {&kernel.symbols, &module.symbols}) {
     for (const ptx::Symbol& symbol : *symbols) {
-      if (symbol.space == ptx::Space::shared) bytes += symbol.bytes;
+      if (symbol.space == space) bytes += symbol.bytes;
     }
   }
   return bytes;
+}
+
+bool has_dynamic_shared_memory(const ptx::Module& module) {
+  const auto is_dynamic = [](const ptx::Symbol& symbol) {
+    return symbol.space == ptx::Space::shared && symbol.is_extern;
+  };
+  return std::ranges::any_of(module.symbols, is_dynamic);
 }
 
 void list_kernels(const ptx::Module& module) {
@@ -96,7 +104,11 @@ void list_kernels(const ptx::Module& module) {
     fmt::print("\n{}\n", display_name(kernel.name));
     if (display_name(kernel.name) != kernel.name) fmt::print("  {}\n", kernel.name);
     fmt::print("  {} instructions, {} bytes of shared memory", kernel.instructions.size(),
-               static_shared_bytes(module, kernel));
+               variable_bytes(module, kernel, ptx::Space::shared));
+    if (has_dynamic_shared_memory(module)) fmt::print(" and what --shared adds");
+    if (const std::uint64_t local = variable_bytes(module, kernel, ptx::Space::local); local > 0) {
+      fmt::print(", {} bytes of local memory a thread", local);
+    }
     if (kernel.max_threads_per_block > 0) fmt::print(", at most {} threads a block", kernel.max_threads_per_block);
     fmt::print("\n");
     for (std::size_t i = 0; i < kernel.parameters.size(); ++i) {
@@ -242,7 +254,8 @@ KernelLaunch parse_launch(const SimulateArguments& given, const ptx::Module& mod
                                 display_name(kernel.name), kernel.max_threads_per_block));
   }
   const int dynamic_bytes = parse_whole_number("--shared", given.shared, 0, kMostSharedBytes);
-  const std::uint64_t bytes = static_shared_bytes(module, kernel) + static_cast<std::uint64_t>(dynamic_bytes);
+  const std::uint64_t bytes =
+      variable_bytes(module, kernel, ptx::Space::shared) + static_cast<std::uint64_t>(dynamic_bytes);
   if (bytes > kMostSharedBytes) {
     throw UserError(fmt::format("--shared {}: {} bytes with those that the kernel has itself, a block has at most {}",
                                 given.shared, bytes, kMostSharedBytes));

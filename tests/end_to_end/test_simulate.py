@@ -132,8 +132,19 @@ def test_an_access_behind_a_buffer_is_reported_with_its_name(ptx: Path) -> None:
 def test_list_names_kernels_and_parameters(ptx: Path) -> None:
     done = run("simulate", ptx, "--list")
     assert done.returncode == 0, done.stderr
+    assert "bytes of shared memory\n" in done.stdout
     for words in (["scale"], ["0", "scale_x", "8 bytes"], ["2", "scale_factor", "4 bytes"], ["0", "pair_numbers"]):
         assert any(all(word in line for word in words) for line in done.stdout.splitlines()), words
+
+
+def test_list_names_every_kind_of_memory(tmp_path: Path) -> None:
+    file = tmp_path / "memory.ptx"
+    file.write_text(HEADER + ".extern .shared .align 4 .b8 rows[];\n.visible .entry k()\n.maxntid 64\n{\n"
+                    ".local .b8 depot[24];\n.shared .b8 tile[40];\nret;\n}\n", encoding="utf-8")
+    assert "  1 instructions, 40 bytes of shared memory and what --shared adds, 24 bytes of local memory a thread, " \
+           "at most 64 threads a block\n" in run("simulate", file, "--list").stdout
+    assert_refused(run("simulate", file, "--shared", 232448), "232488 bytes with those that the kernel has itself")
+    assert_refused(run("simulate", file, "--block", "65"), "65 threads", "compiled for 64 at most")
 
 
 @pytest.mark.parametrize(("options", "words"), [
