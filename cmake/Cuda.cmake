@@ -1,4 +1,4 @@
-# CUDA is optional: without nvcc the cuda family is not in the build, and `convladder env` says so.
+# CUDA is optional: without nvcc the kernels are compiled by clang alone (ClangCuda.cmake) and run on no GPU.
 
 set(CONVLADDER_HAS_CUDA OFF)
 if(CONVLADDER_CUDA)
@@ -13,7 +13,7 @@ if(CONVLADDER_CUDA)
   if(CMAKE_CUDA_COMPILER)
     set(CONVLADDER_HAS_CUDA ON)
   else()
-    message(STATUS "nvcc not found: the cuda family is left out")
+    message(STATUS "nvcc not found: nothing runs on a GPU")
   endif()
 endif()
 

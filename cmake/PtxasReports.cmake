@@ -1,6 +1,7 @@
 # embed_ptxas_reports(target file.cu...)
 # Compiles every .cu file to PTX, has ptxas assemble that for a few architectures and embeds what it reports of registers,
-# shared memory and spills: convladder::embedded_ptxas_reports(), a file per .cu. No GPU takes part.
+# shared memory and spills: convladder::embedded_ptxas_reports(), a file per .cu. No GPU takes part. The PTX is embedded
+# as well, convladder::embedded_nvcc_ptx_images().
 #
 # The PTX is that of the oldest architecture for all of them, because it is compiled anyway; the program's machine code
 # comes from the PTX of its own architecture, where a register or two can differ.
@@ -47,5 +48,5 @@ function(embed_ptxas_reports target)
     list(APPEND images "${ptx}")
   endforeach()
   embed_files(TARGET ${target} NAME ptxas_reports FILES ${reports})
-  embed_files(TARGET ${target} NAME ptx_images FILES ${images})
+  embed_files(TARGET ${target} NAME nvcc_ptx_images FILES ${images})
 endfunction()

@@ -47,8 +47,10 @@ std::string demangle(const std::string& mangled) {
   return status == 0 ? std::string(text.get()) : mangled;
 }
 
-std::string kernel_display_name(const void* kernel) {
-  std::string name = demangle(kernel_mangled_name(kernel));
+std::string kernel_display_name(const void* kernel) { return display_name(kernel_mangled_name(kernel)); }
+
+std::string display_name(const std::string& mangled_name) {
+  std::string name = demangle(mangled_name);
   // A template instance shows its return type first and every one its parameters last: neither tells kernels apart.
   if (name.starts_with("void ")) name.erase(0, 5);
   if (const std::size_t parameters = name.find('('); parameters != std::string::npos) name.erase(parameters);

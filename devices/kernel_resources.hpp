@@ -34,6 +34,9 @@ std::string kernel_mangled_name(const void* kernel);
 /// The kernel's name as written, "convladder::conv_compile_time<5, 1>"; empty if nothing is known of it.
 std::string kernel_display_name(const void* kernel);
 
+/// The same from the mangled name; a name that is not mangled comes back unchanged.
+std::string display_name(const std::string& mangled_name);
+
 /// Mangled C++ -> as written; other text comes back unchanged.
 std::string demangle(const std::string& mangled);
 

@@ -3,7 +3,7 @@
 namespace convladder {
 namespace {
 
-using Images = const std::vector<EmbeddedFile>& (*)();
+using Images = const std::vector<PtxImages>& (*)();
 
 Images& registered_images() {
   static Images images = nullptr;
@@ -12,8 +12,8 @@ Images& registered_images() {
 
 }  // namespace
 
-const std::vector<EmbeddedFile>& ptx_images() {
-  static const std::vector<EmbeddedFile> none;
+const std::vector<PtxImages>& ptx_images() {
+  static const std::vector<PtxImages> none;
   return registered_images() == nullptr ? none : registered_images()();
 }
 

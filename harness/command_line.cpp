@@ -14,6 +14,7 @@
 #include "harness/list_command.hpp"
 #include "harness/nearest_name.hpp"
 #include "harness/run_command.hpp"
+#include "harness/simulate_command.hpp"
 #include "harness/whole_number.hpp"
 
 namespace convladder {
@@ -39,6 +40,7 @@ constexpr const char* kMainFooter = R"(examples:
   convladder list                      variants, layers and devices
   convladder run --batch 100,1000      runs the ladder, writes results/<host>-<time>/run.json
   convladder env                       what this machine is and has
+  convladder simulate kernel.ptx ...   runs any kernel without a GPU, checks it and counts
 
 'convladder COMMAND --help' says more, with examples.)";
 
@@ -246,6 +248,10 @@ int parse_and_execute(int argc, char** argv) {
   env->add_flag("--json", env_as_json, "as in the record of a run");
   env->footer("example:\n  convladder env --json");
 
+  SimulateArguments simulate_arguments;
+  CLI::App* const simulate = app.add_subcommand("simulate", "run a PTX kernel on the simulated device");
+  add_simulate_options(*simulate, simulate_arguments);
+
   try {
     app.parse(argc, argv);
   } catch (const CLI::CallForHelp& help) {
@@ -256,13 +262,14 @@ int parse_and_execute(int argc, char** argv) {
     return app.exit(version);
   } catch (const CLI::ParseError& error) {
     if (argc > 1 && argv[1][0] != '-' && app.get_subcommands().empty()) {
-      throw UserError(unknown_name_message("command", argv[1], {"list", "run", "env"}));
+      throw UserError(unknown_name_message("command", argv[1], {"list", "run", "env", "simulate"}));
     }
     throw UserError(fmt::format("{} (see 'convladder --help')", error.what()));
   }
   const std::vector<std::string> command_line(argv + 1, argv + argc);
   if (list->parsed()) return list_command(list_as_json);
   if (env->parsed()) return env_command(env_as_json);
+  if (simulate->parsed()) return simulate_command(simulate_arguments);
   return execute_run(*run, run_arguments, command_line);
 }
 

@@ -104,7 +104,7 @@ int env_command(bool as_json) {
     }
   }
   if (environment.at("program").at("cuda_compiler").is_null()) {
-    fmt::print("not in this build: the cuda family (no nvcc was found when it was configured)\n");
+    fmt::print("not in this build: the cuda family (neither nvcc nor clang was found when it was configured)\n");
   }
   const auto cached = find_cached_folder();
   fmt::print("images on this machine\n  {}\n",

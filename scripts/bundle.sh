@@ -89,6 +89,6 @@ done < <(ldd "$bundle/convladder" | grep -v -F "$bundle/")
 tar --sort=name --owner=0 --group=0 --numeric-owner -C "$output" -czf "$archive" convladder-bundle
 megabytes=$(du -sm -- "$bundle" | cut -f 1)
 ((megabytes < largest_megabytes)) || fail "$bundle has $megabytes MB, more than $largest_megabytes"
-[[ $("$program" list) == *"family cuda"* ]] || echo "bundle.sh: built without nvcc: no CUDA variants in it" >&2
+[[ $("$program" list) == *"family cuda"* ]] || echo "bundle.sh: built without nvcc and clang: no CUDA variants in it" >&2
 echo "$bundle ($megabytes MB, needs glibc ${c_library#GLIBC_})"
 echo "$archive ($(du -m -- "$archive" | cut -f 1) MB)"

@@ -3,6 +3,7 @@
 set -euo pipefail
 
 # group  package  what it is for
+needed=(unknown)  # the missing packages of the wanted groups
 readonly packages="
 build   g++                 the C++ compiler
 build   cmake               the build
@@ -23,7 +24,7 @@ tests   python3-pytest      the tests of the scripts and of the whole program
 tests   python3-jsonschema  checking a record against its schema
 lint    clang-format        the layout of the code
 lint    clang-tidy          the linter
-fuzz    clang               libFuzzer
+fuzz    clang               libFuzzer, and the CUDA kernels where nvcc is missing
 "
 
 usage() {
@@ -39,7 +40,9 @@ if none is. Needs root or sudo only where something is missing.
   --fuzz    those that scripts/test.sh --fuzz needs as well
   --list    only prints the missing packages, one a line
 
-exit status: 0 all are there, 1 some are still missing, 2 usage.
+Where nvcc is missing, clang is installed to compile the CUDA variants, if that can be done.
+
+exit status: 0 all are there that are needed, 1 some are still missing, 2 usage.
 USAGE
 }
 
@@ -68,8 +71,13 @@ missing() {
 }
 
 # give_up REASON: names every package that is missing and what it is for.
+# Where only clang is missing that is no failure.
 give_up() {
   echo "setup.sh: $1" >&2
+  if ((${#needed[@]} == 0)); then
+    echo "setup.sh: without nvcc and clang the CUDA variants are left out" >&2
+    exit 0
+  fi
   echo "setup.sh: still missing:" >&2
   while read -r package; do
     awk -v package="$package" '$2 == package {
@@ -79,17 +87,23 @@ give_up() {
   exit 1
 }
 
-if ! command -v nvcc >/dev/null && [[ ! -x /usr/local/cuda/bin/nvcc ]] && ! $list; then
-  echo "setup.sh: nvcc not found: the CUDA variants are left out (the CUDA toolkit is optional)" >&2
+# Without nvcc, clang compiles the kernels. It is optional as well: a machine where it cannot be installed does without.
+optional=false
+if ! command -v nvcc >/dev/null && [[ ! -x /usr/local/cuda/bin/nvcc ]]; then
+  optional=true
+  $list || command -v clang++ >/dev/null ||
+    echo "setup.sh: nvcc not found: clang is to compile the CUDA variants, for the simulated device" >&2
 fi
 if ! command -v dpkg-query >/dev/null; then
   give_up "this is no Debian system: install these yourself, then set CONVLADDER_NO_SETUP=1"
 fi
 
-mapfile -t wanted < <(missing)
+mapfile -t needed < <(missing)
+wanted=("${needed[@]}")
+if $optional && ! command -v clang++ >/dev/null; then wanted+=(clang); fi
 if ((${#wanted[@]} == 0)); then exit 0; fi
 if $list; then
-  printf '%s\n' "${wanted[@]}"
+  printf '%s\n' "${wanted[@]}" | sort -u
   exit 0
 fi
 
@@ -100,14 +114,22 @@ if ((EUID != 0)); then
   if [[ -t 0 ]]; then apt_get=(sudo "${apt_get[@]}"); else apt_get=(sudo -n "${apt_get[@]}"); fi
 fi
 
-echo "setup.sh: installing ${wanted[*]}" >&2
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 # A list that could not be updated may still do.
 "${apt_get[@]}" update >"$log" 2>&1 </dev/null || true
-if ! "${apt_get[@]}" install --no-install-recommends "${wanted[@]}" >>"$log" 2>&1 </dev/null; then
-  grep -E '^(E:|W:|sudo:)' "$log" | tail -n 5 >&2 || tail -n 5 "$log" >&2
-  give_up "apt-get could not install them"
+# install PACKAGE...
+install() {
+  echo "setup.sh: installing $*" >&2
+  if ! "${apt_get[@]}" install --no-install-recommends "$@" >>"$log" 2>&1 </dev/null; then
+    grep -E '^(E:|W:|sudo:)' "$log" | tail -n 5 >&2 || tail -n 5 "$log" >&2
+    give_up "apt-get could not install them"
+  fi
+}
+if ((${#needed[@]} > 0)); then
+  install "${needed[@]}"
+  mapfile -t needed < <(missing)
+  ((${#needed[@]} == 0)) || give_up "apt-get succeeded, and yet"
 fi
-mapfile -t wanted < <(missing)
-((${#wanted[@]} == 0)) || give_up "apt-get succeeded, and yet"
+# On its own, so that nothing else depends on it.
+if $optional && ! command -v clang++ >/dev/null; then install clang; fi

@@ -70,11 +70,18 @@ run_ctest() {
 }
 
 run_fuzz() {
-  local target corpus
-  build_preset fuzz
+  local target corpus format inputs
+  build_preset fuzz convladder_fuzz_targets
   for target in "$root"/build/fuzz/tests/fuzz/*_fuzz; do
     corpus=$(mktemp -d)
-    if (cd "$corpus" && "$target" -max_total_time="$fuzz_seconds" -print_final_stats=1 . >"$target.log" 2>&1); then
+    format=${target##*/}
+    format=${format%%_*}
+    inputs=(.)
+    [[ ! -d $root/tests/fuzz/corpus/$format ]] || inputs+=("$root/tests/fuzz/corpus/$format")
+    [[ ! -f $root/tests/fuzz/$format.dict ]] || inputs+=(-dict="$root/tests/fuzz/$format.dict")
+    [[ $format != ptx ]] || inputs+=("$root/docs/examples")
+    if (cd "$corpus" && "$target" -max_total_time="$fuzz_seconds" -print_final_stats=1 "${inputs[@]}" \
+      >"$target.log" 2>&1); then
       checks+=(--check "fuzz: ${target##*/}=passed")
     else
       tail -n 30 "$target.log"

@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <cstring>
+#include <mutex>
 #include <thread>
 
 #include "devices/cpu/cpu_facts.hpp"
@@ -19,14 +20,16 @@
 namespace convladder::simulated {
 namespace {
 
-/// Every PTX file of this build, read once.
-const std::vector<ptx::Module>& modules() {
-  static const std::vector<ptx::Module> all = [] {
-    std::vector<ptx::Module> parsed;
-    for (const EmbeddedFile& image : ptx_images()) parsed.push_back(ptx::parse_module(image.content, image.name));
-    return parsed;
-  }();
-  return all;
+/// Every PTX file that a compiler made for this build, read once.
+const std::vector<ptx::Module>& modules(const PtxImages& images) {
+  static std::mutex mutex;
+  static std::map<std::string, std::vector<ptx::Module>> by_compiler;
+  const std::scoped_lock lock(mutex);
+  std::vector<ptx::Module>& parsed = by_compiler[images.compiler];
+  if (parsed.empty()) {
+    for (const EmbeddedFile& image : images.files) parsed.push_back(ptx::parse_module(image.content, image.name));
+  }
+  return parsed;
 }
 
 std::uint64_t device_address(const void* address) { return reinterpret_cast<std::uint64_t>(address); }
@@ -61,8 +64,13 @@ std::string unavailable() {
 
 std::vector<DeviceFact> facts() {
   if (ptx_images().empty()) return {};
+  std::string compilers;  // the one whose PTX runs first
+  for (const PtxImages& images : ptx_images()) {
+    if (!compilers.empty()) compilers += ", ";
+    compilers += images.compiler + ' ' + images.version;
+  }
   return {{"name", "simulated GPU (PTX executed on the CPU)"},
-          {"PTX files", std::to_string(ptx_images().size())},
+          {"kernels compiled by", compilers},
           {"host threads", std::to_string(usable_cores())}};
 }
 
@@ -78,7 +86,14 @@ const DeviceRegistration registration{
 }  // namespace
 
 SimulatedDevice::SimulatedDevice(SimulatedDeviceOptions options)
-    : options_(options), memory_(available_memory_bytes()) {}
+    : options_(std::move(options)), memory_(available_memory_bytes()) {
+  const std::vector<PtxImages>& all = ptx_images();
+  const auto wanted = std::ranges::find(all, options_.ptx_compiler, &PtxImages::compiler);
+  if (wanted == all.end() && !options_.ptx_compiler.empty()) {
+    throw DeviceError(fmt::format("this build has no PTX of {}", options_.ptx_compiler));
+  }
+  if (!all.empty()) images_ = wanted == all.end() ? &all.front() : &*wanted;
+}
 
 DeviceBuffer SimulatedDevice::allocate(std::size_t bytes, std::string_view label) {
   try {
@@ -118,23 +133,33 @@ void SimulatedDevice::copy_to_host(void* destination, const void* source, std::s
   if (bytes > 0) std::memcpy(destination, checked_host(source, bytes, "copy to the host"), bytes);
 }
 
+std::unique_ptr<Program> SimulatedDevice::decoded(const ptx::Module& module, const ptx::Kernel& kernel) {
+  const auto place = [this](const ptx::Symbol& symbol) {
+    const std::uint64_t address = memory_.allocate(symbol.bytes, symbol.name);
+    std::memcpy(memory_.host(address), symbol.initial_bytes.data(), symbol.initial_bytes.size());
+    variables_.insert(address);  // zero where nothing is given: initcheck takes them as written
+    return address;
+  };
+  return std::make_unique<Program>(decode(module, kernel, place));
+}
+
 const Program& SimulatedDevice::program_of(const void* kernel) {
   std::unique_ptr<Program>& program = programs_[kernel];
   if (program) return *program;
   const std::string name = kernel_mangled_name(kernel);
-  for (const ptx::Module& module : modules()) {
+  if (images_ == nullptr) throw DeviceError("no PTX in this build: there was no compiler for the kernels");
+  for (const ptx::Module& module : modules(*images_)) {
     const ptx::Kernel* const found = module.find_kernel(name);
     if (found == nullptr) continue;
-    const auto place = [this](const ptx::Symbol& symbol) {
-      const std::uint64_t address = memory_.allocate(symbol.bytes, symbol.name);
-      std::memcpy(memory_.host(address), symbol.initial_bytes.data(), symbol.initial_bytes.size());
-      variables_.insert(address);  // zero where nothing is given: initcheck takes them as written
-      return address;
-    };
-    program = std::make_unique<Program>(decode(module, *found, place));
+    program = decoded(module, *found);
     return *program;
   }
   throw DeviceError(fmt::format("no PTX of the kernel '{}' is in this build", name));
+}
+
+const void* SimulatedDevice::load(const ptx::Module& module, const ptx::Kernel& kernel) {
+  programs_[&kernel] = decoded(module, kernel);
+  return &kernel;
 }
 
 void SimulatedDevice::launch(const KernelLaunch& launch) {
@@ -202,7 +227,7 @@ std::vector<KernelCounters> SimulatedDevice::take_counters() {
   std::vector<KernelCounters> counters;
   for (const RecordedLaunch& recorded : take_launches()) {
     MetricValues values = metric_values(*recorded.program->kernel, recorded.result);
-    counters.push_back({kernel_display_name(recorded.launch.kernel), recorded.launch.grid, recorded.launch.block,
+    counters.push_back({display_name(recorded.program->kernel->name), recorded.launch.grid, recorded.launch.block,
                         std::move(values.counted), std::move(values.modelled)});
   }
   return counters;

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "devices/device.hpp"
+#include "devices/ptx_images.hpp"
 #include "devices/simulated/checkers/checker_set.hpp"
 #include "devices/simulated/checkers/initialization_checker.hpp"
 #include "devices/simulated/execution/executor.hpp"
@@ -30,10 +31,13 @@ struct SimulatedDeviceOptions {
   int host_threads = 0;                         ///< 0: all cores; results and counters do not depend on it
   const GpuModel* gpu = &gpu_models().front();  ///< whose multiprocessors and caches are modelled
   bool with_caches = true;                      ///< whether traffic below the L1 is counted
+  std::string ptx_compiler;                     ///< "clang": which of `ptx_images` this build's kernels run from;
+                                                ///< empty: the first
 };
 
 class SimulatedDevice final : public Device {
  public:
+  /// Throws DeviceError if that compiler had no part in this build.
   explicit SimulatedDevice(SimulatedDeviceOptions options = {});
 
   std::size_t free_bytes() const override { return memory_.capacity() - memory_.used(); }
@@ -50,6 +54,10 @@ class SimulatedDevice final : public Device {
   std::vector<KernelCounters> take_counters() override;
   void set_grid_window(std::optional<GridWindow> window) override { window_ = window; }
 
+  /// Makes a kernel that is no part of this build ready to run; what it returns is `KernelLaunch::kernel`. Throws
+  /// ptx::PtxError for what the device does not execute. `module` must outlive the device.
+  const void* load(const ptx::Module& module, const ptx::Kernel& kernel);
+
   /// The launches since the last call, in order, instruction by instruction.
   std::vector<RecordedLaunch> take_launches() { return std::exchange(launches_, {}); }
 
@@ -61,6 +69,7 @@ class SimulatedDevice final : public Device {
  private:
   void free(void* address, std::size_t bytes) noexcept override;
   const Program& program_of(const void* kernel);
+  std::unique_ptr<Program> decoded(const ptx::Module& module, const ptx::Kernel& kernel);
   std::byte* checked_host(const void* address, std::size_t bytes, const char* what) const;
 
   void execute(const Program& program, const KernelLaunch& launch);
@@ -71,6 +80,7 @@ class SimulatedDevice final : public Device {
   std::set<std::uint64_t> variables_;  // of modules: they live as long as the device
   std::vector<Finding> findings_;
   std::map<const void*, std::unique_ptr<Program>> programs_;
+  const PtxImages* images_ = nullptr;  // of which this build's kernels run
   std::vector<RecordedLaunch> launches_;
   std::optional<GridWindow> window_;
 };

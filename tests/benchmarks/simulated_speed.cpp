@@ -44,8 +44,7 @@ double speed_of(const RegisteredVariant& registered, const simulated::SimulatedD
   for (float& x : input) x = static_cast<float>(random.between(-100, 100)) / 100.0F;
   for (float& w : weights) w = static_cast<float>(random.between(-100, 100)) / 100.0F;
   const DeviceBuffer x = device.allocate(input.size() * sizeof(float), "input");
-  const DeviceBuffer y =
-      device.allocate(static_cast<std::size_t>(kShape.output_elements()) * sizeof(float), "output");
+  const DeviceBuffer y = device.allocate(static_cast<std::size_t>(kShape.output_elements()) * sizeof(float), "output");
   device.copy_to_device(x.address(), input.data(), x.bytes());
   const auto prepared = registered.variant->prepare(device, kShape, weights.data(), {x.floats(), y.floats()});
   device.set_grid_window(GridWindow{0, 1});

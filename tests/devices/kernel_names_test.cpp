@@ -22,7 +22,7 @@ TEST(KernelNames, DemangleLeavesOtherTextAlone) {
   EXPECT_EQ(demangle(""), "");
 }
 
-#if CONVLADDER_HAS_CUDA
+#if CONVLADDER_HAS_CUDA_FAMILY
 
 const ConvShape five_by_five{
     .batch = 1000, .in_channels = 1, .height = 28, .width = 28, .out_channels = 50, .kernel = 5};
@@ -44,6 +44,8 @@ TEST(KernelNames, EveryCudaVariantsKernelHasANameOfItsOwn) {
   EXPECT_EQ(names.size(), kernels);
   EXPECT_TRUE(names.contains("convladder::conv_compile_time<5, 1>"));
 }
+
+#if CONVLADDER_HAS_CUDA
 
 TEST(KernelResources, PtxasReportedEveryKernelForEveryArchitecture) {
   for (const RegisteredVariant& registered : registered_variants()) {
@@ -68,6 +70,7 @@ TEST(KernelResources, PtxasReportedEveryKernelForEveryArchitecture) {
 }
 
 #endif  // CONVLADDER_HAS_CUDA
+#endif  // CONVLADDER_HAS_CUDA_FAMILY
 
 }  // namespace
 }  // namespace convladder

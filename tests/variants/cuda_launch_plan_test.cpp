@@ -1,5 +1,5 @@
 // Launch plans are pure: what a GPU would be asked for is checked here without one.
-#if CONVLADDER_HAS_CUDA
+#if CONVLADDER_HAS_CUDA_FAMILY
 
 #include <gtest/gtest.h>
 
@@ -151,4 +151,4 @@ TEST(MapLoopTiling, KeepsTheInputOfAllChannelsWhereItFits) {
 }  // namespace
 }  // namespace convladder
 
-#endif  // CONVLADDER_HAS_CUDA
+#endif  // CONVLADDER_HAS_CUDA_FAMILY

@@ -1,22 +1,32 @@
-// Every CUDA variant, executed from its PTX on the simulated device: bit-exact on small integers, within the tolerance
-// of the float64 reference on real numbers.
+// Every CUDA variant, executed on the simulated device from the PTX of each compiler of this build: bit-exact on small
+// integers, within the tolerance of the float64 reference on real numbers.
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <vector>
 
 #include "datasets/seeded_random.hpp"
+#include "devices/device_error.hpp"
 #include "devices/ptx_images.hpp"
 #include "devices/simulated/simulated_device.hpp"
+#include "expect_error.hpp"
 #include "variants/reference.hpp"
 #include "variants/registry.hpp"
 
 namespace convladder {
 namespace {
 
-/// The layers of lenet28, lenet72 and AlexNet, and shapes with strides, padding, groups and tail tiles.
+#ifdef __SANITIZE_ADDRESS__
+constexpr bool kSanitized = true;
+#else
+constexpr bool kSanitized = false;
+#endif
+
+/// The layers of lenet28, lenet72 and AlexNet, and shapes with strides, padding, groups and tail tiles; a few
+/// small ones with sanitizers, which make this many times slower.
 std::vector<ConvShape> shapes() {
   std::vector<ConvShape> all;
+  if (kSanitized) return {{3, 1, 28, 28, 50, 5}, {2, 8, 20, 23, 12, 3, 2, 1, 2}, {1, 3, 31, 29, 7, 3, 3, 2}};
   for (const int batch : {1, 3, 8}) {
     all.push_back({batch, 1, 28, 28, 50, 5});
     all.push_back({batch, 1, 72, 72, 12, 7});
@@ -56,8 +66,11 @@ class CudaOnTheSimulatedDevice : public testing::TestWithParam<ConvShape> {
     if (ptx_images().empty()) GTEST_SKIP() << "no PTX in this build";
   }
 
-  static std::vector<float> convolve(const RegisteredVariant& registered, const ConvShape& shape, const Tensors& from) {
-    simulated::SimulatedDevice device;
+  static std::vector<float> convolve(const RegisteredVariant& registered, const std::string& compiler,
+                                     const ConvShape& shape, const Tensors& from) {
+    simulated::SimulatedDeviceOptions options;
+    options.ptx_compiler = compiler;
+    simulated::SimulatedDevice device(options);
     std::vector<float> output(static_cast<std::size_t>(shape.output_elements()), std::nanf(""));
     const DeviceBuffer x = device.allocate(from.input.size() * sizeof(float), "input");
     const DeviceBuffer y = device.allocate(output.size() * sizeof(float), "output");
@@ -69,30 +82,49 @@ class CudaOnTheSimulatedDevice : public testing::TestWithParam<ConvShape> {
   }
 };
 
-TEST_P(CudaOnTheSimulatedDevice, ComputesTheConvolution) {
+/// The reference of every image of a batch, one behind the other.
+ReferenceOutput batch_reference(const ConvShape& shape, const Tensors& from) {
+  ReferenceOutput all;
+  for (int image = 0; image < shape.batch; ++image) {
+    const float* const input = from.input.data() + image * shape.input_elements_per_image();
+    const ReferenceOutput one = reference_convolution(shape, input, from.weights.data());
+    all.value.insert(all.value.end(), one.value.begin(), one.value.end());
+    all.magnitude.insert(all.magnitude.end(), one.magnitude.begin(), one.magnitude.end());
+  }
+  return all;
+}
+
+TEST_P(CudaOnTheSimulatedDevice, ComputesTheConvolutionAsEachCompilerMadeIt) {
   const ConvShape shape = GetParam();
-  const auto elements = static_cast<std::size_t>(shape.output_elements_per_image());
   const Tensors real = tensors(shape, false);
   const Tensors integers = tensors(shape, true);
+  const ReferenceOutput reference = batch_reference(shape, real);
+  const ReferenceOutput integer_reference = batch_reference(shape, integers);
   for (const RegisteredVariant& registered : registered_variants()) {
     if (registered.info.family != "cuda" || registered.variant->launch_plan(shape).empty()) continue;
-    SCOPED_TRACE(std::string(registered.info.name) + " on " + shape_name(shape));
-    const std::vector<float> exact = convolve(registered, shape, integers);
-    const std::vector<float> rounded = convolve(registered, shape, real);
-    std::size_t wrong = 0;
-    for (int image = 0; image < shape.batch; ++image) {
-      const float* const integer_image = integers.input.data() + image * shape.input_elements_per_image();
-      const float* const real_image = real.input.data() + image * shape.input_elements_per_image();
-      const ReferenceOutput integer_reference = reference_convolution(shape, integer_image, integers.weights.data());
-      const ReferenceOutput reference = reference_convolution(shape, real_image, real.weights.data());
-      for (std::size_t i = 0; i < elements; ++i) {
-        const std::size_t at = static_cast<std::size_t>(image) * elements + i;
-        if (!(exact[at] == integer_reference.value[i])) ++wrong;
-        if (!(std::abs(rounded[at] - reference.value[i]) <= 1e-6 * reference.magnitude[i])) ++wrong;
+    for (const PtxImages& images : ptx_images()) {
+      SCOPED_TRACE(std::string(registered.info.name) + " on " + shape_name(shape) + " by " + images.compiler);
+      const std::vector<float> exact = convolve(registered, images.compiler, shape, integers);
+      const std::vector<float> rounded = convolve(registered, images.compiler, shape, real);
+      std::size_t wrong = 0;
+      for (std::size_t i = 0; i < exact.size(); ++i) {
+        if (!(exact[i] == integer_reference.value[i])) ++wrong;  // so the compilers agree bit for bit as well
+        if (!(std::abs(rounded[i] - reference.value[i]) <= 1e-6 * reference.magnitude[i])) ++wrong;
       }
+      EXPECT_EQ(wrong, 0U) << "of " << 2 * exact.size();
     }
-    EXPECT_EQ(wrong, 0U);
   }
+}
+
+TEST(PtxOfThisBuild, IsOfEachCompilerForTheSameKernels) {
+  if (ptx_images().empty()) GTEST_SKIP() << "no PTX in this build";
+  for (const PtxImages& images : ptx_images()) {
+    EXPECT_FALSE(images.version.empty());
+    EXPECT_EQ(images.files.size(), ptx_images().front().files.size());
+  }
+  simulated::SimulatedDeviceOptions options;
+  options.ptx_compiler = "icc";
+  expect_error<DeviceError>([&options] { simulated::SimulatedDevice device(options); }, {"no PTX of icc"});
 }
 
 INSTANTIATE_TEST_SUITE_P(Shapes, CudaOnTheSimulatedDevice, testing::ValuesIn(shapes()),

@@ -69,7 +69,7 @@ TEST(Registry, EveryFamilyHasTheSixStagesOfTheMission) {
     if (registered.info.rung) rungs[registered.info.family].insert(*registered.info.rung);
   }
   EXPECT_TRUE(rungs.contains("cpu"));
-#if CONVLADDER_HAS_CUDA
+#if CONVLADDER_HAS_CUDA_FAMILY
   EXPECT_TRUE(rungs.contains("cuda"));
 #endif
   for (const auto& [family, found] : rungs) {

@@ -72,7 +72,8 @@ SectorSet sectors_of(const Addresses& addresses, const AddressSpan& span) {
   sectors.list = addresses;
   for (std::uint64_t& sector : sectors.list) sector >>= kSectorShift;
   std::ranges::sort(sectors.list);
-  sectors.list_size = static_cast<int>(std::ranges::unique(sectors.list).begin() - sectors.list.begin());
+  const auto end = std::unique(sectors.list.begin(), sectors.list.end());
+  sectors.list_size = static_cast<int>(end - sectors.list.begin());
   return sectors;
 }
 

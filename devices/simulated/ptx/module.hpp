@@ -69,7 +69,8 @@ struct Operand {
   std::vector<Operand> elements;
 };
 
-/// Where an instruction came from in the source that was compiled (.loc); line 0 where nothing is known.
+/// Where an instruction came from in the source that was compiled (.loc); line 0 where nothing is known. Code inlined
+/// from another file than the kernel's counts as the line of the kernel that calls it.
 struct SourceLocation {
   int file = 0;  ///< number in Module::source_files
   int line = 0;

@@ -4,6 +4,7 @@
 #include <bit>
 #include <cstring>
 #include <map>
+#include <tuple>
 #include <utility>
 
 #include "devices/simulated/ptx/lexer.hpp"
@@ -235,6 +236,8 @@ class Parser {
     labels_.clear();
     scopes_.assign(1, {});
     source_ = {};
+    kernel_file_ = 0;
+    called_from_.clear();
     if (accept("(")) {
       while (!accept(")")) {
         parameter();
@@ -351,19 +354,41 @@ class Parser {
     kernel_.registers.push_back({name, type});
   }
 
-  /// ".loc 1 17 3", with ", function_name …, inlined_at …" behind it where a call was inlined.
+  /// ".loc 1 17 3", with ", function_name …, inlined_at 1 20 5" behind it where a call was inlined. Code that comes
+  /// from another file than the kernel, such as the toolkit's headers, is said to be where the kernel calls it.
   void location() {
-    source_.file = static_cast<int>(take_integer("a file number", 1 << 30));
-    source_.line = static_cast<int>(take_integer("a line", 1 << 30));
-    take_integer("a column", 1 << 30);
+    const Place place = take_place();
+    source_ = place.where;
+    if (kernel_file_ == 0) kernel_file_ = source_.file;
     const int line = tokens_[at_ - 1].position.line;
     while (current().kind != TokenKind::end && current().position.line == line) {
-      if (!take().is("inlined_at")) continue;
-      // Code of another file, of a header of the toolkit as a rule, is told by the place that called it.
-      const SourceLocation call{static_cast<int>(take_integer("a file number", 1 << 30)),
-                                static_cast<int>(take_integer("a line", 1 << 30))};
-      if (call.file != source_.file) source_ = call;
+      if (!accept("inlined_at")) {
+        take();
+        continue;
+      }
+      const Place call = take_place();
+      const auto outer = called_from_.find(call);  // that call may be in inlined code itself
+      const SourceLocation from = outer == called_from_.end() ? call.where : outer->second;
+      if (source_.file != kernel_file_) source_ = from;
     }
+    called_from_[place] = source_;
+  }
+
+  /// File, line and column of a `.loc`.
+  struct Place {
+    SourceLocation where;
+    int column = 0;
+    bool operator<(const Place& other) const {
+      return std::tie(where.file, where.line, column) < std::tie(other.where.file, other.where.line, other.column);
+    }
+  };
+
+  Place take_place() {
+    Place place;
+    place.where.file = static_cast<int>(take_integer("a file number", 1 << 30));
+    place.where.line = static_cast<int>(take_integer("a line", 1 << 30));
+    place.column = static_cast<int>(take_integer("a column", 1 << 30));
+    return place;
   }
 
   // --- instructions ---------------------------------------------------------------------------------------------
@@ -538,6 +563,8 @@ class Parser {
   Module module_;
   Kernel kernel_;
   SourceLocation source_;
+  int kernel_file_ = 0;                          // that of its first `.loc`
+  std::map<Place, SourceLocation> called_from_;  // what was made of every `.loc` of the kernel so far
   std::vector<std::map<std::string, int, std::less<>>> scopes_;
   std::map<std::string, int, std::less<>> labels_;
   std::vector<std::pair<std::size_t, Token>> pending_labels_;

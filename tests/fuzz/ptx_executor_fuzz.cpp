@@ -1,0 +1,87 @@
+// libFuzzer target for the execution of PTX. Whatever a kernel does, it comes to its end or to a KernelFault in one
+// line; nothing outside of the simulated device is touched, which the sanitizers see.
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <new>
+#include <string_view>
+
+#include "devices/simulated/execution/executor.hpp"
+#include "devices/simulated/memory/device_memory.hpp"
+#include "devices/simulated/ptx/parser.hpp"
+#include "ptx_fuzzing.hpp"
+
+namespace convladder {
+namespace {
+
+constexpr std::uint64_t kMemoryBytes = 1 << 20;
+constexpr std::uint64_t kBufferBytes = 1024;  // of each buffer whose address the kernel gets
+constexpr std::uint32_t kDynamicSharedBytes = 512;
+
+/// Nothing ends a loop that does not end itself: kernels that jump back are left out.
+bool jumps_back(const ptx::Kernel& kernel) {
+  for (std::size_t i = 0; i < kernel.instructions.size(); ++i) {
+    for (const ptx::Operand& operand : kernel.instructions[i].operands) {
+      if (operand.kind == ptx::OperandKind::label && operand.index <= static_cast<int>(i)) return true;
+    }
+  }
+  return false;
+}
+
+/// What a launch of it would need fits a GPU, and is not only large.
+bool is_small(const simulated::Program& program) {
+  return program.static_shared_bytes <= 227 * 1024 && program.local_bytes <= 16 * 1024 &&
+         program.parameter_bytes <= 4096 && program.register_bytes <= 1 << 18;
+}
+
+void run(const ptx::Module& module, const ptx::Kernel& kernel) {
+  simulated::DeviceMemory memory(kMemoryBytes);
+  const simulated::Program program = simulated::decode(module, kernel, [&memory](const ptx::Symbol& symbol) {
+    const std::uint64_t address = memory.allocate(symbol.bytes, symbol.name);
+    std::memcpy(memory.host(address), symbol.initial_bytes.data(), symbol.initial_bytes.size());
+    return address;
+  });
+  if (!is_small(program)) return;
+  simulated::LaunchConfiguration configuration;
+  configuration.grid = {2, 1, 1};
+  configuration.block = {40, 1, 1};  // a full warp and a part of one
+  configuration.dynamic_shared_bytes = kDynamicSharedBytes;
+  configuration.parameters.resize(program.parameter_bytes);
+  for (std::size_t i = 0; i < kernel.parameters.size(); ++i) {
+    // An address for what is as large as one, a small number otherwise.
+    const std::uint64_t bytes = kernel.parameters[i].bytes;
+    const std::uint64_t value = bytes == 8 ? memory.allocate(kBufferBytes, "buffer") : 37;
+    std::memcpy(configuration.parameters.data() + program.parameter_offsets[i], &value,
+                std::min<std::uint64_t>(bytes, sizeof value));
+  }
+  for (const bool collect_findings : {false, true}) {
+    configuration.collect_findings = collect_findings;
+    try {
+      const simulated::LaunchResult result = simulated::execute(program, memory, configuration);
+      ptx::require(result.counters.size() == kernel.instructions.size());
+      ptx::require(result.blocks == 2);
+    } catch (const simulated::KernelFault& fault) {
+      ptx::require(std::string_view(fault.what()).find('\n') == std::string_view::npos);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace convladder
+
+// NOLINTNEXTLINE(readability-identifier-naming): the name is libFuzzer's
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using namespace convladder;
+  try {
+    const ptx::Module module = ptx::parse_module({reinterpret_cast<const char*>(data), size}, "fuzzed");
+    for (const ptx::Kernel& kernel : module.kernels) {
+      if (!jumps_back(kernel)) run(module, kernel);
+    }
+  } catch (const ptx::PtxError& error) {
+    ptx::require_place_and_one_line(error.what());
+  } catch (const std::bad_alloc&) {
+    // Variables that do not fit into the device's memory.
+  }
+  return 0;
+}
