@@ -25,12 +25,20 @@ struct Configuration {
   simulated::SimulatedDeviceOptions options;
 };
 
+simulated::SimulatedDeviceOptions options_with(int host_threads, bool with_caches, bool checked) {
+  simulated::SimulatedDeviceOptions options;
+  if (checked) options.checkers = simulated::CheckerSet::all();
+  options.host_threads = host_threads;
+  options.with_caches = with_caches;
+  return options;
+}
+
 const std::vector<Configuration>& configurations() {
   static const std::vector<Configuration> all = {
-      {"1 thread", {.checkers = {}, .host_threads = 1}},
-      {"2 threads", {.checkers = {}, .host_threads = 2}},
-      {"no caches", {.checkers = {}, .host_threads = 1, .with_caches = false}},
-      {"checked", {.checkers = simulated::CheckerSet::all(), .host_threads = 1}},
+      {"1 thread", options_with(1, true, false)},
+      {"2 threads", options_with(2, true, false)},
+      {"no caches", options_with(1, false, false)},
+      {"checked", options_with(1, true, true)},
   };
   return all;
 }
