@@ -10,10 +10,12 @@
 
 #include "build_information.hpp"
 #include "harness/case_client.hpp"
+#include "harness/check_command.hpp"
 #include "harness/errors.hpp"
 #include "harness/list_command.hpp"
 #include "harness/nearest_name.hpp"
 #include "harness/run_command.hpp"
+#include "harness/shape_argument.hpp"
 #include "harness/simulate_command.hpp"
 #include "harness/whole_number.hpp"
 
@@ -21,7 +23,6 @@ namespace convladder {
 namespace {
 
 constexpr int kLargestBatch = 10'000'000;
-constexpr int kLargestSide = 1 << 20;
 
 constexpr const char* kRunExamples = R"(examples:
   convladder run                                       the ladder on every layer, batches 10, 100 and 1000
@@ -40,35 +41,10 @@ constexpr const char* kMainFooter = R"(examples:
   convladder list                      variants, layers and devices
   convladder run --batch 100,1000      runs the ladder, writes results/<host>-<time>/run.json
   convladder env                       what this machine is and has
+  convladder check                     the CUDA variants under all checkers, on every layer and on awkward shapes
   convladder simulate kernel.ptx ...   runs any kernel without a GPU, checks it and counts
 
 'convladder COMMAND --help' says more, with examples.)";
-
-/// The numbers of "C,H,W,M,K[,stride[,padding]]".
-ConvShape parse_shape(const std::string& text) {
-  std::vector<int> numbers;
-  for (const std::string& part : CLI::detail::split(text, ',')) {
-    numbers.push_back(parse_whole_number("--shape " + text, part, 0, kLargestSide));
-  }
-  if (numbers.size() < 5 || numbers.size() > 7) {
-    throw UserError(
-        fmt::format("--shape {}: expected C,H,W,M,K[,stride[,padding]], got {} numbers", text, numbers.size()));
-  }
-  numbers.resize(7, -1);
-  ConvShape shape{.batch = 1,
-                  .in_channels = numbers[0],
-                  .height = numbers[1],
-                  .width = numbers[2],
-                  .out_channels = numbers[3],
-                  .kernel = numbers[4],
-                  .stride = numbers[5] < 0 ? 1 : numbers[5],
-                  .padding = numbers[6] < 0 ? 0 : numbers[6],
-                  .groups = 1};
-  if (const std::string error = shape_error(shape); !error.empty()) {
-    throw UserError(fmt::format("--shape {}: {}", text, error));
-  }
-  return shape;
-}
 
 /// Empty if the text is a seed. (The conversion alone would take -1 for a very large number.)
 std::string seed_error(const std::string& text) {
@@ -248,6 +224,10 @@ int parse_and_execute(int argc, char** argv) {
   env->add_flag("--json", env_as_json, "as in the record of a run");
   env->footer("example:\n  convladder env --json");
 
+  CheckArguments check_arguments;
+  CLI::App* const check = app.add_subcommand("check", "run the CUDA variants under all checkers, without a GPU");
+  add_check_options(*check, check_arguments);
+
   SimulateArguments simulate_arguments;
   CLI::App* const simulate = app.add_subcommand("simulate", "run a PTX kernel on the simulated device");
   add_simulate_options(*simulate, simulate_arguments);
@@ -262,13 +242,14 @@ int parse_and_execute(int argc, char** argv) {
     return app.exit(version);
   } catch (const CLI::ParseError& error) {
     if (argc > 1 && argv[1][0] != '-' && app.get_subcommands().empty()) {
-      throw UserError(unknown_name_message("command", argv[1], {"list", "run", "env", "simulate"}));
+      throw UserError(unknown_name_message("command", argv[1], {"list", "run", "env", "check", "simulate"}));
     }
     throw UserError(fmt::format("{} (see 'convladder --help')", error.what()));
   }
   const std::vector<std::string> command_line(argv + 1, argv + argc);
   if (list->parsed()) return list_command(list_as_json);
   if (env->parsed()) return env_command(env_as_json);
+  if (check->parsed()) return check_command(check_arguments);
   if (simulate->parsed()) return simulate_command(simulate_arguments);
   return execute_run(*run, run_arguments, command_line);
 }

@@ -10,6 +10,7 @@
 #include "devices/kernel_resources.hpp"
 #include "devices/simulated/ptx/parser.hpp"
 #include "devices/simulated/simulated_device.hpp"
+#include "harness/checkers_argument.hpp"
 #include "harness/errors.hpp"
 #include "harness/file_bytes.hpp"
 #include "harness/kernel_argument.hpp"
@@ -218,27 +219,6 @@ SimulationReport simulate(const ptx::Module& module, const ptx::Kernel& kernel, 
     report.buffers.push_back(std::move(content));
   }
   return report;
-}
-
-/// "memory,race", "all" or "none".
-simulated::CheckerSet parse_checkers(const std::string& text) {
-  if (text == "all") return simulated::CheckerSet::all();
-  simulated::CheckerSet checkers;
-  if (text == "none") return checkers;
-  const std::vector<std::pair<std::string, bool*>> known = {{"memory", &checkers.memory},
-                                                            {"initialization", &checkers.initialization},
-                                                            {"race", &checkers.race},
-                                                            {"synchronization", &checkers.synchronization}};
-  for (const std::string& name : CLI::detail::split(text, ',')) {
-    const auto found = std::ranges::find(known, name, &std::pair<std::string, bool*>::first);
-    if (found == known.end()) {
-      std::vector<std::string> names = {"all", "none"};
-      for (const auto& [one, unused] : known) names.push_back(one);
-      throw UserError(fmt::format("--check {}: {}", text, unknown_name_message("checker", name, names)));
-    }
-    *found->second = true;
-  }
-  return checkers;
 }
 
 KernelLaunch parse_launch(const SimulateArguments& given, const ptx::Module& module, const ptx::Kernel& kernel) {

@@ -31,22 +31,6 @@ ordered_json values_json(const BufferContent& buffer) {
   return values;
 }
 
-ordered_json finding_json(const simulated::Finding& finding) {
-  return {{"checker", simulated::checker_name(finding.checker)},
-          {"problem", finding.problem},
-          {"kernel", finding.kernel},
-          {"opcode", finding.opcode},
-          {"ptx_line", finding.ptx_line},
-          {"source_file", finding.source_file},
-          {"source_line", finding.source_line},
-          {"block", dim_json(finding.block)},
-          {"thread", dim_json(finding.thread)},
-          {"space", finding.space},
-          {"address", finding.address},
-          {"allocation", finding.allocation},
-          {"count", finding.count}};
-}
-
 std::string shown_values(const BufferContent& buffer) {
   const std::size_t count = elements(buffer);
   const auto text = [&buffer](std::size_t i) {
@@ -93,6 +77,22 @@ void print_counters(const std::vector<KernelCounters>& launches) {
 }
 
 }  // namespace
+
+ordered_json finding_json(const simulated::Finding& finding) {
+  return {{"checker", simulated::checker_name(finding.checker)},
+          {"problem", finding.problem},
+          {"kernel", finding.kernel},
+          {"opcode", finding.opcode},
+          {"ptx_line", finding.ptx_line},
+          {"source_file", finding.source_file},
+          {"source_line", finding.source_line},
+          {"block", dim_json(finding.block)},
+          {"thread", dim_json(finding.thread)},
+          {"space", finding.space},
+          {"address", finding.address},
+          {"allocation", finding.allocation},
+          {"count", finding.count}};
+}
 
 ordered_json to_json(const SimulationReport& report) {
   ordered_json outputs = ordered_json::array();

@@ -33,6 +33,8 @@ struct SimulationReport {
   std::string fault;  ///< what ended the kernel, empty if it came to its end
 };
 
+nlohmann::ordered_json finding_json(const simulated::Finding& finding);
+
 /// Everything, with all values of the result buffers.
 nlohmann::ordered_json to_json(const SimulationReport& report);
 

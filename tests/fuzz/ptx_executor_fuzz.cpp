@@ -18,16 +18,7 @@ namespace {
 constexpr std::uint64_t kMemoryBytes = 1 << 20;
 constexpr std::uint64_t kBufferBytes = 1024;  // of each buffer whose address the kernel gets
 constexpr std::uint32_t kDynamicSharedBytes = 512;
-
-/// Nothing ends a loop that does not end itself: kernels that jump back are left out.
-bool jumps_back(const ptx::Kernel& kernel) {
-  for (std::size_t i = 0; i < kernel.instructions.size(); ++i) {
-    for (const ptx::Operand& operand : kernel.instructions[i].operands) {
-      if (operand.kind == ptx::OperandKind::label && operand.index <= static_cast<int>(i)) return true;
-    }
-  }
-  return false;
-}
+constexpr std::uint64_t kMostOperations = 100'000;  // ends the loops that do not end themselves
 
 /// What a launch of it would need fits a GPU, and is not only large.
 bool is_small(const simulated::Program& program) {
@@ -47,6 +38,7 @@ void run(const ptx::Module& module, const ptx::Kernel& kernel) {
   configuration.grid = {2, 1, 1};
   configuration.block = {40, 1, 1};  // a full warp and a part of one
   configuration.dynamic_shared_bytes = kDynamicSharedBytes;
+  configuration.most_operations = kMostOperations;
   configuration.parameters.resize(program.parameter_bytes);
   for (std::size_t i = 0; i < kernel.parameters.size(); ++i) {
     // An address for what is as large as one, a small number otherwise.
@@ -76,7 +68,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   try {
     const ptx::Module module = ptx::parse_module({reinterpret_cast<const char*>(data), size}, "fuzzed");
     for (const ptx::Kernel& kernel : module.kernels) {
-      if (!jumps_back(kernel)) run(module, kernel);
+      run(module, kernel);
     }
   } catch (const ptx::PtxError& error) {
     ptx::require_place_and_one_line(error.what());

@@ -1,0 +1,13 @@
+// Which checkers are to look on, as typed on the command line.
+#pragma once
+
+#include <string>
+
+#include "devices/simulated/checkers/checker_set.hpp"
+
+namespace convladder {
+
+/// "memory,race", "all" or "none". Throws UserError for other names, with the known ones.
+simulated::CheckerSet parse_checkers(const std::string& text);
+
+}  // namespace convladder
