@@ -65,11 +65,13 @@ void print_counters(const std::vector<KernelCounters>& launches) {
   for (const KernelCounters& launch : launches) {
     fmt::print("\ncounters\n");
     std::size_t zeros = 0;
-    for (const auto& [name, value] : launch.values) {
-      if (value != 0) {
-        fmt::print("  {:<72} {:>20}\n", name, figure(name, value));
-      } else {
-        ++zeros;
+    for (const auto* values : {&launch.values, &launch.modelled}) {
+      for (const auto& [name, value] : *values) {
+        if (value != 0) {
+          fmt::print("  {:<72} {:>20}\n", name, figure(name, value));
+        } else {
+          ++zeros;
+        }
       }
     }
     if (zeros > 0) fmt::print("  and {} that are 0\n", zeros);
@@ -105,7 +107,9 @@ ordered_json to_json(const SimulationReport& report) {
   }
   ordered_json counters = ordered_json::object();
   for (const KernelCounters& launch : report.counters) {
-    for (const auto& [name, value] : launch.values) counters[name] = value;
+    for (const auto* values : {&launch.values, &launch.modelled}) {
+      for (const auto& [name, value] : *values) counters[name] = value;
+    }
   }
   ordered_json findings = ordered_json::array();
   for (const simulated::Finding& finding : report.findings) findings.push_back(finding_json(finding));

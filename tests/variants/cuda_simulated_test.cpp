@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstdlib>
 #include <vector>
 
 #include "datasets/seeded_random.hpp"
@@ -42,6 +43,19 @@ std::vector<ConvShape> shapes() {
   return all;
 }
 
+/// AlexNet's five convolutions in full. They take minutes: run with CONVLADDER_SLOW_TESTS=1.
+std::vector<ConvShape> alexnet_shapes() {
+  std::vector<ConvShape> all;
+  for (const int batch : {1, 3, 8}) {
+    all.push_back({batch, 3, 227, 227, 96, 11, 4});
+    all.push_back({batch, 96, 27, 27, 256, 5, 1, 2});
+    all.push_back({batch, 256, 13, 13, 384, 3, 1, 1});
+    all.push_back({batch, 384, 13, 13, 384, 3, 1, 1});
+    all.push_back({batch, 384, 13, 13, 256, 3, 1, 1});
+  }
+  return all;
+}
+
 struct Tensors {
   std::vector<float> input;
   std::vector<float> weights;
@@ -65,22 +79,22 @@ class CudaOnTheSimulatedDevice : public testing::TestWithParam<ConvShape> {
   void SetUp() override {
     if (ptx_images().empty()) GTEST_SKIP() << "no PTX in this build";
   }
-
-  static std::vector<float> convolve(const RegisteredVariant& registered, const std::string& compiler,
-                                     const ConvShape& shape, const Tensors& from) {
-    simulated::SimulatedDeviceOptions options;
-    options.ptx_compiler = compiler;
-    simulated::SimulatedDevice device(options);
-    std::vector<float> output(static_cast<std::size_t>(shape.output_elements()), std::nanf(""));
-    const DeviceBuffer x = device.allocate(from.input.size() * sizeof(float), "input");
-    const DeviceBuffer y = device.allocate(output.size() * sizeof(float), "output");
-    device.copy_to_device(x.address(), from.input.data(), x.bytes());
-    device.copy_to_device(y.address(), output.data(), y.bytes());
-    registered.variant->prepare(device, shape, from.weights.data(), {x.floats(), y.floats()})->convolve();
-    device.copy_to_host(output.data(), y.address(), y.bytes());
-    return output;
-  }
 };
+
+std::vector<float> convolve(const RegisteredVariant& registered, const std::string& compiler, const ConvShape& shape,
+                            const Tensors& from) {
+  simulated::SimulatedDeviceOptions options;
+  options.ptx_compiler = compiler;
+  simulated::SimulatedDevice device(options);
+  std::vector<float> output(static_cast<std::size_t>(shape.output_elements()), std::nanf(""));
+  const DeviceBuffer x = device.allocate(from.input.size() * sizeof(float), "input");
+  const DeviceBuffer y = device.allocate(output.size() * sizeof(float), "output");
+  device.copy_to_device(x.address(), from.input.data(), x.bytes());
+  device.copy_to_device(y.address(), output.data(), y.bytes());
+  registered.variant->prepare(device, shape, from.weights.data(), {x.floats(), y.floats()})->convolve();
+  device.copy_to_host(output.data(), y.address(), y.bytes());
+  return output;
+}
 
 /// The reference of every image of a batch, one behind the other.
 ReferenceOutput batch_reference(const ConvShape& shape, const Tensors& from) {
@@ -94,24 +108,76 @@ ReferenceOutput batch_reference(const ConvShape& shape, const Tensors& from) {
   return all;
 }
 
-TEST_P(CudaOnTheSimulatedDevice, ComputesTheConvolutionAsEachCompilerMadeIt) {
-  const ConvShape shape = GetParam();
-  const Tensors real = tensors(shape, false);
-  const Tensors integers = tensors(shape, true);
-  const ReferenceOutput reference = batch_reference(shape, real);
-  const ReferenceOutput integer_reference = batch_reference(shape, integers);
+/// Holds every variant from every compiler's PTX against the reference; bit for bit, where the numbers are integers.
+void expect_convolutions(const ConvShape& shape, bool are_integers) {
+  const Tensors numbers = tensors(shape, are_integers);
+  const ReferenceOutput reference = batch_reference(shape, numbers);
   for (const RegisteredVariant& registered : registered_variants()) {
     if (registered.info.family != "cuda" || registered.variant->launch_plan(shape).empty()) continue;
     for (const PtxImages& images : ptx_images()) {
       SCOPED_TRACE(std::string(registered.info.name) + " on " + shape_name(shape) + " by " + images.compiler);
-      const std::vector<float> exact = convolve(registered, images.compiler, shape, integers);
-      const std::vector<float> rounded = convolve(registered, images.compiler, shape, real);
+      const std::vector<float> output = convolve(registered, images.compiler, shape, numbers);
       std::size_t wrong = 0;
-      for (std::size_t i = 0; i < exact.size(); ++i) {
-        if (!(exact[i] == integer_reference.value[i])) ++wrong;  // so the compilers agree bit for bit as well
-        if (!(std::abs(rounded[i] - reference.value[i]) <= 1e-6 * reference.magnitude[i])) ++wrong;
+      for (std::size_t i = 0; i < output.size(); ++i) {
+        const double allowed = are_integers ? 0 : 1e-6 * reference.magnitude[i];
+        if (!(std::abs(output[i] - reference.value[i]) <= allowed)) ++wrong;
       }
-      EXPECT_EQ(wrong, 0U) << "of " << 2 * exact.size();
+      EXPECT_EQ(wrong, 0U) << "of " << output.size();
+    }
+  }
+}
+
+TEST_P(CudaOnTheSimulatedDevice, ComputesTheConvolutionAsEachCompilerMadeIt) {
+  expect_convolutions(GetParam(), true);
+  expect_convolutions(GetParam(), false);
+}
+
+class AlexNetOnTheSimulatedDevice : public CudaOnTheSimulatedDevice {
+ protected:
+  void SetUp() override {
+    CudaOnTheSimulatedDevice::SetUp();
+    if (std::getenv("CONVLADDER_SLOW_TESTS") == nullptr)
+      GTEST_SKIP() << "takes minutes; CONVLADDER_SLOW_TESTS=1 runs it";
+  }
+};
+
+TEST_P(AlexNetOnTheSimulatedDevice, ComputesTheConvolutionAsEachCompilerMadeIt) {
+  expect_convolutions(GetParam(), true);
+  if (GetParam().batch == 1) expect_convolutions(GetParam(), false);
+}
+
+/// Outputs and counters, those of the caches included.
+struct Observed {
+  std::vector<float> output;
+  std::vector<KernelCounters> counters;
+  bool operator==(const Observed&) const = default;
+};
+
+TEST(CudaVariants, AreTheSameBitsAndCountsForEveryNumberOfHostThreads) {
+  if (ptx_images().empty()) GTEST_SKIP() << "no PTX in this build";
+  const ConvShape shape{3, 2, 30, 26, 6, 5};
+  const Tensors numbers = tensors(shape, false);
+  const auto observe = [&](const RegisteredVariant& registered, int host_threads) {
+    simulated::SimulatedDeviceOptions options;
+    options.host_threads = host_threads;
+    simulated::SimulatedDevice device(options);
+    Observed observed{std::vector<float>(static_cast<std::size_t>(shape.output_elements())), {}};
+    const DeviceBuffer x = device.allocate(numbers.input.size() * sizeof(float), "input");
+    const DeviceBuffer y = device.allocate(observed.output.size() * sizeof(float), "output");
+    device.copy_to_device(x.address(), numbers.input.data(), x.bytes());
+    registered.variant->prepare(device, shape, numbers.weights.data(), {x.floats(), y.floats()})->convolve();
+    device.copy_to_host(observed.output.data(), y.address(), y.bytes());
+    observed.counters = device.take_counters();
+    return observed;
+  };
+  for (const RegisteredVariant& registered : registered_variants()) {
+    if (registered.info.family != "cuda" || registered.variant->launch_plan(shape).empty()) continue;
+    SCOPED_TRACE(registered.info.name);
+    const Observed first = observe(registered, 1);
+    EXPECT_FALSE(first.counters.at(0).values.empty());
+    EXPECT_FALSE(first.counters.at(0).modelled.empty());
+    for (const int host_threads : {1, 2, 7}) {
+      for (int run = 0; run < (kSanitized ? 1 : 10); ++run) EXPECT_EQ(observe(registered, host_threads), first);
     }
   }
 }
@@ -127,10 +193,12 @@ TEST(PtxOfThisBuild, IsOfEachCompilerForTheSameKernels) {
   expect_error<DeviceError>([&options] { simulated::SimulatedDevice device(options); }, {"no PTX of icc"});
 }
 
-INSTANTIATE_TEST_SUITE_P(Shapes, CudaOnTheSimulatedDevice, testing::ValuesIn(shapes()),
-                         [](const testing::TestParamInfo<ConvShape>& info) {
-                           return shape_name(info.param) + "B" + std::to_string(info.param.batch);
-                         });
+std::string name_of(const testing::TestParamInfo<ConvShape>& info) {
+  return shape_name(info.param) + "B" + std::to_string(info.param.batch);
+}
+
+INSTANTIATE_TEST_SUITE_P(AlexNet, AlexNetOnTheSimulatedDevice, testing::ValuesIn(alexnet_shapes()), name_of);
+INSTANTIATE_TEST_SUITE_P(Shapes, CudaOnTheSimulatedDevice, testing::ValuesIn(shapes()), name_of);
 
 }  // namespace
 }  // namespace convladder

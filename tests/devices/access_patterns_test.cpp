@@ -1,0 +1,194 @@
+// Sectors, wavefronts, bank conflicts and divergence of small access patterns, against values worked out by hand.
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "devices/ptx_kernels.hpp"
+
+namespace convladder::simulated {
+namespace {
+
+/// One warp that computes a byte offset %r2 from its lane %r1 and accesses memory there, under the predicate %p1.
+struct Pattern {
+  std::string name;
+  std::string offset;  ///< PTX that sets %r2
+  std::string access;  ///< the access, with ADDRESS for its address
+  std::string lanes;   ///< PTX that sets %p1: which lanes take part
+  std::uint64_t expected = 0;
+};
+
+const std::string kAllTakePart = "setp.ge.u32 %p1, %r1, 0;";
+const std::string kLoad = "ld.global.f32 %f1, [%rd3];";
+const std::string kSharedLoad = "ld.shared.f32 %f1, [%r2];";
+
+std::string text_of(const Pattern& pattern) {
+  return kernel_text(".param .u64 data",
+                     ".reg .pred %p<3>; .reg .b32 %r<5>; .reg .b64 %rd<5>; .reg .f32 %f<5>;\n"
+                     "mov.u32 %r1, %tid.x; ld.param.u64 %rd1, [data];\n" +
+                         pattern.offset + "\ncvt.u64.u32 %rd2, %r2; add.s64 %rd3, %rd1, %rd2;\n" + pattern.lanes +
+                         "\n@%p1 " + pattern.access + "\nret;");
+}
+
+/// The counters of the access alone.
+InstructionCounters counters_of(const Pattern& pattern) {
+  KernelRun kernel(text_of(pattern));
+  kernel.set(0, kernel.array(std::vector<float>(4096), "data"));
+  return kernel.of(kernel.launch({1}, {32}, 16384), pattern.access.substr(0, pattern.access.find(' ')));
+}
+
+void expect_all(const std::vector<Pattern>& patterns, std::uint64_t InstructionCounters::*counter) {
+  for (const Pattern& pattern : patterns) EXPECT_EQ(counters_of(pattern).*counter, pattern.expected) << pattern.name;
+}
+
+TEST(AccessPatterns, SectorsOfARequest) {
+  expect_all(
+      {
+          // 32 lanes x 4 bytes = 128 bytes = 4 sectors.
+          {"neighbours", "shl.b32 %r2, %r1, 2;", kLoad, kAllTakePart, 4},
+          // From byte 4 to byte 132: the fifth sector is touched by the last lane.
+          {"neighbours, one float further", "mad.lo.u32 %r2, %r1, 4, 4;", kLoad, kAllTakePart, 5},
+          // 8 bytes apart: 256 bytes.
+          {"every second float", "shl.b32 %r2, %r1, 3;", kLoad, kAllTakePart, 8},
+          // 32 bytes apart: a sector a lane.
+          {"a sector each", "shl.b32 %r2, %r1, 5;", kLoad, kAllTakePart, 32},
+          // 128 bytes apart, beyond the window of 64 sectors in which sets are bits.
+          {"a line each", "shl.b32 %r2, %r1, 7;", kLoad, kAllTakePart, 32},
+          {"all the same", "mov.u32 %r2, 64;", kLoad, kAllTakePart, 1},
+          // 4 bytes a lane downwards: as upwards.
+          {"backwards", "sub.u32 %r2, 31, %r1; shl.b32 %r2, %r2, 2;", kLoad, kAllTakePart, 4},
+          // Lanes 0 to 9: 40 bytes from the begin of a sector.
+          {"ten lanes", "shl.b32 %r2, %r1, 2;", kLoad, "setp.lt.u32 %p1, %r1, 10;", 2},
+          // Every eighth lane of neighbours: one lane in each of the four sectors.
+          {"every eighth lane", "shl.b32 %r2, %r1, 2;", kLoad, "and.b32 %r3, %r1, 7; setp.eq.u32 %p1, %r3, 0;", 4},
+          // 16 bytes a lane: 512 bytes.
+          {"vectors of four", "shl.b32 %r2, %r1, 4;", "ld.global.v4.f32 {%f1, %f2, %f3, %f4}, [%rd3];", kAllTakePart,
+           16},
+          // Rows of 7 floats, as a 7-wide tile of a 33-wide image is read: 4 rows of 28 bytes and 4 lanes of a fifth,
+          // 132 bytes apart. Rows begin at bytes 0, 132, 264, 396, 528 and touch 1, 1, 2, 2, 1 sectors.
+          {"a tile of an image",
+           "div.u32 %r3, %r1, 7; rem.u32 %r4, %r1, 7; mad.lo.u32 %r2, %r3, 33, %r4; shl.b32 %r2, %r2, 2;", kLoad,
+           kAllTakePart, 7},
+      },
+      &InstructionCounters::sectors);
+}
+
+TEST(AccessPatterns, WavefrontsOfASharedAccess) {
+  expect_all(
+      {
+          {"a bank each", "shl.b32 %r2, %r1, 2;", kSharedLoad, kAllTakePart, 1},
+          {"one word for all", "mov.u32 %r2, 8;", kSharedLoad, kAllTakePart, 1},
+          // Two words of each even bank.
+          {"stride 2", "shl.b32 %r2, %r1, 3;", kSharedLoad, kAllTakePart, 2},
+          {"stride 16", "shl.b32 %r2, %r1, 6;", kSharedLoad, kAllTakePart, 16},
+          {"stride 32", "shl.b32 %r2, %r1, 7;", kSharedLoad, kAllTakePart, 32},
+          // A column of a tile padded to 33 words.
+          {"stride 33", "mul.lo.u32 %r2, %r1, 132;", kSharedLoad, kAllTakePart, 1},
+          // Of the column in stride 32, 5 lanes.
+          {"stride 32, five lanes", "shl.b32 %r2, %r1, 7;", kSharedLoad, "setp.lt.u32 %p1, %r1, 5;", 5},
+          // Rows of a 16-wide block in a tile of 20 words: lanes 16.. begin at word 20, so banks 20 to 31 and 0 to 3,
+          // of which 0 to 3 hold words 32 to 35 beside words 0 to 3.
+          {"two rows of a tile",
+           "shr.u32 %r3, %r1, 4; and.b32 %r4, %r1, 15; mad.lo.u32 %r2, %r3, 20, %r4; shl.b32 %r2, %r2, 2;", kSharedLoad,
+           kAllTakePart, 2},
+          // 8 bytes a lane: two halves of 32 words.
+          {"vectors of two", "shl.b32 %r2, %r1, 3;", "ld.shared.v2.f32 {%f1, %f2}, [%r2];", kAllTakePart, 2},
+          // One half only.
+          {"vectors of two, 16 lanes", "shl.b32 %r2, %r1, 3;", "ld.shared.v2.f32 {%f1, %f2}, [%r2];",
+           "setp.lt.u32 %p1, %r1, 16;", 1},
+      },
+      &InstructionCounters::wavefronts);
+}
+
+TEST(AccessPatterns, ConflictsAreWhatIsBeyondOnePassForEachPart) {
+  const InstructionCounters strided = counters_of({"", "shl.b32 %r2, %r1, 4;", kSharedLoad, kAllTakePart, 0});
+  EXPECT_EQ(strided.wavefronts, 4U);
+  EXPECT_EQ(strided.ideal_wavefronts, 1U);
+  const InstructionCounters vectors =
+      counters_of({"", "shl.b32 %r2, %r1, 4;", "ld.shared.v4.f32 {%f1, %f2, %f3, %f4}, [%r2];", kAllTakePart, 0});
+  EXPECT_EQ(vectors.wavefronts, 4U);
+  EXPECT_EQ(vectors.ideal_wavefronts, 4U);
+}
+
+std::uint64_t divergent_branches(const std::string& condition, unsigned threads) {
+  KernelRun kernel(kernel_text(".param .u64 data", ".reg .pred %p<2>; .reg .b32 %r<3>;\nmov.u32 %r1, %tid.x;\n" +
+                                                       condition + "\n@%p1 bra other;\nmov.u32 %r2, 1;\nother:\nret;"));
+  kernel.set(0, kernel.array(std::vector<float>(1), "data"));
+  return kernel.of(kernel.launch({1}, {threads}), "bra").divergent_branches;
+}
+
+TEST(AccessPatterns, DivergentBranches) {
+  EXPECT_EQ(divergent_branches("setp.lt.u32 %p1, %r1, 64;", 128), 0U);  // whole warps go one way
+  EXPECT_EQ(divergent_branches("setp.lt.u32 %p1, %r1, 40;", 128), 1U);  // the second warp parts
+  EXPECT_EQ(divergent_branches("and.b32 %r2, %r1, 1; setp.eq.u32 %p1, %r2, 0;", 128), 4U);
+  EXPECT_EQ(divergent_branches("setp.lt.u32 %p1, %r1, 100;", 100), 0U);  // lanes that do not exist take no way
+}
+
+/// The traffic of one kernel below the L1 of a GPU with one multiprocessor, 64 KiB of L1 and 1 MiB of L2.
+CacheCounters traffic_of(const std::string& body, Dim3 grid) {
+  const GpuModel small{.name = "small",
+                       .title = "small",
+                       .source = "this test",
+                       .multiprocessors = 1,
+                       .warps_per_multiprocessor = 64,
+                       .blocks_per_multiprocessor = 1,
+                       .l1_bytes = 64 * 1024,
+                       .shared_splits = {0},
+                       .l2_bytes = 1024 * 1024};
+  KernelRun kernel(kernel_text(".param .u64 data",
+                               ".reg .b32 %r<5>; .reg .b64 %rd<5>; .reg .f32 %f<5>;\n"
+                               "mov.u32 %r1, %tid.x; mov.u32 %r2, %ctaid.x; mad.lo.u32 %r3, %r2, 32, %r1;\n"
+                               "ld.param.u64 %rd1, [data]; mul.wide.u32 %rd2, %r3, 4; add.s64 %rd3, %rd1, %rd2;\n" +
+                                   body + "\nret;"));
+  kernel.set(0, kernel.array(std::vector<float>(std::size_t{1} << 20), "data"));
+  LaunchConfiguration configuration;
+  configuration.grid = grid;
+  configuration.block = {32};
+  configuration.gpu = &small;
+  return kernel.launch(configuration).caches;
+}
+
+TEST(Caches, AStreamComesFromMemoryOnce) {
+  const CacheCounters once = traffic_of("ld.global.f32 %f1, [%rd3];", {1000});
+  EXPECT_EQ(once.l1_load_sectors, 4000U);
+  EXPECT_EQ(once.l1_load_hits, 0U);
+  EXPECT_EQ(once.dram_read_sectors, 4000U);
+  EXPECT_EQ(once.dram_write_sectors, 0U);
+}
+
+TEST(Caches, WhatIsReadAgainIsInTheL1) {
+  const CacheCounters twice = traffic_of("ld.global.f32 %f1, [%rd3]; ld.global.f32 %f2, [%rd3];", {1000});
+  EXPECT_EQ(twice.l1_load_sectors, 8000U);
+  EXPECT_EQ(twice.l1_load_hits, 4000U);
+  EXPECT_EQ(twice.l2_read_sectors, 4000U);
+  EXPECT_EQ(twice.dram_read_sectors, 4000U);
+}
+
+TEST(Caches, StoresPassTheL1AndAreWrittenOnce) {
+  const CacheCounters stores = traffic_of("st.global.f32 [%rd3], %f1; st.global.f32 [%rd3], %f1;", {1000});
+  EXPECT_EQ(stores.l2_write_sectors, 8000U);
+  EXPECT_EQ(stores.dram_write_sectors, 4000U);  // the second store found its sector in the L2
+  EXPECT_EQ(stores.dram_read_sectors, 0U);
+}
+
+TEST(Caches, WhatExceedsTheL2IsWrittenBackOnTheWay) {
+  // 4 MiB of stores through 1 MiB: all of it gets to memory, each sector once.
+  const CacheCounters stores = traffic_of("st.global.f32 [%rd3], %f1;", {32768});
+  EXPECT_EQ(stores.l2_write_sectors, 131072U);
+  EXPECT_EQ(stores.dram_write_sectors, 131072U);
+}
+
+TEST(Caches, SharedMemoryTakesFromTheL1) {
+  const GpuModel& h100 = gpu_models().front();
+  EXPECT_EQ(h100.name, "h100");
+  EXPECT_EQ(l1_cache_bytes(h100, 256, 0), 256U * 1024);
+  // 8 blocks of 256 threads fit; 8 x (2 + 1) KiB need the split of 32 KiB.
+  EXPECT_EQ(resident_blocks(h100, 256, 2048), 8U);
+  EXPECT_EQ(l1_cache_bytes(h100, 256, 2048), (256U - 32) * 1024);
+  // 100 KiB a block: two are resident, 202 KiB need the largest split.
+  EXPECT_EQ(resident_blocks(h100, 256, 100 * 1024), 2U);
+  EXPECT_EQ(l1_cache_bytes(h100, 256, 100 * 1024), (256U - 228) * 1024);
+}
+
+}  // namespace
+}  // namespace convladder::simulated
