@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Draws a run: ladder, time over batch, throughput over batch, and the table. It only draws what run.json holds."""
+"""Draws a run: ladder, time and throughput over batch, counters, and the table. It only draws what run.json holds."""
 
 from __future__ import annotations
 
@@ -10,11 +10,12 @@ import re
 import sys
 import warnings
 from pathlib import Path
-from typing import Optional, Sequence
+from typing import Any, Optional, Sequence
 
 from convladder_charts import table
 from convladder_charts.json_text import RecordError
-from convladder_charts.record import Group, Record, load, printable
+from convladder_charts.record import Record, load
+from convladder_charts.stage import printable
 
 BAD_INPUT = 3
 CANNOT_WRITE = 4
@@ -27,7 +28,8 @@ examples:
   scripts/charts.py run.json --device cpu --batch 1000         one device; the ladder at batch 1000
 
 The first device that has times gets the plain file names (measured before predicted, cuda before cpu), every
-other one has its name in the file's: ladder-cpu.svg. The same run.json gives the same files, byte for byte.
+other one has its name in the file's: ladder-cpu.svg. A run in which a device counted instead of timing gets counters.svg
+as well. The same run.json gives the same files, byte for byte.
 
 exit status: 0 drawn (also when no case has a time: the charts say so), 2 usage, 3 no readable run,
 4 cannot write."""
@@ -85,45 +87,50 @@ def _formats(text: str) -> tuple[str, ...]:
 
 def _selected(record: Record, options: argparse.Namespace) -> Record:
     """The record with the asked devices only; asking for what it does not hold is bad input."""
-    groups = record.groups
+    groups, counted = record.groups, record.counted
     if options.device:
-        held = sorted({group.device for group in groups})
+        held = sorted({group.device for group in (*groups, *counted)})
         unknown = [name for name in options.device if name not in held]
         if unknown:
             raise RecordError(f"{options.run}: no device {printable(', '.join(unknown))}; it holds {', '.join(held)}")
         groups = tuple(group for group in groups if group.device in options.device)
+        counted = tuple(group for group in counted if group.device in options.device)
     if options.batch is not None:
-        held = sorted({ladder.batch for group in groups for ladder in group.ladders})
+        held = sorted({ladder.batch for group in (*groups, *counted) for ladder in group.ladders})
         if options.batch not in held:
             raise RecordError(f"{options.run}: no batch {options.batch}; it holds {', '.join(map(str, held))}")
-    return dataclasses.replace(record, groups=groups)
+    return dataclasses.replace(record, groups=groups, counted=counted)
 
 
 def _write_all(record: Record, output: Path, options: argparse.Namespace) -> list[Path]:
     """Draws group by group: no two devices, and nothing measured and predicted, share an axis."""
-    from convladder_charts import ladder, nothing, style, throughput_over_batch, time_over_batch
+    from convladder_charts import counters, ladder, nothing, style, throughput_over_batch, time_over_batch
     from convladder_charts.page import save, write
 
     charts = {"ladder": ladder.draw, "time_over_batch": time_over_batch.draw,
               "throughput_over_batch": throughput_over_batch.draw}
+    drawings = [(f"{name}{_suffix(index, group)}", (draw if group else nothing.draw), group)
+                for index, group in enumerate(record.drawn or (None,)) for name, draw in charts.items()]
+    drawings += [(f"counters{_suffix(index, group)}", counters.draw, group)
+                 for index, group in enumerate(record.counted) if group.chosen(options.batch)]
     written = []
     with style.applied():
-        for index, group in enumerate(record.drawn or (None,)):
-            for name, draw in charts.items():
-                page, title, description = (draw if group else nothing.draw)(record, group, options.batch)
-                for ending in options.format:
-                    path = output / f"{name}{_suffix(index, group)}.{ending}"
-                    save(page, path, title, description)
-                    written.append(path)
+        for name, draw, group in drawings:
+            page, title, description = draw(record, group, options.batch)
+            for ending in options.format:
+                path = output / f"{name}.{ending}"
+                save(page, path, title, description)
+                written.append(path)
     write(output / "table.md", table.markdown(record).encode("utf-8"))
     return [*written, output / "table.md"]
 
 
-def _suffix(index: int, group: Optional[Group]) -> str:
+def _suffix(index: int, group: Any) -> str:
+    """What tells a further group's file from the first one's."""
     if index == 0 or group is None:
         return ""
     parts = [group.device] + [group.family] * (group.family != group.device)
-    parts += [group.kind] * (group.kind != "measured")
+    parts += [group.kind] * (group.kind not in ("measured", "counted"))
     return "".join("-" + re.sub(r"[^a-z0-9]+", "_", part.lower()) for part in parts)
 
 

@@ -110,6 +110,12 @@ class Node:
             raise self.wrong("a finite number")
         return float(self.value)
 
+    def numbers(self) -> dict[str, float]:
+        """An object all of whose members are finite numbers."""
+        if not isinstance(self.value, dict):
+            raise self.wrong("an object")
+        return {name: self.field(name).number() for name in self.value}
+
     def boolean(self) -> bool:
         """true or false."""
         if not isinstance(self.value, bool):

@@ -5,36 +5,17 @@ Nothing is computed here that run.json already says: times, ratios and rates are
 
 from __future__ import annotations
 
-import unicodedata
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Callable, Optional, TypeVar
+from typing import Optional
 
+from convladder_charts import counted
+from convladder_charts.counted import CountedGroup
 from convladder_charts.json_text import Node, RecordError, read_json
+from convladder_charts.stage import Stage, optional, printable, shape_text, stages_of
 
 SCHEMA_VERSION = "1.0"
-LONGEST_NAME = 60
-_UNDRAWABLE = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
 _REAL_DEVICES = {"cuda": 0, "cpu": 1}
-
-T = TypeVar("T")
-
-
-@dataclass(frozen=True)
-class Stage:
-    """A variant: a rung of its family's ladder, or a library beside it."""
-
-    family: str
-    rung: Optional[int]
-    name: str
-    title: str
-    twin: int = 0
-    """How many stages of the family with the same rung come before it."""
-
-    @property
-    def is_library(self) -> bool:
-        """Libraries have no rung: they are the ladder's ceiling."""
-        return self.rung is None
 
 
 @dataclass(frozen=True)
@@ -139,6 +120,7 @@ class Record:
     date: str
     warnings: tuple[str, ...]
     groups: tuple[Group, ...]
+    counted: tuple[CountedGroup, ...] = ()
 
     @property
     def drawn(self) -> tuple[Group, ...]:
@@ -147,15 +129,9 @@ class Record:
 
     @property
     def skipped_lines(self) -> tuple[str, ...]:
-        """One line for each group that has none."""
-        return tuple(group.skipped_line() for group in self.groups if not group.has_times)
-
-
-def printable(text: str, longest: int = LONGEST_NAME) -> str:
-    """A text of the record on one line, without characters that steer a terminal or break XML."""
-    kept = "".join(" " if unicodedata.category(c) in _UNDRAWABLE else c for c in text)
-    kept = " ".join(kept.split())
-    return kept if len(kept) <= longest else kept[: longest - 1] + "…"
+        """One line for each group that has none, and for each that counted instead."""
+        return (*(group.skipped_line() for group in self.groups if not group.has_times),
+                *(group.line for group in self.counted))
 
 
 def load(path: Path) -> Record:
@@ -163,7 +139,7 @@ def load(path: Path) -> Record:
     root = Node(read_json(path), path)
     _check_is_run(root)
     context = root.field("context")
-    stages = _stages(root.field("variants"))
+    stages = stages_of(root.field("variants"))
     cases = {case.field("id").text(): case for case in root.field("cases").items()}
     return Record(
         host=printable(context.field("host").field("name").text()),
@@ -174,6 +150,8 @@ def load(path: Path) -> Record:
         date=printable(context.field("date").text()),
         warnings=_warnings(root, len(cases)),
         groups=_groups(root.field("ladders"), stages, cases, context),
+        counted=counted.groups_of(cases.values(), stages, lambda device, key: _fact(device, key, context),
+                                  lambda device: _hardware(device, context)),
     )
 
 
@@ -184,10 +162,6 @@ def _check_is_run(root: Node) -> None:
     version = root.field("schema_version")
     if version.value != SCHEMA_VERSION:
         raise version.wrong(f"schema version \"{SCHEMA_VERSION}\"")
-
-
-def _optional(node: Node, read: Callable[[Node], T]) -> Optional[T]:
-    return None if node.is_null() else read(node)
 
 
 def _cpu(cpu: Node) -> str:
@@ -224,17 +198,6 @@ def _warnings(root: Node, recorded: int) -> tuple[str, ...]:
     return tuple(warnings)
 
 
-def _stages(variants: Node) -> dict[tuple[str, str], Stage]:
-    stages: dict[tuple[str, str], Stage] = {}
-    for node in variants.items():
-        family, name = node.field("family").text(), node.field("name").text()
-        rung = _optional(node.field("rung"), Node.integer)
-        twins = sum(1 for stage in stages.values() if (stage.family, stage.rung) == (family, rung))
-        title = printable(node.field("title").text()) or printable(name) or "(no name)"
-        stages[family, name] = Stage(family, rung, name, title, twins)
-    return stages
-
-
 def _groups(ladders: Node, stages: dict[tuple[str, str], Stage], cases: dict[str, Node],
             context: Node) -> tuple[Group, ...]:
     """Measured before predicted, GPU before CPU before others: the first group gets the plain file names."""
@@ -254,13 +217,19 @@ def _hardware(device: str, context: Node) -> str:
     cpu = _cpu(context.field("cpu"))
     if device == "cpu":
         return cpu
-    for node in context.field("devices").items():
-        if node.field("kind").text() == device:
-            facts = node.field("facts")
-            for key in ("name", "model"):
-                if isinstance(facts.value, dict) and key in facts.value:
-                    return printable(facts.field(key).text())
+    name = _fact(device, "name", context) or _fact(device, "model", context)
+    if name:
+        return printable(name)
     return f"device {printable(device)} on {cpu}"
+
+
+def _fact(device: str, key: str, context: Node) -> Optional[str]:
+    """What the record says of a device under a key."""
+    for node in context.field("devices").items():
+        facts = node.field("facts")
+        if node.field("kind").text() == device and isinstance(facts.value, dict) and key in facts.value:
+            return facts.field(key).text()
+    return None
 
 
 def _ladder(node: Node, family: str, stages: dict[tuple[str, str], Stage], cases: dict[str, Node]) -> Ladder:
@@ -269,36 +238,25 @@ def _ladder(node: Node, family: str, stages: dict[tuple[str, str], Stage], cases
     return Ladder(
         network=printable(node.field("network").text()),
         layer=printable(node.field("layer").text()),
-        shape=next((_shape(cases[one]) for one in (row.field("case").text() for row in rows) if one in cases), ""),
+        shape=next((shape_text(cases[one]) for one in (row.field("case").text() for row in rows) if one in cases), ""),
         batch=node.field("batch").integer(),
         rows=tuple(_row(row, family, kind, stages, cases) for row in rows))
 
 
-def _shape(case: Node) -> str:
-    """Input, filters and what is not ordinary: 12×33×33 → 24 maps, 7×7, stride 2."""
-    shape = case.field("shape")
-    value = {name: shape.field(name).integer() for name in
-             ("in_channels", "height", "width", "out_channels", "kernel", "stride", "padding", "groups")}
-    text = (f"{value['in_channels']}×{value['height']}×{value['width']} in, "
-            f"{value['out_channels']} maps, {value['kernel']}×{value['kernel']} kernel")
-    usual = {"stride": 1, "padding": 0, "groups": 1}
-    return text + "".join(f", {name} {value[name]}" for name, plain in usual.items() if value[name] != plain)
-
-
 def _row(row: Node, family: str, kind: str, stages: dict[tuple[str, str], Stage], cases: dict[str, Node]) -> Row:
-    name, rung = row.field("variant").text(), _optional(row.field("rung"), Node.integer)
+    name, rung = row.field("variant").text(), optional(row.field("rung"), Node.integer)
     stage = stages.get((family, name)) or Stage(family, rung, name, printable(name) or "(no name)")
     case = cases.get(row.field("case").text())
     time = _time_of(case, kind)
     interval = time.field("interval") if time else None
-    reason = _optional(case.field("reason"), Node.text) if case else None
+    reason = optional(case.field("reason"), Node.text) if case else None
     numbers = ("median_ns", "low_ns", "high_ns", "gflop_per_s", "layer_median_ns", "x_previous", "x_baseline",
                "percent_of_library")
     median, low, high, rate, layer, previous, baseline, percent = (
-        _optional(row.field(number), Node.number) for number in numbers)
+        optional(row.field(number), Node.number) for number in numbers)
     return Row(
         stage, printable(row.field("status").text()), printable(reason or "", 120),
-        _optional(row.field("of"), Node.text), median, low, high, rate, layer, previous, baseline, percent,
+        optional(row.field("of"), Node.text), median, low, high, rate, layer, previous, baseline, percent,
         samples=len(time.field("samples").items()) if time else 0,
         level=interval.field("level").number() if interval and not interval.is_null() else None,
         cache=time.value.get("cache") if time else None)

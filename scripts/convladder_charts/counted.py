@@ -1,0 +1,203 @@
+"""What the simulated device counted, case by case: the figures of its chart and of its table.
+
+A figure per multiply-add is a counter over the record's own work; sectors per load are two counters' quotient.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Callable, Iterable, Mapping, Optional
+
+from convladder_charts.json_text import Node
+from convladder_charts.stage import Stage, optional, printable, shape_text
+
+_FLOP_PER_MULTIPLY_ADD = 2
+_THREADS_PER_WARP = 32
+_INSTRUCTIONS = "smsp__thread_inst_executed_pred_on.sum"
+_LOAD_REQUESTS = "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum"
+_LOAD_SECTORS = "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum"
+_SECTORS_PER_LOAD = "l1tex__average_t_sectors_per_request_pipe_lsu_mem_global_op_ld.ratio"
+_SHARED_WAVEFRONTS = ("l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum",
+                      "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_st.sum")
+_DRAM_BYTES = ("dram__bytes_read.sum", "dram__bytes_write.sum")
+
+
+@dataclass(frozen=True)
+class CountedRow:
+    """One case; without counters it says why."""
+
+    stage: Stage
+    status: str
+    reason: str
+    flop: float
+    minimum_bytes: float
+    counters: Optional["Counters"]
+
+    @property
+    def why_not_counted(self) -> str:
+        """Status and reason in one line."""
+        status = "not counted" if self.status == "ok" else self.status
+        return f"{status}: {self.reason}" if self.reason else status
+
+
+@dataclass(frozen=True)
+class Counters:
+    """The sums of a case for its whole batch, of which some images were executed."""
+
+    totals: Mapping[str, float]
+    modelled: Mapping[str, float]
+    images_executed: int
+    batch: int
+    exact: bool
+
+    def total(self, *names: str) -> Optional[float]:
+        """The sum of several counters; None unless all of them are there."""
+        return sum(self.totals[name] for name in names) if all(name in self.totals for name in names) else None
+
+
+@dataclass(frozen=True)
+class CountedLadder:
+    """The stages of one layer and batch."""
+
+    network: str
+    layer: str
+    shape: str
+    batch: int
+    rows: tuple[CountedRow, ...]
+
+    @property
+    def layer_name(self) -> str:
+        """As the command line spells it."""
+        return f"{self.network}.{self.layer}"
+
+    @property
+    def counted(self) -> tuple[CountedRow, ...]:
+        """The rows that have counters."""
+        return tuple(row for row in self.rows if row.counters is not None)
+
+
+@dataclass(frozen=True)
+class CountedGroup:
+    """All that one device counted of one family."""
+
+    device: str
+    family: str
+    hardware: str
+    modelled_gpu: str
+    ladders: tuple[CountedLadder, ...]
+    kind: str = "counted"
+
+    @property
+    def line(self) -> str:
+        """That there are counters, for the figures of times, which have nothing to show of them."""
+        cases = sum(len(ladder.counted) for ladder in self.ladders)
+        return f"{self.device}: {cases} cases counted, not timed; the chart of counters shows them"
+
+    def chosen(self, batch: Optional[int]) -> list[CountedLadder]:
+        """Per layer the asked batch, or the largest of those at which the most stages were counted."""
+        chosen = []
+        for layer in dict.fromkeys(ladder.layer_name for ladder in self.ladders):
+            offered = [one for one in self.ladders if one.layer_name == layer and batch in (None, one.batch)]
+            if offered:
+                chosen.append(max(offered, key=lambda one: (len(one.counted), one.batch)))
+        return chosen
+
+
+@dataclass(frozen=True)
+class Figure:
+    """One quantity of a case, with what may stand beside it."""
+
+    name: str
+    per: str
+    """What it is divided by; empty for a total, which is written in thousands, millions or billions."""
+    unit: str
+    modelled: bool
+    of: Callable[[CountedRow], Optional[float]]
+
+    def is_scaled(self, row: CountedRow) -> bool:
+        """Whether it was inferred for the batch from the images that were executed."""
+        counters = row.counters
+        if counters is None:
+            return False
+        return counters.images_executed < counters.batch if self.modelled else not counters.exact
+
+
+def figures() -> tuple[Figure, ...]:
+    """From what the threads do to what reaches the memory."""
+    return (Figure("thread instructions", "per multiply-add", "", False,
+                   lambda row: _per_multiply_add(row, _INSTRUCTIONS)),
+            Figure("sectors", "per global load", "", False, _sectors_per_load),
+            Figure("shared memory wavefronts", "per 32 multiply-adds", "", False,
+                   lambda row: _per_multiply_add(row, *_SHARED_WAVEFRONTS, scale=_THREADS_PER_WARP)),
+            Figure("global load sectors", "", "sectors", False,
+                   lambda row: row.counters and row.counters.total(_LOAD_SECTORS)),
+            Figure("DRAM traffic, modelled", "", "B", True, _dram_bytes))
+
+
+def _per_multiply_add(row: CountedRow, *names: str, scale: float = 1.0) -> Optional[float]:
+    total = row.counters.total(*names) if row.counters else None
+    return None if total is None or row.flop <= 0 else scale * total / (row.flop / _FLOP_PER_MULTIPLY_ADD)
+
+
+def _sectors_per_load(row: CountedRow) -> Optional[float]:
+    if row.counters is None:
+        return None
+    if _SECTORS_PER_LOAD in row.counters.totals:
+        return row.counters.totals[_SECTORS_PER_LOAD]
+    sectors, requests = row.counters.total(_LOAD_SECTORS), row.counters.total(_LOAD_REQUESTS)  # of several kernels
+    return sectors / requests if sectors is not None and requests else None
+
+
+def _dram_bytes(row: CountedRow) -> Optional[float]:
+    modelled = row.counters.modelled if row.counters else {}
+    return sum(modelled[name] for name in _DRAM_BYTES) if all(name in modelled for name in _DRAM_BYTES) else None
+
+
+def groups_of(cases: Iterable[Node], stages: Mapping[tuple[str, str], Stage],
+              fact: Callable[[str, str], Optional[str]], hardware: Callable[[str], str]) -> tuple[CountedGroup, ...]:
+    """The devices that counted; `fact` is what the record says of a device under a key."""
+    members: dict[tuple[str, str], dict[tuple[str, str, int], list[Node]]] = {}
+    for case in cases:
+        device, family, network, layer = (case.field(name).text() for name in ("device", "family", "network", "layer"))
+        ladders = members.setdefault((device, family), {})
+        ladders.setdefault((network, layer, case.field("batch").integer()), []).append(case)
+    groups = []
+    for (device, family), ladders in members.items():
+        read = tuple(_ladder(key, nodes, stages) for key, nodes in ladders.items() if any(map(_has_counters, nodes)))
+        if read:
+            gpu = fact(device, "modelled GPU")
+            groups.append(CountedGroup(printable(device), printable(family), hardware(device),
+                                       printable(gpu) if gpu else "a GPU that the record does not name", read))
+    return tuple(groups)
+
+
+def _has_counters(case: Node) -> bool:
+    return "counters" in case.value and not case.field("counters").is_null()
+
+
+def _ladder(key: tuple[str, str, int], cases: list[Node],
+            stages: Mapping[tuple[str, str], Stage]) -> CountedLadder:
+    """In ladder order: a record holds its cases in the order in which they ended."""
+    network, layer, batch = key
+    order = {stage: index for index, stage in enumerate(stages.values())}
+    rows = sorted((_row(case, stages) for case in cases),
+                  key=lambda row: (row.stage.is_library, order.get(row.stage, len(order))))
+    return CountedLadder(printable(network), printable(layer), shape_text(cases[0]), batch, tuple(rows))
+
+
+def _row(case: Node, stages: Mapping[tuple[str, str], Stage]) -> CountedRow:
+    family, name = case.field("family").text(), case.field("variant").text()
+    stage = stages.get((family, name))
+    if stage is None:
+        stage = Stage(family, optional(case.field("rung"), Node.integer), name, printable(name) or "(no name)")
+    work = case.field("work")
+    return CountedRow(stage, printable(case.field("status").text()),
+                      printable(optional(case.field("reason"), Node.text) or "", 120), work.field("flop").number(),
+                      work.field("minimum_bytes").number(),
+                      _counters(case.field("counters")) if _has_counters(case) else None)
+
+
+def _counters(node: Node) -> Counters:
+    return Counters(node.field("totals").numbers(), node.field("modelled").numbers(),
+                    node.field("images_executed").integer(), node.field("batch").integer(),
+                    node.field("exact").boolean())

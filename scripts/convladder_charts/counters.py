@@ -1,0 +1,189 @@
+"""The counters: for each layer a row of small bar charts, one for each quantity, with the stages below each other."""
+
+from __future__ import annotations
+
+from typing import Optional, Sequence
+
+from matplotlib.axes import Axes
+
+from convladder_charts.counted import CountedGroup, CountedLadder, CountedRow, Figure, figures
+from convladder_charts.page import MARGIN, Heading, Page, panel_title, rule
+from convladder_charts.record import Record
+from convladder_charts.stage import Stage
+from convladder_charts.style import FAINT, INK, MUTED, fitted, mark_of, text_inches
+from convladder_charts.units import NONE, linear_ticks, significant
+
+WIDTH = 12.5
+SCALED = "≈ "
+_ROW = 0.25
+_PANEL_TOP = 0.72
+_PANEL_BOTTOM = 0.5
+_GAP = 0.2
+_SIZE = 8.5
+_LONGEST_NAME = 2.4
+_PREFIXES = ((1e9, "billion", "G"), (1e6, "million", "M"), (1e3, "thousand", "k"), (1.0, "", ""))
+_MINIMUM = "#b3261e"
+
+
+def draw(record: Record, group: CountedGroup, batch: Optional[int]) -> tuple[Page, str, str]:
+    """The figure, its title and its description in words."""
+    ladders = group.chosen(batch)
+    title = (f"{group.device}, COUNTED in PTX: work of one forward convolution, stage by stage; "
+             f"caches modelled after {group.modelled_gpu}")
+    about = f"{group.hardware} · commit {record.commit} · data: {record.data}"
+    heading = Heading(title, [*notes(ladders), about], record.warnings, WIDTH)
+    page = Page(WIDTH, heading.height + sum(_panel_height(ladder) for ladder in ladders) + 0.1)
+    heading.draw(page)
+    top = heading.height
+    for ladder in ladders:
+        _Panel(page, top, ladder, _name_column(ladders)).draw()
+        top += _panel_height(ladder)
+    return page, title, _in_words(ladders)
+
+
+def notes(ladders: Sequence[CountedLadder]) -> list[str]:
+    """What was counted, and what was inferred from it."""
+    lines = ["No times: what the kernels' PTX did when it was executed on the CPU. ptxas makes machine code of it that "
+             "can need fewer or more instructions. DRAM traffic comes from a model of the caches; its dashed line is "
+             "the least that the layer needs, every input read and every output written once."]
+    scaled = [row for ladder in ladders for row in ladder.counted if any(one.is_scaled(row) for one in figures())]
+    if scaled:
+        lines.append("≈ scaled to the batch from the images that were executed: DRAM traffic wherever these were not "
+                     "all, counters where two halves of these did not count the same. All others are exact.")
+    return lines
+
+
+def label(figure: Figure, row: CountedRow, divisor: float = 1.0) -> str:
+    """The figure as text, with the sign for what is not exact."""
+    value = figure.of(row)
+    if value is None:
+        return NONE
+    return (SCALED if figure.is_scaled(row) else "") + significant(value / divisor)
+
+
+def unit(figure: Figure, rows: Sequence[CountedRow]) -> tuple[float, str]:
+    """The divisor that all values of a figure share, and what to call what they are then."""
+    if figure.per:
+        return 1.0, figure.per
+    largest = max((figure.of(row) or 0.0 for row in rows), default=0.0)
+    divisor, word, symbol = next((one for one in _PREFIXES if largest >= one[0]), _PREFIXES[-1])
+    return divisor, symbol + figure.unit if figure.unit == "B" else f"{word} {figure.unit}".strip()
+
+
+def stage_name(stage: Stage) -> str:
+    """A stage with its rung."""
+    return stage.title if stage.is_library else f"{stage.rung}  {stage.title}"
+
+
+def images_line(ladder: CountedLadder) -> str:
+    """How much of the batch was executed."""
+    executed = sorted({row.counters.images_executed for row in ladder.counted if row.counters})
+    exact = all(row.counters.exact for row in ladder.counted if row.counters)
+    images = "–".join(str(one) for one in dict.fromkeys((executed[0], executed[-1])))
+    if executed[0] == ladder.batch:
+        return "all images executed"
+    return f"{images} of {ladder.batch} images executed" + (", their counters scaled exactly" if exact else "")
+
+
+def _panel_height(ladder: CountedLadder) -> float:
+    return _PANEL_TOP + len(ladder.rows) * _ROW + _PANEL_BOTTOM
+
+
+def _name_column(ladders: Sequence[CountedLadder]) -> float:
+    widths = [text_inches(stage_name(row.stage), _SIZE) for ladder in ladders for row in ladder.rows]
+    return min(max(widths, default=1.0), _LONGEST_NAME) + 0.36
+
+
+class _Panel:
+    """One layer at one batch: an axis of its own for each figure."""
+
+    def __init__(self, page: Page, top: float, ladder: CountedLadder, name_column: float) -> None:
+        self.page = page
+        self.ladder = ladder
+        self.top = top + _PANEL_TOP
+        self.left = MARGIN + name_column
+        self.width = (WIDTH - MARGIN - self.left + _GAP) / len(figures()) - _GAP
+
+    def draw(self) -> None:
+        """Title, stages, and the bars of every figure."""
+        ladder = self.ladder
+        panel_title(self.page, MARGIN, self.top - 0.58, f"{ladder.layer_name}, batch {ladder.batch}",
+                    f"{ladder.shape} · {images_line(ladder)}")
+        rule(self.page, MARGIN, WIDTH - MARGIN, self.top - 0.03)
+        for index, figure in enumerate(figures()):
+            self._bars(figure, self.left + index * (self.width + _GAP))
+        for index, row in enumerate(ladder.rows):
+            self._stage(row, self.top + (index + 0.5) * _ROW)
+
+    def _stage(self, row: CountedRow, middle: float) -> None:
+        mark = mark_of(row.stage)
+        self.page.line([(MARGIN + 0.08, middle)], marker=mark.marker, markersize=5.5, color=mark.colour,
+                       markeredgecolor=mark.edge, linestyle="none")
+        self.page.text(MARGIN + 0.24, middle, fitted(stage_name(row.stage), _SIZE, _LONGEST_NAME), fontsize=_SIZE,
+                       color=INK if row.counters else MUTED)
+        if row.counters is None:
+            self.page.text(self.left + 0.06, middle,
+                           fitted(row.why_not_counted, 8, WIDTH - MARGIN - self.left - 0.1), fontsize=8,
+                           style="italic", color=MUTED)
+
+    def _bars(self, figure: Figure, left: float) -> None:
+        divisor, per = unit(figure, self.ladder.counted)
+        self.page.text(left, self.top - 0.31, figure.name, fontsize=8, color=INK)
+        self.page.text(left, self.top - 0.14, per, fontsize=8, color=MUTED)
+        values = [(figure.of(row) or 0.0) / divisor for row in self.ladder.rows]
+        minimum = max(row.minimum_bytes for row in self.ladder.rows) / divisor if figure.modelled else None
+        labels = [label(figure, row, divisor) if row.counters else "" for row in self.ladder.rows]
+        end = self._right_end(values, labels, minimum or 0.0)
+        axes = self._axes(left, end)
+        if minimum is not None:
+            axes.axvline(minimum, color=_MINIMUM, linewidth=1.0, linestyle=(0, (3, 2)), zorder=1.5)
+        for index, (row, value) in enumerate(zip(self.ladder.rows, values)):
+            if row.counters is None:
+                continue
+            mark = mark_of(row.stage)
+            filling = {"facecolor": "#eef0f2", "hatch": "//////"} if row.stage.is_library else {"facecolor": mark.colour}
+            axes.barh(index + 0.5, value, 0.66, edgecolor=mark.edge, linewidth=0.8, **filling)
+            self.page.text(left + self.width * value / end + 0.06, self.top + (index + 0.5) * _ROW, labels[index],
+                           fontsize=_SIZE, weight="bold",
+                           bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.6, "alpha": 0.85})
+
+    def _right_end(self, values: Sequence[float], labels: Sequence[str], minimum: float) -> float:
+        """The axis ends where the last label beside a bar still fits."""
+        ends = [minimum * 1.05]
+        for value, text in zip(values, labels):
+            free = self.width - text_inches(text, _SIZE, "bold") - 0.1
+            ends.append(value * self.width / max(free, 0.3))
+        return max(ends) or 1.0
+
+    def _axes(self, left: float, end: float) -> Axes:
+        rows = len(self.ladder.rows)
+        axes = self.page.axes(left, self.top, self.width, rows * _ROW)
+        axes.set_ylim(rows, 0)
+        axes.set_yticks([])
+        axes.set_xlim(0, end)
+        ticks = linear_ticks(end, 4)
+        axes.set_xticks(ticks, [f"{tick:.6g}" for tick in ticks])
+        axes.tick_params(axis="x", length=2.5)
+        axes.grid(True, axis="x")
+        axes.spines["bottom"].set_color(FAINT)
+        return axes
+
+
+def _in_words(ladders: Sequence[CountedLadder]) -> str:
+    """The chart for those who cannot see it: every stage with its figures."""
+    sentences = []
+    for ladder in ladders:
+        rows = "; ".join(_row_in_words(row, ladder) for row in ladder.rows)
+        sentences.append(f"{ladder.layer_name} at batch {ladder.batch}, {images_line(ladder)}: {rows}.")
+    return " ".join(sentences)
+
+
+def _row_in_words(row: CountedRow, ladder: CountedLadder) -> str:
+    if row.counters is None:
+        return f"{stage_name(row.stage)}, {row.why_not_counted}"
+    words = [stage_name(row.stage)]
+    for figure in figures():
+        divisor, per = unit(figure, ladder.counted)
+        words.append(f"{label(figure, row, divisor)} {figure.name} {per}" if figure.per
+                     else f"{figure.name} {label(figure, row, divisor)} {per}")
+    return ", ".join(words)

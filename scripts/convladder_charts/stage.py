@@ -1,0 +1,66 @@
+"""What a case is called: its stage, its shape, and names of the record made fit for a page."""
+
+from __future__ import annotations
+
+import unicodedata
+from dataclasses import dataclass
+from typing import Callable, Optional, TypeVar
+
+from convladder_charts.json_text import Node
+
+LONGEST_NAME = 60
+_UNDRAWABLE = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Stage:
+    """A variant: a rung of its family's ladder, or a library beside it."""
+
+    family: str
+    rung: Optional[int]
+    name: str
+    title: str
+    twin: int = 0
+    """How many stages of the family with the same rung come before it."""
+
+    @property
+    def is_library(self) -> bool:
+        """Libraries have no rung: they are the ladder's ceiling."""
+        return self.rung is None
+
+
+def printable(text: str, longest: int = LONGEST_NAME) -> str:
+    """A text of the record on one line, without characters that steer a terminal or break XML."""
+    kept = "".join(" " if unicodedata.category(c) in _UNDRAWABLE else c for c in text)
+    kept = " ".join(kept.split())
+    return kept if len(kept) <= longest else kept[: longest - 1] + "…"
+
+
+def optional(node: Node, read: Callable[[Node], T]) -> Optional[T]:
+    """What `read` makes of a member that may be null."""
+    return None if node.is_null() else read(node)
+
+
+def stages_of(variants: Node) -> dict[tuple[str, str], Stage]:
+    """Every variant of the record, by family and name, in ladder order."""
+    stages: dict[tuple[str, str], Stage] = {}
+    for node in variants.items():
+        family, name = node.field("family").text(), node.field("name").text()
+        rung = optional(node.field("rung"), Node.integer)
+        twins = sum(1 for stage in stages.values() if (stage.family, stage.rung) == (family, rung))
+        title = printable(node.field("title").text()) or printable(name) or "(no name)"
+        stages[family, name] = Stage(family, rung, name, title, twins)
+    return stages
+
+
+def shape_text(case: Node) -> str:
+    """Input, filters and what is not ordinary: 12×33×33 → 24 maps, 7×7, stride 2."""
+    shape = case.field("shape")
+    value = {name: shape.field(name).integer() for name in
+             ("in_channels", "height", "width", "out_channels", "kernel", "stride", "padding", "groups")}
+    text = (f"{value['in_channels']}×{value['height']}×{value['width']} in, "
+            f"{value['out_channels']} maps, {value['kernel']}×{value['kernel']} kernel")
+    usual = {"stride": 1, "padding": 0, "groups": 1}
+    return text + "".join(f", {name} {value[name]}" for name, plain in usual.items() if value[name] != plain)
