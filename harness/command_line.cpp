@@ -213,7 +213,9 @@ int parse_and_execute(int argc, char** argv) {
   bool list_as_json = false;
   CLI::App* const list = app.add_subcommand("list", "the variants, layers and devices of this build");
   list->add_flag("--json", list_as_json, "as JSON");
-  list->footer("example:\n  convladder list");
+  bool list_metrics = false;
+  list->add_flag("--metrics", list_metrics, "what the simulated device counts, instead");
+  list->footer("examples:\n  convladder list\n  convladder list --metrics");
 
   RunArguments run_arguments;
   CLI::App* const run = app.add_subcommand("run", "verify and measure cases, write run.json");
@@ -247,7 +249,7 @@ int parse_and_execute(int argc, char** argv) {
     throw UserError(fmt::format("{} (see 'convladder --help')", error.what()));
   }
   const std::vector<std::string> command_line(argv + 1, argv + argc);
-  if (list->parsed()) return list_command(list_as_json);
+  if (list->parsed()) return list_metrics ? list_metrics_command(list_as_json) : list_command(list_as_json);
   if (env->parsed()) return env_command(env_as_json);
   if (check->parsed()) return check_command(check_arguments);
   if (simulate->parsed()) return simulate_command(simulate_arguments);

@@ -2,10 +2,15 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+#include <vector>
 
 #include "datasets/catalogue.hpp"
 #include "devices/device_registry.hpp"
+#include "devices/simulated/counters/metrics.hpp"
 #include "harness/case_json.hpp"
 #include "harness/environment.hpp"
 #include "harness/errors.hpp"
@@ -70,6 +75,57 @@ void print_devices() {
   }
 }
 
+constexpr std::size_t kTerminalColumns = 100;
+
+/// The words of a text in lines that fit the terminal, the first behind `lead`, the others indented as far.
+void print_wrapped(std::string_view lead, std::string_view text) {
+  std::string line(lead);
+  const std::string indent(lead.size(), ' ');
+  bool begun = false;
+  while (!text.empty()) {
+    const std::string_view word = text.substr(0, text.find(' '));
+    text.remove_prefix(std::min(text.size(), word.size() + 1));
+    if (begun && line.size() + 1 + word.size() > kTerminalColumns) {
+      fmt::print("{}\n", line);
+      line = indent;
+      begun = false;
+    }
+    if (begun) line += ' ';
+    line += word;
+    begun = true;
+  }
+  fmt::print("{}\n", line);
+}
+
+ordered_json metrics_json() {
+  ordered_json list = ordered_json::array();
+  for (const simulated::Metric& metric : simulated::metrics()) {
+    list.push_back({{"title", metric.title},
+                    {"name", metric.name},
+                    {"unit", metric.unit},
+                    {"definition", metric.definition},
+                    {"note", metric.note},
+                    {"modelled", metric.modelled}});
+  }
+  return {{"metrics", std::move(list)}};
+}
+
+/// Several metrics share a note: each is printed once, below, and named by its number.
+void print_metrics() {
+  std::vector<std::string_view> notes;
+  fmt::print("metrics of the simulated device, by Nsight Compute's names; [n] is a note below\n");
+  for (const simulated::Metric& metric : simulated::metrics()) {
+    auto note = std::ranges::find(notes, metric.note);
+    if (note == notes.end()) note = notes.insert(note, metric.note);
+    fmt::print("\n  {}\n", metric.name);
+    print_wrapped("    ",
+                  fmt::format("{}, in {}{}: {} [{}]", metric.title, metric.unit, metric.modelled ? " (modelled)" : "",
+                              metric.definition, note - notes.begin() + 1));
+  }
+  fmt::print("\nnotes\n");
+  for (std::size_t i = 0; i < notes.size(); ++i) print_wrapped(fmt::format("  [{}] ", i + 1), notes[i]);
+}
+
 void print_object(const char* title, const ordered_json& object) {
   fmt::print("{}\n", title);
   for (const auto& [name, value] : object.items()) {
@@ -87,6 +143,15 @@ int list_command(bool as_json) {
   print_variants();
   print_layers();
   print_devices();
+  return kExitOk;
+}
+
+int list_metrics_command(bool as_json) {
+  if (as_json) {
+    fmt::print("{}\n", metrics_json().dump(1));
+  } else {
+    print_metrics();
+  }
   return kExitOk;
 }
 

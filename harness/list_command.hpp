@@ -6,6 +6,10 @@ namespace convladder {
 /// Variants in ladder order, layers and devices. Returns the exit code.
 int list_command(bool as_json);
 
+/// The simulated device's metrics: title, Nsight Compute's name, unit, definition and note of each. Returns the exit
+/// code.
+int list_metrics_command(bool as_json);
+
 /// Program, host, processor, devices and libraries, as the record of a run would hold them, and what is missing.
 int env_command(bool as_json);
 

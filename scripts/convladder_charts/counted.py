@@ -167,7 +167,7 @@ def groups_of(cases: Iterable[Node], stages: Mapping[tuple[str, str], Stage],
         if read:
             gpu = fact(device, "modelled GPU")
             groups.append(CountedGroup(printable(device), printable(family), hardware(device),
-                                       printable(gpu) if gpu else "a GPU that the record does not name", read))
+                                       printable(gpu) if gpu else "an unnamed GPU", read))
     return tuple(groups)
 
 

@@ -23,12 +23,13 @@ _SIZE = 8.5
 _LONGEST_NAME = 2.4
 _PREFIXES = ((1e9, "billion", "G"), (1e6, "million", "M"), (1e3, "thousand", "k"), (1.0, "", ""))
 _MINIMUM = "#b3261e"
+_PAPER = {"facecolor": "white", "edgecolor": "none", "pad": 0.6}
 
 
 def draw(record: Record, group: CountedGroup, batch: Optional[int]) -> tuple[Page, str, str]:
     """The figure, its title and its description in words."""
     ladders = group.chosen(batch)
-    title = (f"{group.device}, COUNTED in PTX: work of one forward convolution, stage by stage; "
+    title = (f"{group.device}, COUNTED in PTX: one forward convolution, stage by stage; "
              f"caches modelled after {group.modelled_gpu}")
     about = f"{group.hardware} · commit {record.commit} · data: {record.data}"
     heading = Heading(title, [*notes(ladders), about], record.warnings, WIDTH)
@@ -49,7 +50,7 @@ def notes(ladders: Sequence[CountedLadder]) -> list[str]:
     scaled = [row for ladder in ladders for row in ladder.counted if any(one.is_scaled(row) for one in figures())]
     if scaled:
         lines.append("≈ scaled to the batch from the images that were executed: DRAM traffic wherever these were not "
-                     "all, counters where two halves of these did not count the same. All others are exact.")
+                     "all, counters where two halves of these did not count the same. All other counters are exact.")
     return lines
 
 
@@ -124,14 +125,15 @@ class _Panel:
         if row.counters is None:
             self.page.text(self.left + 0.06, middle,
                            fitted(row.why_not_counted, 8, WIDTH - MARGIN - self.left - 0.1), fontsize=8,
-                           style="italic", color=MUTED)
+                           style="italic", color=MUTED, bbox=_PAPER)
 
     def _bars(self, figure: Figure, left: float) -> None:
         divisor, per = unit(figure, self.ladder.counted)
-        self.page.text(left, self.top - 0.31, figure.name, fontsize=8, color=INK)
-        self.page.text(left, self.top - 0.14, per, fontsize=8, color=MUTED)
-        values = [(figure.of(row) or 0.0) / divisor for row in self.ladder.rows]
         minimum = max(row.minimum_bytes for row in self.ladder.rows) / divisor if figure.modelled else None
+        least = "" if minimum is None else f"; at least {significant(minimum)}"
+        self.page.text(left, self.top - 0.31, figure.name, fontsize=8, color=INK)
+        self.page.text(left, self.top - 0.14, per + least, fontsize=8, color=MUTED)
+        values = [(figure.of(row) or 0.0) / divisor for row in self.ladder.rows]
         labels = [label(figure, row, divisor) if row.counters else "" for row in self.ladder.rows]
         end = self._right_end(values, labels, minimum or 0.0)
         axes = self._axes(left, end)
@@ -145,7 +147,7 @@ class _Panel:
             axes.barh(index + 0.5, value, 0.66, edgecolor=mark.edge, linewidth=0.8, **filling)
             self.page.text(left + self.width * value / end + 0.06, self.top + (index + 0.5) * _ROW, labels[index],
                            fontsize=_SIZE, weight="bold",
-                           bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.6, "alpha": 0.85})
+                           bbox=_PAPER)
 
     def _right_end(self, values: Sequence[float], labels: Sequence[str], minimum: float) -> float:
         """The axis ends where the last label beside a bar still fits."""
@@ -161,7 +163,7 @@ class _Panel:
         axes.set_ylim(rows, 0)
         axes.set_yticks([])
         axes.set_xlim(0, end)
-        ticks = linear_ticks(end, 4)
+        ticks = linear_ticks(end, 5)
         axes.set_xticks(ticks, [f"{tick:.6g}" for tick in ticks])
         axes.tick_params(axis="x", length=2.5)
         axes.grid(True, axis="x")

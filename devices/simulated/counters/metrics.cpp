@@ -63,8 +63,7 @@ constexpr const char* kOfThreads =
     "PTX instructions; arithmetic that a kernel needs survives ptxas, address arithmetic may not.";
 constexpr const char* kOfAccesses =
     "Accesses in the PTX: hardware counts the same for the same access, but ptxas may merge accesses into wider ones "
-    "or "
-    "hoist them out of loops.";
+    "or hoist them out of loops.";
 constexpr const char kOfModel[] =
     "From a model of the caches (caches/cache_hierarchy.hpp) in which a multiprocessor runs its blocks one after "
     "another.";
