@@ -28,8 +28,8 @@ examples:
   scripts/charts.py run.json --device cpu --batch 1000         one device; the ladder at batch 1000
 
 The first device that has times gets the plain file names (measured before predicted, cuda before cpu), every
-other one has its name in the file's: ladder-cpu.svg. A run in which a device counted instead of timing gets counters.svg
-as well. The same run.json gives the same files, byte for byte.
+other one has its name in the file's: ladder-cpu.svg. A run in which a device counted instead of timing gets
+counters.svg as well. The same run.json gives the same files, byte for byte.
 
 exit status: 0 drawn (also when no case has a time: the charts say so), 2 usage, 3 no readable run,
 4 cannot write."""

@@ -108,6 +108,8 @@ class Figure:
     """One quantity of a case, with what may stand beside it."""
 
     name: str
+    heading: str
+    """Of a column of the terminal."""
     per: str
     """What it is divided by; empty for a total, which is written in thousands, millions or billions."""
     unit: str
@@ -124,14 +126,14 @@ class Figure:
 
 def figures() -> tuple[Figure, ...]:
     """From what the threads do to what reaches the memory."""
-    return (Figure("thread instructions", "per multiply-add", "", False,
+    return (Figure("thread instructions", "instr/madd", "per multiply-add", "", False,
                    lambda row: _per_multiply_add(row, _INSTRUCTIONS)),
-            Figure("sectors", "per global load", "", False, _sectors_per_load),
-            Figure("shared memory wavefronts", "per 32 multiply-adds", "", False,
+            Figure("sectors", "sectors/load", "per global load", "", False, _sectors_per_load),
+            Figure("shared memory wavefronts", "wavefr/32madd", "per 32 multiply-adds", "", False,
                    lambda row: _per_multiply_add(row, *_SHARED_WAVEFRONTS, scale=_THREADS_PER_WARP)),
-            Figure("global load sectors", "", "sectors", False,
+            Figure("global load sectors", "load sectors", "", "sectors", False,
                    lambda row: row.counters and row.counters.total(_LOAD_SECTORS)),
-            Figure("DRAM traffic, modelled", "", "B", True, _dram_bytes))
+            Figure("DRAM traffic, modelled", "DRAM", "", "B", True, _dram_bytes))
 
 
 def _per_multiply_add(row: CountedRow, *names: str, scale: float = 1.0) -> Optional[float]:

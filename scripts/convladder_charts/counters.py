@@ -7,21 +7,19 @@ from typing import Optional, Sequence
 from matplotlib.axes import Axes
 
 from convladder_charts.counted import CountedGroup, CountedLadder, CountedRow, Figure, figures
+from convladder_charts.counted_text import images_line, label, notes, scale_of, stage_name
 from convladder_charts.page import MARGIN, Heading, Page, panel_title, rule
 from convladder_charts.record import Record
-from convladder_charts.stage import Stage
 from convladder_charts.style import FAINT, INK, MUTED, fitted, mark_of, text_inches
-from convladder_charts.units import NONE, linear_ticks, significant
+from convladder_charts.units import linear_ticks, significant
 
 WIDTH = 12.5
-SCALED = "≈ "
 _ROW = 0.25
 _PANEL_TOP = 0.72
 _PANEL_BOTTOM = 0.5
 _GAP = 0.2
 _SIZE = 8.5
 _LONGEST_NAME = 2.4
-_PREFIXES = ((1e9, "billion", "G"), (1e6, "million", "M"), (1e3, "thousand", "k"), (1.0, "", ""))
 _MINIMUM = "#b3261e"
 _PAPER = {"facecolor": "white", "edgecolor": "none", "pad": 0.6}
 
@@ -40,50 +38,6 @@ def draw(record: Record, group: CountedGroup, batch: Optional[int]) -> tuple[Pag
         _Panel(page, top, ladder, _name_column(ladders)).draw()
         top += _panel_height(ladder)
     return page, title, _in_words(ladders)
-
-
-def notes(ladders: Sequence[CountedLadder]) -> list[str]:
-    """What was counted, and what was inferred from it."""
-    lines = ["No times: what the kernels' PTX did when it was executed on the CPU. ptxas makes machine code of it that "
-             "can need fewer or more instructions. DRAM traffic comes from a model of the caches; its dashed line is "
-             "the least that the layer needs, every input read and every output written once."]
-    scaled = [row for ladder in ladders for row in ladder.counted if any(one.is_scaled(row) for one in figures())]
-    if scaled:
-        lines.append("≈ scaled to the batch from the images that were executed: DRAM traffic wherever these were not "
-                     "all, counters where two halves of these did not count the same. All other counters are exact.")
-    return lines
-
-
-def label(figure: Figure, row: CountedRow, divisor: float = 1.0) -> str:
-    """The figure as text, with the sign for what is not exact."""
-    value = figure.of(row)
-    if value is None:
-        return NONE
-    return (SCALED if figure.is_scaled(row) else "") + significant(value / divisor)
-
-
-def unit(figure: Figure, rows: Sequence[CountedRow]) -> tuple[float, str]:
-    """The divisor that all values of a figure share, and what to call what they are then."""
-    if figure.per:
-        return 1.0, figure.per
-    largest = max((figure.of(row) or 0.0 for row in rows), default=0.0)
-    divisor, word, symbol = next((one for one in _PREFIXES if largest >= one[0]), _PREFIXES[-1])
-    return divisor, symbol + figure.unit if figure.unit == "B" else f"{word} {figure.unit}".strip()
-
-
-def stage_name(stage: Stage) -> str:
-    """A stage with its rung."""
-    return stage.title if stage.is_library else f"{stage.rung}  {stage.title}"
-
-
-def images_line(ladder: CountedLadder) -> str:
-    """How much of the batch was executed."""
-    executed = sorted({row.counters.images_executed for row in ladder.counted if row.counters})
-    exact = all(row.counters.exact for row in ladder.counted if row.counters)
-    images = "–".join(str(one) for one in dict.fromkeys((executed[0], executed[-1])))
-    if executed[0] == ladder.batch:
-        return "all images executed"
-    return f"{images} of {ladder.batch} images executed" + (", their counters scaled exactly" if exact else "")
 
 
 def _panel_height(ladder: CountedLadder) -> float:
@@ -128,13 +82,13 @@ class _Panel:
                            style="italic", color=MUTED, bbox=_PAPER)
 
     def _bars(self, figure: Figure, left: float) -> None:
-        divisor, per = unit(figure, self.ladder.counted)
-        minimum = max(row.minimum_bytes for row in self.ladder.rows) / divisor if figure.modelled else None
+        scale = scale_of(figure, self.ladder)
+        minimum = max(row.minimum_bytes for row in self.ladder.rows) / scale.divisor if figure.modelled else None
         least = "" if minimum is None else f"; at least {significant(minimum)}"
         self.page.text(left, self.top - 0.31, figure.name, fontsize=8, color=INK)
-        self.page.text(left, self.top - 0.14, per + least, fontsize=8, color=MUTED)
-        values = [(figure.of(row) or 0.0) / divisor for row in self.ladder.rows]
-        labels = [label(figure, row, divisor) if row.counters else "" for row in self.ladder.rows]
+        self.page.text(left, self.top - 0.14, scale.words + least, fontsize=8, color=MUTED)
+        values = [(figure.of(row) or 0.0) / scale.divisor for row in self.ladder.rows]
+        labels = [label(figure, row, scale) if row.counters else "" for row in self.ladder.rows]
         end = self._right_end(values, labels, minimum or 0.0)
         axes = self._axes(left, end)
         if minimum is not None:
@@ -143,8 +97,7 @@ class _Panel:
             if row.counters is None:
                 continue
             mark = mark_of(row.stage)
-            filling = {"facecolor": "#eef0f2", "hatch": "//////"} if row.stage.is_library else {"facecolor": mark.colour}
-            axes.barh(index + 0.5, value, 0.66, edgecolor=mark.edge, linewidth=0.8, **filling)
+            axes.barh(index + 0.5, value, 0.66, edgecolor=mark.edge, linewidth=0.8, facecolor=mark.colour)
             self.page.text(left + self.width * value / end + 0.06, self.top + (index + 0.5) * _ROW, labels[index],
                            fontsize=_SIZE, weight="bold",
                            bbox=_PAPER)
@@ -185,7 +138,7 @@ def _row_in_words(row: CountedRow, ladder: CountedLadder) -> str:
         return f"{stage_name(row.stage)}, {row.why_not_counted}"
     words = [stage_name(row.stage)]
     for figure in figures():
-        divisor, per = unit(figure, ladder.counted)
-        words.append(f"{label(figure, row, divisor)} {figure.name} {per}" if figure.per
-                     else f"{figure.name} {label(figure, row, divisor)} {per}")
+        scale = scale_of(figure, ladder)
+        words.append(f"{label(figure, row, scale)} {figure.name} {scale.words}" if figure.per
+                     else f"{figure.name} {label(figure, row, scale)} {scale.words}")
     return ", ".join(words)

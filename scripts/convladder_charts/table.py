@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from typing import Iterable
+from typing import Iterable, Union
 
+from convladder_charts.counted import CountedGroup, CountedLadder, CountedRow, figures
+from convladder_charts.counted_text import SCALED, images_line, label, scale_of, stage_name
 from convladder_charts.page import sampling
 from convladder_charts.record import Group, Ladder, Record, Row
 from convladder_charts.units import NONE, Unit, percent, ratio, significant, unit_for
@@ -14,6 +16,8 @@ WIDTH = 100
 _COLUMNS = ("median", "interval", "of", "GFLOP/s", "× prev", "× base", "% of lib")
 _WIDTHS = (8, 19, 7, 8, 8, 8, 9)
 _STAGE_WIDTH = WIDTH - sum(_WIDTHS) - 2
+_COUNTED_WIDTH = 14
+_COUNTED_STAGE_WIDTH = WIDTH - _COUNTED_WIDTH * len(figures()) - 2
 _MARKDOWN_SPECIAL = re.compile(r"([\\`*_{}\[\]<>|#~$&!])")
 
 
@@ -27,7 +31,12 @@ def plain(record: Record) -> str:
             lines.append("  " + _pad("stage", _STAGE_WIDTH) + _aligned(_COLUMNS))
             for row in ladder.rows:
                 lines += _plain_row(row, unit)
-    return "\n".join(line.rstrip() for line in [*lines, "", *_wrapped(_legend(record))]) + "\n"
+    lines += ["", *_wrapped(_legend(record))]
+    for group in record.counted:
+        for ladder in group.ladders:
+            lines += ["", *_plain_counters(group, ladder)]
+        lines += ["", *_wrapped(_counted_legend(group))]
+    return "\n".join(line.rstrip() for line in lines) + "\n"
 
 
 def markdown(record: Record) -> str:
@@ -38,6 +47,12 @@ def markdown(record: Record) -> str:
         lines += ["", f"## {_escaped(group.device)} ({_escaped(group.hardware)}), {_escaped(group.kind)}"]
         for ladder in group.ladders:
             lines += ["", f"### {_escaped(_heading(group, ladder))}", "", *_markdown_table(ladder)]
+    for group in record.counted:
+        lines += ["", f"## {_escaped(group.device)} ({_escaped(group.hardware)}), counted", "",
+                  _escaped(_counted_legend(group))]
+        for ladder in group.ladders:
+            lines += ["", f"### {_escaped(_heading(group, ladder))}", "",
+                      _escaped(images_line(ladder).capitalize() + "."), "", *_markdown_counters(ladder)]
     return "\n".join(lines) + "\n"
 
 
@@ -65,7 +80,7 @@ def _timed(group: Group) -> list[Row]:
     return [row for ladder in group.ladders for row in ladder.timed]
 
 
-def _heading(group: Group, ladder: Ladder) -> str:
+def _heading(group: Union[Group, CountedGroup], ladder: Union[Ladder, CountedLadder]) -> str:
     return f"{group.device} · {ladder.layer_name} · batch {ladder.batch} · {ladder.shape}"
 
 
@@ -109,6 +124,40 @@ def _markdown_table(ladder: Ladder) -> list[str]:
             continue
         for index, cells in enumerate(_figures(row, unit)):
             lines.append(_markdown_row([name if index == 0 else "", *cells, row.status if index == 0 else ""]))
+    return lines
+
+
+def _counted_legend(group: CountedGroup) -> str:
+    return ("Counted in PTX, not timed. instr/madd: thread instructions per multiply-add; wavefr/32madd: shared memory "
+            f"wavefronts per 32 multiply-adds; DRAM: from a model of the caches of {group.modelled_gpu}. "
+            f"{SCALED.strip()} marks what is scaled from the executed images and not exact.")
+
+
+def _counter_cells(row: CountedRow, ladder: CountedLadder) -> list[str]:
+    scales = [scale_of(figure, ladder) for figure in figures()]
+    return [f"{label(figure, row, scale)} {scale.symbol}".strip() for figure, scale in zip(figures(), scales)]
+
+
+def _plain_counters(group: CountedGroup, ladder: CountedLadder) -> list[str]:
+    heading = f"{_heading(group, ladder)} · {images_line(ladder)}"
+    columns = "".join(_pad(figure.heading, _COUNTED_WIDTH, right=True) for figure in figures())
+    lines = [*_wrapped(heading), "  " + _pad("stage", _COUNTED_STAGE_WIDTH) + columns]
+    for row in ladder.rows:
+        name = "  " + _pad(_cut(stage_name(row.stage), _COUNTED_STAGE_WIDTH - 1), _COUNTED_STAGE_WIDTH)
+        if row.counters is None:
+            lines.append(name + "  " + _cut(row.why_not_counted, WIDTH - _COUNTED_STAGE_WIDTH - 4))
+        else:
+            lines.append(name + "".join(_pad(cell, _COUNTED_WIDTH, right=True) for cell in _counter_cells(row, ladder)))
+    return lines
+
+
+def _markdown_counters(ladder: CountedLadder) -> list[str]:
+    lines = [_markdown_row(["stage", *(f"{figure.name} {figure.per}".strip() for figure in figures()), "status"]),
+             "|:--|" + "--:|" * len(figures()) + ":--|"]
+    for row in ladder.rows:
+        cells = _counter_cells(row, ladder) if row.counters else [NONE] * len(figures())
+        lines.append(_markdown_row([_escaped(stage_name(row.stage)), *cells,
+                                    row.status if row.counters else _escaped(row.why_not_counted)]))
     return lines
 
 

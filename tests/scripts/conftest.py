@@ -70,6 +70,23 @@ class RecordMaker:
                 self._ladder("cuda", "cuda", "measured", network, layer, batch, cases)
         return self
 
+    def add_counted(self, titles: Iterable[str] = CUDA_STAGES, device: str = "simulated",
+                    executed: int = 8) -> "RecordMaker":
+        """Stages that were counted on a device without a clock, in the order in which they ended, and a library."""
+        rungs = list(enumerate(titles, 1))
+        if not any(one["family"] == "cuda" for one in self.variants):
+            self.variants += [variant("cuda", rung, name_of(title), title, None) for rung, title in rungs]
+            self.variants.append(variant("cuda", None, "cudnn", "cuDNN", None))
+        for network, layer, dims in self.layers:
+            for batch in self.batches:
+                for rung, title in reversed(rungs):
+                    case = self._case(device, "cuda", network, layer, dims, batch, rung, name_of(title))
+                    case["counters"] = counters(case["work"]["flop"], rung, min(executed, batch), batch)
+                case = self._case(device, "cuda", network, layer, dims, batch, None, "cudnn")
+                case.update(status="unsupported", reason="no PTX of it")
+                self._ladder(device, "cuda", "measured", network, layer, batch, [case])
+        return self
+
     def record(self) -> dict[str, Any]:
         """The document."""
         return {"schema_version": "1.0", "complete": True, "context": context(), "variants": self.variants,
@@ -127,6 +144,21 @@ class RecordMaker:
                              "kind": kind, "rows": rows})
 
 
+def counters(flop: float, rung: int, executed: int, batch: int) -> dict[str, Any]:
+    """Counters that differ from rung to rung: 20 / rung thread instructions per multiply-add, rung sectors per load."""
+    requests = flop / 16
+    totals = {"smsp__thread_inst_executed_pred_on.sum": 10.0 * flop / rung,
+              "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum": requests,
+              "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum": requests * rung,
+              "l1tex__average_t_sectors_per_request_pipe_lsu_mem_global_op_ld.ratio": float(rung),
+              "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum": flop / 64 * rung,
+              "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_st.sum": flop / 64 * 0.5}
+    modelled = {"dram__bytes_read.sum": 3e6 * rung, "dram__bytes_write.sum": 1e6}
+    kernel = {"kernel": "convolve", "grid": [1, 1, 1], "block": [32, 1, 1], "values": totals, "modelled": modelled}
+    return {"kind": "counted", "of": "PTX", "images_executed": executed, "batch": batch, "exact": True,
+            "totals": totals, "modelled": modelled, "kernels": [kernel]}
+
+
 def over(dividend: Optional[float], divisor: Optional[float], factor: float = 1.0) -> Optional[float]:
     """A ratio, or None where a side is missing."""
     return None if dividend is None or divisor is None else factor * dividend / divisor
@@ -169,7 +201,8 @@ def context() -> dict[str, Any]:
                 "caches": [{"level": 1, "type": "Data", "bytes": 32768}]},
         "devices": [{"kind": "cpu", "family": "cpu", "unavailable": None, "facts": {"name": "Example CPU 7000"}},
                     {"kind": "cuda", "family": "cuda", "unavailable": "no CUDA device", "facts": {}},
-                    {"kind": "simulated", "family": "cuda", "unavailable": None, "facts": {"name": "sm_90 simulated"}}],
+                    {"kind": "simulated", "family": "cuda", "unavailable": None,
+                     "facts": {"name": "sm_90 simulated", "modelled GPU": "Example GPU X"}}],
         "libraries": {"oneDNN": "2.6"}, "command_line": ["convladder", "run"], "options": {}, "seed": 1,
         "date": "2025-01-01T12:00:00Z",
         "dataset": {"name": "synthetic", "source": "built-in", "images": 1000, "height": 28, "width": 28,
