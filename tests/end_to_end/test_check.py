@@ -1,0 +1,52 @@
+"""`convladder check`: the CUDA variants under the checkers, from the PTX of every compiler."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from conftest import assert_refused, run
+
+
+def _checked(*arguments: str) -> list[dict[str, Any]]:
+    done = run("check", "--json", *arguments)
+    if "no PTX in this build" in done.stderr:
+        pytest.skip("no PTX in this build")
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def test_every_variant_is_right_and_nothing_is_found() -> None:
+    cases = _checked("--shape", "2,17,19,5,3,1,1", "--batch", "1,3")
+    compilers = {case["ptx_compiler"] for case in cases}
+    assert len(cases) == 6 * 2 * len(compilers)
+    assert {case["status"] for case in cases} == {"ok"}
+    assert [case for case in cases if case["findings"]] == []
+
+
+def test_what_a_variant_cannot_run_is_no_failure() -> None:
+    cases = _checked("--variant", "compile-time", "--shape", "2,17,19,5,4", "--batch", "1")
+    assert {case["status"] for case in cases} == {"unsupported"}
+    assert all("kernel 4" in case["reason"] for case in cases)
+
+
+def test_the_text_has_a_line_for_each_case_and_a_sum() -> None:
+    done = run("check", "--variant", "shared-memory", "--shape", "1,8,8,2,3", "--batch", "1")
+    if "no PTX in this build" in done.stderr:
+        pytest.skip("no PTX in this build")
+    assert done.returncode == 0
+    assert "simulated/shared-memory/shape.C1H8W8M2K3/1" in done.stdout
+    assert done.stdout.splitlines()[-1].endswith("cases checked, 0 failed")
+
+
+@pytest.mark.parametrize("arguments, said", [
+    (["--variant", "shared-memry"], "shared-memory"),
+    (["--checkers", "rice"], "race"),
+    (["--batch", "0"], "--batch"),
+    (["--batch", "65"], "64"),
+    (["--shape", "1,8,8"], "expected C,H,W,M,K"),
+    (["--layer", "lenet28.conv9"], "lenet28.conv1"),
+])
+def test_bad_input_is_one_line(arguments: list[str], said: str) -> None:
+    assert_refused(run("check", *arguments), said)
