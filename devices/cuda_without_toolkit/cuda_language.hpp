@@ -67,41 +67,50 @@ __host__ __device__ inline float min(float a, float b) { return __builtin_fminf(
 __host__ __device__ inline float max(float a, float b) { return __builtin_fmaxf(a, b); }
 
 #ifdef __CUDA_ARCH__
-__device__ inline void __syncwarp(unsigned mask = 0xffffffff) { __nvvm_bar_warp_sync(mask); }
-__device__ inline float __ldg(const float* address) { return __nvvm_ldg_f(address); }
-__device__ inline int __ldg(const int* address) { return __nvvm_ldg_i(address); }
+// Without debug information of their own: an instruction is said to be where the kernel calls for it.
+#define CONVLADDER_INTRINSIC __device__ inline __attribute__((always_inline, nodebug))
+CONVLADDER_INTRINSIC void __syncwarp(unsigned mask = 0xffffffff) { __nvvm_bar_warp_sync(mask); }
+CONVLADDER_INTRINSIC float __ldg(const float* address) { return __nvvm_ldg_f(address); }
+CONVLADDER_INTRINSIC int __ldg(const int* address) { return __nvvm_ldg_i(address); }
 
 // The last operand of the builtins says how far a segment of `width` lanes reaches (PTX ISA, shfl.sync).
-__device__ inline int __shfl_down_sync(unsigned mask, int value, unsigned delta, int width = 32) {
+CONVLADDER_INTRINSIC int __shfl_down_sync(unsigned mask, int value, unsigned delta, int width = 32) {
   return __nvvm_shfl_sync_down_i32(mask, value, delta, ((32 - width) << 8) | 31);
 }
-__device__ inline float __shfl_down_sync(unsigned mask, float value, unsigned delta, int width = 32) {
+CONVLADDER_INTRINSIC float __shfl_down_sync(unsigned mask, float value, unsigned delta, int width = 32) {
   return __nvvm_shfl_sync_down_f32(mask, value, delta, ((32 - width) << 8) | 31);
 }
-__device__ inline int __shfl_up_sync(unsigned mask, int value, unsigned delta, int width = 32) {
+CONVLADDER_INTRINSIC int __shfl_up_sync(unsigned mask, int value, unsigned delta, int width = 32) {
   return __nvvm_shfl_sync_up_i32(mask, value, delta, (32 - width) << 8);
 }
-__device__ inline float __shfl_up_sync(unsigned mask, float value, unsigned delta, int width = 32) {
+CONVLADDER_INTRINSIC float __shfl_up_sync(unsigned mask, float value, unsigned delta, int width = 32) {
   return __nvvm_shfl_sync_up_f32(mask, value, delta, (32 - width) << 8);
 }
-__device__ inline int __shfl_xor_sync(unsigned mask, int value, int lane_mask, int width = 32) {
+CONVLADDER_INTRINSIC int __shfl_xor_sync(unsigned mask, int value, int lane_mask, int width = 32) {
   return __nvvm_shfl_sync_bfly_i32(mask, value, lane_mask, ((32 - width) << 8) | 31);
 }
-__device__ inline float __shfl_xor_sync(unsigned mask, float value, int lane_mask, int width = 32) {
+CONVLADDER_INTRINSIC float __shfl_xor_sync(unsigned mask, float value, int lane_mask, int width = 32) {
   return __nvvm_shfl_sync_bfly_f32(mask, value, lane_mask, ((32 - width) << 8) | 31);
 }
-__device__ inline int __shfl_sync(unsigned mask, int value, int lane, int width = 32) {
+CONVLADDER_INTRINSIC int __shfl_sync(unsigned mask, int value, int lane, int width = 32) {
   return __nvvm_shfl_sync_idx_i32(mask, value, lane, ((32 - width) << 8) | 31);
 }
-__device__ inline float __shfl_sync(unsigned mask, float value, int lane, int width = 32) {
+CONVLADDER_INTRINSIC float __shfl_sync(unsigned mask, float value, int lane, int width = 32) {
   return __nvvm_shfl_sync_idx_f32(mask, value, lane, ((32 - width) << 8) | 31);
 }
 
-__device__ inline int atomicAdd(int* address, int value) { return __nvvm_atom_add_gen_i(address, value); }
-__device__ inline unsigned atomicAdd(unsigned* address, unsigned value) {
+CONVLADDER_INTRINSIC int __any_sync(unsigned mask, int predicate) { return __nvvm_vote_any_sync(mask, predicate); }
+CONVLADDER_INTRINSIC int __all_sync(unsigned mask, int predicate) { return __nvvm_vote_all_sync(mask, predicate); }
+CONVLADDER_INTRINSIC unsigned __ballot_sync(unsigned mask, int predicate) {
+  return __nvvm_vote_ballot_sync(mask, predicate);
+}
+
+CONVLADDER_INTRINSIC int atomicAdd(int* address, int value) { return __nvvm_atom_add_gen_i(address, value); }
+CONVLADDER_INTRINSIC unsigned atomicAdd(unsigned* address, unsigned value) {
   return __nvvm_atom_add_gen_i(reinterpret_cast<int*>(address), static_cast<int>(value));
 }
-__device__ inline float atomicAdd(float* address, float value) { return __nvvm_atom_add_gen_f(address, value); }
+CONVLADDER_INTRINSIC float atomicAdd(float* address, float value) { return __nvvm_atom_add_gen_f(address, value); }
+#undef CONVLADDER_INTRINSIC
 #else
 // The host's side of a kernel is compiled to a stub, its body is only read: these are declared, and nothing calls them.
 __device__ void __syncwarp(unsigned mask = 0xffffffff);
@@ -115,6 +124,9 @@ template <typename T>
 __device__ T __shfl_xor_sync(unsigned mask, T value, int lane_mask, int width = 32);
 template <typename T>
 __device__ T __shfl_sync(unsigned mask, T value, int lane, int width = 32);
+__device__ int __any_sync(unsigned mask, int predicate);
+__device__ int __all_sync(unsigned mask, int predicate);
+__device__ unsigned __ballot_sync(unsigned mask, int predicate);
 __device__ int atomicAdd(int* address, int value);
 __device__ unsigned atomicAdd(unsigned* address, unsigned value);
 __device__ float atomicAdd(float* address, float value);

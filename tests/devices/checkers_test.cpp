@@ -97,18 +97,14 @@ std::vector<Finding> findings_of(const SeededKernel& seeded, const ptx::Module& 
   return result.findings.findings();
 }
 
-std::filesystem::path ptx_file(const SeededKernel& seeded, const std::string& compiler) {
-  return std::filesystem::path(CONVLADDER_SEEDED_PTX_DIR) / compiler / (seeded.file + ".ptx");
-}
-
 std::ostream& operator<<(std::ostream& stream, const SeededKernel& kernel) { return stream << kernel.name; }
 
 class SeededBug : public testing::TestWithParam<SeededKernel> {};
 
 TEST_P(SeededBug, IsFoundAtItsLineAndNothingElseIs) {
   int compilers = 0;
-  for (const char* compiler : {"nvcc", "clang"}) {
-    const std::filesystem::path file = ptx_file(GetParam(), compiler);
+  for (const char* compiler : {CONVLADDER_SEEDED_PTX_NVCC, CONVLADDER_SEEDED_PTX_CLANG}) {
+    const std::filesystem::path file = std::filesystem::path(compiler) / (GetParam().file + ".ptx");
     if (!std::filesystem::exists(file)) continue;
     ++compilers;
     SCOPED_TRACE(compiler);

@@ -47,6 +47,14 @@ bool is_access(const Instruction& i) {
   return access->space == kSpace || (kSpace == ptx::Space::global && access->space == ptx::Space::constant);
 }
 bool is_any(const Instruction& /*i*/) { return true; }
+bool is_in(const Instruction& i, std::string_view space) { return i.opcode.find(space) != std::string::npos; }
+bool is_global_atomic(const Instruction& i) { return begins_with_word(i.opcode, "atom") && !is_in(i, ".shared"); }
+bool is_global_reduction(const Instruction& i) { return begins_with_word(i.opcode, "red") && !is_in(i, ".shared"); }
+bool is_shared_atomic(const Instruction& i) {
+  return (begins_with_word(i.opcode, "atom") || begins_with_word(i.opcode, "red")) && is_in(i, ".shared");
+}
+bool is_asynchronous_copy(const Instruction& i) { return is_in(i, "cp.async.c") && is_in(i, ".shared.global"); }
+bool is_matrix_load(const Instruction& i) { return begins_with_word(i.opcode, "ldmatrix"); }
 
 std::uint64_t warps(const InstructionCounters& c) { return c.warps; }
 std::uint64_t lanes(const InstructionCounters& c) { return c.lanes; }
@@ -153,6 +161,19 @@ constexpr Sum kSums[] = {
      wavefronts},
     {"shared store bank conflicts", "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_st.sum", "wavefronts",
      "Those of them that conflicts between banks cost.", kOfAccesses, is_access<kShared, true>, conflicts},
+    {"global atomics", "smsp__inst_executed_op_global_atom.sum", "instructions",
+     "Atomics on global memory by warps that give a value back; those on generic addresses are counted here.", kOfCode,
+     is_global_atomic, warps},
+    {"global reductions", "smsp__inst_executed_op_global_red.sum", "instructions",
+     "Atomics on global memory by warps that give nothing back.",
+     "As written in the PTX: ptxas makes one of an atomic whose result nobody uses.", is_global_reduction, warps},
+    {"shared atomics", "smsp__inst_executed_op_shared_atom.sum", "instructions", "Atomics on shared memory by warps.",
+     kOfCode, is_shared_atomic, warps},
+    {"asynchronous copies", "smsp__inst_executed_op_ldgsts.sum", "instructions",
+     "Copies from global to shared memory that go past the registers (cp.async) by warps.", kOfCode,
+     is_asynchronous_copy, warps},
+    {"matrix loads", "smsp__inst_executed_op_ldsm.sum", "instructions",
+     "Loads of matrices from shared memory (ldmatrix) by warps.", kOfCode, is_matrix_load, warps},
     {"local loads", "smsp__inst_executed_op_local_ld.sum", "instructions",
      "Loads from local memory (indexed arrays) by warps.",
      "Local memory in the PTX: spills are made by ptxas and not seen here.", is_access<kLocal, false>, requests},
