@@ -26,6 +26,7 @@ struct Dim3 {
   unsigned y = 1;
   unsigned z = 1;
   bool operator==(const Dim3&) const = default;
+  std::uint64_t count() const { return std::uint64_t{x} * y * z; }
 };
 
 /// One kernel launch as plain data: which kernel, how many blocks of how many threads, with which arguments.

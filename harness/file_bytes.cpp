@@ -8,21 +8,22 @@
 #include <memory>
 
 #include "harness/errors.hpp"
+#include "harness/record.hpp"
 
 namespace convladder {
 namespace {
 
 using File = std::unique_ptr<std::FILE, int (*)(std::FILE*)>;
 
-[[noreturn]] void fail(const std::string& file, const char* what, int error) {
-  throw UserError(fmt::format("{}: cannot be {}: {}", file, what, std::strerror(error)));
+[[noreturn]] void fail(const std::string& file, int error) {
+  throw UserError(fmt::format("{}: cannot be read: {}", file, std::strerror(error)));
 }
 
 }  // namespace
 
 std::vector<std::byte> read_file_bytes(const std::string& file) {
   const File from(std::fopen(file.c_str(), "rb"), std::fclose);
-  if (!from) fail(file, "read", errno);
+  if (!from) fail(file, errno);
   std::vector<std::byte> bytes;
   constexpr std::size_t piece = 1 << 20;
   for (std::size_t got = piece; got == piece;) {
@@ -31,16 +32,12 @@ std::vector<std::byte> read_file_bytes(const std::string& file) {
     got = std::fread(bytes.data() + before, 1, piece, from.get());
     bytes.resize(before + got);
   }
-  if (std::ferror(from.get()) != 0) fail(file, "read", errno);
+  if (std::ferror(from.get()) != 0) fail(file, errno);
   return bytes;
 }
 
 void write_file_bytes(const std::string& file, std::span<const std::byte> bytes) {
-  File to(std::fopen(file.c_str(), "wb"), std::fclose);
-  if (!to) fail(file, "written", errno);
-  if (!bytes.empty() && std::fwrite(bytes.data(), 1, bytes.size(), to.get()) != bytes.size())
-    fail(file, "written", errno);
-  if (std::fclose(to.release()) != 0) fail(file, "written", errno);
+  write_file_atomically(file, std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size()));
 }
 
 }  // namespace convladder

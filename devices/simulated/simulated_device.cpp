@@ -35,11 +35,11 @@ const std::vector<ptx::Module>& modules(const PtxImages& images) {
 std::uint64_t device_address(const void* address) { return reinterpret_cast<std::uint64_t>(address); }
 
 void check_launch(const Program& program, const KernelLaunch& launch) {
-  const std::uint64_t threads = std::uint64_t{launch.block.x} * launch.block.y * launch.block.z;
+  const std::uint64_t threads = launch.block.count();
   if (threads == 0 || threads > 1024) {
     throw DeviceError(fmt::format("{}: a block of {} threads; 1 to 1024 are possible", program.kernel->name, threads));
   }
-  if (std::uint64_t{launch.grid.x} * launch.grid.y * launch.grid.z == 0) {
+  if (launch.grid.count() == 0) {
     throw DeviceError(fmt::format("{}: a grid without blocks", program.kernel->name));
   }
   const auto limit = static_cast<std::uint64_t>(program.kernel->max_threads_per_block);

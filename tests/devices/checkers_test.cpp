@@ -127,6 +127,33 @@ INSTANTIATE_TEST_SUITE_P(Kernels, SeededBug, testing::ValuesIn(seeded_kernels())
                            return info.param.file + "_" + info.param.name;
                          });
 
+TEST(InitializationChecker, AVariableBehindABufferIsNotTheBuffer) {
+  KernelRun kernel(kernel_text(".param .u64 p, .param .u64 q",
+                               ".reg .b64 %d<3>; .reg .b32 %r;\nld.param.u64 %d1, [p]; ld.param.u64 %d2, [q];\n"
+                               "ld.global.u32 %r, [%d2]; st.global.u32 [%d1], %r; ret;"));
+  const std::uint64_t buffer = kernel.array(std::vector<std::uint32_t>(4), "buffer");
+  const std::uint64_t variable = kernel.array(std::vector<std::uint32_t>(4), "variable");
+  kernel.set(0, buffer);
+  WrittenMemory written;
+  written.allocated(buffer, 16);
+  EXPECT_NE(written.find(buffer + 15), nullptr);
+  EXPECT_EQ(written.find(buffer + 16), nullptr);
+  EXPECT_EQ(written.find(variable), nullptr);
+  const auto findings_reading = [&](std::uint64_t address) {
+    kernel.set(1, address);
+    LaunchConfiguration configuration;
+    configuration.collect_findings = true;
+    std::optional<InitializationChecker> checker;
+    return kernel
+        .launch(configuration,
+                [&](FindingLog& findings) { return std::vector<AccessObserver*>{&checker.emplace(written, findings)}; })
+        .findings.findings()
+        .size();
+  };
+  EXPECT_EQ(findings_reading(buffer + 4), 1U);
+  EXPECT_EQ(findings_reading(variable), 0U);
+}
+
 TEST(SeededBugs, AreEightForEachCheckerAndAllMarked) {
   std::map<std::string, int> of_checker;
   for (const SeededKernel& kernel : seeded_kernels()) {

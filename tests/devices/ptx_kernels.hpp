@@ -53,9 +53,9 @@ class KernelRun {
   }
 
   /// With everything but the parameters given.
-  LaunchResult launch(LaunchConfiguration configuration) {
+  LaunchResult launch(LaunchConfiguration configuration, const MakeObservers& make_observers = nullptr) {
     configuration.parameters = parameters_;
-    return execute(program_, memory_, configuration);
+    return execute(program_, memory_, configuration, make_observers);
   }
 
   DeviceMemory& memory() { return memory_; }

@@ -178,7 +178,7 @@ def test_a_wrong_argument_is_refused(ptx: Path, change: dict[str, str], words: l
     ("z=z.npy", ["unknown buffer 'z'; known:"]),
     ("y=y.txt", ["y.txt", ".bin, .npy or .json"]),
     ("y", ["NAME=FILE"]),
-    ("y=/nowhere/y.bin", ["/nowhere/y.bin: cannot be written"]),
+    ("y=/nowhere/y.bin", ["cannot write /nowhere/y.bin"]),
 ])
 def test_an_output_that_cannot_be_is_refused(ptx: Path, output: str, words: list[str]) -> None:
     assert_refused(scale(ptx, "--output", output), *words)

@@ -49,7 +49,9 @@ void WrittenMemory::written(std::uint64_t address, std::uint64_t bytes) {
 
 WrittenMemory::Piece* WrittenMemory::find(std::uint64_t address) {
   const auto above = pieces_.upper_bound(address);
-  return above == pieces_.begin() ? nullptr : &std::prev(above)->second;
+  if (above == pieces_.begin()) return nullptr;
+  Piece& below = std::prev(above)->second;
+  return address < below.end ? &below : nullptr;
 }
 
 void InitializationChecker::block_begins(const BlockContext& block) {
@@ -78,7 +80,6 @@ void InitializationChecker::access(const WarpAccess& access) {
   if (access.space != ptx::Space::shared) {
     const AddressSpan span = address_span(addresses);
     WrittenMemory::Piece* const piece = memory_.find(span.low);
-    if (piece == nullptr) return;
     if (memory_.find(span.high) != piece) {  // lanes in different allocations are looked at one by one
       for_each_lane(access.mask, [&](int lane) {
         WarpAccess of_lane = access;
@@ -90,6 +91,7 @@ void InitializationChecker::access(const WarpAccess& access) {
       });
       return;
     }
+    if (piece == nullptr) return;
     written = &piece->bytes;
     begin = piece->begin;
   }

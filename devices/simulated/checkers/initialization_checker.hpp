@@ -31,15 +31,19 @@ class WrittenBytes {
 /// What is written of every allocation; lives as long as the device.
 class WrittenMemory {
  public:
-  void allocated(std::uint64_t address, std::uint64_t bytes) { pieces_[address] = {address, WrittenBytes(bytes)}; }
+  void allocated(std::uint64_t address, std::uint64_t bytes) {
+    pieces_[address] = {address, address + bytes, WrittenBytes(bytes)};
+  }
   void freed(std::uint64_t address) { pieces_.erase(address); }
   void written(std::uint64_t address, std::uint64_t bytes);
 
   struct Piece {
     std::uint64_t begin = 0;
+    std::uint64_t end = 0;
     WrittenBytes bytes;
   };
-  /// The piece of the allocation that holds the address, or nullptr.
+  /// The piece of the allocation that holds the address, or nullptr: variables of modules, which begin as zero, are
+  /// in none.
   Piece* find(std::uint64_t address);
 
  private:

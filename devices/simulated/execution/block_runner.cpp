@@ -15,8 +15,6 @@ constexpr std::size_t kAlignment = 64;
 
 constexpr int kTrapped = 100;  // a kind of fault beside those of accesses
 
-std::uint64_t thread_count(const Dim3& dim) { return std::uint64_t{dim.x} * dim.y * dim.z; }
-
 std::byte* aligned(std::vector<std::byte>& bytes) {
   void* at = bytes.data();
   std::size_t space = bytes.size();
@@ -44,7 +42,7 @@ bool writes_memory(const ptx::Instruction& instruction) {
 BlockRunner::BlockRunner(const Program& program, DeviceMemory& memory, const LaunchConfiguration& configuration)
     : program_(program),
       configuration_(configuration),
-      threads_(thread_count(configuration.block)),
+      threads_(configuration.block.count()),
       warps_(warps_of(threads_)),
       constants_(program.constants),
       registers_(static_cast<std::size_t>(program.register_bytes) * warps_.size() + kAlignment),

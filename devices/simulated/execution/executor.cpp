@@ -12,8 +12,6 @@
 namespace convladder::simulated {
 namespace {
 
-std::uint64_t thread_count(const Dim3& dim) { return std::uint64_t{dim.x} * dim.y * dim.z; }
-
 /// What one host thread brings back.
 struct ThreadResult {
   std::vector<InstructionCounters> counters;
@@ -40,13 +38,13 @@ class Launch {
         make_observers_(make_observers),
         window_(configuration.window.count == 0 ? GridWindow{0, configuration.grid.x} : configuration.window),
         part_{window_.count, configuration.grid.y, configuration.grid.z},
-        blocks_(thread_count(part_)),
+        blocks_(part_.count()),
         multiprocessors_(static_cast<std::uint64_t>(configuration.gpu->multiprocessors)),
         results_(program.needs_block_order || make_observers
                      ? 1
                      : static_cast<std::size_t>(std::max(1, configuration.host_threads))),
         phase_done_(static_cast<std::ptrdiff_t>(results_.size()), NextPhase{this}) {
-    const std::uint64_t threads = thread_count(configuration.block);
+    const std::uint64_t threads = configuration.block.count();
     const std::uint64_t shared = program.static_shared_bytes + configuration.dynamic_shared_bytes;
     if (configuration.with_caches) {
       caches_ =
