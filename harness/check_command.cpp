@@ -15,6 +15,7 @@
 #include "devices/simulated/simulated_device.hpp"
 #include "harness/checkers_argument.hpp"
 #include "harness/errors.hpp"
+#include "harness/network_argument.hpp"
 #include "harness/plan.hpp"
 #include "harness/progress.hpp"
 #include "harness/shape_argument.hpp"
@@ -22,7 +23,6 @@
 #include "harness/verify.hpp"
 #include "harness/whole_number.hpp"
 #include "harness/workload.hpp"
-#include "network/network.hpp"
 
 namespace convladder {
 namespace {
@@ -60,7 +60,7 @@ RunOptions options_of(const CheckArguments& arguments) {
   if (options.batches.empty()) options.batches = {1, 3};
   for (const std::string& shape : arguments.shapes) options.shapes.push_back(parse_shape(shape));
   if (options.networks.empty() && options.layers.empty() && options.shapes.empty()) {
-    for (const Network& network : built_in_networks()) options.networks.push_back(network.name);
+    for (const Network* network : selected_networks({}, {})) options.networks.push_back(network->name);
     options.shapes = awkward_shapes();
   }
   return options;
@@ -170,7 +170,7 @@ void add_check_options(CLI::App& check, CheckArguments& arguments) {
     check.add_option(name, values, help)->delimiter(',')->allow_extra_args(false);
   };
   list("--variant", arguments.variants, "names from 'convladder list'");
-  list("--network", arguments.networks, "lenet28, lenet72, ...");
+  list("--network", arguments.networks, "lenet28, alexnet, ..., or a network file");
   list("--layer", arguments.layers, "conv1, or lenet72.conv1");
   list("--batch", arguments.batches, "images per call (default 1,3)");
   check

@@ -129,7 +129,8 @@ void add_run_options(CLI::App& run, RunArguments& a) {
   run.footer(kRunExamples);
   list("--family", a.options.families, "cpu or cuda")->group("Which cases");
   list("--variant", a.options.variants, "names from 'convladder list'")->group("Which cases");
-  list("--network", a.options.networks, "lenet28, lenet72, ...")->group("Which cases");
+  list("--network", a.options.networks, "lenet28, alexnet, ... (default lenet28,lenet72), or a network file")
+      ->group("Which cases");
   list("--layer", a.options.layers, "conv1, or lenet72.conv1")->group("Which cases");
   list("--device", a.options.devices, "cpu, cuda")->group("Which cases");
   list("--batch", a.batches, "images per call (default 10,100,1000, as far as a call stays below 10 GFLOP)")

@@ -10,6 +10,7 @@
 #include "devices/device_registry.hpp"
 #include "harness/errors.hpp"
 #include "harness/nearest_name.hpp"
+#include "harness/network_argument.hpp"
 #include "network/upstream.hpp"
 
 namespace convladder {
@@ -34,19 +35,21 @@ void check_all_names(const RunOptions& options) {
   }
   std::vector<std::string> devices;
   for (const DeviceKind& kind : device_kinds()) devices.emplace_back(kind.name);
-  std::vector<std::string> networks;
   std::vector<std::string> layers;
+  for (const Network* network : selected_networks(options.networks, options.layers)) {
+    for (const std::size_t index : convolution_layers(*network)) {
+      layers.push_back(network->layers[index].name);
+      layers.push_back(network->name + "." + network->layers[index].name);
+    }
+  }
   for (const Network& network : built_in_networks()) {
-    networks.push_back(network.name);
     for (const std::size_t index : convolution_layers(network)) {
-      layers.push_back(network.layers[index].name);
       layers.push_back(network.name + "." + network.layers[index].name);
     }
   }
   check_names("family", options.families, families);
   check_names("variant", options.variants, variants);
   check_names("device", options.devices, devices);
-  check_names("network", options.networks, networks);
   check_names("layer", options.layers, layers);
 }
 
@@ -67,14 +70,13 @@ std::vector<int> batches_of(const RunOptions& options, const ConvShape& shape) {
 std::vector<LayerWork> layer_works(const RunOptions& options) {
   std::vector<LayerWork> layers;
   if (options.shapes.empty() || !options.networks.empty() || !options.layers.empty()) {
-    for (const Network& network : built_in_networks()) {
-      if (!selected(options.networks, network.name)) continue;
-      for (const std::size_t index : convolution_layers(network)) {
-        const Layer& layer = network.layers[index];
-        if (!selected(options.layers, layer.name) && !selected(options.layers, network.name + "." + layer.name)) {
+    for (const Network* network : selected_networks(options.networks, options.layers)) {
+      for (const std::size_t index : convolution_layers(*network)) {
+        const Layer& layer = network->layers[index];
+        if (!selected(options.layers, layer.name) && !selected(options.layers, network->name + "." + layer.name)) {
           continue;
         }
-        layers.push_back({network.name, layer.name, &network, index, layer.convolution});
+        layers.push_back({network->name, layer.name, network, index, layer.convolution});
       }
     }
   }

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "datasets/resize.hpp"
+#include "datasets/image_batch.hpp"
 #include "datasets/seeded_random.hpp"
 #include "harness/shape_json.hpp"
 #include "network/upstream.hpp"
@@ -50,14 +50,6 @@ T* writable(std::span<const T> view) {
   return const_cast<T*>(view.data());
 }
 
-void fill_images(const ImageSet& images, int count, int height, int width, float* to) {
-#pragma omp parallel for schedule(static)
-  for (int i = 0; i < count; ++i) {
-    resize_bilinear(images.image(i % images.count), images.height, images.width,
-                    to + static_cast<std::int64_t>(i) * height * width, height, width);
-  }
-}
-
 /// Uniform in 0..1, as activations are; an own sequence for each image.
 void fill_random(const ConvShape& s, std::uint64_t seed, float* to) {
 #pragma omp parallel for schedule(static)
@@ -78,16 +70,16 @@ std::string fill_real_input(const LayerWork& work, const ImageSet& images, std::
       fill_random(s, seed, to);
       return "random";
     }
-    fill_images(images, s.batch, s.height, s.width, to);
+    fill_image_batch(images, 0, s.batch, 1, s.height, s.width, to);
     return "images";
   }
   const ActivationShape& image = work.source->input;
   if (work.layer_index == 0) {
-    fill_images(images, s.batch, image.height, image.width, to);
+    fill_image_batch(images, 0, s.batch, image.channels, image.height, image.width, to);
     return "images";
   }
   std::vector<float> pixels(image.elements() * s.batch);
-  fill_images(images, s.batch, image.height, image.width, pixels.data());
+  fill_image_batch(images, 0, s.batch, image.channels, image.height, image.width, pixels.data());
   upstream_activations(*work.source, work.layer_index, s.batch, pixels.data(), seed, to);
   return "upstream activations";
 }

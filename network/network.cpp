@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <fstream>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
@@ -19,6 +20,7 @@ namespace {
 using nlohmann::json;
 
 constexpr int kLargestField = 1 << 20;
+constexpr std::uintmax_t kLargestFile = 1 << 20;  // bytes; a file that is no network could be of any size
 
 constexpr std::pair<std::string_view, LayerType> kLayerTypes[] = {{"convolution", LayerType::convolution},
                                                                   {"tanh", LayerType::tanh},
@@ -51,6 +53,7 @@ class Fields {
     return value.get<int>();
   }
   bool flag(const char* field) {
+    used_.insert(field);
     if (!object_.contains(field)) return false;
     const json& value = required(field);
     if (!value.is_boolean()) fail(fmt::format("'{}' must be true or false", field));
@@ -87,7 +90,7 @@ LayerType layer_type(Fields& fields) {
 }
 
 void read_convolution(Fields& fields, Layer& layer) {
-  fields.know({"stride", "padding", "groups", "bias"});
+  fields.know({"stride", "padding", "groups"});
   layer.convolution = {.batch = 1,
                        .in_channels = layer.input.channels,
                        .height = layer.input.height,
@@ -129,7 +132,6 @@ Layer read_layer(const json& object, const std::string& place, ActivationShape i
       read_max_pool(fields, layer);
       break;
     case LayerType::fully_connected:
-      fields.know({"bias"});
       layer.output = {fields.number("out_features", 1), 1, 1};
       layer.bias = fields.flag("bias");
       break;
@@ -155,6 +157,7 @@ Network parse_network(std::string_view text, const std::string& file) {
   Network network;
   network.name = fields.text("name");
   network.title = fields.text("title");
+  network.default_run = fields.flag("default_run");
   Fields input(fields.required("input"), file + ": input");
   network.input = {input.number("channels", 1), input.number("height", 1), input.number("width", 1)};
   input.refuse_others();
@@ -174,6 +177,19 @@ Network parse_network(std::string_view text, const std::string& file) {
     shape = layer.output;
   }
   return network;
+}
+
+Network load_network_file(const std::filesystem::path& path) {
+  std::error_code error;
+  const std::uintmax_t bytes = std::filesystem::file_size(path, error);
+  if (error) throw NetworkError(fmt::format("{}: {}", path.string(), error.message()));
+  if (bytes > kLargestFile) {
+    throw NetworkError(fmt::format("{}: {} bytes; a network file has at most {}", path.string(), bytes, kLargestFile));
+  }
+  std::ifstream stream(path, std::ios::binary);
+  const std::string text((std::istreambuf_iterator<char>(stream)), std::istreambuf_iterator<char>());
+  if (!stream.is_open() || stream.bad()) throw NetworkError(fmt::format("{}: cannot be read", path.string()));
+  return parse_network(text, path.filename().string());
 }
 
 const std::vector<Network>& built_in_networks() {

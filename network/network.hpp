@@ -1,6 +1,7 @@
 // A network as data: its layers in order, with every shape inferred and checked.
 #pragma once
 
+#include <filesystem>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -43,10 +44,14 @@ struct Network {
   std::string title;
   ActivationShape input;
   std::vector<Layer> layers;
+  bool default_run = false;  ///< whether it takes part where no network is named
 };
 
 /// Reads a network from JSON (see network/networks/*.json). `file` is what messages call it. Throws NetworkError.
 Network parse_network(std::string_view text, const std::string& file);
+
+/// The same from a file of the user's. Throws NetworkError.
+Network load_network_file(const std::filesystem::path& path);
 
 /// The networks this program was built with (network/networks/*.json), by name.
 const std::vector<Network>& built_in_networks();

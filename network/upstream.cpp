@@ -49,7 +49,7 @@ std::vector<float> max_pooled(const Layer& layer, int count, const std::vector<f
 std::string upstream_unsupported(const Network& network, std::size_t layer_index) {
   for (std::size_t i = 0; i < layer_index; ++i) {
     const Layer& layer = network.layers[i];
-    if (layer.type == LayerType::fully_connected || layer.type == LayerType::softmax || layer.bias) {
+    if (layer.type == LayerType::fully_connected || layer.type == LayerType::softmax) {
       return fmt::format("layer '{}' before it has weights that are not known without training", layer.name);
     }
   }

@@ -96,6 +96,30 @@ TEST(BuiltInNetworks, Lenet72HasTheShapesOfItsEdition) {
   EXPECT_EQ(network.layers[2].pool_stride, 2);
 }
 
+TEST(BuiltInNetworks, HaveTheLayersOfTheirEditions) {
+  const auto expect_features = [](const char* name, std::size_t convolutions, std::vector<std::size_t> features) {
+    SCOPED_TRACE(name);
+    const Network& network = built_in(name);
+    EXPECT_EQ(convolution_layers(network).size(), convolutions);
+    std::vector<std::size_t> found;
+    for (const Layer& layer : network.layers) {
+      if (layer.type == LayerType::fully_connected) found.push_back(layer.input.elements());
+    }
+    found.push_back(network.layers.back().output.elements());
+    EXPECT_EQ(found, features);
+  };
+  expect_features("lenet28", 1, {7200, 500, 10});
+  expect_features("lenet48", 2, {5184, 140, 10});
+  expect_features("lenet64", 2, {10816, 140, 10});
+  expect_features("lenet70", 2, {20184, 160, 10});
+  expect_features("lenet72", 2, {17496, 160, 10});
+  expect_features("lenet86", 2, {1024, 32, 10});
+  expect_features("alexnet", 5, {9216, 4096, 4096, 1000});
+  EXPECT_EQ(built_in("alexnet").layers[0].convolution, (ConvShape{1, 3, 227, 227, 96, 11, 4}));
+  EXPECT_EQ(built_in("alexnet").layers[3].convolution, (ConvShape{1, 96, 27, 27, 256, 5, 1, 2}));
+  EXPECT_TRUE(built_in("alexnet").layers[0].bias);
+}
+
 TEST(NetworkFile, InfersEveryShape) {
   const Network network = parse_network(
       with_layers(R"({"name": "c1", "type": "convolution", "out_channels": 6, "kernel": 5, "stride": 2, "padding": 2},
