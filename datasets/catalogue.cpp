@@ -178,13 +178,18 @@ ImageSet load_image_folder(const fs::path& folder, Split split) {
   return load_pair(file.images, find_labels(file));
 }
 
-fs::path default_cache_folder() {
+fs::path user_cache_folder() {
   // A relative XDG_CACHE_HOME is to be ignored (XDG Base Directory Specification).
   const char* cache = std::getenv("XDG_CACHE_HOME");
-  if (cache != nullptr && fs::path(cache).is_absolute()) return fs::path(cache) / "convladder/datasets";
+  if (cache != nullptr && fs::path(cache).is_absolute()) return fs::path(cache) / "convladder";
   const char* home = std::getenv("HOME");
-  if (home != nullptr && *home != '\0') return fs::path(home) / ".cache/convladder/datasets";
+  if (home != nullptr && *home != '\0') return fs::path(home) / ".cache/convladder";
   return {};
+}
+
+fs::path default_cache_folder() {
+  const fs::path cache = user_cache_folder();
+  return cache.empty() ? cache : cache / "datasets";
 }
 
 std::optional<fs::path> find_cached_folder(const fs::path& cache) {

@@ -21,8 +21,11 @@ enum class Split { test, train };
 /// Throws DataError, one line: what is wrong with a file, or which names were looked for in vain.
 ImageSet load_image_folder(const std::filesystem::path& folder, Split split = Split::test);
 
+/// $XDG_CACHE_HOME/convladder, or ~/.cache/convladder. Empty if neither variable is set.
+std::filesystem::path user_cache_folder();
+
 /// Where scripts/fetch_datasets.sh puts what it downloads, a folder per set:
-/// $XDG_CACHE_HOME/convladder/datasets, or ~/.cache/convladder/datasets. Empty if neither variable is set.
+/// `datasets` in user_cache_folder(), or empty if there is none.
 std::filesystem::path default_cache_folder();
 
 /// The first of <cache>/fashion-mnist and <cache>/mnist that holds IDX image files.

@@ -10,6 +10,7 @@
 #include <sstream>
 
 #include "harness/errors.hpp"
+#include "harness/file_bytes.hpp"
 #include "harness/record.hpp"
 #include "harness/statistics.hpp"
 

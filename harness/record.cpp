@@ -1,8 +1,6 @@
 #include "harness/record.hpp"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -12,6 +10,7 @@
 #include "harness/case_json.hpp"
 #include "harness/environment.hpp"
 #include "harness/errors.hpp"
+#include "harness/file_bytes.hpp"
 #include "harness/ladder.hpp"
 
 namespace convladder {
@@ -48,11 +47,6 @@ ordered_json planned_ids(const std::vector<CaseGroup>& plan) {
   return ids;
 }
 
-/// The message of a failed system call on a file, with what is safe.
-UserError write_error(const std::filesystem::path& path, int error) {
-  return UserError(fmt::format("cannot write {}: {}", path.string(), std::strerror(error)));
-}
-
 /// The first field or element that is not the same, so that a message shows that and not a list of hundreds.
 std::pair<ordered_json, ordered_json> first_difference(const ordered_json& then, const ordered_json& now) {
   if (then.is_object() && now.is_object()) {
@@ -81,31 +75,6 @@ void require_same(const ordered_json& then, const ordered_json& now, const std::
 }
 
 }  // namespace
-
-void write_file_atomically(const std::filesystem::path& path, const std::string& content) {
-  // A device, a pipe or a link must not be replaced by a file: it is written to.
-  std::error_code ignored;
-  const std::filesystem::file_type type = std::filesystem::symlink_status(path, ignored).type();
-  const bool replace = type == std::filesystem::file_type::not_found || type == std::filesystem::file_type::regular;
-  const std::filesystem::path partial = replace ? path.string() + ".partial" : path.string();
-  const int descriptor = ::open(partial.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-  if (descriptor < 0) throw write_error(partial, errno);
-  int error = 0;
-  for (std::size_t written = 0; written < content.size() && error == 0;) {
-    const ssize_t count = ::write(descriptor, content.data() + written, content.size() - written);
-    if (count >= 0) {
-      written += static_cast<std::size_t>(count);
-    } else if (errno != EINTR) {
-      error = errno;
-    }
-  }
-  if (error == 0 && replace && fsync(descriptor) != 0) error = errno;
-  if (close(descriptor) != 0 && error == 0) error = errno;
-  if (error == 0 && replace && std::rename(partial.c_str(), path.c_str()) != 0) error = errno;
-  if (error == 0) return;
-  if (replace) std::filesystem::remove(partial, ignored);
-  throw write_error(path, error);
-}
 
 RunRecord RunRecord::create(const std::filesystem::path& folder, const RunOptions& options,
                             const std::vector<std::string>& command_line, const std::vector<CaseGroup>& plan,

@@ -13,10 +13,6 @@
 
 namespace convladder {
 
-/// Writes a file so that it is either the old or the new one, never half of it: beside it, synchronised, renamed into
-/// place. Throws UserError.
-void write_file_atomically(const std::filesystem::path& path, const std::string& content);
-
 class RunRecord {
  public:
   /// A new run. Creates the folder; throws UserError if it cannot, or if it holds a run already.

@@ -1,16 +1,25 @@
 #include "network/weights.hpp"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
 #include <cmath>
+#include <filesystem>
 
 #include "datasets/seeded_random.hpp"
+#include "datasets/sha256.hpp"
+#include "network/safetensors.hpp"
+#include "network/safetensors_header.hpp"
 
 namespace convladder {
+namespace {
 
-std::vector<float> initial_convolution_weights(const ConvShape& shape, float scale, std::uint64_t seed) {
-  const double taps = static_cast<double>(shape.kernel) * shape.kernel;
-  const double limit = std::sqrt(6.0 / (taps * (shape.channels_per_group() + shape.maps_per_group())));
+/// Uniform in +-sqrt(6 / (fan_in + fan_out)) (Glorot and Bengio, 2010), times `scale`.
+std::vector<float> glorot_uniform(std::size_t count, double fan_in_and_out, float scale, std::uint64_t seed) {
+  const double limit = std::sqrt(6.0 / fan_in_and_out);
   SeededRandom random(seed, 0);
-  std::vector<float> weights(static_cast<std::size_t>(shape.weight_elements()));
+  std::vector<float> weights(count);
   for (float& weight : weights) {
     const double uniform = static_cast<double>(random.next() >> 11) * 0x1p-53;  // [0, 1), 53 random bits
     weight = static_cast<float>((2.0 * uniform - 1.0) * limit) * scale;
@@ -18,10 +27,162 @@ std::vector<float> initial_convolution_weights(const ConvShape& shape, float sca
   return weights;
 }
 
+std::vector<std::int64_t> bias_shape(const Layer& layer) { return {layer.output.channels}; }
+
+std::int64_t elements(std::span<const std::int64_t> shape) {
+  std::int64_t product = 1;
+  for (const std::int64_t size : shape) product *= size;
+  return product;
+}
+
+/// The tensors of a file, taken one by one under the names that a network expects.
+class TensorTaker {
+ public:
+  TensorTaker(std::vector<Tensor> tensors, const std::string& file) : file_(file) {
+    for (Tensor& tensor : tensors) tensors_.emplace(tensor.name, std::move(tensor));
+  }
+
+  std::vector<float> take(const std::string& name, std::span<const std::int64_t> shape) {
+    expected_.push_back(name);
+    const auto at = tensors_.find(name);
+    if (at == tensors_.end()) {
+      throw DataError(fmt::format("{}: {}: expected shape {}, but it is missing; the file has: {}", file_,
+                                  tensor_text(name), shape_text(shape), names()));
+    }
+    Tensor tensor = std::move(tensors_.extract(at).mapped());
+    if (!std::ranges::equal(tensor.shape, shape)) {
+      throw DataError(fmt::format("{}: {}: expected shape {}, found {}", file_, tensor_text(name), shape_text(shape),
+                                  shape_text(tensor.shape)));
+    }
+    for (std::size_t i = 0; i < tensor.values.size(); ++i) {
+      if (!std::isfinite(tensor.values[i])) {
+        throw DataError(fmt::format("{}: {}: element {}: expected a finite number, found {}", file_, tensor_text(name),
+                                    i, tensor.values[i]));
+      }
+    }
+    return std::move(tensor.values);
+  }
+
+  void refuse_others(const Network& network) const {
+    if (tensors_.empty()) return;
+    throw DataError(fmt::format("{}: {} is not in {}; expected: {}", file_, tensor_text(tensors_.begin()->first),
+                                network.name, joined(expected_)));
+  }
+
+ private:
+  static std::string joined(const std::vector<std::string>& names) {
+    constexpr std::size_t most = 20;
+    std::string text;
+    for (std::size_t i = 0; i < names.size() && i < most; ++i) text += (i == 0 ? "" : ", ") + shown_name(names[i]);
+    return names.size() > most ? text + ", ..." : text;
+  }
+  std::string names() const {
+    std::vector<std::string> names;
+    for (const auto& [name, tensor] : tensors_) names.push_back(name);
+    return names.empty() ? "no others" : joined(names);
+  }
+
+  const std::string& file_;
+  std::map<std::string, Tensor> tensors_;
+  std::vector<std::string> expected_;
+};
+
+/// Letters, digits and what stands between them in a name; anything else is no word to show.
+bool is_plain_word(const std::string& text) {
+  constexpr std::size_t longest = 40;
+  const auto plain = [](unsigned char c) { return std::isalnum(c) != 0 || c == '-' || c == '_' || c == '.'; };
+  return !text.empty() && text.size() <= longest && std::ranges::all_of(text, plain);
+}
+
+/// "lenet86 mnist high" if the file says so, otherwise its name.
+std::string name_of(const std::map<std::string, std::string>& metadata, const std::string& file) {
+  std::string name;
+  for (const char* part : {"network", "dataset", "quality"}) {
+    const auto at = metadata.find(part);
+    if (at == metadata.end() || !is_plain_word(at->second)) return std::filesystem::path(file).filename().string();
+    name += (name.empty() ? "" : " ") + at->second;
+  }
+  return name;
+}
+
+}  // namespace
+
+std::vector<float> initial_convolution_weights(const ConvShape& shape, float scale, std::uint64_t seed) {
+  const double taps = static_cast<double>(shape.kernel) * shape.kernel;
+  return glorot_uniform(static_cast<std::size_t>(shape.weight_elements()),
+                        taps * (shape.channels_per_group() + shape.maps_per_group()), scale, seed);
+}
+
 std::vector<float> initial_convolution_weights(const Network& network, std::size_t layer_index, std::uint64_t seed) {
-  const bool first = layer_index == convolution_layers(network).front();
+  const bool first = layer_index == first_layer_with_weights(network);
   return initial_convolution_weights(network.layers[layer_index].convolution, first ? kPixelScale : 1.0F,
                                      seed + layer_index);
+}
+
+bool has_weights(const Layer& layer) {
+  return layer.type == LayerType::convolution || layer.type == LayerType::fully_connected;
+}
+
+std::size_t first_layer_with_weights(const Network& network) {
+  return static_cast<std::size_t>(std::ranges::find_if(network.layers, has_weights) - network.layers.begin());
+}
+
+std::vector<std::int64_t> weight_shape(const Layer& layer) {
+  const ConvShape& s = layer.convolution;
+  if (layer.type == LayerType::convolution) return {s.out_channels, s.channels_per_group(), s.kernel, s.kernel};
+  return {layer.output.channels, static_cast<std::int64_t>(layer.input.elements())};
+}
+
+NetworkWeights initial_weights(const Network& network, std::uint64_t seed) {
+  NetworkWeights result{.name = fmt::format("random, seed {}", seed), .layers = {}, .sha256 = {}};
+  const std::size_t first = first_layer_with_weights(network);
+  for (std::size_t i = 0; i < network.layers.size(); ++i) {
+    const Layer& layer = network.layers[i];
+    if (!has_weights(layer)) continue;
+    LayerWeights& weights = result.layers[layer.name];
+    if (layer.type == LayerType::convolution) {
+      weights.weights = initial_convolution_weights(network, i, seed);
+    } else {
+      const std::size_t inputs = layer.input.elements();
+      const std::size_t outputs = layer.output.elements();
+      weights.weights = glorot_uniform(inputs * outputs, static_cast<double>(inputs) + static_cast<double>(outputs),
+                                       i == first ? kPixelScale : 1.0F, seed + i);
+    }
+    if (layer.bias) weights.bias.assign(static_cast<std::size_t>(layer.output.channels), 0.0F);
+  }
+  return result;
+}
+
+NetworkWeights parse_weights(const Network& network, std::span<const std::uint8_t> bytes, const std::string& file) {
+  TensorFile content = parse_safetensors(bytes, file);
+  NetworkWeights result{.name = name_of(content.metadata, file), .layers = {}, .sha256 = sha256_hex(bytes)};
+  TensorTaker tensors(std::move(content.tensors), file);
+  for (const Layer& layer : network.layers) {
+    if (!has_weights(layer)) continue;
+    LayerWeights& weights = result.layers[layer.name];
+    weights.weights = tensors.take(layer.name + ".weight", weight_shape(layer));
+    if (layer.bias) weights.bias = tensors.take(layer.name + ".bias", bias_shape(layer));
+  }
+  tensors.refuse_others(network);
+  return result;
+}
+
+std::string weights_file_content(const Network& network, const NetworkWeights& weights,
+                                 const std::map<std::string, std::string>& metadata) {
+  std::vector<Tensor> tensors;
+  const auto add = [&tensors](std::string name, std::vector<std::int64_t> shape, const std::vector<float>& values) {
+    if (elements(shape) != static_cast<std::int64_t>(values.size())) {
+      throw std::logic_error(fmt::format("{} has {} values for shape {}", name, values.size(), shape_text(shape)));
+    }
+    tensors.push_back({std::move(name), std::move(shape), values});
+  };
+  for (const Layer& layer : network.layers) {
+    if (!has_weights(layer)) continue;
+    const LayerWeights& of_layer = weights.layers.at(layer.name);
+    add(layer.name + ".weight", weight_shape(layer), of_layer.weights);
+    if (layer.bias) add(layer.name + ".bias", bias_shape(layer), of_layer.bias);
+  }
+  return safetensors_content(std::move(tensors), metadata);
 }
 
 }  // namespace convladder

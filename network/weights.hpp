@@ -1,14 +1,20 @@
-// Starting weights: what a network has before anyone trained it.
+// The weights of a network: what it has before anyone trained it, and those from a file.
+//
+// A weights file is a safetensors file with two tensors a layer, named as PyTorch names them: "<layer>.weight" and,
+// where the layer has one, "<layer>.bias" (docs/weights.md).
 #pragma once
 
 #include <cstdint>
+#include <map>
+#include <span>
+#include <string>
 #include <vector>
 
 #include "network/network.hpp"
 
 namespace convladder {
 
-/// Pixels enter the first convolution raw, 0..255; this factor in its weights brings them to 0..1.
+/// Pixels enter the first layer with weights raw, 0..255; this factor in its weights brings them to 0..1.
 inline constexpr float kPixelScale = 1.0F / 255.0F;
 
 /// The weights (OIHW) of the convolution `layer_index`, uniform in +-sqrt(6 / (fan_in + fan_out)) (Glorot and Bengio,
@@ -17,5 +23,43 @@ std::vector<float> initial_convolution_weights(const Network& network, std::size
 
 /// The same for a convolution that stands alone.
 std::vector<float> initial_convolution_weights(const ConvShape& shape, float scale, std::uint64_t seed);
+
+/// Of a convolution: weights OIHW, I counting the channels of a group. Of a fully connected layer: [out][in], its input
+/// flattened in the order channel, row, column. `bias` has a value for each output channel; empty where the layer has
+/// none.
+struct LayerWeights {
+  std::vector<float> weights;
+  std::vector<float> bias;
+  bool operator==(const LayerWeights&) const = default;
+};
+
+struct NetworkWeights {
+  std::string name;                            ///< as shown: "lenet86 mnist high", "random, seed 1", or a file's name
+  std::map<std::string, LayerWeights> layers;  ///< by layer name; only layers that have weights
+  std::string sha256;                          ///< of the file they come from; empty for those that come from none
+};
+
+/// Whether a layer has weights: convolutions and fully connected layers do.
+bool has_weights(const Layer& layer);
+
+/// The index of the first layer with weights, the one that kPixelScale goes into. The number of layers if none has any.
+std::size_t first_layer_with_weights(const Network& network);
+
+/// The shape of a layer's weights, OIHW or [out, in]; the layer must have weights.
+std::vector<std::int64_t> weight_shape(const Layer& layer);
+
+/// Random weights for every layer, biases zero: of convolutions initial_convolution_weights, of fully connected layers
+/// uniform in +-sqrt(6 / (in + out)) by the seed and the layer's index.
+NetworkWeights initial_weights(const Network& network, std::uint64_t seed);
+
+/// Reads a weights file that is in memory; `file` is what messages call it. Their name is made of the metadata
+/// "network", "dataset" and "quality" where the file has all three, otherwise it is the file's without its folder.
+/// Throws DataError, one line: the file, the tensor, what was expected and what was found, where a tensor is missing,
+/// of another shape, not finite or not known to the network, and where the file is not safetensors.
+NetworkWeights parse_weights(const Network& network, std::span<const std::uint8_t> bytes, const std::string& file);
+
+/// The bytes of a weights file. `weights` must be the network's own. The same content gives the same bytes.
+std::string weights_file_content(const Network& network, const NetworkWeights& weights,
+                                 const std::map<std::string, std::string>& metadata);
 
 }  // namespace convladder

@@ -11,6 +11,7 @@
 #include "expect_error.hpp"
 #include "harness/case_session.hpp"
 #include "harness/errors.hpp"
+#include "harness/file_bytes.hpp"
 #include "harness/small_problem.hpp"
 
 namespace convladder {

@@ -1,0 +1,39 @@
+// The JSON at the beginning of a safetensors file, read without building a tree of it.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace convladder {
+
+/// What a header says of a tensor, believed by nobody yet.
+struct TensorEntry {
+  std::string name;
+  std::string dtype;
+  std::vector<std::int64_t> shape;
+  std::uint64_t begin = 0;  ///< in bytes, from the end of the header
+  std::uint64_t end = 0;
+};
+
+struct TensorHeader {
+  std::vector<TensorEntry> entries;  ///< in the file's order; their names differ
+  std::map<std::string, std::string> metadata;
+};
+
+/// `file` is what messages call the file that `json` is the header of. Throws DataError: no JSON, not this form, a name
+/// twice, a field missing, a number that is not whole.
+TensorHeader parse_tensor_header(std::string_view json, const std::string& file);
+
+/// A text from a file for a message, in quotes: cut short, and everything but printable ASCII escaped.
+std::string shown_name(const std::string& name);
+
+/// `tensor "conv1.weight"`.
+std::string tensor_text(const std::string& name);
+
+/// The header as JSON, in the order of the entries.
+std::string tensor_header_json(const TensorHeader& header);
+
+}  // namespace convladder
