@@ -16,6 +16,8 @@
 #include <utility>
 #include <vector>
 
+#include "devices/activity.hpp"
+
 namespace convladder {
 
 class Device;
@@ -146,6 +148,13 @@ class Device {
   virtual std::vector<KernelCounters> take_counters() { return {}; }
   /// From now on only the window's blocks of every launch run; none lifts the limit. For devices that count.
   virtual void set_grid_window(std::optional<GridWindow> /*window*/) {}
+
+  /// Whether `start_activities` records anything: kernels, copies and API calls, by a profiler's interface.
+  virtual bool records_activities() const { return false; }
+  /// Records from now on what the device does. Recording takes time of its own: no op time is taken meanwhile.
+  virtual void start_activities() {}
+  /// Waits for the device and returns what was recorded since `start_activities`, by start; ends the recording.
+  virtual std::vector<Activity> stop_activities() { return {}; }
 
   /// What was written outside of an allocation since the last call, in one line; empty if nothing was seen.
   virtual std::string memory_violation() { return {}; }

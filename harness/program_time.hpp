@@ -1,0 +1,40 @@
+// What this process has used so far, as /usr/bin/time says it of a program.
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <string>
+
+namespace convladder {
+
+/// Measured by the kernel (getrusage, all threads, without child processes) and by the steady clock.
+struct ProgramTime {
+  double user_seconds = 0;
+  double system_seconds = 0;
+  double elapsed_seconds = 0;
+  std::int64_t max_resident_kilobytes = 0;  ///< the largest so far, in units of 1024 bytes as /usr/bin/time writes kB
+
+  /// Processor time over elapsed time, above 100 where several threads worked; none where no time has elapsed.
+  std::optional<double> cpu_percent() const;
+};
+
+/// Starts its clock, and with it what is counted, when it is made: at the start of `main` for the whole program.
+class ProgramTimer {
+ public:
+  ProgramTimer();
+  /// Since the timer was made; the peak of the memory is the whole process's.
+  ProgramTime elapsed() const;
+
+ private:
+  ProgramTime start_;
+};
+
+/// {"kind": "measured", "user_seconds", "system_seconds", "elapsed_seconds", "cpu_percent", "max_resident_kilobytes"}
+nlohmann::ordered_json to_json(const ProgramTime& time);
+
+/// In /usr/bin/time's layout: "0.30user 0.05system 0:13.10elapsed 2%CPU (0avgtext+0avgdata 5866708maxresident)k". The
+/// two averages are 0 there as well: Linux does not count them.
+std::string program_time_text(const ProgramTime& time);
+
+}  // namespace convladder
