@@ -11,7 +11,6 @@
 #include "harness/errors.hpp"
 #include "harness/nearest_name.hpp"
 #include "harness/network_argument.hpp"
-#include "network/upstream.hpp"
 
 namespace convladder {
 namespace {
@@ -149,9 +148,6 @@ CaseGroup make_group(const RunOptions& options, const LayerWork& work, const Dev
         .unsupported = {},
         .has_clock = kind.has_clock};
     if (!options.case_filter.empty() && !std::regex_search(planned.id, filter)) continue;
-    if (planned.skipped.empty() && work.source != nullptr) {
-      planned.skipped = upstream_unsupported(*work.source, work.layer_index);
-    }
     if (planned.skipped.empty()) planned.unsupported = unsupported_on(kind, *registered.variant, work.shape);
     group.cases.push_back(std::move(planned));
   }

@@ -133,22 +133,27 @@ std::vector<std::int64_t> weight_shape(const Layer& layer) {
   return {layer.output.channels, static_cast<std::int64_t>(layer.input.elements())};
 }
 
+LayerWeights initial_layer_weights(const Network& network, std::size_t layer_index, std::uint64_t seed) {
+  const Layer& layer = network.layers[layer_index];
+  LayerWeights weights;
+  if (layer.type == LayerType::convolution) {
+    weights.weights = initial_convolution_weights(network, layer_index, seed);
+  } else {
+    const std::size_t inputs = layer.input.elements();
+    const std::size_t outputs = layer.output.elements();
+    const bool first = layer_index == first_layer_with_weights(network);
+    weights.weights = glorot_uniform(inputs * outputs, static_cast<double>(inputs) + static_cast<double>(outputs),
+                                     first ? kPixelScale : 1.0F, seed + layer_index);
+  }
+  if (layer.bias) weights.bias.assign(static_cast<std::size_t>(layer.output.channels), 0.0F);
+  return weights;
+}
+
 NetworkWeights initial_weights(const Network& network, std::uint64_t seed) {
   NetworkWeights result{.name = fmt::format("random, seed {}", seed), .layers = {}, .sha256 = {}};
-  const std::size_t first = first_layer_with_weights(network);
   for (std::size_t i = 0; i < network.layers.size(); ++i) {
     const Layer& layer = network.layers[i];
-    if (!has_weights(layer)) continue;
-    LayerWeights& weights = result.layers[layer.name];
-    if (layer.type == LayerType::convolution) {
-      weights.weights = initial_convolution_weights(network, i, seed);
-    } else {
-      const std::size_t inputs = layer.input.elements();
-      const std::size_t outputs = layer.output.elements();
-      weights.weights = glorot_uniform(inputs * outputs, static_cast<double>(inputs) + static_cast<double>(outputs),
-                                       i == first ? kPixelScale : 1.0F, seed + i);
-    }
-    if (layer.bias) weights.bias.assign(static_cast<std::size_t>(layer.output.channels), 0.0F);
+    if (has_weights(layer)) result.layers[layer.name] = initial_layer_weights(network, i, seed);
   }
   return result;
 }

@@ -48,8 +48,11 @@ std::size_t first_layer_with_weights(const Network& network);
 /// The shape of a layer's weights, OIHW or [out, in]; the layer must have weights.
 std::vector<std::int64_t> weight_shape(const Layer& layer);
 
-/// Random weights for every layer, biases zero: of convolutions initial_convolution_weights, of fully connected layers
-/// uniform in +-sqrt(6 / (in + out)) by the seed and the layer's index.
+/// Random weights of one layer that has some, biases zero: of a convolution initial_convolution_weights, of a fully
+/// connected layer uniform in +-sqrt(6 / (in + out)) by the seed and the layer's index.
+LayerWeights initial_layer_weights(const Network& network, std::size_t layer_index, std::uint64_t seed);
+
+/// The same for every layer.
 NetworkWeights initial_weights(const Network& network, std::uint64_t seed);
 
 /// Reads a weights file that is in memory; `file` is what messages call it. Their name is made of the metadata

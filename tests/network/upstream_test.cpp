@@ -126,22 +126,6 @@ TEST(Upstream, DependsOnTheSeed) {
   EXPECT_NE(one, other);
 }
 
-TEST(Upstream, SaysWhichLayerInTheWayHasUnknownWeights) {
-  EXPECT_EQ(upstream_unsupported(built_in("lenet72"), kConv2), "");
-  const auto network = [](const std::string& layer) {
-    return parse_network(R"({"name": "n", "title": "t", "input": {"channels": 1, "height": 4, "width": 4},
-        "layers": [)" + layer +
-                             R"(, {"name": "c", "type": "convolution", "out_channels": 1, "kernel": 1}]})",
-                         "own.json");
-  };
-  const std::string dense = R"({"name": "dense", "type": "fully_connected", "out_features": 4})";
-  const std::string biased =
-      R"({"name": "biased", "type": "convolution", "out_channels": 4, "kernel": 1, "bias": true})";
-  EXPECT_NE(upstream_unsupported(network(dense), 1).find("'dense'"), std::string::npos);
-  EXPECT_EQ(upstream_unsupported(network(dense), 0), "") << "only the layers before it matter";
-  EXPECT_EQ(upstream_unsupported(network(biased), 1), "") << "untrained biases are zero";
-}
-
 TEST(Weights, AreTheSameForTheSameSeedAndOthersForAnother) {
   const Network& network = built_in("lenet72");
   for (const std::size_t layer : convolution_layers(network)) {

@@ -1,0 +1,194 @@
+#include "network/reference_network.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <span>
+
+#include "variants/reference.hpp"
+
+namespace convladder {
+namespace {
+
+constexpr int kChunk = 64;  // images: a few megabytes of activations at a time
+
+// Each layer may move its sums by this part of sum(|x * w|): the gate of the float32 variants.
+constexpr double kLayerTolerance = 1e-6;
+
+std::vector<float> convolved(const Layer& layer, const LayerWeights& weights, int count,
+                             const std::vector<float>& input) {
+  std::vector<float> output(layer.output.elements() * count);
+  reference_forward(layer.convolution, count, input.data(), weights.weights.data(), output.data());
+  if (!layer.bias) return output;
+  const std::size_t pixels = static_cast<std::size_t>(layer.output.height) * layer.output.width;
+  for (std::size_t i = 0; i < output.size(); ++i) output[i] += weights.bias[i / pixels % layer.output.channels];
+  return output;
+}
+
+std::vector<float> max_pooled(const Layer& layer, int count, const std::vector<float>& input) {
+  std::vector<float> output(layer.output.elements() * count);
+  const int planes = layer.input.channels * count;
+#pragma omp parallel for schedule(static)
+  for (int plane = 0; plane < planes; ++plane) {
+    const float* const from = input.data() + static_cast<std::size_t>(plane) * layer.input.height * layer.input.width;
+    float* to = output.data() + static_cast<std::size_t>(plane) * layer.output.height * layer.output.width;
+    for (int row = 0; row < layer.output.height; ++row) {
+      for (int column = 0; column < layer.output.width; ++column) {
+        const float* const corner = from + row * layer.pool_stride * layer.input.width + column * layer.pool_stride;
+        float largest = corner[0];
+        for (int p = 0; p < layer.pool_size; ++p) {
+          for (int q = 0; q < layer.pool_size; ++q) largest = std::max(largest, corner[p * layer.input.width + q]);
+        }
+        *to++ = largest;
+      }
+    }
+  }
+  return output;
+}
+
+/// sum(x * w) + b of every output of a fully connected layer, and the same sums of absolute values.
+struct Scores {
+  std::vector<double> value;
+  std::vector<double> magnitude;
+};
+
+Scores fully_connected(const Layer& layer, const LayerWeights& weights, int count, const std::vector<float>& input) {
+  const std::size_t in = layer.input.elements();
+  const std::size_t out = layer.output.elements();
+  Scores scores{std::vector<double>(out * count), std::vector<double>(out * count)};
+  // A row of weights meets all images of the chunk while it is in the cache.
+#pragma omp parallel for schedule(static)
+  for (std::size_t o = 0; o < out; ++o) {
+    const float* const row = weights.weights.data() + o * in;
+    for (int image = 0; image < count; ++image) {
+      const float* const x = input.data() + image * in;
+      double sum = 0;
+      double magnitude = 0;
+#pragma omp simd reduction(+ : sum, magnitude)
+      for (std::size_t i = 0; i < in; ++i) {
+        const double product = double{x[i]} * double{row[i]};
+        sum += product;
+        magnitude += std::abs(product);
+      }
+      const double bias = layer.bias ? weights.bias[o] : 0.0;
+      scores.value[image * out + o] = sum + bias;
+      scores.magnitude[image * out + o] = magnitude + std::abs(bias);
+    }
+  }
+  return scores;
+}
+
+void softmax(std::vector<float>& values, std::size_t classes) {
+  for (std::size_t first = 0; first < values.size(); first += classes) {
+    const auto image = std::span(values).subspan(first, classes);
+    const double largest = *std::ranges::max_element(image);
+    double sum = 0;
+    for (const float value : image) sum += std::exp(value - largest);
+    for (float& value : image) value = static_cast<float>(std::exp(value - largest) / sum);
+  }
+}
+
+ReferencePrediction prediction_of(std::span<const double> scores, std::span<const double> magnitudes, int layers) {
+  ReferencePrediction prediction;
+  for (std::size_t i = 1; i < scores.size(); ++i) {
+    if (scores[i] > scores[prediction.best]) prediction.best = static_cast<int>(i);
+  }
+  double second = -std::numeric_limits<double>::infinity();
+  prediction.second = prediction.best;
+  for (std::size_t i = 0; i < scores.size(); ++i) {
+    if (static_cast<int>(i) == prediction.best || !(scores[i] > second)) continue;
+    second = scores[i];
+    prediction.second = static_cast<int>(i);
+  }
+  prediction.gap = scores[prediction.best] - (scores.size() > 1 ? second : scores[prediction.best]);
+  // Both scores err, each by what the layers before it and its own sum may err.
+  prediction.rounding = kLayerTolerance * layers * (magnitudes[prediction.best] + magnitudes[prediction.second]);
+  return prediction;
+}
+
+}  // namespace
+
+int largest_index(const float* values, std::size_t count) {
+  std::size_t largest = 0;
+  for (std::size_t i = 1; i < count; ++i) {
+    if (values[i] > values[largest] || std::isnan(values[largest])) largest = i;
+  }
+  return std::isnan(values[largest]) ? 0 : static_cast<int>(largest);
+}
+
+void ReferenceNetwork::run_layers(std::size_t end, int count, std::vector<float>& values) const {
+  for (std::size_t i = 0; i < end; ++i) {
+    const Layer& layer = network_.layers[i];
+    switch (layer.type) {
+      case LayerType::convolution:
+        values = convolved(layer, weights_.layers.at(layer.name), count, values);
+        break;
+      case LayerType::fully_connected: {
+        const Scores scores = fully_connected(layer, weights_.layers.at(layer.name), count, values);
+        values.assign(scores.value.begin(), scores.value.end());
+        break;
+      }
+      case LayerType::max_pool:
+        values = max_pooled(layer, count, values);
+        break;
+      case LayerType::tanh:
+#pragma omp parallel for schedule(static)
+        for (std::size_t v = 0; v < values.size(); ++v) values[v] = std::tanh(values[v]);
+        break;
+      case LayerType::relu:
+        for (float& value : values) value = std::max(value, 0.0F);
+        break;
+      case LayerType::softmax:
+        softmax(values, layer.input.elements());
+        break;
+    }
+  }
+}
+
+void ReferenceNetwork::activations(std::size_t end, int count, const float* images, float* activations) const {
+  const std::size_t image_elements = network_.input.elements();
+  const std::size_t result_elements = end == 0 ? image_elements : network_.layers[end - 1].output.elements();
+  for (int first = 0; first < count; first += kChunk) {
+    const int images_now = std::min(kChunk, count - first);
+    std::vector<float> values(images + first * image_elements, images + (first + images_now) * image_elements);
+    run_layers(end, images_now, values);
+    std::ranges::copy(values, activations + first * result_elements);
+  }
+}
+
+std::size_t ReferenceNetwork::score_layer() const {
+  const std::size_t last = network_.layers.size() - 1;
+  return last > 0 && network_.layers[last].type == LayerType::softmax ? last - 1 : last;
+}
+
+std::vector<ReferencePrediction> ReferenceNetwork::predictions(int count, const float* images,
+                                                               const std::function<void(int)>& progress) const {
+  const std::size_t image_elements = network_.input.elements();
+  const std::size_t scoring = score_layer();
+  const Layer& layer = network_.layers[scoring];
+  const std::size_t classes = layer.output.elements();
+  const auto with_sums = std::ranges::count_if(network_.layers, has_weights);
+  std::vector<ReferencePrediction> predictions;
+  for (int first = 0; first < count; first += kChunk) {
+    const int images_now = std::min(kChunk, count - first);
+    std::vector<float> values(images + first * image_elements, images + (first + images_now) * image_elements);
+    Scores scores;
+    if (layer.type == LayerType::fully_connected) {
+      run_layers(scoring, images_now, values);
+      scores = fully_connected(layer, weights_.layers.at(layer.name), images_now, values);
+    } else {  // scores that are no sums of their own: their size stands for that of the sums before
+      run_layers(scoring + 1, images_now, values);
+      scores.value.assign(values.begin(), values.end());
+      for (const double value : scores.value) scores.magnitude.push_back(std::abs(value));
+    }
+    for (int image = 0; image < images_now; ++image) {
+      predictions.push_back(prediction_of(std::span(scores.value).subspan(image * classes, classes),
+                                          std::span(scores.magnitude).subspan(image * classes, classes),
+                                          static_cast<int>(with_sums)));
+    }
+    if (progress) progress(first + images_now);
+  }
+  return predictions;
+}
+
+}  // namespace convladder
