@@ -1,0 +1,24 @@
+// tanh on the CPU: the C library's is called for one element at a time, this one is vectorised.
+#include "network/operators/cpu/elementwise.hpp"
+#include "network/operators/cpu_operator.hpp"
+#include "network/operators/elementary_functions.hpp"
+
+namespace convladder {
+namespace {
+
+constexpr double kTolerance = 4e-7;  // 3 units in the last place, which are at most 2^-23 of the value each
+
+void tanh(const OperatorShape& shape, const OperatorTensors& tensors) {
+  for_each_element(shape.input_elements(), tensors.input, tensors.output, hyperbolic_tangent);
+}
+
+const OperatorRegistration registration{{.family = "cpu",
+                                         .type = OperatorType::tanh,
+                                         .name = "vector",
+                                         .title = "Vectorised",
+                                         .description = "A polynomial near 0 and a quotient of exponentials elsewhere, "
+                                                        "both computed for every element and one chosen."},
+                                        cpu_operator(tanh, kTolerance)};
+
+}  // namespace
+}  // namespace convladder

@@ -1,0 +1,93 @@
+// Every CPU operator on guarded memory, over many shapes: right against float64, exact on small integers.
+#include <gtest/gtest.h>
+
+#include "devices/cpu/cpu_device.hpp"
+#include "network/operator_test_data.hpp"
+
+namespace convladder {
+namespace {
+
+std::string described(const RegisteredOperator& registered, const OperatorShape& shape) {
+  return fmt::format("{} on {} batch {}", registered.info.name, operator_shape_name(shape), shape.batch);
+}
+
+/// Runs every CPU operator of the shape's type and holds it against the reference.
+void expect_right(const OperatorShape& shape, const OperatorTestData& data, bool exact = false) {
+  ASSERT_EQ(operator_shape_error(shape), "") << operator_shape_name(shape);
+  for (const RegisteredOperator& registered : registered_operators()) {
+    if (registered.info.family != "cpu" || registered.info.type != shape.type) continue;
+    SCOPED_TRACE(described(registered, shape));
+    ASSERT_EQ(registered.implementation->unsupported_reason(shape), "");
+    for (const bool in_place : {false, true}) {
+      if (in_place && !is_elementwise(shape.type)) continue;
+      CpuDevice device;
+      const std::vector<float> output = operator_output(device, *registered.implementation, shape, data, in_place);
+      const double tolerance = exact ? 0 : registered.implementation->tolerance();
+      EXPECT_EQ(operator_failure(shape, data, output, tolerance), "") << (in_place ? "in place" : "");
+      EXPECT_EQ(device.memory_violation(), "");
+    }
+  }
+}
+
+class CpuOperatorsOnABatch : public testing::TestWithParam<int> {};
+
+TEST_P(CpuOperatorsOnABatch, AreRightOnEveryShape) {
+  for (const OperatorShape& shape : operator_test_shapes(GetParam())) {
+    expect_right(shape, operator_test_data(shape, OperatorNumbers::real));
+    if (shape.type != OperatorType::fully_connected) continue;
+    expect_right(shape, operator_test_data(shape, OperatorNumbers::integers), true);
+    expect_right(shape, operator_test_data(shape, OperatorNumbers::positive));
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Sizes, CpuOperatorsOnABatch, testing::Values(1, 3, 8, 65),
+                         [](const auto& info) { return fmt::format("B{}", info.param); });
+
+/// Values of every size, and those that are no numbers.
+std::vector<float> wide_values() {
+  std::vector<float> values = {0.0F,
+                               -0.0F,
+                               std::numeric_limits<float>::infinity(),
+                               std::nanf(""),
+                               std::numeric_limits<float>::max(),
+                               std::numeric_limits<float>::min(),
+                               std::numeric_limits<float>::denorm_min()};
+  for (int i = 0; i < 200000; ++i) values.push_back(static_cast<float>(i) * 1e-4F);
+  for (float value = 1e-38F; value < 1e38F; value *= 1.37F) values.push_back(value);
+  const std::size_t positive = values.size();
+  for (std::size_t i = 0; i < positive; ++i) values.push_back(-values[i]);
+  return values;
+}
+
+TEST(CpuOperators, AreRightFromDenormalsToInfinity) {
+  const std::vector<float> values = wide_values();
+  const ActivationShape sizes{1, 1, static_cast<int>(values.size())};
+  for (const OperatorType type : {OperatorType::tanh, OperatorType::relu, OperatorType::bias}) {
+    expect_right(same_shape(type, 1, sizes), {values, {}, {0.25F}});
+  }
+}
+
+TEST(CpuOperators, HideNoNaN) {
+  const float nan = std::nanf("");
+  expect_right(pool_shape(1, {1, 2, 6}, 2, 2), {{1, nan, 2, 3, 4, 5, 6, 7, 8, 9, nan, 11}, {}, {}});
+  expect_right(pool_shape(1, {1, 3, 5}, 3, 2), {{nan, 1, 2, 3, 4, 5, 6, 7, 8, 9, 1, 2, 3, 4, 5}, {}, {}});
+  for (std::size_t place = 0; place < 40; ++place) {
+    OperatorTestData data{std::vector<float>(40, 1.5F), {}, {}};
+    data.input[place] = nan;
+    expect_right(same_shape(OperatorType::softmax, 2, {20, 1, 1}), data);
+  }
+  OperatorTestData data = operator_test_data(fully_connected_shape(2, {1, 1, 9}, 5, true), OperatorNumbers::real);
+  data.input[4] = nan;
+  expect_right(fully_connected_shape(2, {1, 1, 9}, 5, true), data);
+}
+
+TEST(CpuOperators, SoftmaxOfHugeAndOfDistantScores) {
+  const float infinity = std::numeric_limits<float>::infinity();
+  expect_right(same_shape(OperatorType::softmax, 2, {4, 1, 1}),
+               {{3e38F, -3e38F, 2e38F, 3e38F, -infinity, 0, -88, -500}, {}, {}});
+  expect_right(same_shape(OperatorType::softmax, 1, {3, 1, 1}), {{-1e30F, -1e30F, -1e30F}, {}, {}});
+  expect_right(same_shape(OperatorType::softmax, 1, {3, 1, 1}), {{1, infinity, 2}, {}, {}});
+}
+
+}  // namespace
+}  // namespace convladder
