@@ -89,7 +89,8 @@ class Reader {
       fail(fmt::format("byte 0: a header of {} bytes, expected at most {}", length, kLongestHeader));
     }
     if (length > rest) {
-      fail(fmt::format("byte 0: a header of {} bytes, but the file has only {} after its length", length, rest));
+      fail(fmt::format("byte 0: a header of {} bytes, expected at most the {} that follow it in the file", length,
+                       rest));
     }
     const std::string_view text(reinterpret_cast<const char*>(bytes_.data()) + kLengthBytes, length);
     if (!text.starts_with('{')) fail("byte 8: expected the header to start with '{'");

@@ -14,31 +14,22 @@ memory::desc tensor(int batch, int channels, int height, int width, OnednnLayout
   return {{batch, channels, height, width}, memory::data_type::f32, tag};
 }
 
-memory::dims weight_dimensions(const ConvShape& s) {
-  if (s.groups == 1) return {s.out_channels, s.in_channels, s.kernel, s.kernel};
-  return {s.groups, s.maps_per_group(), s.channels_per_group(), s.kernel, s.kernel};
-}
-
 dnnl::convolution_forward::primitive_desc describe(const ConvShape& s, OnednnLayout layout,
                                                    const dnnl::engine& engine) {
-  const memory::desc weights{weight_dimensions(s), memory::data_type::f32, memory::format_tag::any};
+  const memory::desc weights{plain_weights(s).dims(), memory::data_type::f32, memory::format_tag::any};
   const memory::dims padding{s.padding, s.padding};
-  // Padding at the bottom and right, such that the output has the size of the shape when the stride does not divide.
-  const memory::dims padding_end{(s.out_height() - 1) * s.stride + s.kernel - s.height - s.padding,
-                                 (s.out_width() - 1) * s.stride + s.kernel - s.width - s.padding};
   const dnnl::convolution_forward::desc description(
       dnnl::prop_kind::forward_inference, dnnl::algorithm::convolution_direct,
       tensor(s.batch, s.in_channels, s.height, s.width, layout), weights,
       tensor(s.batch, s.out_channels, s.out_height(), s.out_width(), layout), {s.stride, s.stride}, padding,
-      padding_end);
+      padding_at_end(s));
   return {description, engine};
 }
 
 memory reorder_weights(const ConvShape& s, const float* weights, const memory::desc& wanted, const dnnl::engine& engine,
                        dnnl::stream& stream) {
-  const auto tag = s.groups == 1 ? memory::format_tag::oihw : memory::format_tag::goihw;
   // oneDNN takes its sources as void*, but a reorder only reads them.
-  memory plain({weight_dimensions(s), memory::data_type::f32, tag}, engine, const_cast<float*>(weights));
+  memory plain(plain_weights(s), engine, const_cast<float*>(weights));
   memory reordered(wanted, engine);
   dnnl::reorder(plain, reordered).execute(stream, plain, reordered);
   stream.wait();
@@ -56,6 +47,20 @@ const LibraryVersionRegistration registration([] { return LibraryVersion{"oneDNN
 
 dnnl::memory::desc nchw(int batch, int channels, int height, int width) {
   return tensor(batch, channels, height, width, OnednnLayout::nchw);
+}
+
+dnnl::memory::desc plain_weights(const ConvShape& s) {
+  using tag = memory::format_tag;
+  if (s.groups == 1) {
+    return {{s.out_channels, s.in_channels, s.kernel, s.kernel}, memory::data_type::f32, tag::oihw};
+  }
+  return {
+      {s.groups, s.maps_per_group(), s.channels_per_group(), s.kernel, s.kernel}, memory::data_type::f32, tag::goihw};
+}
+
+dnnl::memory::dims padding_at_end(const ConvShape& s) {
+  return {(s.out_height() - 1) * s.stride + s.kernel - s.height - s.padding,
+          (s.out_width() - 1) * s.stride + s.kernel - s.width - s.padding};
 }
 
 OnednnConvolution::OnednnConvolution(const ConvShape& shape, const float* host_weights, OnednnLayout layout)

@@ -1,4 +1,4 @@
-// The pieces that both oneDNN variants share: memory descriptors, weights, and the primitive itself.
+// The pieces that oneDNN's convolutions share: memory descriptors, weights, and the primitive itself.
 #pragma once
 
 #include <oneapi/dnnl/dnnl.hpp>
@@ -31,5 +31,11 @@ struct OnednnConvolution {
 
 /// Descriptor of a plain NCHW tensor of `channels` x `height` x `width`.
 dnnl::memory::desc nchw(int batch, int channels, int height, int width);
+
+/// Descriptor of a convolution's weights as they are everywhere in this program: OIHW, with groups GOIHW.
+dnnl::memory::desc plain_weights(const ConvShape& shape);
+
+/// Padding at the bottom and right, such that the output has the size of the shape when the stride does not divide.
+dnnl::memory::dims padding_at_end(const ConvShape& shape);
 
 }  // namespace convladder
