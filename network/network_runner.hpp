@@ -1,0 +1,67 @@
+// A pass of images through a network on a device: what the published reports ran, step by step.
+//
+//   allocate -> copy weights -> prepare -> for each chunk: copy images, every step, copy scores -> free
+//
+// Everything a pass does is recorded as an activity, by the host's clock for its phases and by the device's for the
+// steps, so that every table of where the time goes is a sum over one list.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "devices/activity.hpp"
+#include "devices/device.hpp"
+#include "network/network_steps.hpp"
+#include "network/weights.hpp"
+
+namespace convladder {
+
+/// The names of a pass's host phases.
+namespace pass_phase {
+inline constexpr std::string_view kAllocate = "allocate";
+inline constexpr std::string_view kCopyWeights = "copy weights to device";
+inline constexpr std::string_view kPrepare = "prepare weights";
+inline constexpr std::string_view kCopyImages = "copy images to device";
+inline constexpr std::string_view kLayers = "run layers";
+inline constexpr std::string_view kSynchronize = "synchronise";
+inline constexpr std::string_view kCopyScores = "copy scores to host";
+inline constexpr std::string_view kFree = "free";
+}  // namespace pass_phase
+
+/// Sees every step of a pass, before and after it is run; the device has finished what is before. `input` and `output`
+/// are device addresses of `images` images' activations, the same for steps that work in place.
+class StepObserver {
+ public:
+  StepObserver() = default;
+  StepObserver(const StepObserver&) = delete;
+  StepObserver& operator=(const StepObserver&) = delete;
+  virtual ~StepObserver() = default;
+  virtual void before(const NetworkStep& step, int images, const float* input, float* output) = 0;
+  virtual void after(const NetworkStep& step, int images, float* output) = 0;
+};
+
+struct PassOptions {
+  int chunk = 1;                     ///< images at once
+  bool time_steps = true;            ///< by the device's clock, waiting after each; otherwise only enqueued
+  StepObserver* observer = nullptr;  ///< for passes that are checked, not measured
+};
+
+struct PassResult {
+  std::vector<float> scores;         ///< what leaves the last layer, [image][class]
+  std::vector<Activity> activities;  ///< groups "layers" (if steps were timed) and "host phases"
+  double total_ns = 0;               ///< from before the first allocation to after the last free, by the host's clock
+  std::vector<std::vector<KernelCounters>> counters;  ///< of each step, where the device counts
+};
+
+/// Takes `count` images (NCHW, raw pixels, on the host) through the network. `weights` has every layer that
+/// `has_weights`. Throws DeviceError where the device refuses.
+PassResult run_pass(Device& device, const Network& network, const std::vector<NetworkStep>& steps,
+                    const NetworkWeights& weights, const float* images, int count, const PassOptions& options);
+
+/// The summed durations of the activities of that group and name, in nanoseconds.
+double activity_ns(std::span<const Activity> activities, std::string_view group, std::string_view name);
+
+}  // namespace convladder

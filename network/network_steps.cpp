@@ -1,0 +1,102 @@
+#include "network/network_steps.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "network/weights.hpp"
+
+namespace convladder {
+
+ActivationShape NetworkStep::input() const { return convolution != nullptr ? source->input : shape.input; }
+
+ActivationShape NetworkStep::output() const { return convolution != nullptr ? source->output : shape.output; }
+
+bool NetworkStep::in_place() const {
+  return layer_operator != nullptr && shape.type != OperatorType::max_pool &&
+         shape.type != OperatorType::fully_connected;
+}
+
+std::vector<NetworkStep> network_steps(const Network& network, const NetworkChoice& choice) {
+  std::vector<NetworkStep> steps;
+  for (std::size_t i = 0; i < network.layers.size(); ++i) {
+    const Layer& layer = network.layers[i];
+    if (layer.type == LayerType::convolution) {
+      const RegisteredVariant& variant = choice.convolutions.at(i);
+      NetworkStep& step = steps.emplace_back();
+      step.name = layer.name;
+      step.type = "convolution";
+      step.implementation = variant.info.name;
+      step.layer = i;
+      step.convolution = variant.variant;
+      step.source = &layer;
+    }
+    for (const OperatorShape& shape : layer_operators(layer, 1)) {
+      const auto chosen = choice.operators.find(shape.type);
+      const RegisteredOperator& registered =
+          chosen != choice.operators.end() ? chosen->second : default_operator(choice.family, shape.type);
+      NetworkStep& step = steps.emplace_back();
+      step.name = layer.type == LayerType::convolution ? layer.name + " bias" : layer.name;
+      step.type = operator_type_name(shape.type);
+      step.implementation = registered.info.name;
+      step.layer = i;
+      step.layer_operator = registered.implementation;
+      step.shape = shape;
+      step.source = &layer;
+    }
+  }
+  return steps;
+}
+
+std::string unsupported_reason(const std::vector<NetworkStep>& steps, int batch) {
+  for (const NetworkStep& step : steps) {
+    OperatorShape shape = step.shape;
+    shape.batch = batch;
+    const std::string reason = step.convolution != nullptr
+                                   ? step.convolution->unsupported_reason(step.source->convolution.with_batch(batch))
+                                   : step.layer_operator->unsupported_reason(shape);
+    if (!reason.empty()) return fmt::format("{} ({}): {}", step.name, step.implementation, reason);
+  }
+  return {};
+}
+
+std::string without_own_kernels(const std::vector<NetworkStep>& steps, int batch) {
+  for (const NetworkStep& step : steps) {
+    OperatorShape shape = step.shape;
+    shape.batch = batch;
+    const bool none = step.convolution != nullptr
+                          ? step.convolution->launch_plan(step.source->convolution.with_batch(batch)).empty()
+                          : step.layer_operator->launch_plan(shape).empty();
+    if (none) {
+      return fmt::format("{} ({}): its kernels are a library's: there is no PTX of them to execute", step.name,
+                         step.implementation);
+    }
+  }
+  return {};
+}
+
+std::size_t bytes_per_image(const Network& network) {
+  std::size_t largest = network.input.elements();
+  for (const Layer& layer : network.layers) largest = std::max(largest, layer.output.elements());
+  return 4 * largest * sizeof(float);
+}
+
+std::size_t weight_bytes(const Network& network) {
+  std::size_t elements = 0;
+  for (const Layer& layer : network.layers) {
+    if (!has_weights(layer)) continue;
+    std::size_t of_layer = 1;
+    for (const std::int64_t size : weight_shape(layer)) of_layer *= static_cast<std::size_t>(size);
+    elements += of_layer + static_cast<std::size_t>(layer.output.channels);
+  }
+  return 2 * elements * sizeof(float);
+}
+
+int chunk_images(const Network& network, int batch, std::size_t free_bytes) {
+  const double usable = 0.8 * static_cast<double>(free_bytes) - static_cast<double>(weight_bytes(network));
+  const double fits = std::clamp(usable / static_cast<double>(bytes_per_image(network)), 1.0, double{1 << 30});
+  const int chunks = (batch - 1) / static_cast<int>(fits) + 1;
+  return (batch - 1) / chunks + 1;
+}
+
+}  // namespace convladder

@@ -1,0 +1,63 @@
+// What a network is made of when it runs: its layers as steps, each with the implementation that does it.
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "network/network.hpp"
+#include "network/operators/layer_operator.hpp"
+#include "variants/registry.hpp"
+
+namespace convladder {
+
+/// Which implementations a network is run with, all of one family. Operators that are not named are the family's
+/// default ones.
+struct NetworkChoice {
+  std::string family;
+  std::map<std::size_t, RegisteredVariant> convolutions;  ///< by the layer's index; every convolution has one
+  std::map<OperatorType, RegisteredOperator> operators;
+};
+
+/// One step: a convolution without its bias, a bias, or another layer.
+struct NetworkStep {
+  std::string name;                               ///< "conv1", "conv1 bias", "pool1"
+  std::string_view type;                          ///< "convolution", or the operator's
+  std::string_view implementation;                ///< the variant's or operator's name
+  std::size_t layer = 0;                          ///< index in the network's layers
+  const ConvVariant* convolution = nullptr;       ///< of a convolution
+  const LayerOperator* layer_operator = nullptr;  ///< of any other step
+  OperatorShape shape;                            ///< of any other step, with batch 1
+  double tolerance() const { return convolution != nullptr ? convolution->tolerance() : layer_operator->tolerance(); }
+  ActivationShape input() const;
+  ActivationShape output() const;
+  /// Whether it writes its output over its input: nothing else is in the way.
+  bool in_place() const;
+
+  const Layer* source = nullptr;  ///< the layer itself
+};
+
+/// The network's steps in order. The network must outlive them. Throws std::out_of_range for a convolution without a
+/// variant.
+std::vector<NetworkStep> network_steps(const Network& network, const NetworkChoice& choice);
+
+/// Why the network cannot be run so, naming layer and implementation; empty if it can. `batch` counts images a call.
+std::string unsupported_reason(const std::vector<NetworkStep>& steps, int batch);
+
+/// Whether every step's kernels are ours: only those can be executed by a device that has no clock.
+std::string without_own_kernels(const std::vector<NetworkStep>& steps, int batch);
+
+/// Bytes a pass holds for each image of a chunk: two buffers as large as the largest activation, and as much again for
+/// a convolution's own layout.
+std::size_t bytes_per_image(const Network& network);
+
+/// Bytes of the weights, and as much again for the order a variant or operator keeps them in.
+std::size_t weight_bytes(const Network& network);
+
+/// Images that go through the network at once: all of a batch if that leaves a fifth of `free_bytes`, otherwise equal
+/// chunks of as many as do. At least 1.
+int chunk_images(const Network& network, int batch, std::size_t free_bytes);
+
+}  // namespace convladder

@@ -1,0 +1,212 @@
+#include "network/network_runner.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "datasets/image_batch.hpp"
+#include "datasets/synthetic_images.hpp"
+#include "devices/device_registry.hpp"
+#include "expect_error.hpp"
+#include "network/reference_network.hpp"
+
+namespace convladder {
+namespace {
+
+std::unique_ptr<Device> open_device(std::string_view name) {
+  for (const DeviceKind& kind : device_kinds()) {
+    if (kind.name == name) return kind.open();
+  }
+  throw std::runtime_error("no such device");
+}
+
+const Network& built_in(std::string_view name) { return *std::ranges::find(built_in_networks(), name, &Network::name); }
+
+/// The last stage of a family that runs everything.
+NetworkChoice choice_of(const Network& network, const char* family, const char* variant) {
+  NetworkChoice choice{.family = family, .convolutions = {}, .operators = {}};
+  for (const std::size_t index : convolution_layers(network)) {
+    choice.convolutions[index] = *find_variant(family, variant);
+  }
+  return choice;
+}
+
+std::vector<float> images_for(const Network& network, int count) {
+  std::vector<float> images(network.input.elements() * count);
+  fill_image_batch(synthetic_images(count, 1), 0, count, network.input.channels, network.input.height,
+                   network.input.width, images.data());
+  return images;
+}
+
+/// A network with every kind of layer, small enough for any device.
+Network small_network() {
+  return parse_network(R"({"name": "small", "title": "t", "input": {"channels": 1, "height": 13, "width": 11},
+      "layers": [
+      {"name": "conv1", "type": "convolution", "out_channels": 3, "kernel": 3, "bias": true},
+      {"name": "tanh1", "type": "tanh"},
+      {"name": "pool1", "type": "max_pool", "size": 2, "stride": 2},
+      {"name": "conv2", "type": "convolution", "out_channels": 5, "kernel": 3, "padding": 1, "stride": 2},
+      {"name": "relu1", "type": "relu"},
+      {"name": "fc1", "type": "fully_connected", "out_features": 17, "bias": true},
+      {"name": "relu2", "type": "relu"},
+      {"name": "fc2", "type": "fully_connected", "out_features": 10},
+      {"name": "softmax", "type": "softmax"}]})",
+                       "small.json");
+}
+
+NetworkWeights weights_with_biases(const Network& network) {
+  NetworkWeights weights = initial_weights(network, 5);
+  float value = 0.1F;
+  for (auto& [name, layer] : weights.layers) {
+    for (float& bias : layer.bias) bias = value = -value * 1.1F;
+  }
+  return weights;
+}
+
+void expect_scores_of_reference(const Network& network, const NetworkWeights& weights, const std::vector<float>& images,
+                                int count, const std::vector<float>& scores) {
+  std::vector<float> expected(scores.size());
+  ReferenceNetwork(network, weights).activations(network.layers.size(), count, images.data(), expected.data());
+  for (std::size_t i = 0; i < scores.size(); ++i) {
+    const float error = std::abs(scores[i] - expected[i]);
+    ASSERT_TRUE(error <= 1e-5F) << i << ": " << scores[i] << ", expected " << expected[i];
+  }
+}
+
+TEST(NetworkSteps, AreTheLayersWithABiasOfItsOwn) {
+  const Network network = small_network();
+  const std::vector<NetworkStep> steps = network_steps(network, choice_of(network, "cpu", "compile-time"));
+  std::vector<std::string> names;
+  for (const NetworkStep& step : steps) names.push_back(step.name);
+  EXPECT_EQ(names, (std::vector<std::string>{"conv1", "conv1 bias", "tanh1", "pool1", "conv2", "relu1", "fc1", "relu2",
+                                             "fc2", "softmax"}));
+  EXPECT_EQ(steps[0].implementation, "compile-time");
+  EXPECT_EQ(steps[0].type, "convolution");
+  EXPECT_EQ(steps[6].type, "fully_connected");
+  EXPECT_EQ(unsupported_reason(steps, 4), "");
+  EXPECT_NE(without_own_kernels(steps, 4).find("conv1 (compile-time)"), std::string::npos);
+}
+
+TEST(NetworkSteps, ChunksAreEqualAndFitTheMemory) {
+  const Network& network = built_in("lenet72");
+  const std::size_t image = bytes_per_image(network);
+  const std::size_t weights = weight_bytes(network);
+  EXPECT_EQ(image, 4U * 12 * 66 * 66 * 4);
+  EXPECT_EQ(chunk_images(network, 1000, std::size_t{1} << 40), 1000);
+  const std::size_t room_for_400 = (400 * image + weights) * 5 / 4 + 1000;
+  EXPECT_EQ(chunk_images(network, 1000, room_for_400), 334) << "three chunks";
+  EXPECT_EQ(chunk_images(network, 400, room_for_400), 400);
+  EXPECT_EQ(chunk_images(network, 1000, 0), 1);
+}
+
+TEST(NetworkRunner, ComputesTheNetworkOnTheCpu) {
+  for (const Network& network : {small_network(), built_in("lenet28"), built_in("lenet86")}) {
+    SCOPED_TRACE(network.name);
+    const NetworkWeights weights = weights_with_biases(network);
+    constexpr int kImages = 5;
+    const std::vector<float> images = images_for(network, kImages);
+    const auto device = open_device("cpu");
+    const std::vector<NetworkStep> steps = network_steps(network, choice_of(network, "cpu", "compile-time"));
+    const PassResult whole = run_pass(*device, network, steps, weights, images.data(), kImages, {.chunk = kImages});
+    ASSERT_EQ(whole.scores.size(), kImages * network.layers.back().output.elements());
+    expect_scores_of_reference(network, weights, images, kImages, whole.scores);
+    for (const int chunk : {1, 2, 9}) {
+      EXPECT_EQ(run_pass(*device, network, steps, weights, images.data(), kImages, {.chunk = chunk}).scores,
+                whole.scores)
+          << "chunks of " << chunk;
+    }
+  }
+}
+
+TEST(NetworkRunner, ComputesTheNetworkOnTheSimulatedDevice) {
+#if !CONVLADDER_HAS_CUDA_FAMILY
+  GTEST_SKIP() << "no compiler for kernels in this build";
+#else
+  for (const Network& network : {small_network(), built_in("lenet28")}) {
+    SCOPED_TRACE(network.name);
+    const NetworkWeights weights = weights_with_biases(network);
+    constexpr int kImages = 3;
+    const std::vector<float> images = images_for(network, kImages);
+    const auto device = open_device("simulated");
+    const std::vector<NetworkStep> steps = network_steps(network, choice_of(network, "cuda", "shared-memory"));
+    ASSERT_EQ(without_own_kernels(steps, 2), "");
+    const PassResult result = run_pass(*device, network, steps, weights, images.data(), kImages, {.chunk = 2});
+    expect_scores_of_reference(network, weights, images, kImages, result.scores);
+    ASSERT_EQ(result.counters.size(), steps.size());
+    for (std::size_t i = 0; i < steps.size(); ++i) {
+      EXPECT_GE(result.counters[i].size(), 2U) << steps[i].name << ": a launch for each chunk";
+    }
+  }
+#endif
+}
+
+TEST(NetworkRunner, RecordsEveryPhaseAndEveryStep) {
+  const Network network = small_network();
+  const NetworkWeights weights = weights_with_biases(network);
+  const std::vector<float> images = images_for(network, 5);
+  const auto device = open_device("cpu");
+  const std::vector<NetworkStep> steps = network_steps(network, choice_of(network, "cpu", "local-accumulation"));
+  const PassResult result = run_pass(*device, network, steps, weights, images.data(), 5, {.chunk = 2});
+  const auto calls = [&result](std::string_view group, std::string_view name) {
+    return std::ranges::count_if(
+        result.activities, [&](const Activity& activity) { return activity.group == group && activity.name == name; });
+  };
+  for (const NetworkStep& step : steps) EXPECT_EQ(calls(activity_group::kLayers, step.name), 3) << step.name;
+  for (const auto phase :
+       {pass_phase::kCopyImages, pass_phase::kLayers, pass_phase::kSynchronize, pass_phase::kCopyScores}) {
+    EXPECT_EQ(calls(activity_group::kHost, phase), 3) << phase;
+  }
+  for (const auto phase : {pass_phase::kAllocate, pass_phase::kCopyWeights, pass_phase::kPrepare, pass_phase::kFree}) {
+    EXPECT_EQ(calls(activity_group::kHost, phase), 1) << phase;
+  }
+  double phases = 0;
+  for (const Activity& activity : result.activities) {
+    EXPECT_GE(activity.duration_ns, 0) << activity.name;
+    if (activity.group == activity_group::kHost) phases += activity.duration_ns;
+  }
+  EXPECT_LE(phases, result.total_ns) << "phases follow one another";
+  const PassResult untimed =
+      run_pass(*device, network, steps, weights, images.data(), 5, {.chunk = 2, .time_steps = false});
+  EXPECT_EQ(untimed.scores, result.scores);
+  EXPECT_EQ(activity_ns(untimed.activities, activity_group::kLayers, "conv1"), 0);
+}
+
+/// Writes down what it sees, and that outputs appear between `before` and `after`.
+class WritingObserver final : public StepObserver {
+ public:
+  explicit WritingObserver(Device& device) : device_(device) {}
+  void before(const NetworkStep& step, int images, const float* input, float* output) override {
+    EXPECT_EQ(step.in_place(), input == output) << step.name;
+    if (step.in_place()) return;
+    const std::vector<float> poison(step.output().elements() * images, NAN);
+    device_.copy_to_device(output, poison.data(), poison.size() * sizeof(float));
+  }
+  void after(const NetworkStep& step, int images, float* output) override {
+    std::vector<float> values(step.output().elements() * images);
+    device_.copy_to_host(values.data(), output, values.size() * sizeof(float));
+    EXPECT_TRUE(std::ranges::none_of(values, [](float value) { return std::isnan(value); })) << step.name;
+    seen.push_back(step.name + " x" + std::to_string(images));
+  }
+  std::vector<std::string> seen;
+
+ private:
+  Device& device_;
+};
+
+TEST(NetworkRunner, ShowsEveryStepToAnObserver) {
+  const Network network = small_network();
+  const NetworkWeights weights = weights_with_biases(network);
+  const std::vector<float> images = images_for(network, 3);
+  const auto device = open_device("cpu");
+  const std::vector<NetworkStep> steps = network_steps(network, choice_of(network, "cpu", "compile-time"));
+  WritingObserver observer(*device);
+  run_pass(*device, network, steps, weights, images.data(), 3, {.chunk = 2, .observer = &observer});
+  ASSERT_EQ(observer.seen.size(), 2 * steps.size());
+  EXPECT_EQ(observer.seen.front(), "conv1 x2");
+  EXPECT_EQ(observer.seen[steps.size()], "conv1 x1");
+  EXPECT_EQ(observer.seen.back(), "softmax x1");
+}
+
+}  // namespace
+}  // namespace convladder
