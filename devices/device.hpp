@@ -142,6 +142,9 @@ class Device {
 
   virtual DeviceState state() const { return {}; }
 
+  /// Whether `launch` returns before the work is done.
+  virtual bool is_asynchronous() const { return false; }
+
   /// Whether `time_ns` says anything about a kernel. A device that does not counts instead.
   virtual bool has_clock() const { return true; }
   /// The counters of the launches since the last call, in order. Empty for devices that count nothing.

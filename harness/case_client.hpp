@@ -2,26 +2,16 @@
 #pragma once
 
 #include <memory>
-#include <nlohmann/json_fwd.hpp>
 
+#include "harness/child_process.hpp"
 #include "harness/plan.hpp"
 #include "harness/workload.hpp"
 
 namespace convladder {
 
-/// A case at the other end. Requests and replies are those of CaseSession::answer; a reply with a "status" is the end:
-/// the case failed, and "reason" says how.
-class CaseClient {
- public:
-  CaseClient() = default;
-  CaseClient(const CaseClient&) = delete;
-  CaseClient& operator=(const CaseClient&) = delete;
-  virtual ~CaseClient() = default;
-  virtual nlohmann::ordered_json ask(const nlohmann::ordered_json& request) = 0;
-};
-
-/// Runs the case in a process of its own, started now. A case that crashes answers {"status": "crashed"}, one that
-/// takes longer than `timeout_seconds` for a request is killed and answers {"status": "timeout"}.
+/// Runs the case in a process of its own, started now; it answers as CaseSession::answer does. A case that crashes
+/// answers {"status": "crashed"}, one that takes longer than `timeout_seconds` for a request is killed and answers
+/// {"status": "timeout"}.
 std::unique_ptr<CaseClient> start_case_process(const PlannedCase& planned, const Workload& workload,
                                                const RunOptions& options, double timeout_seconds);
 

@@ -23,10 +23,6 @@ std::string place_of(const ConvShape& s, int image, std::int64_t element) {
                      element % s.out_width());
 }
 
-std::int64_t count_poison(const std::vector<float>& values, std::size_t count) {
-  return std::count_if(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(count), is_poison);
-}
-
 /// Compares one image and adds what it finds to the check.
 void compare_image(const Problem& problem, std::size_t index, const float* values, double tolerance, Check& check) {
   const std::int64_t elements = problem.shape.output_elements_per_image();
@@ -48,22 +44,29 @@ void compare_image(const Problem& problem, std::size_t index, const float* value
   check.compared += elements;
 }
 
-/// Copies a piece of the output to the host; from `first`, at most the size of `to`. Returns how many floats.
-std::size_t read_floats(Device& device, const DeviceBuffer& output, std::size_t first, std::vector<float>& to) {
-  const std::size_t count = std::min(to.size(), output.bytes() / sizeof(float) - first);
-  device.copy_to_host(to.data(), output.floats() + first, count * sizeof(float));
-  return count;
-}
-
 }  // namespace
 
-void poison(Device& device, const DeviceBuffer& output, std::size_t floats) {
-  floats = std::min(floats, output.bytes() / sizeof(float));
+void poison(Device& device, float* address, std::size_t floats) {
   const std::vector<std::uint32_t> pattern(std::min(floats, kChunkFloats), kPoison);
   for (std::size_t first = 0; first < floats; first += pattern.size()) {
     const std::size_t count = std::min(pattern.size(), floats - first);
-    device.copy_to_device(output.floats() + first, pattern.data(), count * sizeof(float));
+    device.copy_to_device(address + first, pattern.data(), count * sizeof(float));
   }
+}
+
+std::int64_t count_poison(Device& device, const float* address, std::size_t floats) {
+  std::int64_t unwritten = 0;
+  std::vector<float> values(std::min(floats, kChunkFloats));
+  for (std::size_t first = 0; first < floats; first += values.size()) {
+    const std::size_t count = std::min(values.size(), floats - first);
+    device.copy_to_host(values.data(), address + first, count * sizeof(float));
+    unwritten += std::count_if(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(count), is_poison);
+  }
+  return unwritten;
+}
+
+void poison(Device& device, const DeviceBuffer& output, std::size_t floats) {
+  poison(device, output.floats(), std::min(floats, output.bytes() / sizeof(float)));
 }
 
 Check check_output(Device& device, const DeviceBuffer& output, const Problem& problem, double tolerance) {
@@ -71,15 +74,11 @@ Check check_output(Device& device, const DeviceBuffer& output, const Problem& pr
   const std::size_t floats =
       std::min(static_cast<std::size_t>(problem.shape.output_elements()), output.bytes() / sizeof(float));
   const auto image_elements = static_cast<std::size_t>(problem.shape.output_elements_per_image());
-  std::vector<float> values(std::max(image_elements, std::min(kChunkFloats, floats)));
-  for (std::size_t first = 0; first < floats;) {
-    const std::size_t count = std::min(read_floats(device, output, first, values), floats - first);
-    check.unwritten += count_poison(values, count);
-    first += count;
-  }
-  values.resize(image_elements);
+  check.unwritten = count_poison(device, output.floats(), floats);
+  std::vector<float> values(image_elements);
   for (std::size_t i = 0; i < problem.compared_images.size(); ++i) {
-    read_floats(device, output, problem.compared_images[i] * image_elements, values);
+    device.copy_to_host(values.data(), output.floats() + problem.compared_images[i] * image_elements,
+                        image_elements * sizeof(float));
     compare_image(problem, i, values.data(), tolerance, check);
   }
   if (check.unwritten > 0) {

@@ -23,8 +23,12 @@ struct Check {
   nlohmann::ordered_json to_json() const;
 };
 
-/// Fills the output with a NaN of a pattern that no arithmetic produces.
-/// At most `floats` of them, for outputs of which only a part is computed.
+/// Fills `floats` of device memory with a NaN of a pattern that no arithmetic produces.
+void poison(Device& device, float* address, std::size_t floats);
+/// How many of them still hold it.
+std::int64_t count_poison(Device& device, const float* address, std::size_t floats);
+
+/// The same for an output; at most `floats` of it, for outputs of which only a part is computed.
 void poison(Device& device, const DeviceBuffer& output, std::size_t floats = std::numeric_limits<std::size_t>::max());
 
 /// Holds the output against the problem's reference: |error| <= tolerance * sum(|x * w|) for every element of the

@@ -52,6 +52,18 @@ class Fields {
     }
     return value.get<int>();
   }
+  std::vector<int> numbers(const char* field, int smallest, std::vector<int> fallback) {
+    used_.insert(field);
+    if (!object_.contains(field)) return fallback;
+    const json& list = required(field);
+    const auto is_number = [smallest](const json& value) {
+      return value.is_number_integer() && value >= smallest && value <= kLargestField;
+    };
+    if (!list.is_array() || list.empty() || !std::ranges::all_of(list, is_number)) {
+      fail(fmt::format("'{}' must be a list of whole numbers from {} to {}", field, smallest, kLargestField));
+    }
+    return list.get<std::vector<int>>();
+  }
   bool flag(const char* field) {
     used_.insert(field);
     if (!object_.contains(field)) return false;
@@ -158,6 +170,7 @@ Network parse_network(std::string_view text, const std::string& file) {
   network.name = fields.text("name");
   network.title = fields.text("title");
   network.default_run = fields.flag("default_run");
+  network.batches = fields.numbers("batches", 1, {100, 1000, 10000});
   Fields input(fields.required("input"), file + ": input");
   network.input = {input.number("channels", 1), input.number("height", 1), input.number("width", 1)};
   input.refuse_others();

@@ -44,7 +44,8 @@ struct Network {
   std::string title;
   ActivationShape input;
   std::vector<Layer> layers;
-  bool default_run = false;  ///< whether it takes part where no network is named
+  std::vector<int> batches;  ///< the batch sizes of its published reports, or those its file asks for
+  bool default_run = false;  ///< whether `run` takes its layers where no network is named
 };
 
 /// Reads a network from JSON (see network/networks/*.json). `file` is what messages call it. Throws NetworkError.

@@ -37,6 +37,7 @@ class CudaDevice final : public Device {
   void copy_to_host(void* destination, const void* source, std::size_t bytes) override;
   /// Asks the driver for more than 48 KB of dynamic shared memory where the launch wants it.
   void launch(const KernelLaunch& launch) override;
+  bool is_asynchronous() const override { return true; }
   void wait() override;
   /// Between two events on the default stream. The resolution of events is about half a microsecond.
   double time_ns(const std::function<void()>& work) override;

@@ -1,0 +1,57 @@
+// A part of this program in a process of its own: asked over a socket, and answered for, whatever becomes of it.
+#pragma once
+
+#include <sys/types.h>
+
+#include <functional>
+#include <memory>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+
+#include "harness/message_socket.hpp"
+
+namespace convladder {
+
+/// Answers requests, {"do": …}, one after the other. A reply with a "status" is the end: "reason" says what failed.
+class CaseClient {
+ public:
+  CaseClient() = default;
+  CaseClient(const CaseClient&) = delete;
+  CaseClient& operator=(const CaseClient&) = delete;
+  virtual ~CaseClient() = default;
+  virtual nlohmann::ordered_json ask(const nlohmann::ordered_json& request) = 0;
+};
+
+/// A child process as a client. One that crashes answers {"status": "crashed"}, one that takes longer than
+/// `timeout_seconds` for a request {"status": "timeout"}; either is over then. It ends with this object.
+class ChildProcess final : public CaseClient {
+ public:
+  /// Starts this program again as `convladder <command> SOCKET MEMORY`, where MEMORY is `memory_descriptor` in the
+  /// child, and sends it `hello`. `what` names it in errors. Throws UserError if no process can be started.
+  ChildProcess(const std::string& what, const std::string& command, int memory_descriptor, double timeout_seconds,
+               const nlohmann::ordered_json& hello);
+  ~ChildProcess() override;
+
+  nlohmann::ordered_json ask(const nlohmann::ordered_json& request) override;
+
+ private:
+  void start(const std::string& command, int socket_end, int memory_descriptor);
+  nlohmann::ordered_json death();
+  void limit_output() const;
+  std::string last_words() const;
+
+  double timeout_seconds_;
+  int errors_;
+  pid_t process_ = -1;
+  std::unique_ptr<MessageSocket> socket_;
+};
+
+/// The child's side: receives the hello, makes what answers of it, and serves requests until the socket is closed.
+/// `make` returns null for a hello that cannot be. The process ends with its parent. Returns the exit code.
+int serve_requests(int socket_descriptor,
+                   const std::function<std::unique_ptr<CaseClient>(const nlohmann::ordered_json& hello)>& make);
+
+/// {"status": status, "reason": reason}: the reply that ends a case.
+nlohmann::ordered_json ending(const char* status, const std::string& reason);
+
+}  // namespace convladder

@@ -1,0 +1,34 @@
+#include "harness/network_options.hpp"
+
+#include <nlohmann/json.hpp>
+
+namespace convladder {
+
+using nlohmann::ordered_json;
+
+namespace {
+
+template <typename T>
+ordered_json or_null(const std::optional<T>& value) {
+  return value ? ordered_json(*value) : ordered_json();
+}
+
+}  // namespace
+
+ordered_json to_json(const NetworkOptions& o) {
+  return {{"networks", o.networks},
+          {"variants", o.variants},
+          {"operators", o.operators},
+          {"devices", o.devices},
+          {"batches", o.batches},
+          {"data_folder", o.data_folder},
+          {"weights", o.weights},
+          {"seed", o.seed},
+          {"budget_seconds", o.budget_seconds},
+          {"repetitions", or_null(o.repetitions)},
+          {"chunk", or_null(o.chunk)},
+          {"timeout_seconds", or_null(o.timeout_seconds)},
+          {"isolate", o.isolate}};
+}
+
+}  // namespace convladder

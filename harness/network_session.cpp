@@ -1,0 +1,206 @@
+#include "harness/network_session.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "devices/device_error.hpp"
+#include "harness/counters.hpp"
+#include "harness/network_argument.hpp"
+#include "harness/program_time.hpp"
+#include "harness/step_verifier.hpp"
+#include "network/reference_network.hpp"
+
+namespace convladder {
+
+using nlohmann::ordered_json;
+
+namespace {
+
+constexpr int kMostComparedImages = 8;
+constexpr double kVerifiedFlop = 4e9;  // the float64 reference does one or two of these in a second
+
+/// Few images of a large network, several of a small one.
+int compared_images(const Network& network, int batch) {
+  const double affordable = std::clamp(kVerifiedFlop / network_flop(network), 1.0, double{kMostComparedImages});
+  return std::min(batch, static_cast<int>(affordable));
+}
+
+ordered_json activities_json(const std::vector<Activity>& activities) {
+  ordered_json list = ordered_json::array();
+  for (const Activity& a : activities) list.push_back({a.group, a.name, a.start_ns, a.duration_ns});
+  return list;
+}
+
+/// What the other process needs of a case; its network and weights are the workload's.
+ordered_json choice_json(const NetworkCase& planned) {
+  ordered_json convolutions = ordered_json::array();
+  for (const auto& [layer, registered] : planned.choice.convolutions) {
+    convolutions.push_back({layer, registered.info.name});
+  }
+  ordered_json operators = ordered_json::array();
+  for (const auto& [type, registered] : planned.choice.operators) {
+    operators.push_back({static_cast<int>(type), registered.info.name});
+  }
+  return {{"family", planned.choice.family},
+          {"convolutions", std::move(convolutions)},
+          {"operators", std::move(operators)}};
+}
+
+NetworkChoice choice_from_json(const ordered_json& json) {
+  NetworkChoice choice{.family = json.at("family"), .convolutions = {}, .operators = {}};
+  for (const ordered_json& pair : json.at("convolutions")) {
+    choice.convolutions[pair.at(0)] = *find_variant(choice.family, pair.at(1).get<std::string>());
+  }
+  for (const ordered_json& pair : json.at("operators")) {
+    const auto type = static_cast<OperatorType>(pair.at(0).get<int>());
+    choice.operators[type] = *find_operator(choice.family, type, pair.at(1).get<std::string>());
+  }
+  return choice;
+}
+
+/// Stands for a case whose device could not be opened.
+class FailedNetwork final : public CaseClient {
+ public:
+  explicit FailedNetwork(std::string reason) : reason_(std::move(reason)) {}
+  ordered_json ask(const ordered_json& /*request*/) override { return ending("launch failed", reason_); }
+
+ private:
+  std::string reason_;
+};
+
+}  // namespace
+
+NetworkSession::NetworkSession(const NetworkCase& planned, const NetworkWorkload& workload, std::optional<int> chunk)
+    : workload_(workload),
+      batch_(planned.batch),
+      weights_(parse_weights(workload.network(), workload.weights_file(), "weights")),
+      steps_(network_steps(workload.network(), planned.choice)),
+      device_(find_device_kind(planned.device).open()),
+      chunk_(std::min(batch_, chunk.value_or(chunk_images(workload.network(), batch_, device_->free_bytes())))) {}
+
+ordered_json NetworkSession::ask(const ordered_json& request) {
+  try {
+    ordered_json reply = carry_out(request);
+    if (const std::string violation = device_->memory_violation(); !violation.empty()) {
+      return ending("incorrect", violation);
+    }
+    return reply;
+  } catch (const DeviceError& error) {
+    return ending("launch failed", error.what());
+  } catch (const std::bad_alloc&) {
+    return ending("launch failed", "out of memory");
+  } catch (const std::exception& error) {
+    return ending("crashed", fmt::format("exception: {}", error.what()));
+  }
+}
+
+ordered_json NetworkSession::carry_out(const ordered_json& request) {
+  const auto what = request.at("do").get<std::string>();
+  if (what == "verify") return verify();
+  if (what == "pass") return pass(request.at("record").get<bool>());
+  if (what == "classes") return classes();
+  if (what == "counters") return counters();
+  throw std::logic_error(fmt::format("unknown request '{}'", what));
+}
+
+ordered_json NetworkSession::verify() {
+  const int images = compared_images(workload_.network(), batch_);
+  StepVerifier verifier(*device_, weights_, images);
+  PassOptions options{.chunk = images, .time_steps = false, .observer = &verifier};
+  run_pass(*device_, workload_.network(), steps_, weights_, workload_.images(), images, options);
+  if (const std::string failure = verifier.first_failure(); !failure.empty()) return ending("incorrect", failure);
+  ordered_json steps = ordered_json::array();
+  for (std::size_t i = 0; i < steps_.size(); ++i) {
+    steps.push_back({{"name", steps_[i].name},
+                     {"type", steps_[i].type},
+                     {"implementation", steps_[i].implementation},
+                     {"verification", verifier.checks()[i].to_json()}});
+  }
+  return {{"steps", std::move(steps)}, {"chunk", chunk_}};
+}
+
+ordered_json NetworkSession::pass(bool record) {
+  // Waiting for each step is part of timing it. Where the host could go on meanwhile, its own phases come from a pass
+  // that does not wait.
+  PassOptions options{.chunk = chunk_, .time_steps = true};
+  const auto run = [&] {
+    return run_pass(*device_, workload_.network(), steps_, weights_, workload_.images(), batch_, options);
+  };
+  std::vector<Activity> steps;
+  if (device_->is_asynchronous()) {
+    for (Activity& activity : run().activities) {
+      if (activity.group == activity_group::kLayers) steps.push_back(std::move(activity));
+    }
+    options.time_steps = false;
+  }
+  const bool recorded = record && device_->records_activities();
+  if (recorded) device_->start_activities();
+  const ProgramTimer timer;
+  last_ = run();
+  const ProgramTime program = timer.elapsed();
+  if (recorded) {
+    for (Activity& activity : device_->stop_activities()) last_.activities.push_back(std::move(activity));
+  }
+  for (Activity& activity : steps) last_.activities.push_back(std::move(activity));
+  return {{"total_ns", last_.total_ns},
+          {"activities", activities_json(last_.activities)},
+          {"program", to_json(program)}};
+}
+
+ordered_json NetworkSession::classes() const {
+  const std::size_t count = workload_.network().layers.back().output.elements();
+  ordered_json classes = ordered_json::array();
+  for (int image = 0; image < batch_; ++image) {
+    classes.push_back(largest_index(last_.scores.data() + static_cast<std::size_t>(image) * count, count));
+  }
+  const auto not_finite =
+      std::ranges::count_if(last_.scores, [](float score) { return !std::isfinite(score); });
+  return {{"classes", std::move(classes)}, {"not_finite", not_finite}};
+}
+
+ordered_json NetworkSession::counters() const {
+  ordered_json list = ordered_json::array();
+  for (const std::vector<KernelCounters>& of_step : last_.counters) {
+    list.push_back(counters_json(of_step, batch_, batch_));
+  }
+  return {{"counters", std::move(list)}};
+}
+
+std::unique_ptr<CaseClient> start_network_process(const NetworkCase& planned, const NetworkWorkload& workload,
+                                                  std::optional<int> chunk, double timeout_seconds) {
+  return std::make_unique<ChildProcess>(planned.id, "serve-network", workload.descriptor(), timeout_seconds,
+                                        ordered_json{{"device", planned.device},
+                                                     {"batch", planned.batch},
+                                                     {"choice", choice_json(planned)},
+                                                     {"chunk", chunk ? ordered_json(*chunk) : ordered_json()},
+                                                     {"workload", workload.header()}});
+}
+
+std::unique_ptr<CaseClient> start_network_here(const NetworkCase& planned, const NetworkWorkload& workload,
+                                               std::optional<int> chunk) {
+  try {
+    return std::make_unique<NetworkSession>(planned, workload, chunk);
+  } catch (const DeviceError& error) {
+    return std::make_unique<FailedNetwork>(error.what());
+  }
+}
+
+int serve_network(int socket_descriptor, int workload_descriptor) {
+  std::optional<NetworkWorkload> workload;  // outlives the case
+  return serve_requests(socket_descriptor, [&](const ordered_json& hello) -> std::unique_ptr<CaseClient> {
+    workload.emplace(hello.at("workload"), workload_descriptor);
+    NetworkCase planned;
+    planned.network = &workload->network();
+    planned.choice = choice_from_json(hello.at("choice"));
+    planned.device = hello.at("device");
+    planned.batch = hello.at("batch");
+    std::optional<int> chunk;
+    if (!hello.at("chunk").is_null()) chunk = hello.at("chunk").get<int>();
+    return start_network_here(planned, *workload, chunk);
+  });
+}
+
+}  // namespace convladder
