@@ -7,6 +7,9 @@
 
 namespace convladder {
 
+/// The seed of the images that networks are trained on. Runs draw theirs with other seeds, 1 if not told.
+inline constexpr std::uint64_t kSyntheticTrainingSeed = 0x747261696e;  // "train"
+
 /// `count` (at least 1) images of 28 x 28 pixels, with labels 0..9 and the class names of Fashion-MNIST. Every ten
 /// images hold each class once, in random order. Proportions, position, shear, brightness, texture and noise are
 /// random.

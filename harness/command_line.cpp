@@ -14,9 +14,11 @@
 #include "harness/errors.hpp"
 #include "harness/list_command.hpp"
 #include "harness/nearest_name.hpp"
+#include "harness/option_checks.hpp"
 #include "harness/run_command.hpp"
 #include "harness/shape_argument.hpp"
 #include "harness/simulate_command.hpp"
+#include "harness/train_command.hpp"
 #include "harness/whole_number.hpp"
 
 namespace convladder {
@@ -43,26 +45,9 @@ constexpr const char* kMainFooter = R"(examples:
   convladder env                       what this machine is and has
   convladder check                     the CUDA variants under all checkers, on every layer and on awkward shapes
   convladder simulate kernel.ptx ...   runs any kernel without a GPU, checks it and counts
+  convladder train --network lenet86   trains a network on the built-in images, a minute or two
 
 'convladder COMMAND --help' says more, with examples.)";
-
-/// Empty if the text is a seed. (The conversion alone would take -1 for a very large number.)
-std::string seed_error(const std::string& text) {
-  std::uint64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error == std::errc() && end == text.data() + text.size()) return {};
-  return fmt::format("expected a whole number from 0 to {}, got '{}'", UINT64_MAX, text);
-}
-
-/// Also refuses "nan", which CLI::Range lets pass.
-CLI::Validator number_between(double smallest, double largest) {
-  const auto error = [smallest, largest](const std::string& text) -> std::string {
-    double value = 0;
-    if (CLI::detail::lexical_cast(text, value) && value >= smallest && value <= largest) return {};
-    return fmt::format("expected a number from {} to {}, got '{}'", smallest, largest, text);
-  };
-  return {error, fmt::format("FLOAT in [{} - {}]", smallest, largest), "number_between"};
-}
 
 double parse_seconds(const std::string& flag, const std::string& text) {
   // Google Benchmark writes "0.5" or "0.5s".
@@ -235,6 +220,10 @@ int parse_and_execute(int argc, char** argv) {
   CLI::App* const simulate = app.add_subcommand("simulate", "run a PTX kernel on the simulated device");
   add_simulate_options(*simulate, simulate_arguments);
 
+  TrainArguments train_arguments;
+  CLI::App* const train = app.add_subcommand("train", "train a network's weights");
+  add_train_options(*train, train_arguments);
+
   try {
     app.parse(argc, argv);
   } catch (const CLI::CallForHelp& help) {
@@ -245,7 +234,7 @@ int parse_and_execute(int argc, char** argv) {
     return app.exit(version);
   } catch (const CLI::ParseError& error) {
     if (argc > 1 && argv[1][0] != '-' && app.get_subcommands().empty()) {
-      throw UserError(unknown_name_message("command", argv[1], {"list", "run", "env", "check", "simulate"}));
+      throw UserError(unknown_name_message("command", argv[1], {"list", "run", "env", "check", "simulate", "train"}));
     }
     throw UserError(fmt::format("{} (see 'convladder --help')", error.what()));
   }
@@ -253,6 +242,7 @@ int parse_and_execute(int argc, char** argv) {
   if (list->parsed()) return list_metrics ? list_metrics_command(list_as_json) : list_command(list_as_json);
   if (env->parsed()) return env_command(env_as_json);
   if (check->parsed()) return check_command(check_arguments);
+  if (train->parsed()) return train_command(train_arguments);
   if (simulate->parsed()) return simulate_command(simulate_arguments);
   return execute_run(*run, run_arguments, command_line);
 }

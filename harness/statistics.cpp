@@ -34,4 +34,14 @@ std::optional<MedianInterval> median_interval(std::span<const double> samples, d
   return MedianInterval{sorted[k - 1], sorted[n - k], 1 - 2 * below};
 }
 
+ProportionInterval proportion_interval(int successes, int trials) {
+  constexpr double z = 1.959963984540054;  // the normal distribution's 97.5% quantile
+  const double n = trials;
+  const double p = successes / n;
+  const double centre = p + z * z / (2 * n);
+  const double half_width = z * std::sqrt(p * (1 - p) / n + z * z / (4 * n * n));
+  const double scale = 1 + z * z / n;
+  return {std::max(0.0, (centre - half_width) / scale), std::min(1.0, (centre + half_width) / scale)};
+}
+
 }  // namespace convladder

@@ -22,4 +22,12 @@ struct MedianInterval {
 /// None for fewer than two samples.
 std::optional<MedianInterval> median_interval(std::span<const double> samples, double wanted_level = 0.95);
 
+/// Where a probability lies, judged by `successes` of `trials` (at least 1), with 95% confidence: Wilson's score
+/// interval (Wilson, Probable inference, the law of succession, and statistical inference, 1927).
+struct ProportionInterval {
+  double low = 0;
+  double high = 0;
+};
+ProportionInterval proportion_interval(int successes, int trials);
+
 }  // namespace convladder

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 
 #include "datasets/catalogue.hpp"
 #include "datasets/idx_reader.hpp"
@@ -27,7 +28,11 @@ fs::path weights_cache_folder() {
 }
 
 std::string weights_file_name(const Network& network, const std::string& dataset, const std::string& quality) {
-  return fmt::format("{}-{}-{}.safetensors", network.name, dataset, quality);
+  std::string name = fmt::format("{}-{}-{}.safetensors", network.name, dataset, quality);
+  // The name of a user's network may be anything, a path too.
+  std::ranges::replace_if(
+      name, [](unsigned char c) { return std::isalnum(c) == 0 && c != '-' && c != '.'; }, '_');
+  return name;
 }
 
 NetworkWeights load_weights(const Network& network, const fs::path& file) {

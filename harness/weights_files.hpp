@@ -17,7 +17,7 @@ std::string dataset_key(const ImageSet& images);
 /// $XDG_CACHE_HOME/convladder/weights, or ~/.cache/convladder/weights. Empty if neither variable is set.
 std::filesystem::path weights_cache_folder();
 
-/// "lenet28-mnist-high.safetensors". `quality` is "high" or "low".
+/// "lenet28-mnist-high.safetensors". `quality` is "high" or "low". What a file's name should not hold becomes "_".
 std::string weights_file_name(const Network& network, const std::string& dataset, const std::string& quality);
 
 /// A weights file of the user's. Throws DataError, one line, where it cannot be read or is not for this network.

@@ -15,15 +15,13 @@
 
 namespace convladder {
 
-/// Empty if the network can be trained, otherwise why not.
-std::string training_unsupported(const Network& network);
-
 /// All batches have the same size. Layouts are the library's own between the layers. The results depend on the number
 /// of threads, and on nothing else on one machine.
 class OnednnNetwork {
  public:
-  /// The network must be one that training_unsupported has nothing against. Inputs are taken as they are: where they
-  /// are scaled, `weights` must be those for scaled inputs. Throws dnnl::error where the library refuses.
+  /// The network must be one that training_unsupported (training.hpp) has nothing against. Inputs are taken as they
+  /// are: where they are scaled, `weights` must be those for scaled inputs. Throws dnnl::error where the library
+  /// refuses.
   OnednnNetwork(const Network& network, int batch, const NetworkWeights& weights);
   OnednnNetwork(const OnednnNetwork&) = delete;
   OnednnNetwork& operator=(const OnednnNetwork&) = delete;
@@ -50,9 +48,10 @@ class OnednnNetwork {
   NetworkWeights gradients();
 
  private:
+  using Arguments = std::unordered_map<int, dnnl::memory>;
   struct Step {
     dnnl::primitive primitive;
-    std::unordered_map<int, dnnl::memory> arguments;
+    Arguments arguments;
   };
   /// A weight or bias tensor. All three memories have the layout that the forward primitive asks for.
   struct Parameter {
@@ -70,6 +69,12 @@ class OnednnNetwork {
   dnnl::memory add_layer(const Layer& layer, const dnnl::memory& source, const NetworkWeights& weights);
   dnnl::memory add_convolution(const Layer& layer, const dnnl::memory& source, const LayerWeights& weights);
   dnnl::memory add_fully_connected(const Layer& layer, const dnnl::memory& source, const LayerWeights& weights);
+  template <typename Primitives>
+  dnnl::memory add_weighted(const Layer& layer, const dnnl::memory& source, const LayerWeights& weights,
+                            const MemoryDescription& plain, const MemoryDescription& bias,
+                            const typename Primitives::Forward::desc& forward_description,
+                            const typename Primitives::BackwardWeights::desc& weights_description,
+                            const typename Primitives::BackwardData::desc& data_description);
   dnnl::memory add_activation(const Layer& layer, const dnnl::memory& source);
   dnnl::memory add_max_pool(const Layer& layer, const dnnl::memory& source);
 

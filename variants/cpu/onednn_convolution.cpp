@@ -36,14 +36,14 @@ memory reorder_weights(const ConvShape& s, const float* weights, const memory::d
   return reordered;
 }
 
-std::string version() {
+const LibraryVersionRegistration registration([] { return LibraryVersion{"oneDNN", onednn_version()}; });
+
+}  // namespace
+
+std::string onednn_version() {
   const dnnl_version_t* const version = dnnl_version();
   return fmt::format("{}.{}.{}", version->major, version->minor, version->patch);
 }
-
-const LibraryVersionRegistration registration([] { return LibraryVersion{"oneDNN", version()}; });
-
-}  // namespace
 
 dnnl::memory::desc nchw(int batch, int channels, int height, int width) {
   return tensor(batch, channels, height, width, OnednnLayout::nchw);
@@ -71,7 +71,7 @@ OnednnConvolution::OnednnConvolution(const ConvShape& shape, const float* host_w
       primitive(description) {}
 
 std::string OnednnConvolution::implementation() const {
-  return fmt::format("oneDNN {} {}", version(), description.impl_info_str());
+  return fmt::format("oneDNN {} {}", onednn_version(), description.impl_info_str());
 }
 
 }  // namespace convladder

@@ -29,6 +29,9 @@ struct OnednnConvolution {
   std::string implementation() const;
 };
 
+/// "2.6.3", of the library that is loaded.
+std::string onednn_version();
+
 /// Descriptor of a plain NCHW tensor of `channels` x `height` x `width`.
 dnnl::memory::desc nchw(int batch, int channels, int height, int width);
 

@@ -1,0 +1,31 @@
+// Checks of an option's text that several commands need.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <charconv>
+#include <cstdint>
+#include <string>
+
+namespace convladder {
+
+/// Empty if the text is a seed. (The conversion alone would take -1 for a very large number.)
+inline std::string seed_error(const std::string& text) {
+  std::uint64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error == std::errc() && end == text.data() + text.size()) return {};
+  return fmt::format("expected a whole number from 0 to {}, got '{}'", UINT64_MAX, text);
+}
+
+/// Also refuses "nan", which CLI::Range lets pass.
+inline CLI::Validator number_between(double smallest, double largest) {
+  const auto error = [smallest, largest](const std::string& text) -> std::string {
+    double value = 0;
+    if (CLI::detail::lexical_cast(text, value) && value >= smallest && value <= largest) return {};
+    return fmt::format("expected a number from {} to {}, got '{}'", smallest, largest, text);
+  };
+  return {error, fmt::format("FLOAT in [{} - {}]", smallest, largest), "number_between"};
+}
+
+}  // namespace convladder

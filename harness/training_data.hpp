@@ -1,0 +1,41 @@
+// Which images a network is trained on, and which it is tested on: never the same.
+#pragma once
+
+#include <string>
+
+#include "datasets/image_set.hpp"
+#include "network/training/training.hpp"
+
+namespace convladder {
+
+/// As on the command line; empty where not given.
+struct TrainingDataChoice {
+  std::string folder;       ///< of IDX files; the synthetic images without one
+  std::string images;       ///< N: train on the first N
+  std::string split;        ///< N: of one file, train on the first N and test on the others
+  std::string test_images;  ///< A:B: test on the test images A .. B-1
+};
+
+class TrainingData {
+ public:
+  /// Throws UserError or DataError: what cannot be read, numbers beyond the images there are, images in both parts.
+  explicit TrainingData(const TrainingDataChoice& choice);
+
+  ImageRange training() const { return {&training_, 0, training_count_}; }
+  ImageRange test() const { return {&test_, test_first_, test_count_}; }
+  /// "60000 images of MNIST train, tested on 10000 of MNIST test".
+  std::string description() const;
+
+ private:
+  void load(const TrainingDataChoice& choice);
+  void choose(const TrainingDataChoice& choice);
+  void refuse_common_images() const;
+
+  ImageSet training_;
+  ImageSet test_;
+  int training_count_ = 0;
+  int test_first_ = 0;
+  int test_count_ = 0;
+};
+
+}  // namespace convladder
