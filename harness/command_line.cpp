@@ -14,6 +14,7 @@
 #include "harness/errors.hpp"
 #include "harness/list_command.hpp"
 #include "harness/nearest_name.hpp"
+#include "harness/published_command.hpp"
 #include "harness/run_command.hpp"
 #include "harness/shape_argument.hpp"
 #include "harness/simulate_command.hpp"
@@ -43,6 +44,7 @@ constexpr const char* kMainFooter = R"(examples:
   convladder env                       what this machine is and has
   convladder check                     the CUDA variants under all checkers, on every layer and on awkward shapes
   convladder simulate kernel.ptx ...   runs any kernel without a GPU, checks it and counts
+  convladder published                 figures of others for the same networks
 
 'convladder COMMAND --help' says more, with examples.)";
 
@@ -234,6 +236,10 @@ int parse_and_execute(int argc, char** argv) {
   CLI::App* const simulate = app.add_subcommand("simulate", "run a PTX kernel on the simulated device");
   add_simulate_options(*simulate, simulate_arguments);
 
+  PublishedArguments published_arguments;
+  CLI::App* const published = app.add_subcommand("published", "figures that others published of these networks");
+  add_published_options(*published, published_arguments);
+
   try {
     app.parse(argc, argv);
   } catch (const CLI::CallForHelp& help) {
@@ -244,7 +250,8 @@ int parse_and_execute(int argc, char** argv) {
     return app.exit(version);
   } catch (const CLI::ParseError& error) {
     if (argc > 1 && argv[1][0] != '-' && app.get_subcommands().empty()) {
-      throw UserError(unknown_name_message("command", argv[1], {"list", "run", "env", "check", "simulate"}));
+      throw UserError(
+          unknown_name_message("command", argv[1], {"list", "run", "env", "check", "simulate", "published"}));
     }
     throw UserError(fmt::format("{} (see 'convladder --help')", error.what()));
   }
@@ -253,6 +260,7 @@ int parse_and_execute(int argc, char** argv) {
   if (env->parsed()) return env_command(env_as_json);
   if (check->parsed()) return check_command(check_arguments);
   if (simulate->parsed()) return simulate_command(simulate_arguments);
+  if (published->parsed()) return published_command(published_arguments);
   return execute_run(*run, run_arguments, command_line);
 }
 
