@@ -84,6 +84,22 @@ class DeviceBuffer {
   std::size_t bytes_ = 0;
 };
 
+/// Host memory that a device copies from and to by itself, without the processor's help. Move-only.
+class PinnedBuffer {
+ public:
+  using Release = void (*)(void*);
+  PinnedBuffer() = default;
+  PinnedBuffer(void* address, std::size_t bytes, Release release) : memory_(address, release), bytes_(bytes) {}
+
+  void* address() const { return memory_.get(); }
+  float* floats() const { return static_cast<float*>(memory_.get()); }
+  std::size_t bytes() const { return bytes_; }
+
+ private:
+  std::unique_ptr<void, Release> memory_{nullptr, [](void*) {}};
+  std::size_t bytes_ = 0;
+};
+
 /// What a measurement should say about the device's state while it was taken (clock in MHz, temperature in deg C).
 /// Empty where the device cannot tell.
 struct DeviceState {
@@ -152,6 +168,26 @@ class Device {
   /// From now on only the window's blocks of every launch run; none lifts the limit. For devices that count.
   virtual void set_grid_window(std::optional<GridWindow> /*window*/) {}
 
+  /// Streams and events that a device with `can_overlap` has, each numbered from 0.
+  static constexpr int kStreams = 3;
+  static constexpr int kEvents = 8;
+
+  /// Whether copies and kernels in different streams can be under way at a time. Where they cannot, the calls below
+  /// throw DeviceError. Stream 0 is where everything else enqueues: `launch` at the start, libraries, `time_ns`; the
+  /// others do not wait for it. `wait` waits for all streams.
+  virtual bool can_overlap() const { return false; }
+  /// Page-locked memory, aligned to at least 64 bytes; `label` names it in errors.
+  virtual PinnedBuffer allocate_pinned(std::size_t bytes, std::string_view label);
+  /// Launches, asynchronous copies and `record_event` from now on go to this stream.
+  virtual void set_stream(int stream);
+  /// Marks the place that the current stream has come to; an earlier mark of the event is forgotten.
+  virtual void record_event(int event);
+  /// What follows in `stream` starts after the place that `event` marks now, in whatever stream that is.
+  virtual void stream_waits_for(int stream, int event);
+  /// Copies in the current stream. The host memory is pinned and stays as it is until the copy is done.
+  virtual void copy_to_device_async(void* destination, const void* source, std::size_t bytes);
+  virtual void copy_to_host_async(void* destination, const void* source, std::size_t bytes);
+
   /// Whether `start_activities` records anything: kernels, copies and API calls, by a profiler's interface.
   virtual bool records_activities() const { return false; }
   /// Records from now on what the device does. Recording takes time of its own: no op time is taken meanwhile.
@@ -161,6 +197,11 @@ class Device {
 
   /// What was written outside of an allocation since the last call, in one line; empty if nothing was seen.
   virtual std::string memory_violation() { return {}; }
+
+ protected:
+  /// Throw DeviceError for a number that is none of a stream's or an event's.
+  static void check_stream(int stream);
+  static void check_event(int event);
 
  private:
   friend class DeviceBuffer;

@@ -15,6 +15,7 @@
 #include "harness/list_command.hpp"
 #include "harness/nearest_name.hpp"
 #include "harness/option_checks.hpp"
+#include "harness/published_command.hpp"
 #include "harness/run_command.hpp"
 #include "harness/shape_argument.hpp"
 #include "harness/simulate_command.hpp"
@@ -46,6 +47,7 @@ constexpr const char* kMainFooter = R"(examples:
   convladder check                     the CUDA variants under all checkers, on every layer and on awkward shapes
   convladder simulate kernel.ptx ...   runs any kernel without a GPU, checks it and counts
   convladder train --network lenet86   trains a network on the built-in images, a minute or two
+  convladder published                 figures of others for the same networks
 
 'convladder COMMAND --help' says more, with examples.)";
 
@@ -224,6 +226,10 @@ int parse_and_execute(int argc, char** argv) {
   CLI::App* const train = app.add_subcommand("train", "train a network's weights");
   add_train_options(*train, train_arguments);
 
+  PublishedArguments published_arguments;
+  CLI::App* const published = app.add_subcommand("published", "figures that others published of these networks");
+  add_published_options(*published, published_arguments);
+
   try {
     app.parse(argc, argv);
   } catch (const CLI::CallForHelp& help) {
@@ -234,7 +240,9 @@ int parse_and_execute(int argc, char** argv) {
     return app.exit(version);
   } catch (const CLI::ParseError& error) {
     if (argc > 1 && argv[1][0] != '-' && app.get_subcommands().empty()) {
-      throw UserError(unknown_name_message("command", argv[1], {"list", "run", "env", "check", "simulate", "train"}));
+      std::vector<std::string> known;
+      for (const CLI::App* const command : app.get_subcommands(nullptr)) known.push_back(command->get_name());
+      throw UserError(unknown_name_message("command", argv[1], known));
     }
     throw UserError(fmt::format("{} (see 'convladder --help')", error.what()));
   }
@@ -244,6 +252,7 @@ int parse_and_execute(int argc, char** argv) {
   if (check->parsed()) return check_command(check_arguments);
   if (train->parsed()) return train_command(train_arguments);
   if (simulate->parsed()) return simulate_command(simulate_arguments);
+  if (published->parsed()) return published_command(published_arguments);
   return execute_run(*run, run_arguments, command_line);
 }
 

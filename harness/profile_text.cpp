@@ -6,6 +6,7 @@
 #include <array>
 #include <nlohmann/json.hpp>
 
+#include "harness/csv.hpp"
 #include "harness/errors.hpp"
 #include "harness/nearest_name.hpp"
 
@@ -28,15 +29,6 @@ std::string nvprof_time_or_blank(const std::optional<double>& nanoseconds) {
 
 std::string cut_name(const ProfileGroup& group) {
   return fmt::format("({} more row{})", group.cut_rows, group.cut_rows == 1 ? "" : "s");
-}
-
-std::string csv_quoted(const std::string& text) {
-  std::string quoted = "\"";
-  for (const char c : text) {
-    if (c == '"') quoted += '"';
-    quoted += c;
-  }
-  return quoted + '"';
 }
 
 /// "  ---  " of nsys: a text in the middle of a column; the left side gets the odd space.

@@ -6,6 +6,7 @@
 #include <memory>
 #include <utility>
 
+#include "devices/cuda/cupti_activities.hpp"
 #include "devices/device_error.hpp"
 #include "devices/kernel_resources.hpp"
 
@@ -73,6 +74,12 @@ CudaDevice::~CudaDevice() {
   flush_buffer_ = DeviceBuffer();
   if (start_ != nullptr) static_cast<void>(cudaEventDestroy(start_));
   if (stop_ != nullptr) static_cast<void>(cudaEventDestroy(stop_));
+  for (const cudaEvent_t event : events_) {
+    if (event != nullptr) static_cast<void>(cudaEventDestroy(event));
+  }
+  for (const cudaStream_t stream : streams_) {
+    if (stream != nullptr) static_cast<void>(cudaStreamDestroy(stream));
+  }
 }
 
 std::size_t CudaDevice::free_bytes() const {
@@ -127,7 +134,7 @@ void CudaDevice::launch(const KernelLaunch& launch) {
   last_kernel_ = launch.kernel;
   require_launch(cudaLaunchKernel(launch.kernel, dim3(launch.grid.x, launch.grid.y, launch.grid.z),
                                   dim3(launch.block.x, launch.block.y, launch.block.z), arguments.data(),
-                                  launch.dynamic_shared_bytes, nullptr),
+                                  launch.dynamic_shared_bytes, current_stream_),
                  "launch");
 }
 
@@ -154,6 +161,64 @@ void CudaDevice::flush_caches() {
   if (l2_bytes_ == 0) return;
   if (flush_buffer_.address() == nullptr) flush_buffer_ = allocate(2 * l2_bytes_ + (1 << 20), "flush of the L2");
   require(cudaMemsetAsync(flush_buffer_.address(), 0, flush_buffer_.bytes()), "cudaMemsetAsync");
+}
+
+cudaStream_t CudaDevice::stream(int number) {
+  check_stream(number);
+  cudaStream_t& stream = streams_[static_cast<std::size_t>(number)];
+  // A blocking stream would wait for the default stream, and that for it, at every turn.
+  if (number > 0 && stream == nullptr) {
+    require(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "cudaStreamCreateWithFlags");
+  }
+  return stream;
+}
+
+cudaEvent_t CudaDevice::event(int number) {
+  check_event(number);
+  cudaEvent_t& event = events_[static_cast<std::size_t>(number)];
+  if (event == nullptr) require(cudaEventCreateWithFlags(&event, cudaEventDisableTiming), "cudaEventCreateWithFlags");
+  return event;
+}
+
+PinnedBuffer CudaDevice::allocate_pinned(std::size_t bytes, std::string_view label) {
+  void* address = nullptr;
+  const cudaError_t status = cudaHostAlloc(&address, bytes, cudaHostAllocDefault);
+  if (status == cudaErrorMemoryAllocation) {
+    static_cast<void>(cudaGetLastError());
+    throw OutOfDeviceMemory(fmt::format("{} needs {} bytes of pinned memory, which are not to be had", label, bytes));
+  }
+  require_cuda(status, fmt::format("cudaHostAlloc of {} bytes for {}", bytes, label));
+  return {address, bytes, [](void* memory) { static_cast<void>(cudaFreeHost(memory)); }};
+}
+
+void CudaDevice::set_stream(int number) { current_stream_ = stream(number); }
+
+void CudaDevice::record_event(int number) {
+  require(cudaEventRecord(event(number), current_stream_), "cudaEventRecord");
+}
+
+void CudaDevice::stream_waits_for(int stream_number, int event_number) {
+  require(cudaStreamWaitEvent(stream(stream_number), event(event_number), 0), "cudaStreamWaitEvent");
+}
+
+void CudaDevice::copy_to_device_async(void* destination, const void* source, std::size_t bytes) {
+  require(cudaMemcpyAsync(destination, source, bytes, cudaMemcpyHostToDevice, current_stream_),
+          "cudaMemcpyAsync to the device");
+}
+
+void CudaDevice::copy_to_host_async(void* destination, const void* source, std::size_t bytes) {
+  require(cudaMemcpyAsync(destination, source, bytes, cudaMemcpyDeviceToHost, current_stream_),
+          "cudaMemcpyAsync to the host");
+}
+
+bool CudaDevice::records_activities() const { return cupti_unavailable().empty(); }
+
+void CudaDevice::start_activities() { start_cupti_activities(); }
+
+std::vector<Activity> CudaDevice::stop_activities() {
+  pause_cupti_api_calls();  // the wait is ours, not the program's
+  wait();
+  return stop_cupti_activities();
 }
 
 DeviceState CudaDevice::state() const { return nvml_.state(); }

@@ -1,4 +1,5 @@
-// A real GPU: the first one the CUDA runtime sees (CUDA_VISIBLE_DEVICES chooses another), on its default stream.
+// A real GPU: the first one the CUDA runtime sees (CUDA_VISIBLE_DEVICES chooses another), on its default stream unless
+// another is set.
 //
 // The kind "cuda" is registered in cuda_device.cpp. A process that opened it must not fork and go on using it in the
 // child: a CUDA context does not survive a fork, start a new program instead.
@@ -6,6 +7,7 @@
 
 #include <cuda_runtime_api.h>
 
+#include <array>
 #include <string>
 
 #include "devices/cuda/nvml.hpp"
@@ -44,17 +46,33 @@ class CudaDevice final : public Device {
   bool can_flush_caches() const override { return l2_bytes_ > 0; }
   /// Enqueues writes of twice the L2's size. The buffer is allocated by the first call and kept.
   void flush_caches() override;
+  bool can_overlap() const override { return true; }
+  PinnedBuffer allocate_pinned(std::size_t bytes, std::string_view label) override;
+  void set_stream(int stream) override;
+  void record_event(int event) override;
+  void stream_waits_for(int stream, int event) override;
+  void copy_to_device_async(void* destination, const void* source, std::size_t bytes) override;
+  void copy_to_host_async(void* destination, const void* source, std::size_t bytes) override;
+  /// Through CUPTI (cupti_activities.hpp), where that is there.
+  bool records_activities() const override;
+  void start_activities() override;
+  std::vector<Activity> stop_activities() override;
   /// SM clock, temperature and throttle reasons through NVML; empty without it. Reads only, sets nothing.
   DeviceState state() const override;
 
  private:
   void free(void* address, std::size_t bytes) noexcept override;
   void require(cudaError_t status, const char* call) const;
+  cudaStream_t stream(int number);
+  cudaEvent_t event(int number);
 
   std::size_t l2_bytes_ = 0;
   std::size_t shared_bytes_opt_in_ = 0;
   cudaEvent_t start_ = nullptr;
   cudaEvent_t stop_ = nullptr;
+  std::array<cudaStream_t, kStreams> streams_{};  ///< the first stays null: the default stream; others made when used
+  std::array<cudaEvent_t, kEvents> events_{};     ///< made when used
+  cudaStream_t current_stream_ = nullptr;
   DeviceBuffer flush_buffer_;
   const void* last_kernel_ = nullptr;  ///< launched last: an error that shows at the next wait is most likely its own
   NvmlDevice nvml_;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <chrono>
+#include <cstdlib>
 #include <cstring>
 #include <mutex>
 #include <thread>
@@ -132,6 +133,27 @@ void SimulatedDevice::copy_to_device(void* destination, const void* source, std:
 
 void SimulatedDevice::copy_to_host(void* destination, const void* source, std::size_t bytes) {
   if (bytes > 0) std::memcpy(destination, checked_host(source, bytes, "copy to the host"), bytes);
+}
+
+PinnedBuffer SimulatedDevice::allocate_pinned(std::size_t bytes, std::string_view label) {
+  constexpr std::size_t alignment = 64;
+  const std::size_t rounded = (std::max<std::size_t>(bytes, 1) + alignment - 1) / alignment * alignment;
+  void* const address = rounded < bytes ? nullptr : std::aligned_alloc(alignment, rounded);
+  if (address == nullptr) throw OutOfDeviceMemory(fmt::format("{} needs {} bytes of pinned memory", label, bytes));
+  return {address, bytes, std::free};
+}
+
+void SimulatedDevice::stream_waits_for(int stream, int event) {
+  check_stream(stream);
+  check_event(event);
+}
+
+void SimulatedDevice::copy_to_device_async(void* destination, const void* source, std::size_t bytes) {
+  copy_to_device(destination, source, bytes);
+}
+
+void SimulatedDevice::copy_to_host_async(void* destination, const void* source, std::size_t bytes) {
+  copy_to_host(destination, source, bytes);
 }
 
 std::unique_ptr<Program> SimulatedDevice::decoded(const ptx::Module& module, const ptx::Kernel& kernel) {

@@ -50,6 +50,15 @@ class SimulatedDevice final : public Device {
   /// The host's time: the simulated device has no clock, and nobody may take this for the kernel's.
   double time_ns(const std::function<void()>& work) override;
 
+  /// Everything is carried out at once, in the order in which it is enqueued: one of the orders that streams allow.
+  bool can_overlap() const override { return true; }
+  PinnedBuffer allocate_pinned(std::size_t bytes, std::string_view label) override;
+  void set_stream(int stream) override { check_stream(stream); }
+  void record_event(int event) override { check_event(event); }
+  void stream_waits_for(int stream, int event) override;
+  void copy_to_device_async(void* destination, const void* source, std::size_t bytes) override;
+  void copy_to_host_async(void* destination, const void* source, std::size_t bytes) override;
+
   bool has_clock() const override { return false; }
   std::vector<KernelCounters> take_counters() override;
   void set_grid_window(std::optional<GridWindow> window) override { window_ = window; }

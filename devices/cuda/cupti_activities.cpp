@@ -1,0 +1,187 @@
+#include "devices/cuda/cupti_activities.hpp"
+
+#include "devices/device_error.hpp"
+
+#if CONVLADDER_HAS_CUPTI
+
+#include <cuda.h>
+#include <cupti.h>
+#include <dlfcn.h>
+#include <fmt/format.h>
+
+#include <array>
+#include <cstdlib>
+#include <mutex>
+#include <utility>
+
+#include "devices/cuda/cupti_records.hpp"
+
+namespace convladder {
+namespace {
+
+/// CUPTI's functions by their own names, with the types of its header.
+struct CuptiLibrary {
+#define CONVLADDER_CUPTI_FUNCTIONS(apply) \
+  apply(cuptiGetVersion);                 \
+  apply(cuptiGetResultString);            \
+  apply(cuptiGetCallbackName);            \
+  apply(cuptiActivityEnable);             \
+  apply(cuptiActivityDisable);            \
+  apply(cuptiActivityRegisterCallbacks);  \
+  apply(cuptiActivityFlushAll);           \
+  apply(cuptiActivityGetNextRecord);      \
+  apply(cuptiActivityGetNumDroppedRecords)
+// NOLINTNEXTLINE(bugprone-macro-parentheses): a declared name takes none
+#define CONVLADDER_CUPTI_MEMBER(name) decltype(&::name) name = nullptr
+  CONVLADDER_CUPTI_FUNCTIONS(CONVLADDER_CUPTI_MEMBER);
+#undef CONVLADDER_CUPTI_MEMBER
+
+  std::string missing;  ///< empty if everything was found, otherwise why the library cannot be used
+};
+
+CuptiLibrary open_library() {
+  CuptiLibrary library;
+  // The toolkit keeps it in folders of its own, which the dynamic linker need not know.
+  const std::string name = fmt::format("libcupti.so.{}", CUDA_VERSION / 1000);
+  const std::array candidates = {name, fmt::format("/usr/local/cuda/extras/CUPTI/lib64/{}", name),
+                                 fmt::format("/usr/local/cuda/lib64/{}", name)};
+  void* handle = nullptr;  // never closed: it hooks into the driver until the process ends
+  for (const std::string& candidate : candidates) {
+    if (handle == nullptr) handle = dlopen(candidate.c_str(), RTLD_NOW | RTLD_LOCAL);
+  }
+  if (handle == nullptr) {
+    library.missing = fmt::format("{} not found", name);
+    return library;
+  }
+  const auto load = [&library, handle](auto& function, const char* symbol) {
+    function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(dlsym(handle, symbol));
+    if (function == nullptr && library.missing.empty()) library.missing = fmt::format("libcupti has no {}", symbol);
+  };
+#define CONVLADDER_CUPTI_LOAD(name) load(library.name, #name)
+  CONVLADDER_CUPTI_FUNCTIONS(CONVLADDER_CUPTI_LOAD);
+#undef CONVLADDER_CUPTI_LOAD
+  return library;
+}
+
+const CuptiLibrary& cupti_library() {
+  static const CuptiLibrary library = open_library();
+  return library;
+}
+
+void require_cupti(CUptiResult status, const char* call) {
+  if (status == CUPTI_SUCCESS) return;
+  const char* text = nullptr;
+  if (cupti_library().cuptiGetResultString(status, &text) != CUPTI_SUCCESS || text == nullptr) text = "unknown error";
+  throw DeviceError(fmt::format("{}: {}", call, text));
+}
+
+/// What the callbacks, which CUPTI calls from threads of its own, have gathered.
+struct Recording {
+  std::mutex mutex;
+  std::vector<RecordedActivity> activities;
+  std::size_t dropped = 0;
+};
+
+Recording& recording() {
+  static auto* const instance = new Recording;  // never destroyed: CUPTI may still deliver while statics are torn down
+  return *instance;
+}
+
+constexpr std::size_t kBufferBytes = std::size_t{4} << 20U;
+constexpr std::size_t kBufferAlignment = 8;  // as CUPTI's records need it
+
+void CUPTIAPI buffer_requested(std::uint8_t** buffer, std::size_t* bytes, std::size_t* most_records) {
+  *buffer = static_cast<std::uint8_t*>(std::aligned_alloc(kBufferAlignment, kBufferBytes));
+  *bytes = *buffer == nullptr ? 0 : kBufferBytes;  // without a buffer CUPTI drops the records and counts them
+  *most_records = 0;                               // as many as fit
+}
+
+const char* callback_name(CUpti_CallbackDomain domain, CUpti_CallbackId id) {
+  const char* name = nullptr;
+  return cupti_library().cuptiGetCallbackName(domain, id, &name) == CUPTI_SUCCESS ? name : nullptr;
+}
+
+void CUPTIAPI buffer_completed(CUcontext context, std::uint32_t stream, std::uint8_t* buffer, std::size_t /*bytes*/,
+                               std::size_t valid_bytes) {
+  Recording& gathered = recording();
+  const std::scoped_lock lock(gathered.mutex);
+  CUpti_Activity* record = nullptr;
+  CUptiResult status = valid_bytes > 0 ? CUPTI_SUCCESS : CUPTI_ERROR_MAX_LIMIT_REACHED;
+  while (status == CUPTI_SUCCESS) {
+    status = cupti_library().cuptiActivityGetNextRecord(buffer, valid_bytes, &record);
+    if (status != CUPTI_SUCCESS) break;
+    try {
+      if (auto activity = convert_record(*record, callback_name)) gathered.activities.push_back(std::move(*activity));
+    } catch (const std::bad_alloc&) {
+      ++gathered.dropped;
+    }
+  }
+  if (status != CUPTI_ERROR_MAX_LIMIT_REACHED) ++gathered.dropped;  // it did not come to the buffer's end
+  std::size_t dropped = 0;
+  if (cupti_library().cuptiActivityGetNumDroppedRecords(context, stream, &dropped) == CUPTI_SUCCESS) {
+    gathered.dropped += dropped;
+  }
+  std::free(buffer);
+}
+
+constexpr std::array kGpuKinds = {CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, CUPTI_ACTIVITY_KIND_MEMCPY,
+                                  CUPTI_ACTIVITY_KIND_MEMSET};
+constexpr std::array kApiKinds = {CUPTI_ACTIVITY_KIND_RUNTIME, CUPTI_ACTIVITY_KIND_DRIVER};
+
+}  // namespace
+
+std::string cupti_unavailable() {
+  const std::string& missing = cupti_library().missing;
+  return missing.empty() ? std::string() : fmt::format("no CUPTI ({})", missing);
+}
+
+void start_cupti_activities() {
+  if (const std::string reason = cupti_unavailable(); !reason.empty()) throw DeviceError(reason);
+  const CuptiLibrary& cupti = cupti_library();
+  require_cupti(cupti.cuptiActivityRegisterCallbacks(buffer_requested, buffer_completed),
+                "cuptiActivityRegisterCallbacks");
+  {
+    Recording& gathered = recording();
+    const std::scoped_lock lock(gathered.mutex);
+    gathered.activities.clear();
+    gathered.dropped = 0;
+  }
+  for (const CUpti_ActivityKind kind : kGpuKinds) require_cupti(cupti.cuptiActivityEnable(kind), "cuptiActivityEnable");
+  for (const CUpti_ActivityKind kind : kApiKinds) require_cupti(cupti.cuptiActivityEnable(kind), "cuptiActivityEnable");
+}
+
+void pause_cupti_api_calls() {
+  if (!cupti_unavailable().empty()) return;
+  for (const CUpti_ActivityKind kind : kApiKinds) {
+    require_cupti(cupti_library().cuptiActivityDisable(kind), "cuptiActivityDisable");
+  }
+}
+
+std::vector<Activity> stop_cupti_activities() {
+  if (!cupti_unavailable().empty()) return {};
+  const CuptiLibrary& cupti = cupti_library();
+  pause_cupti_api_calls();
+  for (const CUpti_ActivityKind kind : kGpuKinds) {
+    require_cupti(cupti.cuptiActivityDisable(kind), "cuptiActivityDisable");
+  }
+  require_cupti(cupti.cuptiActivityFlushAll(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED), "cuptiActivityFlushAll");
+  Recording& gathered = recording();
+  const std::scoped_lock lock(gathered.mutex);
+  if (gathered.dropped > 0) throw DeviceError(fmt::format("CUPTI dropped {} activity records", gathered.dropped));
+  return top_level_activities(std::exchange(gathered.activities, {}));
+}
+
+}  // namespace convladder
+
+#else
+
+namespace convladder {
+
+std::string cupti_unavailable() { return "no CUPTI (its header was not found when this was built)"; }
+void start_cupti_activities() { throw DeviceError(cupti_unavailable()); }
+void pause_cupti_api_calls() {}
+std::vector<Activity> stop_cupti_activities() { return {}; }
+
+}  // namespace convladder
+
+#endif

@@ -1,0 +1,28 @@
+// Records what the GPU and the CUDA API do, through CUPTI's activity interface.
+//
+// CUPTI's header is needed at build time, its library is opened at run time: the program starts and runs without it,
+// and without a GPU. CUPTI is one for the whole process, and so are these functions.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "devices/activity.hpp"
+
+namespace convladder {
+
+/// Empty if activities can be recorded, otherwise "no CUPTI (why)".
+std::string cupti_unavailable();
+
+/// Records kernels, copies, fills and API calls from now on. Throws DeviceError with `cupti_unavailable`'s text, or
+/// what CUPTI answered: another profiler may hold it.
+void start_cupti_activities();
+
+/// No more API calls from now on; what the GPU does is still recorded.
+void pause_cupti_api_calls();
+
+/// Ends the recording and returns what was recorded, by start. The caller has waited for the GPU. Throws DeviceError if
+/// CUPTI dropped records: a table of the others would be wrong.
+std::vector<Activity> stop_cupti_activities();
+
+}  // namespace convladder

@@ -1,0 +1,37 @@
+#include "devices/device.hpp"
+
+#include <fmt/format.h>
+
+#include "devices/device_error.hpp"
+
+namespace convladder {
+namespace {
+
+[[noreturn]] void throw_without_streams() {
+  throw DeviceError("this device has one stream: its copies do not overlap with kernels");
+}
+
+void check_number(const char* what, int number, int count) {
+  if (number >= 0 && number < count) return;
+  throw DeviceError(fmt::format("{} {}: there are {} from 0 to {}", what, number, count, count - 1));
+}
+
+}  // namespace
+
+PinnedBuffer Device::allocate_pinned(std::size_t /*bytes*/, std::string_view /*label*/) { throw_without_streams(); }
+void Device::set_stream(int /*stream*/) { throw_without_streams(); }
+void Device::record_event(int /*event*/) { throw_without_streams(); }
+void Device::stream_waits_for(int /*stream*/, int /*event*/) { throw_without_streams(); }
+
+void Device::copy_to_device_async(void* /*destination*/, const void* /*source*/, std::size_t /*bytes*/) {
+  throw_without_streams();
+}
+
+void Device::copy_to_host_async(void* /*destination*/, const void* /*source*/, std::size_t /*bytes*/) {
+  throw_without_streams();
+}
+
+void Device::check_stream(int stream) { check_number("stream", stream, kStreams); }
+void Device::check_event(int event) { check_number("event", event, kEvents); }
+
+}  // namespace convladder

@@ -1,0 +1,25 @@
+// Tables for the terminal: aligned columns, and long texts in several lines rather than cut.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+namespace convladder {
+
+struct TextColumn {
+  std::string title;
+  std::string unit;     ///< in a line of its own below the titles; the line is left out where no column has one
+  bool number = false;  ///< right-aligned, and never broken
+};
+
+/// Two spaces between columns, which are as wide as their content. If that is more than `most_columns` characters,
+/// texts of the widest column are broken between words; a table whose numbers alone are wider stays so. Every row has a
+/// cell for each column.
+std::string text_table(const std::vector<TextColumn>& columns, const std::vector<std::vector<std::string>>& rows,
+                       std::size_t most_columns = 100);
+
+/// The words of a text in lines of at most `width` characters, a longer word in a line of its own. At least one line.
+std::vector<std::string> wrapped(const std::string& text, std::size_t width);
+
+}  // namespace convladder
