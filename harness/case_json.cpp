@@ -26,15 +26,8 @@ ordered_json shape_json(const ConvShape& s) {
 }
 
 ordered_json time_json(const TimeSeries& series, const std::string& stopped_because) {
-  ordered_json json = {{"kind", "measured"}, {"of", series.of}};
+  ordered_json json = measured_json(series.of, series.samples);
   if (!series.cache.empty()) json["cache"] = series.cache;
-  json["unit"] = "ns";
-  json["median"] = median(series.samples);
-  const auto interval = median_interval(series.samples);
-  json["interval"] = interval
-                         ? ordered_json{{"low", interval->low}, {"high", interval->high}, {"level", interval->level}}
-                         : ordered_json();
-  json["samples"] = series.samples;
   json["iterations_per_sample"] = series.iterations;
   json["stopped_because"] = stopped_because;
   return json;
@@ -77,6 +70,23 @@ ordered_json other_times_json(const CaseOutcome& outcome) {
 }
 
 }  // namespace
+
+ordered_json dataset_json(const ImageSet& images) {
+  return {{"name", images.name},     {"source", images.source}, {"images", images.count},
+          {"height", images.height}, {"width", images.width},   {"sha256", images.sha256}};
+}
+
+ordered_json measured_json(std::string_view of, const std::vector<double>& samples) {
+  const auto interval = median_interval(samples);
+  return {
+      {"kind", "measured"},
+      {"of", of},
+      {"unit", "ns"},
+      {"median", median(samples)},
+      {"interval", interval ? ordered_json{{"low", interval->low}, {"high", interval->high}, {"level", interval->level}}
+                            : ordered_json()},
+      {"samples", samples}};
+}
 
 ordered_json variant_json(const VariantInfo& info) {
   return {{"family", info.family},

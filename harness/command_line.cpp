@@ -14,6 +14,8 @@
 #include "harness/errors.hpp"
 #include "harness/list_command.hpp"
 #include "harness/nearest_name.hpp"
+#include "harness/network_command.hpp"
+#include "harness/network_session.hpp"
 #include "harness/option_checks.hpp"
 #include "harness/published_command.hpp"
 #include "harness/run_command.hpp"
@@ -46,6 +48,7 @@ constexpr const char* kMainFooter = R"(examples:
   convladder env                       what this machine is and has
   convladder check                     the CUDA variants under all checkers, on every layer and on awkward shapes
   convladder simulate kernel.ptx ...   runs any kernel without a GPU, checks it and counts
+  convladder network --network lenet86 whole networks: op times, accuracy, where the time goes
   convladder train --network lenet86   trains a network on the built-in images, a minute or two
   convladder published                 figures of others for the same networks
 
@@ -222,6 +225,10 @@ int parse_and_execute(int argc, char** argv) {
   CLI::App* const simulate = app.add_subcommand("simulate", "run a PTX kernel on the simulated device");
   add_simulate_options(*simulate, simulate_arguments);
 
+  NetworkArguments network_arguments;
+  CLI::App* const network = app.add_subcommand("network", "run whole networks, any variant plugged in");
+  add_network_options(*network, network_arguments);
+
   TrainArguments train_arguments;
   CLI::App* const train = app.add_subcommand("train", "train a network's weights");
   add_train_options(*train, train_arguments);
@@ -250,6 +257,7 @@ int parse_and_execute(int argc, char** argv) {
   if (list->parsed()) return list_metrics ? list_metrics_command(list_as_json) : list_command(list_as_json);
   if (env->parsed()) return env_command(env_as_json);
   if (check->parsed()) return check_command(check_arguments);
+  if (network->parsed()) return network_command(network_arguments, command_line);
   if (train->parsed()) return train_command(train_arguments);
   if (simulate->parsed()) return simulate_command(simulate_arguments);
   if (published->parsed()) return published_command(published_arguments);
@@ -269,9 +277,11 @@ void end_on_interrupt(int /*signal*/) { std::_Exit(kExitInterrupted); }
 int run_command_line(int argc, char** argv) {
   try {
     // What `run` starts for each case; not for people.
-    if (argc == 4 && std::string_view(argv[1]) == "serve-case") {
-      return serve_case(parse_whole_number("serve-case", argv[2], 0, 1 << 20),
-                        parse_whole_number("serve-case", argv[3], 0, 1 << 20));
+    if (argc == 4 && std::string_view(argv[1]).starts_with("serve-")) {
+      const int socket = parse_whole_number(argv[1], argv[2], 0, 1 << 20);
+      const int memory = parse_whole_number(argv[1], argv[3], 0, 1 << 20);
+      if (std::string_view(argv[1]) == "serve-case") return serve_case(socket, memory);
+      if (std::string_view(argv[1]) == "serve-network") return serve_network(socket, memory);
     }
     static_cast<void>(std::signal(SIGINT, end_on_interrupt));
     static_cast<void>(std::signal(SIGTERM, end_on_interrupt));

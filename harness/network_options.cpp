@@ -23,6 +23,7 @@ ordered_json to_json(const NetworkOptions& o) {
           {"batches", o.batches},
           {"data_folder", o.data_folder},
           {"weights", o.weights},
+          {"skip_images", o.skip_images},
           {"seed", o.seed},
           {"budget_seconds", o.budget_seconds},
           {"repetitions", or_null(o.repetitions)},

@@ -11,23 +11,24 @@ namespace convladder {
 
 struct NetworkOptions {
   // Which cases.
-  std::vector<std::string> networks;  ///< names or files; at least one
-  std::vector<std::string> variants;  ///< each "shared-memory" or "conv1=…,conv2=…"; "all"; empty: the last stage
+  std::vector<std::string> networks;   ///< names or files; at least one
+  std::vector<std::string> variants;   ///< each "shared-memory" or "conv1=…,conv2=…"; "all"; empty: the last stage
   std::vector<std::string> operators;  ///< "fully_connected=cublas": instead of the family's default
-  std::vector<std::string> devices;   ///< empty: the CPU, and a GPU where one is
-  std::vector<int> batches;           ///< empty: the network's own, as far as the device does them in reasonable time
+  std::vector<std::string> devices;    ///< empty: the CPU, and a GPU where one is
+  std::vector<int> batches;            ///< empty: the network's own, as far as the device does them in reasonable time
 
   // What on.
-  std::string data_folder;         ///< IDX files; empty: the built-in synthetic images
-  std::string weights = "high";    ///< "high", "low" or "random", or a safetensors file
-  std::uint64_t seed = 1;          ///< of synthetic images and random weights
+  std::string data_folder;       ///< IDX files; empty: the built-in synthetic images
+  std::string weights = "high";  ///< "high", "low" or "random", or a safetensors file
+  int skip_images = 0;           ///< the first ones left out: those the weights were trained on, say
+  std::uint64_t seed = 1;        ///< of synthetic images and random weights
 
   // How.
-  double budget_seconds = 2.0;             ///< of passes for each case, at least one pass
-  std::optional<int> repetitions;          ///< exactly so many passes
-  std::optional<int> chunk;                ///< images at once; none: as many as fit the memory
-  std::optional<double> timeout_seconds;   ///< for a pass; none: 60 s and 5 s per GFLOP
-  bool isolate = true;                     ///< every case in a process of its own
+  double budget_seconds = 2.0;            ///< of passes for each case, at least one pass
+  std::optional<int> repetitions;         ///< exactly so many passes
+  std::optional<int> chunk;               ///< images at once; none: as many as fit the memory
+  std::optional<double> timeout_seconds;  ///< for a pass; none: 60 s and 5 s per GFLOP
+  bool isolate = true;                    ///< every case in a process of its own
 };
 
 /// `context.options` of the record.

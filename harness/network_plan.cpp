@@ -84,8 +84,8 @@ bool choose_convolutions(const Network& network, const std::vector<std::pair<std
   for (const std::size_t index : convolution_layers(network)) layers.push_back(network.layers[index].name);
   for (const auto& [layer, variant] : wanted) {
     if (!layer.empty() && std::ranges::find(layers, layer) == layers.end()) {
-      throw UserError(fmt::format("--variant: {}", unknown_name_message(
-                                                       fmt::format("convolution of {}", network.name), layer, layers)));
+      throw UserError(fmt::format("--variant: {}",
+                                  unknown_name_message(fmt::format("convolution of {}", network.name), layer, layers)));
     }
   }
   for (const std::size_t index : convolution_layers(network)) {
@@ -169,18 +169,19 @@ void add_cases(const NetworkOptions& options, const std::string& argument, const
   for (const int batch : batches_of(options, network, kind)) {
     check_memory(network, batch);
     for (const auto& wanted : variant_choices(options, kind.family)) {
-      NetworkCase planned{.network = &network,
-                          .network_argument = argument,
-                          .choice = {.family = std::string(kind.family), .convolutions = {}, .operators = {}},
-                          .device = std::string(kind.name),
-                          .batch = batch,
-                          .has_clock = kind.has_clock,
-                          .skipped = unavailable};
+      NetworkCase planned;
+      planned.network = &network;
+      planned.network_argument = argument;
+      planned.choice.family = kind.family;
+      planned.device = kind.name;
+      planned.batch = batch;
+      planned.has_clock = kind.has_clock;
+      planned.skipped = unavailable;
       if (!choose_convolutions(network, wanted, planned.choice)) continue;
       choose_operators(options, planned.choice);
       for (const auto& [layer, variant] : wanted) {
-        planned.variants += fmt::format("{}{}{}{}", planned.variants.empty() ? "" : ",", layer,
-                                        layer.empty() ? "" : "=", variant);
+        planned.variants +=
+            fmt::format("{}{}{}{}", planned.variants.empty() ? "" : ",", layer, layer.empty() ? "" : "=", variant);
       }
       planned.id = fmt::format("{}/{}/{}/{}", kind.name, planned.variants, network.name, batch);
       if (planned.skipped.empty()) planned.unsupported = unsupported_on(kind, planned);

@@ -145,9 +145,8 @@ ordered_json NetworkSession::pass(bool record) {
     for (Activity& activity : device_->stop_activities()) last_.activities.push_back(std::move(activity));
   }
   for (Activity& activity : steps) last_.activities.push_back(std::move(activity));
-  return {{"total_ns", last_.total_ns},
-          {"activities", activities_json(last_.activities)},
-          {"program", to_json(program)}};
+  return {
+      {"total_ns", last_.total_ns}, {"activities", activities_json(last_.activities)}, {"program", to_json(program)}};
 }
 
 ordered_json NetworkSession::classes() const {
@@ -156,8 +155,7 @@ ordered_json NetworkSession::classes() const {
   for (int image = 0; image < batch_; ++image) {
     classes.push_back(largest_index(last_.scores.data() + static_cast<std::size_t>(image) * count, count));
   }
-  const auto not_finite =
-      std::ranges::count_if(last_.scores, [](float score) { return !std::isfinite(score); });
+  const auto not_finite = std::ranges::count_if(last_.scores, [](float score) { return !std::isfinite(score); });
   return {{"classes", std::move(classes)}, {"not_finite", not_finite}};
 }
 

@@ -21,11 +21,6 @@ namespace {
 
 constexpr const char* kSchemaVersion = "1.0";
 
-ordered_json dataset_json(const ImageSet& images) {
-  return {{"name", images.name},     {"source", images.source}, {"images", images.count},
-          {"height", images.height}, {"width", images.width},   {"sha256", images.sha256}};
-}
-
 ordered_json variants_json(const std::vector<CaseGroup>& plan) {
   ordered_json list = ordered_json::array();
   for (const RegisteredVariant& registered : registered_variants()) {

@@ -9,8 +9,6 @@
 #include <numeric>
 #include <optional>
 
-#include "datasets/catalogue.hpp"
-#include "datasets/synthetic_images.hpp"
 #include "harness/environment.hpp"
 #include "harness/errors.hpp"
 #include "harness/estimate.hpp"
@@ -18,6 +16,7 @@
 #include "harness/progress.hpp"
 #include "harness/record.hpp"
 #include "harness/run_group.hpp"
+#include "harness/run_material.hpp"
 #include "harness/statistics.hpp"
 #include "harness/units.hpp"
 
@@ -25,12 +24,6 @@ namespace convladder {
 namespace {
 
 constexpr int kProbeBatch = 4;
-constexpr int kSyntheticImages = 10000;  // as many as the data sets' test files
-
-ImageSet load_images(const RunOptions& options, int most_needed) {
-  if (!options.data_folder.empty()) return load_image_folder(options.data_folder);
-  return synthetic_images(std::min(kSyntheticImages, most_needed), options.seed);
-}
 
 int largest_batch(const std::vector<CaseGroup>& plan) {
   int largest = 1;
@@ -233,10 +226,6 @@ void check_google_output(const GoogleOutput& output) {
   }
 }
 
-std::filesystem::path default_output() {
-  return std::filesystem::path("results") / fmt::format("{}-{}", host_name(), local_time_for_names());
-}
-
 }  // namespace
 
 int run_command(RunOptions options, const RunInvocation& invocation) {
@@ -248,13 +237,13 @@ int run_command(RunOptions options, const RunInvocation& invocation) {
   check_google_output(invocation.google);
   initialize_google_benchmark(options.google_benchmark_flags);  // refuses unknown flags before anything is run
   const std::vector<CaseGroup> plan = make_plan(options);
-  const ImageSet images = load_images(options, largest_batch(plan));
+  const ImageSet images = load_images(options.data_folder, options.seed, largest_batch(plan));
   if (invocation.dry_run) return dry_run(plan, options, images);
 
   if (record) {
     record->resume(plan, images);
   } else {
-    const auto folder = invocation.output.empty() ? default_output() : invocation.output;
+    const auto folder = invocation.output.empty() ? default_output_folder() : invocation.output;
     record = RunRecord::create(folder, options, invocation.command_line, plan, images);
   }
   RunLoop(options, invocation, plan, images, *record).run();

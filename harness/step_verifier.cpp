@@ -64,8 +64,7 @@ void StepVerifier::after(const NetworkStep& step, int images, float* output) {
   for (int image = 0; image < check.compared_images; ++image) {
     const OperatorReference expected =
         reference_of(step, weights, input_.data() + static_cast<std::size_t>(image) * step.input().elements());
-    device_.copy_to_host(values.data(), output + static_cast<std::size_t>(image) * elements,
-                         elements * sizeof(float));
+    device_.copy_to_host(values.data(), output + static_cast<std::size_t>(image) * elements, elements * sizeof(float));
     const double error = max_scaled_error(expected, values.data());
     if (!std::isnan(check.max_scaled_error) && !(error <= check.max_scaled_error)) check.max_scaled_error = error;
     const std::string mismatch = operator_mismatch(expected, values.data(), step.tolerance());

@@ -1,0 +1,72 @@
+// One network case from the outside: verified, passed through again and again, its classes held against the reference.
+#pragma once
+
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "harness/child_process.hpp"
+#include "harness/network_options.hpp"
+#include "harness/network_plan.hpp"
+#include "harness/profile_table.hpp"
+#include "network/reference_network.hpp"
+
+namespace convladder {
+
+/// A name and what it took in each pass, in nanoseconds.
+struct PassSamples {
+  std::string name;
+  std::vector<double> samples;
+};
+
+struct StepOutcome {
+  std::string name;
+  std::string type;
+  std::string implementation;
+  nlohmann::ordered_json verification;
+  std::vector<double> samples;      ///< nanoseconds of each pass; empty where the device has no clock
+  nlohmann::ordered_json counters;  ///< as in the record of a run; null where the device does not count
+};
+
+/// An image that the reference and the device see differently, or that float32 may see so.
+struct CloseCall {
+  int image = 0;
+  int reference = 0;    ///< class
+  int alternative = 0;  ///< the reference's second class
+  int found = 0;
+  double gap = 0;       ///< between the reference's two best scores
+  double rounding = 0;  ///< how much float32 may move it
+};
+
+struct NetworkOutcome {
+  std::string status = "ok";
+  std::string reason;
+  int chunk = 0;
+  std::vector<StepOutcome> steps;
+  std::vector<PassSamples> phases;
+  std::vector<double> totals;  ///< of whole passes
+  nlohmann::ordered_json program;
+  ProfileTable profile;  ///< of the last pass
+  std::string stopped_because;
+  std::vector<CloseCall> close_calls;  ///< images within rounding, and no others: with another class the case is wrong
+  int correct = 0;                     ///< images whose class is their label
+  int labelled = 0;                    ///< images that count for that
+};
+
+/// What every case of a network and batch is held against.
+struct NetworkTruth {
+  std::span<const ReferencePrediction> predictions;  ///< at least as many as the batch
+  std::span<const std::uint8_t> labels;              ///< of as many images as there are different ones
+};
+
+/// Runs the case to its end. `phase` is told what begins.
+NetworkOutcome run_network_case(const NetworkCase& planned, const NetworkOptions& options, const NetworkTruth& truth,
+                                CaseClient& client, const std::function<void(const char* phase)>& phase);
+
+/// How long a pass or the verification may take: as asked for, or 60 s and 5 s per GFLOP; without a clock ten times.
+double network_timeout_seconds(const NetworkCase& planned, const NetworkOptions& options);
+
+}  // namespace convladder
