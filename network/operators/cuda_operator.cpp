@@ -56,11 +56,13 @@ std::unique_ptr<LayerOperator> cuda_operator(OperatorLaunchPlan plan, double tol
   return std::make_unique<CudaOperator>(plan, tolerance);
 }
 
-int blocks_per_image(std::size_t elements) { return ceil_div(static_cast<int>(elements), kThreadsPerImageBlock); }
+// Every block has at least one element of a tensor in memory: fewer than 2^31 of them on any GPU there is.
+Dim3 element_grid(std::size_t elements) { return {static_cast<unsigned>((elements - 1) / kElementThreads + 1), 1, 1}; }
 
 Dim3 image_grid(int batch, std::size_t elements) {
-  // Every block has at least one element of a tensor in memory: fewer than 2^32 of them on any GPU there is.
   return {static_cast<unsigned>(batch) * static_cast<unsigned>(blocks_per_image(elements)), 1, 1};
 }
+
+int blocks_per_image(std::size_t elements) { return ceil_div(static_cast<int>(elements), kElementThreads); }
 
 }  // namespace convladder

@@ -15,12 +15,15 @@ using OperatorLaunchPlan = std::vector<KernelLaunch> (*)(const OperatorShape& sh
 /// Wraps a launch plan; `tolerance` as in `LayerOperator`. A shape whose grid no GPU takes is refused with a reason.
 std::unique_ptr<LayerOperator> cuda_operator(OperatorLaunchPlan plan, double tolerance = 0);
 
-/// Threads of a block in `image_grid`.
-inline constexpr int kThreadsPerImageBlock = 256;
+/// Threads of a block in the grids below.
+inline constexpr int kElementThreads = 256;
 
-/// Blocks that together have a thread for each of an image's `elements`, and no block elements of two images.
-int blocks_per_image(std::size_t elements);
-/// The grid of as many for each image, one image behind the other: image = blockIdx.x / blocks_per_image.
+/// The grid with a thread for each of `elements`.
+Dim3 element_grid(std::size_t elements);
+
+/// The grid with a thread for each of an image's `elements` where no block has elements of two images, so that a
+/// kernel counts in 32 bits: image = blockIdx.x / blocks_per_image.
 Dim3 image_grid(int batch, std::size_t elements);
+int blocks_per_image(std::size_t elements);
 
 }  // namespace convladder

@@ -17,7 +17,7 @@ namespace {
 
 std::vector<KernelLaunch> plan(const OperatorShape& shape, const OperatorTensors& tensors) {
   const std::size_t elements = shape.input.elements();
-  return {make_launch(add_bias, image_grid(shape.batch, elements), Dim3{kThreadsPerImageBlock, 1, 1}, 0, tensors.input,
+  return {make_launch(add_bias, image_grid(shape.batch, elements), Dim3{kElementThreads, 1, 1}, 0, tensors.input,
                       tensors.bias, tensors.output, static_cast<int>(elements), shape.input.height * shape.input.width,
                       blocks_per_image(elements))};
 }

@@ -41,7 +41,7 @@ std::vector<KernelLaunch> plan(const OperatorShape& shape, const OperatorTensors
   const PoolSizes sizes{shape.input.height, shape.input.width,         shape.output.height,
                         shape.output.width, static_cast<int>(outputs), static_cast<int>(shape.input.elements()),
                         shape.pool_size,    shape.pool_stride};
-  return {make_launch(max_pool, image_grid(shape.batch, outputs), Dim3{kThreadsPerImageBlock, 1, 1}, 0, tensors.input,
+  return {make_launch(max_pool, image_grid(shape.batch, outputs), Dim3{kElementThreads, 1, 1}, 0, tensors.input,
                       tensors.output, sizes, blocks_per_image(outputs))};
 }
 

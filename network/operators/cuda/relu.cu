@@ -3,21 +3,19 @@
 
 namespace convladder {
 
-__global__ void relu(const float* x, float* y, int elements_per_image, int blocks_per_image) {
-  const std::size_t image = blockIdx.x / blocks_per_image;
-  const int i = static_cast<int>(blockIdx.x % blocks_per_image * blockDim.x + threadIdx.x);
-  if (i >= elements_per_image) return;
-  const std::size_t element = image * elements_per_image + i;
-  const float value = x[element];
-  y[element] = value < 0.0F ? 0.0F : value;  // not max(value, 0), which would turn a NaN into 0
+__global__ void relu(const float* x, float* y, std::size_t elements) {
+  const std::size_t i = static_cast<std::size_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+  if (i >= elements) return;
+  const float value = x[i];
+  y[i] = value < 0.0F ? 0.0F : value;  // not max(value, 0), which would turn a NaN into 0
 }
 
 namespace {
 
 std::vector<KernelLaunch> plan(const OperatorShape& shape, const OperatorTensors& tensors) {
-  const std::size_t elements = shape.input.elements();
-  return {make_launch(relu, image_grid(shape.batch, elements), Dim3{kThreadsPerImageBlock, 1, 1}, 0, tensors.input,
-                      tensors.output, static_cast<int>(elements), blocks_per_image(elements))};
+  const std::size_t elements = shape.input_elements();
+  return {make_launch(relu, element_grid(elements), Dim3{kElementThreads, 1, 1}, 0, tensors.input, tensors.output,
+                      elements)};
 }
 
 const OperatorRegistration registration{{.family = "cuda",

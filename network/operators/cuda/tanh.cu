@@ -5,20 +5,18 @@
 
 namespace convladder {
 
-__global__ void tanh_elements(const float* x, float* y, int elements_per_image, int blocks_per_image) {
-  const std::size_t image = blockIdx.x / blocks_per_image;
-  const int i = static_cast<int>(blockIdx.x % blocks_per_image * blockDim.x + threadIdx.x);
-  if (i >= elements_per_image) return;
-  const std::size_t element = image * elements_per_image + i;
-  y[element] = hyperbolic_tangent(x[element]);
+__global__ void tanh_elements(const float* x, float* y, std::size_t elements) {
+  const std::size_t i = static_cast<std::size_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+  if (i >= elements) return;
+  y[i] = hyperbolic_tangent(x[i]);
 }
 
 namespace {
 
 std::vector<KernelLaunch> plan(const OperatorShape& shape, const OperatorTensors& tensors) {
-  const std::size_t elements = shape.input.elements();
-  return {make_launch(tanh_elements, image_grid(shape.batch, elements), Dim3{kThreadsPerImageBlock, 1, 1}, 0,
-                      tensors.input, tensors.output, static_cast<int>(elements), blocks_per_image(elements))};
+  const std::size_t elements = shape.input_elements();
+  return {make_launch(tanh_elements, element_grid(elements), Dim3{kElementThreads, 1, 1}, 0, tensors.input,
+                      tensors.output, elements)};
 }
 
 const OperatorRegistration registration{
