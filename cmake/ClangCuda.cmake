@@ -55,7 +55,7 @@ function(clang_compile_kernels kind source result)
   set(${result} "${output}" PARENT_SCOPE)
 endfunction()
 
-# embed_clang_ptx(target file.cu...): adds convladder::embedded_clang_ptx_images(), a file per .cu.
+# embed_clang_ptx(target file.cu...): embeds their PTX, a file per .cu, for ptx_images() (devices/ptx_images.hpp).
 # PTX 7.0 for sm_70 is the newest in which clang 14 knows every instruction that it can make.
 function(embed_clang_ptx target)
   set(images "")
@@ -64,7 +64,8 @@ function(embed_clang_ptx target)
       --cuda-device-only -O3 -gline-tables-only -Xclang -target-feature -Xclang +ptx70)
     list(APPEND images "${image}")
   endforeach()
-  embed_files(TARGET ${target} NAME clang_ptx_images FILES ${images})
+  embed_files(TARGET ${target} NAME ${target}_clang_ptx FILES ${images} INCLUDE devices/ptx_images.hpp REGISTRATION
+    "PtxImagesRegistration{\"clang\", \"${CONVLADDER_CLANG_CUDA_VERSION}\", embedded_${target}_clang_ptx}")
 endfunction()
 
 # clang_host_code(RESULT-VARIABLE file.cu...): the host's side of .cu files, as assembly sources for any target: launch

@@ -1,7 +1,7 @@
 # embed_ptxas_reports(target file.cu...)
 # Compiles every .cu file to PTX, has ptxas assemble that for a few architectures and embeds what it reports of registers,
-# shared memory and spills: convladder::embedded_ptxas_reports(), a file per .cu. No GPU takes part. The PTX is embedded
-# as well, convladder::embedded_nvcc_ptx_images().
+# shared memory and spills, a file per .cu, for kernel_resources() (devices/kernel_resources.hpp). No GPU takes part.
+# The PTX is embedded as well, for ptx_images() (devices/ptx_images.hpp).
 #
 # The PTX is that of the oldest architecture for all of them, because it is compiled anyway; the program's machine code
 # comes from the PTX of its own architecture, where a register or two can differ.
@@ -47,6 +47,8 @@ function(embed_ptxas_reports target)
     list(APPEND reports "${report}")
     list(APPEND images "${ptx}")
   endforeach()
-  embed_files(TARGET ${target} NAME ptxas_reports FILES ${reports})
-  embed_files(TARGET ${target} NAME nvcc_ptx_images FILES ${images})
+  embed_files(TARGET ${target} NAME ${target}_ptxas_reports FILES ${reports} INCLUDE devices/cuda/ptxas_resources.hpp
+    REGISTRATION "PtxasReportsRegistration{embedded_${target}_ptxas_reports}")
+  embed_files(TARGET ${target} NAME ${target}_nvcc_ptx FILES ${images} INCLUDE devices/ptx_images.hpp REGISTRATION
+    "PtxImagesRegistration{\"nvcc\", \"${CMAKE_CUDA_COMPILER_VERSION}\", embedded_${target}_nvcc_ptx}")
 endfunction()

@@ -1,6 +1,10 @@
 # Run by embed_files() at build time. String literals are cut into pieces: compilers limit the length of one.
 
-string(CONCAT source "#include \"devices/embedded_file.hpp\"\n\nnamespace convladder {\n"
+set(source "#include \"devices/embedded_file.hpp\"\n")
+if(INCLUDE)
+  string(APPEND source "#include \"${INCLUDE}\"\n")
+endif()
+string(APPEND source "\nnamespace convladder {\n"
               "const std::vector<EmbeddedFile>& embedded_${NAME}();\n"
               "const std::vector<EmbeddedFile>& embedded_${NAME}() {\n"
               "  static const std::vector<EmbeddedFile> files = {\n")
@@ -17,5 +21,9 @@ foreach(file IN LISTS FILES)
     string(APPEND source "    {\"${base}\", std::string{\n      ${bytes}}},\n")
   endif()
 endforeach()
-string(APPEND source "  };\n  return files;\n}\n}  // namespace convladder\n")
+string(APPEND source "  };\n  return files;\n}\n")
+if(REGISTRATION)
+  string(APPEND source "namespace {\nconst auto registration = ${REGISTRATION};\n}  // namespace\n")
+endif()
+string(APPEND source "}  // namespace convladder\n")
 file(WRITE "${OUTPUT}" "${source}")

@@ -12,16 +12,16 @@ namespace convladder {
 struct PtxImages {
   std::string compiler;             ///< "nvcc" or "clang"
   std::string version;              ///< "13.0.88"
-  std::vector<EmbeddedFile> files;  ///< one for each source
+  std::vector<EmbeddedFile> files;  ///< one for each source, by name
 };
 
 /// An entry for each compiler that took part in this build. The first one's PTX is what runs unless another is asked
 /// for: nvcc's where it was there. Empty in a build without a compiler for kernels.
 const std::vector<PtxImages>& ptx_images();
 
-/// A static object of this type makes the images known.
+/// A static object of this type makes what a compiler made of one library's sources known (cmake/KernelLibrary.cmake).
 struct PtxImagesRegistration {
-  explicit PtxImagesRegistration(const std::vector<PtxImages>& (*images)());
+  PtxImagesRegistration(const char* compiler, const char* version, const std::vector<EmbeddedFile>& (*files)());
 };
 
 }  // namespace convladder

@@ -4,22 +4,19 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <atomic>
 #include <nlohmann/json.hpp>
-#include <thread>
 
 #include "datasets/synthetic_images.hpp"
-#include "devices/cpu/cpu_facts.hpp"
-#include "devices/device_error.hpp"
 #include "devices/ptx_images.hpp"
 #include "devices/simulated/simulated_device.hpp"
+#include "harness/check_operators.hpp"
+#include "harness/checked_case.hpp"
 #include "harness/checkers_argument.hpp"
 #include "harness/errors.hpp"
 #include "harness/network_argument.hpp"
 #include "harness/plan.hpp"
 #include "harness/progress.hpp"
 #include "harness/shape_argument.hpp"
-#include "harness/simulation_report.hpp"
 #include "harness/verify.hpp"
 #include "harness/whole_number.hpp"
 #include "harness/workload.hpp"
@@ -33,9 +30,10 @@ constexpr int kLargestBatch = 64;  // checkers look at every access; more images
 constexpr std::uint64_t kSeed = 1;
 
 constexpr const char* kFooter = R"(examples:
-  convladder check                                    every CUDA variant, every layer, batches 1 and 3
+  convladder check                                    every CUDA variant and operator, every layer, batches 1 and 3
   convladder check --variant shared-memory --layer lenet72.conv2
   convladder check --shape 96,27,27,256,5,1,2 --batch 1 --checkers memory,race
+  convladder check --operator softmax,max_pool --network alexnet --batch 1
   convladder check --json > findings.json
 
 exit codes: 0 every case is right and nothing was found - 1 something was found, or a result is wrong -
@@ -66,101 +64,85 @@ RunOptions options_of(const CheckArguments& arguments) {
   return options;
 }
 
-/// A variant's kernels from one compiler's PTX on one shape, and what came of it.
-struct CheckedCase {
-  const PlannedCase* planned = nullptr;
-  std::string compiler;
-  std::string status;  ///< as of a case in a run
-  std::string reason;
-  std::vector<simulated::Finding> findings;
-
-  bool passed() const { return (status == "ok" || status == "unsupported") && findings.empty(); }
-};
-
-/// Convolves a problem; adds what was found. Throws DeviceError.
-void check_problem(const CheckedCase& checked, const Problem& problem, double tolerance,
-                   simulated::SimulatedDevice& device, std::string& wrong) {
+/// Convolves a problem; what is wrong with the output, empty if nothing is. Throws DeviceError.
+std::string convolve(const ConvVariant& variant, const Problem& problem, double tolerance,
+                     simulated::SimulatedDevice& device) {
   // The output is not poisoned: the host would have written it, and initcheck is to see that the kernel does.
   const DeviceBuffer input = device.allocate(problem.input.size_bytes(), "input");
   const DeviceBuffer output =
       device.allocate(static_cast<std::size_t>(problem.shape.output_elements()) * sizeof(float), "output");
   device.copy_to_device(input.address(), problem.input.data(), problem.input.size_bytes());
-  const auto prepared = checked.planned->variant.variant->prepare(device, problem.shape, problem.weights.data(),
-                                                                  {input.floats(), output.floats()});
-  prepared->convolve();
-  const Check check = check_output(device, output, problem, tolerance);
-  if (!check.passed && wrong.empty()) wrong = check.first_failure;
+  variant.prepare(device, problem.shape, problem.weights.data(), {input.floats(), output.floats()})->convolve();
+  return check_output(device, output, problem, tolerance).first_failure;
 }
 
-void run_case(CheckedCase& checked, const Workload& workload, const simulated::CheckerSet& checkers) {
-  if (!checked.planned->skipped.empty() || !checked.planned->unsupported.empty()) {
-    checked.status = checked.planned->skipped.empty() ? "unsupported" : "skipped";
-    checked.reason = checked.planned->skipped.empty() ? checked.planned->unsupported : checked.planned->skipped;
+void check_variant(CheckedCase& checked, const PlannedCase& planned, const Workload& workload,
+                   const simulated::CheckerSet& checkers) {
+  if (!planned.runs()) {
+    checked.status = planned.skipped.empty() ? "unsupported" : "skipped";
+    checked.reason = planned.skipped.empty() ? planned.unsupported : planned.skipped;
     return;
   }
-  simulated::SimulatedDeviceOptions options;
-  options.checkers = checkers;
-  options.host_threads = 1;
-  options.with_caches = false;
-  options.ptx_compiler = checked.compiler;
-  simulated::SimulatedDevice device(options);
-  try {
-    const double tolerance = checked.planned->variant.variant->tolerance();
-    check_problem(checked, workload.real(), tolerance, device, checked.reason);
-    check_problem(checked, workload.integers(), tolerance <= 1e-6 ? 0 : tolerance, device, checked.reason);
-    checked.status = checked.reason.empty() ? "ok" : "incorrect";
-  } catch (const DeviceError& error) {
-    checked.status = "launch failed";
-    checked.reason = error.what();
-  } catch (const std::bad_alloc&) {
-    checked.status = "launch failed";
-    checked.reason = "out of memory";
-  }
-  checked.findings = device.take_findings();
-  if (!checkers.memory) return;
-  for (simulated::Finding& leak : device.leaks()) checked.findings.push_back(std::move(leak));
+  run_checked(checked, checkers, [&](simulated::SimulatedDevice& device) {
+    const ConvVariant& variant = *planned.variant.variant;
+    const double tolerance = variant.tolerance();
+    const std::string wrong = convolve(variant, workload.real(), tolerance, device);
+    const std::string wrong_integers =
+        convolve(variant, workload.integers(), tolerance <= 1e-6 ? 0 : tolerance, device);
+    return wrong.empty() ? wrong_integers : wrong;
+  });
 }
 
 /// All cases of a group from every compiler's PTX, on all cores.
-std::vector<CheckedCase> run_group(const CaseGroup& group, const simulated::CheckerSet& checkers) {
+std::vector<CheckedCase> check_group(const CaseGroup& group, const simulated::CheckerSet& checkers) {
   std::vector<CheckedCase> cases;
+  std::vector<const PlannedCase*> plan;
   for (const PlannedCase& planned : group.cases) {
     for (const PtxImages& images : ptx_images()) {
-      if (planned.variant.info.rung) cases.push_back({&planned, images.compiler, {}, {}, {}});
+      if (!planned.variant.info.rung) continue;
+      cases.push_back({.id = planned.id, .compiler = images.compiler, .status = {}, .reason = {}, .findings = {}});
+      plan.push_back(&planned);
     }
   }
   if (cases.empty()) return cases;
   const Workload workload(group.work, synthetic_images(group.work.shape.batch, kSeed), kSeed);
-  std::atomic<std::size_t> next{0};
-  const auto work = [&] {
-    for (std::size_t i = next++; i < cases.size(); i = next++) run_case(cases[i], workload, checkers);
-  };
-  std::vector<std::thread> others;
-  for (int thread = 1; thread < usable_cores(); ++thread) others.emplace_back(work);
-  work();
-  for (std::thread& thread : others) thread.join();
+  for_each_case(cases, [&](CheckedCase& checked, std::size_t index) {
+    check_variant(checked, *plan[index], workload, checkers);
+  });
   return cases;
 }
 
-ordered_json case_json(const CheckedCase& checked) {
-  ordered_json findings = ordered_json::array();
-  for (const simulated::Finding& finding : checked.findings) findings.push_back(finding_json(finding));
-  return {{"id", checked.planned->id},
-          {"ptx_compiler", checked.compiler},
-          {"status", checked.status},
-          {"reason", checked.reason.empty() ? ordered_json() : ordered_json(checked.reason)},
-          {"findings", std::move(findings)}};
-}
+/// Shows the cases as they are checked, and counts.
+class Results {
+ public:
+  Results(bool as_json, int all) : as_json_(as_json), progress_(as_json ? nullptr : stdout, all) {}
 
-std::string case_line(const CheckedCase& checked) {
-  const std::string found =
-      checked.findings.empty() ? "nothing found" : fmt::format("{} findings", checked.findings.size());
-  std::string line = fmt::format("  {:<58} {:<6} {}", checked.planned->id, checked.compiler, checked.status);
-  if (checked.status == "ok" || !checked.findings.empty()) line += fmt::format(", {}", found);
-  if (!checked.reason.empty()) line += fmt::format("\n      {}", checked.reason);
-  for (const simulated::Finding& finding : checked.findings) line += fmt::format("\n      {}", to_text(finding));
-  return line;
-}
+  void begin(const std::string& what, int batch) { progress_.show(fmt::format("{} batch {}", what, batch), 0); }
+  void add(const std::vector<CheckedCase>& cases) {
+    for (const CheckedCase& checked : cases) {
+      ++checked_;
+      if (!checked.passed()) ++failed_;
+      progress_.finished(case_lines(checked));
+      if (as_json_) json_.push_back(case_json(checked));
+    }
+  }
+  /// Prints the sum, or everything as JSON; returns the exit code.
+  int finish() const {
+    if (as_json_) {
+      fmt::print("{}\n", json_.dump(1));
+    } else {
+      fmt::print("{} cases checked, {} failed\n", checked_, failed_);
+    }
+    return failed_ == 0 ? kExitOk : kExitCasesFailed;
+  }
+
+ private:
+  bool as_json_;
+  Progress progress_;
+  ordered_json json_ = ordered_json::array();
+  int checked_ = 0;
+  int failed_ = 0;
+};
 
 }  // namespace
 
@@ -170,6 +152,7 @@ void add_check_options(CLI::App& check, CheckArguments& arguments) {
     check.add_option(name, values, help)->delimiter(',')->allow_extra_args(false);
   };
   list("--variant", arguments.variants, "names from 'convladder list'");
+  list("--operator", arguments.operators, "only these layers around the convolution: max_pool, fully_connected, ...");
   list("--network", arguments.networks, "lenet28, alexnet, ..., or a network file");
   list("--layer", arguments.layers, "conv1, or lenet72.conv1");
   list("--batch", arguments.batches, "images per call (default 1,3)");
@@ -184,29 +167,31 @@ void add_check_options(CLI::App& check, CheckArguments& arguments) {
 
 int check_command(const CheckArguments& arguments) {
   const simulated::CheckerSet checkers = parse_checkers(arguments.checkers);
-  const std::vector<CaseGroup> plan = make_plan(options_of(arguments));
+  const RunOptions options = options_of(arguments);
+  // Whoever names variants, layers or shapes means convolutions; whoever names operators means none.
+  const bool operators_only = !arguments.operators.empty();
+  const bool variants_only = !arguments.variants.empty() || !arguments.layers.empty() || !arguments.shapes.empty();
+  if (operators_only && variants_only) {
+    throw UserError("--operator goes with --network and --batch: --variant, --layer and --shape are of convolutions");
+  }
+  const std::vector<CaseGroup> plan = operators_only ? std::vector<CaseGroup>() : make_plan(options);
+  std::vector<OperatorWork> operators;
+  if (!variants_only) operators = operator_works(arguments.networks, arguments.operators, options.batches);
   if (ptx_images().empty()) throw UserError("no PTX in this build: there was no compiler for the kernels");
-  int all = 0;
-  for (const CaseGroup& group : plan) all += static_cast<int>(group.cases.size() * ptx_images().size());
-  Progress progress(arguments.as_json ? nullptr : stdout, all);
-  ordered_json json = ordered_json::array();
-  int checked_cases = 0;
-  int failed = 0;
+  if (plan.empty() && operators.empty()) throw UserError("no layer of these networks has such an operator");
+
+  std::size_t all = operators.size();
+  for (const CaseGroup& group : plan) all += group.cases.size();
+  Results results(arguments.as_json, static_cast<int>(all * ptx_images().size()));
   for (const CaseGroup& group : plan) {
-    progress.show(fmt::format("{} batch {}", group.work.name(), group.work.shape.batch), 0);
-    for (const CheckedCase& checked : run_group(group, checkers)) {
-      ++checked_cases;
-      if (!checked.passed()) ++failed;
-      progress.finished(case_line(checked));
-      if (arguments.as_json) json.push_back(case_json(checked));
-    }
+    results.begin(group.work.name(), group.work.shape.batch);
+    results.add(check_group(group, checkers));
   }
-  if (arguments.as_json) {
-    fmt::print("{}\n", json.dump(1));
-  } else {
-    fmt::print("{} cases checked, {} failed\n", checked_cases, failed);
+  for (const OperatorWork& work : operators) {
+    results.begin(work.layer, work.shape.batch);
+    results.add(check_operators(work, checkers));
   }
-  return failed == 0 ? kExitOk : kExitCasesFailed;
+  return results.finish();
 }
 
 }  // namespace convladder

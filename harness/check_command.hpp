@@ -1,4 +1,5 @@
-// `convladder check`: the CUDA variants on the simulated device under the checkers, from every compiler's PTX.
+// `convladder check`: the CUDA variants and operators on the simulated device under the checkers, from every compiler's
+// PTX.
 #pragma once
 
 #include <string>
@@ -13,6 +14,7 @@ namespace convladder {
 /// The command line, not checked yet.
 struct CheckArguments {
   std::vector<std::string> variants;
+  std::vector<std::string> operators;
   std::vector<std::string> networks;
   std::vector<std::string> layers;
   std::vector<std::string> shapes;

@@ -15,6 +15,7 @@
 #include "harness/environment.hpp"
 #include "harness/errors.hpp"
 #include "network/network.hpp"
+#include "network/operators/layer_operator.hpp"
 #include "variants/registry.hpp"
 
 namespace convladder {
@@ -22,6 +23,23 @@ namespace convladder {
 using nlohmann::ordered_json;
 
 namespace {
+
+bool is_default(const OperatorInfo& info) { return default_operator(info.family, info.type).info.name == info.name; }
+
+ordered_json operators_json() {
+  ordered_json list = ordered_json::array();
+  for (const RegisteredOperator& registered : registered_operators()) {
+    const OperatorInfo& info = registered.info;
+    list.push_back({{"family", info.family},
+                    {"type", operator_type_name(info.type)},
+                    {"name", info.name},
+                    {"title", info.title},
+                    {"library", info.library},
+                    {"default", is_default(info)},
+                    {"description", info.description}});
+  }
+  return list;
+}
 
 ordered_json list_json() {
   ordered_json variants = ordered_json::array();
@@ -40,7 +58,10 @@ ordered_json list_json() {
   for (const DeviceKind& kind : device_kinds()) {
     devices.push_back({{"device", kind.name}, {"family", kind.family}, {"unavailable", kind.unavailable()}});
   }
-  return {{"variants", std::move(variants)}, {"layers", std::move(layers)}, {"devices", std::move(devices)}};
+  return {{"variants", std::move(variants)},
+          {"operators", operators_json()},
+          {"layers", std::move(layers)},
+          {"devices", std::move(devices)}};
 }
 
 void print_variants() {
@@ -51,6 +72,17 @@ void print_variants() {
     family = info.family;
     const std::string place = info.rung ? fmt::format("{:>2}", *info.rung) : " -";
     fmt::print("  {} {:<22} {}\n     {:<22} {}\n", place, info.name, info.title, "", info.hypothesis);
+  }
+}
+
+void print_operators() {
+  std::string_view family;
+  for (const RegisteredOperator& registered : registered_operators()) {
+    const OperatorInfo& info = registered.info;
+    if (info.family != family) fmt::print("\noperators of family {} (* what networks use)\n", info.family);
+    family = info.family;
+    const std::string_view type = operator_type_name(info.type);
+    fmt::print("   {} {:<22} {:<22} {}\n", is_default(info) ? '*' : ' ', type, info.name, info.description);
   }
 }
 
@@ -141,6 +173,7 @@ int list_command(bool as_json) {
     return kExitOk;
   }
   print_variants();
+  print_operators();
   print_layers();
   print_devices();
   return kExitOk;

@@ -3,7 +3,7 @@
 
 namespace convladder {
 
-/// Variants in ladder order, layers and devices. Returns the exit code.
+/// Variants in ladder order, operators, layers and devices. Returns the exit code.
 int list_command(bool as_json);
 
 /// The simulated device's metrics: title, Nsight Compute's name, unit, definition and note of each. Returns the exit

@@ -26,11 +26,10 @@ const std::vector<ptx::Module>& modules(const PtxImages& images) {
   static std::mutex mutex;
   static std::map<std::string, std::vector<ptx::Module>> by_compiler;
   const std::scoped_lock lock(mutex);
-  std::vector<ptx::Module>& parsed = by_compiler[images.compiler];
-  if (parsed.empty()) {
-    for (const EmbeddedFile& image : images.files) parsed.push_back(ptx::parse_module(image.content, image.name));
-  }
-  return parsed;
+  if (const auto found = by_compiler.find(images.compiler); found != by_compiler.end()) return found->second;
+  std::vector<ptx::Module> parsed;
+  for (const EmbeddedFile& image : images.files) parsed.push_back(ptx::parse_module(image.content, image.name));
+  return by_compiler[images.compiler] = std::move(parsed);  // only if all could be read
 }
 
 std::uint64_t device_address(const void* address) { return reinterpret_cast<std::uint64_t>(address); }

@@ -44,7 +44,7 @@ CONVLADDER_HOST_DEVICE inline float exponential(float x) {
 #endif
 }
 
-/// tanh(x), off by at most 3 units in the last place; +-1 for infinities, NaN for NaN.
+/// tanh(x), off by at most 4 units in the last place; +-1 for infinities, NaN for NaN.
 CONVLADDER_HOST_DEVICE inline float hyperbolic_tangent(float x) {
   const float a = std::fabs(x);
   const float u = a * a;

@@ -1,3 +1,4 @@
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -56,6 +57,20 @@ TEST(SimulatedExecution, RunsEveryThreadOfBlocksWithAPartialLastWarp) {
   Mapping mapping("ld.global.u32 %r5, [%rd5]; add.s32 %r5, %r5, 7; st.global.u32 [%rd4], %r5; ret;", 3 * 50);
   mapping.run.launch({3}, {50});
   for (std::uint32_t i = 0; i < 150; ++i) EXPECT_EQ(mapping.result()[i], i + 7);
+}
+
+TEST(SimulatedExecution, ALoadIntoAWiderRegisterExtendsItByItsSign) {
+  const auto upper_halves_of = [](const char* type) {
+    // 0 - 2, 1 - 2, 2 - 2: negative, negative, zero. The lower half comes back in `out` first, then the upper one.
+    Mapping mapping(fmt::format("ld.global.u32 %r5, [%rd5]; sub.s32 %r5, %r5, 2; st.global.u32 [%rd4], %r5;\n"
+                                "ld.global.{} %rd6, [%rd4]; shr.u64 %rd6, %rd6, 32; st.global.u32 [%rd4], %rd6; ret;",
+                                type),
+                    3);
+    mapping.run.launch({1}, {3});
+    return mapping.result();
+  };
+  EXPECT_THAT(upper_halves_of("s32"), testing::ElementsAre(0xffffffffU, 0xffffffffU, 0U));
+  EXPECT_THAT(upper_halves_of("u32"), testing::ElementsAre(0U, 0U, 0U));
 }
 
 TEST(SimulatedExecution, LanesThatPartMeetAgain) {

@@ -1,4 +1,4 @@
-"""`convladder check`: the CUDA variants under the checkers, from the PTX of every compiler."""
+"""`convladder check`: the CUDA variants and operators under the checkers, from the PTX of every compiler."""
 
 from __future__ import annotations
 
@@ -31,6 +31,16 @@ def test_what_a_variant_cannot_run_is_no_failure() -> None:
     assert all("kernel 4" in case["reason"] for case in cases)
 
 
+def test_every_operator_of_a_network_is_right_and_nothing_is_found() -> None:
+    cases = _checked("--operator", "softmax,max_pool,tanh", "--network", "lenet28", "--batch", "1,3")
+    compilers = {case["ptx_compiler"] for case in cases}
+    # lenet28 has a max_pool and a softmax, and two tanh of different shapes; a batch is a case of its own.
+    assert len(cases) == 4 * 2 * len(compilers)
+    assert {case["status"] for case in cases} == {"ok"}
+    assert [case for case in cases if case["findings"]] == []
+    assert len({(case["id"], case["ptx_compiler"]) for case in cases}) == len(cases)
+
+
 def test_the_text_has_a_line_for_each_case_and_a_sum() -> None:
     done = run("check", "--variant", "shared-memory", "--shape", "1,8,8,2,3", "--batch", "1")
     if "no PTX in this build" in done.stderr:
@@ -43,6 +53,9 @@ def test_the_text_has_a_line_for_each_case_and_a_sum() -> None:
 @pytest.mark.parametrize("arguments, said", [
     (["--variant", "shared-memry"], "shared-memory"),
     (["--checkers", "rice"], "race"),
+    (["--operator", "softmx"], "softmax"),
+    (["--operator", "softmax", "--variant", "shared-memory"], "--operator goes with"),
+    (["--operator", "tanh", "--network", "lenet86"], "no layer"),
     (["--batch", "0"], "--batch"),
     (["--batch", "65"], "64"),
     (["--shape", "1,8,8"], "expected C,H,W,M,K"),

@@ -153,7 +153,7 @@ TEST(OperatorRegistry, FindsEveryOperatorAndItsTextsCanBeRead) {
     ASSERT_FALSE(info.description.empty());
     EXPECT_EQ(info.description.back(), '.');
     EXPECT_GE(registered.implementation->tolerance(), 0);
-    EXPECT_LE(registered.implementation->tolerance(), info.library ? 5e-6 : 1e-6);
+    EXPECT_LE(registered.implementation->tolerance(), 5e-6);
   }
   EXPECT_EQ(find_operator("cpu", OperatorType::tanh, "no-such"), nullptr);
 }

@@ -188,11 +188,8 @@ bool decode_memory_access(InstructionDecoder& decoder) {
       operation.operands[i] = decoder.read(elements[i], bits);
       continue;
     }
-    const bool wider = elements[i].kind == ptx::OperandKind::register_ && decoder.register_bits(elements[i]) > bits;
-    if (wider && access->type.type_class == ptx::TypeClass::signed_) {
-      decoder.fail("loading a signed value into a 64-bit register is not supported");
-    }
-    operation.operands[i] = decoder.write_narrow(elements[i], bits);
+    const bool sign_extended = access->type.type_class == ptx::TypeClass::signed_;
+    operation.operands[i] = decoder.write_narrow(elements[i], bits, sign_extended);
   }
   const auto [slot, wide] = decoder.address(instruction.operands[access->is_store ? 0 : 1], access->space, operation);
   operation.operands[operation.vector_elements] = slot;

@@ -1,10 +1,9 @@
 // Adding one value per channel on the CPU.
 #include "network/operators/cpu_operator.hpp"
+#include "network/operators/tolerances.hpp"
 
 namespace convladder {
 namespace {
-
-constexpr double kTolerance = 1e-7;  // one addition, rounded: 2^-24 of the sum
 
 void bias(const OperatorShape& shape, const OperatorTensors& tensors) {
   const int channels = shape.input.channels;
@@ -25,7 +24,7 @@ const OperatorRegistration registration{{.family = "cpu",
                                          .name = "vector",
                                          .title = "Vectorised",
                                          .description = "Plane by plane with the widest vectors."},
-                                        cpu_operator(bias, kTolerance)};
+                                        cpu_operator(bias, tolerance::bias)};
 
 }  // namespace
 }  // namespace convladder

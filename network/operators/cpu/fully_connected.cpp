@@ -5,12 +5,12 @@
 #include <algorithm>
 
 #include "network/operators/cpu_operator.hpp"
+#include "network/operators/tolerances.hpp"
 
 namespace convladder {
 namespace {
 
-constexpr double kTolerance = 1e-6;  // float32 in any order, over many partial sums
-constexpr int kOutputs = 4;          // dot products at once
+constexpr int kOutputs = 4;  // dot products at once
 
 /// The dot products of `input` with `count` <= kOutputs rows of weights.
 void dot_products(const float* input, const float* weights, int inputs, int count, float* sums) {
@@ -67,7 +67,7 @@ const OperatorRegistration registration{
      .name = "dot-products",
      .title = "Dot products",
      .description = "Four vectorised dot products at once, their weights in the cache while all images pass by."},
-    cpu_operator(fully_connected, kTolerance)};
+    cpu_operator(fully_connected, tolerance::fully_connected)};
 
 }  // namespace
 }  // namespace convladder

@@ -3,11 +3,10 @@
 
 #include "network/operators/cpu_operator.hpp"
 #include "network/operators/elementary_functions.hpp"
+#include "network/operators/tolerances.hpp"
 
 namespace convladder {
 namespace {
-
-constexpr double kTolerance = 1e-6;  // of the outputs' sum, which is 1
 
 void softmax_image(int classes, const float* input, float* output) {
   float largest = input[0];
@@ -38,7 +37,7 @@ const OperatorRegistration registration{
      .name = "vector",
      .title = "Vectorised",
      .description = "Maximum, exponentials with their sum, and quotients in three passes over an image."},
-    cpu_operator(softmax, kTolerance)};
+    cpu_operator(softmax, tolerance::softmax)};
 
 }  // namespace
 }  // namespace convladder

@@ -2,11 +2,10 @@
 #include "network/operators/cpu/elementwise.hpp"
 #include "network/operators/cpu_operator.hpp"
 #include "network/operators/elementary_functions.hpp"
+#include "network/operators/tolerances.hpp"
 
 namespace convladder {
 namespace {
-
-constexpr double kTolerance = 4e-7;  // 3 units in the last place, which are at most 2^-23 of the value each
 
 void tanh(const OperatorShape& shape, const OperatorTensors& tensors) {
   for_each_element(shape.input_elements(), tensors.input, tensors.output, hyperbolic_tangent);
@@ -18,7 +17,7 @@ const OperatorRegistration registration{{.family = "cpu",
                                          .title = "Vectorised",
                                          .description = "A polynomial near 0 and a quotient of exponentials elsewhere, "
                                                         "both computed for every element and one chosen."},
-                                        cpu_operator(tanh, kTolerance)};
+                                        cpu_operator(tanh, tolerance::tanh)};
 
 }  // namespace
 }  // namespace convladder

@@ -1,0 +1,15 @@
+// Makes what ptxas reported of the kernels known to `kernel_resources` (devices/kernel_resources.hpp).
+#pragma once
+
+#include <vector>
+
+#include "devices/embedded_file.hpp"
+
+namespace convladder {
+
+/// A static object of this type adds one library's reports, one per .cu file (cmake/PtxasReports.cmake).
+struct PtxasReportsRegistration {
+  explicit PtxasReportsRegistration(const std::vector<EmbeddedFile>& (*reports)());
+};
+
+}  // namespace convladder

@@ -1,0 +1,35 @@
+// One case of `convladder check`: kernels from one compiler's PTX, run under the checkers, and what came of it.
+#pragma once
+
+#include <functional>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <vector>
+
+#include "devices/simulated/simulated_device.hpp"
+
+namespace convladder {
+
+struct CheckedCase {
+  std::string id;
+  std::string compiler;  ///< whose PTX: "nvcc" or "clang"
+  std::string status;    ///< as of a case in a run
+  std::string reason;
+  std::vector<simulated::Finding> findings;
+
+  bool passed() const { return (status == "ok" || status == "unsupported") && findings.empty(); }
+};
+
+/// Runs on a device of its own; `work` returns what was wrong with the results, empty if nothing was. Fills in status,
+/// reason and findings, those of memory that was not freed included.
+void run_checked(CheckedCase& checked, const simulated::CheckerSet& checkers,
+                 const std::function<std::string(simulated::SimulatedDevice&)>& work);
+
+/// Calls `run` for every case, on all cores.
+void for_each_case(std::vector<CheckedCase>& cases, const std::function<void(CheckedCase&, std::size_t index)>& run);
+
+nlohmann::ordered_json case_json(const CheckedCase& checked);
+/// As text: a line, and one for the reason and each finding.
+std::string case_lines(const CheckedCase& checked);
+
+}  // namespace convladder
