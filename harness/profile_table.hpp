@@ -22,14 +22,15 @@ namespace convladder {
 /// All activities of one name in one group. Times are nanoseconds.
 struct ProfileRow {
   std::string name;
-  std::optional<double> time_percent;  ///< of the group's time
-  std::optional<double> total_ns;
-  std::optional<std::uint64_t> calls;
-  std::optional<double> average_ns;
-  std::optional<double> median_ns;
-  std::optional<double> minimum_ns;
-  std::optional<double> maximum_ns;
-  std::optional<double> standard_deviation_ns;  ///< of the sample (divisor calls - 1); 0 for a single call
+  std::optional<double> time_percent = std::nullopt;  ///< of the group's time
+  std::optional<double> total_ns = std::nullopt;
+  std::optional<std::uint64_t> calls = std::nullopt;
+  std::optional<double> average_ns = std::nullopt;
+  std::optional<double> median_ns = std::nullopt;
+  std::optional<double> minimum_ns = std::nullopt;
+  std::optional<double> maximum_ns = std::nullopt;
+  std::optional<double> standard_deviation_ns =
+      std::nullopt;  ///< of the sample (divisor calls - 1); 0 for a single call
 
   bool operator==(const ProfileRow&) const = default;
 };

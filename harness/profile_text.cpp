@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "harness/csv.hpp"
@@ -177,8 +178,11 @@ std::string nsys_text(const ProfileTable& table, const ProfileFormat& format) {
 
 // Names
 
-/// Where parameters or template arguments begin, or the text's end.
-std::size_t first_of(const std::string& text, char open) { return std::min(text.find(open), text.size()); }
+/// Drops the parameters or the template arguments, which `open` begins; not a name's own first character.
+void erase_from(std::string& name, char open) {
+  const std::size_t at = name.find(open);
+  if (at != 0 && at != std::string::npos) name.erase(at);
+}
 
 template <typename T, std::size_t N>
 T parse_choice(const std::string& flag, const std::string& text,
@@ -200,7 +204,8 @@ std::string nvprof_time_text(double nanoseconds) {
     int significant_digits;
   };
   // Five digits, six for seconds, and the clock's whole nanoseconds.
-  if (nanoseconds < 999.5) return fmt::format("{:.0f}ns", nanoseconds);
+  if (nanoseconds < 1000) nanoseconds = std::round(nanoseconds);
+  if (nanoseconds < 1000) return fmt::format("{:.0f}ns", nanoseconds);
   for (const Unit unit : {Unit{"us", 1e3, 5}, Unit{"ms", 1e6, 5}, Unit{"s", 1e9, 6}}) {
     const double value = nanoseconds / unit.nanoseconds;
     double limit = 10;
@@ -221,8 +226,8 @@ std::string fitted_name(const std::string& name, std::size_t width) {
   }
   if (fitted.starts_with("void ")) fitted.erase(0, 5);
   // Parameters that are functions, or template arguments with parentheses, are gone with the rest.
-  if (fitted.size() > width) fitted.erase(std::max(first_of(fitted, '('), std::size_t{1}));
-  if (fitted.size() > width) fitted.erase(std::max(first_of(fitted, '<'), std::size_t{1}));
+  if (fitted.size() > width) erase_from(fitted, '(');
+  if (fitted.size() > width) erase_from(fitted, '<');
   for (std::size_t colons = fitted.find("::"); fitted.size() > width && colons != std::string::npos;
        colons = fitted.find("::")) {
     fitted.erase(0, colons + 2);
