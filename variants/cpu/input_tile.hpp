@@ -18,15 +18,19 @@ class InputTile {
   /// Floats readable behind the last pixel, so that whole vectors may be loaded at the end.
   static constexpr int kSlack = 256;
 
-  InputTile(const ConvShape& shape, int phases) : shape_(&shape), phases_(phases) {
-    rows_ = rows_that_fit();
+  /// As many output rows as fit into the second-level cache, all channels.
+  InputTile(const ConvShape& shape, int phases) : InputTile(shape, phases, rows_that_fit(shape), shape.in_channels) {}
+
+  /// `rows` output rows of `channels` channels.
+  InputTile(const ConvShape& shape, int phases, int rows, int channels)
+      : shape_(&shape), phases_(phases), rows_(rows), channels_(channels) {
     const int in_rows = (rows_ - 1) * shape.stride + shape.kernel;
     const int in_columns = (shape.out_width() - 1) * shape.stride + shape.kernel;
     plane_rows_ = (in_rows + phases - 1) / phases;
     pitch_ = (in_columns + phases - 1) / phases;
     plane_ = plane_rows_ * pitch_;
     channel_ = plane_ * phases * phases;
-    pixels_.resize(static_cast<std::size_t>(channel_) * shape.in_channels + kSlack);
+    pixels_.resize(static_cast<std::size_t>(channel_) * channels + kSlack);
   }
 
   /// Output rows a full tile serves.
@@ -45,10 +49,12 @@ class InputTile {
   const float* pixels() const { return pixels_.data(); }
 
   /// Copies what the output rows from `first_row` on need from one image (CHW).
-  void load(const float* image, int first_row) {
+  void load(const float* image, int first_row) { load(image, first_row, channels_); }
+  /// The same, of the first `channels` channels from `image` on.
+  void load(const float* image, int first_row, int channels) {
     const ConvShape& s = *shape_;
     const int top = first_row * s.stride - s.padding;
-    for (int c = 0; c < s.in_channels; ++c) {
+    for (int c = 0; c < channels; ++c) {
       for (int row = 0; row < plane_rows_ * phases_; ++row) {
         for (int column_phase = 0; column_phase < phases_; ++column_phase) {
           float* const to = pixels_.data() + c * channel_ + ((row % phases_) * phases_ + column_phase) * plane_ +
@@ -65,8 +71,7 @@ class InputTile {
   // A quarter of a common 1 MiB second-level cache: the filters and the output stream through the rest.
   static constexpr int kTileFloats = 256 * 1024 / 4;
 
-  int rows_that_fit() const {
-    const ConvShape& s = *shape_;
+  static int rows_that_fit(const ConvShape& s) {
     const std::int64_t row_floats = std::int64_t{s.in_channels} * (s.width + 2 * s.padding);
     const std::int64_t in_rows = kTileFloats / row_floats;
     return static_cast<int>(std::clamp<std::int64_t>((in_rows - s.kernel) / s.stride + 1, 1, s.out_height()));
@@ -75,15 +80,22 @@ class InputTile {
   /// One row's pixels of one phase; `from` is null above and below the image.
   void load_row(const float* from, int column_phase, float* to) const {
     const int width = from == nullptr ? 0 : shape_->width;
-    for (int column = 0; column < pitch_; ++column) {
-      const int in_column = column * phases_ + column_phase - shape_->padding;
-      to[column] = in_column >= 0 && in_column < width ? from[in_column] : 0.0F;
+    const int left = column_phase - shape_->padding;  // column of the image that `to` begins at
+    const int begin = std::min(pitch_, left >= 0 ? 0 : (-left + phases_ - 1) / phases_);
+    const int end = std::clamp((width - left + phases_ - 1) / phases_, begin, pitch_);
+    std::fill(to, to + begin, 0.0F);
+    if (phases_ == 1) {
+      std::copy(from + left + begin, from + left + end, to + begin);
+    } else {
+      for (int column = begin; column < end; ++column) to[column] = from[column * phases_ + left];
     }
+    std::fill(to + end, to + pitch_, 0.0F);
   }
 
   const ConvShape* shape_;
   int phases_;
-  int rows_ = 0;
+  int rows_;
+  int channels_;
   int plane_rows_ = 0;
   int pitch_ = 0;
   int plane_ = 0;
