@@ -67,14 +67,8 @@ class RegisterTiled {
       : shape_(s),
         set_(chosen_instruction_set()),
         map_tiles_(s.maps_per_group(), set_.maps),
-        weights_(pack_weights(s, map_tiles_, weights)) {
-    const InputTile tile(s, s.stride);
-    for (int c = 0; c < s.channels_per_group(); ++c) {
-      for (int p = 0; p < s.kernel; ++p) {
-        for (int q = 0; q < s.kernel; ++q) tap_offsets_.push_back(tile.tap_offset(c, p, q));
-      }
-    }
-  }
+        weights_(pack_weights(s, map_tiles_, weights)),
+        tap_offsets_(InputTile(s, s.stride).tap_offsets(s.channels_per_group())) {}
 
   void convolve(const float* input, float* output) const {
     for_each_tile(shape_, input, shape_.stride, [&](const InputTile& tile, int image, int first_row, int rows) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <type_traits>
 #include <vector>
 
 #include "variants/conv_shape.hpp"
@@ -44,6 +45,16 @@ class InputTile {
   int tap_offset(int c, int p, int q) const {
     return c * channel_ + ((p % phases_) * phases_ + q % phases_) * plane_ + (p / phases_) * pitch_ + q / phases_;
   }
+  /// The offsets of all taps of the first `channels` channels, in the order of the weights.
+  std::vector<int> tap_offsets(int channels) const {
+    std::vector<int> offsets;
+    for (int c = 0; c < channels; ++c) {
+      for (int p = 0; p < shape_->kernel; ++p) {
+        for (int q = 0; q < shape_->kernel; ++q) offsets.push_back(tap_offset(c, p, q));
+      }
+    }
+    return offsets;
+  }
   /// Floats of one phase of one channel.
   int plane() const { return plane_; }
   const float* pixels() const { return pixels_.data(); }
@@ -54,14 +65,23 @@ class InputTile {
   void load(const float* image, int first_row, int channels) {
     const ConvShape& s = *shape_;
     const int top = first_row * s.stride - s.padding;
-    for (int c = 0; c < channels; ++c) {
-      for (int row = 0; row < plane_rows_ * phases_; ++row) {
-        for (int column_phase = 0; column_phase < phases_; ++column_phase) {
-          float* const to = pixels_.data() + c * channel_ + ((row % phases_) * phases_ + column_phase) * plane_ +
-                            (row / phases_) * pitch_;
-          const bool inside = top + row >= 0 && top + row < s.height;
-          load_row(inside ? image + (static_cast<std::int64_t>(c) * s.height + top + row) * s.width : nullptr,
-                   column_phase, to);
+    for (int column_phase = 0; column_phase < phases_; ++column_phase) {
+      const int left = column_phase - s.padding;  // the image's column at the beginning of a row of the tile
+      const int begin = left >= 0 ? 0 : std::min(pitch_, (-left + phases_ - 1) / phases_);
+      const int end = std::max(begin, std::min(pitch_, (s.width - left + phases_ - 1) / phases_));
+      for (int c = 0; c < channels; ++c) {
+        for (int row_phase = 0; row_phase < phases_; ++row_phase) {
+          float* to = pixels_.data() + c * channel_ + (row_phase * phases_ + column_phase) * plane_;
+          for (int plane_row = 0; plane_row < plane_rows_; ++plane_row, to += pitch_) {
+            const int row = top + plane_row * phases_ + row_phase;
+            if (row < 0 || row >= s.height) {
+              std::fill(to, to + pitch_, 0.0F);
+              continue;
+            }
+            for (int column = 0; column < begin; ++column) to[column] = 0.0F;
+            copy_columns(image + (static_cast<std::int64_t>(c) * s.height + row) * s.width, left, begin, end, to);
+            for (int column = end; column < pitch_; ++column) to[column] = 0.0F;
+          }
         }
       }
     }
@@ -77,19 +97,22 @@ class InputTile {
     return static_cast<int>(std::clamp<std::int64_t>((in_rows - s.kernel) / s.stride + 1, 1, s.out_height()));
   }
 
-  /// One row's pixels of one phase; `from` is null above and below the image.
-  void load_row(const float* from, int column_phase, float* to) const {
-    const int width = from == nullptr ? 0 : shape_->width;
-    const int left = column_phase - shape_->padding;  // column of the image that `to` begins at
-    const int begin = std::min(pitch_, left >= 0 ? 0 : (-left + phases_ - 1) / phases_);
-    const int end = std::clamp((width - left + phases_ - 1) / phases_, begin, pitch_);
-    std::fill(to, to + begin, 0.0F);
-    if (phases_ == 1) {
-      std::copy(from + left + begin, from + left + end, to + begin);
-    } else {
-      for (int column = begin; column < end; ++column) to[column] = from[column * phases_ + left];
+  /// to[column] = from[column * phases + left] for the columns from `begin` to before `end`; common strides as
+  /// constants.
+  void copy_columns(const float* from, int left, int begin, int end, float* to) const {
+    const auto copy = [&](auto phases) {
+      for (int column = begin; column < end; ++column) to[column] = from[column * phases + left];
+    };
+    switch (phases_) {
+      case 1:
+        return copy(std::integral_constant<int, 1>{});
+      case 2:
+        return copy(std::integral_constant<int, 2>{});
+      case 4:
+        return copy(std::integral_constant<int, 4>{});
+      default:
+        copy(phases_);
     }
-    std::fill(to + end, to + pitch_, 0.0F);
   }
 
   const ConvShape* shape_;

@@ -81,6 +81,18 @@ struct RegisterTile {
     }
   }
 
+  /// Writes the first `count` pixels of each map: the last vector may have fewer than its lanes.
+  [[gnu::always_inline]] void store(float* to, std::ptrdiff_t pitch, int count) const {
+    if (count == kVectors * Set::lanes) return store(to, pitch);
+#pragma GCC unroll 8
+    for (int m = 0; m < kMaps; ++m) {
+      float values[kVectors * Set::lanes];
+#pragma GCC unroll 4
+      for (int v = 0; v < kVectors; ++v) store_vector(values + v * Set::lanes, sums[m][v]);
+      std::copy_n(values, count, to + m * pitch);
+    }
+  }
+
   /// Writes all lanes.
   [[gnu::always_inline]] void store(float* to, std::ptrdiff_t pitch) const {
 #pragma GCC unroll 8

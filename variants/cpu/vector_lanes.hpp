@@ -49,13 +49,17 @@ InstructionSet chosen_instruction_set();
 template <typename Set>
 struct VectorOf {
   using Type [[gnu::vector_size(Set::lanes * sizeof(float))]] = float;
+  using MaskType [[gnu::vector_size(Set::lanes * sizeof(float))]] = std::int32_t;
 };
 template <typename Set>
 using Vector = typename VectorOf<Set>::Type;
+/// `mask ? a : b` takes a's lanes where the mask's have all bits, b's where they have none.
+template <typename Set>
+using Mask = typename VectorOf<Set>::MaskType;
 
 // By reference: how a vector is passed by value depends on the instruction set.
-template <typename V>
-[[gnu::always_inline]] inline void load_vector(V& to, const float* from) {
+template <typename V, typename Element>
+[[gnu::always_inline]] inline void load_vector(V& to, const Element* from) {
   std::memcpy(&to, from, sizeof to);
 }
 template <typename V>
