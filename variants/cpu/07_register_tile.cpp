@@ -33,7 +33,7 @@ struct Band {
       const int vectors = std::min(Set::vectors, (outputs - first + Set::lanes - 1) / Set::lanes);
       const int count = std::min(vectors * Set::lanes, outputs - first);
       for (int group = 0; group < band.shape.groups; ++group) {
-        for (int tile = 0; tile < band.map_tiles.count; ++tile) {
+        for (int tile = 0; tile < band.map_tiles.count(); ++tile) {
           with_tile_size<Set>(band.map_tiles.size(tile), vectors, [&](auto maps, auto vectors_of_tile) {
             band.template convolve<Set, maps, vectors_of_tile>(group, tile, first, count);
           });
@@ -46,7 +46,7 @@ struct Band {
   template <typename Set, int kMaps, int kVectors>
   void convolve(int group, int map_tile, int first, int count) const {
     const int taps = static_cast<int>(tap_offsets.size());
-    const std::int64_t first_map = std::int64_t{group} * map_tiles.maps + map_tiles.first(map_tile);
+    const std::int64_t first_map = std::int64_t{group} * map_tiles.maps() + map_tiles.first(map_tile);
     const float* const pixels = tile.pixels() + tile.tap_offset(group * shape.channels_per_group(), 0, 0) + first;
     const int* const offsets = tap_offsets.data();
     RegisterTile<Set, kMaps, kVectors> sums;

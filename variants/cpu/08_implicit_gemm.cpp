@@ -1,17 +1,16 @@
-// Stage 8: blocks for the caches, by an implicit matrix product.
+// Stage 8: an implicit matrix product in blocks for the caches.
 //
-// A convolution is a product of two matrices: weights, maps x taps, times inputs, taps x output pixels. Against stage 7
-// the second one is written down, but only a block of it at a time: so many taps that the pixels of one register tile
-// stay in the first-level cache while all maps pass by, so many pixels that block and partial sums stay in the second.
-// Where stage 7 fetched every vector of pixels anew from the second-level cache for each tile of maps, it now comes
-// from the first. In the block the output pixels lie side by side without the columns of padding between rows, so no
-// lane computes anything else but the end of an image. Every input is copied once for each tap, which pays from about
-// twenty maps on and loses below, and with kernels of size 1, where it is a copy for nothing.
+// A convolution is a product of two matrices: weights, maps x taps, by inputs, taps x output pixels. Against stage 7
+// the second matrix is written down, but only a panel of it at a time: the pixels of one register tile, for so many
+// taps that they stay in the first-level cache while all maps pass by. The sums wait in the second-level cache for the
+// next panel's taps. In a panel the output pixels lie side by side without the columns of padding between rows, and
+// every load is a whole cache line: no lane is spent but at the end of an image, no load is split. Images are cut into
+// so many parts of pixels or maps that every core has work at batch 1 as well. Each input is copied once for each tap,
+// so it loses where few maps share the copy, and where kernels of size 1 make it a copy for nothing.
 
 #include <fmt/format.h>
 #include <omp.h>
 
-#include <array>
 #include <limits>
 #include <vector>
 
@@ -36,10 +35,13 @@ struct Blocking {
   static constexpr int kPanelBytes = 24 * 1024;   // a first-level cache has 32 KiB or more; weights pass by in the rest
   static constexpr int kBlockBytes = 512 * 1024;  // a second-level cache has 1 MiB or more
 
+  static constexpr int kFewTaps = 64;  // with fewer, loading and storing the sums takes the time
+
   Blocking(const ConvShape& s, const InstructionSet& set, const MapTiles& map_tiles, int threads) {
     constexpr int float_bytes = sizeof(float);
     const int taps_of_channel = s.kernel * s.kernel;
-    const int most_taps = kPanelBytes / float_bytes / set.tile_pixels();
+    const int most_taps = std::clamp(kBlockBytes / 2 / float_bytes / s.maps_per_group(), kFewTaps,
+                                     kPanelBytes / float_bytes / set.tile_pixels());
     const int most_channels = std::clamp(most_taps / taps_of_channel, 1, s.channels_per_group());
     const std::int64_t panels = rounded_up_quotient(s.channels_per_group(), most_channels);
     channels = static_cast<int>(rounded_up_quotient(s.channels_per_group(), panels));
@@ -49,7 +51,7 @@ struct Blocking {
     const std::int64_t vector_bytes = std::int64_t{s.maps_per_group()} * set.lanes * float_bytes;
     const std::int64_t most_vectors = std::max<std::int64_t>(set.vectors, (kBlockBytes - weight_bytes) / vector_bytes);
     divide(s, rounded_up_quotient(std::int64_t{s.out_height()} * s.out_width(), set.lanes), most_vectors,
-           map_tiles.count, threads);
+           map_tiles.count(), threads);
   }
 
  private:
@@ -76,9 +78,8 @@ struct Blocking {
 
 /// Lanes of a vector of output pixels that belong to one output row. Their inputs lie side by side in the input tile.
 struct Piece {
-  int from;  ///< where lane 0 would find its input of the first tap, were it in the same row
-  std::array<std::int32_t, Avx512::lanes>
-      mask;  ///< all bits of the piece's first lane and those behind, otherwise none
+  int from;        ///< where lane 0 would find its input of the first tap, were it in the same row
+  int first_lane;  ///< up to the next piece, or the last lane
 };
 
 /// The output pixels of one register tile.
@@ -146,9 +147,7 @@ struct Plan {
     for (int lane = 0; lane < count;) {
       const int row = (first + lane) / shape.out_width();
       const int column = (first + lane) % shape.out_width();
-      Piece piece{.from = (row - tile_row) * tile.pitch() + column - lane, .mask = {}};
-      std::fill(piece.mask.begin() + lane, piece.mask.end(), -1);
-      pieces.push_back(piece);
+      pieces.push_back({.from = (row - tile_row) * tile.pitch() + column - lane, .first_lane = lane});
       lane += shape.out_width() - column;
     }
   }
@@ -215,20 +214,20 @@ struct Task {
     const float* const tile = work.tile.pixels();
     const int* const offsets = plan.tap_offsets.data();
     std::ptrdiff_t from[kPieces];  // copies: a store of pixels cannot change them, so they stay in registers
-    Mask<Set> mask[kPieces];
+    Mask<Set> mask[kPieces];       // of the piece and what stands behind it
 #pragma GCC unroll 4
     for (int i = 0; i < kPieces; ++i) {
       from[i] = pieces[i].from;
-      load_vector(mask[i], pieces[i].mask.data());
+      set_lanes_from<Set>(mask[i], pieces[i].first_lane);
     }
     for (int tap = 0; tap < taps; ++tap, to += Set::vectors * Set::lanes) {
-      const float* const first_lane = tile + offsets[tap];
+      const float* const inputs = tile + offsets[tap];
       Vector<Set> pixels;
-      load_vector(pixels, kInto ? to : first_lane + from[0]);
+      load_vector(pixels, kInto ? to : inputs + from[0]);
 #pragma GCC unroll 4
       for (int i = kInto ? 0 : 1; i < kPieces; ++i) {
         Vector<Set> piece;
-        load_vector(piece, first_lane + from[i]);
+        load_vector(piece, inputs + from[i]);
         pixels = mask[i] ? piece : pixels;
       }
       store_vector(to, pixels);
@@ -248,7 +247,7 @@ struct Task {
   void multiply_tile(const Panel& panel, int map_tile, int first_channel, int channels) const {
     const int first_map = plan.map_tiles.first(map_tile);
     const int group_channels = plan.shape.channels_per_group();
-    const std::int64_t packed_map = std::int64_t{group} * plan.map_tiles.maps + first_map;
+    const std::int64_t packed_map = std::int64_t{group} * plan.map_tiles.maps() + first_map;
     const float* const weights =
         plan.weights.data() +
         (packed_map * group_channels + std::int64_t{first_channel} * kMaps) * plan.taps_of_channel();
@@ -280,7 +279,8 @@ class ImplicitGemm {
   void convolve(const float* input, float* output) {
     const std::int64_t tasks =
         std::int64_t{plan_.shape.batch} * plan_.shape.groups * plan_.blocking.pixel_parts * plan_.blocking.map_parts;
-#pragma omp parallel for schedule(dynamic) num_threads(static_cast <int>(workspaces_.size()))
+    const int threads = static_cast<int>(workspaces_.size());
+#pragma omp parallel for schedule(dynamic) num_threads(threads)
     for (std::int64_t i = 0; i < tasks; ++i) {
       Workspace& work = workspaces_[static_cast<std::size_t>(omp_get_thread_num())];
       run_with<Task>(plan_.set.kind, task(i, work, input, output));
@@ -311,8 +311,8 @@ class ImplicitGemm {
             .output = output + image * s.output_elements_per_image() + first_map * plan_.pixels(),
             .group = group,
             .part = part,
-            .first_map_tile = plan_.map_tiles.count * map_part / blocking.map_parts,
-            .end_map_tile = plan_.map_tiles.count * (map_part + 1) / blocking.map_parts};
+            .first_map_tile = plan_.map_tiles.count() * map_part / blocking.map_parts,
+            .end_map_tile = plan_.map_tiles.count() * (map_part + 1) / blocking.map_parts};
   }
 
   Plan plan_;

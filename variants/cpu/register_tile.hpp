@@ -14,13 +14,21 @@ namespace convladder {
 
 /// How the output maps of a group are cut into tiles of nearly equal numbers of maps, `most` at most: 50 maps by 8 are
 /// one tile of 8 and six of 7, and not six of 8 and one of 2.
-struct MapTiles {
-  int maps;   ///< of the group
-  int count;  ///< of tiles
-
-  MapTiles(int maps_of_group, int most) : maps(maps_of_group), count((maps_of_group + most - 1) / most) {}
-  int first(int tile) const { return static_cast<int>(std::int64_t{maps} * tile / count); }
+class MapTiles {
+ public:
+  MapTiles(int maps_of_group, int most) {
+    const int count = (maps_of_group + most - 1) / most;
+    for (int tile = 0; tile <= count; ++tile) {
+      first_.push_back(static_cast<int>(std::int64_t{maps_of_group} * tile / count));
+    }
+  }
+  int maps() const { return first_.back(); }
+  int count() const { return static_cast<int>(first_.size()) - 1; }
+  int first(int tile) const { return first_[static_cast<std::size_t>(tile)]; }
   int size(int tile) const { return first(tile + 1) - first(tile); }
+
+ private:
+  std::vector<int> first_;
 };
 
 /// Weights in the order in which the inner loop reads them: for each group and tile of maps, tap by tap (c, p, q) the
@@ -31,8 +39,8 @@ inline AlignedFloats pack_weights(const ConvShape& s, const MapTiles& tiles, con
   const std::int64_t taps = std::int64_t{s.channels_per_group()} * s.kernel * s.kernel;
   float* to = packed.data();
   for (int g = 0; g < s.groups; ++g) {
-    for (int tile = 0; tile < tiles.count; ++tile) {
-      const float* const filters = weights + (std::int64_t{g} * tiles.maps + tiles.first(tile)) * taps;
+    for (int tile = 0; tile < tiles.count(); ++tile) {
+      const float* const filters = weights + (std::int64_t{g} * tiles.maps() + tiles.first(tile)) * taps;
       for (std::int64_t tap = 0; tap < taps; ++tap) {
         for (int m = 0; m < tiles.size(tile); ++m) *to++ = filters[m * taps + tap];
       }
@@ -83,14 +91,11 @@ struct RegisterTile {
 
   /// Writes the first `count` pixels of each map: the last vector may have fewer than its lanes.
   [[gnu::always_inline]] void store(float* to, std::ptrdiff_t pitch, int count) const {
-    if (count == kVectors * Set::lanes) return store(to, pitch);
-#pragma GCC unroll 8
-    for (int m = 0; m < kMaps; ++m) {
-      float values[kVectors * Set::lanes];
-#pragma GCC unroll 4
-      for (int v = 0; v < kVectors; ++v) store_vector(values + v * Set::lanes, sums[m][v]);
-      std::copy_n(values, count, to + m * pitch);
-    }
+    constexpr int kPixels = kVectors * Set::lanes;
+    if (count == kPixels) return store(to, pitch);
+    alignas(64) float values[kMaps * kPixels];  // all sums, so that none has to outlive the calls below in a register
+    store(values, kPixels);
+    for (int m = 0; m < kMaps; ++m) std::copy_n(values + m * kPixels, count, to + m * pitch);
   }
 
   /// Writes all lanes.

@@ -7,7 +7,7 @@
 
 #include <cstdint>
 #include <cstring>
-#include <string>
+#include <type_traits>
 #include <vector>
 
 namespace convladder {
@@ -58,13 +58,21 @@ template <typename Set>
 using Mask = typename VectorOf<Set>::MaskType;
 
 // By reference: how a vector is passed by value depends on the instruction set.
-template <typename V, typename Element>
-[[gnu::always_inline]] inline void load_vector(V& to, const Element* from) {
+template <typename V>
+[[gnu::always_inline]] inline void load_vector(V& to, const float* from) {
   std::memcpy(&to, from, sizeof to);
 }
 template <typename V>
 [[gnu::always_inline]] inline void store_vector(float* to, const V& from) {
   std::memcpy(to, &from, sizeof from);
+}
+
+/// All bits of the lanes from `first` on, none of those before.
+template <typename Set>
+[[gnu::always_inline]] inline void set_lanes_from(Mask<Set>& to, int first) {
+  std::int32_t lanes[Set::lanes];
+  for (int lane = 0; lane < Set::lanes; ++lane) lanes[lane] = lane >= first ? -1 : 0;
+  std::memcpy(&to, lanes, sizeof to);
 }
 
 namespace detail {
