@@ -139,6 +139,34 @@ TEST(CpuVariants, TakeEveryStrideAndPaddingOfEveryKernel) {
   }
 }
 
+// Tiles of the stages from 07 on: up to 8 maps x 48 pixels with AVX-512, 6 x 16 with AVX2, 4 x 8 otherwise.
+TEST(CpuVariants, TakeEveryRestOfATileOfMaps) {
+  for (int maps = 1; maps <= 17; ++maps)
+    check_all_variants({{1, 2, 7, 9, maps, 3}, {1, 4, 5, 5, 2 * maps, 3, 1, 1, 2}});
+}
+
+TEST(CpuVariants, TakeEveryRestOfATileOfPixels) {
+  for (const int width : {1, 2, 3, 4, 5, 7, 8, 9, 11, 13, 15, 16, 17, 31, 32, 33, 47, 48, 49, 64, 65, 97}) {
+    check_all_variants({{2, 2, 1, width, 9, 1},                  // outputs of one row
+                        {2, 2, 5, width, 5, 3, 1, 1},            // rows of any length
+                        {1, 3, 6, 2 * width + 2, 3, 4, 2, 1},    // with a stride
+                        {1, 2, width, 2, 3, 3, 1, 2},            // four outputs wide
+                        {1, 1, 3 * width + 4, 5, 2, 5, 3, 0}});  // one output wide
+  }
+}
+
+TEST(CpuVariants, TakeChannelsThatNeedSeveralPanels) {
+  for (const int channels : {1, 13, 14, 15, 29, 42, 43, 127, 128, 129, 257}) {
+    check_all_variants({{1, channels, 5, 6, 10, 3, 1, 1}, {1, channels, 5, 11, 3, 1}});
+  }
+  check_all_variants({{1, 2, 20, 19, 9, 12, 1, 11}, {2, 5, 40, 21, 17, 11, 4, 2}, {1, 3, 30, 30, 2, 17, 3, 16}});
+}
+
+TEST(CpuVariants, TakeKernelsLargerThanTheImage) {
+  check_all_variants(
+      {{2, 2, 1, 1, 9, 5, 1, 4}, {1, 3, 2, 3, 5, 7, 2, 6}, {1, 1, 3, 1, 2, 11, 4, 5}, {2, 2, 4, 2, 10, 5, 3, 3}});
+}
+
 TEST(CpuVariants, TakeGroups) {
   check_all_variants({{2, 6, 14, 14, 6, 3, 1, 1, 6},
                       {2, 8, 9, 9, 4, 3, 2, 1, 2},

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <type_traits>
 #include <vector>
 
 #include "variants/conv_shape.hpp"
@@ -18,15 +19,19 @@ class InputTile {
   /// Floats readable behind the last pixel, so that whole vectors may be loaded at the end.
   static constexpr int kSlack = 256;
 
-  InputTile(const ConvShape& shape, int phases) : shape_(&shape), phases_(phases) {
-    rows_ = rows_that_fit();
+  /// As many output rows as fit into the second-level cache, all channels.
+  InputTile(const ConvShape& shape, int phases) : InputTile(shape, phases, rows_that_fit(shape), shape.in_channels) {}
+
+  /// `rows` output rows of `channels` channels.
+  InputTile(const ConvShape& shape, int phases, int rows, int channels)
+      : shape_(&shape), phases_(phases), rows_(rows), channels_(channels) {
     const int in_rows = (rows_ - 1) * shape.stride + shape.kernel;
     const int in_columns = (shape.out_width() - 1) * shape.stride + shape.kernel;
     plane_rows_ = (in_rows + phases - 1) / phases;
     pitch_ = (in_columns + phases - 1) / phases;
     plane_ = plane_rows_ * pitch_;
     channel_ = plane_ * phases * phases;
-    pixels_.resize(static_cast<std::size_t>(channel_) * shape.in_channels + kSlack);
+    pixels_.resize(static_cast<std::size_t>(channel_) * channels + kSlack);
   }
 
   /// Output rows a full tile serves.
@@ -40,22 +45,43 @@ class InputTile {
   int tap_offset(int c, int p, int q) const {
     return c * channel_ + ((p % phases_) * phases_ + q % phases_) * plane_ + (p / phases_) * pitch_ + q / phases_;
   }
+  /// The offsets of all taps of the first `channels` channels, in the order of the weights.
+  std::vector<int> tap_offsets(int channels) const {
+    std::vector<int> offsets;
+    for (int c = 0; c < channels; ++c) {
+      for (int p = 0; p < shape_->kernel; ++p) {
+        for (int q = 0; q < shape_->kernel; ++q) offsets.push_back(tap_offset(c, p, q));
+      }
+    }
+    return offsets;
+  }
   /// Floats of one phase of one channel.
   int plane() const { return plane_; }
   const float* pixels() const { return pixels_.data(); }
 
   /// Copies what the output rows from `first_row` on need from one image (CHW).
-  void load(const float* image, int first_row) {
+  void load(const float* image, int first_row) { load(image, first_row, channels_); }
+  /// The same, of the first `channels` channels from `image` on.
+  void load(const float* image, int first_row, int channels) {
     const ConvShape& s = *shape_;
     const int top = first_row * s.stride - s.padding;
-    for (int c = 0; c < s.in_channels; ++c) {
-      for (int row = 0; row < plane_rows_ * phases_; ++row) {
-        for (int column_phase = 0; column_phase < phases_; ++column_phase) {
-          float* const to = pixels_.data() + c * channel_ + ((row % phases_) * phases_ + column_phase) * plane_ +
-                            (row / phases_) * pitch_;
-          const bool inside = top + row >= 0 && top + row < s.height;
-          load_row(inside ? image + (static_cast<std::int64_t>(c) * s.height + top + row) * s.width : nullptr,
-                   column_phase, to);
+    for (int column_phase = 0; column_phase < phases_; ++column_phase) {
+      const int left = column_phase - s.padding;  // the image's column at the beginning of a row of the tile
+      const int begin = left >= 0 ? 0 : std::min(pitch_, (-left + phases_ - 1) / phases_);
+      const int end = std::max(begin, std::min(pitch_, (s.width - left + phases_ - 1) / phases_));
+      for (int c = 0; c < channels; ++c) {
+        for (int row_phase = 0; row_phase < phases_; ++row_phase) {
+          float* to = pixels_.data() + c * channel_ + (row_phase * phases_ + column_phase) * plane_;
+          for (int plane_row = 0; plane_row < plane_rows_; ++plane_row, to += pitch_) {
+            const int row = top + plane_row * phases_ + row_phase;
+            if (row < 0 || row >= s.height) {
+              std::fill(to, to + pitch_, 0.0F);
+              continue;
+            }
+            for (int column = 0; column < begin; ++column) to[column] = 0.0F;
+            copy_columns(image + (static_cast<std::int64_t>(c) * s.height + row) * s.width, left, begin, end, to);
+            for (int column = end; column < pitch_; ++column) to[column] = 0.0F;
+          }
         }
       }
     }
@@ -65,25 +91,34 @@ class InputTile {
   // A quarter of a common 1 MiB second-level cache: the filters and the output stream through the rest.
   static constexpr int kTileFloats = 256 * 1024 / 4;
 
-  int rows_that_fit() const {
-    const ConvShape& s = *shape_;
+  static int rows_that_fit(const ConvShape& s) {
     const std::int64_t row_floats = std::int64_t{s.in_channels} * (s.width + 2 * s.padding);
     const std::int64_t in_rows = kTileFloats / row_floats;
     return static_cast<int>(std::clamp<std::int64_t>((in_rows - s.kernel) / s.stride + 1, 1, s.out_height()));
   }
 
-  /// One row's pixels of one phase; `from` is null above and below the image.
-  void load_row(const float* from, int column_phase, float* to) const {
-    const int width = from == nullptr ? 0 : shape_->width;
-    for (int column = 0; column < pitch_; ++column) {
-      const int in_column = column * phases_ + column_phase - shape_->padding;
-      to[column] = in_column >= 0 && in_column < width ? from[in_column] : 0.0F;
+  /// to[column] = from[column * phases + left] for the columns from `begin` to before `end`; common strides as
+  /// constants.
+  void copy_columns(const float* from, int left, int begin, int end, float* to) const {
+    const auto copy = [&](auto phases) {
+      for (int column = begin; column < end; ++column) to[column] = from[column * phases + left];
+    };
+    switch (phases_) {
+      case 1:
+        return copy(std::integral_constant<int, 1>{});
+      case 2:
+        return copy(std::integral_constant<int, 2>{});
+      case 4:
+        return copy(std::integral_constant<int, 4>{});
+      default:
+        copy(phases_);
     }
   }
 
   const ConvShape* shape_;
   int phases_;
-  int rows_ = 0;
+  int rows_;
+  int channels_;
   int plane_rows_ = 0;
   int pitch_ = 0;
   int plane_ = 0;

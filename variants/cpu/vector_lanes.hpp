@@ -1,0 +1,134 @@
+// Vectors of floats without one machine's intrinsics, and the choice of their width when the program runs.
+//
+// Code over vectors is written once, as a template over an instruction set, with the vector extensions of GCC and
+// clang. It is compiled for each instruction set below; `run_with` calls the one that was asked for. A program that was
+// compiled for an old processor thus uses the registers of a new one.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <type_traits>
+#include <vector>
+
+namespace convladder {
+
+/// Floats that one register holds in each instruction set, and the outputs that its registers can hold besides the
+/// operands: `maps` output maps of `vectors` x `lanes` pixels. 32 registers for AVX-512, 16 for the others.
+struct Avx512 {
+  static constexpr int lanes = 16;
+  static constexpr int maps = 8;
+  static constexpr int vectors = 3;
+};
+struct Avx2 {
+  static constexpr int lanes = 8;
+  static constexpr int maps = 6;
+  static constexpr int vectors = 2;
+};
+struct Baseline {
+  static constexpr int lanes = 4;
+  static constexpr int maps = 4;
+  static constexpr int vectors = 2;
+};
+
+/// The same as data.
+struct InstructionSet {
+  enum class Kind { baseline, avx2, avx512 } kind;
+  const char* name;  ///< as in a record
+  int lanes;
+  int maps;
+  int vectors;
+
+  int tile_pixels() const { return vectors * lanes; }
+};
+
+/// The widest that this processor has. CONVLADDER_INSTRUCTION_SET=baseline, avx2 or avx512 in the environment asks for
+/// another one. Throws std::runtime_error if that is unknown or the processor does not have it.
+InstructionSet chosen_instruction_set();
+
+/// A register of `Set::lanes` floats: arithmetic goes lane by lane.
+template <typename Set>
+struct VectorOf {
+  using Type [[gnu::vector_size(Set::lanes * sizeof(float))]] = float;
+  using MaskType [[gnu::vector_size(Set::lanes * sizeof(float))]] = std::int32_t;
+};
+template <typename Set>
+using Vector = typename VectorOf<Set>::Type;
+/// `mask ? a : b` takes a's lanes where the mask's have all bits, b's where they have none.
+template <typename Set>
+using Mask = typename VectorOf<Set>::MaskType;
+
+// By reference: how a vector is passed by value depends on the instruction set.
+template <typename V>
+[[gnu::always_inline]] inline void load_vector(V& to, const float* from) {
+  std::memcpy(&to, from, sizeof to);
+}
+template <typename V>
+[[gnu::always_inline]] inline void store_vector(float* to, const V& from) {
+  std::memcpy(to, &from, sizeof from);
+}
+
+/// All bits of the lanes from `first` on, none of those before.
+template <typename Set>
+[[gnu::always_inline]] inline void set_lanes_from(Mask<Set>& to, int first) {
+  std::int32_t lanes[Set::lanes];
+  for (int lane = 0; lane < Set::lanes; ++lane) lanes[lane] = lane >= first ? -1 : 0;
+  std::memcpy(&to, lanes, sizeof to);
+}
+
+namespace detail {
+
+// `flatten` draws everything called into a function that is compiled for the instruction set.
+template <typename Body, typename... Arguments>
+[[gnu::flatten]] void run_baseline(const Arguments&... arguments) {
+  Body::template run<Baseline>(arguments...);
+}
+#ifdef __x86_64__
+template <typename Body, typename... Arguments>
+[[gnu::flatten, gnu::target("avx2,fma")]] void run_avx2(const Arguments&... arguments) {
+  Body::template run<Avx2>(arguments...);
+}
+template <typename Body, typename... Arguments>
+[[gnu::flatten, gnu::target("avx2,fma,avx512f,avx512vl,avx512bw,avx512dq")]] void run_avx512(
+    const Arguments&... arguments) {
+  Body::template run<Avx512>(arguments...);
+}
+#endif
+
+}  // namespace detail
+
+/// Body::run<Set>(arguments...), compiled for the instruction set.
+template <typename Body, typename... Arguments>
+void run_with(InstructionSet::Kind set, const Arguments&... arguments) {
+#ifdef __x86_64__
+  if (set == InstructionSet::Kind::avx512) return detail::run_avx512<Body>(arguments...);
+  if (set == InstructionSet::Kind::avx2) return detail::run_avx2<Body>(arguments...);
+#endif
+  static_cast<void>(set);
+  detail::run_baseline<Body>(arguments...);
+}
+
+/// Calls body(std::integral_constant<int, value>) for a value in 1..kMost.
+template <int kMost, typename Body>
+[[gnu::always_inline]] inline void with_constant(int value, const Body& body) {
+  if constexpr (kMost > 1) {
+    if (value < kMost) return with_constant<kMost - 1>(value, body);
+  }
+  body(std::integral_constant<int, kMost>{});
+}
+
+/// Zeros that begin at a cache line.
+class AlignedFloats {
+ public:
+  AlignedFloats() = default;
+  explicit AlignedFloats(std::int64_t count) : lines_(static_cast<std::size_t>((count + 15) / 16)) {}
+  float* data() { return lines_.empty() ? nullptr : lines_.front().floats; }
+  const float* data() const { return lines_.empty() ? nullptr : lines_.front().floats; }
+
+ private:
+  struct alignas(64) Line {
+    float floats[16];
+  };
+  std::vector<Line> lines_;
+};
+
+}  // namespace convladder
