@@ -17,6 +17,7 @@
 #include "harness/network_command.hpp"
 #include "harness/network_session.hpp"
 #include "harness/option_checks.hpp"
+#include "harness/profile_command.hpp"
 #include "harness/published_command.hpp"
 #include "harness/run_command.hpp"
 #include "harness/shape_argument.hpp"
@@ -229,6 +230,10 @@ int parse_and_execute(int argc, char** argv) {
   CLI::App* const network = app.add_subcommand("network", "run whole networks, any variant plugged in");
   add_network_options(*network, network_arguments);
 
+  ProfileArguments profile_arguments;
+  CLI::App* const profile = app.add_subcommand("profile", "where the time of a network run goes");
+  add_profile_options(*profile, profile_arguments);
+
   TrainArguments train_arguments;
   CLI::App* const train = app.add_subcommand("train", "train a network's weights");
   add_train_options(*train, train_arguments);
@@ -258,6 +263,7 @@ int parse_and_execute(int argc, char** argv) {
   if (env->parsed()) return env_command(env_as_json);
   if (check->parsed()) return check_command(check_arguments);
   if (network->parsed()) return network_command(network_arguments, command_line);
+  if (profile->parsed()) return profile_command(profile_arguments);
   if (train->parsed()) return train_command(train_arguments);
   if (simulate->parsed()) return simulate_command(simulate_arguments);
   if (published->parsed()) return published_command(published_arguments);

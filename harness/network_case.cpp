@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "harness/network_session.hpp"
 #include "network/network_runner.hpp"
 
 namespace convladder {
@@ -89,10 +90,7 @@ class NetworkRun {
   }
 
   void add_pass(const ordered_json& reply) {
-    std::vector<Activity> activities;
-    for (const ordered_json& a : reply.at("activities")) {
-      activities.push_back({a.at(0), a.at(1), a.at(2).get<double>(), a.at(3).get<double>()});
-    }
+    const std::vector<Activity> activities = activities_from_json(reply.at("activities"));
     outcome_.profile = make_profile(activities);
     outcome_.program = reply.at("program");
     if (!planned_.has_clock) return;  // how long the simulation took says nothing of the network

@@ -167,6 +167,14 @@ ordered_json NetworkSession::counters() const {
   return {{"counters", std::move(list)}};
 }
 
+std::vector<Activity> activities_from_json(const ordered_json& json) {
+  std::vector<Activity> activities;
+  for (const ordered_json& a : json) {
+    activities.push_back({a.at(0), a.at(1), a.at(2).get<double>(), a.at(3).get<double>()});
+  }
+  return activities;
+}
+
 std::unique_ptr<CaseClient> start_network_process(const NetworkCase& planned, const NetworkWorkload& workload,
                                                   std::optional<int> chunk, double timeout_seconds) {
   return std::make_unique<ChildProcess>(planned.id, "serve-network", workload.descriptor(), timeout_seconds,

@@ -44,6 +44,9 @@ class NetworkSession final : public CaseClient {
   PassResult last_;
 };
 
+/// "activities" of a reply.
+std::vector<Activity> activities_from_json(const nlohmann::ordered_json& json);
+
 /// Runs the case in a process of its own.
 std::unique_ptr<CaseClient> start_network_process(const NetworkCase& planned, const NetworkWorkload& workload,
                                                   std::optional<int> chunk, double timeout_seconds);

@@ -117,33 +117,42 @@ void program_table(const std::vector<NetworkResult>& results, std::string& out) 
   }
 }
 
+/// Milliseconds in at most seven columns.
+std::string milliseconds_text(double nanoseconds) {
+  const double value = nanoseconds * 1e-6;
+  return fmt::format("{:.{}f}", value, value < 999.995 ? 2 : (value < 99999.95 ? 1 : 0));
+}
+
+/// The columns of the published AlexNet sweep, and what it leaves out.
 void distribution_table(const std::vector<NetworkResult>& results, std::string& out) {
   if (std::ranges::none_of(results, is_measured)) return;
   const auto to = std::back_inserter(out);
-  fmt::format_to(to, "\nwhere the time of a pass goes, measured (milliseconds, medians)\n");
-  fmt::format_to(to, "{:>5} {:<14} {:>8} {:>8} {:>7} {:>7} {:>7} {:>7} {:>8} {:>6} {:>5} {:>9}\n", "batch",
-                 "convolutions", "convolut", "fully co", "pooling", "others", "copy in", "prepare", "allocate", "out",
-                 "free", "pass");
+  fmt::format_to(to, "\nwhere the time of a pass goes, measured (milliseconds, medians)\n{:>5} {:<12}", "batch",
+                 "convolutions");
+  for (const char* column :
+       {"copy in", "conv", "fc", "copy out", "maxpool", "free", "sync", "allocate", "prepare", "others"}) {
+    fmt::format_to(to, " {:>{}}", column, std::max<std::size_t>(7, std::string_view(column).size()));
+  }
+  fmt::format_to(to, "\n");
   for (const NetworkResult& result : results) {
     if (!is_measured(result)) continue;
     const NetworkOutcome& outcome = result.outcome;
     const auto of_type = [&outcome](std::string_view type) {
-      return step_ns(outcome, [type](const StepOutcome& step) { return step.type == type; }) * 1e-6;
+      return step_ns(outcome, [type](const StepOutcome& step) { return step.type == type; });
     };
-    const double convolution = of_type("convolution");
-    const double dense = of_type("fully_connected");
-    const double pooling = of_type("max_pool");
-    const double others =
-        step_ns(outcome, [](const StepOutcome&) { return true; }) * 1e-6 - convolution - dense - pooling;
-    const double copy_in =
-        (phase_ns(outcome, pass_phase::kCopyImages) + phase_ns(outcome, pass_phase::kCopyWeights)) * 1e-6;
-    fmt::format_to(to,
-                   "{:>5} {:<14} {:>8.2f} {:>8.2f} {:>7.2f} {:>7.2f} {:>7.2f} {:>7.2f} {:>8.2f} {:>6.2f} {:>5.1f} "
-                   "{:>9.2f}\n",
-                   result.planned.batch, fitted(result.planned.variants, 14), convolution, dense, pooling, others,
-                   copy_in, phase_ns(outcome, pass_phase::kPrepare) * 1e-6,
-                   phase_ns(outcome, pass_phase::kAllocate) * 1e-6, phase_ns(outcome, pass_phase::kCopyScores) * 1e-6,
-                   phase_ns(outcome, pass_phase::kFree) * 1e-6, median_or_zero(outcome.totals) * 1e-6);
+    const double conv = of_type("convolution");
+    const double fc = of_type("fully_connected");
+    const double pool = of_type("max_pool");
+    const double others = step_ns(outcome, [](const StepOutcome&) { return true; }) - conv - fc - pool;
+    fmt::format_to(
+        to, "{:>5} {:<12} {:>7} {:>7} {:>7} {:>8} {:>7} {:>7} {:>7} {:>8} {:>7} {:>7}\n", result.planned.batch,
+        fitted(result.planned.variants, 12),
+        milliseconds_text(phase_ns(outcome, pass_phase::kCopyImages) + phase_ns(outcome, pass_phase::kCopyWeights)),
+        milliseconds_text(conv), milliseconds_text(fc), milliseconds_text(phase_ns(outcome, pass_phase::kCopyScores)),
+        milliseconds_text(pool), milliseconds_text(phase_ns(outcome, pass_phase::kFree)),
+        milliseconds_text(phase_ns(outcome, pass_phase::kSynchronize)),
+        milliseconds_text(phase_ns(outcome, pass_phase::kAllocate)),
+        milliseconds_text(phase_ns(outcome, pass_phase::kPrepare)), milliseconds_text(others));
   }
 }
 

@@ -62,6 +62,13 @@ nlohmann::ordered_json to_json(const ProgramTime& time) {
           {"max_resident_kilobytes", time.max_resident_kilobytes}};
 }
 
+ProgramTime program_time_from_json(const nlohmann::ordered_json& json) {
+  return {.user_seconds = json.at("user_seconds"),
+          .system_seconds = json.at("system_seconds"),
+          .elapsed_seconds = json.at("elapsed_seconds"),
+          .max_resident_kilobytes = json.at("max_resident_kilobytes")};
+}
+
 std::string program_time_text(const ProgramTime& time) {
   const std::optional<double> percent = time.cpu_percent();
   return fmt::format("{:.2f}user {:.2f}system {}elapsed {}%CPU (0avgtext+0avgdata {}maxresident)k", time.user_seconds,

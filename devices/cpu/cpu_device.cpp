@@ -22,6 +22,13 @@ std::size_t page_bytes() { return static_cast<std::size_t>(sysconf(_SC_PAGESIZE)
 
 std::size_t round_up(std::size_t value, std::size_t multiple) { return (value + multiple - 1) / multiple * multiple; }
 
+/// Has the system give the memory now: otherwise the first kernel that writes to it would pay, and its time with it.
+void touch(std::byte* memory, std::size_t bytes, std::size_t page) {
+  volatile std::byte* const at = memory;
+#pragma omp parallel for schedule(static)
+  for (std::size_t offset = 0; offset < bytes; offset += page) at[offset] = std::byte{0};
+}
+
 }  // namespace
 
 std::size_t CpuDevice::free_bytes() const { return available_memory_bytes(); }
@@ -44,6 +51,7 @@ DeviceBuffer CpuDevice::allocate(std::size_t bytes, std::string_view label) {
   }
   // Large tensors are walked end to end: without huge pages the walk is bound by address translation.
   madvise(mapping, readable, MADV_HUGEPAGE);
+  touch(mapping, readable, page);
 
   std::byte* const address = mapping + (readable - round_up(bytes, kAlignment));
   std::fill(mapping, address, kCanary);
