@@ -40,8 +40,16 @@ TEST_P(CpuOperatorsOnABatch, AreRightOnEveryShape) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Sizes, CpuOperatorsOnABatch, testing::Values(1, 3, 8, 65),
+INSTANTIATE_TEST_SUITE_P(Sizes, CpuOperatorsOnABatch, testing::Values(1, 3, 8),
                          [](const auto& info) { return fmt::format("B{}", info.param); });
+
+TEST(CpuOperators, AreRightOnALargeBatch) {
+  for (const OperatorShape& shape :
+       {fully_connected_shape(65, {3, 7, 5}, 67, true), fully_connected_shape(130, {16, 8, 8}, 32, false),
+        same_shape(OperatorType::softmax, 65, {33, 1, 1}), pool_shape(65, {3, 13, 13}, 3, 2)}) {
+    expect_right(shape, operator_test_data(shape, OperatorNumbers::real));
+  }
+}
 
 /// Values of every size, and those that are no numbers.
 std::vector<float> wide_values() {
