@@ -79,6 +79,14 @@ std::string accuracy_text(const EpochResult& result) {
                      interval.high);
 }
 
+/// Asked before the training, which may take minutes.
+void require_folder(const fs::path& file) {
+  const fs::path folder = file.has_parent_path() ? file.parent_path() : ".";
+  std::error_code error;
+  if (fs::is_directory(folder, error)) return;
+  throw UserError(fmt::format("cannot write {}: there is no folder {}", file.string(), folder.string()));
+}
+
 /// What a weights file says of itself: all that its bytes depend on, nothing else.
 std::map<std::string, std::string> metadata_of(const Network& network, const TrainArguments& arguments,
                                                const TrainingData& data, const TrainingOptions& options,
@@ -99,7 +107,10 @@ std::map<std::string, std::string> metadata_of(const Network& network, const Tra
 }
 
 fs::path output_file(const Network& network, const TrainArguments& arguments, const TrainingData& data) {
-  if (!arguments.output.empty()) return arguments.output;
+  if (!arguments.output.empty()) {
+    require_folder(arguments.output);
+    return arguments.output;
+  }
   const fs::path folder = weights_cache_folder();
   if (folder.empty()) throw UserError("neither XDG_CACHE_HOME nor HOME says where the weights go: give --output");
   std::error_code error;

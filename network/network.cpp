@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "devices/embedded_file.hpp"
+#include "network/shown_text.hpp"
 
 namespace convladder {
 
@@ -20,7 +21,9 @@ namespace {
 using nlohmann::json;
 
 constexpr int kLargestField = 1 << 20;
-constexpr std::uintmax_t kLargestFile = 1 << 20;  // bytes; a file that is no network could be of any size
+constexpr int kDeepestNesting = 8;                            // a network needs four
+constexpr std::int64_t kMostWeights = std::int64_t{1} << 31;  // of a layer, as of a convolution
+constexpr std::uintmax_t kLargestFile = 1 << 20;              // bytes; a file that is no network could be of any size
 
 constexpr std::pair<std::string_view, LayerType> kLayerTypes[] = {{"convolution", LayerType::convolution},
                                                                   {"tanh", LayerType::tanh},
@@ -28,6 +31,12 @@ constexpr std::pair<std::string_view, LayerType> kLayerTypes[] = {{"convolution"
                                                                   {"max_pool", LayerType::max_pool},
                                                                   {"softmax", LayerType::softmax},
                                                                   {"fully_connected", LayerType::fully_connected}};
+
+std::string shown_value(const json& value) {
+  constexpr std::size_t longest = 60;
+  const std::string text = value.dump(-1, ' ', true, json::error_handler_t::replace);
+  return text.size() <= longest ? text : text.substr(0, longest) + "...";
+}
 
 /// Reads the fields of one JSON object, remembers which were asked for, and complains with file, place and field.
 class Fields {
@@ -48,7 +57,7 @@ class Fields {
     const json& value = required(field);
     if (!value.is_number_integer() || value < smallest || value > kLargestField) {
       fail(fmt::format("'{}' must be a whole number from {} to {}, it is {}", field, smallest, kLargestField,
-                       value.dump()));
+                       shown_value(value)));
     }
     return value.get<int>();
   }
@@ -79,7 +88,8 @@ class Fields {
   /// A misspelt field would otherwise be a default in disguise.
   void refuse_others() const {
     for (const auto& [name, value] : object_.items()) {
-      if (!used_.contains(name) && !is_known(name)) fail(fmt::format("the field '{}' is not known here", name));
+      if (!used_.contains(name) && !is_known(name))
+        fail(fmt::format("the field '{}' is not known here", shown_text(name)));
     }
   }
   void know(std::initializer_list<const char*> optional) { used_.insert(optional.begin(), optional.end()); }
@@ -98,7 +108,7 @@ LayerType layer_type(Fields& fields) {
     if (type_name == name) return type;
     known += fmt::format("{}{}", known.empty() ? "" : ", ", type_name);
   }
-  fields.fail(fmt::format("'type' is '{}'; known are: {}", name, known));
+  fields.fail(fmt::format("'type' is '{}'; known are: {}", shown_text(name), known));
 }
 
 void read_convolution(Fields& fields, Layer& layer) {
@@ -129,6 +139,16 @@ void read_max_pool(Fields& fields, Layer& layer) {
                   (layer.input.width - layer.pool_size) / layer.pool_stride + 1};
 }
 
+void read_fully_connected(Fields& fields, Layer& layer) {
+  layer.output = {fields.number("out_features", 1), 1, 1};
+  layer.bias = fields.flag("bias");
+  const std::size_t most_inputs = static_cast<std::size_t>(kMostWeights / layer.output.channels);
+  if (layer.input.elements() > most_inputs) {
+    fields.fail(fmt::format("'out_features' {} for {} inputs: more than 2^31 weights", layer.output.channels,
+                            layer.input.elements()));
+  }
+}
+
 Layer read_layer(const json& object, const std::string& place, ActivationShape input) {
   Fields fields(object, place);
   Layer layer;
@@ -144,8 +164,7 @@ Layer read_layer(const json& object, const std::string& place, ActivationShape i
       read_max_pool(fields, layer);
       break;
     case LayerType::fully_connected:
-      layer.output = {fields.number("out_features", 1), 1, 1};
-      layer.bias = fields.flag("bias");
+      read_fully_connected(fields, layer);
       break;
     case LayerType::tanh:
     case LayerType::relu:
@@ -161,7 +180,10 @@ Layer read_layer(const json& object, const std::string& place, ActivationShape i
 Network parse_network(std::string_view text, const std::string& file) {
   json document;
   try {
-    document = json::parse(text);
+    document = json::parse(text, [&file](int depth, json::parse_event_t /*event*/, json& /*value*/) {
+      if (depth <= kDeepestNesting) return true;
+      throw NetworkError(fmt::format("{}: lists or objects nested more than {} deep", file, kDeepestNesting));
+    });
   } catch (const json::parse_error& error) {
     throw NetworkError(fmt::format("{}: byte {}: not valid JSON", file, error.byte));
   }
@@ -185,7 +207,7 @@ Network parse_network(std::string_view text, const std::string& file) {
     network.layers.push_back(read_layer(object, place, shape));
     const Layer& layer = network.layers.back();
     if (!names.insert(layer.name).second) {
-      throw NetworkError(fmt::format("{}: the name '{}' is taken by an earlier layer", place, layer.name));
+      throw NetworkError(fmt::format("{}: the name '{}' is taken by an earlier layer", place, shown_text(layer.name)));
     }
     shape = layer.output;
   }

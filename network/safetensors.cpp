@@ -103,8 +103,8 @@ class Reader {
     std::vector<const TensorEntry*> ordered;
     for (const TensorEntry& entry : entries) {
       if (entry.begin > entry.end || entry.end > data_.size()) {
-        fail(entry, fmt::format("data_offsets [{}, {}] do not lie in the {} bytes of data", entry.begin, entry.end,
-                                data_.size()));
+        fail(entry, fmt::format("data_offsets [{}, {}]: expected them within the {} bytes of data", entry.begin,
+                                entry.end, data_.size()));
       }
       ordered.push_back(&entry);
     }

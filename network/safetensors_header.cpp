@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "datasets/data_error.hpp"
+#include "network/shown_text.hpp"
 
 namespace convladder {
 namespace {
@@ -16,7 +17,6 @@ using nlohmann::ordered_json;
 
 constexpr std::string_view kMetadata = "__metadata__";
 constexpr std::size_t kMostDimensions = 8;
-constexpr std::size_t kLongestShownName = 60;
 
 /// Receives the header token by token. Only three levels of nesting exist, so each has a state and nothing recurses.
 class HeaderReader : public nlohmann::json_sax<json> {
@@ -26,9 +26,7 @@ class HeaderReader : public nlohmann::json_sax<json> {
   bool null() override { unexpected("null"); }
   bool boolean(bool value) override { unexpected(value ? "true" : "false"); }
   bool number_integer(number_integer_t value) override { unexpected(fmt::to_string(value)); }
-  bool number_float(number_float_t /*value*/, const string_t& text) override {
-    unexpected(text.substr(0, kLongestShownName));
-  }
+  bool number_float(number_float_t /*value*/, const string_t& text) override { unexpected(shown_text(text)); }
   bool binary(binary_t& /*value*/) override { unexpected("binary data"); }
 
   bool number_unsigned(number_unsigned_t value) override {
@@ -160,10 +158,7 @@ class HeaderReader : public nlohmann::json_sax<json> {
 
 }  // namespace
 
-std::string shown_name(const std::string& name) {
-  const std::string text = name.size() <= kLongestShownName ? name : name.substr(0, kLongestShownName) + "...";
-  return json(text).dump(-1, ' ', true, json::error_handler_t::replace);
-}
+std::string shown_name(const std::string& name) { return fmt::format("\"{}\"", shown_text(name)); }
 
 std::string tensor_text(const std::string& name) { return fmt::format("tensor {}", shown_name(name)); }
 

@@ -33,7 +33,7 @@ struct TrainingOptions {
   double momentum = 0.9;
   /// Stops after the first update at which so large a part of the last 512 training images was right before their
   /// updates.
-  std::optional<double> stop_at_accuracy;
+  std::optional<double> stop_at_accuracy = std::nullopt;
 };
 
 /// How an epoch, or what was made of it, ended.

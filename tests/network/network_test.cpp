@@ -1,5 +1,7 @@
 #include "network/network.hpp"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -235,6 +237,33 @@ TEST(NetworkFile, RefusesSizesThatDoNotFit) {
   expect_refused(with_layers(R"({"name": "c", "type": "convolution", "out_channels": 1048576, "kernel": 1},
                                 {"name": "d", "type": "convolution", "out_channels": 1048576, "kernel": 1})"),
                  {"layer 2", "2^31"});
+}
+
+TEST(NetworkFile, RefusesMoreWeightsThanCanBeCounted) {
+  expect_refused(with_layers(R"({"name": "f", "type": "fully_connected", "out_features": 1048576},
+                                {"name": "g", "type": "fully_connected", "out_features": 2049})"),
+                 {"layer 2", "2049 for 1048576 inputs", "2^31 weights"});
+  expect_refused(R"({"name": "n", "title": "t", "input": {"channels": 1048576, "height": 1048576, "width": 1048576},
+                     "layers": [{"name": "f", "type": "fully_connected", "out_features": 1048576}]})",
+                 {"layer 1", "2^31 weights"});
+}
+
+TEST(NetworkFile, RefusesDeepNesting) {
+  expect_refused(std::string(100'000, '['), {"nested more than 8 deep"});
+  std::string objects;
+  for (int i = 0; i < 100'000; ++i) objects += R"({"layers":)";
+  expect_refused(objects, {"nested more than 8 deep"});
+}
+
+TEST(NetworkFile, TextsInMessagesAreShortAndOnOneLine) {
+  expect_refused(with_layers(R"({"name": "a", "type": "tanh", "li\nne": 1})"), {R"('li\nne' is not known)"});
+  const std::string numbers = fmt::format("[{}1]", fmt::join(std::vector<int>(1000, 7), ","));
+  try {
+    parse_network(convolution(fmt::format(R"("kernel": 5, "out_channels": {})", numbers)), "own.json");
+    FAIL();
+  } catch (const NetworkError& error) {
+    EXPECT_LT(std::string_view(error.what()).size(), 200U);
+  }
 }
 
 TEST(NetworkFile, AcceptsSizesThatJustFit) {
