@@ -1,0 +1,106 @@
+// The same code for every instruction set that this processor has: chosen when the program runs, and right in each.
+#include "variants/cpu/vector_lanes.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdlib>
+#include <stdexcept>
+
+#include "devices/cpu/cpu_device.hpp"
+#include "variants/conv_test_data.hpp"
+#include "variants/reference.hpp"
+#include "variants/registry.hpp"
+
+namespace convladder {
+namespace {
+
+constexpr const char* kVariable = "CONVLADDER_INSTRUCTION_SET";
+
+/// Asks for an instruction set for as long as it lives.
+class InstructionSetTest : public testing::TestWithParam<const char*> {
+ protected:
+  void SetUp() override { setenv(kVariable, GetParam(), 1); }
+  void TearDown() override { unsetenv(kVariable); }
+};
+
+bool processor_has_it() {
+  try {
+    chosen_instruction_set();
+    return true;
+  } catch (const std::runtime_error&) {
+    return false;
+  }
+}
+
+void expect_exact(const ConvShape& shape, const std::string& name) {
+  const ConvTestData data = integer_data(shape, 5);
+  const ReferenceOutput expected = reference_convolution(shape, data.input.data(), data.weights.data());
+  CpuDevice device;
+  const DeviceBuffer input = device.allocate(data.input.size() * sizeof(float), "input");
+  device.copy_to_device(input.address(), data.input.data(), input.bytes());
+  std::vector<float> result(static_cast<std::size_t>(shape.output_elements()), std::nanf(""));
+  const DeviceBuffer output = device.allocate(result.size() * sizeof(float), "output");
+  device.copy_to_device(output.address(), result.data(), output.bytes());
+  const RegisteredVariant* const registered = find_variant("cpu", name);
+  ASSERT_NE(registered, nullptr) << name;
+  const auto prepared =
+      registered->variant->prepare(device, shape, data.weights.data(), {input.floats(), output.floats()});
+  EXPECT_EQ(prepared->choice().find(getenv(kVariable)), 0U) << prepared->choice();
+  prepared->convolve();
+  device.copy_to_host(result.data(), output.address(), output.bytes());
+  for (std::size_t i = 0; i < result.size(); ++i) ASSERT_EQ(result[i], expected.value[i]) << "element " << i;
+  EXPECT_EQ(device.memory_violation(), "");
+}
+
+TEST_P(InstructionSetTest, IsUsedAndExactOnIntegers) {
+  if (!processor_has_it()) GTEST_SKIP() << "this processor has no " << GetParam();
+  for (const char* name : {"register-tile", "implicit-gemm"}) {
+    for (const ConvShape& shape : {ConvShape{1, 3, 29, 27, 17, 11, 4, 2},
+                                   {1, 30, 13, 13, 26, 3, 1, 1},
+                                   {1, 4, 9, 5, 6, 3, 2, 1, 2},
+                                   {1, 1, 28, 28, 13, 5},
+                                   {1, 40, 6, 3, 9, 1},
+                                   {1, 2, 3, 2, 5, 5, 1, 4}}) {
+      SCOPED_TRACE(std::string(name) + " " + shape_name(shape));
+      expect_exact(shape, name);
+    }
+  }
+}
+
+TEST_P(InstructionSetTest, HasRegistersForItsTileAndTheOperands) {
+  if (!processor_has_it()) GTEST_SKIP() << "this processor has no " << GetParam();
+  const InstructionSet set = chosen_instruction_set();
+  EXPECT_STREQ(set.name, GetParam());
+  const int registers = set.kind == InstructionSet::Kind::avx512 ? 32 : 16;
+  EXPECT_LE(set.maps * set.vectors + set.vectors + 1, registers) << "sums, pixels and a weight";
+  EXPECT_EQ(set.tile_pixels(), set.vectors * set.lanes);
+}
+
+INSTANTIATE_TEST_SUITE_P(Each, InstructionSetTest, testing::Values("avx512", "avx2", "baseline"),
+                         [](const auto& set) { return std::string(set.param); });
+
+TEST(InstructionSet, IsTheWidestUnlessAskedOtherwise) {
+  unsetenv(kVariable);
+  const int lanes = chosen_instruction_set().lanes;
+  for (const char* name : {"avx512", "avx2", "baseline"}) {
+    setenv(kVariable, name, 1);
+    if (!processor_has_it()) continue;
+    EXPECT_LE(chosen_instruction_set().lanes, lanes);
+  }
+  unsetenv(kVariable);
+}
+
+TEST(InstructionSet, AnUnknownNameIsRefusedWithTheKnownOnes) {
+  setenv(kVariable, "avx1024", 1);
+  try {
+    chosen_instruction_set();
+    ADD_FAILURE() << "taken";
+  } catch (const std::runtime_error& error) {
+    EXPECT_STREQ(error.what(), "CONVLADDER_INSTRUCTION_SET is 'avx1024', it must be avx512, avx2 or baseline");
+  }
+  unsetenv(kVariable);
+}
+
+}  // namespace
+}  // namespace convladder
