@@ -93,8 +93,9 @@ class NetworkLoop {
       return outcome;
     }
     const double timeout = network_timeout_seconds(planned, options_);
-    const auto client = options_.isolate ? start_network_process(planned, *workload, options_.chunk, timeout)
-                                         : start_network_here(planned, *workload, options_.chunk);
+    const PassWish wish{.chunk = options_.chunk, .overlap = options_.overlap};
+    const auto client = options_.isolate ? start_network_process(planned, *workload, wish, timeout)
+                                         : start_network_here(planned, *workload, wish);
     return run_network_case(planned, options_, truth, *client, [&](const char* phase) {
       progress_.show(fmt::format("{} {}", phase, planned.id), options_.budget_seconds);
     });
@@ -158,6 +159,10 @@ void add_network_choice_options(CLI::App& command, NetworkArguments& a) {
       ->group("Which cases");
   command.add_option("--chunk", a.chunk, "images at once (default: as many as fit the memory)")
       ->check(CLI::Range(1, kLargestBatch))
+      ->group("How");
+  command
+      .add_flag("--overlap", a.options.overlap,
+                "copy a chunk in and out while another is computed, on devices that can (pinned memory, streams)")
       ->group("How");
 }
 

@@ -28,6 +28,7 @@ ordered_json to_json(const NetworkOptions& o) {
           {"budget_seconds", o.budget_seconds},
           {"repetitions", or_null(o.repetitions)},
           {"chunk", or_null(o.chunk)},
+          {"overlap", o.overlap},
           {"timeout_seconds", or_null(o.timeout_seconds)},
           {"isolate", o.isolate}};
 }

@@ -27,6 +27,7 @@ struct NetworkOptions {
   double budget_seconds = 2.0;            ///< of passes for each case, at least one pass
   std::optional<int> repetitions;         ///< exactly so many passes
   std::optional<int> chunk;               ///< images at once; none: as many as fit the memory
+  bool overlap = false;                   ///< copies beside computing, in chunks
   std::optional<double> timeout_seconds;  ///< for a pass; none: 60 s and 5 s per GFLOP
   bool isolate = true;                    ///< every case in a process of its own
 };

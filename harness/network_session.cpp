@@ -19,6 +19,7 @@ using nlohmann::ordered_json;
 
 namespace {
 
+constexpr int kOverlappedChunks = 4;  // enough for copies to hide behind, few enough to keep kernels large
 constexpr int kMostComparedImages = 8;
 constexpr double kVerifiedFlop = 4e9;  // the float64 reference does one or two of these in a second
 
@@ -73,13 +74,17 @@ class FailedNetwork final : public CaseClient {
 
 }  // namespace
 
-NetworkSession::NetworkSession(const NetworkCase& planned, const NetworkWorkload& workload, std::optional<int> chunk)
+NetworkSession::NetworkSession(const NetworkCase& planned, const NetworkWorkload& workload, const PassWish& wish)
     : workload_(workload),
       batch_(planned.batch),
       weights_(parse_weights(workload.network(), workload.weights_file(), "weights")),
       steps_(network_steps(workload.network(), planned.choice)),
       device_(find_device_kind(planned.device).open()),
-      chunk_(std::min(batch_, chunk.value_or(chunk_images(workload.network(), batch_, device_->free_bytes())))) {}
+      overlap_(wish.overlap) {
+  const int fitting = chunk_images(workload.network(), batch_, device_->free_bytes());
+  const int quarter = (batch_ - 1) / kOverlappedChunks + 1;
+  chunk_ = std::min(batch_, wish.chunk.value_or(overlap_ ? std::min(fitting, quarter) : fitting));
+}
 
 ordered_json NetworkSession::ask(const ordered_json& request) {
   try {
@@ -107,6 +112,9 @@ ordered_json NetworkSession::carry_out(const ordered_json& request) {
 }
 
 ordered_json NetworkSession::verify() {
+  if (overlap_ && !device_->can_overlap()) {
+    return ending("unsupported", "this device has no copies that run beside its kernels");
+  }
   const int images = compared_images(workload_.network(), batch_);
   StepVerifier verifier(*device_, weights_, images);
   PassOptions options{.chunk = images, .time_steps = false, .observer = &verifier};
@@ -130,12 +138,13 @@ ordered_json NetworkSession::pass(bool record) {
     return run_pass(*device_, workload_.network(), steps_, weights_, workload_.images(), batch_, options);
   };
   std::vector<Activity> steps;
-  if (device_->is_asynchronous()) {
+  if (device_->is_asynchronous() || (overlap_ && device_->has_clock())) {
     for (Activity& activity : run().activities) {
       if (activity.group == activity_group::kLayers) steps.push_back(std::move(activity));
     }
     options.time_steps = false;
   }
+  options.overlap = overlap_;
   const bool recorded = record && device_->records_activities();
   if (recorded) device_->start_activities();
   const ProgramTimer timer;
@@ -176,19 +185,20 @@ std::vector<Activity> activities_from_json(const ordered_json& json) {
 }
 
 std::unique_ptr<CaseClient> start_network_process(const NetworkCase& planned, const NetworkWorkload& workload,
-                                                  std::optional<int> chunk, double timeout_seconds) {
+                                                  const PassWish& wish, double timeout_seconds) {
   return std::make_unique<ChildProcess>(planned.id, "serve-network", workload.descriptor(), timeout_seconds,
                                         ordered_json{{"device", planned.device},
                                                      {"batch", planned.batch},
                                                      {"choice", choice_json(planned)},
-                                                     {"chunk", chunk ? ordered_json(*chunk) : ordered_json()},
+                                                     {"chunk", wish.chunk ? ordered_json(*wish.chunk) : ordered_json()},
+                                                     {"overlap", wish.overlap},
                                                      {"workload", workload.header()}});
 }
 
 std::unique_ptr<CaseClient> start_network_here(const NetworkCase& planned, const NetworkWorkload& workload,
-                                               std::optional<int> chunk) {
+                                               const PassWish& wish) {
   try {
-    return std::make_unique<NetworkSession>(planned, workload, chunk);
+    return std::make_unique<NetworkSession>(planned, workload, wish);
   } catch (const DeviceError& error) {
     return std::make_unique<FailedNetwork>(error.what());
   }
@@ -203,9 +213,9 @@ int serve_network(int socket_descriptor, int workload_descriptor) {
     planned.choice = choice_from_json(hello.at("choice"));
     planned.device = hello.at("device");
     planned.batch = hello.at("batch");
-    std::optional<int> chunk;
-    if (!hello.at("chunk").is_null()) chunk = hello.at("chunk").get<int>();
-    return start_network_here(planned, *workload, chunk);
+    PassWish wish{.chunk = std::nullopt, .overlap = hello.at("overlap")};
+    if (!hello.at("chunk").is_null()) wish.chunk = hello.at("chunk").get<int>();
+    return start_network_here(planned, *workload, wish);
   });
 }
 

@@ -15,6 +15,12 @@
 
 namespace convladder {
 
+/// How passes are to be made.
+struct PassWish {
+  std::optional<int> chunk;  ///< images at once; none: as many as fit, or a quarter of the batch to overlap copies with
+  bool overlap = false;      ///< copies beside computing
+};
+
 /// Answers
 ///   {"do": "verify"}  -> {"steps": [{"name", "type", "implementation", "verification"}], "chunk"}: a few images
 ///   {"do": "pass", "record": bool} -> {"total_ns", "activities": [[group, name, start_ns, duration_ns]], "program"};
@@ -25,7 +31,7 @@ namespace convladder {
 class NetworkSession final : public CaseClient {
  public:
   /// Opens the device. Throws DeviceError.
-  NetworkSession(const NetworkCase& planned, const NetworkWorkload& workload, std::optional<int> chunk);
+  NetworkSession(const NetworkCase& planned, const NetworkWorkload& workload, const PassWish& wish);
   nlohmann::ordered_json ask(const nlohmann::ordered_json& request) override;
 
  private:
@@ -41,6 +47,7 @@ class NetworkSession final : public CaseClient {
   std::vector<NetworkStep> steps_;
   std::unique_ptr<Device> device_;
   int chunk_ = 1;
+  bool overlap_;
   PassResult last_;
 };
 
@@ -49,11 +56,11 @@ std::vector<Activity> activities_from_json(const nlohmann::ordered_json& json);
 
 /// Runs the case in a process of its own.
 std::unique_ptr<CaseClient> start_network_process(const NetworkCase& planned, const NetworkWorkload& workload,
-                                                  std::optional<int> chunk, double timeout_seconds);
+                                                  const PassWish& wish, double timeout_seconds);
 
 /// Runs it in this one, for debuggers and profilers. A device that cannot be opened answers with a status.
 std::unique_ptr<CaseClient> start_network_here(const NetworkCase& planned, const NetworkWorkload& workload,
-                                               std::optional<int> chunk);
+                                               const PassWish& wish);
 
 /// The other end of `start_network_process`. Returns the exit code.
 int serve_network(int socket_descriptor, int workload_descriptor);

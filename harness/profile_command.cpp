@@ -54,7 +54,8 @@ TitledProfile profile_of(const NetworkCase& planned, const NetworkOptions& optio
   const ImageSet images = network_images(options, planned.batch);
   const ChosenWeights weights = network_weights(options, *planned.network, images);
   const NetworkWorkload workload(*planned.network, planned.network_argument, images, planned.batch, weights.weights);
-  const std::unique_ptr<CaseClient> client = start_network_here(planned, workload, options.chunk);
+  const std::unique_ptr<CaseClient> client =
+      start_network_here(planned, workload, {.chunk = options.chunk, .overlap = options.overlap});
   require(client->ask({{"do", "verify"}}), planned.id);
   // What only the first pass pays, a library's start for one, is not the network's.
   if (planned.has_clock) require(client->ask({{"do", "pass"}, {"record", false}}), planned.id);

@@ -3,10 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
+#include <cstring>
 #include <map>
 #include <optional>
 
+#include "devices/copy_pipeline.hpp"
 #include "devices/nvtx_range.hpp"
 
 namespace convladder {
@@ -107,16 +110,31 @@ struct PreparedNetwork {
   const float* scores = nullptr;
 };
 
+/// Where a chunk enters and leaves the network.
+struct Ends {
+  float* input = nullptr;
+  float* output = nullptr;  ///< null: wherever the last step leaves it
+};
+
+/// The last step that moves the activations elsewhere; what follows works in place there.
+const NetworkStep* last_moving_step(const std::vector<NetworkStep>& steps) {
+  const auto last =
+      std::find_if(steps.rbegin(), steps.rend(), [](const NetworkStep& step) { return !step.in_place(); });
+  return last == steps.rend() ? nullptr : &*last;
+}
+
 PreparedNetwork prepare_network(Device& device, const std::vector<NetworkStep>& steps, const NetworkWeights& weights,
-                                const PassMemory& memory, int images) {
+                                const PassMemory& memory, int images, const Ends& ends) {
   PreparedNetwork prepared;
-  int at = 0;
+  const NetworkStep* const last_moving = last_moving_step(steps);
+  float* at = ends.input;
   for (const NetworkStep& step : steps) {
     PreparedStep& bound = prepared.steps.emplace_back();
     bound.step = &step;
-    bound.input = memory.activations(at);
-    if (!step.in_place()) at = 1 - at;
-    bound.output = memory.activations(at);
+    bound.input = at;
+    if (!step.in_place()) at = memory.activations(at == memory.activations(0) ? 1 : 0);
+    if (&step == last_moving && ends.output != nullptr) at = ends.output;
+    bound.output = at;
     if (step.convolution != nullptr) {
       bound.convolution =
           step.convolution->prepare(device, step.source->convolution.with_batch(images),
@@ -133,7 +151,7 @@ PreparedNetwork prepare_network(Device& device, const std::vector<NetworkStep>& 
     }
     bound.layer_operator = step.layer_operator->prepare(device, shape, tensors);
   }
-  prepared.scores = memory.activations(at);
+  prepared.scores = at;
   return prepared;
 }
 
@@ -153,29 +171,96 @@ class Pass {
 
   void run(const float* images, int count) {
     const double start = log_.now_ns();
-    const int chunk = std::min(options_.chunk, count);
-    const int rest = count % chunk;
-    log_.phase(pass_phase::kAllocate, [&] { memory_.emplace(device_, network_, chunk); });
-    log_.phase(pass_phase::kCopyWeights, [&] { memory_->copy_weights(device_, weights_); });
-    log_.phase(pass_phase::kPrepare, [&] {
-      whole_ = prepare_network(device_, steps_, weights_, *memory_, chunk);
-      if (rest > 0) rest_ = prepare_network(device_, steps_, weights_, *memory_, rest);
-      device_.wait();
-    });
     result_.scores.resize(static_cast<std::size_t>(count) * network_.layers.back().output.elements());
-    for (int first = 0; first < count; first += chunk) {
-      const int images_now = std::min(chunk, count - first);
-      run_chunk(images_now == chunk ? whole_ : rest_, first, images_now, images);
+    const int chunk = std::min(options_.chunk, count);
+    if (options_.overlap) {
+      run_overlapped(images, count, chunk);
+    } else {
+      run_in_turn(images, count, chunk);
     }
-    log_.phase(pass_phase::kFree, [&] {
-      whole_ = {};
-      rest_ = {};
-      memory_.reset();
-    });
     result_.total_ns = log_.now_ns() - start;
   }
 
  private:
+  void run_in_turn(const float* images, int count, int chunk) {
+    const int rest = count % chunk;
+    log_.phase(pass_phase::kAllocate, [&] { memory_.emplace(device_, network_, chunk); });
+    log_.phase(pass_phase::kCopyWeights, [&] { memory_->copy_weights(device_, weights_); });
+    log_.phase(pass_phase::kPrepare, [&] {
+      const Ends ends{memory_->activations(0), nullptr};
+      whole_[0] = prepare_network(device_, steps_, weights_, *memory_, chunk, ends);
+      if (rest > 0) rest_ = prepare_network(device_, steps_, weights_, *memory_, rest, ends);
+      device_.wait();
+    });
+    for (int first = 0; first < count; first += chunk) {
+      const int images_now = std::min(chunk, count - first);
+      run_chunk(images_now == chunk ? whole_[0] : rest_, first, images_now, images);
+    }
+    log_.phase(pass_phase::kFree, [&] { free(); });
+  }
+
+  void run_overlapped(const float* images, int count, int chunk) {
+    const std::size_t chunks = static_cast<std::size_t>((count - 1) / chunk + 1);
+    const int rest = count % chunk;
+    const std::size_t image_bytes = network_.input.elements() * sizeof(float);
+    const std::size_t score_bytes = network_.layers.back().output.elements() * sizeof(float);
+    const auto images_of = [&](std::size_t i) { return i + 1 == chunks && rest > 0 ? rest : chunk; };
+    PinnedBuffer pinned_images;
+    PinnedBuffer pinned_scores;
+    log_.phase(pass_phase::kAllocate, [&] {
+      memory_.emplace(device_, network_, chunk);
+      for (std::size_t slot = 0; slot < 2; ++slot) {
+        slot_memory_[slot][0] = device_.allocate(image_bytes * static_cast<std::size_t>(chunk), "images");
+        slot_memory_[slot][1] = device_.allocate(score_bytes * static_cast<std::size_t>(chunk), "scores");
+      }
+      pinned_images = device_.allocate_pinned(image_bytes * static_cast<std::size_t>(count), "pinned images");
+      pinned_scores = device_.allocate_pinned(score_bytes * static_cast<std::size_t>(count), "pinned scores");
+    });
+    log_.phase(pass_phase::kCopyWeights, [&] { memory_->copy_weights(device_, weights_); });
+    std::array<PipelineSlot, 2> slots;
+    log_.phase(pass_phase::kPrepare, [&] {
+      for (std::size_t slot = 0; slot < 2; ++slot) {
+        slots[slot] = {slot_memory_[slot][0].address(), slot_memory_[slot][1].address()};
+        const Ends ends{slot_memory_[slot][0].floats(), slot_memory_[slot][1].floats()};
+        whole_[slot] = prepare_network(device_, steps_, weights_, *memory_, chunk, ends);
+        if (rest > 0 && (chunks - 1) % 2 == slot) {
+          rest_ = prepare_network(device_, steps_, weights_, *memory_, rest, ends);
+        }
+      }
+      device_.wait();
+    });
+    log_.phase(pass_phase::kPinImages, [&] { std::memcpy(pinned_images.address(), images, pinned_images.bytes()); });
+    log_.phase(pass_phase::kLayers, [&] {
+      std::vector<PipelineChunk> list;
+      for (std::size_t i = 0; i < chunks; ++i) {
+        const std::size_t first = i * static_cast<std::size_t>(chunk);
+        const auto images_now = static_cast<std::size_t>(images_of(i));
+        list.push_back(
+            {static_cast<std::byte*>(pinned_images.address()) + first * image_bytes, images_now * image_bytes,
+             static_cast<std::byte*>(pinned_scores.address()) + first * score_bytes, images_now * score_bytes});
+      }
+      run_copy_pipeline(device_, list, slots, [&](std::size_t i, std::size_t slot) {
+        const PreparedNetwork& network = images_of(i) == chunk ? whole_[slot] : rest_;
+        for (std::size_t step = 0; step < network.steps.size(); ++step)
+          run_step(network.steps[step], step, images_of(i));
+      });
+    });
+    log_.phase(pass_phase::kSynchronize, [&] { device_.wait(); });
+    std::memcpy(result_.scores.data(), pinned_scores.address(), pinned_scores.bytes());
+    log_.phase(pass_phase::kFree, [&] {
+      free();
+      pinned_images = {};
+      pinned_scores = {};
+    });
+  }
+
+  void free() {
+    whole_ = {};
+    rest_ = {};
+    slot_memory_ = {};
+    memory_.reset();
+  }
+
   void run_chunk(const PreparedNetwork& network, int first, int images_now, const float* images) {
     const std::size_t image_elements = network_.input.elements();
     const std::size_t classes = network_.layers.back().output.elements();
@@ -197,7 +282,7 @@ class Pass {
     const NetworkStep& step = *prepared.step;
     const NvtxRange range(step.name);
     if (options_.observer != nullptr) options_.observer->before(step, images_now, prepared.input, prepared.output);
-    if (options_.time_steps) {
+    if (options_.time_steps && !options_.overlap) {
       const double start = log_.now_ns();
       log_.step(step.name, start, device_.time_ns([&] { prepared.run(); }));
     } else {
@@ -220,8 +305,9 @@ class Pass {
   const PassOptions& options_;
   PassResult& result_;
   PassLog log_;
-  std::optional<PassMemory> memory_;  // outlives what is prepared on it
-  PreparedNetwork whole_;
+  std::optional<PassMemory> memory_;                        // outlives what is prepared on it
+  std::array<std::array<DeviceBuffer, 2>, 2> slot_memory_;  // [slot]: images, scores
+  std::array<PreparedNetwork, 2> whole_;                    // by slot; only the first without overlap
   PreparedNetwork rest_;
 };
 

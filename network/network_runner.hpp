@@ -2,6 +2,10 @@
 //
 //   allocate -> copy weights -> prepare -> for each chunk: copy images, every step, copy scores -> free
 //
+// Or, where the device can, with the copies of one chunk beside the steps of another (devices/copy_pipeline.hpp):
+//
+//   allocate -> copy weights -> prepare -> pin images -> run layers and copies of all chunks -> synchronise -> free
+//
 // Everything a pass does is recorded as an activity, by the host's clock for its phases and by the device's for the
 // steps, so that every table of where the time goes is a sum over one list.
 #pragma once
@@ -24,6 +28,7 @@ namespace pass_phase {
 inline constexpr std::string_view kAllocate = "allocate";
 inline constexpr std::string_view kCopyWeights = "copy weights to device";
 inline constexpr std::string_view kPrepare = "prepare weights";
+inline constexpr std::string_view kPinImages = "copy images to pinned memory";
 inline constexpr std::string_view kCopyImages = "copy images to device";
 inline constexpr std::string_view kLayers = "run layers";
 inline constexpr std::string_view kSynchronize = "synchronise";
@@ -44,8 +49,9 @@ class StepObserver {
 };
 
 struct PassOptions {
-  int chunk = 1;                     ///< images at once
-  bool time_steps = true;            ///< by the device's clock, waiting after each; otherwise only enqueued
+  int chunk = 1;           ///< images at once
+  bool time_steps = true;  ///< by the device's clock, waiting after each; otherwise only enqueued
+  bool overlap = false;    ///< copies beside the steps, none of them timed or observed; the device must be able to
   StepObserver* observer = nullptr;  ///< for passes that are checked, not measured
 };
 

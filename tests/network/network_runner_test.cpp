@@ -141,6 +141,28 @@ TEST(NetworkRunner, ComputesTheNetworkOnTheSimulatedDevice) {
 #endif
 }
 
+TEST(NetworkRunner, OverlapsCopiesWhereTheDeviceCan) {
+  const Network network = small_network();
+  const NetworkWeights weights = weights_with_biases(network);
+  constexpr int kImages = 7;
+  const std::vector<float> images = images_for(network, kImages);
+  const auto cpu = open_device("cpu");
+  EXPECT_FALSE(cpu->can_overlap());
+#if CONVLADDER_HAS_CUDA_FAMILY
+  const auto device = open_device("simulated");
+  ASSERT_TRUE(device->can_overlap());
+  const std::vector<NetworkStep> steps = network_steps(network, choice_of(network, "cuda", "block-remap"));
+  const PassResult plain = run_pass(*device, network, steps, weights, images.data(), kImages, {.chunk = 2});
+  expect_scores_of_reference(network, weights, images, kImages, plain.scores);
+  for (const int chunk : {1, 2, 3, 7}) {
+    EXPECT_EQ(
+        run_pass(*device, network, steps, weights, images.data(), kImages, {.chunk = chunk, .overlap = true}).scores,
+        plain.scores)
+        << "chunks of " << chunk;
+  }
+#endif
+}
+
 TEST(NetworkRunner, RecordsEveryPhaseAndEveryStep) {
   const Network network = small_network();
   const NetworkWeights weights = weights_with_biases(network);
