@@ -36,6 +36,7 @@ class CaseSession {
   ///   {"do": "verify integers"}                -> {"check"}: prepares anew, on the small problem, and back
   ///   {"do": "calibrate", "of", "sample_ns"}   -> {"iterations"}: so that a sample takes at least that long
   ///   {"do": "count"}                          -> {"counters"}: instead of sampling, where the device has no clock
+  ///   {"do": "profile", "calls"}               -> {}: so many calls of `convolve` and a wait, nothing else
   ///   {"do": "sample", "of", "iterations", "cold"} -> {"ns", "state"}: mean nanoseconds of a call
   nlohmann::ordered_json answer(const nlohmann::ordered_json& request);
 
@@ -48,6 +49,7 @@ class CaseSession {
   nlohmann::ordered_json sample(const std::string& of, int iterations, bool cold);
 
   nlohmann::ordered_json count();
+  nlohmann::ordered_json profile(int calls);
 
   void bind(const Problem& problem, int batch);
   std::vector<KernelCounters> count_images(int first, int count);

@@ -12,6 +12,7 @@
 #include "harness/case_client.hpp"
 #include "harness/check_command.hpp"
 #include "harness/errors.hpp"
+#include "harness/launches_command.hpp"
 #include "harness/list_command.hpp"
 #include "harness/nearest_name.hpp"
 #include "harness/network_command.hpp"
@@ -110,6 +111,7 @@ struct RunArguments {
   std::string resume;
   std::string isolate = "process";
   int repetitions = 0;
+  int profile_calls = 0;
   double timeout = 0;
 };
 
@@ -154,6 +156,12 @@ void add_run_options(CLI::App& run, RunArguments& a) {
       ->check(CLI::IsMember({"process", "none"}))
       ->group("How");
 
+  run.add_option(
+         "--profile-calls", a.profile_calls,
+         "for profilers: exactly so many calls of the convolution in an NVTX range 'profile', before the samples")
+      ->check(CLI::Range(1, 100000))
+      ->group("How");
+
   run.add_option("--output", a.output, "folder for run.json (default results/<host>-<time>)")->group("Where");
   run.add_option("--resume", a.resume, "go on with the interrupted run in this folder, with its settings")
       ->group("Where");
@@ -180,6 +188,7 @@ int execute_run(CLI::App& run, RunArguments& a, const std::vector<std::string>& 
   }
   for (const std::string& shape : a.shapes) a.options.shapes.push_back(parse_shape(shape));
   if (a.repetitions > 0) a.options.repetitions = a.repetitions;
+  if (a.profile_calls > 0) a.options.profile_calls = a.profile_calls;
   if (a.timeout > 0) a.options.timeout_seconds = a.timeout;
   a.options.isolate = a.isolate == "process";
   a.invocation.output = a.output;
@@ -238,6 +247,10 @@ int parse_and_execute(int argc, char** argv) {
   CLI::App* const train = app.add_subcommand("train", "train a network's weights");
   add_train_options(*train, train_arguments);
 
+  LaunchesArguments launches_arguments;
+  CLI::App* const launches = app.add_subcommand("launches", "the kernels that a CUDA variant launches for a layer");
+  add_launches_options(*launches, launches_arguments);
+
   PublishedArguments published_arguments;
   CLI::App* const published = app.add_subcommand("published", "figures that others published of these networks");
   add_published_options(*published, published_arguments);
@@ -266,6 +279,7 @@ int parse_and_execute(int argc, char** argv) {
   if (profile->parsed()) return profile_command(profile_arguments);
   if (train->parsed()) return train_command(train_arguments);
   if (simulate->parsed()) return simulate_command(simulate_arguments);
+  if (launches->parsed()) return launches_command(launches_arguments);
   if (published->parsed()) return published_command(published_arguments);
   return execute_run(*run, run_arguments, command_line);
 }

@@ -80,6 +80,7 @@ void Measurement::verify_and_calibrate() {
   const ordered_json verified = ask({{"do", "verify"}});
   if (!verified.is_null()) outcome_.verification["elements_compared"] = verified.at("compared");
   if (!take_check("before", verified)) return;
+  if (options_->profile_calls && ask({{"do", "profile"}, {"calls", *options_->profile_calls}}).is_null()) return;
   if (!prepared.value("has_clock", true)) {
     const ordered_json counted = ask({{"do", "count"}});
     if (counted.is_null()) return;

@@ -56,6 +56,7 @@ ordered_json options_to_json(const RunOptions& o) {
           {"repetitions", or_null(o.repetitions)},
           {"timeout_seconds", or_null(o.timeout_seconds)},
           {"isolate", o.isolate},
+          {"profile_calls", or_null(o.profile_calls)},
           {"google_benchmark_flags", o.google_benchmark_flags}};
 }
 
@@ -84,6 +85,7 @@ RunOptions options_from_json(const ordered_json& json) {
   read_optional(json, "repetitions", o.repetitions);
   read_optional(json, "timeout_seconds", o.timeout_seconds);
   read(json, "isolate", o.isolate);
+  read_optional(json, "profile_calls", o.profile_calls);
   read(json, "google_benchmark_flags", o.google_benchmark_flags);
   return o;
 }

@@ -34,6 +34,7 @@ struct RunOptions {
   std::optional<int> repetitions;                   ///< exactly this many samples, whatever interval and budget say
   std::optional<double> timeout_seconds;            ///< for every step of a case; none: 60 s and 5 s per GFLOP
   bool isolate = true;                              ///< every case in a process of its own
+  std::optional<int> profile_calls;                 ///< of the convolution alone, for a profiler; beside the samples
   std::vector<std::string> google_benchmark_flags;  ///< passed on to Google Benchmark as they are
 };
 

@@ -32,6 +32,7 @@ RunOptions unusual_options() {
   o.repetitions = 9;
   o.timeout_seconds = 12.5;
   o.isolate = false;
+  o.profile_calls = 4;
   o.google_benchmark_flags = {"--benchmark_min_time=0.1", "--v=2"};
   return o;
 }
@@ -54,6 +55,7 @@ void expect_same(const RunOptions& a, const RunOptions& b) {
   EXPECT_EQ(a.repetitions, b.repetitions);
   EXPECT_EQ(a.timeout_seconds, b.timeout_seconds);
   EXPECT_EQ(a.isolate, b.isolate);
+  EXPECT_EQ(a.profile_calls, b.profile_calls);
   EXPECT_EQ(a.google_benchmark_flags, b.google_benchmark_flags);
 }
 
@@ -87,7 +89,7 @@ TEST(Options, WhatIsNotSetIsNull) {
 TEST(Options, AMissingFieldIsNamed) {
   const ordered_json whole = options_to_json({});
   for (const auto& [field, value] : whole.items()) {
-    if (field == "repetitions" || field == "timeout_seconds") continue;
+    if (field == "repetitions" || field == "timeout_seconds" || field == "profile_calls") continue;
     ordered_json json = whole;
     json.erase(field);
     expect_error<UserError>([&] { options_from_json(json); }, {"context.options." + field});
