@@ -67,8 +67,9 @@ void op_time_table(const std::vector<NetworkResult>& results, std::string& out) 
   const Network& network = *results.front().planned.network;
   const std::vector<std::string> convolutions = convolution_names(network);
   const bool has_clock = results.front().planned.has_clock;
-  fmt::format_to(to, "{} (median of the passes, NCHW in to NCHW out)\n",
-                 has_clock ? "op times, measured" : "warp instructions, counted");
+  fmt::format_to(
+      to, "{}\n",
+      has_clock ? "op times, measured (median of the passes, NCHW in to NCHW out)" : "warp instructions, counted");
   fmt::format_to(to, "{:>6}  {:<20}", "batch", "convolutions");
   for (const std::string& name : convolutions) fmt::format_to(to, " {:>9}", fitted(name, 9));
   fmt::format_to(to, " {:>10} {:>9} {:>8}\n", "all layers", has_clock ? "pass" : "", "accuracy");
