@@ -102,16 +102,21 @@ TEST(Reference, ANotANumberInAnInputReachesItsOutputs) {
 }
 
 TEST(ReferenceForward, IsTheReferenceOfEveryImageRounded) {
-  const ConvShape shape{3, 4, 9, 7, 6, 3, 2, 1, 2};
-  const ConvTestData data = random_data(shape, 5);
-  std::vector<float> output(static_cast<std::size_t>(shape.output_elements()), std::nanf(""));
-  reference_forward(shape.with_batch(1), 3, data.input.data(), data.weights.data(), output.data());
-  const auto elements = static_cast<std::size_t>(shape.output_elements_per_image());
-  for (int image = 0; image < 3; ++image) {
-    const ReferenceOutput expected =
-        reference_convolution(shape, data.input.data() + image * shape.input_elements_per_image(), data.weights.data());
-    for (std::size_t i = 0; i < elements; ++i) {
-      ASSERT_EQ(output[image * elements + i], static_cast<float>(expected.value[i])) << "image " << image;
+  // Around the tiles' sizes: one map, five maps; one column, sixteen, seventeen; strides that do not divide.
+  for (const ConvShape& shape :
+       {ConvShape{3, 4, 9, 7, 6, 3, 2, 1, 2}, ConvShape{3, 1, 5, 20, 5, 5}, ConvShape{3, 2, 4, 21, 1, 5},
+        ConvShape{3, 3, 29, 23, 4, 11, 4}, ConvShape{3, 2, 6, 6, 7, 1, 3}, ConvShape{3, 6, 5, 35, 10, 3, 1, 2, 2}}) {
+    SCOPED_TRACE(shape_name(shape));
+    const ConvTestData data = random_data(shape, 5);
+    std::vector<float> output(static_cast<std::size_t>(shape.output_elements()), std::nanf(""));
+    reference_forward(shape.with_batch(1), 3, data.input.data(), data.weights.data(), output.data());
+    const auto elements = static_cast<std::size_t>(shape.output_elements_per_image());
+    for (int image = 0; image < 3; ++image) {
+      const ReferenceOutput expected = reference_convolution(
+          shape, data.input.data() + image * shape.input_elements_per_image(), data.weights.data());
+      for (std::size_t i = 0; i < elements; ++i) {
+        ASSERT_EQ(output[image * elements + i], static_cast<float>(expected.value[i])) << "image " << image;
+      }
     }
   }
 }
