@@ -53,7 +53,7 @@ struct TrainingListener {
 struct TrainedNetwork {
   NetworkWeights weights;  ///< for raw pixels, 0..255. Without name and checksum
   EpochResult last;
-  std::string library;  ///< "oneDNN 2.6.3"
+  std::string library;  ///< oneDNN's version, "2.6.3"
   int threads = 0;
 };
 
