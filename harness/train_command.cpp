@@ -25,7 +25,7 @@ namespace {
 namespace fs = std::filesystem;
 using Clock = std::chrono::steady_clock;
 
-constexpr int kImagesSeen = 240'000;  // by default: four passes over MNIST, more over a smaller set
+constexpr int kImagesSeen = 180'000;  // by default: three passes over MNIST, more over a smaller set
 constexpr int kMostDefaultEpochs = 60;
 constexpr int kMostEpochs = 10'000;
 constexpr int kLargestBatch = 4096;
@@ -157,7 +157,7 @@ void add_train_options(CLI::App& train, TrainArguments& arguments) {
   train.add_option("--images", arguments.images, "train on the first N images (default: all)");
   train.add_option("--test-images", arguments.test_images, "A:B: test on the test images A to B-1 (default: all)");
   train.add_option("--split", arguments.split, "where one file holds all: train on its first N, test on the others");
-  train.add_option("--epochs", arguments.epochs, "passes over the images (default: as many as see 240000, at most 60)");
+  train.add_option("--epochs", arguments.epochs, "passes over the images (default: as many as see 180000, at most 60)");
   train.add_option("--seed", arguments.seed, "of the starting weights and of the images' order (default 1)")
       ->check(seed_error);
   train.add_option("--batch", arguments.batch, "images an update (default 64)");

@@ -137,5 +137,19 @@ TEST(MedianInterval, OfEqualSamplesHasNoWidth) {
   EXPECT_EQ(interval->high, 3.25);
 }
 
+TEST(ProportionInterval, IsWilsons) {
+  // Newcombe, Two-sided confidence intervals for the single proportion, 1998, table I, method 3.
+  const auto expect_interval = [](int successes, int trials, double low, double high) {
+    const ProportionInterval interval = proportion_interval(successes, trials);
+    EXPECT_NEAR(interval.low, low, 5e-5) << successes << " of " << trials;
+    EXPECT_NEAR(interval.high, high, 5e-5) << successes << " of " << trials;
+  };
+  expect_interval(81, 263, 0.2553, 0.3662);
+  expect_interval(15, 148, 0.0624, 0.1605);
+  expect_interval(0, 20, 0.0, 0.1611);
+  expect_interval(1, 29, 0.0061, 0.1718);
+  expect_interval(20, 20, 1 - 0.1611, 1.0);
+}
+
 }  // namespace
 }  // namespace convladder
