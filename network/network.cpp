@@ -186,6 +186,8 @@ Network parse_network(std::string_view text, const std::string& file) {
     });
   } catch (const json::parse_error& error) {
     throw NetworkError(fmt::format("{}: byte {}: not valid JSON", file, error.byte));
+  } catch (const json::out_of_range&) {
+    throw NetworkError(fmt::format("{}: a number is too large for any field", file));
   }
   Fields fields(document, file);
   Network network;

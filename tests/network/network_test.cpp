@@ -170,6 +170,11 @@ TEST(NetworkFile, RefusesAnInputOfNoSize) {
   }
 }
 
+TEST(NetworkFile, RefusesANumberBeyondEveryType) {
+  expect_refused("1e999", {"a number is too large"});
+  expect_refused(convolution(R"("out_channels": -1e400)"), {"a number is too large"});
+}
+
 TEST(NetworkFile, NeedsAListOfLayers) {
   const std::string head = R"({"name": "n", "title": "t", "input": {"channels": 1, "height": 8, "width": 8}, )";
   for (const char* layers : {"[]", "{}", "3", "null", "\"conv\""}) {
