@@ -12,7 +12,8 @@ import pytest
 
 from conftest import DATASETS, assert_refused, idx_images, idx_labels, run
 
-TINY = ["--network", "lenet28", "--images", "200", "--test-images", "0:50", "--epochs", "1"]
+SOME_IMAGES = ["--network", "lenet28", "--images", "200", "--test-images", "0:50"]
+TINY = [*SOME_IMAGES, "--epochs", "1"]
 RESULT = re.compile(r"accuracy (0\.\d{4}) \((\d+) of (\d+), 95% interval (0\.\d{4}) to (0\.\d{4})\)")
 
 
@@ -45,7 +46,7 @@ def test_the_weights_are_in_the_cache_and_say_where_they_come_from(tmp_path: Pat
 
 
 def test_every_epoch_is_reported_with_its_interval(tmp_path: Path) -> None:
-    done = run("train", *TINY, "--epochs", "2", "--output", tmp_path / "x.safetensors")
+    done = run("train", *SOME_IMAGES, "--epochs", "2", "--output", tmp_path / "x.safetensors")
     assert done.returncode == 0, done.stderr
     lines = done.stdout.splitlines()
     assert [line.split()[:2] for line in lines[1:3]] == [["epoch", "1/2"], ["epoch", "2/2"]]
@@ -110,8 +111,8 @@ BAD = {
     "split and images": (["--split", "10", "--images", "10"], "--split cannot be given with --images"),
     "learning rate": (["--learning-rate", "nan"], "--learning-rate"),
     "no folder": (["--data", "/nowhere"], "/nowhere"),
-    "no folder to write to": (["--images", "64", "--output", "/nowhere/x"], "cannot write /nowhere/x"),
-    "a full disk": (["--images", "64", "--output", "/dev/full"], "cannot write /dev/full: No space left on device"),
+    "no folder to write to": (["--images", "64", "--epochs", "1", "--output", "/nowhere/x"], "cannot write /nowhere/x"),
+    "a full disk": (["--images", "64", "--epochs", "1", "--output", "/dev/full"], "cannot write /dev/full: No space left on device"),
 }
 
 
@@ -142,4 +143,5 @@ def test_a_label_beyond_the_outputs(tmp_path: Path) -> None:
     network.write_text(json.dumps({
         "name": "own", "title": "t", "input": {"channels": 1, "height": 8, "width": 8},
         "layers": [{"name": "f", "type": "fully_connected", "out_features": 5}]}))
-    assert_refused(run("train", "--network", network, "--output", tmp_path / "x"), "own has 5 outputs")
+    arguments = ["--network", network, "--output", tmp_path / "x", "--quiet"]
+    assert_refused(run("train", *arguments), "own has 5 outputs")
