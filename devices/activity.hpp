@@ -6,8 +6,8 @@
 
 namespace convladder {
 
-/// The groups of activities; a profile has a table for each. The first two come from a GPU, the others from the
-/// program's own clock on devices without one.
+/// The groups of activities; a profile has a table for each. The first two come from a GPU's profiling interface, the
+/// others from the clocks of the device and of the host.
 namespace activity_group {
 inline constexpr std::string_view kGpu = "GPU activities";
 inline constexpr std::string_view kApi = "API calls";

@@ -190,6 +190,9 @@ class Device {
 
   /// Whether `start_activities` records anything: kernels, copies and API calls, by a profiler's interface.
   virtual bool records_activities() const { return false; }
+  /// Why it does not though it might, in one line: "no CUPTI (why)". Empty where it does, and for devices that never
+  /// do.
+  virtual std::string why_no_activities() const { return {}; }
   /// Records from now on what the device does. Recording takes time of its own: no op time is taken meanwhile.
   virtual void start_activities() {}
   /// Waits for the device and returns what was recorded since `start_activities`, by start; ends the recording.

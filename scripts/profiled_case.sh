@@ -41,7 +41,7 @@ parse_case() {
   output="${output:-$root/results/profiles/$name-$(date +%Y%m%dT%H%M%S)}"
 }
 
-# find_program: sets `program`: $CONVLADDER_PROGRAM, the bundle's, or the release build, built where it is not there.
+# find_program: sets `program`: $CONVLADDER_PROGRAM, or the release build, which is built where it is not there.
 find_program() {
   program="${CONVLADDER_PROGRAM:-}"
   if [[ -z $program ]]; then

@@ -213,6 +213,8 @@ void CudaDevice::copy_to_host_async(void* destination, const void* source, std::
 
 bool CudaDevice::records_activities() const { return cupti_unavailable().empty(); }
 
+std::string CudaDevice::why_no_activities() const { return cupti_unavailable(); }
+
 void CudaDevice::start_activities() { start_cupti_activities(); }
 
 std::vector<Activity> CudaDevice::stop_activities() {

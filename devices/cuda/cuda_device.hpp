@@ -55,6 +55,7 @@ class CudaDevice final : public Device {
   void copy_to_host_async(void* destination, const void* source, std::size_t bytes) override;
   /// Through CUPTI (cupti_activities.hpp), where that is there.
   bool records_activities() const override;
+  std::string why_no_activities() const override;
   void start_activities() override;
   std::vector<Activity> stop_activities() override;
   /// SM clock, temperature and throttle reasons through NVML; empty without it. Reads only, sets nothing.

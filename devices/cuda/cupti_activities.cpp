@@ -128,43 +128,57 @@ constexpr std::array kGpuKinds = {CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, CUPTI_A
                                   CUPTI_ACTIVITY_KIND_MEMSET};
 constexpr std::array kApiKinds = {CUPTI_ACTIVITY_KIND_RUNTIME, CUPTI_ACTIVITY_KIND_DRIVER};
 
+void enable(CUpti_ActivityKind kind) {
+  require_cupti(cupti_library().cuptiActivityEnable(kind), "cuptiActivityEnable");
+}
+
+void disable(CUpti_ActivityKind kind) {
+  require_cupti(cupti_library().cuptiActivityDisable(kind), "cuptiActivityDisable");
+}
+
+/// Why nothing can be recorded, found out by trying: without a GPU, or beside another profiler, CUPTI refuses.
+std::string why_not() {
+  if (!cupti_library().missing.empty()) return cupti_library().missing;
+  try {
+    require_cupti(cupti_library().cuptiActivityRegisterCallbacks(buffer_requested, buffer_completed),
+                  "cuptiActivityRegisterCallbacks");
+    enable(kGpuKinds.front());
+    disable(kGpuKinds.front());
+  } catch (const DeviceError& error) {
+    return error.what();
+  }
+  return {};
+}
+
 }  // namespace
 
 std::string cupti_unavailable() {
-  const std::string& missing = cupti_library().missing;
-  return missing.empty() ? std::string() : fmt::format("no CUPTI ({})", missing);
+  static const std::string reason = why_not();
+  return reason.empty() ? std::string() : fmt::format("no CUPTI ({})", reason);
 }
 
 void start_cupti_activities() {
   if (const std::string reason = cupti_unavailable(); !reason.empty()) throw DeviceError(reason);
-  const CuptiLibrary& cupti = cupti_library();
-  require_cupti(cupti.cuptiActivityRegisterCallbacks(buffer_requested, buffer_completed),
-                "cuptiActivityRegisterCallbacks");
   {
     Recording& gathered = recording();
     const std::scoped_lock lock(gathered.mutex);
     gathered.activities.clear();
     gathered.dropped = 0;
   }
-  for (const CUpti_ActivityKind kind : kGpuKinds) require_cupti(cupti.cuptiActivityEnable(kind), "cuptiActivityEnable");
-  for (const CUpti_ActivityKind kind : kApiKinds) require_cupti(cupti.cuptiActivityEnable(kind), "cuptiActivityEnable");
+  for (const CUpti_ActivityKind kind : kGpuKinds) enable(kind);
+  for (const CUpti_ActivityKind kind : kApiKinds) enable(kind);
 }
 
 void pause_cupti_api_calls() {
   if (!cupti_unavailable().empty()) return;
-  for (const CUpti_ActivityKind kind : kApiKinds) {
-    require_cupti(cupti_library().cuptiActivityDisable(kind), "cuptiActivityDisable");
-  }
+  for (const CUpti_ActivityKind kind : kApiKinds) disable(kind);
 }
 
 std::vector<Activity> stop_cupti_activities() {
   if (!cupti_unavailable().empty()) return {};
-  const CuptiLibrary& cupti = cupti_library();
   pause_cupti_api_calls();
-  for (const CUpti_ActivityKind kind : kGpuKinds) {
-    require_cupti(cupti.cuptiActivityDisable(kind), "cuptiActivityDisable");
-  }
-  require_cupti(cupti.cuptiActivityFlushAll(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED), "cuptiActivityFlushAll");
+  for (const CUpti_ActivityKind kind : kGpuKinds) disable(kind);
+  require_cupti(cupti_library().cuptiActivityFlushAll(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED), "cuptiActivityFlushAll");
   Recording& gathered = recording();
   const std::scoped_lock lock(gathered.mutex);
   if (gathered.dropped > 0) throw DeviceError(fmt::format("CUPTI dropped {} activity records", gathered.dropped));
