@@ -7,7 +7,7 @@ from typing import Optional, Sequence
 from convladder_charts.network_record import Case, NetworkGroup, NetworkRecord
 from convladder_charts.page import MARGIN, Heading, Page, panel_title, provenance, rule
 from convladder_charts.style import FAINT, MUTED, fitted, mark_of, text_inches
-from convladder_charts.units import linear_ticks, prefix_for, significant
+from convladder_charts.units import count, linear_ticks, prefix_for
 
 _WIDTH = 12.5
 _ROW = 0.25
@@ -68,14 +68,14 @@ class _Block:
         columns = min(len(all_cases), _MOST_COLUMNS)
         self.width = min((_WIDTH - MARGIN - self.left + _GAP) / columns - _GAP, 3.4)
         largest = max((step.instructions or 0.0 for case in all_cases for step in case.steps), default=1.0) or 1.0
-        self.divisor, self.symbol = prefix_for(largest)
-        label = max(text_inches(significant(largest / self.divisor), _SIZE, "bold"), 0.3) + 0.12
+        self.divisor, self.word = prefix_for(largest)
+        label = text_inches("0.00 M", _SIZE, "bold") + 0.12
         self.end = largest / self.divisor * self.width / (self.width - label)
 
     def draw(self) -> None:
         """Names of the steps, and a column for each stage."""
         panel_title(self.page, MARGIN, self.top - 0.64, f"{self.group.network}, batch {self.members[0].batch}",
-                    f"warp instructions, counted, in {self.symbol or 'single ones'}")
+                    f"warp instructions, counted; axes in {self.word}s" if self.word else "warp instructions, counted")
         rule(self.page, MARGIN, _WIDTH - MARGIN, self.top - 0.05)
         for index, name in enumerate(self.group.step_names):
             self.page.text(MARGIN, self.top + (index + 0.5) * _ROW, fitted(name, _SIZE, _LONGEST_NAME),
@@ -85,12 +85,12 @@ class _Block:
 
     def _column(self, case: Case, left: float) -> None:
         mark = mark_of(case.stage)
-        total = sum(step.instructions or 0.0 for step in case.steps) / self.divisor
+        total = sum(step.instructions or 0.0 for step in case.steps)
         self.page.line([(left + 0.06, self.top - 0.34)], marker=mark.marker, markersize=5.5, color=mark.colour,
                        markeredgecolor=mark.edge, linestyle="none")
         self.page.text(left + 0.2, self.top - 0.34, fitted(case.stage.label, 8, self.width - 0.2), fontsize=8,
                        weight="bold")
-        self.page.text(left, self.top - 0.16, f"all steps {significant(total)} {self.symbol}", fontsize=8,
+        self.page.text(left, self.top - 0.16, f"all steps {count(total)}", fontsize=8,
                        color=MUTED)
         rows = len(self.group.step_names)
         axes = self.page.axes(left, self.top, self.width, rows * _ROW)
@@ -109,7 +109,7 @@ class _Block:
             value = step.instructions / self.divisor
             axes.barh(index + 0.5, value, 0.66, edgecolor=mark.edge, linewidth=0.8, facecolor=mark.colour)
             self.page.text(left + self.width * value / self.end + 0.06, self.top + (index + 0.5) * _ROW,
-                           significant(value), fontsize=_SIZE, weight="bold",
+                           count(step.instructions), fontsize=_SIZE, weight="bold",
                            bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.6})
 
 

@@ -8,7 +8,7 @@ from matplotlib.axes import Axes
 
 from convladder_charts.network_published import PublishedOpTimes
 from convladder_charts.network_record import Accuracy, NetworkGroup, NetworkRecord
-from convladder_charts.over_batch import Line, Plot, compose, missing, plots_of
+from convladder_charts.over_batch import Line, Plot, compose, plots_of
 from convladder_charts.page import Page, device_name, provenance, sampling
 from convladder_charts.stage import Stage
 from convladder_charts.time_over_batch import Time
@@ -49,15 +49,16 @@ def draw(record: NetworkRecord, group: NetworkGroup, _batch: Optional[int]) -> t
     ladders = [group.ladders(name) for name in group.convolutions]
     rows = [row for one in ladders for ladder in one.ladders for row in ladder.timed]
     title = f"{device_name(ladders[0])}: op times of {group.network}'s convolutions over batch"
-    measure = Time("layer time")
+    measure = Time("op time")
     plots = [plot for one in ladders for plot in plots_of(one, measure)]
-    about = [f"{sampling(ladders[0], rows, 'error bars:')}; op times are NCHW in to NCHW out; libraries dashed",
+    about = [f"{sampling(ladders[0], rows, 'error bars:')}; op times are NCHW in to NCHW out"
+             + ("; libraries dashed" if any(stage.is_library for stage in group.stages) else ""),
              provenance(record, group), f"weights: {group.weights}"]
     accuracy = _accuracy_lines(group)
     if accuracy:
         level = next(case.accuracy.level for case in group.cases if case.accuracy)
         about.append(f"accuracy: of the images, bars: {100 * level:.0f} % binomial interval (Wilson)")
-        plots.append(Plot(f"{group.network} accuracy", "", accuracy, _Accuracy(), missing([])))
+        plots.append(Plot(f"{group.network} accuracy", "", accuracy, _Accuracy()))
     published = PublishedOpTimes(group.published)
     return compose(title, about, record.warnings, plots, [published] if published.rows else [])
 
@@ -76,5 +77,6 @@ def _accuracy_lines(group: NetworkGroup) -> list[Line]:
             f"{stages[0].title} and {len(stages) - 1} more")
         values, low, high = ([getattr(one, name_) if one else None for one in series]
                              for name_ in ("value", "low", "high"))
-        lines.append(Line(stages[0], name, "", group.batches, tuple(values), tuple(low), tuple(high)))
+        lines.append(Line(stages[0], name, "", group.batches, tuple(values), tuple(low), tuple(high),
+                          of_all=len(stages) > 1))
     return lines

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from dataclasses import dataclass
 from typing import Optional, Sequence
@@ -21,6 +22,7 @@ _BAR = 0.52
 _TICKS = 0.5
 _BETWEEN = 0.35
 _LEGEND_LINE = 0.22
+_PAPER = {"facecolor": "white", "edgecolor": "none", "pad": 0.8}
 _SMALLEST_LABEL = 7.0
 """Percent, below which a share has no number in it: it would not fit."""
 
@@ -46,7 +48,7 @@ class _Distribution:
 
     def __init__(self, title: str, detail: str, bars: Sequence[_Bars]) -> None:
         self.title, self.detail, self.bars = title, detail, bars
-        present = {name for one in bars for shares in one.shares for name, share in shares.items() if share > 0}
+        present = {name for one in bars for shares in one.shares for name, share in shares.items() if share >= 0.1}
         self.parts = [part for part in (*PARTS, _REST) if part.name in present]
 
     def height(self, width: float) -> float:
@@ -121,7 +123,8 @@ class _Distribution:
                          edgecolor=INK if part.hatch else "white", linewidth=0.3)
                 if share >= _SMALLEST_LABEL:
                     axes.text(index, bottoms[index] + share / 2, f"{share:.0f}", ha="center", va="center",
-                              fontsize=7.5, color=part.ink)
+                              fontsize=7.5, color=part.ink,
+                              bbox=_PAPER if part.hatch else None)
                 bottoms[index] += share
         axes.set_xlim(-0.5, len(bars.batches) - 0.5)
         axes.set_ylim(0, 100)
@@ -146,7 +149,9 @@ def draw(record: NetworkRecord, group: NetworkGroup, _batch: Optional[int]) -> t
     if theirs:
         blocks.append(_Distribution("Published distribution", "measured by others on the device named; API calls wait "
                                     "for the device, so they hold the kernels' time again", theirs))
-    return compose(title, about, record.warnings, plots_of(ladders, Time("time of a pass")), blocks)
+    plots = [dataclasses.replace(plot, name=f"{group.network}, a whole pass")
+             for plot in plots_of(ladders, Time("time of a pass"))]
+    return compose(title, about, record.warnings, plots, blocks)
 
 
 def _ours(group: NetworkGroup, stage: object) -> Optional[_Bars]:

@@ -14,8 +14,8 @@ from convladder_charts.units import duration, log_ticks, round_duration
 _ROW = 0.2
 _TOP = 0.42
 _BOTTOM = 0.55
-_NAMES = 3.6
-_VALUES = 3.1
+_NAMES = 4.7
+_VALUES = 2.5
 _SECONDS = {"s": 1e9, "ms": 1e6}
 _MARKERS = ("o", "s", "^", "D", "v", "P")
 
@@ -40,7 +40,7 @@ class PublishedOpTimes:
     def draw(self, page: Page, top: float) -> None:
         """Names at the left, markers on the axis, figures at the right."""
         panel_title(page, MARGIN, top + 0.14, "Published op times",
-                    "measured by others on the devices named; not comparable with this run's")
+                    "measured by others, on the devices named and not on this run's")
         left, right = MARGIN + _NAMES, page.width - MARGIN - _VALUES
         axes = page.axes(left, top + _TOP, right - left, _ROW * len(self.rows))
         times = [_nanoseconds(one) for _, figures in self.rows for one in figures if one.what == "op time"]

@@ -10,7 +10,7 @@ from convladder_charts.network_parts import SWEEP, UNKNOWN_DEVICE, PublishedSwee
 from convladder_charts.network_record import Case, NetworkGroup, NetworkRecord, ProfileRow, Time
 from convladder_charts.stage import Stage
 from convladder_charts.table_text import WIDTH, columns, cut, escaped, markdown_row, pad, wrapped
-from convladder_charts.units import NONE, duration, prefix_for, significant
+from convladder_charts.units import NONE, count, duration
 
 _MOST_FIGURES = 5
 """Columns of layers or stages beside each other in the terminal; more go into a further table."""
@@ -157,19 +157,18 @@ def _until(rows: Sequence[ProfileRow], percent: float) -> list[ProfileRow]:
 
 def _instructions(group: NetworkGroup, most: int) -> Iterator[_Table]:
     cases = chosen(group, None)
-    divisor, word = prefix_for(max(step.instructions or 0 for case in cases for step in case.steps))
     for start in range(0, len(cases), most):
         shown = cases[start:start + most]
-        rows = [(name, *(_count(case, name, divisor) for case in shown)) for name in group.step_names]
-        total = [significant(sum(step.instructions or 0 for step in case.steps) / divisor) for case in shown]
-        yield _Table(f"Warp instructions, counted{f', in {word}s' if word else ''}, batch {cases[0].batch}. "
+        rows = [(name, *(_count(case, name) for case in shown)) for name in group.step_names]
+        total = [count(sum(step.instructions or 0 for step in case.steps)) for case in shown]
+        yield _Table(f"Warp instructions, counted, batch {cases[0].batch}. "
                      f"{images(cases)}.", ("step", *(case.stage.title for case in shown)),
                      (*rows, ("all steps", *total)), 1)
 
 
-def _count(case: Case, name: str, divisor: float) -> str:
+def _count(case: Case, name: str) -> str:
     step = case.step(name)
-    return NONE if step is None or step.instructions is None else significant(step.instructions / divisor)
+    return NONE if step is None or step.instructions is None else count(step.instructions)
 
 
 def _published(group: NetworkGroup) -> Iterator[_Table]:

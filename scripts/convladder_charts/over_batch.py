@@ -39,6 +39,13 @@ class Line:
     values: tuple[Optional[float], ...]
     low: tuple[Optional[float], ...]
     high: tuple[Optional[float], ...]
+    of_all: bool = False
+    """It stands for several stages, so it has the mark of none."""
+
+    @property
+    def mark(self) -> Mark:
+        """Its stage's, or a plain one."""
+        return Mark(INK, INK, "solid", "o") if self.of_all else mark_of(self.stage)
 
     @property
     def label(self) -> str:
@@ -116,9 +123,9 @@ def plots_of(group: Group, measure: Measure) -> list[Plot]:
 def compose(title: str, about: Sequence[str], warnings: Sequence[str], plots: Sequence[Plot],
             blocks: Sequence[Block] = ()) -> tuple[Page, str, str]:
     """Heading, panels in one or two columns, and the blocks below each other."""
-    columns = 1 if len(plots) == 1 and not blocks else 2
+    columns = 1 if len(plots) == 1 else 2
     most = max(len(plot.lines) for plot in plots)
-    width = 8.6 if columns == 1 else 11.6 if most <= _MANY else 13.4
+    width = 8.6 if columns == 1 and not blocks else 11.6 if most <= _MANY else 13.4
     heading = Heading(title, about, warnings, width)
     plot_height = max(_SHORTEST_PLOT if columns == 2 else 3.4, (most + 2) * _LABEL_GAP)
     notes = [_note(plot.missing, width / columns - 2 * MARGIN) for plot in plots]
@@ -244,7 +251,7 @@ class _Panel:
                     guides: Sequence[tuple[str, float]]) -> None:
         """One label per line and guide in a column at the right, in the order in which the lines end."""
         room = self.label_width - self.leader - 0.1
-        ends = [(*line.end, _fitted_label(line, room), mark_of(line.stage)) for line in self.lines]
+        ends = [(*line.end, _fitted_label(line, room), line.mark) for line in self.lines]
         ends += [(self.batches[-1], value, label, None) for label, value in guides]
         wanted = [self.top + (1 - height_of(value)) * self.height for _, value, _, _ in ends]
         placed = spread(wanted, _LABEL_GAP, self.top, self.top + self.height)
@@ -273,7 +280,7 @@ def _fitted_label(line: Line, room: float) -> str:
 
 
 def _draw_line(axes: Axes, line: Line) -> None:
-    mark = mark_of(line.stage)
+    mark = line.mark
     values = [math.nan if value is None else value for value in line.values]
     library = line.stage.is_library
     axes.plot(line.batches, values, color=mark.edge, linestyle=mark.dash, linewidth=1.3 if library else 1.6,

@@ -61,6 +61,12 @@ def prefix_for(largest: float) -> tuple[float, str]:
     return next(((divisor, word) for divisor, word, _ in PREFIXES if largest >= divisor), (1.0, ""))
 
 
+def count(value: float) -> str:
+    """A number of things: 1.41 M, 336."""
+    divisor, _, symbol = next((prefix for prefix in PREFIXES if value >= prefix[0]), PREFIXES[-1])
+    return f"{significant(value / divisor)} {symbol}".strip()
+
+
 def ratio(value: Optional[float]) -> str:
     """A speedup: 1.53×."""
     if value is None:
