@@ -10,12 +10,12 @@ from typing import Optional, Sequence
 from convladder_charts.network_parts import PARTS, SWEEP, Part, distribution, part_named, published_sweeps
 from convladder_charts.network_record import WHOLE_PASS, NetworkGroup, NetworkRecord
 from convladder_charts.over_batch import compose, plots_of
-from convladder_charts.page import MARGIN, Page, device_name, panel_title, provenance, sampling
+from convladder_charts.page import MARGIN, Page, device_name, panel_title, provenance, sampling, wrapped
 from convladder_charts.style import GUIDE, INK, MUTED, fitted, text_inches
 from convladder_charts.time_over_batch import Time
 
 _REST = Part("rest of the pass", "#ffffff", "....", "black", lambda case: 0.0)
-_TITLE = 0.62
+_TITLE = 0.84
 _PLOT = 1.75
 _AXIS = 0.62
 _BAR = 0.52
@@ -111,7 +111,8 @@ class _Distribution:
     def _panel(self, page: Page, left: float, top: float, bars: _Bars) -> None:
         room = _TICKS + max(bars.width, 2.6)
         page.text(left, top + 0.22, fitted(bars.name, 8.5, room), fontsize=8.5, weight="bold")
-        page.text(left, top + 0.4, fitted(bars.detail, 8, room), fontsize=8, color=MUTED)
+        for index, line in enumerate(wrapped(bars.detail, 8, room)[:2]):
+            page.text(left, top + 0.4 + 0.16 * index, fitted(line, 8, room), fontsize=8, color=MUTED)
         axes = page.axes(left + _TICKS, top + _TITLE - 0.08, bars.width, _PLOT)
         bottoms = [0.0] * len(bars.batches)
         for part in self.parts:

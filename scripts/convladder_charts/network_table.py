@@ -199,20 +199,28 @@ def _milliseconds(value: float) -> str:
 
 
 def _plain(table: _Table) -> Iterable[str]:
-    """Aligned; where the columns are wider than the terminal, the widest text is cut."""
-    rows = [table.columns, *table.rows]
-    widths = [max(columns(row[index]) for row in rows) for index in range(len(table.columns))]
-    over = sum(widths) + 2 * (len(widths) - 1) - WIDTH
-    gap = 2 if over <= 0 else 1
-    over = sum(widths) + gap * (len(widths) - 1) - WIDTH
-    while over > 0:
-        widest = widths.index(max(widths))
-        widths[widest] -= 1
-        over -= 1
-    for row in rows:
-        cells = []
-        for index, (cell, width) in enumerate(zip(row, widths)):
-            text = index < table.texts and not (index == 0 and table.columns[0] == "batch") or (
-                index == len(row) - 1 and table.columns[index] in ("Name", "why"))
-            cells.append(pad(cut(cell, width), width, right=not text))
+    """Aligned. Too wide for the terminal: headings go into two lines, columns together, and long texts are cut."""
+    headings = [table.columns]
+    widths = _widths([*headings, *table.rows])
+    if sum(widths) + 2 * (len(widths) - 1) > WIDTH:
+        broken = [name.rpartition("_") for name in table.columns]
+        headings = [tuple(first + line for first, line, _ in broken), tuple(last for _, _, last in broken)]
+        widths = _widths([*headings, *table.rows])
+    gap = 2 if sum(widths) + 2 * (len(widths) - 1) <= WIDTH else 1
+    while sum(widths) + gap * (len(widths) - 1) > WIDTH:
+        widths[widths.index(max(widths))] -= 1
+    for row in [*headings, *table.rows]:
+        cells = [pad(cut(cell, width), width, right=not _is_text(table, index))
+                 for index, (cell, width) in enumerate(zip(row, widths))]
         yield (" " * gap).join(cells)
+
+
+def _widths(rows: Sequence[Sequence[str]]) -> list[int]:
+    return [max(map(columns, column)) for column in zip(*rows)]
+
+
+def _is_text(table: _Table, index: int) -> bool:
+    """Batches are numbers wherever they stand, names are texts."""
+    if table.columns[index] == "batch":
+        return False
+    return index < table.texts or table.columns[index] == "Name"
