@@ -102,11 +102,12 @@ void ChildProcess::start(const std::string& command, int socket_end, int memory_
   // Duplicated high first: a descriptor to be copied may itself be 3 or 4.
   const int socket_copy = fcntl(socket_end, F_DUPFD_CLOEXEC, 10);
   const int memory_copy = fcntl(memory_descriptor, F_DUPFD_CLOEXEC, 10);
+  const int errors_copy = fcntl(errors_, F_DUPFD_CLOEXEC, 10);
   posix_spawn_file_actions_adddup2(&actions, socket_copy, kSocketDescriptor);
   posix_spawn_file_actions_adddup2(&actions, memory_copy, kMemoryDescriptor);
   posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-  posix_spawn_file_actions_adddup2(&actions, errors_, STDOUT_FILENO);
-  posix_spawn_file_actions_adddup2(&actions, errors_, STDERR_FILENO);
+  posix_spawn_file_actions_adddup2(&actions, errors_copy, STDOUT_FILENO);
+  posix_spawn_file_actions_adddup2(&actions, errors_copy, STDERR_FILENO);
   std::vector<std::string> arguments{"convladder", command, std::to_string(kSocketDescriptor),
                                      std::to_string(kMemoryDescriptor)};
   std::vector<std::string> environment = child_environment();
@@ -115,6 +116,7 @@ void ChildProcess::start(const std::string& command, int socket_end, int memory_
   posix_spawn_file_actions_destroy(&actions);
   close(socket_copy);
   close(memory_copy);
+  close(errors_copy);
   if (failed != 0) throw UserError(fmt::format("cannot start a process: {}", std::strerror(failed)));
 }
 

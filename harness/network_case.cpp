@@ -49,6 +49,7 @@ class NetworkRun {
     if (!reply.contains("status")) return reply;
     outcome_.status = reply.at("status");
     outcome_.reason = reply.at("reason");
+    std::ranges::replace(outcome_.reason, '\n', ' ');  // a variant's exception may say it in several lines
     return nullptr;
   }
 

@@ -11,7 +11,7 @@ usage() {
 usage: scripts/bundle.sh [--output DIR]
 
 Builds the preset `bundle` and makes DIR/convladder-bundle and DIR/convladder-bundle.tar.gz (DIR is build/ without
---output): the program, the libraries it needs except the C library's, the charts, the record's schema and a run.sh.
+--output): the program, the libraries it needs except the C library's, the charts, the records' schemas and a run.sh.
 It runs on any x86-64 machine with AVX2 and a C library not much older than this one's (its README says which); the CUDA
 variants need an NVIDIA driver there, the charts Python 3 with matplotlib.
 
@@ -68,7 +68,7 @@ done < <(ldd "$program" | grep '=>')
 cp -- "$root/scripts/charts.py" "$root/scripts/validate_record.py" "$bundle/scripts/"
 mkdir "$bundle/scripts/convladder_charts"
 cp -- "$root"/scripts/convladder_charts/*.py "$bundle/scripts/convladder_charts/"
-cp -- "$root/results/run.schema.json" "$bundle/results/"
+cp -- "$root/results/run.schema.json" "$root/results/network.schema.json" "$bundle/results/"
 cp -- "$root/LICENSE" "$bundle/"
 cp -- "$root/scripts/bundle/run.sh" "$bundle/"
 

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Draws a run: ladder, time and throughput over batch, counters, and the table. It only draws what run.json holds."""
+"""Draws a run of single layers (run.json) or of whole networks (network.json), and only what the record holds."""
 
 from __future__ import annotations
 
@@ -10,11 +10,12 @@ import re
 import sys
 import warnings
 from pathlib import Path
-from typing import Any, Optional, Sequence
+from typing import Any, Optional, Sequence, Union
 
-from convladder_charts import table
-from convladder_charts.json_text import RecordError
-from convladder_charts.record import Record, load
+from convladder_charts import network_record, network_table, record as run_record, table
+from convladder_charts.json_text import Node, RecordError, is_of_networks, read_json
+from convladder_charts.network_record import NetworkRecord
+from convladder_charts.record import Record
 from convladder_charts.stage import printable
 
 BAD_INPUT = 3
@@ -26,10 +27,12 @@ examples:
   scripts/charts.py run.json --table                           the table in the terminal as well
   scripts/charts.py run.json --output docs --format svg        SVG only, into docs/
   scripts/charts.py run.json --device cpu --batch 1000         one device; the ladder at batch 1000
+  scripts/charts.py network.json --table                       a run of whole networks
 
 The first device that has times gets the plain file names (measured before predicted, cuda before cpu), every
 other one has its name in the file's: ladder-cpu.svg. A run in which a device counted instead of timing gets
-counters.svg as well. The same run.json gives the same files, byte for byte.
+counters.svg as well. Of whole networks every network gets op_times-NETWORK.svg and pass_time-NETWORK.svg, or
+instructions-NETWORK.svg where a device counted. The same record gives the same files, byte for byte.
 
 exit status: 0 drawn (also when no case has a time: the charts say so), 2 usage, 3 no readable run,
 4 cannot write."""
@@ -41,14 +44,14 @@ def main(arguments: Optional[Sequence[str]] = None) -> int:
     sys.stdout.reconfigure(errors="replace")
     _silence_fonts()
     try:
-        record = _selected(load(options.run), options)
+        record, text = _load(options)
         output = options.output or options.run.resolve().parent
         output.mkdir(parents=True, exist_ok=True)
         if options.table:
-            print(table.plain(record))
-        if not record.drawn:
+            print(text.plain(record))
+        if isinstance(record, Record) and not record.drawn:
             print("charts.py: no case of this run has a time; the charts say so")
-        for path in _write_all(record, output, options):
+        for path in _write_all(_drawings(record, options.batch), text.markdown(record), record, output, options):
             print(path)
     except RecordError as error:
         return _complain(str(error), BAD_INPUT)
@@ -63,13 +66,13 @@ def main(arguments: Optional[Sequence[str]] = None) -> int:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(description=__doc__, epilog=EXAMPLES, allow_abbrev=False,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("run", type=Path, metavar="RUN.json", help="the record of a run")
-    parser.add_argument("--output", type=Path, metavar="DIR", help="where to write (default: next to RUN.json)")
+    parser.add_argument("run", type=Path, metavar="RECORD.json", help="a run.json or a network.json")
+    parser.add_argument("--output", type=Path, metavar="DIR", help="where to write (default: next to the record)")
     parser.add_argument("--format", type=_formats, default=("svg", "png"), metavar="svg,png",
                         help="which pictures (default: svg,png)")
     parser.add_argument("--device", type=_list, metavar="NAMES", help="only these devices, comma-separated")
     parser.add_argument("--batch", type=int, metavar="N",
-                        help="the ladder's batch (default: per layer the largest where the most stages have a time)")
+                        help="the batch of ladders and counts (default: the largest where the most stages have a figure)")
     parser.add_argument("--table", action="store_true", help="print the table too")
     return parser
 
@@ -85,34 +88,58 @@ def _formats(text: str) -> tuple[str, ...]:
     return formats
 
 
-def _selected(record: Record, options: argparse.Namespace) -> Record:
-    """The record with the asked devices only; asking for what it does not hold is bad input."""
-    groups, counted = record.groups, record.counted
-    if options.device:
-        held = sorted({group.device for group in (*groups, *counted)})
-        unknown = [name for name in options.device if name not in held]
-        if unknown:
-            raise RecordError(f"{options.run}: no device {printable(', '.join(unknown))}; it holds {', '.join(held)}")
-        groups = tuple(group for group in groups if group.device in options.device)
-        counted = tuple(group for group in counted if group.device in options.device)
-    if options.batch is not None:
-        held = sorted({ladder.batch for group in (*groups, *counted) for ladder in group.ladders})
-        if options.batch not in held:
-            raise RecordError(f"{options.run}: no batch {options.batch}; it holds {', '.join(map(str, held))}")
-    return dataclasses.replace(record, groups=groups, counted=counted)
+def _load(options: argparse.Namespace) -> tuple[Union[Record, NetworkRecord], Any]:
+    """The record with the asked devices only, and the module that writes it as text."""
+    root = Node(read_json(options.run), options.run)
+    if is_of_networks(root.value):
+        networks = network_record.read(root)
+        groups = _of_devices(networks.groups, options)
+        _check_batch([batch for group in groups for batch in group.batches], options)
+        return dataclasses.replace(networks, groups=groups), network_table
+    record = run_record.read(root)
+    groups = _of_devices((*record.groups, *record.counted), options)
+    _check_batch([ladder.batch for group in groups for ladder in group.ladders], options)
+    return dataclasses.replace(record, groups=tuple(group for group in record.groups if group in groups),
+                               counted=tuple(group for group in record.counted if group in groups)), table
 
 
-def _write_all(record: Record, output: Path, options: argparse.Namespace) -> list[Path]:
-    """Draws group by group: no two devices, and nothing measured and predicted, share an axis."""
-    from convladder_charts import counters, ladder, nothing, style, throughput_over_batch, time_over_batch
-    from convladder_charts.page import save, write
+def _of_devices(groups: tuple[Any, ...], options: argparse.Namespace) -> tuple[Any, ...]:
+    """The groups of the asked devices; asking for one that the record does not hold is bad input."""
+    if not options.device:
+        return groups
+    held = sorted({group.device for group in groups})
+    unknown = [name for name in options.device if name not in held]
+    if unknown:
+        raise RecordError(f"{options.run}: no device {printable(', '.join(unknown))}; it holds {', '.join(held)}")
+    return tuple(group for group in groups if group.device in options.device)
 
+
+def _check_batch(held: Sequence[int], options: argparse.Namespace) -> None:
+    if options.batch is not None and options.batch not in held:
+        known = ", ".join(map(str, sorted(set(held))))
+        raise RecordError(f"{options.run}: no batch {options.batch}; it holds {known}")
+
+
+def _drawings(record: Union[Record, NetworkRecord], batch: Optional[int]) -> list[tuple[str, Any, Any]]:
+    """File name, what draws it, and of what. No two devices, and nothing measured and predicted, share an axis."""
+    from convladder_charts import counters, ladder, network_charts, nothing, throughput_over_batch, time_over_batch
+
+    if isinstance(record, NetworkRecord):
+        return network_charts.drawings(record)
     charts = {"ladder": ladder.draw, "time_over_batch": time_over_batch.draw,
               "throughput_over_batch": throughput_over_batch.draw}
     drawings = [(f"{name}{_suffix(index, group)}", (draw if group else nothing.draw), group)
                 for index, group in enumerate(record.drawn or (None,)) for name, draw in charts.items()]
-    drawings += [(f"counters{_suffix(index, group)}", counters.draw, group)
-                 for index, group in enumerate(record.counted) if group.chosen(options.batch)]
+    return drawings + [(f"counters{_suffix(index, group)}", counters.draw, group)
+                       for index, group in enumerate(record.counted) if group.chosen(batch)]
+
+
+def _write_all(drawings: Sequence[tuple[str, Any, Any]], text: str, record: Union[Record, NetworkRecord],
+               output: Path, options: argparse.Namespace) -> list[Path]:
+    """Draws one figure after the other, and writes the table."""
+    from convladder_charts import style
+    from convladder_charts.page import save, write
+
     written = []
     with style.applied():
         for name, draw, group in drawings:
@@ -121,7 +148,7 @@ def _write_all(record: Record, output: Path, options: argparse.Namespace) -> lis
                 path = output / f"{name}.{ending}"
                 save(page, path, title, description)
                 written.append(path)
-    write(output / "table.md", table.markdown(record).encode("utf-8"))
+    write(output / "table.md", text.encode("utf-8"))
     return [*written, output / "table.md"]
 
 

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# The one command: installs what is missing, builds, runs the ladder, draws the charts and prints the table.
+# The one command: installs what is missing, builds, runs the ladder or whole networks, draws the charts and prints the
+# table.
 set -euo pipefail
 # shellcheck source=scripts/common.sh
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
@@ -7,9 +8,11 @@ source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 usage() {
   cat <<'USAGE'
 usage: scripts/run.sh [options of 'convladder run']
+       scripts/run.sh network [options of 'convladder network']
 
 Installs the Debian packages that are missing, builds build/release/convladder, runs the ladder on this machine and
-writes run.json, the charts and the table into results/<host>-<time>. Without options that takes a few minutes.
+writes run.json, the charts and the table into results/<host>-<time>. Without options that takes a few minutes. With
+'network' first it runs whole networks instead, and the record is network.json.
 
 examples:
   scripts/run.sh                                     every layer, batches 10, 100 and 1000
@@ -17,12 +20,13 @@ examples:
   scripts/run.sh --data DIR                          on real images, IDX files in DIR
   scripts/run.sh --output DIR                        into a folder of your choice
   scripts/run.sh --resume DIR                        goes on with an interrupted run
-  build/release/convladder run --help                every option
+  scripts/run.sh network --network lenet72           a whole network
+  build/release/convladder run --help                every option, also 'convladder network --help'
 
 environment:
   CONVLADDER_NO_SETUP=1   do not look for missing packages
 
-exit status: that of 'convladder run' (0 every case that ran is verified, 1 a case failed, 3 bad input or nothing could
+exit status: that of the program (0 every case that ran is verified, 1 a case failed, 3 bad input or nothing could
 be written, 130 interrupted); 1 if something could not be installed, built or drawn.
 USAGE
 }
@@ -45,6 +49,9 @@ has_option() {
   return 1
 }
 
+command=run
+if [[ ${1:-} == network ]]; then command=network && shift; fi
+
 for argument in "$@"; do
   if [[ $argument == --help || $argument == -h ]]; then usage && exit; fi
 done
@@ -59,7 +66,7 @@ fi
 build_preset release convladder
 
 convladder="$root/build/release/convladder"
-if has_option --dry-run "$@"; then exec "$convladder" run "$@"; fi
+if has_option --dry-run "$@"; then exec "$convladder" "$command" "$@"; fi
 
 folder=$(folder_of "$@")
 arguments=("$@")
@@ -70,9 +77,9 @@ if [[ -z $folder ]]; then
 fi
 
 status=0
-"$convladder" run "${arguments[@]}" || status=$?
+"$convladder" "$command" "${arguments[@]}" || status=$?
 if ((status == 130)); then
-  [[ ! -f $folder/run.json ]] || echo "interrupted; to go on: scripts/run.sh --resume $folder" >&2
+  [[ $command != run || ! -f $folder/run.json ]] || echo "interrupted; to go on: scripts/run.sh --resume $folder" >&2
   exit 130
 fi
 ((status <= 1)) || exit "$status"
@@ -83,5 +90,5 @@ if ! $with_charts; then
 fi
 # With --benchmark_format the standard output belongs to Google Benchmark's format.
 if has_option --benchmark_format "$@"; then exec 3>&2; else exec 3>&1; fi
-/usr/bin/python3 "$root/scripts/charts.py" "$folder/run.json" --table >&3 || { ((status)) || status=1; }
+/usr/bin/python3 "$root/scripts/charts.py" "$folder/$command.json" --table >&3 || { ((status)) || status=1; }
 exit "$status"

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Checks run.json against its schema, and against the rules that a schema cannot say."""
+"""Checks run.json or network.json against its schema, and against the rules that a schema cannot say."""
 
 from __future__ import annotations
 
@@ -12,9 +12,11 @@ from typing import Any, Iterator, Optional, Sequence
 
 import jsonschema
 
-from convladder_charts.json_text import RecordError, one_line, read_json
+from convladder_charts import network_rules
+from convladder_charts.json_text import RecordError, is_of_networks, one_line, read_json
 
-SCHEMA = Path(__file__).resolve().parents[1] / "results" / "run.schema.json"
+SCHEMAS = Path(__file__).resolve().parents[1] / "results"
+_OF_LAYERS, _OF_NETWORKS = "run.schema.json", "network.schema.json"
 RELATIVE = 1e-9
 _MUST_HAVE_TIME = ("cpu", "cuda")
 _LADDER_TIMES = {"median_ns": "median", "low_ns": "low", "high_ns": "high"}
@@ -22,9 +24,9 @@ _LADDER_TIMES = {"median_ns": "median", "low_ns": "low", "high_ns": "high"}
 EXAMPLES = """\
 examples:
   scripts/validate_record.py results/host-20250101/run.json
-  scripts/validate_record.py results/*/run.json && echo all are good
+  scripts/validate_record.py results/*/*.json && echo all are good
 
-Prints one line per problem: file, place in the document, what is wrong.
+Which kind of record a file is says its "kind". Prints one line per problem: file, place in the document, what is wrong.
 exit status: 0 valid, 1 problems found, 2 usage."""
 
 Problem = tuple[str, str]
@@ -35,7 +37,8 @@ def main(arguments: Optional[Sequence[str]] = None) -> int:
     """Runs the command line; returns the exit status."""
     parser = argparse.ArgumentParser(description=__doc__, epilog=EXAMPLES, allow_abbrev=False,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("runs", type=Path, nargs="+", metavar="RUN.json", help="the record of a run")
+    parser.add_argument("runs", type=Path, nargs="+", metavar="RECORD.json",
+                        help="a run.json or a network.json")
     sys.stdout.reconfigure(errors="replace")
     lines = [line for path in parser.parse_args(arguments).runs for line in complaints(path)]
     for line in lines:
@@ -58,16 +61,23 @@ def problems(document: Any) -> list[Problem]:
 
 
 def _against_schema(document: Any) -> Iterator[Problem]:
-    validator = jsonschema.Draft7Validator(_schema())
+    validator = _validator(_OF_NETWORKS if is_of_networks(document) else _OF_LAYERS)
     for error in sorted(validator.iter_errors(document), key=lambda error: [str(part) for part in error.path]):
         deepest = jsonschema.exceptions.best_match([error])
         message = one_line(deepest.message)
         yield _place(deepest.absolute_path), message if len(message) <= 160 else message[:157] + "..."
 
 
-def _schema() -> Any:
+def _validator(name: str) -> Any:
+    """Of a schema in results/, which may refer to the other one by its file name."""
+    schemas = {f"{(SCHEMAS / one).as_uri()}": _schema(one) for one in (_OF_LAYERS, _OF_NETWORKS)}
+    base = (SCHEMAS / name).as_uri()
+    return jsonschema.Draft7Validator(schemas[base], resolver=jsonschema.RefResolver(base, schemas[base], schemas))
+
+
+def _schema(name: str) -> Any:
     """Without its $id: python3-jsonschema resolves a relative one against itself and then looks for it in the web."""
-    schema = json.loads(SCHEMA.read_text(encoding="utf-8"))
+    schema = json.loads((SCHEMAS / name).read_text(encoding="utf-8"))
     schema.pop("$id", None)
     return schema
 
@@ -79,6 +89,9 @@ def _place(path: Any) -> str:
 def _against_rules(document: Any) -> Iterator[Problem]:
     yield from _not_finite(document, "$")
     yield from _ids(document)
+    if is_of_networks(document):
+        yield from network_rules.problems(document)
+        return
     for index, case in enumerate(document["cases"]):
         yield from _case(case, f"$.cases[{index}]", document)
     for index, ladder in enumerate(document["ladders"]):

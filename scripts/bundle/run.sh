@@ -7,16 +7,19 @@ here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 usage() {
   cat <<'USAGE'
 usage: ./run.sh [options of 'convladder run']
+       ./run.sh network [options of 'convladder network']
 
-Runs the ladder on this machine and writes run.json, the charts and the table into results/<host>-<time>.
+Runs the ladder on this machine and writes run.json, the charts and the table into results/<host>-<time>; with
+'network' first it runs whole networks, and the record is network.json.
 
 examples:
   ./run.sh                                every layer, batches 10, 100 and 1000, on the CPU and a GPU if there is one
   ./run.sh --device cuda --batch 1000     on the GPU only
   ./run.sh --output DIR                   into a folder of your choice
+  ./run.sh network --network alexnet      where the time of a whole network goes
   ./convladder run --help                 every option
 
-exit status: that of 'convladder run'; 1 if the charts could not be drawn.
+exit status: that of the program; 1 if the charts could not be drawn.
 USAGE
 }
 
@@ -29,12 +32,14 @@ if ! "$here/convladder" --version >/dev/null 2>&1; then
   fi
 fi
 
+command=run
+if [[ ${1:-} == network ]]; then command=network && shift; fi
 folder=
 arguments=("$@")
 while (($#)); do
   case "$1" in
     --help | -h) usage && exit ;;
-    --dry-run) exec "$here/convladder" run "${arguments[@]}" ;;
+    --dry-run) exec "$here/convladder" "$command" "${arguments[@]}" ;;
     --output=* | --resume=*) folder="${1#*=}" ;;
     --output | --resume) folder="${2:-}" ;;
   esac
@@ -46,14 +51,14 @@ if [[ -z $folder ]]; then
 fi
 
 status=0
-"$here/convladder" run "${arguments[@]}" || status=$?
+"$here/convladder" "$command" "${arguments[@]}" || status=$?
 ((status <= 1)) || exit "$status"
 
 for python in "${PYTHON:-python3}" /usr/bin/python3; do
   if "$python" -c 'import matplotlib' >/dev/null 2>&1; then
-    "$python" -B "$here/scripts/charts.py" "$folder/run.json" --table || { ((status)) || status=1; }
+    "$python" -B "$here/scripts/charts.py" "$folder/$command.json" --table || { ((status)) || status=1; }
     exit "$status"
   fi
 done
-echo "run.sh: no charts: no Python 3 with matplotlib here; scripts/charts.py draws them from run.json anywhere" >&2
+echo "run.sh: no charts: no Python 3 with matplotlib here; scripts/charts.py draws them from $command.json anywhere" >&2
 exit "$status"

@@ -7,10 +7,9 @@ from typing import Sequence
 
 from convladder_charts.counted import CountedLadder, CountedRow, Figure, figures
 from convladder_charts.stage import Stage
-from convladder_charts.units import NONE, significant
+from convladder_charts.units import NONE, PREFIXES, significant
 
 SCALED = "≈ "
-_PREFIXES = ((1e9, "billion", "G"), (1e6, "million", "M"), (1e3, "thousand", "k"), (1.0, "", ""))
 
 
 @dataclass(frozen=True)
@@ -39,7 +38,7 @@ def scale_of(figure: Figure, ladder: CountedLadder) -> Scale:
     if figure.per:
         return Scale(1.0, figure.per, "")
     largest = max((figure.of(row) or 0.0 for row in ladder.counted), default=0.0)
-    divisor, word, symbol = next((one for one in _PREFIXES if largest >= one[0]), _PREFIXES[-1])
+    divisor, word, symbol = next((one for one in PREFIXES if largest >= one[0]), PREFIXES[-1])
     if figure.unit == "B":
         return Scale(divisor, f"{symbol}B", f"{symbol}B")
     return Scale(divisor, f"{word} {figure.unit}".strip(), symbol)

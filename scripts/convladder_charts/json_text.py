@@ -34,6 +34,11 @@ def read_json(path: Path) -> Any:
     return document
 
 
+def is_of_networks(document: Any) -> bool:
+    """Whether a document says of itself that it is a record of `convladder network`."""
+    return isinstance(document, dict) and document.get("kind") == "network"
+
+
 def constants(text: str) -> Iterator[tuple[int, int, str]]:
     """Line, column and text of each NaN or Infinity outside strings."""
     for match in _STRING_OR_CONSTANT.finditer(text):

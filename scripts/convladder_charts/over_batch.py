@@ -39,6 +39,13 @@ class Line:
     values: tuple[Optional[float], ...]
     low: tuple[Optional[float], ...]
     high: tuple[Optional[float], ...]
+    of_all: bool = False
+    """It stands for several stages, so it has the mark of none."""
+
+    @property
+    def mark(self) -> Mark:
+        """Its stage's, or a plain one."""
+        return Mark(INK, INK, "solid", "o") if self.of_all else mark_of(self.stage)
 
     @property
     def label(self) -> str:
@@ -76,33 +83,72 @@ class Measure(Protocol):
         """A value with its unit."""
 
 
+@dataclass(frozen=True)
+class Plot:
+    """One panel: what it is of, its lines, and why some of them have gaps."""
+
+    name: str
+    detail: str
+    lines: Sequence[Line]
+    measure: Measure
+    missing: str = ""
+
+
+class Block(Protocol):
+    """Something that stands below the panels, as wide as the page."""
+
+    def height(self, width: float) -> float:
+        """What it takes of the page."""
+
+    def draw(self, page: Page, top: float) -> None:
+        """Puts it there."""
+
+    def words(self) -> str:
+        """What it shows, for those who cannot see it."""
+
+
 def draw(record: Record, group: Group, measure: Measure, title: str) -> tuple[Page, str, str]:
     """The figure, its title and its description in words."""
-    panels = [(group.of_layer(layer), lines_of(group.of_layer(layer), measure)) for layer in group.layers]
     rows = [row for ladder in group.ladders for row in ladder.timed]
-    columns = 1 if len(panels) == 1 else 2
-    most = max(len(lines) for _, lines in panels)
-    width = 8.6 if columns == 1 else 11.6 if most <= _MANY else 13.4
     about = [f"{sampling(group, rows, measure.interval)}; {measure.note}", provenance(record, group)]
-    heading = Heading(title, [*about, *record.skipped_lines], record.warnings, width)
+    return compose(title, [*about, *record.skipped_lines], record.warnings, plots_of(group, measure))
+
+
+def plots_of(group: Group, measure: Measure) -> list[Plot]:
+    """A panel for each layer."""
+    return [Plot(ladders[0].layer_name, ladders[0].shape, lines_of(ladders, measure), measure, missing(ladders))
+            for ladders in map(group.of_layer, group.layers)]
+
+
+def compose(title: str, about: Sequence[str], warnings: Sequence[str], plots: Sequence[Plot],
+            blocks: Sequence[Block] = ()) -> tuple[Page, str, str]:
+    """Heading, panels in one or two columns, and the blocks below each other."""
+    columns = 1 if len(plots) == 1 else 2
+    most = max(len(plot.lines) for plot in plots)
+    width = 8.6 if columns == 1 and not blocks else 11.6 if most <= _MANY else 13.4
+    heading = Heading(title, about, warnings, width)
     plot_height = max(_SHORTEST_PLOT if columns == 2 else 3.4, (most + 2) * _LABEL_GAP)
-    notes = [_missing_note(ladders, width / columns - 2 * MARGIN) for ladders, _ in panels]
+    notes = [_note(plot.missing, width / columns - 2 * MARGIN) for plot in plots]
     cell_height = _PANEL_TOP + plot_height + _PANEL_BOTTOM + _NOTE_LINE * max(map(len, notes))
     cell_width = (width - 2 * MARGIN + _BETWEEN) / columns
-    page = Page(width, heading.height + math.ceil(len(panels) / columns) * cell_height)
+    blocks_top = heading.height + math.ceil(len(plots) / columns) * cell_height
+    page = Page(width, blocks_top + sum(block.height(width) for block in blocks))
     heading.draw(page)
     leader = _LEADER if most <= _MANY else 2 * _LEADER
-    label_width = _label_width([line for _, lines in panels for line in lines]) + leader
-    for index, (ladders, lines) in enumerate(panels):
+    label_width = _label_width([line for plot in plots for line in plot.lines]) + leader
+    for index, plot in enumerate(plots):
         left = MARGIN + index % columns * cell_width
         top = heading.height + index // columns * cell_height
-        plot = (left + _TICKS, top + _PANEL_TOP, cell_width - _BETWEEN - _TICKS - label_width, plot_height)
-        panel_title(page, left, top + 0.14, ladders[0].layer_name, ladders[0].shape)
-        _Panel(page, plot, (leader, label_width), measure, lines).draw()
+        frame = (left + _TICKS, top + _PANEL_TOP, cell_width - _BETWEEN - _TICKS - label_width, plot_height)
+        panel_title(page, left, top + 0.14, plot.name, plot.detail)
+        _Panel(page, frame, (leader, label_width), plot.measure, plot.lines).draw()
         for row, note in enumerate(notes[index]):
-            page.text(left, plot[1] + plot_height + 0.6 + row * _NOTE_LINE, note, fontsize=7.5, style="italic",
+            page.text(left, frame[1] + plot_height + 0.6 + row * _NOTE_LINE, note, fontsize=7.5, style="italic",
                       color=MUTED)
-    return page, title, " ".join(_in_words(panels, measure))
+    for block in blocks:
+        block.draw(page, blocks_top)
+        blocks_top += block.height(width)
+    return page, title, " ".join([*_in_words(plots), *(block.words() for block in blocks)])
 
 
 def lines_of(ladders: Sequence[Ladder], measure: Measure) -> list[Line]:
@@ -121,8 +167,7 @@ def lines_of(ladders: Sequence[Ladder], measure: Measure) -> list[Line]:
             last = max(batch for batch, value in zip(batches, values) if value is not None)
             remark = " (op)" if any(row.of == "op" for row in timed.values()) else ""
             remark += f", to {last}" if last < batches[-1] else ""
-            name = stage.title if stage.is_library else f"{stage.rung}  {stage.title}"
-            lines.append(Line(stage, name, remark, batches, values, low, high))
+            lines.append(Line(stage, stage.label, remark, batches, values, low, high))
     return lines
 
 
@@ -131,19 +176,23 @@ def _label_width(lines: Sequence[Line]) -> float:
     return min(max(widths, default=0.5), _LONGEST_LABEL) + 0.2
 
 
-def _missing_note(ladders: Sequence[Ladder], width: float) -> list[str]:
+def missing(ladders: Sequence[Ladder]) -> str:
     """Names the stages that have no time at some batch, so that a gap in a line is explained."""
-    missing: dict[str, dict[str, list[str]]] = {}
+    without: dict[str, dict[str, list[str]]] = {}
     for ladder in ladders:
         for row in ladder.rows:
             if not row.has_time:
-                batches = missing.setdefault(row.why_no_time, {}).setdefault(row.stage.title, [])
+                batches = without.setdefault(row.why_no_time, {}).setdefault(row.stage.title, [])
                 batches.append(str(ladder.batch))
-    if not missing:
-        return []
+    if not without:
+        return ""
     named = "; ".join(f"{why}: " + ", ".join(f"{stage} ({' '.join(batches)})" for stage, batches in stages.items())
-                      for why, stages in missing.items())
-    lines = wrapped(f"No time (at batch): {named}", 7.5, width)
+                      for why, stages in without.items())
+    return f"No time (at batch): {named}"
+
+
+def _note(text: str, width: float) -> list[str]:
+    lines = wrapped(text, 7.5, width) if text else []
     if len(lines) > _MOST_NOTE_LINES:
         lines = [*lines[: _MOST_NOTE_LINES - 1], lines[_MOST_NOTE_LINES - 1] + " …"]
     return [fitted(line, 7.5, width) for line in lines]
@@ -202,7 +251,7 @@ class _Panel:
                     guides: Sequence[tuple[str, float]]) -> None:
         """One label per line and guide in a column at the right, in the order in which the lines end."""
         room = self.label_width - self.leader - 0.1
-        ends = [(*line.end, _fitted_label(line, room), mark_of(line.stage)) for line in self.lines]
+        ends = [(*line.end, _fitted_label(line, room), line.mark) for line in self.lines]
         ends += [(self.batches[-1], value, label, None) for label, value in guides]
         wanted = [self.top + (1 - height_of(value)) * self.height for _, value, _, _ in ends]
         placed = spread(wanted, _LABEL_GAP, self.top, self.top + self.height)
@@ -231,7 +280,7 @@ def _fitted_label(line: Line, room: float) -> str:
 
 
 def _draw_line(axes: Axes, line: Line) -> None:
-    mark = mark_of(line.stage)
+    mark = line.mark
     values = [math.nan if value is None else value for value in line.values]
     library = line.stage.is_library
     axes.plot(line.batches, values, color=mark.edge, linestyle=mark.dash, linewidth=1.3 if library else 1.6,
@@ -244,10 +293,10 @@ def _draw_line(axes: Axes, line: Line) -> None:
                       capthick=1.0, zorder=3.5)
 
 
-def _in_words(panels: Sequence[tuple[Sequence[Ladder], Sequence[Line]]], measure: Measure) -> Iterator[str]:
+def _in_words(plots: Sequence[Plot]) -> Iterator[str]:
     """The chart for those who cannot see it: each line's values."""
-    for ladders, lines in panels:
-        for line in lines:
-            points = ", ".join(f"{measure.words(value)} at batch {batch}"
+    for plot in plots:
+        for line in plot.lines:
+            points = ", ".join(f"{plot.measure.words(value)} at batch {batch}"
                                for batch, value in zip(line.batches, line.values) if value is not None)
-            yield f"{ladders[0].layer_name}, {line.label}: {points}."
+            yield f"{plot.name}, {line.label}: {points}."

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Optional
 
 from convladder_charts import counted
+from convladder_charts.about import About, about, fact, hardware
 from convladder_charts.counted import CountedGroup
 from convladder_charts.json_text import Node, RecordError, read_json
 from convladder_charts.stage import Stage, optional, printable, shape_text, stages_of
@@ -109,16 +110,9 @@ class Group:
 
 
 @dataclass(frozen=True)
-class Record:
+class Record(About):
     """A run, ready to be drawn."""
 
-    host: str
-    cpu: str
-    commit: str
-    data: str
-    program: str
-    date: str
-    warnings: tuple[str, ...]
     groups: tuple[Group, ...]
     counted: tuple[CountedGroup, ...] = ()
 
@@ -136,22 +130,20 @@ class Record:
 
 def load(path: Path) -> Record:
     """Reads and checks a run.json. Raises RecordError."""
-    root = Node(read_json(path), path)
+    return read(Node(read_json(path), path))
+
+
+def read(root: Node) -> Record:
+    """The record in the document of a run.json. Raises RecordError."""
     _check_is_run(root)
     context = root.field("context")
     stages = stages_of(root.field("variants"))
     cases = {case.field("id").text(): case for case in root.field("cases").items()}
     return Record(
-        host=printable(context.field("host").field("name").text()),
-        cpu=_cpu(context.field("cpu")),
-        commit=_commit(context.field("program")),
-        data=_data(context.field("dataset")),
-        program=_program(context.field("program")),
-        date=printable(context.field("date").text()),
-        warnings=_warnings(root, len(cases)),
+        **about(root),
         groups=_groups(root.field("ladders"), stages, cases, context),
-        counted=counted.groups_of(cases.values(), stages, lambda device, key: _fact(device, key, context),
-                                  lambda device: _hardware(device, context)),
+        counted=counted.groups_of(cases.values(), stages, lambda device, key: fact(device, key, context),
+                                  lambda device: hardware(device, context)),
     )
 
 
@@ -164,40 +156,6 @@ def _check_is_run(root: Node) -> None:
         raise version.wrong(f"schema version \"{SCHEMA_VERSION}\"")
 
 
-def _cpu(cpu: Node) -> str:
-    threads = cpu.field("threads").integer()
-    return f"{printable(cpu.field('model').text())}, {threads} thread{'' if threads == 1 else 's'}"
-
-
-def _commit(program: Node) -> str:
-    commit = printable(program.field("commit").text()[:9]) or "unknown"
-    return commit + (" (dirty)" if program.field("dirty").boolean() else "")
-
-
-def _data(dataset: Node) -> str:
-    name = printable(dataset.field("name").text())
-    size = f"{dataset.field('height').integer()}×{dataset.field('width').integer()}"
-    return f"{name}, {dataset.field('images').integer()} images {size}"
-
-
-def _program(program: Node) -> str:
-    parts = ("name", "version", "build_type", "compiler")
-    name, version, build_type, compiler = (printable(program.field(part).text()) for part in parts)
-    return f"{name} {version}, {build_type} build, {compiler}"
-
-
-def _warnings(root: Node, recorded: int) -> tuple[str, ...]:
-    """What a reader must know before believing a figure."""
-    warnings = []
-    if not root.field("complete").boolean():
-        planned = root.field("planned").items() if "planned" in root.value else []
-        known = f"{recorded} of {len(planned)}" if planned else f"{recorded}"
-        warnings.append(f"incomplete run: {known} cases recorded")
-    if root.field("context").field("program").field("sanitized").boolean():
-        warnings.append("sanitized build: its times say nothing about speed")
-    return tuple(warnings)
-
-
 def _groups(ladders: Node, stages: dict[tuple[str, str], Stage], cases: dict[str, Node],
             context: Node) -> tuple[Group, ...]:
     """Measured before predicted, GPU before CPU before others: the first group gets the plain file names."""
@@ -207,29 +165,9 @@ def _groups(ladders: Node, stages: dict[tuple[str, str], Stage], cases: dict[str
         members.setdefault(key, []).append(_ladder(node, key[1], stages, cases))  # type: ignore[arg-type]
     order = sorted(members, key=lambda key: (key[2] != "measured", _REAL_DEVICES.get(key[0], 2)))
     return tuple(
-        Group(printable(device), printable(family), printable(kind), _hardware(device, context),
+        Group(printable(device), printable(family), printable(kind), hardware(device, context),
               tuple(members[device, family, kind]))
         for device, family, kind in order)
-
-
-def _hardware(device: str, context: Node) -> str:
-    """What the times were taken on: the model, and for a CPU the threads."""
-    cpu = _cpu(context.field("cpu"))
-    if device == "cpu":
-        return cpu
-    name = _fact(device, "name", context) or _fact(device, "model", context)
-    if name:
-        return printable(name)
-    return f"device {printable(device)} on {cpu}"
-
-
-def _fact(device: str, key: str, context: Node) -> Optional[str]:
-    """What the record says of a device under a key."""
-    for node in context.field("devices").items():
-        facts = node.field("facts")
-        if node.field("kind").text() == device and isinstance(facts.value, dict) and key in facts.value:
-            return facts.field(key).text()
-    return None
 
 
 def _ladder(node: Node, family: str, stages: dict[tuple[str, str], Stage], cases: dict[str, Node]) -> Ladder:

@@ -24,11 +24,18 @@ class Stage:
     title: str
     twin: int = 0
     """How many stages of the family with the same rung come before it."""
+    is_choice: bool = False
+    """Several variants, one for each layer of a network: its rung is no rung and only gives it a mark."""
 
     @property
     def is_library(self) -> bool:
         """Libraries have no rung: they are the ladder's ceiling."""
         return self.rung is None
+
+    @property
+    def label(self) -> str:
+        """The title, behind its rung if it stands on one."""
+        return self.title if self.is_library or self.is_choice else f"{self.rung}  {self.title}"
 
 
 def printable(text: str, longest: int = LONGEST_NAME) -> str:

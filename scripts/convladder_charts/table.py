@@ -2,57 +2,54 @@
 
 from __future__ import annotations
 
-import re
-import unicodedata
 from typing import Iterable, Union
 
 from convladder_charts.counted import CountedGroup, CountedLadder, CountedRow, figures
 from convladder_charts.counted_text import SCALED, images_line, label, scale_of, stage_name
 from convladder_charts.page import sampling
 from convladder_charts.record import Group, Ladder, Record, Row
+from convladder_charts.table_text import WIDTH, cut, escaped, markdown_row, pad, wrapped
 from convladder_charts.units import NONE, Unit, percent, ratio, significant, unit_for
 
-WIDTH = 100
 _COLUMNS = ("median", "interval", "of", "GFLOP/s", "× prev", "× base", "% of lib")
 _WIDTHS = (8, 19, 7, 8, 8, 8, 9)
 _STAGE_WIDTH = WIDTH - sum(_WIDTHS) - 2
 _COUNTED_WIDTH = 14
 _COUNTED_STAGE_WIDTH = WIDTH - _COUNTED_WIDTH * len(figures()) - 2
-_MARKDOWN_SPECIAL = re.compile(r"([\\`*_{}\[\]<>|#~$&!])")
 
 
 def plain(record: Record) -> str:
     """For the terminal; every line fits `WIDTH` columns."""
-    lines = [part for line in _about(record) for part in _wrapped(line)]
+    lines = [part for line in _about(record) for part in wrapped(line)]
     for group in record.drawn:
         for ladder in group.ladders:
             unit = _unit(ladder)
-            lines += ["", _cut(f"{_heading(group, ladder)} · {group.kind} times in {unit.name}", WIDTH)]
-            lines.append("  " + _pad("stage", _STAGE_WIDTH) + _aligned(_COLUMNS))
+            lines += ["", cut(f"{_heading(group, ladder)} · {group.kind} times in {unit.name}", WIDTH)]
+            lines.append("  " + pad("stage", _STAGE_WIDTH) + _aligned(_COLUMNS))
             for row in ladder.rows:
                 lines += _plain_row(row, unit)
-    lines += ["", *_wrapped(_legend(record))]
+    lines += ["", *wrapped(_legend(record))]
     for group in record.counted:
         for ladder in group.ladders:
             lines += ["", *_plain_counters(group, ladder)]
-        lines += ["", *_wrapped(_counted_legend(group))]
+        lines += ["", *wrapped(_counted_legend(group))]
     return "\n".join(line.rstrip() for line in lines) + "\n"
 
 
 def markdown(record: Record) -> str:
     """GitHub-flavoured Markdown."""
-    lines = ["# Convolution ladder", "", *(f"- {_escaped(line)}" for line in _about(record)), "",
-             _escaped(_legend(record))]
+    lines = ["# Convolution ladder", "", *(f"- {escaped(line)}" for line in _about(record)), "",
+             escaped(_legend(record))]
     for group in record.drawn:
-        lines += ["", f"## {_escaped(group.device)} ({_escaped(group.hardware)}), {_escaped(group.kind)}"]
+        lines += ["", f"## {escaped(group.device)} ({escaped(group.hardware)}), {escaped(group.kind)}"]
         for ladder in group.ladders:
-            lines += ["", f"### {_escaped(_heading(group, ladder))}", "", *_markdown_table(ladder)]
+            lines += ["", f"### {escaped(_heading(group, ladder))}", "", *_markdown_table(ladder)]
     for group in record.counted:
-        lines += ["", f"## {_escaped(group.device)} ({_escaped(group.hardware)}), counted", "",
-                  _escaped(_counted_legend(group))]
+        lines += ["", f"## {escaped(group.device)} ({escaped(group.hardware)}), counted", "",
+                  escaped(_counted_legend(group))]
         for ladder in group.ladders:
-            lines += ["", f"### {_escaped(_heading(group, ladder))}", "",
-                      _escaped(images_line(ladder).capitalize() + "."), "", *_markdown_counters(ladder)]
+            lines += ["", f"### {escaped(_heading(group, ladder))}", "",
+                      escaped(images_line(ladder).capitalize() + "."), "", *_markdown_counters(ladder)]
     return "\n".join(lines) + "\n"
 
 
@@ -106,9 +103,9 @@ def _figures(row: Row, unit: Unit) -> list[list[str]]:
 
 
 def _plain_row(row: Row, unit: Unit) -> Iterable[str]:
-    name = "  " + _pad(_cut(_name(row), _STAGE_WIDTH - 1), _STAGE_WIDTH)
+    name = "  " + pad(cut(_name(row), _STAGE_WIDTH - 1), _STAGE_WIDTH)
     if not row.has_time:
-        return [name + "  " + _cut(row.why_no_time, WIDTH - _STAGE_WIDTH - 4)]
+        return [name + "  " + cut(row.why_no_time, WIDTH - _STAGE_WIDTH - 4)]
     first, *more = _figures(row, unit)
     return [name + _aligned(first), *("  " + " " * _STAGE_WIDTH + _aligned(cells) for cells in more)]
 
@@ -116,14 +113,14 @@ def _plain_row(row: Row, unit: Unit) -> Iterable[str]:
 def _markdown_table(ladder: Ladder) -> list[str]:
     unit = _unit(ladder)
     headings = ["stage", f"median ({unit.name})", f"interval ({unit.name})", *_COLUMNS[2:], "status"]
-    lines = [_markdown_row(headings), "|:--|--:|--:|:--|--:|--:|--:|--:|:--|"]
+    lines = [markdown_row(headings), "|:--|--:|--:|:--|--:|--:|--:|--:|:--|"]
     for row in ladder.rows:
-        name = _escaped(_name(row))
+        name = escaped(_name(row))
         if not row.has_time:
-            lines.append(_markdown_row([name, *[NONE] * len(_COLUMNS), _escaped(row.why_no_time)]))
+            lines.append(markdown_row([name, *[NONE] * len(_COLUMNS), escaped(row.why_no_time)]))
             continue
         for index, cells in enumerate(_figures(row, unit)):
-            lines.append(_markdown_row([name if index == 0 else "", *cells, row.status if index == 0 else ""]))
+            lines.append(markdown_row([name if index == 0 else "", *cells, row.status if index == 0 else ""]))
     return lines
 
 
@@ -140,33 +137,25 @@ def _counter_cells(row: CountedRow, ladder: CountedLadder) -> list[str]:
 
 def _plain_counters(group: CountedGroup, ladder: CountedLadder) -> list[str]:
     heading = f"{_heading(group, ladder)} · {images_line(ladder)}"
-    columns = "".join(_pad(figure.heading, _COUNTED_WIDTH, right=True) for figure in figures())
-    lines = [*_wrapped(heading), "  " + _pad("stage", _COUNTED_STAGE_WIDTH) + columns]
+    columns = "".join(pad(figure.heading, _COUNTED_WIDTH, right=True) for figure in figures())
+    lines = [*wrapped(heading), "  " + pad("stage", _COUNTED_STAGE_WIDTH) + columns]
     for row in ladder.rows:
-        name = "  " + _pad(_cut(stage_name(row.stage), _COUNTED_STAGE_WIDTH - 1), _COUNTED_STAGE_WIDTH)
+        name = "  " + pad(cut(stage_name(row.stage), _COUNTED_STAGE_WIDTH - 1), _COUNTED_STAGE_WIDTH)
         if row.counters is None:
-            lines.append(name + "  " + _cut(row.why_not_counted, WIDTH - _COUNTED_STAGE_WIDTH - 4))
+            lines.append(name + "  " + cut(row.why_not_counted, WIDTH - _COUNTED_STAGE_WIDTH - 4))
         else:
-            lines.append(name + "".join(_pad(cell, _COUNTED_WIDTH, right=True) for cell in _counter_cells(row, ladder)))
+            lines.append(name + "".join(pad(cell, _COUNTED_WIDTH, right=True) for cell in _counter_cells(row, ladder)))
     return lines
 
 
 def _markdown_counters(ladder: CountedLadder) -> list[str]:
-    lines = [_markdown_row(["stage", *(f"{figure.name} {figure.per}".strip() for figure in figures()), "status"]),
+    lines = [markdown_row(["stage", *(f"{figure.name} {figure.per}".strip() for figure in figures()), "status"]),
              "|:--|" + "--:|" * len(figures()) + ":--|"]
     for row in ladder.rows:
         cells = _counter_cells(row, ladder) if row.counters else [NONE] * len(figures())
-        lines.append(_markdown_row([_escaped(stage_name(row.stage)), *cells,
-                                    row.status if row.counters else _escaped(row.why_not_counted)]))
+        lines.append(markdown_row([escaped(stage_name(row.stage)), *cells,
+                                    row.status if row.counters else escaped(row.why_not_counted)]))
     return lines
-
-
-def _markdown_row(cells: Iterable[str]) -> str:
-    return "| " + " | ".join(cells) + " |"
-
-
-def _escaped(text: str) -> str:
-    return _MARKDOWN_SPECIAL.sub(r"\\\1", text)
 
 
 def _aligned(cells: Iterable[str]) -> str:
@@ -174,34 +163,5 @@ def _aligned(cells: Iterable[str]) -> str:
     padded = []
     for column, width, cell in zip(_COLUMNS, _WIDTHS, cells):
         word = column == "of"
-        padded.append("  " + _pad(cell, width - 2) if word else _pad(_cut(cell, width - 1), width, right=True))
+        padded.append("  " + pad(cell, width - 2) if word else pad(cut(cell, width - 1), width, right=True))
     return "".join(padded)
-
-
-def _columns(text: str) -> int:
-    """Terminal columns: wide characters take two, combining ones none."""
-    return sum(0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in text)
-
-
-def _pad(text: str, width: int, right: bool = False) -> str:
-    space = " " * max(width - _columns(text), 0)
-    return space + text if right else text + space
-
-
-def _cut(text: str, width: int) -> str:
-    if _columns(text) <= width:
-        return text
-    while _columns(text) > width - 1:
-        text = text[:-1]
-    return text + "…"
-
-
-def _wrapped(text: str) -> list[str]:
-    lines = [""]
-    for word in text.split():
-        longer = f"{lines[-1]} {word}".strip()
-        if _columns(longer) <= WIDTH:
-            lines[-1] = longer
-        else:
-            lines.append(word)
-    return lines

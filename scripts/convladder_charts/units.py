@@ -9,6 +9,8 @@ from typing import Iterable, Optional, Sequence
 
 NONE = "–"
 _UNITS = ((1e9, "s"), (1e6, "ms"), (1e3, "µs"), (1.0, "ns"))
+PREFIXES = ((1e9, "billion", "G"), (1e6, "million", "M"), (1e3, "thousand", "k"), (1.0, "", ""))
+"""Divisor, word and symbol of counts."""
 _SMALLEST = 0.1
 _LARGEST = 1e5
 
@@ -52,6 +54,17 @@ def significant(value: float, digits: int = 3) -> str:
         return f"{value:.0f}"
     text = format(Decimal(f"{value:#.{digits}g}"), "f")
     return text.rstrip(".") if "." in text else text
+
+
+def prefix_for(largest: float) -> tuple[float, str]:
+    """What counts are divided by, and how that is called."""
+    return next(((divisor, word) for divisor, word, _ in PREFIXES if largest >= divisor), (1.0, ""))
+
+
+def count(value: float) -> str:
+    """A number of things: 1.41 M, 336."""
+    divisor, _, symbol = next((prefix for prefix in PREFIXES if value >= prefix[0]), PREFIXES[-1])
+    return f"{significant(value / divisor)} {symbol}".strip()
 
 
 def ratio(value: Optional[float]) -> str:

@@ -12,7 +12,7 @@ from typing import Any, Callable
 import pytest
 
 from conftest import BATCHES, CPU_STAGES, CUDA_STAGES, LAYERS, LIBRARIES, SCRIPTS, RecordMaker, name_of
-from convladder_charts import labels, ladder, record, style, table, units
+from convladder_charts import labels, ladder, record, style, table, table_text, units
 
 CHARTS = ["ladder", "time_over_batch", "throughput_over_batch"]
 NO_TIME = ("of", "median_ns", "low_ns", "high_ns", "gflop_per_s", "layer_median_ns", "x_previous", "x_baseline",
@@ -124,7 +124,7 @@ def test_the_table_fits_the_terminal(run: dict[str, Any], written: Callable[[Any
     run["context"]["cpu"]["model"] = "A processor with a name " * 20
     shown = charts(written(run), "--table", "--format", "svg").stdout.split("\n/")[0]
     lines = shown.splitlines()
-    assert max(map(table._columns, lines)) <= 100
+    assert max(map(table_text.columns, lines)) <= 100
     assert sum(line.startswith("cpu · ") for line in lines) == len(LAYERS) * len(BATCHES)
     assert sum("Compile-time constants" in line for line in lines) == len(LAYERS) * len(BATCHES)
     first = next(one for one in run["ladders"] if one["device"] == "cpu")["rows"][5]

@@ -143,7 +143,7 @@ def test_the_tables_hold_them_too(written: Written) -> None:
     path = written(document)
     done = charts(path, "--table", "--format", "svg")
     shown = done.stdout.split("\n/")[0]
-    assert max(map(table._columns, shown.splitlines())) <= 100
+    assert max(map(table_text.columns, shown.splitlines())) <= 100
     row = [line.split() for line in shown.splitlines() if "Compile-time constants" in line]
     assert [cells[3:5] + cells[-3:] for cells in row] == [["3.33", "6.00", "≈", "19.0", "MB"]] * 2
     assert "Example GPU X" in shown and "Counted in PTX, not timed" in " ".join(shown.split())

@@ -1,0 +1,52 @@
+"""Text in the columns of a terminal, and in Markdown."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from typing import Iterable
+
+WIDTH = 100
+_MARKDOWN_SPECIAL = re.compile(r"([\\`*_{}\[\]<>|#~$&!])")
+
+
+def markdown_row(cells: Iterable[str]) -> str:
+    """A row of a table."""
+    return "| " + " | ".join(cells) + " |"
+
+
+def escaped(text: str) -> str:
+    """A text without meaning to Markdown."""
+    return _MARKDOWN_SPECIAL.sub(r"\\\1", text)
+
+
+def columns(text: str) -> int:
+    """Terminal columns: wide characters take two, combining ones none."""
+    return sum(0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in text)
+
+
+def pad(text: str, width: int, right: bool = False) -> str:
+    """Spaces to fill a column, after the text or before it."""
+    space = " " * max(width - columns(text), 0)
+    return space + text if right else text + space
+
+
+def cut(text: str, width: int) -> str:
+    """The text, cut with an ellipsis if it is too wide."""
+    if columns(text) <= width:
+        return text
+    while columns(text) > width - 1:
+        text = text[:-1]
+    return text + "…"
+
+
+def wrapped(text: str) -> list[str]:
+    """Lines that fit the terminal, broken between words."""
+    lines = [""]
+    for word in text.split():
+        longer = f"{lines[-1]} {word}".strip()
+        if columns(longer) <= WIDTH:
+            lines[-1] = longer
+        else:
+            lines.append(word)
+    return lines
