@@ -88,7 +88,8 @@ def test_a_network_of_ones_own_with_colour_and_more_outputs(tmp_path: Path) -> N
     network = tmp_path / "own.json"
     network.write_text(json.dumps({
         "name": "own", "title": "t", "input": {"channels": 3, "height": 20, "width": 24}, "layers": [
-            {"name": "c", "type": "convolution", "out_channels": 4, "kernel": 5, "stride": 2, "padding": 2, "bias": True},
+            {"name": "c", "type": "convolution", "out_channels": 4, "kernel": 5, "stride": 2, "padding": 2,
+             "bias": True},
             {"name": "r", "type": "relu"},
             {"name": "f", "type": "fully_connected", "out_features": 100}]}))
     done = run("train", "--network", network, "--images", 200, "--epochs", 1, "--output", tmp_path / "x")
@@ -112,7 +113,8 @@ BAD = {
     "learning rate": (["--learning-rate", "nan"], "--learning-rate"),
     "no folder": (["--data", "/nowhere"], "/nowhere"),
     "no folder to write to": (["--images", "64", "--epochs", "1", "--output", "/nowhere/x"], "cannot write /nowhere/x"),
-    "a full disk": (["--images", "64", "--epochs", "1", "--output", "/dev/full"], "cannot write /dev/full: No space left on device"),
+    "a full disk": (["--images", "64", "--epochs", "1", "--output", "/dev/full"],
+                    "cannot write /dev/full: No space left on device"),
 }
 
 

@@ -13,7 +13,7 @@
 #include "expect_error.hpp"
 
 #if CONVLADDER_HAS_ONEDNN
-#include "network/training/onednn_network.hpp"
+#include "network/training/onednn_network.hpp"  // the only one that needs the library's headers
 #endif
 
 namespace convladder {
@@ -23,6 +23,18 @@ Network network_of(const std::string& input, const std::string& layers) {
   return parse_network(fmt::format(R"({{"name": "tiny", "title": "t", "input": {}, "layers": [{}]}})", input, layers),
                        "tiny.json");
 }
+
+const Network& small_network() {
+  static const Network network =
+      network_of(R"({"channels": 1, "height": 28, "width": 28})",
+                 R"({"name": "conv1", "type": "convolution", "out_channels": 4, "kernel": 5, "stride": 2},
+         {"name": "relu1", "type": "relu"},
+         {"name": "fc1", "type": "fully_connected", "out_features": 10, "bias": true},
+         {"name": "softmax", "type": "softmax"})");
+  return network;
+}
+
+#if CONVLADDER_HAS_ONEDNN
 
 /// Every kind of layer, strides, padding, groups and biases; odd sizes.
 const Network& every_layer() {
@@ -39,18 +51,6 @@ const Network& every_layer() {
          {"name": "softmax", "type": "softmax"})");
   return network;
 }
-
-const Network& small_network() {
-  static const Network network =
-      network_of(R"({"channels": 1, "height": 28, "width": 28})",
-                 R"({"name": "conv1", "type": "convolution", "out_channels": 4, "kernel": 5, "stride": 2},
-         {"name": "relu1", "type": "relu"},
-         {"name": "fc1", "type": "fully_connected", "out_features": 10, "bias": true},
-         {"name": "softmax", "type": "softmax"})");
-  return network;
-}
-
-#if CONVLADDER_HAS_ONEDNN
 
 using Values = std::vector<double>;
 
