@@ -10,16 +10,17 @@
 namespace convladder {
 namespace {
 
+constexpr int kStep = 512;   // inputs with sums of their own: chains stay short, vectorised or not
 constexpr int kOutputs = 4;  // dot products at once
 
-/// The dot products of `input` with `count` <= kOutputs rows of weights.
-void dot_products(const float* input, const float* weights, int inputs, int count, float* sums) {
+/// The dot products over `length` of the `inputs` elements of `input` and of `count` <= kOutputs rows of weights.
+void dot_products(const float* input, const float* weights, int inputs, int length, int count, float* sums) {
   if (count < kOutputs) {
     for (int o = 0; o < count; ++o) {
       const float* const row = weights + static_cast<std::size_t>(o) * inputs;
       float sum = 0;
 #pragma omp simd reduction(+ : sum)
-      for (int i = 0; i < inputs; ++i) sum += row[i] * input[i];
+      for (int i = 0; i < length; ++i) sum += row[i] * input[i];
       sums[o] = sum;
     }
     return;
@@ -33,7 +34,7 @@ void dot_products(const float* input, const float* weights, int inputs, int coun
   float sum2 = 0;
   float sum3 = 0;
 #pragma omp simd reduction(+ : sum0, sum1, sum2, sum3)
-  for (int i = 0; i < inputs; ++i) {
+  for (int i = 0; i < length; ++i) {
     sum0 += row0[i] * input[i];
     sum1 += row1[i] * input[i];
     sum2 += row2[i] * input[i];
@@ -53,8 +54,13 @@ void fully_connected(const OperatorShape& shape, const OperatorTensors& tensors)
     const int count = std::min(kOutputs, outputs - first);
     const float* const weights = tensors.weights + static_cast<std::size_t>(first) * inputs;
     for (int image = 0; image < shape.batch; ++image) {
-      float sums[kOutputs];
-      dot_products(tensors.input + static_cast<std::size_t>(image) * inputs, weights, inputs, count, sums);
+      const float* const input = tensors.input + static_cast<std::size_t>(image) * inputs;
+      float sums[kOutputs] = {};
+      for (int step = 0; step < inputs; step += kStep) {
+        float parts[kOutputs] = {};
+        dot_products(input + step, weights + step, inputs, std::min(kStep, inputs - step), count, parts);
+        for (int o = 0; o < kOutputs; ++o) sums[o] += parts[o];
+      }
       float* const output = tensors.output + static_cast<std::size_t>(image) * outputs + first;
       for (int o = 0; o < count; ++o) output[o] = sums[o] + (shape.has_bias ? tensors.bias[first + o] : 0.0F);
     }
