@@ -44,6 +44,7 @@ class PublishedOpTimes:
         """Names at the left, markers on the axis, figures at the right."""
         panel_title(page, MARGIN, top + 0.14, "Published op times",
                     "measured by others, on the devices named and not on this run's")
+        self._legend(page, top + 0.14)
         stages = [(name, figures) for name, figures in self.rows if figures]
         names = min(max(text_inches(name, _SIZE) for name, _ in stages), _LONGEST_NAME)
         values = min(max(text_inches(_figures(figures), _SIZE) for _, figures in stages), _LONGEST_FIGURES)
@@ -74,6 +75,15 @@ class PublishedOpTimes:
                 if one.what == "op time":
                     axes.plot([_nanoseconds(one)], [index + 0.5], marker=self._marker(one.layer), markersize=5,
                               markerfacecolor="white", markeredgecolor=INK, linestyle="none")
+
+    def _legend(self, page: Page, middle: float) -> None:
+        """Which marker is which layer, at the right."""
+        left = page.width - MARGIN - sum(text_inches(layer, _SIZE) + 0.36 for layer in self.layers)
+        for layer in self.layers:
+            page.line([(left + 0.06, middle)], marker=self._marker(layer), markersize=5, markerfacecolor="white",
+                      markeredgecolor=INK, linestyle="none")
+            page.text(left + 0.16, middle, layer, fontsize=_SIZE)
+            left += text_inches(layer, _SIZE) + 0.36
 
     def _marker(self, layer: str) -> str:
         return _MARKERS[self.layers.index(layer) % len(_MARKERS)]
