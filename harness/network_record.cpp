@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "harness/case_json.hpp"
 #include "harness/environment.hpp"
 #include "harness/errors.hpp"
@@ -86,6 +88,20 @@ ordered_json published_json(const NetworkCase& planned) {
   return list;
 }
 
+/// The variants that appear in the plan, in ladder order.
+ordered_json variants_json(const std::vector<NetworkCase>& plan) {
+  ordered_json list = ordered_json::array();
+  for (const RegisteredVariant& registered : registered_variants()) {
+    const auto appears = [&registered](const NetworkCase& planned) {
+      return std::ranges::any_of(planned.choice.convolutions, [&registered](const auto& chosen) {
+        return chosen.second.variant == registered.variant;
+      });
+    };
+    if (std::ranges::any_of(plan, appears)) list.push_back(variant_json(registered.info));
+  }
+  return list;
+}
+
 ordered_json shape_json(const ActivationShape& shape) { return {shape.channels, shape.height, shape.width}; }
 
 }  // namespace
@@ -136,6 +152,7 @@ NetworkRecord::NetworkRecord(const std::filesystem::path& folder, const NetworkO
            {"kind", "network"},
            {"complete", false},
            {"context", std::move(context)},
+           {"variants", variants_json(plan)},
            {"networks", ordered_json::array()},
            {"published", std::move(published)},
            {"planned", std::move(planned_ids)},

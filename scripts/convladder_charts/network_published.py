@@ -8,14 +8,17 @@ from typing import Optional, Sequence
 from convladder_charts.network_parts import UNKNOWN_DEVICE
 from convladder_charts.network_record import Published
 from convladder_charts.page import MARGIN, Page, panel_title, rule
-from convladder_charts.style import INK, MUTED, fitted
+from convladder_charts.style import INK, MUTED, fitted, text_inches
 from convladder_charts.units import duration, log_ticks, round_duration
 
 _ROW = 0.2
 _TOP = 0.42
 _BOTTOM = 0.55
-_NAMES = 4.7
-_VALUES = 2.5
+_SIZE = 8
+_LONGEST_NAME = 4.4
+_LONGEST_FIGURES = 3.6
+_INDENT = 0.12
+_GAP = 0.2
 _SECONDS = {"s": 1e9, "ms": 1e6}
 _MARKERS = ("o", "s", "^", "D", "v", "P")
 
@@ -41,7 +44,11 @@ class PublishedOpTimes:
         """Names at the left, markers on the axis, figures at the right."""
         panel_title(page, MARGIN, top + 0.14, "Published op times",
                     "measured by others, on the devices named and not on this run's")
-        left, right = MARGIN + _NAMES, page.width - MARGIN - _VALUES
+        self._legend(page, top + 0.14)
+        stages = [(name, figures) for name, figures in self.rows if figures]
+        names = min(max(text_inches(name, _SIZE) for name, _ in stages), _LONGEST_NAME)
+        values = min(max(text_inches(_figures(figures), _SIZE) for _, figures in stages), _LONGEST_FIGURES)
+        left, right = MARGIN + _INDENT + names + _GAP, page.width - MARGIN - values - _GAP
         axes = page.axes(left, top + _TOP, right - left, _ROW * len(self.rows))
         times = [_nanoseconds(one) for _, figures in self.rows for one in figures if one.what == "op time"]
         low, high = min(times) * 0.7, max(times) * 1.4
@@ -58,16 +65,25 @@ class PublishedOpTimes:
         for index, (name, figures) in enumerate(self.rows):
             middle = top + _TOP + (index + 0.5) * _ROW
             if not figures:
-                page.text(MARGIN, middle, fitted(name, 8, page.width - 2 * MARGIN), fontsize=8, weight="bold",
+                page.text(MARGIN, middle, fitted(name, _SIZE, page.width - 2 * MARGIN), fontsize=_SIZE, weight="bold",
                           color=MUTED, bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.8})
                 rule(page, MARGIN, page.width - MARGIN, middle - _ROW / 2)
                 continue
-            page.text(MARGIN + 0.12, middle, fitted(name, 8, _NAMES - 0.22), fontsize=8)
-            page.text(right + 0.12, middle, fitted(_figures(figures), 8, _VALUES - 0.12), fontsize=8)
+            page.text(MARGIN + _INDENT, middle, fitted(name, _SIZE, names), fontsize=_SIZE)
+            page.text(right + _GAP, middle, fitted(_figures(figures), _SIZE, values), fontsize=_SIZE)
             for one in figures:
                 if one.what == "op time":
                     axes.plot([_nanoseconds(one)], [index + 0.5], marker=self._marker(one.layer), markersize=5,
                               markerfacecolor="white", markeredgecolor=INK, linestyle="none")
+
+    def _legend(self, page: Page, middle: float) -> None:
+        """Which marker is which layer, at the right."""
+        left = page.width - MARGIN - sum(text_inches(layer, _SIZE) + 0.36 for layer in self.layers)
+        for layer in self.layers:
+            page.line([(left + 0.06, middle)], marker=self._marker(layer), markersize=5, markerfacecolor="white",
+                      markeredgecolor=INK, linestyle="none")
+            page.text(left + 0.16, middle, layer, fontsize=_SIZE)
+            left += text_inches(layer, _SIZE) + 0.36
 
     def _marker(self, layer: str) -> str:
         return _MARKERS[self.layers.index(layer) % len(_MARKERS)]

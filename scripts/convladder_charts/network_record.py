@@ -209,7 +209,7 @@ class _Stages:
     """What a case's choice of variants is called and drawn as."""
 
     def __init__(self, root: Node, context: Node) -> None:
-        self.known = stages_of(root.field("variants")) if "variants" in root.value else {}
+        self.known = stages_of(root.field("variants"))
         self.families = {node.field("kind").text(): node.field("family").text()
                          for node in context.field("devices").items()}
         self.choices: dict[tuple[str, str], Stage] = {}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import statistics
-from typing import Any, Iterator
+from typing import Any, Iterator, Optional
 
 Problem = tuple[str, str]
 """A JSON path and what is wrong there."""
@@ -19,6 +19,8 @@ _NOTHING = {"total": None, "program": None, "accuracy": None, "profile": None, "
 def problems(document: Any) -> Iterator[Problem]:
     """Everything wrong with a document that fits the schema; ids are checked with those of other records."""
     networks = {one["name"]: one for one in document["networks"]}
+    families = {one["kind"]: one["family"] for one in document["context"]["devices"]}
+    described = {(one["family"], one["name"]) for one in document["variants"]}
     if len(networks) != len(document["networks"]):
         yield "$.networks", "a network is there twice"
     for index, case in enumerate(document["cases"]):
@@ -28,8 +30,17 @@ def problems(document: Any) -> Iterator[Problem]:
         expected = f"{case['device']}/{case['variants']}/{case['network']}/{case['batch']}"
         if case["id"] != expected:
             yield f"{place}.id", f"expected \"{expected}\", found \"{case['id']}\""
+        yield from _described(case, place, described, families.get(case["device"]))
         yield from _case(case, place)
         yield from _published(case, place, document["published"])
+
+
+def _described(case: Any, place: str, described: set[tuple[str, str]], family: Optional[str]) -> Iterator[Problem]:
+    """Every convolution's variant says in $.variants what it is."""
+    for index, step in enumerate(case["steps"]):
+        if step["type"] == "convolution" and (family, step["implementation"]) not in described:
+            yield f"{place}.steps[{index}].implementation", (
+                f"expected an entry in $.variants for \"{family}\" \"{step['implementation']}\"")
 
 
 def _case(case: Any, place: str) -> Iterator[Problem]:
@@ -56,8 +67,8 @@ def _case(case: Any, place: str) -> Iterator[Problem]:
 
 def _not_ok(case: Any, place: str) -> Iterator[Problem]:
     """It says why, and publishes nothing that was measured."""
-    if not case["reason"]:
-        yield f"{place}.reason", f"expected why the status is \"{case['status']}\""
+    if not (case["reason"] and case["reason"].isprintable()):
+        yield f"{place}.reason", f"expected in one line why the status is \"{case['status']}\""
     because = f"because the status is \"{case['status']}\""
     for name, nothing in _NOTHING.items():
         if case[name] != nothing:

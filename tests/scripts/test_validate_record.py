@@ -10,6 +10,7 @@ from typing import Any, Callable
 import pytest
 
 from conftest import CUDA_STAGES, LAYERS, SCRIPTS, RecordMaker, name_of
+from network_records import MIXED, NetworkRecordMaker
 from validate_record import problems
 
 Change = Callable[[dict[str, Any]], Any]
@@ -120,3 +121,101 @@ def test_each_problem_is_a_line_with_file_and_place(run: dict[str, Any], tmp_pat
     assert done.returncode == 1
     assert [line.split(": ")[:2] for line in done.stdout.splitlines()] == [
         [str(bad), "$.cases[0].session"], [str(bad), "$.cases[1].session"]]
+
+
+ONCE, COUNTED, FAILED = ("cases", 6), ("cases", 9), ("cases", 11)
+"""Of the record of networks: a case with a single pass, one that was counted, and one without a result."""
+NETWORK_RULES: dict[str, tuple[Change, str, str]] = {
+    "schema": (set_at(*CASE, "batch", to="ten"), "$.cases[0].batch", "'ten' is not of type 'integer'"),
+    "schema, unknown member": (set_at("ladders", to=[]), "$", "'ladders' was unexpected"),
+    "schema of runs, context": (set_at("context", "cpu", "cores", to="two"), "$.context.cpu.cores", "'two' is not"),
+    "schema of runs, counters": (set_at(*COUNTED, "steps", 0, "counters", "exact", to=1),
+                                 "$.cases[9].steps[0].counters.exact", "1 is not of type 'boolean'"),
+    "unknown status": (set_at(*CASE, "status", to="fine"), "$.cases[0].status", "'fine' is not one of"),
+    "unknown layer type": (set_at(*CASE, "steps", 0, "type", to="gelu"), "$.cases[0].steps[0].type", "'gelu'"),
+    "unique ids": (lambda run: run["cases"].append(run["cases"][0]), "$.cases[12].id", "already the id of $.cases[0]"),
+    "planned and done": (lambda run: run["planned"].append("cpu/x/y/1"), "$.planned[12]", "there is no case"),
+    "done and planned": (lambda run: run["planned"].pop(), "$.cases[11].id", "was not planned"),
+    "id of its parts": (set_at(*CASE, "variants", to="tile"), "$.cases[0].id", "expected \"cpu/tile/lenet72/10\""),
+    "network is described": (set_at("networks", 0, "name", to="lenet28"), "$.cases[0].network", "is not in $.networks"),
+    "networks once": (lambda run: run["networks"].append(run["networks"][0]), "$.networks", "there twice"),
+    "variants are described": (lambda run: run["variants"].pop(), "$.cases[2].steps[0].implementation",
+                               "expected an entry in $.variants for \"cpu\" \"onednn\""),
+    "published": (lambda run: run["published"].pop("lenet72/10"), "$.cases[0]", "expected \"lenet72/10\""),
+    "ok has no reason": (set_at(*CASE, "reason", to="why"), "$.cases[0].reason", "expected null"),
+    "not ok says why": (set_at(*FAILED, "reason", to=None), "$.cases[11].reason", "expected in one line why"),
+    "in one line": (set_at(*FAILED, "reason", to="a\nb"), "$.cases[11].reason", "expected in one line why"),
+    "not ok has no total": (set_at(*CASE, "status", to="incorrect"), "$.cases[0].total", "expected null"),
+    "not ok has no profile": (set_at(*CASE, "status", to="incorrect"), "$.cases[0].profile", "expected null"),
+    "not ok has no accuracy": (set_at(*CASE, "status", to="incorrect"), "$.cases[0].accuracy", "expected null"),
+    "not ok has no phases": (set_at(*CASE, "status", to="crashed"), "$.cases[0].phases", "expected none"),
+    "not ok has no layer times": (set_at(*CASE, "status", to="crashed"), "$.cases[0].steps[0].time", "neither time"),
+    "every step verified": (set_at(*CASE, "steps", 3, "verification", "passed", to=False),
+                            "$.cases[0].steps[3].verification", "\"conv2\" is not verified"),
+    "compared with something": (set_at(*CASE, "steps", 3, "verification", "compared_images", to=0),
+                                "$.cases[0].steps[3].verification", "compared with nothing"),
+    "a convolution": (set_at(*CASE, "steps", to=lambda steps: steps[1:3]), "$.cases[0].steps", "one convolution"),
+    "some images at once": (set_at(*CASE, "images_at_once", to=0), "$.cases[0].images_at_once", "1 to 10"),
+    "no more than the batch": (set_at(*CASE, "images_at_once", to=11), "$.cases[0].images_at_once", "1 to 10"),
+    "all steps timed": (set_at(*CASE, "steps", 1, "time", to=None), "$.cases[0].steps[1].time", "expected a time"),
+    "a sample for each pass": (set_at(*CASE, "steps", 1, "time", to=lambda time: {
+        **time, "samples": time["samples"] + [time["median"]] * 2}), "$.cases[0].steps[1].time.samples", "expected 9"),
+    "median of its samples": (set_at(*CASE, "total", "median", to=1), "$.cases[0].total.median", "as of its samples"),
+    "interval brackets": (set_at(*CASE, "total", "interval", "low", to=1e12), "$.cases[0].total.interval",
+                          "does not bracket"),
+    "level": (set_at(*CASE, "total", "interval", "level", to=95), "$.cases[0].total.interval.level", "up to 1"),
+    "finite": (set_at("networks", 0, "flop_per_image", to=float("inf")), "$.networks[0].flop_per_image", "beyond the"),
+    "steps within the pass": (set_at(*ONCE, "steps", 0, "time", to=lambda time: {
+        **time, "median": 1e12, "samples": [1e12]}), "$.cases[6].steps", "more than the pass"),
+    "phases within the pass": (set_at(*ONCE, "phases", 0, "time", to=lambda time: {
+        **time, "median": 1e12, "samples": [1e12]}), "$.cases[6].phases", "more than the pass"),
+    "a profile": (set_at(*CASE, "profile", to=None), "$.cases[0].profile", "expected an object"),
+    "counted or timed": (set_at(*COUNTED, "steps", 0, "counters", to=None), "$.cases[9].steps[0]", "time or counters"),
+    "counted, not timed": (lambda run: run["cases"][9]["steps"][0].update(time=run["cases"][0]["total"]),
+                           "$.cases[9].steps[0].time", "the pass has no time"),
+    "accuracy is the quotient": (set_at(*CASE, "accuracy", "value", to=0.79), "$.cases[0].accuracy.value", "(8 of 10)"),
+    "accuracy in its interval": (set_at(*CASE, "accuracy", "high", to=0.5), "$.cases[0].accuracy", "bracket"),
+    "no more right than there are": (set_at(*CASE, "accuracy", "correct", to=11), "$.cases[0].accuracy.correct",
+                                     "at most 10"),
+    "no more images than the batch": (set_at(*CASE, "accuracy", "of", to=11), "$.cases[0].accuracy.of", "at most"),
+    "close call of the batch": (set_at(*CASE, "within_rounding", 0, "image", to=10),
+                                "$.cases[0].within_rounding[0].image", "below 10"),
+    "close call of two classes": (set_at(*CASE, "within_rounding", 0, "found", to=9),
+                                  "$.cases[0].within_rounding[0].found", "class 3 or 5"),
+    "close call is close": (set_at(*CASE, "within_rounding", 0, "gap", to=1.0), "$.cases[0].within_rounding[0].gap",
+                            "more than rounding"),
+}
+
+
+def network_run() -> dict[str, Any]:
+    """Several passes, single ones with a choice by layer, counts, and a case without a result."""
+    maker = NetworkRecordMaker().add("lenet72", [10, 100]).add("lenet72", [1000], [MIXED, "onednn"], passes=1)
+    document = maker.add_counted("lenet72", 2).add_failed("lenet72", 10, "x", "timeout", "no answer").record()
+    document["cases"][0]["within_rounding"] = [{"image": 4, "reference": 3, "alternative": 5, "found": 5, "gap": 1e-9,
+                                                "rounding": 1e-7}]
+    return document
+
+
+def test_a_good_record_of_networks_has_no_problems(written: Callable[[Any], Path]) -> None:
+    document = network_run()
+    done = validate(written(document))
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    document["complete"] = False
+    document["planned"].append("cpu/later/lenet28/10")
+    assert problems(document) == []
+
+
+@pytest.mark.parametrize("change, place, what", NETWORK_RULES.values(), ids=NETWORK_RULES.keys())
+def test_network_rule(change: Change, place: str, what: str) -> None:
+    document = network_run()
+    change(document)
+    found = problems(document)
+    assert any(at == place and what in message for at, message in found), found[:5]
+
+
+def test_which_schema_a_record_needs_is_in_its_kind(run: dict[str, Any]) -> None:
+    document = network_run()
+    del document["kind"]
+    assert any("'ladders' is a required property" in message for _, message in problems(document))
+    run["kind"] = "network"
+    assert any("'networks' is a required property" in message for _, message in problems(run))
