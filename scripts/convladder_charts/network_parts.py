@@ -7,7 +7,7 @@ from typing import Callable, Optional, Sequence
 
 from convladder_charts.network_record import Case, Published
 
-_COPIES_IN = ("copy images to device", "copy weights to device")
+_COPIES_IN = ("copy images to pinned memory", "copy images to device", "copy weights to device")
 _COPIES_OUT = ("copy scores to host",)
 _NAMED_TYPES = ("convolution", "fully_connected", "max_pool")
 UNKNOWN_DEVICE = "device not named"
@@ -32,6 +32,11 @@ def _steps(wanted: Callable[[str], bool]) -> Callable[[Case], float]:
     return lambda case: sum(step.time.median for step in case.steps if step.time and wanted(step.type))
 
 
+def _beyond_layers(case: Case) -> float:
+    """What the host takes to launch the layers and to wait for them, less the layers' own time."""
+    return max(_phases("run layers", "synchronise")(case) - _steps(lambda kind: True)(case), 0.0)
+
+
 PARTS = (
     Part("copies in", "#D55E00", "", "white", _phases(*_COPIES_IN)),
     Part("convolution", "#0072B2", "", "white", _steps(lambda kind: kind == "convolution")),
@@ -41,7 +46,7 @@ PARTS = (
     Part("copies out", "#CC79A7", "", "black", _phases(*_COPIES_OUT)),
     Part("allocation", "#F0E442", "", "black", _phases("allocate")),
     Part("preparing weights", "#4a5058", "", "white", _phases("prepare weights")),
-    Part("synchronisation", "#c9ced4", "////", "black", _phases("synchronise")),
+    Part("synchronisation", "#c9ced4", "////", "black", _beyond_layers),
     Part("freeing", "#8d949c", "", "black", _phases("free")),
 )
 
@@ -79,7 +84,7 @@ SWEEP = (
     Column("maxpool_kernel", "maxpool_kernel", "pooling", False, _parts("pooling")),
     Column("free", "cudaFreeHost", "freeing", True, _parts("freeing")),
     Column("copies", "cudaMemcpy", "copies in", True, _parts("copies in", "copies out")),
-    Column("synchronise", "cudaDeviceSynchronize", "synchronisation", True, _parts("synchronisation")),
+    Column("synchronise", "cudaDeviceSynchronize", "synchronisation", True, _phases("synchronise")),
     Column("allocate", "cudaMalloc", "allocation", True, _parts("allocation")),
 )
 

@@ -112,16 +112,16 @@ def _sweeps(group: NetworkGroup) -> Iterator[_Table]:
             yield _Table(f"Where the time of a pass goes: {stage.title} on {group.device} ({group.hardware}), measured, "
                          "milliseconds, medians", names, tuple(
                              (str(case.batch), *(_milliseconds(column.of(case) * 1e-6) for column in SWEEP))
-                             for case in cases), 0, _free_note(group))
+                             for case in cases), 0, (_note(group),))
     for sweep in published_sweeps(group.published):
         yield _published_sweep(sweep, names)
 
 
-def _free_note(group: NetworkGroup) -> tuple[str, ...]:
+def _note(group: NetworkGroup) -> str:
     """What our host phases are where the published columns are API calls."""
-    if group.device != "cpu":
-        return ()
-    return ("copies: memcpy_htod and memcpy_dtoh together. On a CPU the host computes: nothing is waited for.",)
+    waiting = ("On a CPU the host computes: nothing is waited for." if group.device == "cpu" else
+               "synchronise waits for the layers: it holds their time again.")
+    return f"copies: memcpy_htod and memcpy_dtoh together. {waiting}"
 
 
 def _published_sweep(sweep: PublishedSweep, names: tuple[str, ...]) -> _Table:

@@ -221,6 +221,12 @@ def test_a_device_that_is_not_there_is_skipped_with_its_reason(tmp_path: Path) -
         assert (one["status"], one["reason"]) == ("skipped", devices["cuda"]["unavailable"])
 
 
+def test_overlapping_copies_needs_a_device_that_can(three_layers: Path, tmp_path: Path) -> None:
+    document = measured(tmp_path / "out", "--network", three_layers, "--batch", "8", "--overlap")
+    (one,) = (one for one in document["cases"] if one["device"] == "cpu")
+    assert one["status"] == "unsupported" and "copies that run beside its kernels" in one["reason"]
+
+
 WRONG = {
     "null": ("incorrect", r"conv1: \d+ of \d+ output elements were never written"),
     "nan": ("incorrect", r"conv1: image 0: 1 of \d+ elements are wrong; element 25 is -?nan"),

@@ -134,13 +134,15 @@ def test_the_parts_of_a_pass_are_the_records_and_add_up(drawn: Path) -> None:
 
 
 def test_parts_sum_the_steps_of_their_type() -> None:
-    case = read(whole_run()).groups[1].timed[0]
+    case = read(NetworkRecordMaker().add("alexnet", [4], passes=1).record()).groups[0].timed[0]
     times = {step.name: step.time.median for step in case.steps}
     parts = network_parts.distribution(case)
     assert parts["convolution"] == pytest.approx(sum(times[f"conv{index}"] for index in range(1, 6)))
     assert parts["fully connected"] == pytest.approx(times["fc1"] + times["fc2"])
     assert parts["pooling"] == times["pool1"]
     assert parts["other layers"] == pytest.approx(times["conv1 bias"] + times["activation1"])
+    around = case.phases["run layers"] + case.phases["synchronise"]
+    assert parts["synchronisation"] == pytest.approx(around - sum(times.values())) and around > sum(times.values())
     assert parts["copies in"] == case.phases["copy images to device"] + case.phases["copy weights to device"]
 
 
