@@ -12,7 +12,8 @@ import warnings
 from pathlib import Path
 from typing import Any, Optional, Sequence, Union
 
-from convladder_charts import network_record, network_table, record as run_record, table
+from convladder_charts import network_record, network_table, table
+from convladder_charts import record as run_record
 from convladder_charts.json_text import Node, RecordError, is_of_networks, read_json
 from convladder_charts.network_record import NetworkRecord
 from convladder_charts.record import Record
@@ -72,7 +73,7 @@ def _parser() -> argparse.ArgumentParser:
                         help="which pictures (default: svg,png)")
     parser.add_argument("--device", type=_list, metavar="NAMES", help="only these devices, comma-separated")
     parser.add_argument("--batch", type=int, metavar="N",
-                        help="the batch of ladders and counts (default: the largest where the most stages have a figure)")
+                        help="of ladders and counts (default: the largest where the most stages have a figure)")
     parser.add_argument("--table", action="store_true", help="print the table too")
     return parser
 

@@ -13,6 +13,7 @@ from typing import Any, Iterator, Optional, Sequence
 import jsonschema
 
 from convladder_charts import network_rules
+from convladder_charts.network_rules import Problem
 from convladder_charts.json_text import RecordError, is_of_networks, one_line, read_json
 
 SCHEMAS = Path(__file__).resolve().parents[1] / "results"
@@ -28,9 +29,6 @@ examples:
 
 Which kind of record a file is says its "kind". Prints one line per problem: file, place in the document, what is wrong.
 exit status: 0 valid, 1 problems found, 2 usage."""
-
-Problem = tuple[str, str]
-"""A JSON path and what is wrong there."""
 
 
 def main(arguments: Optional[Sequence[str]] = None) -> int:

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import Sequence
 
 from convladder_charts.counted import CountedLadder, CountedRow, Figure, figures
-from convladder_charts.stage import Stage
 from convladder_charts.units import NONE, PREFIXES, significant
 
 SCALED = "≈ "
@@ -50,11 +49,6 @@ def label(figure: Figure, row: CountedRow, scale: Scale) -> str:
     if value is None:
         return NONE
     return (SCALED if figure.is_scaled(row) else "") + significant(value / scale.divisor)
-
-
-def stage_name(stage: Stage) -> str:
-    """A stage with its rung."""
-    return stage.title if stage.is_library else f"{stage.rung}  {stage.title}"
 
 
 def images_line(ladder: CountedLadder) -> str:

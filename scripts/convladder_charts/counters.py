@@ -6,11 +6,12 @@ from typing import Optional, Sequence
 
 from matplotlib.axes import Axes
 
+from convladder_charts.bars import BAR, bar_axes, stage_mark
 from convladder_charts.counted import CountedGroup, CountedLadder, CountedRow, Figure, figures
-from convladder_charts.counted_text import images_line, label, notes, scale_of, stage_name
+from convladder_charts.counted_text import images_line, label, notes, scale_of
 from convladder_charts.page import MARGIN, Heading, Page, panel_title, rule
 from convladder_charts.record import Record
-from convladder_charts.style import FAINT, INK, MUTED, fitted, mark_of, text_inches
+from convladder_charts.style import INK, MUTED, fitted, mark_of, text_inches
 from convladder_charts.units import linear_ticks, significant
 
 WIDTH = 12.5
@@ -45,7 +46,7 @@ def _panel_height(ladder: CountedLadder) -> float:
 
 
 def _name_column(ladders: Sequence[CountedLadder]) -> float:
-    widths = [text_inches(stage_name(row.stage), _SIZE) for ladder in ladders for row in ladder.rows]
+    widths = [text_inches(row.stage.label, _SIZE) for ladder in ladders for row in ladder.rows]
     return min(max(widths, default=1.0), _LONGEST_NAME) + 0.36
 
 
@@ -71,10 +72,8 @@ class _Panel:
             self._stage(row, self.top + (index + 0.5) * _ROW)
 
     def _stage(self, row: CountedRow, middle: float) -> None:
-        mark = mark_of(row.stage)
-        self.page.line([(MARGIN + 0.08, middle)], marker=mark.marker, markersize=5.5, color=mark.colour,
-                       markeredgecolor=mark.edge, linestyle="none")
-        self.page.text(MARGIN + 0.24, middle, fitted(stage_name(row.stage), _SIZE, _LONGEST_NAME), fontsize=_SIZE,
+        stage_mark(self.page, MARGIN + 0.08, middle, row.stage)
+        self.page.text(MARGIN + 0.24, middle, fitted(row.stage.label, _SIZE, _LONGEST_NAME), fontsize=_SIZE,
                        color=INK if row.counters else MUTED)
         if row.counters is None:
             self.page.text(self.left + 0.06, middle,
@@ -97,7 +96,7 @@ class _Panel:
             if row.counters is None:
                 continue
             mark = mark_of(row.stage)
-            axes.barh(index + 0.5, value, 0.66, edgecolor=mark.edge, linewidth=0.8, facecolor=mark.colour)
+            axes.barh(index + 0.5, value, BAR, edgecolor=mark.edge, linewidth=0.8, facecolor=mark.colour)
             self.page.text(left + self.width * value / end + 0.06, self.top + (index + 0.5) * _ROW, labels[index],
                            fontsize=_SIZE, weight="bold",
                            bbox=_PAPER)
@@ -112,16 +111,7 @@ class _Panel:
 
     def _axes(self, left: float, end: float) -> Axes:
         rows = len(self.ladder.rows)
-        axes = self.page.axes(left, self.top, self.width, rows * _ROW)
-        axes.set_ylim(rows, 0)
-        axes.set_yticks([])
-        axes.set_xlim(0, end)
-        ticks = linear_ticks(end, 5)
-        axes.set_xticks(ticks, [f"{tick:.6g}" for tick in ticks])
-        axes.tick_params(axis="x", length=2.5)
-        axes.grid(True, axis="x")
-        axes.spines["bottom"].set_color(FAINT)
-        return axes
+        return bar_axes(self.page, (left, self.top, self.width, rows * _ROW), rows, end, linear_ticks(end, 5))
 
 
 def _in_words(ladders: Sequence[CountedLadder]) -> str:
@@ -135,8 +125,8 @@ def _in_words(ladders: Sequence[CountedLadder]) -> str:
 
 def _row_in_words(row: CountedRow, ladder: CountedLadder) -> str:
     if row.counters is None:
-        return f"{stage_name(row.stage)}, {row.why_not_counted}"
-    words = [stage_name(row.stage)]
+        return f"{row.stage.label}, {row.why_not_counted}"
+    words = [row.stage.label]
     for figure in figures():
         scale = scale_of(figure, ladder)
         words.append(f"{label(figure, row, scale)} {figure.name} {scale.words}" if figure.per

@@ -6,10 +6,11 @@ from typing import Iterable, Optional
 
 from matplotlib.axes import Axes
 
+from convladder_charts.bars import BAR, bar_axes, stage_mark
 from convladder_charts.page import (MARGIN, Heading, Page, device_name, panel_title, provenance, rule, sampling,
                                     times_named)
 from convladder_charts.record import Group, Ladder, Record, Row
-from convladder_charts.style import FAINT, INK, MUTED, fitted, mark_of, text_inches
+from convladder_charts.style import INK, MUTED, fitted, mark_of, text_inches
 from convladder_charts.units import Unit, linear_ticks, percent, ratio, unit_for
 
 WIDTH = 10.0
@@ -65,13 +66,9 @@ def _offset(ladder: Ladder, index: int) -> float:
     return index * _ROW + (_LIBRARY_GAP if apart else 0)
 
 
-def _row_name(row: Row) -> str:
-    return row.stage.title if row.stage.is_library else f"{row.stage.rung}  {row.stage.title}"
-
-
 def _name_column(ladders: Iterable[Ladder]) -> float:
     """Wide enough for the longest name, in all panels the same, so that bars begin on one line."""
-    widths = [text_inches(_row_name(row), _NAME_SIZE) for ladder in ladders for row in ladder.rows]
+    widths = [text_inches(row.stage.label, _NAME_SIZE) for ladder in ladders for row in ladder.rows]
     return min(max(widths, default=1.0), _LONGEST_NAME) + 0.36
 
 
@@ -126,17 +123,9 @@ class _Panel:
 
     def _axes(self) -> Axes:
         height = _rows_height(self.ladder)
-        axes = self.page.axes(self.left, self.top, self.bars, height)
-        axes.set_ylim(height, 0)
-        axes.set_yticks([])
         extents = [_extent(row) / self.unit.nanoseconds for row in self.ladder.timed]
-        axes.set_xlim(0, self._right_end())
         ticks = linear_ticks(max(extents), 8) if extents else [0.0]
-        axes.set_xticks(ticks, [f"{tick:.6g}" for tick in ticks])
-        axes.tick_params(axis="x", length=2.5)
-        axes.grid(True, axis="x")
-        axes.spines["bottom"].set_color(FAINT)
-        return axes
+        return bar_axes(self.page, (self.left, self.top, self.bars, height), height, self._right_end(), ticks)
 
     def _right_end(self) -> float:
         """The axis ends where the last label beside a bar still fits."""
@@ -147,10 +136,8 @@ class _Panel:
         return max(ends)
 
     def _name(self, row: Row, middle: float) -> None:
-        mark = mark_of(row.stage)
-        self.page.line([(MARGIN + 0.08, middle)], marker=mark.marker, markersize=5.5, color=mark.colour,
-                       markeredgecolor=mark.edge, linestyle="none")
-        self.page.text(MARGIN + 0.24, middle, fitted(_row_name(row), _NAME_SIZE, _LONGEST_NAME), fontsize=_NAME_SIZE,
+        stage_mark(self.page, MARGIN + 0.08, middle, row.stage)
+        self.page.text(MARGIN + 0.24, middle, fitted(row.stage.label, _NAME_SIZE, _LONGEST_NAME), fontsize=_NAME_SIZE,
                        color=INK if row.has_time else MUTED)
 
     def _figures(self, row: Row, middle: float) -> None:
@@ -169,7 +156,7 @@ class _Panel:
 def _bar(axes: Axes, row: Row, y: float, unit: Unit) -> None:
     """Stages are filled, libraries hatched; what a layout change adds to an op time is outlined."""
     mark = mark_of(row.stage)
-    height = _ROW * 0.66
+    height = _ROW * BAR
     if _shows_both_times(row):
         axes.barh(y, (row.layer_median or 0) / unit.nanoseconds, height, facecolor="white", edgecolor=mark.edge,
                   linewidth=0.8, linestyle=(0, (2, 1.5)))
@@ -192,7 +179,7 @@ def _in_words(ladders: Iterable[Ladder]) -> str:
 
 def _row_in_words(row: Row, unit: Unit) -> str:
     if not row.has_time:
-        return f"{_row_name(row)}, {row.why_no_time}"
-    words = f"{_row_name(row)}, {row.of or ''} time {unit.text(row.median or 0)} {unit.name}"
+        return f"{row.stage.label}, {row.why_no_time}"
+    words = f"{row.stage.label}, {row.of or ''} time {unit.text(row.median or 0)} {unit.name}"
     gains = [f"{figure(row)} {heading.lstrip('×% ')}" for heading, figure in _COLUMNS if figure(row) != "–"]
     return ", ".join([words, *gains])

@@ -29,7 +29,8 @@ def _suffixes(found: list[tuple[str, Draw, NetworkGroup]]) -> list[str]:
     suffixes = []
     for kind, _, group in found:
         plain = _plain(group.network)
-        choices = [plain, f"{plain}-{_plain(group.device)}", *(f"{plain}-{number}" for number in range(2, len(found) + 2))]
+        numbered = (f"{plain}-{number}" for number in range(2, len(found) + 2))
+        choices = [plain, f"{plain}-{_plain(group.device)}", *numbered]
         suffix = next(choice for choice in choices if (kind, choice) not in taken)
         taken.add((kind, suffix))
         suffixes.append(suffix)

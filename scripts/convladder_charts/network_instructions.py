@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Optional, Sequence
 
+from convladder_charts.bars import BAR, bar_axes, stage_mark
 from convladder_charts.network_record import Case, NetworkGroup, NetworkRecord
 from convladder_charts.page import MARGIN, Heading, Page, panel_title, provenance, rule
-from convladder_charts.style import FAINT, MUTED, fitted, mark_of, text_inches
+from convladder_charts.style import MUTED, fitted, mark_of, text_inches
 from convladder_charts.units import count, linear_ticks, prefix_for
 
 _WIDTH = 12.5
@@ -86,28 +87,20 @@ class _Block:
     def _column(self, case: Case, left: float) -> None:
         mark = mark_of(case.stage)
         total = sum(step.instructions or 0.0 for step in case.steps)
-        self.page.line([(left + 0.06, self.top - 0.34)], marker=mark.marker, markersize=5.5, color=mark.colour,
-                       markeredgecolor=mark.edge, linestyle="none")
+        stage_mark(self.page, left + 0.06, self.top - 0.34, case.stage)
         self.page.text(left + 0.2, self.top - 0.34, fitted(case.stage.label, 8, self.width - 0.2), fontsize=8,
                        weight="bold")
         self.page.text(left, self.top - 0.16, f"all steps {count(total)}", fontsize=8,
                        color=MUTED)
         rows = len(self.group.step_names)
-        axes = self.page.axes(left, self.top, self.width, rows * _ROW)
-        axes.set_ylim(rows, 0)
-        axes.set_yticks([])
-        axes.set_xlim(0, self.end)
-        ticks = linear_ticks(self.end, 4)
-        axes.set_xticks(ticks, [f"{tick:.6g}" for tick in ticks])
-        axes.tick_params(axis="x", length=2.5)
-        axes.grid(True, axis="x")
-        axes.spines["bottom"].set_color(FAINT)
+        axes = bar_axes(self.page, (left, self.top, self.width, rows * _ROW), rows, self.end,
+                        linear_ticks(self.end, 4))
         for index, name in enumerate(self.group.step_names):
             step = case.step(name)
             if step is None or step.instructions is None:
                 continue
             value = step.instructions / self.divisor
-            axes.barh(index + 0.5, value, 0.66, edgecolor=mark.edge, linewidth=0.8, facecolor=mark.colour)
+            axes.barh(index + 0.5, value, BAR, edgecolor=mark.edge, linewidth=0.8, facecolor=mark.colour)
             self.page.text(left + self.width * value / self.end + 0.06, self.top + (index + 0.5) * _ROW,
                            count(step.instructions), fontsize=_SIZE, weight="bold",
                            bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.6})
@@ -116,6 +109,7 @@ class _Block:
 def _in_words(group: NetworkGroup, cases: Sequence[Case]) -> str:
     sentences = [f"{images(cases)}."]
     for case in cases:
-        steps = ", ".join(f"{step.name} {step.instructions:.0f}" for step in case.steps if step.instructions is not None)
+        steps = ", ".join(f"{step.name} {step.instructions:.0f}" for step in case.steps
+                          if step.instructions is not None)
         sentences.append(f"{group.network} at batch {case.batch}, {case.stage.label}, warp instructions: {steps}.")
     return " ".join(sentences)

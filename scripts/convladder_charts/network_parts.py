@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Callable, Optional, Sequence
+from typing import Callable, Sequence
 
 from convladder_charts.network_record import Case, Published
 
@@ -109,8 +109,3 @@ def published_sweeps(figures: Sequence[Published]) -> list[PublishedSweep]:
     whole = {key: {batch: row for batch, row in by_batch.items() if len(row) == len(SWEEP)}
              for key, by_batch in rows.items()}
     return [PublishedSweep(source, device, by_batch) for (source, device), by_batch in whole.items() if by_batch]
-
-
-def part_named(name: str) -> Optional[Part]:
-    """The part of that name."""
-    return next((part for part in PARTS if part.name == name), None)

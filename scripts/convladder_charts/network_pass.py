@@ -7,7 +7,7 @@ import math
 from dataclasses import dataclass
 from typing import Optional, Sequence
 
-from convladder_charts.network_parts import PARTS, SWEEP, Part, distribution, part_named, published_sweeps
+from convladder_charts.network_parts import PARTS, SWEEP, Part, distribution, published_sweeps
 from convladder_charts.network_record import WHOLE_PASS, NetworkGroup, NetworkRecord
 from convladder_charts.over_batch import compose, plots_of
 from convladder_charts.page import MARGIN, Page, device_name, panel_title, provenance, sampling, wrapped

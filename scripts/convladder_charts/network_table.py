@@ -109,8 +109,8 @@ def _sweeps(group: NetworkGroup) -> Iterator[_Table]:
     for stage in group.stages:
         cases = [case for case in group.of_stage(stage) if case.total is not None]
         if cases:
-            yield _Table(f"Where the time of a pass goes: {stage.title} on {group.device} ({group.hardware}), measured, "
-                         "milliseconds, medians", names, tuple(
+            yield _Table(f"Where the time of a pass goes: {stage.title} on {group.device} ({group.hardware}), "
+                         "measured, milliseconds, medians", names, tuple(
                              (str(case.batch), *(_milliseconds(column.of(case) * 1e-6) for column in SWEEP))
                              for case in cases), 0, (_note(group),))
     for sweep in published_sweeps(group.published):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Iterable, Union
 
 from convladder_charts.counted import CountedGroup, CountedLadder, CountedRow, figures
-from convladder_charts.counted_text import SCALED, images_line, label, scale_of, stage_name
+from convladder_charts.counted_text import SCALED, images_line, label, scale_of
 from convladder_charts.page import sampling
 from convladder_charts.record import Group, Ladder, Record, Row
 from convladder_charts.table_text import WIDTH, cut, escaped, markdown_row, pad, wrapped
@@ -140,7 +140,7 @@ def _plain_counters(group: CountedGroup, ladder: CountedLadder) -> list[str]:
     columns = "".join(pad(figure.heading, _COUNTED_WIDTH, right=True) for figure in figures())
     lines = [*wrapped(heading), "  " + pad("stage", _COUNTED_STAGE_WIDTH) + columns]
     for row in ladder.rows:
-        name = "  " + pad(cut(stage_name(row.stage), _COUNTED_STAGE_WIDTH - 1), _COUNTED_STAGE_WIDTH)
+        name = "  " + pad(cut(row.stage.label, _COUNTED_STAGE_WIDTH - 1), _COUNTED_STAGE_WIDTH)
         if row.counters is None:
             lines.append(name + "  " + cut(row.why_not_counted, WIDTH - _COUNTED_STAGE_WIDTH - 4))
         else:
@@ -153,7 +153,7 @@ def _markdown_counters(ladder: CountedLadder) -> list[str]:
              "|:--|" + "--:|" * len(figures()) + ":--|"]
     for row in ladder.rows:
         cells = _counter_cells(row, ladder) if row.counters else [NONE] * len(figures())
-        lines.append(markdown_row([escaped(stage_name(row.stage)), *cells,
+        lines.append(markdown_row([escaped(row.stage.label), *cells,
                                     row.status if row.counters else escaped(row.why_not_counted)]))
     return lines
 

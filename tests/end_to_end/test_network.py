@@ -192,7 +192,8 @@ def test_weights_of_a_file_give_an_accuracy_with_its_interval(tmp_path: Path) ->
     assert re.fullmatch("[0-9a-f]{64}", document["networks"][0]["weights"]["sha256"])
     half = tmp_path / "half.safetensors"
     half.write_bytes(weights.read_bytes()[:100])
-    assert_refused(run("network", "--network", "lenet28", "--weights", half, "--batch", "1"), "half.safetensors: byte 0")
+    assert_refused(run("network", "--network", "lenet28", "--weights", half, "--batch", "1"),
+                   "half.safetensors: byte 0")
     assert_refused(run("network", "--network", "lenet48", "--weights", weights, "--batch", "1"), "own.safetensors",
                    "conv1.weight", "expected shape [6, 1, 5, 5], found [50, 1, 5, 5]")
 
@@ -254,8 +255,8 @@ def test_wrong_variants_publish_nothing_and_leave_the_others_standing(tmp_path: 
 
 
 def test_a_case_that_takes_too_long_is_ended(tmp_path: Path) -> None:
-    document = measured(tmp_path, "--network", "lenet28", "--batch", "1", "--variant", "seeded-sleeps", "--timeout", "2",
-                        program=SEEDED, status=1)
+    document = measured(tmp_path, "--network", "lenet28", "--batch", "1", "--variant", "seeded-sleeps",
+                        "--timeout", "2", program=SEEDED, status=1)
     assert document["cases"][0]["status"] == "timeout" and "within 2 s" in document["cases"][0]["reason"]
 
 
@@ -286,9 +287,11 @@ def test_bad_input_is_one_line(arguments: list[str], message: str, tmp_path: Pat
 
 
 BROKEN_NETWORKS = {
-    "kernel": (lambda file: file["layers"][0].update(kernel=99), ["layer 1: ", "the kernel 99x99 is larger than the padded image"]),
+    "kernel": (lambda file: file["layers"][0].update(kernel=99),
+               ["layer 1: ", "the kernel 99x99 is larger than the padded image"]),
     "type": (lambda file: file["layers"][2].update(type="convolutoin"), ["layer 3: ", "convolutoin", "convolution"]),
-    "number": (lambda file: file["layers"][0].update(out_channels="three"), ["layer 1: 'out_channels' must be", '"three"']),
+    "number": (lambda file: file["layers"][0].update(out_channels="three"),
+               ["layer 1: 'out_channels' must be", '"three"']),
     "field": (lambda file: file["layers"][0].update(stirde=2), ["layer 1: the field 'stirde'"]),
     "name of a built-in one": (lambda file: file.update(name="lenet28"), ["'lenet28' is that of a built-in network"]),
 }
@@ -382,7 +385,8 @@ def checkout(tmp_path: Path) -> Path:
 def test_run_sh_runs_a_network_and_draws_it(checkout: Path, three_layers: Path) -> None:
     environment = os.environ | {"CONVLADDER_NO_SETUP": "1", "PATH": f"{checkout / 'bin'}:{os.environ['PATH']}"}
     done = subprocess.run([str(checkout / "scripts/run.sh"), "network", "--network", str(three_layers), *ONCE],
-                          cwd=checkout, env=environment, capture_output=True, encoding="utf-8", timeout=120, check=False)
+                          cwd=checkout, env=environment, capture_output=True, encoding="utf-8", timeout=120,
+                          check=False)
     assert (done.returncode, done.stderr) == (0, "")
     (folder,) = (checkout / "results").iterdir()
     record(folder)

@@ -12,7 +12,7 @@ from typing import Any, Callable
 import pytest
 
 from conftest import BATCHES, CPU_STAGES, CUDA_STAGES, LAYERS, LIBRARIES, SCRIPTS, RecordMaker, name_of
-from convladder_charts import labels, ladder, record, style, table, table_text, units
+from convladder_charts import labels, ladder, record, style, table_text, units
 
 CHARTS = ["ladder", "time_over_batch", "throughput_over_batch"]
 NO_TIME = ("of", "median_ns", "low_ns", "high_ns", "gflop_per_s", "layer_median_ns", "x_previous", "x_baseline",

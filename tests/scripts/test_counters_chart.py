@@ -12,7 +12,7 @@ from typing import Any, Callable
 import pytest
 
 from conftest import CUDA_STAGES, LAYERS, LIBRARIES, RecordMaker
-from convladder_charts import counted, counters, record, table, table_text
+from convladder_charts import counted, counters, record, table_text
 from test_charts import SVG, charts, texts
 
 Written = Callable[[Any], Path]
