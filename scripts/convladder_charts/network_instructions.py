@@ -88,8 +88,8 @@ class _Block:
         mark = mark_of(case.stage)
         total = sum(step.instructions or 0.0 for step in case.steps)
         stage_mark(self.page, left + 0.06, self.top - 0.34, case.stage)
-        self.page.text(left + 0.2, self.top - 0.34, fitted(case.stage.label, 8, self.width - 0.2), fontsize=8,
-                       weight="bold")
+        self.page.text(left + 0.2, self.top - 0.34, fitted(case.stage.label, 8, self.width - 0.2, "bold"),
+                       fontsize=8, weight="bold")
         self.page.text(left, self.top - 0.16, f"all steps {count(total)}", fontsize=8,
                        color=MUTED)
         rows = len(self.group.step_names)

@@ -18,7 +18,7 @@ _REST = Part("rest of the pass", "#ffffff", "....", "black", lambda case: 0.0)
 _TITLE = 0.84
 _PLOT = 1.75
 _AXIS = 0.62
-_BAR = 0.52
+_BAR = 0.42
 _TICKS = 0.5
 _BETWEEN = 0.35
 _LEGEND_LINE = 0.22
@@ -110,7 +110,7 @@ class _Distribution:
 
     def _panel(self, page: Page, left: float, top: float, bars: _Bars) -> None:
         room = _TICKS + max(bars.width, 2.6)
-        page.text(left, top + 0.22, fitted(bars.name, 8.5, room), fontsize=8.5, weight="bold")
+        page.text(left, top + 0.22, fitted(bars.name, 8.5, room, "bold"), fontsize=8.5, weight="bold")
         for index, line in enumerate(wrapped(bars.detail, 8, room)[:2]):
             page.text(left, top + 0.4 + 0.16 * index, fitted(line, 8, room), fontsize=8, color=MUTED)
         axes = page.axes(left + _TICKS, top + _TITLE - 0.08, bars.width, _PLOT)
@@ -148,8 +148,9 @@ def draw(record: NetworkRecord, group: NetworkGroup, _batch: Optional[int]) -> t
                             "shares of the parts' sum, of medians", ours)]
     theirs = _theirs(group)
     if theirs:
-        blocks.append(_Distribution("Published distribution", "measured by others on the device named; API calls wait "
-                                    "for the device, so they hold the kernels' time again", theirs))
+        blocks.append(_Distribution(
+            "Published distribution", "measured by others on the device named; API calls wait for the device, so they "
+            "hold the kernels' time again; cudaMemcpy: both ways", theirs))
     plots = [dataclasses.replace(plot, name=f"{group.network}, a whole pass")
              for plot in plots_of(ladders, Time("time of a pass"))]
     return compose(title, about, record.warnings, plots, blocks)

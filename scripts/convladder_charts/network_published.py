@@ -20,6 +20,7 @@ _LONGEST_FIGURES = 3.6
 _INDENT = 0.12
 _GAP = 0.2
 _SECONDS = {"s": 1e9, "ms": 1e6}
+_PAPER = {"facecolor": "white", "edgecolor": "none", "pad": 0.8}
 _MARKERS = ("o", "s", "^", "D", "v", "P")
 
 Row = tuple[str, list[Published]]
@@ -65,8 +66,8 @@ class PublishedOpTimes:
         for index, (name, figures) in enumerate(self.rows):
             middle = top + _TOP + (index + 0.5) * _ROW
             if not figures:
-                page.text(MARGIN, middle, fitted(name, _SIZE, page.width - 2 * MARGIN), fontsize=_SIZE, weight="bold",
-                          color=MUTED, bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.8})
+                name = fitted(name, _SIZE, page.width - 2 * MARGIN, "bold")
+                page.text(MARGIN, middle, name, fontsize=_SIZE, weight="bold", color=MUTED, bbox=_PAPER)
                 rule(page, MARGIN, page.width - MARGIN, middle - _ROW / 2)
                 continue
             page.text(MARGIN + _INDENT, middle, fitted(name, _SIZE, names), fontsize=_SIZE)

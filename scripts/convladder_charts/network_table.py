@@ -162,7 +162,7 @@ def _instructions(group: NetworkGroup, most: int) -> Iterator[_Table]:
         rows = [(name, *(_count(case, name) for case in shown)) for name in group.step_names]
         total = [count(sum(step.instructions or 0 for step in case.steps)) for case in shown]
         yield _Table(f"Warp instructions, counted, batch {cases[0].batch}. "
-                     f"{images(cases)}.", ("step", *(case.stage.title for case in shown)),
+                     f"{images(cases)}.", ("step", *(case.stage.label for case in shown)),
                      (*rows, ("all steps", *total)), 1)
 
 

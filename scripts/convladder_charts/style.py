@@ -105,12 +105,12 @@ def text_inches(text: str, size: float, weight: str = "normal") -> float:
     return text_to_path.get_text_width_height_descent(text, font, ismath=False)[0] / 72
 
 
-def fitted(text: str, size: float, inches: float) -> str:
+def fitted(text: str, size: float, inches: float, weight: str = "normal") -> str:
     """The text, cut with an ellipsis if it is too wide."""
-    if text_inches(text, size) <= inches:
+    if text_inches(text, size, weight) <= inches:
         return text
     low, high = 0, len(text)
     while low < high:
         middle = (low + high + 1) // 2
-        low, high = (middle, high) if text_inches(text[:middle] + "…", size) <= inches else (low, middle - 1)
+        low, high = (middle, high) if text_inches(text[:middle] + "…", size, weight) <= inches else (low, middle - 1)
     return text[:low].rstrip() + "…"

@@ -165,6 +165,14 @@ def test_without_isolation_the_same_is_found(three_layers: Path, tmp_path: Path)
     assert documents[0]["planned"] == documents[1]["planned"]
 
 
+def test_the_built_in_weights_show_an_accuracy_at_once(tmp_path: Path) -> None:
+    document = measured(tmp_path, "--network", "lenet86", "--batch", "50", *ONCE)
+    assert document["networks"][0]["weights"]["name"] == "lenet86 synthetic high"
+    accuracy = document["cases"][0]["accuracy"]
+    assert accuracy["of"] == 50 and accuracy["value"] > 0.5  # ten classes: guessing gets a tenth
+    assert accuracy["low"] <= accuracy["value"] <= accuracy["high"]
+
+
 def test_left_out_images_are_left_out(three_layers: Path, tmp_path: Path) -> None:
     images = write_idx(tmp_path / "idx")  # 12 of them
     document = measured(tmp_path / "out", "--network", three_layers, "--batch", "2", *ONCE, "--data", images,
