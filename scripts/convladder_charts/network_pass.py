@@ -180,7 +180,7 @@ def _theirs(group: NetworkGroup) -> list[_Bars]:
             for row in sweep.rows.values():
                 whole = sum(row[column.name] for column in columns) or 1.0
                 shares.append({column.part: 100 * row[column.name] / whole for column in columns})
-            panels.append(_Bars(f"published, {sweep.device}: {kind}", f"{sweep.source}: " + ", ".join(
+            panels.append(_Bars(f"published, {sweep.device}", f"{kind} of {sweep.source}: " + ", ".join(
                 column.published for column in columns), tuple(sweep.rows), tuple(shares)))
     return panels
 

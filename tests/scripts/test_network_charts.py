@@ -148,8 +148,8 @@ def test_parts_sum_the_steps_of_their_type() -> None:
 
 def test_the_published_sweep_stands_apart_with_its_device(drawn: Path) -> None:
     shown = texts(drawn / "pass_time-alexnet.svg")
-    for expected in (f"published, {UNKNOWN}: kernels and copies", f"published, {UNKNOWN}: API calls",
-                     "measured by others"):
+    for expected in (f"published, {UNKNOWN}", "kernels and copies of alexnet-batch-sweep",
+                     "API calls of alexnet-batch-sweep", "measured by others"):
         assert expected in shown
     words = description(drawn / "pass_time-alexnet.svg")
     row = [40.703, 25.019, 4.7973, 3.2918, 0.13715]  # batch 4
