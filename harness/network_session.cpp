@@ -154,8 +154,11 @@ ordered_json NetworkSession::pass(bool record) {
     for (Activity& activity : device_->stop_activities()) last_.activities.push_back(std::move(activity));
   }
   for (Activity& activity : steps) last_.activities.push_back(std::move(activity));
-  return {
-      {"total_ns", last_.total_ns}, {"activities", activities_json(last_.activities)}, {"program", to_json(program)}};
+  return {{"total_ns", last_.total_ns},
+          {"activities", activities_json(last_.activities)},
+          {"program", to_json(program)},
+          {"can_record", device_->records_activities()},
+          {"cannot_record_because", device_->why_no_activities()}};
 }
 
 ordered_json NetworkSession::classes() const {

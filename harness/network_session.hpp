@@ -23,8 +23,9 @@ struct PassWish {
 
 /// Answers
 ///   {"do": "verify"}  -> {"steps": [{"name", "type", "implementation", "verification"}], "chunk"}: a few images
-///   {"do": "pass", "record": bool} -> {"total_ns", "activities": [[group, name, start_ns, duration_ns]], "program"};
-///                        "record" asks the device itself for its activities as well
+///   {"do": "pass", "record": bool} -> {"total_ns", "activities": [[group, name, start_ns, duration_ns]], "program",
+///                        "can_record", "cannot_record_because"}; "record" asks the device itself for its activities as
+///                        well, which takes time of its own
 ///   {"do": "classes"} -> {"classes": [int], "not_finite"}: of the last pass, and how many scores were NaN or infinite
 ///   {"do": "counters"} -> {"counters": [counters of each step]}: of the last pass, on devices that count
 /// A failure is {"status", "reason"}.

@@ -60,6 +60,9 @@ TitledProfile profile_of(const NetworkCase& planned, const NetworkOptions& optio
   // What only the first pass pays, a library's start for one, is not the network's.
   if (planned.has_clock) require(client->ask({{"do", "pass"}, {"record", false}}), planned.id);
   const ordered_json reply = require(client->ask({{"do", "pass"}, {"record", true}}), planned.id);
+  if (const std::string why = reply.at("cannot_record_because"); !why.empty()) {
+    fmt::print(stderr, "convladder: {}: no kernels and API calls are listed: {}\n", planned.id, why);
+  }
   return {planned.id, make_profile(activities_from_json(reply.at("activities"))), reply.at("program")};
 }
 

@@ -1,8 +1,8 @@
 // The contract: what an operator is, the work of one layer around the convolution on one family of devices.
 //
 // An operator is one source file: the kernel or loop, and one registration. Network runner, command line and tests
-// are derived from the registration. See docs/adding_an_operator.md; `cpu_operator.hpp` and `cuda_operator.hpp` make the
-// registration a few lines long.
+// are derived from the registration. See docs/adding_an_operator.md; `cpu_operator.hpp` and `cuda_operator.hpp` make
+// the registration a few lines long.
 //
 // Tensors are NCHW float32 on the device, one image's elements behind the other. A NaN is never hidden: an output that
 // any NaN of the input takes part in is NaN.
