@@ -208,11 +208,14 @@ def test_weights_of_a_file_give_an_accuracy_with_its_interval(tmp_path: Path) ->
 
 
 def test_the_simulated_device_counts_every_layer_and_times_nothing(tmp_path: Path) -> None:
-    document = measured(tmp_path, "--network", "lenet28", "--device", "simulated", "--batch", "2", "--variant", "all",
-                        "--weights", "random")
+    names = {one["name"] for one in json.loads(run("list", "--json").stdout)["variants"] if one["family"] == "cuda"}
+    if "global-memory" not in names:
+        pytest.skip("this build has no CUDA variants")
+    document = measured(tmp_path, "--network", "lenet28", "--device", "simulated", "--batch", "2", "--weights",
+                        "random", "--variant", "global-memory,compile-time")
     ok = [one for one in document["cases"] if one["status"] == "ok"]
     if not ok:
-        assert {one["status"] for one in document["cases"]} == {"unsupported"}
+        assert {one["status"] for one in document["cases"]} <= {"unsupported", "skipped"}
         pytest.skip(document["cases"][0]["reason"])
     for one in ok:
         assert (one["total"], one["program"], one["profile"]) == (None, None, None)
