@@ -205,6 +205,16 @@ int execute_run(CLI::App& run, RunArguments& a, const std::vector<std::string>& 
   return run_command(a.options, a.invocation);
 }
 
+/// Throws for the first argument that looks like an option and is none of the command's.
+void refuse_unknown_options(const CLI::App& command) {
+  for (const std::string& argument : command.remaining()) {
+    if (!argument.starts_with("-")) continue;
+    std::vector<std::string> known;
+    for (const CLI::Option* option : command.get_options()) known.push_back(option->get_name());
+    throw UserError(unknown_name_message("option", argument.substr(0, argument.find('=')), known));
+  }
+}
+
 int parse_and_execute(int argc, char** argv) {
   CLI::App app{"convladder climbs one convolution: every stage verified, measured and compared.", "convladder"};
   app.set_version_flag("--version", fmt::format("convladder {} ({})", build::version, build::commit));
@@ -263,6 +273,9 @@ int parse_and_execute(int argc, char** argv) {
     return app.exit(help);
   } catch (const CLI::CallForVersion& version) {
     return app.exit(version);
+  } catch (const CLI::ExtrasError& error) {
+    for (const CLI::App* const command : app.get_subcommands()) refuse_unknown_options(*command);
+    throw UserError(fmt::format("{} (see 'convladder --help')", error.what()));
   } catch (const CLI::ParseError& error) {
     if (argc > 1 && argv[1][0] != '-' && app.get_subcommands().empty()) {
       std::vector<std::string> known;

@@ -45,6 +45,9 @@ class Fields {
     if (!object_.is_object()) fail("expected an object {…}");
   }
 
+  /// What the following messages say of the place as well.
+  void add_place(const std::string& text) { place_ += " " + text; }
+
   [[noreturn]] void fail(const std::string& what) const { throw NetworkError(fmt::format("{}: {}", place_, what)); }
 
   std::string text(const char* field) {
@@ -153,6 +156,7 @@ Layer read_layer(const json& object, const std::string& place, ActivationShape i
   Fields fields(object, place);
   Layer layer;
   layer.name = fields.text("name");
+  fields.add_place(fmt::format("'{}'", shown_text(layer.name)));
   layer.type = layer_type(fields);
   layer.input = input;
   layer.output = input;
@@ -226,7 +230,7 @@ Network load_network_file(const std::filesystem::path& path) {
   std::ifstream stream(path, std::ios::binary);
   const std::string text((std::istreambuf_iterator<char>(stream)), std::istreambuf_iterator<char>());
   if (!stream.is_open() || stream.bad()) throw NetworkError(fmt::format("{}: cannot be read", path.string()));
-  return parse_network(text, path.filename().string());
+  return parse_network(text, path.string());
 }
 
 const std::vector<Network>& built_in_networks() {

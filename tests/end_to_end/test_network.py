@@ -284,7 +284,7 @@ NAMES = {
     "operator": (["--operator", "max_pool=rows"], "unknown max_pool operator 'rows'; known: "),
     "batch": (["--batch", "0"], "--batch: expected a whole number from 1 to 1000000, got '0'"),
     "chunk": (["--chunk", "0"], "--chunk"),
-    "option": (["--bacth", "1"], "--bacth"),
+    "option": (["--bacth", "1"], "unknown option '--bacth'; known: --batch"),
     "weights": (["--weights", "mine.safetensors"], "mine.safetensors: cannot be opened"),
     "network file": (["--network", "mine.json"], "mine.json: "),
     "variant of another family": (["--device", "cpu", "--variant", "global-memory"], "no case is left"),

@@ -194,6 +194,21 @@ TEST(NetworkFile, NamesTheLayerAndTheFieldThatIsMissing) {
   expect_refused(convolution(R"("out_channels": 5)"), {"layer 1", "'kernel' is missing"});
 }
 
+TEST(NetworkFile, NamesTheLayerByItsName) {
+  expect_refused(convolution(R"("out_channels": 2, "kernel": 29)"), {"own.json: layer 1 'conv1': kernel 29x29"});
+  expect_refused(with_layers(R"({"name": "a", "type": "tanh"}, {"name": "p", "type": "max_pool", "size": 2})"),
+                 {"own.json: layer 2 'p': the field 'stride' is missing"});
+}
+
+TEST(NetworkFile, ListsOfBatchesHoldWholeNumbers) {
+  const std::string head = R"({"name": "n", "title": "t", "input": {"channels": 1, "height": 8, "width": 8},
+      "layers": [{"name": "a", "type": "tanh"}], "batches": )";
+  EXPECT_EQ(parse_network(head + "[3, 1]}", "own.json").batches, (std::vector<int>{3, 1}));
+  for (const char* batches : {"[]", "3", "[0]", "[1.5]", "[1, \"2\"]", "{}", "null", "[1e30]"}) {
+    expect_refused(head + batches + "}", {"'batches' must be a list of whole numbers from 1"});
+  }
+}
+
 TEST(NetworkFile, NamesTheFieldOfTheWrongKind) {
   for (const char* field : {"out_channels", "kernel", "stride", "padding", "groups"}) {
     for (const char* value : {"\"2\"", "2.5", "-1", "true", "null"}) {
