@@ -26,7 +26,7 @@ NAMES = {
     "option": (["--bacth", "1"], "unknown option '--bacth'; known: --batch,"),
     "word": (["stray"], "unknown option 'stray'"),
     "isolation": (["--isolate", "docker"], "--isolate: docker not in {process,none}"),
-    "network and layer": (["--network", "lenet28", "--layer", "conv2"], "no case is left"),
+    "network and layer": (["--network", "lenet28", "--layer", "conv2"], "unknown layer 'conv2'; known: conv1,"),
 }
 NUMBERS = {
     **{f"batch {value}": (["--batch", value], f"--batch: expected a whole number from 1 to 10000000, got '{value}'")

@@ -300,11 +300,11 @@ def test_bad_input_is_one_line(arguments: list[str], message: str, tmp_path: Pat
 
 BROKEN_NETWORKS = {
     "kernel": (lambda file: file["layers"][0].update(kernel=99),
-               ["layer 1: ", "the kernel 99x99 is larger than the padded image"]),
-    "type": (lambda file: file["layers"][2].update(type="convolutoin"), ["layer 3: ", "convolutoin", "convolution"]),
+               ["layer 1 'conv1': ", "the kernel 99x99 is larger than the padded image"]),
+    "type": (lambda file: file["layers"][2].update(type="convolutoin"), ["layer 3 'conv2': ", "convolutoin", "convolution"]),
     "number": (lambda file: file["layers"][0].update(out_channels="three"),
-               ["layer 1: 'out_channels' must be", '"three"']),
-    "field": (lambda file: file["layers"][0].update(stirde=2), ["layer 1: the field 'stirde'"]),
+               ["layer 1 'conv1': 'out_channels' must be", '"three"']),
+    "field": (lambda file: file["layers"][0].update(stirde=2), ["layer 1 'conv1': the field 'stirde'"]),
     "name of a built-in one": (lambda file: file.update(name="lenet28"), ["'lenet28' is that of a built-in network"]),
 }
 

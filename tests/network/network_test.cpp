@@ -195,7 +195,7 @@ TEST(NetworkFile, NamesTheLayerAndTheFieldThatIsMissing) {
 }
 
 TEST(NetworkFile, NamesTheLayerByItsName) {
-  expect_refused(convolution(R"("out_channels": 2, "kernel": 29)"), {"own.json: layer 1 'conv1': kernel 29x29"});
+  expect_refused(convolution(R"("out_channels": 2, "kernel": 29)"), {"own.json: layer 1 'conv1': the kernel 29x29"});
   expect_refused(with_layers(R"({"name": "a", "type": "tanh"}, {"name": "p", "type": "max_pool", "size": 2})"),
                  {"own.json: layer 2 'p': the field 'stride' is missing"});
 }

@@ -10,12 +10,28 @@ void write_predicate(const WarpState& warp, Slot slot, LaneMask value) {
   *destination = (*destination & ~warp.mask) | (value & warp.mask);
 }
 
+/// What the forms with a further predicate share: inlined into each, the lanes' loops would be compiled four times
+/// over.
+template <typename Comparison, typename T, bool kFlush>
+[[gnu::noinline]] LaneMask compare_apart(const WarpState& warp, const Operation& operation) {
+  return compare<Comparison, T, kFlush>(warp, operation.operands[2], operation.operands[3]);
+}
+template <typename Comparison, typename Element, bool kFlush>
+[[gnu::noinline]] HalfMasks compare_halves_apart(const WarpState& warp, const Operation& operation) {
+  return compare_halves<Comparison, Element, kFlush>(warp, operation.operands[2], operation.operands[3]);
+}
+
 /// setp p|q, a, b[, c]: p is the comparison's result and q its opposite, both combined with c.
 template <typename Comparison, typename T, bool kFlush, typename Combination>
 void set_predicates(WarpState& warp, const Operation& operation) {
-  const LaneMask result = compare<Comparison, T, kFlush>(warp, operation.operands[2], operation.operands[3]);
+  LaneMask result = 0;
   LaneMask further = 0;
-  if constexpr (!std::is_same_v<Combination, Alone>) further = *warp.read<LaneMask>(operation.operands[4]);
+  if constexpr (std::is_same_v<Combination, Alone>) {
+    result = compare<Comparison, T, kFlush>(warp, operation.operands[2], operation.operands[3]);
+  } else {
+    result = compare_apart<Comparison, T, kFlush>(warp, operation);
+    further = *warp.read<LaneMask>(operation.operands[4]);
+  }
   write_predicate(warp, operation.operands[0], Combination::apply(result, further));
   write_predicate(warp, operation.operands[1], Combination::apply(~result, further));
 }
@@ -23,8 +39,7 @@ void set_predicates(WarpState& warp, const Operation& operation) {
 /// setp.f16x2 p|q, a, b[, c]: p is the result of the lower halves, q that of the upper ones.
 template <typename Comparison, typename Element, bool kFlush, typename Combination>
 void set_predicates_of_halves(WarpState& warp, const Operation& operation) {
-  const HalfMasks result =
-      compare_halves<Comparison, Element, kFlush>(warp, operation.operands[2], operation.operands[3]);
+  const HalfMasks result = compare_halves_apart<Comparison, Element, kFlush>(warp, operation);
   LaneMask further = 0;
   if constexpr (!std::is_same_v<Combination, Alone>) further = *warp.read<LaneMask>(operation.operands[4]);
   write_predicate(warp, operation.operands[0], Combination::apply(result.low, further));
