@@ -1,13 +1,11 @@
 #include "harness/case_client.hpp"
 
-#include <fmt/format.h>
-
 #include <nlohmann/json.hpp>
 #include <optional>
 
 #include "devices/device_error.hpp"
 #include "harness/case_session.hpp"
-#include "harness/errors.hpp"
+#include "harness/device_argument.hpp"
 #include "harness/google_engine.hpp"
 
 namespace convladder {
@@ -16,32 +14,14 @@ using nlohmann::ordered_json;
 
 namespace {
 
-const DeviceKind& device_kind(std::string_view name) {
-  static const std::vector<DeviceKind> kinds = device_kinds();
-  for (const DeviceKind& kind : kinds) {
-    if (kind.name == name) return kind;
-  }
-  throw UserError(fmt::format("no device kind '{}'", name));
-}
-
 class CaseHere final : public CaseClient {
  public:
   CaseHere(const PlannedCase& planned, const Workload& workload)
-      : session_(planned.id, device_kind(planned.device), planned.variant, workload) {}
+      : session_(planned.id, find_device_kind(planned.device), planned.variant, workload) {}
   ordered_json ask(const ordered_json& request) override { return session_.answer(request); }
 
  private:
   CaseSession session_;
-};
-
-/// Stands for a case whose device could not even be opened.
-class FailedCase final : public CaseClient {
- public:
-  explicit FailedCase(std::string reason) : reason_(std::move(reason)) {}
-  ordered_json ask(const ordered_json& /*request*/) override { return ending("launch failed", reason_); }
-
- private:
-  std::string reason_;
 };
 
 }  // namespace
@@ -61,7 +41,7 @@ std::unique_ptr<CaseClient> start_case_here(const PlannedCase& planned, const Wo
   try {
     return std::make_unique<CaseHere>(planned, workload);
   } catch (const DeviceError& error) {
-    return std::make_unique<FailedCase>(error.what());
+    return failed_client(error.what());
   }
 }
 

@@ -53,7 +53,18 @@ std::vector<char*> pointers(std::vector<std::string>& texts) {
   return result;
 }
 
+class FailedClient final : public CaseClient {
+ public:
+  explicit FailedClient(std::string reason) : reason_(std::move(reason)) {}
+  ordered_json ask(const ordered_json& /*request*/) override { return ending("launch failed", reason_); }
+
+ private:
+  std::string reason_;
+};
+
 }  // namespace
+
+std::unique_ptr<CaseClient> failed_client(const std::string& reason) { return std::make_unique<FailedClient>(reason); }
 
 ordered_json ending(const char* status, const std::string& reason) { return {{"status", status}, {"reason", reason}}; }
 

@@ -51,6 +51,9 @@ class ChildProcess final : public CaseClient {
 int serve_requests(int socket_descriptor,
                    const std::function<std::unique_ptr<CaseClient>(const nlohmann::ordered_json& hello)>& make);
 
+/// Stands for a case whose device could not even be opened: answers everything with {"status": "launch failed"}.
+std::unique_ptr<CaseClient> failed_client(const std::string& reason);
+
 /// {"status": status, "reason": reason}: the reply that ends a case.
 nlohmann::ordered_json ending(const char* status, const std::string& reason);
 

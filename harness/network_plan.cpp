@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "devices/cpu/cpu_facts.hpp"
+#include "harness/device_argument.hpp"
 #include "harness/errors.hpp"
 #include "harness/nearest_name.hpp"
 #include "harness/network_argument.hpp"
@@ -201,16 +202,6 @@ double network_flop(const Network& network) {
     }
   }
   return flop;
-}
-
-const DeviceKind& find_device_kind(std::string_view name) {
-  static const std::vector<DeviceKind> kinds = device_kinds();
-  std::vector<std::string> known;
-  for (const DeviceKind& kind : kinds) {
-    if (kind.name == name) return kind;
-    known.emplace_back(kind.name);
-  }
-  throw UserError(unknown_name_message("device", name, known));
 }
 
 std::vector<NetworkCase> make_network_plan(const NetworkOptions& options) {

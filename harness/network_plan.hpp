@@ -4,7 +4,6 @@
 #include <string>
 #include <vector>
 
-#include "devices/device_registry.hpp"
 #include "harness/network_options.hpp"
 #include "network/network_steps.hpp"
 
@@ -37,8 +36,5 @@ inline constexpr int kCountedBatch = 8;
 /// All cases, by network, batch, device and stage. Throws UserError for names that are not known, nearest first, and
 /// for a batch whose images exceed the memory.
 std::vector<NetworkCase> make_network_plan(const NetworkOptions& options);
-
-/// The device kind of that name. Throws UserError with the known ones.
-const DeviceKind& find_device_kind(std::string_view name);
 
 }  // namespace convladder

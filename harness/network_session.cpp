@@ -8,6 +8,7 @@
 
 #include "devices/device_error.hpp"
 #include "harness/counters.hpp"
+#include "harness/device_argument.hpp"
 #include "harness/network_argument.hpp"
 #include "harness/program_time.hpp"
 #include "harness/step_verifier.hpp"
@@ -61,16 +62,6 @@ NetworkChoice choice_from_json(const ordered_json& json) {
   }
   return choice;
 }
-
-/// Stands for a case whose device could not be opened.
-class FailedNetwork final : public CaseClient {
- public:
-  explicit FailedNetwork(std::string reason) : reason_(std::move(reason)) {}
-  ordered_json ask(const ordered_json& /*request*/) override { return ending("launch failed", reason_); }
-
- private:
-  std::string reason_;
-};
 
 }  // namespace
 
@@ -203,7 +194,7 @@ std::unique_ptr<CaseClient> start_network_here(const NetworkCase& planned, const
   try {
     return std::make_unique<NetworkSession>(planned, workload, wish);
   } catch (const DeviceError& error) {
-    return std::make_unique<FailedNetwork>(error.what());
+    return failed_client(error.what());
   }
 }
 

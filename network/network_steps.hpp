@@ -46,7 +46,8 @@ std::vector<NetworkStep> network_steps(const Network& network, const NetworkChoi
 /// Why the network cannot be run so, naming layer and implementation; empty if it can. `batch` counts images a call.
 std::string unsupported_reason(const std::vector<NetworkStep>& steps, int batch);
 
-/// Whether every step's kernels are ours: only those can be executed by a device that has no clock.
+/// The first step whose kernels are not ours, in one line; empty if all are. Only ours can be executed by a device that
+/// has no clock.
 std::string without_own_kernels(const std::vector<NetworkStep>& steps, int batch);
 
 /// Bytes a pass holds for each image of a chunk: two buffers as large as the largest activation, and as much again for

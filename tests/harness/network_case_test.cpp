@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "datasets/synthetic_images.hpp"
+#include "harness/device_argument.hpp"
 #include "harness/network_session.hpp"
 #include "harness/step_verifier.hpp"
 #include "network/weights.hpp"
