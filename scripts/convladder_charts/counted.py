@@ -32,6 +32,8 @@ class CountedRow:
     flop: float
     minimum_bytes: float
     counters: Optional["Counters"]
+    place: str = ""
+    """Where the case stands in the document."""
 
     @property
     def why_not_counted(self) -> str:
@@ -196,7 +198,7 @@ def _row(case: Node, stages: Mapping[tuple[str, str], Stage]) -> CountedRow:
     return CountedRow(stage, printable(case.field("status").text()),
                       printable(optional(case.field("reason"), Node.text) or "", 120), work.field("flop").number(),
                       work.field("minimum_bytes").number(),
-                      _counters(case.field("counters")) if _has_counters(case) else None)
+                      _counters(case.field("counters")) if _has_counters(case) else None, case.place)
 
 
 def _counters(node: Node) -> Counters:
