@@ -1,0 +1,164 @@
+"""The report in a few sentences, each built from the record: which stage is fastest, by how much, by which counter."""
+
+from __future__ import annotations
+
+from typing import Iterator, Optional
+
+from convladder_charts.counted import CountedGroup, CountedLadder, CountedRow, Figure, figures
+from convladder_charts.counted_text import SCALED, scale_of
+from convladder_charts.ladder import chosen_ladders
+from convladder_charts.network_instructions import chosen, images
+from convladder_charts.network_record import NetworkGroup, NetworkRecord
+from convladder_charts.page import device_name
+from convladder_charts.record import Group, Ladder, Record, Row
+from convladder_charts.units import NONE, count, duration, percent, ratio, significant
+
+_MOVED = 0.05
+"""Smaller changes of a counter are not told."""
+
+
+def of_run(record: Record) -> Iterator[str]:
+    """Per layer what is fastest, and what its counters say."""
+    for group in record.drawn:
+        for one in chosen_ladders(group, None):
+            yield from _fastest(group, one, record.counted)
+    for counted in record.counted:
+        for ladder in counted.chosen(None):
+            yield from _counted(counted, ladder)
+    if not record.drawn and not record.counted:
+        yield "No case of this run has a time or a counter. " + " ".join(record.skipped_lines)
+
+
+def _fastest(group: Group, one: Ladder, counted: tuple[CountedGroup, ...]) -> Iterator[str]:
+    stages = [row for row in one.timed if not row.stage.is_library and row.layer_median]
+    if not stages:
+        return
+    best = min(stages, key=lambda row: row.layer_median or 0)
+    gains = [words for value, words in (
+        (best.x_previous, f"{ratio(best.x_previous)} as fast as the stage it builds on"),
+        (best.x_baseline, f"{ratio(best.x_baseline)} as fast as the baseline"),
+        (best.percent_of_library, f"{percent(best.percent_of_library)} of the library's speed")) if value is not None]
+    where = f"{one.layer_name} at batch {one.batch} on {device_name(group)}"
+    yield (f"{where}: the fastest stage is {_named(best)} with a layer time of {duration(best.layer_median or 0)} "
+           f"({group.kind}, median)" + (": " + ", ".join(gains) if gains else "") + "." + _largest_step(stages, best)
+           + _why(group, one, best, counted))
+
+
+def _largest_step(stages: list[Row], best: Row) -> str:
+    steps = [row for row in stages if row.x_previous is not None]
+    largest = max(steps, key=lambda row: row.x_previous or 0, default=None)
+    if largest is None or largest is best:
+        return ""
+    return f" The largest single step is {_named(largest)}, {ratio(largest.x_previous)} over the stage it builds on."
+
+
+def _why(group: Group, one: Ladder, best: Row, counted: tuple[CountedGroup, ...]) -> str:
+    """By which counter, where the simulated device counted the same family and layer."""
+    for other in counted:
+        for ladder in other.chosen(None):
+            if (other.family, ladder.layer_name) == (group.family, one.layer_name):
+                stages = [row for row in ladder.counted if not row.stage.is_library]
+                index = next((i for i, row in enumerate(stages) if row.stage == best.stage), 0)
+                moved = _moved(stages[index - 1], stages[index], ladder) if index else ""
+                return f" Over the stage below, counted on {other.device}: {moved}." if moved else ""
+    return ""
+
+
+def _counted(group: CountedGroup, ladder: CountedLadder) -> Iterator[str]:
+    stages = [row for row in ladder.counted if not row.stage.is_library]
+    if len(stages) < 2:
+        return
+    first, last = stages[0], stages[-1]
+    moved = _moved(first, last, ladder)
+    yield (f"{ladder.layer_name} at batch {ladder.batch} on {group.device}, counted and not timed: from "
+           f"{first.stage.label} to {last.stage.label} {moved or 'no counter moved by a twentieth'}.")
+
+
+def _moved(below: CountedRow, row: CountedRow, ladder: CountedLadder) -> str:
+    """Every quantity that changed, what fell first."""
+    falls, rises = [], []
+    for each in figures():
+        old, new = each.of(below), each.of(row)
+        if old is None or new is None or not _is_moved(old, new):
+            continue
+        (falls if new < old else rises).append(
+            f"{each.name} {each.per}".strip() + f" {'fell' if new < old else 'rose'} {_from_to(each, below, row, ladder)}")
+    return ", ".join([*falls, *rises])
+
+
+def figure_text(each: Figure, below: CountedRow, row: CountedRow, ladder: CountedLadder) -> str:
+    """What a stage changed in one quantity, for a table."""
+    old, new = each.of(below), each.of(row)
+    if old is None or new is None:
+        return NONE
+    return _from_to(each, below, row, ladder) if _is_moved(old, new) else "unchanged"
+
+
+def _is_moved(old: float, new: float) -> bool:
+    return abs(new - old) > _MOVED * max(abs(old), abs(new))
+
+
+def _from_to(each: Figure, below: CountedRow, row: CountedRow, ladder: CountedLadder) -> str:
+    """From a value to a value, and by which factor where there is one."""
+    scale = scale_of(each, ladder)
+    old, new = each.of(below) or 0.0, each.of(row) or 0.0
+    about = SCALED if each.is_scaled(below) or each.is_scaled(row) else ""
+    unit = f" {scale.symbol}" if scale.symbol else ""
+    factor = f" ({ratio(max(old, new) / min(old, new))} {'less' if new < old else 'more'})" if min(old, new) > 0 else ""
+    return f"from {about}{significant(old / scale.divisor)} to {about}{significant(new / scale.divisor)}{unit}{factor}"
+
+
+def of_networks(record: NetworkRecord) -> Iterator[str]:
+    """Per network and device: the fastest choice at the largest batch, its accuracy, and what was counted."""
+    for group in record.groups:
+        if group.timed:
+            yield _pass(group)
+        if group.counted:
+            yield _instructions(group)
+        if not group.timed and not group.counted:
+            yield f"{group.network} on {group.device}: no case has a result."
+
+
+def _pass(group: NetworkGroup) -> str:
+    batch = max(case.batch for case in group.timed)
+    cases = [case for case in group.timed if case.batch == batch]
+    times = {case.stage: case.total.median for case in cases if case.total}
+    best = min(cases, key=lambda case: times[case.stage])
+    base = min((case for case in cases if not case.stage.is_library and not case.stage.is_choice),
+               key=lambda case: case.stage.rung or 0, default=None)
+    text = (f"{group.network} at batch {batch} on {group.device}: the fastest whole pass, with {best.stage.label} as its "
+            f"convolutions, takes {duration(times[best.stage])} (measured, median)")
+    if base is not None and base is not best and times[best.stage] > 0:
+        text += f", {ratio(times[base.stage] / times[best.stage])} as fast as with {base.stage.label}"
+    if best.accuracy:
+        one = best.accuracy
+        text += (f". Accuracy {one.value:.4f}: {one.correct} of {one.of} images, {100 * one.level:.0f} % binomial "
+                 f"interval {one.low:.4f} to {one.high:.4f}")
+    return text + "."
+
+
+def _instructions(group: NetworkGroup) -> str:
+    cases = chosen(group, None)
+    totals = [(sum(step.instructions or 0.0 for step in case.steps), case) for case in cases]
+    least, most = min(totals, key=lambda one: one[0]), max(totals, key=lambda one: one[0])
+    text = (f"{group.network} at batch {cases[0].batch} on {group.device}, counted and not timed: a pass executes the "
+            f"fewest warp instructions with {least[1].stage.label}, {count(least[0])}")
+    if least[0] > 0 and len(cases) > 1:
+        text += f", {ratio(most[0] / least[0])} fewer than the most, {count(most[0])} with {most[1].stage.label}"
+    return f"{text}. {images(cases)}."
+
+
+def _named(row: Row) -> str:
+    return row.stage.label
+
+
+def warnings(record: Union[Record, NetworkRecord], source: str) -> tuple[str, ...]:
+    """What a reader must know before believing a figure."""
+    return tuple(f"{source}: {warning}" for warning in record.warnings)
+
+
+def without_result(total: int, failed: int, source: str) -> Optional[str]:
+    """How many cases have none."""
+    if not failed:
+        return None
+    return f"{source}: {failed} of {total} cases have no result; they are listed with their reasons."
