@@ -42,6 +42,8 @@ def main(arguments: Optional[Sequence[str]] = None) -> int:
     except BrokenPipeError:
         sys.stderr.close()
         return 0
+    except ModuleNotFoundError as error:
+        return _complain(f"there is no Python module {error.name}; scripts/setup.sh installs it", CANNOT_WRITE)
     except OSError as error:
         return _complain(f"cannot write {error.filename or ''}: {error.strerror}", CANNOT_WRITE)
     return 0

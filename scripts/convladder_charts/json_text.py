@@ -17,8 +17,12 @@ class RecordError(Exception):
 
 
 def read_json(path: Path) -> Any:
-    """The parsed document. Raises RecordError; NaN and Infinity are refused because JSON has no such tokens."""
-    text = _read_text(path)
+    """The parsed document. Raises RecordError."""
+    return parse_json(read_text(path), path)
+
+
+def parse_json(text: str, path: Path) -> Any:
+    """The document in the text of a file. Raises RecordError; NaN and Infinity are refused: JSON has no such tokens."""
     try:
         document = json.loads(text, parse_constant=_refuse_constant, object_pairs_hook=_members)
     except json.JSONDecodeError as error:
@@ -55,7 +59,8 @@ def one_line(message: object) -> str:
     return " ".join(str(message).split())
 
 
-def _read_text(path: Path) -> str:
+def read_text(path: Path) -> str:
+    """What the file holds. Raises RecordError."""
     try:
         return path.read_bytes().decode("utf-8")
     except OSError as error:

@@ -8,7 +8,7 @@ from typing import Iterator, Sequence, Union
 
 from convladder_charts import network_record
 from convladder_charts import record as run_record
-from convladder_charts.json_text import Node, is_of_networks, read_json
+from convladder_charts.json_text import Node, is_of_networks, parse_json, read_text
 from convladder_charts.network_record import NetworkRecord
 from convladder_charts.record import Record
 from convladder_charts.stage import printable
@@ -32,9 +32,10 @@ def read(paths: Sequence[Path]) -> list[Input]:
     """The records of both kinds. Raises RecordError."""
     inputs = []
     for path, source in zip(paths, _sources(paths)):
-        root = Node(read_json(path), path)
+        text = read_text(path)
+        root = Node(parse_json(text, path), path)
         record = network_record.read(root) if is_of_networks(root.value) else run_record.read(root)
-        inputs.append(Input(source, root, path.read_bytes(), record))
+        inputs.append(Input(source, root, text.encode("utf-8"), record))
     return inputs
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from typing import Any, Iterator, Sequence
+from typing import Any, Iterable, Iterator, Sequence
 
 from convladder_charts.json_text import Node
 from convladder_charts.stage import optional, printable
@@ -32,27 +32,35 @@ def failed_section(root: Node, source: str, name: str) -> Section:
         return Section(name, "Cases without a result", (Paragraph(f"None: all {total} cases are ok."),))
     rows = tuple((device, status, str(len(cases)), reason, _ids(cases))
                  for (device, status, reason), cases in groups.items())
-    places = tuple(places_of(cases) for cases in groups.values())
+    places = tuple(places_of(case.place for case in cases) for cases in groups.values())
     return Section(name, "Cases without a result", (TableBlock(Table(
         "Failed, skipped and unsupported cases, with the reason", ("device", "status", "cases", "reason", "which"), rows,
         5, place="$.cases[…]: status, reason", row_places=places), source),))
 
 
 def _ids(cases: Sequence[Node]) -> str:
+    """What was run, on what, at which batches, where all of their combinations are meant; else one id after the other."""
+    parts = [case.field("id").text().split("/") for case in cases]
+    if len(cases) > 1 and all(len(one) == 4 for one in parts):
+        each = [list(dict.fromkeys(column)) for column in zip(*parts)]
+        if len(each[1]) * len(each[2]) * len(each[3]) == len(set(map(tuple, parts))) == len(cases):
+            texts = [", ".join(printable(one) for one in names) for names in each[1:]]
+            return f"{texts[0]}; on {texts[1]}; at batch {texts[2]}"
     shown = [printable(case.field("id").text(), 120) for case in cases[:_MOST_IDS]]
     return ", ".join(shown) + (f" and {len(cases) - _MOST_IDS} more" if len(cases) > _MOST_IDS else "")
 
 
-def places_of(cases: Sequence[Node]) -> str:
-    """$.cases[0–4, 9]."""
-    numbers = [int(case.place.rpartition("[")[2].rstrip("]")) for case in cases]
+def places_of(places: Iterable[str]) -> str:
+    """Members of one array in one text: $.cases[0–4, 9]."""
+    members = [place.rstrip("]").rpartition("[") for place in places]
+    numbers = sorted({int(number) for _, _, number in members})
     runs: list[list[int]] = []
     for number in numbers:
         if runs and number == runs[-1][1] + 1:
             runs[-1][1] = number
         else:
             runs.append([number, number])
-    return "$.cases[" + ", ".join(str(a) if a == b else f"{a}–{b}" for a, b in runs) + "]"
+    return members[0][0] + "[" + ", ".join(str(a) if a == b else f"{a}–{b}" for a, b in runs) + "]"
 
 
 def environment_section(root: Node, source: str, content: bytes, name: str) -> Section:

@@ -59,6 +59,8 @@ class Figure:
     source: str
     place: str
     tables: tuple[Table, ...]
+    open: bool = False
+    """Whether the tables are seen at once: where something stands beside them that they are compared with."""
     of: str = "figure"
 
 

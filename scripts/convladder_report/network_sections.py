@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Iterator
 
 from convladder_charts import network_instructions, network_op_times, network_pass, network_table
@@ -10,6 +11,7 @@ from convladder_charts.network_record import NetworkGroup, NetworkRecord
 from convladder_charts.stage import optional, printable
 from convladder_charts.table_text import Table
 from convladder_charts.units import significant
+from convladder_report.common_sections import places_of
 from convladder_report.document import Block, Paragraph, Section, TableBlock
 from convladder_report.figures import figure
 from convladder_report.published import Publication
@@ -66,9 +68,10 @@ class _Charts:
                   "launches": (network_instructions.draw, self.group.counted)}
         if kind in charts and charts[kind][1]:
             draw, cases = charts[kind]
-            place = ", ".join(case.place for case in cases[:4]) + (", …" if len(cases) > 4 else "")
-            yield figure(draw, self.record, self.group, f"{self.name}-{kind.replace(' ', '-')}-figure", self.source,
-                         place, tables)
+            place = places_of(case.place for case in cases)
+            drawn = figure(draw, self.record, self.group, f"{self.name}-{kind.replace(' ', '-')}-figure", self.source,
+                           place, tables)
+            yield dataclasses.replace(drawn, open=True)
 
 
 def _programs(root: Node, group: NetworkGroup) -> Iterator[Table]:

@@ -12,6 +12,7 @@ from convladder_charts.record import Group, Ladder, Record, Row
 from convladder_charts.stage import Stage
 from convladder_charts.table_text import Table
 from convladder_charts.units import NONE, duration, ratio, significant
+from convladder_report.common_sections import places_of
 from convladder_report.document import Block, HeatMap, Items, Paragraph, Section, TableBlock
 from convladder_report.figures import figure
 from convladder_report.summary import figure_text
@@ -31,7 +32,7 @@ def sections(record: Record, source: str, prefix: str) -> Iterator[Section]:
 
 
 def _timed(record: Record, group: Group, source: str, name: str) -> Iterator[Block]:
-    place = "$.ladders of " + f"device {group.device}, family {group.family}, {group.kind}"
+    place = places_of(one.place for one in group.ladders)
     yield Paragraph(f"{group.hardware}. {table.legend(record)}")
     yield Section(f"{name}-ladder", "The ladder", (
         figure(ladder.draw, record, group, f"{name}-ladder-figure", source, place,
@@ -56,7 +57,7 @@ def _over_batch(group: Group, layer: str, what: str, text: Callable[[Optional[Ro
                  for stage in _stages(ladders))
     member = "median_ns" if what == "time" else "gflop_per_s"
     return Table(f"{what}, {group.kind}: {group.device} · {layer}", columns, rows, 1,
-                 place=", ".join(one.place for one in ladders) + f": rows[…].{member}")
+                 place=places_of(one.place for one in ladders) + f": rows[…].{member}")
 
 
 def _stages(ladders: tuple[Ladder, ...]) -> tuple[Stage, ...]:
@@ -102,14 +103,15 @@ def _heat_map(group: Group, layer: str, source: str) -> HeatMap:
         levels.append(tuple(shades))
     return HeatMap(Table(f"{group.device} · {layer}: times slower than the fastest, and the layer time, {group.kind}",
                          ("stage", *(f"batch {one.batch}" for one in ladders)), tuple(rows), 1,
-                         place=", ".join(one.place for one in ladders) + ": rows[…].layer_median_ns"),
+                         place=places_of(one.place for one in ladders) + ": rows[…].layer_median_ns"),
                    tuple(levels), source)
 
 
 def _counted(record: Record, group: CountedGroup, source: str, name: str) -> Iterator[Block]:
     yield Paragraph(f"{group.hardware}, caches modelled after {group.modelled_gpu}. {table.counted_legend(group)}")
     yield Items(tuple(notes(group.ladders)))
-    yield figure(counters.draw, record, group, f"{name}-figure", source, "$.cases[…].counters",
+    yield figure(counters.draw, record, group, f"{name}-figure", source,
+                 places_of(row.place for one in group.ladders for row in one.counted) + ".counters",
                  [table.counter_table(group, one) for one in group.ladders])
     changes = [_changes(group, one) for one in group.chosen(None)]
     yield Section(f"{name}-changes", "What each stage changed", (
@@ -121,7 +123,7 @@ def _changes(group: CountedGroup, one: CountedLadder) -> Table:
     stages = [row for row in one.counted if not row.stage.is_library]
     rows = []
     for below, row in zip(stages, stages[1:]):
-        rows.append((row.stage.label, *(figure_text(each, below, row, one) for each in figures())))
+        rows.append((row.stage.label, *(figure_text(each, below, row) for each in figures())))
     return Table(f"{group.device}, counted: {one.layer_name} · batch {one.batch}, each stage over the one below",
                  ("stage", *(f"{each.name} {each.per}".strip() for each in figures())), tuple(rows), 1,
                  place="$.cases[…].counters", row_places=tuple(row.place for row in stages[1:]))

@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import Iterator, Optional
 
 from convladder_charts.counted import CountedGroup, CountedLadder, CountedRow, Figure, figures
-from convladder_charts.counted_text import SCALED, scale_of
+from convladder_charts.counted_text import SCALED
 from convladder_charts.ladder import chosen_ladders
 from convladder_charts.network_instructions import chosen, images
 from convladder_charts.network_record import NetworkGroup, NetworkRecord
 from convladder_charts.page import device_name
 from convladder_charts.record import Group, Ladder, Record, Row
+from convladder_charts.stage import Stage
 from convladder_charts.units import NONE, count, duration, percent, ratio, significant
 
 _MOVED = 0.05
@@ -39,9 +40,18 @@ def _fastest(group: Group, one: Ladder, counted: tuple[CountedGroup, ...]) -> It
         (best.x_baseline, f"{ratio(best.x_baseline)} as fast as the baseline"),
         (best.percent_of_library, f"{percent(best.percent_of_library)} of the library's speed")) if value is not None]
     where = f"{one.layer_name} at batch {one.batch} on {device_name(group)}"
-    yield (f"{where}: the fastest stage is {_named(best)} with a layer time of {duration(best.layer_median or 0)} "
-           f"({group.kind}, median)" + (": " + ", ".join(gains) if gains else "") + "." + _largest_step(stages, best)
+    yield (f"{where}: the fastest stage is {_named(best.stage)} with a layer time of {duration(best.layer_median or 0)} "
+           f"({group.kind}, median)" + (": " + ", ".join(gains) if gains else "") + "." + _beside(stages, best) + _largest_step(stages, best)
            + _why(group, one, best, counted))
+
+
+def _beside(stages: list[Row], best: Row) -> str:
+    """Whether the fastest can be told from the others at all."""
+    if best.high is None or best.of != "layer":
+        return ""
+    near = [_named(row.stage) for row in stages
+            if row is not best and row.of == "layer" and row.low is not None and row.low <= best.high]
+    return f" Its interval overlaps that of {', '.join(near)}." if near else ""
 
 
 def _largest_step(stages: list[Row], best: Row) -> str:
@@ -49,7 +59,7 @@ def _largest_step(stages: list[Row], best: Row) -> str:
     largest = max(steps, key=lambda row: row.x_previous or 0, default=None)
     if largest is None or largest is best:
         return ""
-    return f" The largest single step is {_named(largest)}, {ratio(largest.x_previous)} over the stage it builds on."
+    return f" The largest single step is {_named(largest.stage)}, {ratio(largest.x_previous)} over the stage it builds on."
 
 
 def _why(group: Group, one: Ladder, best: Row, counted: tuple[CountedGroup, ...]) -> str:
@@ -59,7 +69,7 @@ def _why(group: Group, one: Ladder, best: Row, counted: tuple[CountedGroup, ...]
             if (other.family, ladder.layer_name) == (group.family, one.layer_name):
                 stages = [row for row in ladder.counted if not row.stage.is_library]
                 index = next((i for i, row in enumerate(stages) if row.stage == best.stage), 0)
-                moved = _moved(stages[index - 1], stages[index], ladder) if index else ""
+                moved = _moved(stages[index - 1], stages[index]) if index else ""
                 return f" Over the stage below, counted on {other.device}: {moved}." if moved else ""
     return ""
 
@@ -69,12 +79,12 @@ def _counted(group: CountedGroup, ladder: CountedLadder) -> Iterator[str]:
     if len(stages) < 2:
         return
     first, last = stages[0], stages[-1]
-    moved = _moved(first, last, ladder)
+    moved = _moved(first, last)
     yield (f"{ladder.layer_name} at batch {ladder.batch} on {group.device}, counted and not timed: from "
-           f"{first.stage.label} to {last.stage.label} {moved or 'no counter moved by a twentieth'}.")
+           f"{_named(first.stage)} to {_named(last.stage)}: {moved or 'no counter moved by a twentieth'}.")
 
 
-def _moved(below: CountedRow, row: CountedRow, ladder: CountedLadder) -> str:
+def _moved(below: CountedRow, row: CountedRow) -> str:
     """Every quantity that changed, what fell first."""
     falls, rises = [], []
     for each in figures():
@@ -82,30 +92,30 @@ def _moved(below: CountedRow, row: CountedRow, ladder: CountedLadder) -> str:
         if old is None or new is None or not _is_moved(old, new):
             continue
         (falls if new < old else rises).append(
-            f"{each.name} {each.per}".strip() + f" {'fell' if new < old else 'rose'} {_from_to(each, below, row, ladder)}")
+            f"{each.name} {each.per}".strip() + f" {'fell' if new < old else 'rose'} {_from_to(each, below, row)}")
     return ", ".join([*falls, *rises])
 
 
-def figure_text(each: Figure, below: CountedRow, row: CountedRow, ladder: CountedLadder) -> str:
+def figure_text(each: Figure, below: CountedRow, row: CountedRow) -> str:
     """What a stage changed in one quantity, for a table."""
     old, new = each.of(below), each.of(row)
     if old is None or new is None:
         return NONE
-    return _from_to(each, below, row, ladder) if _is_moved(old, new) else "unchanged"
+    return _from_to(each, below, row) if _is_moved(old, new) else "unchanged"
 
 
 def _is_moved(old: float, new: float) -> bool:
     return abs(new - old) > _MOVED * max(abs(old), abs(new))
 
 
-def _from_to(each: Figure, below: CountedRow, row: CountedRow, ladder: CountedLadder) -> str:
+def _from_to(each: Figure, below: CountedRow, row: CountedRow) -> str:
     """From a value to a value, and by which factor where there is one."""
-    scale = scale_of(each, ladder)
     old, new = each.of(below) or 0.0, each.of(row) or 0.0
     about = SCALED if each.is_scaled(below) or each.is_scaled(row) else ""
-    unit = f" {scale.symbol}" if scale.symbol else ""
+    text = significant if each.per else count
+    unit = "B" if each.unit == "B" else ""
     factor = f" ({ratio(max(old, new) / min(old, new))} {'less' if new < old else 'more'})" if min(old, new) > 0 else ""
-    return f"from {about}{significant(old / scale.divisor)} to {about}{significant(new / scale.divisor)}{unit}{factor}"
+    return f"from {about}{text(old)}{unit} to {about}{text(new)}{unit}{factor}"
 
 
 def of_networks(record: NetworkRecord) -> Iterator[str]:
@@ -126,10 +136,10 @@ def _pass(group: NetworkGroup) -> str:
     best = min(cases, key=lambda case: times[case.stage])
     base = min((case for case in cases if not case.stage.is_library and not case.stage.is_choice),
                key=lambda case: case.stage.rung or 0, default=None)
-    text = (f"{group.network} at batch {batch} on {group.device}: the fastest whole pass, with {best.stage.label} as its "
+    text = (f"{group.network} at batch {batch} on {group.device}: the fastest whole pass, with {_named(best.stage)} in its "
             f"convolutions, takes {duration(times[best.stage])} (measured, median)")
     if base is not None and base is not best and times[best.stage] > 0:
-        text += f", {ratio(times[base.stage] / times[best.stage])} as fast as with {base.stage.label}"
+        text += f", {ratio(times[base.stage] / times[best.stage])} as fast as with {_named(base.stage)}"
     if best.accuracy:
         one = best.accuracy
         text += (f". Accuracy {one.value:.4f}: {one.correct} of {one.of} images, {100 * one.level:.0f} % binomial "
@@ -142,14 +152,14 @@ def _instructions(group: NetworkGroup) -> str:
     totals = [(sum(step.instructions or 0.0 for step in case.steps), case) for case in cases]
     least, most = min(totals, key=lambda one: one[0]), max(totals, key=lambda one: one[0])
     text = (f"{group.network} at batch {cases[0].batch} on {group.device}, counted and not timed: a pass executes the "
-            f"fewest warp instructions with {least[1].stage.label}, {count(least[0])}")
+            f"fewest warp instructions with {_named(least[1].stage)}, {count(least[0])}")
     if least[0] > 0 and len(cases) > 1:
-        text += f", {ratio(most[0] / least[0])} fewer than the most, {count(most[0])} with {most[1].stage.label}"
+        text += f", {ratio(most[0] / least[0])} fewer than the most, {count(most[0])} with {_named(most[1].stage)}"
     return f"{text}. {images(cases)}."
 
 
-def _named(row: Row) -> str:
-    return row.stage.label
+def _named(stage: Stage) -> str:
+    return stage.title if stage.is_library or stage.is_choice else f"stage {stage.rung} ({stage.title})"
 
 
 def warnings(record: Union[Record, NetworkRecord], source: str) -> tuple[str, ...]:
