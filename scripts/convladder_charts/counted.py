@@ -140,7 +140,8 @@ def figures() -> tuple[Figure, ...]:
 
 def _per_multiply_add(row: CountedRow, *names: str, scale: float = 1.0) -> Optional[float]:
     total = row.counters.total(*names) if row.counters else None
-    return None if total is None or row.flop <= 0 else scale * total / (row.flop / _FLOP_PER_MULTIPLY_ADD)
+    multiply_adds = row.flop / _FLOP_PER_MULTIPLY_ADD
+    return None if total is None or not multiply_adds > 0 else scale * total / multiply_adds
 
 
 def _sectors_per_load(row: CountedRow) -> Optional[float]:
@@ -164,7 +165,7 @@ def groups_of(cases: Iterable[Node], stages: Mapping[tuple[str, str], Stage],
     for case in cases:
         device, family, network, layer = (case.field(name).text() for name in ("device", "family", "network", "layer"))
         ladders = members.setdefault((device, family), {})
-        ladders.setdefault((network, layer, case.field("batch").integer()), []).append(case)
+        ladders.setdefault((network, layer, case.field("batch").positive()), []).append(case)
     groups = []
     for (device, family), ladders in members.items():
         read = tuple(_ladder(key, nodes, stages) for key, nodes in ladders.items() if any(map(_has_counters, nodes)))

@@ -133,6 +133,12 @@ class Node:
             raise self.wrong("an integer of 64 bits")
         return self.value
 
+    def positive(self) -> int:
+        """A whole number from 1."""
+        if self.integer() < 1:
+            raise self.wrong("an integer from 1")
+        return self.integer()
+
     def number(self) -> float:
         """A finite number."""
         if not isinstance(self.value, (int, float)) or isinstance(self.value, bool) or not _finite(self.value):

@@ -236,7 +236,7 @@ def _case(node: Node, stage: Stage) -> Case:
     steps = tuple(_step(step) for step in node.field("steps").items())
     return Case(
         stage=stage,
-        batch=node.field("batch").integer(),
+        batch=node.field("batch").positive(),
         status=printable(node.field("status").text()),
         reason=printable(optional(node.field("reason"), Node.text) or "", 160),
         images_at_once=node.field("images_at_once").integer(),

@@ -179,7 +179,7 @@ def _ladder(node: Node, family: str, stages: dict[tuple[str, str], Stage], cases
         network=printable(node.field("network").text()),
         layer=printable(node.field("layer").text()),
         shape=next((shape_text(cases[one]) for one in (row.field("case").text() for row in rows) if one in cases), ""),
-        batch=node.field("batch").integer(),
+        batch=node.field("batch").positive(),
         rows=tuple(_row(row, family, kind, stages, cases) for row in rows),
         place=node.place)
 

@@ -10,10 +10,11 @@ from typing import Iterator
 from convladder_charts.json_text import Node, RecordError, read_json
 from convladder_charts.stage import optional, printable
 from convladder_charts.table_text import Table
-from convladder_charts.units import NONE, duration
+from convladder_charts.units import NONE, unit_for
 from convladder_report.document import Block, Items, Section, TableBlock
 
 _LONGEST = 400
+_LONGEST_NAME = 2000
 _PROFILE = (("time_percent", "Time(%)"), ("total_ns", "Time"), ("calls", "Calls"), ("avg_ns", "Avg"), ("min_ns", "Min"),
             ("max_ns", "Max"), ("name", "Name"))
 
@@ -106,10 +107,16 @@ def _profile(group: Node, heading: str, notes: tuple[str, ...]) -> Table:
             if value is None:
                 cells.append(NONE)
             elif key == "name":
-                cells.append(printable(value.text(), 160))
+                cells.append(printable(value.text(), _LONGEST_NAME))
             else:
-                cells.append(duration(value.number()) if key.endswith("_ns") else
+                cells.append(_time(value.number()) if key.endswith("_ns") else
                              f"{value.number():g}%" if key == "time_percent" else str(value.integer()))
         rows.append(tuple(cells))
     return Table(heading, tuple(title for _, title in shown), tuple(rows), 0, notes, f"{group.place}.rows",
                  tuple(node.place for node in nodes), "profile")
+
+
+def _time(nanoseconds: float) -> str:
+    """With all the digits that were printed."""
+    unit = unit_for([nanoseconds])
+    return f"{nanoseconds / unit.nanoseconds:.9g} {unit.name}"
