@@ -32,7 +32,7 @@ def plain(record: Record) -> str:
     for group in record.counted:
         for ladder in group.ladders:
             lines += ["", *_plain_counters(group, ladder)]
-        lines += ["", *wrapped(counted_legend(group))]
+        lines += ["", *wrapped(_counted_legend(group))]
     return "\n".join(line.rstrip() for line in lines) + "\n"
 
 
@@ -46,7 +46,7 @@ def markdown(record: Record) -> str:
             lines += ["", f"### {escaped(_heading(group, ladder))}", "", *_markdown_table(group, ladder)]
     for group in record.counted:
         lines += ["", f"## {escaped(group.device)} ({escaped(group.hardware)}), counted", "",
-                  escaped(counted_legend(group))]
+                  escaped(_counted_legend(group))]
         for ladder in group.ladders:
             lines += ["", f"### {escaped(_heading(group, ladder))}", "",
                       escaped(images_line(ladder).capitalize() + "."), "", *_markdown_counters(group, ladder)]
@@ -132,8 +132,7 @@ def _markdown_table(group: Group, ladder: Ladder) -> list[str]:
             *(markdown_row([escaped(name), *cells, escaped(status)]) for name, *cells, status in table.rows)]
 
 
-def counted_legend(group: CountedGroup) -> str:
-    """What the columns of counters are."""
+def _counted_legend(group: CountedGroup) -> str:
     return ("Counted in PTX, not timed. instr/madd: thread instructions per multiply-add; wavefr/32madd: shared memory "
             f"wavefronts per 32 multiply-adds; DRAM: from a model of the caches of {group.modelled_gpu}. "
             f"{SCALED.strip()} marks what is scaled from the executed images and not exact.")

@@ -72,12 +72,13 @@ def _summary(inputs: Sequence[Input]) -> Section:
     blocks: list[Block] = []
     for one in inputs:
         record = one.record
-        blocks.append(Paragraph(f"{one.source}, {record.date}, on {record.host}: {record.cpu}; {record.program}, commit "
-                                f"{record.commit}; data: {record.data}."))
+        blocks.append(Paragraph(f"{one.source}, {record.date}, on {record.host}: {record.cpu}; {record.program}, "
+                                f"commit {record.commit}; data: {record.data}."))
         of = summary.of_networks(record) if isinstance(record, NetworkRecord) else summary.of_run(record)
-        failed = summary.without_result(len(one.root.field("cases").items()),
-                                        len(common_sections.failed_cases(one.root)), one.source)
-        blocks.append(Items(tuple([*of, *([failed] if failed else [])])))
+        sentences = [*of, *summary.without_result(len(one.root.field("cases").items()),
+                                                  len(common_sections.failed_cases(one.root)))]
+        blocks.append(Items(tuple(sentence.text for sentence in sentences), tuple(
+            f"{one.source}: {sentence.place}" if sentence.place else "" for sentence in sentences)))
     return Section("summary", "Summary", tuple(blocks))
 
 
@@ -102,12 +103,13 @@ def _others(publications: tuple[Publication, ...], ours: set[str]) -> Iterator[S
         yield Section("published", "Published figures", (Paragraph("The folder of published figures is not there."),))
         return
     blocks: list[Block] = [Paragraph(
-        "Measured by others, on the devices named and not on this run's. Their tables of the networks above stand there "
-        "beside ours.")]
+        "Measured by others, on the devices named and not on this run's. Their tables of the networks above stand "
+        "there beside ours.")]
     for one in publications:
         if one.network in ours:
             blocks.append(Section(f"published-{one.name}", one.title, (
-                Items((f"network {one.network}, {one.device}{one.batch}; tables above", *one.notes)),)))
+                Items((f"network {one.network}, {one.device}{one.batch}; tables above; {one.source}: $.notes",
+                       *one.notes)),)))
         else:
             blocks.append(one.section())
     yield Section("published", "Published figures", tuple(blocks))

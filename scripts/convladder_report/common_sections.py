@@ -34,12 +34,12 @@ def failed_section(root: Node, source: str, name: str) -> Section:
                  for (device, status, reason), cases in groups.items())
     places = tuple(places_of(case.place for case in cases) for cases in groups.values())
     return Section(name, "Cases without a result", (TableBlock(Table(
-        "Failed, skipped and unsupported cases, with the reason", ("device", "status", "cases", "reason", "which"), rows,
-        5, place="$.cases[…]: status, reason", row_places=places), source),))
+        "Failed, skipped and unsupported cases, with the reason", ("device", "status", "cases", "reason", "which"),
+        rows, 5, place="$.cases[…]: status, reason", row_places=places), source),))
 
 
 def _ids(cases: Sequence[Node]) -> str:
-    """What was run, on what, at which batches, where all of their combinations are meant; else one id after the other."""
+    """Variants, layers and batches, where all of their combinations are meant; else one id after the other."""
     parts = [case.field("id").text().split("/") for case in cases]
     if len(cases) > 1 and all(len(one) == 4 for one in parts):
         each = [list(dict.fromkeys(column)) for column in zip(*parts)]

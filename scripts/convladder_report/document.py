@@ -21,6 +21,8 @@ class Items:
     """A list of sentences."""
 
     texts: tuple[str, ...]
+    places: tuple[str, ...] = ()
+    """Of each sentence's numbers, or nothing; a sentence may have none."""
     of: str = "items"
 
 
@@ -81,6 +83,14 @@ class Section:
 
 
 Block = Union[Paragraph, Items, TableBlock, HeatMap, Figure, Section]
+
+
+@dataclass(frozen=True)
+class Sentence:
+    """A sentence about a record, and where its numbers stand there."""
+
+    text: str
+    place: str = ""
 
 
 @dataclass(frozen=True)

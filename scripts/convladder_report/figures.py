@@ -25,7 +25,7 @@ _REFERRING = ("aria-labelledby",)
 
 def figure(draw: Draw, record: Any, group: Any, name: str, source: str, place: str,
            tables: Sequence[Table]) -> Figure:
-    """What `draw` makes of a group. Numbers that no axis can hold leave the tables, and a line instead of the drawing."""
+    """What `draw` makes of a group. Of numbers that no axis can hold it leaves the tables, and says so."""
     try:
         with style.applied():
             page, title, description = draw(record, group, None)

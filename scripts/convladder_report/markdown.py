@@ -41,7 +41,8 @@ def _block(block: Block) -> Iterator[str]:
     if isinstance(block, Paragraph):
         yield from (escaped(block.text), "")
     elif isinstance(block, Items):
-        yield from (*(f"- {escaped(text)}" for text in block.texts), "")
+        places = block.places or ("",) * len(block.texts)
+        yield from (*(f"- {escaped(f'{text} {place}'.strip())}" for text, place in zip(block.texts, places)), "")
     elif isinstance(block, (TableBlock, HeatMap)):
         yield from _table(block.table, block.source)
     elif isinstance(block, Figure):

@@ -38,7 +38,7 @@ class Publication:
 
     def section(self) -> Section:
         """All of it, for a network that no record is of."""
-        about = (f"network {self.network}, {self.device}{self.batch}", *self.notes)
+        about = (f"network {self.network}, {self.device}{self.batch}; {self.source}: $.notes", *self.notes)
         return Section(f"published-{self.name}", self.title,
                        (Items(about), *(TableBlock(table, self.source) for table in self.tables)))
 

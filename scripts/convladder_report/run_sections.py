@@ -108,15 +108,15 @@ def _heat_map(group: Group, layer: str, source: str) -> HeatMap:
 
 
 def _counted(record: Record, group: CountedGroup, source: str, name: str) -> Iterator[Block]:
-    yield Paragraph(f"{group.hardware}, caches modelled after {group.modelled_gpu}. {table.counted_legend(group)}")
+    yield Paragraph(f"{group.hardware}, caches modelled after {group.modelled_gpu}.")
     yield Items(tuple(notes(group.ladders)))
     yield figure(counters.draw, record, group, f"{name}-figure", source,
                  places_of(row.place for one in group.ladders for row in one.counted) + ".counters",
                  [table.counter_table(group, one) for one in group.ladders])
     changes = [_changes(group, one) for one in group.chosen(None)]
     yield Section(f"{name}-changes", "What each stage changed", (
-        Paragraph("Each stage's counters over those of the stage below it: every quantity that moved by a twentieth or "
-                  "more."), *(TableBlock(one, source) for one in changes)))
+        Paragraph("Each stage's counters beside those of the stage below it."),
+        *(TableBlock(one, source) for one in changes)))
 
 
 def _changes(group: CountedGroup, one: CountedLadder) -> Table:

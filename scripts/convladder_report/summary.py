@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Iterator, Optional
+from typing import Iterator, Union
 
 from convladder_charts.counted import CountedGroup, CountedLadder, CountedRow, Figure, figures
 from convladder_charts.counted_text import SCALED
@@ -13,12 +13,13 @@ from convladder_charts.page import device_name
 from convladder_charts.record import Group, Ladder, Record, Row
 from convladder_charts.stage import Stage
 from convladder_charts.units import NONE, count, duration, percent, ratio, significant
+from convladder_report.document import Sentence
 
 _MOVED = 0.05
 """Smaller changes of a counter are not told."""
 
 
-def of_run(record: Record) -> Iterator[str]:
+def of_run(record: Record) -> Iterator[Sentence]:
     """Per layer what is fastest, and what its counters say."""
     for group in record.drawn:
         for one in chosen_ladders(group, None):
@@ -27,10 +28,10 @@ def of_run(record: Record) -> Iterator[str]:
         for ladder in counted.chosen(None):
             yield from _counted(counted, ladder)
     if not record.drawn and not record.counted:
-        yield "No case of this run has a time or a counter. " + " ".join(record.skipped_lines)
+        yield Sentence("No case of this run has a time or a counter. " + " ".join(record.skipped_lines))
 
 
-def _fastest(group: Group, one: Ladder, counted: tuple[CountedGroup, ...]) -> Iterator[str]:
+def _fastest(group: Group, one: Ladder, counted: tuple[CountedGroup, ...]) -> Iterator[Sentence]:
     stages = [row for row in one.timed if not row.stage.is_library and row.layer_median]
     if not stages:
         return
@@ -40,9 +41,11 @@ def _fastest(group: Group, one: Ladder, counted: tuple[CountedGroup, ...]) -> It
         (best.x_baseline, f"{ratio(best.x_baseline)} as fast as the baseline"),
         (best.percent_of_library, f"{percent(best.percent_of_library)} of the library's speed")) if value is not None]
     where = f"{one.layer_name} at batch {one.batch} on {device_name(group)}"
-    yield (f"{where}: the fastest stage is {_named(best.stage)} with a layer time of {duration(best.layer_median or 0)} "
-           f"({group.kind}, median)" + (": " + ", ".join(gains) if gains else "") + "." + _beside(stages, best) + _largest_step(stages, best)
-           + _why(group, one, best, counted))
+    text = (f"{where}: the fastest stage is {_named(best.stage)} with a layer time of "
+            f"{duration(best.layer_median or 0)} ({group.kind}, median)")
+    text += f": {', '.join(gains)}." if gains else "."
+    yield Sentence(text + _beside(stages, best) + _largest_step(stages, best) + _why(group, one, best, counted),
+                   one.place)
 
 
 def _beside(stages: list[Row], best: Row) -> str:
@@ -59,7 +62,8 @@ def _largest_step(stages: list[Row], best: Row) -> str:
     largest = max(steps, key=lambda row: row.x_previous or 0, default=None)
     if largest is None or largest is best:
         return ""
-    return f" The largest single step is {_named(largest.stage)}, {ratio(largest.x_previous)} over the stage it builds on."
+    gain = ratio(largest.x_previous)
+    return f" The largest single step is {_named(largest.stage)}, {gain} over the stage it builds on."
 
 
 def _why(group: Group, one: Ladder, best: Row, counted: tuple[CountedGroup, ...]) -> str:
@@ -74,14 +78,16 @@ def _why(group: Group, one: Ladder, best: Row, counted: tuple[CountedGroup, ...]
     return ""
 
 
-def _counted(group: CountedGroup, ladder: CountedLadder) -> Iterator[str]:
+def _counted(group: CountedGroup, ladder: CountedLadder) -> Iterator[Sentence]:
     stages = [row for row in ladder.counted if not row.stage.is_library]
     if len(stages) < 2:
         return
     first, last = stages[0], stages[-1]
     moved = _moved(first, last)
-    yield (f"{ladder.layer_name} at batch {ladder.batch} on {group.device}, counted and not timed: from "
-           f"{_named(first.stage)} to {_named(last.stage)}: {moved or 'no counter moved by a twentieth'}.")
+    yield Sentence(
+        f"{ladder.layer_name} at batch {ladder.batch} on {group.device}, counted and not timed: from "
+        f"{_named(first.stage)} to {_named(last.stage)}: {moved or 'no counter moved by a twentieth'}.",
+        f"{first.place}.counters, {last.place}.counters")
 
 
 def _moved(below: CountedRow, row: CountedRow) -> str:
@@ -101,7 +107,7 @@ def figure_text(each: Figure, below: CountedRow, row: CountedRow) -> str:
     old, new = each.of(below), each.of(row)
     if old is None or new is None:
         return NONE
-    return _from_to(each, below, row) if _is_moved(old, new) else "unchanged"
+    return "unchanged" if old == new else _from_to(each, below, row)
 
 
 def _is_moved(old: float, new: float) -> bool:
@@ -118,7 +124,7 @@ def _from_to(each: Figure, below: CountedRow, row: CountedRow) -> str:
     return f"from {about}{text(old)}{unit} to {about}{text(new)}{unit}{factor}"
 
 
-def of_networks(record: NetworkRecord) -> Iterator[str]:
+def of_networks(record: NetworkRecord) -> Iterator[Sentence]:
     """Per network and device: the fastest choice at the largest batch, its accuracy, and what was counted."""
     for group in record.groups:
         if group.timed:
@@ -126,28 +132,29 @@ def of_networks(record: NetworkRecord) -> Iterator[str]:
         if group.counted:
             yield _instructions(group)
         if not group.timed and not group.counted:
-            yield f"{group.network} on {group.device}: no case has a result."
+            yield Sentence(f"{group.network} on {group.device}: no case has a result.")
 
 
-def _pass(group: NetworkGroup) -> str:
+def _pass(group: NetworkGroup) -> Sentence:
     batch = max(case.batch for case in group.timed)
     cases = [case for case in group.timed if case.batch == batch]
     times = {case.stage: case.total.median for case in cases if case.total}
     best = min(cases, key=lambda case: times[case.stage])
     base = min((case for case in cases if not case.stage.is_library and not case.stage.is_choice),
                key=lambda case: case.stage.rung or 0, default=None)
-    text = (f"{group.network} at batch {batch} on {group.device}: the fastest whole pass, with {_named(best.stage)} in its "
-            f"convolutions, takes {duration(times[best.stage])} (measured, median)")
+    text = (f"{group.network} at batch {batch} on {group.device}: the fastest whole pass, with {_named(best.stage)} in "
+            f"its convolutions, takes {duration(times[best.stage])} (measured, median)")
     if base is not None and base is not best and times[best.stage] > 0:
         text += f", {ratio(times[base.stage] / times[best.stage])} as fast as with {_named(base.stage)}"
     if best.accuracy:
         one = best.accuracy
         text += (f". Accuracy {one.value:.4f}: {one.correct} of {one.of} images, {100 * one.level:.0f} % binomial "
                  f"interval {one.low:.4f} to {one.high:.4f}")
-    return text + "."
+    places = [best.place] + [base.place] * (base is not best) if base else [best.place]
+    return Sentence(text + ".", ", ".join(places))
 
 
-def _instructions(group: NetworkGroup) -> str:
+def _instructions(group: NetworkGroup) -> Sentence:
     cases = chosen(group, None)
     totals = [(sum(step.instructions or 0.0 for step in case.steps), case) for case in cases]
     least, most = min(totals, key=lambda one: one[0]), max(totals, key=lambda one: one[0])
@@ -155,7 +162,7 @@ def _instructions(group: NetworkGroup) -> str:
             f"fewest warp instructions with {_named(least[1].stage)}, {count(least[0])}")
     if least[0] > 0 and len(cases) > 1:
         text += f", {ratio(most[0] / least[0])} fewer than the most, {count(most[0])} with {_named(most[1].stage)}"
-    return f"{text}. {images(cases)}."
+    return Sentence(f"{text}. {images(cases)}.", f"{least[1].place}.steps, {most[1].place}.steps")
 
 
 def _named(stage: Stage) -> str:
@@ -167,8 +174,8 @@ def warnings(record: Union[Record, NetworkRecord], source: str) -> tuple[str, ..
     return tuple(f"{source}: {warning}" for warning in record.warnings)
 
 
-def without_result(total: int, failed: int, source: str) -> Optional[str]:
+def without_result(total: int, failed: int) -> Iterator[Sentence]:
     """How many cases have none."""
-    if not failed:
-        return None
-    return f"{source}: {failed} of {total} cases have no result; they are listed with their reasons."
+    if failed:
+        yield Sentence(f"{failed} of {total} cases have no result; they are listed with their reasons.",
+                       "$.cases[…].status")

@@ -1,4 +1,4 @@
-"""A headless Chromium spoken to through its DevTools pipe: what a page does in a real browser, with nothing installed."""
+"""A headless Chromium spoken to through its DevTools pipe: what a page does in a real browser, with no library."""
 
 from __future__ import annotations
 
