@@ -118,8 +118,7 @@ def ladder_table(group: Group, ladder: Ladder) -> Table:
     for index, row in enumerate(ladder.rows):
         lines = _figures(row, unit) if row.has_time else [[NONE] * len(_COLUMNS)]
         status = row.status if row.has_time else row.why_no_time
-        rows += [(_name(row) if line == 0 else "", *cells, status if line == 0 else "")
-                 for line, cells in enumerate(lines)]
+        rows += [(_name(row), *cells, status) for cells in lines]
         places += [f"{ladder.place}.rows[{index}]"] * len(lines)
     return Table(_heading(group, ladder),
                  ("stage", f"median ({unit.name})", f"interval ({unit.name})", *_COLUMNS[2:], "status"), tuple(rows), 1,
@@ -128,8 +127,11 @@ def ladder_table(group: Group, ladder: Ladder) -> Table:
 
 def _markdown_table(group: Group, ladder: Ladder) -> list[str]:
     table = ladder_table(group, ladder)
-    return [markdown_row(table.columns), "|:--|--:|--:|:--|--:|--:|--:|--:|:--|",
-            *(markdown_row([escaped(name), *cells, escaped(status)]) for name, *cells, status in table.rows)]
+    lines = [markdown_row(table.columns), "|:--|--:|--:|:--|--:|--:|--:|--:|:--|"]
+    for (name, *cells, status), place, before in zip(table.rows, table.row_places, ("", *table.row_places)):
+        again = place == before
+        lines.append(markdown_row(["" if again else escaped(name), *cells, "" if again else escaped(status)]))
+    return lines
 
 
 def _counted_legend(group: CountedGroup) -> str:

@@ -105,6 +105,14 @@ def test_it_is_reached_by_keyboard(page: Path, browser: Browser) -> None:
 
 
 def test_it_prints(page: Path, browser: Browser) -> None:
+    """On A4 with half an inch of margin nothing is cut off, and what a screen opens is there."""
+    browser.resize(698)
     browser.open(page)
-    printed = browser.call("Page.printToPDF", paperWidth=8.27, paperHeight=11.69)
-    assert len(printed["data"]) > 50000
+    browser.call("Emulation.setEmulatedMedia", media="print")
+    heights = browser.evaluate("[...document.querySelectorAll('details table')].map(one => one.offsetHeight)")
+    wide = browser.evaluate("[...document.querySelectorAll('figure svg, table')].filter(one =>"
+                            " one.getBoundingClientRect().right > 699).map(one => one.textContent.slice(0, 100))")
+    browser.call("Emulation.setEmulatedMedia", media="")
+    assert len(heights) > 20 and min(heights) > 30
+    assert wide == []
+    assert len(browser.call("Page.printToPDF", paperWidth=8.27, paperHeight=11.69)["data"]) > 50000
