@@ -20,6 +20,7 @@ build   libssl-dev          checksums of data sets
 charts  python3             charts and tables
 charts  python3-matplotlib  charts
 charts  python3-numpy       charts
+charts  python3-jinja2      reports
 tests   python3-pytest      the tests of the scripts and of the whole program
 tests   python3-jsonschema  checking a record against its schema
 lint    clang-format        the layout of the code

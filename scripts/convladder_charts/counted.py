@@ -32,6 +32,8 @@ class CountedRow:
     flop: float
     minimum_bytes: float
     counters: Optional["Counters"]
+    place: str = ""
+    """Where the case stands in the document."""
 
     @property
     def why_not_counted(self) -> str:
@@ -138,7 +140,8 @@ def figures() -> tuple[Figure, ...]:
 
 def _per_multiply_add(row: CountedRow, *names: str, scale: float = 1.0) -> Optional[float]:
     total = row.counters.total(*names) if row.counters else None
-    return None if total is None or row.flop <= 0 else scale * total / (row.flop / _FLOP_PER_MULTIPLY_ADD)
+    multiply_adds = row.flop / _FLOP_PER_MULTIPLY_ADD
+    return None if total is None or not multiply_adds > 0 else scale * total / multiply_adds
 
 
 def _sectors_per_load(row: CountedRow) -> Optional[float]:
@@ -162,7 +165,7 @@ def groups_of(cases: Iterable[Node], stages: Mapping[tuple[str, str], Stage],
     for case in cases:
         device, family, network, layer = (case.field(name).text() for name in ("device", "family", "network", "layer"))
         ladders = members.setdefault((device, family), {})
-        ladders.setdefault((network, layer, case.field("batch").integer()), []).append(case)
+        ladders.setdefault((network, layer, case.field("batch").positive()), []).append(case)
     groups = []
     for (device, family), ladders in members.items():
         read = tuple(_ladder(key, nodes, stages) for key, nodes in ladders.items() if any(map(_has_counters, nodes)))
@@ -196,7 +199,7 @@ def _row(case: Node, stages: Mapping[tuple[str, str], Stage]) -> CountedRow:
     return CountedRow(stage, printable(case.field("status").text()),
                       printable(optional(case.field("reason"), Node.text) or "", 120), work.field("flop").number(),
                       work.field("minimum_bytes").number(),
-                      _counters(case.field("counters")) if _has_counters(case) else None)
+                      _counters(case.field("counters")) if _has_counters(case) else None, case.place)
 
 
 def _counters(node: Node) -> Counters:

@@ -8,6 +8,7 @@ import re
 from pathlib import Path
 from typing import Any, Iterator
 
+_LARGEST_INTEGER = 2**63 - 1
 _STRING_OR_CONSTANT = re.compile(r'"(?:[^"\\]|\\.)*"|-?Infinity|NaN', re.DOTALL)
 
 
@@ -16,10 +17,14 @@ class RecordError(Exception):
 
 
 def read_json(path: Path) -> Any:
-    """The parsed document. Raises RecordError; NaN and Infinity are refused because JSON has no such tokens."""
-    text = _read_text(path)
+    """The parsed document. Raises RecordError."""
+    return parse_json(read_text(path), path)
+
+
+def parse_json(text: str, path: Path) -> Any:
+    """The document in the text of a file. Raises RecordError; NaN and Infinity are refused: JSON has no such tokens."""
     try:
-        document = json.loads(text, parse_constant=_refuse_constant)
+        document = json.loads(text, parse_constant=_refuse_constant, object_pairs_hook=_members)
     except json.JSONDecodeError as error:
         what = "the file is empty" if not text.strip() else _ending_or(error, text)
         place = f"{path}:{error.lineno}:{error.colno}"
@@ -27,6 +32,8 @@ def read_json(path: Path) -> Any:
     except _Constant:
         line, column, token = next(constants(text))
         raise RecordError(f"{path}:{line}:{column}: {token} is not JSON; expected a number or null") from None
+    except _Duplicate as error:
+        raise RecordError(f"{path}: the member {error} is there twice in one object; expected it once") from None
     except RecursionError:
         raise RecordError(f"{path}:1:1: nested too deeply; expected the JSON of a convladder run") from None
     except ValueError as error:  # an integer of thousands of digits
@@ -52,7 +59,8 @@ def one_line(message: object) -> str:
     return " ".join(str(message).split())
 
 
-def _read_text(path: Path) -> str:
+def read_text(path: Path) -> str:
+    """What the file holds. Raises RecordError."""
     try:
         return path.read_bytes().decode("utf-8")
     except OSError as error:
@@ -69,6 +77,20 @@ def _ending_or(error: json.JSONDecodeError, text: str) -> str:
 
 class _Constant(Exception):
     pass
+
+
+class _Duplicate(Exception):
+    pass
+
+
+def _members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object, unless it says two things under one name: readers differ in which they would believe."""
+    members = dict(pairs)
+    if len(members) < len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in members if names.count(name) > 1)
+        raise _Duplicate(json.dumps(twice if len(twice) <= 40 else twice[:39] + "…"))
+    return members
 
 
 def _refuse_constant(token: str) -> Any:
@@ -107,7 +129,15 @@ class Node:
         """A whole number; true and false are none."""
         if not isinstance(self.value, int) or isinstance(self.value, bool):
             raise self.wrong("an integer")
+        if abs(self.value) > _LARGEST_INTEGER:
+            raise self.wrong("an integer of 64 bits")
         return self.value
+
+    def positive(self) -> int:
+        """A whole number from 1."""
+        if self.integer() < 1:
+            raise self.wrong("an integer from 1")
+        return self.integer()
 
     def number(self) -> float:
         """A finite number."""

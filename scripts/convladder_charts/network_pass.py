@@ -14,7 +14,7 @@ from convladder_charts.page import MARGIN, Page, device_name, panel_title, prove
 from convladder_charts.style import GUIDE, INK, MUTED, fitted, text_inches
 from convladder_charts.time_over_batch import Time
 
-_REST = Part("rest of the pass", "#ffffff", "....", "black", lambda case: 0.0)
+_REST = Part("rest of the pass", "#ffffff", "||||", "black", lambda case: 0.0)
 _TITLE = 0.84
 _PLOT = 1.75
 _AXIS = 0.62

@@ -13,7 +13,7 @@ from convladder_charts.json_text import Node
 from convladder_charts.record import SCHEMA_VERSION, Group, Ladder, Row
 from convladder_charts.stage import Stage, optional, printable, stages_of
 
-_INSTRUCTIONS = "smsp__inst_executed.sum"
+INSTRUCTIONS = "smsp__inst_executed.sum"
 WHOLE_PASS = "whole pass"
 
 
@@ -81,6 +81,8 @@ class Case:
     accuracy: Optional[Accuracy]
     profile: Mapping[str, tuple[ProfileRow, ...]]
     """By group: layers, host phases, GPU activities, API calls."""
+    place: str = ""
+    """Where it stands in the document."""
 
     @property
     def counted(self) -> bool:
@@ -234,7 +236,7 @@ def _case(node: Node, stage: Stage) -> Case:
     steps = tuple(_step(step) for step in node.field("steps").items())
     return Case(
         stage=stage,
-        batch=node.field("batch").integer(),
+        batch=node.field("batch").positive(),
         status=printable(node.field("status").text()),
         reason=printable(optional(node.field("reason"), Node.text) or "", 160),
         images_at_once=node.field("images_at_once").integer(),
@@ -244,14 +246,15 @@ def _case(node: Node, stage: Stage) -> Case:
                 for phase in node.field("phases").items()},
         total=optional(node.field("total"), _time),
         accuracy=optional(node.field("accuracy"), _accuracy),
-        profile=optional(node.field("profile"), _profile) or {})
+        profile=optional(node.field("profile"), _profile) or {},
+        place=node.place)
 
 
 def _step(node: Node) -> Step:
     counters = node.field("counters")
     return Step(name=printable(node.field("name").text()), type=node.field("type").text(),
                 time=optional(node.field("time"), _time),
-                instructions=optional(counters, lambda one: one.field("totals").field(_INSTRUCTIONS).number()))
+                instructions=optional(counters, lambda one: one.field("totals").field(INSTRUCTIONS).number()))
 
 
 def _images_counted(case: Node) -> Optional[int]:

@@ -128,13 +128,19 @@ def wrapped(text: str, size: float, inches: float, weight: str = "normal") -> li
     return lines
 
 
+def svg(page: Page, title: str, description: str) -> str:
+    """The figure as SVG that says what it shows: the same text for the same record."""
+    buffer = io.BytesIO()
+    page.figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None})
+    return _accessible(buffer.getvalue().decode("utf-8"), title, description)
+
+
 def save(page: Page, path: Path, title: str, description: str) -> None:
     """Writes the figure as .svg or .png by the path's ending: the same bytes for the same record."""
-    buffer = io.BytesIO()
     if path.suffix == ".svg":
-        page.figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None})
-        write(path, _accessible(buffer.getvalue().decode("utf-8"), title, description).encode("utf-8"))
+        write(path, svg(page, title, description).encode("utf-8"))
     else:
+        buffer = io.BytesIO()
         page.figure.savefig(buffer, format="png", metadata={"Software": None, "Title": title,
                                                             "Description": description})
         write(path, buffer.getvalue())

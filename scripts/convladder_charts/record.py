@@ -60,6 +60,8 @@ class Ladder:
     shape: str
     batch: int
     rows: tuple[Row, ...]
+    place: str = ""
+    """Where it stands in the document."""
 
     @property
     def layer_name(self) -> str:
@@ -177,8 +179,9 @@ def _ladder(node: Node, family: str, stages: dict[tuple[str, str], Stage], cases
         network=printable(node.field("network").text()),
         layer=printable(node.field("layer").text()),
         shape=next((shape_text(cases[one]) for one in (row.field("case").text() for row in rows) if one in cases), ""),
-        batch=node.field("batch").integer(),
-        rows=tuple(_row(row, family, kind, stages, cases) for row in rows))
+        batch=node.field("batch").positive(),
+        rows=tuple(_row(row, family, kind, stages, cases) for row in rows),
+        place=node.place)
 
 
 def _row(row: Node, family: str, kind: str, stages: dict[tuple[str, str], Stage], cases: dict[str, Node]) -> Row:

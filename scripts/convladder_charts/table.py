@@ -8,7 +8,7 @@ from convladder_charts.counted import CountedGroup, CountedLadder, CountedRow, f
 from convladder_charts.counted_text import SCALED, images_line, label, scale_of
 from convladder_charts.page import sampling
 from convladder_charts.record import Group, Ladder, Record, Row
-from convladder_charts.table_text import WIDTH, cut, escaped, markdown_row, pad, wrapped
+from convladder_charts.table_text import WIDTH, Table, cut, escaped, markdown_row, pad, wrapped
 from convladder_charts.units import NONE, Unit, percent, ratio, significant, unit_for
 
 _COLUMNS = ("median", "interval", "of", "GFLOP/s", "× prev", "× base", "% of lib")
@@ -28,7 +28,7 @@ def plain(record: Record) -> str:
             lines.append("  " + pad("stage", _STAGE_WIDTH) + _aligned(_COLUMNS))
             for row in ladder.rows:
                 lines += _plain_row(row, unit)
-    lines += ["", *wrapped(_legend(record))]
+    lines += ["", *wrapped(legend(record))]
     for group in record.counted:
         for ladder in group.ladders:
             lines += ["", *_plain_counters(group, ladder)]
@@ -39,17 +39,17 @@ def plain(record: Record) -> str:
 def markdown(record: Record) -> str:
     """GitHub-flavoured Markdown."""
     lines = ["# Convolution ladder", "", *(f"- {escaped(line)}" for line in _about(record)), "",
-             escaped(_legend(record))]
+             escaped(legend(record))]
     for group in record.drawn:
         lines += ["", f"## {escaped(group.device)} ({escaped(group.hardware)}), {escaped(group.kind)}"]
         for ladder in group.ladders:
-            lines += ["", f"### {escaped(_heading(group, ladder))}", "", *_markdown_table(ladder)]
+            lines += ["", f"### {escaped(_heading(group, ladder))}", "", *_markdown_table(group, ladder)]
     for group in record.counted:
         lines += ["", f"## {escaped(group.device)} ({escaped(group.hardware)}), counted", "",
                   escaped(_counted_legend(group))]
         for ladder in group.ladders:
             lines += ["", f"### {escaped(_heading(group, ladder))}", "",
-                      escaped(images_line(ladder).capitalize() + "."), "", *_markdown_counters(ladder)]
+                      escaped(images_line(ladder).capitalize() + "."), "", *_markdown_counters(group, ladder)]
     return "\n".join(lines) + "\n"
 
 
@@ -65,7 +65,8 @@ def _about(record: Record) -> list[str]:
             *record.skipped_lines]
 
 
-def _legend(record: Record) -> str:
+def legend(record: Record) -> str:
+    """What the columns of ladders are."""
     if not record.drawn:
         return "No case of this run has a time."
     return ("of: layer is NCHW in to NCHW out, op the convolution alone in the variant's own layout. "
@@ -110,17 +111,26 @@ def _plain_row(row: Row, unit: Unit) -> Iterable[str]:
     return [name + _aligned(first), *("  " + " " * _STAGE_WIDTH + _aligned(cells) for cells in more)]
 
 
-def _markdown_table(ladder: Ladder) -> list[str]:
+def ladder_table(group: Group, ladder: Ladder) -> Table:
+    """A row for each stage, two where it has an op time and a layer time."""
     unit = _unit(ladder)
-    headings = ["stage", f"median ({unit.name})", f"interval ({unit.name})", *_COLUMNS[2:], "status"]
-    lines = [markdown_row(headings), "|:--|--:|--:|:--|--:|--:|--:|--:|:--|"]
-    for row in ladder.rows:
-        name = escaped(_name(row))
-        if not row.has_time:
-            lines.append(markdown_row([name, *[NONE] * len(_COLUMNS), escaped(row.why_no_time)]))
-            continue
-        for index, cells in enumerate(_figures(row, unit)):
-            lines.append(markdown_row([name if index == 0 else "", *cells, row.status if index == 0 else ""]))
+    rows, places = [], []
+    for index, row in enumerate(ladder.rows):
+        lines = _figures(row, unit) if row.has_time else [[NONE] * len(_COLUMNS)]
+        status = row.status if row.has_time else row.why_no_time
+        rows += [(_name(row), *cells, status) for cells in lines]
+        places += [f"{ladder.place}.rows[{index}]"] * len(lines)
+    return Table(_heading(group, ladder),
+                 ("stage", f"median ({unit.name})", f"interval ({unit.name})", *_COLUMNS[2:], "status"), tuple(rows), 1,
+                 place=ladder.place, row_places=tuple(places))
+
+
+def _markdown_table(group: Group, ladder: Ladder) -> list[str]:
+    table = ladder_table(group, ladder)
+    lines = [markdown_row(table.columns), "|:--|--:|--:|:--|--:|--:|--:|--:|:--|"]
+    for (name, *cells, status), place, before in zip(table.rows, table.row_places, ("", *table.row_places)):
+        again = place == before
+        lines.append(markdown_row(["" if again else escaped(name), *cells, "" if again else escaped(status)]))
     return lines
 
 
@@ -148,14 +158,20 @@ def _plain_counters(group: CountedGroup, ladder: CountedLadder) -> list[str]:
     return lines
 
 
-def _markdown_counters(ladder: CountedLadder) -> list[str]:
-    lines = [markdown_row(["stage", *(f"{figure.name} {figure.per}".strip() for figure in figures()), "status"]),
-             "|:--|" + "--:|" * len(figures()) + ":--|"]
-    for row in ladder.rows:
-        cells = _counter_cells(row, ladder) if row.counters else [NONE] * len(figures())
-        lines.append(markdown_row([escaped(row.stage.label), *cells,
-                                    row.status if row.counters else escaped(row.why_not_counted)]))
-    return lines
+def counter_table(group: CountedGroup, ladder: CountedLadder) -> Table:
+    """A row for each stage; without counters it says why."""
+    rows = [(row.stage.label, *(_counter_cells(row, ladder) if row.counters else [NONE] * len(figures())),
+             row.status if row.counters else row.why_not_counted) for row in ladder.rows]
+    return Table(_heading(group, ladder),
+                 ("stage", *(f"{figure.name} {figure.per}".strip() for figure in figures()), "status"), tuple(rows), 1,
+                 (images_line(ladder).capitalize() + ".",), "$.cases[…].counters",
+                 tuple(row.place for row in ladder.rows))
+
+
+def _markdown_counters(group: CountedGroup, ladder: CountedLadder) -> list[str]:
+    table = counter_table(group, ladder)
+    return [markdown_row(table.columns), "|:--|" + "--:|" * len(figures()) + ":--|",
+            *(markdown_row([escaped(name), *cells, escaped(status)]) for name, *cells, status in table.rows)]
 
 
 def _aligned(cells: Iterable[str]) -> str:

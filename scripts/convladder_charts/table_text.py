@@ -4,10 +4,42 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from dataclasses import dataclass
 from typing import Iterable
 
 WIDTH = 100
+"""Columns of a terminal."""
 _MARKDOWN_SPECIAL = re.compile(r"([\\`*_{}\[\]<>|#~$&!])")
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table with its heading. `texts` says how many columns at the left hold text."""
+
+    heading: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    texts: int
+    notes: tuple[str, ...] = ()
+    place: str = ""
+    """Where its figures stand in the record."""
+    row_places: tuple[str, ...] = ()
+    """The same for each row, or nothing."""
+    kind: str = ""
+    """Of what it is, in the words of the published tables: op times, sweep, profile."""
+
+    def is_text(self, index: int) -> bool:
+        """Batches are numbers wherever they stand, names are texts."""
+        if self.columns[index] == "batch":
+            return False
+        return index < self.texts or self.columns[index] == "Name"
+
+
+def markdown_table(table: Table) -> list[str]:
+    """The table without its heading and notes."""
+    return [markdown_row(escaped(name) for name in table.columns),
+            "|" + ":--|" * table.texts + "--:|" * (len(table.columns) - table.texts),
+            *(markdown_row(escaped(cell) for cell in row) for row in table.rows)]
 
 
 def markdown_row(cells: Iterable[str]) -> str:

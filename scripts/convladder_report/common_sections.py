@@ -1,0 +1,97 @@
+"""What the records of both kinds have: cases without a result, and the environment."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import Any, Iterable, Iterator, Sequence
+
+from convladder_charts.json_text import Node
+from convladder_charts.stage import optional, printable
+from convladder_charts.table_text import Table
+from convladder_report.document import Paragraph, Section, TableBlock
+
+_LONGEST = 400
+_MOST_IDS = 400
+_DEEPEST = 6
+
+
+def failed_cases(root: Node) -> list[Node]:
+    """The cases that are not ok."""
+    return [case for case in root.field("cases").items() if case.field("status").text() != "ok"]
+
+
+def failed_section(root: Node, source: str, name: str) -> Section:
+    """Cases of one device, status and reason in one row, each with its id."""
+    groups: dict[tuple[str, str, str], list[Node]] = {}
+    for case in failed_cases(root):
+        reason = printable(optional(case.field("reason"), Node.text) or "", _LONGEST)
+        key = (printable(case.field("device").text()), printable(case.field("status").text()), reason)
+        groups.setdefault(key, []).append(case)
+    if not groups:
+        total = len(root.field("cases").items())
+        return Section(name, "Cases without a result", (Paragraph(f"None: all {total} cases are ok."),))
+    rows = tuple((device, status, str(len(cases)), reason, _ids(cases))
+                 for (device, status, reason), cases in groups.items())
+    places = tuple(places_of(case.place for case in cases) for cases in groups.values())
+    return Section(name, "Cases without a result", (TableBlock(Table(
+        "Failed, skipped and unsupported cases, with the reason", ("device", "status", "cases", "reason", "which"),
+        rows, 5, place="$.cases[…]: status, reason", row_places=places), source),))
+
+
+def _ids(cases: Sequence[Node]) -> str:
+    """Variants, layers and batches, where all of their combinations are meant; else one id after the other."""
+    parts = [case.field("id").text().split("/") for case in cases]
+    if len(cases) > 1 and all(len(one) == 4 for one in parts):
+        each = [list(dict.fromkeys(column)) for column in zip(*parts)]
+        if len(each[1]) * len(each[2]) * len(each[3]) == len(set(map(tuple, parts))) == len(cases):
+            texts = [", ".join(printable(one) for one in names) for names in each[1:]]
+            return f"{texts[0]}; on {texts[1]}; at batch {texts[2]}"
+    shown = [printable(case.field("id").text(), 120) for case in cases[:_MOST_IDS]]
+    return ", ".join(shown) + (f" and {len(cases) - _MOST_IDS} more" if len(cases) > _MOST_IDS else "")
+
+
+def places_of(places: Iterable[str]) -> str:
+    """Members of one array in one text: $.cases[0–4, 9]."""
+    members = [place.rstrip("]").rpartition("[") for place in places]
+    numbers = sorted({int(number) for _, _, number in members})
+    runs: list[list[int]] = []
+    for number in numbers:
+        if runs and number == runs[-1][1] + 1:
+            runs[-1][1] = number
+        else:
+            runs.append([number, number])
+    return members[0][0] + "[" + ", ".join(str(a) if a == b else f"{a}–{b}" for a, b in runs) + "]"
+
+
+def environment_section(root: Node, source: str, content: bytes, name: str) -> Section:
+    """Every member of the record's context, and the file's own hash."""
+    context = root.field("context")
+    rows = list(_leaves(context.value, "$.context", 0))
+    table = Table("Where and how the record was made", ("what", "value"), tuple(
+        (place.removeprefix("$.context."), value) for place, value in rows), 2, place="$.context",
+        row_places=tuple(place for place, _ in rows))
+    digest = hashlib.sha256(content).hexdigest()
+    return Section(name, "Environment", (
+        Paragraph(f"{source}: {len(content)} bytes, SHA-256 {digest}."), TableBlock(table, source)))
+
+
+def _leaves(value: Any, place: str, depth: int) -> Iterator[tuple[str, str]]:
+    """Everything below a value, each with its place; lists of plain values in one line."""
+    if isinstance(value, dict) and value and depth < _DEEPEST:
+        for key, member in value.items():
+            yield from _leaves(member, f"{place}.{printable(key)}", depth + 1)
+    elif isinstance(value, list) and depth < _DEEPEST and any(isinstance(one, (dict, list)) for one in value):
+        for index, member in enumerate(value):
+            yield from _leaves(member, f"{place}[{index}]", depth + 1)
+    else:
+        yield place, _plain(value)
+
+
+def _plain(value: Any) -> str:
+    if value is None or value in ({}, []):
+        return "–"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, list):
+        return printable(" ".join(map(str, value)), 2000)
+    return printable(str(value), 2000)

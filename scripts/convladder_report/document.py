@@ -1,0 +1,102 @@
+"""What a report is made of, before anything is written: sections of texts, tables and figures."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Optional, Union
+
+from convladder_charts.table_text import Table
+
+
+@dataclass(frozen=True)
+class Paragraph:
+    """A paragraph."""
+
+    text: str
+    of: str = "paragraph"
+
+
+@dataclass(frozen=True)
+class Items:
+    """A list of sentences."""
+
+    texts: tuple[str, ...]
+    places: tuple[str, ...] = ()
+    """Of each sentence's numbers, or nothing; a sentence may have none."""
+    of: str = "items"
+
+
+@dataclass(frozen=True)
+class TableBlock:
+    """A table, and the file that its places are in."""
+
+    table: Table
+    source: str
+    of: str = "table"
+
+
+@dataclass(frozen=True)
+class HeatMap:
+    """A table whose cells are shaded: 0 is best, 6 worst, None has no value."""
+
+    table: Table
+    levels: tuple[tuple[Optional[int], ...], ...]
+    """For each row, for each column behind the first."""
+    source: str
+    of: str = "heat_map"
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A drawing with its description in words, and the same figures as tables."""
+
+    name: str
+    """No other figure of the report has it."""
+    title: str
+    description: str
+    svg: str
+    """Empty where it could not be drawn; then the description says why."""
+    width: float
+    """In inches."""
+    source: str
+    place: str
+    tables: tuple[Table, ...]
+    open: bool = False
+    """Whether the tables are seen at once: where something stands beside them that they are compared with."""
+    of: str = "figure"
+
+
+@dataclass(frozen=True)
+class Section:
+    """A heading with what stands below it."""
+
+    name: str
+    """No other section of the report has it."""
+    title: str
+    blocks: tuple["Block", ...]
+    of: str = "section"
+
+    @property
+    def sections(self) -> tuple["Section", ...]:
+        """The sections directly below this one."""
+        return tuple(block for block in self.blocks if isinstance(block, Section))
+
+
+Block = Union[Paragraph, Items, TableBlock, HeatMap, Figure, Section]
+
+
+@dataclass(frozen=True)
+class Sentence:
+    """A sentence about a record, and where its numbers stand there."""
+
+    text: str
+    place: str = ""
+
+
+@dataclass(frozen=True)
+class Report:
+    """The page."""
+
+    title: str
+    warnings: tuple[str, ...]
+    sections: tuple[Section, ...]

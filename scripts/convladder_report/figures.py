@@ -1,0 +1,111 @@
+"""The charts of convladder_charts as SVG that stands in a page beside others."""
+
+from __future__ import annotations
+
+import re
+import xml.etree.ElementTree as ElementTree
+from typing import Any, Callable, Optional, Sequence
+
+from convladder_charts import style
+from convladder_charts.page import Page, svg
+from convladder_charts.stage import printable
+from convladder_charts.table_text import Table
+from convladder_report.document import Figure
+
+Draw = Callable[[Any, Any, Optional[int]], tuple[Page, str, str]]
+
+_SVG = "{http://www.w3.org/2000/svg}"
+_HREF = "{http://www.w3.org/1999/xlink}href"
+_REFERENCE = re.compile(r"url\(#([^)]+)\)")
+_LONG_NUMBER = re.compile(r"-?\d+\.\d{3,}")
+_AROUND_COMMAND = re.compile(r"\s*([A-Za-z])\s*")
+_COORDINATES = ("d", "x", "y", "transform")
+_TEXTS = {f"{_SVG}{name}" for name in ("text", "tspan", "title", "desc")}
+_REFERRING = ("aria-labelledby",)
+
+
+def figure(draw: Draw, record: Any, group: Any, name: str, source: str, place: str,
+           tables: Sequence[Table]) -> Figure:
+    """What `draw` makes of a group. Of numbers that no axis can hold it leaves the tables, and says so."""
+    try:
+        with style.applied():
+            page, title, description = draw(record, group, None)
+            text = svg(page, title, description)
+    except (ArithmeticError, ValueError, MemoryError) as error:
+        why = f"not drawn: no axis can hold these numbers ({printable(str(error), 120)})"
+        return Figure(name, "Not drawn", why, "", 0.0, source, place, tuple(tables))
+    return Figure(name, title, description, inlined(text, name), page.width, source, place, tuple(tables))
+
+
+def inlined(text: str, prefix: str) -> str:
+    """An SVG document as an element of a page: no rule or id of it can meet another's, and nothing of it is fetched."""
+    ElementTree.register_namespace("", _SVG[1:-1])
+    root = ElementTree.fromstring(text.encode("utf-8"))
+    _drop(root)
+    names = _referred_to(root)
+    for element in root.iter():
+        _rename(element, names, prefix)
+        _shorten(element)
+        if element.tag not in _TEXTS:
+            element.text = None
+        element.tail = None
+    root.set("style", "stroke-linejoin:round;stroke-linecap:butt")
+    for attribute in ("width", "height", "version"):
+        root.attrib.pop(attribute, None)
+    return ElementTree.tostring(root, encoding="unicode", short_empty_elements=True)
+
+
+def _drop(root: ElementTree.Element) -> None:
+    """What says nothing about the drawing, and rules that would hold for the whole page."""
+    for parent in list(root.iter()):
+        for child in list(parent):
+            if child.tag in (f"{_SVG}metadata", f"{_SVG}style"):
+                parent.remove(child)
+
+
+def _referred_to(root: ElementTree.Element) -> dict[str, int]:
+    """A number for each id that something refers to."""
+    names: dict[str, int] = {}
+    for element in root.iter():
+        for key, value in element.attrib.items():
+            found = _REFERENCE.findall(value)
+            found += [value[1:]] * (key == _HREF)
+            found += value.split() * (key in _REFERRING)
+            for name in found:
+                names.setdefault(name, len(names))
+    return names
+
+
+def _rename(element: ElementTree.Element, names: dict[str, int], prefix: str) -> None:
+    def new(name: str) -> str:
+        return f"{prefix}-{names[name]}"
+    for key, value in list(element.attrib.items()):
+        if key == "id":
+            if value in names:
+                element.set(key, new(value))
+            else:
+                del element.attrib[key]
+        elif key == _HREF:
+            del element.attrib[key]
+            element.set("href", "#" + new(value[1:]))
+        elif key in _REFERRING:
+            element.set(key, " ".join(map(new, value.split())))
+        elif "url(#" in value:
+            element.set(key, _REFERENCE.sub(lambda match: f"url(#{new(match.group(1))})", value))
+
+
+def _shorten(element: ElementTree.Element) -> None:
+    """The same drawing in fewer bytes: most of a page are its drawings' coordinates."""
+    attributes = element.attrib
+    for name in _COORDINATES:
+        if name in attributes and "scale" not in attributes[name]:
+            attributes[name] = _LONG_NUMBER.sub(_rounded, attributes[name])
+    if "d" in attributes:
+        attributes["d"] = _AROUND_COMMAND.sub(r"\1", attributes["d"]).strip()
+    if "style" in attributes:
+        attributes["style"] = attributes["style"].replace("; ", ";").replace(": ", ":")
+
+
+def _rounded(match: "re.Match[str]") -> str:
+    """A hundredth of a point is less than any screen shows."""
+    return f"{float(match.group()):.2f}".rstrip("0").rstrip(".")

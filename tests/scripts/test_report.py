@@ -1,0 +1,375 @@
+"""What report.py promises: one page that needs nothing else, complete, traceable, harmless whatever a record says."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+from pathlib import Path
+from typing import Any, Callable
+
+import pytest
+
+from conftest import BATCHES, CPU_STAGES, CUDA_STAGES, LAYERS, REPOSITORY, SCRIPTS, RecordMaker
+from html_page import Element, cells, parsed
+from network_records import NetworkRecordMaker
+
+MARKUP = "<script>alert(1)</script>\"'&<img src=x onerror=alert(2)>{{ 7*7 }}]]>"
+FIGURES_OF_RUN = 4
+FIGURES_OF_NETWORKS = 5
+
+
+def report(*arguments: object, **options: Any) -> subprocess.CompletedProcess[str]:
+    """Calls the program as a user does."""
+    return subprocess.run([str(SCRIPTS / "report.py"), *map(str, arguments)], capture_output=True, encoding="utf-8",
+                          check=False, timeout=120, **options)
+
+
+def networks() -> dict[str, Any]:
+    """Two networks that others published figures of, one of them counted as well."""
+    maker = NetworkRecordMaker().add("lenet72", [100, 1000, 10000]).add("alexnet", [1, 2, 4], accuracy=False)
+    return maker.add_counted("lenet72", 8).add_failed("lenet72", 100, "gone", "crashed", "signal 11").record()
+
+
+def ladders() -> dict[str, Any]:
+    """Times of a CPU, counters of the simulated device, and a GPU that is not there."""
+    return RecordMaker().add_cpu().add_skipped_cuda().add_counted().record()
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with both records and the report of both."""
+    path = tmp_path_factory.mktemp("reported")
+    (path / "run.json").write_text(json.dumps(ladders()), encoding="utf-8")
+    (path / "network.json").write_text(json.dumps(networks()), encoding="utf-8")
+    done = report(path / "run.json", path / "network.json", "--markdown", path / "markdown")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert [Path(line) for line in done.stdout.splitlines()][0] == path / "report.html"
+    return path
+
+
+@pytest.fixture(scope="module")
+def page(folder: Path) -> Element:
+    """The page, every element of it closed."""
+    return parsed((folder / "report.html").read_text(encoding="utf-8"))
+
+
+def test_the_page_has_landmarks_and_a_language(page: Element) -> None:
+    assert page.all("html")[0].attributes["lang"] == "en" and page.all("title")[0].text
+    for landmark in ("header", "nav", "main", "footer", "h1"):
+        assert len(page.all(landmark)) == 1, landmark
+    skip = page.all("a")[0]
+    assert skip.attributes["href"] == "#" + str(page.all("main")[0].attributes["id"])
+    levels = [int(one.name[1]) for one in page.all() if re.fullmatch("h[1-6]", one.name)]
+    assert all(after <= before + 1 for before, after in zip(levels, levels[1:]))
+
+
+def test_every_name_is_there_once_and_every_reference_leads_somewhere(page: Element) -> None:
+    names = [one.attributes["id"] for one in page.all() if "id" in one.attributes]
+    assert len(names) == len(set(names)) > 50
+    for one in page.all():
+        for key, value in one.attributes.items():
+            targets = re.findall(r"url\(#([^)]+)\)", value or "")
+            targets += [value[1:]] if key == "href" and (value or "").startswith("#") else []
+            targets += (value or "").split() if key == "aria-labelledby" else []
+            assert set(targets) <= set(names), (one.name, key, value)
+
+
+def test_nothing_is_fetched(folder: Path, page: Element) -> None:
+    text = (folder / "report.html").read_text(encoding="utf-8")
+    assert "@import" not in text and not page.all("script") and not page.all("img")
+    assert re.findall(r"url\((?!#)", text) == []
+    for one in page.all():
+        for key, value in one.attributes.items():
+            if key in ("src", "href", "xlink:href", "data", "action", "poster"):
+                assert (value or "").startswith("#") or value == "data:,", (one.name, value)
+    assert set(re.findall(r"\w+://[^\s\"'<>]+", text)) <= {"http://www.w3.org/2000/svg"}
+
+
+def test_every_chart_has_a_text_alternative_and_a_table(page: Element) -> None:
+    figures = page.all("figure")
+    assert len(figures) == FIGURES_OF_RUN + FIGURES_OF_NETWORKS
+    for one in figures:
+        drawing = one.all("svg")[0]
+        named = str(drawing.attributes["aria-labelledby"]).split()
+        texts = [next(each.text for each in drawing.children if each.attributes.get("id") == name) for name in named]
+        assert drawing.attributes["role"] == "img" and len(texts) == 2 and all(len(text) > 20 for text in texts)
+        assert one.all("figcaption")[0].text and one.all("table")
+        assert [each.text for each in one.all("text")]
+
+
+def test_every_table_has_a_caption_and_headings_and_scrolls_by_keyboard(page: Element) -> None:
+    tables = page.all("table")
+    assert len(tables) > 40
+    for table in tables:
+        assert table.all("caption")[0].text
+        head, *rows = table.all("tr")
+        assert rows and {each.attributes.get("scope") for each in head.children} == {"col"}
+        for row in rows:
+            assert len(row.children) == len(head.children)
+            assert row.children[0].name == "th" and row.children[0].attributes["scope"] == "row"
+    holders = [one for one in page.all("div") if one.attributes.get("class") == "table"]
+    assert len(holders) == len(tables) and {one.attributes["tabindex"] for one in holders} == {"0"}
+
+
+def test_every_path_leads_to_something_in_its_file(folder: Path, page: Element) -> None:
+    """The paths of rows are exact ones, and each names a member of the record or of the published file."""
+    followed = 0
+    for section in page.all("div"):
+        if section.attributes.get("class") != "table":
+            continue
+        paths = [one.text for one in section.all("td") if one.attributes.get("class") == "place"]
+        for path in paths:
+            if re.search(r"[–,]|\.tables", path):
+                continue
+            assert any(_leads(json.loads((folder / name).read_text()), path) for name in ("run.json", "network.json"))
+            followed += 1
+    assert followed > 300
+
+
+def _leads(document: Any, path: str) -> bool:
+    """$.a.b[3] by the document's own members."""
+    rest = path.removeprefix("$")
+    while rest:
+        if isinstance(document, list) and (match := re.match(r"\[(\d+)\]", rest)):
+            if int(match.group(1)) >= len(document):
+                return False
+            document, rest = document[int(match.group(1))], rest[match.end():]
+            continue
+        name = max((key for key in document if rest.startswith("." + key)), key=len, default=None) \
+            if isinstance(document, dict) else None
+        if name is None:
+            return False
+        document, rest = document[name], rest[1 + len(name):]
+    return True
+
+
+def test_the_summary_says_what_the_record_says(page: Element) -> None:
+    text = _section(page, "summary").text
+    document = ladders()
+    for network, layer, _ in LAYERS:
+        rows = next(one["rows"] for one in document["ladders"] if (one["device"], one["network"], one["layer"], one[
+            "batch"]) == ("cpu", network, layer, max(BATCHES)))
+        best = min((row for row in rows if row["rung"]), key=lambda row: row["layer_median_ns"])
+        title = CPU_STAGES[best["rung"] - 1][1]
+        assert f"{network}.{layer} at batch 1000 on CPU: the fastest stage is stage {best['rung']} ({title})" in text
+        assert f"{best['x_baseline']:.1f}× as fast as the baseline" in text
+        assert f"{best['percent_of_library']:.0f}% of the library's speed" in text
+    assert (f"from stage 1 ({CUDA_STAGES[0]}) to stage {len(CUDA_STAGES)} ({CUDA_STAGES[-1]}): thread instructions per "
+            "multiply-add fell from 20.0 to 3.33 (6.00× less)") in text
+    assert "lenet72 at batch 10000 on cpu: the fastest whole pass, with oneDNN" in text
+    assert re.search(r"72 of \d+ cases have no result", text) and re.search(r" 2 of \d+ cases have no result", text)
+    assert "run.json: $.ladders[" in text and "network.json: $.cases[" in text
+
+
+def test_a_faster_stage_changes_the_summary(tmp_path: Path) -> None:
+    document = ladders()
+    for one in document["ladders"]:
+        if one["device"] == "cpu":
+            row = one["rows"][1]
+            row.update(layer_median_ns=1.0, median_ns=1.0, low_ns=1.0, high_ns=1.0, x_baseline=77.0)
+    (tmp_path / "run.json").write_text(json.dumps(document))
+    assert report(tmp_path / "run.json").returncode == 0
+    text = _section(parsed((tmp_path / "report.html").read_text()), "summary").text
+    assert text.count("the fastest stage is stage 2 (Local accumulation)") == len(LAYERS)
+    assert "77.0× as fast as the baseline" in text
+
+
+def test_the_heat_map_has_a_text_in_every_cell(page: Element) -> None:
+    tables = _section(page, "r1-times-1-heat").all("table")
+    assert len(tables) == len(LAYERS)
+    for table in tables:
+        shaded = [cell for cell in table.all("td") if "level-" in (cell.attributes.get("class") or "")]
+        assert len(shaded) == 8 * len(BATCHES) and all(re.match(r"[\d.]+× · ", cell.text) for cell in shaded)
+        for column in range(1, len(BATCHES) + 1):
+            assert sum(row[column].startswith("1.00× ·") for row in cells(table)) >= 1
+        assert {"number level-0", "number level-6"} <= {cell.attributes["class"] for cell in shaded}
+
+
+def test_cases_without_a_result_are_listed_with_reasons(page: Element) -> None:
+    rows = cells(_section(page, "r1-failed").all("table")[0])
+    number = str(len(LAYERS) * len(BATCHES) * 7)
+    assert ["cuda", "skipped", number, "no CUDA device"] in [row[:4] for row in rows]
+    rows = cells(_section(page, "r2-failed").all("table")[0])
+    assert ["cpu", "crashed", "1", "signal 11", "cpu/gone/lenet72/100"] in rows
+
+
+def test_the_environment_is_all_of_the_context(page: Element) -> None:
+    rows = dict(tuple(row) for row in cells(_section(page, "r1-environment").all("table")[0]))
+    assert rows["program.commit"] == "0123456789abcdef0123456789abcdef01234567"
+    assert rows["cpu.caches[0].bytes"] == "32768" and rows["host.virtual_machine"] == "yes"
+    assert rows["devices[2].facts.modelled GPU"] == "Example GPU X"
+
+
+UNITS = {"ns": 1.0, "µs": 1e3, "ms": 1e6, "s": 1e9}
+PUBLISHED = sorted((REPOSITORY / "results/published").glob("*.json"))
+
+
+@pytest.mark.parametrize("path", PUBLISHED, ids=lambda path: path.stem)
+def test_every_published_table_is_there_as_it_stands(path: Path, page: Element) -> None:
+    document = json.loads(path.read_text(encoding="utf-8"))
+    shown = {table.all("caption")[0].text: table for table in page.all("table")}
+    assert sum(document["title"] in caption for caption in shown) >= len(document["tables"])
+    for table in document["tables"]:
+        captions = [caption for caption in shown if caption.startswith(f"Published: {document['title']} · ")
+                    and f" · {table['name']}" in caption]
+        assert captions, table["name"]
+        assert all((document["device"] or "device not named") in caption for caption in captions)
+        if "profile" in table:
+            for group in table["profile"]["groups"]:
+                rows = cells(shown[next(one for one in captions if one.endswith(f"{table['name']}: {group['group']}"))])
+                assert [row[-1] for row in rows] == [row["name"] for row in group["rows"]]
+                for shown_row, row in zip(rows, group["rows"]):
+                    if "total_ns" in row:
+                        number, unit = shown_row[1].split()
+                        assert float(number) * UNITS[unit] == pytest.approx(row["total_ns"], rel=1e-12)
+        else:
+            words = {None: "–", True: "yes", False: "no"}
+            expected = [[one if isinstance(one, str) else json.dumps(one) if isinstance(one, (int, float))
+                         and not isinstance(one, bool) else words[one] for one in row] for row in table["rows"]]
+            assert any(cells(shown[caption]) == expected for caption in captions)
+
+
+def test_published_tables_stand_beside_ours(page: Element) -> None:
+    captions = [one.text for one in _section(page, "r2-network-1-op-times").all("caption")]
+    assert captions[0].startswith("Op times, measured") and any(one.startswith("Published: ") for one in captions)
+    sweep = _section(page, "r2-network-2-sweep")
+    ours, theirs = sweep.all("table")[0], sweep.all("table")[-1]
+    assert cells(ours)[0][0] == "1" and "measured" in ours.text
+    assert theirs.all("caption")[0].text.startswith("Published: AlexNet") and len(cells(theirs)) > 5
+
+
+def test_profiles_are_cut_at_ninety_percent(page: Element) -> None:
+    for table in _section(page, "r2-network-1-profile").all("table"):
+        if table.all("caption")[0].text.startswith("Profile of"):
+            shares = [float(row[0].rstrip("%")) for row in cells(table)]
+            assert sum(shares) >= 90 and sum(shares[:-1]) < 90
+
+
+def test_it_is_small_and_the_same_bytes_each_time(folder: Path, tmp_path: Path) -> None:
+    original = (folder / "report.html").read_bytes()
+    assert len(original) < 2_000_000
+    for name in ("run.json", "network.json"):
+        (tmp_path / name).write_bytes((folder / name).read_bytes())
+    environment = os.environ | {"PYTHONHASHSEED": "5", "TZ": "Asia/Kathmandu", "LC_ALL": "C"}
+    done = report("run.json", "network.json", "--output", "there/page.html", cwd=tmp_path, env=environment)
+    assert done.returncode == 0
+    assert (tmp_path / "there/page.html").read_bytes() == original
+
+
+def test_markdown_has_every_figure_as_a_file_and_every_table(folder: Path, page: Element) -> None:
+    text = (folder / "markdown/report.md").read_text(encoding="utf-8")
+    linked = re.findall(r"!\[.+\]\((\S+\.svg)\)", text)
+    assert len(linked) == FIGURES_OF_RUN + FIGURES_OF_NETWORKS
+    assert {one.name for one in (folder / "markdown").iterdir()} == {*linked, "report.md"}
+    assert text.count("\n|:--|") + text.count("\n|--:|") == len(page.all("table"))
+
+
+def _section(page: Element, name: str) -> Element:
+    return next(one for one in page.all("section") if one.attributes.get("id") == name)
+
+
+def test_two_records_of_the_same_name_are_told_apart(tmp_path: Path) -> None:
+    document = RecordMaker([LAYERS[0]], [10]).add_cpu().record()
+    for name in ("old", "new"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "run.json").write_text(json.dumps(document))
+    assert report(tmp_path / "old/run.json", tmp_path / "new/run.json", "--output", tmp_path / "x.html").returncode == 0
+    titles = [one.text for one in parsed((tmp_path / "x.html").read_text()).all("h2")]
+    assert titles[1:] == [f"One convolution, stage by stage: {name}/run.json" for name in ("old", "new")]
+
+
+def test_names_with_markup_are_text(tmp_path: Path) -> None:
+    run = RecordMaker([LAYERS[0]], [10]).add_cpu().add_counted(executed=10).add_skipped_cuda().record()
+    network = NetworkRecordMaker().add("lenet72", [10]).record()
+    for document in (run, network):
+        document["complete"] = False
+        for one in document["variants"]:
+            one["title"] = MARKUP
+        document["context"]["cpu"]["model"] = document["context"]["host"]["name"] = MARKUP
+        document["context"][MARKUP] = {MARKUP: MARKUP}
+    for case in run["cases"]:
+        case["layer"] = MARKUP
+        case["reason"] = MARKUP if case["reason"] else None
+    for one in run["ladders"]:
+        one["layer"] = MARKUP
+    network["networks"][0]["title"] = MARKUP
+    for group in network["cases"][0]["profile"]["groups"]:
+        group["rows"][0]["name"] = MARKUP
+    (tmp_path / "run.json").write_text(json.dumps(run))
+    (tmp_path / "network.json").write_text(json.dumps(network))
+    done = report(tmp_path / "run.json", tmp_path / "network.json", "--markdown", tmp_path / "markdown")
+    assert (done.returncode, done.stderr) == (0, "")
+    text = (tmp_path / "report.html").read_text()
+    page = parsed(text)
+    assert not page.all("script") and not page.all("img") and "<script" not in text and "<img" not in text
+    assert not [key for one in page.all() for key in one.attributes if key.startswith("on")]
+    assert "<script>alert(1)</script>" in page.text and "{{ 7*7 }}" in page.text
+    assert "<script" not in (tmp_path / "markdown/report.md").read_text().replace("\\<script", "")
+
+
+Change = Callable[[dict[str, Any]], object]
+
+
+@pytest.mark.parametrize("change", [
+    lambda run: run["ladders"][0]["rows"][0].update(median_ns=1e308, layer_median_ns=1e308, low_ns=1e307,
+                                                      high_ns=1e308),
+    lambda run: run["ladders"][0]["rows"][0].update(median_ns=5e-324, layer_median_ns=5e-324),
+    lambda run: run["ladders"][0]["rows"][0].update(median_ns=-1.0, layer_median_ns=0),
+    lambda run: run["ladders"][0].update(batch=2**63 - 1),
+    lambda run: [row.update(gflop_per_s=0.0) for row in run["ladders"][0]["rows"]],
+    lambda run: run.update(ladders=[], cases=[], planned=[]),
+])
+def test_numbers_that_no_axis_holds_do_no_harm(change: Change, tmp_path: Path) -> None:
+    run = RecordMaker([LAYERS[0]], [10, 100]).add_cpu().record()
+    change(run)
+    (tmp_path / "run.json").write_text(json.dumps(run))
+    done = report(tmp_path / "run.json")
+    assert (done.returncode, done.stderr) == (0, "")
+    parsed((tmp_path / "report.html").read_text())
+
+
+@pytest.mark.parametrize("content, message", [
+    ("", ":1:1: the file is empty"),
+    ('{"schema_version": "1.0", "cases"', "the file ends in the middle"),
+    ('{"schema_version": "1.0", "schema_version": "1.0"}', 'the member "schema_version" is there twice'),
+    ('{"schema_version": "2.0", "cases": [], "ladders": []}', '$.schema_version: expected schema version "1.0", found'),
+    ('{"kind": "network", "schema_version": "9"}', '$.schema_version: expected schema version "1.0", found "9"'),
+    ('{"a": NaN}', "NaN is not JSON"),
+    ("[" * 100000, "nested too deeply"),
+    ("9" * 5000, ":1:1: "),
+    ("[]", "$: not a convladder run"),
+])
+def test_what_cannot_be_read_is_said_in_one_line(content: str, message: str, tmp_path: Path) -> None:
+    (tmp_path / "run.json").write_text(content)
+    done = report(tmp_path / "run.json")
+    assert done.returncode == 3 and done.stdout == "" and not (tmp_path / "report.html").exists()
+    assert done.stderr.count("\n") == 1 and done.stderr.startswith("report.py: ") and message in done.stderr
+
+
+@pytest.mark.parametrize("change, message", [
+    (lambda run: run["ladders"][0].update(batch=10**30), "$.ladders[0].batch: expected an integer of 64 bits"),
+    (lambda run: run["ladders"][0].update(batch=-7), "$.ladders[0].batch: expected an integer from 1, found -7"),
+    (lambda run: run["ladders"][0]["rows"][0].update(median_ns=10**400), "expected a finite number"),
+    (lambda run: run["cases"][0].update(reason=7), "$.cases[0].reason: expected a string, found 7"),
+    (lambda run: run["cases"][0].pop("status"), '$.cases[0]: expected a member "status"'),
+])
+def test_a_wrong_value_is_named_with_its_place(change: Change, message: str, tmp_path: Path) -> None:
+    run = RecordMaker([LAYERS[0]], [10]).add_cpu().record()
+    change(run)
+    (tmp_path / "run.json").write_text(json.dumps(run))
+    done = report(tmp_path / "run.json")
+    assert done.returncode == 3 and done.stderr.count("\n") == 1 and message in done.stderr
+
+
+def test_one_unreadable_record_of_several_is_named(folder: Path, tmp_path: Path) -> None:
+    done = report(folder / "run.json", tmp_path / "none.json", "--output", tmp_path / "x.html")
+    assert done.returncode == 3 and "none.json: No such file" in done.stderr and done.stderr.count("\n") == 1
+
+
+def test_usage_and_a_place_that_cannot_be_written(folder: Path, tmp_path: Path) -> None:
+    assert report().returncode == 2
+    (tmp_path / "file").write_text("")
+    done = report(folder / "run.json", "--output", tmp_path / "file/report.html")
+    assert done.returncode == 4 and done.stderr.startswith("report.py: cannot write") and done.stderr.count("\n") == 1
