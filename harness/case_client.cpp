@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "devices/device_error.hpp"
+#include "devices/device_registry.hpp"
 #include "harness/case_session.hpp"
 #include "harness/errors.hpp"
 #include "harness/google_engine.hpp"
@@ -27,7 +28,7 @@ const DeviceKind& device_kind(std::string_view name) {
 class CaseHere final : public CaseClient {
  public:
   CaseHere(const PlannedCase& planned, const Workload& workload)
-      : session_(planned.id, device_kind(planned.device), planned.variant, workload) {}
+      : session_(planned.id, device_kind(planned.device).open(), planned.variant, workload) {}
   ordered_json ask(const ordered_json& request) override { return session_.answer(request); }
 
  private:
