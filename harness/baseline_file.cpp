@@ -146,7 +146,7 @@ BaselineCase read_case(const Place& place) {
 
 auto identity(const BaselineCase& one) { return std::tie(one.compiler, one.version, one.layer, one.variant); }
 
-std::string quoted(const std::string& text) {
+std::string json_text(const std::string& text) {
   return ordered_json(text).dump(-1, ' ', false, ordered_json::error_handler_t::replace);
 }
 
@@ -158,7 +158,8 @@ std::string number(double value) {
 
 std::string counters_text(const std::vector<std::pair<std::string, double>>& counters) {
   std::vector<std::string> lines;
-  for (const auto& [name, value] : counters) lines.push_back(fmt::format("\n     {}: {}", quoted(name), number(value)));
+  for (const auto& [name, value] : counters)
+    lines.push_back(fmt::format("\n     {}: {}", json_text(name), number(value)));
   return fmt::format("{{{}}}", fmt::join(lines, ","));
 }
 
@@ -166,7 +167,7 @@ std::string kernel_text(const KernelCounters& kernel) {
   return fmt::format(
       "\n    {{\"kernel\": {}, \"grid\": [{}, {}, {}], \"block\": [{}, {}, {}],\n    \"values\": {},\n    "
       "\"modelled\": {}}}",
-      quoted(kernel.kernel), kernel.grid.x, kernel.grid.y, kernel.grid.z, kernel.block.x, kernel.block.y,
+      json_text(kernel.kernel), kernel.grid.x, kernel.grid.y, kernel.grid.z, kernel.block.x, kernel.block.y,
       kernel.block.z, counters_text(kernel.values), counters_text(kernel.modelled));
 }
 
@@ -175,13 +176,13 @@ std::string case_text(const BaselineCase& one) {
   if (one.unsupported.empty()) {
     std::vector<std::string> kernels;
     for (const KernelCounters& kernel : one.kernels) kernels.push_back(kernel_text(kernel));
-    what = fmt::format("\"ptx_sha256\": {},\n   \"kernels\": [{}]", quoted(one.ptx_sha256), fmt::join(kernels, ","));
+    what = fmt::format("\"ptx_sha256\": {},\n   \"kernels\": [{}]", json_text(one.ptx_sha256), fmt::join(kernels, ","));
   } else {
-    what = fmt::format("\"unsupported\": {}", quoted(one.unsupported));
+    what = fmt::format("\"unsupported\": {}", json_text(one.unsupported));
   }
   return fmt::format(
       "\n  {{\"compiler\": {}, \"compiler_version\": {}, \"layer\": {}, \"variant\": {},\n   \"shape\": [{}],\n   {}}}",
-      quoted(one.compiler), quoted(one.version), quoted(one.layer), quoted(one.variant),
+      json_text(one.compiler), json_text(one.version), json_text(one.layer), json_text(one.variant),
       fmt::join(shape_to_list(one.shape).get<std::vector<int>>(), ", "), what);
 }
 
@@ -202,7 +203,7 @@ std::string baseline_text(Baseline baseline) {
   for (const BaselineCase& one : baseline.cases) cases.push_back(case_text(one));
   return fmt::format(
       "{{\n \"schema_version\": {},\n \"kind\": \"counter baseline\",\n \"network\": {},\n \"cases\": [{}\n ]\n}}\n",
-      kSchemaVersion, quoted(baseline.network), fmt::join(cases, ","));
+      kSchemaVersion, json_text(baseline.network), fmt::join(cases, ","));
 }
 
 Baseline parse_baseline(std::string_view text, const std::string& file) {
