@@ -77,7 +77,7 @@ std::string moves_text(const ComparedCase& one, bool modelled) {
 }
 
 std::string heading(const ComparedCase& one) {
-  return fmt::format("{}  {}  {} {}", verdict_name(one.verdict), one.id, one.compiler, one.version);
+  return fmt::format("{} {} {} {}", verdict_name(one.verdict), one.id, one.compiler, one.version);
 }
 
 void append_wrapped(std::string& text, const std::string& line) {

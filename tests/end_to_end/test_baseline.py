@@ -25,7 +25,7 @@ def original(tmp_path_factory: pytest.TempPathFactory) -> str:
     if "no PTX in this build" in done.stderr:
         pytest.skip("no PTX in this build")
     assert (done.returncode, done.stderr) == (0, "")
-    assert "new  simulated/global-memory/lenet28.conv1/8" in done.stdout
+    assert "new simulated/global-memory/lenet28.conv1/8" in done.stdout
     assert done.stdout.splitlines()[-1].endswith(" new")
     assert [path.name for path in folder.iterdir()] == ["lenet28.json"]
     return (folder / "lenet28.json").read_text(encoding="utf-8")
@@ -304,7 +304,7 @@ def test_a_folder_that_cannot_be_written(tmp_path: Path, original: str) -> None:
 def test_an_empty_folder_does_not_pass(tmp_path: Path, original: str) -> None:
     del original
     done = run("baseline", "check", "--folder", tmp_path / "nothing", *SELECTION)
-    assert (done.returncode, done.stderr) == (2, "") and "new  simulated/" in done.stdout
+    assert (done.returncode, done.stderr) == (2, "") and "new simulated/" in done.stdout
 
 
 def test_every_network_has_a_baseline() -> None:
