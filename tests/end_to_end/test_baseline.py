@@ -11,7 +11,8 @@ import pytest
 from conftest import RELEASE, REPOSITORY, assert_refused, run
 
 MOVED = Path(os.environ.get("CONVLADDER_MOVED_PROGRAM", RELEASE / "tests/convladder_moved")).resolve()
-SELECTION = ["--network", "lenet28", "--variant", "global-memory,shared-memory"]
+NETWORK = Path(__file__).with_name("tiny_network.json")
+SELECTION = ["--network", str(NETWORK), "--variant", "global-memory,shared-memory"]
 LOADS = "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum"
 DRAM = "dram__bytes_read.sum"
 Case = dict[str, Any]
@@ -25,10 +26,10 @@ def original(tmp_path_factory: pytest.TempPathFactory) -> str:
     if "no PTX in this build" in done.stderr:
         pytest.skip("no PTX in this build")
     assert (done.returncode, done.stderr) == (0, "")
-    assert "new simulated/global-memory/lenet28.conv1/8" in done.stdout
+    assert "new simulated/global-memory/tiny.conv1/8" in done.stdout
     assert done.stdout.splitlines()[-1].endswith(" new")
-    assert [path.name for path in folder.iterdir()] == ["lenet28.json"]
-    return (folder / "lenet28.json").read_text(encoding="utf-8")
+    assert [path.name for path in folder.iterdir()] == ["tiny.json"]
+    return (folder / "tiny.json").read_text(encoding="utf-8")
 
 
 @pytest.fixture
@@ -38,7 +39,7 @@ def check(tmp_path: Path, original: str) -> Callable[..., tuple[int, dict[str, A
     def changed(change: Callable[[dict[str, Any]], None], *options: str) -> tuple[int, dict[str, Any], list[Case]]:
         document = json.loads(original)
         change(document)
-        (tmp_path / "lenet28.json").write_text(json.dumps(document), encoding="utf-8")
+        (tmp_path / "tiny.json").write_text(json.dumps(document), encoding="utf-8")
         done = run("baseline", "check", "--folder", tmp_path, "--format", "json", *SELECTION, *options)
         assert done.stderr == ""
         report = json.loads(done.stdout)
@@ -177,13 +178,13 @@ def test_another_ptx_that_counts_the_same_passes_and_is_mentioned(check: Callabl
 
 
 def test_update_writes_the_same_bytes_and_only_what_is_selected(tmp_path: Path, original: str) -> None:
-    path = tmp_path / "lenet28.json"
+    path = tmp_path / "tiny.json"
     document = json.loads(original)
     for case in document["cases"]:
         case["kernels"][0]["values"][LOADS] += 7
     document["cases"].append(document["cases"][0] | {"compiler_version": "1.2.3"})
     path.write_text(json.dumps(document), encoding="utf-8")
-    options = ["baseline", "update", "--folder", tmp_path, "--network", "lenet28", "--variant"]
+    options = ["baseline", "update", "--folder", tmp_path, "--network", NETWORK, "--variant"]
     done = run(*options, "shared-memory")
     assert (done.returncode, done.stderr) == (0, "")
     assert "global load sectors" in done.stdout and "moved" in done.stdout and f"{path}: written" in done.stdout
@@ -201,7 +202,7 @@ def test_update_writes_the_same_bytes_and_only_what_is_selected(tmp_path: Path, 
     assert run(*options, "global-memory,shared-memory").returncode == 0
     assert path.read_text(encoding="utf-8") == original
     assert "unchanged" in run(*options, "global-memory,shared-memory").stdout
-    assert [one.name for one in tmp_path.iterdir()] == ["lenet28.json"]
+    assert [one.name for one in tmp_path.iterdir()] == ["tiny.json"]
 
 
 @pytest.mark.parametrize("variant, moved", [
@@ -214,8 +215,8 @@ def test_a_kernel_that_was_changed_is_caught(tmp_path: Path, original: str, vari
         pytest.skip(f"not built: {MOVED}")
     document = json.loads(original)
     document["cases"] = [case | {"variant": variant} for case in document["cases"] if case["variant"] == "global-memory"]
-    (tmp_path / "lenet28.json").write_text(json.dumps(document), encoding="utf-8")
-    done = run("baseline", "check", "--folder", tmp_path, "--format", "json", "--network", "lenet28", "--variant",
+    (tmp_path / "tiny.json").write_text(json.dumps(document), encoding="utf-8")
+    done = run("baseline", "check", "--folder", tmp_path, "--format", "json", "--network", NETWORK, "--variant",
                variant, program=MOVED)
     report = json.loads(done.stdout)
     assert {case["verdict"] for case in report["cases"]} == {"moved" if moved else "same"}, done.stdout
@@ -245,7 +246,7 @@ BROKEN = {
 @pytest.mark.parametrize("action", ["check", "update"])
 def test_a_broken_file_is_said_in_one_line(tmp_path: Path, original: str, action: str, text: str, said: str) -> None:
     del original  # only whether there is PTX
-    path = tmp_path / "lenet28.json"
+    path = tmp_path / "tiny.json"
     path.write_text(text, encoding="utf-8")
     assert_refused(run("baseline", action, "--folder", tmp_path, *SELECTION), str(path), said)
     assert path.read_text(encoding="utf-8") == text
@@ -270,13 +271,13 @@ def test_a_wrong_field_is_named(tmp_path: Path, original: str, change: Callable[
                                 said: str) -> None:
     document = json.loads(original)
     change(document)
-    (tmp_path / "lenet28.json").write_text(json.dumps(document), encoding="utf-8")
-    assert_refused(run("baseline", "check", "--folder", tmp_path, *SELECTION), "lenet28.json", said)
+    (tmp_path / "tiny.json").write_text(json.dumps(document), encoding="utf-8")
+    assert_refused(run("baseline", "check", "--folder", tmp_path, *SELECTION), "tiny.json", said)
 
 
 def test_a_truncated_file_is_refused_wherever_it_ends(tmp_path: Path, original: str) -> None:
     for part in (1, len(original) // 3, len(original) // 2, len(original) - 3):
-        (tmp_path / "lenet28.json").write_text(original[:part], encoding="utf-8")
+        (tmp_path / "tiny.json").write_text(original[:part], encoding="utf-8")
         assert_refused(run("baseline", "check", "--folder", tmp_path, *SELECTION), "not JSON")
 
 
@@ -310,3 +311,14 @@ def test_an_empty_folder_does_not_pass(tmp_path: Path, original: str) -> None:
 def test_every_network_has_a_baseline() -> None:
     networks = {path.name for path in (REPOSITORY / "network/networks").glob("*.json")}
     assert {path.name for path in (REPOSITORY / "results/baseline").glob("*.json")} == networks
+
+
+def test_what_is_left_out_and_what_is_too_much_is_said(tmp_path: Path, original: str, sanitized: bool) -> None:
+    del original
+    if sanitized:
+        pytest.skip("counts all networks, which takes long with sanitizers")
+    (tmp_path / "lenet27.json").write_text("{}", encoding="utf-8")
+    done = run("baseline", "check", "--folder", tmp_path, "--variant", "compile-time")
+    assert (done.returncode, done.stderr) == (2, "")
+    assert "missing lenet27.json" in done.stdout and "no built-in network has this name" in done.stdout
+    assert "alexnet is left out" in done.stdout and "new simulated/compile-time/lenet86.conv2/8" in done.stdout
