@@ -11,9 +11,6 @@ class App;
 
 namespace convladder {
 
-/// Beside the codes of all commands (harness/errors.hpp): there is nothing to compare with.
-inline constexpr int kExitNotComparable = 2;
-
 /// The command line, not checked yet.
 struct BaselineArguments {
   std::string action;  ///< "check" or "update"

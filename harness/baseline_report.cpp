@@ -8,7 +8,6 @@
 #include <nlohmann/json.hpp>
 
 #include "devices/simulated/counters/metrics.hpp"
-#include "harness/baseline_command.hpp"
 #include "harness/errors.hpp"
 #include "harness/text_table.hpp"
 #include "network/shown_text.hpp"

@@ -154,6 +154,15 @@ def test_another_compiler_is_no_regression(check: Callable[..., Any]) -> None:
     assert "1.2.3" in different[0]["reason"] and different[0]["moves"] == []
 
 
+def test_a_compiler_that_is_not_in_the_build_is_named_and_not_looked_at(check: Callable[..., Any]) -> None:
+    def change(document: dict[str, Any]) -> None:
+        document["cases"].append(document["cases"][0] | {"compiler": "hipcc"})
+
+    code, report, different = check(change)
+    assert (code, different) == (0, [])
+    assert any(note.startswith("hipcc is not looked at") for note in report["notes"])
+
+
 def test_the_same_ptx_of_another_version_is_compared(check: Callable[..., Any]) -> None:
     def change(document: dict[str, Any]) -> None:
         _of_compiler(document, document["cases"][0]["compiler"], compiler_version="1.2.3")
