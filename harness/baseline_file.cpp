@@ -225,7 +225,9 @@ Baseline parse_baseline(std::string_view text, const std::string& file) {
 std::optional<Baseline> load_baseline(const std::filesystem::path& folder, std::string_view network) {
   const std::filesystem::path path = baseline_path(folder, network);
   std::error_code error;
-  if (!std::filesystem::exists(path, error)) return std::nullopt;
+  const bool there = std::filesystem::exists(path, error);
+  if (error) throw UserError(fmt::format("{}: cannot be read: {}", path.string(), error.message()));
+  if (!there) return std::nullopt;
   if (std::filesystem::is_regular_file(path, error) && std::filesystem::file_size(path, error) > kLargestFile) {
     throw UserError(fmt::format("{}: larger than {} MiB, no baseline is", path.string(), kLargestFile >> 20));
   }

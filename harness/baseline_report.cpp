@@ -21,13 +21,22 @@ constexpr std::size_t kColumns = 100;
 constexpr std::size_t kMostCounters =
     8;  // of a case in the text, counted and modelled each; JSON and Markdown have all
 
-/// Ours for the profiler's: "global load sectors".
+/// Ours for the profiler's: "global load sectors". What this program does not count can have any name: cut short.
 std::string title_of(const std::string& counter) {
   for (const simulated::Metric& metric : simulated::metrics()) {
     if (metric.name == counter) return metric.title;
   }
-  return shown_text(counter);
+  constexpr std::size_t longest = 28;
+  return counter.size() <= longest ? shown_text(counter) : shown_text(counter.substr(0, longest - 3) + "...");
 }
+
+/// "conv_shared_memory": the namespace of all our kernels says nothing in a table.
+std::string short_name(const std::string& kernel) {
+  constexpr std::string_view ours = "convladder::";
+  return kernel.starts_with(ours) ? kernel.substr(ours.size()) : kernel;
+}
+
+std::string counted_cases(std::size_t count) { return fmt::format("{} case{}", count, count == 1 ? "" : "s"); }
 
 std::string number_text(const std::optional<double>& value) {
   constexpr double exact = 0x1p53;
@@ -61,8 +70,8 @@ std::string moves_text(const ComparedCase& one, bool modelled) {
       ++left_out;
       continue;
     }
-    rows.push_back(
-        {title_of(move.counter), number_text(move.recorded), number_text(move.now), change_text(move), move.kernel});
+    rows.push_back({title_of(move.counter), number_text(move.recorded), number_text(move.now), change_text(move),
+                    short_name(move.kernel)});
   }
   if (rows.empty()) return {};
   std::string text = text_table({{modelled ? "modelled" : "counter", "", false},
@@ -167,7 +176,7 @@ std::string summary_line(const BaselineReport& report) {
       parts.push_back(fmt::format("{} {}", count, verdict_name(verdict)));
     }
   }
-  return fmt::format("{} cases: {}", report.cases.size(), fmt::join(parts, ", "));
+  return fmt::format("{}: {}", counted_cases(report.cases.size()), fmt::join(parts, ", "));
 }
 
 std::string report_text(const BaselineReport& report) {
@@ -178,7 +187,7 @@ std::string report_text(const BaselineReport& report) {
   const auto changed = std::ranges::count_if(
       report.cases, [](const ComparedCase& one) { return one.verdict == BaselineVerdict::same && one.ptx_changed; });
   for (const std::string& note : report.notes) append_wrapped(text, note);
-  if (changed > 0) append_wrapped(text, fmt::format("{} cases have another PTX that counts the same", changed));
+  if (changed > 0) append_wrapped(text, fmt::format("{} the same with another PTX", counted_cases(changed)));
   return fmt::format("{}{}\n", text, summary_line(report));
 }
 

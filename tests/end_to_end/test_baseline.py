@@ -183,7 +183,7 @@ def test_another_ptx_that_counts_the_same_passes_and_is_mentioned(check: Callabl
     code, report, different = check(change)
     assert (code, different) == (0, [])
     assert [one["ptx_changed"] for one in report["cases"]].count(True) == 1
-    assert "1 case" in run("baseline", "check", "--folder", tmp_path, *SELECTION).stdout
+    assert "1 case the same with another PTX" in run("baseline", "check", "--folder", tmp_path, *SELECTION).stdout
 
 
 def test_update_writes_the_same_bytes_and_only_what_is_selected(tmp_path: Path, original: str) -> None:
