@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "devices/device_error.hpp"
+#include "devices/device_registry.hpp"
 #include "harness/case_session.hpp"
 #include "harness/device_argument.hpp"
 #include "harness/google_engine.hpp"
@@ -17,7 +18,7 @@ namespace {
 class CaseHere final : public CaseClient {
  public:
   CaseHere(const PlannedCase& planned, const Workload& workload)
-      : session_(planned.id, find_device_kind(planned.device), planned.variant, workload) {}
+      : session_(planned.id, find_device_kind(planned.device).open(), planned.variant, workload) {}
   ordered_json ask(const ordered_json& request) override { return session_.answer(request); }
 
  private:

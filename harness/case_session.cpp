@@ -29,9 +29,9 @@ ordered_json state_to_json(const DeviceState& state) {
 
 }  // namespace
 
-CaseSession::CaseSession(std::string id, const DeviceKind& kind, const RegisteredVariant& variant,
+CaseSession::CaseSession(std::string id, std::unique_ptr<Device> device, const RegisteredVariant& variant,
                          const Workload& workload)
-    : range_(id), id_(std::move(id)), variant_(variant), workload_(workload), device_(kind.open()) {}
+    : range_(id), id_(std::move(id)), variant_(variant), workload_(workload), device_(std::move(device)) {}
 
 CaseSession::~CaseSession() = default;
 

@@ -5,7 +5,7 @@
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 
-#include "devices/device_registry.hpp"
+#include "devices/device.hpp"
 #include "devices/nvtx_range.hpp"
 #include "harness/verify.hpp"
 #include "harness/workload.hpp"
@@ -24,8 +24,9 @@ inline constexpr const char* kPrepare = "prepare";
 
 class CaseSession {
  public:
-  /// Opens the device. `id` names the case's NVTX range. Throws DeviceError.
-  CaseSession(std::string id, const DeviceKind& kind, const RegisteredVariant& variant, const Workload& workload);
+  /// `id` names the case's NVTX range. The device is the case's own.
+  CaseSession(std::string id, std::unique_ptr<Device> device, const RegisteredVariant& variant,
+              const Workload& workload);
   ~CaseSession();
   CaseSession(const CaseSession&) = delete;
   CaseSession& operator=(const CaseSession&) = delete;

@@ -9,6 +9,7 @@
 #include "datasets/synthetic_images.hpp"
 #include "devices/ptx_images.hpp"
 #include "devices/simulated/simulated_device.hpp"
+#include "harness/all_cores.hpp"
 #include "harness/check_operators.hpp"
 #include "harness/checked_case.hpp"
 #include "harness/checkers_argument.hpp"
@@ -106,9 +107,7 @@ std::vector<CheckedCase> check_group(const CaseGroup& group, const simulated::Ch
   }
   if (cases.empty()) return cases;
   const Workload workload(group.work, synthetic_images(group.work.shape.batch, kSeed), kSeed);
-  for_each_case(cases, [&](CheckedCase& checked, std::size_t index) {
-    check_variant(checked, *plan[index], workload, checkers);
-  });
+  on_all_cores(cases.size(), [&](std::size_t index) { check_variant(cases[index], *plan[index], workload, checkers); });
   return cases;
 }
 

@@ -6,6 +6,7 @@
 
 #include "datasets/seeded_random.hpp"
 #include "devices/ptx_images.hpp"
+#include "harness/all_cores.hpp"
 #include "harness/errors.hpp"
 #include "harness/nearest_name.hpp"
 #include "harness/network_argument.hpp"
@@ -121,7 +122,8 @@ std::vector<CheckedCase> check_operators(const OperatorWork& work, const simulat
   }
   const OperatorProblem real = make_problem(shape, false);
   const OperatorProblem whole = make_problem(shape, true);
-  for_each_case(cases, [&](CheckedCase& checked, std::size_t index) {
+  on_all_cores(cases.size(), [&](std::size_t index) {
+    CheckedCase& checked = cases[index];
     if (!checked.status.empty()) return;
     const LayerOperator& implementation = *implementations[index];
     run_checked(checked, checkers, [&](simulated::SimulatedDevice& device) {

@@ -2,12 +2,9 @@
 
 #include <fmt/format.h>
 
-#include <atomic>
 #include <new>
 #include <nlohmann/json.hpp>
-#include <thread>
 
-#include "devices/cpu/cpu_facts.hpp"
 #include "devices/device_error.hpp"
 #include "harness/simulation_report.hpp"
 
@@ -36,17 +33,6 @@ void run_checked(CheckedCase& checked, const simulated::CheckerSet& checkers,
   checked.findings = device.take_findings();
   if (!checkers.memory) return;
   for (simulated::Finding& leak : device.leaks()) checked.findings.push_back(std::move(leak));
-}
-
-void for_each_case(std::vector<CheckedCase>& cases, const std::function<void(CheckedCase&, std::size_t index)>& run) {
-  std::atomic<std::size_t> next{0};
-  const auto work = [&] {
-    for (std::size_t i = next++; i < cases.size(); i = next++) run(cases[i], i);
-  };
-  std::vector<std::thread> others;
-  for (int thread = 1; thread < usable_cores(); ++thread) others.emplace_back(work);
-  work();
-  for (std::thread& thread : others) thread.join();
 }
 
 ordered_json case_json(const CheckedCase& checked) {

@@ -25,9 +25,6 @@ struct CheckedCase {
 void run_checked(CheckedCase& checked, const simulated::CheckerSet& checkers,
                  const std::function<std::string(simulated::SimulatedDevice&)>& work);
 
-/// Calls `run` for every case, on all cores.
-void for_each_case(std::vector<CheckedCase>& cases, const std::function<void(CheckedCase&, std::size_t index)>& run);
-
 nlohmann::ordered_json case_json(const CheckedCase& checked);
 /// As text: a line, and one for the reason and each finding.
 std::string case_lines(const CheckedCase& checked);

@@ -9,6 +9,7 @@
 #include <stdexcept>
 
 #include "build_information.hpp"
+#include "harness/baseline_command.hpp"
 #include "harness/case_client.hpp"
 #include "harness/check_command.hpp"
 #include "harness/errors.hpp"
@@ -49,6 +50,7 @@ constexpr const char* kMainFooter = R"(examples:
   convladder run --batch 100,1000      runs the ladder, writes results/<host>-<time>/run.json
   convladder env                       what this machine is and has
   convladder check                     the CUDA variants under all checkers, on every layer and on awkward shapes
+  convladder baseline check            the CUDA variants' counters against the recorded ones, exactly
   convladder simulate kernel.ptx ...   runs any kernel without a GPU, checks it and counts
   convladder network --network lenet86 whole networks: op times, accuracy, where the time goes
   convladder train --network lenet86   trains a network on the built-in images, a minute or two
@@ -241,6 +243,10 @@ int parse_and_execute(int argc, char** argv) {
   CLI::App* const check = app.add_subcommand("check", "run the CUDA variants under all checkers, without a GPU");
   add_check_options(*check, check_arguments);
 
+  BaselineArguments baseline_arguments;
+  CLI::App* const baseline = app.add_subcommand("baseline", "check or update the recorded counters of every variant");
+  add_baseline_options(*baseline, baseline_arguments);
+
   SimulateArguments simulate_arguments;
   CLI::App* const simulate = app.add_subcommand("simulate", "run a PTX kernel on the simulated device");
   add_simulate_options(*simulate, simulate_arguments);
@@ -288,6 +294,7 @@ int parse_and_execute(int argc, char** argv) {
   if (list->parsed()) return list_metrics ? list_metrics_command(list_as_json) : list_command(list_as_json);
   if (env->parsed()) return env_command(env_as_json);
   if (check->parsed()) return check_command(check_arguments);
+  if (baseline->parsed()) return baseline_command(baseline_arguments);
   if (network->parsed()) return network_command(network_arguments, command_line);
   if (profile->parsed()) return profile_command(profile_arguments);
   if (train->parsed()) return train_command(train_arguments);

@@ -62,7 +62,7 @@ TEST(ProfileCalls, TheRangeHoldsTheCallsAndNothingElse) {
   const CountedVariant variant(calls);
   const Workload workload(own_shape({2, 1, 8, 8, 2, 3}), synthetic_images(2, 1), 1);
   const DeviceKind kind = cpu_kind();
-  CaseSession session("counted", kind, {{}, &variant}, workload);
+  CaseSession session("counted", kind.open(), {{}, &variant}, workload);
   ASSERT_FALSE(session.answer({{"do", "prepare"}}).contains("status"));
   for (const int wanted : {1, 7}) {
     calls = {};
