@@ -12,14 +12,13 @@
 #include "harness/errors.hpp"
 #include "harness/file_bytes.hpp"
 #include "harness/ladder.hpp"
+#include "harness/recorded_run.hpp"
 
 namespace convladder {
 
 using nlohmann::ordered_json;
 
 namespace {
-
-constexpr const char* kSchemaVersion = "1.0";
 
 ordered_json variants_json(const std::vector<CaseGroup>& plan) {
   ordered_json list = ordered_json::array();
@@ -92,9 +91,9 @@ RunRecord RunRecord::create(const std::filesystem::path& folder, const RunOption
   context["date"] = utc_now();
   context["dataset"] = dataset_json(images);
   context["sessions"] = ordered_json::array({ordered_json{{"started", utc_now()}}});
-  record.json_ = {{"schema_version", kSchemaVersion}, {"complete", false},
-                  {"context", std::move(context)},    {"variants", variants_json(plan)},
-                  {"planned", planned_ids(plan)},     {"cases", ordered_json::array()},
+  record.json_ = {{"schema_version", kRunSchemaVersion}, {"complete", false},
+                  {"context", std::move(context)},       {"variants", variants_json(plan)},
+                  {"planned", planned_ids(plan)},        {"cases", ordered_json::array()},
                   {"ladders", ordered_json::array()}};
   record.write();
   return record;
@@ -113,9 +112,9 @@ RunRecord RunRecord::open(const std::filesystem::path& folder) {
     throw UserError(fmt::format("cannot read {}: {}", name, error.code().message()));
   }
   try {
-    if (record.json_.at("schema_version") != kSchemaVersion) {
+    if (record.json_.at("schema_version") != kRunSchemaVersion) {
       throw UserError(fmt::format("{}: schema_version is {}, expected \"{}\"", name,
-                                  record.json_.at("schema_version").dump(), kSchemaVersion));
+                                  record.json_.at("schema_version").dump(), kRunSchemaVersion));
     }
     for (const char* field : {"context", "variants", "planned", "cases", "complete"}) record.json_.at(field);
     for (const ordered_json& one_case : record.json_.at("cases")) {
