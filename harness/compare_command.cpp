@@ -59,7 +59,9 @@ int compare_command(const CompareArguments& arguments) {
   const Comparison comparison = compare_runs(
       base, now, {.limits = arguments.limits, .case_filter = arguments.case_filter, .controls = arguments.controls});
   if (arguments.format == "json") {
-    fmt::print("{}\n", comparison_json(comparison).dump(1));
+    // A file's name need not be UTF-8.
+    fmt::print("{}\n",
+               comparison_json(comparison).dump(1, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
   } else {
     fmt::print("{}", arguments.format == "text" ? comparison_text(comparison) : comparison_markdown(comparison));
   }

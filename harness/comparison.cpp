@@ -218,10 +218,14 @@ class Comparer {
   /// A control is the same code in both builds: what moved it is the machine.
   void judge_control(ComparedCase& compared) const {
     const Verdict verdict = judge(*compared.change, result_.options.limits);
-    const bool moved = verdict == Verdict::regressed || verdict == Verdict::improved;
-    compared.verdict = moved ? CaseVerdict::inconclusive : CaseVerdict::pass;
-    compared.reason = moved ? "a control moved: the machine was not the same, the comparison is contaminated"
-                            : "control: the same code in both";
+    compared.verdict = verdict == Verdict::pass ? CaseVerdict::pass : CaseVerdict::inconclusive;
+    if (verdict == Verdict::pass) {
+      compared.reason = "control: the same code in both";
+    } else if (verdict == Verdict::inconclusive) {
+      compared.reason = "a control: its samples scatter too much to say how the machine moved";
+    } else {
+      compared.reason = "a control moved: the machine was not the same, the comparison is contaminated";
+    }
   }
 
   /// A verdict holds if the time and its ratio to the witness both say it.

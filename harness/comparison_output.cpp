@@ -45,7 +45,7 @@ std::string run_text(const RecordedRun& run) {
   };
   const ordered_json::json_pointer dirty("/program/dirty");
   const bool changed = run.context.contains(dirty) && run.context.at(dirty) == true;
-  return fmt::format("{}: commit {}{}, {}, {} cases", run.file, text("/program/commit").substr(0, 12),
+  return fmt::format("{}: commit {}{}, {}, {} cases", printable(run.file), text("/program/commit").substr(0, 12),
                      changed ? " and changes" : "", text("/date"), run.cases.size());
 }
 
@@ -73,6 +73,11 @@ std::vector<std::string> all_notes(const Comparison& comparison) {
     notes.emplace_back(
         "two records see nothing below the drift of the machine between them; runs of both builds in turns would");
   }
+  const auto counts_same = [](const ComparedCase& one) {
+    return one.device == "simulated" && one.verdict == CaseVerdict::pass && one.counters.empty();
+  };
+  const auto same = std::ranges::count_if(comparison.cases, counts_same);
+  if (same > 0) notes.push_back(fmt::format("{} counted cases have the very same counters", same));
   for (const ComparedCase& one : comparison.cases) {
     if (one.cause.starts_with("latent")) notes.push_back(fmt::format("{}: {}", one.id, one.cause));
   }
@@ -227,6 +232,8 @@ std::string comparison_text(const Comparison& comparison) {
   std::string text = indented(fmt::format("base  {}", run_text(comparison.base)), 0) +
                      indented(fmt::format("new   {}", run_text(comparison.now)), 0);
   for (const std::vector<const ComparedCase*>& group : timed_groups(comparison)) {
+    const bool compared = std::ranges::any_of(group, [](const ComparedCase* one) { return one->change.has_value(); });
+    if (!compared) continue;  // all of them stand below with what forbids it
     text += fmt::format("\n{}, measured\n{}", group.front()->group, group_table(group));
   }
   for (const CaseVerdict verdict : kAllVerdicts) {
