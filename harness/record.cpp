@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <cstring>
 #include <fstream>
+#include <iterator>
 
 #include "harness/case_json.hpp"
 #include "harness/environment.hpp"
@@ -105,9 +106,8 @@ RunRecord RunRecord::open(const std::filesystem::path& folder) {
   std::ifstream file(record.file());
   if (!file) throw UserError(fmt::format("cannot read {}: {}", name, std::strerror(errno)));
   try {
-    record.json_ = ordered_json::parse(file);
-  } catch (const ordered_json::parse_error& error) {
-    throw UserError(fmt::format("{}: byte {}: not valid JSON, expected a run of convladder", name, error.byte));
+    const std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+    record.json_ = parse_record_json(text, name);
   } catch (const std::ios_base::failure& error) {
     throw UserError(fmt::format("cannot read {}: {}", name, error.code().message()));
   }

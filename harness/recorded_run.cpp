@@ -44,20 +44,6 @@ class StructureCheck {
   std::vector<std::set<std::string>> keys_;
 };
 
-ordered_json parse_json(std::string_view text, const std::string& file) {
-  StructureCheck check(file);
-  try {
-    return ordered_json::parse(text, [&check](int depth, ordered_json::parse_event_t event, ordered_json& parsed) {
-      check.see(depth, event, parsed);
-      return true;
-    });
-  } catch (const ordered_json::parse_error& error) {
-    throw UserError(fmt::format("{}: byte {}: not valid JSON, expected a run of convladder", file, error.byte));
-  } catch (const ordered_json::out_of_range&) {
-    throw UserError(fmt::format("{}: holds a number beyond the range of a double", file));
-  }
-}
-
 void require_version(const JsonPlace& run) {
   if (run.has("kind")) {
     run.fail(
@@ -134,8 +120,22 @@ RecordedCase parse_case(const JsonPlace& place) {
 
 }  // namespace
 
+ordered_json parse_record_json(std::string_view text, const std::string& file) {
+  StructureCheck check(file);
+  try {
+    return ordered_json::parse(text, [&check](int depth, ordered_json::parse_event_t event, ordered_json& parsed) {
+      check.see(depth, event, parsed);
+      return true;
+    });
+  } catch (const ordered_json::parse_error& error) {
+    throw UserError(fmt::format("{}: byte {}: not valid JSON, expected a run of convladder", file, error.byte));
+  } catch (const ordered_json::out_of_range&) {
+    throw UserError(fmt::format("{}: holds a number beyond the range of a double", file));
+  }
+}
+
 RecordedRun parse_recorded_run(std::string_view text, const std::string& file) {
-  const ordered_json json = parse_json(text, file);
+  const ordered_json json = parse_record_json(text, file);
   const JsonPlace place(json, file);
   require_version(place);
   RecordedRun run;

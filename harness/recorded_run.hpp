@@ -57,8 +57,12 @@ struct RecordedRun {
   std::vector<RecordedCase> cases;
 };
 
-/// Reads the text of a run.json; `file` is what messages call it. Throws UserError, one line: not JSON (with the byte),
-/// another kind of record, another schema version, a key or a case that is there twice, a name with control characters,
+/// The JSON of a record's text; `file` is what messages call it. Throws UserError, one line, for what is not JSON (with
+/// the byte), a key that is there twice, a number beyond a double, and what is too deep to work on.
+nlohmann::ordered_json parse_record_json(std::string_view text, const std::string& file);
+
+/// Reads the text of a run.json; `file` is what messages call it. Throws UserError, one line: as above, and
+/// another kind of record, another schema version, a case that is there twice, a name with control characters,
 /// a field that is missing or not of its kind, a sample that is no positive number.
 RecordedRun parse_recorded_run(std::string_view text, const std::string& file);
 
