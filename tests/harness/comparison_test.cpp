@@ -98,6 +98,15 @@ TEST(Comparison, DoesNotCallADriftOfTheMachineARegression) {
   EXPECT_THAT(compared[kVectorId].reason, HasSubstr("onednn is as well"));
 }
 
+TEST(Comparison, DoesNotTrustAControlThatScatters) {
+  ordered_json now = cpu_run(2);
+  case_of(now, "cpu/onednn/lenet28.conv1/10")["time"]["samples"] = noisy_samples(5e5, 0.3, 99);
+  const Compared compared(cpu_run(1), now);
+  EXPECT_EQ(compared.verdict("cpu/onednn/lenet28.conv1/10"), CaseVerdict::inconclusive);
+  EXPECT_THAT(compared["cpu/onednn/lenet28.conv1/10"].reason, HasSubstr("scatter too much"));
+  EXPECT_EQ(compared.verdict(kVectorId), CaseVerdict::inconclusive);
+}
+
 TEST(Comparison, WithoutAControlLooksAtTheMiddleOfTheOthers) {
   const auto without = [](ordered_json run) {
     run["cases"].erase(3);
