@@ -213,6 +213,21 @@ class Comparer {
       return;
     }
     judge_both(compared);
+    const bool proved = compared.verdict == CaseVerdict::regressed || compared.verdict == CaseVerdict::improved;
+    if (proved && !is_steady(*witness)) {
+      compared.verdict = CaseVerdict::inconclusive;
+      compared.reason =
+          fmt::format("{} is not steady between the records, so nothing is proved beside it", compared.witness);
+    }
+  }
+
+  /// Whether it is proved that the witness itself moved by less than delta, up and down.
+  bool is_steady(const Pair& witness) const {
+    const VerdictLimits& limits = result_.options.limits;
+    if (witness.base->time->samples == witness.now->time->samples) return true;
+    const std::optional<ChangeBounds> change =
+        recorded_change(witness.base->time->samples, witness.now->time->samples, limits.alpha);
+    return change && change->high < std::log1p(limits.delta) && -change->low < std::log1p(limits.delta);
   }
 
   /// A control is the same code in both builds: what moved it is the machine.

@@ -107,6 +107,19 @@ TEST(Comparison, DoesNotTrustAControlThatScatters) {
   EXPECT_EQ(compared.verdict(kVectorId), CaseVerdict::inconclusive);
 }
 
+TEST(Comparison, ProvesNothingBesideAWitnessThatMoved) {
+  // Slower by a third, and its witness by a tenth: both bounds alone would call it a regression.
+  const Compared compared(cpu_run(1), [] {
+    ordered_json run = cpu_run(2, {"onednn"});
+    case_of(run, kVectorId)["time"]["samples"] = noisy_samples(1.33e6, 0.01, 98);
+    return run;
+  }());
+  EXPECT_GT(compared[kVectorId].change->low, 0.1);
+  EXPECT_GT(compared[kVectorId].beside->low, 0.1);
+  EXPECT_EQ(compared.verdict(kVectorId), CaseVerdict::inconclusive);
+  EXPECT_THAT(compared[kVectorId].reason, HasSubstr("onednn is not steady"));
+}
+
 TEST(Comparison, WithoutAControlLooksAtTheMiddleOfTheOthers) {
   const auto without = [](ordered_json run) {
     run["cases"].erase(3);
