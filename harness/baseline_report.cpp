@@ -159,7 +159,7 @@ std::size_t BaselineReport::count(BaselineVerdict verdict) const {
 
 int BaselineReport::exit_code() const {
   if (count(BaselineVerdict::moved) + count(BaselineVerdict::failed) > 0) return kExitCasesFailed;
-  return count(BaselineVerdict::same) == cases.size() ? kExitOk : kExitNotComparable;
+  return count(BaselineVerdict::same) == cases.size() ? kExitOk : kExitInconclusive;
 }
 
 void BaselineReport::sort() {

@@ -8,9 +8,6 @@
 
 namespace convladder {
 
-/// Beside the exit codes of all commands (harness/errors.hpp): a case has nothing to be compared with.
-inline constexpr int kExitNotComparable = 2;
-
 struct BaselineReport {
   std::vector<ComparedCase> cases;
   std::vector<std::string> notes;  ///< what was not looked at, and what all cases have in common

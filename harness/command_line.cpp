@@ -12,6 +12,7 @@
 #include "harness/baseline_command.hpp"
 #include "harness/case_client.hpp"
 #include "harness/check_command.hpp"
+#include "harness/compare_command.hpp"
 #include "harness/errors.hpp"
 #include "harness/launches_command.hpp"
 #include "harness/list_command.hpp"
@@ -55,6 +56,7 @@ constexpr const char* kMainFooter = R"(examples:
   convladder network --network lenet86 whole networks: op times, accuracy, where the time goes
   convladder train --network lenet86   trains a network on the built-in images, a minute or two
   convladder published                 figures of others for the same networks
+  convladder compare BASE.json NEW.json    did it get slower? two recorded runs, case by case
 
 'convladder COMMAND --help' says more, with examples.)";
 
@@ -247,6 +249,10 @@ int parse_and_execute(int argc, char** argv) {
   CLI::App* const baseline = app.add_subcommand("baseline", "check or update the recorded counters of every variant");
   add_baseline_options(*baseline, baseline_arguments);
 
+  CompareArguments compare_arguments;
+  CLI::App* const compare = app.add_subcommand("compare", "did it get slower? two recorded runs, case by case");
+  add_compare_options(*compare, compare_arguments);
+
   SimulateArguments simulate_arguments;
   CLI::App* const simulate = app.add_subcommand("simulate", "run a PTX kernel on the simulated device");
   add_simulate_options(*simulate, simulate_arguments);
@@ -295,6 +301,7 @@ int parse_and_execute(int argc, char** argv) {
   if (env->parsed()) return env_command(env_as_json);
   if (check->parsed()) return check_command(check_arguments);
   if (baseline->parsed()) return baseline_command(baseline_arguments);
+  if (compare->parsed()) return compare_command(compare_arguments);
   if (network->parsed()) return network_command(network_arguments, command_line);
   if (profile->parsed()) return profile_command(profile_arguments);
   if (train->parsed()) return train_command(train_arguments);

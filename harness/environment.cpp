@@ -16,6 +16,7 @@
 #include "build_information.hpp"
 #include "devices/cpu/cpu_facts.hpp"
 #include "devices/device_registry.hpp"
+#include "harness/ptx_hash.hpp"
 #include "variants/library_versions.hpp"
 
 namespace convladder {
@@ -59,6 +60,7 @@ ordered_json program() {
           {"cpu_variant_flags", build::cpu_variant_flags},
           {"cuda_compiler", text_or_null(build::cuda_compiler)},
           {"cuda_architectures", text_or_null(build::cuda_architectures)},
+          {"ptx", ptx_json()},
           {"sanitized", build::sanitized}};
 }
 

@@ -1,6 +1,7 @@
 // What identifies the PTX that a case ran: counters are a matter of the PTX, not of the source.
 #pragma once
 
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -10,12 +11,16 @@
 
 namespace convladder {
 
-/// The lines of a PTX file that say what runs: without comments, blank lines and positions in the source (`.loc`,
-/// `.file`), which change with the folder of the build and with every comment in the source.
-std::string ptx_without_positions(std::string_view ptx);
+/// The lines of a PTX file that say what runs: without comments, blank lines, positions in the source (`.loc`,
+/// `.file`) and debug sections, all of which change with the folder of the build or with a comment in the source.
+std::string executed_ptx(std::string_view ptx);
 
-/// SHA-256, as 64 hex digits, of the files that hold the plan's kernels, without positions. Empty if that compiler
+/// SHA-256, as 64 hex digits, of the executed PTX of the files that hold the plan's kernels. Empty if that compiler
 /// made PTX of none of them.
 std::string ptx_sha256(const PtxImages& images, const std::vector<KernelLaunch>& plan);
+
+/// `context.program.ptx` of the record: [{"compiler", "version", "sha256"}], one for each compiler of this build, the
+/// one whose PTX runs first in front. The checksum is of all sources' names and executed PTX.
+nlohmann::ordered_json ptx_json();
 
 }  // namespace convladder

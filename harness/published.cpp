@@ -9,6 +9,7 @@
 
 #include "devices/embedded_file.hpp"
 #include "harness/errors.hpp"
+#include "harness/json_place.hpp"
 #include "harness/nearest_name.hpp"
 
 namespace convladder {
@@ -21,35 +22,7 @@ namespace {
 
 constexpr std::array kKinds = {"op times", "program times", "profile", "sweep", "layers", "launches"};
 
-/// An object of the file and where it is, for messages.
-class Place {
- public:
-  Place(const ordered_json& json, std::string path) : json_(json), path_(std::move(path)) {
-    if (!json_.is_object()) fail("expected an object");
-  }
-
-  [[noreturn]] void fail(const std::string& what) const { throw UserError(fmt::format("{}: {}", path_, what)); }
-
-  std::string text(const char* field) const {
-    if (!json_.contains(field) || !json_.at(field).is_string()) fail(fmt::format("{}: expected a text", field));
-    return json_.at(field).get<std::string>();
-  }
-  std::string text_or_empty(const char* field) const {
-    return !json_.contains(field) || json_.at(field).is_null() ? std::string() : text(field);
-  }
-  const ordered_json& list(const char* field) const {
-    if (!json_.contains(field) || !json_.at(field).is_array()) fail(fmt::format("{}: expected a list", field));
-    return json_.at(field);
-  }
-  Place element(const char* field, std::size_t index) const {
-    return {list(field).at(index), fmt::format("{}: {}[{}]", path_, field, index)};
-  }
-  const ordered_json& json() const { return json_; }
-
- private:
-  const ordered_json& json_;
-  std::string path_;
-};
+using Place = JsonPlace;
 
 PublishedColumn parse_column(const Place& place) {
   return {place.text("name"), place.text_or_empty("unit"), place.text_or_empty("what"), place.text_or_empty("layer")};

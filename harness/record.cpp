@@ -6,20 +6,20 @@
 #include <cerrno>
 #include <cstring>
 #include <fstream>
+#include <iterator>
 
 #include "harness/case_json.hpp"
 #include "harness/environment.hpp"
 #include "harness/errors.hpp"
 #include "harness/file_bytes.hpp"
 #include "harness/ladder.hpp"
+#include "harness/recorded_run.hpp"
 
 namespace convladder {
 
 using nlohmann::ordered_json;
 
 namespace {
-
-constexpr const char* kSchemaVersion = "1.0";
 
 ordered_json variants_json(const std::vector<CaseGroup>& plan) {
   ordered_json list = ordered_json::array();
@@ -92,9 +92,9 @@ RunRecord RunRecord::create(const std::filesystem::path& folder, const RunOption
   context["date"] = utc_now();
   context["dataset"] = dataset_json(images);
   context["sessions"] = ordered_json::array({ordered_json{{"started", utc_now()}}});
-  record.json_ = {{"schema_version", kSchemaVersion}, {"complete", false},
-                  {"context", std::move(context)},    {"variants", variants_json(plan)},
-                  {"planned", planned_ids(plan)},     {"cases", ordered_json::array()},
+  record.json_ = {{"schema_version", kRunSchemaVersion}, {"complete", false},
+                  {"context", std::move(context)},       {"variants", variants_json(plan)},
+                  {"planned", planned_ids(plan)},        {"cases", ordered_json::array()},
                   {"ladders", ordered_json::array()}};
   record.write();
   return record;
@@ -106,16 +106,15 @@ RunRecord RunRecord::open(const std::filesystem::path& folder) {
   std::ifstream file(record.file());
   if (!file) throw UserError(fmt::format("cannot read {}: {}", name, std::strerror(errno)));
   try {
-    record.json_ = ordered_json::parse(file);
-  } catch (const ordered_json::parse_error& error) {
-    throw UserError(fmt::format("{}: byte {}: not valid JSON, expected a run of convladder", name, error.byte));
+    const std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+    record.json_ = parse_record_json(text, name);
   } catch (const std::ios_base::failure& error) {
     throw UserError(fmt::format("cannot read {}: {}", name, error.code().message()));
   }
   try {
-    if (record.json_.at("schema_version") != kSchemaVersion) {
+    if (record.json_.at("schema_version") != kRunSchemaVersion) {
       throw UserError(fmt::format("{}: schema_version is {}, expected \"{}\"", name,
-                                  record.json_.at("schema_version").dump(), kSchemaVersion));
+                                  record.json_.at("schema_version").dump(), kRunSchemaVersion));
     }
     for (const char* field : {"context", "variants", "planned", "cases", "complete"}) record.json_.at(field);
     for (const ordered_json& one_case : record.json_.at("cases")) {

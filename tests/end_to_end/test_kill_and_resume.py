@@ -181,7 +181,7 @@ DAMAGES = {
     "quotes lost": (lambda text: text.replace('"cases"', "cases", 1), ["byte "]),
     "zeros": (lambda text: "\x00" * 100, ["byte "]),
     "no UTF-8": (lambda text: "\xff" + text, ["byte "]),
-    "deep": (lambda text: "[" * 100000, ["byte "]),
+    "deep": (lambda text: "[" * 100000, ["more than 64 deep"]),
     "list": (lambda text: "[]", ["not a run of convladder"]),
     "null": (lambda text: "null", ["not a run of convladder"]),
     "nothing in it": (lambda text: "{}", ["not a run of convladder"]),

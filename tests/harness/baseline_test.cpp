@@ -8,8 +8,6 @@
 
 #include "harness/all_cores.hpp"
 #include "harness/baseline_compare.hpp"
-#include "harness/ptx_hash.hpp"
-#include "variants/registry.hpp"
 
 namespace convladder {
 namespace {
@@ -100,31 +98,6 @@ TEST(BaselineCompare, AnotherBatchIsAnotherShape) {
   BaselineCase now = one_case();
   now.shape.batch = 4;
   EXPECT_EQ(compared(now, {one_case()}).verdict, BaselineVerdict::shape_changed);
-}
-
-TEST(PtxHash, PositionsAndCommentsAreNoPartOfIt) {
-  constexpr const char* here =
-      "// by A\n.version 9.0\n\n\t.loc\t1 18 0\n\tadd.s32 \t%r1, %r2, 1;\n\t.file\t1 \"/a/b.cu\"\n";
-  constexpr const char* there = ".version 9.0\n.loc 1 19 7\n\tadd.s32 \t%r1, %r2, 1;   // by B\n.file 1 \"/c.cu\"";
-  EXPECT_EQ(ptx_without_positions(here), ptx_without_positions(there));
-  EXPECT_NE(ptx_without_positions(here).find("add.s32 \t%r1, %r2, 1;\n"), std::string::npos);
-  EXPECT_NE(ptx_without_positions(here), ptx_without_positions(".version 9.0\nadd.s32 \t%r1, %r2, 2;\n"));
-  EXPECT_EQ(ptx_without_positions(""), "");
-}
-
-TEST(PtxHash, AVariantsImagesAreThoseOfItsKernels) {
-  if (ptx_images().empty()) GTEST_SKIP() << "no PTX in this build";
-  for (const PtxImages& images : ptx_images()) {
-    std::vector<std::string> hashes;
-    for (const RegisteredVariant& registered : registered_variants()) {
-      if (registered.info.family != "cuda" || !registered.info.rung) continue;
-      hashes.push_back(ptx_sha256(images, registered.variant->launch_plan({1, 1, 28, 28, 50, 5})));
-      EXPECT_EQ(hashes.back().size(), 64U) << registered.info.name;
-    }
-    std::ranges::sort(hashes);
-    EXPECT_EQ(std::ranges::adjacent_find(hashes), hashes.end()) << "each has a source of its own";
-    EXPECT_EQ(ptx_sha256(images, {}), "");
-  }
 }
 
 TEST(AllCores, EveryIndexIsWorkedOnOnce) {
