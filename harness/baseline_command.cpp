@@ -99,7 +99,7 @@ void note_changed_compilers(const std::vector<const PtxImages*>& compilers, Base
   for (const PtxImages* const images : compilers) {
     std::size_t all = 0;
     std::size_t changed = 0;
-    for (const ComparedCase& one : report.cases) {
+    for (const ComparedCounters& one : report.cases) {
       const bool compared = one.verdict == BaselineVerdict::same || one.verdict == BaselineVerdict::moved;
       if (one.compiler != images->compiler || !compared) continue;
       ++all;
@@ -157,7 +157,7 @@ std::string file_text(const std::filesystem::path& path) {
 /// Writes what is not there yet; says of every file whether it was written.
 void write_baselines(const std::vector<CountedNetwork>& networks, const BaselineArguments& arguments,
                      const std::vector<const PtxImages*>& compilers, BaselineReport& report) {
-  for (const ComparedCase& one : report.cases) {
+  for (const ComparedCounters& one : report.cases) {
     if (one.verdict != BaselineVerdict::failed) continue;
     throw UserError(fmt::format("{}, {}: {}; nothing was written", one.id, one.compiler, one.reason));
   }

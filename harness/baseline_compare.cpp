@@ -85,7 +85,7 @@ std::string case_id(const std::string& network, const BaselineCase& one) {
 }
 
 /// Against a baseline of the same variant and layer that says the same compiler, or the same PTX.
-void compare_with(ComparedCase& compared, const BaselineCase& recorded, const BaselineCase& now) {
+void compare_with(ComparedCounters& compared, const BaselineCase& recorded, const BaselineCase& now) {
   compared.ptx_changed = recorded.ptx_sha256 != now.ptx_sha256;
   if (recorded.shape != now.shape) {
     compared.verdict = BaselineVerdict::shape_changed;
@@ -117,10 +117,10 @@ bool same_place(const BaselineCase& a, const BaselineCase& b) {
   return a.compiler == b.compiler && a.version == b.version && a.layer == b.layer && a.variant == b.variant;
 }
 
-ComparedCase compare_case(const std::string& network, const CountedCase& counted,
-                          const std::vector<BaselineCase>& recorded) {
+ComparedCounters compare_case(const std::string& network, const CountedCase& counted,
+                              const std::vector<BaselineCase>& recorded) {
   const BaselineCase& now = counted.baseline;
-  ComparedCase compared;
+  ComparedCounters compared;
   compared.id = case_id(network, now);
   compared.compiler = now.compiler;
   compared.version = now.version;
@@ -152,7 +152,7 @@ ComparedCase compare_case(const std::string& network, const CountedCase& counted
   return compared;
 }
 
-ComparedCase missing_case(const std::string& network, const BaselineCase& recorded) {
+ComparedCounters missing_case(const std::string& network, const BaselineCase& recorded) {
   return {.id = case_id(network, recorded),
           .compiler = shown_text(recorded.compiler),
           .version = shown_text(recorded.version),

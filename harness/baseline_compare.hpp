@@ -36,7 +36,7 @@ enum class BaselineVerdict {
 /// "moved", "compiler changed", "new", …; in the order of the enumeration.
 std::string_view verdict_name(BaselineVerdict verdict);
 
-struct ComparedCase {
+struct ComparedCounters {
   std::string id;  ///< simulated/variant/network.layer/batch
   std::string compiler;
   std::string version;
@@ -48,13 +48,13 @@ struct ComparedCase {
 
 /// One counted case against the network's baseline, which may be empty. It is held against the baseline of the same
 /// compiler version, or else of another version whose PTX is the same.
-ComparedCase compare_case(const std::string& network, const CountedCase& counted,
-                          const std::vector<BaselineCase>& recorded);
+ComparedCounters compare_case(const std::string& network, const CountedCase& counted,
+                              const std::vector<BaselineCase>& recorded);
 
 /// Whether a counted case is in the place of a recorded one: same compiler, version, layer and variant.
 bool same_place(const BaselineCase& a, const BaselineCase& b);
 
 /// A recorded case that this program does not have.
-ComparedCase missing_case(const std::string& network, const BaselineCase& recorded);
+ComparedCounters missing_case(const std::string& network, const BaselineCase& recorded);
 
 }  // namespace convladder

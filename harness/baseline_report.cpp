@@ -52,16 +52,16 @@ std::string change_text(const CounterMove& move) {
   return fmt::format("{:+.4g} %", 100 * move.change());
 }
 
-double worst_change(const ComparedCase& one) {
+double worst_change(const ComparedCounters& one) {
   double worst = 0;
   for (const CounterMove& move : one.moves) worst = std::max(worst, std::abs(move.change()));
   return worst;
 }
 
-std::string ptx_text(const ComparedCase& one) { return one.ptx_changed ? "another PTX" : "the same PTX"; }
+std::string ptx_text(const ComparedCounters& one) { return one.ptx_changed ? "another PTX" : "the same PTX"; }
 
 /// The rows of counted or of modelled moves, and how many are left out.
-std::string moves_text(const ComparedCase& one, bool modelled) {
+std::string moves_text(const ComparedCounters& one, bool modelled) {
   std::vector<std::vector<std::string>> rows;
   std::size_t left_out = 0;
   for (const CounterMove& move : one.moves) {
@@ -84,7 +84,7 @@ std::string moves_text(const ComparedCase& one, bool modelled) {
   return text;
 }
 
-std::string heading(const ComparedCase& one) {
+std::string heading(const ComparedCounters& one) {
   return fmt::format("{} {} {} {}", verdict_name(one.verdict), one.id, one.compiler, one.version);
 }
 
@@ -92,7 +92,7 @@ void append_wrapped(std::string& text, const std::string& line) {
   for (const std::string& part : wrapped(line, kColumns)) text += part + '\n';
 }
 
-std::string case_text(const ComparedCase& one) {
+std::string case_text(const ComparedCounters& one) {
   std::string text;
   const std::string why = one.reason.empty() ? ptx_text(one) : one.reason;
   append_wrapped(text, fmt::format("{}: {}", heading(one), why));
@@ -104,7 +104,7 @@ ordered_json finite(const std::optional<double>& value) {
   return value && std::isfinite(*value) ? ordered_json(*value) : ordered_json();
 }
 
-ordered_json case_json(const ComparedCase& one) {
+ordered_json case_json(const ComparedCounters& one) {
   ordered_json moves = ordered_json::array();
   for (const CounterMove& move : one.moves) {
     moves.push_back({{"kernel", move.kernel},
@@ -136,7 +136,7 @@ std::string escaped(const std::string& text) {
 
 std::string moves_markdown(const BaselineReport& report, bool modelled) {
   std::string rows;
-  for (const ComparedCase& one : report.cases) {
+  for (const ComparedCounters& one : report.cases) {
     for (const CounterMove& move : one.moves) {
       if (move.modelled != modelled) continue;
       rows += fmt::format("| {} | {} {} | {} | {} | {} | {} | {} | {} |\n", escaped(one.id), escaped(one.compiler),
@@ -154,7 +154,7 @@ std::string moves_markdown(const BaselineReport& report, bool modelled) {
 }  // namespace
 
 std::size_t BaselineReport::count(BaselineVerdict verdict) const {
-  return static_cast<std::size_t>(std::ranges::count(cases, verdict, &ComparedCase::verdict));
+  return static_cast<std::size_t>(std::ranges::count(cases, verdict, &ComparedCounters::verdict));
 }
 
 int BaselineReport::exit_code() const {
@@ -163,7 +163,7 @@ int BaselineReport::exit_code() const {
 }
 
 void BaselineReport::sort() {
-  std::ranges::stable_sort(cases, [](const ComparedCase& a, const ComparedCase& b) {
+  std::ranges::stable_sort(cases, [](const ComparedCounters& a, const ComparedCounters& b) {
     return a.verdict != b.verdict ? a.verdict < b.verdict : worst_change(a) > worst_change(b);
   });
 }
@@ -181,11 +181,12 @@ std::string summary_line(const BaselineReport& report) {
 
 std::string report_text(const BaselineReport& report) {
   std::string text;
-  for (const ComparedCase& one : report.cases) {
+  for (const ComparedCounters& one : report.cases) {
     if (one.verdict != BaselineVerdict::same) text += case_text(one);
   }
-  const auto changed = std::ranges::count_if(
-      report.cases, [](const ComparedCase& one) { return one.verdict == BaselineVerdict::same && one.ptx_changed; });
+  const auto changed = std::ranges::count_if(report.cases, [](const ComparedCounters& one) {
+    return one.verdict == BaselineVerdict::same && one.ptx_changed;
+  });
   for (const std::string& note : report.notes) append_wrapped(text, note);
   if (changed > 0) append_wrapped(text, fmt::format("{} the same with another PTX", counted_cases(changed)));
   return fmt::format("{}{}\n", text, summary_line(report));
@@ -198,7 +199,7 @@ std::string report_json(const BaselineReport& report) {
     summary[std::string(verdict_name(verdict))] = report.count(verdict);
   }
   ordered_json cases = ordered_json::array();
-  for (const ComparedCase& one : report.cases) cases.push_back(case_json(one));
+  for (const ComparedCounters& one : report.cases) cases.push_back(case_json(one));
   const ordered_json json = {{"kind", "counter baseline comparison"},
                              {"exit_code", report.exit_code()},
                              {"summary", std::move(summary)},
@@ -211,7 +212,7 @@ std::string report_markdown(const BaselineReport& report) {
   std::string text = fmt::format("## Counters of the simulated device\n\n{}.\n", summary_line(report));
   text += moves_markdown(report, false) + moves_markdown(report, true);
   std::string rows;
-  for (const ComparedCase& one : report.cases) {
+  for (const ComparedCounters& one : report.cases) {
     if (one.reason.empty()) continue;
     rows += fmt::format("| {} | {} | {} {} | {} |\n", verdict_name(one.verdict), escaped(one.id), escaped(one.compiler),
                         escaped(one.version), escaped(one.reason));

@@ -9,7 +9,7 @@
 namespace convladder {
 
 struct BaselineReport {
-  std::vector<ComparedCase> cases;
+  std::vector<ComparedCounters> cases;
   std::vector<std::string> notes;  ///< what was not looked at, and what all cases have in common
 
   std::size_t count(BaselineVerdict verdict) const;

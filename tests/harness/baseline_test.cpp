@@ -50,7 +50,7 @@ TEST(BaselineFile, TheBytesDoNotDependOnTheOrderOfCases) {
             baseline_text({"n", {one_case(), unsupported_case()}}));
 }
 
-ComparedCase compared(const BaselineCase& now, const std::vector<BaselineCase>& recorded) {
+ComparedCounters compared(const BaselineCase& now, const std::vector<BaselineCase>& recorded) {
   return compare_case("lenet28", {now, {}}, recorded);
 }
 
@@ -65,7 +65,7 @@ TEST(BaselineCompare, TheGreatestChangeIsFirstAndModelledOnesAreLast) {
   now.kernels[0].values[1].second *= 2;
   now.kernels[0].values.emplace_back("another.sum", 0);
   now.kernels[0].modelled.clear();
-  const ComparedCase outcome = compared(now, {one_case()});
+  const ComparedCounters outcome = compared(now, {one_case()});
   EXPECT_EQ(outcome.verdict, BaselineVerdict::moved);
   ASSERT_EQ(outcome.moves.size(), 4U);
   EXPECT_EQ(outcome.moves[0].counter, "another.sum");
@@ -87,7 +87,7 @@ TEST(BaselineCompare, ACompilerIsChangedIfItsVersionAndItsPtxAre) {
   newer.kernels[0].values[0].second += 1;
   EXPECT_EQ(compared(newer, {one_case()}).verdict, BaselineVerdict::moved) << "the PTX is the same";
   newer.ptx_sha256 = std::string(64, 'b');
-  const ComparedCase outcome = compared(newer, {one_case()});
+  const ComparedCounters outcome = compared(newer, {one_case()});
   EXPECT_EQ(outcome.verdict, BaselineVerdict::compiler_changed);
   EXPECT_NE(outcome.reason.find("nvcc 13.0.88"), std::string::npos);
   newer.variant = "another";
