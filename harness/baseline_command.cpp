@@ -18,7 +18,7 @@
 namespace convladder {
 namespace {
 
-constexpr const char* kFooter = R"(examples:
+constexpr const char* kBaselineFooter = R"(examples:
   convladder baseline check                            every variant and layer, both compilers' PTX, some seconds
   convladder baseline check --all                      AlexNet as well: minutes
   convladder baseline check --variant shared-memory --network lenet72 --format json
@@ -197,7 +197,7 @@ std::vector<CountedNetwork> counted_networks(const BaselineArguments& arguments,
 }  // namespace
 
 void add_baseline_options(CLI::App& baseline, BaselineArguments& arguments) {
-  baseline.footer(kFooter);
+  baseline.footer(kBaselineFooter);
   const auto list = [&baseline](const char* name, std::vector<std::string>& values, const char* help) {
     baseline.add_option(name, values, help)->delimiter(',')->allow_extra_args(false);
   };

@@ -19,8 +19,8 @@ namespace {
 
 using nlohmann::ordered_json;
 
-constexpr std::uint64_t kSeed = 1;  // of images and weights, which the counters do not depend on
-constexpr int kLargestBatch = 8;
+constexpr std::uint64_t kCountSeed = 1;  // of images and weights, which the counters do not depend on
+constexpr int kLargestCountedBatch = 8;
 constexpr double kMostFlop = 300e6;  // of a batch
 constexpr double kSlowFlop = 1e9;    // of an image
 
@@ -74,7 +74,7 @@ double convolution_flop(const Network& network) {
 }
 
 int baseline_batch(const Network& network) {
-  int batch = kLargestBatch;
+  int batch = kLargestCountedBatch;
   while (batch > 1 && batch * convolution_flop(network) > kMostFlop) batch /= 2;
   return batch;
 }
@@ -109,7 +109,7 @@ std::vector<CountedCase> count_network(const std::string& network, const std::ve
     begin(group.work.name());
     std::vector<std::pair<const PlannedCase*, const PtxImages*>> plan;
     std::vector<CountedCase> cases = cases_of(group, compilers, plan);
-    const Workload workload(group.work, synthetic_images(group.work.shape.batch, kSeed), kSeed);
+    const Workload workload(group.work, synthetic_images(group.work.shape.batch, kCountSeed), kCountSeed);
     on_all_cores(cases.size(), [&](std::size_t index) {
       CountedCase& one = cases[index];
       if (!one.baseline.unsupported.empty() || !one.failure.empty()) return;

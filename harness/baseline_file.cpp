@@ -19,7 +19,7 @@ namespace {
 
 using nlohmann::ordered_json;
 
-constexpr int kSchemaVersion = 1;
+constexpr int kBaselineSchemaVersion = 1;
 constexpr std::uintmax_t kLargestFile = 64 << 20;  // bytes; a network of six layers has less than one MiB
 constexpr int kDeepestNesting = 8;                 // a baseline needs six
 
@@ -45,14 +45,14 @@ ordered_json parse_json(std::string_view text, const std::string& file) {
 }
 
 /// A value of the file and where it is, for messages.
-class Place {
+class BaselinePlace {
  public:
-  Place(const ordered_json& json, std::string path) : json_(json), path_(std::move(path)) {}
+  BaselinePlace(const ordered_json& json, std::string path) : json_(json), path_(std::move(path)) {}
 
   [[noreturn]] void fail(const std::string& what) const { throw UserError(fmt::format("{}: {}", path_, what)); }
 
   bool has(const char* field) const { return json_.is_object() && json_.contains(field); }
-  Place at(const char* field) const {
+  BaselinePlace at(const char* field) const {
     if (!json_.is_object()) fail("expected an object");
     if (!json_.contains(field)) fail(fmt::format("'{}' is missing", field));
     return {json_.at(field), fmt::format("{}: {}", path_, field)};
@@ -66,9 +66,9 @@ class Place {
     if (text().empty()) fail("is empty");
     return text();
   }
-  std::vector<Place> list() const {
+  std::vector<BaselinePlace> list() const {
     if (!json_.is_array()) fail("expected a list");
-    std::vector<Place> elements;
+    std::vector<BaselinePlace> elements;
     for (std::size_t i = 0; i < json_.size(); ++i) elements.emplace_back(json_[i], fmt::format("{}[{}]", path_, i));
     return elements;
   }
@@ -80,7 +80,7 @@ class Place {
   }
   std::vector<unsigned> wholes(std::size_t count, unsigned largest) const {
     std::vector<unsigned> numbers;
-    for (const Place& element : list()) numbers.push_back(element.whole(largest));
+    for (const BaselinePlace& element : list()) numbers.push_back(element.whole(largest));
     if (numbers.size() != count) fail(fmt::format("expected {} numbers", count));
     return numbers;
   }
@@ -101,14 +101,14 @@ class Place {
   std::string path_;
 };
 
-Dim3 parse_dim(const Place& place) {
+Dim3 parse_dim(const BaselinePlace& place) {
   const std::vector<unsigned> n = place.wholes(3, 0x7fffffff);
   return {n[0], n[1], n[2]};
 }
 
-std::vector<KernelCounters> read_kernels(const Place& place) {
+std::vector<KernelCounters> read_kernels(const BaselinePlace& place) {
   std::vector<KernelCounters> kernels;
-  for (const Place& kernel : place.list()) {
+  for (const BaselinePlace& kernel : place.list()) {
     kernels.push_back({kernel.at("kernel").name(), parse_dim(kernel.at("grid")), parse_dim(kernel.at("block")),
                        kernel.at("values").counters(), kernel.at("modelled").counters()});
   }
@@ -116,14 +116,14 @@ std::vector<KernelCounters> read_kernels(const Place& place) {
   return kernels;
 }
 
-ConvShape read_shape(const Place& place) {
+ConvShape read_shape(const BaselinePlace& place) {
   const std::vector<unsigned> n = place.wholes(9, 0x7fffffff);
   const ConvShape shape = shape_from_list(ordered_json(n));
   if (const std::string error = shape_error(shape); !error.empty()) place.fail(error);
   return shape;
 }
 
-BaselineCase read_case(const Place& place) {
+BaselineCase read_case(const BaselinePlace& place) {
   BaselineCase one{.compiler = place.at("compiler").name(),
                    .version = place.at("compiler_version").name(),
                    .layer = place.at("layer").name(),
@@ -203,19 +203,19 @@ std::string baseline_text(Baseline baseline) {
   for (const BaselineCase& one : baseline.cases) cases.push_back(case_text(one));
   return fmt::format(
       "{{\n \"schema_version\": {},\n \"kind\": \"counter baseline\",\n \"network\": {},\n \"cases\": [{}\n ]\n}}\n",
-      kSchemaVersion, json_text(baseline.network), fmt::join(cases, ","));
+      kBaselineSchemaVersion, json_text(baseline.network), fmt::join(cases, ","));
 }
 
 Baseline parse_baseline(std::string_view text, const std::string& file) {
   const ordered_json json = parse_json(text, file);
-  const Place place(json, file);
-  if (const unsigned version = place.at("schema_version").whole(1u << 20); version != kSchemaVersion) {
-    place.fail(fmt::format("schema version {}, this program knows {}", version, kSchemaVersion));
+  const BaselinePlace place(json, file);
+  if (const unsigned version = place.at("schema_version").whole(1u << 20); version != kBaselineSchemaVersion) {
+    place.fail(fmt::format("schema version {}, this program knows {}", version, kBaselineSchemaVersion));
   }
   if (place.at("kind").text() != "counter baseline") place.at("kind").fail("expected \"counter baseline\"");
   Baseline baseline{place.at("network").name(), {}};
   std::set<std::tuple<std::string, std::string, std::string, std::string>> known;
-  for (const Place& one : place.at("cases").list()) {
+  for (const BaselinePlace& one : place.at("cases").list()) {
     baseline.cases.push_back(read_case(one));
     if (!known.insert(identity(baseline.cases.back())).second) one.fail("the same case is there twice");
   }

@@ -17,21 +17,19 @@ namespace {
 
 using nlohmann::ordered_json;
 
-constexpr std::size_t kColumns = 100;
 constexpr std::size_t kMostCounters =
     8;  // of a case in the text, counted and modelled each; JSON and Markdown have all
 
 /// Ours for the profiler's: "global load sectors". What this program does not count can have any name: cut short.
 std::string title_of(const std::string& counter) {
-  for (const simulated::Metric& metric : simulated::metrics()) {
-    if (metric.name == counter) return metric.title;
-  }
+  const std::string title = simulated::metric_title(counter);
+  if (!title.empty()) return title;
   constexpr std::size_t longest = 28;
   return counter.size() <= longest ? shown_text(counter) : shown_text(counter.substr(0, longest - 3) + "...");
 }
 
 /// "conv_shared_memory": the namespace of all our kernels says nothing in a table.
-std::string short_name(const std::string& kernel) {
+std::string without_our_namespace(const std::string& kernel) {
   constexpr std::string_view ours = "convladder::";
   return kernel.starts_with(ours) ? kernel.substr(ours.size()) : kernel;
 }
@@ -71,7 +69,7 @@ std::string moves_text(const ComparedCounters& one, bool modelled) {
       continue;
     }
     rows.push_back({title_of(move.counter), number_text(move.recorded), number_text(move.now), change_text(move),
-                    short_name(move.kernel)});
+                    without_our_namespace(move.kernel)});
   }
   if (rows.empty()) return {};
   std::string text = text_table({{modelled ? "modelled" : "counter", "", false},
@@ -79,7 +77,7 @@ std::string moves_text(const ComparedCounters& one, bool modelled) {
                                  {"now", "", true},
                                  {"change", "", true},
                                  {"kernel", "", false}},
-                                rows, kColumns);
+                                rows, kTextColumns);
   if (left_out > 0) text += fmt::format("and {} more: --format json has them\n", left_out);
   return text;
 }
@@ -89,7 +87,7 @@ std::string heading(const ComparedCounters& one) {
 }
 
 void append_wrapped(std::string& text, const std::string& line) {
-  for (const std::string& part : wrapped(line, kColumns)) text += part + '\n';
+  for (const std::string& part : wrapped(line, kTextColumns)) text += part + '\n';
 }
 
 std::string case_text(const ComparedCounters& one) {

@@ -27,10 +27,9 @@ namespace {
 
 using nlohmann::ordered_json;
 
-constexpr int kLargestBatch = 64;  // checkers look at every access; more images tell the same story
-constexpr std::uint64_t kSeed = 1;
+constexpr int kLargestCheckedBatch = 64;  // checkers look at every access; more images tell the same story
 
-constexpr const char* kFooter = R"(examples:
+constexpr const char* kCheckFooter = R"(examples:
   convladder check                                    every CUDA variant and operator, every layer, batches 1 and 3
   convladder check --variant shared-memory --layer lenet72.conv2
   convladder check --shape 96,27,27,256,5,1,2 --batch 1 --checkers memory,race
@@ -54,7 +53,7 @@ RunOptions options_of(const CheckArguments& arguments) {
   options.networks = arguments.networks;
   options.layers = arguments.layers;
   for (const std::string& batch : arguments.batches) {
-    options.batches.push_back(parse_whole_number("--batch", batch, 1, kLargestBatch));
+    options.batches.push_back(parse_whole_number("--batch", batch, 1, kLargestCheckedBatch));
   }
   if (options.batches.empty()) options.batches = {1, 3};
   for (const std::string& shape : arguments.shapes) options.shapes.push_back(parse_shape(shape));
@@ -106,7 +105,7 @@ std::vector<CheckedCase> check_group(const CaseGroup& group, const simulated::Ch
     }
   }
   if (cases.empty()) return cases;
-  const Workload workload(group.work, synthetic_images(group.work.shape.batch, kSeed), kSeed);
+  const Workload workload(group.work, synthetic_images(group.work.shape.batch, kCheckSeed), kCheckSeed);
   on_all_cores(cases.size(), [&](std::size_t index) { check_variant(cases[index], *plan[index], workload, checkers); });
   return cases;
 }
@@ -146,7 +145,7 @@ class Results {
 }  // namespace
 
 void add_check_options(CLI::App& check, CheckArguments& arguments) {
-  check.footer(kFooter);
+  check.footer(kCheckFooter);
   const auto list = [&check](const char* name, std::vector<std::string>& values, const char* help) {
     check.add_option(name, values, help)->delimiter(',')->allow_extra_args(false);
   };

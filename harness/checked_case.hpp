@@ -1,6 +1,7 @@
 // One case of `convladder check`: kernels from one compiler's PTX, run under the checkers, and what came of it.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
@@ -9,6 +10,8 @@
 #include "devices/simulated/simulated_device.hpp"
 
 namespace convladder {
+
+constexpr std::uint64_t kCheckSeed = 1;  ///< of images and weights
 
 struct CheckedCase {
   std::string id;

@@ -184,4 +184,6 @@ int serve_requests(int socket_descriptor,
   return kExitOk;
 }
 
+bool is_failure(std::string_view status) { return status != "ok" && status != "skipped" && status != "unsupported"; }
+
 }  // namespace convladder

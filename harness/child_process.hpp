@@ -7,6 +7,7 @@
 #include <memory>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
+#include <string_view>
 
 #include "harness/message_socket.hpp"
 
@@ -56,5 +57,8 @@ std::unique_ptr<CaseClient> failed_client(const std::string& reason);
 
 /// {"status": status, "reason": reason}: the reply that ends a case.
 nlohmann::ordered_json ending(const char* status, const std::string& reason);
+
+/// Whether a case of this status makes a command exit with 1.
+bool is_failure(std::string_view status);
 
 }  // namespace convladder

@@ -31,8 +31,6 @@
 namespace convladder {
 namespace {
 
-constexpr int kLargestBatch = 10'000'000;
-
 constexpr const char* kRunExamples = R"(examples:
   convladder run                                       the ladder on every layer, batches 10, 100 and 1000
   convladder run --batch 100,1000,10000 --network lenet72

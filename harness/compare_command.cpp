@@ -16,7 +16,7 @@
 namespace convladder {
 namespace {
 
-constexpr const char* kFooter = R"(examples:
+constexpr const char* kCompareFooter = R"(examples:
   convladder compare results/monday/run.json results/today/run.json
   convladder compare base.json new.json --case '^cpu/.*/lenet72' --tau 0.03
   convladder compare base.json new.json --control memory-accumulation     a variant that nobody touched
@@ -29,7 +29,7 @@ bad input: one line says what)";
 }  // namespace
 
 void add_compare_options(CLI::App& compare, CompareArguments& a) {
-  compare.footer(kFooter);
+  compare.footer(kCompareFooter);
   compare.add_option("BASE.json", a.base, "the run that the other one is held against")->required();
   compare.add_option("NEW.json", a.now, "the run in question")->required();
   compare.add_option("--tau", a.limits.tau, "a regression is proved to be above this part (default 0.02)")

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
+#include "harness/json_null.hpp"
 #include "harness/printable.hpp"
 #include "harness/text_table.hpp"
 #include "harness/units.hpp"
@@ -17,8 +18,6 @@ namespace convladder {
 using nlohmann::ordered_json;
 
 namespace {
-
-constexpr std::size_t kTextColumns = 100;
 
 double percent(double logarithm) { return std::expm1(logarithm) * 100; }
 
@@ -189,13 +188,6 @@ ordered_json counters_json(const std::vector<MovedCounter>& counters) {
   for (const MovedCounter& one : counters) list.push_back({{"name", one.name}, {"base", one.base}, {"new", one.now}});
   return list;
 }
-
-template <typename T>
-ordered_json or_null(const std::optional<T>& value) {
-  return value ? ordered_json(*value) : ordered_json();
-}
-
-ordered_json text_or_null(const std::string& text) { return text.empty() ? ordered_json() : ordered_json(text); }
 
 ordered_json case_json(const ComparedCase& one) {
   return {{"id", one.id},

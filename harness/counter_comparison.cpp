@@ -39,11 +39,9 @@ MetricChanges changes_of(const Metrics& base, const Metrics& now) {
 }
 
 /// "global load sectors" for Nsight Compute's name, which stays where this program does not know it.
-std::string short_name(const std::string& name) {
-  for (const simulated::Metric& metric : simulated::metrics()) {
-    if (metric.name == name) return std::string(metric.title);
-  }
-  return name;
+std::string title_or_name(const std::string& name) {
+  const std::string title = simulated::metric_title(name);
+  return title.empty() ? name : title;
 }
 
 double logarithmic_change(const MovedCounter& counter) {
@@ -123,8 +121,8 @@ std::string moved_text(const std::vector<MovedCounter>& moved) {
     const MovedCounter& counter = sorted[i];
     if (!text.empty()) text += ", ";
     text += counter.base > 0
-                ? fmt::format("{} {:+.1f}%", short_name(counter.name), (counter.now / counter.base - 1) * 100)
-                : fmt::format("{} 0 to {}", short_name(counter.name), counter.now);
+                ? fmt::format("{} {:+.1f}%", title_or_name(counter.name), (counter.now / counter.base - 1) * 100)
+                : fmt::format("{} 0 to {}", title_or_name(counter.name), counter.now);
   }
   if (sorted.size() > most) text += fmt::format(" and {} more", sorted.size() - most);
   return text;

@@ -16,6 +16,7 @@
 #include "build_information.hpp"
 #include "devices/cpu/cpu_facts.hpp"
 #include "devices/device_registry.hpp"
+#include "harness/json_null.hpp"
 #include "harness/ptx_hash.hpp"
 #include "variants/library_versions.hpp"
 
@@ -24,8 +25,6 @@ namespace convladder {
 using nlohmann::ordered_json;
 
 namespace {
-
-ordered_json text_or_null(const std::string& text) { return text.empty() ? ordered_json() : ordered_json(text); }
 
 /// PRETTY_NAME of /etc/os-release.
 std::string system_name() {

@@ -18,9 +18,7 @@ namespace {
 
 using nlohmann::ordered_json;
 
-constexpr int kLargestBatch = 10'000'000;
-
-constexpr const char* kFooter = R"(examples:
+constexpr const char* kLaunchesFooter = R"(examples:
   convladder launches --variant shared-memory --layer lenet72.conv2 --batch 100
   convladder launches --variant global-memory --shape 96,27,27,256,5,1,2 --count)";
 
@@ -51,7 +49,7 @@ std::string text(const Dim3& dimensions) {
 }  // namespace
 
 void add_launches_options(CLI::App& launches, LaunchesArguments& arguments) {
-  launches.footer(kFooter);
+  launches.footer(kLaunchesFooter);
   launches.add_option("--variant", arguments.variant, "of the cuda family, from 'convladder list'")->required();
   launches.add_option("--layer", arguments.layer, "lenet72.conv1");
   launches.add_option("--shape", arguments.shape, "an own shape C,H,W,M,K[,stride[,padding]]");

@@ -14,6 +14,7 @@
 #include "harness/case_json.hpp"
 #include "harness/environment.hpp"
 #include "harness/errors.hpp"
+#include "harness/text_table.hpp"
 #include "network/network.hpp"
 #include "network/operators/layer_operator.hpp"
 #include "variants/registry.hpp"
@@ -107,8 +108,6 @@ void print_devices() {
   }
 }
 
-constexpr std::size_t kTerminalColumns = 100;
-
 /// The words of a text in lines that fit the terminal, the first behind `lead`, the others indented as far.
 void print_wrapped(std::string_view lead, std::string_view text) {
   std::string line(lead);
@@ -117,7 +116,7 @@ void print_wrapped(std::string_view lead, std::string_view text) {
   while (!text.empty()) {
     const std::string_view word = text.substr(0, text.find(' '));
     text.remove_prefix(std::min(text.size(), word.size() + 1));
-    if (begun && line.size() + 1 + word.size() > kTerminalColumns) {
+    if (begun && line.size() + 1 + word.size() > kTextColumns) {
       fmt::print("{}\n", line);
       line = indent;
       begun = false;

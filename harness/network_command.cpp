@@ -21,9 +21,9 @@
 namespace convladder {
 namespace {
 
-constexpr int kLargestBatch = 1'000'000;
+constexpr int kLargestNetworkBatch = 1'000'000;
 
-constexpr const char* kFooter = R"(examples:
+constexpr const char* kNetworkFooter = R"(examples:
   convladder network --network lenet72                         batches 100, 1000, 10000 with the last CPU stage
   convladder network --network lenet72 --variant all --batch 100,1000
   convladder network --network lenet72 --variant conv1=flat-vector,conv2=onednn
@@ -36,8 +36,6 @@ Weights: 'high' and 'low' are what 'convladder train' wrote for the images' set,
 weights are random, and no accuracy is shown. docs/networks.md says what the tables mean.
 exit codes: 0 every case that ran is right - 1 a case was incorrect, crashed, timed out or could not be
 launched (the others stand) - 3 bad input, or nothing could be written - 130 interrupted)";
-
-bool failed(const std::string& status) { return status != "ok" && status != "skipped" && status != "unsupported"; }
 
 /// The cases of one network, one after the other, on the same images and weights.
 class NetworkLoop {
@@ -152,13 +150,13 @@ void add_network_choice_options(CLI::App& command, NetworkArguments& a) {
   command
       .add_option("--skip-images", a.options.skip_images,
                   "leave out the first images: those the weights were trained on, say")
-      ->check(CLI::Range(0, kLargestBatch))
+      ->check(CLI::Range(0, kLargestNetworkBatch))
       ->group("Which cases");
   command.add_option("--seed", a.options.seed, "of synthetic images and random weights (default 1)")
       ->check(seed_error)
       ->group("Which cases");
   command.add_option("--chunk", a.chunk, "images at once (default: as many as fit the memory)")
-      ->check(CLI::Range(1, kLargestBatch))
+      ->check(CLI::Range(1, kLargestNetworkBatch))
       ->group("How");
   command
       .add_flag("--overlap", a.options.overlap,
@@ -167,7 +165,7 @@ void add_network_choice_options(CLI::App& command, NetworkArguments& a) {
 }
 
 void add_network_options(CLI::App& network, NetworkArguments& a) {
-  network.footer(kFooter);
+  network.footer(kNetworkFooter);
   add_network_choice_options(network, a);
   network.add_option("--budget", a.options.budget_seconds, "seconds of passes for each case (default 2), at least one")
       ->check(number_between(0.0, 1e6))
@@ -200,7 +198,7 @@ NetworkOptions network_options_of(const NetworkArguments& a) {
     }
   }
   for (const std::string& batch : a.batches) {
-    options.batches.push_back(parse_whole_number("--batch", batch, 1, kLargestBatch));
+    options.batches.push_back(parse_whole_number("--batch", batch, 1, kLargestNetworkBatch));
   }
   if (a.repetitions > 0) options.repetitions = a.repetitions;
   if (a.chunk > 0) options.chunk = a.chunk;
@@ -231,7 +229,7 @@ int network_command(const NetworkArguments& arguments, const std::vector<std::st
     for (const auto& [results, weights] : finished) {
       print_tables(results, weights, images.name);
       any_failed = any_failed || std::ranges::any_of(results, [](const NetworkResult& result) {
-                     return failed(result.outcome.status);
+                     return is_failure(result.outcome.status);
                    });
     }
   }

@@ -2,18 +2,11 @@
 
 #include <nlohmann/json.hpp>
 
+#include "harness/json_null.hpp"
+
 namespace convladder {
 
 using nlohmann::ordered_json;
-
-namespace {
-
-template <typename T>
-ordered_json or_null(const std::optional<T>& value) {
-  return value ? ordered_json(*value) : ordered_json();
-}
-
-}  // namespace
 
 ordered_json to_json(const NetworkOptions& o) {
   return {{"networks", o.networks},

@@ -8,6 +8,7 @@
 #include "harness/environment.hpp"
 #include "harness/errors.hpp"
 #include "harness/file_bytes.hpp"
+#include "harness/json_null.hpp"
 #include "harness/published.hpp"
 #include "harness/statistics.hpp"
 
@@ -17,9 +18,7 @@ using nlohmann::ordered_json;
 
 namespace {
 
-constexpr const char* kSchemaVersion = "1.0";
-
-ordered_json text_or_null(const std::string& text) { return text.empty() ? ordered_json() : ordered_json(text); }
+constexpr const char* kNetworkSchemaVersion = "1.0";
 
 ordered_json time_or_null(const char* of, const std::vector<double>& samples) {
   return samples.empty() ? ordered_json() : measured_json(of, samples);
@@ -148,7 +147,7 @@ NetworkRecord::NetworkRecord(const std::filesystem::path& folder, const NetworkO
     planned_ids.push_back(planned.id);
     published[fmt::format("{}/{}", planned.network->name, planned.batch)] = published_json(planned);
   }
-  json_ = {{"schema_version", kSchemaVersion},
+  json_ = {{"schema_version", kNetworkSchemaVersion},
            {"kind", "network"},
            {"complete", false},
            {"context", std::move(context)},

@@ -20,8 +20,7 @@ using nlohmann::ordered_json;
 
 namespace {
 
-constexpr int kOverlappedChunks = 4;  // enough for copies to hide behind, few enough to keep kernels large
-constexpr int kMostComparedImages = 8;
+constexpr int kOverlappedChunks = 4;   // enough for copies to hide behind, few enough to keep kernels large
 constexpr double kVerifiedFlop = 4e9;  // the float64 reference does one or two of these in a second
 
 /// Few images of a large network, several of a small one.

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "harness/errors.hpp"
+#include "harness/json_null.hpp"
 #include "harness/shape_json.hpp"
 
 namespace convladder {
@@ -12,11 +13,6 @@ namespace convladder {
 using nlohmann::ordered_json;
 
 namespace {
-
-template <typename T>
-ordered_json or_null(const std::optional<T>& value) {
-  return value ? ordered_json(*value) : ordered_json();
-}
 
 template <typename T>
 void read(const ordered_json& json, const char* field, T& value) {

@@ -10,6 +10,9 @@
 
 namespace convladder {
 
+/// More images than any run has had memory for; a wrong number of digits is refused.
+constexpr int kLargestBatch = 10'000'000;
+
 /// A layer to be convolved: where its shape and its input come from.
 struct LayerWork {
   std::string network;              ///< "lenet72", or "shape" for a shape given on the command line

@@ -21,7 +21,7 @@ using nlohmann::ordered_json;
 
 namespace {
 
-constexpr const char* kFooter = R"(examples:
+constexpr const char* kProfileFooter = R"(examples:
   convladder profile --network lenet72 --batch 1000                   the last CPU stage, layers and host phases
   convladder profile --network lenet72 --batch 1000 --variant flat-vector --layout nsys --cut 100
   convladder profile --network lenet86 --device cuda --batch 10000    kernels and API calls, by CUPTI
@@ -119,7 +119,7 @@ void print(const std::vector<TitledProfile>& profiles, const ProfileFormat& form
 }  // namespace
 
 void add_profile_options(CLI::App& profile, ProfileArguments& a) {
-  profile.footer(kFooter);
+  profile.footer(kProfileFooter);
   add_network_choice_options(profile, a.network);
   profile.get_option("--network")->required(false);
   profile.add_option("--record", a.record, "print the profiles of a network.json instead of making a run")

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "harness/errors.hpp"
+#include "harness/json_null.hpp"
 #include "harness/statistics.hpp"
 
 namespace convladder {
@@ -69,11 +70,6 @@ constexpr std::array<std::pair<const char*, std::optional<double> ProfileRow::*>
      {"min_ns", &ProfileRow::minimum_ns},
      {"max_ns", &ProfileRow::maximum_ns},
      {"stddev_ns", &ProfileRow::standard_deviation_ns}}};
-
-template <typename T>
-ordered_json or_null(const std::optional<T>& value) {
-  return value ? ordered_json(*value) : ordered_json();
-}
 
 ordered_json row_json(const ProfileRow& row) {
   ordered_json json = {{"time_percent", nullptr}, {"total_ns", nullptr}, {"calls", or_null(row.calls)}};

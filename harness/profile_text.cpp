@@ -10,11 +10,11 @@
 #include "harness/csv.hpp"
 #include "harness/errors.hpp"
 #include "harness/nearest_name.hpp"
+#include "harness/text_table.hpp"
 
 namespace convladder {
 namespace {
 
-constexpr std::size_t kTextColumns = 100;
 constexpr std::size_t kNvprofNumberColumns = 77;  // before the name
 constexpr std::size_t kNarrowestName = 24;        // where the numbers alone take all columns (nsys)
 

@@ -4,12 +4,12 @@
 #include <unistd.h>
 
 #include "harness/estimate.hpp"
+#include "harness/text_table.hpp"
 
 namespace convladder {
 namespace {
 
 constexpr auto kShortestWait = std::chrono::milliseconds(100);
-constexpr std::size_t kColumns = 100;
 
 }  // namespace
 
@@ -21,7 +21,7 @@ void Progress::show(const std::string& what, double seconds_left) {
   if (!moving_ || now - last_ < kShortestWait) return;
   last_ = now;
   std::string line = fmt::format("[{}/{}] about {} left  {}", done_, all_, duration_text(seconds_left), what);
-  if (line.size() > kColumns) line.resize(kColumns);
+  if (line.size() > kTextColumns) line.resize(kTextColumns);
   fmt::print(stderr, "\r\033[K{}", line);
   std::fflush(stderr);
   shown_ = true;

@@ -18,9 +18,7 @@ namespace {
 
 using nlohmann::ordered_json;
 
-constexpr std::size_t kTerminalColumns = 100;
-
-constexpr const char* kFooter = R"(examples:
+constexpr const char* kPublishedFooter = R"(examples:
   convladder published                        what there is
   convladder published fa17-ladder            all its tables; profiles as nvprof printed them
   convladder published sp18-milestone --layout nsys --cut 90
@@ -43,7 +41,7 @@ std::string cell_text(const ordered_json& cell) {
 
 void print_wrapped(const std::string& lead, const std::string& text) {
   std::string indent = lead;
-  for (const std::string& line : wrapped(text, kTerminalColumns - lead.size())) {
+  for (const std::string& line : wrapped(text, kTextColumns - lead.size())) {
     fmt::print("{}{}\n", indent, line);
     indent.assign(lead.size(), ' ');
   }
@@ -60,7 +58,7 @@ void print_table(const PublishedTable& table) {
       rows.back().push_back(cell_text(row[i]));
     }
   }
-  fmt::print("{}", text_table(columns, rows, kTerminalColumns));
+  fmt::print("{}", text_table(columns, rows, kTextColumns));
 }
 
 std::string heading(const PublishedTable& table) {
@@ -103,7 +101,7 @@ void print_list() {
   }
   fmt::print("{}",
              text_table({{"name", "", false}, {"network", "", false}, {"tables", "", false}, {"device", "", false}},
-                        rows, kTerminalColumns));
+                        rows, kTextColumns));
   fmt::print("\nfigures of others, on their machines; 'convladder published NAME' prints one's tables\n");
 }
 
@@ -136,7 +134,7 @@ void print_source_csv(const PublishedSource& source, const ProfileFormat& format
   }
 }
 
-ordered_json list_json() {
+ordered_json published_list_json() {
   ordered_json list = ordered_json::array();
   for (const PublishedSource& source : published_sources()) {
     ordered_json tables = ordered_json::array();
@@ -153,7 +151,7 @@ ordered_json list_json() {
 }  // namespace
 
 void add_published_options(CLI::App& published, PublishedArguments& arguments) {
-  published.footer(kFooter);
+  published.footer(kPublishedFooter);
   published.add_option("name", arguments.name, "which one (default: a list of all)");
   published.add_flag("--json", arguments.as_json, "as JSON, every value as it is in the file");
   published.add_flag("--csv", arguments.as_csv, "as comma-separated values, a block for each table");
@@ -173,7 +171,7 @@ int published_command(const PublishedArguments& arguments) {
   if (arguments.name.empty()) {
     if (arguments.as_csv) throw UserError("--csv: which one? 'convladder published' lists them");
     if (arguments.as_json) {
-      fmt::print("{}\n", list_json().dump(1));
+      fmt::print("{}\n", published_list_json().dump(1));
     } else {
       print_list();
     }

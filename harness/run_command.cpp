@@ -71,8 +71,6 @@ CaseOutcome outcome_without_run(const PlannedCase& planned) {
   return outcome;
 }
 
-bool failed(const std::string& status) { return status != "ok" && status != "skipped" && status != "unsupported"; }
-
 /// One run from the first case to the last.
 class RunLoop {
  public:
@@ -252,7 +250,7 @@ int run_command(RunOptions options, const RunInvocation& invocation) {
 
   const nlohmann::ordered_json& cases = record->json().at("cases");
   const bool any_failed = std::ranges::any_of(
-      cases, [](const auto& one_case) { return failed(one_case.at("status").template get<std::string>()); });
+      cases, [](const auto& one_case) { return is_failure(one_case.at("status").template get<std::string>()); });
   return any_failed ? kExitCasesFailed : kExitOk;
 }
 

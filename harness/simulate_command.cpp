@@ -27,7 +27,7 @@ constexpr std::array<int, 3> kBlockLimits = {1024, 1024, 64};
 constexpr unsigned kMostThreads = 1024;
 constexpr int kMostSharedBytes = 227 * 1024;  // of a block, static ones included, on compute capability 9.0
 
-constexpr const char* kFooter =
+constexpr const char* kSimulateFooter =
     R"(one --arg for each parameter, in order, each with NAME= before it where messages should call it so:
   TYPE:VALUE                 a number                           --arg i32:1000  --arg f32:0.5
   bytes:@FILE                a structure passed by value        --arg bytes:@sizes.bin
@@ -247,7 +247,7 @@ KernelLaunch parse_launch(const SimulateArguments& given, const ptx::Module& mod
 }  // namespace
 
 void add_simulate_options(CLI::App& simulate, SimulateArguments& a) {
-  simulate.footer(kFooter);
+  simulate.footer(kSimulateFooter);
   simulate.add_option("FILE", a.file, "PTX, as 'nvcc -ptx -lineinfo' or clang make it")->required();
   simulate.add_flag("--list", a.list, "only lists the kernels, their parameters and resources");
   simulate.add_option("--entry", a.entry, "the kernel's name, where there are several");

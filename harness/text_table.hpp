@@ -7,6 +7,9 @@
 
 namespace convladder {
 
+/// What a terminal, an e-mail and a printed page take.
+constexpr std::size_t kTextColumns = 100;
+
 struct TextColumn {
   std::string title;
   std::string unit;     ///< in a line of its own below the titles; the line is left out where no column has one
@@ -17,7 +20,7 @@ struct TextColumn {
 /// texts of the widest column are broken between words; a table whose numbers alone are wider stays so. Every row has a
 /// cell for each column.
 std::string text_table(const std::vector<TextColumn>& columns, const std::vector<std::vector<std::string>>& rows,
-                       std::size_t most_columns = 100);
+                       std::size_t most_columns = kTextColumns);
 
 /// The words of a text in lines of at most `width` characters, a longer word in a line of its own. At least one line.
 std::vector<std::string> wrapped(const std::string& text, std::size_t width);

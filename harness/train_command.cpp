@@ -28,11 +28,11 @@ using Clock = std::chrono::steady_clock;
 constexpr int kImagesSeen = 180'000;  // by default: three passes over MNIST, more over a smaller set
 constexpr int kMostDefaultEpochs = 60;
 constexpr int kMostEpochs = 10'000;
-constexpr int kLargestBatch = 4096;
+constexpr int kLargestTrainingBatch = 4096;
 constexpr double kLowAccuracy = 0.6;      // of the training images: where "low" stops
 constexpr double kLowLearningRate = 0.1;  // of the one for "high", so that it does not step far over that
 
-constexpr const char* kFooter = R"(examples:
+constexpr const char* kTrainFooter = R"(examples:
   convladder train --network lenet86                     on the built-in synthetic images, a minute or two
   convladder train --network lenet28 --data mnist/       on IDX files: train-* to learn from, t10k-* to test on
   convladder train --network lenet28 --data mnist/ --quality low     stopped early: wrong on purpose, now and then
@@ -62,7 +62,8 @@ TrainingOptions options_of(const TrainArguments& arguments, int images) {
   options.seed = arguments.seed;
   options.epochs = std::clamp((kImagesSeen + images - 1) / images, 1, kMostDefaultEpochs);
   if (!arguments.epochs.empty()) options.epochs = parse_whole_number("--epochs", arguments.epochs, 1, kMostEpochs);
-  if (!arguments.batch.empty()) options.batch = parse_whole_number("--batch", arguments.batch, 1, kLargestBatch);
+  if (!arguments.batch.empty())
+    options.batch = parse_whole_number("--batch", arguments.batch, 1, kLargestTrainingBatch);
   const bool low = arguments.quality == "low";
   if (low) {
     options.stop_at_accuracy = kLowAccuracy;
@@ -146,7 +147,7 @@ void train_one(const Network& network, const TrainArguments& arguments, const Tr
 }  // namespace
 
 void add_train_options(CLI::App& train, TrainArguments& arguments) {
-  train.footer(kFooter);
+  train.footer(kTrainFooter);
   train.add_option("--network", arguments.networks, "names, a network file's path, or all")
       ->delimiter(',')
       ->allow_extra_args(false)

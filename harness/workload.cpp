@@ -16,7 +16,6 @@ using nlohmann::ordered_json;
 
 namespace {
 
-constexpr int kMostComparedImages = 8;
 constexpr int kIntegerImages = 3;   // an odd number, so that pairs of images leave one over
 constexpr int kLargestInteger = 8;  // sums of products stay below 2^24 for the layers of any known network
 

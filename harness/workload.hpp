@@ -55,6 +55,8 @@ class Workload {
   Problem integers_;
 };
 
+constexpr int kMostComparedImages = 8;
+
 /// Images of the batch that are compared with the reference: the first, the last, and some evenly in between.
 std::vector<int> spread_of_images(int batch);
 

@@ -11,7 +11,7 @@ usage() {
 usage: scripts/lint.sh [--format | --tidy] [--fix] [--changed | FILE...]
 
 Checks the layout of the C++ and CUDA sources with clang-format, and the C++ sources with clang-tidy. Every finding is
-an error. All files take several minutes; clang-tidy needs the compile commands of build/release, and configures it.
+an error. All files take several minutes; clang-tidy needs the compile commands of build/debug, and configures it.
 
   --format   only clang-format (seconds)
   --tidy     only clang-tidy
@@ -70,13 +70,13 @@ if $format; then
 fi
 if $tidy; then
   command -v clang-tidy >/dev/null || fail "clang-tidy is not there (scripts/setup.sh --lint installs it)"
-  [[ -f build/release/compile_commands.json ]] || cmake --preset release >/dev/null
+  [[ -f build/debug/compile_commands.json ]] || cmake --preset debug >/dev/null
   # Generated headers are among what the sources include.
-  cmake --build build/release --target convladder_build_information >/dev/null
+  cmake --build build/debug --target convladder_build_information >/dev/null
   # clang does not know this nvcc's flags, headers are checked through the sources that include them, and a libFuzzer
   # target is not in the release build.
   printf '%s\n' "${sources[@]}" | grep '\.cpp$' | grep -v '^tests/fuzz/' |
-    xargs -r -P "$(nproc)" -n 2 clang-tidy --quiet -p build/release --extra-arg=-Wno-unknown-warning-option \
+    xargs -r -P "$(nproc)" -n 2 clang-tidy --quiet -p build/debug --extra-arg=-Wno-unknown-warning-option \
       2> >(grep -v -E 'warnings? generated\.$|^Suppressed |^Use -header-filter' >&2) || status=1
 fi
 exit "$status"

@@ -14,7 +14,7 @@ namespace {
 using testing::HasSubstr;
 using Step = std::function<std::uint64_t(std::uint64_t old, std::uint64_t b)>;
 
-struct Form {
+struct AtomicForm {
   std::string name;
   int bits;
   std::uint64_t start;
@@ -26,7 +26,7 @@ std::int32_t s32(std::uint64_t value) { return static_cast<std::int32_t>(value);
 std::int64_t s64(std::uint64_t value) { return static_cast<std::int64_t>(value); }
 
 /// What one lane's turn makes of memory.
-std::vector<Form> integer_forms() {
+std::vector<AtomicForm> integer_forms() {
   return {
       {"add.u32", 32, 7, [](auto a, auto b) { return low(a + b); }},
       {"add.s32", 32, 7, [](auto a, auto b) { return low(a + b); }},
@@ -53,7 +53,7 @@ std::vector<Form> integer_forms() {
 /// All lanes hit one place in turn; out: memory at the end (2 words a lane), what each lane got back.
 TEST(SimulatedAtomics, LanesTakeTurnsInEveryForm) {
   const Words values = noise(64);
-  for (const Form& form : integer_forms()) {
+  for (const AtomicForm& form : integer_forms()) {
     for (const std::string space : {"global.", "relaxed.gpu.global.", "", "shared.", "acq_rel.cta.shared::cta."}) {
       const bool wide = form.bits == 64;
       const bool shared = space.find("shared") != std::string::npos;

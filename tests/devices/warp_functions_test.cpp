@@ -11,8 +11,8 @@ namespace {
 
 using testing::HasSubstr;
 
-const char* const kStore = "st.global.u32 [%rd4], %r3; ret;";
-const char* const kLoad = "ld.global.u32 %r2, [%rd5];\n";
+const char* const kStoreResult = "st.global.u32 [%rd4], %r3; ret;";
+const char* const kLoadOperand = "ld.global.u32 %r2, [%rd5];\n";
 
 /// The source lane in words of segments: the ISA's rule said another way. -1 if out of range.
 int expected_source(const std::string& mode, int lane, int distance, int width) {
@@ -30,10 +30,10 @@ TEST(SimulatedShuffle, ReadsTheLaneTheModeSaysWithinItsSegment) {
     for (const int width : {32, 16, 8, 2}) {
       for (const int distance : {0, 1, 3, 8, 31}) {
         const int c = ((32 - width) << 8) | (mode == "up" ? 0 : 31);
-        LaneKernel kernel(kLoad +
+        LaneKernel kernel(kLoadOperand +
                               ("shfl.sync." + mode + ".b32 %r3|%p1, %r2, " + std::to_string(distance) + ", " +
                                std::to_string(c) + ", -1; selp.u32 %r4, 1, 0, %p1; st.global.u32 [%rd4+4], %r4;") +
-                              kStore,
+                              kStoreResult,
                           noise(32), 64, 1, 2);
         const Words out = kernel.results();
         for (int lane = 0; lane < 32; ++lane) {
@@ -50,7 +50,7 @@ TEST(SimulatedShuffle, ALaneThatTakesNoPartHasNoValue) {
   LaneKernel kernel(
       "mov.u32 %r3, 7; mov.u32 %r2, %r1; setp.lt.u32 %p1, %r1, 8;\n"
       "@%p1 shfl.sync.down.b32 %r3, %r2, 1, 31, 0xff; " +
-          std::string(kStore),
+          std::string(kStoreResult),
       Words(32), 32);
   EXPECT_THAT(kernel.fault(), HasSubstr("reads the value of lane 8, which takes no part"));
   ASSERT_EQ(kernel.findings().size(), 1U);
@@ -64,7 +64,7 @@ TEST(SimulatedShuffle, MasksThatAreWrongAreFaults) {
   EXPECT_THAT(others.fault(), HasSubstr("synccheck: the mask 0xffffffff names 24 threads that are not here"));
   LaneKernel itself("vote.sync.any.pred %p1, 1, 0xffff; ret;", Words(32), 32);
   EXPECT_THAT(itself.fault(), HasSubstr("the mask 0x0000ffff does not name 16 threads that are here"));
-  LaneKernel exited("setp.lt.u32 %p1, %r1, 8; @%p1 ret; vote.sync.ballot.b32 %r3, 1, -1; " + std::string(kStore),
+  LaneKernel exited("setp.lt.u32 %p1, %r1, 8; @%p1 ret; vote.sync.ballot.b32 %r3, 1, -1; " + std::string(kStoreResult),
                     Words(32), 32);
   EXPECT_EQ(exited.results()[31], 0xffffff00U);  // who has exited is not waited for
 }
@@ -74,7 +74,7 @@ TEST(SimulatedVote, CountsTheVotesOfEachGroup) {
   const std::string masks =
       "setp.lt.u32 %p1, %r1, 10; setp.lt.u32 %p2, %r1, 16; selp.b32 %r5, 0xffff, 0xffff0000, %p2;\n";
   const auto vote = [&](const std::string& mode) {
-    LaneKernel kernel(masks + "vote.sync." + mode + ".pred %p3, %p1, %r5; selp.u32 %r3, 1, 0, %p3; " + kStore,
+    LaneKernel kernel(masks + "vote.sync." + mode + ".pred %p3, %p1, %r5; selp.u32 %r3, 1, 0, %p3; " + kStoreResult,
                       Words(32), 32);
     const Words out = kernel.results();
     return std::pair{out[0], out[31]};
@@ -82,7 +82,7 @@ TEST(SimulatedVote, CountsTheVotesOfEachGroup) {
   EXPECT_EQ(vote("all"), (std::pair{0U, 0U}));
   EXPECT_EQ(vote("any"), (std::pair{1U, 0U}));
   EXPECT_EQ(vote("uni"), (std::pair{0U, 1U}));
-  LaneKernel ballot(masks + "vote.sync.ballot.b32 %r3, !%p1, %r5; " + kStore, Words(32), 32);
+  LaneKernel ballot(masks + "vote.sync.ballot.b32 %r3, !%p1, %r5; " + kStoreResult, Words(32), 32);
   EXPECT_EQ(ballot.results()[3], 0xfc00U);
   EXPECT_EQ(ballot.results()[20], 0xffff0000U);
 }
@@ -91,15 +91,17 @@ TEST(SimulatedMatch, FindsLanesWithTheSameValue) {
   for (const std::string type : {"b32", "b64"}) {
     const std::string value = "and.b32 %r2, %r1, 3; cvt.u64.u32 %rd6, %r2; shl.b64 %rd6, %rd6, 33;\n";
     const std::string source = type == "b32" ? "%r2" : "%rd6";
-    LaneKernel any(value + "match.any.sync." + type + " %r3, " + source + ", -1; " + kStore, Words(32), 32);
+    LaneKernel any(value + "match.any.sync." + type + " %r3, " + source + ", -1; " + kStoreResult, Words(32), 32);
     const Words out = any.results();
     for (int lane = 0; lane < 32; ++lane) EXPECT_EQ(out[lane], 0x11111111U << (lane % 4));
-    LaneKernel all(value + "match.all.sync." + type + " %r3|%p1, " + source + ", -1; @%p1 mov.u32 %r3, 9; " + kStore,
-                   Words(32), 32);
+    LaneKernel all(
+        value + "match.all.sync." + type + " %r3|%p1, " + source + ", -1; @%p1 mov.u32 %r3, 9; " + kStoreResult,
+        Words(32), 32);
     EXPECT_EQ(all.results()[5], 0U);
   }
-  LaneKernel same("mov.u32 %r2, 4; match.all.sync.b32 %r3|%p1, %r2, -1; @!%p1 mov.u32 %r3, 9; " + std::string(kStore),
-                  Words(32), 32);
+  LaneKernel same(
+      "mov.u32 %r2, 4; match.all.sync.b32 %r3|%p1, %r2, -1; @!%p1 mov.u32 %r3, 9; " + std::string(kStoreResult),
+      Words(32), 32);
   EXPECT_EQ(same.results()[5], kAllLanes);
 }
 
@@ -123,25 +125,25 @@ TEST(SimulatedRedux, ReducesTheValuesOfTheMembers) {
       {"xor.b32", fold([](auto a, auto b) { return a ^ b; })},
   };
   for (const auto& [form, value] : expected) {
-    LaneKernel kernel(kLoad + ("redux.sync." + form + " %r3, %r2, -1; ") + kStore, values, 32);
+    LaneKernel kernel(kLoadOperand + ("redux.sync." + form + " %r3, %r2, -1; ") + kStoreResult, values, 32);
     EXPECT_EQ(kernel.results(), Words(32, value)) << form;
   }
 }
 
 TEST(SimulatedWarp, KnowsWhoIsActiveAndWhoLeads) {
   LaneKernel active(
-      "setp.gt.u32 %p1, %r1, 3; @!%p1 activemask.b32 %r3; @%p1 activemask.b32 %r3; " + std::string(kStore), Words(32),
-      32);
+      "setp.gt.u32 %p1, %r1, 3; @!%p1 activemask.b32 %r3; @%p1 activemask.b32 %r3; " + std::string(kStoreResult),
+      Words(32), 32);
   EXPECT_EQ(active.results()[0], 0xfU);
   EXPECT_EQ(active.results()[4], ~0xfU);
-  LaneKernel elected("elect.sync %r3|%p1, -1; @%p1 add.u32 %r3, %r3, 100; " + std::string(kStore), Words(32), 32);
+  LaneKernel elected("elect.sync %r3|%p1, -1; @%p1 add.u32 %r3, %r3, 100; " + std::string(kStoreResult), Words(32), 32);
   EXPECT_EQ(elected.results()[0], 100U);
   EXPECT_EQ(elected.results()[1], 0U);
 }
 
 TEST(SimulatedSpecialRegisters, AreThoseOfTheLaneAndTheLaunch) {
   const auto read = [](const std::string& name) {
-    LaneKernel kernel("mov.u32 %r3, " + name + "; " + kStore, Words(32), 32);
+    LaneKernel kernel("mov.u32 %r3, " + name + "; " + kStoreResult, Words(32), 32);
     return kernel.results(32, 4096);
   };
   for (std::uint32_t lane = 0; lane < 32; ++lane) {
@@ -159,7 +161,7 @@ TEST(SimulatedSpecialRegisters, AreThoseOfTheLaneAndTheLaunch) {
   LaneKernel clock(
       "mov.u64 %rd6, %clock64; add.u32 %r2, %r2, 1; add.u32 %r2, %r2, 1; mov.u64 %rd7, %clock64;\n"
       "sub.s64 %rd8, %rd7, %rd6; cvt.u32.u64 %r3, %rd8; " +
-          std::string(kStore),
+          std::string(kStoreResult),
       Words(32), 32);
   EXPECT_EQ(clock.results()[0], 4U);  // both mov, and what is read for the second
 }

@@ -4,15 +4,15 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
-#include <sstream>
 
 #include "expect_error.hpp"
 #include "harness/errors.hpp"
+#include "harness/text_lines.hpp"
 
 namespace convladder {
 namespace {
 
-ProfileTable example() {
+ProfileTable example_profile() {
   ProfileTable table;
   table.groups.push_back({"GPU activities",
                           {{"conv", 88.81, 1137400, 2, 568700, 568700, 500000, 637400, 97156.4},
@@ -20,13 +20,6 @@ ProfileTable example() {
                            {"[CUDA memset]", 0.19, 2434, 1, 2434, 2434, 2434, 2434, 0}}});
   table.groups.push_back({"API calls", {{.name = "cudaFree", .time_percent = 100, .total_ns = 242}}});
   return table;
-}
-
-std::vector<std::string> lines_of(const std::string& text) {
-  std::vector<std::string> lines;
-  std::istringstream stream(text);
-  for (std::string line; std::getline(stream, line);) lines.push_back(line);
-  return lines;
 }
 
 TEST(ProfileText, TimesHaveNvprofsDigitsAndUnits) {
@@ -46,7 +39,7 @@ TEST(ProfileText, TimesHaveNvprofsDigitsAndUnits) {
 }
 
 TEST(ProfileText, NvprofsLayout) {
-  EXPECT_EQ(profile_text(example(), {.cut_percent = 100}),
+  EXPECT_EQ(profile_text(example_profile(), {.cut_percent = 100}),
             "            Type  Time(%)      Time     Calls       Avg       Min       Max  Name\n"
             " GPU activities:   88.81%  1.1374ms         2  568.70us  500.00us  637.40us  conv\n"
             "                   11.00%  140.90us         1  140.90us  140.90us  140.90us  [CUDA memcpy HtoD]\n"
@@ -55,15 +48,15 @@ TEST(ProfileText, NvprofsLayout) {
 }
 
 TEST(ProfileText, TheCutSaysWhatItLeftOut) {
-  const std::vector<std::string> lines = lines_of(profile_text(example(), {.cut_percent = 80}));
+  const std::vector<std::string> lines = text_lines(profile_text(example_profile(), {.cut_percent = 80}));
   ASSERT_EQ(lines.size(), 4U);
   EXPECT_EQ(lines[2], "                   11.19%                                                    (2 more rows)");
-  EXPECT_EQ(lines_of(profile_text(example(), {}))[3],
+  EXPECT_EQ(text_lines(profile_text(example_profile(), {}))[3],
             "                    0.19%                                                    (1 more row)");
 }
 
 TEST(ProfileText, NsysLayoutWithCumulativeShares) {
-  const std::string text = profile_text(example(), {.layout = ProfileLayout::nsys, .cut_percent = 95});
+  const std::string text = profile_text(example_profile(), {.layout = ProfileLayout::nsys, .cut_percent = 95});
   EXPECT_EQ(
       text,
       " ** GPU activities:\n"
@@ -100,13 +93,13 @@ TEST(ProfileText, CsvHasWholeNamesInQuotes) {
 
 TEST(ProfileText, CsvSaysWhatWasCut) {
   const std::vector<std::string> lines =
-      lines_of(profile_text(example(), {.encoding = ProfileEncoding::csv, .cut_percent = 80}));
+      text_lines(profile_text(example_profile(), {.encoding = ProfileEncoding::csv, .cut_percent = 80}));
   EXPECT_EQ(lines.at(3), "\"GPU activities\",11.19,,,,,,\"(2 more rows)\"");
 }
 
 TEST(ProfileText, JsonIsThatOfTheTable) {
-  const std::string text = profile_text(example(), {.encoding = ProfileEncoding::json, .cut_percent = 80});
-  EXPECT_EQ(profile_from_json(nlohmann::ordered_json::parse(text)), cut_profile(example(), 80));
+  const std::string text = profile_text(example_profile(), {.encoding = ProfileEncoding::json, .cut_percent = 80});
+  EXPECT_EQ(profile_from_json(nlohmann::ordered_json::parse(text)), cut_profile(example_profile(), 80));
 }
 
 TEST(ProfileText, NamesAreShortenedOnlyAsFarAsNeeded) {
@@ -128,7 +121,7 @@ TEST(ProfileText, LongNamesFitAHundredColumnsUnlessAskedFor) {
   table.groups.push_back({"GPU activities", {{name, 100, 5, 1, 5, 5, 5, 5, 0}}});
   const auto longest = [](const std::string& text) {
     std::size_t columns = 0;
-    for (const std::string& line : lines_of(text)) columns = std::max(columns, line.size());
+    for (const std::string& line : text_lines(text)) columns = std::max(columns, line.size());
     return columns;
   };
   EXPECT_EQ(longest(profile_text(table, {})), 100U);

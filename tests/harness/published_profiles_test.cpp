@@ -6,12 +6,12 @@
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
-#include <sstream>
 #include <string>
 #include <vector>
 
 #include "harness/profile_text.hpp"
 #include "harness/published.hpp"
+#include "harness/text_lines.hpp"
 
 namespace convladder {
 namespace {
@@ -40,13 +40,6 @@ std::vector<PublishedProfile> published_profiles() {
 std::string trimmed(const std::string& text) {
   const std::size_t begin = text.find_first_not_of(' ');
   return begin == std::string::npos ? "" : text.substr(begin, text.find_last_not_of(' ') - begin + 1);
-}
-
-std::vector<std::string> lines_of(const std::string& text) {
-  std::vector<std::string> lines;
-  std::istringstream stream(text);
-  for (std::string line; std::getline(stream, line);) lines.push_back(line);
-  return lines;
 }
 
 /// "49.974ms" -> 49974000
@@ -97,7 +90,7 @@ TEST(PublishedProfiles, NvprofsLayoutColumnByColumn) {
   for (const PublishedProfile& profile : published_profiles()) {
     SCOPED_TRACE(profile.name);
     const std::vector<std::string> lines =
-        lines_of(profile_text(profile.table, {.cut_percent = 100, .full_names = true}));
+        text_lines(profile_text(profile.table, {.cut_percent = 100, .full_names = true}));
     ASSERT_EQ(lines.at(0), "            Type  Time(%)      Time     Calls       Avg       Min       Max  Name");
     std::size_t line = 1;
     for (const ordered_json& group : profile.json.at("groups")) {
@@ -128,8 +121,8 @@ TEST(PublishedProfiles, NvprofsLayoutColumnByColumn) {
 TEST(PublishedProfiles, NsysLayoutColumnByColumn) {
   for (const PublishedProfile& profile : published_profiles()) {
     SCOPED_TRACE(profile.name);
-    const std::vector<std::string> lines =
-        lines_of(profile_text(profile.table, {.layout = ProfileLayout::nsys, .cut_percent = 100, .full_names = true}));
+    const std::vector<std::string> lines = text_lines(
+        profile_text(profile.table, {.layout = ProfileLayout::nsys, .cut_percent = 100, .full_names = true}));
     std::size_t line = 0;
     for (const ordered_json& group : profile.json.at("groups")) {
       if (line > 0) {
@@ -201,7 +194,7 @@ TEST(PublishedProfiles, CsvColumnByColumn) {
   for (const PublishedProfile& profile : published_profiles()) {
     SCOPED_TRACE(profile.name);
     const std::vector<std::string> lines =
-        lines_of(profile_text(profile.table, {.encoding = ProfileEncoding::csv, .cut_percent = 100}));
+        text_lines(profile_text(profile.table, {.encoding = ProfileEncoding::csv, .cut_percent = 100}));
     std::size_t line = 2;
     for (const ordered_json& group : profile.json.at("groups")) {
       for (const ordered_json& row : group.at("rows")) {
@@ -240,7 +233,7 @@ TEST(PublishedProfiles, JsonFieldByField) {
 
 TEST(PublishedProfiles, FitAHundredColumnsAsNvprofPrintsThem) {
   for (const PublishedProfile& profile : published_profiles()) {
-    for (const std::string& line : lines_of(profile_text(profile.table, {}))) EXPECT_LE(line.size(), 100U) << line;
+    for (const std::string& line : text_lines(profile_text(profile.table, {}))) EXPECT_LE(line.size(), 100U) << line;
   }
 }
 

@@ -263,4 +263,9 @@ MetricValues metric_values(const ptx::Kernel& kernel, const LaunchResult& launch
   return values;
 }
 
+std::string metric_title(std::string_view name) {
+  const auto found = std::ranges::find(metrics(), name, &Metric::name);
+  return found == metrics().end() ? std::string() : found->title;
+}
+
 }  // namespace convladder::simulated

@@ -26,6 +26,9 @@ struct Metric {
 /// All metrics.
 const std::vector<Metric>& metrics();
 
+/// Our title for Nsight Compute's name. Empty for what is not counted here.
+std::string metric_title(std::string_view name);
+
 /// The figures of a launch, with those of the caches apart. Sums are whole numbers; ratios whose denominator is 0 are
 /// left out, and so is traffic that was not counted.
 struct MetricValues {
