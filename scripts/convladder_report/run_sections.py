@@ -13,6 +13,7 @@ from convladder_charts.record import Group, Ladder, Record, Row
 from convladder_charts.stage import Stage
 from convladder_charts.table_text import Table
 from convladder_charts.units import NONE, duration, ratio, significant
+from convladder_report import explorers
 from convladder_report.common_sections import places_of
 from convladder_report.document import Block, HeatMap, Items, Paragraph, Section, TableBlock
 from convladder_report.figures import figure
@@ -37,10 +38,12 @@ def _timed(record: Record, group: Group, source: str, name: str) -> Iterator[Blo
     yield Paragraph(f"{group.hardware}. {table.legend(record)}")
     yield Section(f"{name}-ladder", "The ladder", (
         figure(ladder.draw, record, group, f"{name}-ladder-figure", source, place,
-               [table.ladder_table(group, one) for one in group.ladders]),))
+               [table.ladder_table(group, one) for one in group.ladders]),
+        *explorers.of_ladders(group, source, f"{name}-ladder-explorer")))
     yield Section(f"{name}-time", "Time over batch", (
         figure(time_over_batch.draw, record, group, f"{name}-time-figure", source, place,
-               [_over_batch(group, layer, "time", _time) for layer in group.layers]),))
+               [_over_batch(group, layer, "time", _time) for layer in group.layers]),
+        *explorers.of_times(group, source, f"{name}-time-explorer")))
     yield Section(f"{name}-throughput", "Throughput over batch", (
         figure(throughput_over_batch.draw, record, group, f"{name}-throughput-figure", source, place,
                [_over_batch(group, layer, "GFLOP/s", _rate) for layer in group.layers]),))
