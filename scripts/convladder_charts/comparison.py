@@ -28,7 +28,7 @@ LOOKS: Mapping[str, Look] = {
     "failed": Look("✖", "#1b1f24", "white", "X"),
     "missing": Look("?", "#CC79A7", "black", "X"),
     "incomparable": Look("≠", "#c9ced4", "black", "X"),
-    "inconclusive": Look("~", "#F0E442", "black", "D"),
+    "inconclusive": Look("~", "#f7f2b0", "black", "D"),
     "improved": Look("▼", "#0072B2", "white", "v"),
     "new": Look("+", "#56B4E9", "black", "P"),
     "pass": Look("=", "#d5ece4", "black", "o"),

@@ -16,10 +16,10 @@ MOST = 150
 """Rows that are drawn; of more cases those with the worst verdicts, then the largest changes."""
 _ROW = 0.21
 _GROUP = 0.34
-_TOP = 0.62
+_TOP = 0.42
 _BOTTOM = 0.55
 _NAME_SIZE = 8.0
-_LONGEST_NAME = 2.4
+_LONGEST_NAME = 2.6
 _WIDEST = math.log(2.5)
 _NARROWEST = 1.6
 """Times Delta, what the axis shows at least on either side."""
@@ -83,7 +83,8 @@ def _edge(groups: Sequence[Sequence[Change]], comparison: Comparison) -> float:
 
 
 def _rows(page: Page, top: float, height: float, groups: Sequence[Sequence[Change]], comparison: Comparison) -> None:
-    names = max((text_inches(one.stage.label, _NAME_SIZE) for group in groups for one in group), default=1.0)
+    names = max(max(text_inches(_title(group), 8.5, "bold"),
+                    *(text_inches(one.stage.label, _NAME_SIZE) for one in group)) for group in groups)
     left = MARGIN + min(names, _LONGEST_NAME) + 0.3
     right = WIDTH - MARGIN
     width = right - 4.0 - left
@@ -100,12 +101,15 @@ def _rows(page: Page, top: float, height: float, groups: Sequence[Sequence[Chang
     y = 0.0
     for group in groups:
         rule(page, MARGIN, right, top + y + 0.06)
-        page.text(MARGIN, top + y + 0.2, fitted(f"{group[0].layer}, batch {group[0].batch}, {group[0].device}", 8.5,
-                                                left - MARGIN - 0.1, "bold"), fontsize=8.5, weight="bold")
+        page.text(MARGIN, top + y + 0.2, fitted(_title(group), 8.5, left - MARGIN - 0.1, "bold"), fontsize=8.5, weight="bold")
         y += _GROUP
         for one in group:
             _row(page, axes, one, (left, top, right), y + _ROW / 2, edge)
             y += _ROW
+
+
+def _title(group: Sequence[Change]) -> str:
+    return f"{group[0].layer}, batch {group[0].batch}, {group[0].device}"
 
 
 def _row(page: Page, axes: Axes, one: Change, frame: tuple[float, float, float], y: float, edge: float) -> None:

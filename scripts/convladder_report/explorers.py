@@ -17,14 +17,15 @@ from convladder_charts.units import duration, percent, ratio, significant
 from convladder_report.document import Explorer
 
 _SHAPES = {"o": "circle", "s": "square", "^": "triangle-up", "D": "diamond", "v": "triangle-down", "P": "cross",
-           "X": "M-1,-1L1,1M1,-1L-1,1", "p": "wedge", "<": "triangle-left", ">": "triangle-right", "h": "arrow",
-           "*": "stroke", "x": "M-1,-1L1,1M1,-1L-1,1", "+": "M-1,0L1,0M0,-1L0,1", "1": "M0,0L0,1M0,0L-1,-1M0,0L1,-1",
+           "X": "M-1,-1L1,1M1,-1L-1,1", "p": "M0,-1L.95,-.31L.59,.81L-.59,.81L-.95,-.31Z", "<": "triangle-left",
+           ">": "triangle-right", "h": "M0,-1L.87,-.5L.87,.5L0,1L-.87,.5L-.87,-.5Z",
+           "*": "M0,-1L.24,-.31L1,-.31L.38,.12L.62,.81L0,.38L-.62,.81L-.38,.12L-1,-.31L-.24,-.31Z", "x": "M-1,-1L1,1M1,-1L-1,1", "+": "M-1,0L1,0M0,-1L0,1", "1": "M0,0L0,1M0,0L-1,-1M0,0L1,-1",
            "2": "M0,0L0,-1M0,0L-1,1M0,0L1,1"}
 """Vega's symbols for matplotlib's markers."""
 _TIME = ("datum.value >= 1e9 ? format(datum.value / 1e9, '~g') + ' s' : datum.value >= 1e6 ? format(datum.value / 1e6,"
          " '~g') + ' ms' : datum.value >= 1e3 ? format(datum.value / 1e3, '~g') + ' µs' : format(datum.value, '~g')"
          " + ' ns'")
-_LABEL_LIMIT = 150
+_LABEL_LIMIT = 160
 
 
 def of_times(group: Group, source: str, name: str) -> Iterator[Explorer]:
@@ -89,7 +90,7 @@ def _scales(stages: tuple[Stage, ...], legend: Any) -> dict[str, Any]:
 
 
 def _over_batch(group: Group, values: list[dict[str, Any]], title: str) -> dict[str, Any]:
-    legend = {"orient": "bottom", "columns": 2, "labelLimit": _LABEL_LIMIT, "symbolSize": 60, "title": None}
+    legend = {"orient": "bottom", "labelLimit": _LABEL_LIMIT, "symbolSize": 60, "title": None}
     scales = _scales(group.stages, legend)
     x = {"field": "batch", "type": "quantitative", "scale": {"type": "log"}, "title": "batch (images per call)",
          "axis": {"values": sorted({value["batch"] for value in values}), "format": "d"}}
@@ -106,13 +107,13 @@ def _over_batch(group: Group, values: list[dict[str, Any]], title: str) -> dict[
 
 def _ladder(group: Group, values: list[dict[str, Any]], title: str) -> dict[str, Any]:
     names = [stage.label for stage in group.stages]
+    sizes = list(dict.fromkeys(f"{value['layer']}, batch {value['batch']}" for value in values))
     y = {"field": "stage", "type": "nominal", "sort": names, "title": None, "axis": {"labelLimit": _LABEL_LIMIT}}
     x = {"field": "time", "type": "quantitative", "title": "time (linear, from 0)",
          "axis": {"labelExpr": _TIME, "tickCount": 4, "labelOverlap": True}, "scale": {"zero": True}}
     color = _scales(group.stages, None)["color"]
-    return _spec(title, values, height={"step": 22}, params=[
-        _choice("layer", "Layer ", _all(values, "layer")), _choice("batch", "Batch ", sorted(_all(values, "batch")))],
-                 transform=[{"filter": "datum.layer === layer && datum.batch === batch"}], layer=[
+    return _spec(title, values, height={"step": 22}, params=[_choice("size", "Layer and batch ", sizes)], transform=[
+        {"filter": "datum.layer + ', batch ' + datum.batch === size"}], layer=[
                      {"mark": {"type": "bar", "height": 14, "stroke": "#1b1f24", "strokeWidth": 0.5},
                       "encoding": {"x": x, "y": y, "color": color, "tooltip": _TOOLTIP}},
                      {"mark": {"type": "rule", "strokeWidth": 2, "color": "#1b1f24"},
@@ -143,5 +144,5 @@ def of_passes(group: NetworkGroup, source: str, name: str) -> Iterator[Explorer]
                   "axis": {"format": ".0%"}},
             "order": {"field": "order"}, "tooltip": tooltip,
             "color": {"field": "part", "type": "nominal", "title": None,
-                      "legend": {"orient": "bottom", "columns": 2, "labelLimit": _LABEL_LIMIT},
+                      "legend": {"orient": "bottom", "labelLimit": _LABEL_LIMIT},
                       "scale": {"domain": present, "range": [colours[part] for part in present]}}}))
