@@ -40,7 +40,7 @@ trap 'rm -rf -- "$work"' EXIT
 
 while read -r package version sum; do
   [[ -n $package ]] || continue
-  if ! (cd "$work" && timeout 120 npm pack --silent --fetch-retries=1 "$package@$version" >npm.log 2>&1); then
+  if ! (cd "$work" && timeout 60 npm pack --silent --fetch-retries=0 --fetch-timeout=20000 "$package@$version" >npm.log 2>&1); then
     fail "no chart library: npm cannot get $package@$version: $(grep -m 1 -i 'error' "$work/npm.log" || tail -n 1 "$work/npm.log")"
   fi
   tar -xzf "$work/$package-$version.tgz" -C "$work"

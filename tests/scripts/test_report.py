@@ -5,48 +5,25 @@ from __future__ import annotations
 import json
 import os
 import re
-import subprocess
 from pathlib import Path
 from typing import Any, Callable
 
 import pytest
 
-from conftest import BATCHES, CPU_STAGES, CUDA_STAGES, LAYERS, REPOSITORY, SCRIPTS, RecordMaker
+from conftest import BATCHES, CPU_STAGES, CUDA_STAGES, LAYERS, REPOSITORY, RecordMaker
 from html_page import Element, cells, parsed
 from network_records import NetworkRecordMaker
+from reports import ladders, report, report_process
 
 MARKUP = "<script>alert(1)</script>\"'&<img src=x onerror=alert(2)>{{ 7*7 }}]]>"
-FIGURES_OF_RUN = 4
+FIGURES_OF_RUN = 6
 FIGURES_OF_NETWORKS = 5
 
 
-def report(*arguments: object, **options: Any) -> subprocess.CompletedProcess[str]:
-    """Calls the program as a user does."""
-    return subprocess.run([str(SCRIPTS / "report.py"), *map(str, arguments)], capture_output=True, encoding="utf-8",
-                          check=False, timeout=120, **options)
-
-
-def networks() -> dict[str, Any]:
-    """Two networks that others published figures of, one of them counted as well."""
-    maker = NetworkRecordMaker().add("lenet72", [100, 1000, 10000]).add("alexnet", [1, 2, 4], accuracy=False)
-    return maker.add_counted("lenet72", 8).add_failed("lenet72", 100, "gone", "crashed", "signal 11").record()
-
-
-def ladders() -> dict[str, Any]:
-    """Times of a CPU, counters of the simulated device, and a GPU that is not there."""
-    return RecordMaker().add_cpu().add_skipped_cuda().add_counted().record()
-
-
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with both records and the report of both."""
-    path = tmp_path_factory.mktemp("reported")
-    (path / "run.json").write_text(json.dumps(ladders()), encoding="utf-8")
-    (path / "network.json").write_text(json.dumps(networks()), encoding="utf-8")
-    done = report(path / "run.json", path / "network.json", "--markdown", path / "markdown")
-    assert (done.returncode, done.stderr) == (0, "")
-    assert [Path(line) for line in done.stdout.splitlines()][0] == path / "report.html"
-    return path
+def folder(reported: Path) -> Path:
+    """The folder with both records and the report of both."""
+    return reported
 
 
 @pytest.fixture(scope="module")
@@ -177,7 +154,8 @@ def test_a_faster_stage_changes_the_summary(tmp_path: Path) -> None:
 
 
 def test_the_heat_map_has_a_text_in_every_cell(page: Element) -> None:
-    tables = _section(page, "r1-times-1-heat").all("table")
+    tables = [table for table in _section(page, "r1-times-1-heat").all("table")
+              if "slower than the fastest" in table.all("caption")[0].text]
     assert len(tables) == len(LAYERS)
     for table in tables:
         shaded = [cell for cell in table.all("td") if "level-" in (cell.attributes.get("class") or "")]
@@ -185,6 +163,30 @@ def test_the_heat_map_has_a_text_in_every_cell(page: Element) -> None:
         for column in range(1, len(BATCHES) + 1):
             assert sum(row[column].startswith("1.00× ·") for row in cells(table)) >= 1
         assert {"number level-0", "number level-6"} <= {cell.attributes["class"] for cell in shaded}
+
+
+def test_the_map_of_speedups_has_every_cell(page: Element) -> None:
+    drawing = _section(page, "r1-times-1-heat").all("svg")[0]
+    texts = [one.text for one in drawing.all("text")]
+    rows = [row for one in ladders()["ladders"] if one["device"] == "cpu" for row in one["rows"]]
+    assert len(rows) == 8 * len(LAYERS) * len(BATCHES)
+    for row in rows:
+        assert f"{row['x_baseline']:#.3g}×".replace(".×", "×") in texts
+    assert "× baseline (log scale)" in texts, "a legend"
+
+
+def test_samples_stand_in_run_order(page: Element) -> None:
+    section = _section(page, "r1-times-1-samples")
+    assert [table.all("caption")[0].text.split(" · ")[1] for table in section.all("table")] == [
+        f"{network}.{layer}" for network, layer, _ in LAYERS]
+    document = ladders()
+    for table in section.all("table"):
+        for row, path in zip(cells(table), [one.text for one in table.all("td")
+                                            if one.attributes.get("class") == "place"]):
+            case = document["cases"][int(path.split("[")[1].split("]")[0])]
+            assert row[1] == str(len(case["time"]["samples"]))
+            low = 100 * (min(case["time"]["samples"]) / case["time"]["median"] - 1)
+            assert row[2].startswith(f"{low:+.1f} … ")
 
 
 def test_cases_without_a_result_are_listed_with_reasons(page: Element) -> None:
@@ -244,7 +246,9 @@ def test_profiles_are_cut_at_ninety_percent(page: Element) -> None:
     for table in _section(page, "r2-network-1-profile").all("table"):
         if table.all("caption")[0].text.startswith("Profile of"):
             shares = [float(row[0].rstrip("%")) for row in cells(table)]
-            assert sum(shares) >= 90 and sum(shares[:-1]) < 90
+            sums = [float(row[1].rstrip("%")) for row in cells(table)]
+            assert sums == pytest.approx([sum(shares[:end]) for end in range(1, len(shares) + 1)], abs=0.05)
+            assert sums[-1] >= 90 and all(one < 90 for one in sums[:-1])
 
 
 def test_it_is_small_and_the_same_bytes_each_time(folder: Path, tmp_path: Path) -> None:
@@ -253,7 +257,7 @@ def test_it_is_small_and_the_same_bytes_each_time(folder: Path, tmp_path: Path) 
     for name in ("run.json", "network.json"):
         (tmp_path / name).write_bytes((folder / name).read_bytes())
     environment = os.environ | {"PYTHONHASHSEED": "5", "TZ": "Asia/Kathmandu", "LC_ALL": "C"}
-    done = report("run.json", "network.json", "--output", "there/page.html", cwd=tmp_path, env=environment)
+    done = report_process("run.json", "network.json", "--output", "there/page.html", cwd=tmp_path, env=environment)
     assert done.returncode == 0
     assert (tmp_path / "there/page.html").read_bytes() == original
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Iterator
 
 import pytest
 
 from browser import CHROMIUM, Browser
-from test_report import FIGURES_OF_NETWORKS, FIGURES_OF_RUN, ladders, networks, report
+from test_report import FIGURES_OF_NETWORKS, FIGURES_OF_RUN
 
 pytestmark = pytest.mark.skipif(not CHROMIUM.exists(), reason="no Chromium (Debian's package chromium)")
 
@@ -17,13 +16,9 @@ WIDTHS = (1280, 400)
 
 
 @pytest.fixture(scope="module")
-def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The report of a run and of networks."""
-    folder = tmp_path_factory.mktemp("page")
-    (folder / "run.json").write_text(json.dumps(ladders()), encoding="utf-8")
-    (folder / "network.json").write_text(json.dumps(networks()), encoding="utf-8")
-    assert report(folder / "run.json", folder / "network.json").returncode == 0
-    return folder / "report.html"
+def page(reported: Path) -> Path:
+    """The report of a run and of networks, without scripts."""
+    return reported / "report.html"
 
 
 @pytest.fixture(scope="module")
