@@ -68,7 +68,12 @@ def _write(options: argparse.Namespace) -> list[Path]:
     report = build.report(inputs, published.publications(PUBLISHED), comparison)
     output = options.output or options.records[0].resolve().parent / "report.html"
     output.parent.mkdir(parents=True, exist_ok=True)
-    write(output, html.html(report, None if options.static else library.text(ROOT)).encode("utf-8"))
+    script = None if options.static else library.text(ROOT)
+    page = html.html(report, script)
+    write(output, page.encode("utf-8"))
+    if script is not None and report.has_explorers and script not in page:
+        print(f"{options.name}: without the charts that need JavaScript: with them the page has "
+              f"{html.LARGEST / 1e6:g} MB or more", file=sys.stderr)
     written = [output]
     if options.markdown:
         written += markdown.write_markdown(report, options.markdown)
