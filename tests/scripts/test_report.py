@@ -233,6 +233,34 @@ def test_every_published_table_is_there_as_it_stands(path: Path, page: Element) 
             assert any(cells(shown[caption]) == expected for caption in captions)
 
 
+@pytest.fixture(scope="module")
+def beside_ours(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Element]:
+    """Of a run of every network that others published figures of, the networks' sections by their network."""
+    path = tmp_path_factory.mktemp("full") / "network.json"
+    maker = NetworkRecordMaker()
+    for network in sorted({json.loads(one.read_text(encoding="utf-8"))["network"] for one in PUBLISHED}):
+        maker.add(network, [1, 10])
+    path.write_text(json.dumps(maker.record()), encoding="utf-8")
+    assert report(path).returncode == 0
+    sections = [one for one in parsed((path.parent / "report.html").read_text(encoding="utf-8")).all("section")
+                if re.fullmatch(r"r1-network-\d+", str(one.attributes["id"]))]
+    return {one.all("h3")[0].text.split(" on ")[0]: one for one in sections}
+
+
+@pytest.mark.parametrize("path", PUBLISHED, ids=lambda path: path.stem)
+def test_every_published_table_stands_beside_ours_in_a_full_run(path: Path, beside_ours: dict[str, Element]) -> None:
+    document = json.loads(path.read_text(encoding="utf-8"))
+    section = beside_ours[document["network"]]
+    captions = [one.text for one in section.all("caption")]
+    assert any("measured" in caption and not caption.startswith("Published") for caption in captions)
+    assert document["tables"]
+    for table in document["tables"]:
+        named = [caption for caption in captions if caption.startswith(f"Published: {document['title']} · ")
+                 and f" · {table['name']}" in caption]
+        expected = len(table["profile"]["groups"]) if "profile" in table else 1
+        assert len(named) >= expected, table["name"]
+
+
 def test_published_tables_stand_beside_ours(page: Element) -> None:
     captions = [one.text for one in _section(page, "r2-network-1-op-times").all("caption")]
     assert captions[0].startswith("Op times, measured") and any(one.startswith("Published: ") for one in captions)
