@@ -160,4 +160,4 @@ def _bounds(node: Node) -> Bounds:
 
 def percent(part: float) -> str:
     """A change as parts of the base: +10.1 %."""
-    return f"{100 * part:+.1f} %"
+    return f"{round(100 * part, 1) or 0.0:+.1f} %"

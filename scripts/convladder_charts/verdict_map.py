@@ -19,8 +19,11 @@ def draw(_record: object, comparison: Comparison, _batch: Optional[int]) -> tupl
     title = "Verdicts against the base, stage by size"
     about = ["in a cell: the sign of the verdict, and the change of time where it was measured in both; columns are "
              "batches", f"base {comparison.base}", f"new {comparison.now}"]
+    devices = list(dict.fromkeys(one.device for one in comparison.changes))
+    shown = list(dict.fromkeys(one.device for one in comparison.changes if one.verdict != "skipped"))
+    about += [f"{device}: all cases skipped in both" for device in devices if device not in shown]
     heading = Heading(title, about, (), WIDTH)
-    grids = [(device, _grid(comparison, device)) for device in dict.fromkeys(one.device for one in comparison.changes)]
+    grids = [(device, _grid(comparison, device)) for device in shown]
     page = Page(WIDTH, heading.height + _LEGEND + sum(grid.height + _SIGN for _, grid in grids))
     heading.draw(page)
     present = [verdict for verdict in LOOKS if comparison.with_verdict(verdict)]

@@ -52,23 +52,33 @@ def sentence(comparison: Comparison) -> Sentence:
     """The outcome for the summary: how many of each, and which regressed by how much and why."""
     text = f"Against the base: {_counts(comparison)} (exit code {comparison.exit_code})."
     for verdict in ("regressed", "improved"):
-        named = comparison.with_verdict(verdict)
-        if named:
-            each = "; ".join(map(_told, named[:_MOST_NAMED]))
-            more = f"; and {len(named) - _MOST_NAMED} more" if len(named) > _MOST_NAMED else ""
+        groups: dict[tuple[str, Stage], list[Change]] = {}
+        for one in comparison.with_verdict(verdict):
+            groups.setdefault((one.device, one.stage), []).append(one)
+        if groups:
+            each = "; ".join(_told(group) for group in list(groups.values())[:_MOST_NAMED])
+            more = f"; and {len(groups) - _MOST_NAMED} more stages" if len(groups) > _MOST_NAMED else ""
             text += f" {verdict.capitalize()}: {each}{more}."
     return Sentence(text, "$.counts, $.cases[…]")
 
 
-def _told(change: Change) -> str:
-    parts = [change.id]
-    if change.bounds:
-        parts.append(f"{percent(change.bounds.estimate)} ({percent(change.bounds.low)} to "
-                     f"{percent(change.bounds.high)})")
-    elif change.counters:
-        one = change.counters[0]
-        parts.append(f"{one.name} from {count(one.base)} to {count(one.now)}")
-    return " ".join(parts) + (f", {change.cause}" if change.cause else "")
+def _told(changes: Sequence[Change]) -> str:
+    """A stage on a device: where, by how much, and why as far as the counters say."""
+    first = changes[0]
+    where = first.id if len(changes) == 1 else f"{first.device}, {first.stage.label}, in {len(changes)} cases"
+    parts = [where]
+    bounds = [one.bounds for one in changes if one.bounds]
+    if len(bounds) == 1:
+        parts.append(f"{percent(bounds[0].estimate)} ({percent(bounds[0].low)} to {percent(bounds[0].high)})")
+    elif bounds:
+        estimates = [one.estimate for one in bounds]
+        parts.append(f"{percent(min(estimates))} to {percent(max(estimates))}")
+    parts += sorted({one.cause for one in changes if one.cause})
+    moved = [max(one.counters, key=_factor) for one in changes if one.counters and not one.cause]
+    names = dict.fromkeys(one.name for one in moved)
+    parts += [f"{name} {'from' if len(changes) == 1 else 'such as from'} {count(one.base)} to {count(one.now)}"
+              for name in names for one in [next(one for one in moved if one.name == name)]]
+    return ", ".join(parts)
 
 
 def _counts(comparison: Comparison) -> str:

@@ -40,13 +40,17 @@ def failed_section(root: Node, source: str, name: str) -> Section:
 
 
 def ids_text(ids: Sequence[str]) -> str:
-    """Variants, layers and batches, where all of their combinations are meant; else one id after the other."""
+    """Variants, layers and batches, or variants and layers with their batches, where all of their combinations are
+    meant; else one id after the other."""
     parts = [one.split("/") for one in ids]
-    if len(ids) > 1 and all(len(one) == 4 for one in parts):
+    if len(ids) > 1 and len(set(ids)) == len(ids) and all(len(one) == 4 for one in parts):
         each = [list(dict.fromkeys(column)) for column in zip(*parts)]
-        if len(each[1]) * len(each[2]) * len(each[3]) == len(set(map(tuple, parts))) == len(ids):
-            texts = [", ".join(printable(one) for one in names) for names in each[1:]]
-            return f"{texts[0]}; on {texts[1]}; at batch {texts[2]}"
+        texts = [", ".join(printable(one) for one in names) for names in each]
+        if len(each[1]) * len(each[2]) * len(each[3]) == len(ids):
+            return f"{texts[1]}; on {texts[2]}; at batch {texts[3]}"
+        sizes = list(dict.fromkeys(f"{layer}/{batch}" for _, _, layer, batch in parts))
+        if len(each[1]) > 1 and len(each[1]) * len(sizes) == len(ids):
+            return f"{texts[1]}; on {', '.join(printable(size) for size in sizes)}"
     shown = [printable(one, 120) for one in ids[:_MOST_IDS]]
     return ", ".join(shown) + (f" and {len(ids) - _MOST_IDS} more" if len(ids) > _MOST_IDS else "")
 

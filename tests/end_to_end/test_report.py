@@ -70,8 +70,8 @@ def test_the_summary_names_what_regressed_and_by_how_much(page: Element, folder:
     compared = json.loads(run("compare", folder / "base.json", folder / "run.json", "--format", "json").stdout)
     one = next(each for each in compared["cases"] if each["id"] == SLOWER)
     assert f"Against the base: {compared['counts']['regressed']} regressed" in text
-    assert f"{SLOWER} {100 * one['change']['estimate']:+.1f} %" in text
-    assert f"exit code {compared['exit_code']}" in text and COUNTED in text
+    assert f"{SLOWER}, {100 * one['change']['estimate']:+.1f} %" in text
+    assert f"exit code {compared['exit_code']}" in text and f"{COUNTED}, {COUNTER} from " in text
 
 
 def test_every_change_stands_in_the_forest_and_in_the_map(page: Element) -> None:
