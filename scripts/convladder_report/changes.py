@@ -99,7 +99,7 @@ def _blocks(comparison: Comparison, source: str, name: str) -> Iterator[Block]:
     if comparison.changes:
         yield Section(f"{name}-verdicts", "Verdicts, stage by size", (
             figure(verdict_map.draw, None, comparison, f"{name}-verdicts-figure", source, "$.cases[…].verdict",
-                   [_verdicts(comparison.changes)]),))
+                   [_verdicts([one for one in comparison.changes if one.verdict != "skipped"])]),))
     if comparison.bounded:
         yield Section(f"{name}-forest", "Changes of time", (
             figure(forest.draw, None, comparison, f"{name}-forest-figure", source, "$.cases[…].change",
