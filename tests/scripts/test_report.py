@@ -13,6 +13,7 @@ import pytest
 from conftest import BATCHES, CPU_STAGES, CUDA_STAGES, LAYERS, REPOSITORY, RecordMaker
 from html_page import Element, cells, parsed
 from network_records import NetworkRecordMaker
+from convladder_report.common_sections import ids_text
 from reports import ladders, report, report_process
 
 MARKUP = "<script>alert(1)</script>\"'&<img src=x onerror=alert(2)>{{ 7*7 }}]]>"
@@ -195,6 +196,23 @@ def test_cases_without_a_result_are_listed_with_reasons(page: Element) -> None:
     assert ["cuda", "skipped", number, "no CUDA device"] in [row[:4] for row in rows]
     rows = cells(_section(page, "r2-failed").all("table")[0])
     assert ["cpu", "crashed", "1", "signal 11", "cpu/gone/lenet72/100"] in rows
+
+
+def test_ids_are_put_together_only_where_nothing_else_is_said() -> None:
+    sizes = ["conv1/10", "conv1/100", "conv2/10"]
+    ids = [f"cpu/{variant}/{size}" for size in sizes for variant in ("a", "b")]
+    assert ids_text(ids) == "a, b; on conv1/10, conv1/100, conv2/10"
+    assert ids_text([*ids, "cpu/a/conv2/100", "cpu/b/conv2/100"]) == "a, b; on conv1, conv2; at batch 10, 100"
+    assert ids_text(ids[1:]) == ", ".join(ids[1:])
+    assert ids_text([ids[0], ids[0]]) == f"{ids[0]}, {ids[0]}"
+
+
+def test_lines_over_batch_have_bands_of_their_intervals(page: Element) -> None:
+    """One for each line: of the time as the record has it, of the rate by the same interval."""
+    for name in ("time", "throughput"):
+        drawing = _section(page, f"r1-times-1-{name}").all("svg")[0]
+        bands = [one for one in drawing.all() if "opacity:0.18" in str(one.attributes.get("style"))]
+        assert len(bands) == 8 * len(LAYERS)
 
 
 def test_the_environment_is_all_of_the_context(page: Element) -> None:
