@@ -104,7 +104,8 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--markdown", type=Path, metavar="DIR", help="also report.md and SVG files, into DIR")
     parser.add_argument("--pdf", type=Path, metavar="FILE", help="also this PDF, where Chromium is")
     parser.add_argument("--static", action="store_true", help="without the charts that need JavaScript")
-    parser.add_argument("--program", type=Path, metavar="PATH", help="the convladder that compares (default: this tree's)")
+    parser.add_argument("--program", type=Path, metavar="PATH",
+                        help="the convladder that compares (default: this tree's)")
     return parser
 
 

@@ -130,7 +130,8 @@ def read(root: Node, stages: Mapping[tuple[str, str], Stage]) -> Comparison:
 def _run(node: Node) -> str:
     commit, date = (optional(node.field(name), Node.text) or "unknown" for name in ("commit", "date"))
     dirty = " and changes" if node.field("dirty").value is True else ""
-    return f"{printable(node.field('file').text(), _LONGEST)}: commit {printable(commit[:12])}{dirty}, {printable(date)}"
+    name = printable(node.field("file").text(), _LONGEST)
+    return f"{name}: commit {printable(commit[:12])}{dirty}, {printable(date)}"
 
 
 def _change(node: Node, stages: Mapping[tuple[str, str], Stage]) -> Change:

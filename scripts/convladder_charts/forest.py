@@ -101,7 +101,8 @@ def _rows(page: Page, top: float, height: float, groups: Sequence[Sequence[Chang
     y = 0.0
     for group in groups:
         rule(page, MARGIN, right, top + y + 0.06)
-        page.text(MARGIN, top + y + 0.2, fitted(_title(group), 8.5, left - MARGIN - 0.1, "bold"), fontsize=8.5, weight="bold")
+        page.text(MARGIN, top + y + 0.2, fitted(_title(group), 8.5, left - MARGIN - 0.1, "bold"), fontsize=8.5,
+                  weight="bold")
         y += _GROUP
         for one in group:
             _row(page, axes, one, (left, top, right), y + _ROW / 2, edge)

@@ -27,8 +27,8 @@ _LIGHT = 0.18
 def draw(record: Record, group: Group, _batch: Optional[int]) -> tuple[Page, str, str]:
     """The figure, its title and its description in words."""
     title = f"{device_name(group)}: how many times as fast as the baseline, stage by size"
-    heading = Heading(title, [f"{group.kind}, the record's x_baseline: layer time of stage 1 over the stage's, medians; "
-                              "columns are batches", provenance(record, group)], record.warnings, WIDTH)
+    heading = Heading(title, [f"{group.kind}, the record's x_baseline: layer time of stage 1 over the stage's, medians;"
+                              " columns are batches", provenance(record, group)], record.warnings, WIDTH)
     ratios = [row.x_baseline for ladder in group.ladders for row in ladder.rows if row.x_baseline]
     low, high = min([1.0, *ratios]), max([1.0, *ratios])
     norm = LogNorm(low, high if high > low else low * 10)

@@ -34,7 +34,8 @@ def draw(_record: object, comparison: Comparison, _batch: Optional[int]) -> tupl
         page.text(MARGIN, top + 0.16, device, fontsize=10, weight="bold", color=MUTED)
         grid.draw(page, top + _SIGN)
         top += _SIGN + grid.height
-    words = [f"{verdict}: " + ", ".join(one.id for one in comparison.with_verdict(verdict)) + "." for verdict in present]
+    words = [f"{verdict}: " + ", ".join(one.id for one in comparison.with_verdict(verdict)) + "."
+             for verdict in present]
     return page, title, " ".join(words)
 
 

@@ -20,13 +20,13 @@ from convladder_report.figures import figure
 _EXIT = {0: "pass", 1: "regressed", 2: "inconclusive", 3: "not a whole comparison"}
 _MOST_NAMED = 5
 _MOST_COUNTERS = 8
-
-
 SOURCE = "convladder compare --format json"
+"""What the report calls the document that its places are in."""
 
 
 def compared(program: Path, base: Path, now: Path, root: Node) -> Comparison:
-    """`root` is the document of `now`. What the program says of the two. Raises RecordError with the program's own line where it refuses them."""
+    """What the program says of the two; `root` is the document of `now`. Raises RecordError, with the program's own
+    line where it refuses them."""
     command = [str(program), "compare", "--format", "json", "--", str(base), str(now)]
     try:
         done = subprocess.run(command, capture_output=True, check=False)

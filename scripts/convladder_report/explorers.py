@@ -19,7 +19,8 @@ from convladder_report.document import Explorer
 _SHAPES = {"o": "circle", "s": "square", "^": "triangle-up", "D": "diamond", "v": "triangle-down", "P": "cross",
            "X": "M-1,-1L1,1M1,-1L-1,1", "p": "M0,-1L.95,-.31L.59,.81L-.59,.81L-.95,-.31Z", "<": "triangle-left",
            ">": "triangle-right", "h": "M0,-1L.87,-.5L.87,.5L0,1L-.87,.5L-.87,-.5Z",
-           "*": "M0,-1L.24,-.31L1,-.31L.38,.12L.62,.81L0,.38L-.62,.81L-.38,.12L-1,-.31L-.24,-.31Z", "x": "M-1,-1L1,1M1,-1L-1,1", "+": "M-1,0L1,0M0,-1L0,1", "1": "M0,0L0,1M0,0L-1,-1M0,0L1,-1",
+           "*": "M0,-1L.24,-.31L1,-.31L.38,.12L.62,.81L0,.38L-.62,.81L-.38,.12L-1,-.31L-.24,-.31Z",
+           "x": "M-1,-1L1,1M1,-1L-1,1", "+": "M-1,0L1,0M0,-1L0,1", "1": "M0,0L0,1M0,0L-1,-1M0,0L1,-1",
            "2": "M0,0L0,-1M0,0L-1,1M0,0L1,1"}
 """Vega's symbols for matplotlib's markers."""
 _TIME = ("datum.value >= 1e9 ? format(datum.value / 1e9, '~g') + ' s' : datum.value >= 1e6 ? format(datum.value / 1e6,"
@@ -137,7 +138,8 @@ def of_passes(group: NetworkGroup, source: str, name: str) -> Iterator[Explorer]
         ("part", "part"), ("share", "share"), ("text", "time, measured"), ("batch", "batch"),
         ("choice", "convolutions"), ("path", "path"))]
     yield Explorer(name, title, _spec(
-        title, values, height=300, params=[_choice("choice", "Convolutions ", _all(values, "choice"))], transform=[{"filter": "datum.choice === choice"}],
+        title, values, height=300, params=[_choice("choice", "Convolutions ", _all(values, "choice"))],
+        transform=[{"filter": "datum.choice === choice"}],
         mark={"type": "bar", "stroke": "#1b1f24", "strokeWidth": 0.5}, encoding={
             "x": {"field": "batch", "type": "ordinal", "title": "batch"},
             "y": {"field": "ns", "type": "quantitative", "stack": "normalize", "title": "share of the pass",

@@ -31,7 +31,8 @@ from convladder_report import build, html, markdown  # noqa: E402
 
 MARKUP = "<script>hostile()</script>\"'&<img src=x onerror=hostile()>{{7*7}}</title>]]>-->"
 VALUES: tuple[Any, ...] = (
-    None, True, False, 0, -1, 1, 3.5, 1e308, -1e308, 5e-324, 10**400, 2**63, 2**63 - 1, -(2**63), "", "x" * 5000, MARKUP,
+    None, True, False, 0, -1, 1, 3.5, 1e308, -1e308, 5e-324, 10**400, 2**63, 2**63 - 1, -(2**63), "", "x" * 5000,
+    MARKUP,
     "\u202e\u0000\ud7ff\u2028", "NaN", "../../etc/passwd", "$.cases[0]", "-", "1e999", [], {}, [[]], {"a": None},
     [None], [1e308, 5e-324], ["<b>"], {"": {"": ""}})
 """What takes the place of a value."""

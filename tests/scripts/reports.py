@@ -1,4 +1,4 @@
-"""Calling report.py, in this process where that will do: starting Python and matplotlib takes longer than most reports."""
+"""Calling report.py, in this process where that will do: to start Python and matplotlib takes longer than a report."""
 
 from __future__ import annotations
 
