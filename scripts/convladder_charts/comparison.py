@@ -20,7 +20,6 @@ class Look:
     colour: str
     ink: str
     marker: str
-    hatch: str = ""
 
 
 LOOKS: Mapping[str, Look] = {

@@ -20,6 +20,8 @@ _NAME_SIZE = 8.5
 _CELL_SIZE = 8.0
 _LONGEST_NAME = 2.6
 _NARROWEST = 0.56
+KEPT = "kept"
+"""Names what has its colours on a dark ground as well: a text on a colour of its own."""
 
 
 @dataclass(frozen=True)
@@ -29,7 +31,6 @@ class Cell:
     text: str
     fill: str = "white"
     ink: str = MUTED
-    hatch: str = ""
 
 
 @dataclass(frozen=True)
@@ -103,10 +104,10 @@ class Grid:
             for column, cell in enumerate(cells):
                 if cell is None:
                     continue
-                axes.add_patch(Rectangle((column, row), 1, 1, facecolor=cell.fill, edgecolor="white", linewidth=1.2,
-                                         hatch=cell.hatch))
+                axes.add_patch(Rectangle((column + 0.015, row + 0.03), 0.97, 0.94, facecolor=cell.fill, linewidth=0,
+                                         gid=KEPT))
                 page.text(left + (column + 0.5) * self.cell, top + _HEAD + (row + 0.5) * _ROW, cell.text,
-                          fontsize=_CELL_SIZE, color=cell.ink, ha="center")
+                          fontsize=_CELL_SIZE, color=cell.ink, ha="center", gid=KEPT)
 
 
 def legend(page: Page, top: float, entries: Sequence[tuple[Cell, str]]) -> None:
@@ -118,7 +119,7 @@ def legend(page: Page, top: float, entries: Sequence[tuple[Cell, str]]) -> None:
         axes.set_xlim(0, 1)
         axes.set_ylim(0, 1)
         axes.axis("off")
-        axes.add_patch(Rectangle((0, 0), 1, 1, facecolor=cell.fill, edgecolor=MUTED, linewidth=0.5, hatch=cell.hatch))
-        page.text(left + box / 2, top, cell.text, fontsize=_CELL_SIZE, color=cell.ink, ha="center")
+        axes.add_patch(Rectangle((0, 0), 1, 1, facecolor=cell.fill, edgecolor=MUTED, linewidth=0.5, gid=KEPT))
+        page.text(left + box / 2, top, cell.text, fontsize=_CELL_SIZE, color=cell.ink, ha="center", gid=KEPT)
         page.text(left + box + 0.07, top, words, fontsize=8, color=INK)
         left += box + 0.25 + text_inches(words, 8)

@@ -8,7 +8,7 @@ from typing import Optional
 import matplotlib
 from matplotlib.colors import LogNorm, to_hex
 
-from convladder_charts.grid import Block, Cell, Grid
+from convladder_charts.grid import KEPT, Block, Cell, Grid
 from convladder_charts.page import MARGIN, Heading, Page, device_name, provenance
 from convladder_charts.record import Group, Ladder, Record, Row
 from convladder_charts.stage import Stage
@@ -70,7 +70,7 @@ def _legend(page: Page, top: float, norm: LogNorm) -> None:
     steps = 64
     for index in range(steps):
         colour = matplotlib.colormaps[_COLOURS]((index + 0.5) / steps)
-        axes.axvspan(index / steps, (index + 1) / steps, color=colour, linewidth=0.4)
+        axes.axvspan(index / steps, (index + 1) / steps, color=colour, linewidth=0.4, gid=KEPT)
     axes.set_xlim(0, 1)
     axes.set_yticks([])
     ticks = log_ticks(norm.vmin, norm.vmax)

@@ -59,5 +59,5 @@ def _cell(change: Optional[Change]) -> Optional[Cell]:
     text = change.look.sign
     if change.bounds is not None:
         text += f" {percent(change.bounds.estimate).replace(' %', '')}"
-    return Cell(text, change.look.colour, change.look.ink, change.look.hatch)
+    return Cell(text, change.look.colour, change.look.ink)
 

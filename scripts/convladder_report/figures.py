@@ -7,6 +7,7 @@ import xml.etree.ElementTree as ElementTree
 from typing import Any, Callable, Optional, Sequence
 
 from convladder_charts import style
+from convladder_charts.grid import KEPT
 from convladder_charts.page import Page, svg
 from convladder_charts.stage import printable
 from convladder_charts.table_text import Table
@@ -88,6 +89,8 @@ def _rename(element: ElementTree.Element, names: dict[str, int], prefix: str) ->
                 element.set(key, new(value))
             else:
                 del element.attrib[key]
+            if value == KEPT:
+                element.set("class", KEPT)
         elif key == _HREF:
             del element.attrib[key]
             element.set("href", "#" + new(value[1:]))
