@@ -22,6 +22,7 @@
 #include "harness/option_checks.hpp"
 #include "harness/profile_command.hpp"
 #include "harness/published_command.hpp"
+#include "harness/report_command.hpp"
 #include "harness/run_command.hpp"
 #include "harness/shape_argument.hpp"
 #include "harness/simulate_command.hpp"
@@ -55,6 +56,7 @@ constexpr const char* kMainFooter = R"(examples:
   convladder train --network lenet86   trains a network on the built-in images, a minute or two
   convladder published                 figures of others for the same networks
   convladder compare BASE.json NEW.json    did it get slower? two recorded runs, case by case
+  convladder report RUN.json           one HTML page of records: ladder, counters, networks, changes
 
 'convladder COMMAND --help' says more, with examples.)";
 
@@ -251,6 +253,10 @@ int parse_and_execute(int argc, char** argv) {
   CLI::App* const compare = app.add_subcommand("compare", "did it get slower? two recorded runs, case by case");
   add_compare_options(*compare, compare_arguments);
 
+  ReportArguments report_arguments;
+  CLI::App* const report = app.add_subcommand("report", "one HTML page of recorded runs and networks");
+  add_report_options(*report, report_arguments);
+
   SimulateArguments simulate_arguments;
   CLI::App* const simulate = app.add_subcommand("simulate", "run a PTX kernel on the simulated device");
   add_simulate_options(*simulate, simulate_arguments);
@@ -300,6 +306,7 @@ int parse_and_execute(int argc, char** argv) {
   if (check->parsed()) return check_command(check_arguments);
   if (baseline->parsed()) return baseline_command(baseline_arguments);
   if (compare->parsed()) return compare_command(compare_arguments);
+  if (report->parsed()) return report_command(report_arguments);
   if (network->parsed()) return network_command(network_arguments, command_line);
   if (profile->parsed()) return profile_command(profile_arguments);
   if (train->parsed()) return train_command(train_arguments);

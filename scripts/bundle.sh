@@ -11,9 +11,10 @@ usage() {
 usage: scripts/bundle.sh [--output DIR]
 
 Builds the preset `bundle` and makes DIR/convladder-bundle and DIR/convladder-bundle.tar.gz (DIR is build/ without
---output): the program, the libraries it needs except the C library's, the charts, the records' schemas and a run.sh.
+--output): the program, the libraries it needs except the C library's, charts and reports, the records' schemas and a
+run.sh.
 It runs on any x86-64 machine with AVX2 and a C library not much older than this one's (its README says which); the CUDA
-variants need an NVIDIA driver there, the charts Python 3 with matplotlib.
+variants need an NVIDIA driver there, the charts Python 3 with matplotlib, reports Jinja2 as well.
 
 exit status: 0 made, 1 not made.
 USAGE
@@ -65,9 +66,16 @@ while read -r name _ path _; do
   cp -L -- "$path" "$folder/$name"
 done < <(ldd "$program" | grep '=>')
 
-cp -- "$root/scripts/charts.py" "$root/scripts/validate_record.py" "$bundle/scripts/"
-mkdir "$bundle/scripts/convladder_charts"
+cp -- "$root/scripts/charts.py" "$root/scripts/report.py" "$root/scripts/validate_record.py" "$bundle/scripts/"
+mkdir -p "$bundle/scripts/convladder_charts" "$bundle/scripts/convladder_report/templates" "$bundle/results/published"
 cp -- "$root"/scripts/convladder_charts/*.py "$bundle/scripts/convladder_charts/"
+cp -- "$root"/scripts/convladder_report/*.py "$bundle/scripts/convladder_report/"
+cp -- "$root"/scripts/convladder_report/templates/* "$bundle/scripts/convladder_report/templates/"
+cp -- "$root"/results/published/*.json "$bundle/results/published/"
+if [[ -n ${CONVLADDER_NO_SETUP:-} ]] || "$root/scripts/report_library.sh"; then
+  library="$root/build/report-library/library.js"
+  [[ ! -f $library ]] || install -D -m 644 -- "$library" "$bundle/lib/report/library.js"
+fi
 cp -- "$root/results/run.schema.json" "$root/results/network.schema.json" "$bundle/results/"
 cp -- "$root/LICENSE" "$bundle/"
 cp -- "$root/scripts/bundle/run.sh" "$bundle/"

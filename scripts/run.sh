@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The one command: installs what is missing, builds, runs the ladder or whole networks, draws the charts and prints the
-# table.
+# The one command: installs what is missing, builds, runs the ladder or whole networks, draws the charts, prints the
+# table and writes the report.
 set -euo pipefail
 # shellcheck source=scripts/common.sh
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
@@ -11,7 +11,7 @@ usage: scripts/run.sh [options of 'convladder run']
        scripts/run.sh network [options of 'convladder network']
 
 Installs the Debian packages that are missing, builds build/release/convladder, runs the ladder on this machine and
-writes run.json, the charts and the table into results/<host>-<time>. Without options that takes a few minutes. With
+writes run.json, the charts, the table and report.html into results/<host>-<time>. Without options that takes a few minutes. With
 'network' first it runs whole networks instead, and the record is network.json.
 
 examples:
@@ -91,4 +91,6 @@ fi
 # With --benchmark_format the standard output belongs to Google Benchmark's format.
 if has_option --benchmark_format "$@"; then exec 3>&2; else exec 3>&1; fi
 /usr/bin/python3 "$root/scripts/charts.py" "$folder/$command.json" --table >&3 || { ((status)) || status=1; }
+[[ -n ${CONVLADDER_NO_SETUP:-} ]] || "$root/scripts/report_library.sh" || true  # the report is complete without it
+"$convladder" report "$folder/$command.json" >&3 || { ((status)) || status=1; }
 exit "$status"

@@ -9,8 +9,8 @@ usage() {
 usage: ./run.sh [options of 'convladder run']
        ./run.sh network [options of 'convladder network']
 
-Runs the ladder on this machine and writes run.json, the charts and the table into results/<host>-<time>; with
-'network' first it runs whole networks, and the record is network.json.
+Runs the ladder on this machine and writes run.json, the charts, the table and report.html into
+results/<host>-<time>; with 'network' first it runs whole networks, and the record is network.json.
 
 examples:
   ./run.sh                                every layer, batches 10, 100 and 1000, on the CPU and a GPU if there is one
@@ -19,7 +19,7 @@ examples:
   ./run.sh network --network alexnet      where the time of a whole network goes
   ./convladder run --help                 every option
 
-exit status: that of the program; 1 if the charts could not be drawn.
+exit status: that of the program; 1 if the charts could not be drawn or the report not written.
 USAGE
 }
 
@@ -57,6 +57,7 @@ status=0
 for python in "${PYTHON:-python3}" /usr/bin/python3; do
   if "$python" -c 'import matplotlib' >/dev/null 2>&1; then
     "$python" -B "$here/scripts/charts.py" "$folder/$command.json" --table || { ((status)) || status=1; }
+    PYTHON="$python" "$here/convladder" report "$folder/$command.json" || { ((status)) || status=1; }
     exit "$status"
   fi
 done

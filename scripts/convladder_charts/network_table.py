@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import accumulate
 from typing import Iterable, Iterator, Optional, Sequence
 
 from convladder_charts.network_instructions import chosen, images
@@ -131,10 +132,12 @@ def _profiles(group: NetworkGroup) -> Iterator[Table]:
     for name, rows in case.profile.items():
         shown = _until(rows, _SHOWN_PERCENT)
         left = len(rows) - len(shown)
+        sums = accumulate(row.percent for row in shown)
         yield Table(f"Profile of {case.stage.title} at batch {largest}, the last pass, measured: {name}",
-                     ("Time(%)", "Time", "Calls", "Avg", "Min", "Max", "Name"), tuple(
-                         (f"{row.percent:.2f}%", duration(row.total), str(row.calls), duration(row.average),
-                          duration(row.smallest), duration(row.largest), row.name) for row in shown), 0,
+                     ("Time(%)", "Sum(%)", "Time", "Calls", "Avg", "Min", "Max", "Name"), tuple(
+                         (f"{row.percent:.2f}%", f"{sum_:.2f}%", duration(row.total), str(row.calls),
+                          duration(row.average), duration(row.smallest), duration(row.largest), row.name)
+                         for row, sum_ in zip(shown, sums)), 0,
                      (f"{left} more below {_SHOWN_PERCENT:.0f}%",) if left else (),
                      f"{case.place}.profile.groups", kind="profile")
 

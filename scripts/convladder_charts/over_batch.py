@@ -287,6 +287,8 @@ def _draw_line(axes: Axes, line: Line) -> None:
               marker=mark.marker, markersize=4.8, markerfacecolor=mark.colour, markeredgecolor=mark.edge,
               zorder=2.5 if library else 3)
     if any(low is not None for low in line.low):
+        ends = [[math.nan if end is None else end for end in side] for side in (line.low, line.high)]
+        axes.fill_between(line.batches, *ends, color=mark.colour, alpha=0.18, linewidth=0, zorder=2)
         down = [0 if None in (low, value) else max(value - low, 0) for value, low in zip(line.values, line.low)]
         up = [0 if None in (high, value) else max(high - value, 0) for value, high in zip(line.values, line.high)]
         axes.errorbar(line.batches, values, yerr=[down, up], fmt="none", ecolor=mark.edge, elinewidth=1.0, capsize=2.4,

@@ -38,6 +38,10 @@ class Row:
     samples: int
     level: Optional[float]
     cache: Optional[str]
+    values: tuple[float, ...] = ()
+    """The samples in the order in which they were taken."""
+    case_place: str = ""
+    """Where its case stands in the document."""
 
     @property
     def has_time(self) -> bool:
@@ -200,7 +204,9 @@ def _row(row: Node, family: str, kind: str, stages: dict[tuple[str, str], Stage]
         optional(row.field("of"), Node.text), median, low, high, rate, layer, previous, baseline, percent,
         samples=len(time.field("samples").items()) if time else 0,
         level=interval.field("level").number() if interval and not interval.is_null() else None,
-        cache=time.value.get("cache") if time else None)
+        cache=time.value.get("cache") if time else None,
+        values=tuple(one.number() for one in time.field("samples").items()) if time else (),
+        case_place=case.place if case else "")
 
 
 def _time_of(case: Optional[Node], kind: str) -> Optional[Node]:

@@ -17,12 +17,14 @@ class _Throughput:
     """The record's GFLOP/s: the convolution's arithmetic over the median time."""
 
     axis_title = "GFLOP/s"
-    interval = "time_over_batch shows the"
+    interval = "error bars and bands, from the time's:"
     note = "libraries dashed: the ceiling"
 
     def value(self, row: Row) -> tuple[Optional[float], Optional[float], Optional[float]]:
-        """The record gives a rate for the median alone."""
-        return row.gflop_per_s, None, None
+        """The record's rate of the median; its interval is that of the time, upside down."""
+        if row.gflop_per_s is None or not row.median or not row.low or not row.high or row.low <= 0:
+            return row.gflop_per_s, None, None
+        return row.gflop_per_s, row.gflop_per_s * row.median / row.high, row.gflop_per_s * row.median / row.low
 
     def scale(self, axes: Axes, lines: Sequence[Line]) -> Callable[[float], float]:
         """Linear from 0, so that distances from the ceiling are what they look."""

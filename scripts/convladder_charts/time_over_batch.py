@@ -21,7 +21,7 @@ _GUIDE_BELOW = 0.55
 class Time:
     """Medians with their intervals."""
 
-    interval = "error bars:"
+    interval = "error bars and bands:"
     note = "libraries dashed"
 
     def __init__(self, axis_title: str) -> None:

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Iterator, Sequence, Union
+from typing import Iterator, Optional, Sequence, Union
 
 from convladder_charts import network_record
 from convladder_charts import record as run_record
-from convladder_charts.json_text import Node, is_of_networks, parse_json, read_text
+from convladder_charts.comparison import Comparison
+from convladder_charts.json_text import Node, RecordError, is_of_networks, parse_json, read_text
 from convladder_charts.network_record import NetworkRecord
 from convladder_charts.record import Record
 from convladder_charts.stage import printable
-from convladder_report import common_sections, network_sections, run_sections, summary
+from convladder_report import changes, common_sections, network_sections, run_sections, summary
 from convladder_report.document import Block, Items, Paragraph, Report, Section
 from convladder_report.published import Publication
 
@@ -49,11 +50,22 @@ def _sources(paths: Sequence[Path]) -> list[str]:
     return [printable(name, 120) for name in names]
 
 
-def report(inputs: Sequence[Input], publications: tuple[Publication, ...]) -> Report:
+def compared(inputs: Sequence[Input], base: Path, program: Path) -> Comparison:
+    """The first run of single layers against a base. Raises RecordError, also where there is no such run."""
+    now = next((one for one in inputs if isinstance(one.record, Record)), None)
+    if now is None:
+        raise RecordError(f"--base {base}: none of the records is a run of single layers, which a base is held against")
+    return changes.compared(program, base, now.root.source, now.root)
+
+
+def report(inputs: Sequence[Input], publications: tuple[Publication, ...],
+           comparison: Optional[Comparison] = None) -> Report:
     """The whole report. What others published appears as soon as one of the records is of networks."""
     ours = {name for one in inputs if isinstance(one.record, NetworkRecord)
             for name in network_sections.networks(one.record)}
-    sections: list[Section] = [_summary(inputs)]
+    sections: list[Section] = [_summary(inputs, comparison)]
+    if comparison is not None:
+        sections.append(changes.section(comparison, changes.SOURCE, "changes"))
     told: set[str] = set()
     for index, one in enumerate(inputs, 1):
         if isinstance(one.record, NetworkRecord):
@@ -68,8 +80,11 @@ def report(inputs: Sequence[Input], publications: tuple[Publication, ...]) -> Re
     return Report("convladder: " + ", ".join(one.source for one in inputs), warnings, tuple(sections))
 
 
-def _summary(inputs: Sequence[Input]) -> Section:
+def _summary(inputs: Sequence[Input], comparison: Optional[Comparison]) -> Section:
     blocks: list[Block] = []
+    if comparison is not None:
+        told = changes.sentence(comparison)
+        blocks.append(Items((told.text,), (f"{changes.SOURCE}: {told.place}",)))
     for one in inputs:
         record = one.record
         blocks.append(Paragraph(f"{one.source}, {record.date}, on {record.host}: {record.cpu}; {record.program}, "

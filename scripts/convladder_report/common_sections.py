@@ -30,7 +30,8 @@ def failed_section(root: Node, source: str, name: str) -> Section:
     if not groups:
         total = len(root.field("cases").items())
         return Section(name, "Cases without a result", (Paragraph(f"None: all {total} cases are ok."),))
-    rows = tuple((device, status, str(len(cases)), reason, _ids(cases))
+    rows = tuple((device, status, str(len(cases)), reason,
+                  ids_text([case.field("id").text() for case in cases]))
                  for (device, status, reason), cases in groups.items())
     places = tuple(places_of(case.place for case in cases) for cases in groups.values())
     return Section(name, "Cases without a result", (TableBlock(Table(
@@ -38,16 +39,20 @@ def failed_section(root: Node, source: str, name: str) -> Section:
         rows, 5, place="$.cases[…]: status, reason", row_places=places), source),))
 
 
-def _ids(cases: Sequence[Node]) -> str:
-    """Variants, layers and batches, where all of their combinations are meant; else one id after the other."""
-    parts = [case.field("id").text().split("/") for case in cases]
-    if len(cases) > 1 and all(len(one) == 4 for one in parts):
+def ids_text(ids: Sequence[str]) -> str:
+    """Variants, layers and batches, or variants and layers with their batches, where all of their combinations are
+    meant; else one id after the other."""
+    parts = [one.split("/") for one in ids]
+    if len(ids) > 1 and len(set(ids)) == len(ids) and all(len(one) == 4 for one in parts):
         each = [list(dict.fromkeys(column)) for column in zip(*parts)]
-        if len(each[1]) * len(each[2]) * len(each[3]) == len(set(map(tuple, parts))) == len(cases):
-            texts = [", ".join(printable(one) for one in names) for names in each[1:]]
-            return f"{texts[0]}; on {texts[1]}; at batch {texts[2]}"
-    shown = [printable(case.field("id").text(), 120) for case in cases[:_MOST_IDS]]
-    return ", ".join(shown) + (f" and {len(cases) - _MOST_IDS} more" if len(cases) > _MOST_IDS else "")
+        texts = [", ".join(printable(one) for one in names) for names in each]
+        if len(each[1]) * len(each[2]) * len(each[3]) == len(ids):
+            return f"{texts[1]}; on {texts[2]}; at batch {texts[3]}"
+        sizes = list(dict.fromkeys(f"{layer}/{batch}" for _, _, layer, batch in parts))
+        if len(each[1]) > 1 and len(each[1]) * len(sizes) == len(ids):
+            return f"{texts[1]}; on {', '.join(printable(size) for size in sizes)}"
+    shown = [printable(one, 120) for one in ids[:_MOST_IDS]]
+    return ", ".join(shown) + (f" and {len(ids) - _MOST_IDS} more" if len(ids) > _MOST_IDS else "")
 
 
 def places_of(places: Iterable[str]) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Optional, Union
+from typing import Any, Optional, Union
 
 from convladder_charts.table_text import Table
 
@@ -67,6 +67,18 @@ class Figure:
 
 
 @dataclass(frozen=True)
+class Explorer:
+    """A chart that answers to the pointer, for pages that may run scripts; a drawing says the same."""
+
+    name: str
+    """No other part of the report has it."""
+    title: str
+    specification: dict[str, Any]
+    """Of Vega-Lite, with its data."""
+    of: str = "explorer"
+
+
+@dataclass(frozen=True)
 class Section:
     """A heading with what stands below it."""
 
@@ -81,8 +93,14 @@ class Section:
         """The sections directly below this one."""
         return tuple(block for block in self.blocks if isinstance(block, Section))
 
+    @property
+    def has_explorers(self) -> bool:
+        """Whether it or a section below it has one."""
+        return any(isinstance(block, Explorer) for block in self.blocks) or any(
+            section.has_explorers for section in self.sections)
 
-Block = Union[Paragraph, Items, TableBlock, HeatMap, Figure, Section]
+
+Block = Union[Paragraph, Items, TableBlock, HeatMap, Figure, Explorer, Section]
 
 
 @dataclass(frozen=True)
@@ -100,3 +118,8 @@ class Report:
     title: str
     warnings: tuple[str, ...]
     sections: tuple[Section, ...]
+
+    @property
+    def has_explorers(self) -> bool:
+        """Whether any section has a chart that needs the library."""
+        return any(section.has_explorers for section in self.sections)

@@ -7,6 +7,7 @@ import xml.etree.ElementTree as ElementTree
 from typing import Any, Callable, Optional, Sequence
 
 from convladder_charts import style
+from convladder_charts.grid import KEPT
 from convladder_charts.page import Page, svg
 from convladder_charts.stage import printable
 from convladder_charts.table_text import Table
@@ -19,6 +20,8 @@ _HREF = "{http://www.w3.org/1999/xlink}href"
 _REFERENCE = re.compile(r"url\(#([^)]+)\)")
 _LONG_NUMBER = re.compile(r"-?\d+\.\d{3,}")
 _AROUND_COMMAND = re.compile(r"\s*([A-Za-z])\s*")
+_FONT = re.compile(r"font:(italic )?(\d+ )?([\d.]+px) [^;]*")
+_FONTS = "'DejaVu Sans',Verdana,Helvetica,Arial,sans-serif"
 _COORDINATES = ("d", "x", "y", "transform")
 _TEXTS = {f"{_SVG}{name}" for name in ("text", "tspan", "title", "desc")}
 _REFERRING = ("aria-labelledby",)
@@ -49,7 +52,8 @@ def inlined(text: str, prefix: str) -> str:
         if element.tag not in _TEXTS:
             element.text = None
         element.tail = None
-    root.set("style", "stroke-linejoin:round;stroke-linecap:butt")
+    _unwrap(root)
+    root.set("style", f"stroke-linejoin:round;stroke-linecap:butt;font-family:{_FONTS}")
     for attribute in ("width", "height", "version"):
         root.attrib.pop(attribute, None)
     return ElementTree.tostring(root, encoding="unicode", short_empty_elements=True)
@@ -85,6 +89,8 @@ def _rename(element: ElementTree.Element, names: dict[str, int], prefix: str) ->
                 element.set(key, new(value))
             else:
                 del element.attrib[key]
+            if value == KEPT:
+                element.set("class", KEPT)
         elif key == _HREF:
             del element.attrib[key]
             element.set("href", "#" + new(value[1:]))
@@ -103,7 +109,26 @@ def _shorten(element: ElementTree.Element) -> None:
     if "d" in attributes:
         attributes["d"] = _AROUND_COMMAND.sub(r"\1", attributes["d"]).strip()
     if "style" in attributes:
-        attributes["style"] = attributes["style"].replace("; ", ";").replace(": ", ":")
+        attributes["style"] = _FONT.sub(_font, attributes["style"].replace("; ", ";").replace(": ", ":"))
+
+
+def _font(match: "re.Match[str]") -> str:
+    """Without the family, which all texts of a drawing have from its root."""
+    italic, weight, size = match.groups()
+    return ";".join(["font-style:italic"] * bool(italic) + [f"font-weight:{weight}".strip()] * bool(weight)
+                    + [f"font-size:{size}"])
+
+
+def _unwrap(parent: ElementTree.Element) -> None:
+    """Groups that say nothing of what is in them, and definitions of nothing, are left out."""
+    children = []
+    for child in parent:
+        _unwrap(child)
+        if child.tag == f"{_SVG}g" and not child.attrib:
+            children += list(child)
+        elif child.tag != f"{_SVG}defs" or len(child):
+            children.append(child)
+    parent[:] = children
 
 
 def _rounded(match: "re.Match[str]") -> str:

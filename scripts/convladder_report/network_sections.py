@@ -11,6 +11,7 @@ from convladder_charts.network_record import NetworkGroup, NetworkRecord
 from convladder_charts.stage import optional, printable
 from convladder_charts.table_text import Table
 from convladder_charts.units import significant
+from convladder_report import explorers
 from convladder_report.common_sections import places_of
 from convladder_report.document import Block, Paragraph, Section, TableBlock
 from convladder_report.figures import figure
@@ -48,6 +49,8 @@ def _blocks(record: NetworkRecord, root: Node, group: NetworkGroup, theirs: list
         tables = [table for table in ours if table.kind == kind]
         figures = charts.of_kind(kind, tables)
         blocks: list[Block] = [*figures] or [TableBlock(table, source) for table in tables]
+        if kind == "sweep":
+            blocks += explorers.of_passes(group, source, f"{name}-explorer")
         for publication in theirs:
             blocks += publication.blocks(kind)
         if blocks:

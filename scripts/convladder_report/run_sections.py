@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Callable, Iterator, Optional
 
-from convladder_charts import counters, ladder, table, throughput_over_batch, time_over_batch
+from convladder_charts import (counters, ladder, run_order, speedup_map, table, throughput_over_batch,
+                               time_over_batch)
 from convladder_charts.counted import CountedGroup, CountedLadder, figures
 from convladder_charts.counted_text import notes
 from convladder_charts.page import device_name
@@ -12,6 +13,7 @@ from convladder_charts.record import Group, Ladder, Record, Row
 from convladder_charts.stage import Stage
 from convladder_charts.table_text import Table
 from convladder_charts.units import NONE, duration, ratio, significant
+from convladder_report import explorers
 from convladder_report.common_sections import places_of
 from convladder_report.document import Block, HeatMap, Items, Paragraph, Section, TableBlock
 from convladder_report.figures import figure
@@ -36,17 +38,42 @@ def _timed(record: Record, group: Group, source: str, name: str) -> Iterator[Blo
     yield Paragraph(f"{group.hardware}. {table.legend(record)}")
     yield Section(f"{name}-ladder", "The ladder", (
         figure(ladder.draw, record, group, f"{name}-ladder-figure", source, place,
-               [table.ladder_table(group, one) for one in group.ladders]),))
+               [table.ladder_table(group, one) for one in group.ladders]),
+        *explorers.of_ladders(group, source, f"{name}-ladder-explorer")))
     yield Section(f"{name}-time", "Time over batch", (
         figure(time_over_batch.draw, record, group, f"{name}-time-figure", source, place,
-               [_over_batch(group, layer, "time", _time) for layer in group.layers]),))
+               [_over_batch(group, layer, "time", _time) for layer in group.layers]),
+        *explorers.of_times(group, source, f"{name}-time-explorer")))
     yield Section(f"{name}-throughput", "Throughput over batch", (
         figure(throughput_over_batch.draw, record, group, f"{name}-throughput-figure", source, place,
                [_over_batch(group, layer, "GFLOP/s", _rate) for layer in group.layers]),))
-    yield Section(f"{name}-heat", "Stage × batch", (
+    yield Section(f"{name}-heat", "Stage × size", (
+        figure(speedup_map.draw, record, group, f"{name}-heat-figure", source, place,
+               [_over_batch(group, layer, "× baseline", _speedup) for layer in group.layers]),
         Paragraph("How many times slower than the fastest of its column a stage is, by layer times: the darker, the "
                   "slower. 1.00× is the fastest."),
         *(_heat_map(group, layer, source) for layer in group.layers)))
+    if any(run_order.sampled(one) for one in ladder.chosen_ladders(group, None)):
+        yield Section(f"{name}-samples", "Samples in run order", (
+            Paragraph("The stages of a layer and batch take their samples in turns, so what slows the machine for a "
+                      "while shows in all strips at the same place."),
+            figure(run_order.draw, record, group, f"{name}-samples-figure", source,
+                   places_of(row.case_place for one in ladder.chosen_ladders(group, None)
+                             for row, _ in run_order.sampled(one)) + ".time.samples",
+                   [_samples(group, one) for one in ladder.chosen_ladders(group, None) if run_order.sampled(one)])))
+
+
+def _samples(group: Group, one: Ladder) -> Table:
+    rows = run_order.sampled(one)
+    return Table(f"Samples, {group.kind}: {group.device} · {one.layer_name} · batch {one.batch}; spread: least and "
+                 "largest over the median; drift: last third over first", ("stage", "samples", "spread (%)",
+                                                                           "drift (%)"),
+                 tuple((row.stage.label, *spread.cells()) for row, spread in rows), 1,
+                 place="$.cases[…].time.samples", row_places=tuple(
+                     f"{row.case_place}.time.samples" for row, _ in rows))
+
+
+_MEMBERS = {"time": "median_ns", "GFLOP/s": "gflop_per_s", "× baseline": "x_baseline"}
 
 
 def _over_batch(group: Group, layer: str, what: str, text: Callable[[Optional[Row]], str]) -> Table:
@@ -55,7 +82,7 @@ def _over_batch(group: Group, layer: str, what: str, text: Callable[[Optional[Ro
     columns = ("stage", *(f"batch {one.batch}" for one in ladders))
     rows = tuple((stage.label, *(text(_row(one, stage)) for one in ladders))
                  for stage in _stages(ladders))
-    member = "median_ns" if what == "time" else "gflop_per_s"
+    member = _MEMBERS[what]
     return Table(f"{what}, {group.kind}: {group.device} · {layer}", columns, rows, 1,
                  place=places_of(one.place for one in ladders) + f": rows[…].{member}")
 
@@ -78,6 +105,10 @@ def _time(row: Optional[Row]) -> str:
 
 def _rate(row: Optional[Row]) -> str:
     return NONE if row is None or row.gflop_per_s is None else significant(row.gflop_per_s)
+
+
+def _speedup(row: Optional[Row]) -> str:
+    return NONE if row is None else ratio(row.x_baseline)
 
 
 def _layer_time(row: Optional[Row]) -> Optional[float]:

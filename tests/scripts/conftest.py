@@ -229,3 +229,17 @@ def written(tmp_path: Path) -> Callable[[Any], Path]:
         path.write_text(document if isinstance(document, str) else json.dumps(document), encoding="utf-8")
         return path
     return write
+
+
+@pytest.fixture(scope="session")
+def reported(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a run, networks, and the report of both as a page and as Markdown; made once, only to be read."""
+    from reports import ladders, networks, report
+
+    path = tmp_path_factory.mktemp("reported")
+    (path / "run.json").write_text(json.dumps(ladders()), encoding="utf-8")
+    (path / "network.json").write_text(json.dumps(networks()), encoding="utf-8")
+    done = report(path / "run.json", path / "network.json", "--markdown", path / "markdown")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert Path(done.stdout.splitlines()[0]) == path / "report.html"
+    return path

@@ -18,6 +18,8 @@ NETWORKS = {
     "lenet72": [("conv1", "convolution", 5.1e6), ("activation1", "tanh", 5e4), ("pool1", "max_pool", 5e4),
                 ("conv2", "convolution", 20.6e6), ("fc1", "fully_connected", 5.6e6), ("activation2", "tanh", 160),
                 ("fc2", "fully_connected", 3.2e3), ("softmax", "softmax", 10)],
+    "lenet28": [("conv1", "convolution", 1.44e6), ("fc1", "fully_connected", 1.8e6), ("softmax", "softmax", 10)],
+    "lenet64": [("conv1", "convolution", 2.1e6), ("conv2", "convolution", 9.4e6), ("softmax", "softmax", 10)],
     "alexnet": [*((f"conv{index}", "convolution", flop) for index, flop in enumerate(
         [211e6, 896e6, 299e6, 449e6, 299e6], 1)), ("pool1", "max_pool", 3e5), ("conv1 bias", "bias", 3e5),
         ("activation1", "relu", 3e5), ("fc1", "fully_connected", 75e6), ("fc2", "fully_connected", 34e6)],

@@ -213,7 +213,7 @@ def test_the_tables_have_accuracy_profile_and_failures(drawn: Path) -> None:
     shown = (drawn / "table.txt").read_text(encoding="utf-8")
     assert re.search(r"1000 +3 stages +0\.7700 +\[0\.7429, 0\.7950\] +770 of 1000", shown)
     assert "Profile of oneDNN at batch 1000, the last pass, measured: layers" in shown
-    assert re.search(r"Time\(%\) +Time +Calls +Avg +Min +Max +Name", shown)
+    assert re.search(r"Time\(%\) +Sum\(%\) +Time +Calls +Avg +Min +Max +Name", shown)
     assert re.search(r"100 +tile +crashed: ended by signal 11", shown)
     assert "Warp instructions, counted, batch 8" in shown
 

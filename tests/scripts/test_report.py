@@ -5,48 +5,26 @@ from __future__ import annotations
 import json
 import os
 import re
-import subprocess
 from pathlib import Path
 from typing import Any, Callable
 
 import pytest
 
-from conftest import BATCHES, CPU_STAGES, CUDA_STAGES, LAYERS, REPOSITORY, SCRIPTS, RecordMaker
+from conftest import BATCHES, CPU_STAGES, CUDA_STAGES, LAYERS, REPOSITORY, RecordMaker
 from html_page import Element, cells, parsed
 from network_records import NetworkRecordMaker
+from convladder_report.common_sections import ids_text
+from reports import ladders, report, report_process
 
 MARKUP = "<script>alert(1)</script>\"'&<img src=x onerror=alert(2)>{{ 7*7 }}]]>"
-FIGURES_OF_RUN = 4
+FIGURES_OF_RUN = 6
 FIGURES_OF_NETWORKS = 5
 
 
-def report(*arguments: object, **options: Any) -> subprocess.CompletedProcess[str]:
-    """Calls the program as a user does."""
-    return subprocess.run([str(SCRIPTS / "report.py"), *map(str, arguments)], capture_output=True, encoding="utf-8",
-                          check=False, timeout=120, **options)
-
-
-def networks() -> dict[str, Any]:
-    """Two networks that others published figures of, one of them counted as well."""
-    maker = NetworkRecordMaker().add("lenet72", [100, 1000, 10000]).add("alexnet", [1, 2, 4], accuracy=False)
-    return maker.add_counted("lenet72", 8).add_failed("lenet72", 100, "gone", "crashed", "signal 11").record()
-
-
-def ladders() -> dict[str, Any]:
-    """Times of a CPU, counters of the simulated device, and a GPU that is not there."""
-    return RecordMaker().add_cpu().add_skipped_cuda().add_counted().record()
-
-
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with both records and the report of both."""
-    path = tmp_path_factory.mktemp("reported")
-    (path / "run.json").write_text(json.dumps(ladders()), encoding="utf-8")
-    (path / "network.json").write_text(json.dumps(networks()), encoding="utf-8")
-    done = report(path / "run.json", path / "network.json", "--markdown", path / "markdown")
-    assert (done.returncode, done.stderr) == (0, "")
-    assert [Path(line) for line in done.stdout.splitlines()][0] == path / "report.html"
-    return path
+def folder(reported: Path) -> Path:
+    """The folder with both records and the report of both."""
+    return reported
 
 
 @pytest.fixture(scope="module")
@@ -177,7 +155,8 @@ def test_a_faster_stage_changes_the_summary(tmp_path: Path) -> None:
 
 
 def test_the_heat_map_has_a_text_in_every_cell(page: Element) -> None:
-    tables = _section(page, "r1-times-1-heat").all("table")
+    tables = [table for table in _section(page, "r1-times-1-heat").all("table")
+              if "slower than the fastest" in table.all("caption")[0].text]
     assert len(tables) == len(LAYERS)
     for table in tables:
         shaded = [cell for cell in table.all("td") if "level-" in (cell.attributes.get("class") or "")]
@@ -187,12 +166,53 @@ def test_the_heat_map_has_a_text_in_every_cell(page: Element) -> None:
         assert {"number level-0", "number level-6"} <= {cell.attributes["class"] for cell in shaded}
 
 
+def test_the_map_of_speedups_has_every_cell(page: Element) -> None:
+    drawing = _section(page, "r1-times-1-heat").all("svg")[0]
+    texts = [one.text for one in drawing.all("text")]
+    rows = [row for one in ladders()["ladders"] if one["device"] == "cpu" for row in one["rows"]]
+    assert len(rows) == 8 * len(LAYERS) * len(BATCHES)
+    for row in rows:
+        assert f"{row['x_baseline']:#.3g}×".replace(".×", "×") in texts
+    assert "× baseline (log scale)" in texts, "a legend"
+
+
+def test_samples_stand_in_run_order(page: Element) -> None:
+    section = _section(page, "r1-times-1-samples")
+    assert [table.all("caption")[0].text.split(" · ")[1] for table in section.all("table")] == [
+        f"{network}.{layer}" for network, layer, _ in LAYERS]
+    document = ladders()
+    for table in section.all("table"):
+        for row, path in zip(cells(table), [one.text for one in table.all("td")
+                                            if one.attributes.get("class") == "place"]):
+            case = document["cases"][int(path.split("[")[1].split("]")[0])]
+            assert row[1] == str(len(case["time"]["samples"]))
+            low = 100 * (min(case["time"]["samples"]) / case["time"]["median"] - 1)
+            assert row[2].startswith(f"{low:+.1f} … ")
+
+
 def test_cases_without_a_result_are_listed_with_reasons(page: Element) -> None:
     rows = cells(_section(page, "r1-failed").all("table")[0])
     number = str(len(LAYERS) * len(BATCHES) * 7)
     assert ["cuda", "skipped", number, "no CUDA device"] in [row[:4] for row in rows]
     rows = cells(_section(page, "r2-failed").all("table")[0])
     assert ["cpu", "crashed", "1", "signal 11", "cpu/gone/lenet72/100"] in rows
+
+
+def test_ids_are_put_together_only_where_nothing_else_is_said() -> None:
+    sizes = ["conv1/10", "conv1/100", "conv2/10"]
+    ids = [f"cpu/{variant}/{size}" for size in sizes for variant in ("a", "b")]
+    assert ids_text(ids) == "a, b; on conv1/10, conv1/100, conv2/10"
+    assert ids_text([*ids, "cpu/a/conv2/100", "cpu/b/conv2/100"]) == "a, b; on conv1, conv2; at batch 10, 100"
+    assert ids_text(ids[1:]) == ", ".join(ids[1:])
+    assert ids_text([ids[0], ids[0]]) == f"{ids[0]}, {ids[0]}"
+
+
+def test_lines_over_batch_have_bands_of_their_intervals(page: Element) -> None:
+    """One for each line: of the time as the record has it, of the rate by the same interval."""
+    for name in ("time", "throughput"):
+        drawing = _section(page, f"r1-times-1-{name}").all("svg")[0]
+        bands = [one for one in drawing.all() if "opacity:0.18" in str(one.attributes.get("style"))]
+        assert len(bands) == 8 * len(LAYERS)
 
 
 def test_the_environment_is_all_of_the_context(page: Element) -> None:
@@ -231,6 +251,34 @@ def test_every_published_table_is_there_as_it_stands(path: Path, page: Element) 
             assert any(cells(shown[caption]) == expected for caption in captions)
 
 
+@pytest.fixture(scope="module")
+def beside_ours(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Element]:
+    """Of a run of every network that others published figures of, the networks' sections by their network."""
+    path = tmp_path_factory.mktemp("full") / "network.json"
+    maker = NetworkRecordMaker()
+    for network in sorted({json.loads(one.read_text(encoding="utf-8"))["network"] for one in PUBLISHED}):
+        maker.add(network, [1, 10])
+    path.write_text(json.dumps(maker.record()), encoding="utf-8")
+    assert report(path).returncode == 0
+    sections = [one for one in parsed((path.parent / "report.html").read_text(encoding="utf-8")).all("section")
+                if re.fullmatch(r"r1-network-\d+", str(one.attributes["id"]))]
+    return {one.all("h3")[0].text.split(" on ")[0]: one for one in sections}
+
+
+@pytest.mark.parametrize("path", PUBLISHED, ids=lambda path: path.stem)
+def test_every_published_table_stands_beside_ours_in_a_full_run(path: Path, beside_ours: dict[str, Element]) -> None:
+    document = json.loads(path.read_text(encoding="utf-8"))
+    section = beside_ours[document["network"]]
+    captions = [one.text for one in section.all("caption")]
+    assert any("measured" in caption and not caption.startswith("Published") for caption in captions)
+    assert document["tables"]
+    for table in document["tables"]:
+        named = [caption for caption in captions if caption.startswith(f"Published: {document['title']} · ")
+                 and f" · {table['name']}" in caption]
+        expected = len(table["profile"]["groups"]) if "profile" in table else 1
+        assert len(named) >= expected, table["name"]
+
+
 def test_published_tables_stand_beside_ours(page: Element) -> None:
     captions = [one.text for one in _section(page, "r2-network-1-op-times").all("caption")]
     assert captions[0].startswith("Op times, measured") and any(one.startswith("Published: ") for one in captions)
@@ -244,7 +292,9 @@ def test_profiles_are_cut_at_ninety_percent(page: Element) -> None:
     for table in _section(page, "r2-network-1-profile").all("table"):
         if table.all("caption")[0].text.startswith("Profile of"):
             shares = [float(row[0].rstrip("%")) for row in cells(table)]
-            assert sum(shares) >= 90 and sum(shares[:-1]) < 90
+            sums = [float(row[1].rstrip("%")) for row in cells(table)]
+            assert sums == pytest.approx([sum(shares[:end]) for end in range(1, len(shares) + 1)], abs=0.05)
+            assert sums[-1] >= 90 and all(one < 90 for one in sums[:-1])
 
 
 def test_it_is_small_and_the_same_bytes_each_time(folder: Path, tmp_path: Path) -> None:
@@ -253,7 +303,7 @@ def test_it_is_small_and_the_same_bytes_each_time(folder: Path, tmp_path: Path) 
     for name in ("run.json", "network.json"):
         (tmp_path / name).write_bytes((folder / name).read_bytes())
     environment = os.environ | {"PYTHONHASHSEED": "5", "TZ": "Asia/Kathmandu", "LC_ALL": "C"}
-    done = report("run.json", "network.json", "--output", "there/page.html", cwd=tmp_path, env=environment)
+    done = report_process("run.json", "network.json", "--output", "there/page.html", cwd=tmp_path, env=environment)
     assert done.returncode == 0
     assert (tmp_path / "there/page.html").read_bytes() == original
 

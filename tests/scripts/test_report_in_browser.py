@@ -1,15 +1,20 @@
-"""The report in a real browser: nothing fetched, nothing complained of, nothing wider than the screen."""
+"""The report in a real browser: nothing fetched, nothing complained of, nothing wider than the screen; with and
+without the charts that need JavaScript."""
 
 from __future__ import annotations
 
-import json
+import shutil
+import subprocess
+import time
 from pathlib import Path
 from typing import Iterator
 
 import pytest
 
 from browser import CHROMIUM, Browser
-from test_report import FIGURES_OF_NETWORKS, FIGURES_OF_RUN, ladders, networks, report
+from conftest import SCRIPTS
+from reports import report
+from test_report import FIGURES_OF_NETWORKS, FIGURES_OF_RUN
 
 pytestmark = pytest.mark.skipif(not CHROMIUM.exists(), reason="no Chromium (Debian's package chromium)")
 
@@ -17,13 +22,9 @@ WIDTHS = (1280, 400)
 
 
 @pytest.fixture(scope="module")
-def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The report of a run and of networks."""
-    folder = tmp_path_factory.mktemp("page")
-    (folder / "run.json").write_text(json.dumps(ladders()), encoding="utf-8")
-    (folder / "network.json").write_text(json.dumps(networks()), encoding="utf-8")
-    assert report(folder / "run.json", folder / "network.json").returncode == 0
-    return folder / "report.html"
+def page(reported: Path) -> Path:
+    """The report of a run and of networks, without scripts."""
+    return reported / "report.html"
 
 
 @pytest.fixture(scope="module")
@@ -33,6 +34,50 @@ def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
         yield one
 
 
+@pytest.fixture(scope="module")
+def interactive(reported: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The report of the run with the chart library, which npm gets once."""
+    if not shutil.which("npm"):
+        pytest.skip("no npm: no chart library")
+    done = subprocess.run([str(SCRIPTS / "report_library.sh")], capture_output=True, encoding="utf-8", check=False)
+    if done.returncode != 0:
+        pytest.skip(done.stderr.strip())
+    path = tmp_path_factory.mktemp("interactive") / "report.html"
+    assert report(reported / "run.json", "--output", path, static=False).returncode == 0
+    assert path.stat().st_size < 2_000_000
+    return path
+
+
+def open_interactive(browser: Browser, page: Path) -> None:
+    """Waits until every chart is drawn."""
+    browser.open(page)
+    for _ in range(200):
+        if browser.evaluate("document.querySelectorAll('.explorer').length > 0 && "
+                            "document.querySelectorAll('.explorer:not([data-drawn])').length === 0"):
+            return
+        time.sleep(0.05)
+    raise AssertionError("the charts were not drawn")
+
+
+def assert_clean(browser: Browser, page: Path, width: int) -> None:
+    """Nothing said in the console, nothing fetched, no scrolling to the side."""
+    assert browser.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth") == 0
+    assert browser.evaluate("document.documentElement.clientWidth") == width
+    for event in ("Log.entryAdded", "Runtime.consoleAPICalled", "Runtime.exceptionThrown"):
+        assert browser.of(event) == []
+    assert {one["request"]["url"] for one in browser.of("Network.requestWillBeSent")} == {page.resolve().as_uri()}
+
+
+OVERLAPS = """[...document.querySelectorAll('figure svg, .explorer svg')].flatMap(svg => {
+    const boxes = [...svg.querySelectorAll('text')].filter(one => one.textContent.trim() &&
+        getComputedStyle(one).opacity > 0).map(one => [one.textContent, one.getBoundingClientRect()]);
+    return boxes.flatMap(([a, p], i) => boxes.slice(i + 1).filter(([b, q]) =>
+        Math.min(p.right, q.right) - Math.max(p.left, q.left) > 2 &&
+        Math.min(p.bottom, q.bottom) - Math.max(p.top, q.top) > 5).map(([b]) => a + ' | ' + b));
+})"""
+"""Texts of one drawing that lie on each other, some points of tolerance aside."""
+
+
 @pytest.mark.parametrize("width", WIDTHS)
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_it_fits_the_screen_and_nothing_is_complained_of(width: int, scheme: str, page: Path, browser: Browser,
@@ -40,14 +85,61 @@ def test_it_fits_the_screen_and_nothing_is_complained_of(width: int, scheme: str
     browser.media(prefers_color_scheme=scheme)
     browser.resize(width)
     browser.open(page)
-    overflow = browser.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
-    assert overflow == 0
-    assert browser.evaluate("document.documentElement.clientWidth") == width
-    for event in ("Log.entryAdded", "Runtime.consoleAPICalled", "Runtime.exceptionThrown"):
-        assert browser.of(event) == []
-    assert {one["request"]["url"] for one in browser.of("Network.requestWillBeSent")} == {page.resolve().as_uri()}
+    assert_clean(browser, page, width)
+    assert browser.evaluate(OVERLAPS) == []
     browser.screenshot(tmp_path / "page.png")
     assert (tmp_path / "page.png").read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_charts_that_answer_are_drawn_beside_the_drawings(width: int, interactive: Path, browser: Browser) -> None:
+    browser.media(prefers_color_scheme="light")
+    browser.resize(width)
+    open_interactive(browser, interactive)
+    assert_clean(browser, interactive, width)
+    assert browser.evaluate("document.querySelectorAll('.explorer svg').length") == 2
+    assert browser.evaluate("document.querySelectorAll('figure svg').length") == FIGURES_OF_RUN
+    assert browser.evaluate(OVERLAPS) == []
+    assert browser.evaluate("[...document.querySelectorAll('.explorer select')].every(one => one.labels.length == 1)")
+    assert browser.evaluate("[...document.querySelectorAll('.explorer [role=graphics-document], .explorer svg')]"
+                            ".some(one => one.getAttribute('aria-label'))")
+
+
+def test_choosing_a_layer_and_pointing_at_a_bar_shows_its_values(interactive: Path, browser: Browser) -> None:
+    browser.resize(1280)
+    open_interactive(browser, interactive)
+    chosen = browser.evaluate("""(() => {
+        const select = document.querySelector('#r1-times-1-ladder-explorer select');
+        select.value = 'lenet72.conv1, batch 100';
+        select.dispatchEvent(new Event('change', {bubbles: true}));
+        document.querySelector('#r1-times-1-ladder-explorer').scrollIntoView();
+        return select.value; })()""")
+    assert chosen == "lenet72.conv1, batch 100"
+    time.sleep(0.3)
+    box = browser.evaluate("""(() => { const box = document.querySelector(
+        '#r1-times-1-ladder-explorer .mark-rect path').getBoundingClientRect();
+        return [box.left + box.width / 2, box.top + box.height / 2]; })()""")
+    browser.call("Input.dispatchMouseEvent", type="mouseMoved", x=box[0], y=box[1])
+    for _ in range(40):
+        shown = browser.evaluate("(document.querySelector('#vg-tooltip-element.visible') || {}).innerText || ''")
+        if shown:
+            break
+        time.sleep(0.05)
+    assert "Accumulate in memory" in shown
+    assert "lenet72.conv1" in shown and "× baseline" in shown and "$.ladders[" in shown
+
+
+def test_no_name_of_a_record_becomes_markup_in_the_charts(reported: Path, interactive: Path, browser: Browser,
+                                                          tmp_path: Path) -> None:
+    text = (reported / "run.json").read_text(encoding="utf-8")
+    hostile = "</script><img src=x onerror=alert(1)>"
+    (tmp_path / "run.json").write_text(text.replace("Accumulate in memory", hostile), encoding="utf-8")
+    assert report(tmp_path / "run.json", static=False).returncode == 0
+    browser.resize(1280)
+    open_interactive(browser, tmp_path / "report.html")
+    assert_clean(browser, tmp_path / "report.html", 1280)
+    assert browser.evaluate("document.querySelectorAll('img').length") == 0
+    assert hostile[:20] in browser.evaluate("document.querySelector('.explorer svg').textContent")
 
 
 @pytest.mark.parametrize("width", WIDTHS)
@@ -62,17 +154,13 @@ def test_every_figure_is_seen_without_scripts(width: int, page: Path, browser: B
     assert all(width >= 700 and height >= 100 for width, height in sizes), "wide enough to read its texts"
 
 
-def test_labels_of_figures_do_not_lie_on_each_other(page: Path, browser: Browser) -> None:
-    """Texts of one figure, each in its own box, a point of tolerance aside."""
-    browser.resize(1280)
-    browser.open(page)
-    hits = browser.evaluate("""[...document.querySelectorAll('figure svg')].flatMap(svg => {
-        const boxes = [...svg.querySelectorAll('text')].map(one => [one.textContent, one.getBoundingClientRect()]);
-        return boxes.flatMap(([a, p], i) => boxes.slice(i + 1).filter(([b, q]) =>
-            Math.min(p.right, q.right) - Math.max(p.left, q.left) > 2 &&
-            Math.min(p.bottom, q.bottom) - Math.max(p.top, q.top) > 5).map(([b]) => a + ' | ' + b));
-    })""")
-    assert hits == []
+def test_nothing_is_missing_where_scripts_are_off(interactive: Path, browser: Browser) -> None:
+    browser.call("Emulation.setScriptExecutionDisabled", value=True)
+    browser.open(interactive)
+    browser.call("Emulation.setScriptExecutionDisabled", value=False)
+    shown = browser.evaluate("[...document.querySelectorAll('figure svg')].filter(one => one.checkVisibility()).length")
+    assert shown == FIGURES_OF_RUN
+    assert browser.evaluate("[...document.querySelectorAll('.explorer')].every(one => !one.checkVisibility())")
 
 
 def test_text_can_be_read_on_its_ground(page: Path, browser: Browser) -> None:
