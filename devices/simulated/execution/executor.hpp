@@ -18,7 +18,7 @@ struct LaunchConfiguration {
   std::uint32_t dynamic_shared_bytes = 0;
   std::vector<std::byte> parameters;            ///< laid out as Program::parameter_offsets says
   GridWindow window;                            ///< blocks that run; a count of 0 stands for all
-  const GpuModel* gpu = &gpu_models().front();  ///< block b runs on its multiprocessor b modulo their number
+  const GpuModel* gpu = &default_gpu_model();  ///< block b runs on its multiprocessor b modulo their number
   bool with_caches = true;                      ///< whether traffic below the L1 is counted
   bool collect_findings = false;                ///< otherwise the first fault ends the launch
   std::uint64_t most_operations = 0;  ///< by warps, over all blocks; beyond them the launch fails; 0: no limit
