@@ -162,14 +162,18 @@ PredictedLaunch predict_launch(const GpuFacts& gpu, const LaunchCounts& counts) 
   const End optimistic(gpu, counts, most, true);
   const End pessimistic(gpu, counts, counts.block.registers ? most : 1, false);
   predicted.waves = {optimistic.waves(), pessimistic.waves()};
+  double throughput = 0;
+  double longest = 0;
   for (std::size_t i = 0; i < kTimeTerms; ++i) {
     const auto term = static_cast<TimeTerm>(i);
     Range& range = predicted.terms[i];
     range = {optimistic.ns(term), pessimistic.ns(term)};
     range.high = std::max(range.low, range.high);
+    if (term != TimeTerm::latency) throughput = std::max(throughput, range.high);
     if (range.low > predicted.ns.low) predicted.ns.low = range.low, predicted.binding_low = term;
-    if (range.high > predicted.ns.high) predicted.ns.high = range.high, predicted.binding_high = term;
+    if (range.high > longest) longest = range.high, predicted.binding_high = term;
   }
+  predicted.ns.high = throughput + predicted.terms[static_cast<std::size_t>(TimeTerm::latency)].high;
   predicted.ns.low += gpu.launch_overhead_ns.low;
   predicted.ns.high += gpu.launch_overhead_ns.high;
   return predicted;

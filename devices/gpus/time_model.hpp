@@ -2,6 +2,8 @@
 //
 //   T = max(issue, fp32 pipe, integer pipe, load/store unit, L2, DRAM, latency) x wave tail + launch overhead
 //
+// At worst latency is hidden behind nothing: it comes on top of the largest of the others.
+//
 // Each term is what the launch needs of one resource over what the GPU has of it; `latency` is Little's law: the cycles
 // that the instructions of a warp wait, over the warps that are resident to hide them. After Hong and Kim 2009, "An
 // analytical model for a GPU architecture", and the roofline model of Williams, Waterman and Patterson 2009.

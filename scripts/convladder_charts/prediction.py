@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+from math import log
 from typing import Optional, Sequence
 
 from matplotlib.axes import Axes
 
 from convladder_charts.bars import stage_mark
+from convladder_charts.labels import thinned
 from convladder_charts.page import MARGIN, Heading, Page, panel_title, rule
 from convladder_charts.predicted import OnGpu, PredictedGroup, PredictedLadder, PredictedRow
 from convladder_charts.predicted_text import NOTE, time_text
 from convladder_charts.record import Record
 from convladder_charts.style import FAINT, INK, MUTED, fitted, mark_of, text_inches
-from convladder_charts.labels import thinned
 from convladder_charts.units import log_ticks, round_duration
 
 WIDTH = 14.0
@@ -103,12 +104,11 @@ class _Panel:
         axes.minorticks_off()
         axes.grid(True, axis="x")
         axes.spines["bottom"].set_color(FAINT)
+        axes.spines["left"].set_visible(False)
         self._ticks(axes)
         return axes
 
     def _ticks(self, axes: Axes) -> None:
-        from math import log
-
         ticks = log_ticks(self.low, self.high)
         scale = self.width * _BARS / log(self.high / self.low)
         labels = [round_duration(tick) for tick in ticks]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import log10
+from math import atan2, degrees, log10
 from typing import Optional, Sequence
 
 from matplotlib.axes import Axes
@@ -124,8 +124,6 @@ class _Layer:
         middle = 10 ** ((log10(start) + log10(bend)) / 2)
         rise = _HEIGHT / (log10(self.y[1] / self.y[0]))
         run = self.width / (log10(high / low))
-        from math import atan2, degrees
-
         if bend > start:
             axes.text(middle, middle * bandwidth * 1.25, _amount(bandwidth, "B/s"), fontsize=_LABEL, ha="center",
                       va="bottom", rotation=degrees(atan2(rise, run)), rotation_mode="anchor")
