@@ -66,7 +66,8 @@ std::vector<ExplainedChange> changes(const JsonPlace& below, const JsonPlace& ab
     const double ratio = *after / *before;
     if (std::abs(ratio - 1) >= kSmallestChange) list.push_back({told.title, ratio});
   }
-  std::ranges::stable_sort(list, std::greater<>(), [](const ExplainedChange& one) { return std::abs(std::log(one.ratio)); });
+  std::ranges::stable_sort(list, std::greater<>(),
+                           [](const ExplainedChange& one) { return std::abs(std::log(one.ratio)); });
   return list;
 }
 
@@ -98,7 +99,8 @@ ExplainedPrediction read_prediction(const JsonPlace& place) {
     prediction.limited_by.clear();
     for (const ordered_json& name : residence.list("limited_by")) {
       if (!name.is_string()) residence.fail("limited_by: expected texts");
-      prediction.limited_by += (prediction.limited_by.empty() ? "" : ", ") + printable(name.get<std::string>());
+      if (!prediction.limited_by.empty()) prediction.limited_by += ", ";
+      prediction.limited_by += printable(name.get<std::string>());
     }
   }
   return prediction;
@@ -193,15 +195,16 @@ class Explainer {
                          .measured_ns = {},
                          .measured_of = {},
                          .why_not = {}};
-    const auto any = std::ranges::find_if(
-        cases, [&variant](const JsonPlace& one) { return one.text("variant") == variant.name; });
+    const auto any =
+        std::ranges::find_if(cases, [&variant](const JsonPlace& one) { return one.text("variant") == variant.name; });
     if (any == cases.end()) return;
     if (const JsonPlace* const counted = case_of(cases, variant.name, "counters")) {
       stage.predictions = predictions(*counted);
       const JsonPlace* const below = case_of(cases, variant.builds_on, "counters");
       if (below != nullptr) stage.changes = changes(below->object("counters"), counted->object("counters"));
     } else {
-      stage.why_not = printable(any->text("status")) + (any->has("reason") ? ": " + printable(any->text("reason")) : "");
+      stage.why_not = printable(any->text("status"));
+      if (any->has("reason")) stage.why_not += fmt::format(": {}", printable(any->text("reason")));
     }
     if (const JsonPlace* const timed = case_of(cases, variant.name, "time")) {
       stage.measured_ns = time_or_none(timed->object("time"), "median");
@@ -230,13 +233,18 @@ class Explainer {
     }
     std::ranges::stable_sort(figures, {}, [](const PublishedFigure& one) { return one.what != "kernel time"; });
     for (const PublishedFigure& figure : figures) add_figure(figure, group);
+    std::ranges::stable_sort(group.published, {}, [&group](const ExplainedPublished& one) {
+      return std::ranges::find(group.stages, one.variant, &ExplainedStage::variant);
+    });
   }
 
   static void add_figure(const PublishedFigure& figure, ExplainedGroup& group) {
     const auto known = published_stage(figure);
     const double ns_of_unit = figure.unit == "s" ? 1e9 : figure.unit == "ms" ? 1e6 : 0;
     if (!known || ns_of_unit == 0 || !figure.batch) return;
-    const auto again = [&](const ExplainedPublished& one) { return one.variant == known->variant && one.gpu == known->gpu; };
+    const auto again = [&](const ExplainedPublished& one) {
+      return one.variant == known->variant && one.gpu == known->gpu;
+    };
     if (std::ranges::any_of(group.published, again)) return;  // the kernel's own time came first
     const auto stage = std::ranges::find(group.stages, known->variant, &ExplainedStage::variant);
     if (stage == group.stages.end()) return;
@@ -261,7 +269,8 @@ class Explainer {
 
 }  // namespace
 
-std::vector<ExplainedGroup> explain_run(const ordered_json& record, const std::string& file, const std::string& filter) {
+std::vector<ExplainedGroup> explain_run(const ordered_json& record, const std::string& file,
+                                        const std::string& filter) {
   const JsonPlace run(record, file);
   if (run.text("schema_version") != kRunSchemaVersion || run.has("kind")) {
     run.fail(fmt::format("expected a run of single layers of schema version \"{}\"", kRunSchemaVersion));
@@ -273,14 +282,15 @@ std::vector<ExplainedGroup> explain_run(const ordered_json& record, const std::s
   }
 }
 
+double ExplainedPublished::middle_ns() const { return std::sqrt(low_ns * high_ns); }
+
 std::vector<std::string> order_differences(const std::vector<ExplainedPublished>& published) {
   std::vector<std::string> pairs;
-  const auto middle = [](const ExplainedPublished& one) { return std::sqrt(one.low_ns * one.high_ns); };
   for (std::size_t i = 0; i < published.size(); ++i) {
     for (std::size_t k = i + 1; k < published.size(); ++k) {
       const ExplainedPublished& a = published[i];
       const ExplainedPublished& b = published[k];
-      if (a.gpu == b.gpu && (a.ns < b.ns) != (middle(a) < middle(b))) {
+      if (a.gpu == b.gpu && (a.ns < b.ns) != (a.middle_ns() < b.middle_ns())) {
         pairs.push_back(fmt::format("{} and {}", a.variant, b.variant));
       }
     }

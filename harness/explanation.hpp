@@ -16,8 +16,8 @@ struct ExplainedPrediction {
   std::optional<double> high_ns;  ///< likewise
   std::string binding_low;        ///< "load/store unit"
   std::string binding_high;
-  double occupancy = 0;           ///< of the kernel with the least
-  std::string limited_by;         ///< "registers, shared memory"
+  double occupancy = 0;    ///< of the kernel with the least
+  std::string limited_by;  ///< "registers, shared memory"
 };
 
 /// A counter that differs from that of the stage below.
@@ -28,13 +28,13 @@ struct ExplainedChange {
 
 struct ExplainedStage {
   std::string variant;
-  std::string title;                               ///< with its rung in front
-  std::string builds_on;                           ///< a variant, or empty
-  std::vector<ExplainedPrediction> predictions;    ///< empty if it was not counted
-  std::vector<ExplainedChange> changes;            ///< from the stage it builds on; the largest first
-  std::optional<double> measured_ns;               ///< on a real GPU in the same record
-  std::string measured_of;                         ///< "op" or "layer"
-  std::string why_not;                             ///< status and reason where there is nothing
+  std::string title;                             ///< with its rung in front
+  std::string builds_on;                         ///< a variant, or empty
+  std::vector<ExplainedPrediction> predictions;  ///< empty if it was not counted
+  std::vector<ExplainedChange> changes;          ///< from the stage it builds on; the largest first
+  std::optional<double> measured_ns;             ///< on a real GPU in the same record
+  std::string measured_of;                       ///< "op" or "layer"
+  std::string why_not;                           ///< status and reason where there is nothing
 };
 
 /// A figure of somebody else's for a stage, and the prediction for the GPU it was most likely measured on.
@@ -48,6 +48,9 @@ struct ExplainedPublished {
   int batch = 0;        ///< as published; other than the group's: `ns` is scaled
   double low_ns = 0;
   double high_ns = 0;
+
+  /// Geometric: only for comparing stages with each other.
+  double middle_ns() const;
 };
 
 /// The stages of one layer and batch.

@@ -14,6 +14,7 @@ std::string explanation_text(const std::vector<ExplainedGroup>& groups, const st
 std::string explanation_markdown(const std::vector<ExplainedGroup>& groups, const std::vector<std::string>& gpus);
 
 /// Everything, for all GPUs asked for.
-nlohmann::ordered_json explanation_json(const std::vector<ExplainedGroup>& groups, const std::vector<std::string>& gpus);
+nlohmann::ordered_json explanation_json(const std::vector<ExplainedGroup>& groups,
+                                        const std::vector<std::string>& gpus);
 
 }  // namespace convladder

@@ -24,7 +24,8 @@ _GAP = 0.42
 _LABEL = 7.5
 _NOTE = ("Across: fp32 operations for each byte that crosses a level, counted (below the L1 modelled). Up: operations a "
          "second, PREDICTED as a range. Lines are the GPU's peaks at its highest clock. Numbers are the stages' rungs; a "
-         "stage that moves nothing through a level is not in that panel.")
+         "stage that moves nothing through a level is not in that panel. A range that crosses a line assumes that ptxas "
+         "merges loads of shared memory, or that data is in the L2 already.")
 
 
 def draw(record: Record, group: PredictedGroup, batch: Optional[int]) -> tuple[Page, str, str]:
@@ -121,7 +122,7 @@ class _Layer:
         axes.text(high / 1.1, peak * 1.15, f"fp32 {_amount(peak, 'FLOP/s')}", fontsize=_LABEL, ha="right", va="bottom")
         # Along the slope, where it is in sight: the angle is that of the axes' own inches.
         start = max(low, self.y[0] / bandwidth)
-        middle = 10 ** ((log10(start) + log10(bend)) / 2)
+        middle = 10 ** (0.2 * log10(start) + 0.8 * log10(bend))  # stages are mostly further down
         rise = _HEIGHT / (log10(self.y[1] / self.y[0]))
         run = self.width / (log10(high / low))
         if bend > start:
