@@ -52,10 +52,11 @@ TEST(Prediction, IsNullWithoutCounters) {
 }
 
 TEST(Prediction, TakesTheResourcesOfTheGpusArchitecture) {
-  const ordered_json counted = counters({kernel_counters("convladder::conv<5, 1>", 1e9)});
-  const ordered_json reported = {resources("void convladder::other<5, 1>(float const*)", "sm_90"),
-                                 resources("void convladder::conv<5, 1>(float const*)", "sm_80"),
-                                 resources("void convladder::conv<5, 1>(float const*)", "sm_90", 2048)};
+  const ordered_json counted = counters(ordered_json::array({kernel_counters("convladder::conv<5, 1>", 1e9)}));
+  const ordered_json reported =
+      ordered_json::array({resources("void convladder::other<5, 1>(float const*)", "sm_90"),
+                           resources("void convladder::conv<5, 1>(float const*)", "sm_80"),
+                           resources("void convladder::conv<5, 1>(float const*)", "sm_90", 2048)});
   const ordered_json prediction = prediction_json(counted, reported);
   EXPECT_EQ(prediction.at("kind"), "predicted");
   EXPECT_EQ(prediction.at("gpus").size(), gpu_facts().size());
@@ -69,10 +70,12 @@ TEST(Prediction, TakesTheResourcesOfTheGpusArchitecture) {
 }
 
 TEST(Prediction, AddsTheKernelsUpAndNamesWhatBindsTheLongest) {
-  const ordered_json one = prediction_json(counters({kernel_counters("a", 1e9)}), ordered_json::array());
-  const ordered_json other = prediction_json(counters({kernel_counters("b", 3e9)}), ordered_json::array());
-  const ordered_json both =
-      prediction_json(counters({kernel_counters("a", 1e9), kernel_counters("b", 3e9)}), ordered_json::array());
+  const ordered_json one =
+      prediction_json(counters(ordered_json::array({kernel_counters("a", 1e9)})), ordered_json::array());
+  const ordered_json other =
+      prediction_json(counters(ordered_json::array({kernel_counters("b", 3e9)})), ordered_json::array());
+  const ordered_json both = prediction_json(
+      counters(ordered_json::array({kernel_counters("a", 1e9), kernel_counters("b", 3e9)})), ordered_json::array());
   for (const char* end : {"low", "high"}) {
     EXPECT_DOUBLE_EQ(of_gpu(both, "h100").at(end).get<double>(),
                      of_gpu(one, "h100").at(end).get<double>() + of_gpu(other, "h100").at(end).get<double>());
@@ -81,8 +84,9 @@ TEST(Prediction, AddsTheKernelsUpAndNamesWhatBindsTheLongest) {
 }
 
 TEST(Prediction, HasNoTimeWhereAKernelCannotBeLaunched) {
-  const ordered_json prediction = prediction_json(
-      counters({kernel_counters("a", 1e9)}), {resources("a", "sm_75", 64 * 1024), resources("a", "sm_90", 64 * 1024)});
+  const ordered_json prediction =
+      prediction_json(counters(ordered_json::array({kernel_counters("a", 1e9)})),
+                      ordered_json::array({resources("a", "sm_75", 64 * 1024), resources("a", "sm_90", 64 * 1024)}));
   const ordered_json& k80 = of_gpu(prediction, "k80");  // 48 KiB a block at most
   EXPECT_TRUE(k80.at("low").is_null());
   EXPECT_TRUE(k80.at("binding_high").is_null());
