@@ -84,9 +84,9 @@ TEST(Prediction, AddsTheKernelsUpAndNamesWhatBindsTheLongest) {
 }
 
 TEST(Prediction, HasNoTimeWhereAKernelCannotBeLaunched) {
-  const ordered_json prediction =
-      prediction_json(counters(ordered_json::array({kernel_counters("a", 1e9)})),
-                      ordered_json::array({resources("a", "sm_75", 64 * 1024), resources("a", "sm_90", 64 * 1024)}));
+  const ordered_json prediction = prediction_json(counters(ordered_json::array({kernel_counters("tile_kernel", 1e9)})),
+                                                  ordered_json::array({resources("tile_kernel", "sm_75", 64 * 1024),
+                                                                       resources("tile_kernel", "sm_90", 64 * 1024)}));
   const ordered_json& k80 = of_gpu(prediction, "k80");  // 48 KiB a block at most
   EXPECT_TRUE(k80.at("low").is_null());
   EXPECT_TRUE(k80.at("binding_high").is_null());
