@@ -21,6 +21,7 @@ namespace {
 
 using nlohmann::ordered_json;
 
+constexpr std::size_t kLongestId = 1024;  // a regular expression's matcher recurses over it
 constexpr double kSmallestChange = 0.05;  // of a counter, to be worth a word
 constexpr int kPublishedBatch = 10000;    // of most published ladders, where a batch of its own has no figure
 constexpr int kScaledFrom = 100;          // images, below which a launch does not fill a GPU and nothing scales
@@ -151,7 +152,9 @@ class Explainer {
     const std::regex wanted(filter);
     for (std::size_t i = 0; i < run.list("cases").size(); ++i) {
       const JsonPlace one = run.element("cases", i);
-      if (one.text("family") != "cuda" || !std::regex_search(one.text("id"), wanted)) continue;
+      const std::string id = one.text("id");
+      if (id.size() > kLongestId) one.fail(fmt::format("id: expected at most {} bytes", kLongestId));
+      if (one.text("family") != "cuda" || !std::regex_search(id, wanted)) continue;
       const Key key{printable(one.text("network")), printable(one.text("layer")), one.whole_number("batch")};
       if (std::ranges::find(order_, key) == order_.end()) order_.push_back(key);
       cases_[key].emplace_back(one);

@@ -37,14 +37,14 @@ TEST(TimeModel, IsOfTheLanesForArithmetic) {
   counts.fp32 = 1e12;
   counts.warp_instructions = 1e12 / 32;
   counts.thread_instructions = 1e12;
-  // 132 * 128 lanes at 1980 and 1755 MHz; four schedulers of a warp each are as wide: the first of the two is named.
-  expect_binds(counts, TimeTerm::issue, 1e12 / (132 * 128 * 1.98), TimeTerm::issue, 1e12 / (132 * 128 * 1.755));
+  // 132 * 128 lanes at 1980 and 1782 MHz; four schedulers of a warp each are as wide: the first of the two is named.
+  expect_binds(counts, TimeTerm::issue, 1e12 / (132 * 128 * 1.98), TimeTerm::issue, 1e12 / (132 * 128 * 1.782));
   // Half of the lanes idle: at worst this is so for the arithmetic.
   counts.thread_instructions = 5e11;
   counts.fp32 = 5e11;
   const PredictedLaunch idle = predict_launch(gpu(), counts);
   EXPECT_NEAR(idle.terms[std::size_t(TimeTerm::fp32_pipe)].low, 5e11 / (132 * 128 * 1.98), 1);
-  EXPECT_NEAR(idle.terms[std::size_t(TimeTerm::fp32_pipe)].high, 1e12 / (132 * 128 * 1.755), 1);
+  EXPECT_NEAR(idle.terms[std::size_t(TimeTerm::fp32_pipe)].high, 1e12 / (132 * 128 * 1.782), 1);
   // An A100 has half as many lanes as it can issue to.
   EXPECT_EQ(predict_launch(gpu("a100"), counts).binding_low, TimeTerm::fp32_pipe);
 }
@@ -57,7 +57,7 @@ TEST(TimeModel, IsOfIntegersOnlyAtWorst) {
   const PredictedLaunch predicted = predict_launch(gpu(), counts);
   EXPECT_EQ(predicted.ns.low, kLaunchLow);
   EXPECT_EQ(predicted.binding_high, TimeTerm::integer_pipe);
-  EXPECT_NEAR(predicted.ns.high - kLaunchHigh, 1e12 / (132 * 64 * 1.755), 1);  // and nothing is waited for
+  EXPECT_NEAR(predicted.ns.high - kLaunchHigh, 1e12 / (132 * 64 * 1.782), 1);  // and nothing is waited for
 }
 
 TEST(TimeModel, IsOfTheLoadStoreUnitForBankConflicts) {
@@ -66,13 +66,13 @@ TEST(TimeModel, IsOfTheLoadStoreUnitForBankConflicts) {
   counts.shared_load_wavefronts = 32e9;  // a conflict of all banks
   counts.warp_instructions = 1e9;
   counts.thread_instructions = 32e9;
-  expect_binds(counts, TimeTerm::load_store, 32e9 / (132 * 1.98), TimeTerm::load_store, 32e9 / (132 * 1.755));
+  expect_binds(counts, TimeTerm::load_store, 32e9 / (132 * 1.98), TimeTerm::load_store, 32e9 / (132 * 1.782));
   // On an A100 ptxas may have merged four loads into one.
   const PredictedLaunch a100 = predict_launch(gpu("a100"), counts);
   // 10 of its multiprocessors' blocks one after another at best, two waves of 864 at worst.
   const Range& range = a100.terms[std::size_t(TimeTerm::load_store)];
   EXPECT_NEAR(range.low, 8e9 / (108 * 1.41) * (10 * 108 / 1056.0), 1);
-  EXPECT_NEAR(range.high, 32e9 / (108 * 1.095) * (2 * 864 / 1056.0), 1);
+  EXPECT_NEAR(range.high, 32e9 / (108 * 1.269) * (2 * 864 / 1056.0), 1);
 }
 
 TEST(TimeModel, IsOfTheL2ForTrafficThatStaysThere) {
@@ -92,7 +92,7 @@ TEST(TimeModel, IsOfTheDramForTrafficThatDoesNotFit) {
   counts.modelled = LaunchCounts::Modelled{.l2_read_sectors = 4e8, .dram_bytes = 4e8 * 32};
   counts.modelled->l2_bytes = 50 * 1024.0 * 1024;
   // Little's law: 64 warps of one load each in 800 cycles keep 2.4 TB/s in flight, less than the DRAM has.
-  expect_binds(counts, TimeTerm::dram, 4e8 * 32 / 3350, TimeTerm::latency, 1e8 * 800 / (132 * 64 * 1.755));
+  expect_binds(counts, TimeTerm::dram, 4e8 * 32 / 3350, TimeTerm::latency, 1e8 * 800 / (132 * 64 * 1.782));
   EXPECT_NEAR(predict_launch(gpu(), counts).terms[std::size_t(TimeTerm::dram)].high, 4e8 * 32 / 2848, 1);
   // What fits into the L2 may be there already.
   counts.modelled->dram_bytes = 1e6;
@@ -108,7 +108,7 @@ TEST(TimeModel, IsOfLatencyForFewWarps) {
   counts.warp_instructions = 132e3;
   counts.thread_instructions = 32 * 132e3;
   counts.modelled = LaunchCounts::Modelled{};
-  expect_binds(counts, TimeTerm::latency, 1000 * 41 / 8.0 / 1.98, TimeTerm::latency, 1000 * 41 / 1.755);
+  expect_binds(counts, TimeTerm::latency, 1000 * 41 / 8.0 / 1.98, TimeTerm::latency, 1000 * 41 / 1.782);
 }
 
 TEST(TimeModel, KnowsTheTailOfTheLastWave) {
@@ -133,8 +133,8 @@ TEST(TimeModel, HidesLatencyAtBestAndNotAtWorst) {
   counts.warp_instructions = 1e9;
   counts.thread_instructions = 32e9;
   const PredictedLaunch predicted = predict_launch(gpu(), counts);
-  const double wavefronts = 1e9 / (132 * 1.755);
-  const double waited = 1e9 * 29 / 64 / (132 * 1.755);
+  const double wavefronts = 1e9 / (132 * 1.782);
+  const double waited = 1e9 * 29 / 64 / (132 * 1.782);
   EXPECT_NEAR(predicted.ns.low - kLaunchLow, 1e9 / (132 * 1.98), 1);
   EXPECT_NEAR(predicted.ns.high - kLaunchHigh, wavefronts + waited, 1);
 }
