@@ -12,6 +12,8 @@ from convladder_charts.json_text import Node
 from convladder_charts.stage import Stage, optional, printable, shape_text
 
 DEFAULT_GPU = "h100"
+_DRAWABLE = (1e-3, 1e30)
+"""What a logarithmic axis is asked to hold: no time, rate or quotient of a real run lies outside."""
 LEVELS = (("shared", "shared memory", "counted"), ("l1", "L1, global accesses", "counted"),
           ("l2", "L2", "modelled"), ("dram", "DRAM", "modelled"))
 """Name in the record, words, and where the bytes come from."""
@@ -47,7 +49,8 @@ class OnGpu:
     @property
     def has_time(self) -> bool:
         """Whether there is a range that a logarithmic axis can hold."""
-        return self.low is not None and self.high is not None and 0 < self.low <= self.high
+        return (self.low is not None and self.high is not None and self.low <= self.high
+                and _drawable(self.low) and _drawable(self.high))
 
 
 @dataclass(frozen=True)
@@ -67,7 +70,16 @@ class PredictedRow:
     def intensity(self, level: str) -> Optional[float]:
         """Operations for each byte that crosses the level; None where nothing does."""
         moved = self.level_bytes.get(level)
-        return self.flop / moved if moved and moved > 0 and self.flop > 0 else None
+        quotient = self.flop / moved if moved and moved > 0 else 0.0
+        return quotient if _drawable(quotient) else None
+
+    def rates(self, gpu: str) -> Optional[tuple[float, float]]:
+        """Operations a second on that GPU, in GFLOP/s: the pessimistic and the optimistic one."""
+        one = self.on(gpu)
+        if one is None or not one.has_time or not one.low or not one.high:
+            return None
+        rates = self.flop / one.high, self.flop / one.low
+        return rates if all(map(_drawable, rates)) else None
 
 
 @dataclass(frozen=True)
@@ -120,6 +132,10 @@ class PredictedGroup:
         return chosen
 
 
+def _drawable(value: float) -> bool:
+    return _DRAWABLE[0] <= value <= _DRAWABLE[1]
+
+
 def groups_of(cases: Iterable[Node], stages: Mapping[tuple[str, str], Stage],
               hardware: Callable[[str], str]) -> tuple[PredictedGroup, ...]:
     """The devices whose cases have predictions; `hardware` is what the record says of a device."""
@@ -167,4 +183,4 @@ def _on_gpu(node: Node) -> OnGpu:
         occupancy.field("share").number(), occupancy.field("warps").integer(), occupancy.field("blocks").integer(),
         tuple(printable(one.text()) for one in occupancy.field("limited_by").items()),
         optional(tightest.field("registers"), Node.integer), optional(tightest.field("shared_bytes"), Node.integer),
-        printable(node.field("resources_of").text()), node.field("ceilings").numbers(), node.place)
+        printable(node.field("resources_of").text()), {name: value for name, value in node.field("ceilings").numbers().items() if _drawable(value)}, node.place)

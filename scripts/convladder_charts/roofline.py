@@ -48,11 +48,6 @@ Point = tuple[PredictedRow, float, float, float]
 """Stage, operations for each byte, and the slowest and the fastest rate in GFLOP/s."""
 
 
-def _rates(row: PredictedRow, gpu: str) -> Optional[tuple[float, float]]:
-    one = row.on(gpu)
-    return (row.flop / one.high, row.flop / one.low) if one and one.has_time and row.flop > 0 else None
-
-
 class _Layer:
     """One layer at one batch: a plot for each level, all with the same axes."""
 
@@ -89,7 +84,7 @@ class _Layer:
     def _points(self, level: str) -> list[Point]:
         points = []
         for row in self.ladder.rows:
-            intensity, rates = row.intensity(level), _rates(row, self.gpu)
+            intensity, rates = row.intensity(level), row.rates(self.gpu)
             if intensity and rates:
                 points.append((row, intensity, *rates))
         return points
@@ -172,7 +167,7 @@ def _in_words(ladders: Sequence[PredictedLadder], gpu: str, title: str) -> str:
 
 
 def _row_in_words(row: PredictedRow, gpu: str) -> str:
-    rates = _rates(row, gpu)
+    rates = row.rates(gpu)
     if rates is None:
         return f"{row.stage.label}, {time_text(row.on(gpu))}"
     words = [f"{significant(rates[0])} to {significant(rates[1])} GFLOP/s"]
