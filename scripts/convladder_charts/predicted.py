@@ -183,4 +183,5 @@ def _on_gpu(node: Node) -> OnGpu:
         occupancy.field("share").number(), occupancy.field("warps").integer(), occupancy.field("blocks").integer(),
         tuple(printable(one.text()) for one in occupancy.field("limited_by").items()),
         optional(tightest.field("registers"), Node.integer), optional(tightest.field("shared_bytes"), Node.integer),
-        printable(node.field("resources_of").text()), {name: value for name, value in node.field("ceilings").numbers().items() if _drawable(value)}, node.place)
+        printable(node.field("resources_of").text()),
+        {name: value for name, value in node.field("ceilings").numbers().items() if _drawable(value)}, node.place)

@@ -8,7 +8,8 @@ from convladder_charts.predicted import OnGpu
 from convladder_charts.units import NONE, unit_for
 
 NOTE = ("PREDICTED, not measured: from the counters of the PTX, by the slowest of issue, pipes, load/store unit, L2, "
-        "DRAM and latency. A range goes from the optimistic to the pessimistic reading; what is named binds at its ends.")
+        "DRAM and latency. A range goes from the optimistic to the pessimistic reading; what is named binds at its "
+        "ends.")
 
 
 def span_text(low: Optional[float], high: Optional[float]) -> str:

@@ -59,7 +59,8 @@ class _Panel:
         names = [text_inches(row.stage.label, 8.5) for row in ladder.rows]
         self.left = MARGIN + min(max(names, default=1.0), _LONGEST_NAME) + 0.4
         self.width = (WIDTH - MARGIN - self.left + _GAP) / len(self.gpus) - _GAP
-        times = [time for row in ladder.rows for one in row.gpus if one.has_time for time in (one.low, one.high) if time]
+        times = [time for row in ladder.rows for one in row.gpus if one.has_time
+                 for time in (one.low, one.high) if time]
         self.low, self.high = (min(times) / 1.3, max(times) * 1.3) if times else (1.0, 10.0)
 
     def draw(self) -> None:
@@ -89,7 +90,8 @@ class _Panel:
     def _texts(self, one: Optional[OnGpu], left: float, middle: float) -> None:
         room = (1 - _BARS) * self.width - 0.05
         if one is None or not one.has_time:
-            self.page.text(left, middle, fitted(time_text(one), _SIZE, room), fontsize=_SIZE, color=MUTED, style="italic")
+            self.page.text(left, middle, fitted(time_text(one), _SIZE, room), fontsize=_SIZE, color=MUTED,
+                           style="italic")
             return
         self.page.text(left, middle - 0.075, fitted(time_text(one), _SIZE, room, "bold"), fontsize=_SIZE, weight="bold")
         self.page.text(left, middle + 0.085, fitted(_binding(one), 6.8, room), fontsize=6.8, color=MUTED)

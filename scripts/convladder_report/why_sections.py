@@ -25,7 +25,8 @@ def sections(record: Record, source: str, prefix: str) -> Iterator[Section]:
     """A section for each device whose counters were predicted from."""
     for index, group in enumerate(record.predicted):
         name = f"{prefix}-why-{index + 1}"
-        yield Section(name, f"Why a stage is faster: {group.device}, predicted", tuple(_why(record, group, source, name)))
+        yield Section(name, f"Why a stage is faster: {group.device}, predicted",
+                      tuple(_why(record, group, source, name)))
 
 
 def _why(record: Record, group: PredictedGroup, source: str, name: str) -> Iterator[Block]:
@@ -96,11 +97,11 @@ def _errors(record: Record, group: PredictedGroup, source: str) -> Iterator[Bloc
             if ladder is not None:
                 tables.append(_error(group, one, ladder, timed.hardware))
     if not tables:
-        yield Paragraph("This record holds no measured time of a GPU: the error of these predictions is not known from it. "
-                        "“convladder explain” holds them against published figures.")
+        yield Paragraph("This record holds no measured time of a GPU: the error of these predictions is not known from "
+                        "it. “convladder explain” holds them against published figures.")
         return
-    yield Paragraph("Predicted over measured, optimistic to pessimistic: 1 lies inside where the range held the measured "
-                    "time. Only the GPU that was measured says anything about the model.")
+    yield Paragraph("Predicted over measured, optimistic to pessimistic: 1 lies inside where the range held the "
+                    "measured time. Only the GPU that was measured says anything about the model.")
     for table in tables:
         yield TableBlock(table, source)
 
