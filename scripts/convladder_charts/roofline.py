@@ -24,8 +24,8 @@ _GAP = 0.42
 _LABEL = 7.5
 _NOTE = ("Across: fp32 operations for each byte that crosses a level, counted (below the L1 modelled). Up: operations "
          "a second, PREDICTED as a range. Lines are the GPU's peaks at its highest clock. Numbers are the stages' "
-         "rungs; a stage that moves nothing through a level is not in that panel. A range that crosses a line assumes that "
-         "ptxas merges loads of shared memory, or that data is in the L2 already.")
+         "rungs; a stage that moves nothing through a level is not in that panel. A range that crosses a line assumes "
+         "that ptxas merges loads of shared memory, or that data is in the L2 already.")
 
 
 def draw(record: Record, group: PredictedGroup, batch: Optional[int]) -> tuple[Page, str, str]:
