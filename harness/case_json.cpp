@@ -5,6 +5,7 @@
 
 #include "devices/kernel_resources.hpp"
 #include "harness/case_session.hpp"
+#include "harness/prediction.hpp"
 #include "harness/shape_json.hpp"
 #include "harness/statistics.hpp"
 
@@ -100,6 +101,7 @@ ordered_json variant_json(const VariantInfo& info) {
 ordered_json case_json(const PlannedCase& planned, const CaseOutcome& outcome, int session) {
   const VariantInfo& info = planned.variant.info;
   const ConvShape& shape = planned.work.shape;
+  const ordered_json resources = resources_json(planned);
   return {{"id", planned.id},
           {"variant", info.name},
           {"family", info.family},
@@ -117,8 +119,8 @@ ordered_json case_json(const PlannedCase& planned, const CaseOutcome& outcome, i
           {"time", outcome.times.empty() ? ordered_json() : time_json(outcome.times.front(), outcome.stopped_because)},
           {"other_times", other_times_json(outcome)},
           {"counters", outcome.counters},
-          {"resources", resources_json(planned)},
-          {"prediction", nullptr},
+          {"resources", resources},
+          {"prediction", outcome.status == "ok" ? prediction_json(outcome.counters, resources) : ordered_json()},
           {"choice", text_or_null(outcome.choice)},
           {"device_state", outcome.device_state},
           {"session", session}};

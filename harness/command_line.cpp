@@ -14,6 +14,7 @@
 #include "harness/check_command.hpp"
 #include "harness/compare_command.hpp"
 #include "harness/errors.hpp"
+#include "harness/explain_command.hpp"
 #include "harness/launches_command.hpp"
 #include "harness/list_command.hpp"
 #include "harness/nearest_name.hpp"
@@ -57,6 +58,7 @@ constexpr const char* kMainFooter = R"(examples:
   convladder published                 figures of others for the same networks
   convladder compare BASE.json NEW.json    did it get slower? two recorded runs, case by case
   convladder report RUN.json           one HTML page of records: ladder, counters, networks, changes
+  convladder explain RUN.json          why is a stage faster? counters, occupancy, predicted times on named GPUs
 
 'convladder COMMAND --help' says more, with examples.)";
 
@@ -257,6 +259,10 @@ int parse_and_execute(int argc, char** argv) {
   CLI::App* const report = app.add_subcommand("report", "one HTML page of recorded runs and networks");
   add_report_options(*report, report_arguments);
 
+  ExplainArguments explain_arguments;
+  CLI::App* const explain = app.add_subcommand("explain", "why is a stage faster? predicted times on named GPUs");
+  add_explain_options(*explain, explain_arguments);
+
   SimulateArguments simulate_arguments;
   CLI::App* const simulate = app.add_subcommand("simulate", "run a PTX kernel on the simulated device");
   add_simulate_options(*simulate, simulate_arguments);
@@ -307,6 +313,7 @@ int parse_and_execute(int argc, char** argv) {
   if (baseline->parsed()) return baseline_command(baseline_arguments);
   if (compare->parsed()) return compare_command(compare_arguments);
   if (report->parsed()) return report_command(report_arguments);
+  if (explain->parsed()) return explain_command(explain_arguments);
   if (network->parsed()) return network_command(network_arguments, command_line);
   if (profile->parsed()) return profile_command(profile_arguments);
   if (train->parsed()) return train_command(train_arguments);

@@ -16,7 +16,8 @@ from convladder_charts import network_record, network_table, table
 from convladder_charts import record as run_record
 from convladder_charts.json_text import Node, RecordError, is_of_networks, read_json
 from convladder_charts.network_record import NetworkRecord
-from convladder_charts.record import Record
+from convladder_charts.predicted import PredictedGroup
+from convladder_charts.record import Group, Record
 from convladder_charts.stage import printable
 
 BAD_INPUT = 3
@@ -32,7 +33,8 @@ examples:
 
 The first device that has times gets the plain file names (measured before predicted, cuda before cpu), every
 other one has its name in the file's: ladder-cpu.svg. A run in which a device counted instead of timing gets
-counters.svg as well. Of whole networks every network gets op_times-NETWORK.svg and pass_time-NETWORK.svg, or
+counters.svg as well, and prediction.svg and roofline.svg where times are predicted from these counters. Of whole
+networks every network gets op_times-NETWORK.svg and pass_time-NETWORK.svg, or
 instructions-NETWORK.svg where a device counted. The same record gives the same files, byte for byte.
 
 exit status: 0 drawn (also when no case has a time: the charts say so), 2 usage, 3 no readable run,
@@ -74,6 +76,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--device", type=_list, metavar="NAMES", help="only these devices, comma-separated")
     parser.add_argument("--batch", type=int, metavar="N",
                         help="of ladders and counts (default: the largest where the most stages have a figure)")
+    parser.add_argument("--gpu", metavar="NAME", help="whose roofline is drawn (default: h100)")
     parser.add_argument("--table", action="store_true", help="print the table too")
     return parser
 
@@ -98,10 +101,22 @@ def _load(options: argparse.Namespace) -> tuple[Union[Record, NetworkRecord], An
         _check_batch([batch for group in groups for batch in group.batches], options)
         return dataclasses.replace(networks, groups=groups), network_table
     record = run_record.read(root)
-    groups = _of_devices((*record.groups, *record.counted), options)
+    groups = _of_devices((*record.groups, *record.counted, *record.predicted), options)
     _check_batch([ladder.batch for group in groups for ladder in group.ladders], options)
     return dataclasses.replace(record, groups=tuple(group for group in record.groups if group in groups),
-                               counted=tuple(group for group in record.counted if group in groups)), table
+                               counted=tuple(group for group in record.counted if group in groups),
+                               predicted=tuple(_of_gpu(group, options) for group in record.predicted
+                                               if group in groups)), table
+
+
+def _of_gpu(group: PredictedGroup, options: argparse.Namespace) -> PredictedGroup:
+    """With the asked GPU as the one whose roofline is drawn."""
+    held = [name for name, _ in group.gpus]
+    if options.gpu is None:
+        return group
+    if options.gpu not in held:
+        raise RecordError(f"{options.run}: no GPU {printable(options.gpu)}; it predicts for {', '.join(held)}")
+    return dataclasses.replace(group, gpu=options.gpu)
 
 
 def _of_devices(groups: tuple[Any, ...], options: argparse.Namespace) -> tuple[Any, ...]:
@@ -123,7 +138,8 @@ def _check_batch(held: Sequence[int], options: argparse.Namespace) -> None:
 
 def _drawings(record: Union[Record, NetworkRecord], batch: Optional[int]) -> list[tuple[str, Any, Any]]:
     """File name, what draws it, and of what. No two devices, and nothing measured and predicted, share an axis."""
-    from convladder_charts import counters, ladder, network_charts, nothing, throughput_over_batch, time_over_batch
+    from convladder_charts import (counters, ladder, network_charts, nothing, prediction, roofline,
+                                   throughput_over_batch, time_over_batch)
 
     if isinstance(record, NetworkRecord):
         return network_charts.drawings(record)
@@ -131,8 +147,11 @@ def _drawings(record: Union[Record, NetworkRecord], batch: Optional[int]) -> lis
               "throughput_over_batch": throughput_over_batch.draw}
     drawings = [(f"{name}{_suffix(index, group)}", (draw if group else nothing.draw), group)
                 for index, group in enumerate(record.drawn or (None,)) for name, draw in charts.items()]
-    return drawings + [(f"counters{_suffix(index, group)}", counters.draw, group)
-                       for index, group in enumerate(record.counted) if group.chosen(batch)]
+    drawings += [(f"counters{_suffix(index, group)}", counters.draw, group)
+                 for index, group in enumerate(record.counted) if group.chosen(batch)]
+    return drawings + [(f"{name}{_suffix(index, group)}", draw, group) for index, group in enumerate(record.predicted)
+                       if group.chosen(batch) for name, draw in (("prediction", prediction.draw),
+                                                                 ("roofline", roofline.draw))]
 
 
 def _write_all(drawings: Sequence[tuple[str, Any, Any]], text: str, record: Union[Record, NetworkRecord],
@@ -158,7 +177,7 @@ def _suffix(index: int, group: Any) -> str:
     if index == 0 or group is None:
         return ""
     parts = [group.device] + [group.family] * (group.family != group.device)
-    parts += [group.kind] * (group.kind not in ("measured", "counted"))
+    parts += [group.kind] * (group.kind not in ("measured", "counted") and isinstance(group, Group))
     return "".join("-" + re.sub(r"[^a-z0-9]+", "_", part.lower()) for part in parts)
 
 

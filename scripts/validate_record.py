@@ -12,7 +12,7 @@ from typing import Any, Iterator, Optional, Sequence
 
 import jsonschema
 
-from convladder_charts import network_rules
+from convladder_charts import network_rules, prediction_rules
 from convladder_charts.network_rules import Problem
 from convladder_charts.json_text import RecordError, is_of_networks, one_line, read_json
 
@@ -145,6 +145,7 @@ def _case(case: Any, place: str, document: Any) -> Iterator[Problem]:
     if not 0 <= case["session"] < sessions:
         yield f"{place}.session", f"expected an index below {sessions}, found {case['session']}"
     yield from _status(case, place)
+    yield from prediction_rules.problems(case, place)
     for at, time in _times(case, place):
         yield from _time(time, at)
 

@@ -70,7 +70,7 @@ std::vector<DeviceFact> facts() {
     compilers += images.compiler + ' ' + images.version;
   }
   return {{"name", "simulated GPU (PTX executed on the CPU)"},
-          {"modelled GPU", std::string(gpu_models().front().title)},  // whose caches and multiprocessors
+          {"modelled GPU", default_gpu_model().title},  // whose caches and multiprocessors
           {"kernels compiled by", compilers},
           {"host threads", std::to_string(usable_cores())}};
 }

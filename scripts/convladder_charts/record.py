@@ -9,10 +9,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Optional
 
-from convladder_charts import counted
+from convladder_charts import counted, predicted
 from convladder_charts.about import About, about, fact, hardware
 from convladder_charts.counted import CountedGroup
 from convladder_charts.json_text import Node, RecordError, read_json
+from convladder_charts.predicted import PredictedGroup
 from convladder_charts.stage import Stage, optional, printable, shape_text, stages_of
 
 SCHEMA_VERSION = "1.0"
@@ -121,6 +122,7 @@ class Record(About):
 
     groups: tuple[Group, ...]
     counted: tuple[CountedGroup, ...] = ()
+    predicted: tuple[PredictedGroup, ...] = ()
 
     @property
     def drawn(self) -> tuple[Group, ...]:
@@ -150,6 +152,7 @@ def read(root: Node) -> Record:
         groups=_groups(root.field("ladders"), stages, cases, context),
         counted=counted.groups_of(cases.values(), stages, lambda device, key: fact(device, key, context),
                                   lambda device: hardware(device, context)),
+        predicted=predicted.groups_of(cases.values(), stages, lambda device: hardware(device, context)),
     )
 
 

@@ -13,7 +13,7 @@ from convladder_charts.json_text import Node, RecordError, is_of_networks, parse
 from convladder_charts.network_record import NetworkRecord
 from convladder_charts.record import Record
 from convladder_charts.stage import printable
-from convladder_report import changes, common_sections, network_sections, run_sections, summary
+from convladder_report import changes, common_sections, network_sections, run_sections, summary, why_sections
 from convladder_report.document import Block, Items, Paragraph, Report, Section
 from convladder_report.published import Publication
 
@@ -107,6 +107,7 @@ def _of_record(one: Input, publications: tuple[Publication, ...], prefix: str) -
         title = f"One convolution, stage by stage: {one.source}"
         blocks += [Paragraph(line) for line in record.skipped_lines]
         blocks += run_sections.sections(record, one.source, prefix)
+        blocks += why_sections.sections(record, one.source, prefix)
     blocks += [common_sections.failed_section(one.root, one.source, f"{prefix}-failed"),
                common_sections.environment_section(one.root, one.source, one.content, f"{prefix}-environment")]
     return Section(prefix, title, tuple(blocks))

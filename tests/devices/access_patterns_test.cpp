@@ -179,7 +179,7 @@ TEST(Caches, WhatExceedsTheL2IsWrittenBackOnTheWay) {
 }
 
 TEST(Caches, SharedMemoryTakesFromTheL1) {
-  const GpuModel& h100 = gpu_models().front();
+  const GpuModel& h100 = default_gpu_model();
   EXPECT_EQ(h100.name, "h100");
   EXPECT_EQ(l1_cache_bytes(h100, 256, 0), 256U * 1024);
   // 8 blocks of 256 threads fit; 8 x (2 + 1) KiB need the split of 32 KiB.

@@ -156,7 +156,7 @@ TEST(SimulatedSpecialRegisters, AreThoseOfTheLaneAndTheLaunch) {
     EXPECT_EQ(read("%lanemask_ge")[lane], ~below);
   }
   EXPECT_EQ(read("WARP_SZ")[0], 32U);
-  EXPECT_EQ(read("%nsmid")[0], static_cast<std::uint32_t>(gpu_models().front().multiprocessors));
+  EXPECT_EQ(read("%nsmid")[0], static_cast<std::uint32_t>(default_gpu_model().multiprocessors));
   EXPECT_EQ(read("%dynamic_smem_size")[0], 4096U);
   LaneKernel clock(
       "mov.u64 %rd6, %clock64; add.u32 %r2, %r2, 1; add.u32 %r2, %r2, 1; mov.u64 %rd7, %clock64;\n"

@@ -14,6 +14,7 @@ from typing import Any
 
 from conftest import SCRIPTS, RecordMaker
 from network_records import NetworkRecordMaker
+from predictions import with_predictions
 
 
 @dataclass(frozen=True)
@@ -61,4 +62,4 @@ def networks() -> dict[str, Any]:
 
 def ladders() -> dict[str, Any]:
     """Times of a CPU, counters of the simulated device, and a GPU that is not there."""
-    return RecordMaker().add_cpu().add_skipped_cuda().add_counted().record()
+    return with_predictions(RecordMaker().add_cpu().add_skipped_cuda().add_counted().record())

@@ -17,7 +17,7 @@ from convladder_report.common_sections import ids_text
 from reports import ladders, report, report_process
 
 MARKUP = "<script>alert(1)</script>\"'&<img src=x onerror=alert(2)>{{ 7*7 }}]]>"
-FIGURES_OF_RUN = 6
+FIGURES_OF_RUN = 8
 FIGURES_OF_NETWORKS = 5
 
 

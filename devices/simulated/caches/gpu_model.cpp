@@ -2,11 +2,12 @@
 
 #include <algorithm>
 
+#include "devices/gpus/gpu_facts.hpp"
+
 namespace convladder::simulated {
 namespace {
 
 constexpr std::uint64_t kKiB = 1024;
-constexpr std::uint64_t kMiB = 1024 * kKiB;
 constexpr std::uint64_t kSystemSharedBytes = kKiB;  // of every block, since compute capability 8.0
 constexpr std::uint64_t kWarpThreads = 32;
 
@@ -15,37 +16,28 @@ std::uint64_t shared_of_block(std::uint64_t shared_bytes) { return shared_bytes 
 }  // namespace
 
 const std::vector<GpuModel>& gpu_models() {
-  static const std::vector<GpuModel> models = {
-      {.name = "h100",
-       .title = "NVIDIA H100 SXM",
-       .source = "NVIDIA H100 architecture paper (2022); CUDA C++ programming guide, compute capability 9.0",
-       .multiprocessors = 132,
-       .warps_per_multiprocessor = 64,
-       .blocks_per_multiprocessor = 32,
-       .l1_bytes = 256 * kKiB,
-       .shared_splits = {0, 8 * kKiB, 16 * kKiB, 32 * kKiB, 64 * kKiB, 100 * kKiB, 132 * kKiB, 164 * kKiB, 196 * kKiB,
-                         228 * kKiB},
-       .l2_bytes = 50 * kMiB},
-      {.name = "a100",
-       .title = "NVIDIA A100 SXM",
-       .source = "NVIDIA A100 architecture paper (2020); CUDA C++ programming guide, compute capability 8.0",
-       .multiprocessors = 108,
-       .warps_per_multiprocessor = 64,
-       .blocks_per_multiprocessor = 32,
-       .l1_bytes = 192 * kKiB,
-       .shared_splits = {0, 8 * kKiB, 16 * kKiB, 32 * kKiB, 64 * kKiB, 100 * kKiB, 132 * kKiB, 164 * kKiB},
-       .l2_bytes = 40 * kMiB},
-      {.name = "v100",
-       .title = "NVIDIA V100 SXM2",
-       .source = "NVIDIA V100 architecture paper (2017); CUDA C++ programming guide, compute capability 7.0",
-       .multiprocessors = 80,
-       .warps_per_multiprocessor = 64,
-       .blocks_per_multiprocessor = 32,
-       .l1_bytes = 128 * kKiB,
-       .shared_splits = {0, 8 * kKiB, 16 * kKiB, 32 * kKiB, 64 * kKiB, 96 * kKiB},
-       .l2_bytes = 6 * kMiB},
-  };
+  static const std::vector<GpuModel> models = [] {
+    std::vector<GpuModel> list;
+    for (const GpuFacts& gpu : gpu_facts()) {
+      if (gpu.l1_caches_global_loads.low < 1) continue;  // the caches here are not such a GPU's
+      list.push_back({.name = gpu.name,
+                      .title = gpu.title,
+                      .source = gpu.paper,
+                      .multiprocessors = gpu.multiprocessors,
+                      .warps_per_multiprocessor = gpu.occupancy.warps_per_multiprocessor,
+                      .blocks_per_multiprocessor = gpu.occupancy.blocks_per_multiprocessor,
+                      .l1_bytes = gpu.l1_bytes,
+                      .shared_splits = gpu.shared_splits,
+                      .l2_bytes = gpu.l2_bytes});
+    }
+    return list;
+  }();
   return models;
+}
+
+const GpuModel& default_gpu_model() {
+  const auto found = std::ranges::find(gpu_models(), "h100", &GpuModel::name);
+  return found == gpu_models().end() ? gpu_models().front() : *found;
 }
 
 std::uint64_t resident_blocks(const GpuModel& gpu, std::uint64_t threads, std::uint64_t shared_bytes) {

@@ -2,16 +2,16 @@
 #pragma once
 
 #include <cstdint>
-#include <string_view>
+#include <string>
 #include <vector>
 
 namespace convladder::simulated {
 
 /// Sizes from the vendor's architecture papers; what they leave open is a convention of ours and said so.
 struct GpuModel {
-  std::string_view name;    ///< as typed: "h100"
-  std::string_view title;   ///< "NVIDIA H100 SXM"
-  std::string_view source;  ///< of the sizes
+  std::string name;    ///< as typed: "h100"
+  std::string title;   ///< "NVIDIA H100 SXM"
+  std::string source;  ///< of the sizes
   int multiprocessors = 0;
   int warps_per_multiprocessor = 0;          ///< resident at a time
   int blocks_per_multiprocessor = 0;         ///< resident at a time
@@ -20,8 +20,11 @@ struct GpuModel {
   std::uint64_t l2_bytes = 0;
 };
 
-/// All models there are; the first is the default.
+/// Of all GPUs of devices/gpus/ whose L1 caches loads from global memory, oldest first.
 const std::vector<GpuModel>& gpu_models();
+
+/// An H100 SXM.
+const GpuModel& default_gpu_model();
 
 /// Blocks of `threads` threads with `shared_bytes` of shared memory each that are resident on a multiprocessor at a
 /// time; at least one. Registers are not looked at.

@@ -16,13 +16,13 @@ struct LaunchConfiguration {
   Dim3 grid;
   Dim3 block;
   std::uint32_t dynamic_shared_bytes = 0;
-  std::vector<std::byte> parameters;            ///< laid out as Program::parameter_offsets says
-  GridWindow window;                            ///< blocks that run; a count of 0 stands for all
-  const GpuModel* gpu = &gpu_models().front();  ///< block b runs on its multiprocessor b modulo their number
-  bool with_caches = true;                      ///< whether traffic below the L1 is counted
-  bool collect_findings = false;                ///< otherwise the first fault ends the launch
-  std::uint64_t most_operations = 0;  ///< by warps, over all blocks; beyond them the launch fails; 0: no limit
-  int host_threads = 1;               ///< results and counters are the same for every number
+  std::vector<std::byte> parameters;           ///< laid out as Program::parameter_offsets says
+  GridWindow window;                           ///< blocks that run; a count of 0 stands for all
+  const GpuModel* gpu = &default_gpu_model();  ///< block b runs on its multiprocessor b modulo their number
+  bool with_caches = true;                     ///< whether traffic below the L1 is counted
+  bool collect_findings = false;               ///< otherwise the first fault ends the launch
+  std::uint64_t most_operations = 0;           ///< by warps, over all blocks; beyond them the launch fails; 0: no limit
+  int host_threads = 1;                        ///< results and counters are the same for every number
 };
 
 /// Makes the observers of a launch, which then runs on one host thread; `findings` is what they report to.

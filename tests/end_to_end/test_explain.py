@@ -1,0 +1,131 @@
+"""Predictions in the record of a real run, `explain`, and how they stand beside what others published."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from conftest import assert_refused, cases, record, run
+
+GPUS = ["k80", "v100", "a100", "h100", "h200"]
+K80_LADDER = ["global-memory", "local-accumulation", "block-remap", "loop-unrolling", "compile-time"]
+"""The stages of the published Kepler ladders that have a stage of ours with the same idea, slowest first."""
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run at the batch of the published ladder; the simulated device executes 8 images of it."""
+    path = tmp_path_factory.mktemp("explained") / "run"
+    done = run("run", "--device", "simulated", "--network", "lenet28", "--batch", "10000", "--output", path, "--quiet")
+    if done.returncode != 0 and "simulated" in done.stderr:
+        pytest.skip(f"no simulated device: {done.stderr.strip()}")
+    if not any(one["counters"] for one in cases(record(path)).values()):
+        pytest.skip("nothing was counted: this build has no PTX")
+    return path
+
+
+def explained(folder: Path, *arguments: object) -> Any:
+    """The explanation as data."""
+    done = run("explain", folder / "run.json", "--format", "json", *arguments)
+    assert (done.returncode, done.stderr) == (0, "")
+    return json.loads(done.stdout)
+
+
+def test_every_counted_case_is_predicted_for_every_gpu(folder: Path) -> None:
+    found = [one for one in record(folder)["cases"] if one["counters"]]
+    assert len(found) >= len(K80_LADDER)
+    for one in found:
+        assert [gpu["gpu"] for gpu in one["prediction"]["gpus"]] == GPUS
+        assert one["time"] is None and one["prediction"]["kind"] == "predicted"
+        assert one["prediction"]["roofline"]["flop"] >= one["work"]["flop"]
+
+
+def test_an_older_record_is_predicted_when_it_is_explained(folder: Path, tmp_path: Path) -> None:
+    document = record(folder)
+    for one in document["cases"]:
+        one["prediction"] = None
+    (tmp_path / "run.json").write_text(json.dumps(document), encoding="utf-8")
+    assert explained(tmp_path, "--gpu", "all") == explained(folder, "--gpu", "all")
+
+
+def test_the_order_of_the_published_kepler_ladder(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    group = explained(folder, "--gpu", "k80")["groups"][0]
+    published = {one["variant"]: one for one in group["published"] if one["gpu"] == "k80"}
+    assert list(published) == K80_LADDER
+    with capsys.disabled():
+        print("\nK80, lenet28.conv1, batch 10000: published, predicted (ms)")
+        for name, one in published.items():
+            print(f"  {name:20} {one['ns'] / 1e6:8.1f} {one['predicted_low'] / 1e6:8.1f} – "
+                  f"{one['predicted_high'] / 1e6:.1f}")
+    if not any(one["resources"] for one in record(folder)["cases"]):
+        pytest.skip("no ptxas reported registers in this build: the ranges are too wide to have an order")
+    # What holds: from the stage with a local sum on, the published times lie in the ranges, and the ranges' middles are
+    # in the published order. The first stage's published 2848 ms is longer than any reading of its counters; nobody has
+    # explained it, and nothing here is tuned to it.
+    middles = [(one["predicted_low"] * one["predicted_high"]) ** 0.5 for one in published.values()]
+    assert middles == sorted(middles, reverse=True)
+    for name in K80_LADDER[1:]:
+        assert published[name]["predicted_low"] <= published[name]["ns"] <= published[name]["predicted_high"], name
+    assert published["global-memory"]["ns"] > published["global-memory"]["predicted_high"]
+
+
+def test_the_text_fits_the_terminal_and_never_shows_a_prediction_as_measured(folder: Path) -> None:
+    done = run("explain", folder / "run.json", "--gpu", "all")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert all(len(line) <= 100 for line in done.stdout.splitlines())
+    assert done.stdout.startswith("PREDICTED") and "measured on" not in done.stdout
+    assert "NVIDIA H200 SXM" in done.stdout and "published by others" in done.stdout
+    markdown = run("explain", folder / "run.json", "--format", "markdown").stdout
+    assert "| stage | predicted |" in markdown
+
+
+def test_a_measured_gpu_stands_beside(folder: Path, tmp_path: Path) -> None:
+    document = record(folder)
+    simulated = next(one for one in document["cases"] if one["variant"] == "compile-time" and one["counters"])
+    h100 = next(one for one in simulated["prediction"]["gpus"] if one["gpu"] == "h100")
+    time = {"kind": "measured", "of": "layer", "unit": "ns", "median": 2 * h100["low"], "interval": None,
+            "samples": [2 * h100["low"]], "iterations_per_sample": 1, "stopped_because": "once"}
+    measured = simulated | {"id": simulated["id"].replace("simulated/", "cuda/"), "device": "cuda", "counters": None,
+                            "prediction": None, "time": time}
+    document["cases"].append(measured)
+    document["context"]["devices"].append({"kind": "cuda", "family": "cuda", "unavailable": None,
+                                           "facts": {"name": "NVIDIA Example"}})
+    document["context"]["devices"] = [one for one in document["context"]["devices"] if one["unavailable"] is None]
+    (tmp_path / "run.json").write_text(json.dumps(document), encoding="utf-8")
+    done = run("explain", tmp_path / "run.json")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "measured on NVIDIA Example" in " ".join(done.stdout.split())
+    assert f"0.50 – {h100['high'] / h100['low'] / 2:.2f}" in " ".join(done.stdout.split())
+
+
+@pytest.mark.parametrize("arguments, words", [
+    (["--gpu", "h10"], ["unknown --gpu 'h10'", "h100"]),
+    (["--format", "html"], ["unknown --format 'html'", "markdown"]),
+    (["--case", "nothing"], ["no case that --case matches was counted"]),
+    (["--case", "("], ["--case: expected a regular expression"]),
+])
+def test_bad_options_are_one_line(folder: Path, arguments: list[str], words: list[str]) -> None:
+    assert_refused(run("explain", folder / "run.json", *arguments), *words)
+
+
+@pytest.mark.parametrize("change, words", [
+    (lambda one: one.update(prediction={"gpus": 1}), ["cases[0]: prediction: gpus: expected a list"]),
+    (lambda one: one["prediction"]["gpus"][0].update(low=-1), ["gpus[0]: low: expected a positive number"]),
+    (lambda one: one["prediction"]["gpus"][0]["kernels"][0].pop("occupancy"), ["occupancy: expected an object"]),
+    (lambda one: one.update(prediction=None, counters={"kernels": [{}], "totals": {}, "modelled": {}}), ["counters"]),
+    (lambda one: one["counters"]["totals"].update({"smsp__inst_executed_op_barrier.sum": "x"}), []),
+])
+def test_bad_records_are_one_line(folder: Path, tmp_path: Path, change: Any, words: list[str]) -> None:
+    document = record(folder)
+    one = next(one for one in document["cases"] if one["counters"])
+    change(one)
+    document["cases"] = [one]
+    (tmp_path / "run.json").write_text(json.dumps(document), encoding="utf-8")
+    done = run("explain", tmp_path / "run.json")
+    if words:
+        assert_refused(done, "run.json" if words != ["counters"] else "counters", *words)
+    else:
+        assert done.returncode in (0, 3) and "terminate" not in done.stderr
