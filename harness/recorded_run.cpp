@@ -101,6 +101,7 @@ RecordedCase parse_case(const JsonPlace& place) {
       fmt::format("{}/{}/{}.{}/{}", one.device, one.variant, one.network, one.layer, one.batch);
   if (one.id != expected) place.fail(fmt::format("id: expected \"{}\" by its other fields", expected));
   one.library = !place.has("rung");
+  if (!one.library) one.rung = place.whole_number("rung");
   one.status = name_of(place, "status");
   one.reason = printable(place.text_or_empty("reason"));
   one.input = place.text_or_empty("input");
@@ -135,7 +136,10 @@ ordered_json parse_record_json(std::string_view text, const std::string& file) {
 }
 
 RecordedRun parse_recorded_run(std::string_view text, const std::string& file) {
-  const ordered_json json = parse_record_json(text, file);
+  return recorded_run_of(parse_record_json(text, file), file);
+}
+
+RecordedRun recorded_run_of(const ordered_json& json, const std::string& file) {
   const JsonPlace place(json, file);
   require_version(place);
   RecordedRun run;
