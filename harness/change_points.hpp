@@ -1,12 +1,13 @@
 // Where a sequence of runs changes its level, and how sure that is.
 //
-// For every split of n values into the first k and the rest the rank sum of the first k (Wilcoxon 1945) is standardised;
-// the largest over k is the statistic. That is Pettitt's test (A non-parametric approach to the change-point problem,
-// 1979) with the standardisation of Hawkins and Deng (A nonparametric change-point control chart, 2010). If nothing
-// changed, every order of the values is as likely as any other, whatever their distribution is, so the share of random
-// orders whose statistic is as large is an exact p (Phipson and Smyth, Permutation p-values should never be zero, 2010);
-// drawing stops early where p is large, which keeps it exact (Besag and Clifford, Sequential Monte Carlo p-values, 1991).
-// The parts on both sides of a change are searched in the same way (binary segmentation, Scott and Knott 1974).
+// For every split of n values into the first k and the rest the rank sum of the first k (Wilcoxon 1945) is
+// standardised; the largest over k is the statistic. That is Pettitt's test (A non-parametric approach to the
+// change-point problem, 1979) with the standardisation of Hawkins and Deng (A nonparametric change-point control chart,
+// 2010). If nothing changed, every order of the values is as likely as any other, whatever their distribution is, so
+// the share of random orders whose statistic is as large is an exact p (Phipson and Smyth, Permutation p-values should
+// never be zero, 2010); drawing stops early where p is large, which keeps it exact (Besag and Clifford, Sequential
+// Monte Carlo p-values, 1991). The parts on both sides of a change are searched in the same way (binary segmentation,
+// Scott and Knott 1974).
 #pragma once
 
 #include <cstddef>
@@ -25,9 +26,9 @@ struct ChangePoint {
   double p = 0;           ///< of the permutation test of the part in which it was found
 };
 
-/// The fewest values in which a change can be proved at level alpha: the most extreme outcome, all of one half below all
-/// of the other, has probability 2 / C(n, n/2) for a split known before, and a test cannot say less than that. At least 8.
-/// alpha between 0 and 1.
+/// The fewest values in which a change can be proved at level alpha: the most extreme outcome, all of one half below
+/// all of the other, has probability 2 / C(n, n/2) for a split known before, and a test cannot say less than that. At
+/// least 8. alpha between 0 and 1.
 int fewest_runs(double alpha);
 
 /// Ascending. A sequence without a change yields one with a probability of at most alpha: the whole is tested at alpha.

@@ -14,6 +14,7 @@
 #include "harness/check_command.hpp"
 #include "harness/compare_command.hpp"
 #include "harness/errors.hpp"
+#include "harness/history_command.hpp"
 #include "harness/launches_command.hpp"
 #include "harness/list_command.hpp"
 #include "harness/nearest_name.hpp"
@@ -57,6 +58,7 @@ constexpr const char* kMainFooter = R"(examples:
   convladder train --network lenet86   trains a network on the built-in images, a minute or two
   convladder published                 figures of others for the same networks
   convladder compare BASE.json NEW.json    did it get slower? two recorded runs, case by case
+  convladder history results           all runs below a folder: every case over time, and where it changed
 
 'convladder COMMAND --help' says more, with examples.)";
 
@@ -253,6 +255,10 @@ int parse_and_execute(int argc, char** argv) {
   CLI::App* const compare = app.add_subcommand("compare", "did it get slower? two recorded runs, case by case");
   add_compare_options(*compare, compare_arguments);
 
+  HistoryArguments history_arguments;
+  CLI::App* const history = app.add_subcommand("history", "recorded runs as trends: every case over time");
+  add_history_options(*history, history_arguments);
+
   SimulateArguments simulate_arguments;
   CLI::App* const simulate = app.add_subcommand("simulate", "run a PTX kernel on the simulated device");
   add_simulate_options(*simulate, simulate_arguments);
@@ -302,6 +308,7 @@ int parse_and_execute(int argc, char** argv) {
   if (check->parsed()) return check_command(check_arguments);
   if (baseline->parsed()) return baseline_command(baseline_arguments);
   if (compare->parsed()) return compare_command(compare_arguments);
+  if (history->parsed()) return history_command(history_arguments);
   if (network->parsed()) return network_command(network_arguments, command_line);
   if (profile->parsed()) return profile_command(profile_arguments);
   if (train->parsed()) return train_command(train_arguments);

@@ -207,8 +207,8 @@ ordered_json comparable_context(const RecordedRun& run) {
   keep_facts(kCpu);
   keep_facts(kCuda);
   keep_facts(kHosts);
-  for (const char* const pointer : {"/date", "/program/commit", "/program/dirty", "/program/ptx", "/devices",
-                                    "/libraries"}) {
+  for (const char* const pointer :
+       {"/date", "/program/commit", "/program/dirty", "/program/ptx", "/devices", "/libraries"}) {
     keep(pointer);
   }
   return kept;

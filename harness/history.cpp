@@ -132,7 +132,12 @@ HistoryPoint point_of(const Sighting& seen) {
 class HistoryMaker {
  public:
   HistoryMaker(HistoryRuns runs, const HistoryOptions& options)
-      : history_{.options = options, .from = std::move(runs), .series = {}, .series_alpha = 0, .judged = 0, .fewest = 0},
+      : history_{.options = options,
+                 .from = std::move(runs),
+                 .series = {},
+                 .series_alpha = 0,
+                 .judged = 0,
+                 .fewest = 0},
         classes_(history_.from.runs, options.merge_hosts) {}
 
   History make() {
@@ -200,8 +205,8 @@ class HistoryMaker {
       }
     }
     if (groups_.empty()) {
-      throw UserError(fmt::format("no case with a time in {} runs: nothing to make a history of",
-                                  history_.from.runs.size()));
+      throw UserError(
+          fmt::format("no case with a time in {} runs: nothing to make a history of", history_.from.runs.size()));
     }
   }
 
@@ -235,7 +240,12 @@ class HistoryMaker {
         open.emplace_back(history_.series.size() - 1, sighting);
       }
       latest = fits;
-      history_.series[open[fits].first].points.push_back(point_of(sighting));
+      HistorySeries& series = history_.series[open[fits].first];
+      if (series.anchor.empty() && sighting.anchor != nullptr) {
+        series.anchor = sighting.anchor->variant;
+        open[fits].second = sighting;  // by whose anchor the next ones are judged
+      }
+      series.points.push_back(point_of(sighting));
     }
   }
 
@@ -277,7 +287,6 @@ class HistoryMaker {
       series.split = classes_.differences(before->run, first.run, one.device);
       std::ranges::move(differences_of_cases(*before, first), std::back_inserter(series.split));
     }
-    if (first.anchor != nullptr) series.anchor = first.anchor->variant;
     history_.series.push_back(std::move(series));
   }
 
@@ -293,13 +302,15 @@ class HistoryMaker {
 
   void judge() {
     for (HistorySeries& series : history_.series) {
-      const auto ratios = std::ranges::count_if(series.points, [](const HistoryPoint& one) { return one.ratio.has_value(); });
+      const auto ratios =
+          std::ranges::count_if(series.points, [](const HistoryPoint& one) { return one.ratio.has_value(); });
       if (series.is_anchor()) {
         series.not_judged = "it is the anchor";
       } else if (ratios == 0) {
         series.not_judged = "no anchor measured beside it: the drift of the machine cannot be told from a change";
       } else if (ratios < kFewestToJudge) {
-        series.not_judged = fmt::format("{} runs, and {} are the fewest that can show a change", ratios, kFewestToJudge);
+        series.not_judged =
+            fmt::format("{} runs, and {} are the fewest that can show a change", ratios, kFewestToJudge);
       }
       history_.judged += series.not_judged.empty() ? 1 : 0;
     }

@@ -31,8 +31,8 @@ struct HistoryPoint {
   double median_ns = 0;
   std::optional<MedianInterval> interval;  ///< in ns, at 95 %; none for a single sample
   std::size_t samples = 0;
-  /// Median over the rounds of the case's sample / the anchor's, with its interval. None where the anchor has no time in
-  /// the same session of that run.
+  /// Median over the rounds of the case's sample / the anchor's, with its interval. None where the anchor has no time
+  /// in the same session of that run.
   std::optional<double> ratio;
   std::optional<MedianInterval> ratio_interval;
 };

@@ -20,7 +20,7 @@ struct HistoryRun {
 };
 
 struct HistoryRuns {
-  std::vector<HistoryRun> runs;  ///< by date, then by file
+  std::vector<HistoryRun> runs;         ///< by date, then by file
   std::vector<std::string> unreadable;  ///< one line each: file, place, what was expected
   std::vector<std::string> repeated;    ///< one line each: a copy of a run that is there already, and is left out
 };

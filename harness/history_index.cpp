@@ -91,9 +91,10 @@ void HistoryIndex::load() {
     const std::vector<std::byte> bytes = read_file_bytes(path_.string());
     std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
     if (!begins_as_index(text)) {
-      trouble_ = fmt::format("{}: not the index of a history, so it is left as it is and nothing is kept for the "
-                             "next call",
-                             path_.string());
+      trouble_ = fmt::format(
+          "{}: not the index of a history, so it is left as it is and nothing is kept for the "
+          "next call",
+          path_.string());
       return;
     }
     while (!text.empty()) {

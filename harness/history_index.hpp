@@ -1,9 +1,9 @@
 // What a history has read already, so that it need not read it again: one line of JSON for each record.
 //
-// Lines are only ever appended, each in one write under a lock, so two programs may use one index at once. A line that is
-// torn, because a program was killed or a disk was full, or that something else wrote, is no line: its record is read
-// again. A record that was changed has another size, time or inode, so its old line is passed over. Deleting the file
-// costs time and nothing else.
+// Lines are only ever appended, each in one write under a lock, so two programs may use one index at once. A line that
+// is torn, because a program was killed or a disk was full, or that something else wrote, is no line: its record is
+// read again. A record that was changed has another size, time or inode, so its old line is passed over. Deleting the
+// file costs time and nothing else.
 #pragma once
 
 #include <cstdint>
@@ -36,7 +36,7 @@ class HistoryIndex {
   /// Appends a record in short (history_files.hpp). Where that cannot be done, trouble() says why.
   void add(const FileState& state, const nlohmann::ordered_json& record);
 
-  int torn_lines() const { return torn_lines_; }             ///< that were passed over
+  int torn_lines() const { return torn_lines_; }           ///< that were passed over
   const std::string& trouble() const { return trouble_; }  ///< why the index cannot be used, one line; empty if it can
 
  private:
