@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 #include <utility>
 
@@ -46,21 +47,37 @@ std::vector<double> scales(std::size_t n) {
   return result;
 }
 
-struct Split {
-  std::size_t at = 0;
-  double statistic = 0;
-};
-
-Split best_split(std::span<const double> ranks, std::span<const double> scale) {
+/// The largest standardised rank sum over all splits.
+double split_statistic(std::span<const double> ranks, std::span<const double> scale) {
   const std::size_t n = ranks.size();
   const double mean = static_cast<double>(n + 1) / 2;
-  Split best;
+  double largest = 0;
   double sum = 0;
   for (std::size_t k = 1; k + kShortestLevel <= n; ++k) {
     sum += ranks[k - 1] - mean;
     if (k < kShortestLevel) continue;
-    const double statistic = std::fabs(sum) * scale[k];
-    if (statistic > best.statistic) best = {.at = k, .statistic = statistic};
+    largest = std::max(largest, std::fabs(sum) * scale[k]);
+  }
+  return largest;
+}
+
+double absolute_deviations(std::span<const double> values) {
+  const double centre = median(values);
+  return std::accumulate(values.begin(), values.end(), 0.0,
+                         [centre](double sum, double value) { return sum + std::fabs(value - centre); });
+}
+
+/// The split with the least absolute deviations from the medians of its sides. The rank sums prove that there is a
+/// change but draw its place towards the middle.
+std::size_t place_of_change(std::span<const double> values) {
+  std::size_t best = kShortestLevel;
+  double least = std::numeric_limits<double>::infinity();
+  for (std::size_t k = kShortestLevel; k + kShortestLevel <= values.size(); ++k) {
+    const double deviations = absolute_deviations(values.first(k)) + absolute_deviations(values.subspan(k));
+    if (deviations < least) {
+      least = deviations;
+      best = k;
+    }
   }
   return best;
 }
@@ -76,7 +93,7 @@ double permutation_p(std::vector<double> ranks, std::span<const double> scale, d
     for (std::size_t i = ranks.size() - 1; i > 0; --i) {
       std::swap(ranks[i], ranks[static_cast<std::size_t>(random.between(0, static_cast<int>(i)))]);
     }
-    if (best_split(ranks, scale).statistic >= least && ++exceedances == kExceedances) {
+    if (split_statistic(ranks, scale) >= least && ++exceedances == kExceedances) {
       return static_cast<double>(kExceedances) / drawn;
     }
   }
@@ -99,15 +116,16 @@ void search(std::span<const double> values, std::size_t begin, std::size_t end, 
   if (n < static_cast<std::size_t>(fewest_runs(alpha))) return;
   const std::vector<double> ranks = ranks_of(values.subspan(begin, n));
   const std::vector<double> scale = scales(n);
-  const Split split = best_split(ranks, scale);
-  if (!(split.statistic > 0)) return;  // all are equal
-  const double p = permutation_p(ranks, scale, split.statistic, alpha, random);
+  const double statistic = split_statistic(ranks, scale);
+  if (!(statistic > 0)) return;  // all are equal
+  const double p = permutation_p(ranks, scale, statistic, alpha, random);
   if (p > alpha) return;
-  const std::size_t middle = begin + split.at;
+  const std::size_t first = place_of_change(values.subspan(begin, n));
+  const std::size_t middle = begin + first;
   const double share = alpha / static_cast<double>(n);
-  search(values, begin, middle, share * static_cast<double>(split.at), random, found);
+  search(values, begin, middle, share * static_cast<double>(first), random, found);
   found.push_back({.first = middle, .shift = 0, .p = p});
-  search(values, middle, end, share * static_cast<double>(n - split.at), random, found);
+  search(values, middle, end, share * static_cast<double>(n - first), random, found);
 }
 
 }  // namespace

@@ -6,7 +6,8 @@
 // 2010). If nothing changed, every order of the values is as likely as any other, whatever their distribution is, so
 // the share of random orders whose statistic is as large is an exact p (Phipson and Smyth, Permutation p-values should
 // never be zero, 2010); drawing stops early where p is large, which keeps it exact (Besag and Clifford, Sequential
-// Monte Carlo p-values, 1991). The parts on both sides of a change are searched in the same way (binary segmentation,
+// Monte Carlo p-values, 1991). The change is placed where the two levels, each with its median, have the least absolute
+// deviations. The parts on both sides of a change are searched in the same way (binary segmentation,
 // Scott and Knott 1974).
 #pragma once
 

@@ -44,8 +44,8 @@ class OpenFile {
 
 /// Whether a file that begins with these bytes may be appended to: it is empty, an index, or the torn beginning of one.
 bool begins_as_index(std::string_view bytes) {
-  const std::size_t common = std::min(bytes.size(), kBeginning.size());
-  return bytes.substr(0, common) == kBeginning.substr(0, common);
+  const std::string_view beginning = bytes.substr(0, std::min(kBeginning.size(), bytes.find('\n')));
+  return kBeginning.starts_with(beginning);
 }
 
 /// Appends one line, behind the end of the line that a killed program may have left. Returns errno, 0 if it is done;

@@ -40,6 +40,18 @@ std::string series_name(const HistorySeries& series) {
   return series.number == 1 ? series.id : fmt::format("{} #{}", series.id, series.number);
 }
 
+/// The same in words that a table can break; "memory-accumulation lenet72.conv2/1000 cpu #2".
+std::string series_words(const HistorySeries& series) {
+  return fmt::format("{} {}.{}/{} {}{}", series.variant, series.network, series.layer, series.batch, series.device,
+                     series.number == 1 ? std::string() : fmt::format(" #{}", series.number));
+}
+
+/// Three significant digits.
+std::string ratio_text(double ratio) {
+  if (ratio < 0.1 || ratio >= 1e5) return fmt::format("{:.3g}", ratio);
+  return fmt::format("{:.{}f}", ratio, ratio < 0.9995 ? 3 : ratio < 9.995 ? 2 : ratio < 99.95 ? 1 : 0);
+}
+
 std::string percent_text(double logarithm) { return fmt::format("{:+.1f}", std::expm1(logarithm) * 100); }
 
 std::vector<const ChangePoint*> marked(const History& history, const HistorySeries& series) {
@@ -85,9 +97,9 @@ std::vector<std::string> row(const History& history, const HistorySeries& series
   const ChangePoint* const most = greatest(changes);
   const HistoryPoint& latest = series.points.back();
   const std::optional<double> moved = latest_against_before(series);
-  std::string ratio = latest.ratio ? fmt::format("{:.3g}", *latest.ratio) : std::string();
+  std::string ratio = latest.ratio ? ratio_text(*latest.ratio) : std::string();
   if (series.is_anchor()) ratio = "anchor";
-  return {series_name(series),
+  return {series_words(series),
           fmt::format("{}", series.points.size()),
           time_text(latest.median_ns),
           ratio,
@@ -103,7 +115,7 @@ const std::vector<TextColumn>& columns() {
                                               {.title = "of anchor", .unit = "×", .number = true},
                                               {.title = "latest to before", .unit = "%", .number = true},
                                               {.title = "changed", .unit = "%", .number = true},
-                                              {.title = "since commit", .unit = "", .number = false}};
+                                              {.title = "since", .unit = "", .number = false}};
   return all;
 }
 
@@ -267,7 +279,7 @@ std::string history_text(const History& history) {
 std::string history_markdown(const History& history) {
   std::string text = fmt::format("**{}**\n\n", markdown_text(summary(history)));
   for (const std::string& note : notes(history)) text += fmt::format("- {}\n", markdown_text(note));
-  text += "\n| case | runs | latest | of anchor, × | latest to before, % | changed, % | since commit |\n";
+  text += "\n| case | runs | latest | of anchor, × | latest to before, % | changed, % | since |\n";
   text += "|:--|--:|--:|--:|--:|--:|:--|\n";
   for (const HistorySeries& series : history.series) {
     for (const std::string& cell : row(history, series)) text += fmt::format("| {} ", markdown_text(cell));
