@@ -74,7 +74,38 @@ int append_line(const std::filesystem::path& path, std::string line) {
   return 0;
 }
 
+/// Up to 2^63 in size, so that it fits every one of them.
+std::int64_t number_of(const JsonPlace& place, const char* field) {
+  if (!place.has(field) || !place.json().at(field).is_number_integer()) {
+    place.fail(fmt::format("{}: expected a whole number", field));
+  }
+  return place.json().at(field).get<std::int64_t>();
+}
+
 }  // namespace
+
+IndexLine parse_index_line(std::string_view line) {
+  if (!line.starts_with(kBeginning)) throw UserError("index: expected a line of an index");
+  const ordered_json json = parse_record_json(line, "index");
+  const JsonPlace place(json, "index");
+  FileState state{.path = place.text("path"),
+                  .size = static_cast<std::uint64_t>(number_of(place, "size")),
+                  .modified_ns = number_of(place, "modified_ns"),
+                  .inode = static_cast<std::uint64_t>(number_of(place, "inode"))};
+  RecordedRun run = recorded_run_of(place.object("record").json(), state.path);
+  return {.state = std::move(state), .run = std::move(run)};
+}
+
+std::string index_line(const FileState& state, const ordered_json& record) {
+  const ordered_json line = {{"convladder_history_index", 1},
+                             {"path", state.path},
+                             {"size", static_cast<std::int64_t>(state.size)},
+                             {"modified_ns", state.modified_ns},
+                             {"inode", static_cast<std::int64_t>(state.inode)},
+                             {"record", record}};
+  // A file's name need not be UTF-8; then its line is never found again.
+  return line.dump(-1, ' ', false, ordered_json::error_handler_t::replace) + '\n';
+}
 
 HistoryIndex::HistoryIndex(const std::filesystem::path& path) : path_(path) {
   if (!path_.empty()) load();
@@ -111,19 +142,9 @@ void HistoryIndex::load() {
 void HistoryIndex::read_line(std::string_view line) {
   if (line.empty()) return;
   try {
-    if (!line.starts_with(kBeginning)) throw UserError("not a line of an index");
-    const ordered_json json = parse_record_json(line, "index");
-    const JsonPlace place(json, "index");
-    const auto number = [&json](const char* field) { return json.at(field).get<std::int64_t>(); };
-    FileState state{.path = place.text("path"),
-                    .size = static_cast<std::uint64_t>(number("size")),
-                    .modified_ns = number("modified_ns"),
-                    .inode = static_cast<std::uint64_t>(number("inode"))};
-    RecordedRun run = recorded_run_of(place.object("record").json(), state.path);
-    runs_.insert_or_assign(std::move(state), std::move(run));
+    IndexLine read = parse_index_line(line);
+    runs_.insert_or_assign(std::move(read.state), std::move(read.run));
   } catch (const UserError&) {
-    ++torn_lines_;
-  } catch (const ordered_json::exception&) {
     ++torn_lines_;
   }
 }
@@ -135,14 +156,7 @@ const RecordedRun* HistoryIndex::find(const FileState& state) const {
 
 void HistoryIndex::add(const FileState& state, const ordered_json& record) {
   if (path_.empty() || !trouble_.empty()) return;
-  const ordered_json line = {{"convladder_history_index", 1},
-                             {"path", state.path},
-                             {"size", state.size},
-                             {"modified_ns", state.modified_ns},
-                             {"inode", static_cast<std::int64_t>(state.inode)},
-                             {"record", record}};
-  // A file's name need not be UTF-8; then its line is never found again.
-  const int error = append_line(path_, line.dump(-1, ' ', false, ordered_json::error_handler_t::replace) + '\n');
+  const int error = append_line(path_, index_line(state, record));
   if (error != 0) {
     trouble_ = fmt::format("{}: cannot be written, so nothing is kept for the next call: {}", path_.string(),
                            std::strerror(error));

@@ -11,6 +11,7 @@
 #include <map>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
+#include <string_view>
 
 #include "harness/recorded_run.hpp"
 
@@ -25,6 +26,17 @@ struct FileState {
 
   auto operator<=>(const FileState&) const = default;
 };
+
+/// What a line says.
+struct IndexLine {
+  FileState state;
+  RecordedRun run;
+};
+
+/// Throws UserError for what is no line of an index, whatever is in it.
+IndexLine parse_index_line(std::string_view line);
+/// Of a record in short, with the end of the line.
+std::string index_line(const FileState& state, const nlohmann::ordered_json& record);
 
 class HistoryIndex {
  public:

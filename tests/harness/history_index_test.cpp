@@ -60,11 +60,12 @@ TEST(HistoryIndex, FindsWhatWasAdded) {
 TEST(HistoryIndex, SurvivesBeingTornAtEveryByte) {
   const TemporaryFolder folder;
   const std::filesystem::path path = folder.path() / "index.jsonl";
-  HistoryIndex(path).add(state_of(1), short_record(1e6));
+  ordered_json record = short_record(1e6);
+  record["context"] = {{"date", "2026-01-31T12:00:00Z"}};  // every byte of it is tried
+  HistoryIndex(path).add(state_of(1), record);
   const std::size_t first_line = content(path).size();
-  HistoryIndex(path).add(state_of(2), short_record(2e6));
+  HistoryIndex(path).add(state_of(2), record);
   const std::string whole = content(path);
-  const ordered_json third = short_record(3e6);
   for (std::size_t size = 0; size < whole.size(); ++size) {
     write(path, whole.substr(0, size));
     HistoryIndex torn(path);
@@ -72,7 +73,7 @@ TEST(HistoryIndex, SurvivesBeingTornAtEveryByte) {
     // The end of a line is not needed for the line to be whole.
     ASSERT_EQ(torn.find(state_of(1)) != nullptr, size + 1 >= first_line) << size;
     ASSERT_EQ(torn.find(state_of(2)) != nullptr, size + 1 >= whole.size()) << size;
-    torn.add(state_of(3), third);
+    torn.add(state_of(3), record);
     const HistoryIndex next(path);
     ASSERT_NE(next.find(state_of(3)), nullptr) << size;
     ASSERT_EQ(next.find(state_of(1)) != nullptr, size + 1 >= first_line) << size;
