@@ -12,7 +12,6 @@
 namespace convladder {
 namespace {
 
-constexpr std::size_t kFewestRuns = 8;
 /// So many random orders as extreme as the observed one end the drawing.
 constexpr int kExceedances = 20;
 /// A p of alpha rests on about so many of them.
@@ -131,7 +130,7 @@ void search(std::span<const double> values, std::size_t begin, std::size_t end, 
 }  // namespace
 
 int fewest_runs(double alpha) {
-  int n = static_cast<int>(kFewestRuns);
+  int n = kFewestRuns;
   const auto most_extreme = [](int count) {
     const double below = std::lgamma(count / 2 + 1.0) + std::lgamma(count - count / 2 + 1.0);
     return 2 * std::exp(below - std::lgamma(count + 1.0));

@@ -21,6 +21,9 @@ namespace convladder {
 /// A level lasts at least so many runs.
 constexpr std::size_t kShortestLevel = 3;
 
+/// Fewer show no change, whatever alpha is.
+constexpr int kFewestRuns = 8;
+
 struct ChangePoint {
   std::size_t first = 0;  ///< index of the first value of the new level
   double shift = 0;       ///< Hodges-Lehmann: the median of all differences (after - before) between the two levels

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <span>
 
+#include "harness/json_place.hpp"
 #include "harness/printable.hpp"
 
 namespace convladder {
@@ -49,12 +50,6 @@ constexpr std::array kHosts = {Fact{"/host/name", "the hosts differ"}, Fact{"/ho
 
 /// Facts of a device that say which one of a kind it is, or count what the host has.
 constexpr std::array<std::string_view, 2> kNotOfTheDevice = {"PCI bus id", "host threads"};
-
-/// What is there, null otherwise; the context may hold anything.
-ordered_json value_at(const ordered_json& json, const char* pointer) {
-  const ordered_json::json_pointer place(pointer);
-  return json.contains(place) ? json.at(place) : ordered_json();
-}
 
 std::string difference(std::string_view what, const ordered_json& base, const ordered_json& now) {
   return fmt::format("{}: {}, now {}", what, short_json(base), short_json(now));

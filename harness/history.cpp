@@ -12,6 +12,7 @@
 
 #include "harness/comparability.hpp"
 #include "harness/errors.hpp"
+#include "harness/json_place.hpp"
 #include "harness/nearest_name.hpp"
 #include "harness/printable.hpp"
 #include "harness/recorded_change.hpp"
@@ -22,8 +23,6 @@ using nlohmann::ordered_json;
 
 namespace {
 
-constexpr int kFewestToJudge = 8;
-
 bool has_time(const RecordedCase& one) { return one.ok() && one.time.has_value(); }
 
 /// What is measured side by side: device, network, layer, batch.
@@ -33,22 +32,18 @@ Group group_of(const RecordedCase& one) { return {one.device, one.network, one.l
 
 /// The model of the processor, or the name of the device.
 std::string hardware_of(const RecordedRun& run, const std::string& device) {
-  const auto value = [&run](const char* pointer) {
-    const ordered_json::json_pointer place(pointer);
-    return run.context.contains(place) ? run.context.at(place) : ordered_json();
-  };
   const auto text = [](const ordered_json& json) {
     return json.is_string() ? printable(json.get_ref<const std::string&>()) : std::string();
   };
-  const ordered_json threads = value("/cpu/threads");
-  std::string cpu = text(value("/cpu/model"));
+  const ordered_json threads = value_at(run.context, "/cpu/threads");
+  std::string cpu = text(value_at(run.context, "/cpu/model"));
   if (threads.is_number_unsigned()) cpu += fmt::format(", {} threads", threads.get<std::uint64_t>());
   if (device == "cpu") return cpu;
-  for (const ordered_json& one : value("/devices")) {
-    if (!one.is_object() || !one.contains("kind") || one.at("kind") != device || !one.contains("facts")) continue;
-    const ordered_json& facts = one.at("facts");
-    for (const char* const name : {"name", "model"}) {
-      if (facts.is_object() && facts.contains(name) && facts.at(name).is_string()) return text(facts.at(name));
+  for (const ordered_json& one : value_at(run.context, "/devices")) {
+    if (value_at(one, "/kind") != device) continue;
+    for (const char* const name : {"/facts/name", "/facts/model"}) {
+      const std::string found = text(value_at(one, name));
+      if (!found.empty()) return found;
     }
   }
   return fmt::format("device {} on {}", device, cpu);
@@ -308,9 +303,8 @@ class HistoryMaker {
         series.not_judged = "it is the anchor";
       } else if (ratios == 0) {
         series.not_judged = "no anchor measured beside it: the drift of the machine cannot be told from a change";
-      } else if (ratios < kFewestToJudge) {
-        series.not_judged =
-            fmt::format("{} runs, and {} are the fewest that can show a change", ratios, kFewestToJudge);
+      } else if (ratios < kFewestRuns) {
+        series.not_judged = fmt::format("{} runs, and {} are the fewest that can show a change", ratios, kFewestRuns);
       }
       history_.judged += series.not_judged.empty() ? 1 : 0;
     }

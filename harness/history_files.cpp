@@ -16,6 +16,7 @@
 
 #include "harness/comparability.hpp"
 #include "harness/errors.hpp"
+#include "harness/json_place.hpp"
 #include "harness/printable.hpp"
 
 namespace convladder {
@@ -70,12 +71,8 @@ bool is_date(std::string_view text) {
 }
 
 HistoryRun history_run(RecordedRun run) {
-  const auto value = [&run](const char* pointer) {
-    const ordered_json::json_pointer place(pointer);
-    return run.context.contains(place) ? run.context.at(place) : ordered_json();
-  };
-  const auto text = [&value](const char* pointer) {
-    const ordered_json found = value(pointer);
+  const auto text = [&run](const char* pointer) {
+    const ordered_json found = value_at(run.context, pointer);
     return found.is_string() && !found.get_ref<const std::string&>().empty()
                ? printable(found.get_ref<const std::string&>())
                : std::string("unknown");
@@ -84,11 +81,11 @@ HistoryRun history_run(RecordedRun run) {
   result.date = text("/date");
   if (!is_date(result.date)) {
     throw UserError(fmt::format("{}: context.date: {}, expected a time such as \"2026-01-31T12:00:00Z\"", run.file,
-                                short_json(value("/date"))));
+                                short_json(value_at(run.context, "/date"))));
   }
   result.commit = text("/program/commit");
   result.host = text("/host/name");
-  result.dirty = value("/program/dirty") == true;
+  result.dirty = value_at(run.context, "/program/dirty") == true;
   result.run = std::move(run);
   return result;
 }
