@@ -32,7 +32,7 @@ struct ChangePoint {
 
 /// The fewest values in which a change can be proved at level alpha: the most extreme outcome, all of one half below
 /// all of the other, has probability 2 / C(n, n/2) for a split known before, and a test cannot say less than that. At
-/// least 8. alpha between 0 and 1.
+/// least kFewestRuns. alpha between 0 and 1.
 int fewest_runs(double alpha);
 
 /// Ascending. A sequence without a change yields one with a probability of at most alpha: the whole is tested at alpha.

@@ -21,14 +21,6 @@ namespace {
 
 constexpr std::size_t kTextColumns = 100;
 
-std::string indented(const std::string& text, std::size_t columns) {
-  std::string lines;
-  for (const std::string& line : wrapped(text, kTextColumns - columns)) {
-    lines += fmt::format("{:{}}{}\n", "", columns, line);
-  }
-  return lines;
-}
-
 std::string plural(std::size_t count, const char* one, const char* many) {
   return fmt::format("{} {}", count, count == 1 ? one : many);
 }
