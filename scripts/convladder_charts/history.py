@@ -22,6 +22,8 @@ _PANEL_BOTTOM = 0.66
 _SMALL = 7.0
 
 Key = tuple[str, str, int]
+Values = tuple[float, Optional[float], Optional[float]]
+"""What is drawn of a point, and its interval."""
 
 
 def groups(history: History) -> dict[Key, list[Series]]:
@@ -73,7 +75,7 @@ def _about(history: History, series: Sequence[Series]) -> list[str]:
 
 
 def _warnings(history: History) -> list[str]:
-    return [f"{history.unreadable} files or folders could not be read"] if history.unreadable else []
+    return [f"could not be read: {history.unreadable} of the files"] if history.unreadable else []
 
 
 class _Panel:
@@ -112,7 +114,8 @@ class _Panel:
         values = [value for point in series.points if (value := _values(series, point))]
         latest = ""
         if values:
-            latest = f"latest {duration(values[-1][0])}" if series.is_anchor else f"latest {significant(values[-1][0])}×"
+            value = values[-1][0]
+            latest = f"latest {duration(value) if series.is_anchor else significant(value) + '×'}"
         detail = [f"{series.of} time"] + ["anchor"] * series.is_anchor + [latest] * bool(latest)
         detail.append(f"{len(series.points)} run{'s' * (len(series.points) != 1)}")
         name = fitted(series.name, 10, self.width / 2, "bold")
@@ -123,7 +126,7 @@ class _Panel:
             self.page.text(self.left, self.top + 0.32, fitted(note, _SMALL, self.width), fontsize=_SMALL, color=MUTED,
                            style="italic")
 
-    def _points(self, axes: Axes, shown: Sequence[tuple[Point, tuple[float, Optional[float], Optional[float]]]]) -> None:
+    def _points(self, axes: Axes, shown: Sequence[tuple[Point, Values]]) -> None:
         mark = mark_of(self.series.stage)
         places = [self.runs.index(point.run) for point, _ in shown]
         values = [value for _, (value, _, _) in shown]
@@ -179,7 +182,7 @@ class _Panel:
         axes.set_xlabel("commit of the run (+ with changes)", labelpad=2, fontsize=_SMALL)
 
 
-def _values(series: Series, point: Point) -> Optional[tuple[float, Optional[float], Optional[float]]]:
+def _values(series: Series, point: Point) -> Optional[Values]:
     """What is drawn of a point: the anchor's time, everybody else's ratio."""
     if series.is_anchor:
         return point.median, point.low, point.high

@@ -107,7 +107,8 @@ def test_broken_records_are_listed_and_the_rest_stands(tmp_path: Path, synthetic
     folder = write(tmp_path / "results", synthetic)
     text = json.dumps(synthetic[0])
     newer = json.dumps(synthetic[0] | {"schema_version": "9.0"})
-    broken = {"torn": text[: len(text) // 2], "empty": "", "newer": newer, "huge": text.replace('"batch": 2', '"batch": 1e400'),
+    huge = text.replace('"batch": 2', '"batch": 1e400')
+    broken = {"torn": text[: len(text) // 2], "empty": "", "newer": newer, "huge": huge,
               "twice": '{"kind": 1, "kind": 2}', "list": "[]", "deep": "[" * 100000}
     for name, content in broken.items():
         (folder / name).mkdir()
@@ -151,7 +152,8 @@ def test_other_settings_are_another_series(tmp_path: Path, synthetic: list[dict[
 def test_the_charts_of_it(tmp_path: Path, synthetic: list[dict[str, Any]]) -> None:
     folder = write(tmp_path / "results", synthetic)
     assert run("history", folder, "--json", tmp_path / "h.json").returncode == 0
-    done = subprocess.run([SCRIPTS / "history.py", tmp_path / "h.json"], capture_output=True, encoding="utf-8", check=False)
+    done = subprocess.run([SCRIPTS / "history.py", tmp_path / "h.json"], capture_output=True, encoding="utf-8",
+                          check=False)
     assert (done.returncode, done.stderr) == (0, "")
     drawn = (tmp_path / "history-cpu-shape.C1H8W8M2K3-2.svg").read_text(encoding="utf-8")
     assert "% since commit 12c0ffee0" in drawn
