@@ -106,6 +106,7 @@ void add_ratio(const Sighting& seen, HistoryPoint& point) {
   const std::vector<double> logarithms =
       logarithms_of_ratios({.samples = seen.one->time->samples, .witness = seen.anchor->time->samples});
   point.ratio = std::exp(median(logarithms));
+  point.anchor_ns = median(seen.anchor->time->samples);
   point.ratio_interval = median_interval(logarithms);
   if (point.ratio_interval) {
     point.ratio_interval->low = std::exp(point.ratio_interval->low);
@@ -119,6 +120,7 @@ HistoryPoint point_of(const Sighting& seen) {
                      .interval = median_interval(seen.one->time->samples),
                      .samples = seen.one->time->samples.size(),
                      .ratio = {},
+                     .anchor_ns = 0,
                      .ratio_interval = {}};
   add_ratio(seen, point);
   return point;
@@ -346,6 +348,20 @@ class HistoryMaker {
 }  // namespace
 
 bool History::marked(const ChangePoint& change) const { return std::fabs(std::expm1(change.shift)) >= options.tau; }
+
+double History::anchor_shift(const HistorySeries& series, std::size_t change) {
+  const std::vector<ChangePoint>& changes = series.changes;
+  const auto level = [&series](std::size_t begin, std::size_t end) {
+    std::vector<double> times;
+    for (std::size_t i = begin; i < end; ++i) {
+      if (series.points[i].ratio) times.push_back(std::log(series.points[i].anchor_ns));
+    }
+    return median(times);
+  };
+  const std::size_t first = changes[change].first;
+  return level(first, change + 1 < changes.size() ? changes[change + 1].first : series.points.size()) -
+         level(change == 0 ? 0 : changes[change - 1].first, first);
+}
 
 History make_history(HistoryRuns runs, const HistoryOptions& options) {
   return HistoryMaker(std::move(runs), options).make();

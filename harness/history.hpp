@@ -34,6 +34,7 @@ struct HistoryPoint {
   /// Median over the rounds of the case's sample / the anchor's, with its interval. None where the anchor has no time
   /// in the same session of that run.
   std::optional<double> ratio;
+  double anchor_ns = 0;  ///< its median there; only with a ratio
   std::optional<MedianInterval> ratio_interval;
 };
 
@@ -72,6 +73,9 @@ struct History {
 
   const HistoryRun& run(const HistoryPoint& point) const { return from.runs[point.run]; }
   bool marked(const ChangePoint& change) const;
+  /// ln(anchor's own time since the change / before it), by the medians of the two levels. If it is not small, the
+  /// machine was another one as well, and may have slowed the case more than its anchor.
+  static double anchor_shift(const HistorySeries& series, std::size_t change);
 };
 
 /// Throws UserError for a name or number that no run has, and if no run has a time.

@@ -80,8 +80,10 @@ const HistoryRun& run_before(const History& history, const HistorySeries& series
 std::string change_text(const History& history, const HistorySeries& series, const ChangePoint& change) {
   const HistoryRun& after = history.run(series.points[change.first]);
   const HistoryRun& before = run_before(history, series, change);
-  return fmt::format("{}% from {}, commit {} (before it {}, commit {}), p = {:.2g}", percent_text(change.shift),
-                     after.date, commit_text(after), before.date, commit_text(before), change.p);
+  const auto index = static_cast<std::size_t>(&change - series.changes.data());
+  return fmt::format("{}% from {}, commit {} (before it {}, commit {}), p = {:.2g}; the anchor's own time {}%",
+                     percent_text(change.shift), after.date, commit_text(after), before.date, commit_text(before),
+                     change.p, percent_text(History::anchor_shift(series, index)));
 }
 
 std::vector<std::string> row(const History& history, const HistorySeries& series) {
@@ -200,6 +202,7 @@ ordered_json interval_json(const std::optional<MedianInterval>& interval) {
 ordered_json point_json(const HistoryPoint& point) {
   return {{"run", point.run},
           {"median_ns", point.median_ns},
+          {"anchor_median_ns", point.ratio ? ordered_json(point.anchor_ns) : ordered_json()},
           {"interval_ns", interval_json(point.interval)},
           {"samples", point.samples},
           {"ratio", or_null(point.ratio)},
@@ -210,10 +213,12 @@ ordered_json series_json(const History& history, const HistorySeries& series) {
   ordered_json points = ordered_json::array();
   for (const HistoryPoint& point : series.points) points.push_back(point_json(point));
   ordered_json changes = ordered_json::array();
-  for (const ChangePoint& change : series.changes) {
+  for (std::size_t i = 0; i < series.changes.size(); ++i) {
+    const ChangePoint& change = series.changes[i];
     changes.push_back({{"point", change.first},
                        {"run", series.points[change.first].run},
                        {"change", std::expm1(change.shift)},
+                       {"anchor_change", std::expm1(History::anchor_shift(series, i))},
                        {"p", change.p},
                        {"marked", history.marked(change)}});
   }

@@ -87,6 +87,7 @@ TEST(History, MarksTheRunSinceWhichACaseIsSlower) {
   ASSERT_THAT(slower.changes, SizeIs(1));
   EXPECT_EQ(slower.changes[0].first, 14U);
   EXPECT_NEAR(std::exp(slower.changes[0].shift), 1.1, 0.01);
+  EXPECT_NEAR(History::anchor_shift(slower, 0), 0, 0.01);
   EXPECT_TRUE(series_of(history, kFirst).at(0)->changes.empty());
   EXPECT_EQ(history.judged, 2) << "the anchor is not judged";
   EXPECT_DOUBLE_EQ(history.series_alpha, 0.025);
@@ -114,6 +115,16 @@ TEST(History, DividesTheMachineOut) {
   EXPECT_TRUE(anchor.is_anchor());
   EXPECT_NEAR(anchor.points.back().median_ns / anchor.points.front().median_ns, 1.3, 0.05) << "and it is shown";
   EXPECT_THAT(history_text(history), HasSubstr("anchors, their own times"));
+}
+
+TEST(History, SaysHowFarTheAnchorMovedAtAChange) {
+  Folder folder;
+  for (int i = 0; i < 24; ++i) folder.add(i, run_json(i, i < 12 ? 1 : 1.1, i < 12 ? 1 : 1.3));
+  const History history = folder.history();
+  ASSERT_THAT(history.series.front().changes, SizeIs(1));
+  EXPECT_NEAR(std::exp(History::anchor_shift(history.series.front(), 0)), 1.3, 0.02);
+  EXPECT_NEAR(std::exp(history.series.front().changes[0].shift), 1.1, 0.02);
+  EXPECT_THAT(history_markdown(history), HasSubstr("own time +"));
 }
 
 TEST(History, DoesNotEraseAUniformRegression) {
