@@ -72,6 +72,7 @@ TEST(RecordedRun, RefusesWhatIsNoRunInOneLine) {
       {with([](json& j) { j["cases"][0]["layer"] = std::string(1000, 'a'); }), "layer: expected a name of at most 256"},
       {with([](json& j) { j["cases"][0]["batch"] = -1; }), "batch: expected a whole number"},
       {with([](json& j) { j["cases"][0]["batch"] = 1e30; }), "batch: expected a whole number"},
+      {with([](json& j) { j["cases"][0]["rung"] = "first"; }), "rung: expected a whole number"},
       {with([](json& j) { j["cases"][0]["time"]["samples"][1] = 0; }), "time: samples[1]: expected a positive number"},
       {with([](json& j) { j["cases"][0]["time"]["samples"][1] = nullptr; }), "samples[1]: expected a positive number"},
       {with([](json& j) { j["cases"][0]["time"]["samples"] = json::array(); }), "samples: expected at least one"},
