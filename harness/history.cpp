@@ -105,7 +105,9 @@ void add_ratio(const Sighting& seen, HistoryPoint& point) {
   if (seen.anchor == nullptr || seen.anchor == seen.one || seen.anchor->session != seen.one->session) return;
   const std::vector<double> logarithms =
       logarithms_of_ratios({.samples = seen.one->time->samples, .witness = seen.anchor->time->samples});
-  point.ratio = std::exp(median(logarithms));
+  const double ratio = std::exp(median(logarithms));
+  if (!(ratio > 0) || !std::isfinite(ratio)) return;  // a record may hold any positive numbers
+  point.ratio = ratio;
   point.anchor_ns = median(seen.anchor->time->samples);
   point.ratio_interval = median_interval(logarithms);
   if (point.ratio_interval) {

@@ -260,6 +260,20 @@ TEST(History, ShowsHostileNamesHarmlessly) {
   for (const char c : markdown + history_text(history)) EXPECT_TRUE(c == '\n' || static_cast<unsigned char>(c) >= 0x20);
 }
 
+TEST(History, LeavesOutRatiosBeyondADouble) {
+  Folder folder;
+  for (int i = 0; i < 9; ++i) {
+    ordered_json json = run_json(i);
+    json["cases"][1]["time"]["samples"] = {1e308, 1e308};
+    json["cases"][2]["time"]["samples"] = {1e-308, 1e-308};
+    folder.add(i, json);
+  }
+  const History history = folder.history();
+  EXPECT_FALSE(series_of(history, kVector).at(0)->points[0].ratio.has_value());
+  EXPECT_THAT(series_of(history, kVector).at(0)->not_judged, HasSubstr("no anchor measured beside it"));
+  EXPECT_FALSE(history_text(history).empty());
+}
+
 TEST(History, NamesAreCheckedNearestFirst) {
   Folder folder;
   folder.add(0, run_json(0));
