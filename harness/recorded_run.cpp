@@ -20,6 +20,7 @@ namespace {
 
 constexpr int kDeepest = 64;  // lists and objects in each other; a run has 7
 constexpr std::size_t kLongestName = 256;
+constexpr double kLongestTime = 1e18;  // 30 years; sums and means of such numbers stay finite
 
 /// Refuses a key that an object holds twice, of which a parser would silently take the last, and what is so deep that
 /// working on it would exhaust the stack.
@@ -69,8 +70,8 @@ RecordedTime parse_time(const JsonPlace& place) {
   RecordedTime time{.of = name_of(place, "of"), .cache = place.text_or_empty("cache"), .samples = {}};
   const ordered_json& samples = place.list("samples");
   for (std::size_t i = 0; i < samples.size(); ++i) {
-    if (!samples[i].is_number() || !(samples[i].get<double>() > 0) || !std::isfinite(samples[i].get<double>())) {
-      place.fail(fmt::format("samples[{}]: expected a positive number", i));
+    if (!samples[i].is_number() || !(samples[i].get<double>() > 0) || !(samples[i].get<double>() < kLongestTime)) {
+      place.fail(fmt::format("samples[{}]: expected a positive number of ns below {:g}", i, kLongestTime));
     }
     time.samples.push_back(samples[i].get<double>());
   }

@@ -64,7 +64,7 @@ nlohmann::ordered_json parse_record_json(std::string_view text, const std::strin
 
 /// Reads the text of a run.json; `file` is what messages call it. Throws UserError, one line: as above, and
 /// another kind of record, another schema version, a case that is there twice, a name with control characters,
-/// a field that is missing or not of its kind, a sample that is no positive number.
+/// a field that is missing or not of its kind, a sample that is no positive number below 10^18.
 RecordedRun parse_recorded_run(std::string_view text, const std::string& file);
 /// The same of what is parsed already, by parse_record_json.
 RecordedRun recorded_run_of(const nlohmann::ordered_json& json, const std::string& file);

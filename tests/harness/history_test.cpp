@@ -264,8 +264,8 @@ TEST(History, LeavesOutRatiosBeyondADouble) {
   Folder folder;
   for (int i = 0; i < 9; ++i) {
     ordered_json json = run_json(i);
-    json["cases"][1]["time"]["samples"] = {1e308, 1e308};
-    json["cases"][2]["time"]["samples"] = {1e-308, 1e-308};
+    json["cases"][1]["time"]["samples"] = {1e17, 1e17};
+    json["cases"][2]["time"]["samples"] = {5e-324, 5e-324};
     folder.add(i, json);
   }
   const History history = folder.history();

@@ -74,6 +74,7 @@ TEST(RecordedRun, RefusesWhatIsNoRunInOneLine) {
       {with([](json& j) { j["cases"][0]["batch"] = 1e30; }), "batch: expected a whole number"},
       {with([](json& j) { j["cases"][0]["rung"] = "first"; }), "rung: expected a whole number"},
       {with([](json& j) { j["cases"][0]["time"]["samples"][1] = 0; }), "time: samples[1]: expected a positive number"},
+      {with([](json& j) { j["cases"][0]["time"]["samples"][1] = 1e308; }), "samples[1]: expected a positive number"},
       {with([](json& j) { j["cases"][0]["time"]["samples"][1] = nullptr; }), "samples[1]: expected a positive number"},
       {with([](json& j) { j["cases"][0]["time"]["samples"] = json::array(); }), "samples: expected at least one"},
       {with([](json& j) { j["cases"][0]["time"] = nullptr; }), "expected a time or counters"},
