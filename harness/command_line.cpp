@@ -15,6 +15,7 @@
 #include "harness/compare_command.hpp"
 #include "harness/errors.hpp"
 #include "harness/explain_command.hpp"
+#include "harness/history_command.hpp"
 #include "harness/launches_command.hpp"
 #include "harness/list_command.hpp"
 #include "harness/nearest_name.hpp"
@@ -59,6 +60,7 @@ constexpr const char* kMainFooter = R"(examples:
   convladder compare BASE.json NEW.json    did it get slower? two recorded runs, case by case
   convladder report RUN.json           one HTML page of records: ladder, counters, networks, changes
   convladder explain RUN.json          why is a stage faster? counters, occupancy, predicted times on named GPUs
+  convladder history results           all runs below a folder: every case over time, and where it changed
 
 'convladder COMMAND --help' says more, with examples.)";
 
@@ -263,6 +265,10 @@ int parse_and_execute(int argc, char** argv) {
   CLI::App* const explain = app.add_subcommand("explain", "why is a stage faster? predicted times on named GPUs");
   add_explain_options(*explain, explain_arguments);
 
+  HistoryArguments history_arguments;
+  CLI::App* const history = app.add_subcommand("history", "recorded runs as trends: every case over time");
+  add_history_options(*history, history_arguments);
+
   SimulateArguments simulate_arguments;
   CLI::App* const simulate = app.add_subcommand("simulate", "run a PTX kernel on the simulated device");
   add_simulate_options(*simulate, simulate_arguments);
@@ -314,6 +320,7 @@ int parse_and_execute(int argc, char** argv) {
   if (compare->parsed()) return compare_command(compare_arguments);
   if (report->parsed()) return report_command(report_arguments);
   if (explain->parsed()) return explain_command(explain_arguments);
+  if (history->parsed()) return history_command(history_arguments);
   if (network->parsed()) return network_command(network_arguments, command_line);
   if (profile->parsed()) return profile_command(profile_arguments);
   if (train->parsed()) return train_command(train_arguments);

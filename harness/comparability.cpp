@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <span>
 
+#include "harness/json_place.hpp"
 #include "harness/printable.hpp"
 
 namespace convladder {
@@ -44,14 +45,11 @@ constexpr std::array kCpu = {Fact{"/program/compiler", "compiler changed"},
 constexpr std::array kCuda = {Fact{"/program/cuda_compiler", "CUDA compiler changed"},
                               Fact{"/program/cuda_architectures", "CUDA architectures differ"}};
 
+/// Known, and no reason against a comparison.
+constexpr std::array kHosts = {Fact{"/host/name", "the hosts differ"}, Fact{"/host/kernel", "the kernels differ"}};
+
 /// Facts of a device that say which one of a kind it is, or count what the host has.
 constexpr std::array<std::string_view, 2> kNotOfTheDevice = {"PCI bus id", "host threads"};
-
-/// What is there, null otherwise; the context may hold anything.
-ordered_json value_at(const ordered_json& json, const char* pointer) {
-  const ordered_json::json_pointer place(pointer);
-  return json.contains(place) ? json.at(place) : ordered_json();
-}
 
 std::string difference(std::string_view what, const ordered_json& base, const ordered_json& now) {
   return fmt::format("{}: {}, now {}", what, short_json(base), short_json(now));
@@ -190,14 +188,34 @@ std::vector<std::string> case_differences(const RecordedRun& base_run, const Rec
   return differences;
 }
 
+ordered_json comparable_context(const RecordedRun& run) {
+  ordered_json kept = ordered_json::object();
+  const auto keep = [&kept, &run](const char* pointer) {
+    const ordered_json value = value_at(run.context, pointer);
+    if (!value.is_null()) kept[ordered_json::json_pointer(pointer)] = value;
+  };
+  const auto keep_facts = [&keep](std::span<const Fact> facts) {
+    for (const Fact& fact : facts) keep(fact.pointer);
+  };
+  keep_facts(kAllDevices);
+  keep_facts(kTimedDevices);
+  keep_facts(kCpu);
+  keep_facts(kCuda);
+  keep_facts(kHosts);
+  for (const char* const pointer :
+       {"/date", "/program/commit", "/program/dirty", "/program/ptx", "/devices", "/libraries"}) {
+    keep(pointer);
+  }
+  return kept;
+}
+
 std::vector<std::string> context_notes(const RecordedRun& base, const RecordedRun& now) {
   std::vector<std::string> notes;
   for (const RecordedRun* const run : {&base, &now}) {
     if (!run->complete)
       notes.push_back(fmt::format("{} is not complete: the run was interrupted or still goes on", run->file));
   }
-  append_differences(std::array{Fact{"/host/name", "the hosts differ"}, Fact{"/host/kernel", "the kernels differ"}},
-                     base, now, notes);
+  append_differences(kHosts, base, now, notes);
   const ExecutedPtx then = executed_ptx_of(base);
   const ExecutedPtx today = executed_ptx_of(now);
   if (!then.sha256.empty() && !today.sha256.empty() && then.sha256 != today.sha256) {

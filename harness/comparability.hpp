@@ -22,6 +22,9 @@ std::vector<std::string> context_differences(const RecordedRun& base, const Reco
 std::vector<std::string> case_differences(const RecordedRun& base_run, const RecordedCase& base,
                                           const RecordedRun& new_run, const RecordedCase& now);
 
+/// Of a record's context only what these functions look at, with the commit and the date: enough to be compared later.
+nlohmann::ordered_json comparable_context(const RecordedRun& run);
+
 /// What does not forbid a comparison and should be known: another host or kernel, kernels whose PTX changed under the
 /// same compiler, runs that did not complete. One line each.
 std::vector<std::string> context_notes(const RecordedRun& base, const RecordedRun& now);

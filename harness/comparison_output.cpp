@@ -142,14 +142,6 @@ std::string group_table(const std::vector<const ComparedCase*>& group) {
                     rows, kTextColumns);
 }
 
-std::string indented(const std::string& text, std::size_t columns) {
-  std::string lines;
-  for (const std::string& line : wrapped(text, kTextColumns - columns)) {
-    lines += fmt::format("{:{}}{}\n", "", columns, line);
-  }
-  return lines;
-}
-
 /// Cases of one verdict; those with the same reason together.
 std::string verdict_section(const Comparison& comparison, CaseVerdict verdict) {
   std::vector<std::pair<std::string, std::string>> ids_by_reason;

@@ -12,7 +12,8 @@ enum ExitCode : int {
                           ///< `simulate`: something was found, or the kernel was ended by a fault.
                           ///< `compare`: a case is slower. `baseline check`: a counter moved
   kExitInconclusive = 2,  ///< `compare`: nothing is slower as far as can be told, but not everything can be told.
-                          ///< `baseline check`: a case has nothing to be compared with
+                          ///< `baseline check`: a case has nothing to be compared with.
+                          ///< `history`: something could not be read
   kExitError = 3,         ///< bad input, bad usage, or nothing could be written: one line says what
   kExitInterrupted = 130,
 };

@@ -58,4 +58,10 @@ class JsonPlace {
   std::string path_;
 };
 
+/// What is there, null otherwise; `json` may hold anything.
+inline nlohmann::ordered_json value_at(const nlohmann::ordered_json& json, const char* pointer) {
+  const nlohmann::ordered_json::json_pointer place(pointer);
+  return json.contains(place) ? json.at(place) : nlohmann::ordered_json();
+}
+
 }  // namespace convladder

@@ -27,6 +27,8 @@ std::vector<double> logarithms(std::span<const double> samples) {
   return result;
 }
 
+}  // namespace
+
 std::vector<double> logarithms_of_ratios(const SampleRounds& rounds) {
   std::vector<double> result;
   for (std::size_t i = 0; i < std::min(rounds.samples.size(), rounds.witness.size()); ++i) {
@@ -34,8 +36,6 @@ std::vector<double> logarithms_of_ratios(const SampleRounds& rounds) {
   }
   return result;
 }
-
-}  // namespace
 
 int fewest_samples(double alpha) {
   int n = 2;

@@ -6,6 +6,7 @@
 
 #include <optional>
 #include <span>
+#include <vector>
 
 #include "harness/change_verdict.hpp"
 
@@ -26,6 +27,9 @@ struct SampleRounds {
   std::span<const double> samples;
   std::span<const double> witness;
 };
+
+/// ln(sample / witness's sample) of each round that both have.
+std::vector<double> logarithms_of_ratios(const SampleRounds& rounds);
 
 /// The same of the ratio to a witness: of the median over the rounds of ln(sample / witness's sample). Rounds that only
 /// one of them has are left out.

@@ -20,6 +20,7 @@ namespace {
 
 constexpr int kDeepest = 64;  // lists and objects in each other; a run has 7
 constexpr std::size_t kLongestName = 256;
+constexpr double kLongestTime = 1e18;  // 30 years; sums and means of such numbers stay finite
 
 /// Refuses a key that an object holds twice, of which a parser would silently take the last, and what is so deep that
 /// working on it would exhaust the stack.
@@ -69,8 +70,8 @@ RecordedTime parse_time(const JsonPlace& place) {
   RecordedTime time{.of = name_of(place, "of"), .cache = place.text_or_empty("cache"), .samples = {}};
   const ordered_json& samples = place.list("samples");
   for (std::size_t i = 0; i < samples.size(); ++i) {
-    if (!samples[i].is_number() || !(samples[i].get<double>() > 0) || !std::isfinite(samples[i].get<double>())) {
-      place.fail(fmt::format("samples[{}]: expected a positive number", i));
+    if (!samples[i].is_number() || !(samples[i].get<double>() > 0) || !(samples[i].get<double>() < kLongestTime)) {
+      place.fail(fmt::format("samples[{}]: expected a positive number of ns below {:g}", i, kLongestTime));
     }
     time.samples.push_back(samples[i].get<double>());
   }
@@ -101,6 +102,7 @@ RecordedCase parse_case(const JsonPlace& place) {
       fmt::format("{}/{}/{}.{}/{}", one.device, one.variant, one.network, one.layer, one.batch);
   if (one.id != expected) place.fail(fmt::format("id: expected \"{}\" by its other fields", expected));
   one.library = !place.has("rung");
+  if (!one.library) one.rung = place.whole_number("rung");
   one.status = name_of(place, "status");
   one.reason = printable(place.text_or_empty("reason"));
   one.input = place.text_or_empty("input");
@@ -135,7 +137,10 @@ ordered_json parse_record_json(std::string_view text, const std::string& file) {
 }
 
 RecordedRun parse_recorded_run(std::string_view text, const std::string& file) {
-  const ordered_json json = parse_record_json(text, file);
+  return recorded_run_of(parse_record_json(text, file), file);
+}
+
+RecordedRun recorded_run_of(const ordered_json& json, const std::string& file) {
   const JsonPlace place(json, file);
   require_version(place);
   RecordedRun run;

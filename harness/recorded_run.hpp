@@ -34,6 +34,7 @@ struct RecordedCase {
   std::string network;
   std::string layer;
   int batch = 0;
+  int rung = 0;          ///< on the ladder, from 1; 0 for a library
   bool library = false;  ///< stands beside the ladder
   std::string status;
   std::string reason;  ///< without control characters
@@ -63,8 +64,10 @@ nlohmann::ordered_json parse_record_json(std::string_view text, const std::strin
 
 /// Reads the text of a run.json; `file` is what messages call it. Throws UserError, one line: as above, and
 /// another kind of record, another schema version, a case that is there twice, a name with control characters,
-/// a field that is missing or not of its kind, a sample that is no positive number.
+/// a field that is missing or not of its kind, a sample that is no positive number below 10^18.
 RecordedRun parse_recorded_run(std::string_view text, const std::string& file);
+/// The same of what is parsed already, by parse_record_json.
+RecordedRun recorded_run_of(const nlohmann::ordered_json& json, const std::string& file);
 
 /// The same from a file.
 RecordedRun read_recorded_run(const std::string& file);

@@ -128,6 +128,14 @@ std::vector<std::string> wrapped(const std::string& text, std::size_t width) {
   return lines;
 }
 
+std::string indented(const std::string& text, std::size_t columns, std::size_t most_columns) {
+  std::string lines;
+  for (const std::string& line : wrapped(text, most_columns - columns)) {
+    lines += std::string(columns, ' ') + line + '\n';
+  }
+  return lines;
+}
+
 std::string text_table(const std::vector<TextColumn>& columns, const std::vector<std::vector<std::string>>& rows,
                        std::size_t most_columns) {
   if (columns.empty()) return {};

@@ -25,4 +25,7 @@ std::string text_table(const std::vector<TextColumn>& columns, const std::vector
 /// The words of a text in lines of at most `width` characters, a longer word in a line of its own. At least one line.
 std::vector<std::string> wrapped(const std::string& text, std::size_t width);
 
+/// The same as lines of a text of at most `most_columns` characters, each behind `columns` spaces.
+std::string indented(const std::string& text, std::size_t columns, std::size_t most_columns = 100);
+
 }  // namespace convladder
