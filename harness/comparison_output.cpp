@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
+#include "harness/change_text.hpp"
 #include "harness/printable.hpp"
 #include "harness/text_table.hpp"
 #include "harness/units.hpp"
@@ -17,18 +18,6 @@ namespace convladder {
 using nlohmann::ordered_json;
 
 namespace {
-
-constexpr std::size_t kTextColumns = 100;
-
-double percent(double logarithm) { return std::expm1(logarithm) * 100; }
-
-std::string change_text(const std::optional<ChangeBounds>& change) {
-  return change ? fmt::format("{:+.1f}", percent(change->estimate)) : std::string();
-}
-
-std::string bounds_text(const std::optional<ChangeBounds>& change) {
-  return change ? fmt::format("{:+.1f} to {:+.1f}", percent(change->low), percent(change->high)) : std::string();
-}
 
 std::string time_or_blank(const std::optional<double>& nanoseconds) {
   return nanoseconds ? time_text(*nanoseconds) : std::string();
@@ -143,14 +132,6 @@ std::string group_table(const std::vector<const ComparedCase*>& group) {
                     rows, kTextColumns);
 }
 
-std::string indented(const std::string& text, std::size_t columns) {
-  std::string lines;
-  for (const std::string& line : wrapped(text, kTextColumns - columns)) {
-    lines += fmt::format("{:{}}{}\n", "", columns, line);
-  }
-  return lines;
-}
-
 /// Cases of one verdict; those with the same reason together.
 std::string verdict_section(const Comparison& comparison, CaseVerdict verdict) {
   std::vector<std::pair<std::string, std::string>> ids_by_reason;
@@ -176,12 +157,6 @@ std::string verdict_section(const Comparison& comparison, CaseVerdict verdict) {
   }
   if (!text.empty()) text.insert(0, fmt::format("\n{}\n", case_verdict_name(verdict)));
   return text;
-}
-
-ordered_json change_json(const std::optional<ChangeBounds>& change) {
-  if (!change) return nullptr;
-  return {
-      {"estimate", std::expm1(change->estimate)}, {"low", std::expm1(change->low)}, {"high", std::expm1(change->high)}};
 }
 
 ordered_json counters_json(const std::vector<MovedCounter>& counters) {

@@ -1,0 +1,112 @@
+#include "harness/duel_side.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <numeric>
+#include <vector>
+
+#include "harness/case_session.hpp"
+#include "harness/printable.hpp"
+#include "harness/statistics.hpp"
+
+namespace convladder {
+
+using nlohmann::ordered_json;
+
+namespace {
+
+constexpr double kSubRunNs = 1e6;
+constexpr int kMostSubRuns = 5;
+constexpr double kMostSlotNs = 100e6;  // of calls so long that 5 of them tell no more than fewer
+constexpr double kGpuSlotNs = 10e6;
+constexpr int kFewestGpuCalls = 5;
+
+int rounded_up(double value, int multiple) {
+  const double whole = std::ceil(std::max(value, 1.0) / multiple) * multiple;
+  return static_cast<int>(std::min(whole, 1e9));
+}
+
+}  // namespace
+
+DuelSide::DuelSide(const SideSetting& setting)
+    : role_(setting.role),
+      on_processor_(setting.planned.variant.info.family == "cpu"),
+      extra_percent_(setting.extra_percent),
+      client_(start_case_process(setting.planned, setting.workload, RunOptions{}, setting.timeout_seconds,
+                                 setting.program)) {
+  check("on small integers", ask({{"do", "verify integers"}}));
+  ask({{"do", "prepare"}});
+  check("before timing", ask({{"do", "verify"}}));
+}
+
+ordered_json DuelSide::ask(const ordered_json& request) {
+  ordered_json reply = client_->ask(request);
+  if (!reply.contains("status")) return reply;
+  throw SideFailure(fmt::format("{}: {}: {}", role_, printable(reply.value("status", "failed")),
+                                printable(reply.value("reason", ""))));
+}
+
+void DuelSide::check(const char* when, const ordered_json& reply) const {
+  const ordered_json& check = reply.at("check");
+  if (check.at("passed").get<bool>()) return;
+  throw SideFailure(
+      fmt::format("{}: incorrect {}: {}", role_, when, printable(check.at("first_failure").get<std::string>())));
+}
+
+SlotLength DuelSide::calibrate(int extra_percent) {
+  const int multiple = 100 / std::gcd(100, extra_percent);  // 5 % of 20 calls is one call
+  const ordered_json reply = ask({{"do", "calibrate"}, {"of", time_of::kLayer}, {"sample_ns", kSubRunNs}});
+  SlotLength length{.iterations = rounded_up(reply.at("iterations").get<double>(), multiple), .sub_runs = 1};
+  if (!on_processor_) length.iterations = multiple;
+  const double sub_run_ns = slot(length) * length.iterations;  // also warms up
+  if (on_processor_) {
+    length.sub_runs = std::clamp(static_cast<int>(kMostSlotNs / sub_run_ns), 1, kMostSubRuns);
+  } else {
+    length.sub_runs = std::max(kFewestGpuCalls, rounded_up(kGpuSlotNs / sub_run_ns, 1));
+  }
+  return length;
+}
+
+double DuelSide::slot(const SlotLength& length) {
+  const ordered_json reply = ask({{"do", "slot"},
+                                  {"of", time_of::kLayer},
+                                  {"iterations", length.iterations},
+                                  {"sub_runs", length.sub_runs},
+                                  {"extra_percent", extra_percent_}});
+  const auto ns = reply.at("ns").get<std::vector<double>>();
+  if (ns.empty() || !std::ranges::all_of(ns, [](double value) { return value > 0 && std::isfinite(value); })) {
+    throw SideFailure(fmt::format("{}: a slot took no time: the clock is too coarse", role_));
+  }
+  return on_processor_ ? std::ranges::min(ns) : median(ns);
+}
+
+void DuelSide::verify_after() { check("after timing", ask({{"do", "verify"}})); }
+
+DuelRound measure_round(DuelSide& base, DuelSide& now, bool base_outside, const SlotLength& length) {
+  DuelSide& outer = base_outside ? base : now;
+  DuelSide& inner = base_outside ? now : base;
+  DuelRound round{.base_outside = base_outside, .ns = {}};
+  round.ns[0] = outer.slot(length);
+  round.ns[1] = inner.slot(length);
+  round.ns[2] = inner.slot(length);
+  round.ns[3] = outer.slot(length);
+  return round;
+}
+
+DuelRound measure_fresh_round(const SideSetting& base, const SideSetting& now, bool base_outside,
+                              const SlotLength& length) {
+  DuelSide outer(base_outside ? base : now);
+  DuelSide inner(base_outside ? now : base);
+  outer.slot(length);
+  inner.slot(length);
+  const DuelRound round =
+      base_outside ? measure_round(outer, inner, true, length) : measure_round(inner, outer, false, length);
+  outer.verify_after();
+  inner.verify_after();
+  return round;
+}
+
+}  // namespace convladder
