@@ -59,7 +59,7 @@ OtherProgram ask_program(const std::string& path) {
   }
   if (reply.contains("status")) {
     const std::string reason = printable(reply.value("reason", ""));
-    if (reason.find("convladder:") != std::string::npos) {
+    if (reason.find("unknown command 'serve-about'") != std::string::npos) {
       throw UserError(fmt::format("{}: this build is too old for a duel: it does not know what is asked of it", path));
     }
     throw UserError(fmt::format("{}: it does not answer as a convladder does: {}", path, reason));
