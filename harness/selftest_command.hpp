@@ -25,6 +25,7 @@ struct SelftestArguments {
   std::vector<int> levels;
   int runs = 0;
   double budget = 0;
+  int threads = 1;
   std::string neighbour = "none";
   std::string json;
 };

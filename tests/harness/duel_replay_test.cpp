@@ -44,7 +44,8 @@ Replayed replay(const ordered_json& duel) {
   const DuelLimits limits = limits_of(duel);
   const ordered_json& one = duel.at("cases").at(0);
   Replayed replayed;
-  const auto control = judge_control(differences(rounds_from_json(duel.at("control").at("rounds"))), limits.verdict.alpha);
+  const auto control =
+      judge_control(differences(rounds_from_json(duel.at("control").at("rounds"))), limits.verdict.alpha);
   replayed.contaminated = control.value().contaminated;
   const Screened screened = screen(differences(rounds_from_json(one.at("screen").at("rounds"))), limits);
   replayed.change = screened.bounds;
