@@ -9,8 +9,10 @@
 
 #include "datasets/seeded_random.hpp"
 #include "devices/cpu/cpu_facts.hpp"
+#include "harness/change_text.hpp"
 #include "harness/errors.hpp"
 #include "harness/measurement.hpp"
+#include "harness/signed_rank.hpp"
 #include "harness/workload.hpp"
 
 namespace convladder {
@@ -274,9 +276,18 @@ class Duel {
     one.confirmed = confirmed.bounds;
     one.p_slower = confirmed.p_slower;
     one.p_faster = confirmed.p_faster;
+    const VerdictLimits& limits = settings_.limits.verdict;
+    const double looks = static_cast<double>(confirm_looks(settings_.limits.most_rounds).size());
+    one.cycles = signed_rank_bounds(cycle_differences(one.confirm), limits.alpha / looks);
+    if (one.cycles && only_the_clock(confirmed.verdict, *one.cycles, limits.tau)) {
+      one.verdict = CaseVerdict::inconclusive;
+      one.reason = fmt::format("the clock of the device changed: in cycles it is {}%, bounds {}%",
+                               change_text(one.cycles), bounds_text(one.cycles));
+      return;
+    }
     if (confirmed.verdict != Verdict::inconclusive || !confirmed.bounds) return;
     const auto rounds = static_cast<int>(confirmed.differences.size());
-    one.rounds_wanting = rounds_wanting(*confirmed.bounds, rounds, settings_.limits.verdict);
+    one.rounds_wanting = rounds_wanting(*confirmed.bounds, rounds, limits);
     one.reason = one.rounds_wanting
                      ? fmt::format("about {} rounds more by the spread seen: --rounds {}", *one.rounds_wanting,
                                    rounds + *one.rounds_wanting)

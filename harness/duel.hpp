@@ -57,6 +57,7 @@ struct DuelCase {
   std::vector<DuelRound> confirm;
   std::optional<ChangeBounds> screened;   ///< at the screen's alpha
   std::optional<ChangeBounds> confirmed;  ///< as of Confirmation::Case
+  std::optional<ChangeBounds> cycles;     ///< on a GPU that tells its clock: the change without the clock's
   std::optional<double> p_slower;         ///< before Holm
   std::optional<double> p_faster;
   std::optional<int> rounds_wanting;  ///< of an inconclusive case

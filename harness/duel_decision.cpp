@@ -89,6 +89,11 @@ void Confirmation::holm(double Case::*p, Verdict verdict) {
 
 bool Confirmation::over() const { return std::ranges::all_of(cases_, &Case::decided); }
 
+bool only_the_clock(Verdict verdict, const ChangeBounds& cycles, double tau) {
+  if (verdict == Verdict::regressed) return !(cycles.low > std::log1p(tau));
+  return verdict == Verdict::improved && !(-cycles.high > std::log1p(tau));
+}
+
 std::optional<int> rounds_wanting(const ChangeBounds& bounds, int rounds, const VerdictLimits& limits) {
   if (!std::isfinite(bounds.low) || !std::isfinite(bounds.high)) return std::nullopt;
   const double tau = std::log1p(limits.tau);

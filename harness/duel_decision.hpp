@@ -63,6 +63,10 @@ class Confirmation {
   std::vector<Case> cases_;
 };
 
+/// Whether a change of the time is none of the cycles: its clock changed, and the code did not. `cycles` are the bounds
+/// of the differences in cycles at the level of the verdict. Only for regressed and improved.
+bool only_the_clock(Verdict verdict, const ChangeBounds& cycles, double tau);
+
 /// How many rounds more it would take until the same spread would let a verdict be given: the bounds close in with the
 /// square root of the number of rounds. At least 1. None where nothing is known of the spread.
 std::optional<int> rounds_wanting(const ChangeBounds& bounds, int rounds, const VerdictLimits& limits);

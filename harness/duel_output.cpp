@@ -1,6 +1,7 @@
 #include "harness/duel_output.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <map>
@@ -138,21 +139,22 @@ std::vector<std::vector<const DuelCase*>> measured_groups(const DuelResult& resu
   return groups;
 }
 
-/// Cases of one verdict with what is to be said of them; those with the same reason together.
+/// Cases of one verdict with what is to be said of them; those with the same reason together. Of skipped ones their
+/// number is enough to read; Markdown and JSON have each.
 std::string verdict_section(const DuelResult& result, CaseVerdict verdict) {
-  std::vector<std::pair<std::string, std::string>> ids_by_reason;
+  std::vector<std::pair<std::string, std::vector<std::string>>> ids_by_reason;
   for (const DuelCase& one : result.cases) {
     if (one.verdict != verdict) continue;
-    const auto same = std::ranges::find(ids_by_reason, one.reason, &std::pair<std::string, std::string>::first);
-    if (same == ids_by_reason.end()) {
-      ids_by_reason.emplace_back(one.reason, one.id);
-    } else {
-      same->second += fmt::format(" {}", one.id);
-    }
+    auto same = std::ranges::find_if(ids_by_reason, [&one](const auto& entry) { return entry.first == one.reason; });
+    if (same == ids_by_reason.end()) same = ids_by_reason.insert(same, {one.reason, {}});
+    same->second.push_back(one.id);
   }
   std::string text;
   for (const auto& [reason, ids] : ids_by_reason) {
-    text += indented(ids, 2);
+    const bool only_number = verdict == CaseVerdict::skipped && ids.size() > 2;
+    text += indented(only_number ? fmt::format("{} cases, the first {}", ids.size(), ids.front())
+                                 : fmt::format("{}", fmt::join(ids, " ")),
+                     2);
     if (!reason.empty()) text += indented(reason, 6);
   }
   if (!text.empty()) text.insert(0, fmt::format("\n{}\n", case_verdict_name(verdict)));
@@ -177,6 +179,7 @@ ordered_json case_json(const DuelCase& one) {
           {"base_median_ns", or_null(base_median(one))},
           {"new_median_ns", or_null(new_median(one))},
           {"change", change_json(one.change())},
+          {"cycles", change_json(one.cycles)},
           {"p_slower", or_null(one.p_slower)},
           {"p_faster", or_null(one.p_faster)},
           {"rounds_wanting", or_null(one.rounds_wanting)},

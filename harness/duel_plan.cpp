@@ -40,13 +40,11 @@ void settle(DuelPair& pair, const OtherProgram& base, const OtherProgram& now) {
   }
 }
 
-const PlannedCase& case_of(const CaseGroup& group, const std::string& variant) {
+/// Null if the variant is of another family.
+const PlannedCase* case_of(const CaseGroup& group, const std::string& variant) {
   const auto found = std::ranges::find_if(
       group.cases, [&variant](const PlannedCase& one) { return one.variant.info.name == variant; });
-  if (found == group.cases.end()) {
-    throw UserError(fmt::format("'{}' has no case on {}: both variants must be of one family", variant, group.device));
-  }
-  return *found;
+  return found == group.cases.end() ? nullptr : &*found;
 }
 
 /// What the base has and neither the new build nor this program knows: it is lost, and that is said.
@@ -84,13 +82,14 @@ std::vector<DuelGroup> plan_duel(const RunOptions& all_options, const OtherProgr
   std::vector<DuelGroup> groups;
   for (const CaseGroup& group : make_plan(options)) {
     if (!group.has_clock) continue;
-    DuelGroup& duel = groups.emplace_back(DuelGroup{group.work, group.device, {}});
+    DuelGroup duel{group.work, group.device, {}};
     if (of_variants) {
-      const PlannedCase& a = case_of(group, base_variant);
-      const PlannedCase& b = case_of(group, new_variant);
+      const PlannedCase* const a = case_of(group, base_variant);
+      const PlannedCase* const b = case_of(group, new_variant);
+      if (a == nullptr || b == nullptr) continue;
       duel.pairs.push_back({fmt::format("{}/{}..{}/{}/{}", group.device, base_variant, new_variant, group.work.name(),
                                         group.work.shape.batch),
-                            base_variant, new_variant, a, b, CaseVerdict::inconclusive, ""});
+                            base_variant, new_variant, *a, *b, CaseVerdict::inconclusive, ""});
     } else {
       for (const PlannedCase& one : group.cases) {
         const std::string variant(one.variant.info.name);
@@ -99,6 +98,11 @@ std::vector<DuelGroup> plan_duel(const RunOptions& all_options, const OtherProgr
     }
     for (DuelPair& pair : duel.pairs) settle(pair, base, now);
     if (!of_variants) add_lost(duel, group, options, base, now);
+    groups.push_back(std::move(duel));
+  }
+  if (groups.empty() && of_variants) {
+    throw UserError(fmt::format("no case has both '{}' and '{}': they must be of one family, on a device with a clock",
+                                base_variant, new_variant));
   }
   if (groups.empty()) throw UserError(kCounted);
   return groups;

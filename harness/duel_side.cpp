@@ -66,7 +66,7 @@ SlotLength DuelSide::calibrate(int extra_percent) {
   }
   SlotLength length{.iterations = rounded_up(iterations, multiple), .sub_runs = 1};
   if (!on_processor_) length.iterations = multiple;
-  const double sub_run_ns = slot(length) * length.iterations;  // also warms up
+  const double sub_run_ns = slot(length).ns * length.iterations;  // also warms up
   if (on_processor_) {
     length.sub_runs = std::clamp(static_cast<int>(kMostSlotNs / sub_run_ns), 1, kMostSubRuns);
   } else {
@@ -75,7 +75,7 @@ SlotLength DuelSide::calibrate(int extra_percent) {
   return length;
 }
 
-double DuelSide::slot(const SlotLength& length) {
+Slot DuelSide::slot(const SlotLength& length) {
   const ordered_json reply = ask({{"do", "slot"},
                                   {"of", time_of::kLayer},
                                   {"iterations", length.iterations},
@@ -85,7 +85,9 @@ double DuelSide::slot(const SlotLength& length) {
   if (ns.empty() || !std::ranges::all_of(ns, [](double value) { return value > 0 && std::isfinite(value); })) {
     throw SideFailure(fmt::format("{}: a slot took no time: the clock is too coarse", role_));
   }
-  return on_processor_ ? std::ranges::min(ns) : median(ns);
+  if (on_processor_) return {std::ranges::min(ns), std::nullopt};
+  const ordered_json& state = reply.at("state");
+  return {median(ns), state.contains("clock_mhz") ? std::optional(state.at("clock_mhz").get<double>()) : std::nullopt};
 }
 
 void DuelSide::verify_after() { check("after timing", ask({{"do", "verify"}})); }
@@ -93,11 +95,17 @@ void DuelSide::verify_after() { check("after timing", ask({{"do", "verify"}})); 
 DuelRound measure_round(DuelSide& base, DuelSide& now, bool base_outside, const SlotLength& length) {
   DuelSide& outer = base_outside ? base : now;
   DuelSide& inner = base_outside ? now : base;
-  DuelRound round{.base_outside = base_outside, .ns = {}};
-  round.ns[0] = outer.slot(length);
-  round.ns[1] = inner.slot(length);
-  round.ns[2] = inner.slot(length);
-  round.ns[3] = outer.slot(length);
+  DuelRound round{.base_outside = base_outside, .ns = {}, .clock_mhz = {}};
+  std::array<double, 4> clocks{};
+  bool clocks_known = true;
+  DuelSide* const order[] = {&outer, &inner, &inner, &outer};
+  for (std::size_t i = 0; i < round.ns.size(); ++i) {
+    const Slot slot = order[i]->slot(length);
+    round.ns[i] = slot.ns;
+    clocks[i] = slot.clock_mhz.value_or(0);
+    clocks_known = clocks_known && clocks[i] > 0;
+  }
+  if (clocks_known) round.clock_mhz = clocks;
   return round;
 }
 

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <memory>
+#include <optional>
 #include <stdexcept>
 #include <string>
 
@@ -20,6 +21,11 @@ struct SideFailure : std::runtime_error {
 struct SlotLength {
   int iterations = 1;  ///< calls of a sub-run
   int sub_runs = 5;
+};
+
+struct Slot {
+  double ns = 0;                    ///< of a call
+  std::optional<double> clock_mhz;  ///< of a GPU, after it
 };
 
 /// What a process is started for.
@@ -41,8 +47,8 @@ class DuelSide {
   /// than 20 ms; on a GPU so many calls that they last 10 ms. The iterations are a multiple of what `extra_percent`
   /// needs.
   SlotLength calibrate(int extra_percent);
-  /// Nanoseconds of a call: on a processor the fastest sub-run, which no neighbour disturbed; on a GPU the median.
-  double slot(const SlotLength& length);
+  /// On a processor the fastest sub-run, which no neighbour disturbed; on a GPU the median.
+  Slot slot(const SlotLength& length);
   /// Verifies the output again, after the last slot.
   void verify_after();
 

@@ -54,7 +54,10 @@ else
 fi
 echo "base: $(git -C "$root" log -1 --format='%h %s' "$base")" >&2
 (build_preset release convladder) || exit 3
-(root=$tree && build_preset release convladder) || exit 3
+head=$root
+root=$tree
+(build_preset release convladder) || exit 3
+root=$head
 
 duel=("$root/build/release/convladder" duel --base "$tree/build/release/convladder" --json "$root/build/duel.json" "$@")
 [[ " $* " == *" --family"* || " $* " == *" --device"* ]] || duel+=(--family cpu)

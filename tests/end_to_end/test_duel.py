@@ -98,11 +98,17 @@ def test_variants_of_one_side_only(tmp_path: Path) -> None:
     assert read(tmp_path / "duel.json")["cases"][0]["verdict"] == "missing"
     run("duel", "--base", PROGRAM, "--new", SEEDED, *options, program=SEEDED)
     assert read(tmp_path / "duel.json")["cases"][0]["verdict"] == "new"
-    lost = run("duel", "--base", SEEDED, "--family", "cpu", "--shape", "1,200,200,64,11", "--batch", "1", "--timeout",
-               "0.1", "--json", tmp_path / "duel.json")
-    assert lost.returncode == 3
-    lost_ids = {one["id"] for one in read(tmp_path / "duel.json")["cases"] if one["verdict"] == "missing"}
-    assert "cpu/seeded-correct/shape.C1H200W200M64K11/1" in lost_ids
+
+
+def test_what_only_the_base_knows_is_missing(tmp_path: Path) -> None:
+    """Variants that this program has never heard of are not dropped."""
+    program = json.loads(run("env", "--json").stdout)["program"]
+    base = speaking(tmp_path, {"protocol": 1, "program": program, "variants": ["cpu/lost", "cuda/lost-too"]})
+    done = run("duel", "--base", base, "--family", "cpu", *TINY, "--json", tmp_path / "duel.json")
+    assert done.returncode == 3
+    verdicts = {one["id"]: one["verdict"] for one in read(tmp_path / "duel.json")["cases"]}
+    assert verdicts["cpu/lost/shape.C1H8W8M2K3/2"] == "missing"
+    assert verdicts["cpu/compile-time/shape.C1H8W8M2K3/2"] == "new"
 
 
 def test_programs_that_are_none_are_refused(tmp_path: Path) -> None:
@@ -134,8 +140,15 @@ def test_another_protocol_is_refused(tmp_path: Path) -> None:
                    "speaks protocol 99", "too far apart")
     for answer in ({"protocol": 1, "variants": []}, {"protocol": 1, "program": {}, "variants": [3]}, 5, []):
         assert_refused(run("duel", "--base", speaking(tmp_path, answer), *TINY_CASE), "does not answer as a convladder")
-    old = script(tmp_path / "old", f"#!/bin/sh\nexec {PROGRAM} serve-something 3 4\n")
-    assert_refused(run("duel", "--base", old, *TINY_CASE), "does not answer")
+
+
+def test_a_build_before_duels_is_refused(tmp_path: Path) -> None:
+    """What it says is what this program says of any command that it does not know."""
+    unknown = run("serve-something", "3", "4")
+    assert_refused(unknown, "unknown command 'serve-something'")
+    said = unknown.stderr.strip().replace("serve-something", "serve-about").replace("'", "'\\''")
+    old = script(tmp_path / "old", f"#!/bin/sh\necho '{said}' >&2\nexit 3\n")
+    assert_refused(run("duel", "--base", old, *TINY_CASE), "too old for a duel")
 
 
 def test_builds_of_another_kind_are_refused(tmp_path: Path) -> None:

@@ -67,23 +67,39 @@ Confirmation confirmed(const std::vector<double>& changes, double spread, const 
 }
 
 TEST(DuelRound, TakesTheSlotsOfEachSideFromTheOrder) {
-  EXPECT_NEAR((DuelRound{true, {100, 105, 105, 100}}.difference()), std::log(1.05), 1e-12);
-  EXPECT_NEAR((DuelRound{false, {105, 100, 100, 105}}.difference()), std::log(1.05), 1e-12);
-  EXPECT_NEAR((DuelRound{true, {105, 100, 100, 105}}.difference()), -std::log(1.05), 1e-12);
+  EXPECT_NEAR((DuelRound{true, {100, 105, 105, 100}, {}}.difference()), std::log(1.05), 1e-12);
+  EXPECT_NEAR((DuelRound{false, {105, 100, 100, 105}, {}}.difference()), std::log(1.05), 1e-12);
+  EXPECT_NEAR((DuelRound{true, {105, 100, 100, 105}, {}}.difference()), -std::log(1.05), 1e-12);
 }
 
 TEST(DuelRound, CancelsADriftThatIsTheSameFromSlotToSlot) {
   const double step = 1.1;
   const std::array<double, 4> drifting = {100, 100 * step, 100 * step * step, 100 * step * step * step};
-  EXPECT_NEAR((DuelRound{true, drifting}.difference()), 0, 1e-12);
-  EXPECT_NEAR((DuelRound{false, drifting}.difference()), 0, 1e-12);
+  EXPECT_NEAR((DuelRound{true, drifting, {}}.difference()), 0, 1e-12);
+  EXPECT_NEAR((DuelRound{false, drifting, {}}.difference()), 0, 1e-12);
 }
 
 TEST(DuelRound, IsReadAsItWasWritten) {
-  const DuelRound round{false, {1.5, 2, 3, 4.25}};
+  const DuelRound round{false, {1.5, 2, 3, 4.25}, {}};
   const DuelRound read = round_from_json(round_to_json(round));
   EXPECT_EQ(read.base_outside, round.base_outside);
   EXPECT_EQ(read.ns, round.ns);
+}
+
+TEST(DuelRound, TellsTheClockFromTheCode) {
+  // Half the clock, twice the time: the same cycles.
+  std::vector<DuelRound> rounds(13, DuelRound{true, {100, 200, 201, 100}, {{1000, 500, 500, 1000}}});
+  EXPECT_NEAR(differences(rounds).front(), std::log(2.0), 0.01);
+  EXPECT_NEAR(cycle_differences(rounds).front(), 0, 0.01);
+  const auto cycles = signed_rank_bounds(cycle_differences(rounds), 0.01);
+  EXPECT_TRUE(only_the_clock(Verdict::regressed, *cycles, 0.02));
+  const DuelRound read = round_from_json(round_to_json(rounds[0]));
+  EXPECT_EQ(read.clock_mhz, rounds[0].clock_mhz);
+
+  rounds.assign(13, DuelRound{true, {100, 200, 201, 100}, {{1000, 1000, 1000, 1000}}});
+  EXPECT_FALSE(only_the_clock(Verdict::regressed, *signed_rank_bounds(cycle_differences(rounds), 0.01), 0.02));
+  rounds[5].clock_mhz.reset();
+  EXPECT_TRUE(cycle_differences(rounds).empty()) << "one slot without a clock leaves nothing to say";
 }
 
 TEST(DuelCoin, IsFairAndReproducible) {
