@@ -75,7 +75,7 @@ SlotLength DuelSide::calibrate(int extra_percent) {
   return length;
 }
 
-Slot DuelSide::slot(const SlotLength& length) {
+SlotTime DuelSide::slot(const SlotLength& length) {
   const ordered_json reply = ask({{"do", "slot"},
                                   {"of", time_of::kLayer},
                                   {"iterations", length.iterations},
@@ -100,7 +100,7 @@ DuelRound measure_round(DuelSide& base, DuelSide& now, bool base_outside, const 
   bool clocks_known = true;
   DuelSide* const order[] = {&outer, &inner, &inner, &outer};
   for (std::size_t i = 0; i < round.ns.size(); ++i) {
-    const Slot slot = order[i]->slot(length);
+    const SlotTime slot = order[i]->slot(length);
     round.ns[i] = slot.ns;
     clocks[i] = slot.clock_mhz.value_or(0);
     clocks_known = clocks_known && clocks[i] > 0;

@@ -23,7 +23,7 @@ struct SlotLength {
   int sub_runs = 5;
 };
 
-struct Slot {
+struct SlotTime {
   double ns = 0;                    ///< of a call
   std::optional<double> clock_mhz;  ///< of a GPU, after it
 };
@@ -48,7 +48,7 @@ class DuelSide {
   /// needs.
   SlotLength calibrate(int extra_percent);
   /// On a processor the fastest sub-run, which no neighbour disturbed; on a GPU the median.
-  Slot slot(const SlotLength& length);
+  SlotTime slot(const SlotLength& length);
   /// Verifies the output again, after the last slot.
   void verify_after();
 
