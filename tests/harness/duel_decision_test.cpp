@@ -5,32 +5,14 @@
 
 #include <cmath>
 #include <limits>
-#include <numbers>
-#include <numeric>
 
 #include "datasets/seeded_random.hpp"
 #include "harness/duel_round.hpp"
 #include "harness/signed_rank.hpp"
+#include "noisy_trace.hpp"
 
 namespace convladder {
 namespace {
-
-double uniform(SeededRandom& random) { return (static_cast<double>(random.next() >> 11) + 0.5) * 0x1p-53; }
-
-double normal(SeededRandom& random) {
-  return std::sqrt(-2 * std::log(uniform(random))) * std::cos(2 * std::numbers::pi * uniform(random));
-}
-
-/// A tenth of the rounds has five times the noise.
-double noisy(SeededRandom& random, double sigma, double change) {
-  return change + (random.chance(10) ? 5 * sigma : sigma) * normal(random);
-}
-
-std::vector<double> trace(SeededRandom& random, int rounds, double sigma, double change) {
-  std::vector<double> differences;
-  for (int i = 0; i < rounds; ++i) differences.push_back(noisy(random, sigma, change));
-  return differences;
-}
 
 /// Screen and confirmation of cases with these true changes: what a duel decides. The screen's passes are passes.
 std::vector<Verdict> duel_of(SeededRandom& random, const std::vector<double>& changes, double sigma,
