@@ -288,10 +288,14 @@ class Duel {
     if (confirmed.verdict != Verdict::inconclusive || !confirmed.bounds) return;
     const auto rounds = static_cast<int>(confirmed.differences.size());
     one.rounds_wanting = rounds_wanting(*confirmed.bounds, rounds, limits);
-    one.reason = one.rounds_wanting
-                     ? fmt::format("about {} rounds more by the spread seen: --rounds {}", *one.rounds_wanting,
-                                   rounds + *one.rounds_wanting)
-                     : "too close to a limit, or too much scatter: more rounds of this kind would not tell";
+    if (!one.rounds_wanting) {
+      one.reason = "too close to a limit, or too much scatter: more rounds of this kind would not tell";
+      return;
+    }
+    const int wanted = rounds + *one.rounds_wanting;
+    one.reason = fmt::format("about {} rounds more by the spread seen: {}", *one.rounds_wanting,
+                             wanted <= kMostRounds ? fmt::format("--rounds {}", wanted)
+                                                   : "a quieter machine, or fewer threads, rather than that many");
   }
 
   const OtherProgram& base_;

@@ -151,7 +151,7 @@ void add_duel_options(CLI::App& duel, DuelArguments& a) {
       ->check(number_between(1e-6, 0.5))
       ->group("How");
   duel.add_option("--rounds", a.settings.limits.most_rounds, "most rounds of a case in the confirmation (default 31)")
-      ->check(CLI::Range(13, 1000))
+      ->check(CLI::Range(13, kMostRounds))
       ->group("How");
   duel.add_option("--timeout", a.timeout, "seconds for each step of a case (default 60, and 5 for each GFLOP)")
       ->check(number_between(0.1, 1e6))

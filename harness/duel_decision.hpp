@@ -17,6 +17,9 @@ struct DuelLimits {
   int most_rounds = 31;  ///< of the confirmation
 };
 
+/// More than this is not asked of a confirmation: another machine is the better idea.
+inline constexpr int kMostRounds = 1000;
+
 /// When the confirmation is looked at: after 13, 21 and 31 rounds as far as they are below `most_rounds`, and then.
 /// What may go wrong is shared by the looks, so that looking three times does not go wrong three times as often.
 std::vector<int> confirm_looks(int most_rounds);
