@@ -172,8 +172,9 @@ def test_bad_options_are_refused(tmp_path: Path) -> None:
 
 
 def test_a_killed_duel_leaves_nothing(tmp_path: Path) -> None:
-    process = start("duel", *TINY_CASE, "--family", "cpu", "--extra-work", "1", "--rounds", "1000", "--json",
-                    tmp_path / "duel.json")
+    """Its screen alone takes half a minute: 1 ms passes before each slot, and there are thousands of them."""
+    process = start("duel", "--family", "cpu", "--shape", "1,8,8,2,3", "--batch", ",".join(map(str, range(1, 17))),
+                    "--extra-work", "1", "--json", tmp_path / "duel.json")
     with pytest.raises(subprocess.TimeoutExpired):
         process.wait(timeout=1)
     process.terminate()
