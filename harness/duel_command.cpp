@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <random>
 #include <regex>
 
 #include "harness/case_json.hpp"
@@ -96,6 +97,10 @@ void note_counted(const RunOptions& options, std::vector<std::string>& notes) {
 
 }  // namespace
 
+std::uint64_t coin_seed(const CLI::App& command, const RunOptions& options) {
+  return command.count("--seed") > 0 ? options.seed : std::random_device()();
+}
+
 std::string make_idle_threads_sleep() {
   const char* const policy = std::getenv("OMP_WAIT_POLICY");
   const char* const spins = std::getenv("GOMP_SPINCOUNT");
@@ -133,6 +138,7 @@ ordered_json duel_context(const std::vector<std::string>& command_line, const Im
 
 void add_duel_options(CLI::App& duel, DuelArguments& a) {
   duel.footer(kFooter);
+  a.command = &duel;
   duel.add_option("--base", a.base, "the build that the other one is held against (default: this program)");
   duel.add_option("--new", a.now, "the build in question (default: this program)");
   duel.add_option("--base-variant", a.base_variant, "instead of the same variants of two builds: this one");
@@ -168,7 +174,7 @@ int duel_command(DuelArguments& a, const std::vector<std::string>& command_line)
   check_arguments(a);
   apply_case_selection(a.selection, a.options);
   if (a.options.batches.empty()) a.options.batches = {kDefaultBatch};
-  a.settings.seed = a.options.seed;
+  a.settings.seed = coin_seed(*a.command, a.options);
   if (a.timeout > 0) a.settings.timeout_seconds = a.timeout;
   initialize_google_benchmark({});
 

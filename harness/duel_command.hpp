@@ -23,6 +23,7 @@ struct DuelArguments {
   std::string base_variant;
   std::string new_variant;
   DuelSettings settings;
+  const CLI::App* command = nullptr;
   double timeout = 0;
   std::string json;      ///< file; empty for none
   std::string markdown;  ///< likewise
@@ -36,6 +37,10 @@ int duel_command(DuelArguments& arguments, const std::vector<std::string>& comma
 
 /// What `duel` and `selftest` do alike. The largest batch decides how many images are drawn.
 ImageSet duel_images(const std::vector<DuelGroup>& plan, const RunOptions& options);
+
+/// The seed of the coins: the one of --seed if it was given, otherwise a new one. With the same coins in every duel, an
+/// unlucky sequence of them would be unlucky each time.
+std::uint64_t coin_seed(const CLI::App& command, const RunOptions& options);
 
 /// Idle OpenMP threads of all children spin for so short a time that they sleep before the other side works, whatever
 /// the environment says; the same for both sides. Returns a note if the environment had asked for something else.

@@ -202,6 +202,7 @@ SelftestResult measure(const SelftestArguments& a, const std::vector<DuelGroup>&
 
 void add_selftest_options(CLI::App& selftest, SelftestArguments& a) {
   selftest.footer(kFooter);
+  a.command = &selftest;
   selftest.add_flag("--full", a.full, "the proof: 300 duels of equal sides, 59 with each amount of extra work");
   selftest.add_option("--levels", a.levels, "extra work in percent (default 0,1,2,3,5,10)")
       ->delimiter(',')
@@ -231,7 +232,7 @@ int selftest_command(SelftestArguments& a, const std::vector<std::string>& comma
   const std::vector<DuelGroup> plan = plan_one(a, base, now);
   const ImageSet images = duel_images(plan, a.options);
   DuelSettings settings;
-  settings.seed = a.options.seed;
+  settings.seed = coin_seed(*a.command, a.options);
 
   const SelftestResult result = measure(a, plan, base, now, images, settings);
   const std::string& id = plan.front().pairs.front().id;

@@ -28,6 +28,7 @@ struct SelftestArguments {
   int threads = 1;
   std::string neighbour = "none";
   std::string json;
+  const CLI::App* command = nullptr;
 };
 
 void add_selftest_options(CLI::App& selftest, SelftestArguments& arguments);
