@@ -28,14 +28,16 @@ class CaseHere final : public CaseClient {
 }  // namespace
 
 std::unique_ptr<CaseClient> start_case_process(const PlannedCase& planned, const Workload& workload,
-                                               const RunOptions& options, double timeout_seconds) {
+                                               const RunOptions& options, double timeout_seconds,
+                                               const std::string& program) {
   return std::make_unique<ChildProcess>(planned.id, "serve-case", workload.descriptor(), timeout_seconds,
                                         ordered_json{{"id", planned.id},
                                                      {"device", planned.device},
                                                      {"family", planned.variant.info.family},
                                                      {"variant", planned.variant.info.name},
                                                      {"workload", workload.header()},
-                                                     {"google_benchmark_flags", options.google_benchmark_flags}});
+                                                     {"google_benchmark_flags", options.google_benchmark_flags}},
+                                        program);
 }
 
 std::unique_ptr<CaseClient> start_case_here(const PlannedCase& planned, const Workload& workload) {

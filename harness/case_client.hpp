@@ -11,9 +11,10 @@ namespace convladder {
 
 /// Runs the case in a process of its own, started now; it answers as CaseSession::answer does. A case that crashes
 /// answers {"status": "crashed"}, one that takes longer than `timeout_seconds` for a request is killed and answers
-/// {"status": "timeout"}.
+/// {"status": "timeout"}. `program` is this one or another build that speaks the same protocol (case_protocol.hpp).
 std::unique_ptr<CaseClient> start_case_process(const PlannedCase& planned, const Workload& workload,
-                                               const RunOptions& options, double timeout_seconds);
+                                               const RunOptions& options, double timeout_seconds,
+                                               const std::string& program = kThisProgram);
 
 /// Runs the case in this process, for debuggers and profilers: nothing protects from a crash or a hang.
 std::unique_ptr<CaseClient> start_case_here(const PlannedCase& planned, const Workload& workload);

@@ -59,6 +59,7 @@ ordered_json CaseSession::carry_out(const ordered_json& request) {
   if (what == "verify integers") return verify_integers();
   if (what == "count") return count();
   if (what == "profile") return profile(request.at("calls").get<int>());
+  if (what == "slot") return slot(request);
   const auto of = request.at("of").get<std::string>();
   if (what == "calibrate") return calibrate(of, request.at("sample_ns").get<double>());
   if (what == "sample") return sample(of, request.at("iterations").get<int>(), request.at("cold").get<bool>());
@@ -171,6 +172,22 @@ ordered_json CaseSession::calibrate(const std::string& of, double sample_ns) {
 ordered_json CaseSession::sample(const std::string& of, int iterations, bool cold) {
   const double nanoseconds = google_benchmark_sample(id_, iterations, [&] { return timed_call(of, cold); });
   return {{"ns", nanoseconds}, {"state", state_to_json(device_->state())}};
+}
+
+ordered_json CaseSession::slot(const ordered_json& request) {
+  const auto of = request.at("of").get<std::string>();
+  const auto iterations = request.at("iterations").get<std::int64_t>();
+  const auto work = iterations * (100 + request.at("extra_percent").get<std::int64_t>());
+  if (iterations < 1 || work % 100 != 0) throw std::logic_error("a slot's calls must be a whole number");
+  ordered_json sub_runs = ordered_json::array();
+  for (int left = request.at("sub_runs").get<int>(); left > 0; --left) {
+    // The clock is read around all of them: read around each, it would be a part of every call.
+    const double nanoseconds = device_->time_ns([&] {
+      for (std::int64_t i = 0; i < work / 100; ++i) call(of);
+    });
+    sub_runs.push_back(nanoseconds / static_cast<double>(iterations));
+  }
+  return {{"ns", std::move(sub_runs)}, {"state", state_to_json(device_->state())}};
 }
 
 }  // namespace convladder

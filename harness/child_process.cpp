@@ -69,14 +69,14 @@ std::unique_ptr<CaseClient> failed_client(const std::string& reason) { return st
 ordered_json ending(const char* status, const std::string& reason) { return {{"status", status}, {"reason", reason}}; }
 
 ChildProcess::ChildProcess(const std::string& what, const std::string& command, int memory_descriptor,
-                           double timeout_seconds, const ordered_json& hello)
+                           double timeout_seconds, const ordered_json& hello, const std::string& program)
     : timeout_seconds_(timeout_seconds), errors_(memfd_create("stderr of a case", MFD_CLOEXEC)) {
   std::array<int, 2> ends{};
   if (errors_ < 0 || socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0) {
     throw UserError(fmt::format("cannot start a process for {}: {}", what, std::strerror(errno)));
   }
   socket_ = std::make_unique<MessageSocket>(ends[0]);
-  start(command, ends[1], memory_descriptor);
+  start(program, command, ends[1], memory_descriptor);
   close(ends[1]);
   socket_->send(hello);
 }
@@ -107,7 +107,8 @@ ordered_json ChildProcess::ask(const ordered_json& request) {
   return death();
 }
 
-void ChildProcess::start(const std::string& command, int socket_end, int memory_descriptor) {
+void ChildProcess::start(const std::string& program, const std::string& command, int socket_end,
+                         int memory_descriptor) {
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
   // Duplicated high first: a descriptor to be copied may itself be 3 or 4.
@@ -122,13 +123,13 @@ void ChildProcess::start(const std::string& command, int socket_end, int memory_
   std::vector<std::string> arguments{"convladder", command, std::to_string(kSocketDescriptor),
                                      std::to_string(kMemoryDescriptor)};
   std::vector<std::string> environment = child_environment();
-  const int failed = posix_spawn(&process_, "/proc/self/exe", &actions, nullptr, pointers(arguments).data(),
+  const int failed = posix_spawn(&process_, program.c_str(), &actions, nullptr, pointers(arguments).data(),
                                  pointers(environment).data());
   posix_spawn_file_actions_destroy(&actions);
   close(socket_copy);
   close(memory_copy);
   close(errors_copy);
-  if (failed != 0) throw UserError(fmt::format("cannot start a process: {}", std::strerror(failed)));
+  if (failed != 0) throw UserError(fmt::format("cannot start {}: {}", program, std::strerror(failed)));
 }
 
 /// How the process ended, and the last line it said.

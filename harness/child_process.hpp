@@ -1,4 +1,5 @@
-// A part of this program in a process of its own: asked over a socket, and answered for, whatever becomes of it.
+// A part of this program, or of another build of it, in a process of its own: asked over a socket, and answered for,
+// whatever becomes of it.
 #pragma once
 
 #include <sys/types.h>
@@ -23,20 +24,23 @@ class CaseClient {
   virtual nlohmann::ordered_json ask(const nlohmann::ordered_json& request) = 0;
 };
 
+/// The program that runs, whatever it is called.
+inline constexpr const char* kThisProgram = "/proc/self/exe";
+
 /// A child process as a client. One that crashes answers {"status": "crashed"}, one that takes longer than
 /// `timeout_seconds` for a request {"status": "timeout"}; either is over then. It ends with this object.
 class ChildProcess final : public CaseClient {
  public:
-  /// Starts this program again as `convladder <command> SOCKET MEMORY`, where MEMORY is `memory_descriptor` in the
-  /// child, and sends it `hello`. `what` names it in errors. Throws UserError if no process can be started.
+  /// Starts `program` as `convladder <command> SOCKET MEMORY`, where MEMORY is `memory_descriptor` in the child, and
+  /// sends it `hello`. `what` names it in errors. Throws UserError if no process can be started.
   ChildProcess(const std::string& what, const std::string& command, int memory_descriptor, double timeout_seconds,
-               const nlohmann::ordered_json& hello);
+               const nlohmann::ordered_json& hello, const std::string& program = kThisProgram);
   ~ChildProcess() override;
 
   nlohmann::ordered_json ask(const nlohmann::ordered_json& request) override;
 
  private:
-  void start(const std::string& command, int socket_end, int memory_descriptor);
+  void start(const std::string& program, const std::string& command, int socket_end, int memory_descriptor);
   nlohmann::ordered_json death();
   void limit_output() const;
   std::string last_words() const;

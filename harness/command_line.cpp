@@ -11,8 +11,11 @@
 #include "build_information.hpp"
 #include "harness/baseline_command.hpp"
 #include "harness/case_client.hpp"
+#include "harness/case_protocol.hpp"
+#include "harness/case_selection.hpp"
 #include "harness/check_command.hpp"
 #include "harness/compare_command.hpp"
+#include "harness/duel_command.hpp"
 #include "harness/errors.hpp"
 #include "harness/explain_command.hpp"
 #include "harness/history_command.hpp"
@@ -26,7 +29,7 @@
 #include "harness/published_command.hpp"
 #include "harness/report_command.hpp"
 #include "harness/run_command.hpp"
-#include "harness/shape_argument.hpp"
+#include "harness/selftest_command.hpp"
 #include "harness/simulate_command.hpp"
 #include "harness/train_command.hpp"
 #include "harness/whole_number.hpp"
@@ -61,6 +64,8 @@ constexpr const char* kMainFooter = R"(examples:
   convladder report RUN.json           one HTML page of records: ladder, counters, networks, changes
   convladder explain RUN.json          why is a stage faster? counters, occupancy, predicted times on named GPUs
   convladder history results           all runs below a folder: every case over time, and where it changed
+  convladder duel --base PATH          did it get slower? this build and another one, measured in turns
+  convladder selftest                  how often a duel errs on this machine, and what it finds
 
 'convladder COMMAND --help' says more, with examples.)";
 
@@ -113,8 +118,7 @@ void apply_google_flag(const std::string& flag, RunOptions& options, GoogleOutpu
 struct RunArguments {
   RunOptions options;
   RunInvocation invocation;
-  std::vector<std::string> batches;
-  std::vector<std::string> shapes;
+  CaseSelection selection;
   std::string output;
   std::string resume;
   std::string isolate = "process";
@@ -124,26 +128,8 @@ struct RunArguments {
 };
 
 void add_run_options(CLI::App& run, RunArguments& a) {
-  const auto list = [&run](const char* name, std::vector<std::string>& values, const char* help) {
-    return run.add_option(name, values, help)->delimiter(',')->allow_extra_args(false);
-  };
   run.footer(kRunExamples);
-  list("--family", a.options.families, "cpu or cuda")->group("Which cases");
-  list("--variant", a.options.variants, "names from 'convladder list'")->group("Which cases");
-  list("--network", a.options.networks, "lenet28, alexnet, ... (default lenet28,lenet72), or a network file")
-      ->group("Which cases");
-  list("--layer", a.options.layers, "conv1, or lenet72.conv1")->group("Which cases");
-  list("--device", a.options.devices, "cpu, cuda")->group("Which cases");
-  list("--batch", a.batches, "images per call (default 10,100,1000, as far as a call stays below 10 GFLOP)")
-      ->group("Which cases");
-  run.add_option("--shape", a.shapes, "an own shape C,H,W,M,K[,stride[,padding]]; may be given several times")
-      ->allow_extra_args(false)
-      ->group("Which cases");
-  run.add_option("--data", a.options.data_folder, "folder of IDX files (default: the built-in synthetic images)")
-      ->group("Which cases");
-  run.add_option("--seed", a.options.seed, "of images, weights and the order of measuring (default 1)")
-      ->check(seed_error)
-      ->group("Which cases");
+  add_case_selection(run, a.options, a.selection, "10,100,1000, as far as a call stays below 10 GFLOP");
 
   run.add_option("--budget", a.options.budget_seconds, "seconds of measuring for each case (default 1)")
       ->check(number_between(0.0, 1e6))
@@ -191,10 +177,7 @@ int execute_run(CLI::App& run, RunArguments& a, const std::vector<std::string>& 
       throw UserError(fmt::format("{} cannot be given with --resume: the run goes on with its own settings", extra));
     }
   }
-  for (const std::string& batch : a.batches) {
-    a.options.batches.push_back(parse_whole_number("--batch", batch, 1, kLargestBatch));
-  }
-  for (const std::string& shape : a.shapes) a.options.shapes.push_back(parse_shape(shape));
+  apply_case_selection(a.selection, a.options);
   if (a.repetitions > 0) a.options.repetitions = a.repetitions;
   if (a.profile_calls > 0) a.options.profile_calls = a.profile_calls;
   if (a.timeout > 0) a.options.timeout_seconds = a.timeout;
@@ -269,6 +252,14 @@ int parse_and_execute(int argc, char** argv) {
   CLI::App* const history = app.add_subcommand("history", "recorded runs as trends: every case over time");
   add_history_options(*history, history_arguments);
 
+  DuelArguments duel_arguments;
+  CLI::App* const duel = app.add_subcommand("duel", "did it get slower? two builds measured in turns, case by case");
+  add_duel_options(*duel, duel_arguments);
+
+  SelftestArguments selftest_arguments;
+  CLI::App* const selftest = app.add_subcommand("selftest", "how often a duel errs on this machine, and what it finds");
+  add_selftest_options(*selftest, selftest_arguments);
+
   SimulateArguments simulate_arguments;
   CLI::App* const simulate = app.add_subcommand("simulate", "run a PTX kernel on the simulated device");
   add_simulate_options(*simulate, simulate_arguments);
@@ -321,6 +312,8 @@ int parse_and_execute(int argc, char** argv) {
   if (report->parsed()) return report_command(report_arguments);
   if (explain->parsed()) return explain_command(explain_arguments);
   if (history->parsed()) return history_command(history_arguments);
+  if (duel->parsed()) return duel_command(duel_arguments, command_line);
+  if (selftest->parsed()) return selftest_command(selftest_arguments, command_line);
   if (network->parsed()) return network_command(network_arguments, command_line);
   if (profile->parsed()) return profile_command(profile_arguments);
   if (train->parsed()) return train_command(train_arguments);
@@ -347,6 +340,7 @@ int run_command_line(int argc, char** argv) {
       const int socket = parse_whole_number(argv[1], argv[2], 0, 1 << 20);
       const int memory = parse_whole_number(argv[1], argv[3], 0, 1 << 20);
       if (std::string_view(argv[1]) == "serve-case") return serve_case(socket, memory);
+      if (std::string_view(argv[1]) == "serve-about") return serve_about(socket);
       if (std::string_view(argv[1]) == "serve-network") return serve_network(socket, memory);
     }
     static_cast<void>(std::signal(SIGINT, end_on_interrupt));

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
+#include "harness/change_text.hpp"
 #include "harness/json_null.hpp"
 #include "harness/printable.hpp"
 #include "harness/text_table.hpp"
@@ -18,16 +19,6 @@ namespace convladder {
 using nlohmann::ordered_json;
 
 namespace {
-
-double percent(double logarithm) { return std::expm1(logarithm) * 100; }
-
-std::string change_text(const std::optional<ChangeBounds>& change) {
-  return change ? fmt::format("{:+.1f}", percent(change->estimate)) : std::string();
-}
-
-std::string bounds_text(const std::optional<ChangeBounds>& change) {
-  return change ? fmt::format("{:+.1f} to {:+.1f}", percent(change->low), percent(change->high)) : std::string();
-}
 
 std::string time_or_blank(const std::optional<double>& nanoseconds) {
   return nanoseconds ? time_text(*nanoseconds) : std::string();
@@ -167,12 +158,6 @@ std::string verdict_section(const Comparison& comparison, CaseVerdict verdict) {
   }
   if (!text.empty()) text.insert(0, fmt::format("\n{}\n", case_verdict_name(verdict)));
   return text;
-}
-
-ordered_json change_json(const std::optional<ChangeBounds>& change) {
-  if (!change) return nullptr;
-  return {
-      {"estimate", std::expm1(change->estimate)}, {"low", std::expm1(change->low)}, {"high", std::expm1(change->high)}};
 }
 
 ordered_json counters_json(const std::vector<MovedCounter>& counters) {

@@ -48,21 +48,6 @@ bool in_virtual_machine() {
   return false;
 }
 
-ordered_json program() {
-  return {{"name", "convladder"},
-          {"version", build::version},
-          {"commit", build::commit},
-          {"dirty", build::dirty},
-          {"build_type", build::build_type},
-          {"compiler", build::compiler},
-          {"compiler_flags", build::cxx_flags},
-          {"cpu_variant_flags", build::cpu_variant_flags},
-          {"cuda_compiler", text_or_null(build::cuda_compiler)},
-          {"cuda_architectures", text_or_null(build::cuda_architectures)},
-          {"ptx", ptx_json()},
-          {"sanitized", build::sanitized}};
-}
-
 ordered_json host() {
   utsname name{};
   uname(&name);
@@ -112,8 +97,27 @@ ordered_json libraries() {
 
 }  // namespace
 
+ordered_json program_json() {
+  return {{"name", "convladder"},
+          {"version", build::version},
+          {"commit", build::commit},
+          {"dirty", build::dirty},
+          {"build_type", build::build_type},
+          {"compiler", build::compiler},
+          {"compiler_flags", build::cxx_flags},
+          {"cpu_variant_flags", build::cpu_variant_flags},
+          {"cuda_compiler", text_or_null(build::cuda_compiler)},
+          {"cuda_architectures", text_or_null(build::cuda_architectures)},
+          {"ptx", ptx_json()},
+          {"sanitized", build::sanitized}};
+}
+
 ordered_json environment_json() {
-  return {{"program", program()}, {"host", host()}, {"cpu", cpu()}, {"devices", devices()}, {"libraries", libraries()}};
+  return {{"program", program_json()},
+          {"host", host()},
+          {"cpu", cpu()},
+          {"devices", devices()},
+          {"libraries", libraries()}};
 }
 
 std::string host_name() {

@@ -9,6 +9,9 @@ namespace convladder {
 /// `context.program`, `.host`, `.cpu`, `.devices` and `.libraries` of the record.
 nlohmann::ordered_json environment_json();
 
+/// `context.program` alone.
+nlohmann::ordered_json program_json();
+
 /// The host's name, made fit for a folder name.
 std::string host_name();
 

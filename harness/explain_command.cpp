@@ -17,7 +17,7 @@
 namespace convladder {
 namespace {
 
-constexpr const char* kFooter = R"(examples:
+constexpr const char* kExplainFooter = R"(examples:
   convladder explain results/today/run.json                 every layer and batch, predicted for an H100
   convladder explain run.json --gpu k80,h200 --case 'lenet28.conv1/10000$'
   convladder explain run.json --gpu all --format markdown > why.md
@@ -38,7 +38,7 @@ std::vector<std::string> asked_gpus(const std::vector<std::string>& asked) {
 }  // namespace
 
 void add_explain_options(CLI::App& explain, ExplainArguments& a) {
-  explain.footer(kFooter);
+  explain.footer(kExplainFooter);
   explain.add_option("RUN.json", a.run, "a run with cases of the simulated device")->required();
   explain.add_option("--gpu", a.gpus, "k80, v100, a100, h100 (default), h200, or all")
       ->delimiter(',')

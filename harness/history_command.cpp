@@ -16,9 +16,7 @@
 namespace convladder {
 namespace {
 
-constexpr int kLargestBatch = 1 << 30;
-
-constexpr const char* kFooter = R"(examples:
+constexpr const char* kHistoryFooter = R"(examples:
   convladder history results                                every results/*/run.json, however deep
   convladder history nightly weekly/run7.json --layer lenet72.conv2 --batch 100
   convladder history results --anchor memory-accumulation   every time divided by this variant's
@@ -45,7 +43,7 @@ void add_history_options(CLI::App& history, HistoryArguments& a) {
   const auto list = [&history](const char* name, std::vector<std::string>& values, const char* help) {
     history.add_option(name, values, help)->delimiter(',')->allow_extra_args(false)->group("Which cases");
   };
-  history.footer(kFooter);
+  history.footer(kHistoryFooter);
   history.add_option("FOLDER", a.paths, "folders with run.json files at any depth, or records of any name")->required();
   list("--network", a.options.networks, "only these networks");
   list("--layer", a.options.layers, "only these layers: conv1, or lenet72.conv1");

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
+
 #include "harness/estimate.hpp"
 #include "harness/text_table.hpp"
 
@@ -17,10 +19,18 @@ Progress::Progress(std::FILE* lines, int cases_in_all)
     : lines_(lines), moving_(isatty(STDERR_FILENO) == 1), all_(cases_in_all) {}
 
 void Progress::show(const std::string& what, double seconds_left) {
+  draw(fmt::format("{}/{}", done_, all_), what, seconds_left);
+}
+
+void Progress::show_part(const std::string& what, double done, double seconds_left) {
+  draw(fmt::format("{:.0f} %", std::clamp(done, 0.0, 1.0) * 100), what, seconds_left);
+}
+
+void Progress::draw(const std::string& where, const std::string& what, double seconds_left) {
   const auto now = std::chrono::steady_clock::now();
   if (!moving_ || now - last_ < kShortestWait) return;
   last_ = now;
-  std::string line = fmt::format("[{}/{}] about {} left  {}", done_, all_, duration_text(seconds_left), what);
+  std::string line = fmt::format("[{}] about {} left  {}", where, duration_text(seconds_left), what);
   if (line.size() > kTextColumns) line.resize(kTextColumns);
   fmt::print(stderr, "\r\033[K{}", line);
   std::fflush(stderr);

@@ -17,10 +17,13 @@ class Progress {
 
   /// Something of a case begins; shown at most ten times a second. `seconds_left` is predicted.
   void show(const std::string& what, double seconds_left);
+  /// The same for what is no row of cases: `done` of it, 0 … 1.
+  void show_part(const std::string& what, double done, double seconds_left);
   /// A case has ended: its line stays.
   void finished(const std::string& line);
 
  private:
+  void draw(const std::string& where, const std::string& what, double seconds_left);
   void clear();
   std::FILE* lines_;
   bool moving_;

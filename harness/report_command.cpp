@@ -15,7 +15,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kFooter = R"(examples:
+constexpr const char* kReportFooter = R"(examples:
   convladder report results/tonight/run.json              report.html beside it
   convladder report run.json network.json --output all.html
   convladder report run.json --base old/run.json          with what changed, by 'convladder compare'
@@ -36,7 +36,7 @@ std::string python() {
 }  // namespace
 
 void add_report_options(CLI::App& report, ReportArguments& a) {
-  report.footer(kFooter);
+  report.footer(kReportFooter);
   report.add_option("RECORD.json", a.records, "records of 'run' and of 'network'")->required();
   report.add_option("--base", a.base, "the run.json that the first run among the records is held against");
   report.add_option("--output", a.output, "the page (default: report.html beside the first record)");

@@ -53,4 +53,13 @@ std::optional<ChangeBounds> signed_rank_bounds(std::span<const double> differenc
       .estimate = median(averages), .low = averages[index - 1], .high = averages[averages.size() - index]};
 }
 
+double signed_rank_p_above(std::span<const double> differences, double change) {
+  const auto above =
+      std::ranges::count_if(walsh_averages(differences), [change](double mean) { return mean > change; });
+  const std::vector<double> probability = signed_rank_distribution(static_cast<int>(differences.size()));
+  double p = 0;
+  for (std::size_t w = static_cast<std::size_t>(above); w < probability.size(); ++w) p += probability[w];
+  return std::min(p, 1.0);
+}
+
 }  // namespace convladder

@@ -31,4 +31,8 @@ std::vector<double> walsh_averages(std::span<const double> differences);
 /// k-th smallest and the k-th largest. None for fewer than kFewestRounds differences.
 std::optional<ChangeBounds> signed_rank_bounds(std::span<const double> differences, double alpha);
 
+/// How probable it is to see the differences at least so far above `change` if their centre is not: P(W+ >= w), w being
+/// the number of Walsh averages above it. At most alpha just where the low bound at level 1 - alpha lies above it.
+double signed_rank_p_above(std::span<const double> differences, double change);
+
 }  // namespace convladder

@@ -44,4 +44,36 @@ ProportionInterval proportion_interval(int successes, int trials) {
   return {std::max(0.0, (centre - half_width) / scale), std::min(1.0, (centre + half_width) / scale)};
 }
 
+namespace {
+
+/// P(Binomial(trials, p) <= successes).
+double binomial_at_most(int successes, int trials, double p) {
+  double sum = 0;
+  for (int k = 0; k <= successes; ++k) {
+    sum += std::exp(std::lgamma(trials + 1.0) - std::lgamma(k + 1.0) - std::lgamma(trials - k + 1.0) + k * std::log(p) +
+                    (trials - k) * std::log1p(-p));
+  }
+  return std::min(sum, 1.0);
+}
+
+/// The largest p at which so few successes are still as frequent as `rarity`. It falls with p, so it is halved in.
+double largest_probability(int successes, int trials, double rarity) {
+  if (successes >= trials) return 1;
+  double low = 0;
+  double high = 1;
+  for (int i = 0; i < 60; ++i) {
+    const double middle = (low + high) / 2;
+    (binomial_at_most(successes, trials, middle) > rarity ? low : high) = middle;
+  }
+  return high;
+}
+
+}  // namespace
+
+ProportionInterval exact_proportion_bounds(int successes, int trials, double level) {
+  // So many successes are so few failures of the other kind.
+  return {1 - largest_probability(trials - successes, trials, 1 - level),
+          largest_probability(successes, trials, 1 - level)};
+}
+
 }  // namespace convladder

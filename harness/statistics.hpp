@@ -30,4 +30,10 @@ struct ProportionInterval {
 };
 ProportionInterval proportion_interval(int successes, int trials);
 
+/// Exact bounds of the same probability, each wrong in at most 1 - `level` of all experiments (Clopper and Pearson, The
+/// use of confidence or fiducial limits illustrated in the case of the binomial, 1934): below `low` so many successes,
+/// or more, would be rarer than that; above `high` so few. 0 of 299 at 95% gives at most 0.997%; 59 of 59 at
+/// least 95.05%.
+ProportionInterval exact_proportion_bounds(int successes, int trials, double level = 0.95);
+
 }  // namespace convladder

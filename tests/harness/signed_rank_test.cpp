@@ -6,10 +6,10 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
-#include <numbers>
 #include <numeric>
 
 #include "datasets/seeded_random.hpp"
+#include "noisy_trace.hpp"
 
 namespace convladder {
 namespace {
@@ -25,23 +25,6 @@ std::vector<int> counted_patterns(int n) {
     ++count[static_cast<std::size_t>(sum)];
   }
   return count;
-}
-
-double uniform(SeededRandom& random) { return (static_cast<double>(random.next() >> 11) + 0.5) * 0x1p-53; }
-
-/// Box and Muller.
-double normal(SeededRandom& random) {
-  return std::sqrt(-2 * std::log(uniform(random))) * std::cos(2 * std::numbers::pi * uniform(random));
-}
-
-/// The differences of a duel's rounds: both orders cancel a drift, a tenth of the rounds has five times the noise.
-std::vector<double> trace(SeededRandom& random, int rounds, double sigma, double change) {
-  std::vector<double> differences;
-  for (int round = 0; round < rounds; ++round) {
-    const double scale = random.chance(10) ? 5 * sigma : sigma;
-    differences.push_back(change + scale * normal(random));
-  }
-  return differences;
 }
 
 int verdicts(Verdict wanted, int trials, int rounds, double sigma, double change) {

@@ -1,0 +1,20 @@
+// A load that disturbs: threads that compute in bursts of random length with random pauses, as a neighbour on the same
+// machine does. For `convladder selftest --neighbour bursty`.
+#pragma once
+
+#include <cstdint>
+#include <thread>
+#include <vector>
+
+namespace convladder {
+
+class BurstyNeighbour {
+ public:
+  /// A thread for every core of the process. Bursts last 1 … 80 ms, pauses 1 … 160 ms, an own seeded sequence each.
+  explicit BurstyNeighbour(std::uint64_t seed);
+
+ private:
+  std::vector<std::jthread> threads_;  // asked to stop and joined when this ends
+};
+
+}  // namespace convladder

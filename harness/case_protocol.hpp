@@ -1,0 +1,30 @@
+// Which builds of this program understand each other: what a duel asks of both before anything else.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <set>
+#include <string>
+
+namespace convladder {
+
+/// Raised whenever a message between a command and the process of a case changes (CaseSession::answer, the hello of
+/// start_case_process, the layout of Workload): builds of different numbers are not asked for anything.
+inline constexpr int kCaseProtocol = 1;
+
+/// Another build of this program, or this one, as a side of a duel.
+struct OtherProgram {
+  std::string path;                ///< as given, or kThisProgram
+  nlohmann::ordered_json program;  ///< what it says of itself, as `context.program` of a record
+  std::set<std::string> variants;  ///< "cpu/flat-vector", …: what it has
+
+  bool has(std::string_view family, std::string_view variant) const;
+};
+
+/// Starts the program and asks what it is. Throws UserError in one line if it is not there, cannot be started, is no
+/// convladder, or one whose protocol is another.
+OtherProgram ask_program(const std::string& path);
+
+/// The other end, `convladder serve-about SOCKET MEMORY`. Returns the exit code.
+int serve_about(int socket_descriptor);
+
+}  // namespace convladder

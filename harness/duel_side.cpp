@@ -1,0 +1,125 @@
+#include "harness/duel_side.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <numeric>
+#include <vector>
+
+#include "harness/case_session.hpp"
+#include "harness/printable.hpp"
+#include "harness/statistics.hpp"
+
+namespace convladder {
+
+using nlohmann::ordered_json;
+
+namespace {
+
+constexpr double kSubRunNs = 1e6;
+constexpr int kMostSubRuns = 5;
+constexpr int kCalibrations = 3;       // the least disturbed counts
+constexpr double kMostSlotNs = 100e6;  // of calls so long that 5 of them tell no more than fewer
+constexpr double kGpuSlotNs = 10e6;
+constexpr int kFewestGpuCalls = 5;
+
+int rounded_up(double value, int multiple) {
+  const double whole = std::ceil(std::max(value, 1.0) / multiple) * multiple;
+  return static_cast<int>(std::min(whole, 1e9));
+}
+
+}  // namespace
+
+DuelSide::DuelSide(const SideSetting& setting)
+    : role_(setting.role),
+      on_processor_(setting.planned.variant.info.family == "cpu"),
+      extra_percent_(setting.extra_percent),
+      client_(start_case_process(setting.planned, setting.workload, RunOptions{}, setting.timeout_seconds,
+                                 setting.program)) {
+  check("on small integers", ask({{"do", "verify integers"}}));
+  ask({{"do", "prepare"}});
+  check("before timing", ask({{"do", "verify"}}));
+}
+
+ordered_json DuelSide::ask(const ordered_json& request) {
+  ordered_json reply = client_->ask(request);
+  if (!reply.contains("status")) return reply;
+  throw SideFailure(fmt::format("{}: {}: {}", role_, printable(reply.value("status", "failed")),
+                                printable(reply.value("reason", ""))));
+}
+
+void DuelSide::check(const char* when, const ordered_json& reply) const {
+  const ordered_json& check = reply.at("check");
+  if (check.at("passed").get<bool>()) return;
+  throw SideFailure(
+      fmt::format("{}: incorrect {}: {}", role_, when, printable(check.at("first_failure").get<std::string>())));
+}
+
+SlotLength DuelSide::calibrate(int extra_percent) {
+  const int multiple = 100 / std::gcd(100, extra_percent);  // 5 % of 20 calls is one call
+  double iterations = 1;
+  for (int i = 0; i < kCalibrations; ++i) {
+    const ordered_json reply = ask({{"do", "calibrate"}, {"of", time_of::kLayer}, {"sample_ns", kSubRunNs}});
+    iterations = std::max(iterations, reply.at("iterations").get<double>());
+  }
+  SlotLength length{.iterations = rounded_up(iterations, multiple), .sub_runs = 1};
+  if (!on_processor_) length.iterations = multiple;
+  const double sub_run_ns = slot(length).ns * length.iterations;  // also warms up
+  if (on_processor_) {
+    length.sub_runs = std::clamp(static_cast<int>(kMostSlotNs / sub_run_ns), 1, kMostSubRuns);
+  } else {
+    length.sub_runs = std::max(kFewestGpuCalls, rounded_up(kGpuSlotNs / sub_run_ns, 1));
+  }
+  return length;
+}
+
+SlotTime DuelSide::slot(const SlotLength& length) {
+  const ordered_json reply = ask({{"do", "slot"},
+                                  {"of", time_of::kLayer},
+                                  {"iterations", length.iterations},
+                                  {"sub_runs", length.sub_runs},
+                                  {"extra_percent", extra_percent_}});
+  const auto ns = reply.at("ns").get<std::vector<double>>();
+  if (ns.empty() || !std::ranges::all_of(ns, [](double value) { return value > 0 && std::isfinite(value); })) {
+    throw SideFailure(fmt::format("{}: a slot took no time: the clock is too coarse", role_));
+  }
+  if (on_processor_) return {std::ranges::min(ns), std::nullopt};
+  const ordered_json& state = reply.at("state");
+  return {median(ns), state.contains("clock_mhz") ? std::optional(state.at("clock_mhz").get<double>()) : std::nullopt};
+}
+
+void DuelSide::verify_after() { check("after timing", ask({{"do", "verify"}})); }
+
+DuelRound measure_round(DuelSide& base, DuelSide& now, bool base_outside, const SlotLength& length) {
+  DuelSide& outer = base_outside ? base : now;
+  DuelSide& inner = base_outside ? now : base;
+  DuelRound round{.base_outside = base_outside, .ns = {}, .clock_mhz = {}};
+  std::array<double, 4> clocks{};
+  bool clocks_known = true;
+  DuelSide* const order[] = {&outer, &inner, &inner, &outer};
+  for (std::size_t i = 0; i < round.ns.size(); ++i) {
+    const SlotTime slot = order[i]->slot(length);
+    round.ns[i] = slot.ns;
+    clocks[i] = slot.clock_mhz.value_or(0);
+    clocks_known = clocks_known && clocks[i] > 0;
+  }
+  if (clocks_known) round.clock_mhz = clocks;
+  return round;
+}
+
+DuelRound measure_fresh_round(const SideSetting& base, const SideSetting& now, bool base_outside,
+                              const SlotLength& length) {
+  DuelSide outer(base_outside ? base : now);
+  DuelSide inner(base_outside ? now : base);
+  outer.slot(length);
+  inner.slot(length);
+  const DuelRound round =
+      base_outside ? measure_round(outer, inner, true, length) : measure_round(inner, outer, false, length);
+  outer.verify_after();
+  inner.verify_after();
+  return round;
+}
+
+}  // namespace convladder
