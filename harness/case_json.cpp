@@ -5,6 +5,7 @@
 
 #include "devices/kernel_resources.hpp"
 #include "harness/case_session.hpp"
+#include "harness/json_null.hpp"
 #include "harness/prediction.hpp"
 #include "harness/shape_json.hpp"
 #include "harness/statistics.hpp"
@@ -14,8 +15,6 @@ namespace convladder {
 using nlohmann::ordered_json;
 
 namespace {
-
-ordered_json text_or_null(std::string_view text) { return text.empty() ? ordered_json() : ordered_json(text); }
 
 ordered_json rung_json(const VariantInfo& info) { return info.rung ? ordered_json(*info.rung) : ordered_json(); }
 

@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 
 #include "harness/option_checks.hpp"
+#include "harness/plan.hpp"
 #include "harness/shape_argument.hpp"
 #include "harness/whole_number.hpp"
 

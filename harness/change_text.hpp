@@ -9,14 +9,17 @@
 #include <string>
 
 #include "harness/change_verdict.hpp"
-#include "harness/text_table.hpp"
+#include "harness/units.hpp"
 
 namespace convladder {
 
-inline constexpr std::size_t kTextColumns = 100;
-
 /// Of a logarithm of a ratio.
 inline double percent(double logarithm) { return std::expm1(logarithm) * 100; }
+
+/// "1.23 ms"; empty for none.
+inline std::string time_or_blank(const std::optional<double>& nanoseconds) {
+  return nanoseconds ? time_text(*nanoseconds) : std::string();
+}
 
 /// "+3.1", and "+1.2 to +4.9": percent; empty for none.
 inline std::string change_text(const std::optional<ChangeBounds>& change) {
@@ -34,15 +37,6 @@ inline nlohmann::ordered_json change_json(const std::optional<ChangeBounds>& cha
     return std::isfinite(logarithm) ? nlohmann::ordered_json(std::expm1(logarithm)) : nlohmann::ordered_json();
   };
   return {{"estimate", part(change->estimate)}, {"low", part(change->low)}, {"high", part(change->high)}};
-}
-
-/// A text in lines that stand `columns` to the right and are together at most kTextColumns wide.
-inline std::string indented(const std::string& text, std::size_t columns) {
-  std::string lines;
-  for (const std::string& line : wrapped(text, kTextColumns - columns)) {
-    lines += fmt::format("{:{}}{}\n", "", columns, line);
-  }
-  return lines;
 }
 
 }  // namespace convladder

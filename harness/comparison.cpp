@@ -16,12 +16,6 @@
 namespace convladder {
 namespace {
 
-CaseVerdict case_verdict(Verdict verdict) {
-  constexpr CaseVerdict verdicts[] = {CaseVerdict::pass, CaseVerdict::regressed, CaseVerdict::improved,
-                                      CaseVerdict::inconclusive};
-  return verdicts[static_cast<int>(verdict)];
-}
-
 std::string joined(const std::vector<std::string>& texts) { return fmt::format("{}", fmt::join(texts, "; ")); }
 
 const RecordedCase* find_case(const RecordedRun& run, const std::string& id) {
@@ -270,6 +264,12 @@ class Comparer {
 };
 
 }  // namespace
+
+CaseVerdict case_verdict(Verdict verdict) {
+  constexpr CaseVerdict verdicts[] = {CaseVerdict::pass, CaseVerdict::regressed, CaseVerdict::improved,
+                                      CaseVerdict::inconclusive};
+  return verdicts[static_cast<int>(verdict)];
+}
 
 std::string_view case_verdict_name(CaseVerdict verdict) {
   constexpr std::string_view names[] = {"pass",   "regressed", "improved", "inconclusive", "incomparable",

@@ -36,6 +36,8 @@ constexpr CaseVerdict kAllVerdicts[] = {CaseVerdict::regressed,    CaseVerdict::
                                         CaseVerdict::incomparable, CaseVerdict::inconclusive, CaseVerdict::improved,
                                         CaseVerdict::added,        CaseVerdict::pass,         CaseVerdict::skipped};
 
+CaseVerdict case_verdict(Verdict verdict);
+
 /// "pass", …, "new", "skipped".
 std::string_view case_verdict_name(CaseVerdict verdict);
 

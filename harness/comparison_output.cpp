@@ -20,10 +20,6 @@ using nlohmann::ordered_json;
 
 namespace {
 
-std::string time_or_blank(const std::optional<double>& nanoseconds) {
-  return nanoseconds ? time_text(*nanoseconds) : std::string();
-}
-
 bool timed(const ComparedCase& one) { return one.base_median_ns && one.new_median_ns; }
 
 /// What the record says of the program that made it.

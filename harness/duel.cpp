@@ -18,7 +18,7 @@
 namespace convladder {
 namespace {
 
-constexpr double kMemoryShare = 0.8;  // of what is available, for all processes that are open at a time
+constexpr double kDuelMemoryShare = 0.8;  // of what is available, for all processes that are open at a time
 constexpr int kMostControlRounds = 120;
 constexpr int kControlEvery = 3;  // sweeps of the confirmation
 
@@ -49,20 +49,6 @@ struct ContestGroup {
   const DuelGroup* group;
   std::vector<Contest> contests;
 };
-
-CaseVerdict case_verdict(Verdict verdict) {
-  switch (verdict) {
-    case Verdict::pass:
-      return CaseVerdict::pass;
-    case Verdict::regressed:
-      return CaseVerdict::regressed;
-    case Verdict::improved:
-      return CaseVerdict::improved;
-    case Verdict::inconclusive:
-      break;
-  }
-  return CaseVerdict::inconclusive;
-}
 
 class Duel {
  public:
@@ -123,7 +109,7 @@ class Duel {
     const Workload workload(group.group->work, images_, settings_.seed);
     std::vector<Contest>& contests = group.contests;
     for (std::size_t first = 0; first < contests.size();) {
-      const double memory = kMemoryShare * static_cast<double>(available_memory_bytes());
+      const double memory = kDuelMemoryShare * static_cast<double>(available_memory_bytes());
       const auto fitting = static_cast<std::size_t>(memory / (2 * case_bytes(group.group->work.shape)));
       const std::size_t count = std::clamp<std::size_t>(fitting, 1, contests.size() - first);
       screen_wave({contests.begin() + static_cast<std::ptrdiff_t>(first), count}, workload);

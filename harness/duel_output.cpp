@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "harness/change_text.hpp"
+#include "harness/json_null.hpp"
 #include "harness/printable.hpp"
 #include "harness/statistics.hpp"
 #include "harness/text_table.hpp"
@@ -31,15 +32,6 @@ std::optional<double> median_ns(const std::vector<DuelRound>& rounds,
 }
 std::optional<double> base_median(const DuelCase& one) { return median_ns(one.decisive_rounds(), &DuelRound::base_ns); }
 std::optional<double> new_median(const DuelCase& one) { return median_ns(one.decisive_rounds(), &DuelRound::new_ns); }
-
-std::string time_or_blank(const std::optional<double>& nanoseconds) {
-  return nanoseconds ? time_text(*nanoseconds) : std::string();
-}
-
-template <typename T>
-ordered_json or_null(const std::optional<T>& value) {
-  return value ? ordered_json(*value) : ordered_json();
-}
 
 std::string program_text(const OtherProgram& program) {
   const auto text = [&program](const char* name) { return printable(program.program.value(name, "unknown")); };

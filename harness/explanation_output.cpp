@@ -15,7 +15,6 @@ namespace {
 
 using nlohmann::ordered_json;
 
-constexpr std::size_t kTextColumns = 100;
 constexpr std::size_t kMostChanges = 3;
 
 constexpr const char* kNote =
@@ -48,12 +47,12 @@ const ExplainedPrediction* on(const ExplainedStage& stage, const std::string& gp
   return found == stage.predictions.end() ? nullptr : &*found;
 }
 
-bool is_measured(const ExplainedGroup& group) { return !group.real_gpu.empty(); }
+bool has_real_gpu(const ExplainedGroup& group) { return !group.real_gpu.empty(); }
 
 TextTableParts stage_table(const ExplainedGroup& group, const std::string& gpu) {
   TextTableParts table;
   table.columns = {{"stage", "", false}, {"predicted", "", false}, {"of", "", false}, {"occupancy", "", false}};
-  if (is_measured(group)) {
+  if (has_real_gpu(group)) {
     table.columns.push_back({"measured", "", true});
     table.columns.push_back({"predicted/measured", "", false});
   }
@@ -67,7 +66,7 @@ TextTableParts stage_table(const ExplainedGroup& group, const std::string& gpu) 
                          : "cannot be launched",
         runs ? binding(*one) : "",
         one == nullptr ? "" : fmt::format("{:.0f}% {}", 100 * one->occupancy, one->limited_by)};
-    if (is_measured(group)) {
+    if (has_real_gpu(group)) {
       row.push_back(stage.measured_ns ? fmt::format("{} ({})", time_text(*stage.measured_ns), stage.measured_of) : "");
       row.push_back(runs && stage.measured_ns ? fmt::format("{:.2f} – {:.2f}", *one->low_ns / *stage.measured_ns,
                                                             *one->high_ns / *stage.measured_ns)
@@ -136,7 +135,7 @@ std::string heading(const ExplainedGroup& group, const std::string& gpu) {
   const GpuFacts* const facts = find_gpu(gpu);
   std::string text = fmt::format("{}.{}, batch {}: predicted op times on {}", group.network, group.layer, group.batch,
                                  facts == nullptr ? gpu : facts->title);
-  if (is_measured(group)) text += fmt::format("; measured on {}", group.real_gpu);
+  if (has_real_gpu(group)) text += fmt::format("; measured on {}", group.real_gpu);
   return text;
 }
 
@@ -246,7 +245,7 @@ ordered_json explanation_json(const std::vector<ExplainedGroup>& groups, const s
     list.push_back({{"network", group.network},
                     {"layer", group.layer},
                     {"batch", group.batch},
-                    {"measured_on", is_measured(group) ? ordered_json(group.real_gpu) : ordered_json()},
+                    {"measured_on", has_real_gpu(group) ? ordered_json(group.real_gpu) : ordered_json()},
                     {"stages", std::move(stages)},
                     {"published", std::move(published)}});
   }

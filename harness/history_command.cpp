@@ -10,6 +10,7 @@
 #include "harness/file_bytes.hpp"
 #include "harness/history_output.hpp"
 #include "harness/option_checks.hpp"
+#include "harness/plan.hpp"
 #include "harness/printable.hpp"
 #include "harness/whole_number.hpp"
 

@@ -9,6 +9,7 @@
 #include <optional>
 #include <vector>
 
+#include "harness/json_null.hpp"
 #include "harness/printable.hpp"
 #include "harness/text_table.hpp"
 #include "harness/units.hpp"
@@ -18,8 +19,6 @@ namespace convladder {
 using nlohmann::ordered_json;
 
 namespace {
-
-constexpr std::size_t kTextColumns = 100;
 
 std::string plural(std::size_t count, const char* one, const char* many) {
   return fmt::format("{} {}", count, count == 1 ? one : many);
@@ -187,11 +186,6 @@ std::vector<std::pair<std::string, std::string>> splits(const History& history) 
     }
   }
   return ids_by_reason;
-}
-
-template <typename T>
-ordered_json or_null(const std::optional<T>& value) {
-  return value ? ordered_json(*value) : ordered_json();
 }
 
 ordered_json interval_json(const std::optional<MedianInterval>& interval) {

@@ -3,7 +3,7 @@
 
 #include <nlohmann/json.hpp>
 #include <optional>
-#include <string>
+#include <string_view>
 
 namespace convladder {
 
@@ -13,7 +13,7 @@ nlohmann::ordered_json or_null(const std::optional<T>& value) {
 }
 
 /// An empty text says that there is none.
-inline nlohmann::ordered_json text_or_null(const std::string& text) {
+inline nlohmann::ordered_json text_or_null(std::string_view text) {
   return text.empty() ? nlohmann::ordered_json() : nlohmann::ordered_json(text);
 }
 

@@ -26,6 +26,6 @@ std::string text_table(const std::vector<TextColumn>& columns, const std::vector
 std::vector<std::string> wrapped(const std::string& text, std::size_t width);
 
 /// The same as lines of a text of at most `most_columns` characters, each behind `columns` spaces.
-std::string indented(const std::string& text, std::size_t columns, std::size_t most_columns = 100);
+std::string indented(const std::string& text, std::size_t columns, std::size_t most_columns = kTextColumns);
 
 }  // namespace convladder

@@ -26,19 +26,19 @@ std::string content_of(const fs::path& path) {
   return text.str();
 }
 
-void write(const fs::path& path, const std::string& text) { std::ofstream(path, std::ios::binary) << text; }
+void write_file(const fs::path& path, const std::string& text) { std::ofstream(path, std::ios::binary) << text; }
 
 /// A folder of its own for every test, gone afterwards.
-class Folder : public testing::Test {
+class RecordFolder : public testing::Test {
  protected:
-  Folder() {
+  RecordFolder() {
     const testing::TestInfo& test = *testing::UnitTest::GetInstance()->current_test_info();
     folder_ =
         fs::path(testing::TempDir()) / ("convladder_" + std::string(test.name()) + "_" + std::to_string(getpid()));
     fs::remove_all(folder_);
     fs::create_directories(folder_);
   }
-  ~Folder() override {
+  ~RecordFolder() override {
     std::error_code ignored;
     fs::remove_all(folder_, ignored);
   }
@@ -51,7 +51,7 @@ class Folder : public testing::Test {
   fs::path folder_;
 };
 
-using AtomicFile = Folder;
+using AtomicFile = RecordFolder;
 
 TEST_F(AtomicFile, ReplacesTheOldOneAndLeavesNothingBeside) {
   write_file_atomically(folder_ / "a.json", "old");
@@ -73,7 +73,7 @@ TEST_F(AtomicFile, OnAFullDiskTheOldOneStays) {
 }
 
 TEST_F(AtomicFile, WhereNothingCanBeWrittenItSaysSo) {
-  write(folder_ / "file", "not a folder");
+  write_file(folder_ / "file", "not a folder");
   expect_error<UserError>([&] { write_file_atomically(folder_ / "file" / "a.json", "new"); },
                           {"cannot write", "a.json", "Not a directory"});
   expect_error<UserError>([&] { write_file_atomically(folder_ / "missing" / "a.json", "new"); },
@@ -90,7 +90,7 @@ TEST_F(AtomicFile, InAReadOnlyFolderTheOldOneStays) {
   EXPECT_EQ(content_of(folder_ / "a.json"), "old");
 }
 
-class Record : public Folder {
+class Record : public RecordFolder {
  protected:
   Record() : images_(synthetic_images(3, 1)) {
     options_.networks = {"lenet28"};
@@ -108,7 +108,7 @@ class Record : public Folder {
     create();
     ordered_json json = on_disk();
     change(json);
-    write(folder_ / "run.json", json.dump());
+    write_file(folder_ / "run.json", json.dump());
   }
   static CaseOutcome timed(double nanoseconds) {
     CaseOutcome outcome;
@@ -187,7 +187,7 @@ TEST_F(Record, ANewRunDoesNotTouchAnOldOne) {
 }
 
 TEST_F(Record, AFolderThatCannotBeMadeIsNamed) {
-  write(folder_ / "file", "");
+  write_file(folder_ / "file", "");
   expect_error<UserError>([&] { RunRecord::create(folder_ / "file" / "run", options_, {}, plan_, images_); },
                           {"cannot create the folder", "file/run", "Not a directory"});
 }
@@ -244,7 +244,7 @@ TEST_F(Record, CutOffAnywhereIsRefusedWithThePlace) {
   const std::string whole = content_of(folder_ / "run.json");
   const std::size_t end = whole.find_last_of('}');
   for (std::size_t bytes = 0; bytes <= end; bytes += std::max<std::size_t>(1, end / 97)) {
-    write(folder_ / "run.json", whole.substr(0, bytes));
+    write_file(folder_ / "run.json", whole.substr(0, bytes));
     expect_error<UserError>([&] { RunRecord::open(folder_); },
                             {"run.json: byte " + std::to_string(bytes + 1), "not valid JSON"});
   }
@@ -255,7 +255,7 @@ TEST_F(Record, ThatIsNoneIsRefused) {
   for (const char* text : {"[]", "3", "{}", R"({"schema_version": "1.0"})",
                            R"({"schema_version": "1.0", "context": {}, "variants": [], "planned": [], "cases": [3],
                                "complete": false})"}) {
-    write(folder_ / "run.json", text);
+    write_file(folder_ / "run.json", text);
     expect_error<UserError>([&] { RunRecord::open(folder_); }, {"run.json: not a run of convladder"});
   }
   fs::remove(folder_ / "run.json");
