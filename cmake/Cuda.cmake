@@ -18,7 +18,9 @@ if(CONVLADDER_CUDA)
 endif()
 
 if(CONVLADDER_HAS_CUDA)
-  # Machine code for every architecture people still run that this toolkit knows, and PTX of the newest for later ones.
+  # Where a GPU is, and in a bundle: machine code for every architecture people still run that this toolkit knows, and PTX
+  # of the newest for later ones. Elsewhere PTX of the oldest: a driver compiles it for any GPU that the program meets,
+  # and nobody waits for machine code of seven architectures that nothing here runs.
   execute_process(COMMAND "${CMAKE_CUDA_COMPILER}" --list-gpu-arch OUTPUT_VARIABLE known_architectures)
   set(wanted_architectures 75 80 86 89 90 100 120)
   set(architectures "")
@@ -29,6 +31,10 @@ if(CONVLADDER_HAS_CUDA)
     endif()
   endforeach()
   list(APPEND architectures "${newest}-virtual")
+  if(NOT CONVLADDER_ALL_CUDA_ARCHITECTURES AND NOT EXISTS /dev/nvidiactl)
+    list(GET architectures 0 architectures)
+    string(REPLACE "real" "virtual" architectures "${architectures}")
+  endif()
   set(CMAKE_CUDA_ARCHITECTURES "${architectures}" CACHE STRING "GPU architectures")
 
   # The oldest of them: GPUs before it are refused, and the PTX that reports are made from is compiled for it.
