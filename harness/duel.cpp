@@ -12,6 +12,7 @@
 #include "harness/change_text.hpp"
 #include "harness/errors.hpp"
 #include "harness/measurement.hpp"
+#include "harness/one_cpu.hpp"
 #include "harness/signed_rank.hpp"
 #include "harness/workload.hpp"
 
@@ -120,6 +121,7 @@ class Duel {
   void open(Contest& contest, const Workload& workload) {
     const DuelPair& pair = *contest.pair;
     show("verifying", pair.id);
+    const OneCpu both(settings_.seed + std::hash<std::string>{}(pair.id));
     // Which process starts first is a coin's choice as well.
     if (coin(pair.id + " start", 0)) {
       contest.base = std::make_unique<DuelSide>(base_side(pair, workload));
@@ -192,6 +194,7 @@ class Duel {
     if (result_.control.size() >= kMostControlRounds || !result_.control_failure.empty()) return;
     show("control", contest.pair->id);
     const SideSetting side = base_side(*contest.pair, workload);
+    const OneCpu both(result_.control.size());
     try {
       result_.control.push_back(measure_fresh_round(
           side, side, coin(contest.pair->id + " control", result_.control.size()), contest.result->length));
@@ -245,6 +248,7 @@ class Duel {
     const DuelPair& pair = *contest.pair;
     show("confirming", pair.id);
     std::vector<DuelRound>& rounds = contest.result->confirm;
+    const OneCpu both(rounds.size());
     try {
       rounds.push_back(measure_fresh_round(base_side(pair, workload), new_side(pair, workload),
                                            coin(pair.id + " confirm", rounds.size()), contest.result->length));
