@@ -19,6 +19,7 @@
 namespace convladder {
 namespace {
 
+constexpr int kScreenRoundsOfAPair = 3;  // the luck of one pair, where its code and data lie, is not that of all rounds
 constexpr double kDuelMemoryShare = 0.8;  // of what is available, for all processes that are open at a time
 constexpr int kMostControlRounds = 120;
 constexpr int kControlEvery = 3;  // sweeps of the confirmation
@@ -118,33 +119,49 @@ class Duel {
     }
   }
 
-  void open(Contest& contest, const Workload& workload) {
+  /// The `number`th pair of processes of a screen. The first one says how long a slot is.
+  void open(Contest& contest, const Workload& workload, std::size_t number) {
     const DuelPair& pair = *contest.pair;
     show("verifying", pair.id);
-    const OneCpu both(settings_.seed + std::hash<std::string>{}(pair.id));
+    const OneCpu both(settings_.seed + std::hash<std::string>{}(pair.id) + number);
     // Which process starts first is a coin's choice as well.
-    if (coin(pair.id + " start", 0)) {
+    if (coin(pair.id + " start", number)) {
       contest.base = std::make_unique<DuelSide>(base_side(pair, workload));
       contest.now = std::make_unique<DuelSide>(new_side(pair, workload));
     } else {
       contest.now = std::make_unique<DuelSide>(new_side(pair, workload));
       contest.base = std::make_unique<DuelSide>(base_side(pair, workload));
     }
-    contest.result->length = contest.base->calibrate(settings_.extra_percent);
+    if (number == 0) contest.result->length = contest.base->calibrate(settings_.extra_percent);
     contest.base->slot(contest.result->length);
     contest.now->slot(contest.result->length);
   }
 
-  void screen_wave(std::span<Contest> wave, const Workload& workload) {
+  /// Verifies once more and lets the processes go.
+  static void close(Contest& contest) {
+    contest.base->verify_after();
+    contest.now->verify_after();
+    contest.base.reset();
+    contest.now.reset();
+  }
+
+  /// A fresh pair for every contest of the wave that has not failed.
+  void open_wave(std::span<Contest> wave, const Workload& workload, int sweep) {
     for (Contest& contest : wave) {
+      if (!contest.measured()) continue;
       try {
-        open(contest, workload);
+        if (contest.base) close(contest);
+        open(contest, workload, static_cast<std::size_t>(sweep / kScreenRoundsOfAPair));
       } catch (const SideFailure& failure) {
         contest.fail(failure);
       }
     }
+  }
+
+  void screen_wave(std::span<Contest> wave, const Workload& workload) {
     SeededRandom random(settings_.seed, std::hash<std::string>{}(wave.front().pair->id));
     for (int sweep = 0; sweep < settings_.limits.screen_rounds; ++sweep) {
+      if (sweep % kScreenRoundsOfAPair == 0) open_wave(wave, workload, sweep);
       std::vector<Contest*> order;
       for (Contest& contest : wave) {
         if (contest.measured()) order.push_back(&contest);
@@ -176,14 +193,11 @@ class Duel {
   void end_screen(Contest& contest) {
     if (!contest.measured()) return;
     try {
-      contest.base->verify_after();
-      contest.now->verify_after();
+      close(contest);
     } catch (const SideFailure& failure) {
       contest.fail(failure);
       return;
     }
-    contest.base.reset();
-    contest.now.reset();
     const Screened screened = screen(differences(contest.result->screen), settings_.limits);
     contest.result->screened = screened.bounds;
     if (!screened.flagged) contest.result->verdict = CaseVerdict::pass;
