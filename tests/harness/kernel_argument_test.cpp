@@ -1,16 +1,15 @@
 // Kernel arguments as written on the command line.
 #include "harness/kernel_argument.hpp"
 
-#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <cstring>
-#include <filesystem>
 
 #include "expect_error.hpp"
 #include "harness/errors.hpp"
 #include "harness/file_bytes.hpp"
 #include "harness/npy_file.hpp"
+#include "temporary_folder.hpp"
 
 namespace convladder {
 namespace {
@@ -73,14 +72,10 @@ TEST(KernelArgument, FillsAndSequences) {
 
 class KernelArgumentFiles : public testing::Test {
  protected:
-  std::string path(const std::string& name) const { return (folder_ / name).string(); }
-  void SetUp() override { std::filesystem::create_directories(folder_); }
-  void TearDown() override { std::filesystem::remove_all(folder_); }
+  std::string path(const std::string& name) const { return (folder_.path() / name).string(); }
 
  private:
-  std::filesystem::path folder_ =
-      std::filesystem::temp_directory_path() /
-      fmt::format("convladder_argument_{}", ::testing::UnitTest::GetInstance()->random_seed());
+  TemporaryFolder folder_;
 };
 
 TEST_F(KernelArgumentFiles, AreReadAsBytesOrArrays) {
