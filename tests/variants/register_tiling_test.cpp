@@ -10,7 +10,7 @@
 namespace convladder {
 namespace {
 
-constexpr RegisterTileSize kSizes[] = {{5, 1, 10, 6}, {7, 1, 8, 9}, {7, 1, 4, 16}, {11, 4, 8, 5}};
+constexpr RegisterTileSize kSizes[] = {{5, 1, 10, 6, 6}, {7, 1, 8, 9, 9}, {7, 1, 4, 16, 16}, {11, 4, 8, 5, 5}};
 
 const ConvShape kLenet72Conv2{8, 12, 33, 33, 24, 7};
 

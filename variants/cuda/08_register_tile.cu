@@ -28,59 +28,48 @@ __global__ void __launch_bounds__(register_tile_threads, register_tile_blocks)
     conv_register_tile(const float* x, const float* w, float* y, LayerSizes sizes, RegisterTiling tiling) {
   using Tile = SumTile<kernel, stride, maps, pixels>;
   extern __shared__ __align__(16) float shared[];
-  const int block_maps = tiling.map_groups * maps;
-  const int tile_columns = tiling.strips * pixels;
-  const int plane_rows = (tiling.rows - 1) * stride + kernel;
-  const int plane_columns = (tile_columns - 1) * stride + kernel;
-  const int channel_weights = kernel * kernel * block_maps;
+  const TileBlock<kernel, stride, maps, pixels> block(sizes, tiling);
   float* weights = shared;
-  float* inputs = shared + tiling.channels_per_step * channel_weights;
+  float* inputs = shared + tiling.channels_per_step * block.channel_weights;
 
-  const TilePlace place(sizes, tiling, block_maps, tile_columns);
   const std::size_t image = blockIdx.x;
   const int in_plane = sizes.height * sizes.width;
   const int out_plane = sizes.out_height * sizes.out_width;
-  x += image * static_cast<std::size_t>(sizes.in_channels * in_plane) + place.first_channel * in_plane;
+  x += image * static_cast<std::size_t>(sizes.in_channels * in_plane) +
+       block.group * sizes.channels_per_group * in_plane;
   y += image * static_cast<std::size_t>(sizes.out_channels * out_plane);
-  w += static_cast<int>(blockIdx.y) * sizes.channels_per_group * channel_weights;
-
-  // Thread number -> (group of maps, row, strip of pixels).
-  const int thread = static_cast<int>(threadIdx.x);
-  const int strip = thread % tiling.strips;
-  const int row = thread / tiling.strips % tiling.rows;
-  const int map_group = thread / (tiling.strips * tiling.rows);
-  const bool has_work = map_group < tiling.map_groups;
+  w += static_cast<int>(blockIdx.y) * sizes.channels_per_group * block.channel_weights;
 
   Tile tile;
   tile.clear();
   for (int channel0 = 0; channel0 < sizes.channels_per_group; channel0 += tiling.channels_per_step) {
     const int channels = min(tiling.channels_per_step, sizes.channels_per_group - channel0);
     __syncthreads();  // everyone is done with the channels before
-    copy_input<kernel, stride>(x + channel0 * in_plane, inputs, sizes, place.row0, place.column0, plane_rows,
-                               plane_columns, tiling.pitch, channels);
-    copy_weights<typename Tile::Weights>(w + channel0 * channel_weights, weights, channels * channel_weights);
+    copy_input<stride>(x + channel0 * in_plane, inputs, sizes, block, tiling.pitch, channels);
+    copy_weights<typename Tile::Weights>(w + channel0 * block.channel_weights, weights,
+                                         channels * block.channel_weights);
     __syncthreads();  // inputs and weights are complete before anyone reads them
-    if (!has_work) continue;
+    if (!block.has_work(tiling)) continue;
 
-    const float* tap_weights = weights + map_group * maps;
-    const float* window = inputs + row * stride * tiling.pitch + strip * pixels * stride;
+    const float* tap_weights = weights + block.map_group * maps;
+    const float* window = inputs + block.row * stride * tiling.pitch + block.strip * pixels * stride;
     for (int channel = 0; channel < channels; ++channel) {
-      const float* input_row = window + channel * plane_rows * tiling.pitch;
+      const float* input_row = window + channel * block.plane_rows * tiling.pitch;
 #pragma unroll 1  // a row of the filters is enough straight code; all of them would not fit into the instruction cache
       for (int p = 0; p < kernel; ++p) {
-        tile.add_row(input_row, tap_weights, block_maps);
+        tile.add_row(input_row, tap_weights, block.block_maps);
         input_row += tiling.pitch;
-        tap_weights += kernel * block_maps;
+        tap_weights += kernel * block.block_maps;
       }
     }
   }
 
-  const int out_row = place.row0 + row;
-  const int out_column = place.column0 + strip * pixels;
-  if (!has_work || out_row >= sizes.out_height || out_column >= sizes.out_width) return;
-  const int map = place.first_map + map_group * maps;
-  tile.store(y + (place.group * sizes.maps_per_group + map) * out_plane + out_row * sizes.out_width + out_column,
-             out_plane, sizes.maps_per_group - map, sizes.out_width - out_column);
+  const int row = block.row0 + block.row;
+  const int column = block.column0 + block.strip * pixels;
+  if (!block.has_work(tiling) || row >= sizes.out_height || column >= sizes.out_width) return;
+  const int map = block.first_map + block.map_group * maps;
+  tile.store(y + (block.group * sizes.maps_per_group + map) * out_plane + row * sizes.out_width + column, out_plane,
+             sizes.maps_per_group - map, sizes.out_width - column);
 }
 
 namespace {
@@ -91,8 +80,9 @@ template <int kernel, int stride, int maps, int pixels>
 constexpr Kernel instantiation = conv_register_tile<kernel, stride, maps, pixels>;
 
 /// A size and its kernel stand at the same place in both lists.
-constexpr RegisterTileSize sizes[] = {{3, 1, 8, 7},  {3, 2, 8, 4}, {5, 1, 10, 6}, {5, 1, 8, 9}, {5, 1, 6, 11},
-                                      {7, 1, 12, 6}, {7, 1, 8, 9}, {7, 1, 4, 16}, {11, 4, 8, 5}};
+constexpr RegisterTileSize sizes[] = {{3, 1, 8, 7, 7}, {3, 2, 8, 4, 4},   {5, 1, 10, 6, 6},
+                                      {5, 1, 8, 9, 9}, {5, 1, 6, 11, 11}, {7, 1, 12, 6, 6},
+                                      {7, 1, 8, 9, 9}, {7, 1, 4, 16, 16}, {11, 4, 8, 5, 5}};
 constexpr Kernel kernels[] = {instantiation<3, 1, 8, 7>, instantiation<3, 2, 8, 4>,  instantiation<5, 1, 10, 6>,
                               instantiation<5, 1, 8, 9>, instantiation<5, 1, 6, 11>, instantiation<7, 1, 12, 6>,
                               instantiation<7, 1, 8, 9>, instantiation<7, 1, 4, 16>, instantiation<11, 4, 8, 5>};

@@ -4,8 +4,11 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdint>
 #include <limits>
+
+#include "variants/cuda/map_loop_tiling.hpp"
 
 namespace convladder {
 namespace {
@@ -15,6 +18,8 @@ constexpr int kBanks = 32;
 /// Shared memory of a block: three of them fit into the 96 KB of Volta, and seven into an H100's.
 constexpr std::int64_t kSharedFloats = 32 * 1024 / sizeof(float);
 constexpr std::int64_t kMostSharedFloats = max_shared_bytes / sizeof(float);
+
+int round_up(int number, int multiple) { return ceil_div(number, multiple) * multiple; }
 
 /// A division of the layer: what is chosen among.
 struct Division {
@@ -27,22 +32,30 @@ struct Division {
   int block_maps() const { return map_groups * size.maps; }
   int plane_rows() const { return (rows - 1) * size.stride + size.kernel; }
   int plane_columns() const { return (strips * size.pixels - 1) * size.stride + size.kernel; }
+  /// Vectors of four read a little beyond the last window of a row.
+  int columns_beyond() const {
+    const int run_window = (size.run - 1) * size.stride + size.kernel;
+    return size.run == 4 ? round_up(run_window, 4) - run_window : 0;
+  }
   int weights_per_load() const { return size.maps % 4 == 0 ? 4 : 2; }
 };
 
-int round_up(int number, int multiple) { return ceil_div(number, multiple) * multiple; }
-
-/// How often the banks are asked one after another, over all warps, when each thread reads the first pixel of its row.
+/// How often the banks are asked one after another, over all warps, when each thread reads the first pixel of its row:
+/// a float, or four that lie side by side, of which the banks serve eight threads at a time.
 int wavefronts(const Division& division, int pitch) {
+  const int width = division.size.run == 4 ? 4 : 1;
+  const int banks = kBanks / width;
+  const int at_once = kWarp / width;
+  const int threads_of_group = division.rows * division.strips;
   int all = 0;
-  const int pixels_of_maps = division.rows * division.strips;
-  for (int first = 0; first < division.threads(); first += kWarp) {
+  for (int first = 0; first < division.threads(); first += at_once) {
     std::array<std::vector<int>, kBanks> addresses;
-    for (int thread = first; thread < std::min(first + kWarp, division.threads()); ++thread) {
-      const int place = thread % pixels_of_maps;
-      const int address = place / division.strips * division.size.stride * pitch +
-                          place % division.strips * division.size.pixels * division.size.stride;
-      std::vector<int>& of_bank = addresses[static_cast<std::size_t>(address % kBanks)];
+    for (int thread = first; thread < std::min(first + at_once, division.threads()); ++thread) {
+      const int place = thread % threads_of_group;
+      const int address = (place / division.strips * division.size.stride * pitch +
+                           place % division.strips * division.size.run * division.size.stride) /
+                          width;
+      std::vector<int>& of_bank = addresses[static_cast<std::size_t>(address % banks)];
       if (std::ranges::find(of_bank, address) == of_bank.end()) of_bank.push_back(address);
     }
     std::size_t most = 0;
@@ -54,9 +67,11 @@ int wavefronts(const Division& division, int pitch) {
 
 /// Floats from row to row with the fewest wavefronts; the narrowest of those.
 int best_pitch(const Division& division) {
-  int best = division.plane_columns();
+  const int step = division.size.run == 4 ? 4 : 1;
+  const int narrowest = round_up(division.plane_columns() + division.columns_beyond(), step);
+  int best = narrowest;
   int fewest = std::numeric_limits<int>::max();
-  for (int pitch = division.plane_columns(); pitch < division.plane_columns() + kBanks / 2; ++pitch) {
+  for (int pitch = narrowest; pitch < narrowest + kBanks / 2; pitch += step) {
     const int number = wavefronts(division, pitch);
     if (number < fewest) {
       fewest = number;
@@ -118,7 +133,7 @@ std::optional<RegisterTilePlan> plan_of(const ConvShape& shape, const Division& 
                  ceil_div(shape.maps_per_group(), division.block_maps()),
                  static_cast<int>(channels),
                  pitch,
-                 shape.batch};
+                 1};
   const int tiles =
       ceil_div(shape.out_height(), division.rows) * ceil_div(shape.out_width(), division.strips * division.size.pixels);
   plan.grid = {static_cast<unsigned>(shape.batch), static_cast<unsigned>(shape.groups * plan.tiling.map_blocks),
@@ -140,7 +155,7 @@ std::optional<RegisterTilePlan> register_tile_plan(const ConvShape& shape, std::
     for_each_division(shape, size, [&](const Division& division) {
       const double instructions = cost(shape, division);
       if (!(instructions < lowest) ||
-          shared_floats_per_channel(division, division.plane_columns() + kBanks / 2) > kMostSharedFloats) {
+          shared_floats_per_channel(division, division.plane_columns() + kBanks) > kMostSharedFloats) {
         return;
       }
       lowest = instructions;
@@ -151,6 +166,18 @@ std::optional<RegisterTilePlan> register_tile_plan(const ConvShape& shape, std::
   if (!best) return std::nullopt;
   std::optional<RegisterTilePlan> plan = plan_of(shape, *best);
   if (plan) plan->compiled = best_index;
+  return plan;
+}
+
+int images_per_block(int batch) {
+  constexpr int kMany = 4 * images_that_fill_a_gpu;
+  if (batch % 4 == 0 && batch >= kMany) return 4;
+  return batch % 2 == 0 && batch >= 8 ? 2 : 1;
+}
+
+RegisterTilePlan with_images_per_block(RegisterTilePlan plan, int images) {
+  plan.tiling.images_per_block = images;
+  plan.grid.x /= static_cast<unsigned>(images);
   return plan;
 }
 
@@ -188,9 +215,11 @@ std::vector<float> pack_for_register_tile(const ConvShape& shape, const Register
 }
 
 std::string register_tile_choice(const RegisterTilePlan& plan) {
-  return fmt::format("{} maps x {} pixels per thread, {} x {} pixels x {} maps per block, {} channels per step",
+  const std::string images =
+      plan.tiling.images_per_block == 1 ? "" : fmt::format(" of {} images", plan.tiling.images_per_block);
+  return fmt::format("{} maps x {} pixels per thread, {} x {} pixels x {} maps{} per block, {} channels per step",
                      plan.size.maps, plan.size.pixels, plan.tiling.rows, plan.tiling.strips * plan.size.pixels,
-                     plan.tiling.map_groups * plan.size.maps, plan.tiling.channels_per_step);
+                     plan.tiling.map_groups * plan.size.maps, images, plan.tiling.channels_per_step);
 }
 
 }  // namespace convladder

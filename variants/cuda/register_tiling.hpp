@@ -18,6 +18,7 @@ struct RegisterTileSize {
   int stride;
   int maps;    ///< even: weights are read in twos or fours
   int pixels;  ///< of one row
+  int run;     ///< of these, neighbours: all of them, or 4 where loads and stores are vectors of four
 };
 
 /// The work of one block, passed to the kernel by value.
@@ -31,8 +32,8 @@ struct RegisterTiling {
   int map_groups;
   int map_blocks;  ///< blocks that a group's output maps are divided into
   int channels_per_step;
-  int pitch;            ///< floats from row to row of the input in shared memory, chosen against bank conflicts
-  int images_in_batch;  ///< for stages whose blocks compute several images
+  int pitch;             ///< floats from row to row of the input in shared memory, chosen against bank conflicts
+  int images_per_block;  ///< one behind the other; divides the batch
 };
 
 /// A tiling with the compiled kernel it is for, and its launch.
@@ -40,7 +41,7 @@ struct RegisterTilePlan {
   std::size_t compiled = 0;  ///< index into the list of compiled sizes
   RegisterTileSize size{};
   RegisterTiling tiling{};
-  Dim3 grid;  ///< (image, group * map_blocks + map block, tile)
+  Dim3 grid;  ///< (images_per_block images, group * map_blocks + map block, tile)
   Dim3 block;
   std::size_t shared_bytes = 0;
 };
@@ -54,6 +55,13 @@ inline constexpr int register_tile_blocks = 2;
 /// instructions by count: multiply-adds of idle lanes and of padding included, loads, copies and stores beside them.
 /// None if there is no such size or not even one row of one channel fits into shared memory.
 std::optional<RegisterTilePlan> register_tile_plan(const ConvShape& shape, std::span<const RegisterTileSize> compiled);
+
+/// Images that a block computes one behind the other where a stage wants several: 4 or 2, if that divides the batch
+/// evenly and leaves blocks enough for a large GPU, otherwise 1. From 2 on at any even batch of 8 images or more.
+int images_per_block(int batch);
+
+/// The plan with `images` images per block, which divide the batch evenly.
+RegisterTilePlan with_images_per_block(RegisterTilePlan plan, int images);
 
 /// Empty if `register_tile_plan` has a plan that a GPU can launch, otherwise why not.
 std::string register_tile_error(const ConvShape& shape, std::span<const RegisterTileSize> compiled);
