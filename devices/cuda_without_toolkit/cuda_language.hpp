@@ -72,6 +72,12 @@ __host__ __device__ inline float max(float a, float b) { return __builtin_fmaxf(
 #define CONVLADDER_INTRINSIC __device__ inline __attribute__((always_inline, nodebug))
 CONVLADDER_INTRINSIC void __syncwarp(unsigned mask = 0xffffffff) { __nvvm_bar_warp_sync(mask); }
 CONVLADDER_INTRINSIC float __ldg(const float* address) { return __nvvm_ldg_f(address); }
+CONVLADDER_INTRINSIC float __uint_as_float(unsigned bits) { return __builtin_bit_cast(float, bits); }
+// Shared addresses have an address space of their own, in which they begin at 0.
+CONVLADDER_INTRINSIC std::size_t __cvta_generic_to_shared(const void* address) {
+  return reinterpret_cast<std::size_t>((const __attribute__((address_space(3))) void*)address);
+}
+
 // Streaming stores: the data is written once and not read again soon.
 CONVLADDER_INTRINSIC void __stcs(float* address, float value) {
   asm volatile("st.global.cs.f32 [%0], %1;" ::"l"(address), "f"(value) : "memory");
@@ -128,6 +134,8 @@ template <typename T>
 __device__ T __ldg(const T* address);
 template <typename T>
 __device__ void __stcs(T* address, T value);
+__device__ float __uint_as_float(unsigned bits);
+__device__ std::size_t __cvta_generic_to_shared(const void* address);
 template <typename T>
 __device__ T __shfl_down_sync(unsigned mask, T value, unsigned delta, int width = 32);
 template <typename T>
