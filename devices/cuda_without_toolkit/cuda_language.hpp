@@ -72,6 +72,7 @@ __host__ __device__ inline float max(float a, float b) { return __builtin_fmaxf(
 #define CONVLADDER_INTRINSIC __device__ inline __attribute__((always_inline, nodebug))
 CONVLADDER_INTRINSIC void __syncwarp(unsigned mask = 0xffffffff) { __nvvm_bar_warp_sync(mask); }
 CONVLADDER_INTRINSIC float __ldg(const float* address) { return __nvvm_ldg_f(address); }
+CONVLADDER_INTRINSIC unsigned __float_as_uint(float value) { return __builtin_bit_cast(unsigned, value); }
 CONVLADDER_INTRINSIC float __uint_as_float(unsigned bits) { return __builtin_bit_cast(float, bits); }
 // Shared addresses have an address space of their own, in which they begin at 0.
 CONVLADDER_INTRINSIC std::size_t __cvta_generic_to_shared(const void* address) {
@@ -134,6 +135,7 @@ template <typename T>
 __device__ T __ldg(const T* address);
 template <typename T>
 __device__ void __stcs(T* address, T value);
+__device__ unsigned __float_as_uint(float value);
 __device__ float __uint_as_float(unsigned bits);
 __device__ std::size_t __cvta_generic_to_shared(const void* address);
 template <typename T>
