@@ -183,6 +183,36 @@ TEST(CudaVariants, AreTheSameBitsAndCountsForEveryNumberOfHostThreads) {
   }
 }
 
+/// Large batches are counted with their own launch, of which the blocks of the first images run.
+TEST(CudaVariants, AWindowOfALargeBatchRunsItsImagesAndNoOthers) {
+  if (ptx_images().empty()) GTEST_SKIP() << "no PTX in this build";
+  const ConvShape shape{1024, 2, 13, 14, 6, 5};  // so many that blocks may take four images each
+  constexpr int kFirst = 4;
+  constexpr int kCount = 8;
+  const Tensors numbers = tensors(shape.with_batch(kFirst + kCount), true);
+  const ReferenceOutput reference = batch_reference(shape.with_batch(kFirst + kCount), numbers);
+  for (const RegisteredVariant& registered : registered_variants()) {
+    if (registered.info.family != "cuda" || registered.variant->launch_plan(shape).empty()) continue;
+    SCOPED_TRACE(registered.info.name);
+    simulated::SimulatedDevice device;
+    std::vector<float> output(static_cast<std::size_t>(shape.output_elements()), std::nanf(""));
+    const DeviceBuffer x = device.allocate(static_cast<std::size_t>(shape.input_elements()) * sizeof(float), "input");
+    const DeviceBuffer y = device.allocate(output.size() * sizeof(float), "output");
+    device.copy_to_device(x.address(), numbers.input.data(), numbers.input.size() * sizeof(float));
+    device.copy_to_device(y.address(), output.data(), y.bytes());
+    device.set_grid_window(GridWindow{kFirst, kCount});
+    registered.variant->prepare(device, shape, numbers.weights.data(), {x.floats(), y.floats()})->convolve();
+    device.copy_to_host(output.data(), y.address(), y.bytes());
+    std::size_t wrong = 0;
+    for (std::size_t i = 0; i < output.size(); ++i) {
+      const auto image = static_cast<std::int64_t>(i) / shape.output_elements_per_image();
+      const bool in_window = image >= kFirst && image < kFirst + kCount;
+      if (in_window ? !(output[i] == reference.value[i]) : !std::isnan(output[i])) ++wrong;
+    }
+    EXPECT_EQ(wrong, 0U) << "of " << output.size();
+  }
+}
+
 TEST(PtxOfThisBuild, IsOfEachCompilerForTheSameKernels) {
   if (ptx_images().empty()) GTEST_SKIP() << "no PTX in this build";
   for (const PtxImages& images : ptx_images()) {

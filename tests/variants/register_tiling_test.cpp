@@ -62,6 +62,32 @@ TEST(RegisterTiling, PacksWeightsMapsInnermostWithZerosForMissingMaps) {
   }
 }
 
+TEST(RegisterTiling, GivesABlockSeveralImagesWhereTheyDivideTheBatch) {
+  EXPECT_EQ(images_per_block(1), 1);
+  EXPECT_EQ(images_per_block(3), 1);
+  EXPECT_EQ(images_per_block(8), 2);
+  EXPECT_EQ(images_per_block(1001), 1);
+  EXPECT_EQ(images_per_block(1002), 2);
+  EXPECT_EQ(images_per_block(2000), 4);
+  const auto plan = register_tile_plan(kLenet72Conv2.with_batch(2000), kSizes);
+  ASSERT_TRUE(plan.has_value());
+  const RegisterTilePlan several = with_images_per_block(*plan, 4);
+  EXPECT_EQ(several.grid.x, 500U);
+  EXPECT_EQ(several.tiling.images_per_block, 4);
+}
+
+TEST(RegisterTiling, RowsBeginAtMultiplesOfFourWhereVectorsOfFourAreLoaded) {
+  constexpr RegisterTileSize kVectors[] = {{7, 1, 12, 4, 4}, {5, 1, 8, 8, 4}};
+  for (const ConvShape& shape : {kLenet72Conv2, ConvShape{1, 1, 28, 28, 50, 5}}) {
+    const auto plan = register_tile_plan(shape, kVectors);
+    ASSERT_TRUE(plan.has_value());
+    EXPECT_EQ(plan->tiling.pitch % 4, 0);
+    // The last vector of a row ends inside of its row.
+    const int columns = plan->tiling.strips * plan->size.pixels;
+    EXPECT_GE(plan->tiling.pitch, columns - 4 + (3 + shape.kernel + 3) / 4 * 4);
+  }
+}
+
 TEST(RegisterTiling, SaysWhichKernelsAreCompiled) {
   EXPECT_EQ(register_tile_error({1, 1, 9, 9, 1, 3}, kSizes),
             "kernel 3 with stride 1 is not among the compiled ones (kernel/stride): 5/1, 7/1, 11/4");
