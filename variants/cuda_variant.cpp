@@ -13,7 +13,8 @@ class PreparedCudaConv final : public PreparedConv {
         parts.pack == nullptr ? static_cast<std::size_t>(shape.weight_elements()) : packed.size();
     weights_ = device.allocate(elements * sizeof(float), "weights");
     device.copy_to_device(weights_.address(), parts.pack == nullptr ? weights : packed.data(), weights_.bytes());
-    launches_ = parts.plan(shape, {tensors.input, weights_.floats(), tensors.output});
+    if (parts.workspace != nullptr) workspace_ = device.allocate(parts.workspace(shape), "workspace");
+    launches_ = parts.plan(shape, {tensors.input, weights_.floats(), tensors.output, workspace_.floats()});
   }
   void convolve() override {
     for (const KernelLaunch& launch : launches_) device_.launch(launch);
@@ -24,6 +25,7 @@ class PreparedCudaConv final : public PreparedConv {
   Device& device_;
   std::string choice_;
   DeviceBuffer weights_;
+  DeviceBuffer workspace_;
   std::vector<KernelLaunch> launches_;
 };
 
