@@ -181,6 +181,17 @@ RegisterTilePlan with_images_per_block(RegisterTilePlan plan, int images) {
   return plan;
 }
 
+std::optional<RegisterTilePlan> with_two_buffers(RegisterTilePlan plan) {
+  const std::size_t channel_bytes = plan.shared_bytes / static_cast<std::size_t>(plan.tiling.channels_per_step);
+  constexpr std::size_t kVectorBytes = 16;  // at a multiple of which both buffers begin
+  const std::size_t fitting = (max_shared_bytes / 2 - kVectorBytes) / channel_bytes;
+  if (fitting == 0) return std::nullopt;
+  plan.tiling.channels_per_step = std::min(plan.tiling.channels_per_step, static_cast<int>(fitting));
+  const std::size_t buffer = static_cast<std::size_t>(plan.tiling.channels_per_step) * channel_bytes;
+  plan.shared_bytes = 2 * ((buffer + kVectorBytes - 1) / kVectorBytes * kVectorBytes);
+  return plan;
+}
+
 std::string register_tile_error(const ConvShape& shape, std::span<const RegisterTileSize> compiled) {
   const std::optional<RegisterTilePlan> plan = register_tile_plan(shape, compiled);
   if (plan) return grid_error(plan->grid);

@@ -63,6 +63,10 @@ int images_per_block(int batch);
 /// The plan with `images` images per block, which divide the batch evenly.
 RegisterTilePlan with_images_per_block(RegisterTilePlan plan, int images);
 
+/// The plan with two buffers for a step's weights and inputs, of as many channels as then fit; none if not even one
+/// does.
+std::optional<RegisterTilePlan> with_two_buffers(RegisterTilePlan plan);
+
 /// Empty if `register_tile_plan` has a plan that a GPU can launch, otherwise why not.
 std::string register_tile_error(const ConvShape& shape, std::span<const RegisterTileSize> compiled);
 

@@ -31,7 +31,7 @@ __device__ __forceinline__ void start_copies(const TapPlace* places, const Input
 #pragma unroll
   for (int part = 0; part < taps_per_step * maps / (4 * pixels); ++part) {
     const int i = (part * pixels + thread) * 4;
-    copy_four_async(weights[0] + i, w + i);
+    copy_vector_async<float4>(weights[0] + i, w + i);
   }
 }
 

@@ -14,10 +14,16 @@ __device__ __forceinline__ void copy_float_async(float* to, const float* from, b
   asm volatile("cp.async.ca.shared.global [%0], [%1], 4, %2;" ::"r"(address), "l"(from), "r"(bytes) : "memory");
 }
 
-/// 16 bytes between addresses that are multiples of 16, past the L1.
-__device__ __forceinline__ void copy_four_async(float* to, const float* from) {
+/// A vector of 8 or 16 bytes between addresses that are multiples of its size; 16 go past the L1.
+template <typename Vector>
+__device__ __forceinline__ void copy_vector_async(float* to, const float* from) {
   const auto address = static_cast<unsigned>(__cvta_generic_to_shared(to));
-  asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(address), "l"(from) : "memory");
+  if constexpr (sizeof(Vector) == 16) {
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(address), "l"(from) : "memory");
+  } else {
+    static_assert(sizeof(Vector) == 8);
+    asm volatile("cp.async.ca.shared.global [%0], [%1], 8;" ::"r"(address), "l"(from) : "memory");
+  }
 }
 
 __device__ __forceinline__ void commit_copies() { asm volatile("cp.async.commit_group;" ::: "memory"); }
