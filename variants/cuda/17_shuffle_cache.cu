@@ -72,11 +72,11 @@ __global__ void __launch_bounds__(shuffle_most_warps * 32)
         own[r] = exists ? plane[in_row * sizes.width + in_column] : 0.0F;
       }
       const float* filter = weights + channel * channel_weights;
-#pragma unroll
+#pragma unroll 1  // a column of the filters is enough straight code
       for (int q = 0; q < kernel; ++q) {
         float inputs[in_rows];
 #pragma unroll
-        for (int r = 0; r < in_rows; ++r) inputs[r] = q == 0 ? own[r] : __shfl_down_sync(all_lanes, own[r], q);
+        for (int r = 0; r < in_rows; ++r) inputs[r] = __shfl_down_sync(all_lanes, own[r], q);
 #pragma unroll
         for (int p = 0; p < kernel; ++p) {
           const float4 tap = *reinterpret_cast<const float4*>(filter + (p * kernel + q) * shuffle_maps);

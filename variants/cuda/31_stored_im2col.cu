@@ -36,7 +36,7 @@ __global__ void conv_stored_im2col_gather(const float* x, const float* w, float*
 }
 
 /// y = W * X, 32 maps x 128 pixels in a block and 4 x 8 in a thread.
-__global__ void __launch_bounds__(im2col_threads)
+__global__ void __launch_bounds__(im2col_threads, 4)
     conv_stored_im2col_product(const float* matrix, const float* w, float* y, LayerSizes sizes, MatrixTiling tiling) {
   __shared__ __align__(16) float weights[taps_per_step][im2col_maps];
   __shared__ __align__(16) float inputs[taps_per_step][im2col_pixels];
