@@ -36,8 +36,8 @@ std::vector<ConvShape> shapes() {
     all.push_back({batch, 2, 17, 19, 5, 1, 2});
     all.push_back({batch, 3, 31, 29, 7, 3, 3, 2});
   }
-  all.push_back({1, 3, 227, 227, 96, 11, 4});
-  all.push_back({1, 96, 27, 27, 16, 5, 1, 2});  // AlexNet's later layers with fewer maps: the tiles are the same
+  all.push_back({1, 3, 227, 227, 32, 11, 4});  // AlexNet's layers with fewer maps: the tiles are much the same
+  all.push_back({1, 96, 27, 27, 16, 5, 1, 2});
   all.push_back({1, 256, 13, 13, 16, 3, 1, 1});
   all.push_back({1, 384, 13, 13, 16, 3, 1, 1});
   return all;

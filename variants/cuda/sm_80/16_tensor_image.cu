@@ -6,8 +6,8 @@
 // input under its pixels once, in tf32, and a lane that needs an element for its fragment adds a pixel's place, which
 // it keeps in a register, to a tap's offset, which comes from a table. The weights need no shared memory at all:
 // `prepare` rounds them to tf32 and lays them out as the fragments want them, so that a fragment of 16 maps x 8 taps is
-// one 128-bit load, the same for all blocks. That relieves the issue slots: a seventh of an instruction is left for
-// each multiply-add.
+// one 128-bit load, the same for all blocks. That relieves the issue slots: a third of an instruction is left for each
+// multiply-add on lenet72's second layer, a sixth on AlexNet's.
 //
 // When it loses: layers with a single channel are bound by their output, whoever multiplies. A warp needs 32 pixels and
 // 16 maps to be full: 4 maps leave it at a quarter. Rows of input that are too wide for shared memory are refused.
