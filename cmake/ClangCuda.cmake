@@ -33,20 +33,21 @@ endif()
 # that may be there, so that clang does the same on every machine.
 set(convladder_clang_cuda_flags
   -x cuda --cuda-path=/nonexistent -nocudainc -nocudalib -std=c++20 -Wall -Wextra "-I${PROJECT_SOURCE_DIR}"
-  -include "${PROJECT_SOURCE_DIR}/devices/cuda_without_toolkit/cuda_language.hpp" --cuda-gpu-arch=sm_70)
+  -include "${PROJECT_SOURCE_DIR}/devices/cuda_without_toolkit/cuda_language.hpp")
 if(CONVLADDER_WERROR)
   list(APPEND convladder_clang_cuda_flags -Werror)
 endif()
 
-# clang_compile_kernels(KIND file.cu RESULT-VARIABLE flag...): a custom command that makes a file in clang_KIND/.
-function(clang_compile_kernels kind source result)
+# clang_compile_kernels(KIND file.cu RESULT-VARIABLE architecture flag...): a custom command that makes a file in
+# clang_KIND/.
+function(clang_compile_kernels kind source result architecture)
   get_filename_component(name "${source}" NAME_WE)
   set(folder "${CMAKE_CURRENT_BINARY_DIR}/clang_${kind}")
   file(MAKE_DIRECTORY "${folder}")
   set(output "${folder}/${name}.${kind}")
   add_custom_command(
     OUTPUT "${output}"
-    COMMAND "${CONVLADDER_CLANG}" ${convladder_clang_cuda_flags} ${ARGN} -S -MD -MF "${output}.d" -MT "${output}"
+    COMMAND "${CONVLADDER_CLANG}" ${convladder_clang_cuda_flags} "--cuda-gpu-arch=sm_${architecture}" ${ARGN} -S -MD -MF "${output}.d" -MT "${output}"
             -o "${output}" "${source}"
     DEPENDS "${source}" "${PROJECT_SOURCE_DIR}/devices/cuda_without_toolkit/cuda_language.hpp"
     DEPFILE "${output}.d"
@@ -55,12 +56,13 @@ function(clang_compile_kernels kind source result)
   set(${result} "${output}" PARENT_SCOPE)
 endfunction()
 
-# embed_clang_ptx(target file.cu...): embeds their PTX, a file per .cu, for ptx_images() (devices/ptx_images.hpp).
-# PTX 7.0 for sm_70 is the newest in which clang 14 knows every instruction that it can make.
-function(embed_clang_ptx target)
+# embed_clang_ptx(target architecture file.cu...): embeds their PTX, a file per .cu, for ptx_images()
+# (devices/ptx_images.hpp). PTX 7.0 for sm_70 or sm_80 is the newest in which clang 14 knows every instruction that it
+# can make.
+function(embed_clang_ptx target architecture)
   set(images "")
   foreach(source IN LISTS ARGN)
-    clang_compile_kernels(ptx "${source}" image
+    clang_compile_kernels(ptx "${source}" image "${architecture}"
       --cuda-device-only -O3 -gline-tables-only -Xclang -target-feature -Xclang +ptx70)
     list(APPEND images "${image}")
   endforeach()
@@ -68,13 +70,13 @@ function(embed_clang_ptx target)
     "PtxImagesRegistration{\"clang\", \"${CONVLADDER_CLANG_CUDA_VERSION}\", embedded_${target}_clang_ptx}")
 endfunction()
 
-# clang_host_code(RESULT-VARIABLE file.cu...): the host's side of .cu files, as assembly sources for any target: launch
+# clang_host_code(RESULT-VARIABLE architecture file.cu...): the host's side of .cu files, as assembly sources for any target: launch
 # plans, registrations, and a call for each kernel that tells the runtime its name. clang makes these calls only if there
 # is a GPU binary to register; an empty one does, because nothing loads it.
-function(clang_host_code result)
+function(clang_host_code result architecture)
   set(sources "")
   foreach(source IN LISTS ARGN)
-    clang_compile_kernels(s "${source}" assembly
+    clang_compile_kernels(s "${source}" assembly "${architecture}"
       --cuda-host-only -O2 -fPIE -Xclang -fcuda-include-gpubinary -Xclang /dev/null -Xclang -target-sdk-version=11.0)
     list(APPEND sources "${assembly}")
   endforeach()

@@ -69,5 +69,21 @@ if(CONVLADDER_HAS_CUDA)
   target_compile_options(convladder_settings INTERFACE
     "$<$<COMPILE_LANGUAGE:CUDA>:${warning_flags};-lineinfo>")
 
+  # cuda_architectures_from(number RESULT-VARIABLE): those that are compiled for, without the ones before `number`; if
+  # none is left, that one alone.
+  function(cuda_architectures_from first result)
+    set(kept "")
+    foreach(architecture IN LISTS CMAKE_CUDA_ARCHITECTURES)
+      string(REGEX MATCH "^[0-9]+" number "${architecture}")
+      if(NOT number OR NOT number LESS first)  # "native", "all" stay
+        list(APPEND kept "${architecture}")
+      endif()
+    endforeach()
+    if(NOT kept)
+      set(kept "${first}-virtual")
+    endif()
+    set(${result} "${kept}" PARENT_SCOPE)
+  endfunction()
+
   include(PtxasReports)
 endif()

@@ -1,20 +1,34 @@
-# add_kernel_library(target KERNELS file.cu... [SOURCES file.cpp...] [TOOLKIT_SOURCES file.cpp...])
+# add_kernel_library(target KERNELS file.cu... [SOURCES file.cpp...] [TOOLKIT_SOURCES file.cpp...] [NEEDS 80])
 # An OBJECT library of CUDA kernels with their launch plans, by whichever compilers there are: machine code and PTX by
 # nvcc, PTX by clang, and without nvcc the host's side by clang too. TOOLKIT_SOURCES need the CUDA toolkit and are left out
-# without it. What the target embeds registers itself with the devices, so that several such libraries add up.
+# without it. NEEDS is the architecture whose instructions the kernels use: nothing is compiled for older ones, where a
+# launch fails for want of a kernel image. What the target embeds registers itself with the devices, so that several such
+# libraries add up.
 function(add_kernel_library target)
-  cmake_parse_arguments(LIBRARY "" "" "KERNELS;SOURCES;TOOLKIT_SOURCES" ${ARGN})
+  cmake_parse_arguments(LIBRARY "" "NEEDS" "KERNELS;SOURCES;TOOLKIT_SOURCES" ${ARGN})
+  set(clang_architecture 70)
+  if(LIBRARY_NEEDS)
+    set(clang_architecture "${LIBRARY_NEEDS}")
+  endif()
   if(CONVLADDER_HAS_CUDA)
     add_library(${target} OBJECT ${LIBRARY_KERNELS} ${LIBRARY_SOURCES} ${LIBRARY_TOOLKIT_SOURCES})
     target_link_libraries(${target} PUBLIC convladder_settings fmt::fmt CUDA::cudart_static ${CMAKE_DL_LIBS})
-    embed_ptxas_reports(${target} ${LIBRARY_KERNELS})
+    set(oldest_architecture "${CONVLADDER_OLDEST_CUDA_ARCHITECTURE}")
+    if(LIBRARY_NEEDS)
+      cuda_architectures_from("${LIBRARY_NEEDS}" architectures)
+      set_target_properties(${target} PROPERTIES CUDA_ARCHITECTURES "${architectures}")
+      if(oldest_architecture LESS LIBRARY_NEEDS)
+        set(oldest_architecture "${LIBRARY_NEEDS}")
+      endif()
+    endif()
+    embed_ptxas_reports(${target} "${oldest_architecture}" ${LIBRARY_KERNELS})
   else()
     # No machine code and no ptxas: clang compiles the host's side as well.
-    clang_host_code(host_code ${LIBRARY_KERNELS})
+    clang_host_code(host_code ${clang_architecture} ${LIBRARY_KERNELS})
     add_library(${target} OBJECT ${host_code} ${LIBRARY_SOURCES})
     target_link_libraries(${target} PUBLIC convladder_settings fmt::fmt)
   endif()
   if(CONVLADDER_HAS_CLANG_CUDA)
-    embed_clang_ptx(${target} ${LIBRARY_KERNELS})
+    embed_clang_ptx(${target} ${clang_architecture} ${LIBRARY_KERNELS})
   endif()
 endfunction()

@@ -1,9 +1,9 @@
-# embed_ptxas_reports(target file.cu...)
+# embed_ptxas_reports(target oldest_architecture file.cu...)
 # Compiles every .cu file to PTX, has ptxas assemble that for a few architectures and embeds what it reports of registers,
 # shared memory and spills, a file per .cu, for kernel_resources() (devices/kernel_resources.hpp). No GPU takes part.
 # The PTX is embedded as well, for ptx_images() (devices/ptx_images.hpp).
 #
-# The PTX is that of the oldest architecture for all of them, because it is compiled anyway; the program's machine code
+# The PTX is that of the oldest architecture that the kernels run on for all of them, because it is compiled anyway; the program's machine code
 # comes from the PTX of its own architecture, where a register or two can differ.
 
 find_program(CONVLADDER_PTXAS ptxas HINTS "${CUDAToolkit_BIN_DIR}" REQUIRED)
@@ -16,11 +16,18 @@ foreach(architecture 75 80 90)
   endif()
 endforeach()
 
-function(embed_ptxas_reports target)
+function(embed_ptxas_reports target oldest_architecture)
+  set(report_architectures "")
+  foreach(architecture IN LISTS CONVLADDER_REPORT_ARCHITECTURES)
+    string(REPLACE "sm_" "" number "${architecture}")
+    if(NOT number LESS oldest_architecture)
+      list(APPEND report_architectures "${architecture}")
+    endif()
+  endforeach()
   set(reports "")
   set(images "")
   set(compiler "${CMAKE_CUDA_COMPILER}" -std=c++${CMAKE_CUDA_STANDARD} -lineinfo "-I${PROJECT_SOURCE_DIR}"
-               "-arch=compute_${CONVLADDER_OLDEST_CUDA_ARCHITECTURE}")
+               "-arch=compute_${oldest_architecture}")
   if(CMAKE_CUDA_HOST_COMPILER)
     list(APPEND compiler "-ccbin=${CMAKE_CUDA_HOST_COMPILER}")
   endif()
@@ -39,7 +46,7 @@ function(embed_ptxas_reports target)
     add_custom_command(
       OUTPUT "${report}"
       COMMAND "${CMAKE_COMMAND}" "-DPTXAS=${CONVLADDER_PTXAS}" "-DPTX=${ptx}" "-DOUTPUT=${report}"
-              "-DARCHITECTURES=${CONVLADDER_REPORT_ARCHITECTURES}"
+              "-DARCHITECTURES=${report_architectures}"
               -P "${PROJECT_SOURCE_DIR}/cmake/ptxas_report_script.cmake"
       DEPENDS "${ptx}" "${PROJECT_SOURCE_DIR}/cmake/ptxas_report_script.cmake"
       COMMENT "Assembling ${name} for its report"

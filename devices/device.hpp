@@ -38,6 +38,7 @@ struct KernelLaunch {
   Dim3 block;                                     ///< threads per block
   std::size_t dynamic_shared_bytes = 0;           ///< shared memory asked for at the launch, beside the kernel's own
   std::vector<std::vector<std::byte>> arguments;  ///< one entry per parameter, its bytes exactly as declared
+  unsigned items_per_block = 1;  ///< of the items that a `GridWindow` counts, those that a block along x works at
 };
 
 /// Describes a launch of `kernel`; every argument is converted to its parameter's exact type first.
@@ -120,7 +121,8 @@ struct KernelCounters {
   bool operator==(const KernelCounters&) const = default;
 };
 
-/// The blocks of a launch with blockIdx.x from `first` to before `first + count`.
+/// The blocks of a launch that work at the items from `first` to before `first + count`: blockIdx.x counts
+/// `KernelLaunch::items_per_block` items each.
 struct GridWindow {
   unsigned first = 0;
   unsigned count = 0;

@@ -5,44 +5,59 @@ namespace {
 
 class PreparedCudaConv final : public PreparedConv {
  public:
-  PreparedCudaConv(LaunchPlan plan, Device& device, const ConvShape& shape, const float* weights, ConvTensors tensors)
-      : device_(device),
-        weights_(device.allocate(static_cast<std::size_t>(shape.weight_elements()) * sizeof(float), "weights")),
-        launches_(plan(shape, {tensors.input, weights_.floats(), tensors.output})) {
-    device.copy_to_device(weights_.address(), weights, weights_.bytes());
+  PreparedCudaConv(const CudaVariantParts& parts, Device& device, const ConvShape& shape, const float* weights,
+                   ConvTensors tensors)
+      : device_(device), choice_(parts.choice == nullptr ? std::string() : parts.choice(shape)) {
+    const std::vector<float> packed = parts.pack == nullptr ? std::vector<float>() : parts.pack(shape, weights);
+    const std::size_t elements =
+        parts.pack == nullptr ? static_cast<std::size_t>(shape.weight_elements()) : packed.size();
+    weights_ = device.allocate(elements * sizeof(float), "weights");
+    device.copy_to_device(weights_.address(), parts.pack == nullptr ? weights : packed.data(), weights_.bytes());
+    if (parts.workspace != nullptr) workspace_ = device.allocate(parts.workspace(shape), "workspace");
+    launches_ = parts.plan(shape, {tensors.input, weights_.floats(), tensors.output, workspace_.floats()});
   }
   void convolve() override {
     for (const KernelLaunch& launch : launches_) device_.launch(launch);
   }
+  std::string choice() const override { return choice_; }
 
  private:
   Device& device_;
+  std::string choice_;
   DeviceBuffer weights_;
+  DeviceBuffer workspace_;
   std::vector<KernelLaunch> launches_;
 };
 
 class CudaVariant final : public ConvVariant {
  public:
-  CudaVariant(LaunchPlan plan, UnsupportedReason unsupported) : plan_(plan), unsupported_(unsupported) {}
+  explicit CudaVariant(const CudaVariantParts& parts) : parts_(parts) {}
 
   std::string unsupported_reason(const ConvShape& shape) const override {
-    return unsupported_ == nullptr ? std::string() : unsupported_(shape);
+    return parts_.unsupported == nullptr ? std::string() : parts_.unsupported(shape);
   }
   std::unique_ptr<PreparedConv> prepare(Device& device, const ConvShape& shape, const float* weights,
                                         ConvTensors tensors) const override {
-    return std::make_unique<PreparedCudaConv>(plan_, device, shape, weights, tensors);
+    return std::make_unique<PreparedCudaConv>(parts_, device, shape, weights, tensors);
   }
-  std::vector<KernelLaunch> launch_plan(const ConvShape& shape) const override { return plan_(shape, {}); }
+  std::vector<KernelLaunch> launch_plan(const ConvShape& shape) const override { return parts_.plan(shape, {}); }
+  double tolerance() const override { return parts_.tolerance; }
 
  private:
-  LaunchPlan plan_;
-  UnsupportedReason unsupported_;
+  CudaVariantParts parts_;
 };
 
 }  // namespace
 
+std::unique_ptr<ConvVariant> cuda_variant(const CudaVariantParts& parts) {
+  return std::make_unique<CudaVariant>(parts);
+}
+
 std::unique_ptr<ConvVariant> cuda_variant(LaunchPlan plan, UnsupportedReason unsupported) {
-  return std::make_unique<CudaVariant>(plan, unsupported);
+  CudaVariantParts parts;
+  parts.plan = plan;
+  parts.unsupported = unsupported;
+  return cuda_variant(parts);
 }
 
 }  // namespace convladder

@@ -1,6 +1,7 @@
 // A CUDA variant is its kernels and a launch plan; this makes them a registered variant.
 #pragma once
 
+#include <cstddef>
 #include <memory>
 #include <string>
 #include <vector>
@@ -9,18 +10,36 @@
 
 namespace convladder {
 
-/// Device addresses of the three tensors: `input` NCHW, `weights` OIHW, `output` NCHW.
+/// Device addresses of the tensors: `input` NCHW, `weights` OIHW or as the variant packed them, `output` NCHW.
 struct CudaTensors {
   const float* input = nullptr;
   const float* weights = nullptr;
   float* output = nullptr;
+  float* workspace = nullptr;  ///< as many bytes as `CudaVariantParts::workspace` says
 };
 
 /// Which kernels run, over which grid, with which arguments. A pure function: it must not touch a device.
 using LaunchPlan = std::vector<KernelLaunch> (*)(const ConvShape& shape, const CudaTensors& tensors);
 using UnsupportedReason = std::string (*)(const ConvShape& shape);
+/// The weights (OIHW on the host) in the order that the kernels want, padded where they want it.
+using WeightPacking = std::vector<float> (*)(const ConvShape& shape, const float* weights);
+/// Bytes of device memory that the kernels need beside the tensors.
+using WorkspaceBytes = std::size_t (*)(const ConvShape& shape);
+/// What was chosen for the shape, for the record: "8 maps x 9 pixels". Empty if there was nothing to choose.
+using ChoiceText = std::string (*)(const ConvShape& shape);
 
-/// Wraps a launch plan into a variant that copies the weights to the device in `prepare`.
+/// Everything beside the registration that makes a CUDA variant; what is left out has its usual meaning.
+struct CudaVariantParts {
+  LaunchPlan plan = nullptr;
+  UnsupportedReason unsupported = nullptr;  ///< none: it runs every shape
+  WeightPacking pack = nullptr;             ///< none: the weights stay OIHW
+  ChoiceText choice = nullptr;
+  WorkspaceBytes workspace = nullptr;
+  double tolerance = 1e-6;  ///< `ConvVariant::tolerance`
+};
+
+/// Wraps a launch plan into a variant that packs the weights and copies them to the device in `prepare`.
+std::unique_ptr<ConvVariant> cuda_variant(const CudaVariantParts& parts);
 std::unique_ptr<ConvVariant> cuda_variant(LaunchPlan plan, UnsupportedReason unsupported = nullptr);
 
 }  // namespace convladder

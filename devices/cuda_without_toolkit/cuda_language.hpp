@@ -72,6 +72,22 @@ __host__ __device__ inline float max(float a, float b) { return __builtin_fmaxf(
 #define CONVLADDER_INTRINSIC __device__ inline __attribute__((always_inline, nodebug))
 CONVLADDER_INTRINSIC void __syncwarp(unsigned mask = 0xffffffff) { __nvvm_bar_warp_sync(mask); }
 CONVLADDER_INTRINSIC float __ldg(const float* address) { return __nvvm_ldg_f(address); }
+CONVLADDER_INTRINSIC unsigned __float_as_uint(float value) { return __builtin_bit_cast(unsigned, value); }
+CONVLADDER_INTRINSIC float __uint_as_float(unsigned bits) { return __builtin_bit_cast(float, bits); }
+// Shared addresses have an address space of their own, in which they begin at 0.
+CONVLADDER_INTRINSIC std::size_t __cvta_generic_to_shared(const void* address) {
+  return reinterpret_cast<std::size_t>((const __attribute__((address_space(3))) void*)address);
+}
+
+// Streaming stores: the data is written once and not read again soon.
+CONVLADDER_INTRINSIC void __stcs(float* address, float value) {
+  asm volatile("st.global.cs.f32 [%0], %1;" ::"l"(address), "f"(value) : "memory");
+}
+CONVLADDER_INTRINSIC void __stcs(float4* address, float4 value) {
+  asm volatile("st.global.cs.v4.f32 [%0], {%1, %2, %3, %4};" ::"l"(address), "f"(value.x), "f"(value.y), "f"(value.z),
+               "f"(value.w)
+               : "memory");
+}
 CONVLADDER_INTRINSIC int __ldg(const int* address) { return __nvvm_ldg_i(address); }
 
 // The last operand of the builtins says how far a segment of `width` lanes reaches (PTX ISA, shfl.sync).
@@ -117,6 +133,11 @@ CONVLADDER_INTRINSIC float atomicAdd(float* address, float value) { return __nvv
 __device__ void __syncwarp(unsigned mask = 0xffffffff);
 template <typename T>
 __device__ T __ldg(const T* address);
+template <typename T>
+__device__ void __stcs(T* address, T value);
+__device__ unsigned __float_as_uint(float value);
+__device__ float __uint_as_float(unsigned bits);
+__device__ std::size_t __cvta_generic_to_shared(const void* address);
 template <typename T>
 __device__ T __shfl_down_sync(unsigned mask, T value, unsigned delta, int width = 32);
 template <typename T>

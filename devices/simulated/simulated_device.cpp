@@ -205,7 +205,11 @@ void SimulatedDevice::execute(const Program& program, const KernelLaunch& launch
   for (std::size_t i = 0; i < launch.arguments.size(); ++i) {
     std::ranges::copy(launch.arguments[i], configuration.parameters.begin() + program.parameter_offsets[i]);
   }
-  if (window_) configuration.window = *window_;
+  if (window_) {
+    const unsigned first = window_->first / launch.items_per_block;
+    const unsigned end = (window_->first + window_->count - 1) / launch.items_per_block + 1;
+    configuration.window = {first, end - first};
+  }
   configuration.gpu = options_.gpu;
   configuration.with_caches = options_.with_caches;
   configuration.host_threads = options_.host_threads > 0 ? options_.host_threads : usable_cores();
