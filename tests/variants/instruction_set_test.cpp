@@ -68,6 +68,31 @@ TEST_P(InstructionSetTest, IsUsedAndExactOnIntegers) {
   }
 }
 
+/// from[i] + 1 in to[i], vector by vector past the caches.
+struct StreamedSums {
+  template <typename Set>
+  static void run(const float* const& from, float* const& to, const int& count) {
+    for (int i = 0; i < count; i += Set::lanes) {
+      Vector<Set> sum;
+      load_vector(sum, from + i);
+      sum = sum + 1.F;
+      stream_vector(to + i, sum);
+    }
+    finish_streams();
+  }
+};
+
+TEST_P(InstructionSetTest, StreamsEveryLane) {
+  if (!processor_has_it()) GTEST_SKIP() << "this processor has no " << GetParam();
+  constexpr int kCount = 96;
+  AlignedFloats from(kCount);
+  AlignedFloats to(kCount + 16);
+  for (int i = 0; i < kCount; ++i) from.data()[i] = static_cast<float>(i);
+  run_with<StreamedSums>(chosen_instruction_set().kind, static_cast<const float*>(from.data()), to.data(), kCount);
+  for (int i = 0; i < kCount; ++i) EXPECT_EQ(to.data()[i], static_cast<float>(i + 1));
+  for (int i = kCount; i < kCount + 16; ++i) EXPECT_EQ(to.data()[i], 0.F) << "beyond the last vector";
+}
+
 TEST_P(InstructionSetTest, HasRegistersForItsTileAndTheOperands) {
   if (!processor_has_it()) GTEST_SKIP() << "this processor has no " << GetParam();
   const InstructionSet set = chosen_instruction_set();

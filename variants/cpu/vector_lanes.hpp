@@ -10,6 +10,10 @@
 #include <type_traits>
 #include <vector>
 
+#ifdef __x86_64__
+#include <immintrin.h>  // declares the builtins of all instruction sets
+#endif
+
 namespace convladder {
 
 /// Floats that one register holds in each instruction set, and the outputs that its registers can hold besides the
@@ -65,6 +69,37 @@ template <typename V>
 template <typename V>
 [[gnu::always_inline]] inline void store_vector(float* to, const V& from) {
   std::memcpy(to, &from, sizeof from);
+}
+
+/// Past the caches, for what nobody reads soon: memory is written without being read first. `to` begins at a multiple
+/// of `sizeof from` bytes. Neighbouring vectors that are written one after the other fill a line of 64 bytes; a line
+/// left half full costs more than an ordinary store. Call `finish_streams` after the last one. An ordinary store where
+/// the instruction set has none, and where the compiler was asked not to optimise.
+template <typename V>
+[[gnu::always_inline]] inline void stream_vector(float* to, const V& from) {
+#if defined(__x86_64__) && defined(__clang__)
+  __builtin_nontemporal_store(from, reinterpret_cast<V*>(to));
+#elif defined(__x86_64__) && defined(__OPTIMIZE__)
+  // Builtins instead of the functions of immintrin.h, which cannot be called from a template that is compiled for less
+  // than they need before it is drawn into its caller.
+  static_assert(sizeof from == 64 || sizeof from == 32 || sizeof from == 16);
+  if constexpr (sizeof from == 64) {
+    __builtin_ia32_movntps512(to, from);
+  } else if constexpr (sizeof from == 32) {
+    __builtin_ia32_movntps256(to, from);
+  } else {
+    __builtin_ia32_movntps(to, from);
+  }
+#else
+  store_vector(to, from);
+#endif
+}
+/// Orders everything that this thread streamed before what it stores from here on: another thread that is told by such
+/// a store that the data is there finds it.
+inline void finish_streams() {
+#ifdef __x86_64__
+  __builtin_ia32_sfence();
+#endif
 }
 
 /// All bits of the lanes from `first` on, none of those before.
