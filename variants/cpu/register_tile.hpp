@@ -57,7 +57,7 @@ struct RegisterTile {
   [[gnu::always_inline]] void clear() {
 #pragma GCC unroll 8
     for (int m = 0; m < kMaps; ++m) {
-#pragma GCC unroll 4
+#pragma GCC unroll 8
       for (int v = 0; v < kVectors; ++v) sums[m][v] = Vector<Set>{};
     }
   }
@@ -66,7 +66,7 @@ struct RegisterTile {
   [[gnu::always_inline]] void load(const float* from, std::ptrdiff_t pitch) {
 #pragma GCC unroll 8
     for (int m = 0; m < kMaps; ++m) {
-#pragma GCC unroll 4
+#pragma GCC unroll 8
       for (int v = 0; v < kVectors; ++v) load_vector(sums[m][v], from + m * pitch + v * Set::lanes);
     }
   }
@@ -77,12 +77,12 @@ struct RegisterTile {
     for (int tap = 0; tap < taps; ++tap) {
       const float* const from = pixels(tap);
       Vector<Set> x[kVectors];
-#pragma GCC unroll 4
+#pragma GCC unroll 8
       for (int v = 0; v < kVectors; ++v) load_vector(x[v], from + v * Set::lanes);
 #pragma GCC unroll 8
       for (int m = 0; m < kMaps; ++m) {
         const float weight = weights[m];
-#pragma GCC unroll 4
+#pragma GCC unroll 8
         for (int v = 0; v < kVectors; ++v) sums[m][v] += x[v] * weight;
       }
       weights += kMaps;
@@ -98,11 +98,20 @@ struct RegisterTile {
     for (int m = 0; m < kMaps; ++m) std::copy_n(values + m * kPixels, count, to + m * pitch);
   }
 
+  /// Writes all lanes past the caches; `to` and `pitch` are such that each vector is a part of one cache line.
+  [[gnu::always_inline]] void stream(float* to, std::ptrdiff_t pitch) const {
+#pragma GCC unroll 8
+    for (int m = 0; m < kMaps; ++m) {
+#pragma GCC unroll 8
+      for (int v = 0; v < kVectors; ++v) stream_vector(to + m * pitch + v * Set::lanes, sums[m][v]);
+    }
+  }
+
   /// Writes all lanes.
   [[gnu::always_inline]] void store(float* to, std::ptrdiff_t pitch) const {
 #pragma GCC unroll 8
     for (int m = 0; m < kMaps; ++m) {
-#pragma GCC unroll 4
+#pragma GCC unroll 8
       for (int v = 0; v < kVectors; ++v) store_vector(to + m * pitch + v * Set::lanes, sums[m][v]);
     }
   }

@@ -20,16 +20,19 @@ namespace convladder {
 /// operands: `maps` output maps of `vectors` x `lanes` pixels. 32 registers for AVX-512, 16 for the others.
 struct Avx512 {
   static constexpr int lanes = 16;
+  static constexpr int registers = 32;
   static constexpr int maps = 8;
   static constexpr int vectors = 3;
 };
 struct Avx2 {
   static constexpr int lanes = 8;
+  static constexpr int registers = 16;
   static constexpr int maps = 6;
   static constexpr int vectors = 2;
 };
 struct Baseline {
   static constexpr int lanes = 4;
+  static constexpr int registers = 16;
   static constexpr int maps = 4;
   static constexpr int vectors = 2;
 };

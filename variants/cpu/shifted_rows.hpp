@@ -1,0 +1,55 @@
+// The input copied once for each column of the filter, and a register tile that runs over all outputs of a band of rows
+// as over one line. Stages 09 and up for layers of few channels share it.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "variants/conv_shape.hpp"
+#include "variants/cpu/output_stream.hpp"
+#include "variants/cpu/register_tile.hpp"
+#include "variants/cpu/vector_lanes.hpp"
+
+namespace convladder {
+
+/// One shape cut into bands of output rows, all maps, whose copied inputs stay in the second-level cache. The same for
+/// all threads.
+class ShiftedRows {
+ public:
+  /// `weights` OIHW. `threads` will share the bands: an image has more of them where the batch alone leaves some idle.
+  ShiftedRows(const ConvShape& shape, const float* weights, int threads);
+
+  /// Bands of an image.
+  int bands() const { return (shape_.out_height() + band_rows_ - 1) / band_rows_; }
+  /// Floats that a thread needs for the copies.
+  std::int64_t copy_floats() const;
+
+  /// What happens to finished outputs besides being stored.
+  struct Stores {
+    bool past_caches = false;        ///< streaming stores; where `whole_lines`
+    OutputStream* behind = nullptr;  ///< moves on by as many lines after each register tile
+  };
+
+  /// Computes one band of one image: `input` CHW and `output` MHW, both from the image's first element on.
+  void convolve(float* copies, const float* input, float* output, int band, const Stores& stores) const;
+
+  /// Whether each vector of outputs is a part of one cache line if the first is.
+  bool whole_lines() const;
+
+  InstructionSet::Kind instruction_set() const { return set_.kind; }
+  std::string choice() const;
+
+ private:
+  friend struct ShiftedRowsBand;
+
+  ConvShape shape_;
+  InstructionSet set_;
+  MapTiles map_tiles_;
+  AlignedFloats weights_;  ///< packed
+  int band_rows_ = 1;
+  int plane_ = 0;                 ///< floats of the rows of one phase in one column's copy
+  std::vector<int> tap_offsets_;  ///< of the taps of a group's channels in the copies
+};
+
+}  // namespace convladder
