@@ -55,7 +55,7 @@ void expect_exact(const ConvShape& shape, const std::string& name) {
 
 TEST_P(InstructionSetTest, IsUsedAndExactOnIntegers) {
   if (!processor_has_it()) GTEST_SKIP() << "this processor has no " << GetParam();
-  for (const char* name : {"register-tile", "implicit-gemm"}) {
+  for (const char* name : {"register-tile", "implicit-gemm", "shifted-rows"}) {
     for (const ConvShape& shape : {ConvShape{1, 3, 29, 27, 17, 11, 4, 2},
                                    {1, 30, 13, 13, 26, 3, 1, 1},
                                    {1, 4, 9, 5, 6, 3, 2, 1, 2},
