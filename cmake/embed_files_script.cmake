@@ -1,27 +1,31 @@
-# Run by embed_files() at build time. String literals are cut into pieces: compilers limit the length of one.
+# Run by embed_files() at build time. The assembler reads the files: as literals they would take the compiler longer
+# than most of the program's own sources. NAME is a part of the symbols, so that several such sources may become one
+# translation unit.
+
+set(data "")
+set(entries "")
+set(number 0)
+foreach(file IN LISTS FILES)
+  get_filename_component(base "${file}" NAME)
+  set(symbol "convladder_embedded_${NAME}_${number}")
+  string(APPEND data "asm(R\"(.pushsection .rodata\n"
+                     "${symbol}: .incbin \"${file}\"\n"
+                     "${symbol}_end: .popsection)\");\n"
+                     "extern \"C\" const char ${symbol}[] [[gnu::visibility(\"hidden\")]];\n"
+                     "extern \"C\" const char ${symbol}_end[] [[gnu::visibility(\"hidden\")]];\n")
+  string(APPEND entries "    {\"${base}\", std::string(${symbol}, ${symbol}_end)},\n")
+  math(EXPR number "${number} + 1")
+endforeach()
 
 set(source "#include \"devices/embedded_file.hpp\"\n")
 if(INCLUDE)
   string(APPEND source "#include \"${INCLUDE}\"\n")
 endif()
-string(APPEND source "\nnamespace convladder {\n"
+string(APPEND source "\n${data}\nnamespace convladder {\n"
               "const std::vector<EmbeddedFile>& embedded_${NAME}();\n"
               "const std::vector<EmbeddedFile>& embedded_${NAME}() {\n"
-              "  static const std::vector<EmbeddedFile> files = {\n")
-foreach(file IN LISTS FILES)
-  get_filename_component(base "${file}" NAME)
-  file(READ "${file}" hex HEX)
-  string(LENGTH "${hex}" length)
-  # Characters as octal-free hex escapes would swallow following digits, so every byte is an integer instead.
-  string(REGEX REPLACE "(..)" "'\\\\x\\1'," bytes "${hex}")
-  string(REGEX REPLACE "((.......){32})" "\\1\n      " bytes "${bytes}")
-  if(length EQUAL 0)
-    string(APPEND source "    {\"${base}\", std::string()},\n")
-  else()
-    string(APPEND source "    {\"${base}\", std::string{\n      ${bytes}}},\n")
-  endif()
-endforeach()
-string(APPEND source "  };\n  return files;\n}\n")
+              "  static const std::vector<EmbeddedFile> files = {\n${entries}  };\n"
+              "  return files;\n}\n")
 if(REGISTRATION)
   string(APPEND source "namespace {\nconst auto registration = ${REGISTRATION};\n}  // namespace\n")
 endif()

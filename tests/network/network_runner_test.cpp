@@ -1,4 +1,5 @@
 #include "network/network_runner.hpp"
+#include "network/built_in_network.hpp"
 
 #include <gtest/gtest.h>
 
@@ -21,8 +22,6 @@ std::unique_ptr<Device> open_device(std::string_view name) {
   throw std::runtime_error("no such device");
 }
 
-const Network& built_in(std::string_view name) { return *std::ranges::find(built_in_networks(), name, &Network::name); }
-
 /// The last stage of a family that runs everything.
 NetworkChoice choice_of(const Network& network, const char* family, const char* variant) {
   NetworkChoice choice{.family = family, .convolutions = {}, .operators = {}};
@@ -40,7 +39,7 @@ std::vector<float> images_for(const Network& network, int count) {
 }
 
 /// A network with every kind of layer, small enough for any device.
-Network small_network() {
+Network network_of_every_layer() {
   return parse_network(R"({"name": "small", "title": "t", "input": {"channels": 1, "height": 13, "width": 11},
       "layers": [
       {"name": "conv1", "type": "convolution", "out_channels": 3, "kernel": 3, "bias": true},
@@ -75,7 +74,7 @@ void expect_scores_of_reference(const Network& network, const NetworkWeights& we
 }
 
 TEST(NetworkSteps, AreTheLayersWithABiasOfItsOwn) {
-  const Network network = small_network();
+  const Network network = network_of_every_layer();
   const std::vector<NetworkStep> steps = network_steps(network, choice_of(network, "cpu", "compile-time"));
   std::vector<std::string> names;
   for (const NetworkStep& step : steps) names.push_back(step.name);
@@ -101,7 +100,7 @@ TEST(NetworkSteps, ChunksAreEqualAndFitTheMemory) {
 }
 
 TEST(NetworkRunner, ComputesTheNetworkOnTheCpu) {
-  for (const Network& network : {small_network(), built_in("lenet28"), built_in("lenet86")}) {
+  for (const Network& network : {network_of_every_layer(), built_in("lenet28"), built_in("lenet86")}) {
     SCOPED_TRACE(network.name);
     const NetworkWeights weights = weights_with_biases(network);
     constexpr int kImages = 5;
@@ -123,7 +122,7 @@ TEST(NetworkRunner, ComputesTheNetworkOnTheSimulatedDevice) {
 #if !CONVLADDER_HAS_CUDA_FAMILY
   GTEST_SKIP() << "no compiler for kernels in this build";
 #else
-  for (const Network& network : {small_network(), built_in("lenet28")}) {
+  for (const Network& network : {network_of_every_layer(), built_in("lenet28")}) {
     SCOPED_TRACE(network.name);
     const NetworkWeights weights = weights_with_biases(network);
     constexpr int kImages = 3;
@@ -142,7 +141,7 @@ TEST(NetworkRunner, ComputesTheNetworkOnTheSimulatedDevice) {
 }
 
 TEST(NetworkRunner, OverlapsCopiesWhereTheDeviceCan) {
-  const Network network = small_network();
+  const Network network = network_of_every_layer();
   const NetworkWeights weights = weights_with_biases(network);
   constexpr int kImages = 7;
   const std::vector<float> images = images_for(network, kImages);
@@ -164,7 +163,7 @@ TEST(NetworkRunner, OverlapsCopiesWhereTheDeviceCan) {
 }
 
 TEST(NetworkRunner, RecordsEveryPhaseAndEveryStep) {
-  const Network network = small_network();
+  const Network network = network_of_every_layer();
   const NetworkWeights weights = weights_with_biases(network);
   const std::vector<float> images = images_for(network, 5);
   const auto device = open_device("cpu");
@@ -217,7 +216,7 @@ class WritingObserver final : public StepObserver {
 };
 
 TEST(NetworkRunner, ShowsEveryStepToAnObserver) {
-  const Network network = small_network();
+  const Network network = network_of_every_layer();
   const NetworkWeights weights = weights_with_biases(network);
   const std::vector<float> images = images_for(network, 3);
   const auto device = open_device("cpu");

@@ -1,4 +1,5 @@
 #include "network/network.hpp"
+#include "network/built_in_network.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -21,16 +22,10 @@ std::string convolution(const std::string& fields) {
   return with_layers(R"({"name": "conv1", "type": "convolution", )" + fields + "}");
 }
 
-void expect_refused(const std::string& text, std::initializer_list<std::string_view> parts) {
+void expect_network_refused(const std::string& text, std::initializer_list<std::string_view> parts) {
   SCOPED_TRACE(text);
   expect_error<NetworkError>([&] { parse_network(text, "own.json"); }, {"own.json"});
   expect_error<NetworkError>([&] { parse_network(text, "own.json"); }, parts);
-}
-
-const Network& built_in(std::string_view name) {
-  const auto found = std::ranges::find(built_in_networks(), name, &Network::name);
-  if (found == built_in_networks().end()) throw std::runtime_error("no network " + std::string(name));
-  return *found;
 }
 
 std::vector<ActivationShape> outputs_of(const Network& network) {
@@ -140,64 +135,68 @@ TEST(NetworkFile, InfersEveryShape) {
 }
 
 TEST(NetworkFile, SaysWhereItIsNoJson) {
-  expect_refused("", {"byte 1", "not valid JSON"});
-  expect_refused(R"({"name": )", {"byte 10", "not valid JSON"});
+  expect_network_refused("", {"byte 1", "not valid JSON"});
+  expect_network_refused(R"({"name": )", {"byte 10", "not valid JSON"});
   const std::string whole = convolution(R"("out_channels": 6, "kernel": 5)");
   for (std::size_t bytes = 0; bytes < whole.size(); ++bytes) {
-    expect_refused(whole.substr(0, bytes), {"byte", "not valid JSON"});
+    expect_network_refused(whole.substr(0, bytes), {"byte", "not valid JSON"});
   }
   EXPECT_NO_THROW(parse_network(whole, "own.json"));
 }
 
 TEST(NetworkFile, NamesWhatIsMissingAtTheTop) {
-  expect_refused("[]", {"expected an object"});
-  expect_refused("{}", {"'name' is missing"});
-  expect_refused(R"({"name": "n"})", {"'title' is missing"});
-  expect_refused(R"({"name": "n", "title": "t"})", {"'input' is missing"});
-  expect_refused(R"({"name": "n", "title": "t", "input": 3})", {"input", "expected an object"});
-  expect_refused(R"({"name": "n", "title": "t", "input": {"channels": 1, "height": 8}})", {"input", "'width'"});
-  expect_refused(R"({"name": "n", "title": "t", "input": {"channels": 1, "height": 8, "width": 8}})",
-                 {"'layers' is missing"});
-  expect_refused(R"({"name": "", "title": "t"})", {"'name' must be a text"});
-  expect_refused(R"({"name": 3, "title": "t"})", {"'name' must be a text"});
+  expect_network_refused("[]", {"expected an object"});
+  expect_network_refused("{}", {"'name' is missing"});
+  expect_network_refused(R"({"name": "n"})", {"'title' is missing"});
+  expect_network_refused(R"({"name": "n", "title": "t"})", {"'input' is missing"});
+  expect_network_refused(R"({"name": "n", "title": "t", "input": 3})", {"input", "expected an object"});
+  expect_network_refused(R"({"name": "n", "title": "t", "input": {"channels": 1, "height": 8}})", {"input", "'width'"});
+  expect_network_refused(R"({"name": "n", "title": "t", "input": {"channels": 1, "height": 8, "width": 8}})",
+                         {"'layers' is missing"});
+  expect_network_refused(R"({"name": "", "title": "t"})", {"'name' must be a text"});
+  expect_network_refused(R"({"name": 3, "title": "t"})", {"'name' must be a text"});
 }
 
 TEST(NetworkFile, RefusesAnInputOfNoSize) {
   for (const char* value : {"0", "-1", "1.5", "\"8\"", "1e30", "99999999", "18446744073709551615", "null", "[8]"}) {
-    expect_refused(std::string(R"({"name": "n", "title": "t", "layers": [], "input": {"channels": 1, "height": )") +
-                       value + R"(, "width": 8}})",
-                   {"input", "'height' must be a whole number from 1 to 1048576"});
+    expect_network_refused(
+        std::string(R"({"name": "n", "title": "t", "layers": [], "input": {"channels": 1, "height": )") + value +
+            R"(, "width": 8}})",
+        {"input", "'height' must be a whole number from 1 to 1048576"});
   }
 }
 
 TEST(NetworkFile, RefusesANumberBeyondEveryType) {
-  expect_refused("1e999", {"a number is too large"});
-  expect_refused(convolution(R"("out_channels": -1e400)"), {"a number is too large"});
+  expect_network_refused("1e999", {"a number is too large"});
+  expect_network_refused(convolution(R"("out_channels": -1e400)"), {"a number is too large"});
 }
 
 TEST(NetworkFile, NeedsAListOfLayers) {
   const std::string head = R"({"name": "n", "title": "t", "input": {"channels": 1, "height": 8, "width": 8}, )";
   for (const char* layers : {"[]", "{}", "3", "null", "\"conv\""}) {
-    expect_refused(head + R"("layers": )" + layers + "}", {"'layers' must be a list with at least one layer"});
+    expect_network_refused(head + R"("layers": )" + layers + "}", {"'layers' must be a list with at least one layer"});
   }
-  expect_refused(with_layers("3"), {"layer 1", "expected an object"});
+  expect_network_refused(with_layers("3"), {"layer 1", "expected an object"});
 }
 
 TEST(NetworkFile, NamesTheLayerAndTheFieldThatIsMissing) {
-  expect_refused(with_layers(R"({"type": "tanh"})"), {"layer 1", "'name' is missing"});
-  expect_refused(with_layers(R"({"name": "a"})"), {"layer 1", "'type' is missing"});
-  expect_refused(with_layers(R"({"name": "a", "type": "tanh"}, {"name": "p", "type": "max_pool", "size": 2})"),
-                 {"layer 2", "'stride' is missing"});
-  expect_refused(with_layers(R"({"name": "p", "type": "max_pool", "stride": 2})"), {"layer 1", "'size' is missing"});
-  expect_refused(with_layers(R"({"name": "f", "type": "fully_connected"})"), {"layer 1", "'out_features' is missing"});
-  expect_refused(convolution(R"("kernel": 5)"), {"layer 1", "'out_channels' is missing"});
-  expect_refused(convolution(R"("out_channels": 5)"), {"layer 1", "'kernel' is missing"});
+  expect_network_refused(with_layers(R"({"type": "tanh"})"), {"layer 1", "'name' is missing"});
+  expect_network_refused(with_layers(R"({"name": "a"})"), {"layer 1", "'type' is missing"});
+  expect_network_refused(with_layers(R"({"name": "a", "type": "tanh"}, {"name": "p", "type": "max_pool", "size": 2})"),
+                         {"layer 2", "'stride' is missing"});
+  expect_network_refused(with_layers(R"({"name": "p", "type": "max_pool", "stride": 2})"),
+                         {"layer 1", "'size' is missing"});
+  expect_network_refused(with_layers(R"({"name": "f", "type": "fully_connected"})"),
+                         {"layer 1", "'out_features' is missing"});
+  expect_network_refused(convolution(R"("kernel": 5)"), {"layer 1", "'out_channels' is missing"});
+  expect_network_refused(convolution(R"("out_channels": 5)"), {"layer 1", "'kernel' is missing"});
 }
 
 TEST(NetworkFile, NamesTheLayerByItsName) {
-  expect_refused(convolution(R"("out_channels": 2, "kernel": 29)"), {"own.json: layer 1 'conv1': the kernel 29x29"});
-  expect_refused(with_layers(R"({"name": "a", "type": "tanh"}, {"name": "p", "type": "max_pool", "size": 2})"),
-                 {"own.json: layer 2 'p': the field 'stride' is missing"});
+  expect_network_refused(convolution(R"("out_channels": 2, "kernel": 29)"),
+                         {"own.json: layer 1 'conv1': the kernel 29x29"});
+  expect_network_refused(with_layers(R"({"name": "a", "type": "tanh"}, {"name": "p", "type": "max_pool", "size": 2})"),
+                         {"own.json: layer 2 'p': the field 'stride' is missing"});
 }
 
 TEST(NetworkFile, ListsOfBatchesHoldWholeNumbers) {
@@ -205,7 +204,7 @@ TEST(NetworkFile, ListsOfBatchesHoldWholeNumbers) {
       "layers": [{"name": "a", "type": "tanh"}], "batches": )";
   EXPECT_EQ(parse_network(head + "[3, 1]}", "own.json").batches, (std::vector<int>{3, 1}));
   for (const char* batches : {"[]", "3", "[0]", "[1.5]", "[1, \"2\"]", "{}", "null", "[1e30]"}) {
-    expect_refused(head + batches + "}", {"'batches' must be a list of whole numbers from 1"});
+    expect_network_refused(head + batches + "}", {"'batches' must be a list of whole numbers from 1"});
   }
 }
 
@@ -216,67 +215,72 @@ TEST(NetworkFile, NamesTheFieldOfTheWrongKind) {
       for (const char* needed : {"out_channels", "kernel"}) {
         if (std::string_view(needed) != field) fields += std::string("\"") + needed + "\": 4, ";
       }
-      expect_refused(convolution(fields + '"' + field + "\": " + value),
-                     {"layer 1", std::string("'") + field + "' must be a whole number", std::string("it is ") + value});
+      expect_network_refused(
+          convolution(fields + '"' + field + "\": " + value),
+          {"layer 1", std::string("'") + field + "' must be a whole number", std::string("it is ") + value});
     }
   }
-  expect_refused(convolution(R"("out_channels": 2, "kernel": 3, "bias": 1)"),
-                 {"layer 1", "'bias' must be true or false"});
-  expect_refused(with_layers(R"({"name": 1, "type": "tanh"})"), {"layer 1", "'name' must be a text"});
-  expect_refused(with_layers(R"({"name": "a", "type": 1})"), {"layer 1", "'type' must be a text"});
+  expect_network_refused(convolution(R"("out_channels": 2, "kernel": 3, "bias": 1)"),
+                         {"layer 1", "'bias' must be true or false"});
+  expect_network_refused(with_layers(R"({"name": 1, "type": "tanh"})"), {"layer 1", "'name' must be a text"});
+  expect_network_refused(with_layers(R"({"name": "a", "type": 1})"), {"layer 1", "'type' must be a text"});
 }
 
 TEST(NetworkFile, ListsTheTypesThereAre) {
-  expect_refused(with_layers(R"({"name": "a", "type": "conv"})"), {"layer 1", "'type' is 'conv'", "convolution", "tanh",
-                                                                   "relu", "max_pool", "softmax", "fully_connected"});
+  expect_network_refused(
+      with_layers(R"({"name": "a", "type": "conv"})"),
+      {"layer 1", "'type' is 'conv'", "convolution", "tanh", "relu", "max_pool", "softmax", "fully_connected"});
 }
 
 TEST(NetworkFile, RefusesFieldsItDoesNotKnow) {
-  expect_refused(convolution(R"("out_channels": 2, "kernel": 3, "strides": 2)"), {"layer 1", "'strides' is not known"});
-  expect_refused(with_layers(R"({"name": "a", "type": "tanh", "size": 2})"), {"layer 1", "'size' is not known"});
-  expect_refused(R"({"name": "n", "title": "t", "layer": [], "layers": [],
+  expect_network_refused(convolution(R"("out_channels": 2, "kernel": 3, "strides": 2)"),
+                         {"layer 1", "'strides' is not known"});
+  expect_network_refused(with_layers(R"({"name": "a", "type": "tanh", "size": 2})"),
+                         {"layer 1", "'size' is not known"});
+  expect_network_refused(R"({"name": "n", "title": "t", "layer": [], "layers": [],
                      "input": {"channels": 1, "height": 8, "width": 8}})",
-                 {"'layer' is not known"});
-  expect_refused(R"({"name": "n", "title": "t", "layers": [],
+                         {"'layer' is not known"});
+  expect_network_refused(R"({"name": "n", "title": "t", "layers": [],
                      "input": {"channels": 1, "height": 8, "width": 8, "depth": 8}})",
-                 {"input", "'depth' is not known"});
+                         {"input", "'depth' is not known"});
 }
 
 TEST(NetworkFile, RefusesANameThatIsTaken) {
-  expect_refused(with_layers(R"({"name": "a", "type": "tanh"}, {"name": "b", "type": "tanh"},
+  expect_network_refused(with_layers(R"({"name": "a", "type": "tanh"}, {"name": "b", "type": "tanh"},
                                 {"name": "a", "type": "relu"})"),
-                 {"layer 3", "'a' is taken"});
+                         {"layer 3", "'a' is taken"});
 }
 
 TEST(NetworkFile, RefusesSizesThatDoNotFit) {
-  expect_refused(convolution(R"("out_channels": 2, "kernel": 29)"), {"layer 1", "kernel 29x29", "28x28"});
-  expect_refused(convolution(R"("out_channels": 2, "kernel": 3, "padding": 3)"), {"layer 1", "padding 3"});
-  expect_refused(convolution(R"("out_channels": 2, "kernel": 3, "groups": 2)"), {"layer 1", "groups 2"});
-  expect_refused(with_layers(R"({"name": "p", "type": "max_pool", "size": 29, "stride": 1})"),
-                 {"layer 1", "'size' 29", "28x28"});
-  expect_refused(with_layers(R"({"name": "c", "type": "convolution", "out_channels": 1048576, "kernel": 1},
+  expect_network_refused(convolution(R"("out_channels": 2, "kernel": 29)"), {"layer 1", "kernel 29x29", "28x28"});
+  expect_network_refused(convolution(R"("out_channels": 2, "kernel": 3, "padding": 3)"), {"layer 1", "padding 3"});
+  expect_network_refused(convolution(R"("out_channels": 2, "kernel": 3, "groups": 2)"), {"layer 1", "groups 2"});
+  expect_network_refused(with_layers(R"({"name": "p", "type": "max_pool", "size": 29, "stride": 1})"),
+                         {"layer 1", "'size' 29", "28x28"});
+  expect_network_refused(with_layers(R"({"name": "c", "type": "convolution", "out_channels": 1048576, "kernel": 1},
                                 {"name": "d", "type": "convolution", "out_channels": 1048576, "kernel": 1})"),
-                 {"layer 2", "2^31"});
+                         {"layer 2", "2^31"});
 }
 
 TEST(NetworkFile, RefusesMoreWeightsThanCanBeCounted) {
-  expect_refused(with_layers(R"({"name": "f", "type": "fully_connected", "out_features": 1048576},
+  expect_network_refused(with_layers(R"({"name": "f", "type": "fully_connected", "out_features": 1048576},
                                 {"name": "g", "type": "fully_connected", "out_features": 2049})"),
-                 {"layer 2", "2049 for 1048576 inputs", "2^31 weights"});
-  expect_refused(R"({"name": "n", "title": "t", "input": {"channels": 1048576, "height": 1048576, "width": 1048576},
+                         {"layer 2", "2049 for 1048576 inputs", "2^31 weights"});
+  expect_network_refused(
+      R"({"name": "n", "title": "t", "input": {"channels": 1048576, "height": 1048576, "width": 1048576},
                      "layers": [{"name": "f", "type": "fully_connected", "out_features": 1048576}]})",
-                 {"layer 1", "2^31 weights"});
+      {"layer 1", "2^31 weights"});
 }
 
 TEST(NetworkFile, RefusesDeepNesting) {
-  expect_refused(std::string(100'000, '['), {"nested more than 8 deep"});
+  expect_network_refused(std::string(100'000, '['), {"nested more than 8 deep"});
   std::string objects;
   for (int i = 0; i < 100'000; ++i) objects += R"({"layers":)";
-  expect_refused(objects, {"nested more than 8 deep"});
+  expect_network_refused(objects, {"nested more than 8 deep"});
 }
 
 TEST(NetworkFile, TextsInMessagesAreShortAndOnOneLine) {
-  expect_refused(with_layers(R"({"name": "a", "type": "tanh", "li\nne": 1})"), {R"('li\nne' is not known)"});
+  expect_network_refused(with_layers(R"({"name": "a", "type": "tanh", "li\nne": 1})"), {R"('li\nne' is not known)"});
   const std::string numbers = fmt::format("[{}1]", fmt::join(std::vector<int>(1000, 7), ","));
   try {
     parse_network(convolution(fmt::format(R"("kernel": 5, "out_channels": {})", numbers)), "own.json");

@@ -12,7 +12,7 @@ std::string described(const RegisteredOperator& registered, const OperatorShape&
 }
 
 /// Runs every CPU operator of the shape's type and holds it against the reference.
-void expect_right(const OperatorShape& shape, const OperatorTestData& data, bool exact = false) {
+void expect_cpu_right(const OperatorShape& shape, const OperatorTestData& data, bool exact = false) {
   ASSERT_EQ(operator_shape_error(shape), "") << operator_shape_name(shape);
   for (const RegisteredOperator& registered : registered_operators()) {
     if (registered.info.family != "cpu" || registered.info.type != shape.type) continue;
@@ -33,10 +33,10 @@ class CpuOperatorsOnABatch : public testing::TestWithParam<int> {};
 
 TEST_P(CpuOperatorsOnABatch, AreRightOnEveryShape) {
   for (const OperatorShape& shape : operator_test_shapes(GetParam())) {
-    expect_right(shape, operator_test_data(shape, OperatorNumbers::real));
+    expect_cpu_right(shape, operator_test_data(shape, OperatorNumbers::real));
     if (shape.type != OperatorType::fully_connected) continue;
-    expect_right(shape, operator_test_data(shape, OperatorNumbers::integers), true);
-    expect_right(shape, operator_test_data(shape, OperatorNumbers::positive));
+    expect_cpu_right(shape, operator_test_data(shape, OperatorNumbers::integers), true);
+    expect_cpu_right(shape, operator_test_data(shape, OperatorNumbers::positive));
   }
 }
 
@@ -47,7 +47,7 @@ TEST(CpuOperators, AreRightOnALargeBatch) {
   for (const OperatorShape& shape :
        {fully_connected_shape(65, {3, 7, 5}, 67, true), fully_connected_shape(130, {16, 8, 8}, 32, false),
         same_shape(OperatorType::softmax, 65, {33, 1, 1}), pool_shape(65, {3, 13, 13}, 3, 2)}) {
-    expect_right(shape, operator_test_data(shape, OperatorNumbers::real));
+    expect_cpu_right(shape, operator_test_data(shape, OperatorNumbers::real));
   }
 }
 
@@ -71,30 +71,30 @@ TEST(CpuOperators, AreRightFromDenormalsToInfinity) {
   const std::vector<float> values = wide_values();
   const ActivationShape sizes{1, 1, static_cast<int>(values.size())};
   for (const OperatorType type : {OperatorType::tanh, OperatorType::relu, OperatorType::bias}) {
-    expect_right(same_shape(type, 1, sizes), {values, {}, {0.25F}});
+    expect_cpu_right(same_shape(type, 1, sizes), {values, {}, {0.25F}});
   }
 }
 
 TEST(CpuOperators, HideNoNaN) {
   const float nan = std::nanf("");
-  expect_right(pool_shape(1, {1, 2, 6}, 2, 2), {{1, nan, 2, 3, 4, 5, 6, 7, 8, 9, nan, 11}, {}, {}});
-  expect_right(pool_shape(1, {1, 3, 5}, 3, 2), {{nan, 1, 2, 3, 4, 5, 6, 7, 8, 9, 1, 2, 3, 4, 5}, {}, {}});
+  expect_cpu_right(pool_shape(1, {1, 2, 6}, 2, 2), {{1, nan, 2, 3, 4, 5, 6, 7, 8, 9, nan, 11}, {}, {}});
+  expect_cpu_right(pool_shape(1, {1, 3, 5}, 3, 2), {{nan, 1, 2, 3, 4, 5, 6, 7, 8, 9, 1, 2, 3, 4, 5}, {}, {}});
   for (std::size_t place = 0; place < 40; ++place) {
     OperatorTestData data{std::vector<float>(40, 1.5F), {}, {}};
     data.input[place] = nan;
-    expect_right(same_shape(OperatorType::softmax, 2, {20, 1, 1}), data);
+    expect_cpu_right(same_shape(OperatorType::softmax, 2, {20, 1, 1}), data);
   }
   OperatorTestData data = operator_test_data(fully_connected_shape(2, {1, 1, 9}, 5, true), OperatorNumbers::real);
   data.input[4] = nan;
-  expect_right(fully_connected_shape(2, {1, 1, 9}, 5, true), data);
+  expect_cpu_right(fully_connected_shape(2, {1, 1, 9}, 5, true), data);
 }
 
 TEST(CpuOperators, SoftmaxOfHugeAndOfDistantScores) {
   const float infinity = std::numeric_limits<float>::infinity();
-  expect_right(same_shape(OperatorType::softmax, 2, {4, 1, 1}),
-               {{3e38F, -3e38F, 2e38F, 3e38F, -infinity, 0, -88, -500}, {}, {}});
-  expect_right(same_shape(OperatorType::softmax, 1, {3, 1, 1}), {{-1e30F, -1e30F, -1e30F}, {}, {}});
-  expect_right(same_shape(OperatorType::softmax, 1, {3, 1, 1}), {{1, infinity, 2}, {}, {}});
+  expect_cpu_right(same_shape(OperatorType::softmax, 2, {4, 1, 1}),
+                   {{3e38F, -3e38F, 2e38F, 3e38F, -infinity, 0, -88, -500}, {}, {}});
+  expect_cpu_right(same_shape(OperatorType::softmax, 1, {3, 1, 1}), {{-1e30F, -1e30F, -1e30F}, {}, {}});
+  expect_cpu_right(same_shape(OperatorType::softmax, 1, {3, 1, 1}), {{1, infinity, 2}, {}, {}});
 }
 
 }  // namespace

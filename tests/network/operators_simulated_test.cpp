@@ -35,7 +35,7 @@ std::vector<float> checked_output(const RegisteredOperator& registered, const st
 }
 
 /// Runs every CUDA operator of the shape's type that has kernels from every compiler's PTX.
-void expect_right(const OperatorShape& shape, const OperatorTestData& data, bool exact = false) {
+void expect_simulated_right(const OperatorShape& shape, const OperatorTestData& data, bool exact = false) {
   ASSERT_EQ(operator_shape_error(shape), "") << operator_shape_name(shape);
   for (const RegisteredOperator& registered : registered_operators()) {
     if (registered.info.family != "cuda" || registered.info.type != shape.type || registered.info.library) continue;
@@ -67,9 +67,9 @@ class OperatorsOfABatchOnTheSimulatedDevice : public OperatorsOnTheSimulatedDevi
 TEST_P(OperatorsOfABatchOnTheSimulatedDevice, AreRightOnEveryShape) {
   for (const OperatorShape& shape : operator_test_shapes(GetParam())) {
     if (kSanitized && shape.input_elements() + shape.weight_elements() > 20000) continue;
-    expect_right(shape, operator_test_data(shape, OperatorNumbers::real));
+    expect_simulated_right(shape, operator_test_data(shape, OperatorNumbers::real));
     if (shape.type != OperatorType::fully_connected) continue;
-    expect_right(shape, operator_test_data(shape, OperatorNumbers::integers), true);
+    expect_simulated_right(shape, operator_test_data(shape, OperatorNumbers::integers), true);
   }
 }
 
@@ -84,8 +84,8 @@ TEST_F(OperatorsOnTheSimulatedDevice, FullyConnectedLayersOfLargeBatchesAreRight
           fully_connected_shape(67, {3, 7, 5}, 131, has_bias), fully_connected_shape(65, {2, 1, 37}, 65, has_bias),
           fully_connected_shape(40, {1, 1, 90}, 10, has_bias)}) {
       if (kSanitized && shape.batch > 40) continue;
-      expect_right(shape, operator_test_data(shape, OperatorNumbers::real));
-      expect_right(shape, operator_test_data(shape, OperatorNumbers::integers), true);
+      expect_simulated_right(shape, operator_test_data(shape, OperatorNumbers::real));
+      expect_simulated_right(shape, operator_test_data(shape, OperatorNumbers::integers), true);
     }
   }
 }
@@ -95,7 +95,7 @@ TEST_F(OperatorsOnTheSimulatedDevice, LongSumsKeepTheirDigits) {
   const ActivationShape inputs{24, kSanitized ? 9 : 29, 29};
   for (const OperatorShape& shape :
        {fully_connected_shape(1, inputs, 4, true), fully_connected_shape(33, inputs, kSanitized ? 3 : 32, true)}) {
-    expect_right(shape, operator_test_data(shape, OperatorNumbers::positive));
+    expect_simulated_right(shape, operator_test_data(shape, OperatorNumbers::positive));
   }
 }
 
@@ -108,30 +108,30 @@ TEST_F(OperatorsOnTheSimulatedDevice, TanhIsRightFromDenormalsToInfinity) {
   for (std::size_t i = 0; i < positive; ++i) values.push_back(-values[i]);
   const ActivationShape sizes{1, 1, static_cast<int>(values.size())};
   for (const OperatorType type : {OperatorType::tanh, OperatorType::relu}) {
-    expect_right(same_shape(type, 1, sizes), {values, {}, {}});
+    expect_simulated_right(same_shape(type, 1, sizes), {values, {}, {}});
   }
 }
 
 TEST_F(OperatorsOnTheSimulatedDevice, HideNoNaN) {
   const float nan = std::nanf("");
-  expect_right(pool_shape(1, {1, 2, 6}, 2, 2), {{1, nan, 2, 3, 4, 5, 6, 7, 8, 9, nan, 11}, {}, {}});
-  expect_right(pool_shape(1, {1, 3, 5}, 3, 2), {{nan, 1, 2, 3, 4, 5, 6, 7, 8, 9, 1, 2, 3, 4, 5}, {}, {}});
+  expect_simulated_right(pool_shape(1, {1, 2, 6}, 2, 2), {{1, nan, 2, 3, 4, 5, 6, 7, 8, 9, nan, 11}, {}, {}});
+  expect_simulated_right(pool_shape(1, {1, 3, 5}, 3, 2), {{nan, 1, 2, 3, 4, 5, 6, 7, 8, 9, 1, 2, 3, 4, 5}, {}, {}});
   for (const std::size_t place : {0, 1, 19, 20, 33, 70, 99}) {
     OperatorTestData data{std::vector<float>(100, 1.5F), {}, {}};
     data.input[place] = nan;
-    expect_right(same_shape(OperatorType::softmax, 2, {50, 1, 1}), data);
+    expect_simulated_right(same_shape(OperatorType::softmax, 2, {50, 1, 1}), data);
   }
   const OperatorShape dense = fully_connected_shape(2, {1, 1, 9}, 5, true);
   OperatorTestData data = operator_test_data(dense, OperatorNumbers::real);
   data.input[4] = nan;
-  expect_right(dense, data);
+  expect_simulated_right(dense, data);
 }
 
 TEST_F(OperatorsOnTheSimulatedDevice, SoftmaxOfHugeAndOfDistantScores) {
   const float infinity = std::numeric_limits<float>::infinity();
-  expect_right(same_shape(OperatorType::softmax, 2, {4, 1, 1}),
-               {{3e38F, -3e38F, 2e38F, 3e38F, -infinity, 0, -88, -500}, {}, {}});
-  expect_right(same_shape(OperatorType::softmax, 1, {3, 1, 1}), {{1, infinity, 2}, {}, {}});
+  expect_simulated_right(same_shape(OperatorType::softmax, 2, {4, 1, 1}),
+                         {{3e38F, -3e38F, 2e38F, 3e38F, -infinity, 0, -88, -500}, {}, {}});
+  expect_simulated_right(same_shape(OperatorType::softmax, 1, {3, 1, 1}), {{1, infinity, 2}, {}, {}});
 }
 
 TEST_F(OperatorsOnTheSimulatedDevice, RefuseAGridThatNoGpuTakes) {

@@ -12,7 +12,7 @@ namespace convladder {
 namespace {
 
 /// Two channels of 1x2 pixels; the first fully connected layer mixes them, the second is read as scores.
-Network small_network() {
+Network network_by_hand() {
   return parse_network(R"({"name": "n", "title": "t", "input": {"channels": 1, "height": 3, "width": 4}, "layers": [
       {"name": "c", "type": "convolution", "out_channels": 2, "kernel": 2, "bias": true},
       {"name": "r", "type": "relu"},
@@ -22,7 +22,7 @@ Network small_network() {
                        "n.json");
 }
 
-NetworkWeights small_weights() {
+NetworkWeights weights_by_hand() {
   NetworkWeights weights;
   weights.layers["c"] = {{1, 0, 0, 0, 0, 0, 0, -1}, {0.5F, 10}};
   weights.layers["f"] = {{1, 0, 0, 0, 0, 1, 0, 0, 1, 1, 1, 1}, {0, 0.25F, -30}};
@@ -32,8 +32,8 @@ NetworkWeights small_weights() {
 const std::vector<float> kImage = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12};
 
 TEST(ReferenceNetwork, RunsEveryLayerByItsDefinition) {
-  const Network network = small_network();
-  const NetworkWeights weights = small_weights();
+  const Network network = network_by_hand();
+  const NetworkWeights weights = weights_by_hand();
   const ReferenceNetwork reference(network, weights);
   const auto activations = [&](std::size_t end, std::size_t elements) {
     std::vector<float> values(elements);
@@ -53,8 +53,8 @@ TEST(ReferenceNetwork, RunsEveryLayerByItsDefinition) {
 }
 
 TEST(ReferenceNetwork, PredictsFromTheScoresBeforeTheSoftmax) {
-  const Network network = small_network();
-  const NetworkWeights weights = small_weights();
+  const Network network = network_by_hand();
+  const NetworkWeights weights = weights_by_hand();
   const auto predictions = ReferenceNetwork(network, weights).predictions(1, kImage.data());
   ASSERT_EQ(predictions.size(), 1U);
   EXPECT_EQ(predictions[0].best, 1);
@@ -65,8 +65,8 @@ TEST(ReferenceNetwork, PredictsFromTheScoresBeforeTheSoftmax) {
 }
 
 TEST(ReferenceNetwork, SeesScoresThatAreTooCloseToTell) {
-  const Network network = small_network();
-  NetworkWeights weights = small_weights();
+  const Network network = network_by_hand();
+  NetworkWeights weights = weights_by_hand();
   weights.layers["f"].bias = {1, 0, -30};  // 7.5 and 7.5
   const auto predictions = ReferenceNetwork(network, weights).predictions(1, kImage.data());
   EXPECT_EQ(predictions[0].best, 0) << "of equal scores the first";

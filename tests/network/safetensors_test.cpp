@@ -32,13 +32,13 @@ std::string entry(std::string_view name, std::string_view shape, std::string_vie
 
 std::string header_of(const std::string& entries) { return fmt::format("{{{}}}", entries); }
 
-void expect_refused(const Bytes& bytes, std::initializer_list<std::string_view> parts) {
+void expect_bytes_refused(const Bytes& bytes, std::initializer_list<std::string_view> parts) {
   expect_error<DataError>([&] { parse_safetensors(bytes, "own.safetensors"); }, {"own.safetensors: "});
   expect_error<DataError>([&] { parse_safetensors(bytes, "own.safetensors"); }, parts);
 }
 void expect_header_refused(const std::string& header, std::initializer_list<std::string_view> parts) {
   SCOPED_TRACE(header);
-  expect_refused(file_of(header, 8), parts);
+  expect_bytes_refused(file_of(header, 8), parts);
 }
 
 template <typename Element>
@@ -106,26 +106,27 @@ TEST(Safetensors, RefusesOtherTypesByName) {
 }
 
 TEST(Safetensors, RefusesALyingHeaderLength) {
-  expect_refused({}, {"byte 0", "the file has 0"});
-  expect_refused(Bytes(7), {"byte 0", "8 bytes of the header's length, the file has 7"});
-  expect_refused(file_of("{}", 0, 3), {"byte 0: a header of 3 bytes, expected at most the 2 that follow"});
-  expect_refused(file_of("{}", 0, 100'000'000), {"a header of 100000000 bytes, expected at most the 2 that follow"});
-  expect_refused(file_of("{}", 0, 100'000'001), {"a header of 100000001 bytes, expected at most 100000000"});
-  expect_refused(file_of("{}", 0, UINT64_MAX), {"a header of 18446744073709551615 bytes, expected at most"});
-  expect_refused(file_of("{}", 0, 0), {"byte 8", "start with '{'"});
-  expect_refused(file_of(" {}", 0), {"byte 8", "start with '{'"});
-  expect_refused(file_of("[]", 0), {"byte 8", "start with '{'"});
+  expect_bytes_refused({}, {"byte 0", "the file has 0"});
+  expect_bytes_refused(Bytes(7), {"byte 0", "8 bytes of the header's length, the file has 7"});
+  expect_bytes_refused(file_of("{}", 0, 3), {"byte 0: a header of 3 bytes, expected at most the 2 that follow"});
+  expect_bytes_refused(file_of("{}", 0, 100'000'000),
+                       {"a header of 100000000 bytes, expected at most the 2 that follow"});
+  expect_bytes_refused(file_of("{}", 0, 100'000'001), {"a header of 100000001 bytes, expected at most 100000000"});
+  expect_bytes_refused(file_of("{}", 0, UINT64_MAX), {"a header of 18446744073709551615 bytes, expected at most"});
+  expect_bytes_refused(file_of("{}", 0, 0), {"byte 8", "start with '{'"});
+  expect_bytes_refused(file_of(" {}", 0), {"byte 8", "start with '{'"});
+  expect_bytes_refused(file_of("[]", 0), {"byte 8", "start with '{'"});
 }
 
 TEST(Safetensors, EveryCutIsRefused) {
   const Bytes whole = bytes_of(safetensors_content({{"a", {3}, {1, 2, 3}}, {"b", {1}, {4}}}, {{"k", "v"}}));
   for (std::size_t size = 0; size < whole.size(); ++size) {
     SCOPED_TRACE(size);
-    expect_refused(Bytes(whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(size)), {"expected"});
+    expect_bytes_refused(Bytes(whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(size)), {"expected"});
   }
   Bytes longer = whole;
   longer.push_back(0);
-  expect_refused(longer, {"end at byte 16 of the data, expected 17"});
+  expect_bytes_refused(longer, {"end at byte 16 of the data, expected 17"});
 }
 
 TEST(Safetensors, SaysWhereTheHeaderIsNoJson) {

@@ -24,7 +24,7 @@ Network network_of(const std::string& input, const std::string& layers) {
                        "tiny.json");
 }
 
-const Network& small_network() {
+const Network& trainable_network() {
   static const Network network =
       network_of(R"({"channels": 1, "height": 28, "width": 28})",
                  R"({"name": "conv1", "type": "convolution", "out_channels": 4, "kernel": 5, "stride": 2},
@@ -230,7 +230,7 @@ TrainedNetwork trained(const ImageSet& images, const TrainingOptions& options, s
                             [&](const EpochResult& result) {
                               if (epochs != nullptr) epochs->push_back(result);
                             }};
-  return train(small_network(), all, all, options, listener);
+  return train(trainable_network(), all, all, options, listener);
 }
 
 TEST(Training, LearnsTwentyImagesByHeart) {
@@ -252,7 +252,7 @@ TEST(Training, TakesRawPixels) {
   double loss = 0;
   for (int i = 0; i < images.count; ++i) {
     const std::uint8_t* const pixels = images.image(i);
-    loss += loss_of(small_network(), weights, Values(pixels, pixels + 28 * 28), images.labels[i]) / images.count;
+    loss += loss_of(trainable_network(), weights, Values(pixels, pixels + 28 * 28), images.labels[i]) / images.count;
   }
   EXPECT_LT(loss, 0.1);
 }
@@ -260,7 +260,8 @@ TEST(Training, TakesRawPixels) {
 TEST(Training, TheSeedDecidesTheWeights) {
   const ImageSet images = synthetic_images(64, 1);
   const auto file = [&](std::uint64_t seed) {
-    return weights_file_content(small_network(), trained(images, {.seed = seed, .epochs = 2, .batch = 16}).weights, {});
+    return weights_file_content(trainable_network(), trained(images, {.seed = seed, .epochs = 2, .batch = 16}).weights,
+                                {});
   };
   const std::string one = file(1);
   EXPECT_EQ(one, file(1));
@@ -304,7 +305,7 @@ TEST(Training, ALossThatIsNotFiniteIsSaid) {
 #else
 
 TEST(Training, SaysThatOnednnIsMissing) {
-  expect_one_line(training_unsupported(small_network()), {"without oneDNN", "libdnnl-dev"});
+  expect_one_line(training_unsupported(trainable_network()), {"without oneDNN", "libdnnl-dev"});
 }
 
 #endif

@@ -1,4 +1,5 @@
 #include "network/upstream.hpp"
+#include "network/built_in_network.hpp"
 
 #include <gtest/gtest.h>
 
@@ -12,12 +13,6 @@
 
 namespace convladder {
 namespace {
-
-const Network& built_in(std::string_view name) {
-  const auto found = std::ranges::find(built_in_networks(), name, &Network::name);
-  if (found == built_in_networks().end()) throw std::runtime_error("no network " + std::string(name));
-  return *found;
-}
 
 constexpr std::size_t kConv2 = 3;  // of lenet72
 

@@ -16,7 +16,7 @@ namespace convladder {
 namespace {
 
 /// A convolution with groups, one with bias, fully connected layers with and without.
-const Network& small_network() {
+const Network& network_with_groups() {
   static const Network network = parse_network(
       R"({"name": "small", "title": "t", "input": {"channels": 1, "height": 6, "width": 5}, "layers": [
            {"name": "conv1", "type": "convolution", "out_channels": 4, "kernel": 3},
@@ -30,18 +30,19 @@ const Network& small_network() {
 }
 
 std::vector<Tensor> tensors_of(const NetworkWeights& weights) {
-  const std::string content = weights_file_content(small_network(), weights, {});
+  const std::string content = weights_file_content(network_with_groups(), weights, {});
   return parse_safetensors({reinterpret_cast<const std::uint8_t*>(content.data()), content.size()}, "f").tensors;
 }
 
 NetworkWeights parse(const std::string& content, const std::string& file = "folder/own.safetensors") {
-  return parse_weights(small_network(), {reinterpret_cast<const std::uint8_t*>(content.data()), content.size()}, file);
+  return parse_weights(network_with_groups(), {reinterpret_cast<const std::uint8_t*>(content.data()), content.size()},
+                       file);
 }
 
 /// The file of the network's initial weights, after `change` was made to its tensors.
 template <typename Change>
 std::string changed_file(Change change) {
-  std::vector<Tensor> tensors = tensors_of(initial_weights(small_network(), 3));
+  std::vector<Tensor> tensors = tensors_of(initial_weights(network_with_groups(), 3));
   change(tensors);
   return safetensors_content(tensors, {});
 }
@@ -50,7 +51,7 @@ Tensor& named(std::vector<Tensor>& tensors, std::string_view name) {
   return *std::ranges::find(tensors, name, &Tensor::name);
 }
 
-void expect_refused(const std::string& content, std::initializer_list<std::string_view> parts) {
+void expect_weights_refused(const std::string& content, std::initializer_list<std::string_view> parts) {
   expect_error<DataError>([&] { parse(content, "own.safetensors"); }, {"own.safetensors: "});
   expect_error<DataError>([&] { parse(content, "own.safetensors"); }, parts);
 }
@@ -67,7 +68,7 @@ TEST(InitialWeights, OfConvolutionsAreThoseOfALadder) {
 }
 
 TEST(InitialWeights, HaveTheShapesAndTheLimitsOfTheirLayers) {
-  const NetworkWeights weights = initial_weights(small_network(), 5);
+  const NetworkWeights weights = initial_weights(network_with_groups(), 5);
   EXPECT_EQ(weights.name, "random, seed 5");
   EXPECT_EQ(weights.sha256, "");
   ASSERT_EQ(weights.layers.size(), 4U);
@@ -87,8 +88,9 @@ TEST(InitialWeights, HaveTheShapesAndTheLimitsOfTheirLayers) {
 }
 
 TEST(InitialWeights, DependOnTheSeed) {
-  EXPECT_EQ(initial_weights(small_network(), 1).layers, initial_weights(small_network(), 1).layers);
-  EXPECT_NE(initial_weights(small_network(), 1).layers.at("fc1"), initial_weights(small_network(), 2).layers.at("fc1"));
+  EXPECT_EQ(initial_weights(network_with_groups(), 1).layers, initial_weights(network_with_groups(), 1).layers);
+  EXPECT_NE(initial_weights(network_with_groups(), 1).layers.at("fc1"),
+            initial_weights(network_with_groups(), 2).layers.at("fc1"));
 }
 
 TEST(InitialWeights, TheFirstLayerTakesThePixelScaleWhateverItIs) {
@@ -101,10 +103,10 @@ TEST(InitialWeights, TheFirstLayerTakesThePixelScaleWhateverItIs) {
 }
 
 TEST(WeightsFile, ReadsWhatItWrote) {
-  NetworkWeights weights = initial_weights(small_network(), 2);
+  NetworkWeights weights = initial_weights(network_with_groups(), 2);
   weights.layers.at("fc2").bias[3] = 0.25F;
-  const std::string content = weights_file_content(small_network(), weights, {{"epochs", "2"}});
-  EXPECT_EQ(content, weights_file_content(small_network(), weights, {{"epochs", "2"}}));
+  const std::string content = weights_file_content(network_with_groups(), weights, {{"epochs", "2"}});
+  EXPECT_EQ(content, weights_file_content(network_with_groups(), weights, {{"epochs", "2"}}));
   const NetworkWeights read = parse(content);
   EXPECT_EQ(read.layers, weights.layers);
   EXPECT_EQ(read.name, "own.safetensors");
@@ -112,7 +114,7 @@ TEST(WeightsFile, ReadsWhatItWrote) {
 }
 
 TEST(WeightsFile, UsesPyTorchsNamesAndShapes) {
-  std::vector<Tensor> tensors = tensors_of(initial_weights(small_network(), 2));
+  std::vector<Tensor> tensors = tensors_of(initial_weights(network_with_groups(), 2));
   std::vector<std::string> names;
   for (const Tensor& tensor : tensors) names.push_back(fmt::format("{} {}", tensor.name, shape_text(tensor.shape)));
   EXPECT_EQ(names, (std::vector<std::string>{"conv1.weight [4, 1, 3, 3]", "conv2.bias [6]", "conv2.weight [6, 2, 2, 2]",
@@ -120,9 +122,9 @@ TEST(WeightsFile, UsesPyTorchsNamesAndShapes) {
 }
 
 TEST(WeightsFile, IsCalledByWhatItSaysOfItself) {
-  const NetworkWeights weights = initial_weights(small_network(), 2);
+  const NetworkWeights weights = initial_weights(network_with_groups(), 2);
   const auto name_with = [&](const std::map<std::string, std::string>& metadata) {
-    return parse(weights_file_content(small_network(), weights, metadata)).name;
+    return parse(weights_file_content(network_with_groups(), weights, metadata)).name;
   };
   EXPECT_EQ(name_with({{"network", "small"}, {"dataset", "mnist"}, {"quality", "low"}}), "small mnist low");
   EXPECT_EQ(name_with({{"network", "small"}, {"dataset", "mnist"}}), "own.safetensors");
@@ -130,27 +132,27 @@ TEST(WeightsFile, IsCalledByWhatItSaysOfItself) {
 }
 
 TEST(WeightsFile, NamesTheTensorThatIsMissing) {
-  expect_refused(
+  expect_weights_refused(
       changed_file([](auto& tensors) { std::erase_if(tensors, [](auto& t) { return t.name == "fc1.weight"; }); }),
       {R"(tensor "fc1.weight": expected shape [7, 36], but it is missing)", R"("fc2.weight")"});
-  expect_refused(changed_file([](auto& tensors) { named(tensors, "conv2.bias").name = "conv2.b"; }),
-                 {R"(tensor "conv2.bias": expected shape [6], but it is missing)", R"("conv2.b")"});
-  expect_refused(safetensors_content({}, {}), {R"(tensor "conv1.weight")", "no others"});
+  expect_weights_refused(changed_file([](auto& tensors) { named(tensors, "conv2.bias").name = "conv2.b"; }),
+                         {R"(tensor "conv2.bias": expected shape [6], but it is missing)", R"("conv2.b")"});
+  expect_weights_refused(safetensors_content({}, {}), {R"(tensor "conv1.weight")", "no others"});
 }
 
 TEST(WeightsFile, NamesTheTensorOfAnotherShape) {
-  expect_refused(changed_file([](auto& tensors) {
-                   named(tensors, "conv1.weight").shape = {1, 4, 3, 3};
-                 }),
-                 {R"(tensor "conv1.weight": expected shape [4, 1, 3, 3], found [1, 4, 3, 3])"});
-  expect_refused(changed_file([](auto& tensors) {
-                   named(tensors, "fc1.weight").shape = {36, 7};
-                 }),
-                 {R"(tensor "fc1.weight": expected shape [7, 36], found [36, 7])"});
+  expect_weights_refused(changed_file([](auto& tensors) {
+                           named(tensors, "conv1.weight").shape = {1, 4, 3, 3};
+                         }),
+                         {R"(tensor "conv1.weight": expected shape [4, 1, 3, 3], found [1, 4, 3, 3])"});
+  expect_weights_refused(changed_file([](auto& tensors) {
+                           named(tensors, "fc1.weight").shape = {36, 7};
+                         }),
+                         {R"(tensor "fc1.weight": expected shape [7, 36], found [36, 7])"});
 }
 
 TEST(WeightsFile, RefusesATensorThatTheNetworkHasNot) {
-  expect_refused(
+  expect_weights_refused(
       changed_file([](auto& tensors) {
         tensors.push_back({"conv1.bias", {4}, {0, 0, 0, 0}});
       }),
@@ -158,19 +160,19 @@ TEST(WeightsFile, RefusesATensorThatTheNetworkHasNot) {
 }
 
 TEST(WeightsFile, RefusesValuesThatAreNotFinite) {
-  expect_refused(changed_file([](auto& tensors) { named(tensors, "fc2.weight").values[9] = std::nanf(""); }),
-                 {R"(tensor "fc2.weight": element 9: expected a finite number, found nan)"});
+  expect_weights_refused(changed_file([](auto& tensors) { named(tensors, "fc2.weight").values[9] = std::nanf(""); }),
+                         {R"(tensor "fc2.weight": element 9: expected a finite number, found nan)"});
   const float infinity = std::numeric_limits<float>::infinity();
-  expect_refused(changed_file([&](auto& tensors) { named(tensors, "fc2.bias").values[0] = -infinity; }),
-                 {R"(tensor "fc2.bias": element 0)", "found -inf"});
+  expect_weights_refused(changed_file([&](auto& tensors) { named(tensors, "fc2.bias").values[0] = -infinity; }),
+                         {R"(tensor "fc2.bias": element 0)", "found -inf"});
 }
 
 TEST(WeightsFile, DoesNotWriteWhatIsNotTheNetworksOwn) {
-  NetworkWeights weights = initial_weights(small_network(), 2);
+  NetworkWeights weights = initial_weights(network_with_groups(), 2);
   weights.layers.at("fc1").weights.pop_back();
-  EXPECT_THROW(weights_file_content(small_network(), weights, {}), std::logic_error);
+  EXPECT_THROW(weights_file_content(network_with_groups(), weights, {}), std::logic_error);
   weights.layers.erase("fc1");
-  EXPECT_THROW(weights_file_content(small_network(), weights, {}), std::out_of_range);
+  EXPECT_THROW(weights_file_content(network_with_groups(), weights, {}), std::out_of_range);
 }
 
 }  // namespace

@@ -25,7 +25,7 @@ constexpr bool kSanitized = false;
 
 /// The layers of lenet28, lenet72 and AlexNet, and shapes with strides, padding, groups and tail tiles; a few
 /// small ones with sanitizers, which make this many times slower.
-std::vector<ConvShape> shapes() {
+std::vector<ConvShape> simulated_shapes() {
   std::vector<ConvShape> all;
   if (kSanitized) return {{3, 1, 28, 28, 50, 5}, {2, 8, 20, 23, 12, 3, 2, 1, 2}, {1, 3, 31, 29, 7, 3, 3, 2}};
   for (const int batch : {1, 3, 8}) {
@@ -229,7 +229,7 @@ std::string name_of(const testing::TestParamInfo<ConvShape>& info) {
 }
 
 INSTANTIATE_TEST_SUITE_P(AlexNet, AlexNetOnTheSimulatedDevice, testing::ValuesIn(alexnet_shapes()), name_of);
-INSTANTIATE_TEST_SUITE_P(Shapes, CudaOnTheSimulatedDevice, testing::ValuesIn(shapes()), name_of);
+INSTANTIATE_TEST_SUITE_P(Shapes, CudaOnTheSimulatedDevice, testing::ValuesIn(simulated_shapes()), name_of);
 
 }  // namespace
 }  // namespace convladder

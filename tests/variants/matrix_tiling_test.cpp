@@ -11,19 +11,20 @@
 namespace convladder {
 namespace {
 
-constexpr MatrixTileSize kSizes[] = {{64, 128}, {64, 64}, {32, 128}, {32, 64}};
+constexpr MatrixTileSize kMatrixSizes[] = {{64, 128}, {64, 64}, {32, 128}, {32, 64}};
 
 TEST(MatrixTiling, TakesTheTileThatWastesLeast) {
-  EXPECT_EQ(matrix_tile_choice(matrix_tile_plan({1, 12, 33, 33, 24, 7}, kSizes)), "tiles of 32 maps x 128 pixels");
-  EXPECT_EQ(matrix_tile_choice(matrix_tile_plan({1, 96, 27, 27, 256, 5, 1, 2}, kSizes)),
+  EXPECT_EQ(matrix_tile_choice(matrix_tile_plan({1, 12, 33, 33, 24, 7}, kMatrixSizes)),
+            "tiles of 32 maps x 128 pixels");
+  EXPECT_EQ(matrix_tile_choice(matrix_tile_plan({1, 96, 27, 27, 256, 5, 1, 2}, kMatrixSizes)),
             "tiles of 64 maps x 128 pixels");
-  EXPECT_EQ(matrix_tile_choice(matrix_tile_plan({1, 256, 13, 13, 384, 3, 1, 1}, kSizes)),
+  EXPECT_EQ(matrix_tile_choice(matrix_tile_plan({1, 256, 13, 13, 384, 3, 1, 1}, kMatrixSizes)),
             "tiles of 64 maps x 64 pixels");  // 169 pixels are 3 x 64 and not quite 2 x 128
 }
 
 TEST(MatrixTiling, CoversTheLayer) {
   const ConvShape shape{3, 8, 20, 23, 150, 3, 2, 1, 2};
-  const MatrixTilePlan plan = matrix_tile_plan(shape, kSizes);
+  const MatrixTilePlan plan = matrix_tile_plan(shape, kMatrixSizes);
   EXPECT_EQ(plan.tiling.taps, 48);  // 36, rounded up to whole steps
   EXPECT_GE(plan.tiling.map_tiles * plan.size.maps, 75);
   EXPECT_EQ(plan.grid.x, 3U);
@@ -33,7 +34,7 @@ TEST(MatrixTiling, CoversTheLayer) {
 
 TEST(MatrixTiling, PacksTheTableOfTapsAndThenTheWeights) {
   const ConvShape shape{1, 4, 9, 8, 6, 2, 1, 0, 2};  // 3 maps of 8 taps in each group
-  const MatrixTilePlan plan = matrix_tile_plan(shape, kSizes);
+  const MatrixTilePlan plan = matrix_tile_plan(shape, kMatrixSizes);
   ASSERT_EQ(plan.tiling.taps, 16);
   std::vector<float> weights(static_cast<std::size_t>(shape.weight_elements()));
   std::iota(weights.begin(), weights.end(), 1.0F);
@@ -60,8 +61,8 @@ TEST(MatrixTiling, PacksTheTableOfTapsAndThenTheWeights) {
 }
 
 TEST(MatrixTiling, RefusesImagesThatItsTableCannotDescribe) {
-  EXPECT_EQ(matrix_tile_error({1, 1, 28, 28, 50, 5}, kSizes), "");
-  EXPECT_NE(matrix_tile_error({1, 1, 3, 16384, 1, 3}, kSizes).find("16383"), std::string::npos);
+  EXPECT_EQ(matrix_tile_error({1, 1, 28, 28, 50, 5}, kMatrixSizes), "");
+  EXPECT_NE(matrix_tile_error({1, 1, 3, 16384, 1, 3}, kMatrixSizes).find("16383"), std::string::npos);
 }
 
 }  // namespace

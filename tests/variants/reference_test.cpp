@@ -37,7 +37,7 @@ ByDefinition one_output(const ConvShape& s, const float* x, const float* w, int 
   return sum;
 }
 
-std::vector<ConvShape> shapes() {
+std::vector<ConvShape> reference_shapes() {
   std::vector<ConvShape> list = {
       {1, 1, 28, 28, 3, 5},         {2, 12, 33, 33, 4, 7},     {1, 3, 47, 47, 5, 11, 4},  {1, 6, 13, 13, 4, 5, 1, 2},
       {1, 1, 1, 1, 1, 1},           {3, 2, 5, 5, 3, 5},        {1, 1, 1, 1, 2, 5, 1, 2},  {1, 4, 9, 7, 6, 3, 2, 1, 2},
@@ -51,7 +51,7 @@ std::vector<ConvShape> shapes() {
 }
 
 TEST(Reference, IsTheDefinitionForEveryStridePaddingAndGroup) {
-  for (const ConvShape& shape : shapes()) {
+  for (const ConvShape& shape : reference_shapes()) {
     ASSERT_EQ(shape_error(shape), "") << shape_name(shape);
     const ConvTestData data = random_data(shape, 3);
     const ReferenceOutput output = reference_convolution(shape, data.input.data(), data.weights.data());

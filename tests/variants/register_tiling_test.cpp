@@ -10,12 +10,12 @@
 namespace convladder {
 namespace {
 
-constexpr RegisterTileSize kSizes[] = {{5, 1, 10, 6, 6}, {7, 1, 8, 9, 9}, {7, 1, 4, 16, 16}, {11, 4, 8, 5, 5}};
+constexpr RegisterTileSize kTileSizes[] = {{5, 1, 10, 6, 6}, {7, 1, 8, 9, 9}, {7, 1, 4, 16, 16}, {11, 4, 8, 5, 5}};
 
 const ConvShape kLenet72Conv2{8, 12, 33, 33, 24, 7};
 
 TEST(RegisterTiling, TakesTheTileThatFitsTheLayer) {
-  const auto plan = register_tile_plan(kLenet72Conv2, kSizes);
+  const auto plan = register_tile_plan(kLenet72Conv2, kTileSizes);
   ASSERT_TRUE(plan.has_value());
   EXPECT_EQ(plan->compiled, 1U);  // 27 columns are 3 x 9
   EXPECT_EQ(plan->tiling.strips, 3);
@@ -30,7 +30,7 @@ TEST(RegisterTiling, CoversEveryOutputWithinTheLimitsOfABlock) {
   for (const ConvShape& shape : {kLenet72Conv2, ConvShape{1, 1, 28, 28, 50, 5}, ConvShape{3, 3, 227, 227, 96, 11, 4},
                                  ConvShape{1, 96, 27, 27, 256, 5, 1, 2}, ConvShape{2, 1, 6, 3000, 3, 5},
                                  ConvShape{1, 4, 7, 7, 2, 7, 1, 3, 2}, ConvShape{1, 2, 5, 5, 1000, 5}}) {
-    const auto plan = register_tile_plan(shape, kSizes);
+    const auto plan = register_tile_plan(shape, kTileSizes);
     ASSERT_TRUE(plan.has_value()) << shape_name(shape);
     const RegisterTiling& tiling = plan->tiling;
     const int columns = tiling.strips * plan->size.pixels;
@@ -46,7 +46,7 @@ TEST(RegisterTiling, CoversEveryOutputWithinTheLimitsOfABlock) {
 
 TEST(RegisterTiling, PacksWeightsMapsInnermostWithZerosForMissingMaps) {
   const ConvShape shape{1, 4, 9, 9, 6, 5, 1, 0, 2};  // 3 maps of 2 channels in each group
-  const auto plan = register_tile_plan(shape, kSizes);
+  const auto plan = register_tile_plan(shape, kTileSizes);
   ASSERT_TRUE(plan.has_value());
   std::vector<float> weights(static_cast<std::size_t>(shape.weight_elements()));
   std::iota(weights.begin(), weights.end(), 1.0F);
@@ -69,7 +69,7 @@ TEST(RegisterTiling, GivesABlockSeveralImagesWhereTheyDivideTheBatch) {
   EXPECT_EQ(images_per_block(1001), 1);
   EXPECT_EQ(images_per_block(1002), 2);
   EXPECT_EQ(images_per_block(2000), 4);
-  const auto plan = register_tile_plan(kLenet72Conv2.with_batch(2000), kSizes);
+  const auto plan = register_tile_plan(kLenet72Conv2.with_batch(2000), kTileSizes);
   ASSERT_TRUE(plan.has_value());
   const RegisterTilePlan several = with_images_per_block(*plan, 4);
   EXPECT_EQ(several.grid.x, 500U);
@@ -89,10 +89,10 @@ TEST(RegisterTiling, RowsBeginAtMultiplesOfFourWhereVectorsOfFourAreLoaded) {
 }
 
 TEST(RegisterTiling, SaysWhichKernelsAreCompiled) {
-  EXPECT_EQ(register_tile_error({1, 1, 9, 9, 1, 3}, kSizes),
+  EXPECT_EQ(register_tile_error({1, 1, 9, 9, 1, 3}, kTileSizes),
             "kernel 3 with stride 1 is not among the compiled ones (kernel/stride): 5/1, 7/1, 11/4");
-  EXPECT_EQ(register_tile_error(kLenet72Conv2, kSizes), "");
-  EXPECT_NE(register_tile_error({1, 70000, 5, 5, 70000, 5, 1, 0, 70000}, kSizes).find("65535"), std::string::npos);
+  EXPECT_EQ(register_tile_error(kLenet72Conv2, kTileSizes), "");
+  EXPECT_NE(register_tile_error({1, 70000, 5, 5, 70000, 5, 1, 0, 70000}, kTileSizes).find("65535"), std::string::npos);
 }
 
 }  // namespace
