@@ -16,12 +16,20 @@ namespace {
 
 using nlohmann::ordered_json;
 
-constexpr const char* kModel = "bottlenecks 1";  // the number changes with the model: predictions of two do not compare
+constexpr const char* kModel = "bottlenecks 2";  // the number changes with the model: predictions of two do not compare
 constexpr double kSectorBytes = 32;
 constexpr double kWavefrontBytes = 128;
 
 /// A counter of a kernel or of a case by its short name; 0 where a kernel has none of it.
 double counted(const ordered_json& values, const char* name) { return values.value(name, 0.0); }
+
+double tensor_tf32(const ordered_json& values) { return counted(values, "sm__ops_path_tensor_src_tf32_dst_fp32.sum"); }
+
+double tensor_half(const ordered_json& values) {
+  return counted(values, "sm__ops_path_tensor_src_fp16_dst_fp32.sum") +
+         counted(values, "sm__ops_path_tensor_src_fp16_dst_fp16.sum") +
+         counted(values, "sm__ops_path_tensor_src_bf16_dst_fp32.sum");
+}
 
 double sectors(const ordered_json& values) {
   return counted(values, "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum") +
@@ -93,6 +101,9 @@ LaunchCounts launch_counts(const ordered_json& kernel, const ordered_json* resou
   counts.warp_instructions = counted(values, "smsp__inst_executed.sum");
   counts.thread_instructions = counted(values, "smsp__thread_inst_executed_pred_on.sum");
   counts.fp32 = counted(values, "smsp__sass_thread_inst_executed_op_fp32_pred_on.sum");
+  counts.tensor_instructions = counted(values, "sm__inst_executed_pipe_tensor.sum");
+  counts.tensor_tf32 = tensor_tf32(values);
+  counts.tensor_half = tensor_half(values);
   counts.integer = counted(values, "smsp__sass_thread_inst_executed_op_integer_pred_on.sum") +
                    counted(values, "smsp__sass_thread_inst_executed_op_conversion_pred_on.sum");
   counts.global_load_requests = counted(values, "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum");
@@ -187,7 +198,8 @@ ordered_json roofline_json(const ordered_json& counters) {
   const ordered_json& modelled = counters.at("modelled");
   const bool traffic = has_traffic(modelled);
   return {{"flop", counted(totals, "smsp__sass_thread_inst_executed_op_fp32_pred_on.sum") +
-                       counted(totals, "smsp__sass_thread_inst_executed_op_ffma_pred_on.sum")},
+                       counted(totals, "smsp__sass_thread_inst_executed_op_ffma_pred_on.sum") + tensor_tf32(totals) +
+                       tensor_half(totals)},
           {"shared_bytes", kWavefrontBytes * wavefronts(totals)},
           {"l1_bytes", kSectorBytes * sectors(totals)},
           {"l2_bytes", traffic ? ordered_json(l2_bytes(modelled)) : ordered_json()},

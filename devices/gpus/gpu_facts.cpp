@@ -168,6 +168,8 @@ void read_rates(Parameters& p, GpuFacts& gpu) {
   gpu.issue_per_cycle = p.range("issue_per_cycle", "warp instructions");
   gpu.fp32_lanes = p.rate("fp32_lanes", "lanes");
   gpu.int32_lanes = p.range("int32_lanes", "lanes");
+  gpu.tensor_tf32 = p.range("tensor_tf32", "operations", true);
+  gpu.tensor_half = p.range("tensor_half", "operations", true);
   gpu.shared_wavefronts_per_cycle = p.rate("shared_wavefronts_per_cycle", "wavefronts");
   gpu.merged_shared_loads = p.range("merged_shared_loads", "loads");
   gpu.loads_in_flight_per_warp = p.range("loads_in_flight_per_warp", "loads");

@@ -46,6 +46,8 @@ struct GpuFacts {
   Range issue_per_cycle;  ///< warp instructions that a multiprocessor issues
   double fp32_lanes = 0;  ///< of a multiprocessor
   Range int32_lanes;      ///< of a multiprocessor, from its slowest to its fastest integer operations
+  Range tensor_tf32;      ///< operations of a multiprocessor in a cycle by mma, of dense matrices; 0: it has none
+  Range tensor_half;      ///< likewise, in half precision or bfloat16, summed in fp32
   double shared_wavefronts_per_cycle = 0;
   Range merged_shared_loads;                 ///< loads of one float each that ptxas may make one wide load of
   double l1_bytes_per_cycle = 0;             ///< of a multiprocessor

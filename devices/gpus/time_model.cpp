@@ -26,6 +26,9 @@ class End {
         return of_cycles(instructions() / fast(gpu_.issue_per_cycle));
       case TimeTerm::fp32_pipe:
         return of_cycles(pipe_operations(c_.fp32) / gpu_.fp32_lanes);
+      case TimeTerm::tensor_cores:
+        return of_cycles(tensor_cycles(c_.tensor_tf32, gpu_.tensor_tf32) +
+                         tensor_cycles(c_.tensor_half, gpu_.tensor_half));
       case TimeTerm::integer_pipe:
         // ptxas folds address arithmetic into accesses and unrolls it away: at best none is left.
         return optimistic_ ? 0 : of_cycles(pipe_operations(c_.integer) / gpu_.int32_lanes.low);
@@ -68,9 +71,9 @@ class End {
   /// Of warps. At best only the arithmetic and the accesses are left of the PTX, at worst all of it.
   double instructions() const {
     if (!optimistic_) return c_.warp_instructions + spill_requests();
-    const double needed = c_.fp32 / kWarpThreads + c_.global_load_requests + c_.global_store_requests +
-                          c_.shared_loads / gpu_.merged_shared_loads.high + c_.shared_stores + c_.barriers +
-                          c_.other_memory;
+    const double needed = c_.fp32 / kWarpThreads + c_.tensor_instructions + c_.global_load_requests +
+                          c_.global_store_requests + c_.shared_loads / gpu_.merged_shared_loads.high +
+                          c_.shared_stores + c_.barriers + c_.other_memory;
     return std::min(needed, c_.warp_instructions) + spill_requests();
   }
 
@@ -78,6 +81,10 @@ class End {
   double pipe_operations(double of_threads) const {
     if (optimistic_ || !(c_.thread_instructions > 0)) return of_threads;
     return of_threads * std::max(1.0, kWarpThreads * c_.warp_instructions / c_.thread_instructions);
+  }
+
+  double tensor_cycles(double operations, const Range& per_cycle) const {
+    return operations > 0 ? operations / fast(per_cycle) : 0;
   }
 
   double shared_wavefronts() const {
@@ -151,10 +158,19 @@ class End {
 
 }  // namespace
 
+namespace {
+
+bool lacks_tensor_cores(const GpuFacts& gpu, const LaunchCounts& counts) {
+  return (counts.tensor_tf32 > 0 && !(gpu.tensor_tf32.low > 0)) ||
+         (counts.tensor_half > 0 && !(gpu.tensor_half.low > 0));
+}
+
+}  // namespace
+
 PredictedLaunch predict_launch(const GpuFacts& gpu, const LaunchCounts& counts) {
   PredictedLaunch predicted;
   predicted.residence = occupancy(gpu.occupancy, counts.block);
-  if (predicted.residence.blocks == 0 || counts.blocks == 0) {
+  if (predicted.residence.blocks == 0 || counts.blocks == 0 || lacks_tensor_cores(gpu, counts)) {
     predicted.residence.blocks = 0;
     return predicted;
   }

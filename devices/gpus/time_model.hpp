@@ -1,6 +1,7 @@
 // How long a launch would take on a named GPU, as a range: predicted from what was counted of it, never measured.
 //
-//   T = max(issue, fp32 pipe, integer pipe, load/store unit, L2, DRAM, latency) x wave tail + launch overhead
+//   T = max(issue, fp32 pipe, tensor cores, integer pipe, load/store unit, L2, DRAM, latency) x wave tail + launch
+//   overhead
 //
 // At worst latency is hidden behind nothing: it comes on top of the largest of the others.
 //
@@ -28,6 +29,9 @@ struct LaunchCounts {
   double warp_instructions = 0;    ///< all
   double thread_instructions = 0;  ///< all
   double fp32 = 0;                 ///< of threads
+  double tensor_instructions = 0;  ///< of warps
+  double tensor_tf32 = 0;          ///< operations: multiplications and additions
+  double tensor_half = 0;          ///< likewise, factors in half precision or bfloat16
   double integer = 0;              ///< of threads: integer operations and conversions
   double global_load_requests = 0;
   double global_load_sectors = 0;
@@ -53,10 +57,11 @@ struct LaunchCounts {
   std::optional<Modelled> modelled;
 };
 
-enum class TimeTerm { issue, fp32_pipe, integer_pipe, load_store, l2, dram, latency };
-constexpr std::size_t kTimeTerms = 7;
-constexpr std::array<const char*, kTimeTerms> kTimeTermNames = {
-    "issue", "fp32 pipe", "integer pipe", "load/store unit", "L2 bandwidth", "DRAM bandwidth", "latency"};
+enum class TimeTerm { issue, fp32_pipe, tensor_cores, integer_pipe, load_store, l2, dram, latency };
+constexpr std::size_t kTimeTerms = 8;
+constexpr std::array<const char*, kTimeTerms> kTimeTermNames = {"issue",          "fp32 pipe",       "tensor cores",
+                                                                "integer pipe",   "load/store unit", "L2 bandwidth",
+                                                                "DRAM bandwidth", "latency"};
 
 struct PredictedLaunch {
   Occupancy residence;  ///< blocks 0: it cannot be launched, and nothing else is set

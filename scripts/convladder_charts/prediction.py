@@ -25,7 +25,7 @@ _BARS = 0.5
 """Of a panel's width; texts have the rest."""
 _SIZE = 7.5
 _LONGEST_NAME = 2.2
-_SHORT = {"issue": "issue", "fp32 pipe": "fp32", "integer pipe": "integer", "load/store unit": "load/store",
+_SHORT = {"issue": "issue", "fp32 pipe": "fp32", "tensor cores": "tensor", "integer pipe": "integer", "load/store unit": "load/store",
           "L2 bandwidth": "L2", "DRAM bandwidth": "DRAM", "latency": "latency"}
 
 

@@ -49,6 +49,19 @@ TEST(TimeModel, IsOfTheLanesForArithmetic) {
   EXPECT_EQ(predict_launch(gpu("a100"), counts).binding_low, TimeTerm::fp32_pipe);
 }
 
+TEST(TimeModel, IsOfTheTensorCoresForProductsOfMatrices) {
+  LaunchCounts counts = full_launch();
+  counts.tensor_tf32 = 1e13;
+  counts.tensor_instructions = 1e13 / (2 * 16 * 8 * 8);
+  expect_binds(counts, TimeTerm::tensor_cores, 1e13 / (132 * 2048 * 1.98), TimeTerm::tensor_cores,
+               1e13 / (132 * 1229 * 1.782));
+  // A V100 has tensor cores for half precision alone, a K80 none.
+  EXPECT_EQ(predict_launch(gpu("v100"), counts).residence.blocks, 0);
+  std::swap(counts.tensor_tf32, counts.tensor_half);
+  EXPECT_EQ(predict_launch(gpu("v100"), counts).binding_low, TimeTerm::tensor_cores);
+  EXPECT_EQ(predict_launch(gpu("k80"), counts).residence.blocks, 0);
+}
+
 TEST(TimeModel, IsOfIntegersOnlyAtWorst) {
   LaunchCounts counts = full_launch();
   counts.integer = 1e12;

@@ -4,6 +4,7 @@
 #include <optional>
 #include <string_view>
 
+#include "devices/simulated/execution/matrix_fragment.hpp"
 #include "devices/simulated/execution/memory_access.hpp"
 
 namespace convladder::simulated {
@@ -85,6 +86,15 @@ struct Sum {
   const char* note;
   bool (*accepts)(const Instruction&);
   std::uint64_t (*event)(const InstructionCounters&);
+};
+
+/// Operations of the tensor cores on factors and sums of these types; only of kernels that have such.
+struct TensorSum {
+  const char* title;
+  const char* name;
+  const char* definition;
+  ElementType factors;
+  ElementType sums;
 };
 
 /// A figure of the caches, times `scale`.
@@ -181,6 +191,25 @@ constexpr Sum kSums[] = {
      "Local memory in the PTX: spills are made by ptxas and not seen here.", is_access<kLocal, true>, requests},
 };
 
+constexpr const char* kTensorInstructions = "sm__inst_executed_pipe_tensor.sum";
+constexpr TensorSum kTensorSums[] = {
+    {"tensor operations, tf32", "sm__ops_path_tensor_src_tf32_dst_fp32.sum",
+     "Multiplications and additions of products of matrices in tf32, summed in fp32.", ElementType::tf32,
+     ElementType::f32},
+    {"tensor operations, half", "sm__ops_path_tensor_src_fp16_dst_fp32.sum",
+     "Multiplications and additions of products of matrices in half precision, summed in fp32.", ElementType::f16,
+     ElementType::f32},
+    {"tensor operations, half, sums too", "sm__ops_path_tensor_src_fp16_dst_fp16.sum",
+     "Multiplications and additions of products of matrices in half precision, summed in half precision.",
+     ElementType::f16, ElementType::f16},
+    {"tensor operations, bfloat16", "sm__ops_path_tensor_src_bf16_dst_fp32.sum",
+     "Multiplications and additions of products of matrices in bfloat16, summed in fp32.", ElementType::bf16,
+     ElementType::f32},
+};
+constexpr const char* kOfTensorCores =
+    "Only of kernels with products of matrices (mma, wmma). Products in the PTX: ptxas may cut one into several "
+    "instructions, with the same operations.";
+
 constexpr CacheSum kCacheSums[] = {
     {"L1 hit sectors", "l1tex__t_sectors_pipe_lsu_mem_global_op_ld_lookup_hit.sum", "sectors",
      "Sectors of global loads that were in the L1.", &CacheCounters::l1_load_hits, 1, false},
@@ -215,6 +244,28 @@ constexpr Ratio kRatios[] = {
      kOfModel, "lts__t_sectors_op_read_lookup_hit.sum", "lts__t_sectors_op_read.sum", 100},
 };
 
+/// Instructions and operations of the tensor cores, of a kernel that has any.
+void add_tensor_values(const ptx::Kernel& kernel, const LaunchResult& launch, MetricValues& values) {
+  std::uint64_t instructions = 0;
+  std::uint64_t operations[std::size(kTensorSums)] = {};
+  bool has_products = false;
+  for (std::size_t i = 0; i < launch.counters.size(); ++i) {
+    const std::optional<MatrixProduct> product = matrix_product(kernel.instructions[i].opcode);
+    if (!product) continue;
+    has_products = true;
+    instructions += launch.counters[i].warps;
+    for (std::size_t sum = 0; sum < std::size(kTensorSums); ++sum) {
+      const bool counts = kTensorSums[sum].factors == product->factors && kTensorSums[sum].sums == product->sums;
+      if (counts) operations[sum] += product->operations * launch.counters[i].warps;
+    }
+  }
+  if (!has_products) return;
+  values.counted.emplace_back(kTensorInstructions, static_cast<double>(instructions));
+  for (std::size_t sum = 0; sum < std::size(kTensorSums); ++sum) {
+    values.counted.emplace_back(kTensorSums[sum].name, static_cast<double>(operations[sum]));
+  }
+}
+
 bool is_modelled(const Ratio& ratio) { return ratio.note == kOfModel; }
 
 }  // namespace
@@ -223,6 +274,11 @@ const std::vector<Metric>& metrics() {
   static const std::vector<Metric> all = [] {
     std::vector<Metric> list;
     for (const Sum& sum : kSums) list.push_back({sum.title, sum.name, sum.unit, sum.definition, sum.note, false});
+    list.push_back({"tensor instructions", kTensorInstructions, "instructions", "Products of matrices by warps.",
+                    kOfTensorCores, false});
+    for (const TensorSum& sum : kTensorSums) {
+      list.push_back({sum.title, sum.name, "operations", sum.definition, kOfTensorCores, false});
+    }
     for (const CacheSum& sum : kCacheSums)
       list.push_back({sum.title, sum.name, sum.unit, sum.definition, kOfModel, true});
     for (const Ratio& ratio : kRatios) {
@@ -242,6 +298,7 @@ MetricValues metric_values(const ptx::Kernel& kernel, const LaunchResult& launch
     }
     values.counted.emplace_back(sum.name, static_cast<double>(total));
   }
+  add_tensor_values(kernel, launch, values);
   for (const CacheSum& sum : kCacheSums) {
     if (!launch.has_caches || (sum.below_l1 && !launch.caches.complete)) continue;
     values.modelled.emplace_back(sum.name, static_cast<double>(launch.caches.*sum.sectors * sum.scale));

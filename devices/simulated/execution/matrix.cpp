@@ -112,6 +112,13 @@ void multiply(WarpState& warp, const Operation& operation) {
 
 }  // namespace
 
+std::optional<MatrixProduct> matrix_product(std::string_view opcode) {
+  const auto found = std::ranges::find(products(), opcode, &Product::opcode);
+  if (found == products().end()) return std::nullopt;
+  const auto operations = 2 * found->a.rows() * found->a.columns() * found->b.columns();
+  return MatrixProduct{found->a.type(), found->c.type(), static_cast<std::uint64_t>(operations)};
+}
+
 bool decode_matrix_multiply(InstructionDecoder& decoder) {
   const ptx::Instruction& instruction = decoder.instruction();
   const auto found = std::ranges::find(products(), instruction.opcode, &Product::opcode);

@@ -8,6 +8,8 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
+#include <string_view>
 #include <vector>
 
 #include "devices/simulated/execution/block_context.hpp"
@@ -61,6 +63,15 @@ class Fragment {
 
 /// Instructions with ".aligned" need the whole warp. Reports lanes that are missing.
 void check_all_lanes(const WarpState& warp, const Operation& operation);
+
+/// What one product of matrices is.
+struct MatrixProduct {
+  ElementType factors;
+  ElementType sums;
+  std::uint64_t operations;  ///< multiplications and additions of a warp: 2 m n k
+};
+/// The product that a full opcode stands for; none if it is no product.
+std::optional<MatrixProduct> matrix_product(std::string_view opcode);
 
 /// The two halves of decode_matrix.
 bool decode_matrix_load(InstructionDecoder& decoder);
