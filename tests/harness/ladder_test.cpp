@@ -48,7 +48,7 @@ ordered_json one_case(const std::string& name, std::optional<double> median, con
 ordered_json rows_of(std::initializer_list<ordered_json> cases) {
   ordered_json list = ordered_json::array();
   for (const ordered_json& entry : cases) list.push_back(entry);
-  const ordered_json ladders = ladders_of(list, variants());
+  const ordered_json ladders = ladders_of(list, variants(), ordered_json::array());
   EXPECT_EQ(ladders.size(), 1U);
   return ladders.at(0).at("rows");
 }
@@ -164,7 +164,7 @@ TEST(Ladder, KeepsDevicesNetworksLayersAndBatchesApart) {
     cases.push_back(slow);
     cases.push_back(fast);
   }
-  const ordered_json ladders = ladders_of(cases, variants());
+  const ordered_json ladders = ladders_of(cases, variants(), ordered_json::array());
   ASSERT_EQ(ladders.size(), 4U);
   for (std::size_t i = 0; i < 4; ++i) {
     EXPECT_EQ(ladders[i].at("kind"), "measured");
@@ -178,7 +178,7 @@ TEST(Ladder, KeepsDevicesNetworksLayersAndBatchesApart) {
   EXPECT_EQ(ladders[3].at("network"), "other");
 }
 
-TEST(Ladder, OfNoCasesIsEmpty) { EXPECT_TRUE(ladders_of(ordered_json::array(), variants()).empty()); }
+TEST(Ladder, OfNoCasesIsEmpty) { EXPECT_TRUE(ladders_of(ordered_json::array(), variants(), ordered_json::array()).empty()); }
 
 TEST(Ladder, AnIntervalThatIsMissingIsNull) {
   ordered_json once = one_case("first", 100.0);
