@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Iterable, Union
+from typing import Iterable, Sequence, Union
 
-from convladder_charts.counted import CountedGroup, CountedLadder, CountedRow, figures
+from convladder_charts.counted import CountedGroup, CountedLadder, CountedRow, Figure, drawn_figures, figures
 from convladder_charts.counted_text import SCALED, images_line, label, scale_of
 from convladder_charts.page import sampling
 from convladder_charts.record import Group, Ladder, Record, Row
@@ -154,9 +154,9 @@ def _counted_legend(group: CountedGroup) -> str:
             f"{SCALED.strip()} marks what is scaled from the executed images and not exact.")
 
 
-def _counter_cells(row: CountedRow, ladder: CountedLadder) -> list[str]:
-    scales = [scale_of(figure, ladder) for figure in figures()]
-    return [f"{label(figure, row, scale)} {scale.symbol}".strip() for figure, scale in zip(figures(), scales)]
+def _counter_cells(shown: Sequence[Figure], row: CountedRow, ladder: CountedLadder) -> list[str]:
+    scales = [scale_of(figure, ladder) for figure in shown]
+    return [f"{label(figure, row, scale)} {scale.symbol}".strip() for figure, scale in zip(shown, scales)]
 
 
 def _plain_counters(group: CountedGroup, ladder: CountedLadder) -> list[str]:
@@ -168,23 +168,24 @@ def _plain_counters(group: CountedGroup, ladder: CountedLadder) -> list[str]:
         if row.counters is None:
             lines.append(name + "  " + cut(row.why_not_counted, WIDTH - _COUNTED_STAGE_WIDTH - 4))
         else:
-            lines.append(name + "".join(pad(cell, _COUNTED_WIDTH, right=True) for cell in _counter_cells(row, ladder)))
+            lines.append(name + "".join(pad(cell, _COUNTED_WIDTH, right=True) for cell in _counter_cells(figures(), row, ladder)))
     return lines
 
 
 def counter_table(group: CountedGroup, ladder: CountedLadder) -> Table:
     """A row for each stage; without counters it says why."""
-    rows = [(row.stage.label, *(_counter_cells(row, ladder) if row.counters else [NONE] * len(figures())),
+    shown = drawn_figures(ladder)
+    rows = [(row.stage.label, *(_counter_cells(shown, row, ladder) if row.counters else [NONE] * len(shown)),
              row.status if row.counters else row.why_not_counted) for row in ladder.rows]
     return Table(_heading(group, ladder),
-                 ("stage", *(f"{figure.name} {figure.per}".strip() for figure in figures()), "status"), tuple(rows), 1,
+                 ("stage", *(f"{figure.name} {figure.per}".strip() for figure in shown), "status"), tuple(rows), 1,
                  (images_line(ladder).capitalize() + ".",), "$.cases[…].counters",
                  tuple(row.place for row in ladder.rows))
 
 
 def _markdown_counters(group: CountedGroup, ladder: CountedLadder) -> list[str]:
     table = counter_table(group, ladder)
-    return [markdown_row(table.columns), "|:--|" + "--:|" * len(figures()) + ":--|",
+    return [markdown_row(table.columns), "|:--|" + "--:|" * (len(table.columns) - 2) + ":--|",
             *(markdown_row([escaped(name), *cells, escaped(status)]) for name, *cells, status in table.rows)]
 
 
