@@ -39,6 +39,14 @@ std::optional<double> op_median(const ordered_json& one_case) {
   return time.is_null() || time.at("of") != time_of::kOp ? std::nullopt : number(time.at("median"));
 }
 
+/// Of the error that its verification allows, by its own kind of arithmetic; fp32's where it was not verified.
+double tolerance(const ordered_json& one_case) {
+  constexpr double kOfFp32 = 1e-6;
+  const auto verification = one_case.find("verification");
+  return verification == one_case.end() || verification->is_null() ? kOfFp32
+                                                                   : verification->value("tolerance", kOfFp32);
+}
+
 ordered_json ratio(std::optional<double> numerator, std::optional<double> denominator, double scale = 1) {
   if (!numerator || !denominator || !(*denominator > 0)) return nullptr;
   return scale * *numerator / *denominator;
@@ -58,11 +66,13 @@ struct Ladder {
   std::optional<double> baseline() const {
     return cases.front()->at("rung").is_null() ? std::nullopt : layer_median(*cases.front());
   }
-  /// By its layer time, or by its op time.
-  std::optional<double> fastest_library(std::optional<double> (*time_of_case)(const ordered_json&)) const {
+  /// By its layer time, or by its op time, of those that are at least as accurate as the case: a library in tf32 is no
+  /// ceiling of a stage in fp32.
+  std::optional<double> fastest_library(const ordered_json& compared,
+                                        std::optional<double> (*time_of_case)(const ordered_json&)) const {
     std::optional<double> fastest;
     for (const ordered_json* one_case : cases) {
-      if (!one_case->at("rung").is_null()) continue;
+      if (!one_case->at("rung").is_null() || tolerance(*one_case) > tolerance(compared)) continue;
       const std::optional<double> time = time_of_case(*one_case);
       if (time && (!fastest || *time < *fastest)) fastest = time;
     }
@@ -89,8 +99,8 @@ ordered_json row_of(const ordered_json& one_case, const Ladder& ladder, const or
           {"layer_median_ns", layer ? ordered_json(*layer) : ordered_json()},
           {"x_previous", builds_on.is_null() ? ordered_json() : ratio(ladder.layer_median_of(builds_on), layer)},
           {"x_baseline", ratio(ladder.baseline(), layer)},
-          {"percent_of_library", ratio(ladder.fastest_library(layer_median), layer, 100)},
-          {"percent_of_library_op", ratio(ladder.fastest_library(op_median), layer, 100)},
+          {"percent_of_library", ratio(ladder.fastest_library(one_case, layer_median), layer, 100)},
+          {"percent_of_library_op", ratio(ladder.fastest_library(one_case, op_median), layer, 100)},
           {"percent_of_floor", ratio(floor_ns, layer, 100)}};
 }
 

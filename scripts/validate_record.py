@@ -13,7 +13,7 @@ from typing import Any, Iterator, Optional, Sequence
 import jsonschema
 
 from convladder_charts import ceiling_rules, network_rules, prediction_rules
-from convladder_charts.ceiling_rules import agrees
+from convladder_charts.ceiling_rules import agrees, libraries_for
 from convladder_charts.network_rules import Problem
 from convladder_charts.json_text import RecordError, is_of_networks, one_line, read_json
 
@@ -207,8 +207,6 @@ class _Ladder:
         self.layer = {row["variant"]: row["layer_median_ns"] for row in rows}
         rungs = [row for row in rows if row["rung"] is not None]
         self.baseline = min(rungs, key=lambda row: row["rung"])["layer_median_ns"] if rungs else None
-        self.library = min((row["layer_median_ns"] for row in rows
-                            if row["rung"] is None and row["layer_median_ns"] is not None), default=None)
 
     def problems(self) -> Iterator[Problem]:
         """Everything wrong with this ladder."""
@@ -249,11 +247,13 @@ class _Ladder:
 
     def _ratios(self, row: Any, place: str) -> Iterator[Problem]:
         own, library = row["layer_median_ns"], row["rung"] is None
+        fastest = min((one["layer_median_ns"] for one in libraries_for(row, self.ladder, self.cases)
+                       if one["layer_median_ns"] is not None), default=None)
         previous = self.layer.get(self.builds_on.get(row["variant"]))
         expected = {
             "x_previous": (_over(previous, own), "the layer time of the stage it builds on over its own"),
             "x_baseline": (_over(self.baseline, own), "the first rung's layer time over its own"),
-            "percent_of_library": (_over(self.library, own, 100), "100 * the fastest library's layer time over its own"),
+            "percent_of_library": (_over(fastest, own, 100), "100 * the fastest library's layer time over its own"),
         }
         for name, (value, what) in expected.items():
             if not (library and row[name] is None):  # a library need not be compared with the ladder

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
-from typing import Any, Iterator, Optional
+from typing import Any, Iterator, Mapping, Optional
 
 from convladder_charts.network_rules import Problem
 
 RELATIVE = 1e-9
+FP32_TOLERANCE = 1e-6
+"""Of a case that was not verified."""
 
 
 def problems(document: Any) -> Iterator[Problem]:
@@ -26,7 +28,7 @@ def problems(document: Any) -> Iterator[Problem]:
     for index, ladder in enumerate(document["ladders"]):
         if ladder.get("floor") is not None:
             yield from _floor(ladder["floor"], f"$.ladders[{index}].floor", limits.get(ladder["device"], {}))
-        yield from _rows(ladder, f"$.ladders[{index}]")
+        yield from _rows(ladder, f"$.ladders[{index}]", {case["id"]: case for case in document["cases"]})
 
 
 def _floor(floor: Any, place: str, limits: dict[str, float]) -> Iterator[Problem]:
@@ -46,13 +48,24 @@ def _floor(floor: Any, place: str, limits: dict[str, float]) -> Iterator[Problem
     yield from agrees(floor["value"], terms[bound], f"{place}.value", "the larger of operations and bytes")
 
 
-def _rows(ladder: Any, place: str) -> Iterator[Problem]:
-    op = min((row["median_ns"] for row in ladder["rows"]
-              if row["rung"] is None and row["of"] == "op" and row["median_ns"] is not None), default=None)
+def libraries_for(row: Any, ladder: Any, cases: Mapping[str, Any]) -> list[Any]:
+    """The libraries' rows that a row is compared with: those that are at least as accurate."""
+    return [one for one in ladder["rows"]
+            if one["rung"] is None and _tolerance(one, cases) <= _tolerance(row, cases)]
+
+
+def _tolerance(row: Any, cases: Mapping[str, Any]) -> float:
+    verification = cases.get(row["case"], {}).get("verification")
+    return verification["tolerance"] if verification else FP32_TOLERANCE
+
+
+def _rows(ladder: Any, place: str, cases: Mapping[str, Any]) -> Iterator[Problem]:
     floor = ladder.get("floor")
-    expected = {"percent_of_library_op": (op, "100 * the fastest library's op time over the layer time"),
-                "percent_of_floor": (floor and floor["value"], "100 * the floor over the layer time")}
     for index, row in enumerate(ladder["rows"]):
+        op = min((one["median_ns"] for one in libraries_for(row, ladder, cases)
+                  if one["of"] == "op" and one["median_ns"] is not None), default=None)
+        expected = {"percent_of_library_op": (op, "100 * the fastest library's op time over the layer time"),
+                    "percent_of_floor": (floor and floor["value"], "100 * the floor over the layer time")}
         for name, (dividend, what) in expected.items():
             if name in row:
                 own = row["layer_median_ns"]

@@ -18,6 +18,7 @@ from convladder_charts.stage import Stage, optional, printable, shape_text, stag
 from convladder_charts.units import significant
 
 SCHEMA_VERSION = "1.0"
+FP32_TOLERANCE = 1e-6
 _REAL_DEVICES = {"cuda": 0, "cpu": 1}
 
 
@@ -46,6 +47,8 @@ class Row:
     """Where its case stands in the document."""
     percent_of_library_op: Optional[float] = None
     percent_of_floor: Optional[float] = None
+    tolerance: float = FP32_TOLERANCE
+    """Of its verification: the error that its kind of arithmetic is allowed."""
 
     @property
     def has_time(self) -> bool:
@@ -266,8 +269,15 @@ def _row(row: Node, family: str, kind: str, stages: dict[tuple[str, str], Stage]
         cache=time.value.get("cache") if time else None,
         values=tuple(one.number() for one in time.field("samples").items()) if time else (),
         case_place=case.place if case else "",
+        tolerance=_tolerance(case) if case else FP32_TOLERANCE,
         **{name: optional(row.field(name), Node.number) for name in ("percent_of_library_op", "percent_of_floor")
            if name in row.value})
+
+
+def _tolerance(case: Node) -> float:
+    if "verification" not in case.value or case.field("verification").is_null():
+        return FP32_TOLERANCE
+    return case.field("verification").field("tolerance").number()
 
 
 def _time_of(case: Optional[Node], kind: str) -> Optional[Node]:
