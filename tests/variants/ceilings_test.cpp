@@ -52,7 +52,7 @@ TEST(Ceilings, OfAGpuAreCountedOnTheSimulatedDevice) {
     simulated::SimulatedDeviceOptions options;
     options.ptx_compiler = images.compiler;
     simulated::SimulatedDevice device(options);
-    device.set_grid_window(GridWindow{0, 2});  // two blocks of each launch, of 256 threads
+    device.set_grid_window(GridWindow{0, 2});  // two blocks of each launch, 256 threads in each
     const auto ceilings = find_ceilings("cuda")(device, 0);
     device.take_counters();
 
@@ -62,13 +62,13 @@ TEST(Ceilings, OfAGpuAreCountedOnTheSimulatedDevice) {
     EXPECT_EQ(fused, 2.0 * 256 * 16 * 128);
     EXPECT_LT(counted(multiply_adds, "smsp__thread_inst_executed_pred_on.sum"), 1.06 * fused);
 
-    EXPECT_EQ(ceilings->store(), static_cast<double>(ceilings->buffer_bytes()));
+    EXPECT_EQ(ceilings->store(), 4.0 * static_cast<double>(ceilings->buffer_bytes())) << "in four launches";
     const auto stores = device.take_counters();
-    constexpr double kSectors = 2.0 * 256 * 16 / 32;
+    constexpr double kSectors = 4 * 2.0 * 256 * 16 / 32;
     EXPECT_EQ(counted(stores, "l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum"), kSectors);
     EXPECT_EQ(counted(stores, "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum"), 0);
 
-    EXPECT_EQ(ceilings->copy(), 2.0 * static_cast<double>(ceilings->buffer_bytes()));
+    EXPECT_EQ(ceilings->copy(), 4 * 2.0 * static_cast<double>(ceilings->buffer_bytes()));
     const auto copies = device.take_counters();
     EXPECT_EQ(counted(copies, "l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum"), kSectors);
     EXPECT_EQ(counted(copies, "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum"), kSectors);
