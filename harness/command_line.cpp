@@ -13,6 +13,7 @@
 #include "harness/case_client.hpp"
 #include "harness/case_protocol.hpp"
 #include "harness/case_selection.hpp"
+#include "harness/ceilings.hpp"
 #include "harness/check_command.hpp"
 #include "harness/compare_command.hpp"
 #include "harness/duel_command.hpp"
@@ -341,6 +342,7 @@ int run_command_line(int argc, char** argv) {
       const int memory = parse_whole_number(argv[1], argv[3], 0, 1 << 20);
       if (std::string_view(argv[1]) == "serve-case") return serve_case(socket, memory);
       if (std::string_view(argv[1]) == "serve-about") return serve_about(socket);
+      if (std::string_view(argv[1]) == "serve-ceilings") return serve_ceilings(socket);
       if (std::string_view(argv[1]) == "serve-network") return serve_network(socket, memory);
     }
     static_cast<void>(std::signal(SIGINT, end_on_interrupt));

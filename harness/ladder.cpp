@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "harness/case_session.hpp"
+#include "harness/floor.hpp"
 
 namespace convladder {
 
@@ -32,6 +33,20 @@ std::optional<double> layer_median(const ordered_json& one_case) {
   return std::nullopt;
 }
 
+/// Median of the convolution alone in a layout of its own; none for a case that works in NCHW.
+std::optional<double> op_median(const ordered_json& one_case) {
+  const ordered_json& time = one_case.at("time");
+  return time.is_null() || time.at("of") != time_of::kOp ? std::nullopt : number(time.at("median"));
+}
+
+/// Of the error that its verification allows, by its own kind of arithmetic; fp32's where it was not verified.
+double tolerance(const ordered_json& one_case) {
+  constexpr double kOfFp32 = 1e-6;
+  const auto verification = one_case.find("verification");
+  return verification == one_case.end() || verification->is_null() ? kOfFp32
+                                                                   : verification->value("tolerance", kOfFp32);
+}
+
 ordered_json ratio(std::optional<double> numerator, std::optional<double> denominator, double scale = 1) {
   if (!numerator || !denominator || !(*denominator > 0)) return nullptr;
   return scale * *numerator / *denominator;
@@ -51,18 +66,22 @@ struct Ladder {
   std::optional<double> baseline() const {
     return cases.front()->at("rung").is_null() ? std::nullopt : layer_median(*cases.front());
   }
-  std::optional<double> fastest_library() const {
+  /// By its layer time, or by its op time, of those that are at least as accurate as the case: a library in tf32 is no
+  /// ceiling of a stage in fp32.
+  std::optional<double> fastest_library(const ordered_json& compared,
+                                        std::optional<double> (*time_of_case)(const ordered_json&)) const {
     std::optional<double> fastest;
     for (const ordered_json* one_case : cases) {
-      if (!one_case->at("rung").is_null()) continue;
-      const std::optional<double> time = layer_median(*one_case);
+      if (!one_case->at("rung").is_null() || tolerance(*one_case) > tolerance(compared)) continue;
+      const std::optional<double> time = time_of_case(*one_case);
       if (time && (!fastest || *time < *fastest)) fastest = time;
     }
     return fastest;
   }
 };
 
-ordered_json row_of(const ordered_json& one_case, const Ladder& ladder, const ordered_json& builds_on) {
+ordered_json row_of(const ordered_json& one_case, const Ladder& ladder, const ordered_json& builds_on,
+                    std::optional<double> floor_ns) {
   const ordered_json& time = one_case.at("time");
   const bool timed = !time.is_null();
   const ordered_json interval = timed ? time.at("interval") : ordered_json();
@@ -80,12 +99,14 @@ ordered_json row_of(const ordered_json& one_case, const Ladder& ladder, const or
           {"layer_median_ns", layer ? ordered_json(*layer) : ordered_json()},
           {"x_previous", builds_on.is_null() ? ordered_json() : ratio(ladder.layer_median_of(builds_on), layer)},
           {"x_baseline", ratio(ladder.baseline(), layer)},
-          {"percent_of_library", ratio(ladder.fastest_library(), layer, 100)}};
+          {"percent_of_library", ratio(ladder.fastest_library(one_case, layer_median), layer, 100)},
+          {"percent_of_library_op", ratio(ladder.fastest_library(one_case, op_median), layer, 100)},
+          {"percent_of_floor", ratio(floor_ns, layer, 100)}};
 }
 
 }  // namespace
 
-ordered_json ladders_of(const ordered_json& cases, const ordered_json& variants) {
+ordered_json ladders_of(const ordered_json& cases, const ordered_json& variants, const ordered_json& ceilings) {
   using Key = std::tuple<std::string, std::string, std::string, std::string, int>;
   std::vector<Key> order;
   std::map<Key, Ladder> ladders;
@@ -108,8 +129,10 @@ ordered_json ladders_of(const ordered_json& cases, const ordered_json& variants)
     Ladder& ladder = ladders[key];
     std::ranges::stable_sort(ladder.cases, {}, rank);  // cases are recorded in the order in which they end
     ordered_json rows = ordered_json::array();
+    ordered_json floor = floor_json(*ladder.cases.front(), ceilings);
+    const std::optional<double> floor_ns = floor.is_null() ? std::nullopt : number(floor.at("value"));
     for (const ordered_json* one_case : ladder.cases) {
-      rows.push_back(row_of(*one_case, ladder, variants.at(rank(one_case)).at("builds_on")));
+      rows.push_back(row_of(*one_case, ladder, variants.at(rank(one_case)).at("builds_on"), floor_ns));
     }
     const auto& [device, family, network, layer, batch] = key;
     result.push_back({{"device", device},
@@ -118,6 +141,7 @@ ordered_json ladders_of(const ordered_json& cases, const ordered_json& variants)
                       {"layer", layer},
                       {"batch", batch},
                       {"kind", "measured"},
+                      {"floor", std::move(floor)},
                       {"rows", std::move(rows)}});
   }
   return result;

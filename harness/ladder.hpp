@@ -5,7 +5,8 @@
 
 namespace convladder {
 
-/// `ladders` of the record, derived from its `cases` and `variants` and nothing else.
-nlohmann::ordered_json ladders_of(const nlohmann::ordered_json& cases, const nlohmann::ordered_json& variants);
+/// `ladders` of the record, derived from its `cases`, `variants` and `ceilings` and nothing else.
+nlohmann::ordered_json ladders_of(const nlohmann::ordered_json& cases, const nlohmann::ordered_json& variants,
+                                  const nlohmann::ordered_json& ceilings);
 
 }  // namespace convladder

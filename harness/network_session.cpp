@@ -12,6 +12,7 @@
 #include "harness/network_argument.hpp"
 #include "harness/program_time.hpp"
 #include "harness/step_verifier.hpp"
+#include "harness/workload.hpp"
 #include "network/reference_network.hpp"
 
 namespace convladder {

@@ -94,8 +94,8 @@ RunRecord RunRecord::create(const std::filesystem::path& folder, const RunOption
   context["sessions"] = ordered_json::array({ordered_json{{"started", utc_now()}}});
   record.json_ = {{"schema_version", kRunSchemaVersion}, {"complete", false},
                   {"context", std::move(context)},       {"variants", variants_json(plan)},
-                  {"planned", planned_ids(plan)},        {"cases", ordered_json::array()},
-                  {"ladders", ordered_json::array()}};
+                  {"planned", planned_ids(plan)},        {"ceilings", ordered_json::array()},
+                  {"cases", ordered_json::array()},      {"ladders", ordered_json::array()}};
   record.write();
   return record;
 }
@@ -161,6 +161,11 @@ void RunRecord::add(const PlannedCase& planned, const CaseOutcome& outcome) {
   write();
 }
 
+const ordered_json& RunRecord::ceilings() const {
+  static const ordered_json none = ordered_json::array();
+  return json_.contains("ceilings") ? json_.at("ceilings") : none;
+}
+
 void RunRecord::complete() {
   if (json_.at("complete") == true) return;
   // Recorded in the order in which they ended; read in the order in which they were planned.
@@ -176,7 +181,7 @@ void RunRecord::complete() {
 }
 
 void RunRecord::write() {
-  json_["ladders"] = ladders_of(json_.at("cases"), json_.at("variants"));
+  json_["ladders"] = ladders_of(json_.at("cases"), json_.at("variants"), ceilings());
   // Bytes that are no UTF-8, in a host name or a file name, must not cost the record.
   write_file_atomically(file(), json_.dump(1, ' ', false, ordered_json::error_handler_t::replace) + "\n");
 }

@@ -29,6 +29,10 @@ class RunRecord {
   void resume(const std::vector<CaseGroup>& plan, const ImageSet& images);
 
   bool has(const std::string& id) const { return recorded_.contains(id); }
+  /// What was measured of the devices' ceilings so far; empty in records of older versions.
+  const nlohmann::ordered_json& ceilings() const;
+  /// From now on, in the file as soon as that is written next.
+  void set_ceilings(nlohmann::ordered_json ceilings) { json_["ceilings"] = std::move(ceilings); }
   /// Adds a finished case and writes the file.
   void add(const PlannedCase& planned, const CaseOutcome& outcome);
   /// All planned cases have a status: marks the run as complete and writes the file.

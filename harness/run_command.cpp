@@ -9,6 +9,7 @@
 #include <numeric>
 #include <optional>
 
+#include "harness/ceilings.hpp"
 #include "harness/environment.hpp"
 #include "harness/errors.hpp"
 #include "harness/estimate.hpp"
@@ -82,7 +83,8 @@ class RunLoop {
         record_(record),
         lines_(invocation.quiet ? nullptr : (invocation.google.console_format ? stderr : stdout)),
         progress_(lines_, count_cases()),
-        estimator_(options) {
+        estimator_(options),
+        ceilings_(options, groups_to_run(), record.ceilings()) {
     for (const CaseGroup& group : plan_) {
       for (const PlannedCase& planned : group.cases) {
         if (!record_.has(planned.id)) remaining_.push_back(&planned);
@@ -92,8 +94,12 @@ class RunLoop {
 
   void run() {
     for (const CaseGroup& group : plan_) run_one_group(group);
+    ceilings_.finish();
+    record_.set_ceilings(ceilings_.json());
     record_.complete();
-    if (lines_ != nullptr) not_run_.print(lines_);
+    if (lines_ == nullptr) return;
+    not_run_.print(lines_);
+    for (const std::string& line : ceilings_.lines()) fmt::print(lines_, "{}\n", line);
   }
 
  private:
@@ -105,6 +111,17 @@ class RunLoop {
     return count;
   }
 
+  /// By device, those that have a case to be run.
+  std::map<std::string, int> groups_to_run() const {
+    std::map<std::string, int> groups;
+    for (const CaseGroup& group : plan_) {
+      const bool runs = std::ranges::any_of(
+          group.cases, [this](const PlannedCase& planned) { return planned.runs() && !record_.has(planned.id); });
+      if (runs) ++groups[group.device];
+    }
+    return groups;
+  }
+
   double seconds_left() const {
     double sum = 0;
     for (const PlannedCase* planned : remaining_) sum += estimator_.case_seconds(*planned);
@@ -112,6 +129,7 @@ class RunLoop {
   }
 
   void finished(const PlannedCase& planned, const CaseOutcome& outcome) {
+    record_.set_ceilings(ceilings_.json());
     record_.add(planned, outcome);
     std::erase_if(remaining_, [&](const PlannedCase* left) { return left->id == planned.id; });
     if (!outcome.times.empty()) estimator_.learn(planned, median(outcome.times.front().samples) * 1e-9);
@@ -135,6 +153,7 @@ class RunLoop {
     if (to_run.empty()) return;
     progress_.show(fmt::format("{} batch {}: inputs and reference", group.work.name(), group.work.shape.batch),
                    seconds_left());
+    ceilings_.before_group(group.device);
     const Workload workload(group.work, images_, options_.seed,
                             group.has_clock ? group.work.shape.batch : kCountedImages);
     run_group(
@@ -142,7 +161,8 @@ class RunLoop {
         [this](const PlannedCase& planned, const CaseOutcome& outcome) { finished(planned, outcome); },
         [this](const PlannedCase& planned, const char* phase) {
           progress_.show(fmt::format("{} {}", phase, planned.id), seconds_left());
-        });
+        },
+        [this, &group] { ceilings_.between_rounds(group.device); });
   }
 
   const RunOptions& options_;
@@ -152,6 +172,7 @@ class RunLoop {
   std::FILE* lines_;
   Progress progress_;
   Estimator estimator_;
+  CeilingSampler ceilings_;
   NotRun not_run_;
   std::vector<const PlannedCase*> remaining_;
 };
@@ -181,7 +202,7 @@ void probe(const std::vector<CaseGroup>& plan, const RunOptions& options, const 
         [&](const PlannedCase& planned, const CaseOutcome& outcome) {
           if (!outcome.times.empty()) estimator.learn(planned, outcome.times.front().samples.front() * 1e-9);
         },
-        [](const PlannedCase&, const char*) {});
+        [](const PlannedCase&, const char*) {}, [] {});
   }
 }
 

@@ -19,7 +19,8 @@ void shuffle(std::vector<Measurement*>& order, SeededRandom& random) {
 
 /// Interleaves the cases of one wave until each has come to its end.
 void run_wave(const std::vector<PlannedCase>& cases, std::size_t first, std::size_t count, const Workload& workload,
-              const RunOptions& options, const CaseFinished& finished, const PhaseStarted& phase_started) {
+              const RunOptions& options, const CaseFinished& finished, const PhaseStarted& phase_started,
+              const RoundEnded& round_ended) {
   std::deque<Measurement> measurements;
   std::vector<Measurement*> active;
   const auto end = [&](Measurement& measurement) {
@@ -49,18 +50,19 @@ void run_wave(const std::vector<PlannedCase>& cases, std::size_t first, std::siz
       if (measurement->done()) end(*measurement);
     }
     std::erase_if(active, [](const Measurement* measurement) { return measurement->done(); });
+    round_ended();
   }
 }
 
 }  // namespace
 
 void run_group(const std::vector<PlannedCase>& cases, const Workload& workload, const RunOptions& options,
-               const CaseFinished& finished, const PhaseStarted& phase_started) {
+               const CaseFinished& finished, const PhaseStarted& phase_started, const RoundEnded& round_ended) {
   for (std::size_t first = 0; first < cases.size();) {
     const double memory = kMemoryShare * static_cast<double>(available_memory_bytes());
     const auto fitting = static_cast<std::size_t>(memory / case_bytes(cases[first].work.shape));
     const std::size_t count = std::clamp<std::size_t>(fitting, 1, cases.size() - first);
-    run_wave(cases, first, count, workload, options, finished, phase_started);
+    run_wave(cases, first, count, workload, options, finished, phase_started, round_ended);
     first += count;
   }
 }

@@ -14,8 +14,11 @@ using CaseFinished = std::function<void(const PlannedCase&, const CaseOutcome&)>
 /// Called when something begins: which case, and "verifying" or "measuring".
 using PhaseStarted = std::function<void(const PlannedCase&, const char* phase)>;
 
+/// Called after each round of samples, while no case works.
+using RoundEnded = std::function<void()>;
+
 /// Runs all cases of `cases`, which share `workload`. As many as fit the memory are interleaved at a time.
 void run_group(const std::vector<PlannedCase>& cases, const Workload& workload, const RunOptions& options,
-               const CaseFinished& finished, const PhaseStarted& phase_started);
+               const CaseFinished& finished, const PhaseStarted& phase_started, const RoundEnded& round_ended);
 
 }  // namespace convladder

@@ -23,4 +23,19 @@ inline ConvShape shape_from_list(const nlohmann::ordered_json& list) {
   return {n.at(0), n.at(1), n.at(2), n.at(3), n.at(4), n.at(5), n.at(6), n.at(7), n.at(8)};
 }
 
+/// What a record's case says of its layer. Throws std::exception where it does not.
+inline ConvShape recorded_shape(const nlohmann::ordered_json& one_case) {
+  const nlohmann::ordered_json& shape = one_case.at("shape");
+  const auto number = [&shape](const char* name) { return shape.at(name).get<int>(); };
+  return {one_case.at("batch").get<int>(),
+          number("in_channels"),
+          number("height"),
+          number("width"),
+          number("out_channels"),
+          number("kernel"),
+          number("stride"),
+          number("padding"),
+          number("groups")};
+}
+
 }  // namespace convladder

@@ -11,8 +11,8 @@ usage() {
 usage: scripts/bundle.sh [--output DIR]
 
 Builds the preset `bundle` and makes DIR/convladder-bundle and DIR/convladder-bundle.tar.gz (DIR is build/ without
---output): the program, the libraries it needs except the C library's, charts and reports, the records' schemas and a
-run.sh.
+--output): the program, the libraries it needs except the C library's, charts and reports, the records' schemas, a run.sh
+and an on_gpu.sh, which measures everything that a GPU can show (docs/on-a-gpu.md).
 It runs on any x86-64 machine with AVX2 and a C library not much older than this one's (its README says which); the CUDA
 variants need an NVIDIA driver there, the charts Python 3 with matplotlib, reports Jinja2 as well.
 
@@ -66,7 +66,10 @@ while read -r name _ path _; do
   cp -L -- "$path" "$folder/$name"
 done < <(ldd "$program" | grep '=>')
 
-cp -- "$root/scripts/charts.py" "$root/scripts/report.py" "$root/scripts/validate_record.py" "$bundle/scripts/"
+for script in charts.py report.py validate_record.py against_library.py against_ncu.py ncu.sh nsys.sh profiled_case.sh \
+  common.sh; do
+  cp -- "$root/scripts/$script" "$bundle/scripts/"
+done
 mkdir -p "$bundle/scripts/convladder_charts" "$bundle/scripts/convladder_report/templates" "$bundle/results/published"
 cp -- "$root"/scripts/convladder_charts/*.py "$bundle/scripts/convladder_charts/"
 cp -- "$root"/scripts/convladder_report/*.py "$bundle/scripts/convladder_report/"
@@ -78,7 +81,7 @@ if [[ -n ${CONVLADDER_NO_SETUP:-} ]] || "$root/scripts/report_library.sh"; then
 fi
 cp -- "$root/results/run.schema.json" "$root/results/network.schema.json" "$bundle/results/"
 cp -- "$root/LICENSE" "$bundle/"
-cp -- "$root/scripts/bundle/run.sh" "$bundle/"
+cp -- "$root/scripts/bundle/run.sh" "$root/scripts/bundle/on_gpu.sh" "$root/scripts/bundle/program.sh" "$bundle/"
 
 # newest_version PREFIX: of the symbols that the program and its libraries ask the machine for.
 newest_version() {

@@ -12,13 +12,13 @@ from typing import Any, Iterator, Optional, Sequence
 
 import jsonschema
 
-from convladder_charts import network_rules, prediction_rules
+from convladder_charts import ceiling_rules, network_rules, prediction_rules
+from convladder_charts.ceiling_rules import agrees, libraries_for
 from convladder_charts.network_rules import Problem
 from convladder_charts.json_text import RecordError, is_of_networks, one_line, read_json
 
 SCHEMAS = Path(__file__).resolve().parents[1] / "results"
 _OF_LAYERS, _OF_NETWORKS = "run.schema.json", "network.schema.json"
-RELATIVE = 1e-9
 _MUST_HAVE_TIME = ("cpu", "cuda")
 _LADDER_TIMES = {"median_ns": "median", "low_ns": "low", "high_ns": "high"}
 
@@ -94,6 +94,7 @@ def _against_rules(document: Any) -> Iterator[Problem]:
         yield from _case(case, f"$.cases[{index}]", document)
     for index, ladder in enumerate(document["ladders"]):
         yield from _Ladder(ladder, f"$.ladders[{index}]", document).problems()
+    yield from ceiling_rules.problems(document)
 
 
 def _not_finite(value: Any, place: str) -> Iterator[Problem]:
@@ -206,8 +207,6 @@ class _Ladder:
         self.layer = {row["variant"]: row["layer_median_ns"] for row in rows}
         rungs = [row for row in rows if row["rung"] is not None]
         self.baseline = min(rungs, key=lambda row: row["rung"])["layer_median_ns"] if rungs else None
-        self.library = min((row["layer_median_ns"] for row in rows
-                            if row["rung"] is None and row["layer_median_ns"] is not None), default=None)
 
     def problems(self) -> Iterator[Problem]:
         """Everything wrong with this ladder."""
@@ -238,36 +237,31 @@ class _Ladder:
         if row["of"] != (time["of"] if time else None):
             yield f"{place}.of", f"expected {time['of'] if time else None} as in its case, found {row['of']}"
         for name, source in _LADDER_TIMES.items():
-            yield from _agrees(row[name], own[source], f"{place}.{name}", "its case's time")
+            yield from agrees(row[name], own[source], f"{place}.{name}", "its case's time")
         layers = [one["median"] for one in (time, *case["other_times"])
                   if one and one["of"] == "layer" and one["kind"] == self.ladder["kind"]]
-        yield from _agrees(row["layer_median_ns"], layers[0] if layers else None, f"{place}.layer_median_ns",
+        yield from agrees(row["layer_median_ns"], layers[0] if layers else None, f"{place}.layer_median_ns",
                            "its case's layer time")
         rate = _over(case["work"]["flop"], own["median"])
-        yield from _agrees(row["gflop_per_s"], rate, f"{place}.gflop_per_s", "its case's flop over its time")
+        yield from agrees(row["gflop_per_s"], rate, f"{place}.gflop_per_s", "its case's flop over its time")
 
     def _ratios(self, row: Any, place: str) -> Iterator[Problem]:
         own, library = row["layer_median_ns"], row["rung"] is None
+        fastest = min((one["layer_median_ns"] for one in libraries_for(row, self.ladder, self.cases)
+                       if one["layer_median_ns"] is not None), default=None)
         previous = self.layer.get(self.builds_on.get(row["variant"]))
         expected = {
             "x_previous": (_over(previous, own), "the layer time of the stage it builds on over its own"),
             "x_baseline": (_over(self.baseline, own), "the first rung's layer time over its own"),
-            "percent_of_library": (_over(self.library, own, 100), "100 * the fastest library's layer time over its own"),
+            "percent_of_library": (_over(fastest, own, 100), "100 * the fastest library's layer time over its own"),
         }
         for name, (value, what) in expected.items():
             if not (library and row[name] is None):  # a library need not be compared with the ladder
-                yield from _agrees(row[name], value, f"{place}.{name}", what)
+                yield from agrees(row[name], value, f"{place}.{name}", what)
 
 
 def _over(dividend: Optional[float], divisor: Optional[float], factor: float = 1) -> Optional[float]:
     return None if dividend is None or not divisor else factor * dividend / divisor
-
-
-def _agrees(found: Optional[float], expected: Optional[float], place: str, what: str) -> Iterator[Problem]:
-    if found is None and expected is None:
-        return
-    if found is None or expected is None or not math.isclose(found, expected, rel_tol=RELATIVE):
-        yield place, f"expected {expected} ({what}), found {found}"
 
 
 if __name__ == "__main__":

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <fstream>
+#include <map>
 #include <optional>
 #include <sstream>
 
@@ -86,6 +87,33 @@ std::vector<CpuCache> cpu_caches() {
   }
   std::ranges::stable_sort(caches, {}, &CpuCache::level);
   return caches;
+}
+
+std::size_t cpu_last_level_cache_bytes() {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  if (sched_getaffinity(0, sizeof set, &set) != 0) return 0;
+  std::map<std::string, std::size_t> bytes_by_sharers;
+  for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
+    if (!CPU_ISSET(cpu, &set)) continue;
+    std::size_t last_level = 0;
+    std::string sharers;
+    std::size_t bytes = 0;
+    for (int index = 0;; ++index) {
+      const std::string folder = fmt::format("/sys/devices/system/cpu/cpu{}/cache/index{}/", cpu, index);
+      const std::string size = first_line(folder + "size");
+      if (size.empty()) break;
+      const std::size_t level = first_number(folder + "level").value_or(0);
+      if (level <= last_level) continue;
+      last_level = level;
+      sharers = first_line(folder + "shared_cpu_list");
+      bytes = kibibytes(size);
+    }
+    bytes_by_sharers[sharers] = bytes;
+  }
+  std::size_t sum = 0;
+  for (const auto& [sharers, bytes] : bytes_by_sharers) sum += bytes;
+  return sum;
 }
 
 std::size_t total_memory_bytes() { return kibibytes(proc_field("/proc/meminfo", "MemTotal")); }

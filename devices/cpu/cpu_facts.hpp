@@ -24,6 +24,8 @@ int cpu_threads();
 std::vector<std::string> cpu_instruction_sets();
 /// Caches of core 0, by level.
 std::vector<CpuCache> cpu_caches();
+/// Bytes of all last-level caches that the cores of this process have between them; 0 where the system does not say.
+std::size_t cpu_last_level_cache_bytes();
 
 std::size_t total_memory_bytes();
 /// What can be allocated without swapping: MemAvailable, and the control group's limit where it is lower.

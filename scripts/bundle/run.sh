@@ -2,7 +2,8 @@
 # Runs the ladder of this bundle and draws its charts where a Python with matplotlib is found.
 set -euo pipefail
 
-here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+# shellcheck source=scripts/bundle/program.sh
+source "$(dirname "${BASH_SOURCE[0]}")/program.sh"
 
 usage() {
   cat <<'USAGE'
@@ -22,15 +23,6 @@ examples:
 exit status: that of the program; 1 if the charts could not be drawn or the report not written.
 USAGE
 }
-
-# The compiler's libraries that came along serve where the machine has none that will do.
-if ! "$here/convladder" --version >/dev/null 2>&1; then
-  export LD_LIBRARY_PATH="$here/lib/fallback${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
-  if ! problem=$("$here/convladder" --version 2>&1); then
-    echo "run.sh: the program does not start here: ${problem%%$'\n'*}" >&2
-    exit 1
-  fi
-fi
 
 command=run
 if [[ ${1:-} == network ]]; then command=network && shift; fi
@@ -54,12 +46,10 @@ status=0
 "$here/convladder" "$command" "${arguments[@]}" || status=$?
 ((status <= 1)) || exit "$status"
 
-for python in "${PYTHON:-python3}" /usr/bin/python3; do
-  if "$python" -c 'import matplotlib' >/dev/null 2>&1; then
-    "$python" -B "$here/scripts/charts.py" "$folder/$command.json" --table || { ((status)) || status=1; }
-    PYTHON="$python" "$here/convladder" report "$folder/$command.json" || { ((status)) || status=1; }
-    exit "$status"
-  fi
-done
-echo "run.sh: no charts: no Python 3 with matplotlib here; scripts/charts.py draws them from $command.json anywhere" >&2
+if ! $has_matplotlib; then
+  echo "run.sh: no charts: no Python 3 with matplotlib here; scripts/charts.py draws them from $command.json anywhere" >&2
+  exit "$status"
+fi
+"$python" -B "$here/scripts/charts.py" "$folder/$command.json" --table || { ((status)) || status=1; }
+PYTHON="$python" "$here/convladder" report "$folder/$command.json" || { ((status)) || status=1; }
 exit "$status"

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Callable, Iterable, Mapping, Optional
 
 from convladder_charts.json_text import Node
+from convladder_charts.predicted import OnGpu, on_default_gpu
 from convladder_charts.stage import Stage, optional, printable, shape_text
 
 _FLOP_PER_MULTIPLY_ADD = 2
@@ -34,6 +35,8 @@ class CountedRow:
     counters: Optional["Counters"]
     place: str = ""
     """Where the case stands in the document."""
+    on_gpu: Optional[OnGpu] = None
+    """Registers and occupancy as the record predicts them for one GPU."""
 
     @property
     def why_not_counted(self) -> str:
@@ -117,11 +120,13 @@ class Figure:
     unit: str
     modelled: bool
     of: Callable[[CountedRow], Optional[float]]
+    is_resource: bool = False
+    """Of the compiled kernel: no counter."""
 
     def is_scaled(self, row: CountedRow) -> bool:
         """Whether it was inferred for the batch from the images that were executed."""
         counters = row.counters
-        if counters is None:
+        if counters is None or self.is_resource:
             return False
         return counters.images_executed < counters.batch if self.modelled else not counters.exact
 
@@ -131,11 +136,23 @@ def figures() -> tuple[Figure, ...]:
     return (Figure("thread instructions", "instr/madd", "per multiply-add", "", False,
                    lambda row: _per_multiply_add(row, _INSTRUCTIONS)),
             Figure("sectors", "sectors/load", "per global load", "", False, _sectors_per_load),
-            Figure("shared memory wavefronts", "wavefr/32madd", "per 32 multiply-adds", "", False,
+            Figure("shared wavefronts", "wavefr/32madd", "per 32 multiply-adds", "", False,
                    lambda row: _per_multiply_add(row, *_SHARED_WAVEFRONTS, scale=_THREADS_PER_WARP)),
             Figure("global load sectors", "load sectors", "", "sectors", False,
                    lambda row: row.counters and row.counters.total(_LOAD_SECTORS)),
-            Figure("DRAM traffic, modelled", "DRAM", "", "B", True, _dram_bytes))
+            Figure("DRAM, modelled", "DRAM", "", "B", True, _dram_bytes))
+
+
+def drawn_figures(ladder: CountedLadder) -> tuple[Figure, ...]:
+    """The counters, and beside them registers and occupancy where the record has them."""
+    gpu = next((row.on_gpu.title for row in ladder.rows if row.on_gpu), None)
+    if gpu is None:
+        return figures()
+    return (*figures(),
+            Figure("registers", "registers", "per thread", "", False,
+                   lambda row: row.on_gpu and row.on_gpu.registers, is_resource=True),
+            Figure("occupancy", "occupancy", "% of the warps", "", False,
+                   lambda row: row.on_gpu and 100 * row.on_gpu.occupancy, is_resource=True))
 
 
 def _per_multiply_add(row: CountedRow, *names: str, scale: float = 1.0) -> Optional[float]:
@@ -199,7 +216,8 @@ def _row(case: Node, stages: Mapping[tuple[str, str], Stage]) -> CountedRow:
     return CountedRow(stage, printable(case.field("status").text()),
                       printable(optional(case.field("reason"), Node.text) or "", 120), work.field("flop").number(),
                       work.field("minimum_bytes").number(),
-                      _counters(case.field("counters")) if _has_counters(case) else None, case.place)
+                      _counters(case.field("counters")) if _has_counters(case) else None, case.place,
+                      on_default_gpu(case))
 
 
 def _counters(node: Node) -> Counters:

@@ -29,6 +29,10 @@ def notes(ladders: Sequence[CountedLadder]) -> list[str]:
     if scaled:
         lines.append("≈ scaled to the batch from the images that were executed: DRAM traffic wherever these were not "
                      "all, counters where two halves of these did not count the same. All other counters are exact.")
+    on_gpu = next((row.on_gpu for ladder in ladders for row in ladder.rows if row.on_gpu), None)
+    if on_gpu:
+        lines.append(f"Registers are ptxas' for {on_gpu.resources_of}; occupancy follows from them for "
+                     f"{on_gpu.title}.")
     return lines
 
 
@@ -48,6 +52,8 @@ def label(figure: Figure, row: CountedRow, scale: Scale) -> str:
     value = figure.of(row)
     if value is None:
         return NONE
+    if figure.is_resource and value == int(value):
+        return str(int(value))
     return (SCALED if figure.is_scaled(row) else "") + significant(value / scale.divisor)
 
 

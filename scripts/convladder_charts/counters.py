@@ -7,7 +7,7 @@ from typing import Optional, Sequence
 from matplotlib.axes import Axes
 
 from convladder_charts.bars import BAR, bar_axes, stage_mark
-from convladder_charts.counted import CountedGroup, CountedLadder, CountedRow, Figure, figures
+from convladder_charts.counted import CountedGroup, CountedLadder, CountedRow, Figure, drawn_figures
 from convladder_charts.counted_text import images_line, label, notes, scale_of
 from convladder_charts.page import MARGIN, Heading, Page, panel_title, rule
 from convladder_charts.record import Record
@@ -58,7 +58,8 @@ class _Panel:
         self.ladder = ladder
         self.top = top + _PANEL_TOP
         self.left = MARGIN + name_column
-        self.width = (WIDTH - MARGIN - self.left + _GAP) / len(figures()) - _GAP
+        self.figures = drawn_figures(ladder)
+        self.width = (WIDTH - MARGIN - self.left + _GAP) / len(self.figures) - _GAP
 
     def draw(self) -> None:
         """Title, stages, and the bars of every figure."""
@@ -66,7 +67,7 @@ class _Panel:
         panel_title(self.page, MARGIN, self.top - 0.58, f"{ladder.layer_name}, batch {ladder.batch}",
                     f"{ladder.shape} · {images_line(ladder)}")
         rule(self.page, MARGIN, WIDTH - MARGIN, self.top - 0.03)
-        for index, figure in enumerate(figures()):
+        for index, figure in enumerate(self.figures):
             self._bars(figure, self.left + index * (self.width + _GAP))
         for index, row in enumerate(ladder.rows):
             self._stage(row, self.top + (index + 0.5) * _ROW)
@@ -111,7 +112,7 @@ class _Panel:
 
     def _axes(self, left: float, end: float) -> Axes:
         rows = len(self.ladder.rows)
-        return bar_axes(self.page, (left, self.top, self.width, rows * _ROW), rows, end, linear_ticks(end, 5))
+        return bar_axes(self.page, (left, self.top, self.width, rows * _ROW), rows, end, linear_ticks(end, 5 if self.width > 1.4 else 4))
 
 
 def _in_words(ladders: Sequence[CountedLadder]) -> str:
@@ -127,7 +128,7 @@ def _row_in_words(row: CountedRow, ladder: CountedLadder) -> str:
     if row.counters is None:
         return f"{row.stage.label}, {row.why_not_counted}"
     words = [row.stage.label]
-    for figure in figures():
+    for figure in drawn_figures(ladder):
         scale = scale_of(figure, ladder)
         words.append(f"{label(figure, row, scale)} {figure.name} {scale.words}" if figure.per
                      else f"{figure.name} {label(figure, row, scale)} {scale.words}")

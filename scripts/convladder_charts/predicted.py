@@ -132,6 +132,14 @@ class PredictedGroup:
         return chosen
 
 
+def on_default_gpu(case: Node) -> Optional[OnGpu]:
+    """What a case's record predicts for that GPU, with the registers and the occupancy it has there; or None."""
+    if "prediction" not in case.value or case.field("prediction").is_null():
+        return None
+    gpus = (_on_gpu(one) for one in case.field("prediction").field("gpus").items())
+    return next((one for one in gpus if one.gpu == DEFAULT_GPU), None)
+
+
 def _drawable(value: float) -> bool:
     return _DRAWABLE[0] <= value <= _DRAWABLE[1]
 

@@ -15,8 +15,10 @@ from convladder_charts.counted import CountedGroup
 from convladder_charts.json_text import Node, RecordError, read_json
 from convladder_charts.predicted import PredictedGroup
 from convladder_charts.stage import Stage, optional, printable, shape_text, stages_of
+from convladder_charts.units import significant
 
 SCHEMA_VERSION = "1.0"
+FP32_TOLERANCE = 1e-6
 _REAL_DEVICES = {"cuda": 0, "cpu": 1}
 
 
@@ -43,6 +45,10 @@ class Row:
     """The samples in the order in which they were taken."""
     case_place: str = ""
     """Where its case stands in the document."""
+    percent_of_library_op: Optional[float] = None
+    percent_of_floor: Optional[float] = None
+    tolerance: float = FP32_TOLERANCE
+    """Of its verification: the error that its kind of arithmetic is allowed."""
 
     @property
     def has_time(self) -> bool:
@@ -57,6 +63,39 @@ class Row:
 
 
 @dataclass(frozen=True)
+class Floor:
+    """What no direct convolution gets below on this device, in nanoseconds; predicted from its ceilings."""
+
+    value: float
+    bound: str
+    """operations or bytes"""
+
+
+@dataclass(frozen=True)
+class Ceilings:
+    """What a device can do at most, as measured in the run."""
+
+    device: str
+    reason: str
+    """Why they are not complete; empty if they are."""
+    limits: tuple[tuple[str, float, str], ...]
+    """Name, median, unit."""
+    samples: int
+
+    @property
+    def line(self) -> str:
+        """In one line."""
+        if not self.limits:
+            return f"{self.device}: no ceilings: {self.reason}"
+        limits = ", ".join(f"{name} {significant(median)} {unit}" for name, median, unit in self.limits)
+        return f"{self.device}: ceilings, measured, median of n = {self.samples}: {limits}"
+
+    def limit(self, name: str) -> Optional[float]:
+        """The median of one of them."""
+        return next((median for one, median, _ in self.limits if one == name), None)
+
+
+@dataclass(frozen=True)
 class Ladder:
     """The stages of one layer and batch on one device."""
 
@@ -67,6 +106,7 @@ class Ladder:
     rows: tuple[Row, ...]
     place: str = ""
     """Where it stands in the document."""
+    floor: Optional[Floor] = None
 
     @property
     def layer_name(self) -> str:
@@ -123,6 +163,7 @@ class Record(About):
     groups: tuple[Group, ...]
     counted: tuple[CountedGroup, ...] = ()
     predicted: tuple[PredictedGroup, ...] = ()
+    ceilings: tuple[Ceilings, ...] = ()
 
     @property
     def drawn(self) -> tuple[Group, ...]:
@@ -153,7 +194,25 @@ def read(root: Node) -> Record:
         counted=counted.groups_of(cases.values(), stages, lambda device, key: fact(device, key, context),
                                   lambda device: hardware(device, context)),
         predicted=predicted.groups_of(cases.values(), stages, lambda device: hardware(device, context)),
+        ceilings=tuple(_ceilings(node) for node in (root.field("ceilings").items() if "ceilings" in root.value else ())),
     )
+
+
+def _ceilings(node: Node) -> Ceilings:
+    limits = node.field("limits").items()
+    return Ceilings(
+        printable(node.field("device").text()), printable(optional(node.field("reason"), Node.text) or "", 120),
+        tuple((printable(one.field("name").text()), one.field("median").number(), printable(one.field("unit").text()))
+              for one in limits),
+        len(limits[0].field("samples").items()) if limits else 0)
+
+
+def _floor(ladder: Node) -> Optional[Floor]:
+    """None where the device has no ceilings, and in records of older versions."""
+    if "floor" not in ladder.value or ladder.field("floor").is_null():
+        return None
+    floor = ladder.field("floor")
+    return Floor(floor.field("value").number(), printable(floor.field("bound").text()))
 
 
 def _check_is_run(root: Node) -> None:
@@ -188,7 +247,7 @@ def _ladder(node: Node, family: str, stages: dict[tuple[str, str], Stage], cases
         shape=next((shape_text(cases[one]) for one in (row.field("case").text() for row in rows) if one in cases), ""),
         batch=node.field("batch").positive(),
         rows=tuple(_row(row, family, kind, stages, cases) for row in rows),
-        place=node.place)
+        place=node.place, floor=_floor(node))
 
 
 def _row(row: Node, family: str, kind: str, stages: dict[tuple[str, str], Stage], cases: dict[str, Node]) -> Row:
@@ -209,7 +268,16 @@ def _row(row: Node, family: str, kind: str, stages: dict[tuple[str, str], Stage]
         level=interval.field("level").number() if interval and not interval.is_null() else None,
         cache=time.value.get("cache") if time else None,
         values=tuple(one.number() for one in time.field("samples").items()) if time else (),
-        case_place=case.place if case else "")
+        case_place=case.place if case else "",
+        tolerance=_tolerance(case) if case else FP32_TOLERANCE,
+        **{name: optional(row.field(name), Node.number) for name in ("percent_of_library_op", "percent_of_floor")
+           if name in row.value})
+
+
+def _tolerance(case: Node) -> float:
+    if "verification" not in case.value or case.field("verification").is_null():
+        return FP32_TOLERANCE
+    return case.field("verification").field("tolerance").number()
 
 
 def _time_of(case: Optional[Node], kind: str) -> Optional[Node]:

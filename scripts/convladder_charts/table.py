@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Iterable, Union
+from typing import Iterable, Sequence, Union
 
-from convladder_charts.counted import CountedGroup, CountedLadder, CountedRow, figures
+from convladder_charts.counted import CountedGroup, CountedLadder, CountedRow, Figure, drawn_figures, figures
 from convladder_charts.counted_text import SCALED, images_line, label, scale_of
 from convladder_charts.page import sampling
 from convladder_charts.record import Group, Ladder, Record, Row
 from convladder_charts.table_text import WIDTH, Table, cut, escaped, markdown_row, pad, wrapped
-from convladder_charts.units import NONE, Unit, percent, ratio, significant, unit_for
+from convladder_charts.units import NONE, Unit, duration, percent, ratio, significant, unit_for
 
-_COLUMNS = ("median", "interval", "of", "GFLOP/s", "× prev", "× base", "% of lib")
-_WIDTHS = (8, 19, 7, 8, 8, 8, 9)
+_COLUMNS = ("median", "interval", "of", "GFLOP/s", "× prev", "× base", "% lib", "% op", "% floor")
+_WIDTHS = (7, 17, 7, 8, 7, 7, 6, 6, 8)
 _STAGE_WIDTH = WIDTH - sum(_WIDTHS) - 2
 _COUNTED_WIDTH = 14
 _COUNTED_STAGE_WIDTH = WIDTH - _COUNTED_WIDTH * len(figures()) - 2
@@ -28,6 +28,7 @@ def plain(record: Record) -> str:
             lines.append("  " + pad("stage", _STAGE_WIDTH) + _aligned(_COLUMNS))
             for row in ladder.rows:
                 lines += _plain_row(row, unit)
+            lines += [f"  {line}" for line in _floor_lines(ladder)]
     lines += ["", *wrapped(legend(record))]
     for group in record.counted:
         for ladder in group.ladders:
@@ -44,6 +45,8 @@ def markdown(record: Record) -> str:
         lines += ["", f"## {escaped(group.device)} ({escaped(group.hardware)}), {escaped(group.kind)}"]
         for ladder in group.ladders:
             lines += ["", f"### {escaped(_heading(group, ladder))}", "", *_markdown_table(group, ladder)]
+            for line in _floor_lines(ladder):
+                lines += ["", escaped(line[0].upper() + line[1:] + ".")]
     for group in record.counted:
         lines += ["", f"## {escaped(group.device)} ({escaped(group.hardware)}), counted", "",
                   escaped(_counted_legend(group))]
@@ -62,7 +65,15 @@ def _about(record: Record) -> list[str]:
             *dict.fromkeys(devices or [f"cpu: {record.cpu}"]),
             f"commit {record.commit}, {record.program}",
             f"data: {record.data}",
+            *(one.line for one in record.ceilings),
             *record.skipped_lines]
+
+
+def _floor_lines(ladder: Ladder) -> list[str]:
+    """One line, or none."""
+    if ladder.floor is None:
+        return []
+    return [f"floor {duration(ladder.floor.value)}, bound by {ladder.floor.bound} (predicted from the ceilings)"]
 
 
 def legend(record: Record) -> str:
@@ -71,7 +82,9 @@ def legend(record: Record) -> str:
         return "No case of this run has a time."
     return ("of: layer is NCHW in to NCHW out, op the convolution alone in the variant's own layout. "
             "The ratios compare layer times: × prev to the stage it builds on, × base to the first rung, "
-            "% of lib to the fastest library. Intervals are confidence intervals of the median.")
+            "% lib to the fastest library, % op to the library's bare op in its own layout, % floor to the layer's "
+            "floor: operations at the FMA peak, or bytes at the memory's rate, as measured in this run. "
+            "Intervals are confidence intervals of the median.")
 
 
 def _timed(group: Group) -> list[Row]:
@@ -96,10 +109,11 @@ def _figures(row: Row, unit: Unit) -> list[list[str]]:
     if row.low is not None and row.high is not None:
         interval = f"[{unit.text(row.low)}, {unit.text(row.high)}]"
     rate = NONE if row.gflop_per_s is None else significant(row.gflop_per_s)
-    ratios = [ratio(row.x_previous), ratio(row.x_baseline), percent(row.percent_of_library)]
+    ratios = [ratio(row.x_previous), ratio(row.x_baseline), percent(row.percent_of_library),
+              percent(row.percent_of_library_op), percent(row.percent_of_floor)]
     own = [unit.text(row.median or 0), interval, row.of or NONE, rate]
     if row.of == "op" and row.layer_median is not None:
-        return [[*own, NONE, NONE, NONE], [unit.text(row.layer_median), NONE, "layer", NONE, *ratios]]
+        return [[*own, *[NONE] * len(ratios)], [unit.text(row.layer_median), NONE, "layer", NONE, *ratios]]
     return [[*own, *ratios]]
 
 
@@ -127,7 +141,7 @@ def ladder_table(group: Group, ladder: Ladder) -> Table:
 
 def _markdown_table(group: Group, ladder: Ladder) -> list[str]:
     table = ladder_table(group, ladder)
-    lines = [markdown_row(table.columns), "|:--|--:|--:|:--|--:|--:|--:|--:|:--|"]
+    lines = [markdown_row(table.columns), "|:--|--:|--:|:--|" + "--:|" * (len(_COLUMNS) - 3) + ":--|"]
     for (name, *cells, status), place, before in zip(table.rows, table.row_places, ("", *table.row_places)):
         again = place == before
         lines.append(markdown_row(["" if again else escaped(name), *cells, "" if again else escaped(status)]))
@@ -140,9 +154,9 @@ def _counted_legend(group: CountedGroup) -> str:
             f"{SCALED.strip()} marks what is scaled from the executed images and not exact.")
 
 
-def _counter_cells(row: CountedRow, ladder: CountedLadder) -> list[str]:
-    scales = [scale_of(figure, ladder) for figure in figures()]
-    return [f"{label(figure, row, scale)} {scale.symbol}".strip() for figure, scale in zip(figures(), scales)]
+def _counter_cells(shown: Sequence[Figure], row: CountedRow, ladder: CountedLadder) -> list[str]:
+    scales = [scale_of(figure, ladder) for figure in shown]
+    return [f"{label(figure, row, scale)} {scale.symbol}".strip() for figure, scale in zip(shown, scales)]
 
 
 def _plain_counters(group: CountedGroup, ladder: CountedLadder) -> list[str]:
@@ -154,23 +168,24 @@ def _plain_counters(group: CountedGroup, ladder: CountedLadder) -> list[str]:
         if row.counters is None:
             lines.append(name + "  " + cut(row.why_not_counted, WIDTH - _COUNTED_STAGE_WIDTH - 4))
         else:
-            lines.append(name + "".join(pad(cell, _COUNTED_WIDTH, right=True) for cell in _counter_cells(row, ladder)))
+            lines.append(name + "".join(pad(cell, _COUNTED_WIDTH, right=True) for cell in _counter_cells(figures(), row, ladder)))
     return lines
 
 
 def counter_table(group: CountedGroup, ladder: CountedLadder) -> Table:
     """A row for each stage; without counters it says why."""
-    rows = [(row.stage.label, *(_counter_cells(row, ladder) if row.counters else [NONE] * len(figures())),
+    shown = drawn_figures(ladder)
+    rows = [(row.stage.label, *(_counter_cells(shown, row, ladder) if row.counters else [NONE] * len(shown)),
              row.status if row.counters else row.why_not_counted) for row in ladder.rows]
     return Table(_heading(group, ladder),
-                 ("stage", *(f"{figure.name} {figure.per}".strip() for figure in figures()), "status"), tuple(rows), 1,
+                 ("stage", *(f"{figure.name} {figure.per}".strip() for figure in shown), "status"), tuple(rows), 1,
                  (images_line(ladder).capitalize() + ".",), "$.cases[…].counters",
                  tuple(row.place for row in ladder.rows))
 
 
 def _markdown_counters(group: CountedGroup, ladder: CountedLadder) -> list[str]:
     table = counter_table(group, ladder)
-    return [markdown_row(table.columns), "|:--|" + "--:|" * len(figures()) + ":--|",
+    return [markdown_row(table.columns), "|:--|" + "--:|" * (len(table.columns) - 2) + ":--|",
             *(markdown_row([escaped(name), *cells, escaped(status)]) for name, *cells, status in table.rows)]
 
 

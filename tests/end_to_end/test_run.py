@@ -83,6 +83,30 @@ def test_medians_and_intervals_are_those_of_the_samples(ladder: dict[str, Any]) 
                 assert time["interval"]["high"] <= max(samples) and 0 < time["interval"]["level"] < 1
 
 
+def test_ceilings_are_measured_with_the_cases_and_make_floors(ladder: dict[str, Any]) -> None:
+    assert [one["device"] for one in ladder["ceilings"]] == ["cpu"]
+    ceilings = ladder["ceilings"][0]
+    assert ceilings["reason"] is None and ceilings["choice"].endswith(", 2 threads")
+    assert ceilings["buffer_bytes"] >= min(4 * ceilings["last_level_cache_bytes"], 1 << 26)
+    limits = {limit["name"]: limit for limit in ceilings["limits"]}
+    assert list(limits) == ["FMA peak", "streaming store", "copy"]
+    for limit in limits.values():
+        assert len(limit["samples"]) >= len(ladder["ladders"]) + 1 and limit["kind"] == "measured"
+        assert limit["median"] == pytest.approx(statistics.median(limit["samples"]))
+    for one in ladder["ladders"]:
+        floor = one["floor"]
+        assert floor["operations"] == pytest.approx(floor["flop"] / limits["FMA peak"]["median"])
+        assert floor["value"] == max(floor["operations"], floor["bytes"] or 0)
+        for row in one["rows"]:
+            assert row["percent_of_floor"] == pytest.approx(100 * floor["value"] / row["layer_median_ns"])
+
+
+def test_a_profiled_run_measures_no_ceilings(tmp_path: Path) -> None:
+    profiled = measured(tmp_path, *CPU, *QUICK, "--variant", "flat-vector", "--layer", "lenet28.conv1", "--batch", "2",
+                        "--profile-calls", "1")
+    assert profiled["ceilings"] == [] and profiled["ladders"][0]["floor"] is None
+
+
 def test_a_layout_of_its_own_has_an_op_time_and_a_layer_time(ladder: dict[str, Any]) -> None:
     names = [one["variant"] for one in ladder["cases"]]
     if "onednn-blocked" not in names:

@@ -48,7 +48,7 @@ ordered_json one_case(const std::string& name, std::optional<double> median, con
 ordered_json rows_of(std::initializer_list<ordered_json> cases) {
   ordered_json list = ordered_json::array();
   for (const ordered_json& entry : cases) list.push_back(entry);
-  const ordered_json ladders = ladders_of(list, variants());
+  const ordered_json ladders = ladders_of(list, variants(), ordered_json::array());
   EXPECT_EQ(ladders.size(), 1U);
   return ladders.at(0).at("rows");
 }
@@ -118,6 +118,7 @@ TEST(Ladder, ALibraryWithItsOwnLayoutCountsWithItsLayerTime) {
       ordered_json::array({time("load input", 5.0), time("layer", 40.0), time("store output", 25.0)});
   const ordered_json rows = rows_of({one_case("first", 80.0), one_case("library", 50.0), blocked});
   EXPECT_EQ(rows[0].at("percent_of_library"), 50.0) << "40 ns, not 10 and not 50";
+  EXPECT_EQ(rows[0].at("percent_of_library_op"), 12.5);
   EXPECT_EQ(rows[2].at("of"), "op");
   EXPECT_EQ(rows[2].at("median_ns"), 10.0);
   EXPECT_EQ(rows[2].at("layer_median_ns"), 40.0);
@@ -164,7 +165,7 @@ TEST(Ladder, KeepsDevicesNetworksLayersAndBatchesApart) {
     cases.push_back(slow);
     cases.push_back(fast);
   }
-  const ordered_json ladders = ladders_of(cases, variants());
+  const ordered_json ladders = ladders_of(cases, variants(), ordered_json::array());
   ASSERT_EQ(ladders.size(), 4U);
   for (std::size_t i = 0; i < 4; ++i) {
     EXPECT_EQ(ladders[i].at("kind"), "measured");
@@ -178,7 +179,70 @@ TEST(Ladder, KeepsDevicesNetworksLayersAndBatchesApart) {
   EXPECT_EQ(ladders[3].at("network"), "other");
 }
 
-TEST(Ladder, OfNoCasesIsEmpty) { EXPECT_TRUE(ladders_of(ordered_json::array(), variants()).empty()); }
+TEST(Ladder, OfNoCasesIsEmpty) {
+  EXPECT_TRUE(ladders_of(ordered_json::array(), variants(), ordered_json::array()).empty());
+}
+
+ordered_json ceilings_of(double peak, double store, double copy, std::int64_t cache_bytes) {
+  const auto limit = [](const char* name, double median) { return ordered_json{{"name", name}, {"median", median}}; };
+  return ordered_json::array(
+      {{{"device", "cpu"},
+        {"last_level_cache_bytes", cache_bytes},
+        {"limits", {limit("FMA peak", peak), limit("streaming store", store), limit("copy", copy)}}}});
+}
+
+/// 2 images of 1x6x6, 3 maps, 3x3 kernel, with one row and column of padding: 3x6x6 outputs.
+ordered_json padded_case(double median) {
+  ordered_json padded = one_case("first", median);
+  padded["batch"] = 2;
+  padded["shape"] = {{"in_channels", 1}, {"height", 6}, {"width", 6},   {"out_channels", 3},
+                     {"kernel", 3},      {"stride", 1}, {"padding", 1}, {"groups", 1}};
+  return padded;
+}
+
+TEST(Ladder, TheFloorIsWhatOperationsOrBytesTakeAtLeast) {
+  const ordered_json cases = ordered_json::array({padded_case(1000.0)});
+  // Of 18 taps along a side, two are on padding; 864 bytes are written, 288 + 108 read.
+  constexpr double kFlop = 2.0 * 2 * 3 * 16 * 16;
+  ordered_json ladder = ladders_of(cases, variants(), ceilings_of(10, 2, 3, 0)).at(0);
+  EXPECT_EQ(ladder.at("floor").at("flop"), kFlop);
+  EXPECT_EQ(ladder.at("floor").at("operations"), kFlop / 10);
+  EXPECT_EQ(ladder.at("floor").at("bytes_written"), 864.0);
+  EXPECT_EQ(ladder.at("floor").at("bytes_read"), 396.0);
+  EXPECT_NEAR(ladder.at("floor").at("bytes").get<double>(), 864.0 / 2 + 396.0 * (2.0 / 3 - 1.0 / 2), 1e-9);
+  EXPECT_EQ(ladder.at("floor").at("bound"), "bytes");
+  EXPECT_NEAR(ladder.at("rows")[0].at("percent_of_floor").get<double>(), 100 * 498.0 / 1000, 1e-9);
+
+  ladder = ladders_of(cases, variants(), ceilings_of(10, 2, 3, 2000)).at(0);
+  EXPECT_TRUE(ladder.at("floor").at("bytes").is_null()) << "in the cache";
+  EXPECT_EQ(ladder.at("floor").at("bound"), "operations");
+  EXPECT_EQ(ladder.at("floor").at("value"), kFlop / 10);
+
+  ladder = ladders_of(cases, variants(), ceilings_of(10, 2, 5, 0)).at(0);
+  EXPECT_EQ(ladder.at("floor").at("bytes"), 432.0) << "where a copy is as fast as stores alone, reading is free";
+}
+
+TEST(Ladder, HasNoFloorWithoutCeilingsOfItsDevice) {
+  ordered_json ceilings = ceilings_of(10, 2, 3, 0);
+  ceilings[0]["device"] = "cuda";
+  for (const ordered_json& none : {ceilings, ordered_json::array()}) {
+    const ordered_json ladder = ladders_of(ordered_json::array({padded_case(1000.0)}), variants(), none).at(0);
+    EXPECT_TRUE(ladder.at("floor").is_null());
+    EXPECT_TRUE(ladder.at("rows")[0].at("percent_of_floor").is_null());
+  }
+}
+
+TEST(Ladder, ALessAccurateLibraryIsNoCeiling) {
+  ordered_json rough = one_case("library-blocked", 20.0);
+  rough["verification"] = {{"tolerance", 1e-3}};
+  ordered_json stage_in_tf32 = one_case("second", 40.0);
+  stage_in_tf32["verification"] = {{"tolerance", 1e-3}};
+  const ordered_json rows = rows_of({one_case("first", 100.0), stage_in_tf32, one_case("library", 50.0), rough});
+  EXPECT_EQ(rows[0].at("percent_of_library"), 50.0) << "of fp32's";
+  EXPECT_EQ(rows[1].at("percent_of_library"), 50.0) << "of tf32's";
+  EXPECT_EQ(rows[2].at("percent_of_library"), 100.0);
+  EXPECT_EQ(rows[3].at("percent_of_library"), 100.0);
+}
 
 TEST(Ladder, AnIntervalThatIsMissingIsNull) {
   ordered_json once = one_case("first", 100.0);

@@ -40,11 +40,14 @@ class RecordMaker:
         self.variants: list[dict[str, Any]] = []
         self.cases: list[dict[str, Any]] = []
         self.ladders: list[dict[str, Any]] = []
+        self.ceilings: list[dict[str, Any]] = []
 
     def add_cpu(self, stages: Iterable[Any] = CPU_STAGES, libraries: Iterable[Any] = LIBRARIES, device: str = "cpu",
                 family: str = "cpu", kind: str = "measured") -> "RecordMaker":
         """A ladder with times: (name, title, nanoseconds per thousand multiply-adds) per stage."""
         stages, libraries = list(stages), list(libraries)
+        if kind == "measured":
+            self.ceilings.append(ceilings(device))
         previous: Optional[str] = None
         for rung, (name, title, _) in enumerate(stages, 1):
             self.variants.append(variant(family, rung, name, title, previous))
@@ -90,7 +93,8 @@ class RecordMaker:
     def record(self) -> dict[str, Any]:
         """The document."""
         return {"schema_version": "1.0", "complete": True, "context": context(), "variants": self.variants,
-                "planned": [case["id"] for case in self.cases], "cases": self.cases, "ladders": self.ladders}
+                "planned": [case["id"] for case in self.cases], "ceilings": self.ceilings, "cases": self.cases,
+                "ladders": self.ladders}
 
     def _case(self, device: str, family: str, network: str, layer: str, dims: Any, batch: int, rung: Optional[int],
               name: str) -> dict[str, Any]:
@@ -129,6 +133,9 @@ class RecordMaker:
         first = next((layer_times[case["variant"]] for case in cases if case["rung"] == 1), None)
         library = min((layer_times[case["variant"]] for case in cases if case["rung"] is None and case["time"]),
                       default=None)
+        op = min((case["time"]["median"] for case in cases
+                  if case["rung"] is None and case["time"] and case["time"]["of"] == "op"), default=None)
+        floor = floor_of(cases[0]) if device in [one["device"] for one in self.ceilings] else None
         rows = []
         for case in cases:
             time, own = case["time"], layer_times[case["variant"]]
@@ -139,9 +146,11 @@ class RecordMaker:
                 "low_ns": time and time["interval"]["low"], "high_ns": time and time["interval"]["high"],
                 "gflop_per_s": time and case["work"]["flop"] / time["median"], "layer_median_ns": own,
                 "x_previous": over(layer_times.get(builds_on[case["variant"]]), own) if stage else None,
-                "x_baseline": over(first, own), "percent_of_library": over(library, own, 100.0)})
+                "x_baseline": over(first, own), "percent_of_library": over(library, own, 100.0),
+                "percent_of_library_op": over(op, own, 100.0),
+                "percent_of_floor": over(floor and floor["value"], own, 100.0)})
         self.ladders.append({"device": device, "family": family, "network": network, "layer": layer, "batch": batch,
-                             "kind": kind, "rows": rows})
+                             "kind": kind, "floor": floor, "rows": rows})
 
 
 def counters(flop: float, rung: int, executed: int, batch: int) -> dict[str, Any]:
@@ -157,6 +166,34 @@ def counters(flop: float, rung: int, executed: int, batch: int) -> dict[str, Any
     kernel = {"kernel": "convolve", "grid": [1, 1, 1], "block": [32, 1, 1], "values": totals, "modelled": modelled}
     return {"kind": "counted", "of": "PTX", "images_executed": executed, "batch": batch, "exact": True,
             "totals": totals, "modelled": modelled, "kernels": [kernel]}
+
+
+LIMITS = {"FMA peak": ("GFLOP/s", 400.0), "streaming store": ("GB/s", 40.0), "copy": ("GB/s", 60.0)}
+"""Unit and median of each ceiling."""
+
+
+def ceilings(device: str) -> dict[str, Any]:
+    """What a device can do at most."""
+    limits = [{"name": name, "kind": "measured", "unit": unit, "median": rate,
+               "interval": {"low": 0.9 * rate, "high": rate, "level": 0.75}, "samples": [0.9 * rate, rate, rate]}
+              for name, (unit, rate) in LIMITS.items()]
+    return {"device": device, "choice": "avx2, 2 threads", "last_level_cache_bytes": 1 << 25,
+            "buffer_bytes": 1 << 27, "reason": None, "limits": limits}
+
+
+def floor_of(case: dict[str, Any]) -> dict[str, Any]:
+    """Of the case's layer and batch; none of these shapes has padding."""
+    shape, batch = case["shape"], case["batch"]
+    written = 4.0 * batch * shape["out_channels"] * shape["out_height"] * shape["out_width"]
+    read = 4.0 * shape["in_channels"] * (batch * shape["height"] * shape["width"]
+                                         + shape["out_channels"] * shape["kernel"] ** 2)
+    operations = case["work"]["flop"] / LIMITS["FMA peak"][1]
+    store, copy = LIMITS["streaming store"][1], LIMITS["copy"][1]
+    moved = written / store + read * (2 / copy - 1 / store) if read + written > 1 << 25 else None
+    bound = "bytes" if moved is not None and moved > operations else "operations"
+    return {"kind": "predicted", "unit": "ns", "value": moved if bound == "bytes" else operations, "bound": bound,
+            "operations": operations, "bytes": moved, "flop": case["work"]["flop"], "bytes_read": read,
+            "bytes_written": written}
 
 
 def over(dividend: Optional[float], divisor: Optional[float], factor: float = 1.0) -> Optional[float]:

@@ -16,7 +16,7 @@ from convladder_charts import labels, ladder, record, style, table_text, units
 
 CHARTS = ["ladder", "time_over_batch", "throughput_over_batch"]
 NO_TIME = ("of", "median_ns", "low_ns", "high_ns", "gflop_per_s", "layer_median_ns", "x_previous", "x_baseline",
-           "percent_of_library")
+           "percent_of_library", "percent_of_library_op", "percent_of_floor")
 SVG = "{http://www.w3.org/2000/svg}"
 
 
@@ -130,7 +130,10 @@ def test_the_table_fits_the_terminal(run: dict[str, Any], written: Callable[[Any
     first = next(one for one in run["ladders"] if one["device"] == "cpu")["rows"][5]
     row = next(line for line in lines if "Compile-time constants" in line)
     assert units.ratio(first["x_previous"]) in row and units.ratio(first["x_baseline"]) in row
-    assert units.percent(first["percent_of_library"]) in row
+    for share in ("percent_of_library", "percent_of_library_op", "percent_of_floor"):
+        assert units.percent(first[share]) in row
+    assert "cpu: ceilings, measured, median of n = 3: FMA peak 400 GFLOP/s, streaming store 40.0 GB/s" in shown
+    assert shown.count("(predicted from the ceilings)") == len(LAYERS) * len(BATCHES)
 
 
 def test_the_markdown_table_says_what_it_is(drawn: Path) -> None:
@@ -140,7 +143,7 @@ def test_the_markdown_table_says_what_it_is(drawn: Path) -> None:
                      "no CUDA device"):
         assert expected in head
     rows = [line for line in text.splitlines() if line.startswith("|")]
-    assert {line.count("|") for line in rows} == {10}
+    assert {line.count("|") for line in rows} == {12}
     assert sum("Unrolled taps" in line for line in rows) == len(LAYERS) * len(BATCHES)
 
 

@@ -91,6 +91,19 @@ RULES: dict[str, tuple[Change, str, str]] = {
     "x baseline": (set_at(*ROW, "x_baseline", to=None), "$.ladders[0].rows[1].x_baseline", "first rung"),
     "% of library": (set_at(*ROW, "percent_of_library", to=1.0), "$.ladders[0].rows[1].percent_of_library",
                      "fastest library"),
+    "% of library's op": (set_at(*ROW, "percent_of_library_op", to=1.0),
+                          "$.ladders[0].rows[1].percent_of_library_op", "op time"),
+    "% of floor": (set_at(*ROW, "percent_of_floor", to=None), "$.ladders[0].rows[1].percent_of_floor", "the floor"),
+    "floor's operations": (set_at("ladders", 0, "floor", "operations", to=1.0), "$.ladders[0].floor.operations",
+                           "FMA peak"),
+    "floor's bytes": (set_at("ladders", 2, "floor", "bytes", to=1.0), "$.ladders[2].floor.bytes", "rates"),
+    "floor is the larger": (set_at("ladders", 2, "floor", "value", to=1.0), "$.ladders[2].floor.value", "larger"),
+    "floor's bound": (set_at("ladders", 2, "floor", "bound", to=lambda one: "bytes" if one == "operations" else
+                             "operations"), "$.ladders[2].floor.bound", "the larger one"),
+    "floor of a device with ceilings": (lambda run: run["ceilings"].pop(), "$.ladders[0].floor", "expected null"),
+    "ceiling among samples": (set_at("ceilings", 0, "limits", 1, "median", to=1.0), "$.ceilings[0].limits[1].median",
+                              "outside its samples"),
+    "ceilings once": (lambda run: run["ceilings"].append(run["ceilings"][0]), "$.ceilings[1].device", "already"),
 }
 
 

@@ -1,10 +1,11 @@
-// cuDNN: NVIDIA's library, the ceiling beside the ladder.
+// cuDNN: NVIDIA's library, the ceiling beside the ladder, in plain float32 and with tf32.
 //
 // NCHW in and out, one call of cudnnConvolutionForward with the algorithm that cuDNN itself measured to be the fastest
-// for this shape in `prepare`, among those that compute in plain float32: CUDNN_FMA_MATH keeps the tensor cores' tf32
-// out. (CUDNN_DEFAULT_MATH would allow it, and the search tries that as well, so its results are filtered.)
-// Winograd and FFT transform before they multiply and do not give the exact result on small integers that every case is
-// checked for. They are passed over; where one was faster, the recorded choice says by how much.
+// for this shape in `prepare`. `cudnn` takes those that compute in plain float32: CUDNN_FMA_MATH keeps the tensor
+// cores' tf32 out. (The search tries CUDNN_DEFAULT_MATH as well, which allows it, so its results are filtered.)
+// `cudnn-tf32` takes tf32 where that is faster, from compute capability 8.0 on, in the class of accuracy of the stages
+// that use it. Winograd and FFT transform before they multiply and do not give the exact result on small integers that
+// every case is checked for. They are passed over; where one was faster, the recorded choice says by how much.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -65,10 +66,31 @@ const char* algorithm_name(cudnnConvolutionFwdAlgo_t algorithm) {
   return found == algorithms.end() ? "unknown algorithm" : found->name;
 }
 
+/// The arithmetic that a variant allows.
+struct Arithmetic {
+  const char* text;  ///< for the record
+  cudnnMathType_t math;
+  bool (*allows)(cudnnMathType_t math);  ///< of a result of the search
+  double tolerance;
+};
+
+constexpr Arithmetic fp32{"fp32 FMA math", CUDNN_FMA_MATH, [](cudnnMathType_t math) { return math == CUDNN_FMA_MATH; },
+                          1e-6};
+/// All but the conversion to half precision.
+constexpr Arithmetic tf32{"tf32 allowed", CUDNN_DEFAULT_MATH,
+                          [](cudnnMathType_t math) { return math != CUDNN_TENSOR_OP_MATH_ALLOW_CONVERSION; }, 1e-3};
+
+const char* math_name(cudnnMathType_t math) {
+  if (math == CUDNN_FMA_MATH) return "FMA math";
+  return math == CUDNN_TENSOR_OP_MATH ? "tensor op math" : "default math";
+}
+
 class PreparedCudnnConv final : public PreparedConv {
  public:
-  PreparedCudnnConv(Device& device, const ConvShape& shape, const float* weights, ConvTensors tensors)
-      : tensors_(tensors),
+  PreparedCudnnConv(const Arithmetic& arithmetic, Device& device, const ConvShape& shape, const float* weights,
+                    ConvTensors tensors)
+      : arithmetic_(arithmetic),
+        tensors_(tensors),
         weights_(device.allocate(static_cast<std::size_t>(shape.weight_elements()) * sizeof(float), "weights")) {
     device.copy_to_device(weights_.address(), weights, weights_.bytes());
     describe(shape);
@@ -87,8 +109,9 @@ class PreparedCudnnConv final : public PreparedConv {
 
   std::string choice() const override {
     const std::size_t version = cudnn_.cudnnGetVersion();
-    return fmt::format("{}, {} bytes of workspace, cuDNN {}.{}.{}, fp32 FMA math{}", algorithm_name(algorithm_),
-                       workspace_.bytes(), version / 10000, version / 100 % 100, version % 100, remark_);
+    return fmt::format("{}, {} bytes of workspace, cuDNN {}.{}.{}, {}{}", algorithm_name(algorithm_),
+                       workspace_.bytes(), version / 10000, version / 100 % 100, version % 100, arithmetic_.text,
+                       remark_);
   }
 
  private:
@@ -109,8 +132,11 @@ class PreparedCudnnConv final : public PreparedConv {
                   "cudnnSetConvolution2dDescriptor");
     require_cudnn(cudnn_.cudnnSetConvolutionGroupCount(convolution_.get(), shape.groups),
                   "cudnnSetConvolutionGroupCount");
-    require_cudnn(cudnn_.cudnnSetConvolutionMathType(convolution_.get(), CUDNN_FMA_MATH),
-                  "cudnnSetConvolutionMathType");
+    set_math(arithmetic_.math);
+  }
+
+  void set_math(cudnnMathType_t math) {
+    require_cudnn(cudnn_.cudnnSetConvolutionMathType(convolution_.get(), math), "cudnnSetConvolutionMathType");
   }
 
   /// The largest workspace that any algorithm asks for and that leaves half of the free memory alone.
@@ -142,7 +168,8 @@ class PreparedCudnnConv final : public PreparedConv {
     // Sorted by time, so the first that qualifies is the fastest.
     const cudnnConvolutionFwdAlgoPerf_t* transforming = nullptr;
     for (const cudnnConvolutionFwdAlgoPerf_t& result : std::span(results).first(static_cast<std::size_t>(found))) {
-      if (result.status != CUDNN_STATUS_SUCCESS || result.mathType != CUDNN_FMA_MATH || result.memory > trial.bytes()) {
+      if (result.status != CUDNN_STATUS_SUCCESS || !arithmetic_.allows(result.mathType) ||
+          result.memory > trial.bytes()) {
         continue;
       }
       if (!sums_products(result.algo)) {
@@ -150,17 +177,22 @@ class PreparedCudnnConv final : public PreparedConv {
         continue;
       }
       algorithm_ = result.algo;
+      if (result.mathType != arithmetic_.math) {
+        set_math(result.mathType);
+        remark_ = fmt::format(", {} the fastest", math_name(result.mathType));
+      }
       workspace_ = allocate_workspace(device, result.memory);
       if (transforming != nullptr) {
-        remark_ = fmt::format("; {}, which transforms and is not exact, took {:.2f} of its time",
-                              algorithm_name(transforming->algo), transforming->time / result.time);
+        remark_ += fmt::format("; {}, which transforms and is not exact, took {:.2f} of its time",
+                               algorithm_name(transforming->algo), transforming->time / result.time);
       }
       return;
     }
     choose_unmeasured(device);
   }
 
-  /// Where the search has no float32 entry: the algorithm that takes every shape. The descriptor still forbids tf32.
+  /// Where the search has no entry that will do: the algorithm that takes every shape. The descriptor still says what
+  /// arithmetic is allowed.
   void choose_unmeasured(Device& device) {
     algorithm_ = CUDNN_CONVOLUTION_FWD_ALGO_IMPLICIT_GEMM;
     std::size_t bytes = 0;
@@ -168,7 +200,7 @@ class PreparedCudnnConv final : public PreparedConv {
                                                                  convolution_.get(), output_.get(), algorithm_, &bytes),
                   "cudnnGetConvolutionForwardWorkspaceSize");
     workspace_ = allocate_workspace(device, bytes);
-    remark_ = "; not measured, the search gave no float32 algorithm";
+    remark_ = "; not measured, the search gave no algorithm in this arithmetic";
   }
 
   static DeviceBuffer allocate_workspace(Device& device, std::size_t bytes) {
@@ -176,6 +208,7 @@ class PreparedCudnnConv final : public PreparedConv {
   }
 
   const CudnnLibrary& cudnn_ = cudnn_library();
+  const Arithmetic& arithmetic_;
   ConvTensors tensors_;
   DeviceBuffer weights_;
   DeviceBuffer workspace_;
@@ -196,6 +229,8 @@ class PreparedCudnnConv final : public PreparedConv {
 
 class CudnnVariant final : public ConvVariant {
  public:
+  explicit CudnnVariant(const Arithmetic& arithmetic) : arithmetic_(arithmetic) {}
+
   std::string unsupported_reason(const ConvShape& shape) const override {
     constexpr std::int64_t limit = std::numeric_limits<std::int32_t>::max();
     if (shape.input_elements() > limit || shape.output_elements() > limit) {
@@ -209,8 +244,13 @@ class CudnnVariant final : public ConvVariant {
   std::unique_ptr<PreparedConv> prepare(Device& device, const ConvShape& shape, const float* weights,
                                         ConvTensors tensors) const override {
     if (!cudnn_library().missing.empty()) throw DeviceError(cudnn_library().missing);
-    return std::make_unique<PreparedCudnnConv>(device, shape, weights, tensors);
+    return std::make_unique<PreparedCudnnConv>(arithmetic_, device, shape, weights, tensors);
   }
+
+  double tolerance() const override { return arithmetic_.tolerance; }
+
+ private:
+  const Arithmetic& arithmetic_;
 };
 
 const VariantRegistration registration{
@@ -222,7 +262,16 @@ const VariantRegistration registration{
      .hypothesis =
          "NVIDIA's library with the algorithm it measured to be the fastest in plain float32: what the ladder "
          "is compared with."},
-    std::make_unique<CudnnVariant>()};
+    std::make_unique<CudnnVariant>(fp32)};
+
+const VariantRegistration registration_tf32{
+    {.family = "cuda",
+     .rung = std::nullopt,
+     .name = "cudnn-tf32",
+     .title = "cuDNN, tf32",
+     .builds_on = "",
+     .hypothesis = "The same where tensor cores may round to tf32: what the stages in tf32 are compared with."},
+    std::make_unique<CudnnVariant>(tf32)};
 
 }  // namespace
 }  // namespace convladder

@@ -1,0 +1,231 @@
+#!/usr/bin/python3
+"""The best stage of each layer against the libraries and the layer's floor, from runs of the same machine."""
+
+from __future__ import annotations
+
+import argparse
+import statistics
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Callable, Optional, Sequence
+
+from convladder_charts import goals, record
+from convladder_charts.goals import Standing
+from convladder_charts.json_text import RecordError
+from convladder_charts.record import FP32_TOLERANCE, Group, Ladder, Record, Row
+from convladder_charts.stage import Stage
+from convladder_charts.table_text import cut, escaped, markdown_row, pad, wrapped
+from convladder_charts.units import NONE, percent, significant, span
+
+BAD_INPUT = 3
+_TF32_TOLERANCE = 1e-3
+_FP32_MOST = 5e-6  # 3xTF32 is as good as fp32 to most, and has a class of its own; it is compared with fp32
+_HALF = "half"  # in a stage's name: as accurate as tf32, but not tf32
+_COLUMNS = ("layer (batch)", "best stage", "GFLOP/s", "% lib", "% op", "% floor", "% peak")
+_WIDTHS = (23, 33, 9, 8, 8, 9, 8)
+
+EXAMPLES = """\
+examples:
+  scripts/against_library.py run1.json run2.json run3.json             a table for the README: medians of three runs
+  scripts/against_library.py results/*/run.json --goals                each goal behind it: met, not met, not measured
+  scripts/against_library.py run.json --device cuda --format text      a GPU's, for a terminal
+
+Layers that the goals speak of, each at the batch that most of the runs have, or the largest of these. Layer times, NCHW in to NCHW out.
+% lib: of the fastest library variant's layer time; % op: of the library's bare op, in its own layout, against our whole
+layer; % floor and % peak: of the layer's floor and of the FMA peak, as measured in the same run. The best stage is the
+one with the least median over the runs; each figure is the median over the runs of what that stage reached in it.
+
+exit status: 0 printed, 2 usage, 3 a file is no readable run, holds nothing of the device, or is of another machine."""
+
+
+@dataclass(frozen=True)
+class Best:
+    """The best stage of a layer and batch in one class of arithmetic."""
+
+    ladder: Ladder
+    stage: Stage
+    arithmetic: str
+    gflop_per_s: float
+    standing: Standing
+    bound: str
+    """By what the floor is bound; empty without one."""
+    library: str
+    """The fastest variant of the library; empty without one."""
+    runs: int
+
+
+def main(arguments: Optional[Sequence[str]] = None) -> int:
+    """Runs the command line; returns the exit status."""
+    options = _parser().parse_args(arguments)
+    sys.stdout.reconfigure(errors="replace")
+    try:
+        runs = [(record.load(path), path) for path in options.runs]
+        groups = [_group(run, path, options) for run, path in runs]
+        _same_machine(groups, options.runs)
+        best = _all_best([run for run, _ in runs], groups, options.batch)
+    except RecordError as error:
+        print(f"against_library.py: {error}", file=sys.stderr)
+        return BAD_INPUT
+    lines = _markdown(best) if options.format == "markdown" else _plain(best)
+    family = groups[0].family
+    about = _about([run for run, _ in runs], groups, best)
+    print("\n".join([*lines, "", *(about if options.format == "markdown" else sum(map(wrapped, about), []))]))
+    if options.goals:
+        found = {(one.ladder.layer_name, one.arithmetic): one.standing for one in best}
+        prefix = "- " if options.format == "markdown" else ""
+        print("\n".join(["", *(prefix + line for line in goals.verdicts(
+            family, lambda layer, arithmetic: found.get((layer, arithmetic))))]))
+    return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(description=__doc__, epilog=EXAMPLES, allow_abbrev=False,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("runs", type=Path, nargs="+", metavar="RUN.json", help="runs of the same machine")
+    parser.add_argument("--device", default="cpu", metavar="NAME", help="cpu or cuda (default: cpu)")
+    parser.add_argument("--batch", type=int, metavar="N", help="only this batch")
+    parser.add_argument("--format", choices=("markdown", "text"), default="markdown", help="default: markdown")
+    parser.add_argument("--goals", action="store_true", help="what is to be reached, and whether it is")
+    return parser
+
+
+def _group(run: Record, path: Path, options: argparse.Namespace) -> Group:
+    """The ladders of the asked device."""
+    for group in run.groups:
+        if group.device == options.device and group.has_times:
+            return group
+    held = ", ".join(group.device for group in run.drawn) or "none"
+    raise RecordError(f"{path}: no times of the device {options.device}; devices with times: {held}")
+
+
+def _same_machine(groups: Sequence[Group], paths: Sequence[Path]) -> None:
+    for group, path in zip(groups, paths):
+        if group.hardware != groups[0].hardware:
+            raise RecordError(f"{path}: on {group.hardware}, but {paths[0]} is on {groups[0].hardware}; "
+                              "expected runs of the same machine")
+
+
+def _all_best(runs: Sequence[Record], groups: Sequence[Group], batch: Optional[int]) -> list[Best]:
+    """By layer, fp32 first."""
+    best = []
+    for layer in goals.LAYERS.get(groups[0].family, ()):
+        timed = _timed(layer, runs, groups, batch)
+        best += [found for arithmetic, belongs in (("fp32", _is_fp32), ("tf32", _is_tf32))
+                 if timed and (found := _best(timed, arithmetic, belongs)) is not None]
+    if not best:
+        raise RecordError("no layer that the goals speak of has a time; expected one of "
+                          + ", ".join(goals.LAYERS.get(groups[0].family, ())))
+    return best
+
+
+def _timed(layer: str, runs: Sequence[Record], groups: Sequence[Group],
+           batch: Optional[int]) -> list[tuple[Record, Ladder]]:
+    """The layer's ladders in the runs that timed a stage of it, at the batch that most of them have."""
+    by_batch: dict[int, list[tuple[Record, Ladder]]] = {}
+    for run, group in zip(runs, groups):
+        for ladder in group.of_layer(layer):
+            if batch in (None, ladder.batch) and any(not row.stage.is_library for row in ladder.timed):
+                by_batch.setdefault(ladder.batch, []).append((run, ladder))
+    return max(by_batch.items(), key=lambda one: (len(one[1]), one[0]))[1] if by_batch else []
+
+
+def _is_fp32(row: Row) -> bool:
+    return row.tolerance <= _FP32_MOST
+
+
+def _is_tf32(row: Row) -> bool:
+    return _FP32_MOST < row.tolerance <= _TF32_TOLERANCE and _HALF not in row.stage.name
+
+
+def _best(timed: Sequence[tuple[Record, Ladder]], arithmetic: str, belongs: Callable[[Row], bool]) -> Optional[Best]:
+    """Of the stages that every one of these runs timed; None if there is none in this arithmetic."""
+    ladders = [ladder for _, ladder in timed]
+    rows = [{row.stage: row for row in ladder.timed if row.layer_median and belongs(row)} for ladder in ladders]
+    stages = [stage for stage in rows[0] if not stage.is_library and all(stage in one for one in rows)]
+    if not stages:
+        return None
+    stage = min(stages, key=lambda one: statistics.median(of[one].layer_median or 0.0 for of in rows))
+    own = [of[stage] for of in rows]
+    rates = [_rate(row) for row in own]
+    peaks = [_peak(run, stage.family) for run, _ in timed]  # the device of a family that has a clock is called like it
+    shares = [100 * rate / peak for rate, peak in zip(rates, peaks) if peak]
+    standing = Standing(ladders[0].layer_name, arithmetic, _middle([row.percent_of_library for row in own]),
+                        _middle([row.percent_of_library_op for row in own]),
+                        _middle([row.percent_of_floor for row in own]),
+                        statistics.median(shares) if len(shares) == len(own) else None)
+    floor = ladders[0].floor
+    return Best(ladders[0], stage, arithmetic, statistics.median(rates), standing, floor.bound if floor else "",
+                _fastest_library(ladders, own[0].tolerance), len(timed))
+
+
+def _rate(row: Row) -> float:
+    """GFLOP/s of the layer time; the row's own rate is of its op time where it has one."""
+    rate, median, layer = row.gflop_per_s or 0.0, row.median or 0.0, row.layer_median or 1.0
+    return rate * median / layer
+
+
+def _peak(run: Record, device: str) -> Optional[float]:
+    return next((one.limit("FMA peak") for one in run.ceilings if one.device == device), None)
+
+
+def _middle(values: Sequence[Optional[float]]) -> Optional[float]:
+    """The median; None unless every run has a value."""
+    known = [value for value in values if value is not None]
+    return statistics.median(known) if len(known) == len(values) else None
+
+
+def _fastest_library(ladders: Sequence[Ladder], tolerance: float) -> str:
+    times: dict[Stage, list[float]] = {}
+    for ladder in ladders:
+        for row in ladder.timed:
+            if row.stage.is_library and row.layer_median and row.tolerance <= max(tolerance, FP32_TOLERANCE):
+                times.setdefault(row.stage, []).append(row.layer_median)
+    return min(times, key=lambda stage: statistics.median(times[stage])).title if times else ""
+
+
+def _cells(one: Best) -> list[str]:
+    standing = one.standing
+    floor = percent(standing.of_floor) + (f" ({one.bound})" if standing.of_floor is not None else "")
+    return [f"{one.ladder.layer_name} ({one.ladder.batch})" + (" tf32" if one.arithmetic == "tf32" else ""),
+            one.stage.label, significant(one.gflop_per_s), percent(standing.of_library),
+            percent(standing.of_library_op), floor, percent(standing.of_peak)]
+
+
+def _markdown(best: Sequence[Best]) -> list[str]:
+    heading = ("layer (batch)", "best stage", "GFLOP/s", "% of library", "% of its bare op", "% of floor (bound)",
+               "% of FMA peak")
+    return [markdown_row(heading), "|:--|:--|" + "--:|" * (len(heading) - 2),
+            *(markdown_row(escaped(cell) for cell in _cells(one)) for one in best)]
+
+
+def _plain(best: Sequence[Best]) -> list[str]:
+    """Within the terminal's columns: what binds the floor is its first letter."""
+    lines = []
+    for cells in [list(_COLUMNS), *map(_cells, best)]:
+        cells[5] = cells[5].replace(" (operations)", " o").replace(" (bytes)", " b")
+        texts = [pad(cut(cell, width - 1), width) for cell, width in zip(cells[:2], _WIDTHS)]
+        texts += [pad(cut(cell, width - 1), width, right=True) for cell, width in zip(cells[2:], _WIDTHS[2:])]
+        lines.append("".join(texts).rstrip())
+    return lines
+
+
+def _about(runs: Sequence[Record], groups: Sequence[Group], best: Sequence[Best]) -> list[str]:
+    """Where the figures come from."""
+    commits = ", ".join(dict.fromkeys(run.commit for run in runs))
+    ceilings = []
+    for name in ("FMA peak", "streaming store", "copy"):
+        found = [(median, unit) for run in runs for one in run.ceilings if one.device == groups[0].device
+                 for limit, median, unit in one.limits if limit == name]
+        if found:
+            ceilings.append(f"{name} {significant(statistics.median(median for median, _ in found))} {found[0][1]}")
+    libraries = ", ".join(dict.fromkeys(one.library for one in best if one.library))
+    counts = span([float(one.runs) for one in best])
+    lines = [f"Measured, median of {counts} run{'' if counts == '1' else 's'} on {groups[0].hardware}; "
+             f"commit {commits}. Ceilings: {', '.join(ceilings) or NONE}. Fastest library: {libraries or NONE}."]
+    warnings = dict.fromkeys(warning for run in runs for warning in run.warnings)
+    return [*lines, *(f"Attention: {warning}" for warning in warnings)]
+
+
+if __name__ == "__main__":
+    sys.exit(main())

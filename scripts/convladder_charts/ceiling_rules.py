@@ -1,0 +1,81 @@
+"""What must hold between a run's ceilings, the floors of its ladders and the rows, beyond the schema."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Iterator, Mapping, Optional
+
+from convladder_charts.network_rules import Problem
+
+RELATIVE = 1e-9
+FP32_TOLERANCE = 1e-6
+"""Of a case that was not verified."""
+
+
+def problems(document: Any) -> Iterator[Problem]:
+    """Of a run whose record holds ceilings; older records hold none."""
+    limits: dict[str, dict[str, float]] = {}
+    for index, one in enumerate(document.get("ceilings", [])):
+        place = f"$.ceilings[{index}]"
+        if one["device"] in limits:
+            yield f"{place}.device", f"\"{one['device']}\" has ceilings already"
+        limits[one["device"]] = {limit["name"]: limit["median"] for limit in one["limits"]}
+        for number, limit in enumerate(one["limits"]):
+            samples = limit["samples"]
+            if not min(samples) <= limit["median"] <= max(samples):
+                yield (f"{place}.limits[{number}].median",
+                       f"{limit['median']} lies outside its samples, {min(samples)} to {max(samples)}")
+    for index, ladder in enumerate(document["ladders"]):
+        if ladder.get("floor") is not None:
+            yield from _floor(ladder["floor"], f"$.ladders[{index}].floor", limits.get(ladder["device"], {}))
+        yield from _rows(ladder, f"$.ladders[{index}]", {case["id"]: case for case in document["cases"]})
+
+
+def _floor(floor: Any, place: str, limits: dict[str, float]) -> Iterator[Problem]:
+    """Its terms follow from the limits, and it is the larger one."""
+    if set(limits) != {"FMA peak", "streaming store", "copy"}:
+        yield place, "expected null, because the device's ceilings are not in the record"
+        return
+    peak, store, copy = limits["FMA peak"], limits["streaming store"], limits["copy"]
+    yield from agrees(floor["operations"], floor["flop"] / peak, f"{place}.operations", "flop over the FMA peak")
+    if floor["bytes"] is not None:
+        expected = floor["bytes_written"] / store + floor["bytes_read"] * max(2 / copy - 1 / store, 0.0)
+        yield from agrees(floor["bytes"], expected, f"{place}.bytes", "bytes over the rates of stores and of a copy")
+    terms = {"operations": floor["operations"], "bytes": floor["bytes"] or 0.0}
+    bound = "bytes" if terms["bytes"] > terms["operations"] else "operations"
+    if floor["bound"] != bound:
+        yield f"{place}.bound", f"expected {bound}, the larger one, found {floor['bound']}"
+    yield from agrees(floor["value"], terms[bound], f"{place}.value", "the larger of operations and bytes")
+
+
+def libraries_for(row: Any, ladder: Any, cases: Mapping[str, Any]) -> list[Any]:
+    """The libraries' rows that a row is compared with: those that are at least as accurate."""
+    return [one for one in ladder["rows"]
+            if one["rung"] is None and _tolerance(one, cases) <= _tolerance(row, cases)]
+
+
+def _tolerance(row: Any, cases: Mapping[str, Any]) -> float:
+    verification = cases.get(row["case"], {}).get("verification")
+    return verification["tolerance"] if verification else FP32_TOLERANCE
+
+
+def _rows(ladder: Any, place: str, cases: Mapping[str, Any]) -> Iterator[Problem]:
+    floor = ladder.get("floor")
+    for index, row in enumerate(ladder["rows"]):
+        op = min((one["median_ns"] for one in libraries_for(row, ladder, cases)
+                  if one["of"] == "op" and one["median_ns"] is not None), default=None)
+        expected = {"percent_of_library_op": (op, "100 * the fastest library's op time over the layer time"),
+                    "percent_of_floor": (floor and floor["value"], "100 * the floor over the layer time")}
+        for name, (dividend, what) in expected.items():
+            if name in row:
+                own = row["layer_median_ns"]
+                value = None if dividend is None or not own else 100 * dividend / own
+                yield from agrees(row[name], value, f"{place}.rows[{index}].{name}", what)
+
+
+def agrees(found: Optional[float], expected: Optional[float], place: str, what: str) -> Iterator[Problem]:
+    """Nothing if both are none or equal but for rounding."""
+    if found is None and expected is None:
+        return
+    if found is None or expected is None or not math.isclose(found, expected, rel_tol=RELATIVE):
+        yield place, f"expected {expected} ({what}), found {found}"

@@ -1,0 +1,95 @@
+"""What the best stages are to reach, layer by layer: in percent of the best library, of its bare op, of the floor."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Callable, Mapping, Optional
+
+FLOOR_INSTEAD = 90.0
+"""Percent of the floor that will do where the physical limit is nearer than the goal."""
+
+
+@dataclass(frozen=True)
+class Standing:
+    """How the best stage of one layer, batch and arithmetic stands. Percentages; None where nothing was measured."""
+
+    layer: str
+    arithmetic: str
+    """fp32 or tf32: the class of accuracy that stage and library belong to."""
+    of_library: Optional[float]
+    of_library_op: Optional[float]
+    of_floor: Optional[float]
+    of_peak: Optional[float]
+
+
+@dataclass(frozen=True)
+class Goal:
+    """One sentence that a measurement makes true or not."""
+
+    family: str
+    layer: str
+    arithmetic: str
+    what: str
+    """A field of Standing."""
+    percent: float
+    or_floor: bool = False
+    """Whether FLOOR_INSTEAD of the floor will do instead."""
+
+    def words(self) -> str:
+        """What is wanted."""
+        quantity = {"of_library": "the library's speed", "of_library_op": "the speed of the library's bare op",
+                    "of_floor": "the floor", "of_peak": "the FMA peak"}[self.what]
+        instead = f", or {FLOOR_INSTEAD:.0f}% of the floor" if self.or_floor else ""
+        arithmetic = "" if self.arithmetic == "fp32" else f" in {self.arithmetic}"
+        return f"{self.layer}{arithmetic}: at least {self.percent:.0f}% of {quantity}{instead}"
+
+    def is_met(self, standing: Standing) -> Optional[bool]:
+        """None where it cannot be told from what was measured."""
+        found: Optional[float] = getattr(standing, self.what)
+        met = None if found is None else found >= self.percent
+        if met or not self.or_floor or standing.of_floor is None:
+            return met
+        return standing.of_floor >= FLOOR_INSTEAD or met
+
+
+def _against(family: str, layers: str, what: str, percent: float, arithmetic: str = "fp32",
+             or_floor: bool = False) -> tuple[Goal, ...]:
+    return tuple(Goal(family, layer, arithmetic, what, percent, or_floor) for layer in layers.split())
+
+
+_ONE_CHANNEL = "lenet28.conv1 lenet72.conv1 lenet86.conv1"
+_SECOND = "lenet72.conv2 lenet86.conv2"
+_ALEXNET = "alexnet.conv1 alexnet.conv2 alexnet.conv3 alexnet.conv4 alexnet.conv5"
+GOALS: tuple[Goal, ...] = (
+    *_against("cpu", _ONE_CHANNEL, "of_library", 200, or_floor=True),
+    *_against("cpu", _ONE_CHANNEL, "of_library_op", 130, or_floor=True),
+    *_against("cpu", _SECOND, "of_library", 130, or_floor=True),
+    *_against("cpu", _SECOND, "of_library_op", 110, or_floor=True),
+    *_against("cpu", "lenet72.conv2", "of_peak", 70),
+    *_against("cpu", _ALEXNET, "of_library", 95, or_floor=True),
+    *_against("cuda", "lenet28.conv1 lenet72.conv1", "of_library", 150),
+    *_against("cuda", "lenet72.conv2", "of_library", 100),
+    *_against("cuda", "lenet72.conv2", "of_library", 100, "tf32"),
+    *_against("cuda", "lenet28.conv1", "of_floor", 80),
+)
+
+LAYERS: Mapping[str, tuple[str, ...]] = {
+    "cpu": tuple(f"{_ONE_CHANNEL} {_SECOND} {_ALEXNET}".split()),
+    "cuda": tuple(f"{_ONE_CHANNEL} {_SECOND} {_ALEXNET}".split())}
+
+
+def verdicts(family: str, standing_of: Callable[[str, str], Optional[Standing]]) -> list[str]:
+    """A line for each goal of the family: met, not met, or not measured."""
+    lines = []
+    for goal in GOALS:
+        if goal.family != family:
+            continue
+        standing = standing_of(goal.layer, goal.arithmetic)
+        met = goal.is_met(standing) if standing else None
+        word = "not measured" if met is None else "met" if met else "not met"
+        found = getattr(standing, goal.what) if standing else None
+        measured = "" if found is None else f": {found:.0f}%"
+        if goal.or_floor and standing and standing.of_floor is not None:
+            measured += f" ({standing.of_floor:.0f}% of the floor)"
+        lines.append(f"{word}: {goal.words()}{measured}")
+    return lines

@@ -1,0 +1,120 @@
+"""The table of the best stages against the libraries: medians over runs, and goals that follow from them."""
+
+from __future__ import annotations
+
+import copy
+import json
+import statistics
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from conftest import CPU_STAGES, LAYERS, LIBRARIES, SCRIPTS, RecordMaker
+from convladder_charts import table_text, units
+from convladder_charts.goals import Goal, Standing
+
+BEST = CPU_STAGES[-1][1]
+
+
+def against(*arguments: object) -> subprocess.CompletedProcess[str]:
+    """Calls the program as a user does."""
+    return subprocess.run([str(SCRIPTS / "against_library.py"), *map(str, arguments)], capture_output=True,
+                          encoding="utf-8", check=False, timeout=60)
+
+
+def written_runs(folder: Path, *documents: dict[str, Any]) -> list[Path]:
+    """A file for each."""
+    paths = [folder / f"run{number}.json" for number in range(len(documents))]
+    for path, document in zip(paths, documents):
+        path.write_text(json.dumps(document), encoding="utf-8")
+    return paths
+
+
+def run_of(seed: int, batches: list[int]) -> dict[str, Any]:
+    """A run on the CPU whose times depend on the seed."""
+    return RecordMaker(batches=batches, seed=seed).add_cpu().record()
+
+
+def row_of(document: dict[str, Any], layer: tuple[str, str], batch: int) -> dict[str, Any]:
+    """The best stage's row in a ladder."""
+    ladder = next(one for one in document["ladders"]
+                  if (one["network"], one["layer"], one["batch"]) == (*layer, batch))
+    return next(row for row in ladder["rows"] if row["variant"] == CPU_STAGES[-1][0])
+
+
+def test_figures_are_medians_over_the_runs(tmp_path: Path) -> None:
+    runs = [run_of(1, [10, 100, 1000]), run_of(2, [10, 100]), run_of(3, [100])]
+    done = against(*written_runs(tmp_path, *runs))
+    assert (done.returncode, done.stderr) == (0, "")
+    lines = [line for line in done.stdout.splitlines() if line.startswith("| lenet")]
+    assert len(lines) == len(LAYERS)
+    for network, layer, _ in LAYERS:
+        line = next(line for line in lines if f"| {network}.{layer} (100) |" in line)
+        rows = [row_of(run, (network, layer), 100) for run in runs]
+        assert f"6  {BEST}" in line
+        for name in ("percent_of_library", "percent_of_library_op", "percent_of_floor"):
+            assert units.percent(statistics.median(row[name] for row in rows)) in line
+        rate = statistics.median(row["gflop_per_s"] for row in rows)
+        assert f"| {units.significant(rate)} |" in line
+        assert f"| {units.percent(rate / 400.0 * 100)} |" in line
+    for text in ("median of 3 runs", "Example CPU 7000", "FMA peak 400 GFLOP/s", LIBRARIES[1][1]):
+        assert text in done.stdout
+
+
+def test_the_stage_with_the_least_median_is_the_best(tmp_path: Path) -> None:
+    runs = [run_of(seed, [100]) for seed in (1, 2, 3)]
+    for run in runs[:2]:
+        row_of(run, ("lenet72", "conv2"), 100)["layer_median_ns"] *= 1000
+    done = against(*written_runs(tmp_path, *runs))
+    line = next(line for line in done.stdout.splitlines() if "lenet72.conv2" in line)
+    assert CPU_STAGES[-2][1] in line and BEST not in line
+
+
+def test_the_text_fits_the_terminal_and_goals_have_verdicts(tmp_path: Path) -> None:
+    run = run_of(1, [100])
+    done = against(*written_runs(tmp_path, run), "--format", "text", "--goals")
+    assert done.returncode == 0
+    table = done.stdout.split("\n\n")[0].splitlines()
+    assert max(map(table_text.columns, table)) <= 100 and len(table) == 1 + len(LAYERS)
+    verdicts = done.stdout.split("\n\n")[-1].splitlines()
+    assert any(line.startswith("not measured: alexnet.conv1: at least 95%") for line in verdicts)
+    row = row_of(run, ("lenet72", "conv1"), 100)
+    met = row["percent_of_library"] >= 200 or row["percent_of_floor"] >= 90
+    expected = f"{'met' if met else 'not met'}: lenet72.conv1: at least 200% of the library's speed"
+    assert any(line.startswith(expected) for line in verdicts), verdicts
+
+
+@pytest.mark.parametrize("share, floor, expected", [
+    (210.0, 20.0, True), (120.0, 95.0, True), (120.0, 80.0, False), (None, 95.0, True), (None, None, None),
+    (120.0, None, False), (None, 80.0, None)])
+def test_a_goal_is_met_by_the_floor_instead(share: Any, floor: Any, expected: Any) -> None:
+    goal = Goal("cpu", "lenet28.conv1", "fp32", "of_library", 200, or_floor=True)
+    assert goal.is_met(Standing("lenet28.conv1", "fp32", share, None, floor, None)) is expected
+
+
+def test_tf32_is_compared_with_the_library_in_tf32(tmp_path: Path) -> None:
+    run = copy.deepcopy(run_of(1, [100]))
+    for case in run["cases"]:
+        rough = case["variant"] in ("compile-time", "onednn-blocked")
+        case["verification"] = {"reference": "x", "tolerance": 1e-3 if rough else 1e-6, "images_compared": [0],
+                                "elements_compared": 1, "before": None, "integers": None, "after": None}
+    done = against(*written_runs(tmp_path, run))
+    lines = [line for line in done.stdout.splitlines() if line.startswith("| lenet72.conv2")]
+    assert len(lines) == 2
+    assert f"5  {CPU_STAGES[-2][1]}" in lines[0] and "(100) tf32" in lines[1] and f"6  {BEST}" in lines[1]
+
+
+def test_what_cannot_be_compared_is_one_line(tmp_path: Path) -> None:
+    other = run_of(2, [100])
+    other["context"]["cpu"]["model"] = "Another CPU"
+    only_skipped = RecordMaker(batches=[100]).add_skipped_cuda().record()
+    first, second, third = written_runs(tmp_path, run_of(1, [100]), other, only_skipped)
+    for arguments, expected in (((first, second), "expected runs of the same machine"),
+                                ((third,), "no times of the device cpu"),
+                                ((first, "--batch", "7"), "no layer that the goals speak of"),
+                                ((first, "--device", "cuda"), "devices with times: cpu"),
+                                ((tmp_path / "none.json",), "none.json")):
+        done = against(*arguments)
+        assert done.returncode == 3 and expected in done.stderr and done.stderr.count("\n") == 1, done.stderr
