@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <charconv>
 #include <chrono>
 #include <cmath>
@@ -87,12 +86,24 @@ struct CeilingSampler::OfDevice {
   std::size_t cache_bytes = 0;
   double seconds_of_group = 0;  ///< that a group may take
   int rounds = 0;               ///< of the group's cases so far
+  int next_round = 1;           ///< after which a sample is due
   double seconds = 0;           ///< taken in this group
   std::string choice;
   std::size_t buffer_bytes = 0;
   std::string failure;
   std::array<std::vector<double>, kLimits.size()> samples;
   std::unique_ptr<CaseClient> client;
+  bool sampled = false;  ///< in this session
+
+  /// What a session before this one recorded.
+  void take_over(const ordered_json& before) {
+    cache_bytes = before.at("last_level_cache_bytes").get<std::size_t>();
+    buffer_bytes = before.at("buffer_bytes").get<std::size_t>();
+    if (before.at("choice").is_string()) choice = before.at("choice").get<std::string>();
+    for (std::size_t i = 0; i < before.at("limits").size(); ++i) {
+      samples.at(i) = before.at("limits").at(i).at("samples").get<std::vector<double>>();
+    }
+  }
 };
 
 std::size_t last_level_cache_bytes(const DeviceKind& kind) {
@@ -126,16 +137,16 @@ CeilingSampler::CeilingSampler(const RunOptions& options, const std::map<std::st
   if (options.profile_calls) return;
   for (const DeviceKind& kind : device_kinds()) {
     const auto planned = groups.find(std::string(kind.name));
-    if (planned == groups.end() || !kind.has_clock || find_ceilings(kind.family) == nullptr) continue;
+    const auto before =
+        std::ranges::find_if(recorded, [&kind](const ordered_json& one) { return one.at("device") == kind.name; });
+    const bool measures = planned != groups.end() && kind.has_clock && find_ceilings(kind.family) != nullptr;
+    if (!measures && before == recorded.end()) continue;
     auto one = std::make_unique<OfDevice>();
     one->name = kind.name;
-    one->cache_bytes = last_level_cache_bytes(kind);
-    one->seconds_of_group = kCeilingSeconds / planned->second;
-    for (const ordered_json& before : recorded) {
-      if (before.at("device") != kind.name) continue;
-      for (std::size_t i = 0; i < before.at("limits").size(); ++i) {
-        one->samples.at(i) = before.at("limits").at(i).at("samples").get<std::vector<double>>();
-      }
+    if (before != recorded.end()) one->take_over(*before);
+    if (measures) {
+      one->cache_bytes = last_level_cache_bytes(kind);
+      one->seconds_of_group = kCeilingSeconds / planned->second;
     }
     devices_.push_back(std::move(one));
   }
@@ -158,6 +169,7 @@ void CeilingSampler::sample(OfDevice& one) const {
     one.client.reset();
     return;
   }
+  one.sampled = true;
   one.choice = reply.at("choice").get<std::string>();
   one.buffer_bytes = reply.at("buffer_bytes").get<std::size_t>();
   for (std::size_t i = 0; i < kLimits.size(); ++i) {
@@ -170,6 +182,7 @@ void CeilingSampler::before_group(const std::string& device) {
   OfDevice* const one = find(device);
   if (one == nullptr) return;
   one->rounds = 0;
+  one->next_round = 1;
   one->seconds = 0;
   sample(*one);
 }
@@ -177,9 +190,9 @@ void CeilingSampler::before_group(const std::string& device) {
 void CeilingSampler::between_rounds(const std::string& device) {
   OfDevice* const one = find(device);
   if (one == nullptr) return;
-  ++one->rounds;
-  const bool doubled = std::has_single_bit(static_cast<unsigned>(one->rounds));
-  if (doubled && one->seconds < one->seconds_of_group) sample(*one);
+  if (++one->rounds < one->next_round || !(one->seconds < one->seconds_of_group)) return;
+  one->next_round = 4 * one->rounds;
+  sample(*one);
 }
 
 void CeilingSampler::finish() {
@@ -211,7 +224,7 @@ std::vector<std::string> CeilingSampler::lines() const {
   std::vector<std::string> lines;
   for (const std::unique_ptr<OfDevice>& one : devices_) {
     if (!one->failure.empty()) lines.push_back(fmt::format("{}: no ceilings: {}", one->name, one->failure));
-    if (one->samples.front().empty()) continue;
+    if (!one->sampled) continue;
     std::string line = fmt::format("{}:", one->name);
     for (std::size_t i = 0; i < kLimits.size(); ++i) {
       line +=

@@ -46,15 +46,15 @@ class CeilingSampler {
 
   /// Before the first case of a group on that device: always a sample.
   void before_group(const std::string& device);
-  /// Between two rounds of the group's cases: a sample after the first round, the second, the fourth and so on, as long
-  /// as the group has not used up its share of the time.
+  /// Between two rounds of the group's cases: a sample after the first round, the fourth, the sixteenth and so on, as
+  /// long as the group has not used up its share of the time.
   void between_rounds(const std::string& device);
   /// After the last case of all: a sample of every device that has some. Ends their processes.
   void finish();
 
   /// `ceilings` of the record: one entry for each device that was sampled or failed.
   nlohmann::ordered_json json() const;
-  /// For people, a line for each device: "cpu: FMA peak 530 GFLOP/s, …".
+  /// For people, a line for each device that was sampled now: "cpu: FMA peak 530 GFLOP/s, …".
   std::vector<std::string> lines() const;
 
  private:

@@ -22,7 +22,7 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     folder = tmp_path_factory.mktemp("google")
     done = run("run", *TWO, "--output", folder, "--benchmark_format=json", f"--benchmark_out={folder}/google.json")
     assert done.returncode == 0
-    assert len(done.stderr.splitlines()) == len(IDS), "the lines of the cases go where they do not disturb"
+    assert len(done.stderr.splitlines()) == len(IDS) + 1, "the lines of the cases and the ceilings go where they do not disturb"
     return {"stdout": json.loads(done.stdout), "file": json.loads((folder / "google.json").read_text()),
             "record": record(folder)}
 

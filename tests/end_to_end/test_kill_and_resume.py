@@ -127,10 +127,13 @@ def interrupted(folder: Path, *arguments: object) -> dict[str, Any]:
 def test_resume_measures_what_is_missing_only(tmp_path: Path) -> None:
     before = interrupted(tmp_path)
     done = run("run", "--resume", tmp_path)
-    assert done.returncode == 0 and len(done.stdout.splitlines()) == 2  # one case and the path
+    assert done.returncode == 0 and len(done.stdout.splitlines()) == 3  # one case, the ceilings and the path
     after = record(tmp_path)
     assert_went_on(before, after)
     assert [one["session"] for one in after["cases"]] == [0, 0, 0, 1]
+    (then,), (now,) = before["ceilings"], after["ceilings"]
+    for old, new in zip(then["limits"], now["limits"]):
+        assert new["samples"][:len(old["samples"])] == old["samples"] and len(new["samples"]) > len(old["samples"])
     assert len(after["context"]["sessions"]) == 2
 
 

@@ -197,6 +197,8 @@ def test_the_default_folder_and_the_lines(tmp_path: Path) -> None:
     assert (done.returncode, done.stderr) == (0, "")
     *lines, path = done.stdout.splitlines()
     assert re.fullmatch(rf"results/{re.escape(socket.gethostname())}-\d{{8}}-\d{{6}}/run\.json", path)
+    assert re.fullmatch(r"cpu: FMA peak \S+ GFLOP/s, streaming store \S+ GB/s, copy \S+ GB/s \(measured, \d+ samples\)",
+                        lines.pop())
     assert len(lines) == 2 and all(line.startswith("ok ") and "GFLOP/s" in line for line in lines)
     assert record((tmp_path / path).parent)["complete"]
 
