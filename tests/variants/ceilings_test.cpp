@@ -56,11 +56,11 @@ TEST(Ceilings, OfAGpuAreCountedOnTheSimulatedDevice) {
     const auto ceilings = find_ceilings("cuda")(device, 0);
     device.take_counters();
 
-    EXPECT_EQ(ceilings->multiply_add(), 2.0 * 65536 * 256 * 16 * 128) << "of all blocks";
+    EXPECT_EQ(ceilings->multiply_add(), 2.0 * 32768 * 256 * 16 * 512) << "of all blocks";
     const auto multiply_adds = device.take_counters();
     const double fused = counted(multiply_adds, "smsp__sass_thread_inst_executed_op_ffma_pred_on.sum");
-    EXPECT_EQ(fused, 2.0 * 256 * 16 * 128);
-    EXPECT_LT(counted(multiply_adds, "smsp__thread_inst_executed_pred_on.sum"), 1.06 * fused);
+    EXPECT_EQ(fused, 2.0 * 256 * 16 * 512);
+    EXPECT_LT(counted(multiply_adds, "smsp__thread_inst_executed_pred_on.sum"), 1.03 * fused);
 
     EXPECT_EQ(ceilings->store(), 4.0 * static_cast<double>(ceilings->buffer_bytes())) << "in four launches";
     const auto stores = device.take_counters();

@@ -16,7 +16,7 @@ __global__ void __launch_bounds__(ceiling_threads)
   float sums[ceiling_sums];
 #pragma unroll
   for (int i = 0; i < ceiling_sums; ++i) sums[i] = 1.0F + static_cast<float>(threadIdx.x * ceiling_sums + i);
-#pragma unroll 8
+#pragma unroll 16
   for (int round = 0; round < rounds; ++round) {
 #pragma unroll
     for (int i = 0; i < ceiling_sums; ++i) sums[i] = sums[i] * factor + addend;
@@ -55,8 +55,8 @@ class CudaCeilings final : public CeilingKernels {
   }
 
   double multiply_add() override {
-    constexpr unsigned blocks = 65536;  // many times those that run at a time: the last ones do not matter
-    constexpr int rounds = 128;
+    constexpr unsigned blocks = 32768;  // many times those that run at a time: the last ones do not matter
+    constexpr int rounds = 512;
     device_.launch(make_launch(ceiling_multiply_add, {blocks, 1, 1}, {ceiling_threads, 1, 1}, 0, 0.75F, 0.25F, rounds,
                                to_.floats()));
     return 2.0 * ceiling_sums * rounds * ceiling_threads * blocks;
