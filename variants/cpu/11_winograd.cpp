@@ -19,10 +19,10 @@
 namespace convladder {
 namespace {
 
-/// Every second value of an input filter's results, as many as there are pairs of outputs and `most_shift` more.
+/// Every second value of an input filter's results: value t belongs to the inputs from 2 * t + parity on.
 struct HalfStream {
   InputFilter filter;
-  int parity;  ///< value t belongs to the inputs from 2 * t + parity on
+  int parity;
   bool operator==(const HalfStream&) const = default;
 };
 
@@ -30,71 +30,94 @@ struct HalfStream {
 struct Dimension {
   std::vector<WinogradTerm> terms;
   std::vector<HalfStream> streams;
-  int most_shift = 0;  ///< of a term's input against its pair of outputs, in pairs
 
   explicit Dimension(int taps) : terms(winograd_terms(taps)) {
     for (const WinogradTerm& term : terms) {
       const HalfStream stream{term.filter, term.offset % 2};
       if (std::ranges::find(streams, stream) == streams.end()) streams.push_back(stream);
-      most_shift = std::max(most_shift, term.offset / 2);
     }
   }
   int stream(const WinogradTerm& term) const {
     return static_cast<int>(std::ranges::find(streams, HalfStream{term.filter, term.offset % 2}) - streams.begin());
   }
   int count() const { return static_cast<int>(streams.size()); }
+  bool uses(OutputWay way) const { return std::ranges::find(terms, way, &WinogradTerm::way) != terms.end(); }
 };
 
-/// The filtered inputs of a strip: [row stream][column stream][row pair][column pair][channel][lane].
+/// Of a term's inputs against its pair of outputs, in pairs.
+int shift(const WinogradTerm& term) { return term.offset / 2; }
+
+/// What the terms of one way need of one half stream: its values from pair `first_shift` to `last_shift` pairs after
+/// the last pair of outputs.
+struct RowStream {
+  HalfStream stream;
+  int first_shift;
+  int last_shift;
+};
+
+std::vector<RowStream> row_streams(const Dimension& dimension, OutputWay way) {
+  std::vector<RowStream> result;
+  for (const WinogradTerm& term : dimension.terms) {
+    if (term.way != way) continue;
+    const HalfStream stream{term.filter, term.offset % 2};
+    const auto known = std::ranges::find(result, stream, &RowStream::stream);
+    if (known == result.end()) {
+      result.push_back({stream, shift(term), shift(term)});
+    } else {
+      known->first_shift = std::min(known->first_shift, shift(term));
+      known->last_shift = std::max(known->last_shift, shift(term));
+    }
+  }
+  return result;
+}
+
+/// The filtered inputs of a strip for one way of the rows: [row stream][column stream][row pair][column pair][channel]
+/// [lane].
 struct FilteredSizes {
-  int streams;  ///< of each dimension
+  int row_streams;  ///< the most of any way
+  int column_streams;
   int row_pairs;
   int column_pairs;
   int channel_pitch;  ///< vectors; odd, so that neighbouring positions fall into different sets of a cache
 
   std::int64_t offset(int row_stream, int column_stream, int row_pair, int column_pair) const {
-    return (((std::int64_t{row_stream} * streams + column_stream) * row_pairs + row_pair) * column_pairs +
+    return (((std::int64_t{row_stream} * column_streams + column_stream) * row_pairs + row_pair) * column_pairs +
             column_pair) *
            channel_pitch;
   }
-  std::int64_t vectors() const { return offset(streams, 0, 0, 0); }
+  std::int64_t vectors() const { return offset(row_streams, 0, 0, 0); }
 };
 
 /// What `prepare` made, the same for all threads.
 struct WinogradPlan {
-  static constexpr int kSumBytes = 256 * 1024;
-  static constexpr int kFilteredBytes = 4 * 1024 * 1024;
+  static constexpr int kFilteredBytes = 1024 * 1024;
 
   ConvShape shape;
   InstructionSet set;
   MapTiles map_tiles;
   Dimension dimension;  ///< rows and columns alike
+  std::vector<RowStream> streams_of_way[kOutputWays];
   LaneDivision division;
   Strips strips;
   FilteredSizes sizes;
-  int maps_at_once;
   std::vector<std::ptrdiff_t> offsets;  ///< of the inputs of all products of a position, in floats, way by way
   std::vector<int> first_product;       ///< of each way of both dimensions, and the end of the last
   AlignedFloats weights;                ///< tile of maps by tile, in each product by product those of the tile's maps
-  int pair_columns;                     ///< of the outputs
 
   WinogradPlan(const ConvShape& s, const float* oihw, int threads)
       : shape(s),
         set(chosen_instruction_set()),
         map_tiles(s.maps_per_group(), set.maps),
         dimension(s.kernel),
+        streams_of_way{row_streams(dimension, OutputWay::first), row_streams(dimension, OutputWay::both),
+                       row_streams(dimension, OutputWay::opposite), row_streams(dimension, OutputWay::second)},
         division(divide(threads)),
         strips(s, division.rows),
-        sizes(filtered_sizes(division.rows)),
-        maps_at_once(std::max(1, static_cast<int>(kSumBytes / bytes_of_sums(division.rows)))),
-        pair_columns((s.out_width() + 1) / 2) {
+        sizes(filtered_sizes(division.rows)) {
     for (int way = 0; way < kOutputWays * kOutputWays; ++way) {
       first_product.push_back(static_cast<int>(offsets.size()));
       for_each_product(way, [&](const WinogradTerm& row, const WinogradTerm& column, int channel) {
-        offsets.push_back(
-            (sizes.offset(dimension.stream(row), dimension.stream(column), row.offset / 2, column.offset / 2) +
-             channel) *
-            set.lanes);
+        offsets.push_back((input_of(row, column) + channel) * set.lanes);
       });
     }
     first_product.push_back(products());
@@ -102,37 +125,63 @@ struct WinogradPlan {
   }
 
   int products() const { return static_cast<int>(offsets.size()); }
-  int pairs(int rows) const { return (rows + 1) / 2 * pair_columns; }
-  /// What the filters of a strip's inputs read: whole pairs, and the last one's inputs behind it.
-  int input_rows(int row_pairs) const { return 2 * row_pairs + 2; }
+  int column_pairs() const { return (shape.out_width() + 1) / 2; }
+  int pairs(int rows) const { return (rows + 1) / 2 * column_pairs(); }
+  int most_part_maps() const {
+    return std::min(map_tiles.maps(), (map_tiles.count() + division.map_parts - 1) / division.map_parts * set.maps);
+  }
+  /// What whole pairs of output rows, or columns, read.
+  int inputs_of(int output_pairs) const { return 2 * output_pairs + shape.kernel - 1; }
   LaneTile input_tile() const {
-    return {shape, set.lanes, 1, input_rows(sizes.row_pairs),
-            std::max(shape.width + 2 * shape.padding, input_rows(sizes.column_pairs))};
+    return {shape, set.lanes, shape.channels_per_group(), inputs_of((division.rows + 1) / 2),
+            std::max(shape.width + 2 * shape.padding, 2 * sizes.column_pairs + 2)};
   }
 
  private:
   FilteredSizes filtered_sizes(int rows) const {
-    return {dimension.count(), (rows + 1) / 2 + dimension.most_shift,
-            (shape.out_width() + 1) / 2 + dimension.most_shift, shape.channels_per_group() | 1};
+    FilteredSizes result{0, dimension.count(), 0, 0, shape.channels_per_group() | 1};
+    for (const std::vector<RowStream>& streams : streams_of_way) {
+      result.row_streams = std::max(result.row_streams, static_cast<int>(streams.size()));
+      for (const RowStream& stream : streams) {
+        result.row_pairs = std::max(result.row_pairs, (rows + 1) / 2 + stream.last_shift - stream.first_shift);
+      }
+    }
+    for (const WinogradTerm& term : dimension.terms) {
+      result.column_pairs = std::max(result.column_pairs, column_pairs() + shift(term));
+    }
+    return result;
   }
 
-  /// Of one tile of maps, all ways.
-  std::int64_t bytes_of_sums(int rows) const {
-    return std::int64_t{kOutputWays * kOutputWays} * ((rows + 1) / 2) * ((shape.out_width() + 1) / 2) * set.maps *
-           set.lanes * 4;
+  /// Where a product's input of the first pair of rows and columns is.
+  std::int64_t input_of(const WinogradTerm& row, const WinogradTerm& column) const {
+    const std::vector<RowStream>& streams = streams_of_way[static_cast<int>(row.way)];
+    const auto stream = std::ranges::find(streams, HalfStream{row.filter, row.offset % 2}, &RowStream::stream);
+    return sizes.offset(static_cast<int>(stream - streams.begin()), dimension.stream(column),
+                        shift(row) - stream->first_shift, shift(column));
   }
 
-  /// In cycles: two multiply-adds a cycle, and what filtering, adding up and transposing takes.
+  /// In cycles: two multiply-adds a cycle, and what transposing, filtering and adding up takes.
   LaneDivision divide(int threads) const {
-    constexpr double kFiltering = 4;  // cycles for a vector of filtered inputs
-    constexpr double kAddingUp = 24;  // for the two by two outputs of a map
+    constexpr double kTransposing = 5;  // cycles for a vector, read, transposed and written
+    constexpr double kFiltering = 4;    // for a vector of filtered inputs
+    constexpr double kAddingUp = 60;    // for the two by two outputs of a map
     const auto terms = static_cast<double>(dimension.terms.size());
     return least_cost_division(shape, set, map_tiles, threads, 2, [&](int rows, int tiles) {
       const FilteredSizes filtered = filtered_sizes(rows);
-      const double filtered_vectors = static_cast<double>(filtered.vectors());
-      if (rows > 2 && filtered_vectors * set.lanes * 4 > kFilteredBytes) return std::numeric_limits<double>::infinity();
-      const double sums = static_cast<double>((rows + 1) / 2) * ((shape.out_width() + 1) / 2) * tiles * set.maps;
-      return sums * (terms * terms * shape.channels_per_group() / 2 + kAddingUp) + filtered_vectors * kFiltering;
+      if (rows > 2 && filtered.vectors() * set.lanes * 4 > kFilteredBytes) {
+        return std::numeric_limits<double>::infinity();
+      }
+      double filtered_planes = 0;
+      for (const std::vector<RowStream>& streams : streams_of_way) {
+        for (const RowStream& stream : streams) {
+          filtered_planes += ((rows + 1) / 2 + stream.last_shift - stream.first_shift) * filtered.column_streams;
+        }
+      }
+      const double channels = shape.channels_per_group();
+      const double sums = static_cast<double>(pairs(rows)) * tiles * set.maps;
+      return sums * (terms * terms * channels / 2 + kAddingUp) +
+             filtered_planes * filtered.column_pairs * channels * kFiltering +
+             channels * inputs_of((rows + 1) / 2) * shape.width * kTransposing;
     });
   }
 
@@ -180,40 +229,40 @@ struct WinogradPlan {
 
 /// What a thread works in.
 struct WinogradWorkspace {
-  LaneTile tile;           ///< of one channel
-  AlignedFloats columns;   ///< the channel after the column filters, [column stream][row][column pair][lane]
+  LaneTile tile;
   AlignedFloats filtered;  ///< as FilteredSizes says
-  AlignedFloats sums;      ///< [way][map][pair of rows and columns][lane]
+  AlignedFloats sums;      ///< [way][map of the part][pair of rows and columns][lane]
   AlignedFloats outputs;   ///< of one map, [row][column][lane]
 
   explicit WinogradWorkspace(const WinogradPlan& plan)
       : tile(plan.input_tile()),
-        columns(std::int64_t{plan.sizes.streams} * plan.input_rows(plan.sizes.row_pairs) * plan.sizes.column_pairs *
-                plan.set.lanes),
         filtered(plan.sizes.vectors() * plan.set.lanes),
-        sums(std::int64_t{kOutputWays * kOutputWays} * plan.maps_at_once * plan.set.maps *
-             plan.pairs(plan.division.rows) * plan.set.lanes),
+        sums(std::int64_t{kOutputWays * kOutputWays} * plan.most_part_maps() * plan.pairs(plan.division.rows) *
+             plan.set.lanes),
         outputs(std::int64_t{plan.division.rows} * plan.shape.out_width() * plan.set.lanes) {}
 };
 
-/// to[t] = the filter of the vectors from[2 * t], the one `step` on and the one two steps on.
-template <typename Set, int kFilter>
-[[gnu::always_inline]] inline void filter_vectors(const float* from, std::ptrdiff_t between, std::ptrdiff_t step,
-                                                  int count, float* to, std::ptrdiff_t to_pitch) {
+/// The filter's result of the vector at `from` and, if it takes them, those one or two steps on.
+template <typename Set, int kFilter, typename Load>
+[[gnu::always_inline]] inline void filtered(Vector<Set>& value, const Load& load) {
   constexpr auto filter = static_cast<InputFilter>(kFilter);
-  for (int t = 0; t < count; ++t, from += between, to += to_pitch) {
-    Vector<Set> value;
-    load_vector(value, from);
-    if constexpr (filter != InputFilter::single) {
-      Vector<Set> other;
-      load_vector(other, from + (filter == InputFilter::difference_over_two ? 2 : 1) * step);
-      value = filter == InputFilter::sum ? value + other : value - other;
-    }
-    store_vector(to, value);
-  }
+  load(value, 0);
+  if constexpr (filter == InputFilter::single) return;
+  Vector<Set> other;
+  load(other, filter == InputFilter::difference_over_two ? 2 : 1);
+  value = filter == InputFilter::sum ? value + other : value - other;
+}
+
+/// Calls body(std::integral_constant) with the filter's number.
+template <typename Body>
+[[gnu::always_inline]] inline void with_filter(InputFilter filter, const Body& body) {
+  with_constant<kInputFilters>(static_cast<int>(filter) + 1,
+                               [&](auto one_more) { body(std::integral_constant<int, one_more - 1>{}); });
 }
 
 struct WinogradTask {
+  static constexpr int kChannelsAtOnce = 32;  // whose inputs around an output stay in the first-level cache
+
   const WinogradPlan& plan;
   WinogradWorkspace& work;
   const LanePart& part;
@@ -222,76 +271,92 @@ struct WinogradTask {
 
   template <typename Set>
   static void run(const WinogradTask& task) {
-    const StripGroup<Set> strips(task.plan.strips, task.part.first_strip);
-    for (int c = 0; c < task.plan.shape.channels_per_group(); ++c) task.template filter_channel<Set>(strips, c);
-    for (int tile = task.part.first_map_tile; tile < task.part.end_map_tile;) {
-      const int end_tile = std::min(task.part.end_map_tile, tile + task.plan.maps_at_once);
-      task.template multiply_tiles<Set>(tile, end_tile, task.plan.pairs(strips.rows));
-      task.template store<Set>(strips, tile, end_tile);
-      tile = end_tile;
+    const WinogradPlan& plan = task.plan;
+    const StripGroup<Set> strips(plan.strips, task.part.first_strip);
+    const int row_pairs = (strips.rows + 1) / 2;
+    task.work.tile.template load<Set>(task.input, task.part.group * plan.shape.channels_per_group(), strips,
+                                      plan.inputs_of(row_pairs));
+    for (int row_way = 0; row_way < kOutputWays; ++row_way) {
+      task.template filter_inputs<Set>(row_way, row_pairs);
+      for (int way = row_way * kOutputWays; way < (row_way + 1) * kOutputWays; ++way) {
+        task.template multiply_way<Set>(way, plan.pairs(strips.rows));
+      }
     }
+    task.template store<Set>(strips);
   }
 
  private:
+  /// The filtered inputs that a way of the rows needs.
   template <typename Set>
-  void filter_channel(const StripGroup<Set>& strips, int channel) const {
-    const FilteredSizes& sizes = plan.sizes;
-    const int row_pairs = (strips.rows + 1) / 2 + plan.dimension.most_shift;
-    const int rows = plan.input_rows(row_pairs);
-    work.tile.load<Set>(input, part.group * plan.shape.channels_per_group() + channel, strips, rows);
-    const std::ptrdiff_t row_floats = std::ptrdiff_t{sizes.column_pairs} * Set::lanes;
-    for (int s = 0; s < sizes.streams; ++s) {
-      const HalfStream& stream = plan.dimension.streams[static_cast<std::size_t>(s)];
-      with_filter(stream.filter, [&](auto filter) {
-        for (int row = 0; row < rows; ++row) {
-          filter_vectors<Set, filter>(work.tile.vectors() + (row * work.tile.pitch() + stream.parity) * Set::lanes,
-                                      2 * Set::lanes, Set::lanes, sizes.column_pairs,
-                                      work.columns.data() + (s * rows + row) * row_floats, Set::lanes);
-        }
-      });
-    }
-    for (int r = 0; r < sizes.streams; ++r) {
-      const HalfStream& stream = plan.dimension.streams[static_cast<std::size_t>(r)];
-      with_filter(stream.filter, [&](auto filter) {
-        for (int s = 0; s < sizes.streams; ++s) {
-          for (int pair = 0; pair < row_pairs; ++pair) {
-            filter_vectors<Set, filter>(work.columns.data() + (s * rows + 2 * pair + stream.parity) * row_floats,
-                                        Set::lanes, row_floats, sizes.column_pairs,
-                                        work.filtered.data() + (sizes.offset(r, s, pair, 0) + channel) * Set::lanes,
-                                        std::ptrdiff_t{sizes.channel_pitch} * Set::lanes);
-          }
-        }
-      });
-    }
-  }
-
-  template <typename Body>
-  [[gnu::always_inline]] static void with_filter(InputFilter filter, const Body& body) {
-    with_constant<kInputFilters>(static_cast<int>(filter) + 1,
-                                 [&](auto one_more) { body(std::integral_constant<int, one_more - 1>{}); });
-  }
-
-  template <typename Set>
-  void multiply_tiles(int first_tile, int end_tile, int pairs) const {
-    for (int way = 0; way < kOutputWays * kOutputWays; ++way) {
-      for (int pair = 0; pair < pairs; pair += Set::vectors) {
-        for (int tile = first_tile; tile < end_tile; ++tile) {
-          with_tile_size<Set>(
-              plan.map_tiles.size(tile), std::min(Set::vectors, pairs - pair),
-              [&](auto maps, auto vectors) { multiply<Set, maps, vectors>(way, tile, first_tile, pair); });
+  void filter_inputs(int row_way, int row_pairs) const {
+    const std::vector<RowStream>& streams = plan.streams_of_way[row_way];
+    for (int r = 0; r < static_cast<int>(streams.size()); ++r) {
+      const RowStream& stream = streams[static_cast<std::size_t>(r)];
+      const int pairs = row_pairs + stream.last_shift - stream.first_shift;
+      for (int pair = 0; pair < pairs; ++pair) {
+        const int row = 2 * (pair + stream.first_shift) + stream.stream.parity;
+        for (int c = 0; c < plan.shape.channels_per_group(); c += kChannelsAtOnce) {
+          with_filter(stream.stream.filter, [&](auto row_filter) { filter_row<Set, row_filter>(r, pair, row, c); });
         }
       }
     }
   }
 
-  /// Where the sums of a way and map wait; `map` counts from the first that is worked at.
+  /// One row of pairs, all column streams, of some channels.
+  template <typename Set, int kRowFilter>
+  void filter_row(int row_stream, int pair, int row, int first_channel) const {
+    const int channels = std::min(kChannelsAtOnce, plan.shape.channels_per_group() - first_channel);
+    const float* const from =
+        work.tile.vectors() + (std::int64_t{first_channel} * work.tile.plane() + row * work.tile.pitch()) * Set::lanes;
+    for (int column = 0; column < plan.sizes.column_pairs; ++column) {
+      for (int s = 0; s < plan.sizes.column_streams; ++s) {
+        const HalfStream& stream = plan.dimension.streams[static_cast<std::size_t>(s)];
+        float* const to =
+            work.filtered.data() + (plan.sizes.offset(row_stream, s, pair, column) + first_channel) * Set::lanes;
+        with_filter(stream.filter, [&](auto column_filter) {
+          filter_position<Set, kRowFilter, column_filter>(from + (2 * column + stream.parity) * Set::lanes, channels,
+                                                          to);
+        });
+      }
+    }
+  }
+
+  template <typename Set, int kRowFilter, int kColumnFilter>
+  void filter_position(const float* from, int channels, float* to) const {
+    const std::ptrdiff_t row_pitch = std::ptrdiff_t{work.tile.pitch()} * Set::lanes;
+    const std::ptrdiff_t plane = std::ptrdiff_t{work.tile.plane()} * Set::lanes;
+    for (int c = 0; c < channels; ++c, from += plane, to += Set::lanes) {
+      Vector<Set> value;
+      filtered<Set, kRowFilter>(value, [&](Vector<Set>& of_row, int row) {
+        filtered<Set, kColumnFilter>(of_row, [&](Vector<Set>& pixel, int column) {
+          load_vector(pixel, from + row * row_pitch + column * Set::lanes);
+        });
+      });
+      store_vector(to, value);
+    }
+  }
+
+  template <typename Set>
+  void multiply_way(int way, int pairs) const {
+    if (plan.first_product[static_cast<std::size_t>(way)] == plan.first_product[static_cast<std::size_t>(way) + 1]) {
+      return;
+    }
+    for (int pair = 0; pair < pairs; pair += Set::vectors) {
+      for (int tile = part.first_map_tile; tile < part.end_map_tile; ++tile) {
+        with_tile_size<Set>(plan.map_tiles.size(tile), std::min(Set::vectors, pairs - pair),
+                            [&](auto maps, auto vectors) { multiply<Set, maps, vectors>(way, tile, pair); });
+      }
+    }
+  }
+
+  /// Where the sums of a way and map wait; `map` counts from the part's first.
   float* sums(int way, int map, int pair) const {
-    const std::int64_t maps = std::int64_t{way} * plan.maps_at_once * plan.set.maps + map;
+    const std::int64_t maps = std::int64_t{way} * plan.most_part_maps() + map;
     return work.sums.data() + (maps * plan.pairs(plan.division.rows) + pair) * plan.set.lanes;
   }
 
   template <typename Set, int kMaps, int kVectors>
-  void multiply(int way, int map_tile, int first_tile, int pair) const {
+  void multiply(int way, int map_tile, int pair) const {
     const int map = plan.map_tiles.first(map_tile);
     const int first = plan.first_product[static_cast<std::size_t>(way)];
     const int count = plan.first_product[static_cast<std::size_t>(way) + 1] - first;
@@ -301,52 +366,75 @@ struct WinogradTask {
     const float* inputs[kVectors];
 #pragma GCC unroll 4
     for (int v = 0; v < kVectors; ++v) {
-      inputs[v] = work.filtered.data() +
-                  plan.sizes.offset(0, 0, (pair + v) / plan.pair_columns, (pair + v) % plan.pair_columns) * Set::lanes;
+      const int row_pair = (pair + v) / plan.column_pairs();
+      const int column_pair = (pair + v) % plan.column_pairs();
+      inputs[v] = work.filtered.data() + plan.sizes.offset(0, 0, row_pair, column_pair) * Set::lanes;
     }
     const std::ptrdiff_t* const offsets = plan.offsets.data() + first;
     RegisterTile<Set, kMaps, kVectors> tile;
     tile.clear();
     tile.add_each(count, weights, [&](int product, int v) { return inputs[v] + offsets[product]; });
-    tile.store(sums(way, map - plan.map_tiles.first(first_tile), pair),
+    tile.store(sums(way, map - plan.map_tiles.first(part.first_map_tile), pair),
                std::ptrdiff_t{plan.pairs(plan.division.rows)} * Set::lanes);
   }
 
   template <typename Set>
-  void store(const StripGroup<Set>& strips, int first_tile, int end_tile) const {
-    const int first_map = plan.map_tiles.first(first_tile);
-    for (int map = first_map; map < plan.map_tiles.first(end_tile); ++map) {
+  void store(const StripGroup<Set>& strips) const {
+    const int first_map = plan.map_tiles.first(part.first_map_tile);
+    const bool opposite = plan.dimension.uses(OutputWay::opposite);
+    for (int map = first_map; map < plan.map_tiles.first(part.end_map_tile); ++map) {
       for (int pair = 0; pair < plan.pairs(strips.rows); ++pair) {
-        add_up<Set>(map - first_map, pair, strips.rows);
+        if (opposite) {
+          add_up<Set, true>(map - first_map, pair, strips.rows);
+        } else {
+          add_up<Set, false>(map - first_map, pair, strips.rows);
+        }
       }
       store_strips<Set>(plan.shape, strips, part.group * plan.shape.maps_per_group() + map, work.outputs.data(),
                         output);
     }
   }
 
+  /// What the sums of the four ways make of two outputs.
+  template <typename Set, bool kOpposite, typename Load>
+  [[gnu::always_inline]] static void two_outputs(Vector<Set>& first, Vector<Set>& second, const Load& load) {
+    Vector<Set> both;
+    load(first, static_cast<int>(OutputWay::first));
+    load(second, static_cast<int>(OutputWay::second));
+    load(both, static_cast<int>(OutputWay::both));
+    first += both;
+    second += both;
+    if constexpr (kOpposite) {
+      Vector<Set> opposite;
+      load(opposite, static_cast<int>(OutputWay::opposite));
+      first += opposite;
+      second -= opposite;
+    }
+  }
+
   /// The two by two outputs of a map from the sums of all ways; those beyond the last row and column are left out.
-  template <typename Set>
+  template <typename Set, bool kOpposite>
   void add_up(int map, int pair, int rows) const {
     Vector<Set> columns[kOutputWays][2];
 #pragma GCC unroll 4
     for (int way = 0; way < kOutputWays; ++way) {
-      Vector<Set> of_way[kOutputWays];
-#pragma GCC unroll 4
-      for (int i = 0; i < kOutputWays; ++i) load_vector(of_way[i], sums(way * kOutputWays + i, map, pair));
-      columns[way][0] = of_way[0] + of_way[1] + of_way[2];
-      columns[way][1] = of_way[1] - of_way[2] + of_way[3];
+      if (!kOpposite && way == static_cast<int>(OutputWay::opposite)) continue;
+      two_outputs<Set, kOpposite>(columns[way][0], columns[way][1], [&](Vector<Set>& to, int column_way) {
+        load_vector(to, sums(way * kOutputWays + column_way, map, pair));
+      });
     }
-    const int row = pair / plan.pair_columns * 2;
-    const int column = pair % plan.pair_columns * 2;
+    const int row = pair / plan.column_pairs() * 2;
+    const int column = pair % plan.column_pairs() * 2;
     const int width = plan.shape.out_width();
     float* const to = work.outputs.data() + (row * width + column) * Set::lanes;
 #pragma GCC unroll 2
     for (int j = 0; j < 2; ++j) {
       if (column + j >= width) break;
-      store_vector(to + j * Set::lanes, columns[0][j] + columns[1][j] + columns[2][j]);
-      if (row + 1 < rows) {
-        store_vector(to + (width + j) * Set::lanes, columns[1][j] - columns[2][j] + columns[3][j]);
-      }
+      Vector<Set> upper;
+      Vector<Set> lower;
+      two_outputs<Set, kOpposite>(upper, lower, [&](Vector<Set>& value, int way) { value = columns[way][j]; });
+      store_vector(to + j * Set::lanes, upper);
+      if (row + 1 < rows) store_vector(to + (width + j) * Set::lanes, lower);
     }
   }
 };
