@@ -162,6 +162,15 @@ TEST(CpuVariants, TakeChannelsThatNeedSeveralPanels) {
   check_all_variants({{1, 2, 20, 19, 9, 12, 1, 11}, {2, 5, 40, 21, 17, 11, 4, 2}, {1, 3, 30, 30, 2, 17, 3, 16}});
 }
 
+// Eight channels are the fewest that the Winograd stage takes.
+TEST(CpuVariants, TakeEveryKernelOfManyChannels) {
+  for (const int kernel : {1, 2, 3, 4, 5, 6, 7, 8, 9, 11}) {
+    for (const int padding : {0, kernel / 2, kernel - 1}) {
+      check_all_variants({{2, 8, 11, 12, 5, kernel, 1, padding}, {1, 17, kernel, 13, 9, kernel, 1, padding}});
+    }
+  }
+}
+
 TEST(CpuVariants, TakeKernelsLargerThanTheImage) {
   check_all_variants(
       {{2, 2, 1, 1, 9, 5, 1, 4}, {1, 3, 2, 3, 5, 7, 2, 6}, {1, 1, 3, 1, 2, 11, 4, 5}, {2, 2, 4, 2, 10, 5, 3, 3}});

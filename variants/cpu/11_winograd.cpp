@@ -5,9 +5,11 @@
 // of a 5x5 kernel 49 instead of 100, of a 7x7 kernel 100 instead of 196. With images in lanes every addition is one of
 // whole vectors, whatever the position. Products that go into the outputs in the same way are added up over all taps
 // and channels in the register tile of stage 7; there are 16 ways, and they come together when they are stored. It
-// relieves the multipliers, which are what limits wide layers, and costs memory: the filtered inputs take up to nine
-// times the place of the inputs. It loses where few maps use them or few channels are added up, and has no use for
-// kernels of size 1. Rounding errors are a few times those of the direct sum, well inside of the same tolerance.
+// relieves the multipliers, which are what limits wide layers, and costs memory: the filtered inputs are made for one
+// way of the rows at a time, so that they stay near. It loses where few maps use them, and has no use for kernels of
+// size 1. Small integers stay exact, and with many channels rounding errors are of the size of a direct sum's. But they
+// go with the largest products around an output, and not with its own: where an output has few inputs that are not
+// zero, and small weights there, the error is large beside them. So shapes with few channels are refused.
 
 #include <fmt/format.h>
 #include <omp.h>
@@ -218,6 +220,7 @@ struct WinogradPlan {
   float weight(const WinogradTerm& row, const WinogradTerm& column, const float* taps) const {
     double sum = 0;
     for (int p = 0; p < shape.kernel; ++p) {
+      if (row.weights[static_cast<std::size_t>(p)] == 0) continue;
       for (int q = 0; q < shape.kernel; ++q) {
         sum += row.weights[static_cast<std::size_t>(p)] * column.weights[static_cast<std::size_t>(q)] *
                taps[p * shape.kernel + q];
@@ -441,6 +444,8 @@ struct WinogradTask {
 
 class Winograd {
  public:
+  static constexpr int kFewestChannels = 8;
+
   Winograd(const ConvShape& shape, const float* weights) : plan_(shape, weights, omp_get_max_threads()) {
     for (int thread = 0; thread < omp_get_max_threads(); ++thread) workspaces_.emplace_back(plan_);
   }
@@ -461,9 +466,14 @@ class Winograd {
   }
 
   static std::string unsupported(const ConvShape& s) {
-    if (s.stride == 1) return "";
-    return fmt::format("kernel {} with stride {}: neighbouring outputs share products with stride 1 only", s.kernel,
-                       s.stride);
+    const std::string sizes = fmt::format("kernel {} with stride {} and {} input channels for each map", s.kernel,
+                                          s.stride, s.channels_per_group());
+    if (s.stride != 1) return sizes + ": neighbouring outputs share products with stride 1 only";
+    if (s.channels_per_group() < kFewestChannels) {
+      return fmt::format("{}: with fewer than {}, the rounding errors of products that cancel show beside small sums",
+                         sizes, kFewestChannels);
+    }
+    return "";
   }
 
  private:
