@@ -1,4 +1,4 @@
-// Stage 10: a vector holds the same pixel of many images.
+// Stage 11: a vector holds the same pixel of many images.
 //
 // Against stage 8 a lane is no pixel but an image, or a strip of rows of one: inputs are transposed into
 // [channel][row][column][image], sums back. Then a vector is one output pixel, whatever the width of the image, the
@@ -180,7 +180,7 @@ class ImageLanes {
 
 const VariantRegistration registration{
     {.family = "cpu",
-     .rung = 10,
+     .rung = 11,
      .name = "image-lanes",
      .title = "Images in lanes",
      .builds_on = "implicit-gemm",

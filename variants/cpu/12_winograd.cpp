@@ -1,8 +1,8 @@
-// Stage 11: Winograd's minimal filtering, two by two outputs at a time.
+// Stage 12: Winograd's minimal filtering, two by two outputs at a time.
 //
-// Against stage 10 the inputs are added to and subtracted from their neighbours before they are multiplied, and so are
+// Against stage 11 the inputs are added to and subtracted from their neighbours before they are multiplied, and so are
 // the weights in `prepare`; then two by two outputs of a 3x3 kernel take 16 products for each channel instead of 36,
-// of a 5x5 kernel 49 instead of 100, of a 7x7 kernel 100 instead of 196. With images in lanes every addition is one of
+// of a 5x5 kernel 49 instead of 100, of a 7x7 kernel 121 instead of 196. With images in lanes every addition is one of
 // whole vectors, whatever the position. Products that go into the outputs in the same way are added up over all taps
 // and channels in the register tile of stage 7; there are 16 ways, and they come together when they are stored. It
 // relieves the multipliers, which are what limits wide layers, and costs memory: the filtered inputs are made for one
@@ -483,11 +483,11 @@ class Winograd {
 
 const VariantRegistration registration{
     {.family = "cpu",
-     .rung = 11,
+     .rung = 12,
      .name = "winograd",
      .title = "Winograd 2x2",
      .builds_on = "image-lanes",
-     .hypothesis = "Less than half of the multiplications for a 3x3 kernel, about half for 5x5 and 7x7."},
+     .hypothesis = "Less than half of the multiplications for kernels of 3x3 and 5x5, less than two thirds for 7x7."},
     std::make_unique<PreparingCpuVariant<Winograd>>(Winograd::unsupported)};
 
 }  // namespace
