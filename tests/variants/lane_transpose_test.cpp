@@ -64,6 +64,16 @@ struct DeinterleaveRuns {
   }
 };
 
+struct StreamRuns {
+  template <typename Set>
+  static void run(const float* const& from, const int& count, float* const& to, const int& pitch) {
+    float* runs[Set::lanes];
+    for (int lane = 0; lane < Set::lanes; ++lane) runs[lane] = to + lane * pitch;
+    deinterleave_streaming<Set>(from, count, runs);
+    finish_streams();
+  }
+};
+
 TEST(LaneTranspose, ExchangesRowsAndColumns) {
   for_each_set_of_this_processor([](const InstructionSet& set) {
     std::vector<float> square;
@@ -117,6 +127,27 @@ TEST(LaneTranspose, WritesBackAsMuchAsEachRunTakes) {
       }
     }
   });
+}
+
+// From any place in a line on, ends in lines that others write as well.
+TEST(LaneTranspose, WritesBackPastTheCaches) {
+  const InstructionSet set = chosen_instruction_set();
+  if (set.lanes != OutputStream::kLineFloats) GTEST_SKIP() << "a vector is no line of a cache";
+  constexpr int kPitch = 8 * OutputStream::kLineFloats;
+  for (int place = 0; place < OutputStream::kLineFloats; ++place) {
+    for (const int count : {1, 7, 15, 16, 17, 31, 32, 33, 50, 96}) {
+      std::vector<float> vectors;
+      for (int i = 0; i < count * set.lanes; ++i) vectors.push_back(lane_value(i % set.lanes, i / set.lanes));
+      AlignedFloats runs(std::int64_t{set.lanes} * kPitch);
+      std::fill_n(runs.data(), set.lanes * kPitch, kNotWritten);
+      run_with<StreamRuns>(set.kind, static_cast<const float*>(vectors.data()), count, runs.data() + place, kPitch);
+      for (int i = 0; i < set.lanes * kPitch; ++i) {
+        const int of_run = i % kPitch - place;
+        const float expected = of_run >= 0 && of_run < count ? lane_value(i / kPitch, of_run) : kNotWritten;
+        ASSERT_EQ(runs.data()[i], expected) << i << ": " << count << " floats from place " << place << " on";
+      }
+    }
+  }
 }
 
 }  // namespace

@@ -28,6 +28,7 @@ struct ImageLanesPlan {
   AlignedFloats weights;
   LaneDivision division;
   Strips strips;
+  bool past_caches;                           ///< the way of the outputs
   int tiles_at_once;                          ///< of maps, that pass by the same pixels
   std::vector<std::ptrdiff_t> tap_offsets;    ///< in a tile, in floats
   std::vector<std::ptrdiff_t> pixel_offsets;  ///< of a strip's outputs' first taps
@@ -39,7 +40,8 @@ struct ImageLanesPlan {
         map_tiles(s.maps_per_group(), set.maps),
         weights(pack_weights(s, map_tiles, oihw)),
         division(divide(threads)),
-        strips(s, division.rows) {
+        strips(s, division.rows),
+        past_caches(outgrows_caches(s.output_elements())) {
     const LaneTile tile = input_tile();
     for (int c = 0; c < s.channels_per_group(); ++c) {
       for (int p = 0; p < s.kernel; ++p) {
@@ -115,7 +117,8 @@ struct ImageLanesTask {
       for (int map = map_tiles.first(tile); map < map_tiles.first(end_tile); ++map) {
         const float* const sums =
             task.work.sums.data() + (map - map_tiles.first(tile)) * task.plan.pixel_pitch * Set::lanes;
-        store_strips<Set>(s, strips, task.part.group * s.maps_per_group() + map, sums, task.output);
+        store_strips<Set>(s, strips, task.part.group * s.maps_per_group() + map, sums, task.plan.past_caches,
+                          task.output);
       }
       tile = end_tile;
     }

@@ -101,6 +101,7 @@ struct WinogradPlan {
   std::vector<RowStream> streams_of_way[kOutputWays];
   LaneDivision division;
   Strips strips;
+  bool past_caches;  ///< the way of the outputs
   FilteredSizes sizes;
   std::vector<std::ptrdiff_t> offsets;  ///< of the inputs of all products of a position, in floats, way by way
   std::vector<int> first_product;       ///< of each way of both dimensions, and the end of the last
@@ -115,6 +116,7 @@ struct WinogradPlan {
                        row_streams(dimension, OutputWay::opposite), row_streams(dimension, OutputWay::second)},
         division(divide(threads)),
         strips(s, division.rows),
+        past_caches(outgrows_caches(s.output_elements())),
         sizes(filtered_sizes(division.rows)) {
     for (int way = 0; way < kOutputWays * kOutputWays; ++way) {
       first_product.push_back(static_cast<int>(offsets.size()));
@@ -394,7 +396,7 @@ struct WinogradTask {
         }
       }
       store_strips<Set>(plan.shape, strips, part.group * plan.shape.maps_per_group() + map, work.outputs.data(),
-                        output);
+                        plan.past_caches, output);
     }
   }
 

@@ -147,18 +147,27 @@ class LaneTile {
 };
 
 /// Transposes one map's outputs, [row of the strips][column][lane], into the NCHW output; `map` counts in all groups.
+/// `past_caches`: with streaming stores where the strips begin at the same place in a line.
 template <typename Set>
 [[gnu::always_inline]] inline void store_strips(const ConvShape& s, const StripGroup<Set>& group, int map,
-                                                const float* vectors, float* output) {
+                                                const float* vectors, bool past_caches, float* output) {
+  const int count = group.rows * s.out_width();
   float* runs[Set::lanes];
   int lengths[Set::lanes];
+  bool alike = Set::lanes == OutputStream::kLineFloats;
   for (int lane = 0; lane < Set::lanes; ++lane) {
     const Strip& strip = group.strips[lane];
     runs[lane] = output + ((std::int64_t{strip.image} * s.out_channels + map) * s.out_height() + strip.first_row) *
                               s.out_width();
     lengths[lane] = strip.rows * s.out_width();
+    alike = alike && lengths[lane] == count &&
+            OutputStream::floats_to_line(runs[lane]) == OutputStream::floats_to_line(runs[0]);
   }
-  deinterleave<Set>(vectors, group.rows * s.out_width(), runs, lengths);
+  if (past_caches && alike) {
+    deinterleave_streaming<Set>(vectors, count, runs);
+  } else {
+    deinterleave<Set>(vectors, count, runs, lengths);
+  }
 }
 
 }  // namespace convladder

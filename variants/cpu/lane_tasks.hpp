@@ -71,15 +71,19 @@ void for_each_lane_part(const ConvShape& s, const InstructionSet& set, const Map
                         const LaneDivision& division, const Strips& strips, int threads, const Body& body) {
   const std::int64_t parts_of_strips = std::int64_t{s.groups} * division.map_parts;
   const std::int64_t count = strip_groups(strips, set) * parts_of_strips;
-#pragma omp parallel for schedule(dynamic) num_threads(threads)
-  for (std::int64_t i = 0; i < count; ++i) {
-    const int part = static_cast<int>(i % parts_of_strips);
-    const int map_part = part % division.map_parts;
-    body(LanePart{.first_strip = i / parts_of_strips * set.lanes,
-                  .group = part / division.map_parts,
-                  .first_map_tile = map_tiles.count() * map_part / division.map_parts,
-                  .end_map_tile = map_tiles.count() * (map_part + 1) / division.map_parts},
-         omp_get_thread_num());
+#pragma omp parallel num_threads(threads)
+  {
+#pragma omp for schedule(dynamic) nowait
+    for (std::int64_t i = 0; i < count; ++i) {
+      const int part = static_cast<int>(i % parts_of_strips);
+      const int map_part = part % division.map_parts;
+      body(LanePart{.first_strip = i / parts_of_strips * set.lanes,
+                    .group = part / division.map_parts,
+                    .first_map_tile = map_tiles.count() * map_part / division.map_parts,
+                    .end_map_tile = map_tiles.count() * (map_part + 1) / division.map_parts},
+           omp_get_thread_num());
+    }
+    finish_streams();
   }
 }
 

@@ -1,9 +1,10 @@
 // The transposition of a square of floats in registers: what turns images one after another into images side by side.
 #pragma once
 
+#include <algorithm>
 #include <utility>
 
-#include "variants/cpu/vector_lanes.hpp"
+#include "variants/cpu/output_stream.hpp"
 
 namespace convladder {
 namespace detail {
@@ -58,6 +59,22 @@ template <typename Set, typename Place>
   }
 }
 
+namespace detail {
+
+/// The vectors from `first` on, as many as lanes, transposed; from `count` on there are none.
+template <typename Set>
+[[gnu::always_inline]] inline void load_transposed(Vector<Set> (&rows)[Set::lanes], const float* vectors, int count,
+                                                   int first) {
+#pragma GCC unroll 16
+  for (int i = 0; i < Set::lanes; ++i) {
+    const int vector = first + i < count ? first + i : first;
+    load_vector(rows[i], vectors + std::ptrdiff_t{vector} * Set::lanes);
+  }
+  transpose<Set>(rows);
+}
+
+}  // namespace detail
+
 /// The way back: float i of run `lane` comes from lane `lane` of the i-th of `count` vectors. Run `lane` gets
 /// lengths[lane] floats, `count` at most; its pointer may be null if that is none.
 template <typename Set>
@@ -66,13 +83,7 @@ template <typename Set>
   for (int next = 0; next < count; next += Set::lanes) {
     const int first = next < count - Set::lanes || count < Set::lanes ? next : count - Set::lanes;
     Vector<Set> rows[Set::lanes];
-#pragma GCC unroll 16
-    for (int i = 0; i < Set::lanes; ++i) {
-      const int vector = first + i < count ? first + i : first;
-      load_vector(rows[i], vectors + std::ptrdiff_t{vector} * Set::lanes);
-    }
-    transpose<Set>(rows);
-    alignas(64) float values[Set::lanes][Set::lanes];
+    detail::load_transposed<Set>(rows, vectors, count, first);
     bool whole = true;
     for (int lane = 0; lane < Set::lanes; ++lane) whole = whole && lengths[lane] >= first + Set::lanes;
     if (whole) {
@@ -80,11 +91,36 @@ template <typename Set>
       for (int lane = 0; lane < Set::lanes; ++lane) store_vector(runs[lane] + first, rows[lane]);
       continue;
     }
+    alignas(64) float values[Set::lanes][Set::lanes];
 #pragma GCC unroll 16
     for (int lane = 0; lane < Set::lanes; ++lane) store_vector(values[lane], rows[lane]);
     for (int lane = 0; lane < Set::lanes; ++lane) {
-      for (int i = first; i < first + Set::lanes && i < lengths[lane]; ++i) runs[lane][i] = values[lane][i - first];
+      if (lengths[lane] > first) {
+        std::copy_n(values[lane], std::min(Set::lanes, lengths[lane] - first), runs[lane] + first);
+      }
     }
+  }
+}
+
+/// The same past the caches. All runs have `count` floats and begin at the same place in a line, of which a vector
+/// fills one; the lines at both ends, which do not belong to the run alone, go through the caches.
+template <typename Set>
+[[gnu::always_inline]] inline void deinterleave_streaming(const float* vectors, int count,
+                                                          float* const (&runs)[Set::lanes]) {
+  const int head = std::min(count, static_cast<int>(OutputStream::floats_to_line(runs[0])));
+  const int end = head + (count - head) / Set::lanes * Set::lanes;
+  float* parts[Set::lanes];
+  int lengths[Set::lanes];
+  for (const auto& [first, last] : {std::pair{0, head}, std::pair{end, count}}) {
+    std::fill(lengths, lengths + Set::lanes, last - first);
+    for (int lane = 0; lane < Set::lanes; ++lane) parts[lane] = runs[lane] + first;
+    deinterleave<Set>(vectors + std::ptrdiff_t{first} * Set::lanes, last - first, parts, lengths);
+  }
+  for (int first = head; first < end; first += Set::lanes) {
+    Vector<Set> rows[Set::lanes];
+    detail::load_transposed<Set>(rows, vectors, count, first);
+#pragma GCC unroll 16
+    for (int lane = 0; lane < Set::lanes; ++lane) stream_vector(runs[lane] + first, rows[lane]);
   }
 }
 
