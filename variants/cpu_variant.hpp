@@ -16,13 +16,18 @@ using UnsupportedReason = std::string (*)(const ConvShape& shape);
 /// Wraps a function into a variant that keeps its own copy of the weights.
 std::unique_ptr<ConvVariant> cpu_variant(CpuConvolution convolution, UnsupportedReason unsupported = nullptr);
 
-/// A variant that takes any shape and makes something ready in `prepare`: packed weights, workspaces. `Ready` has
+/// A variant that makes something ready in `prepare`: packed weights, workspaces. `Ready` has
 ///   Ready(const ConvShape& shape, const float* weights)     what `prepare` does; weights OIHW
 ///   void convolve(const float* input, float* output)        as CpuConvolution
 ///   std::string choice() const                              as PreparedConv::choice
 template <typename Ready>
 class PreparingCpuVariant final : public ConvVariant {
  public:
+  explicit PreparingCpuVariant(UnsupportedReason unsupported = nullptr) : unsupported_(unsupported) {}
+
+  std::string unsupported_reason(const ConvShape& shape) const override {
+    return unsupported_ == nullptr ? std::string() : unsupported_(shape);
+  }
   std::unique_ptr<PreparedConv> prepare(Device& /*device*/, const ConvShape& shape, const float* weights,
                                         ConvTensors tensors) const override {
     return std::make_unique<Prepared>(shape, weights, tensors);
@@ -40,6 +45,8 @@ class PreparingCpuVariant final : public ConvVariant {
     Ready ready_;
     ConvTensors tensors_;
   };
+
+  UnsupportedReason unsupported_;
 };
 
 }  // namespace convladder

@@ -35,7 +35,6 @@ bool processor_has_it() {
 
 void expect_exact(const ConvShape& shape, const std::string& name) {
   const ConvTestData data = integer_data(shape, 5);
-  const ReferenceOutput expected = reference_convolution(shape, data.input.data(), data.weights.data());
   CpuDevice device;
   const DeviceBuffer input = device.allocate(data.input.size() * sizeof(float), "input");
   device.copy_to_device(input.address(), data.input.data(), input.bytes());
@@ -44,18 +43,26 @@ void expect_exact(const ConvShape& shape, const std::string& name) {
   device.copy_to_device(output.address(), result.data(), output.bytes());
   const RegisteredVariant* const registered = find_variant("cpu", name);
   ASSERT_NE(registered, nullptr) << name;
+  if (!registered->variant->unsupported_reason(shape).empty()) return;
   const auto prepared =
       registered->variant->prepare(device, shape, data.weights.data(), {input.floats(), output.floats()});
   EXPECT_EQ(prepared->choice().find(getenv(kVariable)), 0U) << prepared->choice();
   prepared->convolve();
   device.copy_to_host(result.data(), output.address(), output.bytes());
-  for (std::size_t i = 0; i < result.size(); ++i) ASSERT_EQ(result[i], expected.value[i]) << "element " << i;
+  for (int image = 0; image < shape.batch; ++image) {
+    const ReferenceOutput expected =
+        reference_convolution(shape, data.input.data() + image * shape.input_elements_per_image(), data.weights.data());
+    const float* const values = result.data() + image * shape.output_elements_per_image();
+    for (std::size_t i = 0; i < expected.value.size(); ++i) {
+      ASSERT_EQ(values[i], expected.value[i]) << "image " << image << " element " << i;
+    }
+  }
   EXPECT_EQ(device.memory_violation(), "");
 }
 
 TEST_P(InstructionSetTest, IsUsedAndExactOnIntegers) {
   if (!processor_has_it()) GTEST_SKIP() << "this processor has no " << GetParam();
-  for (const char* name : {"register-tile", "implicit-gemm", "shifted-rows"}) {
+  for (const char* name : {"register-tile", "implicit-gemm", "shifted-rows", "image-lanes", "winograd"}) {
     for (const ConvShape& shape : {ConvShape{1, 3, 29, 27, 17, 11, 4, 2},
                                    {1, 30, 13, 13, 26, 3, 1, 1},
                                    {1, 4, 9, 5, 6, 3, 2, 1, 2},
@@ -91,6 +98,24 @@ TEST_P(InstructionSetTest, StreamsEveryLane) {
   run_with<StreamedSums>(chosen_instruction_set().kind, static_cast<const float*>(from.data()), to.data(), kCount);
   for (int i = 0; i < kCount; ++i) EXPECT_EQ(to.data()[i], static_cast<float>(i + 1));
   for (int i = kCount; i < kCount + 16; ++i) EXPECT_EQ(to.data()[i], 0.F) << "beyond the last vector";
+}
+
+// Fewer images than lanes, as many, and one more; strips of images that begin at different rows.
+TEST_P(InstructionSetTest, TakesEveryRestOfTheLanes) {
+  if (!processor_has_it()) GTEST_SKIP() << "this processor has no " << GetParam();
+  for (const char* name : {"image-lanes", "winograd"}) {
+    for (const int batch : {1, 3, 8, 16, 17}) {
+      for (ConvShape shape : {ConvShape{1, 8, 7, 9, 5, 3, 1, 1},
+                              {1, 9, 6, 5, 3, 5, 1, 2},
+                              {1, 8, 9, 12, 9, 7},
+                              {1, 16, 5, 7, 6, 2, 1, 1, 2},
+                              {1, 2, 11, 8, 3, 3, 2, 1}}) {
+        shape.batch = batch;
+        SCOPED_TRACE(std::string(name) + " " + shape_name(shape) + " batch " + std::to_string(batch));
+        expect_exact(shape, name);
+      }
+    }
+  }
 }
 
 TEST_P(InstructionSetTest, HasRegistersForItsTileAndTheOperands) {

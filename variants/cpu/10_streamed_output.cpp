@@ -14,20 +14,11 @@
 #include <algorithm>
 #include <vector>
 
-#include "devices/cpu/cpu_facts.hpp"
 #include "variants/cpu/shifted_rows.hpp"
 #include "variants/cpu_variant.hpp"
 
 namespace convladder {
 namespace {
-
-/// Of the last-level cache; a usual size where the system does not say.
-std::int64_t last_level_bytes() {
-  std::int64_t most = 0;
-  for (const CpuCache& cache : cpu_caches()) most = std::max(most, static_cast<std::int64_t>(cache.bytes));
-  constexpr std::int64_t kUsual = std::int64_t{32} * 1024 * 1024;
-  return most > 0 ? most : kUsual;
-}
 
 class StreamedOutput {
  public:
@@ -78,7 +69,7 @@ class StreamedOutput {
   static Way way_of(const ConvShape& s, const ShiftedRows& rows) {
     constexpr std::int64_t kBufferBytes = 256 * 1024;  // twice that, beside the copies, in a cache of 1 MiB
     constexpr std::int64_t kFloatBytes = sizeof(float);
-    if (s.output_elements() * kFloatBytes < last_level_bytes() || rows.bands() > 1) return Way::through_caches;
+    if (!outgrows_caches(s.output_elements()) || rows.bands() > 1) return Way::through_caches;
     if (rows.whole_lines()) return Way::from_registers;
     return s.output_elements_per_image() * kFloatBytes <= kBufferBytes ? Way::from_buffer : Way::through_caches;
   }

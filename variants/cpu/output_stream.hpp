@@ -4,9 +4,19 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "devices/cpu/cpu_facts.hpp"
 #include "variants/cpu/vector_lanes.hpp"
 
 namespace convladder {
+
+/// Whether outputs of so many floats are better streamed: the last-level cache does not hold them. One of a usual size
+/// is taken where the system does not say.
+inline bool outgrows_caches(std::int64_t floats) {
+  std::int64_t most = 0;
+  for (const CpuCache& cache : cpu_caches()) most = std::max(most, static_cast<std::int64_t>(cache.bytes));
+  constexpr std::int64_t kUsual = std::int64_t{32} * 1024 * 1024;
+  return floats * static_cast<std::int64_t>(sizeof(float)) >= (most > 0 ? most : kUsual);
+}
 
 /// Copies floats with streaming stores while other work goes on: `advance` between two pieces of it. The pieces' stores
 /// wait in the processor's write-combining buffers and leave for memory while it computes the next one.

@@ -74,11 +74,16 @@ struct RegisterTile {
   /// Adds `taps` taps. pixels(t) points at the inputs of tap t; its weights are weights[t * kMaps ...].
   template <typename Pixels>
   [[gnu::always_inline]] void add(int taps, const float* weights, const Pixels& pixels) {
+    add_each(taps, weights, [&](int tap, int v) { return pixels(tap) + v * Set::lanes; });
+  }
+
+  /// The same with a pointer pixels(t, v) for each vector.
+  template <typename Pixels>
+  [[gnu::always_inline]] void add_each(int taps, const float* weights, const Pixels& pixels) {
     for (int tap = 0; tap < taps; ++tap) {
-      const float* const from = pixels(tap);
       Vector<Set> x[kVectors];
 #pragma GCC unroll 8
-      for (int v = 0; v < kVectors; ++v) load_vector(x[v], from + v * Set::lanes);
+      for (int v = 0; v < kVectors; ++v) load_vector(x[v], pixels(tap, v));
 #pragma GCC unroll 8
       for (int m = 0; m < kMaps; ++m) {
         const float weight = weights[m];

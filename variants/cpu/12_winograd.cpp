@@ -1,0 +1,496 @@
+// Stage 12: Winograd's minimal filtering, two by two outputs at a time.
+//
+// Against stage 11 the inputs are added to and subtracted from their neighbours before they are multiplied, and so are
+// the weights in `prepare`; then two by two outputs of a 3x3 kernel take 16 products for each channel instead of 36,
+// of a 5x5 kernel 49 instead of 100, of a 7x7 kernel 121 instead of 196. With images in lanes every addition is one of
+// whole vectors, whatever the position. Products that go into the outputs in the same way are added up over all taps
+// and channels in the register tile of stage 7; there are 16 ways, and they come together when they are stored. It
+// relieves the multipliers, which are what limits wide layers, and costs memory: the filtered inputs are made for one
+// way of the rows at a time, so that they stay near. It loses where few maps use them, and has no use for kernels of
+// size 1. Small integers stay exact, and with many channels rounding errors are of the size of a direct sum's. But they
+// go with the largest products around an output, and not with its own: where an output has few inputs that are not
+// zero, and small weights there, the error is large beside them. So shapes with few channels are refused.
+
+#include <fmt/format.h>
+#include <omp.h>
+
+#include "variants/cpu/lane_tasks.hpp"
+#include "variants/cpu/winograd_terms.hpp"
+#include "variants/cpu_variant.hpp"
+
+namespace convladder {
+namespace {
+
+/// Every second value of an input filter's results: value t belongs to the inputs from 2 * t + parity on.
+struct HalfStream {
+  InputFilter filter;
+  int parity;
+  bool operator==(const HalfStream&) const = default;
+};
+
+/// The terms of one dimension, and the half streams that they take their inputs from.
+struct Dimension {
+  std::vector<WinogradTerm> terms;
+  std::vector<HalfStream> streams;
+
+  explicit Dimension(int taps) : terms(winograd_terms(taps)) {
+    for (const WinogradTerm& term : terms) {
+      const HalfStream stream{term.filter, term.offset % 2};
+      if (std::ranges::find(streams, stream) == streams.end()) streams.push_back(stream);
+    }
+  }
+  int stream(const WinogradTerm& term) const {
+    return static_cast<int>(std::ranges::find(streams, HalfStream{term.filter, term.offset % 2}) - streams.begin());
+  }
+  int count() const { return static_cast<int>(streams.size()); }
+  bool uses(OutputWay way) const { return std::ranges::find(terms, way, &WinogradTerm::way) != terms.end(); }
+};
+
+/// Of a term's inputs against its pair of outputs, in pairs.
+int shift(const WinogradTerm& term) { return term.offset / 2; }
+
+/// What the terms of one way need of one half stream: its values from pair `first_shift` to `last_shift` pairs after
+/// the last pair of outputs.
+struct RowStream {
+  HalfStream stream;
+  int first_shift;
+  int last_shift;
+};
+
+std::vector<RowStream> row_streams(const Dimension& dimension, OutputWay way) {
+  std::vector<RowStream> result;
+  for (const WinogradTerm& term : dimension.terms) {
+    if (term.way != way) continue;
+    const HalfStream stream{term.filter, term.offset % 2};
+    const auto known = std::ranges::find(result, stream, &RowStream::stream);
+    if (known == result.end()) {
+      result.push_back({stream, shift(term), shift(term)});
+    } else {
+      known->first_shift = std::min(known->first_shift, shift(term));
+      known->last_shift = std::max(known->last_shift, shift(term));
+    }
+  }
+  return result;
+}
+
+/// The filtered inputs of a strip for one way of the rows: [row stream][column stream][row pair][column pair][channel]
+/// [lane].
+struct FilteredSizes {
+  int row_streams;  ///< the most of any way
+  int column_streams;
+  int row_pairs;
+  int column_pairs;
+  int channel_pitch;  ///< vectors; odd, so that neighbouring positions fall into different sets of a cache
+
+  std::int64_t offset(int row_stream, int column_stream, int row_pair, int column_pair) const {
+    return (((std::int64_t{row_stream} * column_streams + column_stream) * row_pairs + row_pair) * column_pairs +
+            column_pair) *
+           channel_pitch;
+  }
+  std::int64_t vectors() const { return offset(row_streams, 0, 0, 0); }
+};
+
+/// What `prepare` made, the same for all threads.
+struct WinogradPlan {
+  static constexpr int kFilteredBytes = 1024 * 1024;
+
+  ConvShape shape;
+  InstructionSet set;
+  MapTiles map_tiles;
+  Dimension dimension;  ///< rows and columns alike
+  std::vector<RowStream> streams_of_way[kOutputWays];
+  LaneDivision division;
+  Strips strips;
+  bool past_caches;  ///< the way of the outputs
+  FilteredSizes sizes;
+  std::vector<std::ptrdiff_t> offsets;  ///< of the inputs of all products of a position, in floats, way by way
+  std::vector<int> first_product;       ///< of each way of both dimensions, and the end of the last
+  AlignedFloats weights;                ///< tile of maps by tile, in each product by product those of the tile's maps
+
+  WinogradPlan(const ConvShape& s, const float* oihw, int threads)
+      : shape(s),
+        set(chosen_instruction_set()),
+        map_tiles(s.maps_per_group(), set.maps),
+        dimension(s.kernel),
+        streams_of_way{row_streams(dimension, OutputWay::first), row_streams(dimension, OutputWay::both),
+                       row_streams(dimension, OutputWay::opposite), row_streams(dimension, OutputWay::second)},
+        division(divide(threads)),
+        strips(s, division.rows),
+        past_caches(outgrows_caches(s.output_elements())),
+        sizes(filtered_sizes(division.rows)) {
+    for (int way = 0; way < kOutputWays * kOutputWays; ++way) {
+      first_product.push_back(static_cast<int>(offsets.size()));
+      for_each_product(way, [&](const WinogradTerm& row, const WinogradTerm& column, int channel) {
+        offsets.push_back((input_of(row, column) + channel) * set.lanes);
+      });
+    }
+    first_product.push_back(products());
+    pack(oihw);
+  }
+
+  int products() const { return static_cast<int>(offsets.size()); }
+  int column_pairs() const { return (shape.out_width() + 1) / 2; }
+  int pairs(int rows) const { return (rows + 1) / 2 * column_pairs(); }
+  int most_part_maps() const {
+    return std::min(map_tiles.maps(), (map_tiles.count() + division.map_parts - 1) / division.map_parts * set.maps);
+  }
+  /// What whole pairs of output rows, or columns, read.
+  int inputs_of(int output_pairs) const { return 2 * output_pairs + shape.kernel - 1; }
+  LaneTile input_tile() const {
+    return {shape, set.lanes, shape.channels_per_group(), inputs_of((division.rows + 1) / 2),
+            std::max(shape.width + 2 * shape.padding, 2 * sizes.column_pairs + 2)};
+  }
+
+ private:
+  FilteredSizes filtered_sizes(int rows) const {
+    FilteredSizes result{0, dimension.count(), 0, 0, shape.channels_per_group() | 1};
+    for (const std::vector<RowStream>& streams : streams_of_way) {
+      result.row_streams = std::max(result.row_streams, static_cast<int>(streams.size()));
+      for (const RowStream& stream : streams) {
+        result.row_pairs = std::max(result.row_pairs, (rows + 1) / 2 + stream.last_shift - stream.first_shift);
+      }
+    }
+    for (const WinogradTerm& term : dimension.terms) {
+      result.column_pairs = std::max(result.column_pairs, column_pairs() + shift(term));
+    }
+    return result;
+  }
+
+  /// Where a product's input of the first pair of rows and columns is.
+  std::int64_t input_of(const WinogradTerm& row, const WinogradTerm& column) const {
+    const std::vector<RowStream>& streams = streams_of_way[static_cast<int>(row.way)];
+    const auto stream = std::ranges::find(streams, HalfStream{row.filter, row.offset % 2}, &RowStream::stream);
+    return sizes.offset(static_cast<int>(stream - streams.begin()), dimension.stream(column),
+                        shift(row) - stream->first_shift, shift(column));
+  }
+
+  /// In cycles: two multiply-adds a cycle, and what transposing, filtering and adding up takes.
+  LaneDivision divide(int threads) const {
+    constexpr double kTransposing = 5;  // cycles for a vector, read, transposed and written
+    constexpr double kFiltering = 4;    // for a vector of filtered inputs
+    constexpr double kAddingUp = 60;    // for the two by two outputs of a map
+    const auto terms = static_cast<double>(dimension.terms.size());
+    return least_cost_division(shape, set, map_tiles, threads, 2, [&](int rows, int tiles) {
+      const FilteredSizes filtered = filtered_sizes(rows);
+      if (rows > 2 && filtered.vectors() * set.lanes * 4 > kFilteredBytes) {
+        return std::numeric_limits<double>::infinity();
+      }
+      double filtered_planes = 0;
+      for (const std::vector<RowStream>& streams : streams_of_way) {
+        for (const RowStream& stream : streams) {
+          filtered_planes += ((rows + 1) / 2 + stream.last_shift - stream.first_shift) * filtered.column_streams;
+        }
+      }
+      const double channels = shape.channels_per_group();
+      const double sums = static_cast<double>(pairs(rows)) * tiles * set.maps;
+      return sums * (terms * terms * channels / 2 + kAddingUp) +
+             filtered_planes * filtered.column_pairs * channels * kFiltering +
+             channels * inputs_of((rows + 1) / 2) * shape.width * kTransposing;
+    });
+  }
+
+  /// Calls body(row term, column term, channel) for the products of a way.
+  template <typename Body>
+  void for_each_product(int way, const Body& body) const {
+    for (const WinogradTerm& row : dimension.terms) {
+      for (const WinogradTerm& column : dimension.terms) {
+        if (static_cast<int>(row.way) * kOutputWays + static_cast<int>(column.way) != way) continue;
+        for (int c = 0; c < shape.channels_per_group(); ++c) body(row, column, c);
+      }
+    }
+  }
+
+  void pack(const float* oihw) {
+    const int taps = shape.kernel * shape.kernel;
+    weights = AlignedFloats(std::int64_t{shape.out_channels} * products());
+    float* to = weights.data();
+    for (int group = 0; group < shape.groups; ++group) {
+      for (int tile = 0; tile < map_tiles.count(); ++tile) {
+        const int first_map = group * map_tiles.maps() + map_tiles.first(tile);
+        for (int way = 0; way < kOutputWays * kOutputWays; ++way) {
+          for_each_product(way, [&](const WinogradTerm& row, const WinogradTerm& column, int channel) {
+            for (int m = 0; m < map_tiles.size(tile); ++m) {
+              *to++ = weight(row, column,
+                             oihw + (std::int64_t{first_map + m} * shape.channels_per_group() + channel) * taps);
+            }
+          });
+        }
+      }
+    }
+  }
+
+  float weight(const WinogradTerm& row, const WinogradTerm& column, const float* taps) const {
+    double sum = 0;
+    for (int p = 0; p < shape.kernel; ++p) {
+      if (row.weights[static_cast<std::size_t>(p)] == 0) continue;
+      for (int q = 0; q < shape.kernel; ++q) {
+        sum += row.weights[static_cast<std::size_t>(p)] * column.weights[static_cast<std::size_t>(q)] *
+               taps[p * shape.kernel + q];
+      }
+    }
+    return static_cast<float>(sum);
+  }
+};
+
+/// What a thread works in.
+struct WinogradWorkspace {
+  LaneTile tile;
+  AlignedFloats filtered;  ///< as FilteredSizes says
+  AlignedFloats sums;      ///< [way][map of the part][pair of rows and columns][lane]
+  AlignedFloats outputs;   ///< of one map, [row][column][lane]
+
+  explicit WinogradWorkspace(const WinogradPlan& plan)
+      : tile(plan.input_tile()),
+        filtered(plan.sizes.vectors() * plan.set.lanes),
+        sums(std::int64_t{kOutputWays * kOutputWays} * plan.most_part_maps() * plan.pairs(plan.division.rows) *
+             plan.set.lanes),
+        outputs(std::int64_t{plan.division.rows} * plan.shape.out_width() * plan.set.lanes) {}
+};
+
+/// The filter's result of the vector at `from` and, if it takes them, those one or two steps on.
+template <typename Set, int kFilter, typename Load>
+[[gnu::always_inline]] inline void filtered(Vector<Set>& value, const Load& load) {
+  constexpr auto filter = static_cast<InputFilter>(kFilter);
+  load(value, 0);
+  if constexpr (filter == InputFilter::single) return;
+  Vector<Set> other;
+  load(other, filter == InputFilter::difference_over_two ? 2 : 1);
+  value = filter == InputFilter::sum ? value + other : value - other;
+}
+
+/// Calls body(std::integral_constant) with the filter's number.
+template <typename Body>
+[[gnu::always_inline]] inline void with_filter(InputFilter filter, const Body& body) {
+  with_constant<kInputFilters>(static_cast<int>(filter) + 1,
+                               [&](auto one_more) { body(std::integral_constant<int, one_more - 1>{}); });
+}
+
+struct WinogradTask {
+  static constexpr int kChannelsAtOnce = 32;  // whose inputs around an output stay in the first-level cache
+
+  const WinogradPlan& plan;
+  WinogradWorkspace& work;
+  const LanePart& part;
+  const float* input;
+  float* output;
+
+  template <typename Set>
+  static void run(const WinogradTask& task) {
+    const WinogradPlan& plan = task.plan;
+    const StripGroup<Set> strips(plan.strips, task.part.first_strip);
+    const int row_pairs = (strips.rows + 1) / 2;
+    task.work.tile.template load<Set>(task.input, task.part.group * plan.shape.channels_per_group(), strips,
+                                      plan.inputs_of(row_pairs));
+    for (int row_way = 0; row_way < kOutputWays; ++row_way) {
+      task.template filter_inputs<Set>(row_way, row_pairs);
+      for (int way = row_way * kOutputWays; way < (row_way + 1) * kOutputWays; ++way) {
+        task.template multiply_way<Set>(way, plan.pairs(strips.rows));
+      }
+    }
+    task.template store<Set>(strips);
+  }
+
+ private:
+  /// The filtered inputs that a way of the rows needs.
+  template <typename Set>
+  void filter_inputs(int row_way, int row_pairs) const {
+    const std::vector<RowStream>& streams = plan.streams_of_way[row_way];
+    for (int r = 0; r < static_cast<int>(streams.size()); ++r) {
+      const RowStream& stream = streams[static_cast<std::size_t>(r)];
+      const int pairs = row_pairs + stream.last_shift - stream.first_shift;
+      for (int pair = 0; pair < pairs; ++pair) {
+        const int row = 2 * (pair + stream.first_shift) + stream.stream.parity;
+        for (int c = 0; c < plan.shape.channels_per_group(); c += kChannelsAtOnce) {
+          with_filter(stream.stream.filter, [&](auto row_filter) { filter_row<Set, row_filter>(r, pair, row, c); });
+        }
+      }
+    }
+  }
+
+  /// One row of pairs, all column streams, of some channels.
+  template <typename Set, int kRowFilter>
+  void filter_row(int row_stream, int pair, int row, int first_channel) const {
+    const int channels = std::min(kChannelsAtOnce, plan.shape.channels_per_group() - first_channel);
+    const float* const from =
+        work.tile.vectors() + (std::int64_t{first_channel} * work.tile.plane() + row * work.tile.pitch()) * Set::lanes;
+    for (int column = 0; column < plan.sizes.column_pairs; ++column) {
+      for (int s = 0; s < plan.sizes.column_streams; ++s) {
+        const HalfStream& stream = plan.dimension.streams[static_cast<std::size_t>(s)];
+        float* const to =
+            work.filtered.data() + (plan.sizes.offset(row_stream, s, pair, column) + first_channel) * Set::lanes;
+        with_filter(stream.filter, [&](auto column_filter) {
+          filter_position<Set, kRowFilter, column_filter>(from + (2 * column + stream.parity) * Set::lanes, channels,
+                                                          to);
+        });
+      }
+    }
+  }
+
+  template <typename Set, int kRowFilter, int kColumnFilter>
+  void filter_position(const float* from, int channels, float* to) const {
+    const std::ptrdiff_t row_pitch = std::ptrdiff_t{work.tile.pitch()} * Set::lanes;
+    const std::ptrdiff_t plane = std::ptrdiff_t{work.tile.plane()} * Set::lanes;
+    for (int c = 0; c < channels; ++c, from += plane, to += Set::lanes) {
+      Vector<Set> value;
+      filtered<Set, kRowFilter>(value, [&](Vector<Set>& of_row, int row) {
+        filtered<Set, kColumnFilter>(of_row, [&](Vector<Set>& pixel, int column) {
+          load_vector(pixel, from + row * row_pitch + column * Set::lanes);
+        });
+      });
+      store_vector(to, value);
+    }
+  }
+
+  template <typename Set>
+  void multiply_way(int way, int pairs) const {
+    if (plan.first_product[static_cast<std::size_t>(way)] == plan.first_product[static_cast<std::size_t>(way) + 1]) {
+      return;
+    }
+    for (int pair = 0; pair < pairs; pair += Set::vectors) {
+      for (int tile = part.first_map_tile; tile < part.end_map_tile; ++tile) {
+        with_tile_size<Set>(plan.map_tiles.size(tile), std::min(Set::vectors, pairs - pair),
+                            [&](auto maps, auto vectors) { multiply<Set, maps, vectors>(way, tile, pair); });
+      }
+    }
+  }
+
+  /// Where the sums of a way and map wait; `map` counts from the part's first.
+  float* sums(int way, int map, int pair) const {
+    const std::int64_t maps = std::int64_t{way} * plan.most_part_maps() + map;
+    return work.sums.data() + (maps * plan.pairs(plan.division.rows) + pair) * plan.set.lanes;
+  }
+
+  template <typename Set, int kMaps, int kVectors>
+  void multiply(int way, int map_tile, int pair) const {
+    const int map = plan.map_tiles.first(map_tile);
+    const int first = plan.first_product[static_cast<std::size_t>(way)];
+    const int count = plan.first_product[static_cast<std::size_t>(way) + 1] - first;
+    const float* const weights = plan.weights.data() +
+                                 (std::int64_t{part.group} * plan.map_tiles.maps() + map) * plan.products() +
+                                 std::int64_t{first} * kMaps;
+    const float* inputs[kVectors];
+#pragma GCC unroll 4
+    for (int v = 0; v < kVectors; ++v) {
+      const int row_pair = (pair + v) / plan.column_pairs();
+      const int column_pair = (pair + v) % plan.column_pairs();
+      inputs[v] = work.filtered.data() + plan.sizes.offset(0, 0, row_pair, column_pair) * Set::lanes;
+    }
+    const std::ptrdiff_t* const offsets = plan.offsets.data() + first;
+    RegisterTile<Set, kMaps, kVectors> tile;
+    tile.clear();
+    tile.add_each(count, weights, [&](int product, int v) { return inputs[v] + offsets[product]; });
+    tile.store(sums(way, map - plan.map_tiles.first(part.first_map_tile), pair),
+               std::ptrdiff_t{plan.pairs(plan.division.rows)} * Set::lanes);
+  }
+
+  template <typename Set>
+  void store(const StripGroup<Set>& strips) const {
+    const int first_map = plan.map_tiles.first(part.first_map_tile);
+    const bool opposite = plan.dimension.uses(OutputWay::opposite);
+    for (int map = first_map; map < plan.map_tiles.first(part.end_map_tile); ++map) {
+      for (int pair = 0; pair < plan.pairs(strips.rows); ++pair) {
+        if (opposite) {
+          add_up<Set, true>(map - first_map, pair, strips.rows);
+        } else {
+          add_up<Set, false>(map - first_map, pair, strips.rows);
+        }
+      }
+      store_strips<Set>(plan.shape, strips, part.group * plan.shape.maps_per_group() + map, work.outputs.data(),
+                        plan.past_caches, output);
+    }
+  }
+
+  /// What the sums of the four ways make of two outputs.
+  template <typename Set, bool kOpposite, typename Load>
+  [[gnu::always_inline]] static void two_outputs(Vector<Set>& first, Vector<Set>& second, const Load& load) {
+    Vector<Set> both;
+    load(first, static_cast<int>(OutputWay::first));
+    load(second, static_cast<int>(OutputWay::second));
+    load(both, static_cast<int>(OutputWay::both));
+    first += both;
+    second += both;
+    if constexpr (kOpposite) {
+      Vector<Set> opposite;
+      load(opposite, static_cast<int>(OutputWay::opposite));
+      first += opposite;
+      second -= opposite;
+    }
+  }
+
+  /// The two by two outputs of a map from the sums of all ways; those beyond the last row and column are left out.
+  template <typename Set, bool kOpposite>
+  void add_up(int map, int pair, int rows) const {
+    Vector<Set> columns[kOutputWays][2];
+#pragma GCC unroll 4
+    for (int way = 0; way < kOutputWays; ++way) {
+      if (!kOpposite && way == static_cast<int>(OutputWay::opposite)) continue;
+      two_outputs<Set, kOpposite>(columns[way][0], columns[way][1], [&](Vector<Set>& to, int column_way) {
+        load_vector(to, sums(way * kOutputWays + column_way, map, pair));
+      });
+    }
+    const int row = pair / plan.column_pairs() * 2;
+    const int column = pair % plan.column_pairs() * 2;
+    const int width = plan.shape.out_width();
+    float* const to = work.outputs.data() + (row * width + column) * Set::lanes;
+#pragma GCC unroll 2
+    for (int j = 0; j < 2; ++j) {
+      if (column + j >= width) break;
+      Vector<Set> upper;
+      Vector<Set> lower;
+      two_outputs<Set, kOpposite>(upper, lower, [&](Vector<Set>& value, int way) { value = columns[way][j]; });
+      store_vector(to + j * Set::lanes, upper);
+      if (row + 1 < rows) store_vector(to + (width + j) * Set::lanes, lower);
+    }
+  }
+};
+
+class Winograd {
+ public:
+  static constexpr int kFewestChannels = 8;
+
+  Winograd(const ConvShape& shape, const float* weights) : plan_(shape, weights, omp_get_max_threads()) {
+    for (int thread = 0; thread < omp_get_max_threads(); ++thread) workspaces_.emplace_back(plan_);
+  }
+
+  void convolve(const float* input, float* output) {
+    for_each_lane_part(plan_.shape, plan_.set, plan_.map_tiles, plan_.division, plan_.strips,
+                       static_cast<int>(workspaces_.size()), [&](const LanePart& part, int thread) {
+                         WinogradWorkspace& work = workspaces_[static_cast<std::size_t>(thread)];
+                         run_with<WinogradTask>(plan_.set.kind, WinogradTask{plan_, work, part, input, output});
+                       });
+  }
+
+  std::string choice() const {
+    const auto terms = plan_.dimension.terms.size();
+    return fmt::format("{}, {} products for 2x2 outputs, {} maps x {} pairs x {} strips of {} rows, maps in {} parts",
+                       plan_.set.name, terms * terms, plan_.set.maps, plan_.set.vectors, plan_.set.lanes,
+                       plan_.division.rows, plan_.division.map_parts);
+  }
+
+  static std::string unsupported(const ConvShape& s) {
+    const std::string sizes = fmt::format("kernel {} with stride {} and {} input channels for each map", s.kernel,
+                                          s.stride, s.channels_per_group());
+    if (s.stride != 1) return sizes + ": neighbouring outputs share products with stride 1 only";
+    if (s.channels_per_group() < kFewestChannels) {
+      return fmt::format("{}: with fewer than {}, the rounding errors of products that cancel show beside small sums",
+                         sizes, kFewestChannels);
+    }
+    return "";
+  }
+
+ private:
+  WinogradPlan plan_;
+  std::vector<WinogradWorkspace> workspaces_;
+};
+
+const VariantRegistration registration{
+    {.family = "cpu",
+     .rung = 12,
+     .name = "winograd",
+     .title = "Winograd 2x2",
+     .builds_on = "image-lanes",
+     .hypothesis = "Less than half of the multiplications for kernels of 3x3 and 5x5, less than two thirds for 7x7."},
+    std::make_unique<PreparingCpuVariant<Winograd>>(Winograd::unsupported)};
+
+}  // namespace
+}  // namespace convladder

@@ -1,0 +1,67 @@
+// Winograd's minimal filtering in one dimension: two neighbouring outputs of a filter of any length, with stride 1.
+//
+// The filter is cut into pieces of three taps, two taps and one tap. F(2,3) computes two outputs of three taps with
+// four products instead of six, F(2,2) of two taps with three instead of four (S. Winograd, Arithmetic Complexity of
+// Computations, 1980; A. Lavin and S. Gray, Fast Algorithms for Convolutional Neural Networks, 2016). Each product is a
+// weighted sum of the filter's taps times the difference, the sum or a single one of the inputs, and goes into both
+// outputs, or into one of them. The products that go the same way are added up before: there are four ways at most,
+// however long the filter is. Applied to rows and columns, a term of the rows and a term of the columns make one of
+// both.
+//
+// A piece of three saves most, but it takes its inputs from more streams of filtered inputs (four with it, six with it
+// and a piece of two, four with pieces of two and one), all of which have to be made and kept. From seven taps on that
+// costs more than it saves.
+//
+// All factors are 1, -1 or 1/2: small integers stay exact, and rounding errors grow little.
+#pragma once
+
+#include <algorithm>
+#include <vector>
+
+namespace convladder {
+
+/// What is taken from the inputs d[i], d[i + 1], d[i + 2].
+enum class InputFilter { single, difference, difference_over_two, sum };  // d0, d0 - d1, d0 - d2, d0 + d1
+constexpr int kInputFilters = 4;
+
+/// Which outputs a product goes into, and its signs there.
+enum class OutputWay { first, both, opposite, second };  // (1, 0), (1, 1), (1, -1), (0, 1)
+constexpr int kOutputWays = 4;
+
+/// One product: `filter` of the inputs from `offset` on, times the sum of weights[i] * tap i.
+struct WinogradTerm {
+  InputFilter filter;
+  int offset;
+  OutputWay way;
+  std::vector<double> weights;
+};
+
+/// The terms of two neighbouring outputs of a filter with `taps` taps: y[j] = sum of d[j + i] * w[i].
+inline std::vector<WinogradTerm> winograd_terms(int taps) {
+  std::vector<WinogradTerm> terms;
+  const auto add = [&](InputFilter filter, int offset, OutputWay way, int first_tap, std::vector<double> weights) {
+    WinogradTerm term{filter, offset, way, std::vector<double>(static_cast<std::size_t>(taps))};
+    std::ranges::copy(weights, term.weights.begin() + first_tap);
+    terms.push_back(std::move(term));
+  };
+  int i = 0;
+  if (taps == 3 || taps == 5) {
+    add(InputFilter::difference_over_two, i, OutputWay::first, i, {1, 0, 0});
+    add(InputFilter::sum, i + 1, OutputWay::both, i, {0.5, 0.5, 0.5});
+    add(InputFilter::difference, i + 1, OutputWay::opposite, i, {-0.5, 0.5, -0.5});
+    add(InputFilter::difference_over_two, i + 1, OutputWay::second, i, {0, 0, -1});
+    i += 3;
+  }
+  for (; i + 1 < taps; i += 2) {
+    add(InputFilter::difference, i, OutputWay::first, i, {1, 0});
+    add(InputFilter::single, i + 1, OutputWay::both, i, {1, 1});
+    add(InputFilter::difference, i + 1, OutputWay::second, i, {0, -1});
+  }
+  if (i < taps) {
+    add(InputFilter::single, i, OutputWay::first, i, {1});
+    add(InputFilter::single, i + 1, OutputWay::second, i, {1});
+  }
+  return terms;
+}
+
+}  // namespace convladder
