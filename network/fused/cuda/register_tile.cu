@@ -91,17 +91,30 @@ struct WindowTile {
   /// windows from `map_count` and `window_count` on do not exist. `bias` is that of the first map, or null.
   __device__ __forceinline__ void store(float* to, int plane, const float* bias, bool is_tanh, int map_count,
                                         int window_count) const {
+    float pooled[maps][windows];
 #pragma unroll
     for (int m = 0; m < maps; ++m) {
-      if (m < map_count) {
-        const float added = bias == nullptr ? 0.0F : bias[m];
+      const float added = bias != nullptr && m < map_count ? bias[m] : 0.0F;
 #pragma unroll
-        for (int i = 0; i < windows; ++i) {
-          if (i < window_count) {
-            const float value = largest(m, i) + added;
-            to[i] = is_tanh ? hyperbolic_tangent(value) : (value < 0.0F ? 0.0F : value);
-          }
-        }
+      for (int i = 0; i < windows; ++i) pooled[m][i] = largest(m, i) + added;
+    }
+    if (is_tanh) {  // one branch for all
+#pragma unroll
+      for (int i = 0; i < maps * windows; ++i) {
+        pooled[i / windows][i % windows] = hyperbolic_tangent(pooled[i / windows][i % windows]);
+      }
+    } else {
+#pragma unroll
+      for (int i = 0; i < maps * windows; ++i) {
+        const float value = pooled[i / windows][i % windows];
+        pooled[i / windows][i % windows] = value < 0.0F ? 0.0F : value;  // a NaN stays
+      }
+    }
+#pragma unroll
+    for (int m = 0; m < maps; ++m) {
+#pragma unroll
+      for (int i = 0; i < windows; ++i) {
+        if (m < map_count && i < window_count) to[i] = pooled[m][i];
       }
       to += plane;
     }
@@ -176,9 +189,8 @@ template <int kernel, int pool, int maps, int windows>
 constexpr Compiled compiled = {{kernel, 1, maps, windows* pool, windows* pool, pool},
                                fused_register_tile<kernel, pool, maps, windows>};
 
-constexpr Compiled all_compiled[] = {compiled<3, 2, 8, 2>, compiled<5, 2, 10, 2>, compiled<5, 2, 6, 3>,
-                                     compiled<5, 2, 4, 4>, compiled<7, 2, 6, 3>,  compiled<7, 2, 8, 2>,
-                                     compiled<7, 2, 4, 4>, compiled<5, 4, 4, 1>,  compiled<7, 4, 4, 1>};
+constexpr Compiled all_compiled[] = {compiled<3, 2, 8, 2>, compiled<5, 2, 6, 3>, compiled<5, 2, 4, 4>,
+                                     compiled<7, 2, 6, 3>, compiled<7, 2, 4, 4>, compiled<7, 4, 4, 1>};
 
 /// Those whose rows are the pooling's, in their order.
 std::vector<Compiled> with_pool(int pool) {
