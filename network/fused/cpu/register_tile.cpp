@@ -10,7 +10,7 @@
 #include <fmt/format.h>
 
 #include "network/fused/cpu_fused.hpp"
-#include "network/operators/cpu/pool_rows.hpp"
+#include "network/operators/cpu/row_pooling.hpp"
 #include "network/operators/elementary_functions.hpp"
 #include "variants/cpu/input_tile.hpp"
 #include "variants/cpu/register_tile.hpp"
@@ -50,6 +50,7 @@ class PooledRows {
 struct Band {
   const FusedShape& shape;
   const PooledRows& rows;
+  const RowPooling& pooling;
   const InputTile& tile;
   const MapTiles& map_tiles;
   const float* weights;                 ///< packed
@@ -57,7 +58,7 @@ struct Band {
   const std::vector<int>& tap_offsets;  ///< of the first channel's first tap: zero
   int pooled_rows;
   float* output;  ///< the band's first row of the image's first map
-  float* buffer;  ///< the sums of a strip, [map of the tile][buffer_pitch], and behind them a row of maxima
+  float* buffer;  ///< the sums of a strip, [map of the tile][buffer_pitch], and behind them pooling's scratch
 
   template <typename Set>
   static void run(const Band& band) {
@@ -103,28 +104,22 @@ struct Band {
 
   template <typename Set>
   void pool(int group, int map_tile, int first, int count) const {
-    const int width = shape.pooled_width();
-    const std::int64_t plane = std::int64_t{width} * shape.pooled_height();
-    float* const maxima = buffer + map_tiles.size(map_tile) * buffer_pitch<Set>();
+    float* const scratch = buffer + map_tiles.size(map_tile) * buffer_pitch<Set>();
     for (int m = 0; m < map_tiles.size(map_tile); ++m) {
       const std::int64_t map = first_map(group, map_tile) + m;
-      const float* sums = buffer + m * buffer_pitch<Set>();
-      float* to = output + map * plane + first * width;
-      for (int row = 0; row < count; ++row, to += width, sums += shape.pool_stride * tile.pitch()) {
-        pool_columns(sums, shape.pool_size, tile.pitch(), shape.convolution.out_width(), maxima);
-        pool_row(maxima, shape.pool_size, shape.pool_stride, width, to);
-        activate(to, width, bias == nullptr ? 0.0F : bias[map]);
-      }
+      float* const to = output + (map * shape.pooled_height() + first) * shape.pooled_width();
+      pooling.pool(buffer + m * buffer_pitch<Set>(), tile.pitch(), count, scratch, to);
+      activate(to, count * shape.pooled_width(), bias == nullptr ? 0.0F : bias[map]);
     }
   }
 
-  void activate(float* row, int width, float added) const {
+  void activate(float* values, int count, float added) const {
     if (shape.activation == OperatorType::tanh) {
 #pragma omp simd
-      for (int i = 0; i < width; ++i) row[i] = hyperbolic_tangent(row[i] + added);
+      for (int i = 0; i < count; ++i) values[i] = hyperbolic_tangent(values[i] + added);
     } else {
 #pragma omp simd
-      for (int i = 0; i < width; ++i) row[i] = row[i] + added < 0.0F ? 0.0F : row[i] + added;
+      for (int i = 0; i < count; ++i) values[i] = values[i] + added < 0.0F ? 0.0F : values[i] + added;
     }
   }
 };
@@ -136,6 +131,7 @@ class FusedRegisterTile {
         set_(chosen_instruction_set()),
         map_tiles_(s.convolution.maps_per_group(), set_.maps),
         rows_(s, std::min(set_.maps, s.convolution.maps_per_group())),
+        pooling_(s.pool_size, s.pool_stride, s.convolution.out_width()),
         weights_(pack_weights(s.convolution, map_tiles_, weights)),
         tap_offsets_(tile().tap_offsets(s.convolution.channels_per_group())) {
     if (s.has_bias) bias_.assign(bias, bias + s.convolution.out_channels);
@@ -148,14 +144,14 @@ class FusedRegisterTile {
     {
       InputTile band_input = tile();
       AlignedFloats buffer(std::int64_t{set_.maps} * rows_.buffer_pitch(set_.tile_pixels()) +
-                           shape_.convolution.out_width());
+                           pooling_.scratch(rows_.strip()));
 #pragma omp for collapse(2) schedule(static)
       for (int image = 0; image < shape_.convolution.batch; ++image) {
         for (int band = 0; band < rows_.bands(); ++band) {
           const int first = band * rows_.band();
           band_input.load(input + image * shape_.convolution.input_elements_per_image(), first * shape_.pool_stride);
-          run_with<Band>(set_.kind, Band{shape_, rows_, band_input, map_tiles_, weights_.data(), bias, tap_offsets_,
-                                         std::min(rows_.band(), shape_.pooled_height() - first),
+          run_with<Band>(set_.kind, Band{shape_, rows_, pooling_, band_input, map_tiles_, weights_.data(), bias,
+                                         tap_offsets_, std::min(rows_.band(), shape_.pooled_height() - first),
                                          output + image * image_outputs + std::int64_t{first} * shape_.pooled_width(),
                                          buffer.data()});
         }
@@ -179,6 +175,7 @@ class FusedRegisterTile {
   InstructionSet set_;
   MapTiles map_tiles_;
   PooledRows rows_;
+  RowPooling pooling_;
   AlignedFloats weights_;
   std::vector<float> bias_;
   std::vector<int> tap_offsets_;
