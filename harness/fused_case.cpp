@@ -14,9 +14,9 @@ using nlohmann::ordered_json;
 
 namespace {
 
-constexpr std::size_t kFewestRounds = 3;
-constexpr std::size_t kFewestForAnInterval = 6;  // below, no interval of the median reaches 95%
-constexpr std::size_t kMostRounds = 200;
+constexpr std::size_t kFewestFusedRounds = 3;
+constexpr std::size_t kFewestRoundsForAnInterval = 6;  // below, no interval of the median reaches 95%
+constexpr std::size_t kMostFusedRounds = 200;
 constexpr double kTargetHalfWidth = 0.005;  // of the ratio's interval
 
 class FusedRun {
@@ -84,13 +84,13 @@ class FusedRun {
   std::string stop_reason(double seconds) const {
     const std::size_t rounds = outcome_.fused.size();
     if (options_.repetitions) return rounds >= static_cast<std::size_t>(*options_.repetitions) ? "repetitions" : "";
-    if (rounds >= kFewestForAnInterval) {
+    if (rounds >= kFewestRoundsForAnInterval) {
       const std::vector<double> ratios = outcome_.ratios();
       const auto interval = median_interval(ratios);
       if ((interval->high - interval->low) / 2 <= kTargetHalfWidth * median(ratios)) return "interval";
     }
-    if (rounds >= kMostRounds) return "rounds";
-    return rounds >= kFewestRounds && seconds >= options_.budget_seconds ? "budget" : "";
+    if (rounds >= kMostFusedRounds) return "rounds";
+    return rounds >= kFewestFusedRounds && seconds >= options_.budget_seconds ? "budget" : "";
   }
 
   void count() {

@@ -22,7 +22,7 @@ struct Counted {
 const Counted kInstructions{"instructions", {"smsp__inst_executed.sum"}, 1e3};
 const Counted kDramBytes{"DRAM bytes", {"dram__bytes_read.sum", "dram__bytes_write.sum"}, 1e3};
 
-double counted(const ordered_json& counters, const Counted& what) {
+double counted_sum(const ordered_json& counters, const Counted& what) {
   double sum = 0;
   for (const char* metric : what.metrics) {
     sum += counters.at("totals").value(metric, 0.0) + counters.at("modelled").value(metric, 0.0);
@@ -44,14 +44,14 @@ std::vector<double> by_column(const FusedCase& planned, const std::vector<double
   return columns;
 }
 
-std::vector<std::string> head(const FusedResult& result) {
+std::vector<std::string> row_head(const FusedResult& result) {
   const FusedShape& shape = result.planned.shape;
   return {result.planned.work.name(),
           fmt::format("{} {}/{}", operator_type_name(shape.activation), shape.pool_size, shape.pool_stride),
           std::to_string(shape.convolution.batch)};
 }
 
-std::string ratio_text(const FusedOutcome& outcome) {
+std::string fused_ratio_text(const FusedOutcome& outcome) {
   const std::vector<double> ratios = outcome.ratios();
   const auto interval = median_interval(ratios);
   return interval ? fmt::format("{:.2f} ({:.2f}-{:.2f})", median(ratios), interval->low, interval->high)
@@ -65,20 +65,20 @@ std::vector<std::string> measured_row(const FusedResult& result) {
   std::vector<double> figures = by_column(result.planned, medians);
   figures[3] = median(outcome.sums());
   figures.push_back(median(outcome.fused));
-  std::vector<std::string> row = head(result);
+  std::vector<std::string> row = row_head(result);
   for (const double ns : figures) row.push_back(fmt::format("{:.3f}", ns * 1e-6));
-  row.push_back(ratio_text(outcome));
+  row.push_back(fused_ratio_text(outcome));
   return row;
 }
 
 std::vector<std::string> counted_row(const FusedResult& result, const Counted& what) {
   std::vector<double> of_steps;
-  for (const ordered_json& counters : result.outcome.counters) of_steps.push_back(counted(counters, what));
+  for (const ordered_json& counters : result.outcome.counters) of_steps.push_back(counted_sum(counters, what));
   std::vector<double> figures = by_column(result.planned, of_steps);
-  const double fused = counted(result.outcome.fused_counters, what);
+  const double fused = counted_sum(result.outcome.fused_counters, what);
   const double sum = figures[3];
   figures.push_back(fused);
-  std::vector<std::string> row = head(result);
+  std::vector<std::string> row = row_head(result);
   for (const double figure : figures) row.push_back(fmt::format("{:.0f}", figure / what.unit));
   row.push_back(fmt::format("{:.2f}", sum / fused));
   const bool bytes = &what == &kDramBytes;
@@ -97,7 +97,7 @@ std::vector<TextColumn> columns_of(const char* unit) {
 
 std::string fused_result_line(const FusedResult& result) {
   const FusedOutcome& outcome = result.outcome;
-  const std::string figures = !outcome.fused.empty() ? "sum/fused " + ratio_text(outcome) : outcome.reason;
+  const std::string figures = !outcome.fused.empty() ? "sum/fused " + fused_ratio_text(outcome) : outcome.reason;
   return fmt::format("{:<11} {:<50} {}", outcome.status, result.planned.id, figures);
 }
 

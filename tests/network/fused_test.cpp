@@ -29,7 +29,8 @@ FusedShape layer_shape(std::string_view network, std::size_t layer, int batch) {
   return fused_shape(known_network(network), layer).value().with_batch(batch);
 }
 
-FusedShape pooled(const ConvShape& convolution, OperatorType activation, int size, int stride, bool has_bias) {
+FusedShape pooled_convolution(const ConvShape& convolution, OperatorType activation, int size, int stride,
+                              bool has_bias) {
   return {convolution, has_bias, activation, size, stride};
 }
 
@@ -106,15 +107,15 @@ TEST(FusedVariants, AreRightOnTheCpu) {
   expect_right_on_cpu(layer_shape("lenet28", 0, 8));
   expect_right_on_cpu(layer_shape("lenet72", 0, 3));
   expect_right_on_cpu(layer_shape("lenet86", 3, 1));
-  expect_right_on_cpu(pooled({1, 3, 31, 45, 7, 5, 3, 2}, OperatorType::tanh, 3, 2, true));
-  expect_right_on_cpu(pooled({2, 8, 20, 23, 12, 3, 1, 1, 2}, OperatorType::relu, 2, 3, true));
-  expect_right_on_cpu(pooled({1, 40, 70, 66, 9, 3}, OperatorType::tanh, 2, 2, false));
-  expect_right_on_cpu(pooled({2, 1, 9, 11, 1, 3}, OperatorType::tanh, 7, 7, true));
-  expect_right_on_cpu(pooled({1, 1, 3, 3, 1, 3}, OperatorType::relu, 1, 1, false));
+  expect_right_on_cpu(pooled_convolution({1, 3, 31, 45, 7, 5, 3, 2}, OperatorType::tanh, 3, 2, true));
+  expect_right_on_cpu(pooled_convolution({2, 8, 20, 23, 12, 3, 1, 1, 2}, OperatorType::relu, 2, 3, true));
+  expect_right_on_cpu(pooled_convolution({1, 40, 70, 66, 9, 3}, OperatorType::tanh, 2, 2, false));
+  expect_right_on_cpu(pooled_convolution({2, 1, 9, 11, 1, 3}, OperatorType::tanh, 7, 7, true));
+  expect_right_on_cpu(pooled_convolution({1, 1, 3, 3, 1, 3}, OperatorType::relu, 1, 1, false));
 }
 
 TEST(FusedVariants, AreExactInEveryInstructionSet) {
-  const FusedShape shape = pooled({1, 2, 21, 30, 11, 3, 1, 1}, OperatorType::relu, 2, 2, true);
+  const FusedShape shape = pooled_convolution({1, 2, 21, 30, 11, 3, 1, 1}, OperatorType::relu, 2, 2, true);
   for (const char* set : {"baseline", "avx2", "avx512"}) {
     SCOPED_TRACE(set);
     setenv("CONVLADDER_INSTRUCTION_SET", set, 1);
@@ -135,7 +136,7 @@ FusedTestData data_with_a_nan(const FusedShape& shape) {
 
 TEST(FusedVariants, HideNoNaN) {
   for (const OperatorType activation : {OperatorType::tanh, OperatorType::relu}) {
-    const FusedShape shape = pooled({1, 1, 16, 22, 5, 3}, activation, 2, 2, false);
+    const FusedShape shape = pooled_convolution({1, 1, 16, 22, 5, 3}, activation, 2, 2, false);
     expect_right_on_cpu(shape, data_with_a_nan(shape), false);
   }
 }
@@ -188,14 +189,14 @@ void expect_right_when_simulated(FusedShape shape) {
 TEST_F(FusedOnTheSimulatedDevice, AreRight) {
   expect_right_when_simulated(layer_shape("lenet28", 0, 3));
   expect_right_when_simulated(layer_shape("lenet86", 3, 1));
-  expect_right_when_simulated(pooled({1, 1, 25, 40, 4, 7}, OperatorType::tanh, 2, 2, true));
-  expect_right_when_simulated(pooled({2, 3, 15, 14, 7, 3, 1, 1}, OperatorType::tanh, 2, 2, true));
-  expect_right_when_simulated(pooled({1, 6, 15, 21, 10, 7, 1, 2, 2}, OperatorType::tanh, 4, 4, false));
+  expect_right_when_simulated(pooled_convolution({1, 1, 25, 40, 4, 7}, OperatorType::tanh, 2, 2, true));
+  expect_right_when_simulated(pooled_convolution({2, 3, 15, 14, 7, 3, 1, 1}, OperatorType::tanh, 2, 2, true));
+  expect_right_when_simulated(pooled_convolution({1, 6, 15, 21, 10, 7, 1, 2, 2}, OperatorType::tanh, 4, 4, false));
 }
 
 TEST_F(FusedOnTheSimulatedDevice, HideNoNaN) {
   for (const OperatorType activation : {OperatorType::tanh, OperatorType::relu}) {
-    const FusedShape shape = pooled({1, 1, 12, 14, 4, 5}, activation, 2, 2, false);
+    const FusedShape shape = pooled_convolution({1, 1, 12, 14, 4, 5}, activation, 2, 2, false);
     expect_right_when_simulated(shape, data_with_a_nan(shape), false);
   }
 }
@@ -204,11 +205,11 @@ TEST_F(FusedOnTheSimulatedDevice, SayWhatTheyCannotDo) {
   const FusedVariant& variant = *find_fused_variant("cuda", "fused-register-tile")->variant;
   EXPECT_EQ(variant.unsupported_reason(layer_shape("alexnet", 0, 1)),
             "windows of pooling 3/2 overlap: they would need sums of other threads");
-  EXPECT_EQ(variant.unsupported_reason(pooled({1, 1, 20, 20, 1, 5}, OperatorType::relu, 3, 3, false)),
+  EXPECT_EQ(variant.unsupported_reason(pooled_convolution({1, 1, 20, 20, 1, 5}, OperatorType::relu, 3, 3, false)),
             "pooling 3/3 is not among the compiled ones");
-  EXPECT_EQ(variant.unsupported_reason(pooled({1, 1, 20, 20, 1, 5}, OperatorType::relu, 2, 3, false)),
+  EXPECT_EQ(variant.unsupported_reason(pooled_convolution({1, 1, 20, 20, 1, 5}, OperatorType::relu, 2, 3, false)),
             "windows of pooling 2/3 leave pixels between them");
-  EXPECT_EQ(variant.unsupported_reason(pooled({1, 1, 20, 20, 1, 9}, OperatorType::relu, 2, 2, false)),
+  EXPECT_EQ(variant.unsupported_reason(pooled_convolution({1, 1, 20, 20, 1, 9}, OperatorType::relu, 2, 2, false)),
             "kernel 9 with stride 1 is not among the compiled ones (kernel/stride): 3/1, 5/1, 7/1");
 }
 

@@ -9,9 +9,8 @@
 
 #include <fmt/format.h>
 
+#include "network/fused/cpu/pooled_store.hpp"
 #include "network/fused/cpu_fused.hpp"
-#include "network/operators/cpu/row_pooling.hpp"
-#include "network/operators/elementary_functions.hpp"
 #include "variants/cpu/input_tile.hpp"
 #include "variants/cpu/register_tile.hpp"
 
@@ -50,15 +49,14 @@ class PooledRows {
 struct Band {
   const FusedShape& shape;
   const PooledRows& rows;
-  const RowPooling& pooling;
+  const PooledStore& stored;
   const InputTile& tile;
   const MapTiles& map_tiles;
   const float* weights;                 ///< packed
-  const float* bias;                    ///< null without
   const std::vector<int>& tap_offsets;  ///< of the first channel's first tap: zero
   int pooled_rows;
   float* output;  ///< the band's first row of the image's first map
-  float* buffer;  ///< the sums of a strip, [map of the tile][buffer_pitch], and behind them pooling's scratch
+  float* buffer;  ///< the sums of a strip, [map of the tile][buffer_pitch], and behind them the store's scratch
 
   template <typename Set>
   static void run(const Band& band) {
@@ -108,18 +106,7 @@ struct Band {
     for (int m = 0; m < map_tiles.size(map_tile); ++m) {
       const std::int64_t map = first_map(group, map_tile) + m;
       float* const to = output + (map * shape.pooled_height() + first) * shape.pooled_width();
-      pooling.pool(buffer + m * buffer_pitch<Set>(), tile.pitch(), count, scratch, to);
-      activate(to, count * shape.pooled_width(), bias == nullptr ? 0.0F : bias[map]);
-    }
-  }
-
-  void activate(float* values, int count, float added) const {
-    if (shape.activation == OperatorType::tanh) {
-#pragma omp simd
-      for (int i = 0; i < count; ++i) values[i] = hyperbolic_tangent(values[i] + added);
-    } else {
-#pragma omp simd
-      for (int i = 0; i < count; ++i) values[i] = values[i] + added < 0.0F ? 0.0F : values[i] + added;
+      stored.store(map, buffer + m * buffer_pitch<Set>(), tile.pitch(), count, scratch, to);
     }
   }
 };
@@ -131,27 +118,24 @@ class FusedRegisterTile {
         set_(chosen_instruction_set()),
         map_tiles_(s.convolution.maps_per_group(), set_.maps),
         rows_(s, std::min(set_.maps, s.convolution.maps_per_group())),
-        pooling_(s.pool_size, s.pool_stride, s.convolution.out_width()),
+        stored_(s, bias),
         weights_(pack_weights(s.convolution, map_tiles_, weights)),
-        tap_offsets_(tile().tap_offsets(s.convolution.channels_per_group())) {
-    if (s.has_bias) bias_.assign(bias, bias + s.convolution.out_channels);
-  }
+        tap_offsets_(tile().tap_offsets(s.convolution.channels_per_group())) {}
 
   void run(const float* input, float* output) const {
     const std::int64_t image_outputs = static_cast<std::int64_t>(shape_.output().elements());
-    const float* const bias = bias_.empty() ? nullptr : bias_.data();
 #pragma omp parallel
     {
       InputTile band_input = tile();
       AlignedFloats buffer(std::int64_t{set_.maps} * rows_.buffer_pitch(set_.tile_pixels()) +
-                           pooling_.scratch(rows_.strip()));
+                           stored_.scratch(rows_.strip()));
 #pragma omp for collapse(2) schedule(static)
       for (int image = 0; image < shape_.convolution.batch; ++image) {
         for (int band = 0; band < rows_.bands(); ++band) {
           const int first = band * rows_.band();
           band_input.load(input + image * shape_.convolution.input_elements_per_image(), first * shape_.pool_stride);
-          run_with<Band>(set_.kind, Band{shape_, rows_, pooling_, band_input, map_tiles_, weights_.data(), bias,
-                                         tap_offsets_, std::min(rows_.band(), shape_.pooled_height() - first),
+          run_with<Band>(set_.kind, Band{shape_, rows_, stored_, band_input, map_tiles_, weights_.data(), tap_offsets_,
+                                         std::min(rows_.band(), shape_.pooled_height() - first),
                                          output + image * image_outputs + std::int64_t{first} * shape_.pooled_width(),
                                          buffer.data()});
         }
@@ -175,9 +159,8 @@ class FusedRegisterTile {
   InstructionSet set_;
   MapTiles map_tiles_;
   PooledRows rows_;
-  RowPooling pooling_;
+  PooledStore stored_;
   AlignedFloats weights_;
-  std::vector<float> bias_;
   std::vector<int> tap_offsets_;
 };
 

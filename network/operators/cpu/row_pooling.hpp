@@ -33,7 +33,7 @@ class RowPooling {
 
  private:
   /// NaN if either is.
-  static float larger(float a, float b) { return b > a || b != b ? b : a; }
+  static float larger(float a, float b) { return a != a ? a : (a > b ? a : b); }
 
   /// Windows that begin in a row, also those that would be cut off: a row of maxima has as many times the stride, so
   /// that all rows are one long one.
@@ -41,28 +41,37 @@ class RowPooling {
 
   /// maxima[i] = the largest of `size` elements below each other.
   void pool_columns(const float* input, std::ptrdiff_t input_pitch, float* maxima) const {
-    std::copy_n(input, width_, maxima);
+    if (size_ == 1) std::copy_n(input, width_, maxima);
     for (int row = 1; row < size_; ++row) {
+      const float* const before = row == 1 ? input : maxima;
       const float* const next = input + row * input_pitch;
 #pragma omp simd
-      for (int i = 0; i < width_; ++i) maxima[i] = larger(maxima[i], next[i]);
+      for (int i = 0; i < width_; ++i) maxima[i] = larger(before[i], next[i]);
     }
   }
 
-  /// output[i] = the largest of `size` neighbours from i * stride on. Strides of most networks are constants, so that
-  /// the compiler knows where the neighbours are.
+  /// output[i] = the largest of `size` neighbours from i * stride on. Those of most networks are constants, so that the
+  /// compiler knows where the neighbours are.
   void pool_along(const float* maxima, int count, float* output) const {
-    if (stride_ == 2) return pool_along(maxima, std::integral_constant<int, 2>(), count, output);
-    if (stride_ == 4) return pool_along(maxima, std::integral_constant<int, 4>(), count, output);
-    pool_along(maxima, stride_, count, output);
+    using std::integral_constant;
+    if (size_ == 2 && stride_ == 2) {
+      return pool_along(maxima, integral_constant<int, 2>(), integral_constant<int, 2>(), count, output);
+    }
+    if (size_ == 4 && stride_ == 4) {
+      return pool_along(maxima, integral_constant<int, 4>(), integral_constant<int, 4>(), count, output);
+    }
+    if (size_ == 3 && stride_ == 2) {
+      return pool_along(maxima, integral_constant<int, 3>(), integral_constant<int, 2>(), count, output);
+    }
+    pool_along(maxima, size_, stride_, count, output);
   }
-  template <typename Stride>
-  void pool_along(const float* maxima, Stride stride, int count, float* output) const {
+  template <typename Size, typename Stride>
+  static void pool_along(const float* maxima, Size size, Stride stride, int count, float* output) {
 #pragma omp simd
-    for (int i = 0; i < count; ++i) output[i] = maxima[i * stride];
-    for (int q = 1; q < size_; ++q) {
-#pragma omp simd
-      for (int i = 0; i < count; ++i) output[i] = larger(output[i], maxima[i * stride + q]);
+    for (int i = 0; i < count; ++i) {
+      float largest = maxima[i * stride];
+      for (int q = 1; q < size; ++q) largest = larger(largest, maxima[i * stride + q]);
+      output[i] = largest;
     }
   }
 
