@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from conftest import assert_refused, complaints, run
+from validate_record import problems
 
 FUSED = "fused-register-tile"
 
@@ -35,8 +36,8 @@ def read(path: Path) -> dict[str, Any]:
 
 
 def test_both_sides_are_verified_and_measured_in_turns(tmp_path: Path) -> None:
-    done = run("fused", "--network", written(tmp_path, (2, 2)), "--device", "cpu", "--batch", "1,3", "--repetitions", 4,
-               "--sample", 0.1, "--output", tmp_path / "out")
+    done = run("fused", "--network", written(tmp_path, (2, 2)), "--device", "cpu", "--variant", FUSED, "--batch", "1,3",
+               "--repetitions", 4, "--sample", 0.1, "--output", tmp_path / "out")
     assert (done.returncode, done.stderr) == (0, "")
     assert all(len(line) <= 100 for line in done.stdout.splitlines() if str(tmp_path) not in line), done.stdout
     record = read(tmp_path / "out" / "fused.json")
@@ -49,6 +50,8 @@ def test_both_sides_are_verified_and_measured_in_turns(tmp_path: Path) -> None:
         assert case["sum"]["samples"] == pytest.approx(sums)
         ratios = [one / fused for one, fused in zip(sums, case["fused"]["time"]["samples"])]
         assert case["ratio"]["samples"] == pytest.approx(ratios) and len(ratios) == 4
+    case["status"] = "incorrect"
+    assert [place for place, _ in problems(record)] == ["$.cases[1].ratio", "$.cases[1].reason"]
 
 
 def test_the_simulated_device_counts_both_sides(tmp_path: Path) -> None:

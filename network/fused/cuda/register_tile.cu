@@ -189,7 +189,7 @@ template <int kernel, int pool, int maps, int windows>
 constexpr Compiled compiled = {{kernel, 1, maps, windows* pool, windows* pool, pool},
                                fused_register_tile<kernel, pool, maps, windows>};
 
-constexpr Compiled all_compiled[] = {compiled<3, 2, 8, 2>, compiled<5, 2, 6, 3>, compiled<5, 2, 4, 4>,
+constexpr Compiled all_compiled[] = {compiled<3, 2, 8, 2>, compiled<5, 2, 6, 2>, compiled<5, 2, 4, 4>,
                                      compiled<7, 2, 6, 3>, compiled<7, 2, 4, 4>, compiled<7, 4, 4, 1>};
 
 /// Those whose rows are the pooling's, in their order.
