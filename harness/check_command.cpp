@@ -10,6 +10,7 @@
 #include "devices/ptx_images.hpp"
 #include "devices/simulated/simulated_device.hpp"
 #include "harness/all_cores.hpp"
+#include "harness/check_fused.hpp"
 #include "harness/check_operators.hpp"
 #include "harness/checked_case.hpp"
 #include "harness/checkers_argument.hpp"
@@ -30,7 +31,7 @@ using nlohmann::ordered_json;
 constexpr int kLargestCheckedBatch = 64;  // checkers look at every access; more images tell the same story
 
 constexpr const char* kCheckFooter = R"(examples:
-  convladder check                                    every CUDA variant and operator, every layer, batches 1 and 3
+  convladder check                                    every CUDA kernel of ours, every layer, batches 1 and 3
   convladder check --variant shared-memory --layer lenet72.conv2
   convladder check --shape 96,27,27,256,5,1,2 --batch 1 --checkers memory,race
   convladder check --operator softmax,max_pool --network alexnet --batch 1
@@ -176,14 +177,20 @@ int check_command(const CheckArguments& arguments) {
   std::vector<OperatorWork> operators;
   if (!variants_only) operators = operator_works(arguments.networks, arguments.operators, options.batches);
   if (ptx_images().empty()) throw UserError("no PTX in this build: there was no compiler for the kernels");
+  std::vector<FusedWork> fused;
+  if (!variants_only && !operators_only) fused = fused_works(arguments.networks, options.batches);
   if (plan.empty() && operators.empty()) throw UserError("no layer of these networks has such an operator");
 
-  std::size_t all = operators.size();
+  std::size_t all = operators.size() + fused.size();
   for (const CaseGroup& group : plan) all += group.cases.size();
   Results results(arguments.as_json, static_cast<int>(all * ptx_images().size()));
   for (const CaseGroup& group : plan) {
     results.begin(group.work.name(), group.work.shape.batch);
     results.add(check_group(group, checkers));
+  }
+  for (const FusedWork& work : fused) {
+    results.begin(work.convolution.name(), work.shape.convolution.batch);
+    results.add(check_fused(work, checkers));
   }
   for (const OperatorWork& work : operators) {
     results.begin(work.layer, work.shape.batch);

@@ -18,6 +18,8 @@
 #include "harness/duel_command.hpp"
 #include "harness/errors.hpp"
 #include "harness/explain_command.hpp"
+#include "harness/fused_command.hpp"
+#include "harness/fused_session.hpp"
 #include "harness/history_command.hpp"
 #include "harness/launches_command.hpp"
 #include "harness/list_command.hpp"
@@ -58,6 +60,7 @@ constexpr const char* kMainFooter = R"(examples:
   convladder baseline check            the CUDA variants' counters against the recorded ones, exactly
   convladder simulate kernel.ptx ...   runs any kernel without a GPU, checks it and counts
   convladder network --network lenet86 whole networks: op times, accuracy, where the time goes
+  convladder fused --network lenet86   activation and pooling in the convolution's store, beside separate operators
   convladder train --network lenet86   trains a network on the built-in images, a minute or two
   convladder published                 figures of others for the same networks
   convladder compare BASE.json NEW.json    did it get slower? two recorded runs, case by case
@@ -268,6 +271,10 @@ int parse_and_execute(int argc, char** argv) {
   CLI::App* const network = app.add_subcommand("network", "run whole networks, any variant plugged in");
   add_network_options(*network, network_arguments);
 
+  FusedArguments fused_arguments;
+  CLI::App* const fused = app.add_subcommand("fused", "activation and pooling in the convolution's store, or apart");
+  add_fused_options(*fused, fused_arguments);
+
   ProfileArguments profile_arguments;
   CLI::App* const profile = app.add_subcommand("profile", "where the time of a network run goes");
   add_profile_options(*profile, profile_arguments);
@@ -315,6 +322,7 @@ int parse_and_execute(int argc, char** argv) {
   if (duel->parsed()) return duel_command(duel_arguments, command_line);
   if (selftest->parsed()) return selftest_command(selftest_arguments, command_line);
   if (network->parsed()) return network_command(network_arguments, command_line);
+  if (fused->parsed()) return fused_command(fused_arguments, command_line);
   if (profile->parsed()) return profile_command(profile_arguments);
   if (train->parsed()) return train_command(train_arguments);
   if (simulate->parsed()) return simulate_command(simulate_arguments);
@@ -342,6 +350,7 @@ int run_command_line(int argc, char** argv) {
       if (std::string_view(argv[1]) == "serve-case") return serve_case(socket, memory);
       if (std::string_view(argv[1]) == "serve-about") return serve_about(socket);
       if (std::string_view(argv[1]) == "serve-network") return serve_network(socket, memory);
+      if (std::string_view(argv[1]) == "serve-fused") return serve_fused(socket, memory);
     }
     static_cast<void>(std::signal(SIGINT, end_on_interrupt));
     static_cast<void>(std::signal(SIGTERM, end_on_interrupt));

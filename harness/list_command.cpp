@@ -15,6 +15,7 @@
 #include "harness/environment.hpp"
 #include "harness/errors.hpp"
 #include "harness/text_table.hpp"
+#include "network/fused/fused_variant.hpp"
 #include "network/network.hpp"
 #include "network/operators/layer_operator.hpp"
 #include "variants/registry.hpp"
@@ -45,6 +46,8 @@ ordered_json operators_json() {
 ordered_json list_json() {
   ordered_json variants = ordered_json::array();
   for (const RegisteredVariant& registered : registered_variants()) variants.push_back(variant_json(registered.info));
+  ordered_json fused = ordered_json::array();
+  for (const RegisteredFused& registered : registered_fused_variants()) fused.push_back(variant_json(registered.info));
   ordered_json layers = ordered_json::array();
   for (const Network& network : built_in_networks()) {
     for (const std::size_t index : convolution_layers(network)) {
@@ -60,6 +63,7 @@ ordered_json list_json() {
     devices.push_back({{"device", kind.name}, {"family", kind.family}, {"unavailable", kind.unavailable()}});
   }
   return {{"variants", std::move(variants)},
+          {"fused_variants", std::move(fused)},
           {"operators", operators_json()},
           {"layers", std::move(layers)},
           {"devices", std::move(devices)}};
@@ -73,6 +77,18 @@ void print_variants() {
     family = info.family;
     const std::string place = info.rung ? fmt::format("{:>2}", *info.rung) : " -";
     fmt::print("  {} {:<22} {}\n     {:<22} {}\n", place, info.name, info.title, "", info.hypothesis);
+  }
+}
+
+void print_fused_variants() {
+  std::string_view family;
+  for (const RegisteredFused& registered : registered_fused_variants()) {
+    const VariantInfo& info = registered.info;
+    if (info.family != family) {
+      fmt::print("\nfused variants of family {}: with activation and pooling in the store\n", info.family);
+    }
+    family = info.family;
+    fmt::print("     {:<22} {}\n     {:<22} {}\n", info.name, info.title, "", info.hypothesis);
   }
 }
 
@@ -172,6 +188,7 @@ int list_command(bool as_json) {
     return kExitOk;
   }
   print_variants();
+  print_fused_variants();
   print_operators();
   print_layers();
   print_devices();

@@ -62,6 +62,7 @@ class NetworkRun {
       outcome_.steps.push_back({.name = step.at("name"),
                                 .type = step.at("type"),
                                 .implementation = step.at("implementation"),
+                                .fused_with = step.at("fused_with"),
                                 .verification = step.at("verification"),
                                 .samples = {},
                                 .counters = nullptr});

@@ -26,6 +26,7 @@ struct StepOutcome {
   std::string name;
   std::string type;
   std::string implementation;
+  std::vector<std::string> fused_with = {};  ///< layers that the step does besides its own
   nlohmann::ordered_json verification;
   std::vector<double> samples;      ///< nanoseconds of each pass; empty where the device has no clock
   nlohmann::ordered_json counters;  ///< as in the record of a run; null where the device does not count

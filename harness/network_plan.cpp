@@ -53,6 +53,10 @@ void check_variant_name(const std::string& name) {
     if (registered.info.name == name) return;
     known.emplace_back(registered.info.name);
   }
+  for (const RegisteredFused& registered : registered_fused_variants()) {
+    if (registered.info.name == name) return;
+    known.emplace_back(registered.info.name);
+  }
   throw UserError(unknown_name_message("variant", name, known));
 }
 
@@ -78,9 +82,21 @@ std::vector<std::vector<std::pair<std::string, std::string>>> variant_choices(co
   return choices;
 }
 
-/// Fills the choice's convolutions. False if the family has not all of the variants.
+/// Fuses the convolution `index` with what follows it, where that can be. `planned.unsupported` says why not where the
+/// layer was named, or where no other is fused (`choose_convolutions` clears it).
+void choose_fused(NetworkCase& planned, std::size_t index, const RegisteredFused& fused) {
+  const std::string error = fusion_error(*planned.network, index, *fused.variant);
+  if (error.empty()) {
+    planned.choice.fused[index] = fused;
+  } else if (planned.unsupported.empty()) {
+    planned.unsupported = fmt::format("{} ({}): {}", planned.network->layers[index].name, fused.info.name, error);
+  }
+}
+
+/// Fills the choice's convolutions and what is fused. False if the family has not all of the variants.
 bool choose_convolutions(const Network& network, const std::vector<std::pair<std::string, std::string>>& wanted,
-                         NetworkChoice& choice) {
+                         NetworkCase& planned) {
+  NetworkChoice& choice = planned.choice;
   std::vector<std::string> layers;
   for (const std::size_t index : convolution_layers(network)) layers.push_back(network.layers[index].name);
   for (const auto& [layer, variant] : wanted) {
@@ -92,11 +108,17 @@ bool choose_convolutions(const Network& network, const std::vector<std::pair<std
   for (const std::size_t index : convolution_layers(network)) {
     const RegisteredVariant* chosen = last_stage(choice.family);  // of layers that are not named
     for (const auto& [layer, variant] : wanted) {
-      if (layer.empty() || layer == network.layers[index].name) chosen = find_variant(choice.family, variant);
+      if (!layer.empty() && layer != network.layers[index].name) continue;
+      const RegisteredFused* const fused = find_fused_variant(choice.family, variant);
+      if (fused != nullptr) choose_fused(planned, index, *fused);
+      // What a fused variant cannot take, the stage does that it builds on.
+      chosen = find_variant(choice.family, fused == nullptr ? variant : fused->info.builds_on);
     }
     if (chosen == nullptr) return false;
     choice.convolutions[index] = *chosen;
   }
+  // One name for all layers asks for those that can be.
+  if (wanted.size() == 1 && wanted.front().first.empty() && !choice.fused.empty()) planned.unsupported.clear();
   return true;
 }
 
@@ -178,14 +200,15 @@ void add_cases(const NetworkOptions& options, const std::string& argument, const
       planned.batch = batch;
       planned.has_clock = kind.has_clock;
       planned.skipped = unavailable;
-      if (!choose_convolutions(network, wanted, planned.choice)) continue;
+      if (!choose_convolutions(network, wanted, planned)) continue;
       choose_operators(options, planned.choice);
       for (const auto& [layer, variant] : wanted) {
         planned.variants +=
             fmt::format("{}{}{}{}", planned.variants.empty() ? "" : ",", layer, layer.empty() ? "" : "=", variant);
       }
       planned.id = fmt::format("{}/{}/{}/{}", kind.name, planned.variants, network.name, batch);
-      if (planned.skipped.empty()) planned.unsupported = unsupported_on(kind, planned);
+      if (!planned.skipped.empty()) planned.unsupported.clear();
+      if (planned.skipped.empty() && planned.unsupported.empty()) planned.unsupported = unsupported_on(kind, planned);
       if (std::ranges::find(cases, planned.id, &NetworkCase::id) == cases.end()) cases.push_back(std::move(planned));
     }
   }

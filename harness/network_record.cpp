@@ -6,10 +6,10 @@
 
 #include "harness/case_json.hpp"
 #include "harness/environment.hpp"
-#include "harness/errors.hpp"
 #include "harness/file_bytes.hpp"
 #include "harness/json_null.hpp"
 #include "harness/published.hpp"
+#include "harness/record_folder.hpp"
 #include "harness/statistics.hpp"
 
 namespace convladder {
@@ -33,6 +33,7 @@ ordered_json steps_json(const NetworkOutcome& outcome) {
                     {"verification", step.verification},
                     {"time", time_or_null("layer", step.samples)},
                     {"counters", step.counters}});
+    if (!step.fused_with.empty()) list.back()["fused_with"] = step.fused_with;
   }
   return list;
 }
@@ -87,12 +88,20 @@ ordered_json published_json(const NetworkCase& planned) {
   return list;
 }
 
-/// The variants that appear in the plan, in ladder order.
+/// The variants that appear in the plan, in ladder order, then the fused ones.
 ordered_json variants_json(const std::vector<NetworkCase>& plan) {
   ordered_json list = ordered_json::array();
   for (const RegisteredVariant& registered : registered_variants()) {
     const auto appears = [&registered](const NetworkCase& planned) {
       return std::ranges::any_of(planned.choice.convolutions, [&registered](const auto& chosen) {
+        return chosen.second.variant == registered.variant;
+      });
+    };
+    if (std::ranges::any_of(plan, appears)) list.push_back(variant_json(registered.info));
+  }
+  for (const RegisteredFused& registered : registered_fused_variants()) {
+    const auto appears = [&registered](const NetworkCase& planned) {
+      return std::ranges::any_of(planned.choice.fused, [&registered](const auto& chosen) {
         return chosen.second.variant == registered.variant;
       });
     };
@@ -129,12 +138,7 @@ NetworkRecord::NetworkRecord(const std::filesystem::path& folder, const NetworkO
                              const std::vector<std::string>& command_line, const std::vector<NetworkCase>& plan,
                              const ImageSet& images)
     : folder_(folder) {
-  if (std::filesystem::exists(file())) {
-    throw UserError(fmt::format("{} is there already: another --output starts a new run", file().string()));
-  }
-  std::error_code error;
-  std::filesystem::create_directories(folder, error);
-  if (error) throw UserError(fmt::format("cannot create the folder {}: {}", folder.string(), error.message()));
+  create_record_folder(file());
   ordered_json context = environment_json();
   context["command_line"] = command_line;
   context["options"] = to_json(options);

@@ -45,8 +45,11 @@ ordered_json choice_json(const NetworkCase& planned) {
   for (const auto& [type, registered] : planned.choice.operators) {
     operators.push_back({static_cast<int>(type), registered.info.name});
   }
+  ordered_json fused = ordered_json::array();
+  for (const auto& [layer, registered] : planned.choice.fused) fused.push_back({layer, registered.info.name});
   return {{"family", planned.choice.family},
           {"convolutions", std::move(convolutions)},
+          {"fused", std::move(fused)},
           {"operators", std::move(operators)}};
 }
 
@@ -54,6 +57,9 @@ NetworkChoice choice_from_json(const ordered_json& json) {
   NetworkChoice choice{.family = json.at("family"), .convolutions = {}, .operators = {}};
   for (const ordered_json& pair : json.at("convolutions")) {
     choice.convolutions[pair.at(0)] = *find_variant(choice.family, pair.at(1).get<std::string>());
+  }
+  for (const ordered_json& pair : json.at("fused")) {
+    choice.fused[pair.at(0)] = *find_fused_variant(choice.family, pair.at(1).get<std::string>());
   }
   for (const ordered_json& pair : json.at("operators")) {
     const auto type = static_cast<OperatorType>(pair.at(0).get<int>());
@@ -115,6 +121,7 @@ ordered_json NetworkSession::verify() {
     steps.push_back({{"name", steps_[i].name},
                      {"type", steps_[i].type},
                      {"implementation", steps_[i].implementation},
+                     {"fused_with", steps_[i].fused_with},
                      {"verification", verifier.checks()[i].to_json()}});
   }
   return {{"steps", std::move(steps)}, {"chunk", chunk_}};

@@ -19,6 +19,7 @@
 #include "harness/progress.hpp"
 #include "harness/selftest.hpp"
 #include "harness/shape_argument.hpp"
+#include "harness/text_table.hpp"
 
 namespace convladder {
 

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "harness/verify.hpp"
+#include "network/fused/reference.hpp"
 #include "network/operators/reference.hpp"
 #include "variants/reference.hpp"
 
@@ -18,9 +19,15 @@ OperatorReference reference_of(const NetworkStep& step, const LayerWeights& weig
     return reference_operator(step.shape, input, weights.weights.empty() ? nullptr : weights.weights.data(),
                               weights.bias.empty() ? nullptr : weights.bias.data());
   }
+  if (step.fused != nullptr) {
+    return reference_fused(step.fused_shape, input, weights.weights.data(),
+                           weights.bias.empty() ? nullptr : weights.bias.data());
+  }
   ReferenceOutput output = reference_convolution(step.source->convolution, input, weights.weights.data());
   return {std::move(output.value), std::move(output.magnitude)};
 }
+
+}  // namespace
 
 double max_scaled_error(const OperatorReference& expected, const float* output) {
   double largest = 0;
@@ -32,8 +39,6 @@ double max_scaled_error(const OperatorReference& expected, const float* output) 
   }
   return largest;
 }
-
-}  // namespace
 
 nlohmann::ordered_json StepCheck::to_json() const {
   return {{"passed", passed()},

@@ -7,9 +7,13 @@
 
 #include "devices/device.hpp"
 #include "network/network_runner.hpp"
+#include "network/operators/reference.hpp"
 #include "network/weights.hpp"
 
 namespace convladder {
+
+/// The largest |error| / magnitude of one image's output; NaN where an element is not a number.
+double max_scaled_error(const OperatorReference& expected, const float* output);
 
 /// What was found of one step.
 struct StepCheck {

@@ -135,6 +135,14 @@ PreparedNetwork prepare_network(Device& device, const std::vector<NetworkStep>& 
     if (!step.in_place()) at = memory.activations(at == memory.activations(0) ? 1 : 0);
     if (&step == last_moving && ends.output != nullptr) at = ends.output;
     bound.output = at;
+    if (step.fused != nullptr) {
+      const LayerWeights& of_layer = weights.layers.at(step.source->name);
+      bound.layer_operator =
+          step.fused->prepare(device, step.fused_shape.with_batch(images),
+                              {bound.input, of_layer.weights.data(),
+                               step.fused_shape.has_bias ? of_layer.bias.data() : nullptr, bound.output});
+      continue;
+    }
     if (step.convolution != nullptr) {
       bound.convolution =
           step.convolution->prepare(device, step.source->convolution.with_batch(images),

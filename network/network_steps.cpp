@@ -8,19 +8,47 @@
 
 namespace convladder {
 
-ActivationShape NetworkStep::input() const { return convolution != nullptr ? source->input : shape.input; }
+double NetworkStep::tolerance() const {
+  if (fused != nullptr) return fused->tolerance();
+  return convolution != nullptr ? convolution->tolerance() : layer_operator->tolerance();
+}
 
-ActivationShape NetworkStep::output() const { return convolution != nullptr ? source->output : shape.output; }
+ActivationShape NetworkStep::input() const { return layer_operator != nullptr ? shape.input : source->input; }
+
+ActivationShape NetworkStep::output() const {
+  if (fused != nullptr) return fused_shape.output();
+  return convolution != nullptr ? source->output : shape.output;
+}
 
 bool NetworkStep::in_place() const {
   return layer_operator != nullptr && shape.type != OperatorType::max_pool &&
          shape.type != OperatorType::fully_connected;
 }
 
+std::string fusion_error(const Network& network, std::size_t layer, const FusedVariant& variant) {
+  const std::optional<FusedShape> shape = fused_shape(network, layer);
+  return shape ? variant.unsupported_reason(*shape) : "no tanh or relu and then a max_pool follow it";
+}
+
 std::vector<NetworkStep> network_steps(const Network& network, const NetworkChoice& choice) {
   std::vector<NetworkStep> steps;
   for (std::size_t i = 0; i < network.layers.size(); ++i) {
     const Layer& layer = network.layers[i];
+    if (const auto fused = choice.fused.find(i); fused != choice.fused.end()) {
+      NetworkStep& step = steps.emplace_back();
+      step.name = layer.name;
+      step.type = "convolution";
+      step.implementation = fused->second.info.name;
+      step.layer = i;
+      step.fused = fused->second.variant;
+      step.fused_shape = fused_shape(network, i).value();
+      for (std::size_t with = 1; with < kFusedLayers; ++with) {
+        step.fused_with.push_back(network.layers[i + with].name);
+      }
+      step.source = &layer;
+      i += kFusedLayers - 1;
+      continue;
+    }
     if (layer.type == LayerType::convolution) {
       const RegisteredVariant& variant = choice.convolutions.at(i);
       NetworkStep& step = steps.emplace_back();
@@ -48,13 +76,32 @@ std::vector<NetworkStep> network_steps(const Network& network, const NetworkChoi
   return steps;
 }
 
+namespace {
+
+/// What the step's implementation says of the step at this batch.
+std::string unsupported_reason_of(const NetworkStep& step, int batch) {
+  if (step.fused != nullptr) return step.fused->unsupported_reason(step.fused_shape.with_batch(batch));
+  if (step.convolution != nullptr) {
+    return step.convolution->unsupported_reason(step.source->convolution.with_batch(batch));
+  }
+  OperatorShape shape = step.shape;
+  shape.batch = batch;
+  return step.layer_operator->unsupported_reason(shape);
+}
+
+std::vector<KernelLaunch> launch_plan_of(const NetworkStep& step, int batch) {
+  if (step.fused != nullptr) return step.fused->launch_plan(step.fused_shape.with_batch(batch));
+  if (step.convolution != nullptr) return step.convolution->launch_plan(step.source->convolution.with_batch(batch));
+  OperatorShape shape = step.shape;
+  shape.batch = batch;
+  return step.layer_operator->launch_plan(shape);
+}
+
+}  // namespace
+
 std::string unsupported_reason(const std::vector<NetworkStep>& steps, int batch) {
   for (const NetworkStep& step : steps) {
-    OperatorShape shape = step.shape;
-    shape.batch = batch;
-    const std::string reason = step.convolution != nullptr
-                                   ? step.convolution->unsupported_reason(step.source->convolution.with_batch(batch))
-                                   : step.layer_operator->unsupported_reason(shape);
+    const std::string reason = unsupported_reason_of(step, batch);
     if (!reason.empty()) return fmt::format("{} ({}): {}", step.name, step.implementation, reason);
   }
   return {};
@@ -62,12 +109,7 @@ std::string unsupported_reason(const std::vector<NetworkStep>& steps, int batch)
 
 std::string without_own_kernels(const std::vector<NetworkStep>& steps, int batch) {
   for (const NetworkStep& step : steps) {
-    OperatorShape shape = step.shape;
-    shape.batch = batch;
-    const bool none = step.convolution != nullptr
-                          ? step.convolution->launch_plan(step.source->convolution.with_batch(batch)).empty()
-                          : step.layer_operator->launch_plan(shape).empty();
-    if (none) {
+    if (launch_plan_of(step, batch).empty()) {
       return fmt::format("{} ({}): its kernels are a library's: there is no PTX of them to execute", step.name,
                          step.implementation);
     }

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "network/fused/fused_variant.hpp"
 #include "network/network.hpp"
 #include "network/operators/layer_operator.hpp"
 #include "variants/registry.hpp"
@@ -19,9 +20,11 @@ struct NetworkChoice {
   std::string family;
   std::map<std::size_t, RegisteredVariant> convolutions;  ///< by the layer's index; every convolution has one
   std::map<OperatorType, RegisteredOperator> operators;
+  std::map<std::size_t, RegisteredFused> fused = {};  ///< instead of the convolution and the two layers behind it
 };
 
-/// One step: a convolution without its bias, a bias, or another layer.
+/// One step: a convolution without its bias, a bias, another layer, or a convolution with bias and the layers that it
+/// is fused with.
 struct NetworkStep {
   std::string name;                               ///< "conv1", "conv1 bias", "pool1"
   std::string_view type;                          ///< "convolution", or the operator's
@@ -30,7 +33,10 @@ struct NetworkStep {
   const ConvVariant* convolution = nullptr;       ///< of a convolution
   const LayerOperator* layer_operator = nullptr;  ///< of any other step
   OperatorShape shape;                            ///< of any other step, with batch 1
-  double tolerance() const { return convolution != nullptr ? convolution->tolerance() : layer_operator->tolerance(); }
+  const FusedVariant* fused = nullptr;            ///< of a convolution with what follows it; the two above are null
+  FusedShape fused_shape;                         ///< of that, with batch 1
+  std::vector<std::string> fused_with;            ///< the layers that such a step does besides its own
+  double tolerance() const;
   ActivationShape input() const;
   ActivationShape output() const;
   /// Whether it writes its output over its input: nothing else is in the way.
@@ -39,8 +45,11 @@ struct NetworkStep {
   const Layer* source = nullptr;  ///< the layer itself
 };
 
+/// Empty if the fused variant can do the convolution `layer` and the layers behind it, otherwise why not, in one line.
+std::string fusion_error(const Network& network, std::size_t layer, const FusedVariant& variant);
+
 /// The network's steps in order. The network must outlive them. Throws std::out_of_range for a convolution without a
-/// variant.
+/// variant. What the choice fuses must have no fusion_error.
 std::vector<NetworkStep> network_steps(const Network& network, const NetworkChoice& choice);
 
 /// Why the network cannot be run so, naming layer and implementation; empty if it can. `batch` counts images a call.

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Checks run.json or network.json against its schema, and against the rules that a schema cannot say."""
+"""Checks run.json, network.json or fused.json against its schema, and against the rules that a schema cannot say."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from convladder_charts.network_rules import Problem
 from convladder_charts.json_text import RecordError, is_of_networks, one_line, read_json
 
 SCHEMAS = Path(__file__).resolve().parents[1] / "results"
-_OF_LAYERS, _OF_NETWORKS = "run.schema.json", "network.schema.json"
+_OF_LAYERS, _OF_NETWORKS, _OF_FUSED = "run.schema.json", "network.schema.json", "fused.schema.json"
 RELATIVE = 1e-9
 _MUST_HAVE_TIME = ("cpu", "cuda")
 _LADDER_TIMES = {"median_ns": "median", "low_ns": "low", "high_ns": "high"}
@@ -36,7 +36,7 @@ def main(arguments: Optional[Sequence[str]] = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__, epilog=EXAMPLES, allow_abbrev=False,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("runs", type=Path, nargs="+", metavar="RECORD.json",
-                        help="a run.json or a network.json")
+                        help="a run.json, a network.json or a fused.json")
     sys.stdout.reconfigure(errors="replace")
     lines = [line for path in parser.parse_args(arguments).runs for line in complaints(path)]
     for line in lines:
@@ -59,16 +59,22 @@ def problems(document: Any) -> list[Problem]:
 
 
 def _against_schema(document: Any) -> Iterator[Problem]:
-    validator = _validator(_OF_NETWORKS if is_of_networks(document) else _OF_LAYERS)
+    validator = _validator(_OF_FUSED if _is_fused(document) else
+                           _OF_NETWORKS if is_of_networks(document) else _OF_LAYERS)
     for error in sorted(validator.iter_errors(document), key=lambda error: [str(part) for part in error.path]):
         deepest = jsonschema.exceptions.best_match([error])
         message = one_line(deepest.message)
         yield _place(deepest.absolute_path), message if len(message) <= 160 else message[:157] + "..."
 
 
+def _is_fused(document: Any) -> bool:
+    """Whether a document says of itself that it is a record of `convladder fused`."""
+    return isinstance(document, dict) and document.get("kind") == "fused"
+
+
 def _validator(name: str) -> Any:
-    """Of a schema in results/, which may refer to the other one by its file name."""
-    schemas = {f"{(SCHEMAS / one).as_uri()}": _schema(one) for one in (_OF_LAYERS, _OF_NETWORKS)}
+    """Of a schema in results/, which may refer to the others by their file names."""
+    schemas = {f"{(SCHEMAS / one).as_uri()}": _schema(one) for one in (_OF_LAYERS, _OF_NETWORKS, _OF_FUSED)}
     base = (SCHEMAS / name).as_uri()
     return jsonschema.Draft7Validator(schemas[base], resolver=jsonschema.RefResolver(base, schemas[base], schemas))
 
@@ -89,6 +95,10 @@ def _against_rules(document: Any) -> Iterator[Problem]:
     yield from _ids(document)
     if is_of_networks(document):
         yield from network_rules.problems(document)
+        return
+    if _is_fused(document):
+        for index, case in enumerate(document["cases"]):
+            yield from _fused_status(case, f"$.cases[{index}]")
         return
     for index, case in enumerate(document["cases"]):
         yield from _case(case, f"$.cases[{index}]", document)
@@ -165,6 +175,16 @@ def _status(case: Any, place: str) -> Iterator[Problem]:
             yield f"{place}.time", "expected a time, because the status is \"ok\""
     elif case["time"]["median"] is None:
         yield f"{place}.time.median", "expected a number, because the status is \"ok\""
+
+
+def _fused_status(case: Any, place: str) -> Iterator[Problem]:
+    """A case that is ok has a ratio or counters, and no other has either or lacks a reason."""
+    figures = case["ratio"] is not None or case["fused"]["counters"] is not None
+    if figures != (case["status"] == "ok"):
+        yield f"{place}.ratio", f"expected {'a ratio or counters' if not figures else 'neither ratio nor counters'}, " \
+                                f"because the status is \"{case['status']}\""
+    if (case["reason"] is None) != (case["status"] == "ok"):
+        yield f"{place}.reason", f"expected why the status is \"{case['status']}\", and null where it is ok"
 
 
 def _times(case: Any, place: str) -> Iterator[tuple[str, Any]]:

@@ -139,8 +139,8 @@ struct QuadTile {
   }
 };
 
-/// The part of the layer that a block computes, and of that the part of this thread.
-template <int kernel, int stride, int maps, int pixels>
+/// The part of the layer that a block computes, and of that the part of this thread, of `thread_rows` rows of pixels.
+template <int kernel, int stride, int maps, int pixels, int thread_rows = 1>
 struct TileBlock {
   int block_maps;
   int plane_rows;  ///< of the input under the tile
@@ -150,7 +150,7 @@ struct TileBlock {
   int first_map;  ///< counted in the group
   int row0;       ///< of the tile, in output pixels
   int column0;
-  int strip;  ///< thread number -> (group of maps, row, strip of pixels)
+  int strip;  ///< thread number -> (group of maps, row or `thread_rows` rows, strip of pixels)
   int row;
   int map_group;
 
@@ -158,14 +158,14 @@ struct TileBlock {
   __device__ __forceinline__ TileBlock(const LayerSizes& sizes, const RegisterTiling& tiling, int columns_beyond = 0) {
     const int tile_columns = tiling.strips * pixels;
     block_maps = tiling.map_groups * maps;
-    plane_rows = (tiling.rows - 1) * stride + kernel;
+    plane_rows = (tiling.rows * thread_rows - 1) * stride + kernel;
     plane_columns = (tile_columns - 1) * stride + kernel + columns_beyond;
     channel_weights = kernel * kernel * block_maps;
 
     const int tiles_across = (sizes.out_width - 1) / tile_columns + 1;
     group = static_cast<int>(blockIdx.y) / tiling.map_blocks;
     first_map = static_cast<int>(blockIdx.y) % tiling.map_blocks * block_maps;
-    row0 = static_cast<int>(blockIdx.z) / tiles_across * tiling.rows;
+    row0 = static_cast<int>(blockIdx.z) / tiles_across * tiling.rows * thread_rows;
     column0 = static_cast<int>(blockIdx.z) % tiles_across * tile_columns;
 
     const int thread = static_cast<int>(threadIdx.x);

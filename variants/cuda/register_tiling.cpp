@@ -30,7 +30,8 @@ struct Division {
 
   int threads() const { return rows * strips * map_groups; }
   int block_maps() const { return map_groups * size.maps; }
-  int plane_rows() const { return (rows - 1) * size.stride + size.kernel; }
+  int tile_rows() const { return rows * size.rows; }
+  int plane_rows() const { return (tile_rows() - 1) * size.stride + size.kernel; }
   int plane_columns() const { return (strips * size.pixels - 1) * size.stride + size.kernel; }
   /// Vectors of four read a little beyond the last window of a row.
   int columns_beyond() const {
@@ -52,7 +53,7 @@ int wavefronts(const Division& division, int pitch) {
     std::array<std::vector<int>, kBanks> addresses;
     for (int thread = first; thread < std::min(first + at_once, division.threads()); ++thread) {
       const int place = thread % threads_of_group;
-      const int address = (place / division.strips * division.size.stride * pitch +
+      const int address = (place / division.strips * division.size.rows * division.size.stride * pitch +
                            place % division.strips * division.size.run * division.size.stride) /
                           width;
       std::vector<int>& of_bank = addresses[static_cast<std::size_t>(address % banks)];
@@ -95,11 +96,12 @@ double cost(const ConvShape& shape, const Division& d) {
   const double channels = shape.channels_per_group();
   const double kernel = d.size.kernel;
   const double window = (d.size.pixels - 1) * d.size.stride + d.size.kernel;
-  const double row = kernel * d.size.maps * d.size.pixels + window + kernel * d.size.maps / d.weights_per_load() + kRow;
-  const double per_thread = channels * kernel * row + kStore * d.size.maps * d.size.pixels;
+  const double sums = d.size.maps * d.size.rows * d.size.pixels;
+  const double row = kernel * sums + d.size.rows * window + kernel * d.size.maps / d.weights_per_load() + kRow;
+  const double per_thread = channels * kernel * row + kStore * sums;
   const double copies = channels * (kCopyInput * d.plane_rows() * d.plane_columns() +
                                     kCopyWeights * kernel * kernel * d.block_maps() / d.weights_per_load());
-  const double blocks = 1.0 * ceil_div(shape.out_height(), d.rows) *
+  const double blocks = 1.0 * ceil_div(shape.out_height(), d.tile_rows()) *
                         ceil_div(shape.out_width(), d.strips * d.size.pixels) *
                         ceil_div(shape.maps_per_group(), d.block_maps());
   return blocks * (round_up(d.threads(), kWarp) * per_thread + copies);
@@ -113,7 +115,7 @@ void for_each_division(const ConvShape& shape, const RegisterTileSize& size, con
   for (int groups = 1; groups <= std::min(all_groups, register_tile_threads); ++groups) {
     if (ceil_div(all_groups, ceil_div(all_groups, groups)) != groups) continue;  // fewer groups do with as many blocks
     for (int strips = std::min(all_strips, register_tile_threads / groups); strips >= 1; strips /= 2) {
-      const int most = std::min(shape.out_height(), register_tile_threads / groups / strips);
+      const int most = std::min(ceil_div(shape.out_height(), size.rows), register_tile_threads / groups / strips);
       for (int rows = 1; rows <= most; ++rows) visit(Division{size, rows, strips, groups});
     }
   }
@@ -134,8 +136,8 @@ std::optional<RegisterTilePlan> plan_of(const ConvShape& shape, const Division& 
                  static_cast<int>(channels),
                  pitch,
                  1};
-  const int tiles =
-      ceil_div(shape.out_height(), division.rows) * ceil_div(shape.out_width(), division.strips * division.size.pixels);
+  const int tiles = ceil_div(shape.out_height(), division.tile_rows()) *
+                    ceil_div(shape.out_width(), division.strips * division.size.pixels);
   plan.grid = {static_cast<unsigned>(shape.batch), static_cast<unsigned>(shape.groups * plan.tiling.map_blocks),
                static_cast<unsigned>(tiles)};
   plan.block = {static_cast<unsigned>(round_up(division.threads(), kWarp)), 1, 1};
@@ -228,9 +230,11 @@ std::vector<float> pack_for_register_tile(const ConvShape& shape, const Register
 std::string register_tile_choice(const RegisterTilePlan& plan) {
   const std::string images =
       plan.tiling.images_per_block == 1 ? "" : fmt::format(" of {} images", plan.tiling.images_per_block);
-  return fmt::format("{} maps x {} pixels per thread, {} x {} pixels x {} maps{} per block, {} channels per step",
-                     plan.size.maps, plan.size.pixels, plan.tiling.rows, plan.tiling.strips * plan.size.pixels,
-                     plan.tiling.map_groups * plan.size.maps, images, plan.tiling.channels_per_step);
+  const std::string rows = plan.size.rows == 1 ? "" : fmt::format("{} x ", plan.size.rows);
+  return fmt::format("{} maps x {}{} pixels per thread, {} x {} pixels x {} maps{} per block, {} channels per step",
+                     plan.size.maps, rows, plan.size.pixels, plan.tiling.rows * plan.size.rows,
+                     plan.tiling.strips * plan.size.pixels, plan.tiling.map_groups * plan.size.maps, images,
+                     plan.tiling.channels_per_step);
 }
 
 }  // namespace convladder

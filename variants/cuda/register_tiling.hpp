@@ -12,20 +12,23 @@
 
 namespace convladder {
 
-/// A compiled kernel: filters of kernel x kernel, and `maps` output maps x `pixels` neighbouring pixels per thread.
+/// A compiled kernel: filters of kernel x kernel, and `maps` output maps x `rows` rows of `pixels` neighbouring pixels
+/// per thread.
 struct RegisterTileSize {
   int kernel;
   int stride;
   int maps;    ///< even: weights are read in twos or fours
   int pixels;  ///< of one row
   int run;     ///< of these, neighbours: all of them, or 4 where loads and stores are vectors of four
+  int rows = 1;
 };
 
 /// The work of one block, passed to the kernel by value.
 ///
 /// A block computes a tile of `rows` x (`strips` * pixels) output pixels of `map_groups` * maps output maps, with
-/// rows * strips * map_groups threads of one register tile each. It walks over the input channels, `channels_per_step`
-/// at a time, as many as fit into its shared memory beside their weights.
+/// rows * strips * map_groups threads of one register tile each; where those have several rows, of as many times
+/// `rows`. It walks over the input channels, `channels_per_step` at a time, as many as fit into its shared memory
+/// beside their weights.
 struct RegisterTiling {
   int rows;
   int strips;

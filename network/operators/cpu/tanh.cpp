@@ -8,7 +8,9 @@ namespace convladder {
 namespace {
 
 void tanh(const OperatorShape& shape, const OperatorTensors& tensors) {
-  for_each_element(shape.input_elements(), tensors.input, tensors.output, hyperbolic_tangent);
+  // A lambda, not the function itself: through its address it would be called, and for one element at a time.
+  for_each_element(shape.input_elements(), tensors.input, tensors.output,
+                   [](float x) { return hyperbolic_tangent(x); });
 }
 
 const OperatorRegistration registration{{.family = "cpu",

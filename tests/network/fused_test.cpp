@@ -1,0 +1,294 @@
+// Every fused variant: on guarded memory of the CPU, and from every compiler's PTX on the simulated device under all
+// checkers. Held against the float64 chain, exact on small integers with ReLU; in a network beside separate operators.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstdlib>
+
+#include "datasets/seeded_random.hpp"
+#include "devices/cpu/cpu_device.hpp"
+#include "devices/kernel_resources.hpp"
+#include "devices/ptx_images.hpp"
+#include "devices/simulated/simulated_device.hpp"
+#include "network/fused/fused_variant.hpp"
+#include "network/fused/reference.hpp"
+#include "network/network_runner.hpp"
+#include "network/operator_test_data.hpp"
+#include "variants/conv_test_data.hpp"
+
+namespace convladder {
+namespace {
+
+const Network& known_network(std::string_view name) {
+  return *std::ranges::find(built_in_networks(), name, &Network::name);
+}
+
+FusedShape layer_shape(std::string_view network, std::size_t layer, int batch) {
+  return fused_shape(known_network(network), layer).value().with_batch(batch);
+}
+
+FusedShape pooled_convolution(const ConvShape& convolution, OperatorType activation, int size, int stride,
+                              bool has_bias) {
+  return {convolution, has_bias, activation, size, stride};
+}
+
+std::string trace_of(const FusedShape& shape) {
+  return fmt::format("{} batch {}", fused_shape_name(shape), shape.convolution.batch);
+}
+
+struct FusedTestData {
+  ConvTestData convolution;
+  std::vector<float> bias;
+};
+
+/// Numbers as a network has them, or whole ones on which all sums are exact.
+FusedTestData test_data(const FusedShape& shape, bool whole) {
+  FusedTestData data{whole ? integer_data(shape.convolution, 3) : random_data(shape.convolution, 3), {}};
+  SeededRandom random(4, 4);
+  for (int map = 0; shape.has_bias && map < shape.convolution.out_channels; ++map) {
+    data.bias.push_back(static_cast<float>(random.between(-8, 8)) / (whole ? 1.0F : 16.0F));
+  }
+  return data;
+}
+
+/// What the variant makes of the data; `poisoned`: the output holds a NaN before, which the host has written.
+std::vector<float> fused_output(Device& device, const FusedVariant& variant, const FusedShape& shape,
+                                const FusedTestData& data, bool poisoned) {
+  const std::vector<float>& pixels = data.convolution.input;
+  const DeviceBuffer input = device.allocate(pixels.size() * sizeof(float), "input");
+  device.copy_to_device(input.address(), pixels.data(), input.bytes());
+  std::vector<float> result(shape.output_elements(), kOperatorPoison);
+  const DeviceBuffer output = device.allocate(result.size() * sizeof(float), "output");
+  if (poisoned) device.copy_to_device(output.address(), result.data(), output.bytes());
+  const auto prepared = variant.prepare(device, shape,
+                                        {input.floats(), data.convolution.weights.data(),
+                                         data.bias.empty() ? nullptr : data.bias.data(), output.floats()});
+  EXPECT_NE(prepared->choice(), "");
+  for (int call = 0; call < 2; ++call) prepared->run();
+  device.wait();
+  device.copy_to_host(result.data(), output.address(), output.bytes());
+  return result;
+}
+
+void expect_as_reference(const FusedShape& shape, const FusedTestData& data, const std::vector<float>& output,
+                         double tolerance) {
+  for (int image = 0; image < shape.convolution.batch; ++image) {
+    const OperatorReference expected =
+        reference_fused(shape, data.convolution.input.data() + image * shape.convolution.input_elements_per_image(),
+                        data.convolution.weights.data(), data.bias.empty() ? nullptr : data.bias.data());
+    const float* const of_image = output.data() + image * shape.output().elements();
+    EXPECT_EQ(operator_mismatch(expected, of_image, tolerance), "") << "image " << image;
+  }
+}
+
+void expect_right_on_cpu(const FusedShape& shape, const FusedTestData& data, bool exact) {
+  SCOPED_TRACE(trace_of(shape));
+  for (const RegisteredFused& registered : registered_fused_variants()) {
+    if (registered.info.family != "cpu") continue;
+    ASSERT_EQ(registered.variant->unsupported_reason(shape), "");
+    CpuDevice device;
+    const std::vector<float> output = fused_output(device, *registered.variant, shape, data, true);
+    expect_as_reference(shape, data, output, exact ? 0 : registered.variant->tolerance());
+    EXPECT_EQ(device.memory_violation(), "");
+  }
+}
+
+void expect_right_on_cpu(FusedShape shape) {
+  expect_right_on_cpu(shape, test_data(shape, false), false);
+  shape.activation = OperatorType::relu;
+  expect_right_on_cpu(shape, test_data(shape, true), true);
+}
+
+/// Batches 1, 3 and 8; several bands and strips of rows; stride, padding, groups; windows that overlap, that leave
+/// pixels between them and at the end, and the whole map as one window.
+TEST(FusedVariants, AreRightOnTheCpu) {
+  expect_right_on_cpu(layer_shape("lenet28", 0, 8));
+  expect_right_on_cpu(layer_shape("lenet72", 0, 3));
+  expect_right_on_cpu(layer_shape("lenet86", 3, 1));
+  expect_right_on_cpu(pooled_convolution({1, 3, 31, 45, 7, 5, 3, 2}, OperatorType::tanh, 3, 2, true));
+  expect_right_on_cpu(pooled_convolution({2, 8, 20, 23, 12, 3, 1, 1, 2}, OperatorType::relu, 2, 3, true));
+  expect_right_on_cpu(pooled_convolution({1, 40, 70, 66, 9, 3}, OperatorType::tanh, 2, 2, false));
+  expect_right_on_cpu(pooled_convolution({2, 1, 9, 11, 1, 3}, OperatorType::tanh, 7, 7, true));
+  expect_right_on_cpu(pooled_convolution({1, 1, 3, 3, 1, 3}, OperatorType::relu, 1, 1, false));
+}
+
+TEST(FusedVariants, AreExactInEveryInstructionSet) {
+  const FusedShape shape = pooled_convolution({1, 2, 21, 30, 11, 3, 1, 1}, OperatorType::relu, 2, 2, true);
+  for (const char* set : {"baseline", "avx2", "avx512"}) {
+    SCOPED_TRACE(set);
+    setenv("CONVLADDER_INSTRUCTION_SET", set, 1);
+    try {
+      expect_right_on_cpu(shape, test_data(shape, true), true);
+    } catch (const std::runtime_error& error) {
+      EXPECT_NE(std::string(error.what()).find("does not have"), std::string::npos) << error.what();
+    }
+    unsetenv("CONVLADDER_INSTRUCTION_SET");
+  }
+}
+
+FusedTestData data_with_a_nan(const FusedShape& shape) {
+  FusedTestData data = test_data(shape, false);
+  data.convolution.input[data.convolution.input.size() / 3] = std::nanf("");
+  return data;
+}
+
+TEST(FusedVariants, HideNoNaN) {
+  for (const OperatorType activation : {OperatorType::tanh, OperatorType::relu}) {
+    const FusedShape shape = pooled_convolution({1, 1, 16, 22, 5, 3}, activation, 2, 2, false);
+    expect_right_on_cpu(shape, data_with_a_nan(shape), false);
+  }
+}
+
+TEST(FusedVariants, HaveTheLayersThatFollowEachOther) {
+  EXPECT_EQ(fused_shape_name(layer_shape("lenet86", 3, 1)), "C4H40W40M16K7 + relu + max_pool 4/4");
+  EXPECT_EQ(fused_shape_name(layer_shape("alexnet", 0, 1)), "C3H227W227M96K11S4 + bias + relu + max_pool 3/2");
+  EXPECT_EQ(layer_shape("lenet86", 3, 2).output(), (ActivationShape{16, 8, 8}));
+  EXPECT_EQ(layer_shape("lenet86", 3, 2).minimum_bytes(), 4.0 * (2 * 4 * 40 * 40 + 16 * 4 * 49 + 2 * 16 * 8 * 8));
+  EXPECT_FALSE(fused_shape(known_network("lenet72"), 3)) << "no activation follows its second convolution";
+  EXPECT_FALSE(fused_shape(known_network("lenet72"), known_network("lenet72").layers.size() - 1));
+}
+
+class FusedOnTheSimulatedDevice : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (ptx_images().empty()) GTEST_SKIP() << "no PTX in this build";
+  }
+};
+
+void expect_right_when_simulated(const FusedShape& shape, const FusedTestData& data, bool exact) {
+  SCOPED_TRACE(trace_of(shape));
+  for (const RegisteredFused& registered : registered_fused_variants()) {
+    if (registered.info.family != "cuda") continue;
+    ASSERT_EQ(registered.variant->unsupported_reason(shape), "");
+    for (const PtxImages& images : ptx_images()) {
+      SCOPED_TRACE(images.compiler);
+      simulated::SimulatedDeviceOptions options;
+      options.checkers = simulated::CheckerSet::all();
+      options.with_caches = false;
+      options.ptx_compiler = images.compiler;
+      simulated::SimulatedDevice device(options);
+      // Not poisoned: the host would have written it, and initcheck is to see that the kernel does.
+      const std::vector<float> output = fused_output(device, *registered.variant, shape, data, false);
+      for (const simulated::Finding& finding : device.take_findings()) ADD_FAILURE() << simulated::to_text(finding);
+      EXPECT_TRUE(device.leaks().empty());
+      expect_as_reference(shape, data, output, exact ? 0 : registered.variant->tolerance());
+    }
+  }
+}
+
+void expect_right_when_simulated(FusedShape shape) {
+  expect_right_when_simulated(shape, test_data(shape, false), false);
+  shape.activation = OperatorType::relu;
+  expect_right_when_simulated(shape, test_data(shape, true), true);
+}
+
+/// One layer for each kernel size and pooling, and tails: maps, rows and columns that fill no tile, padding, groups,
+/// several steps of channels, pixels that no window covers.
+TEST_F(FusedOnTheSimulatedDevice, AreRight) {
+  expect_right_when_simulated(layer_shape("lenet28", 0, 3));
+  expect_right_when_simulated(layer_shape("lenet86", 3, 1));
+  expect_right_when_simulated(pooled_convolution({1, 1, 25, 40, 4, 7}, OperatorType::tanh, 2, 2, true));
+  expect_right_when_simulated(pooled_convolution({2, 3, 15, 14, 7, 3, 1, 1}, OperatorType::tanh, 2, 2, true));
+  expect_right_when_simulated(pooled_convolution({1, 6, 15, 21, 10, 7, 1, 2, 2}, OperatorType::tanh, 4, 4, false));
+}
+
+TEST_F(FusedOnTheSimulatedDevice, HideNoNaN) {
+  for (const OperatorType activation : {OperatorType::tanh, OperatorType::relu}) {
+    const FusedShape shape = pooled_convolution({1, 1, 12, 14, 4, 5}, activation, 2, 2, false);
+    expect_right_when_simulated(shape, data_with_a_nan(shape), false);
+  }
+}
+
+TEST_F(FusedOnTheSimulatedDevice, SayWhatTheyCannotDo) {
+  const FusedVariant& variant = *find_fused_variant("cuda", "fused-register-tile")->variant;
+  EXPECT_EQ(variant.unsupported_reason(layer_shape("alexnet", 0, 1)),
+            "windows of pooling 3/2 overlap: they would need sums of other threads");
+  EXPECT_EQ(variant.unsupported_reason(pooled_convolution({1, 1, 20, 20, 1, 5}, OperatorType::relu, 3, 3, false)),
+            "pooling 3/3 is not among the compiled ones");
+  EXPECT_EQ(variant.unsupported_reason(pooled_convolution({1, 1, 20, 20, 1, 5}, OperatorType::relu, 2, 3, false)),
+            "windows of pooling 2/3 leave pixels between them");
+  EXPECT_EQ(variant.unsupported_reason(pooled_convolution({1, 1, 20, 20, 1, 9}, OperatorType::relu, 2, 2, false)),
+            "kernel 9 with stride 1 is not among the compiled ones (kernel/stride): 3/1, 5/1, 7/1");
+}
+
+/// The tile of a thread stays in its registers.
+TEST_F(FusedOnTheSimulatedDevice, SpillNothing) {
+  const FusedVariant& variant = *find_fused_variant("cuda", "fused-register-tile")->variant;
+  for (const FusedShape& shape :
+       {layer_shape("lenet28", 0, 1), layer_shape("lenet48", 0, 1), layer_shape("lenet72", 0, 1),
+        layer_shape("lenet86", 0, 1), layer_shape("lenet86", 3, 1)}) {
+    for (const KernelLaunch& launch : variant.launch_plan(shape)) {
+      EXPECT_TRUE(kernel_display_name(launch.kernel).starts_with("convladder::fused_register_tile"));
+#if CONVLADDER_HAS_CUDA
+      ASSERT_FALSE(kernel_resources(launch.kernel).empty()) << trace_of(shape);
+      for (const KernelResources& resources : kernel_resources(launch.kernel)) {
+        EXPECT_EQ(resources.spill_store_bytes, 0) << resources.demangled << " on " << resources.architecture;
+      }
+#endif
+    }
+  }
+}
+
+/// Logits of a network with its convolutions fused, against those of separate operators.
+void expect_the_same_scores(Device& device, const Network& network, const RegisteredFused& fused, int count) {
+  SCOPED_TRACE(fmt::format("{} with {}", network.name, fused.info.name));
+  const std::string_view family = fused.info.family;
+  NetworkChoice choice{.family = std::string(family), .convolutions = {}, .operators = {}};
+  for (const std::size_t index : convolution_layers(network)) {
+    choice.convolutions[index] = *find_variant(family, fused.info.builds_on);
+  }
+  NetworkWeights weights = initial_weights(network, 5);
+  for (auto& [name, layer] : weights.layers) std::ranges::fill(layer.bias, 0.05F);
+  std::vector<float> images(network.input.elements() * static_cast<std::size_t>(count));
+  SeededRandom random(1, 1);
+  for (float& pixel : images) pixel = static_cast<float>(random.between(0, 255));
+  const auto scores = [&] {
+    const std::vector<NetworkStep> steps = network_steps(network, choice);
+    EXPECT_EQ(unsupported_reason(steps, count), "");
+    return run_pass(device, network, steps, weights, images.data(), count, {.chunk = count}).scores;
+  };
+  const std::vector<float> separate = scores();
+  std::size_t fused_layers = 0;
+  for (const std::size_t index : convolution_layers(network)) {
+    if (!fusion_error(network, index, *fused.variant).empty()) continue;
+    choice.fused[index] = fused;
+    ++fused_layers;
+  }
+  ASSERT_GT(fused_layers, 0U);
+  EXPECT_EQ(network_steps(network, choice).front().fused_with.size(), kFusedLayers - 1);
+  const std::vector<float> together = scores();
+  for (std::size_t i = 0; i < separate.size(); ++i) {
+    ASSERT_TRUE(std::abs(together[i] - separate[i]) <= 2e-6F) << i << ": " << together[i] << ", " << separate[i];
+  }
+}
+
+TEST(FusedVariants, ChangeNoScoresOfANetwork) {
+  CpuDevice device;
+  for (const RegisteredFused& fused : registered_fused_variants()) {
+    if (fused.info.family != "cpu") continue;
+    for (const char* name : {"lenet28", "lenet72", "lenet86"}) {
+      expect_the_same_scores(device, known_network(name), fused, 2);
+    }
+  }
+}
+
+TEST_F(FusedOnTheSimulatedDevice, ChangeNoScoresOfANetwork) {
+  const Network network = parse_network(
+      R"({"name": "small", "title": "t", "input": {"channels": 1, "height": 13, "width": 15}, "layers": [
+      {"name": "conv1", "type": "convolution", "out_channels": 3, "kernel": 3, "bias": true},
+      {"name": "tanh1", "type": "tanh"},
+      {"name": "pool1", "type": "max_pool", "size": 2, "stride": 2},
+      {"name": "conv2", "type": "convolution", "out_channels": 5, "kernel": 3, "padding": 1},
+      {"name": "fc1", "type": "fully_connected", "out_features": 10, "bias": true},
+      {"name": "softmax", "type": "softmax"}]})",
+      "small.json");
+  simulated::SimulatedDevice device({});
+  for (const RegisteredFused& fused : registered_fused_variants()) {
+    if (fused.info.family == "cuda") expect_the_same_scores(device, network, fused, 2);
+  }
+}
+
+}  // namespace
+}  // namespace convladder
