@@ -231,6 +231,7 @@ int sweep_command(SweepArguments a, const std::vector<std::string>& command_line
   initialize_google_benchmark({});
   const std::vector<CaseGroup> plan = make_plan(a.options);
   SweepPlan sweeps = plan_sweeps(plan, a);
+  if (a.update_table) check_tuning_tables(a.tables, sweeps.sweeps);
   const ImageSet images = load_images(a.options.data_folder, a.options.seed, most_images(plan));
   SweepRecord record(a.output.empty() ? default_output_folder() : std::filesystem::path(a.output), a.options,
                      command_line, images);

@@ -1,12 +1,16 @@
 // Writes what sweeps found into the tuning tables, variants/tuning/*.json, from which the next build takes it.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
 #include "harness/sweep.hpp"
 
 namespace convladder {
+
+/// Throws UserError if a table that these sweeps will be written into is there and is none: before hours of sweeping.
+void check_tuning_tables(const std::string& folder, const std::vector<Sweep>& sweeps);
 
 /// Replaces or adds, in FOLDER/FAMILY-VARIANT.json, what each sweep that has a winner found: for every batch what does
 /// not depend on the batch, and for the sweep's own batch everything, if something that depends on it is other than
