@@ -21,6 +21,7 @@
 #include "harness/sweep.hpp"
 #include "harness/sweep_output.hpp"
 #include "harness/sweep_record.hpp"
+#include "harness/text_table.hpp"
 #include "harness/tuning_update.hpp"
 
 namespace convladder {
@@ -102,6 +103,14 @@ SweepPlan plan_sweeps(const std::vector<CaseGroup>& plan, const SweepArguments& 
                               fmt::join(variants_with_a_choice(), ", ")));
 }
 
+std::string swept_line(const Sweep& sweep, const SweptConfiguration& one) {
+  const std::string score = score_text(sweep, one);
+  if (one.score) return fmt::format("{:<26} {}", score, one.configuration.text());
+  std::string lines = indented(fmt::format("{}: {}", one.configuration.text(), score), 0);
+  lines.pop_back();  // the end of the last line
+  return lines;
+}
+
 class SweepLoop {
  public:
   SweepLoop(const SweepArguments& a, const ImageSet& images, SweepPlan& plan, SweepRecord& record)
@@ -173,7 +182,7 @@ class SweepLoop {
     one->score = score_of(sweep.kind, sweep.gpu, outcome, one->recorded);
     if (!one->score && outcome.status == "ok") one->reason = fmt::format("cannot be launched on {}", sweep.gpu);
     if (one->score && sweep.kind == ScoreKind::measured) estimator_.learn(sweep.planned, one->score->value * 1e-9);
-    progress_.finished(fmt::format("{:<11} {}  {}", one->status, one->configuration.text(), score_text(sweep, *one)));
+    progress_.finished(swept_line(sweep, *one));
     record_.write(plan_.sweeps, false);
   }
 
@@ -235,7 +244,7 @@ int sweep_command(SweepArguments a, const std::vector<std::string>& command_line
   const ImageSet images = load_images(a.options.data_folder, a.options.seed, most_images(plan));
   SweepRecord record(a.output.empty() ? default_output_folder() : std::filesystem::path(a.output), a.options,
                      command_line, images);
-  for (const std::string& line : sweeps.left_out) fmt::print("left out: {}\n", line);
+  for (const std::string& line : sweeps.left_out) fmt::print("{}", indented(fmt::format("left out: {}", line), 0));
   SweepLoop(a, images, sweeps, record).run();
   if (a.update_table) {
     for (const std::string& file : update_tuning_tables(a.tables, sweeps.sweeps, a.options.seed)) {

@@ -14,20 +14,23 @@ using nlohmann::ordered_json;
 
 namespace {
 
-/// "instructions for each multiply-add that the layer needs", and the like.
+/// What was counted for each multiply-add that the layer needs.
 struct CountedColumn {
   const char* title;
   std::vector<const char*> metrics;
 };
 
-const std::vector<CountedColumn>& counted_columns() {
-  static const std::vector<CountedColumn> columns = {
-      {"instr.", {"smsp__thread_inst_executed_pred_on.sum"}},
-      {"wavefr.",
-       {"l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum",
-        "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_st.sum"}},
-      {"sectors",
-       {"l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum", "l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum"}}};
+/// Beside a prediction, which says more, there is room for two.
+std::vector<CountedColumn> counted_columns(ScoreKind kind) {
+  std::vector<CountedColumn> columns = {{"instr.", {"smsp__thread_inst_executed_pred_on.sum"}},
+                                        {"wavefr.",
+                                         {"l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum",
+                                          "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_st.sum"}}};
+  if (kind == ScoreKind::counted) {
+    columns.push_back(
+        {"sectors",
+         {"l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum", "l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum"}});
+  }
   return columns;
 }
 
@@ -66,7 +69,7 @@ std::vector<TextColumn> columns_of(const Sweep& sweep) {
     columns.push_back({"GFLOP/s", kind, true});
     return columns;
   }
-  for (const CountedColumn& column : counted_columns()) columns.push_back({column.title, "/FMA", true});
+  for (const CountedColumn& column : counted_columns(sweep.kind)) columns.push_back({column.title, "/FMA", true});
   if (sweep.kind == ScoreKind::predicted) columns.push_back({"occup.", "", true});
   return columns;
 }
@@ -85,7 +88,9 @@ std::vector<std::string> row_of(const Sweep& sweep, const SweptConfiguration& on
     row.push_back(fmt::format("{:.1f}", sweep.planned.work.shape.flop() / score.value));
     return row;
   }
-  for (const CountedColumn& column : counted_columns()) row.push_back(counted_per_multiply_add(sweep, one, column));
+  for (const CountedColumn& column : counted_columns(sweep.kind)) {
+    row.push_back(counted_per_multiply_add(sweep, one, column));
+  }
   if (sweep.kind == ScoreKind::predicted) row.push_back(occupancy_text(sweep, one));
   return row;
 }

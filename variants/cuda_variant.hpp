@@ -31,10 +31,10 @@ using ChoiceText = std::function<std::string(const ConvShape& shape)>;
 
 /// Everything beside the registration that makes a CUDA variant; what is left out has its usual meaning.
 struct CudaVariantParts {
-  LaunchPlan plan;
-  std::function<std::string(const ConvShape& shape)> unsupported;  ///< none: it runs every shape
-  WeightPacking pack;                                              ///< none: the weights stay OIHW
-  ChoiceText choice;
+  LaunchPlan plan = nullptr;
+  std::function<std::string(const ConvShape& shape)> unsupported = nullptr;  ///< none: it runs every shape
+  WeightPacking pack = nullptr;                                              ///< none: the weights stay OIHW
+  ChoiceText choice = nullptr;
   WorkspaceBytes workspace = nullptr;
   double tolerance = 1e-6;  ///< `ConvVariant::tolerance`
 };

@@ -337,7 +337,8 @@ class ImplicitGemm {
       }
     }
     long possible = 1;
-    for (const Parameter& largest : largest_configuration(s, wanted).parameters()) {
+    const Configuration largest_of_all = largest_configuration(s, wanted);
+    for (const Parameter& largest : largest_of_all.parameters()) {
       if (!wanted.value(largest.name)) possible *= largest.value;
     }
     return {candidates_of(all, wanted, most), by_model, possible, {"pixel_parts", "map_parts"}};
