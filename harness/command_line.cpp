@@ -34,6 +34,7 @@
 #include "harness/run_command.hpp"
 #include "harness/selftest_command.hpp"
 #include "harness/simulate_command.hpp"
+#include "harness/sweep_command.hpp"
 #include "harness/train_command.hpp"
 #include "harness/whole_number.hpp"
 
@@ -59,6 +60,7 @@ constexpr const char* kMainFooter = R"(examples:
   convladder env                       what this machine is and has
   convladder check                     the CUDA variants under all checkers, on every layer and on awkward shapes
   convladder baseline check            the CUDA variants' counters against the recorded ones, exactly
+  convladder sweep --variant register-tile --device simulated    which tile sizes are best for which layer
   convladder simulate kernel.ptx ...   runs any kernel without a GPU, checks it and counts
   convladder network --network lenet86 whole networks: op times, accuracy, where the time goes
   convladder fused --network lenet86   activation and pooling in the convolution's store, beside separate operators
@@ -264,6 +266,10 @@ int parse_and_execute(int argc, char** argv) {
   CLI::App* const selftest = app.add_subcommand("selftest", "how often a duel errs on this machine, and what it finds");
   add_selftest_options(*selftest, selftest_arguments);
 
+  SweepArguments sweep_arguments;
+  CLI::App* const sweep = app.add_subcommand("sweep", "which tile sizes are best for which layer: tuning tables");
+  add_sweep_options(*sweep, sweep_arguments);
+
   SimulateArguments simulate_arguments;
   CLI::App* const simulate = app.add_subcommand("simulate", "run a PTX kernel on the simulated device");
   add_simulate_options(*simulate, simulate_arguments);
@@ -326,6 +332,7 @@ int parse_and_execute(int argc, char** argv) {
   if (fused->parsed()) return fused_command(fused_arguments, command_line);
   if (profile->parsed()) return profile_command(profile_arguments);
   if (train->parsed()) return train_command(train_arguments);
+  if (sweep->parsed()) return sweep_command(sweep_arguments, command_line);
   if (simulate->parsed()) return simulate_command(simulate_arguments);
   if (launches->parsed()) return launches_command(launches_arguments);
   if (published->parsed()) return published_command(published_arguments);

@@ -30,9 +30,10 @@ struct PlannedCase {
   RegisteredVariant variant;
   std::string device;
   LayerWork work;
-  std::string skipped;      ///< why it is not run on this machine; empty if it is
-  std::string unsupported;  ///< why the variant cannot run this shape; empty if it can
-  bool has_clock = true;    ///< whether the device times; if not it counts
+  std::string skipped;             ///< why it is not run on this machine; empty if it is
+  std::string unsupported;         ///< why the variant cannot run this shape; empty if it can
+  bool has_clock = true;           ///< whether the device times; if not it counts
+  std::string configuration = {};  ///< what `variant`, a configured one, was told; empty for one from the registry
   bool runs() const { return skipped.empty() && unsupported.empty(); }
 };
 

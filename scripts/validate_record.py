@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Checks run.json, network.json or fused.json against its schema, and against the rules that a schema cannot say."""
+"""Checks run.json, network.json, fused.json or sweep.json against its schema, and the rules a schema cannot say."""
 
 from __future__ import annotations
 
@@ -18,7 +18,8 @@ from convladder_charts.network_rules import Problem
 from convladder_charts.json_text import RecordError, is_of_networks, one_line, read_json
 
 SCHEMAS = Path(__file__).resolve().parents[1] / "results"
-_OF_LAYERS, _OF_NETWORKS, _OF_FUSED = "run.schema.json", "network.schema.json", "fused.schema.json"
+_OF_LAYERS = "run.schema.json"
+_OF_KINDS = {"network": "network.schema.json", "fused": "fused.schema.json", "sweep": "sweep.schema.json"}
 _MUST_HAVE_TIME = ("cpu", "cuda")
 _LADDER_TIMES = {"median_ns": "median", "low_ns": "low", "high_ns": "high"}
 
@@ -36,7 +37,7 @@ def main(arguments: Optional[Sequence[str]] = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__, epilog=EXAMPLES, allow_abbrev=False,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("runs", type=Path, nargs="+", metavar="RECORD.json",
-                        help="a run.json, a network.json or a fused.json")
+                        help="a run.json, a network.json, a fused.json or a sweep.json")
     sys.stdout.reconfigure(errors="replace")
     lines = [line for path in parser.parse_args(arguments).runs for line in complaints(path)]
     for line in lines:
@@ -59,22 +60,22 @@ def problems(document: Any) -> list[Problem]:
 
 
 def _against_schema(document: Any) -> Iterator[Problem]:
-    validator = _validator(_OF_FUSED if _is_fused(document) else
-                           _OF_NETWORKS if is_of_networks(document) else _OF_LAYERS)
+    validator = _validator(_OF_KINDS.get(_kind(document), _OF_LAYERS))
     for error in sorted(validator.iter_errors(document), key=lambda error: [str(part) for part in error.path]):
         deepest = jsonschema.exceptions.best_match([error])
         message = one_line(deepest.message)
         yield _place(deepest.absolute_path), message if len(message) <= 160 else message[:157] + "..."
 
 
-def _is_fused(document: Any) -> bool:
-    """Whether a document says of itself that it is a record of `convladder fused`."""
-    return isinstance(document, dict) and document.get("kind") == "fused"
+def _kind(document: Any) -> str:
+    """What a document says of itself; a record of layers says nothing."""
+    kind = document.get("kind") if isinstance(document, dict) else None
+    return kind if isinstance(kind, str) else ""
 
 
 def _validator(name: str) -> Any:
     """Of a schema in results/, which may refer to the others by their file names."""
-    schemas = {f"{(SCHEMAS / one).as_uri()}": _schema(one) for one in (_OF_LAYERS, _OF_NETWORKS, _OF_FUSED)}
+    schemas = {f"{(SCHEMAS / one).as_uri()}": _schema(one) for one in (_OF_LAYERS, *_OF_KINDS.values())}
     base = (SCHEMAS / name).as_uri()
     return jsonschema.Draft7Validator(schemas[base], resolver=jsonschema.RefResolver(base, schemas[base], schemas))
 
@@ -92,11 +93,13 @@ def _place(path: Any) -> str:
 
 def _against_rules(document: Any) -> Iterator[Problem]:
     yield from _not_finite(document, "$")
+    if _kind(document) == "sweep":
+        return
     yield from _ids(document)
     if is_of_networks(document):
         yield from network_rules.problems(document)
         return
-    if _is_fused(document):
+    if _kind(document) == "fused":
         for index, case in enumerate(document["cases"]):
             yield from _fused_status(case, f"$.cases[{index}]")
         return

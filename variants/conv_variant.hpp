@@ -7,11 +7,13 @@
 
 #include <memory>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "devices/device.hpp"
+#include "variants/configuration.hpp"
 #include "variants/conv_shape.hpp"
 
 namespace convladder {
@@ -84,6 +86,24 @@ class ConvVariant {
   /// The largest allowed |error| / sum(|x*w|) against a float64 reference. 1e-6 holds for float32 arithmetic in any
   /// order of summation; tf32 and fp16 inputs with float32 accumulation need 1e-3.
   virtual double tolerance() const { return 1e-6; }
+
+  /// What could be chosen for the shape, and agrees with what is wanted: at least one candidate, at most `most`. Most
+  /// variants have nothing to choose: none. Throws std::invalid_argument as `configured` does.
+  virtual Configurations configurations(const ConvShape& shape, const Configuration& wanted, int most) const {
+    static_cast<void>(shape);
+    static_cast<void>(wanted);
+    static_cast<void>(most);
+    return {};
+  }
+
+  /// This variant, told what to take for the shape, at any batch; what `wanted` leaves out it chooses itself. Throws
+  /// std::invalid_argument, one line, for what it does not know or cannot do.
+  virtual std::unique_ptr<ConvVariant> configured(const ConvShape& shape, const Configuration& wanted,
+                                                  ChosenBy chosen_by) const {
+    static_cast<void>(wanted);
+    static_cast<void>(chosen_by);
+    throw std::invalid_argument(impossible_configuration({}, {}, shape_name(shape)));
+  }
 };
 
 }  // namespace convladder

@@ -7,12 +7,15 @@
 #include <stdexcept>
 #include <tuple>
 
+#include "variants/tuned_variant.hpp"
+
 namespace convladder {
 namespace {
 
 struct Entry {
   VariantInfo info;
   std::unique_ptr<ConvVariant> variant;
+  std::unique_ptr<ConvVariant> tuned;  ///< null without a tuning table
 };
 
 // A function-local static: registrars run before main in no particular order of files.
@@ -23,7 +26,11 @@ std::vector<Entry>& entries() {
 
 std::vector<RegisteredVariant> sorted_and_checked() {
   std::vector<RegisteredVariant> variants;
-  for (const Entry& entry : entries()) variants.push_back({entry.info, entry.variant.get()});
+  for (Entry& entry : entries()) {
+    const TuningTable* const table = tuning_table(entry.info.family, entry.info.name);
+    if (table != nullptr) entry.tuned = tuned_variant(*entry.variant, *table);
+    variants.push_back({entry.info, entry.tuned ? entry.tuned.get() : entry.variant.get()});
+  }
   const auto ladder_order = [](const RegisteredVariant& registered) {
     const VariantInfo& info = registered.info;
     return std::tuple(info.family, info.rung.value_or(std::numeric_limits<int>::max()), info.name);
@@ -64,7 +71,7 @@ const RegisteredVariant* find_variant(std::string_view family, std::string_view 
 }
 
 VariantRegistration::VariantRegistration(const VariantInfo& info, std::unique_ptr<ConvVariant> variant) {
-  entries().push_back({info, std::move(variant)});
+  entries().push_back({info, std::move(variant), nullptr});
 }
 
 }  // namespace convladder

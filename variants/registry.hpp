@@ -15,7 +15,8 @@ struct RegisteredVariant {
   const ConvVariant* variant = nullptr;
 };
 
-/// Every registered variant: by family, then by rung, libraries last. The order never depends on the linker.
+/// Every registered variant: by family, then by rung, libraries last. The order never depends on the linker. Those with
+/// a tuning table (tuning_table.hpp) take what it says.
 /// Throws std::logic_error if two variants of a family share a name or a rung, or `builds_on` names none.
 const std::vector<RegisteredVariant>& registered_variants();
 

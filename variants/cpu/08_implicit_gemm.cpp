@@ -12,6 +12,8 @@
 #include <omp.h>
 
 #include <limits>
+#include <optional>
+#include <span>
 #include <vector>
 
 #include "variants/cpu/input_tile.hpp"
@@ -35,35 +37,41 @@ struct Blocking {
   static constexpr int kPanelBytes = 24 * 1024;   // a first-level cache has 32 KiB or more; weights pass by in the rest
   static constexpr int kBlockBytes = 512 * 1024;  // a second-level cache has 1 MiB or more
 
-  static constexpr int kFewTaps = 64;  // with fewer, loading and storing the sums takes the time
+  static constexpr int kFewTaps = 64;    // with fewer, loading and storing the sums takes the time
+  static constexpr int kMostParts = 64;  // of the maps, and of the pixels beyond those that the caches ask for
 
-  Blocking(const ConvShape& s, const InstructionSet& set, const MapTiles& map_tiles, int threads) {
+  /// What is not wanted otherwise fits the caches and keeps all threads busy.
+  Blocking(const ConvShape& s, const InstructionSet& set, const MapTiles& map_tiles, int threads,
+           const Configuration& wanted) {
     constexpr int float_bytes = sizeof(float);
     const int taps_of_channel = s.kernel * s.kernel;
     const int most_taps = std::clamp(kBlockBytes / 2 / float_bytes / s.maps_per_group(), kFewTaps,
                                      kPanelBytes / float_bytes / set.tile_pixels());
     const int most_channels = std::clamp(most_taps / taps_of_channel, 1, s.channels_per_group());
     const std::int64_t panels = rounded_up_quotient(s.channels_per_group(), most_channels);
-    channels = static_cast<int>(rounded_up_quotient(s.channels_per_group(), panels));
+    channels = wanted.value("channels").value_or(static_cast<int>(rounded_up_quotient(s.channels_per_group(), panels)));
 
     // The weights of a panel's taps, and the sums of a part's pixels, are used again and again.
     const std::int64_t weight_bytes = std::int64_t{s.maps_per_group()} * channels * taps_of_channel * float_bytes;
     const std::int64_t vector_bytes = std::int64_t{s.maps_per_group()} * set.lanes * float_bytes;
     const std::int64_t most_vectors = std::max<std::int64_t>(set.vectors, (kBlockBytes - weight_bytes) / vector_bytes);
     divide(s, rounded_up_quotient(std::int64_t{s.out_height()} * s.out_width(), set.lanes), most_vectors,
-           map_tiles.count(), threads);
+           map_tiles.count(), threads, wanted);
   }
 
  private:
   /// Takes the division into tasks with the least work of the thread that works longest. A task costs its vectors of
   /// pixels times its tiles of maps, and something for what it does besides: one vector for the rows around its pixels,
   /// two tiles for the copying of pixels, which every part of the maps does for itself.
-  void divide(const ConvShape& s, std::int64_t vectors, std::int64_t most_vectors, int map_tiles, int threads) {
-    constexpr int kMostParts = 64;
-    const std::int64_t least_parts = rounded_up_quotient(vectors, most_vectors);
+  void divide(const ConvShape& s, std::int64_t vectors, std::int64_t most_vectors, int map_tiles, int threads,
+              const Configuration& wanted) {
+    const std::optional<int> wanted_pixels = wanted.value("pixel_parts");
+    const std::int64_t least_parts = wanted_pixels.value_or(rounded_up_quotient(vectors, most_vectors));
+    const std::int64_t most_parts = wanted_pixels.value_or(std::min(vectors, least_parts + kMostParts));
     std::int64_t least_cost = std::numeric_limits<std::int64_t>::max();
     for (int maps = 1; maps <= std::min(map_tiles, kMostParts); ++maps) {
-      for (std::int64_t pixels = least_parts; pixels <= std::min(vectors, least_parts + kMostParts); ++pixels) {
+      if (!wanted.allows("map_parts", maps)) continue;
+      for (std::int64_t pixels = least_parts; pixels <= most_parts; ++pixels) {
         const std::int64_t rounds = rounded_up_quotient(std::int64_t{s.batch} * s.groups * pixels * maps, threads);
         const std::int64_t cost =
             rounds * (rounded_up_quotient(vectors, pixels) + 1) * (rounded_up_quotient(map_tiles, maps) + 2);
@@ -94,6 +102,7 @@ struct Panel {
 struct Plan {
   ConvShape shape;
   InstructionSet set;
+  int tile_maps;  ///< of a register tile, at most
   MapTiles map_tiles;
   AlignedFloats weights;
   Blocking blocking;
@@ -106,12 +115,13 @@ struct Plan {
   std::vector<int> tap_offsets;  ///< of a panel's taps in the input tile
   std::ptrdiff_t partial_pitch;  ///< floats between two maps' partial sums
 
-  Plan(const ConvShape& s, const float* oihw, int threads)
+  Plan(const ConvShape& s, const float* oihw, int threads, const Configuration& wanted)
       : shape(s),
         set(chosen_instruction_set()),
-        map_tiles(s.maps_per_group(), set.maps),
+        tile_maps(wanted.value("maps").value_or(set.maps)),
+        map_tiles(s.maps_per_group(), tile_maps),
         weights(pack_weights(s, map_tiles, oihw)),
-        blocking(s, set, map_tiles, threads) {
+        blocking(s, set, map_tiles, threads, wanted) {
     const std::int64_t vectors = rounded_up_quotient(pixels(), set.lanes);
     const std::int64_t part_vectors = rounded_up_quotient(vectors, blocking.pixel_parts);
     part_pixels = static_cast<int>(part_vectors) * set.lanes;
@@ -270,10 +280,68 @@ struct Task {
   }
 };
 
+/// What may be wanted for a shape, from 1 to these: maps of a register tile, channels of a panel, parts of the pixels
+/// of an image and of the maps of a group.
+Configuration largest_configuration(const ConvShape& s, const Configuration& wanted) {
+  const InstructionSet set = chosen_instruction_set();
+  const MapTiles map_tiles(s.maps_per_group(), std::min(wanted.value("maps").value_or(set.maps), set.maps));
+  const auto vectors = rounded_up_quotient(std::int64_t{s.out_height()} * s.out_width(), set.lanes);
+  return Configuration({{"maps", set.maps},
+                        {"channels", s.channels_per_group()},
+                        {"pixel_parts", static_cast<int>(vectors)},
+                        {"map_parts", std::min(map_tiles.count(), Blocking::kMostParts)}});
+}
+
+/// The complete configuration that agrees with what is wanted.
+Configuration complete_configuration(const ConvShape& s, const Configuration& wanted) {
+  const InstructionSet set = chosen_instruction_set();
+  const int maps = wanted.value("maps").value_or(set.maps);
+  const Blocking blocking(s, set, MapTiles(s.maps_per_group(), maps), omp_get_max_threads(), wanted);
+  return Configuration({{"maps", maps},
+                        {"channels", blocking.channels},
+                        {"pixel_parts", blocking.pixel_parts},
+                        {"map_parts", blocking.map_parts}});
+}
+
 class ImplicitGemm {
  public:
-  ImplicitGemm(const ConvShape& shape, const float* weights) : plan_(shape, weights, omp_get_max_threads()) {
+  ImplicitGemm(const ConvShape& shape, const float* weights, const Configuration& wanted)
+      : plan_(shape, weights, omp_get_max_threads(), wanted) {
     for (int thread = 0; thread < omp_get_max_threads(); ++thread) workspaces_.emplace_back(plan_);
+  }
+
+  static std::string impossible(const ConvShape& s, const Configuration& wanted) {
+    const Configuration largest = largest_configuration(s, wanted);
+    for (const Parameter& parameter : wanted.parameters()) {
+      const std::optional<int> most = largest.value(parameter.name);
+      if (!most) return impossible_configuration(wanted, std::span(&largest, 1), shape_name(s));
+      if (parameter.value > *most) {
+        return fmt::format("{}={} is not possible for {}; possible: 1 to {}", parameter.name, parameter.value,
+                           shape_name(s), *most);
+      }
+    }
+    return {};
+  }
+
+  /// The model's choice, then one number after the other changed: half, twice, one less, one more.
+  static Configurations configurations(const ConvShape& s, const Configuration& wanted, int most) {
+    const Configuration by_model = complete_configuration(s, wanted);
+    std::vector<Configuration> all = {by_model};
+    for (const auto& change : {+[](int value) { return value / 2; }, +[](int value) { return value * 2; },
+                               +[](int value) { return value - 1; }, +[](int value) { return value + 1; }}) {
+      for (const Parameter& parameter : by_model.parameters()) {
+        const Configuration other({{parameter.name, std::max(1, change(parameter.value))}});
+        const Configuration changed = wanted.with(other);
+        if (wanted.agrees_with(changed) && impossible(s, changed).empty())
+          all.push_back(complete_configuration(s, changed));
+      }
+    }
+    long possible = 1;
+    const Configuration largest_of_all = largest_configuration(s, wanted);
+    for (const Parameter& largest : largest_of_all.parameters()) {
+      if (!wanted.value(largest.name)) possible *= largest.value;
+    }
+    return {candidates_of(all, wanted, most), by_model, possible, {"pixel_parts", "map_parts"}};
   }
 
   void convolve(const float* input, float* output) {
@@ -289,7 +357,7 @@ class ImplicitGemm {
 
   std::string choice() const {
     return fmt::format("{}, {} maps x {} pixels, panels of {} channels, images in {} x {} parts", plan_.set.name,
-                       plan_.set.maps, plan_.set.tile_pixels(), plan_.blocking.channels, plan_.blocking.pixel_parts,
+                       plan_.tile_maps, plan_.set.tile_pixels(), plan_.blocking.channels, plan_.blocking.pixel_parts,
                        plan_.blocking.map_parts);
   }
 
@@ -326,7 +394,7 @@ const VariantRegistration registration{
      .title = "Implicit GEMM, cache blocks",
      .builds_on = "register-tile",
      .hypothesis = "Pixels come from the first-level cache for all maps, and no lane is spent between rows."},
-    std::make_unique<PreparingCpuVariant<ImplicitGemm>>()};
+    std::make_unique<TunableCpuVariant<ImplicitGemm>>()};
 
 }  // namespace
 }  // namespace convladder

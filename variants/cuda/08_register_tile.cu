@@ -18,7 +18,7 @@
 #include <iterator>
 
 #include "variants/cuda/register_tile_kernel.hpp"
-#include "variants/cuda_variant.hpp"
+#include "variants/cuda/register_tile_variant.hpp"
 
 namespace convladder {
 
@@ -74,34 +74,18 @@ __global__ void __launch_bounds__(register_tile_threads, register_tile_blocks)
 
 namespace {
 
-using Kernel = void (*)(const float*, const float*, float*, LayerSizes, RegisterTiling);
-
 template <int kernel, int stride, int maps, int pixels>
-constexpr Kernel instantiation = conv_register_tile<kernel, stride, maps, pixels>;
+constexpr RegisterTileKernel instantiation = conv_register_tile<kernel, stride, maps, pixels>;
 
 /// A size and its kernel stand at the same place in both lists.
 constexpr RegisterTileSize sizes[] = {{3, 1, 8, 7, 7}, {3, 2, 8, 4, 4},   {5, 1, 10, 6, 6},
                                       {5, 1, 8, 9, 9}, {5, 1, 6, 11, 11}, {7, 1, 12, 6, 6},
                                       {7, 1, 8, 9, 9}, {7, 1, 4, 16, 16}, {11, 4, 8, 5, 5}};
-constexpr Kernel kernels[] = {instantiation<3, 1, 8, 7>, instantiation<3, 2, 8, 4>,  instantiation<5, 1, 10, 6>,
-                              instantiation<5, 1, 8, 9>, instantiation<5, 1, 6, 11>, instantiation<7, 1, 12, 6>,
-                              instantiation<7, 1, 8, 9>, instantiation<7, 1, 4, 16>, instantiation<11, 4, 8, 5>};
+constexpr RegisterTileKernel kernels[] = {
+    instantiation<3, 1, 8, 7>, instantiation<3, 2, 8, 4>,  instantiation<5, 1, 10, 6>,
+    instantiation<5, 1, 8, 9>, instantiation<5, 1, 6, 11>, instantiation<7, 1, 12, 6>,
+    instantiation<7, 1, 8, 9>, instantiation<7, 1, 4, 16>, instantiation<11, 4, 8, 5>};
 static_assert(std::size(sizes) == std::size(kernels));
-
-std::string unsupported(const ConvShape& shape) { return register_tile_error(shape, sizes); }
-
-std::vector<KernelLaunch> plan(const ConvShape& shape, const CudaTensors& tensors) {
-  const std::optional<RegisterTilePlan> chosen = register_tile_plan(shape, sizes);
-  if (!chosen) return {};
-  return {make_launch(kernels[chosen->compiled], chosen->grid, chosen->block, chosen->shared_bytes, tensors.input,
-                      tensors.weights, tensors.output, layer_sizes(shape), chosen->tiling)};
-}
-
-std::vector<float> pack(const ConvShape& shape, const float* weights) {
-  return pack_for_register_tile(shape, *register_tile_plan(shape, sizes), weights);
-}
-
-std::string choice(const ConvShape& shape) { return register_tile_choice(*register_tile_plan(shape, sizes)); }
 
 const VariantRegistration registration{
     {.family = "cuda",
@@ -111,7 +95,7 @@ const VariantRegistration registration{
      .builds_on = "compile-time",
      .hypothesis =
          "With 8 maps x 9 pixels in a thread's registers a load serves eight or nine multiply-adds, not one."},
-    cuda_variant({.plan = plan, .unsupported = unsupported, .pack = pack, .choice = choice})};
+    register_tile_variant({.sizes = sizes, .kernels = kernels})};
 
 }  // namespace
 }  // namespace convladder

@@ -12,7 +12,7 @@
 #include <iterator>
 
 #include "variants/cuda/register_tile_kernel.hpp"
-#include "variants/cuda_variant.hpp"
+#include "variants/cuda/register_tile_variant.hpp"
 
 namespace convladder {
 
@@ -76,40 +76,18 @@ __global__ void __launch_bounds__(register_tile_threads, register_tile_blocks)
 
 namespace {
 
-using Kernel = void (*)(const float*, const float*, float*, LayerSizes, RegisterTiling);
-
 template <int kernel, int stride, int maps, int pixels>
-constexpr Kernel instantiation = conv_many_images<kernel, stride, maps, pixels>;
+constexpr RegisterTileKernel instantiation = conv_many_images<kernel, stride, maps, pixels>;
 
 /// A size and its kernel stand at the same place in both lists.
 constexpr RegisterTileSize sizes[] = {{3, 1, 8, 7, 7}, {3, 2, 8, 4, 4},   {5, 1, 10, 6, 6},
                                       {5, 1, 8, 9, 9}, {5, 1, 6, 11, 11}, {7, 1, 12, 6, 6},
                                       {7, 1, 8, 9, 9}, {7, 1, 4, 16, 16}, {11, 4, 8, 5, 5}};
-constexpr Kernel kernels[] = {instantiation<3, 1, 8, 7>, instantiation<3, 2, 8, 4>,  instantiation<5, 1, 10, 6>,
-                              instantiation<5, 1, 8, 9>, instantiation<5, 1, 6, 11>, instantiation<7, 1, 12, 6>,
-                              instantiation<7, 1, 8, 9>, instantiation<7, 1, 4, 16>, instantiation<11, 4, 8, 5>};
+constexpr RegisterTileKernel kernels[] = {
+    instantiation<3, 1, 8, 7>, instantiation<3, 2, 8, 4>,  instantiation<5, 1, 10, 6>,
+    instantiation<5, 1, 8, 9>, instantiation<5, 1, 6, 11>, instantiation<7, 1, 12, 6>,
+    instantiation<7, 1, 8, 9>, instantiation<7, 1, 4, 16>, instantiation<11, 4, 8, 5>};
 static_assert(std::size(sizes) == std::size(kernels));
-
-RegisterTilePlan chosen_plan(const ConvShape& shape) {
-  return with_images_per_block(*register_tile_plan(shape, sizes), images_per_block(shape.batch));
-}
-
-std::string unsupported(const ConvShape& shape) { return register_tile_error(shape, sizes); }
-
-std::vector<KernelLaunch> plan(const ConvShape& shape, const CudaTensors& tensors) {
-  if (!register_tile_plan(shape, sizes)) return {};
-  const RegisterTilePlan chosen = chosen_plan(shape);
-  KernelLaunch launch = make_launch(kernels[chosen.compiled], chosen.grid, chosen.block, chosen.shared_bytes,
-                                    tensors.input, tensors.weights, tensors.output, layer_sizes(shape), chosen.tiling);
-  launch.items_per_block = static_cast<unsigned>(chosen.tiling.images_per_block);
-  return {launch};
-}
-
-std::vector<float> pack(const ConvShape& shape, const float* weights) {
-  return pack_for_register_tile(shape, *register_tile_plan(shape, sizes), weights);
-}
-
-std::string choice(const ConvShape& shape) { return register_tile_choice(chosen_plan(shape)); }
 
 const VariantRegistration registration{
     {.family = "cuda",
@@ -118,7 +96,7 @@ const VariantRegistration registration{
      .title = "Many images per block",
      .builds_on = "register-tile",
      .hypothesis = "Weights that are copied once for several images leave the L2 and the issue slots to the images."},
-    cuda_variant({.plan = plan, .unsupported = unsupported, .pack = pack, .choice = choice})};
+    register_tile_variant({.sizes = sizes, .kernels = kernels, .many_images = true})};
 
 }  // namespace
 }  // namespace convladder

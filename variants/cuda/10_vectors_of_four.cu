@@ -14,7 +14,7 @@
 #include <iterator>
 
 #include "variants/cuda/register_tile_kernel.hpp"
-#include "variants/cuda_variant.hpp"
+#include "variants/cuda/register_tile_variant.hpp"
 
 namespace convladder {
 
@@ -82,40 +82,18 @@ __global__ void __launch_bounds__(register_tile_threads, register_tile_blocks)
 
 namespace {
 
-using Kernel = void (*)(const float*, const float*, float*, LayerSizes, RegisterTiling);
-
 template <int kernel, int stride, int maps, int pixels>
-constexpr Kernel instantiation = conv_vectors_of_four<kernel, stride, maps, pixels>;
+constexpr RegisterTileKernel instantiation = conv_vectors_of_four<kernel, stride, maps, pixels>;
 
 /// A size and its kernel stand at the same place in both lists.
 constexpr RegisterTileSize sizes[] = {{3, 1, 16, 4, 4}, {3, 2, 16, 4, 4}, {5, 1, 10, 4, 4},
                                       {5, 1, 8, 8, 4},  {5, 1, 16, 4, 4}, {7, 1, 12, 4, 4},
                                       {7, 1, 8, 4, 4},  {7, 1, 4, 16, 4}, {11, 4, 12, 4, 4}};
-constexpr Kernel kernels[] = {instantiation<3, 1, 16, 4>, instantiation<3, 2, 16, 4>, instantiation<5, 1, 10, 4>,
-                              instantiation<5, 1, 8, 8>,  instantiation<5, 1, 16, 4>, instantiation<7, 1, 12, 4>,
-                              instantiation<7, 1, 8, 4>,  instantiation<7, 1, 4, 16>, instantiation<11, 4, 12, 4>};
+constexpr RegisterTileKernel kernels[] = {
+    instantiation<3, 1, 16, 4>, instantiation<3, 2, 16, 4>, instantiation<5, 1, 10, 4>,
+    instantiation<5, 1, 8, 8>,  instantiation<5, 1, 16, 4>, instantiation<7, 1, 12, 4>,
+    instantiation<7, 1, 8, 4>,  instantiation<7, 1, 4, 16>, instantiation<11, 4, 12, 4>};
 static_assert(std::size(sizes) == std::size(kernels));
-
-RegisterTilePlan chosen_plan(const ConvShape& shape) {
-  return with_images_per_block(*register_tile_plan(shape, sizes), images_per_block(shape.batch));
-}
-
-std::string unsupported(const ConvShape& shape) { return register_tile_error(shape, sizes); }
-
-std::vector<KernelLaunch> plan(const ConvShape& shape, const CudaTensors& tensors) {
-  if (!register_tile_plan(shape, sizes)) return {};
-  const RegisterTilePlan chosen = chosen_plan(shape);
-  KernelLaunch launch = make_launch(kernels[chosen.compiled], chosen.grid, chosen.block, chosen.shared_bytes,
-                                    tensors.input, tensors.weights, tensors.output, layer_sizes(shape), chosen.tiling);
-  launch.items_per_block = static_cast<unsigned>(chosen.tiling.images_per_block);
-  return {launch};
-}
-
-std::vector<float> pack(const ConvShape& shape, const float* weights) {
-  return pack_for_register_tile(shape, *register_tile_plan(shape, sizes), weights);
-}
-
-std::string choice(const ConvShape& shape) { return register_tile_choice(chosen_plan(shape)); }
 
 const VariantRegistration registration{
     {.family = "cuda",
@@ -125,7 +103,7 @@ const VariantRegistration registration{
      .builds_on = "many-images",
      .hypothesis = "128-bit loads and stores side by side: fewer instructions, and each sector of the output is sent "
                    "once."},
-    cuda_variant({.plan = plan, .unsupported = unsupported, .pack = pack, .choice = choice})};
+    register_tile_variant({.sizes = sizes, .kernels = kernels, .many_images = true})};
 
 }  // namespace
 }  // namespace convladder

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstring>
 #include <limits>
 
@@ -14,6 +15,10 @@ double cost(const ConvShape& shape, const MatrixTileSize& size) {
   const double blocks =
       1.0 * ceil_div(shape.maps_per_group(), size.maps) * ceil_div(shape.out_height() * shape.out_width(), size.pixels);
   return blocks * size.pixels * (size.maps * 1.25 + 12);
+}
+
+Configuration configuration_of(const MatrixTileSize& size) {
+  return Configuration({{"maps", size.maps}, {"pixels", size.pixels}});
 }
 
 /// The places of all taps of a group, `taps` of them with those that only fill the last step.
@@ -34,14 +39,16 @@ std::vector<TapPlace> tap_places(const ConvShape& shape, int taps) {
 
 }  // namespace
 
-MatrixTilePlan matrix_tile_plan(const ConvShape& shape, std::span<const MatrixTileSize> compiled) {
+MatrixTilePlan matrix_tile_plan(const ConvShape& shape, std::span<const MatrixTileSize> compiled,
+                                const Configuration& wanted) {
   MatrixTilePlan plan;
   double lowest = std::numeric_limits<double>::infinity();
   for (std::size_t index = 0; index < compiled.size(); ++index) {
-    if (!(cost(shape, compiled[index]) < lowest)) continue;
-    lowest = cost(shape, compiled[index]);
+    const MatrixTileSize& size = compiled[index];
+    if (!(cost(shape, size) < lowest) || !wanted.agrees_with(configuration_of(size))) continue;
+    lowest = cost(shape, size);
     plan.compiled = index;
-    plan.size = compiled[index];
+    plan.size = size;
   }
   const int taps = shape.channels_per_group() * shape.kernel * shape.kernel;
   plan.tiling = {ceil_div(taps, taps_per_step) * taps_per_step, ceil_div(shape.maps_per_group(), plan.size.maps)};
@@ -49,6 +56,15 @@ MatrixTilePlan matrix_tile_plan(const ConvShape& shape, std::span<const MatrixTi
                static_cast<unsigned>(ceil_div(shape.out_height() * shape.out_width(), plan.size.pixels))};
   plan.block = {static_cast<unsigned>(plan.size.pixels), 1, 1};
   return plan;
+}
+
+std::vector<Configuration> matrix_tile_configurations(const ConvShape& shape,
+                                                      std::span<const MatrixTileSize> compiled) {
+  std::vector<MatrixTileSize> sizes(compiled.begin(), compiled.end());
+  std::ranges::stable_sort(sizes, {}, [&](const MatrixTileSize& size) { return cost(shape, size); });
+  std::vector<Configuration> all;
+  for (const MatrixTileSize& size : sizes) all.push_back(configuration_of(size));
+  return all;
 }
 
 std::string matrix_tile_error(const ConvShape& shape, std::span<const MatrixTileSize> compiled) {

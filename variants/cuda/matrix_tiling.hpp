@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "variants/configuration.hpp"
 #include "variants/conv_shape.hpp"
 #include "variants/cuda/layer_sizes.hpp"
 
@@ -50,8 +51,13 @@ struct MatrixTilePlan {
   Dim3 block;
 };
 
-/// The plan of the compiled size that wastes least on maps and pixels beyond the layer's, copies included.
-MatrixTilePlan matrix_tile_plan(const ConvShape& shape, std::span<const MatrixTileSize> compiled);
+/// The plan of the compiled size that wastes least on maps and pixels beyond the layer's, copies included, among those
+/// that agree with what is wanted of maps and pixels; at least one does.
+MatrixTilePlan matrix_tile_plan(const ConvShape& shape, std::span<const MatrixTileSize> compiled,
+                                const Configuration& wanted = {});
+
+/// All compiled sizes as complete configurations, the one that wastes least first.
+std::vector<Configuration> matrix_tile_configurations(const ConvShape& shape, std::span<const MatrixTileSize> compiled);
 
 /// Empty if a GPU can launch that plan, otherwise why not.
 std::string matrix_tile_error(const ConvShape& shape, std::span<const MatrixTileSize> compiled);

@@ -121,12 +121,26 @@ void for_each_division(const ConvShape& shape, const RegisterTileSize& size, con
   }
 }
 
-/// The division's plan, if a channel fits into shared memory.
-std::optional<RegisterTilePlan> plan_of(const ConvShape& shape, const Division& division) {
+/// Whether at least a channel fits into shared memory, whatever pitch will be the best.
+bool fits(const Division& division) {
+  return shared_floats_per_channel(division, division.plane_columns() + kBanks) <= kMostSharedFloats;
+}
+
+bool is_wanted(const Division& division, const Configuration& wanted) {
+  return wanted.allows("maps", division.size.maps) && wanted.allows("pixels", division.size.pixels) &&
+         wanted.allows("rows", division.rows) && wanted.allows("strips", division.strips) &&
+         wanted.allows("map_groups", division.map_groups);
+}
+
+/// The division's plan, if a channel, or as many as are wanted, fit into shared memory.
+std::optional<RegisterTilePlan> plan_of(const ConvShape& shape, const Division& division,
+                                        std::optional<int> wanted_channels) {
   const int pitch = best_pitch(division);
   const std::int64_t per_channel = shared_floats_per_channel(division, pitch);
-  if (per_channel > kMostSharedFloats) return std::nullopt;
-  const std::int64_t channels = std::clamp<std::int64_t>(kSharedFloats / per_channel, 1, shape.channels_per_group());
+  const int all_channels = shape.channels_per_group();
+  const std::int64_t channels = wanted_channels.value_or(
+      static_cast<int>(std::clamp<std::int64_t>(kSharedFloats / per_channel, 1, all_channels)));
+  if (channels > all_channels || channels * per_channel > kMostSharedFloats) return std::nullopt;
   RegisterTilePlan plan;
   plan.size = division.size;
   plan.tiling = {division.rows,
@@ -147,7 +161,8 @@ std::optional<RegisterTilePlan> plan_of(const ConvShape& shape, const Division& 
 
 }  // namespace
 
-std::optional<RegisterTilePlan> register_tile_plan(const ConvShape& shape, std::span<const RegisterTileSize> compiled) {
+std::optional<RegisterTilePlan> register_tile_plan(const ConvShape& shape, std::span<const RegisterTileSize> compiled,
+                                                   const Configuration& wanted) {
   std::optional<Division> best;
   std::size_t best_index = 0;
   double lowest = std::numeric_limits<double>::infinity();
@@ -156,19 +171,49 @@ std::optional<RegisterTilePlan> register_tile_plan(const ConvShape& shape, std::
     if (size.kernel != shape.kernel || size.stride != shape.stride) continue;
     for_each_division(shape, size, [&](const Division& division) {
       const double instructions = cost(shape, division);
-      if (!(instructions < lowest) ||
-          shared_floats_per_channel(division, division.plane_columns() + kBanks) > kMostSharedFloats) {
-        return;
-      }
+      if (!(instructions < lowest) || !is_wanted(division, wanted) || !fits(division)) return;
       lowest = instructions;
       best = division;
       best_index = index;
     });
   }
   if (!best) return std::nullopt;
-  std::optional<RegisterTilePlan> plan = plan_of(shape, *best);
+  std::optional<RegisterTilePlan> plan = plan_of(shape, *best, wanted.value("channels"));
   if (plan) plan->compiled = best_index;
   return plan;
+}
+
+Configuration register_tile_configuration(const RegisterTilePlan& plan, bool with_images) {
+  std::vector<Parameter> parameters = {{"maps", plan.size.maps},
+                                       {"pixels", plan.size.pixels},
+                                       {"rows", plan.tiling.rows},
+                                       {"strips", plan.tiling.strips},
+                                       {"map_groups", plan.tiling.map_groups},
+                                       {"channels", plan.tiling.channels_per_step}};
+  if (with_images) parameters.push_back({"images", plan.tiling.images_per_block});
+  return Configuration(std::move(parameters));
+}
+
+std::vector<RankedDivision> register_tile_divisions(const ConvShape& shape,
+                                                    std::span<const RegisterTileSize> compiled) {
+  std::vector<RankedDivision> divisions;
+  for (const RegisterTileSize& size : compiled) {
+    if (size.kernel != shape.kernel || size.stride != shape.stride) continue;
+    for_each_division(shape, size, [&](const Division& d) {
+      if (!fits(d)) return;
+      const std::int64_t per_channel = shared_floats_per_channel(d, d.plane_columns() + kBanks);
+      divisions.push_back(
+          {Configuration({{"maps", size.maps},
+                          {"pixels", size.pixels},
+                          {"rows", d.rows},
+                          {"strips", d.strips},
+                          {"map_groups", d.map_groups}}),
+           cost(shape, d), ceil_div(d.threads(), kWarp),
+           static_cast<int>(std::min<std::int64_t>(kMostSharedFloats / per_channel, shape.channels_per_group()))});
+    });
+  }
+  std::ranges::stable_sort(divisions, {}, &RankedDivision::cost);
+  return divisions;
 }
 
 int images_per_block(int batch) {

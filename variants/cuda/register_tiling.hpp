@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "variants/configuration.hpp"
 #include "variants/conv_shape.hpp"
 #include "variants/cuda/layer_sizes.hpp"
 
@@ -56,8 +57,23 @@ inline constexpr int register_tile_blocks = 2;
 
 /// Among the compiled sizes that have the layer's kernel and stride, and among all divisions, the plan with the fewest
 /// instructions by count: multiply-adds of idle lanes and of padding included, loads, copies and stores beside them.
-/// None if there is no such size or not even one row of one channel fits into shared memory.
-std::optional<RegisterTilePlan> register_tile_plan(const ConvShape& shape, std::span<const RegisterTileSize> compiled);
+/// `wanted` may leave fewer to choose from: maps, pixels, rows, strips, map_groups, channels (per step). None if there
+/// is no such size or not even one row of one channel, or of the wanted ones, fits into shared memory.
+std::optional<RegisterTilePlan> register_tile_plan(const ConvShape& shape, std::span<const RegisterTileSize> compiled,
+                                                   const Configuration& wanted = {});
+
+/// The plan as a complete configuration, as `register_tile_plan` reads it, with the images of a block if there are
+/// such.
+Configuration register_tile_configuration(const RegisterTilePlan& plan, bool with_images);
+
+/// Every division by its maps, pixels, rows, strips and map_groups, the one with the fewest instructions first.
+struct RankedDivision {
+  Configuration configuration;
+  double cost = 0;   ///< instructions by count, of one image and group
+  int warps = 0;     ///< of a block
+  int channels = 0;  ///< of a step, at most: what fits into the shared memory of a block
+};
+std::vector<RankedDivision> register_tile_divisions(const ConvShape& shape, std::span<const RegisterTileSize> compiled);
 
 /// Images that a block computes one behind the other where a stage wants several: 4 or 2, if that divides the batch
 /// evenly and leaves blocks enough for a large GPU, otherwise 1. From 2 on at any even batch of 8 images or more.

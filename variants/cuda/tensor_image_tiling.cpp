@@ -12,25 +12,27 @@ constexpr int kWarp = 32;
 constexpr int kLeastWarps = 2;
 constexpr int kMostWarps = 8;
 
-/// The maps of a tile that leave the fewest idle; the most of those: an input then serves more of them.
-int best_maps(const ConvShape& shape) {
-  const auto all_maps = [&](int maps) { return ceil_div(shape.maps_per_group(), maps) * maps; };
-  int best = 64;
-  for (const int maps : {32, 16}) {
-    if (all_maps(maps) < all_maps(best)) best = maps;
-  }
-  return best;
+/// Maps times pixels that a layer's tiles have, those that are idle included.
+std::int64_t tiled(const ConvShape& shape, int maps, int warps) {
+  const int pixels = warps * kWarp;
+  return std::int64_t{ceil_div(shape.maps_per_group(), maps)} * maps *
+         ceil_div(shape.out_height() * shape.out_width(), pixels) * pixels;
 }
 
-/// The warps that leave the fewest pixels idle; the most of those.
-int best_warps(const ConvShape& shape) {
-  const int out_plane = shape.out_height() * shape.out_width();
-  const auto all_pixels = [&](int warps) { return ceil_div(out_plane, warps * kWarp) * warps * kWarp; };
-  int best = kLeastWarps;
-  for (int warps = kLeastWarps; warps <= kMostWarps; ++warps) {
-    if (all_pixels(warps) <= all_pixels(best)) best = warps;
+struct MapsAndWarps {
+  int maps;
+  int warps;
+};
+
+/// By the number of maps and pixels that are idle; of those with the same, the most maps and the most warps first: an
+/// input then serves more of them.
+std::vector<MapsAndWarps> by_idleness(const ConvShape& shape) {
+  std::vector<MapsAndWarps> all;
+  for (const int maps : {64, 32, 16}) {
+    for (int warps = kMostWarps; warps >= kLeastWarps; --warps) all.push_back({maps, warps});
   }
-  return best;
+  std::ranges::stable_sort(all, {}, [&](const MapsAndWarps& one) { return tiled(shape, one.maps, one.warps); });
+  return all;
 }
 
 /// The nearest number with tf32's 10 bits of fraction, halves away from zero.
@@ -57,11 +59,12 @@ int offset_of(const ConvShape& shape, const TensorImageTiling& tiling, int step,
 
 }  // namespace
 
-TensorImagePlan tensor_image_plan(const ConvShape& shape, Tf32Parts parts) {
+TensorImagePlan tensor_image_plan(const ConvShape& shape, Tf32Parts parts, const Configuration& wanted) {
   constexpr std::int64_t kSharedFloats = 32 * 1024 / sizeof(float);
+  const MapsAndWarps best = by_idleness(shape).front();
   TensorImagePlan plan;
-  plan.maps = best_maps(shape);
-  const int pixels = best_warps(shape) * kWarp;
+  plan.maps = wanted.value("maps").value_or(best.maps);
+  const int pixels = wanted.value("warps").value_or(best.warps) * kWarp;
   const int rows = std::min(shape.out_height(), (pixels - 2) / shape.out_width() + 2);
   TensorImageTiling& tiling = plan.tiling;
   tiling.map_tiles = ceil_div(shape.maps_per_group(), plan.maps);
@@ -78,6 +81,15 @@ TensorImagePlan tensor_image_plan(const ConvShape& shape, Tf32Parts parts) {
   plan.block = {static_cast<unsigned>(pixels), 1, 1};
   plan.shared_bytes = static_cast<std::size_t>(tiling.channels_per_step * plane) * sizeof(float);
   return plan;
+}
+
+std::vector<Configuration> tensor_image_configurations(const ConvShape& shape, Tf32Parts parts) {
+  std::vector<Configuration> all;
+  for (const MapsAndWarps& one : by_idleness(shape)) {
+    const Configuration configuration({{"maps", one.maps}, {"warps", one.warps}});
+    if (tensor_image_plan(shape, parts, configuration).shared_bytes <= max_shared_bytes) all.push_back(configuration);
+  }
+  return all;
 }
 
 std::string tensor_image_error(const ConvShape& shape, Tf32Parts parts) {

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "variants/configuration.hpp"
 #include "variants/conv_shape.hpp"
 #include "variants/cuda/layer_sizes.hpp"
 
@@ -35,8 +36,11 @@ struct TensorImagePlan {
   std::size_t shared_bytes = 0;
 };
 
-/// The plan that leaves the fewest maps and pixels idle.
-TensorImagePlan tensor_image_plan(const ConvShape& shape, Tf32Parts parts);
+/// The plan that leaves the fewest maps and pixels idle. `wanted` may give it maps and warps.
+TensorImagePlan tensor_image_plan(const ConvShape& shape, Tf32Parts parts, const Configuration& wanted = {});
+
+/// Those that fit into shared memory as complete configurations, that plan first, then by the idle maps and pixels.
+std::vector<Configuration> tensor_image_configurations(const ConvShape& shape, Tf32Parts parts);
 
 /// Empty if a GPU can launch that plan, otherwise why not.
 std::string tensor_image_error(const ConvShape& shape, Tf32Parts parts);

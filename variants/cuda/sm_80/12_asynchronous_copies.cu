@@ -11,8 +11,8 @@
 #include <iterator>
 
 #include "variants/cuda/matrix_tile_kernel.hpp"
+#include "variants/cuda/matrix_tile_variant.hpp"
 #include "variants/cuda/sm_80/asynchronous_copy.hpp"
-#include "variants/cuda_variant.hpp"
 
 namespace convladder {
 
@@ -111,27 +111,11 @@ __global__ void __launch_bounds__(pixels)
 
 namespace {
 
-using Kernel = void (*)(const float*, const float*, float*, LayerSizes, MatrixTiling);
-
 /// A size and its kernel stand at the same place in both lists.
 constexpr MatrixTileSize sizes[] = {{64, 128}, {64, 64}, {32, 128}, {32, 64}};
-constexpr Kernel kernels[] = {conv_asynchronous_copies<64, 128>, conv_asynchronous_copies<64, 64>,
-                              conv_asynchronous_copies<32, 128>, conv_asynchronous_copies<32, 64>};
+constexpr MatrixTileKernel kernels[] = {conv_asynchronous_copies<64, 128>, conv_asynchronous_copies<64, 64>,
+                                        conv_asynchronous_copies<32, 128>, conv_asynchronous_copies<32, 64>};
 static_assert(std::size(sizes) == std::size(kernels));
-
-std::string unsupported(const ConvShape& shape) { return matrix_tile_error(shape, sizes); }
-
-std::vector<KernelLaunch> plan(const ConvShape& shape, const CudaTensors& tensors) {
-  const MatrixTilePlan chosen = matrix_tile_plan(shape, sizes);
-  return {make_launch(kernels[chosen.compiled], chosen.grid, chosen.block, 0, tensors.input, tensors.weights,
-                      tensors.output, layer_sizes(shape), chosen.tiling)};
-}
-
-std::vector<float> pack(const ConvShape& shape, const float* weights) {
-  return pack_for_matrix_tile(shape, matrix_tile_plan(shape, sizes), weights);
-}
-
-std::string choice(const ConvShape& shape) { return matrix_tile_choice(matrix_tile_plan(shape, sizes)); }
 
 const VariantRegistration registration{
     {.family = "cuda",
@@ -141,7 +125,7 @@ const VariantRegistration registration{
      .builds_on = "implicit-gemm",
      .hypothesis = "The next tiles arrive while the present ones are multiplied, so that few warps suffice to hide the "
                    "latency of memory."},
-    cuda_variant({.plan = plan, .unsupported = unsupported, .pack = pack, .choice = choice})};
+    matrix_tile_variant({.sizes = sizes, .kernels = kernels})};
 
 }  // namespace
 }  // namespace convladder

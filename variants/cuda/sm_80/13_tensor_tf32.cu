@@ -11,8 +11,8 @@
 // Layers of one channel are bound by writing their output, and gain nothing. Where 1e-3 is too much: stage 14.
 #include <iterator>
 
+#include "variants/cuda/matrix_tile_variant.hpp"
 #include "variants/cuda/sm_80/tensor_tile.hpp"
-#include "variants/cuda_variant.hpp"
 
 namespace convladder {
 
@@ -45,27 +45,11 @@ __global__ void __launch_bounds__(pixels)
 
 namespace {
 
-using Kernel = void (*)(const float*, const float*, float*, LayerSizes, MatrixTiling);
-
 /// A size and its kernel stand at the same place in both lists.
 constexpr MatrixTileSize sizes[] = {{64, 128}, {64, 64}, {32, 128}, {32, 64}};
-constexpr Kernel kernels[] = {conv_tensor_tf32<64, 128>, conv_tensor_tf32<64, 64>, conv_tensor_tf32<32, 128>,
-                              conv_tensor_tf32<32, 64>};
+constexpr MatrixTileKernel kernels[] = {conv_tensor_tf32<64, 128>, conv_tensor_tf32<64, 64>, conv_tensor_tf32<32, 128>,
+                                        conv_tensor_tf32<32, 64>};
 static_assert(std::size(sizes) == std::size(kernels));
-
-std::string unsupported(const ConvShape& shape) { return matrix_tile_error(shape, sizes); }
-
-std::vector<KernelLaunch> plan(const ConvShape& shape, const CudaTensors& tensors) {
-  const MatrixTilePlan chosen = matrix_tile_plan(shape, sizes);
-  return {make_launch(kernels[chosen.compiled], chosen.grid, chosen.block, 0, tensors.input, tensors.weights,
-                      tensors.output, layer_sizes(shape), chosen.tiling)};
-}
-
-std::vector<float> pack(const ConvShape& shape, const float* weights) {
-  return pack_for_matrix_tile(shape, matrix_tile_plan(shape, sizes), weights);
-}
-
-std::string choice(const ConvShape& shape) { return matrix_tile_choice(matrix_tile_plan(shape, sizes)); }
 
 const VariantRegistration registration{
     {.family = "cuda",
@@ -75,7 +59,7 @@ const VariantRegistration registration{
      .builds_on = "implicit-gemm",
      .hypothesis = "One instruction of a warp does 1024 multiply-adds in tf32, and gathering sets the pace instead of "
                    "multiplying."},
-    cuda_variant({.plan = plan, .unsupported = unsupported, .pack = pack, .choice = choice, .tolerance = 1e-3})};
+    matrix_tile_variant({.sizes = sizes, .kernels = kernels, .tolerance = 1e-3})};
 
 }  // namespace
 }  // namespace convladder

@@ -12,8 +12,8 @@
 #include <cstdint>
 #include <iterator>
 
+#include "variants/cuda/matrix_tile_variant.hpp"
 #include "variants/cuda/sm_80/tensor_tile.hpp"
-#include "variants/cuda_variant.hpp"
 
 namespace convladder {
 
@@ -51,21 +51,11 @@ __global__ void __launch_bounds__(pixels)
 
 namespace {
 
-using Kernel = void (*)(const float*, const float*, float*, LayerSizes, MatrixTiling);
-
 /// A size and its kernel stand at the same place in both lists.
 constexpr MatrixTileSize sizes[] = {{64, 128}, {64, 64}, {32, 128}, {32, 64}};
-constexpr Kernel kernels[] = {conv_tensor_half<64, 128>, conv_tensor_half<64, 64>, conv_tensor_half<32, 128>,
-                              conv_tensor_half<32, 64>};
+constexpr MatrixTileKernel kernels[] = {conv_tensor_half<64, 128>, conv_tensor_half<64, 64>, conv_tensor_half<32, 128>,
+                                        conv_tensor_half<32, 64>};
 static_assert(std::size(sizes) == std::size(kernels));
-
-std::string unsupported(const ConvShape& shape) { return matrix_tile_error(shape, sizes); }
-
-std::vector<KernelLaunch> plan(const ConvShape& shape, const CudaTensors& tensors) {
-  const MatrixTilePlan chosen = matrix_tile_plan(shape, sizes);
-  return {make_launch(kernels[chosen.compiled], chosen.grid, chosen.block, 0, tensors.input, tensors.weights,
-                      tensors.output, layer_sizes(shape), chosen.tiling)};
-}
 
 /// The power of two that brings the largest of `count` weights to between 1/2 and 1; 1 if all are 0.
 float scale_of(const float* weights, int count) {
@@ -76,8 +66,7 @@ float scale_of(const float* weights, int count) {
   return std::ldexp(1.0F, -std::clamp(exponent, -100, 100));
 }
 
-std::vector<float> pack(const ConvShape& shape, const float* weights) {
-  const MatrixTilePlan chosen = matrix_tile_plan(shape, sizes);
+std::vector<float> pack(const ConvShape& shape, const MatrixTilePlan& chosen, const float* weights) {
   const int taps = shape.channels_per_group() * shape.kernel * shape.kernel;
   const int tiled_maps = chosen.tiling.map_tiles * chosen.size.maps;
   std::vector<float> scaled(weights, weights + shape.weight_elements());
@@ -94,8 +83,6 @@ std::vector<float> pack(const ConvShape& shape, const float* weights) {
   return packed;
 }
 
-std::string choice(const ConvShape& shape) { return matrix_tile_choice(matrix_tile_plan(shape, sizes)); }
-
 const VariantRegistration registration{
     {.family = "cuda",
      .rung = 15,
@@ -103,7 +90,7 @@ const VariantRegistration registration{
      .title = "Tensor cores, half precision",
      .builds_on = "tensor-tf32",
      .hypothesis = "Two taps in a register halve the matrix products and the traffic of shared memory."},
-    cuda_variant({.plan = plan, .unsupported = unsupported, .pack = pack, .choice = choice, .tolerance = 1e-3})};
+    matrix_tile_variant({.sizes = sizes, .kernels = kernels, .tolerance = 1e-3, .pack = pack})};
 
 }  // namespace
 }  // namespace convladder

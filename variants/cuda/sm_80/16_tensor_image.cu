@@ -12,7 +12,7 @@
 // When it loses: layers with a single channel are bound by their output, whoever multiplies. A warp needs 32 pixels and
 // 16 maps to be full: 4 maps leave it at a quarter. Rows of input that are too wide for shared memory are refused.
 #include "variants/cuda/sm_80/tensor_image.hpp"
-#include "variants/cuda_variant.hpp"
+#include "variants/cuda/tensor_image_variant.hpp"
 
 namespace convladder {
 
@@ -47,29 +47,10 @@ __global__ void __launch_bounds__(256, 2)
 
 namespace {
 
-using Kernel = void (*)(const float*, const float*, float*, LayerSizes, TensorImageTiling);
-
-constexpr Tf32Parts parts = Tf32Parts::one;
-
-Kernel kernel_for(int maps) {
+TensorImageKernel kernel_for(int maps) {
   if (maps == 64) return conv_tensor_image<64>;
   return maps == 32 ? conv_tensor_image<32> : conv_tensor_image<16>;
 }
-
-std::string unsupported(const ConvShape& shape) { return tensor_image_error(shape, parts); }
-
-std::vector<KernelLaunch> plan(const ConvShape& shape, const CudaTensors& tensors) {
-  const TensorImagePlan chosen = tensor_image_plan(shape, parts);
-  if (chosen.shared_bytes > max_shared_bytes) return {};
-  return {make_launch(kernel_for(chosen.maps), chosen.grid, chosen.block, chosen.shared_bytes, tensors.input,
-                      tensors.weights, tensors.output, layer_sizes(shape), chosen.tiling)};
-}
-
-std::vector<float> pack(const ConvShape& shape, const float* weights) {
-  return pack_for_tensor_image(shape, tensor_image_plan(shape, parts), parts, weights);
-}
-
-std::string choice(const ConvShape& shape) { return tensor_image_choice(tensor_image_plan(shape, parts)); }
 
 const VariantRegistration registration{
     {.family = "cuda",
@@ -79,7 +60,7 @@ const VariantRegistration registration{
      .builds_on = "tensor-tf32",
      .hypothesis =
          "Inputs are copied once instead of once per tap, and a fragment costs an addition for each element."},
-    cuda_variant({.plan = plan, .unsupported = unsupported, .pack = pack, .choice = choice, .tolerance = 1e-3})};
+    tensor_image_variant({.kernel_for = kernel_for, .parts = Tf32Parts::one, .tolerance = 1e-3})};
 
 }  // namespace
 }  // namespace convladder

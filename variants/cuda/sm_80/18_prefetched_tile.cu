@@ -12,8 +12,8 @@
 #include <iterator>
 
 #include "variants/cuda/register_tile_kernel.hpp"
+#include "variants/cuda/register_tile_variant.hpp"
 #include "variants/cuda/sm_80/asynchronous_copy.hpp"
-#include "variants/cuda_variant.hpp"
 
 namespace convladder {
 
@@ -126,44 +126,16 @@ __global__ void __launch_bounds__(register_tile_threads, register_tile_blocks)
 
 namespace {
 
-using Kernel = void (*)(const float*, const float*, float*, LayerSizes, RegisterTiling);
-
 template <int kernel, int stride, int maps, int pixels>
-constexpr Kernel instantiation = conv_prefetched_tile<kernel, stride, maps, pixels>;
+constexpr RegisterTileKernel instantiation = conv_prefetched_tile<kernel, stride, maps, pixels>;
 
 /// A size and its kernel stand at the same place in both lists.
 constexpr RegisterTileSize sizes[] = {{3, 1, 8, 7, 7},  {5, 1, 10, 6, 6}, {5, 1, 8, 9, 9},   {5, 1, 6, 11, 11},
                                       {7, 1, 12, 6, 6}, {7, 1, 8, 9, 9},  {7, 1, 4, 16, 16}, {11, 4, 8, 5, 5}};
-constexpr Kernel kernels[] = {instantiation<3, 1, 8, 7>,  instantiation<5, 1, 10, 6>, instantiation<5, 1, 8, 9>,
-                              instantiation<5, 1, 6, 11>, instantiation<7, 1, 12, 6>, instantiation<7, 1, 8, 9>,
-                              instantiation<7, 1, 4, 16>, instantiation<11, 4, 8, 5>};
+constexpr RegisterTileKernel kernels[] = {
+    instantiation<3, 1, 8, 7>,  instantiation<5, 1, 10, 6>, instantiation<5, 1, 8, 9>,  instantiation<5, 1, 6, 11>,
+    instantiation<7, 1, 12, 6>, instantiation<7, 1, 8, 9>,  instantiation<7, 1, 4, 16>, instantiation<11, 4, 8, 5>};
 static_assert(std::size(sizes) == std::size(kernels));
-
-std::optional<RegisterTilePlan> chosen_plan(const ConvShape& shape) {
-  const std::optional<RegisterTilePlan> plan = register_tile_plan(shape, sizes);
-  return plan ? with_two_buffers(with_images_per_block(*plan, images_per_block(shape.batch))) : std::nullopt;
-}
-
-std::string unsupported(const ConvShape& shape) {
-  const std::string reason = register_tile_error(shape, sizes);
-  if (reason.empty() && !chosen_plan(shape)) return "two buffers of one channel do not fit into shared memory";
-  return reason;
-}
-
-std::vector<KernelLaunch> plan(const ConvShape& shape, const CudaTensors& tensors) {
-  const std::optional<RegisterTilePlan> chosen = chosen_plan(shape);
-  if (!chosen) return {};
-  KernelLaunch launch = make_launch(kernels[chosen->compiled], chosen->grid, chosen->block, chosen->shared_bytes,
-                                    tensors.input, tensors.weights, tensors.output, layer_sizes(shape), chosen->tiling);
-  launch.items_per_block = static_cast<unsigned>(chosen->tiling.images_per_block);
-  return {launch};
-}
-
-std::vector<float> pack(const ConvShape& shape, const float* weights) {
-  return pack_for_register_tile(shape, *chosen_plan(shape), weights);
-}
-
-std::string choice(const ConvShape& shape) { return register_tile_choice(*chosen_plan(shape)); }
 
 const VariantRegistration registration{
     {.family = "cuda",
@@ -172,7 +144,7 @@ const VariantRegistration registration{
      .title = "Register tile, prefetched",
      .builds_on = "many-images",
      .hypothesis = "Copies that are under way while the tile is computed leave no wait between the steps."},
-    cuda_variant({.plan = plan, .unsupported = unsupported, .pack = pack, .choice = choice})};
+    register_tile_variant({.sizes = sizes, .kernels = kernels, .many_images = true, .two_buffers = true})};
 
 }  // namespace
 }  // namespace convladder

@@ -10,7 +10,7 @@
 // When it loses: against stage 16 wherever 1e-3 is enough. Two images leave room for half the channels. The limits of
 // stage 16 hold: layers with few maps leave a warp half empty, layers with one channel are bound by their output.
 #include "variants/cuda/sm_80/tensor_image.hpp"
-#include "variants/cuda_variant.hpp"
+#include "variants/cuda/tensor_image_variant.hpp"
 
 namespace convladder {
 
@@ -52,29 +52,10 @@ __global__ void __launch_bounds__(256, 2)
 
 namespace {
 
-using Kernel = void (*)(const float*, const float*, float*, LayerSizes, TensorImageTiling);
-
-constexpr Tf32Parts parts = Tf32Parts::two;
-
-Kernel kernel_for(int maps) {
+TensorImageKernel kernel_for(int maps) {
   if (maps == 64) return conv_tensor_image_3xtf32<64>;
   return maps == 32 ? conv_tensor_image_3xtf32<32> : conv_tensor_image_3xtf32<16>;
 }
-
-std::string unsupported(const ConvShape& shape) { return tensor_image_error(shape, parts); }
-
-std::vector<KernelLaunch> plan(const ConvShape& shape, const CudaTensors& tensors) {
-  const TensorImagePlan chosen = tensor_image_plan(shape, parts);
-  if (chosen.shared_bytes > max_shared_bytes) return {};
-  return {make_launch(kernel_for(chosen.maps), chosen.grid, chosen.block, chosen.shared_bytes, tensors.input,
-                      tensors.weights, tensors.output, layer_sizes(shape), chosen.tiling)};
-}
-
-std::vector<float> pack(const ConvShape& shape, const float* weights) {
-  return pack_for_tensor_image(shape, tensor_image_plan(shape, parts), parts, weights);
-}
-
-std::string choice(const ConvShape& shape) { return tensor_image_choice(tensor_image_plan(shape, parts)); }
 
 const VariantRegistration registration{
     {.family = "cuda",
@@ -84,7 +65,7 @@ const VariantRegistration registration{
      .builds_on = "tensor-image",
      .hypothesis = "Three products of split numbers take three instructions of a warp, and finding their inputs costs "
                    "no more than for one."},
-    cuda_variant({.plan = plan, .unsupported = unsupported, .pack = pack, .choice = choice, .tolerance = 4e-6})};
+    tensor_image_variant({.kernel_for = kernel_for, .parts = Tf32Parts::two, .tolerance = 4e-6})};
 
 }  // namespace
 }  // namespace convladder

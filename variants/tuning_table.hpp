@@ -1,0 +1,43 @@
+// What a parameter sweep found best for a variant, layer by layer: variants/tuning/*.json, built into the program.
+#pragma once
+
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "variants/configuration.hpp"
+#include "variants/conv_shape.hpp"
+
+namespace convladder {
+
+struct TuningEntry {
+  std::string shape;         ///< `shape_name`: the layer without its batch
+  std::optional<int> batch;  ///< none: for every batch that has no entry of its own
+  Configuration configuration;
+};
+
+struct TuningTable {
+  std::string family;
+  std::string variant;
+  std::vector<TuningEntry> entries;
+
+  /// What is to be taken for the shape: the entry of its batch, otherwise the one for every batch; null if there is
+  /// none.
+  const Configuration* find(const ConvShape& shape) const;
+};
+
+/// A file that is no tuning table.
+struct TuningTableError : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+/// Reads a file; `file` is what messages call it. Throws TuningTableError "FILE: place: expected …". How an entry was
+/// found is for people: it may be anything.
+TuningTable parse_tuning_table(std::string_view text, const std::string& file);
+
+/// The table of that variant, of those that this program was built with; null if there is none.
+const TuningTable* tuning_table(std::string_view family, std::string_view variant);
+
+}  // namespace convladder
