@@ -38,13 +38,34 @@ std::vector<const RegisteredVariant*> variants_of(std::string_view family) {
   return variants;
 }
 
-/// The highest rung of a family.
-const RegisteredVariant* last_stage(std::string_view family) {
+/// What computes a layer that nobody named a variant for: the highest rung in fp32 that suits it; nullptr if the family
+/// has none.
+const RegisteredVariant* default_stage(std::string_view family, const ConvShape& shape) {
+  constexpr double kFp32Tolerance = 1e-6;
   const RegisteredVariant* last = nullptr;
   for (const RegisteredVariant* registered : variants_of(family)) {
-    if (registered->info.rung) last = registered;
+    const ConvVariant& variant = *registered->variant;
+    if (registered->info.rung && variant.tolerance() <= kFp32Tolerance && variant.suits(shape) &&
+        variant.unsupported_reason(shape).empty()) {
+      last = registered;
+    }
   }
   return last;
+}
+
+/// The assignments that give every convolution its default: one for all where they are the same.
+std::vector<std::pair<std::string, std::string>> default_choice(const Network& network, std::string_view family,
+                                                                int batch) {
+  std::vector<std::pair<std::string, std::string>> choice;
+  for (const std::size_t index : convolution_layers(network)) {
+    const Layer& layer = network.layers[index];
+    const RegisteredVariant* const stage = default_stage(family, layer.convolution.with_batch(batch));
+    if (stage == nullptr) return {};
+    choice.emplace_back(layer.name, stage->info.name);
+  }
+  const auto other = [&choice](const auto& one) { return one.second != choice.front().second; };
+  if (!choice.empty() && std::ranges::none_of(choice, other)) return {{"", choice.front().second}};
+  return choice;
 }
 
 void check_variant_name(const std::string& name) {
@@ -62,12 +83,12 @@ void check_variant_name(const std::string& name) {
 
 /// What `--variant` asks for, once for each choice: by layer name, "" for every convolution.
 std::vector<std::vector<std::pair<std::string, std::string>>> variant_choices(const NetworkOptions& options,
-                                                                              std::string_view family) {
+                                                                              const Network& network,
+                                                                              std::string_view family, int batch) {
   std::vector<std::vector<std::pair<std::string, std::string>>> choices;
   if (options.variants.empty()) {
-    if (const RegisteredVariant* const last = last_stage(family); last != nullptr) {
-      choices.push_back({{"", std::string(last->info.name)}});
-    }
+    auto choice = default_choice(network, family, batch);
+    if (!choice.empty()) choices.push_back(std::move(choice));
   }
   for (const std::string& text : options.variants) {
     if (text == "all") {
@@ -106,7 +127,8 @@ bool choose_convolutions(const Network& network, const std::vector<std::pair<std
     }
   }
   for (const std::size_t index : convolution_layers(network)) {
-    const RegisteredVariant* chosen = last_stage(choice.family);  // of layers that are not named
+    const ConvShape shape = network.layers[index].convolution.with_batch(planned.batch);
+    const RegisteredVariant* chosen = default_stage(choice.family, shape);  // of layers that are not named
     for (const auto& [layer, variant] : wanted) {
       if (!layer.empty() && layer != network.layers[index].name) continue;
       const RegisteredFused* const fused = find_fused_variant(choice.family, variant);
@@ -191,7 +213,7 @@ void add_cases(const NetworkOptions& options, const std::string& argument, const
   const std::string unavailable = kind.unavailable();
   for (const int batch : batches_of(options, network, kind)) {
     check_memory(network, batch);
-    for (const auto& wanted : variant_choices(options, kind.family)) {
+    for (const auto& wanted : variant_choices(options, network, kind.family, batch)) {
       NetworkCase planned;
       planned.network = &network;
       planned.network_argument = argument;

@@ -71,6 +71,13 @@ class ConvVariant {
     return {};
   }
 
+  /// Whether it is meant for the shape, which it can run: false where a stage below it is known to be faster, as for
+  /// stages that are there to be learned from. Where nobody names a variant, the highest rung that suits is taken.
+  virtual bool suits(const ConvShape& shape) const {
+    static_cast<void>(shape);
+    return true;
+  }
+
   /// Makes it ready. `weights` are OIHW on the host and only valid during the call; `tensors` are on `device`.
   /// Throws DeviceError where the device refuses.
   virtual std::unique_ptr<PreparedConv> prepare(Device& device, const ConvShape& shape, const float* weights,

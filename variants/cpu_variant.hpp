@@ -14,6 +14,8 @@ namespace convladder {
 using CpuConvolution = void (*)(const ConvShape& shape, const float* input, const float* weights, float* output);
 /// Empty if the shape can be run, otherwise why not.
 using UnsupportedReason = std::string (*)(const ConvShape& shape);
+/// `ConvVariant::suits`.
+using Suits = bool (*)(const ConvShape& shape);
 
 /// Wraps a function into a variant that keeps its own copy of the weights.
 std::unique_ptr<ConvVariant> cpu_variant(CpuConvolution convolution, UnsupportedReason unsupported = nullptr);
@@ -41,11 +43,13 @@ class ReadyCpuConv final : public PreparedConv {
 template <typename Ready>
 class PreparingCpuVariant final : public ConvVariant {
  public:
-  explicit PreparingCpuVariant(UnsupportedReason unsupported = nullptr) : unsupported_(unsupported) {}
+  explicit PreparingCpuVariant(UnsupportedReason unsupported = nullptr, Suits suits = nullptr)
+      : unsupported_(unsupported), suits_(suits) {}
 
   std::string unsupported_reason(const ConvShape& shape) const override {
     return unsupported_ == nullptr ? std::string() : unsupported_(shape);
   }
+  bool suits(const ConvShape& shape) const override { return suits_ == nullptr || suits_(shape); }
   std::unique_ptr<PreparedConv> prepare(Device& /*device*/, const ConvShape& shape, const float* weights,
                                         ConvTensors tensors) const override {
     return std::make_unique<ReadyCpuConv<Ready>>(tensors, "", shape, weights);
@@ -53,6 +57,7 @@ class PreparingCpuVariant final : public ConvVariant {
 
  private:
   UnsupportedReason unsupported_;
+  Suits suits_;
 };
 
 /// One that `convladder sweep` can choose for. `Ready` has `convolve` and `choice` as above, and

@@ -44,6 +44,7 @@ class CudaVariant final : public ConvVariant {
   }
   std::vector<KernelLaunch> launch_plan(const ConvShape& shape) const override { return parts_.plan(shape, {}); }
   double tolerance() const override { return parts_.tolerance; }
+  bool suits(const ConvShape& /*shape*/) const override { return parts_.suits; }
 
  private:
   CudaVariantParts parts_;
@@ -70,6 +71,7 @@ class TunableCudaVariant final : public ConvVariant {
   }
   std::vector<KernelLaunch> launch_plan(const ConvShape& shape) const override { return by_model_.launch_plan(shape); }
   double tolerance() const override { return by_model_.tolerance(); }
+  bool suits(const ConvShape& shape) const override { return by_model_.suits(shape); }
 
   Configurations configurations(const ConvShape& shape, const Configuration& wanted, int most) const override {
     require_possible(shape, wanted);

@@ -37,6 +37,7 @@ struct CudaVariantParts {
   ChoiceText choice = nullptr;
   WorkspaceBytes workspace = nullptr;
   double tolerance = 1e-6;  ///< `ConvVariant::tolerance`
+  bool suits = true;        ///< `ConvVariant::suits`, of any shape: false for a stage that is there to be learned from
 };
 
 /// Wraps a launch plan into a variant that packs the weights and copies them to the device in `prepare`.

@@ -130,7 +130,9 @@ def test_charts_draw_what_the_program_wrote(lenet: dict[str, Any], tmp_path: Pat
 def test_a_network_of_the_users_runs_on_every_stage(three_layers: Path, tmp_path: Path) -> None:
     document = measured(tmp_path / "out", "--network", three_layers, "--variant", "all", *ONCE)
     assert [one["batch"] for one in document["cases"]] == [4] * len(stages()) + [6] * len(stages())
-    assert {one["status"] for one in document["cases"]} == {"ok"}
+    for one in document["cases"]:
+        assert one["status"] == "ok" or (one["status"] == "unsupported" and "conv" in one["reason"])
+    assert document["cases"][0]["status"] == "ok"
     assert "conv2 bias" in [step["name"] for step in document["cases"][0]["steps"]]
     assert document["published"] == {"three/4": [], "three/6": []}
 
@@ -140,10 +142,9 @@ def test_each_layer_can_have_its_own_variant(three_layers: Path, tmp_path: Path)
                         "--variant", "conv1=compile-time,conv2=memory-accumulation", "--variant", "conv2=cached-tile")
     used = {one["variants"]: [step["implementation"] for step in one["steps"] if step["type"] == "convolution"]
             for one in document["cases"]}
-    rungs = [one for one in json.loads(run("list", "--json").stdout)["variants"]
-             if one["family"] == "cpu" and one["rung"] is not None]
-    last = max(rungs, key=lambda one: one["rung"])["name"]
-    assert used == {"flat-vector": ["flat-vector"] * 2, "conv2=cached-tile": [last, "cached-tile"],
+    plain = measured(tmp_path / "plain", "--network", three_layers, "--batch", "2", *ONCE)["cases"][0]
+    by_default = next(step["implementation"] for step in plain["steps"] if step["name"] == "conv1")
+    assert used == {"flat-vector": ["flat-vector"] * 2, "conv2=cached-tile": [by_default, "cached-tile"],
                     "conv1=compile-time,conv2=memory-accumulation": ["compile-time", "memory-accumulation"]}
 
 

@@ -174,7 +174,7 @@ const VariantRegistration registration{
      .builds_on = "register-tile",
      .hypothesis = "Inputs that lanes hand to each other are loaded once into registers and need neither shared memory "
                    "nor barriers."},
-    cuda_variant({.plan = plan, .unsupported = unsupported, .pack = pack})};
+    cuda_variant({.plan = plan, .unsupported = unsupported, .pack = pack, .suits = false})};
 
 }  // namespace
 }  // namespace convladder

@@ -78,7 +78,7 @@ const VariantRegistration registration{
      .hypothesis =
          "A known loser: an array that a loop indexes lies in memory, and every multiply-add loads and stores "
          "its sum."},
-    cuda_variant(plan, unsupported)};
+    cuda_variant({.plan = plan, .unsupported = unsupported, .suits = false})};
 
 }  // namespace
 }  // namespace convladder

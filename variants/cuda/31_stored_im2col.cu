@@ -139,7 +139,7 @@ const VariantRegistration registration{
      .builds_on = "implicit-gemm",
      .hypothesis = "A known loser at few channels: the matrix is up to K*K times the input, and is written and read "
                    "again."},
-    cuda_variant({.plan = plan, .unsupported = unsupported, .pack = pack, .workspace = matrix_bytes})};
+    cuda_variant({.plan = plan, .unsupported = unsupported, .pack = pack, .workspace = matrix_bytes, .suits = false})};
 
 }  // namespace
 }  // namespace convladder
