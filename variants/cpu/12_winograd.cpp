@@ -247,24 +247,6 @@ struct WinogradWorkspace {
         outputs(std::int64_t{plan.division.rows} * plan.shape.out_width() * plan.set.lanes) {}
 };
 
-/// The filter's result of the vector at `from` and, if it takes them, those one or two steps on.
-template <typename Set, int kFilter, typename Load>
-[[gnu::always_inline]] inline void filtered(Vector<Set>& value, const Load& load) {
-  constexpr auto filter = static_cast<InputFilter>(kFilter);
-  load(value, 0);
-  if constexpr (filter == InputFilter::single) return;
-  Vector<Set> other;
-  load(other, filter == InputFilter::difference_over_two ? 2 : 1);
-  value = filter == InputFilter::sum ? value + other : value - other;
-}
-
-/// Calls body(std::integral_constant) with the filter's number.
-template <typename Body>
-[[gnu::always_inline]] inline void with_filter(InputFilter filter, const Body& body) {
-  with_constant<kInputFilters>(static_cast<int>(filter) + 1,
-                               [&](auto one_more) { body(std::integral_constant<int, one_more - 1>{}); });
-}
-
 struct WinogradTask {
   static constexpr int kChannelsAtOnce = 32;  // whose inputs around an output stay in the first-level cache
 
@@ -301,43 +283,54 @@ struct WinogradTask {
       for (int pair = 0; pair < pairs; ++pair) {
         const int row = 2 * (pair + stream.first_shift) + stream.stream.parity;
         for (int c = 0; c < plan.shape.channels_per_group(); c += kChannelsAtOnce) {
-          with_filter(stream.stream.filter, [&](auto row_filter) { filter_row<Set, row_filter>(r, pair, row, c); });
+          filter_row<Set>(stream.stream.filter, r, pair, row, c);
         }
       }
     }
   }
 
   /// One row of pairs, all column streams, of some channels.
-  template <typename Set, int kRowFilter>
-  void filter_row(int row_stream, int pair, int row, int first_channel) const {
+  template <typename Set>
+  void filter_row(InputFilter row_filter, int row_stream, int pair, int row, int first_channel) const {
     const int channels = std::min(kChannelsAtOnce, plan.shape.channels_per_group() - first_channel);
     const float* const from =
         work.tile.vectors() + (std::int64_t{first_channel} * work.tile.plane() + row * work.tile.pitch()) * Set::lanes;
     for (int column = 0; column < plan.sizes.column_pairs; ++column) {
       for (int s = 0; s < plan.sizes.column_streams; ++s) {
         const HalfStream& stream = plan.dimension.streams[static_cast<std::size_t>(s)];
+        const float* const pixel = from + (2 * column + stream.parity) * Set::lanes;
         float* const to =
             work.filtered.data() + (plan.sizes.offset(row_stream, s, pair, column) + first_channel) * Set::lanes;
-        with_filter(stream.filter, [&](auto column_filter) {
-          filter_position<Set, kRowFilter, column_filter>(from + (2 * column + stream.parity) * Set::lanes, channels,
-                                                          to);
+        with_constant<2>(row_filter == InputFilter::single ? 1 : 2, [&](auto rows) {
+          with_constant<2>(stream.filter == InputFilter::single ? 1 : 2, [&](auto columns) {
+            filter_position<Set, rows, columns>(pixel, row_filter, stream.filter, channels, to);
+          });
         });
       }
     }
   }
 
-  template <typename Set, int kRowFilter, int kColumnFilter>
-  void filter_position(const float* from, int channels, float* to) const {
-    const std::ptrdiff_t row_pitch = std::ptrdiff_t{work.tile.pitch()} * Set::lanes;
+  /// The filters of a row and a column, which take one or two inputs each, of one position of some channels.
+  template <typename Set, int kRows, int kColumns>
+  void filter_position(const float* from, InputFilter row_filter, InputFilter column_filter, int channels,
+                       float* to) const {
+    const std::ptrdiff_t below = std::ptrdiff_t{reach(row_filter)} * work.tile.pitch() * Set::lanes;
+    const std::ptrdiff_t beside = std::ptrdiff_t{reach(column_filter)} * Set::lanes;
+    const float sign_below = sign(row_filter);
+    const float sign_beside = sign(column_filter);
     const std::ptrdiff_t plane = std::ptrdiff_t{work.tile.plane()} * Set::lanes;
     for (int c = 0; c < channels; ++c, from += plane, to += Set::lanes) {
-      Vector<Set> value;
-      filtered<Set, kRowFilter>(value, [&](Vector<Set>& of_row, int row) {
-        filtered<Set, kColumnFilter>(of_row, [&](Vector<Set>& pixel, int column) {
-          load_vector(pixel, from + row * row_pitch + column * Set::lanes);
-        });
-      });
-      store_vector(to, value);
+      Vector<Set> rows[kRows];
+      for (int row = 0; row < kRows; ++row) {
+        load_vector(rows[row], from + row * below);
+        if constexpr (kColumns == 2) {
+          Vector<Set> other;
+          load_vector(other, from + row * below + beside);
+          rows[row] += sign_beside * other;
+        }
+      }
+      if constexpr (kRows == 2) rows[0] += sign_below * rows[1];
+      store_vector(to, rows[0]);
     }
   }
 
