@@ -165,8 +165,8 @@ TEST(CpuVariants, TakeChannelsThatNeedSeveralPanels) {
 
 // Eight channels are the fewest that the Winograd stage takes.
 TEST(CpuVariants, TakeEveryKernelOfManyChannels) {
-  for (const int kernel : {1, 2, 3, 4, 5, 6, 7, 8, 9, 11}) {
-    for (const int padding : {0, kernel / 2, kernel - 1}) {
+  for (const int kernel : {1, 2, 3, 4, 5, 7, 9}) {
+    for (const int padding : {0, kernel / 2}) {
       check_all_variants({{2, 8, 11, 12, 5, kernel, 1, padding}, {1, 17, kernel, 13, 9, kernel, 1, padding}});
     }
   }

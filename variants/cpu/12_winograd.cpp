@@ -14,223 +14,11 @@
 #include <fmt/format.h>
 #include <omp.h>
 
-#include "variants/cpu/lane_tasks.hpp"
-#include "variants/cpu/winograd_terms.hpp"
+#include "variants/cpu/winograd_plan.hpp"
 #include "variants/cpu_variant.hpp"
 
 namespace convladder {
 namespace {
-
-/// Every second value of an input filter's results: value t belongs to the inputs from 2 * t + parity on.
-struct HalfStream {
-  InputFilter filter;
-  int parity;
-  bool operator==(const HalfStream&) const = default;
-};
-
-/// The terms of one dimension, and the half streams that they take their inputs from.
-struct Dimension {
-  std::vector<WinogradTerm> terms;
-  std::vector<HalfStream> streams;
-
-  explicit Dimension(int taps) : terms(winograd_terms(taps)) {
-    for (const WinogradTerm& term : terms) {
-      const HalfStream stream{term.filter, term.offset % 2};
-      if (std::ranges::find(streams, stream) == streams.end()) streams.push_back(stream);
-    }
-  }
-  int stream(const WinogradTerm& term) const {
-    return static_cast<int>(std::ranges::find(streams, HalfStream{term.filter, term.offset % 2}) - streams.begin());
-  }
-  int count() const { return static_cast<int>(streams.size()); }
-  bool uses(OutputWay way) const { return std::ranges::find(terms, way, &WinogradTerm::way) != terms.end(); }
-};
-
-/// Of a term's inputs against its pair of outputs, in pairs.
-int shift(const WinogradTerm& term) { return term.offset / 2; }
-
-/// What the terms of one way need of one half stream: its values from pair `first_shift` to `last_shift` pairs after
-/// the last pair of outputs.
-struct RowStream {
-  HalfStream stream;
-  int first_shift;
-  int last_shift;
-};
-
-std::vector<RowStream> row_streams(const Dimension& dimension, OutputWay way) {
-  std::vector<RowStream> result;
-  for (const WinogradTerm& term : dimension.terms) {
-    if (term.way != way) continue;
-    const HalfStream stream{term.filter, term.offset % 2};
-    const auto known = std::ranges::find(result, stream, &RowStream::stream);
-    if (known == result.end()) {
-      result.push_back({stream, shift(term), shift(term)});
-    } else {
-      known->first_shift = std::min(known->first_shift, shift(term));
-      known->last_shift = std::max(known->last_shift, shift(term));
-    }
-  }
-  return result;
-}
-
-/// The filtered inputs of a strip for one way of the rows: [row stream][column stream][row pair][column pair][channel]
-/// [lane].
-struct FilteredSizes {
-  int row_streams;  ///< the most of any way
-  int column_streams;
-  int row_pairs;
-  int column_pairs;
-  int channel_pitch;  ///< vectors; odd, so that neighbouring positions fall into different sets of a cache
-
-  std::int64_t offset(int row_stream, int column_stream, int row_pair, int column_pair) const {
-    return (((std::int64_t{row_stream} * column_streams + column_stream) * row_pairs + row_pair) * column_pairs +
-            column_pair) *
-           channel_pitch;
-  }
-  std::int64_t vectors() const { return offset(row_streams, 0, 0, 0); }
-};
-
-/// What `prepare` made, the same for all threads.
-struct WinogradPlan {
-  static constexpr int kFilteredBytes = 1024 * 1024;
-
-  ConvShape shape;
-  InstructionSet set;
-  MapTiles map_tiles;
-  Dimension dimension;  ///< rows and columns alike
-  std::vector<RowStream> streams_of_way[kOutputWays];
-  LaneDivision division;
-  Strips strips;
-  bool past_caches;  ///< the way of the outputs
-  FilteredSizes sizes;
-  std::vector<std::ptrdiff_t> offsets;  ///< of the inputs of all products of a position, in floats, way by way
-  std::vector<int> first_product;       ///< of each way of both dimensions, and the end of the last
-  AlignedFloats weights;                ///< tile of maps by tile, in each product by product those of the tile's maps
-
-  WinogradPlan(const ConvShape& s, const float* oihw, int threads)
-      : shape(s),
-        set(chosen_instruction_set()),
-        map_tiles(s.maps_per_group(), set.maps),
-        dimension(s.kernel),
-        streams_of_way{row_streams(dimension, OutputWay::first), row_streams(dimension, OutputWay::both),
-                       row_streams(dimension, OutputWay::opposite), row_streams(dimension, OutputWay::second)},
-        division(divide(threads)),
-        strips(s, division.rows),
-        past_caches(outgrows_caches(s.output_elements())),
-        sizes(filtered_sizes(division.rows)) {
-    for (int way = 0; way < kOutputWays * kOutputWays; ++way) {
-      first_product.push_back(static_cast<int>(offsets.size()));
-      for_each_product(way, [&](const WinogradTerm& row, const WinogradTerm& column, int channel) {
-        offsets.push_back((input_of(row, column) + channel) * set.lanes);
-      });
-    }
-    first_product.push_back(products());
-    pack(oihw);
-  }
-
-  int products() const { return static_cast<int>(offsets.size()); }
-  int column_pairs() const { return (shape.out_width() + 1) / 2; }
-  int pairs(int rows) const { return (rows + 1) / 2 * column_pairs(); }
-  int most_part_maps() const {
-    return std::min(map_tiles.maps(), (map_tiles.count() + division.map_parts - 1) / division.map_parts * set.maps);
-  }
-  /// What whole pairs of output rows, or columns, read.
-  int inputs_of(int output_pairs) const { return 2 * output_pairs + shape.kernel - 1; }
-  LaneTile input_tile() const {
-    return {shape, set.lanes, shape.channels_per_group(), inputs_of((division.rows + 1) / 2),
-            std::max(shape.width + 2 * shape.padding, 2 * sizes.column_pairs + 2)};
-  }
-
- private:
-  FilteredSizes filtered_sizes(int rows) const {
-    FilteredSizes result{0, dimension.count(), 0, 0, shape.channels_per_group() | 1};
-    for (const std::vector<RowStream>& streams : streams_of_way) {
-      result.row_streams = std::max(result.row_streams, static_cast<int>(streams.size()));
-      for (const RowStream& stream : streams) {
-        result.row_pairs = std::max(result.row_pairs, (rows + 1) / 2 + stream.last_shift - stream.first_shift);
-      }
-    }
-    for (const WinogradTerm& term : dimension.terms) {
-      result.column_pairs = std::max(result.column_pairs, column_pairs() + shift(term));
-    }
-    return result;
-  }
-
-  /// Where a product's input of the first pair of rows and columns is.
-  std::int64_t input_of(const WinogradTerm& row, const WinogradTerm& column) const {
-    const std::vector<RowStream>& streams = streams_of_way[static_cast<int>(row.way)];
-    const auto stream = std::ranges::find(streams, HalfStream{row.filter, row.offset % 2}, &RowStream::stream);
-    return sizes.offset(static_cast<int>(stream - streams.begin()), dimension.stream(column),
-                        shift(row) - stream->first_shift, shift(column));
-  }
-
-  /// In cycles: two multiply-adds a cycle, and what transposing, filtering and adding up takes.
-  LaneDivision divide(int threads) const {
-    constexpr double kTransposing = 5;  // cycles for a vector, read, transposed and written
-    constexpr double kFiltering = 4;    // for a vector of filtered inputs
-    constexpr double kAddingUp = 60;    // for the two by two outputs of a map
-    const auto terms = static_cast<double>(dimension.terms.size());
-    return least_cost_division(shape, set, map_tiles, threads, 2, [&](int rows, int tiles) {
-      const FilteredSizes filtered = filtered_sizes(rows);
-      if (rows > 2 && filtered.vectors() * set.lanes * 4 > kFilteredBytes) {
-        return std::numeric_limits<double>::infinity();
-      }
-      double filtered_planes = 0;
-      for (const std::vector<RowStream>& streams : streams_of_way) {
-        for (const RowStream& stream : streams) {
-          filtered_planes += ((rows + 1) / 2 + stream.last_shift - stream.first_shift) * filtered.column_streams;
-        }
-      }
-      const double channels = shape.channels_per_group();
-      const double sums = static_cast<double>(pairs(rows)) * tiles * set.maps;
-      return sums * (terms * terms * channels / 2 + kAddingUp) +
-             filtered_planes * filtered.column_pairs * channels * kFiltering +
-             channels * inputs_of((rows + 1) / 2) * shape.width * kTransposing;
-    });
-  }
-
-  /// Calls body(row term, column term, channel) for the products of a way.
-  template <typename Body>
-  void for_each_product(int way, const Body& body) const {
-    for (const WinogradTerm& row : dimension.terms) {
-      for (const WinogradTerm& column : dimension.terms) {
-        if (static_cast<int>(row.way) * kOutputWays + static_cast<int>(column.way) != way) continue;
-        for (int c = 0; c < shape.channels_per_group(); ++c) body(row, column, c);
-      }
-    }
-  }
-
-  void pack(const float* oihw) {
-    const int taps = shape.kernel * shape.kernel;
-    weights = AlignedFloats(std::int64_t{shape.out_channels} * products());
-    float* to = weights.data();
-    for (int group = 0; group < shape.groups; ++group) {
-      for (int tile = 0; tile < map_tiles.count(); ++tile) {
-        const int first_map = group * map_tiles.maps() + map_tiles.first(tile);
-        for (int way = 0; way < kOutputWays * kOutputWays; ++way) {
-          for_each_product(way, [&](const WinogradTerm& row, const WinogradTerm& column, int channel) {
-            for (int m = 0; m < map_tiles.size(tile); ++m) {
-              *to++ = weight(row, column,
-                             oihw + (std::int64_t{first_map + m} * shape.channels_per_group() + channel) * taps);
-            }
-          });
-        }
-      }
-    }
-  }
-
-  float weight(const WinogradTerm& row, const WinogradTerm& column, const float* taps) const {
-    double sum = 0;
-    for (int p = 0; p < shape.kernel; ++p) {
-      if (row.weights[static_cast<std::size_t>(p)] == 0) continue;
-      for (int q = 0; q < shape.kernel; ++q) {
-        sum += row.weights[static_cast<std::size_t>(p)] * column.weights[static_cast<std::size_t>(q)] *
-               taps[p * shape.kernel + q];
-      }
-    }
-    return static_cast<float>(sum);
-  }
-};
 
 /// What a thread works in.
 struct WinogradWorkspace {
@@ -246,24 +34,6 @@ struct WinogradWorkspace {
              plan.set.lanes),
         outputs(std::int64_t{plan.division.rows} * plan.shape.out_width() * plan.set.lanes) {}
 };
-
-/// The filter's result of the vector at `from` and, if it takes them, those one or two steps on.
-template <typename Set, int kFilter, typename Load>
-[[gnu::always_inline]] inline void filtered(Vector<Set>& value, const Load& load) {
-  constexpr auto filter = static_cast<InputFilter>(kFilter);
-  load(value, 0);
-  if constexpr (filter == InputFilter::single) return;
-  Vector<Set> other;
-  load(other, filter == InputFilter::difference_over_two ? 2 : 1);
-  value = filter == InputFilter::sum ? value + other : value - other;
-}
-
-/// Calls body(std::integral_constant) with the filter's number.
-template <typename Body>
-[[gnu::always_inline]] inline void with_filter(InputFilter filter, const Body& body) {
-  with_constant<kInputFilters>(static_cast<int>(filter) + 1,
-                               [&](auto one_more) { body(std::integral_constant<int, one_more - 1>{}); });
-}
 
 struct WinogradTask {
   static constexpr int kChannelsAtOnce = 32;  // whose inputs around an output stay in the first-level cache
@@ -301,43 +71,54 @@ struct WinogradTask {
       for (int pair = 0; pair < pairs; ++pair) {
         const int row = 2 * (pair + stream.first_shift) + stream.stream.parity;
         for (int c = 0; c < plan.shape.channels_per_group(); c += kChannelsAtOnce) {
-          with_filter(stream.stream.filter, [&](auto row_filter) { filter_row<Set, row_filter>(r, pair, row, c); });
+          filter_row<Set>(stream.stream.filter, r, pair, row, c);
         }
       }
     }
   }
 
   /// One row of pairs, all column streams, of some channels.
-  template <typename Set, int kRowFilter>
-  void filter_row(int row_stream, int pair, int row, int first_channel) const {
+  template <typename Set>
+  void filter_row(InputFilter row_filter, int row_stream, int pair, int row, int first_channel) const {
     const int channels = std::min(kChannelsAtOnce, plan.shape.channels_per_group() - first_channel);
     const float* const from =
         work.tile.vectors() + (std::int64_t{first_channel} * work.tile.plane() + row * work.tile.pitch()) * Set::lanes;
     for (int column = 0; column < plan.sizes.column_pairs; ++column) {
       for (int s = 0; s < plan.sizes.column_streams; ++s) {
         const HalfStream& stream = plan.dimension.streams[static_cast<std::size_t>(s)];
+        const float* const pixel = from + (2 * column + stream.parity) * Set::lanes;
         float* const to =
             work.filtered.data() + (plan.sizes.offset(row_stream, s, pair, column) + first_channel) * Set::lanes;
-        with_filter(stream.filter, [&](auto column_filter) {
-          filter_position<Set, kRowFilter, column_filter>(from + (2 * column + stream.parity) * Set::lanes, channels,
-                                                          to);
+        with_constant<2>(row_filter == InputFilter::single ? 1 : 2, [&](auto rows) {
+          with_constant<2>(stream.filter == InputFilter::single ? 1 : 2, [&](auto columns) {
+            filter_position<Set, rows, columns>(pixel, row_filter, stream.filter, channels, to);
+          });
         });
       }
     }
   }
 
-  template <typename Set, int kRowFilter, int kColumnFilter>
-  void filter_position(const float* from, int channels, float* to) const {
-    const std::ptrdiff_t row_pitch = std::ptrdiff_t{work.tile.pitch()} * Set::lanes;
+  /// The filters of a row and a column, which take one or two inputs each, of one position of some channels.
+  template <typename Set, int kRows, int kColumns>
+  void filter_position(const float* from, InputFilter row_filter, InputFilter column_filter, int channels,
+                       float* to) const {
+    const std::ptrdiff_t below = std::ptrdiff_t{reach(row_filter)} * work.tile.pitch() * Set::lanes;
+    const std::ptrdiff_t beside = std::ptrdiff_t{reach(column_filter)} * Set::lanes;
+    const float sign_below = sign(row_filter);
+    const float sign_beside = sign(column_filter);
     const std::ptrdiff_t plane = std::ptrdiff_t{work.tile.plane()} * Set::lanes;
     for (int c = 0; c < channels; ++c, from += plane, to += Set::lanes) {
-      Vector<Set> value;
-      filtered<Set, kRowFilter>(value, [&](Vector<Set>& of_row, int row) {
-        filtered<Set, kColumnFilter>(of_row, [&](Vector<Set>& pixel, int column) {
-          load_vector(pixel, from + row * row_pitch + column * Set::lanes);
-        });
-      });
-      store_vector(to, value);
+      Vector<Set> rows[kRows];
+      for (int row = 0; row < kRows; ++row) {
+        load_vector(rows[row], from + row * below);
+        if constexpr (kColumns == 2) {
+          Vector<Set> other;
+          load_vector(other, from + row * below + beside);
+          rows[row] += sign_beside * other;
+        }
+      }
+      if constexpr (kRows == 2) rows[0] += sign_below * rows[1];
+      store_vector(to, rows[0]);
     }
   }
 

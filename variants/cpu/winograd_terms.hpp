@@ -22,7 +22,11 @@ namespace convladder {
 
 /// What is taken from the inputs d[i], d[i + 1], d[i + 2].
 enum class InputFilter { single, difference, difference_over_two, sum };  // d0, d0 - d1, d0 - d2, d0 + d1
-constexpr int kInputFilters = 4;
+/// How far the second input lies from the first, zero if there is none, and its sign.
+constexpr int reach(InputFilter filter) {
+  return filter == InputFilter::single ? 0 : filter == InputFilter::difference_over_two ? 2 : 1;
+}
+constexpr float sign(InputFilter filter) { return filter == InputFilter::sum ? 1 : -1; }
 
 /// Which outputs a product goes into, and its signs there.
 enum class OutputWay { first, both, opposite, second };  // (1, 0), (1, 1), (1, -1), (0, 1)
