@@ -14,6 +14,7 @@
 #include <array>
 #include <cstring>
 
+#include "devices/kernel_resources.hpp"
 #include "variants/cuda/register_tile_kernel.hpp"
 #include "variants/cuda_variant.hpp"
 
@@ -152,10 +153,11 @@ __device__ __forceinline__ void gather_weights(const float* from, float* to, con
 }
 
 /// Dynamic shared memory, as far as it is not left out: the weights of a step, then `channels_per_step` planes of the
-/// input under the tile.
-template <Idea without, int kernel, int stride, int maps, int pixels>
+/// input under the tile. `idea` is an `Idea` as a number, which names of kernels show better.
+template <int idea, int kernel, int stride, int maps, int pixels>
 __global__ void __launch_bounds__(register_tile_threads, register_tile_blocks)
     conv_leave_one_out(const float* x, const float* __restrict__ w, float* y, LayerSizes sizes, RegisterTiling tiling) {
+  constexpr Idea without = static_cast<Idea>(idea);
   using Tile = SumTile<kernel, stride, maps, pixels>;
   using Sizes = FilterSizes<without, kernel, stride>;
   constexpr bool has_shared_inputs = without != Idea::shared_inputs;
@@ -264,29 +266,38 @@ constexpr std::array<RegisterTileSize, whole_sizes.size()> sizes = [] {
 }();
 
 template <Idea without, std::size_t index>
-constexpr Kernel instantiation =
-    conv_leave_one_out<is_in_code<without> ? without : Idea::many_images, sizes<without>[index].kernel,
-                       sizes<without>[index].stride, sizes<without>[index].maps, sizes<without>[index].pixels>;
+constexpr Kernel instantiation = conv_leave_one_out<static_cast<int>(is_in_code<without> ? without : Idea::many_images),
+                                                    sizes<without>[index].kernel, sizes<without>[index].stride,
+                                                    sizes<without>[index].maps, sizes<without>[index].pixels>;
 
 template <Idea without>
 constexpr std::array<Kernel, whole_sizes.size()> kernels = {instantiation<without, 0>, instantiation<without, 1>};
 
 constexpr const char* best_stage = "many-images";
 
-/// Whether the best stage divides the layer as the whole kernel here does: then nothing but the idea differs.
-bool divides_as_the_best(const ConvShape& shape, const RegisterTilePlan& whole) {
-  const std::vector<KernelLaunch> best = find_variant("cuda", best_stage)->variant->launch_plan(shape);
-  const KernelLaunch ours =
-      make_launch(kernels<Idea::many_images>[whole.compiled], whole.grid, whole.block, whole.shared_bytes, nullptr,
-                  nullptr, nullptr, layer_sizes(shape), whole.tiling);
-  return best.size() == 1 && best[0].grid == ours.grid && best[0].block == ours.block &&
-         best[0].dynamic_shared_bytes == ours.dynamic_shared_bytes && best[0].arguments == ours.arguments;
+/// As the names of kernels end: "7, 1, 8, 9".
+std::string tile_name(const RegisterTileSize& size) {
+  return std::to_string(size.kernel) + ", " + std::to_string(size.stride) + ", " + std::to_string(size.maps) + ", " +
+         std::to_string(size.pixels);
 }
 
+/// The best stage's own plan, whoever chose it, if one of the whole sizes is its tile: then nothing but the idea
+/// differs.
 std::optional<RegisterTilePlan> whole_plan(const ConvShape& shape) {
-  const std::optional<RegisterTilePlan> plan = register_tile_plan(shape, whole_sizes);
-  if (!plan) return std::nullopt;
-  return with_images_per_block(*plan, images_per_block(shape.batch));
+  const std::vector<KernelLaunch> best = find_variant("cuda", best_stage)->variant->launch_plan(shape);
+  if (best.size() != 1) return std::nullopt;
+  const std::string tile = kernel_display_name(best[0].kernel);
+  RegisterTilePlan plan;
+  for (; plan.compiled < whole_sizes.size(); ++plan.compiled) {
+    plan.size = whole_sizes[plan.compiled];
+    if (tile.ends_with("<" + tile_name(plan.size) + ">")) break;
+  }
+  if (plan.compiled == whole_sizes.size() || best[0].arguments.back().size() != sizeof plan.tiling) return std::nullopt;
+  std::memcpy(&plan.tiling, best[0].arguments.back().data(), sizeof plan.tiling);
+  plan.grid = best[0].grid;
+  plan.block = best[0].block;
+  plan.shared_bytes = best[0].dynamic_shared_bytes;
+  return plan;
 }
 
 std::size_t input_bytes(const RegisterTilePlan& plan, int pitch) {
@@ -302,7 +313,8 @@ RegisterTilePlan plan_without(const ConvShape& shape) {
   if constexpr (without == Idea::map_tile || without == Idea::pixel_tile) {
     plan = with_images_per_block(*register_tile_plan(shape, sizes<without>), plan.tiling.images_per_block);
   } else if constexpr (without == Idea::many_images) {
-    plan = *register_tile_plan(shape, whole_sizes);
+    plan.grid.x *= static_cast<unsigned>(plan.tiling.images_per_block);
+    plan.tiling.images_per_block = 1;
   } else if constexpr (without == Idea::padded_rows) {
     const int narrowest = (plan.tiling.strips * plan.size.pixels - 1) * plan.size.stride + plan.size.kernel;
     plan.shared_bytes -= input_bytes(plan, plan.tiling.pitch) - input_bytes(plan, narrowest);
@@ -318,10 +330,8 @@ RegisterTilePlan plan_without(const ConvShape& shape) {
 template <Idea without>
 std::string unsupported(const ConvShape& shape) {
   if (std::string error = register_tile_error(shape, sizes<without>); !error.empty()) return error;
-  if (std::string error = register_tile_error(shape, whole_sizes); !error.empty()) return error;
-  return divides_as_the_best(shape, *whole_plan(shape))
-             ? ""
-             : std::string(best_stage) + " has another tile for this layer than those that ideas are left out of here";
+  if (whole_plan(shape)) return "";
+  return std::string(best_stage) + " has another tile for this layer than those that ideas are left out of here";
 }
 
 template <Idea without>
