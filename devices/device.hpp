@@ -31,6 +31,14 @@ struct Dim3 {
   std::uint64_t count() const { return std::uint64_t{x} * y * z; }
 };
 
+/// What a variable of the kernel's module holds while a launch runs, such as a `__constant__` array. There is one of it
+/// for all launches of the module, so each launch that reads it says what is to be in it.
+struct VariableContent {
+  const void* variable = nullptr;  ///< host address of the variable
+  const void* source = nullptr;    ///< device address
+  std::size_t bytes = 0;           ///< from the variable's begin on
+};
+
 /// One kernel launch as plain data: which kernel, how many blocks of how many threads, with which arguments.
 struct KernelLaunch {
   const void* kernel = nullptr;                   ///< host address of the `__global__` function
@@ -38,6 +46,7 @@ struct KernelLaunch {
   Dim3 block;                                     ///< threads per block
   std::size_t dynamic_shared_bytes = 0;           ///< shared memory asked for at the launch, beside the kernel's own
   std::vector<std::vector<std::byte>> arguments;  ///< one entry per parameter, its bytes exactly as declared
+  std::vector<VariableContent> variables;         ///< copied before the kernel starts, in its stream
   unsigned items_per_block = 1;  ///< of the items that a `GridWindow` counts, those that a block along x works at
 };
 
@@ -46,7 +55,7 @@ template <typename... Parameters>
 KernelLaunch make_launch(void (*kernel)(Parameters...), Dim3 grid, Dim3 block, std::size_t dynamic_shared_bytes,
                          std::type_identity_t<Parameters>... arguments) {
   static_assert((std::is_trivially_copyable_v<Parameters> && ...), "kernel parameters are copied byte by byte");
-  KernelLaunch launch{reinterpret_cast<const void*>(kernel), grid, block, dynamic_shared_bytes, {}};
+  KernelLaunch launch{reinterpret_cast<const void*>(kernel), grid, block, dynamic_shared_bytes, {}, {}};
   const auto append = [&launch](const auto& value) {
     std::vector<std::byte> bytes(sizeof value);
     std::memcpy(bytes.data(), &value, sizeof value);
@@ -144,7 +153,7 @@ class Device {
   virtual void copy_to_device(void* destination, const void* source, std::size_t bytes) = 0;
   virtual void copy_to_host(void* destination, const void* source, std::size_t bytes) = 0;
 
-  /// Enqueues a kernel. Throws on devices that run host code only.
+  /// Enqueues the copies into the kernel's variables, and the kernel. Throws on devices that run host code only.
   virtual void launch(const KernelLaunch& launch) = 0;
   /// Waits until everything enqueued is done.
   virtual void wait() = 0;

@@ -8,7 +8,7 @@
 namespace convladder {
 namespace {
 
-using MangledName = std::string (*)(const void* kernel);
+using MangledName = std::string (*)(const void* kernel_or_variable);
 using ResourcesOf = std::vector<KernelResources> (*)(const std::string& mangled_name);
 
 // Function-local statics: registrars run before main in no particular order of files.
@@ -33,6 +33,8 @@ KernelResourcesRegistration::KernelResourcesRegistration(ResourcesOf resources_o
 std::string kernel_mangled_name(const void* kernel) {
   return registered_names() == nullptr ? std::string() : registered_names()(kernel);
 }
+
+std::string variable_mangled_name(const void* variable) { return kernel_mangled_name(variable); }
 
 std::vector<KernelResources> kernel_resources(const void* kernel) {
   const std::string name = kernel_mangled_name(kernel);

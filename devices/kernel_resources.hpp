@@ -31,6 +31,9 @@ std::vector<KernelResources> kernel_resources(const void* kernel);
 /// The kernel's name as in PTX and machine code; empty if nothing is known of it.
 std::string kernel_mangled_name(const void* kernel);
 
+/// Likewise of a `__constant__` or `__device__` variable, by its host address (`VariableContent::variable`).
+std::string variable_mangled_name(const void* variable);
+
 /// The kernel's name as written, "convladder::conv_compile_time<5, 1>"; empty if nothing is known of it.
 std::string kernel_display_name(const void* kernel);
 
@@ -40,9 +43,10 @@ std::string display_name(const std::string& mangled_name);
 /// Mangled C++ -> as written; other text comes back unchanged.
 std::string demangle(const std::string& mangled);
 
-/// A static object of this type makes the names of this build's kernels known: host address -> mangled name.
+/// A static object of this type makes the names of this build's kernels and of their modules' variables known: host
+/// address -> mangled name.
 struct KernelNamesRegistration {
-  explicit KernelNamesRegistration(std::string (*mangled_name)(const void* kernel));
+  explicit KernelNamesRegistration(std::string (*mangled_name)(const void* kernel_or_variable));
 };
 
 /// A static object of this type makes their resources known: mangled name -> resources.

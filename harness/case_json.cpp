@@ -18,6 +18,11 @@ namespace {
 
 ordered_json rung_json(const VariantInfo& info) { return info.rung ? ordered_json(*info.rung) : ordered_json(); }
 
+/// Only of those that leave something out.
+void add_leaves_out(ordered_json& json, const VariantInfo& info) {
+  if (!info.leaves_out.empty()) json["leaves_out"] = info.leaves_out;
+}
+
 ordered_json shape_json(const ConvShape& s) {
   return {{"in_channels", s.in_channels},   {"height", s.height}, {"width", s.width},
           {"out_channels", s.out_channels}, {"kernel", s.kernel}, {"stride", s.stride},
@@ -89,40 +94,45 @@ ordered_json measured_json(std::string_view of, const std::vector<double>& sampl
 }
 
 ordered_json variant_json(const VariantInfo& info) {
-  return {{"family", info.family},
-          {"rung", rung_json(info)},
-          {"name", info.name},
-          {"title", info.title},
-          {"builds_on", text_or_null(info.builds_on)},
-          {"hypothesis", info.hypothesis}};
+  ordered_json json = {{"family", info.family},
+                       {"rung", rung_json(info)},
+                       {"name", info.name},
+                       {"title", info.title},
+                       {"builds_on", text_or_null(info.builds_on)},
+                       {"hypothesis", info.hypothesis}};
+  add_leaves_out(json, info);
+  return json;
 }
 
 ordered_json case_json(const PlannedCase& planned, const CaseOutcome& outcome, int session) {
   const VariantInfo& info = planned.variant.info;
   const ConvShape& shape = planned.work.shape;
   const ordered_json resources = resources_json(planned);
-  return {{"id", planned.id},
-          {"variant", info.name},
-          {"family", info.family},
-          {"rung", rung_json(info)},
-          {"device", planned.device},
-          {"network", planned.work.network},
-          {"layer", planned.work.layer},
-          {"shape", shape_json(shape)},
-          {"batch", shape.batch},
-          {"status", outcome.status},
-          {"reason", text_or_null(outcome.reason)},
-          {"input", outcome.input_kind},
-          {"work", {{"flop", shape.flop()}, {"minimum_bytes", shape.minimum_bytes()}}},
-          {"verification", outcome.verification},
-          {"time", outcome.times.empty() ? ordered_json() : time_json(outcome.times.front(), outcome.stopped_because)},
-          {"other_times", other_times_json(outcome)},
-          {"counters", outcome.counters},
-          {"resources", resources},
-          {"prediction", outcome.status == "ok" ? prediction_json(outcome.counters, resources) : ordered_json()},
-          {"choice", text_or_null(outcome.choice)},
-          {"device_state", outcome.device_state},
-          {"session", session}};
+  ordered_json json = {
+      {"id", planned.id},
+      {"variant", info.name},
+      {"family", info.family},
+      {"rung", rung_json(info)},
+      {"device", planned.device},
+      {"network", planned.work.network},
+      {"layer", planned.work.layer},
+      {"shape", shape_json(shape)},
+      {"batch", shape.batch},
+      {"status", outcome.status},
+      {"reason", text_or_null(outcome.reason)},
+      {"input", outcome.input_kind},
+      {"work", {{"flop", shape.flop()}, {"minimum_bytes", shape.minimum_bytes()}}},
+      {"verification", outcome.verification},
+      {"time", outcome.times.empty() ? ordered_json() : time_json(outcome.times.front(), outcome.stopped_because)},
+      {"other_times", other_times_json(outcome)},
+      {"counters", outcome.counters},
+      {"resources", resources},
+      {"prediction", outcome.status == "ok" ? prediction_json(outcome.counters, resources) : ordered_json()},
+      {"choice", text_or_null(outcome.choice)},
+      {"device_state", outcome.device_state},
+      {"session", session}};
+  add_leaves_out(json, info);
+  return json;
 }
 
 }  // namespace convladder

@@ -51,6 +51,11 @@ RunOptions options_of(const CheckArguments& arguments) {
   options.families = {"cuda"};
   options.devices = {"simulated"};
   options.variants = arguments.variants;
+  if (options.variants.empty()) {  // those too that leave an idea out
+    for (const RegisteredVariant& registered : registered_variants()) {
+      if (registered.info.family == "cuda") options.variants.emplace_back(registered.info.name);
+    }
+  }
   options.networks = arguments.networks;
   options.layers = arguments.layers;
   for (const std::string& batch : arguments.batches) {
@@ -100,7 +105,7 @@ std::vector<CheckedCase> check_group(const CaseGroup& group, const simulated::Ch
   std::vector<const PlannedCase*> plan;
   for (const PlannedCase& planned : group.cases) {
     for (const PtxImages& images : ptx_images()) {
-      if (!planned.variant.info.rung) continue;
+      if (planned.variant.info.is_library()) continue;
       cases.push_back({.id = planned.id, .compiler = images.compiler, .status = {}, .reason = {}, .findings = {}});
       plan.push_back(&planned);
     }

@@ -23,6 +23,7 @@
 #include "harness/fused_session.hpp"
 #include "harness/history_command.hpp"
 #include "harness/launches_command.hpp"
+#include "harness/leave_one_out_command.hpp"
 #include "harness/list_command.hpp"
 #include "harness/nearest_name.hpp"
 #include "harness/network_command.hpp"
@@ -69,6 +70,7 @@ constexpr const char* kMainFooter = R"(examples:
   convladder compare BASE.json NEW.json    did it get slower? two recorded runs, case by case
   convladder report RUN.json           one HTML page of records: ladder, counters, networks, changes
   convladder explain RUN.json          why is a stage faster? counters, occupancy, predicted times on named GPUs
+  convladder leave-one-out             what is each idea of the best stage worth, beside all others?
   convladder history results           all runs below a folder: every case over time, and where it changed
   convladder duel --base PATH          did it get slower? this build and another one, measured in turns
   convladder selftest                  how often a duel errs on this machine, and what it finds
@@ -294,6 +296,10 @@ int parse_and_execute(int argc, char** argv) {
   CLI::App* const launches = app.add_subcommand("launches", "the kernels that a CUDA variant launches for a layer");
   add_launches_options(*launches, launches_arguments);
 
+  LeaveOneOutArguments leave_one_out_arguments;
+  CLI::App* const leave_one_out = app.add_subcommand("leave-one-out", "what is each idea of the best stage worth?");
+  add_leave_one_out_options(*leave_one_out, leave_one_out_arguments);
+
   PublishedArguments published_arguments;
   CLI::App* const published = app.add_subcommand("published", "figures that others published of these networks");
   add_published_options(*published, published_arguments);
@@ -335,6 +341,7 @@ int parse_and_execute(int argc, char** argv) {
   if (sweep->parsed()) return sweep_command(sweep_arguments, command_line);
   if (simulate->parsed()) return simulate_command(simulate_arguments);
   if (launches->parsed()) return launches_command(launches_arguments);
+  if (leave_one_out->parsed()) return leave_one_out_command(leave_one_out_arguments, command_line);
   if (published->parsed()) return published_command(published_arguments);
   return execute_run(*run, run_arguments, command_line);
 }

@@ -93,7 +93,9 @@ struct Sighting {
 std::string chosen_anchor(const std::vector<std::vector<const RecordedCase*>>& runs) {
   std::map<std::tuple<bool, int, std::string>, std::size_t> times;  // libraries first, then by rung, then by name
   for (const std::vector<const RecordedCase*>& run : runs) {
-    for (const RecordedCase* const one : run) ++times[{!one->library, one->rung, one->variant}];
+    for (const RecordedCase* const one : run) {
+      if (one->library || one->rung > 0) ++times[{!one->library, one->rung, one->variant}];
+    }
   }
   for (const auto& [key, count] : times) {
     if (count == runs.size()) return std::get<2>(key);

@@ -112,7 +112,8 @@ ordered_json ladders_of(const ordered_json& cases, const ordered_json& variants,
   std::map<Key, Ladder> ladders;
   for (const ordered_json& one_case : cases) {
     if (one_case.contains("counters") && !one_case.at("counters").is_null())
-      continue;  // counted, not timed: there is nothing to compare by time
+      continue;                                     // counted, not timed: there is nothing to compare by time
+    if (one_case.contains("leaves_out")) continue;  // beside the ladder: harness/leave_one_out.hpp
     const Key key{one_case.at("device"), one_case.at("family"), one_case.at("network"), one_case.at("layer"),
                   one_case.at("batch")};
     if (!ladders.contains(key)) order.push_back(key);

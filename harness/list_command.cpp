@@ -73,6 +73,7 @@ void print_variants() {
   std::string_view family;
   for (const RegisteredVariant& registered : registered_variants()) {
     const VariantInfo& info = registered.info;
+    if (!info.leaves_out.empty()) continue;
     if (info.family != family) fmt::print("{}variants of family {}\n", family.empty() ? "" : "\n", info.family);
     family = info.family;
     const std::string place = info.rung ? fmt::format("{:>2}", *info.rung) : " -";
@@ -89,6 +90,20 @@ void print_fused_variants() {
     }
     family = info.family;
     fmt::print("     {:<22} {}\n     {:<22} {}\n", info.name, info.title, "", info.hypothesis);
+  }
+}
+
+/// Beside the ladder, and not part of a run that does not name them.
+void print_left_out() {
+  std::string_view stage;
+  for (const RegisteredVariant& registered : registered_variants()) {
+    const VariantInfo& info = registered.info;
+    if (info.leaves_out.empty()) continue;
+    if (info.builds_on != stage) {
+      fmt::print("\n{} ({}) without one of its ideas (convladder leave-one-out)\n", info.builds_on, info.family);
+    }
+    stage = info.builds_on;
+    fmt::print("     {:<26} {}\n     {:<26} {}\n", info.name, info.leaves_out, "", info.hypothesis);
   }
 }
 
@@ -189,6 +204,7 @@ int list_command(bool as_json) {
   }
   print_variants();
   print_fused_variants();
+  print_left_out();
   print_operators();
   print_layers();
   print_devices();

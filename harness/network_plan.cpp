@@ -93,6 +93,7 @@ std::vector<std::vector<std::pair<std::string, std::string>>> variant_choices(co
   for (const std::string& text : options.variants) {
     if (text == "all") {
       for (const RegisteredVariant* registered : variants_of(family)) {
+        if (!registered->info.leaves_out.empty()) continue;
         choices.push_back({{"", std::string(registered->info.name)}});
       }
       continue;

@@ -139,6 +139,7 @@ CaseGroup make_group(const RunOptions& options, const LayerWork& work, const Dev
         !selected(options.variants, registered.info.name)) {
       continue;
     }
+    if (options.variants.empty() && !registered.info.leaves_out.empty()) continue;  // only if asked for by name
     PlannedCase planned{
         .id = fmt::format("{}/{}/{}/{}", kind.name, registered.info.name, work.name(), work.shape.batch),
         .variant = registered,

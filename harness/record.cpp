@@ -13,6 +13,7 @@
 #include "harness/errors.hpp"
 #include "harness/file_bytes.hpp"
 #include "harness/ladder.hpp"
+#include "harness/leave_one_out.hpp"
 #include "harness/recorded_run.hpp"
 
 namespace convladder {
@@ -182,6 +183,8 @@ void RunRecord::complete() {
 
 void RunRecord::write() {
   json_["ladders"] = ladders_of(json_.at("cases"), json_.at("variants"), ceilings());
+  ordered_json views = leave_one_out_of(json_.at("cases"), json_.at("variants"));
+  if (!views.empty()) json_["leave_one_out"] = std::move(views);
   // Bytes that are no UTF-8, in a host name or a file name, must not cost the record.
   write_file_atomically(file(), json_.dump(1, ' ', false, ordered_json::error_handler_t::replace) + "\n");
 }

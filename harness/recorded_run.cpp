@@ -101,8 +101,8 @@ RecordedCase parse_case(const JsonPlace& place) {
   const std::string expected =
       fmt::format("{}/{}/{}.{}/{}", one.device, one.variant, one.network, one.layer, one.batch);
   if (one.id != expected) place.fail(fmt::format("id: expected \"{}\" by its other fields", expected));
-  one.library = !place.has("rung");
-  if (!one.library) one.rung = place.whole_number("rung");
+  one.library = !place.has("rung") && !place.has("leaves_out");
+  if (place.has("rung")) one.rung = place.whole_number("rung");
   one.status = name_of(place, "status");
   one.reason = printable(place.text_or_empty("reason"));
   one.input = place.text_or_empty("input");

@@ -14,6 +14,7 @@
 #include "harness/errors.hpp"
 #include "harness/estimate.hpp"
 #include "harness/google_engine.hpp"
+#include "harness/leave_one_out.hpp"
 #include "harness/progress.hpp"
 #include "harness/record.hpp"
 #include "harness/run_group.hpp"
@@ -267,6 +268,9 @@ int run_command(RunOptions options, const RunInvocation& invocation) {
   }
   RunLoop(options, invocation, plan, images, *record).run();
   write_google_output(invocation.google, record->json());
+  if (record->json().contains("leave_one_out") && !invocation.google.console_format) {
+    fmt::print("\n{}\n", leave_one_out_text(record->json().at("leave_one_out")));
+  }
   if (!invocation.google.console_format) fmt::print("{}\n", record->file().string());
 
   const nlohmann::ordered_json& cases = record->json().at("cases");

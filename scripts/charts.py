@@ -33,7 +33,8 @@ examples:
 
 The first device that has times gets the plain file names (measured before predicted, cuda before cpu), every
 other one has its name in the file's: ladder-cpu.svg. A run in which a device counted instead of timing gets
-counters.svg as well, and prediction.svg and roofline.svg where times are predicted from these counters. Of whole
+counters.svg as well, and prediction.svg and roofline.svg where times are predicted from these counters; one of
+'convladder leave-one-out' gets leave_one_out.svg. Of whole
 networks every network gets op_times-NETWORK.svg and pass_time-NETWORK.svg, or
 instructions-NETWORK.svg where a device counted. The same record gives the same files, byte for byte.
 
@@ -101,12 +102,13 @@ def _load(options: argparse.Namespace) -> tuple[Union[Record, NetworkRecord], An
         _check_batch([batch for group in groups for batch in group.batches], options)
         return dataclasses.replace(networks, groups=groups), network_table
     record = run_record.read(root)
-    groups = _of_devices((*record.groups, *record.counted, *record.predicted), options)
+    groups = _of_devices((*record.groups, *record.counted, *record.predicted, *record.left_out), options)
     _check_batch([ladder.batch for group in groups for ladder in group.ladders], options)
     return dataclasses.replace(record, groups=tuple(group for group in record.groups if group in groups),
                                counted=tuple(group for group in record.counted if group in groups),
                                predicted=tuple(_of_gpu(group, options) for group in record.predicted
-                                               if group in groups)), table
+                                               if group in groups),
+                               left_out=tuple(group for group in record.left_out if group in groups)), table
 
 
 def _of_gpu(group: PredictedGroup, options: argparse.Namespace) -> PredictedGroup:
@@ -138,7 +140,7 @@ def _check_batch(held: Sequence[int], options: argparse.Namespace) -> None:
 
 def _drawings(record: Union[Record, NetworkRecord], batch: Optional[int]) -> list[tuple[str, Any, Any]]:
     """File name, what draws it, and of what. No two devices, and nothing measured and predicted, share an axis."""
-    from convladder_charts import (counters, ladder, network_charts, nothing, prediction, roofline,
+    from convladder_charts import (counters, ladder, leave_one_out, network_charts, nothing, prediction, roofline,
                                    throughput_over_batch, time_over_batch)
 
     if isinstance(record, NetworkRecord):
@@ -149,6 +151,8 @@ def _drawings(record: Union[Record, NetworkRecord], batch: Optional[int]) -> lis
                 for index, group in enumerate(record.drawn or (None,)) for name, draw in charts.items()]
     drawings += [(f"counters{_suffix(index, group)}", counters.draw, group)
                  for index, group in enumerate(record.counted) if group.chosen(batch)]
+    drawings += [(f"leave_one_out{_suffix(index, group)}", leave_one_out.draw, group)
+                 for index, group in enumerate(record.left_out) if group.chosen(batch)]
     return drawings + [(f"{name}{_suffix(index, group)}", draw, group) for index, group in enumerate(record.predicted)
                        if group.chosen(batch) for name, draw in (("prediction", prediction.draw),
                                                                  ("roofline", roofline.draw))]

@@ -108,6 +108,8 @@ def _against_rules(document: Any) -> Iterator[Problem]:
     for index, ladder in enumerate(document["ladders"]):
         yield from _Ladder(ladder, f"$.ladders[{index}]", document).problems()
     yield from ceiling_rules.problems(document)
+    for index, view in enumerate(document.get("leave_one_out", [])):
+        yield from _left_out(view, f"$.leave_one_out[{index}]", document)
 
 
 def _not_finite(value: Any, place: str) -> Iterator[Problem]:
@@ -281,6 +283,21 @@ class _Ladder:
         for name, (value, what) in expected.items():
             if not (library and row[name] is None):  # a library need not be compared with the ladder
                 yield from agrees(row[name], value, f"{place}.{name}", what)
+
+
+def _left_out(view: Any, place: str, document: Any) -> Iterator[Problem]:
+    """The stage stands first, every row has its case, and quotients are those of their figures."""
+    ids = {case["id"] for case in document["cases"]}
+    whole = view["rows"][0]
+    if whole["variant"] != view["best"] or whole["leaves_out"] is not None:
+        yield f"{place}.rows[0]", f"expected {view['best']}, with nothing left out"
+    for index, row in enumerate(view["rows"]):
+        at = f"{place}.rows[{index}]"
+        if row["case"] not in ids:
+            yield f"{at}.case", f"there is no case \"{row['case']}\""
+        for name, figure in (("x_instructions", "instructions_per_multiply_add"), ("x_time", "median_ns")):
+            yield from agrees(row[name], _over(row[figure], whole[figure]), f"{at}.{name}",
+                              f"its {figure} over that of the stage")
 
 
 def _over(dividend: Optional[float], divisor: Optional[float], factor: float = 1) -> Optional[float]:

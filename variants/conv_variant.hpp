@@ -21,11 +21,16 @@ namespace convladder {
 /// What a registration says about its variant. All texts live as long as the program.
 struct VariantInfo {
   std::string_view family;      ///< "cpu" or "cuda"
-  std::optional<int> rung;      ///< place on the family's ladder, from 1; none for a library beside the ladder
+  std::optional<int> rung;      ///< place on the family's ladder, from 1; none for what stands beside the ladder
   std::string_view name;        ///< unique in its family, as typed: "shared-memory"
   std::string_view title;       ///< as drawn: "Shared memory"
   std::string_view builds_on;   ///< name of the stage it adds one idea to; empty for the first and for libraries
   std::string_view hypothesis;  ///< one sentence: what should get better, and why
+  /// Beside the ladder: the idea that this is `builds_on` without, in a few words; empty for all others. `hypothesis`
+  /// then says what should get worse.
+  std::string_view leaves_out = {};
+
+  bool is_library() const { return !rung && leaves_out.empty(); }
 };
 
 /// What a prepared convolution reads and writes: NCHW tensors on the device, of the sizes the shape says.

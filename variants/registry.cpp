@@ -33,7 +33,8 @@ std::vector<RegisteredVariant> sorted_and_checked() {
   }
   const auto ladder_order = [](const RegisteredVariant& registered) {
     const VariantInfo& info = registered.info;
-    return std::tuple(info.family, info.rung.value_or(std::numeric_limits<int>::max()), info.name);
+    return std::tuple(info.family, !info.leaves_out.empty(), info.rung.value_or(std::numeric_limits<int>::max()),
+                      info.name);
   };
   std::ranges::sort(variants, {}, ladder_order);
 
@@ -47,6 +48,15 @@ std::vector<RegisteredVariant> sorted_and_checked() {
         throw std::logic_error(fmt::format("variants '{}' and '{}' of family {} share a name or a rung", a.info.name,
                                            b.info.name, a.info.family));
       }
+    }
+    const bool has_stage_below = std::ranges::any_of(variants, [&a](const RegisteredVariant& b) {
+      return b.info.family == a.info.family && b.info.name == a.info.builds_on && b.info.rung;
+    });
+    if (!a.info.leaves_out.empty() && (a.info.rung || !has_stage_below)) {
+      throw std::logic_error(
+          fmt::format("variant '{}' of family {} leaves an idea out: it needs a stage to build on and "
+                      "no rung of its own",
+                      a.info.name, a.info.family));
     }
     if (!found_base) {
       throw std::logic_error(fmt::format("variant '{}' builds on '{}', which is no variant of family {}", a.info.name,

@@ -15,9 +15,10 @@ struct RegisteredVariant {
   const ConvVariant* variant = nullptr;
 };
 
-/// Every registered variant: by family, then by rung, libraries last. The order never depends on the linker. Those with
-/// a tuning table (tuning_table.hpp) take what it says.
-/// Throws std::logic_error if two variants of a family share a name or a rung, or `builds_on` names none.
+/// Every registered variant: by family, then by rung, then libraries, then those that leave an idea out. The order
+/// never depends on the linker. Those with a tuning table (tuning_table.hpp) take what it says. Throws std::logic_error
+/// if two variants of a family share a name or a rung, if `builds_on` names none, or if what leaves an idea out has a
+/// rung or builds on no stage.
 const std::vector<RegisteredVariant>& registered_variants();
 
 /// The variant of that family and name, or nullptr.

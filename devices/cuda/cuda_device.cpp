@@ -125,6 +125,11 @@ void CudaDevice::launch(const KernelLaunch& launch) {
                                         static_cast<int>(launch.dynamic_shared_bytes)),
                    "cudaFuncSetAttribute");
   }
+  for (const VariableContent& content : launch.variables) {
+    require_launch(cudaMemcpyToSymbolAsync(content.variable, content.source, content.bytes, 0, cudaMemcpyDeviceToDevice,
+                                           current_stream_),
+                   "cudaMemcpyToSymbolAsync before the launch");
+  }
   std::vector<void*> arguments;
   arguments.reserve(launch.arguments.size());
   for (const std::vector<std::byte>& argument : launch.arguments) {

@@ -1,5 +1,6 @@
 // The CUDA runtime's part in a program whose kernels clang compiled, on a machine without the CUDA toolkit: it learns
-// which host function stands for which kernel, and launches nothing. Kernels run on the simulated device.
+// which host function stands for which kernel, and which host variable for which of the device. It launches nothing:
+// kernels run on the simulated device.
 //
 // Before main, the host code that clang makes of a .cu file registers its kernels with these functions, as nvcc's does
 // (clang/lib/CodeGen/CGCUDANV.cpp). The stubs behind the kernels' names refer to the last two.
@@ -12,18 +13,18 @@
 namespace convladder {
 namespace {
 
-// A function-local static: kernels are registered before main, before or after this file's own statics.
+// A function-local static: names are registered before main, before or after this file's own statics.
 std::unordered_map<const void*, std::string>& names_by_address() {
   static std::unordered_map<const void*, std::string> names;
   return names;
 }
 
-std::string mangled_kernel_name(const void* kernel) {
-  const auto found = names_by_address().find(kernel);
+std::string mangled_device_name(const void* kernel_or_variable) {
+  const auto found = names_by_address().find(kernel_or_variable);
   return found == names_by_address().end() ? std::string() : found->second;
 }
 
-const KernelNamesRegistration registration{mangled_kernel_name};
+const KernelNamesRegistration registration{mangled_device_name};
 
 }  // namespace
 }  // namespace convladder
@@ -58,9 +59,10 @@ int __cudaRegisterFunction(void** /*handle*/, const char* host_function, char* /
   return 0;
 }
 
-void __cudaRegisterVar(void** /*handle*/, char* /*host_variable*/, char* /*device_address*/,
-                       const char* /*device_name*/, int /*is_extern*/, std::size_t /*bytes*/, int /*is_constant*/,
-                       int /*is_global*/) {}
+void __cudaRegisterVar(void** /*handle*/, char* host_variable, char* /*device_address*/, const char* device_name,
+                       int /*is_extern*/, std::size_t /*bytes*/, int /*is_constant*/, int /*is_global*/) {
+  convladder::names_by_address()[host_variable] = device_name;
+}
 
 // A stub runs only if somebody calls a kernel like a function, past the devices.
 unsigned __cudaPopCallConfiguration(void* /*grid*/, void* /*block*/, std::size_t* /*shared_bytes*/, void* /*stream*/) {

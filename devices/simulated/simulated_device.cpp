@@ -155,14 +155,32 @@ void SimulatedDevice::copy_to_host_async(void* destination, const void* source, 
   copy_to_host(destination, source, bytes);
 }
 
+std::uint64_t SimulatedDevice::place(const ptx::Module& module, const ptx::Symbol& symbol) {
+  const auto [found, is_new] = variables_.try_emplace({&module, symbol.name}, 0);
+  if (is_new) {  // zero where nothing is given: initcheck takes them as written
+    found->second = memory_.allocate(symbol.bytes, symbol.name.starts_with("_Z") ? demangle(symbol.name) : symbol.name);
+    std::memcpy(memory_.host(found->second), symbol.initial_bytes.data(), symbol.initial_bytes.size());
+  }
+  return found->second;
+}
+
 std::unique_ptr<Program> SimulatedDevice::decoded(const ptx::Module& module, const ptx::Kernel& kernel) {
-  const auto place = [this](const ptx::Symbol& symbol) {
-    const std::uint64_t address = memory_.allocate(symbol.bytes, symbol.name);
-    std::memcpy(memory_.host(address), symbol.initial_bytes.data(), symbol.initial_bytes.size());
-    variables_.insert(address);  // zero where nothing is given: initcheck takes them as written
-    return address;
-  };
-  return std::make_unique<Program>(decode(module, kernel, place));
+  const auto address_of = [&](const ptx::Symbol& symbol) { return place(module, symbol); };
+  return std::make_unique<Program>(decode(module, kernel, address_of));
+}
+
+void SimulatedDevice::fill(const ptx::Module& module, const VariableContent& content) {
+  const std::string name = variable_mangled_name(content.variable);
+  const auto symbol = std::ranges::find(module.symbols, name, &ptx::Symbol::name);
+  if (name.empty() || symbol == module.symbols.end()) {
+    throw DeviceError(fmt::format("{} is no variable of the kernel's module",
+                                  name.empty() ? "what is to be filled" : demangle(name)));
+  }
+  if (content.bytes > symbol->bytes) {
+    throw DeviceError(fmt::format("{}: {} bytes do not fit into its {}", demangle(name), content.bytes, symbol->bytes));
+  }
+  const std::byte* const source = checked_host(content.source, content.bytes, "copy into a variable");
+  std::memcpy(memory_.host(place(module, *symbol)), source, content.bytes);
 }
 
 const Program& SimulatedDevice::program_of(const void* kernel) {
@@ -188,6 +206,7 @@ void SimulatedDevice::launch(const KernelLaunch& launch) {
   try {
     const Program& program = program_of(launch.kernel);
     check_launch(program, launch);
+    for (const VariableContent& content : launch.variables) fill(*program.module, content);
     execute(program, launch);
   } catch (const KernelFault& fault) {
     throw DeviceError(fault.what());
@@ -237,7 +256,8 @@ void SimulatedDevice::execute(const Program& program, const KernelLaunch& launch
 std::vector<Finding> SimulatedDevice::leaks() const {
   std::vector<Finding> leaks;
   for (const Allocation* at = memory_.next(0); at != nullptr; at = memory_.next(at->begin)) {
-    if (at->freed || variables_.contains(at->begin)) continue;
+    const auto is_here = [at](const auto& variable) { return variable.second == at->begin; };
+    if (at->freed || std::ranges::any_of(variables_, is_here)) continue;
     Finding leak;
     leak.problem = fmt::format("'{}' ({} bytes) is never freed", at->label, at->end - at->begin);
     leak.space = "global";

@@ -4,7 +4,6 @@
 #include <map>
 #include <memory>
 #include <optional>
-#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -78,15 +77,18 @@ class SimulatedDevice final : public Device {
  private:
   void free(void* address, std::size_t bytes) noexcept override;
   const Program& program_of(const void* kernel);
+  std::uint64_t place(const ptx::Module& module, const ptx::Symbol& symbol);
   std::unique_ptr<Program> decoded(const ptx::Module& module, const ptx::Kernel& kernel);
   std::byte* checked_host(const void* address, std::size_t bytes, const char* what) const;
 
+  void fill(const ptx::Module& module, const VariableContent& content);
   void execute(const Program& program, const KernelLaunch& launch);
 
   SimulatedDeviceOptions options_;
   DeviceMemory memory_;
-  WrittenMemory written_;              // looked after if initcheck looks on
-  std::set<std::uint64_t> variables_;  // of modules: they live as long as the device
+  WrittenMemory written_;  // looked after if initcheck looks on
+  /// Of modules, one for all kernels of a module, as long as the device lives.
+  std::map<std::pair<const ptx::Module*, std::string>, std::uint64_t> variables_;
   std::vector<Finding> findings_;
   std::map<const void*, std::unique_ptr<Program>> programs_;
   const PtxImages* images_ = nullptr;  // of which this build's kernels run

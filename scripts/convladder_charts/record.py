@@ -9,10 +9,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Optional
 
-from convladder_charts import counted, predicted
+from convladder_charts import counted, left_out, predicted
 from convladder_charts.about import About, about, fact, hardware
 from convladder_charts.counted import CountedGroup
 from convladder_charts.json_text import Node, RecordError, read_json
+from convladder_charts.left_out import LeftOutGroup
 from convladder_charts.predicted import PredictedGroup
 from convladder_charts.stage import Stage, optional, printable, shape_text, stages_of
 from convladder_charts.units import significant
@@ -164,6 +165,7 @@ class Record(About):
     counted: tuple[CountedGroup, ...] = ()
     predicted: tuple[PredictedGroup, ...] = ()
     ceilings: tuple[Ceilings, ...] = ()
+    left_out: tuple[LeftOutGroup, ...] = ()
 
     @property
     def drawn(self) -> tuple[Group, ...]:
@@ -188,12 +190,14 @@ def read(root: Node) -> Record:
     context = root.field("context")
     stages = stages_of(root.field("variants"))
     cases = {case.field("id").text(): case for case in root.field("cases").items()}
+    on_ladders = [case for case in cases.values() if "leaves_out" not in case.value]
     return Record(
         **about(root),
         groups=_groups(root.field("ladders"), stages, cases, context),
-        counted=counted.groups_of(cases.values(), stages, lambda device, key: fact(device, key, context),
+        counted=counted.groups_of(on_ladders, stages, lambda device, key: fact(device, key, context),
                                   lambda device: hardware(device, context)),
-        predicted=predicted.groups_of(cases.values(), stages, lambda device: hardware(device, context)),
+        predicted=predicted.groups_of(on_ladders, stages, lambda device: hardware(device, context)),
+        left_out=left_out.groups_of(root, lambda device: hardware(device, context)),
         ceilings=tuple(_ceilings(node) for node in (root.field("ceilings").items() if "ceilings" in root.value else ())),
     )
 

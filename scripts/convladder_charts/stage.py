@@ -26,16 +26,18 @@ class Stage:
     """How many stages of the family with the same rung come before it."""
     is_choice: bool = False
     """Several variants, one for each layer of a network: its rung is no rung and only gives it a mark."""
+    leaves_out: str = ""
+    """The idea that it is another stage without; empty for all others."""
 
     @property
     def is_library(self) -> bool:
         """Libraries have no rung: they are the ladder's ceiling."""
-        return self.rung is None
+        return self.rung is None and not self.leaves_out
 
     @property
     def label(self) -> str:
         """The title, behind its rung if it stands on one."""
-        return self.title if self.is_library or self.is_choice else f"{self.rung}  {self.title}"
+        return self.title if self.rung is None or self.is_choice else f"{self.rung}  {self.title}"
 
 
 def printable(text: str, longest: int = LONGEST_NAME) -> str:
@@ -58,7 +60,8 @@ def stages_of(variants: Node) -> dict[tuple[str, str], Stage]:
         rung = optional(node.field("rung"), Node.integer)
         twins = sum(1 for stage in stages.values() if (stage.family, stage.rung) == (family, rung))
         title = printable(node.field("title").text()) or printable(name) or "(no name)"
-        stages[family, name] = Stage(family, rung, name, title, twins)
+        left_out = printable(node.field("leaves_out").text()) if "leaves_out" in node.value else ""
+        stages[family, name] = Stage(family, rung, name, title, twins, leaves_out=left_out)
     return stages
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Callable, Iterator, Optional
 
-from convladder_charts import (counters, ladder, run_order, speedup_map, table, throughput_over_batch,
+from convladder_charts import (counters, ladder, leave_one_out, run_order, speedup_map, table, throughput_over_batch,
                                time_over_batch)
 from convladder_charts.counted import CountedGroup, CountedLadder, figures
 from convladder_charts.counted_text import notes
@@ -31,6 +31,13 @@ def sections(record: Record, source: str, prefix: str) -> Iterator[Section]:
     for index, counted in enumerate(record.counted):
         yield Section(f"{prefix}-counted-{index + 1}", f"{counted.device}: counters of the {counted.family} family, "
                       "not timed", tuple(_counted(record, counted, source, f"{prefix}-counted-{index + 1}")))
+    for index, left_out in enumerate(record.left_out):
+        name = f"{prefix}-left-out-{index + 1}"
+        yield Section(name, f"{left_out.device}: what each idea is worth ({left_out.kind})", (
+            Paragraph(leave_one_out.NOTES.get(left_out.kind, "")),
+            figure(leave_one_out.draw, record, left_out, f"{name}-figure", source,
+                   places_of(one.place for one in left_out.ladders),
+                   [leave_one_out.table(left_out, one) for one in left_out.ladders])))
 
 
 def _timed(record: Record, group: Group, source: str, name: str) -> Iterator[Block]:

@@ -21,6 +21,7 @@ struct Pattern {
 const std::string kAllTakePart = "setp.ge.u32 %p1, %r1, 0;";
 const std::string kLoad = "ld.global.f32 %f1, [%rd3];";
 const std::string kSharedLoad = "ld.shared.f32 %f1, [%r2];";
+const std::string kConstantLoad = "ld.const.f32 %f1, [%rd3];";
 
 std::string text_of(const Pattern& pattern) {
   return kernel_text(".param .u64 data",
@@ -188,6 +189,19 @@ TEST(Caches, SharedMemoryTakesFromTheL1) {
   // 100 KiB a block: two are resident, 202 KiB need the largest split.
   EXPECT_EQ(resident_blocks(h100, 256, 100 * 1024), 2U);
   EXPECT_EQ(l1_cache_bytes(h100, 256, 100 * 1024), (256U - 228) * 1024);
+}
+
+// The constant cache answers one address at a time.
+TEST(AccessPatterns, AddressesOfConstants) {
+  const std::vector<Pattern> patterns = {
+      {"all the same", "mov.u32 %r2, 64;", kConstantLoad, kAllTakePart, 1},
+      {"neighbours", "shl.b32 %r2, %r1, 2;", kConstantLoad, kAllTakePart, 32},
+      {"pairs of lanes", "shr.u32 %r2, %r1, 1; shl.b32 %r2, %r2, 2;", kConstantLoad, kAllTakePart, 16},
+      {"even and odd lanes", "and.b32 %r2, %r1, 1; shl.b32 %r2, %r2, 2;", kConstantLoad, kAllTakePart, 2},
+      {"lanes 0 to 9", "shl.b32 %r2, %r1, 2;", kConstantLoad, "setp.lt.u32 %p1, %r1, 10;", 10},
+  };
+  expect_all(patterns, &InstructionCounters::wavefronts);
+  for (const Pattern& pattern : patterns) EXPECT_EQ(counters_of(pattern).sectors, 0U) << "of global memory";
 }
 
 }  // namespace

@@ -21,9 +21,12 @@ def test_every_variant_is_right_and_nothing_is_found() -> None:
     cases = _checked("--shape", "2,17,19,5,3,1,1", "--batch", "1,3")
     compilers = {case["ptx_compiler"] for case in cases}
     listed = json.loads(run("list", "--json").stdout)["variants"]
-    stages = [one for one in listed if one["family"] == "cuda" and one["rung"] is not None]
-    assert len(cases) == len(stages) * 2 * len(compilers)
-    assert {case["status"] for case in cases} == {"ok"}
+    ours = [one for one in listed if one["family"] == "cuda" and (one["rung"] is not None or "leaves_out" in one)]
+    assert len(cases) == len(ours) * 2 * len(compilers)
+    # A stage without an idea is compiled for a few tiles only; all stages run.
+    few_tiles = {one["name"] for one in ours if "leaves_out" in one}
+    assert {case["status"] for case in cases if case["id"].split("/")[1] not in few_tiles} == {"ok"}
+    assert {case["status"] for case in cases if case["id"].split("/")[1] in few_tiles} == {"unsupported"}
     assert [case for case in cases if case["findings"]] == []
 
 

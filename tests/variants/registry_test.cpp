@@ -15,7 +15,7 @@ namespace {
 
 void no_convolution(const ConvShape& /*shape*/, const float* /*input*/, const float* /*weights*/, float* /*output*/) {}
 
-TEST(Registry, OrdersByFamilyAndRungWithLibrariesLast) {
+TEST(Registry, OrdersByFamilyAndRungThenLibrariesThenWhatLeavesAnIdeaOut) {
   const std::vector<RegisteredVariant>& variants = registered_variants();
   ASSERT_FALSE(variants.empty());
   for (std::size_t i = 1; i < variants.size(); ++i) {
@@ -26,8 +26,10 @@ TEST(Registry, OrdersByFamilyAndRungWithLibrariesLast) {
     } else if (after.rung) {
       ASSERT_TRUE(before.rung) << before.name << " is a library and stands before " << after.name;
       EXPECT_LT(*before.rung, *after.rung);
-    } else if (!before.rung) {
+    } else if (!before.rung && before.is_library() == after.is_library()) {
       EXPECT_LT(before.name, after.name);
+    } else {
+      EXPECT_FALSE(!before.leaves_out.empty() && after.is_library()) << before.name;
     }
   }
 }
@@ -48,10 +50,11 @@ TEST(Registry, FindsEveryVariantByFamilyAndName) {
 TEST(Registry, EveryStageBuildsOnTheOneBelowAndLibrariesOnNone) {
   for (const RegisteredVariant& registered : registered_variants()) {
     const VariantInfo& info = registered.info;
-    if (!info.rung) {
+    if (info.is_library()) {
       EXPECT_EQ(info.builds_on, "") << info.name;
       continue;
     }
+    if (!info.leaves_out.empty()) continue;  // the registry itself wants a stage below
     if (info.builds_on.empty()) {
       EXPECT_EQ(*info.rung, 1) << info.name << " builds on nothing but is not the first stage";
       continue;
@@ -81,7 +84,7 @@ TEST(Registry, EveryFamilyHasTheSixStagesOfTheMission) {
 TEST(Registry, ALibraryStandsBesideTheCpuLadder) {
   int libraries = 0;
   for (const RegisteredVariant& registered : registered_variants()) {
-    if (registered.info.family == "cpu" && !registered.info.rung) ++libraries;
+    if (registered.info.family == "cpu" && registered.info.is_library()) ++libraries;
   }
   EXPECT_GE(libraries, 1);
 }
@@ -138,7 +141,14 @@ TEST(Registry, EveryVariantHasAToleranceThatFloat32Needs) {
 class RegistryDeathTest : public testing::Test {
  protected:
   RegistryDeathTest() { GTEST_FLAG_SET(death_test_style, "threadsafe"); }
-  static VariantInfo extra() { return {"cpu", 1000, "extra-variant", "Extra", "", "It is there."}; }
+  static VariantInfo extra() {
+    return {.family = "cpu",
+            .rung = 1000,
+            .name = "extra-variant",
+            .title = "Extra",
+            .builds_on = "",
+            .hypothesis = "It is there."};
+  }
 };
 
 TEST_F(RegistryDeathTest, TakesAVariantThatFits) {
@@ -163,6 +173,17 @@ TEST_F(RegistryDeathTest, RefusesToBuildOnNothing) {
   info.builds_on = "no-such-stage";
   EXPECT_EXIT(exit_with_the_verdict_on(info), testing::ExitedWithCode(3),
               "'extra-variant' builds on 'no-such-stage', which is no variant of family cpu");
+}
+
+TEST_F(RegistryDeathTest, WhatLeavesAnIdeaOutIsAStageWithoutIt) {
+  VariantInfo info = extra();
+  info.leaves_out = "an idea";
+  info.builds_on = "memory-accumulation";
+  EXPECT_EXIT(exit_with_the_verdict_on(info), testing::ExitedWithCode(3), "extra-variant.*no rung of its own");
+  info.rung = std::nullopt;
+  EXPECT_EXIT(exit_with_the_verdict_on(info), testing::ExitedWithCode(0), "");
+  info.builds_on = "";
+  EXPECT_EXIT(exit_with_the_verdict_on(info), testing::ExitedWithCode(3), "it needs a stage to build on");
 }
 
 TEST_F(RegistryDeathTest, DoesNotLetAStageBuildOnAnotherFamily) {

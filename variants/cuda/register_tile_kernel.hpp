@@ -11,7 +11,7 @@ namespace convladder {
 template <int kernel, int stride, int maps, int pixels>
 struct SumTile {
   /// Weights are read in fours where they can be: one 128-bit load of shared memory, the same for all lanes of a warp.
-  using Weights = std::conditional_t<maps % 4 == 0, float4, float2>;
+  using Weights = std::conditional_t<maps % 4 == 0, float4, std::conditional_t<maps % 2 == 0, float2, float>>;
   static constexpr int weights_per_load = sizeof(Weights) / sizeof(float);
   static constexpr int window = (pixels - 1) * stride + kernel;  ///< inputs under the pixels
 
@@ -220,13 +220,11 @@ struct TileWalk {
   }
 };
 
-/// Copies `channels` planes of the input under the block's tile to shared memory, with zeros for the padding. `x` is
-/// the first of these channels' planes in the image.
-template <int stride, typename Block>
-__device__ __forceinline__ void copy_input(const float* x, float* to, const LayerSizes& sizes, const Block& block,
-                                           int pitch, int channels) {
-  const int top = block.row0 * stride - sizes.padding;
-  const int left = block.column0 * stride - sizes.padding;
+/// Copies `channels` planes of the input to shared memory, from row `top` and column `left` on, with zeros for the
+/// padding. `x` is the first of these channels' planes in the image.
+template <typename Block>
+__device__ __forceinline__ void copy_input_at(const float* x, float* to, const LayerSizes& sizes, const Block& block,
+                                              int top, int left, int pitch, int channels) {
   for (TileWalk at(block.plane_rows, block.plane_columns); at.channel < channels; at.next()) {
     const int in_row = top + at.row;
     const int in_column = left + at.column;
@@ -236,6 +234,14 @@ __device__ __forceinline__ void copy_input(const float* x, float* to, const Laye
     const int pixel = (at.channel * sizes.height + in_row) * sizes.width + in_column;
     to[(at.channel * block.plane_rows + at.row) * pitch + at.column] = inside ? x[pixel] : 0.0F;
   }
+}
+
+/// The same for the input under the block's tile.
+template <int stride, typename Block>
+__device__ __forceinline__ void copy_input(const float* x, float* to, const LayerSizes& sizes, const Block& block,
+                                           int pitch, int channels) {
+  copy_input_at(x, to, sizes, block, block.row0 * stride - sizes.padding, block.column0 * stride - sizes.padding, pitch,
+                channels);
 }
 
 }  // namespace convladder

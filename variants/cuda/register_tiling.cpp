@@ -38,7 +38,7 @@ struct Division {
     const int run_window = (size.run - 1) * size.stride + size.kernel;
     return size.run == 4 ? round_up(run_window, 4) - run_window : 0;
   }
-  int weights_per_load() const { return size.maps % 4 == 0 ? 4 : 2; }
+  int weights_per_load() const { return size.maps % 4 == 0 ? 4 : size.maps % 2 == 0 ? 2 : 1; }
 };
 
 /// How often the banks are asked one after another, over all warps, when each thread reads the first pixel of its row:

@@ -18,7 +18,7 @@ namespace convladder {
 struct RegisterTileSize {
   int kernel;
   int stride;
-  int maps;    ///< even: weights are read in twos or fours
+  int maps;    ///< weights are read in fours or twos where this divides
   int pixels;  ///< of one row
   int run;     ///< of these, neighbours: all of them, or 4 where loads and stores are vectors of four
   int rows = 1;

@@ -43,9 +43,7 @@ bool is_integer(const Instruction& i) {
 template <ptx::Space kSpace, bool kStore>
 bool is_access(const Instruction& i) {
   const auto access = parse_memory_access(i.opcode);
-  if (!access || access->is_store != kStore) return false;
-  // The module's constants are read through the same path as global memory here.
-  return access->space == kSpace || (kSpace == ptx::Space::global && access->space == ptx::Space::constant);
+  return access && access->is_store == kStore && access->space == kSpace;
 }
 bool is_any(const Instruction& /*i*/) { return true; }
 bool is_in(const Instruction& i, std::string_view space) { return i.opcode.find(space) != std::string::npos; }
@@ -123,7 +121,9 @@ struct Ratio {
 constexpr auto kGlobal = ptx::Space::global;
 constexpr auto kShared = ptx::Space::shared;
 constexpr auto kLocal = ptx::Space::local;
+constexpr auto kConstant = ptx::Space::constant;
 constexpr std::uint64_t kSectorBytes = 32;
+constexpr const char* kConstantRequests = "idc__requests.sum";
 
 constexpr Sum kSums[] = {
     {"instructions", "smsp__inst_executed.sum", "instructions", "Instructions executed by warps, of any kind.", kOfCode,
@@ -189,6 +189,11 @@ constexpr Sum kSums[] = {
      "Local memory in the PTX: spills are made by ptxas and not seen here.", is_access<kLocal, false>, requests},
     {"local stores", "smsp__inst_executed_op_local_st.sum", "instructions", "Stores to local memory by warps.",
      "Local memory in the PTX: spills are made by ptxas and not seen here.", is_access<kLocal, true>, requests},
+    {"constant requests", kConstantRequests, "requests",
+     "Different addresses that warps asked the constant cache for: 1 for each load whose threads all want the same.",
+     "Only of kernels with constants, and of loads in the PTX: where ptxas knows the address it makes the constant an "
+     "operand of the arithmetic. What the constant cache does not hold is not modelled.",
+     is_access<kConstant, false>, wavefronts},
 };
 
 constexpr const char* kTensorInstructions = "sm__inst_executed_pipe_tensor.sum";
@@ -293,9 +298,13 @@ MetricValues metric_values(const ptx::Kernel& kernel, const LaunchResult& launch
   MetricValues values;
   for (const Sum& sum : kSums) {
     std::uint64_t total = 0;
+    bool has_any = false;
     for (std::size_t i = 0; i < launch.counters.size(); ++i) {
-      if (sum.accepts(kernel.instructions[i])) total += sum.event(launch.counters[i]);
+      if (!sum.accepts(kernel.instructions[i])) continue;
+      total += sum.event(launch.counters[i]);
+      has_any = true;
     }
+    if (sum.name == std::string_view(kConstantRequests) && !has_any) continue;
     values.counted.emplace_back(sum.name, static_cast<double>(total));
   }
   add_tensor_values(kernel, launch, values);

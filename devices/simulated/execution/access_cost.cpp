@@ -1,5 +1,6 @@
 #include "devices/simulated/execution/access_cost.hpp"
 
+#include <functional>
 #include <utility>
 
 namespace convladder::simulated {
@@ -75,6 +76,12 @@ SectorSet sectors_of(const Addresses& addresses, const AddressSpan& span) {
   const auto end = std::unique(sectors.list.begin(), sectors.list.end());
   sectors.list_size = static_cast<int>(end - sectors.list.begin());
   return sectors;
+}
+
+std::uint64_t different_addresses(Addresses addresses) {
+  if (std::ranges::adjacent_find(addresses, std::not_equal_to<>()) == addresses.end()) return 1;
+  std::ranges::sort(addresses);
+  return static_cast<std::uint64_t>(std::unique(addresses.begin(), addresses.end()) - addresses.begin());
 }
 
 Wavefronts count_wavefronts(const Addresses& addresses, const AddressSpan& span, LaneMask mask, int bytes) {

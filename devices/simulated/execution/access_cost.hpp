@@ -1,4 +1,5 @@
-// What a warp's memory access costs: 32-byte sectors of global memory, passes over the banks of shared memory.
+// What a warp's memory access costs: 32-byte sectors of global memory, passes over the banks of shared memory,
+// different addresses of constants.
 //
 // Lanes that take no part carry the address of one that does (`fill_inactive`), so that nothing here looks at masks
 // where it need not.
@@ -55,6 +56,9 @@ struct SectorSet {
   int count() const { return list_size > 0 ? list_size : std::popcount(mask); }
 };
 SectorSet sectors_of(const Addresses& addresses, const AddressSpan& span);
+
+/// Of the addresses of a request. The constant cache answers one of them at a time, for all lanes that want it.
+std::uint64_t different_addresses(Addresses addresses);
 
 /// Passes that a shared memory access of `bytes` a lane needs: the most different words that one bank is asked for;
 /// lanes that ask for the same word share it. A warp's access of 8 bytes a lane is served in two halves, one of 16

@@ -20,6 +20,8 @@ constexpr const char* name_of(ptx::Space space) {
       return "shared";
     case ptx::Space::local:
       return "local";
+    case ptx::Space::constant:
+      return "constant";
     case ptx::Space::param:
       return "parameter";
     default:
@@ -178,6 +180,9 @@ LanePlaces reach(const WarpState& warp, const Operation& operation, Addresses ad
     auto* const parameters = const_cast<std::byte*>(block.parameters);  // only loads come here
     for (int lane = 0; lane < kLanes; ++lane) places.at[lane] = parameters + addresses[lane];
     return places;
+  } else if constexpr (kSpace == ptx::Space::constant) {
+    for (int lane = 0; lane < kLanes; ++lane) places.at[lane] = block.memory->host(addresses[lane]);
+    counters.wavefronts += different_addresses(addresses);
   } else {
     for (int lane = 0; lane < kLanes; ++lane) places.at[lane] = block.memory->host(addresses[lane]);
     const SectorSet sectors = sectors_of(addresses, access.span);
@@ -195,6 +200,7 @@ LanePlaces reach(const WarpState& warp, const Operation& operation, Addresses ad
 template LanePlaces reach<ptx::Space::global>(const WarpState&, const Operation&, Addresses, int, AccessKind);
 template LanePlaces reach<ptx::Space::shared>(const WarpState&, const Operation&, Addresses, int, AccessKind);
 template LanePlaces reach<ptx::Space::local>(const WarpState&, const Operation&, Addresses, int, AccessKind);
+template LanePlaces reach<ptx::Space::constant>(const WarpState&, const Operation&, Addresses, int, AccessKind);
 template LanePlaces reach<ptx::Space::param>(const WarpState&, const Operation&, Addresses, int, AccessKind);
 
 }  // namespace convladder::simulated

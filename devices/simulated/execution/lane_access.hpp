@@ -31,14 +31,16 @@ inline Addresses lane_addresses(const WarpState& warp, const Operation& operatio
   return addresses;
 }
 
-/// One access of `bytes` a lane in a state space: shared, local, param, or global (constants too). Addresses are
-/// offsets except in global memory. Faulty lanes are reported and leave the result's mask, which may become empty.
+/// One access of `bytes` a lane in a state space: shared, local, param, constant or global. Addresses are offsets
+/// except in global memory and of constants, which lie in global memory here. Faulty lanes are reported and leave the
+/// result's mask, which may become empty.
 template <ptx::Space kSpace>
 LanePlaces reach(const WarpState& warp, const Operation& operation, Addresses addresses, int bytes, AccessKind kind);
 
 extern template LanePlaces reach<ptx::Space::global>(const WarpState&, const Operation&, Addresses, int, AccessKind);
 extern template LanePlaces reach<ptx::Space::shared>(const WarpState&, const Operation&, Addresses, int, AccessKind);
 extern template LanePlaces reach<ptx::Space::local>(const WarpState&, const Operation&, Addresses, int, AccessKind);
+extern template LanePlaces reach<ptx::Space::constant>(const WarpState&, const Operation&, Addresses, int, AccessKind);
 extern template LanePlaces reach<ptx::Space::param>(const WarpState&, const Operation&, Addresses, int, AccessKind);
 
 /// Calls access.operator()<Space>(addresses) for the lanes of each state space that generic addresses lie in, with

@@ -70,7 +70,7 @@ void execute_access(WarpState& warp, const Operation& operation) {
 
 template <ptx::Space kSpace, typename Memory, typename Element>
 Handler handler_of(bool is_store, bool wide_address) {
-  if constexpr (kSpace == ptx::Space::param) {
+  if constexpr (kSpace == ptx::Space::param || kSpace == ptx::Space::constant) {  // read only
     return wide_address ? &execute_access<kSpace, Memory, Element, false, true>
                         : &execute_access<kSpace, Memory, Element, false, false>;
   } else {
@@ -110,8 +110,9 @@ Handler memory_handler(const MemoryAccess& access, bool address_is_64_bit) {
       return handler_of<ptx::Space::param>(access, address_is_64_bit);
     case ptx::Space::generic:
       return handler_of<ptx::Space::generic>(access, address_is_64_bit);
+    case ptx::Space::constant:
+      return handler_of<ptx::Space::constant>(access, address_is_64_bit);
     case ptx::Space::global:
-    case ptx::Space::constant:  // the module's constants lie in global memory
       break;
   }
   return handler_of<ptx::Space::global>(access, address_is_64_bit);

@@ -1,0 +1,113 @@
+"""What each idea of a stage is worth: horizontal bars, the stage itself above those that lack an idea."""
+
+from __future__ import annotations
+
+from typing import Optional
+
+from convladder_charts.bars import BAR, bar_axes
+from convladder_charts.left_out import LeftOutFigure, LeftOutGroup, LeftOutRow, LeftOutView
+from convladder_charts.page import MARGIN, Heading, Page, panel_title, rule
+from convladder_charts.record import Record
+from convladder_charts.style import INK, MUTED, fitted, text_inches
+from convladder_charts.table_text import Table
+from convladder_charts.units import NONE, linear_ticks
+
+WIDTH = 13.0
+_ROW = 0.27
+_PANEL_TOP = 0.78
+_PANEL_BOTTOM = 0.5
+_GAP = 0.25
+_SIZE = 8.5
+_NAMES = 2.55
+_PRICE_SHARE = 2.2
+"""How much wider than the others the column of times is: its labels are longer."""
+_WHOLE, _LACKING = "#3c4a57", "#c98a3a"
+_PAPER = {"facecolor": "white", "edgecolor": "none", "pad": 0.6}
+NOTES = {
+    "counted": "Each row is the stage without one idea and nothing else, counted in PTX; times are PREDICTED from "
+               "these counts, never measured. Dashed: the stage with all of its ideas.",
+    "measured": "Each row is the stage without one idea and nothing else, MEASURED side by side in one run. "
+                "Dashed: the stage with all of its ideas.",
+}
+
+
+def draw(record: Record, group: LeftOutGroup, batch: Optional[int]) -> tuple[Page, str, str]:
+    """The figure, its title and its description in words."""
+    views = group.chosen(batch)
+    title = f"{group.device}, {group.kind.upper()}: what each idea is worth when only it is missing"
+    about = f"{group.hardware} · commit {record.commit} · data: {record.data}"
+    heading = Heading(title, [NOTES.get(group.kind, ""), about], record.warnings, WIDTH)
+    page = Page(WIDTH, heading.height + sum(_height(view) for view in views) + 0.1)
+    heading.draw(page)
+    top = heading.height
+    for view in views:
+        _panel(page, top, view)
+        top += _height(view)
+    return page, title, " ".join(map(_in_words, views))
+
+
+def table(group: LeftOutGroup, view: LeftOutView) -> Table:
+    """The same as a table."""
+    columns = ("left out", *(f"{figure.name} ({figure.kind})" for figure in view.figures))
+    rows = tuple((_name(row, view), *(row.why_no_figure or figure.text(row) for figure in view.figures))
+                 for row in view.by_price)
+    return Table(f"{group.device} · {view.layer_name} · batch {view.batch}: {view.best} without one of its ideas",
+                 columns, rows, 1, place=f"{view.place}.rows", row_places=tuple(row.place for row in view.by_price))
+
+
+def _height(view: LeftOutView) -> float:
+    return _PANEL_TOP + len(view.rows) * _ROW + _PANEL_BOTTOM
+
+
+def _name(row: LeftOutRow, view: LeftOutView) -> str:
+    return f"nothing ({view.best})" if row.is_whole else row.idea
+
+
+def _panel(page: Page, top: float, view: LeftOutView) -> None:
+    rows = view.by_price
+    panel_title(page, MARGIN, top + 0.14, f"{view.layer_name}, batch {view.batch}",
+                f"{view.best} without one of its ideas")
+    top += _PANEL_TOP
+    rule(page, MARGIN, WIDTH - MARGIN, top - 0.03)
+    page.text(MARGIN, top - 0.14, "left out", fontsize=8, color=MUTED)
+    for index, row in enumerate(rows):
+        page.text(MARGIN, top + (index + 0.5) * _ROW, fitted(_name(row, view), _SIZE, _NAMES - 0.1), fontsize=_SIZE,
+                  color=INK if row.status == "ok" else MUTED, weight="bold" if row.is_whole else "normal")
+    figures = view.figures
+    room = WIDTH - 2 * MARGIN - _NAMES + _GAP
+    unit = room / (_PRICE_SHARE + len(figures) - 1)
+    left = MARGIN + _NAMES
+    for index, figure in enumerate(figures):
+        width = (_PRICE_SHARE if index == 0 else 1) * unit - _GAP
+        _bars(page, (left, top, width), figure, rows, index == 0)
+        left += width + _GAP
+
+
+def _bars(page: Page, frame: tuple[float, float, float], figure: LeftOutFigure, rows: tuple[LeftOutRow, ...],
+          is_price: bool) -> None:
+    left, top, width = frame
+    page.text(left, top - 0.31, fitted(figure.name, 8, width + _GAP), fontsize=8)
+    page.text(left, top - 0.14, figure.kind, fontsize=8, color=MUTED)
+    values = [figure.value(row) for row in rows]
+    labels = [figure.text(row) if row.status == "ok" else row.why_no_figure * is_price for row in rows]
+    ends = [value * width / max(width - text_inches(label, _SIZE, "bold") - 0.12, 0.3)
+            for value, label in zip(values, labels) if value is not None]
+    end = max(ends, default=1.0) or 1.0
+    axes = bar_axes(page, (left, top, width, len(rows) * _ROW), len(rows), end, linear_ticks(end, 5))
+    whole = next((value for row, value in zip(rows, values) if row.is_whole), None)
+    if whole is not None:
+        axes.axvline(whole, color=_WHOLE, linewidth=1.0, linestyle=(0, (3, 2)), zorder=1.5)
+    for index, (row, value, label) in enumerate(zip(rows, values, labels)):
+        if value is not None:
+            axes.barh(index + 0.5, value, BAR, facecolor=_WHOLE if row.is_whole else _LACKING)
+        page.text(left + width * (value or 0.0) / end + 0.06, top + (index + 0.5) * _ROW,
+                  fitted(label, _SIZE, width), fontsize=_SIZE, weight="bold" if value is not None else "normal",
+                  bbox=_PAPER)
+
+
+def _in_words(view: LeftOutView) -> str:
+    """The chart for those who cannot see it."""
+    rows = "; ".join(f"without {_name(row, view)}, " + (row.why_no_figure or ", ".join(
+        f"{figure.name} {figure.text(row)} ({figure.kind})" for figure in view.figures if figure.text(row) != NONE))
+        for row in view.by_price)
+    return f"{view.layer_name} at batch {view.batch}: {rows}."
