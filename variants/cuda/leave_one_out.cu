@@ -5,9 +5,9 @@
 // matter. Every kernel is stage 9 but for one idea, so what it loses against stage 9 is what that idea is worth beside
 // all the others. These stand beside the ladder: they are run when they are asked for ('convladder leave-one-out').
 //
-// Some ideas carry others. Registers have no index, so inputs that slide under the taps in registers need the taps
-// unrolled, and unrolled taps need the filter's size at compile time: without the latter the former go too. The table
-// in docs/leave_one_out.md shows how much of an idea's worth is of those that it carries.
+// Some ideas carry others. Unrolled taps need the filter's size at compile time, and inputs slide under the taps in
+// registers where these are unrolled, since registers have no index: in a loop a compiler can at best move them from
+// one to the next. docs/leave_one_out.md shows how much of an idea's worth is of those that it carries.
 //
 // When it loses: always, that is its purpose. A row that does not lose names an idea that can go.
 #include <algorithm>
@@ -392,7 +392,7 @@ const VariantRegistration registrations[] = {
         "without-sliding-window", "Without the sliding window", "sliding window of inputs",
         "Every tap loads the inputs of its pixels again instead of finding them in registers."),
     registration<Idea::unrolled_taps>("without-unrolled-taps", "Without unrolled taps", "unrolled taps",
-                                      "A loop over the taps, and with it no inputs that slide in registers."),
+                                      "A loop over the taps, in which inputs are moved or loaded again."),
     registration<Idea::compile_time_sizes>(
         "without-compile-time-sizes", "Without compile-time sizes", "compile-time filter sizes",
         "Sizes in registers, and with them neither unrolled taps nor a sliding window."),
