@@ -4,7 +4,7 @@ set -euo pipefail
 # shellcheck source=scripts/common.sh
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
-readonly largest_megabytes=60
+readonly largest_megabytes=60  # of the archive: what is carried to another machine
 
 usage() {
   cat <<'USAGE'
@@ -99,8 +99,8 @@ while read -r name _; do
 done < <(ldd "$bundle/convladder" | grep -v -F "$bundle/")
 # In a fixed order, owned by nobody in particular.
 tar --sort=name --owner=0 --group=0 --numeric-owner -C "$output" -czf "$archive" convladder-bundle
-megabytes=$(du -sm -- "$bundle" | cut -f 1)
-((megabytes < largest_megabytes)) || fail "$bundle has $megabytes MB, more than $largest_megabytes"
+megabytes=$(du -m -- "$archive" | cut -f 1)
+((megabytes < largest_megabytes)) || fail "$archive has $megabytes MB, more than $largest_megabytes"
 [[ $("$program" list) == *"family cuda"* ]] || echo "bundle.sh: built without nvcc and clang: no CUDA variants in it" >&2
-echo "$bundle ($megabytes MB, needs glibc ${c_library#GLIBC_})"
-echo "$archive ($(du -m -- "$archive" | cut -f 1) MB)"
+echo "$bundle ($(du -sm -- "$bundle" | cut -f 1) MB, needs glibc ${c_library#GLIBC_})"
+echo "$archive ($megabytes MB)"

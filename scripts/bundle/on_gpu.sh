@@ -18,6 +18,7 @@ Measures all that this bundle has on the first visible GPU (CUDA_VISIBLE_DEVICES
   others        the layers of lenet48, lenet64 and lenet70 at batch 1000
   alexnet       AlexNet's five layers at batches 16 and 128
   networks      whole networks: op times and where the time goes
+  sweep         tile sizes of four stages by measured time, for the tables of a clone
   counted       the counters of the simulated device for the same kernels (on the CPU)
   ncu           Nsight Compute's counters of some of them beside those, where ncu is installed and allowed to count
   goals         which goals are met
@@ -186,6 +187,12 @@ print(",".join(one["name"] for one in json.load(sys.stdin)["metrics"] if not one
   "$python" -B "$here/scripts/against_ncu.py" "$output/counted/run.json" "$output"/ncu/*.csv >"$output/ncu/table.md"
 }
 
+# Tile sizes by time: what the tables of a clone take (docs/sweep.md).
+sweep() {
+  "$program" sweep --variant many-images,vectors-of-four,implicit-gemm,tensor-image --device cuda \
+    --layer lenet28.conv1,lenet72.conv1,lenet72.conv2,lenet86.conv2 --batch 1000 --budget 0.2 --output "$output/sweep"
+}
+
 small="lenet28,lenet72,lenet86"
 if $quick; then
   time_options=(--budget 0.1) ladder_batches=100 others_batches=100 alexnet_batches=1
@@ -204,6 +211,7 @@ else
   measure alexnet --network alexnet --batch "$alexnet_batches"
   part networks "$program" network --device "$device" --network "$small,alexnet" \
     --output "$output/networks"
+  $quick || part sweep sweep
 fi
 part counted "$program" run --device simulated --network lenet28,lenet72 --batch 8 --output "$output/counted"
 if ! $without_gpu; then

@@ -52,6 +52,9 @@ def test_every_stage_is_verified_and_timed(ladder: dict[str, Any]) -> None:
     mine = [one for one in ladder["cases"] if one["device"] == "cpu"]
     assert len(mine) == len(ladder["cases"]) == len(listed) * 2 * 2
     for one in mine:
+        if one["status"] == "unsupported":  # a stage for other layers than these says why
+            assert one["reason"] and one["time"] is None and one["rung"] > 6
+            continue
         assert (one["status"], one["reason"]) == ("ok", None)
         checks = one["verification"]
         for when in ("before", "integers", "after"):
@@ -72,7 +75,9 @@ def test_ids_say_device_variant_layer_and_batch(ladder: dict[str, Any]) -> None:
 
 
 def test_medians_and_intervals_are_those_of_the_samples(ladder: dict[str, Any]) -> None:
-    for one in ladder["cases"]:
+    timed = [one for one in ladder["cases"] if one["status"] == "ok"]
+    assert timed
+    for one in timed:
         for time in (one["time"], *one["other_times"]):
             samples = time["samples"]
             assert len(samples) == (1 if time["of"] == "prepare" else 3) and min(samples) > 0
@@ -98,6 +103,9 @@ def test_ceilings_are_measured_with_the_cases_and_make_floors(ladder: dict[str, 
         assert floor["operations"] == pytest.approx(floor["flop"] / limits["FMA peak"]["median"])
         assert floor["value"] == max(floor["operations"], floor["bytes"] or 0)
         for row in one["rows"]:
+            if row["layer_median_ns"] is None:
+                assert row["percent_of_floor"] is None
+                continue
             assert row["percent_of_floor"] == pytest.approx(100 * floor["value"] / row["layer_median_ns"])
 
 

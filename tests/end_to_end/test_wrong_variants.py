@@ -115,7 +115,7 @@ def test_without_isolation_the_other_cases_stand(together: dict[str, Any], varia
 
 def test_the_terminal_shows_a_line_for_each_case_and_nothing_a_case_printed(isolated: dict[str, Any]) -> None:
     lines = isolated["stdout"].splitlines()
-    assert len(lines) == len(WRONG) + len(BYSTANDERS) + 1  # and the path
+    assert len(lines) == len(WRONG) + len(BYSTANDERS) + 2  # and the ceilings and the path
     assert "xxxx" not in isolated["stdout"]
     for name, (status, _) in WRONG.items():
         assert any(line.startswith(status) and f"/seeded-{name}/" in line for line in lines)
