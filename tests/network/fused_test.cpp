@@ -146,8 +146,8 @@ TEST(FusedVariants, HaveTheLayersThatFollowEachOther) {
   EXPECT_EQ(fused_shape_name(layer_shape("alexnet", 0, 1)), "C3H227W227M96K11S4 + bias + relu + max_pool 3/2");
   EXPECT_EQ(layer_shape("lenet86", 3, 2).output(), (ActivationShape{16, 8, 8}));
   EXPECT_EQ(layer_shape("lenet86", 3, 2).minimum_bytes(), 4.0 * (2 * 4 * 40 * 40 + 16 * 4 * 49 + 2 * 16 * 8 * 8));
-  EXPECT_FALSE(fused_shape(known_network("lenet72"), 3)) << "no activation follows its second convolution";
-  EXPECT_FALSE(fused_shape(known_network("lenet72"), known_network("lenet72").layers.size() - 1));
+  EXPECT_FALSE(fused_shape(known_network("lenet72"), 3).has_value()) << "no activation follows its second convolution";
+  EXPECT_FALSE(fused_shape(known_network("lenet72"), known_network("lenet72").layers.size() - 1).has_value());
 }
 
 class FusedOnTheSimulatedDevice : public testing::Test {
@@ -284,7 +284,7 @@ TEST_F(FusedOnTheSimulatedDevice, ChangeNoScoresOfANetwork) {
       {"name": "fc1", "type": "fully_connected", "out_features": 10, "bias": true},
       {"name": "softmax", "type": "softmax"}]})",
       "small.json");
-  simulated::SimulatedDevice device({});
+  simulated::SimulatedDevice device(simulated::SimulatedDeviceOptions{});
   for (const RegisteredFused& fused : registered_fused_variants()) {
     if (fused.info.family == "cuda") expect_the_same_scores(device, network, fused, 2);
   }
