@@ -14,13 +14,12 @@ using nlohmann::ordered_json;
 
 /// A quantity that devices without a clock count.
 struct Counted {
-  const char* name;
   std::vector<const char*> metrics;  ///< summed
   double unit;
 };
 
-const Counted kInstructions{"instructions", {"smsp__inst_executed.sum"}, 1e3};
-const Counted kDramBytes{"DRAM bytes", {"dram__bytes_read.sum", "dram__bytes_write.sum"}, 1e3};
+const Counted kInstructions{{"smsp__inst_executed.sum"}, 1e3};
+const Counted kDramBytes{{"dram__bytes_read.sum", "dram__bytes_write.sum"}, 1e3};
 
 double counted_sum(const ordered_json& counters, const Counted& what) {
   double sum = 0;
@@ -97,7 +96,8 @@ std::vector<TextColumn> columns_of(const char* unit) {
 
 std::string fused_result_line(const FusedResult& result) {
   const FusedOutcome& outcome = result.outcome;
-  const std::string figures = !outcome.fused.empty() ? "sum/fused " + fused_ratio_text(outcome) : outcome.reason;
+  const std::string figures =
+      !outcome.fused.empty() ? fmt::format("sum/fused {}", fused_ratio_text(outcome)) : outcome.reason;
   return fmt::format("{:<11} {:<50} {}", outcome.status, result.planned.id, figures);
 }
 
@@ -121,19 +121,21 @@ std::string fused_table(const std::vector<FusedResult>& results) {
   }
   std::vector<TextColumn> columns = columns_of("ms");
   columns.back().unit = "(95% interval)";
-  if (!times.empty()) text += "measured, medians of rounds side by side\n" + text_table(columns, times);
+  if (!times.empty()) text += fmt::format("measured, medians of rounds side by side\n{}", text_table(columns, times));
   columns = columns_of("1000");
   columns.push_back({"fused", "per FMA", true});
   if (!instructions.empty()) {
-    text += "warp instructions, counted; per FMA: thread instructions for a multiply-add of the convolution\n" +
-            text_table(columns, instructions);
+    text += fmt::format(
+        "warp instructions, counted; per FMA: thread instructions for a multiply-add of the convolution\n{}",
+        text_table(columns, instructions));
   }
   columns = columns_of("kB");
   columns.back() = {"sum/fused", "", true};
   columns.push_back({"fused", "of minimum", true});
   if (!bytes.empty()) {
-    text += "\nDRAM bytes, modelled; minimum: input and weights read once, the pooled output written once\n" +
-            text_table(columns, bytes);
+    text +=
+        fmt::format("\nDRAM bytes, modelled; minimum: input and weights read once, the pooled output written once\n{}",
+                    text_table(columns, bytes));
   }
   return text + failures;
 }

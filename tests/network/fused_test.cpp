@@ -146,8 +146,8 @@ TEST(FusedVariants, HaveTheLayersThatFollowEachOther) {
   EXPECT_EQ(fused_shape_name(layer_shape("alexnet", 0, 1)), "C3H227W227M96K11S4 + bias + relu + max_pool 3/2");
   EXPECT_EQ(layer_shape("lenet86", 3, 2).output(), (ActivationShape{16, 8, 8}));
   EXPECT_EQ(layer_shape("lenet86", 3, 2).minimum_bytes(), 4.0 * (2 * 4 * 40 * 40 + 16 * 4 * 49 + 2 * 16 * 8 * 8));
-  EXPECT_FALSE(fused_shape(known_network("lenet72"), 3)) << "no activation follows its second convolution";
-  EXPECT_FALSE(fused_shape(known_network("lenet72"), known_network("lenet72").layers.size() - 1));
+  EXPECT_FALSE(fused_shape(known_network("lenet72"), 3).has_value()) << "no activation follows its second convolution";
+  EXPECT_FALSE(fused_shape(known_network("lenet72"), known_network("lenet72").layers.size() - 1).has_value());
 }
 
 class FusedOnTheSimulatedDevice : public testing::Test {
