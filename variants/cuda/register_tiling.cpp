@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <numeric>
 
 #include "variants/cuda/map_loop_tiling.hpp"
 
@@ -121,9 +122,18 @@ void for_each_division(const ConvShape& shape, const RegisterTileSize& size, con
   }
 }
 
-/// Whether at least a channel fits into shared memory, whatever pitch will be the best.
-bool fits(const Division& division) {
-  return shared_floats_per_channel(division, division.plane_columns() + kBanks) <= kMostSharedFloats;
+/// Channels of a step are a multiple of this: the inputs stand behind the weights of a step, and vectors of four are
+/// read from multiples of 16 bytes.
+int channel_multiple(const Division& division) {
+  return division.size.run == 4 ? 4 / std::gcd(4, division.size.kernel * division.size.kernel * division.block_maps())
+                                : 1;
+}
+
+/// Whether as few channels as there may be fit into shared memory, whatever pitch will be the best.
+bool fits(const ConvShape& shape, const Division& division) {
+  const int channels = channel_multiple(division);
+  return channels <= shape.channels_per_group() &&
+         channels * shared_floats_per_channel(division, division.plane_columns() + kBanks) <= kMostSharedFloats;
 }
 
 bool is_wanted(const Division& division, const Configuration& wanted) {
@@ -138,9 +148,12 @@ std::optional<RegisterTilePlan> plan_of(const ConvShape& shape, const Division& 
   const int pitch = best_pitch(division);
   const std::int64_t per_channel = shared_floats_per_channel(division, pitch);
   const int all_channels = shape.channels_per_group();
-  const std::int64_t channels = wanted_channels.value_or(
-      static_cast<int>(std::clamp<std::int64_t>(kSharedFloats / per_channel, 1, all_channels)));
-  if (channels > all_channels || channels * per_channel > kMostSharedFloats) return std::nullopt;
+  const std::int64_t fitting = std::clamp<std::int64_t>(kSharedFloats / per_channel, 1, all_channels);
+  const std::int64_t multiple = channel_multiple(division);
+  const std::int64_t channels =
+      wanted_channels.value_or(static_cast<int>(std::max(multiple, fitting / multiple * multiple)));
+  if (channels > all_channels || channels % multiple != 0 || channels * per_channel > kMostSharedFloats)
+    return std::nullopt;
   RegisterTilePlan plan;
   plan.size = division.size;
   plan.tiling = {division.rows,
@@ -171,7 +184,7 @@ std::optional<RegisterTilePlan> register_tile_plan(const ConvShape& shape, std::
     if (size.kernel != shape.kernel || size.stride != shape.stride) continue;
     for_each_division(shape, size, [&](const Division& division) {
       const double instructions = cost(shape, division);
-      if (!(instructions < lowest) || !is_wanted(division, wanted) || !fits(division)) return;
+      if (!(instructions < lowest) || !is_wanted(division, wanted) || !fits(shape, division)) return;
       lowest = instructions;
       best = division;
       best_index = index;
@@ -200,7 +213,7 @@ std::vector<RankedDivision> register_tile_divisions(const ConvShape& shape,
   for (const RegisterTileSize& size : compiled) {
     if (size.kernel != shape.kernel || size.stride != shape.stride) continue;
     for_each_division(shape, size, [&](const Division& d) {
-      if (!fits(d)) return;
+      if (!fits(shape, d)) return;
       const std::int64_t per_channel = shared_floats_per_channel(d, d.plane_columns() + kBanks);
       divisions.push_back(
           {Configuration({{"maps", size.maps},
