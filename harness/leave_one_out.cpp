@@ -154,7 +154,25 @@ std::string idea_title(const ordered_json& row, const ordered_json& view) {
                      row.at("reason").is_null() ? "" : row.at("reason").get<std::string>());
 }
 
+std::string place_text(const ordered_json& view) {
+  return fmt::format("{}.{}, batch {}, {}: {} without each of its ideas", view.at("network").get<std::string>(),
+                     view.at("layer").get<std::string>(), view.at("batch").get<int>(),
+                     view.at("device").get<std::string>(), view.at("best").get<std::string>());
+}
+
+/// Why nothing of the view was run, where that is the same for all of it; otherwise empty.
+std::string common_reason(const ordered_json& view) {
+  const ordered_json& first = view.at("rows").front();
+  for (const ordered_json& row : view.at("rows")) {
+    if (row.at("status") == "ok" || row.at("reason").is_null() || row.at("reason") != first.at("reason")) return {};
+  }
+  return fmt::format("{}: {}", first.at("status").get<std::string>(), first.at("reason").get<std::string>());
+}
+
 std::string view_text(const ordered_json& view) {
+  if (const std::string reason = common_reason(view); !reason.empty()) {
+    return fmt::format("{}\n{}", place_text(view), indented(reason, 0));
+  }
   const bool counted = view.at("kind") == "counted";
   std::vector<TextColumn> columns = {{"left out", "", false}};
   if (counted) {
@@ -204,10 +222,7 @@ std::string view_text(const ordered_json& view) {
       counted ? "COUNTED in PTX per multiply-add of the layer, DRAM modelled, times PREDICTED from these counts: "
                 "never measured. x: without the idea over with all of them, of predictions by their geometric middles."
               : "MEASURED side by side in one run. x: without the idea over with all of them.";
-  return fmt::format("{}.{}, batch {}, {}: {} without each of its ideas\n{}\n{}", view.at("network").get<std::string>(),
-                     view.at("layer").get<std::string>(), view.at("batch").get<int>(),
-                     view.at("device").get<std::string>(), view.at("best").get<std::string>(),
-                     text_table(columns, rows), indented(note, 0));
+  return fmt::format("{}\n{}\n{}", place_text(view), text_table(columns, rows), indented(note, 0));
 }
 
 }  // namespace
