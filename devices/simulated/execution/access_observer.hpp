@@ -21,8 +21,8 @@ enum class AccessKind : std::uint8_t { load, store, atomic };
 /// One memory access of a warp.
 struct WarpAccess {
   const Operation* operation = nullptr;
-  const WarpState* warp = nullptr;                               ///< its block has everything else
-  ptx::Space space = ptx::Space::global;                         ///< global, constant (which lie there too), shared or local
+  const WarpState* warp = nullptr;        ///< its block has everything else
+  ptx::Space space = ptx::Space::global;  ///< global, constant (which lie there too), shared or local
   const std::array<std::uint64_t, kLanes>* addresses = nullptr;  ///< of the lanes; shared and local ones are offsets
   LaneMask mask = 0;                                             ///< lanes that take part
   int bytes = 0;                                                 ///< of each lane
