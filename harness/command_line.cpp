@@ -168,7 +168,8 @@ void add_run_options(CLI::App& run, RunArguments& a) {
   run.add_option("--resume", a.resume, "go on with the interrupted run in this folder, with its settings")
       ->group("Where");
   run.add_flag("--dry-run", a.invocation.dry_run, "only list the cases and predict their time")->group("Where");
-  run.add_flag("--quiet", a.invocation.quiet, "no line for each case")->group("Where");
+  run.add_flag("--quiet", a.invocation.quiet, "no line for each case, no table")->group("Where");
+  run.add_flag("--no-table", a.invocation.no_table, "no table of each ladder at the end")->group("Where");
   run.allow_extras();
 }
 
@@ -196,7 +197,8 @@ int execute_run(CLI::App& run, RunArguments& a, const std::vector<std::string>& 
   if (!a.resume.empty()) {
     for (const CLI::Option* option : run.get_options()) {
       const std::string name = option->get_name();
-      if (option->count() > 0 && name != "--resume" && name != "--quiet" && name != "--dry-run") {
+      if (option->count() > 0 && name != "--resume" && name != "--quiet" && name != "--no-table" &&
+          name != "--dry-run") {
         throw UserError(fmt::format("{} cannot be given with --resume: the run goes on with its own settings", name));
       }
     }

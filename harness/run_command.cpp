@@ -14,6 +14,7 @@
 #include "harness/errors.hpp"
 #include "harness/estimate.hpp"
 #include "harness/google_engine.hpp"
+#include "harness/ladder_text.hpp"
 #include "harness/leave_one_out.hpp"
 #include "harness/progress.hpp"
 #include "harness/record.hpp"
@@ -271,7 +272,13 @@ int run_command(RunOptions options, const RunInvocation& invocation) {
   if (record->json().contains("leave_one_out") && !invocation.google.console_format) {
     fmt::print("\n{}\n", leave_one_out_text(record->json().at("leave_one_out")));
   }
-  if (!invocation.google.console_format) fmt::print("{}\n", record->file().string());
+  if (!invocation.google.console_format) {
+    const nlohmann::ordered_json& json = record->json();
+    if (!invocation.quiet && !invocation.no_table && !json.contains("leave_one_out")) {
+      fmt::print("{}\n", ladders_text(json.at("ladders"), json.at("variants")));
+    }
+    fmt::print("{}\n", record->file().string());
+  }
 
   const nlohmann::ordered_json& cases = record->json().at("cases");
   const bool any_failed = std::ranges::any_of(

@@ -16,6 +16,7 @@ struct RunInvocation {
   std::filesystem::path resume;  ///< empty: a new run
   bool dry_run = false;
   bool quiet = false;
+  bool no_table = false;
   GoogleOutput google;
   std::vector<std::string> command_line;
 };

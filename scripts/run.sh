@@ -77,6 +77,7 @@ if [[ -z $folder ]]; then
 fi
 
 status=0
+[[ $command != run ]] || arguments+=(--no-table)  # the charts' table says more
 "$convladder" "$command" "${arguments[@]}" || status=$?
 if ((status == 130)); then
   [[ $command != run || ! -f $folder/run.json ]] || echo "interrupted; to go on: scripts/run.sh --resume $folder" >&2

@@ -101,6 +101,6 @@ esac
 
 if $release; then run_ctest release release; fi
 # The scripts are Python: sanitizers see nothing of them.
-if $asan; then run_ctest sanitized asan-ubsan --exclude-regex '^pytest\.scripts$'; fi
+if $asan; then run_ctest sanitized asan-ubsan --exclude-regex '^pytest\.scripts\.'; fi
 if ((fuzz_seconds > 0)); then run_fuzz; fi
 /usr/bin/python3 "$root/scripts/test_summary.py" "${checks[@]}" "${reports[@]}"

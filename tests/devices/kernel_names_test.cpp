@@ -29,19 +29,21 @@ const ConvShape five_by_five{
 
 TEST(KernelNames, EveryCudaVariantsKernelHasANameOfItsOwn) {
   std::set<std::string> names;
-  std::size_t kernels = 0;
   for (const RegisteredVariant& registered : registered_variants()) {
     if (registered.info.family != "cuda" || !registered.variant->unsupported_reason(five_by_five).empty()) continue;
+    std::set<std::string> of_variant;  // which may launch one of them several times
+    // Some ideas that are left out are left out of the launch plan, and the kernel is the same.
+    if (!registered.info.leaves_out.empty()) continue;
     for (const KernelLaunch& launch : registered.variant->launch_plan(five_by_five)) {
       const std::string name = kernel_display_name(launch.kernel);
       EXPECT_TRUE(name.starts_with("convladder::")) << registered.info.name << ": " << name;
       EXPECT_EQ(name.find('('), std::string::npos) << name;
-      names.insert(name);
-      ++kernels;
+      if (of_variant.insert(name).second) {
+        EXPECT_TRUE(names.insert(name).second) << registered.info.name << " and another variant: " << name;
+      }
     }
   }
-  EXPECT_GE(kernels, 6U);
-  EXPECT_EQ(names.size(), kernels);
+  EXPECT_GE(names.size(), 6U);
   EXPECT_TRUE(names.contains("convladder::conv_compile_time<5, 1>"));
 }
 
@@ -49,7 +51,8 @@ TEST(KernelNames, EveryCudaVariantsKernelHasANameOfItsOwn) {
 
 TEST(KernelResources, PtxasReportedEveryKernelForEveryArchitecture) {
   for (const RegisteredVariant& registered : registered_variants()) {
-    if (registered.info.family != "cuda") continue;
+    // Without an idea that saves registers a kernel may spill: that is a part of what the idea is worth.
+    if (registered.info.family != "cuda" || !registered.info.leaves_out.empty()) continue;
     for (const KernelLaunch& launch : registered.variant->launch_plan(five_by_five)) {
       const std::vector<KernelResources> resources = kernel_resources(launch.kernel);
       ASSERT_FALSE(resources.empty()) << registered.info.name;

@@ -107,7 +107,7 @@ def test_an_interrupt_ends_it_with_130_and_a_readable_record(tmp_path: Path, how
 def test_resuming_a_complete_run_does_nothing(tmp_path: Path) -> None:
     assert run("run", *FEW, "--output", tmp_path).returncode == 0
     before = (tmp_path / "run.json").read_bytes()
-    done = run("run", "--resume", tmp_path)
+    done = run("run", "--resume", tmp_path, "--no-table")
     assert (done.returncode, done.stdout, done.stderr) == (0, f"{tmp_path}/run.json\n", "")
     assert (tmp_path / "run.json").read_bytes() == before
 
@@ -126,7 +126,7 @@ def interrupted(folder: Path, *arguments: object) -> dict[str, Any]:
 
 def test_resume_measures_what_is_missing_only(tmp_path: Path) -> None:
     before = interrupted(tmp_path)
-    done = run("run", "--resume", tmp_path)
+    done = run("run", "--resume", tmp_path, "--no-table")
     assert done.returncode == 0 and len(done.stdout.splitlines()) == 3  # one case, the ceilings and the path
     after = record(tmp_path)
     assert_went_on(before, after)

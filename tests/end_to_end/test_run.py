@@ -203,11 +203,19 @@ def test_the_length_of_a_sample_is_as_asked(tmp_path: Path) -> None:
 def test_the_default_folder_and_the_lines(tmp_path: Path) -> None:
     done = run("run", *CPU, *TWO, *SMALL, "--batch", "1", cwd=tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
-    *lines, path = done.stdout.splitlines()
+    *lines, path = done.stdout.rstrip().splitlines()
+    table = lines[lines.index("") + 1:lines.index("", lines.index("") + 1)]
+    lines = lines[:lines.index("")]
     assert re.fullmatch(rf"results/{re.escape(socket.gethostname())}-\d{{8}}-\d{{6}}/run\.json", path)
     assert re.fullmatch(r"cpu: FMA peak \S+ GFLOP/s, streaming store \S+ GB/s, copy \S+ GB/s \(measured, \d+ samples\)",
                         lines.pop())
     assert len(lines) == 2 and all(line.startswith("ok ") and "GFLOP/s" in line for line in lines)
+    document = record((tmp_path / path).parent)
+    (ladder,) = document["ladders"]
+    titles = {one["name"]: one["title"] for one in document["variants"]}
+    assert len(table) == 2 + len(ladder["rows"]) and all(len(line) <= 100 for line in table)
+    for line, row in zip(table[2:], ladder["rows"]):
+        assert titles[row["variant"]] in line and row["of"] in line and line.rstrip().endswith(("%", "-"))
     assert record((tmp_path / path).parent)["complete"]
 
 

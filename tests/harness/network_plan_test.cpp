@@ -1,5 +1,6 @@
 #include "harness/network_plan.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "expect_error.hpp"
@@ -22,17 +23,26 @@ std::vector<std::string> ids(const NetworkOptions& options) {
   return list;
 }
 
-TEST(NetworkPlan, TakesTheLastStageUnlessToldOtherwise) {
+TEST(NetworkPlan, TakesTheLastStageThatSuitsEachLayerUnlessToldOtherwise) {
   const std::vector<NetworkCase> plan = make_network_plan(options_for("lenet72"));
   ASSERT_EQ(plan.size(), 1U);
-  const RegisteredVariant* last = nullptr;
-  for (const RegisteredVariant& registered : registered_variants()) {
-    if (registered.info.family == "cpu" && registered.info.rung) last = &registered;
-  }
-  EXPECT_EQ(plan[0].id, "cpu/" + std::string(last->info.name) + "/lenet72/2");
-  ASSERT_EQ(plan[0].choice.convolutions.size(), 2U);
-  EXPECT_EQ(plan[0].choice.convolutions.begin()->second.info.name, last->info.name);
   EXPECT_TRUE(plan[0].runs());
+  ASSERT_EQ(plan[0].choice.convolutions.size(), 2U);
+  std::string id = "cpu/";
+  for (const auto& [index, chosen] : plan[0].choice.convolutions) {
+    const Layer& layer = plan[0].network->layers[index];
+    const ConvShape shape = layer.convolution.with_batch(2);
+    std::string_view last;
+    for (const RegisteredVariant& registered : registered_variants()) {
+      if (registered.info.family == "cpu" && registered.info.rung && registered.variant->suits(shape) &&
+          registered.variant->unsupported_reason(shape).empty()) {
+        last = registered.info.name;
+      }
+    }
+    EXPECT_EQ(chosen.info.name, last) << layer.name;
+    id += fmt::format("{}{}={}", id.ends_with('/') ? "" : ",", layer.name, last);
+  }
+  EXPECT_EQ(plan[0].id, id + "/lenet72/2") << "conv1 has one channel, which the last of all stages refuses";
 }
 
 TEST(NetworkPlan, PlugsAVariantIntoEachLayer) {

@@ -60,7 +60,8 @@ TEST(Plan, HasEveryVariantOfTheFamilyForEveryLayer) {
       EXPECT_EQ(planned.variant.variant, registered.variant) << "in ladder order";
       EXPECT_EQ(planned.device, "cpu");
       EXPECT_EQ(planned.work.shape, group.work.shape);
-      EXPECT_TRUE(planned.runs()) << planned.id << planned.skipped << planned.unsupported;
+      EXPECT_EQ(planned.unsupported, registered.variant->unsupported_reason(planned.work.shape)) << planned.id;
+      EXPECT_EQ(planned.runs(), planned.unsupported.empty()) << planned.id << planned.skipped;
     }
   }
 }
