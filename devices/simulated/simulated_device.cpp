@@ -159,7 +159,9 @@ std::uint64_t SimulatedDevice::place(const ptx::Module& module, const ptx::Symbo
   const auto [found, is_new] = variables_.try_emplace({&module, symbol.name}, 0);
   if (is_new) {  // zero where nothing is given: initcheck takes them as written
     found->second = memory_.allocate(symbol.bytes, symbol.name.starts_with("_Z") ? demangle(symbol.name) : symbol.name);
-    std::memcpy(memory_.host(found->second), symbol.initial_bytes.data(), symbol.initial_bytes.size());
+    if (!symbol.initial_bytes.empty()) {
+      std::memcpy(memory_.host(found->second), symbol.initial_bytes.data(), symbol.initial_bytes.size());
+    }
   }
   return found->second;
 }
