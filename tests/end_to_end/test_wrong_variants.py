@@ -66,7 +66,7 @@ def assert_stands(document: dict[str, Any], variant: str) -> None:
 def command(names: list[str]) -> list[str]:
     """`run` of these and the bystanders."""
     variants = ",".join([f"seeded-{name}" for name in names] + BYSTANDERS)
-    return ["run", "--family", "cpu", "--variant", variants, "--shape", SHAPE, "--batch", str(BATCH),
+    return ["run", "--family", "cpu", "--variant", variants, "--shape", SHAPE, "--batch", str(BATCH), "--no-table",
             "--timeout", "3", "--repetitions", "6", "--benchmark_min_time=0.001"]
 
 
