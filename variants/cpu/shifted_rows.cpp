@@ -18,20 +18,12 @@ constexpr int tile_vectors(int maps) {
   return std::clamp((Set::registers - 2) / (maps + 1), 1, 2 * Set::vectors);
 }
 
-/// Calls body(std::integral_constant<int, i>) for i from kFirst to kLast.
-template <int kFirst, int kLast, typename Body>
-[[gnu::always_inline]] inline void for_each_constant(const Body& body) {
-  if constexpr (kFirst <= kLast) {
-    body(std::integral_constant<int, kFirst>{});
-    for_each_constant<kFirst + 1, kLast>(body);
-  }
-}
-
 /// Rows of one phase that `rows` output rows need.
 int phase_rows(const ConvShape& s, int rows) { return (rows * s.stride + s.kernel - 1) / s.stride; }
 
-std::int64_t copy_floats_of(const ConvShape& s, int rows) {
-  return std::int64_t{s.in_channels} * s.kernel * s.stride * phase_rows(s, rows) * s.out_width();
+/// Rows of the copies for `rows` output rows.
+std::int64_t copy_rows_of(const ConvShape& s, int rows) {
+  return std::int64_t{s.in_channels} * s.kernel * s.stride * phase_rows(s, rows);
 }
 
 /// OIHW -> OIWH: the taps of a column follow each other, as in memory their inputs do.
@@ -45,170 +37,179 @@ std::vector<float> column_by_column(const ConvShape& s, const float* weights) {
   return turned;
 }
 
-}  // namespace
+/// Computes the outputs of some maps and vectors of pixels. `pixels`: the copies at the first output; `offsets`: those
+/// of the taps in the copies; `pitch`: floats between two maps in `to`.
+//
+// Parameters that fit into registers, and a function without a frame: a core holds a few dozen stores that are on their
+// way, and those of the outputs before are among them.
+using TileFunction = void (*)(const float* pixels, const float* weights, const int* offsets, int taps, float* to,
+                              std::ptrdiff_t pitch);
 
-/// The inputs of an output row under one column of the filter.
-class Columns {
- public:
-  /// `left` is the image's column under the first output.
-  Columns(const ConvShape& s, int left)
-      : stride_(s.stride),
-        count_(s.out_width()),
-        begin_(left >= 0 ? 0 : std::min(count_, (-left + stride_ - 1) / stride_)),
-        end_(std::clamp((s.width - left + stride_ - 1) / stride_, begin_, count_)),
-        left_(left) {}
-
-  /// to[i] = row[left + i * stride], zero outside of the row.
+template <int kMaps, int kVectors, bool kPastCaches>
+struct TileOf {
   template <typename Set>
-  [[gnu::always_inline]] void copy(const float* row, float* to) const {
-    if (begin_ > 0) std::fill_n(to, begin_, 0.0F);
-    if (stride_ == 1) {
-      copy_neighbours<Set>(row + left_ + begin_, end_ - begin_, to + begin_);
+  static void run(const float* pixels, const float* weights, const int* offsets, int taps, float* to,
+                  std::ptrdiff_t pitch) {
+    RegisterTile<Set, kMaps, kVectors> sums;
+    sums.clear();
+    sums.add(taps, weights, [&](int tap) { return pixels + offsets[tap]; });
+    if constexpr (kPastCaches) {
+      sums.stream(to, pitch);
     } else {
-      for (int i = begin_; i < end_; ++i) to[i] = row[left_ + i * stride_];
+      sums.store(to, pitch);
     }
-    if (end_ < count_) std::fill(to + end_, to + count_, 0.0F);
   }
+};
+
+/// The code for tiles of so many maps: of the widest tile, or of the one that a layer with tiles of a map more has, of
+/// one vector less, and of one vector; none for other numbers of vectors.
+template <typename Set>
+class TileFunctions {
+ public:
+  constexpr TileFunctions() { add_maps<Set::maps>(); }
+  TileFunction at(int maps, int vectors, bool past_caches) const { return of_[past_caches][maps][vectors]; }
 
  private:
-  template <typename Set>
-  [[gnu::always_inline]] static void copy_neighbours(const float* from, int count, float* to) {
-    if (count < Set::lanes) {
-      for (int i = 0; i < count; ++i) to[i] = from[i];
-      return;
+  template <int kMaps>
+  constexpr void add_maps() {
+    add<kMaps, 1>();
+    add_vectors<kMaps, std::max(2, tile_vectors<Set>(kMaps + 1) - 1)>();
+    if constexpr (kMaps > 1) add_maps<kMaps - 1>();
+  }
+  template <int kMaps, int kVectors>
+  constexpr void add_vectors() {
+    if constexpr (kVectors <= tile_vectors<Set>(kMaps)) {
+      add<kMaps, kVectors>();
+      add_vectors<kMaps, kVectors + 1>();
     }
-    Vector<Set> last;  // overlaps the one before it
-    load_vector(last, from + count - Set::lanes);
-    for (int i = 0; i + Set::lanes < count; i += Set::lanes) {
-      Vector<Set> vector;
-      load_vector(vector, from + i);
-      store_vector(to + i, vector);
-    }
-    store_vector(to + count - Set::lanes, last);
+  }
+  template <int kMaps, int kVectors>
+  constexpr void add() {
+    of_[false][kMaps][kVectors] = function<TileOf<kMaps, kVectors, false>>();
+    of_[true][kMaps][kVectors] = function<TileOf<kMaps, kVectors, true>>();
   }
 
-  int stride_;
-  int count_;
-  int begin_;
-  int end_;
-  int left_;
+  template <typename Body>
+  static constexpr TileFunction function() {
+    return compiled_for<Set, Body, const float*, const float*, const int*, int, float*, std::ptrdiff_t>();
+  }
+
+  TileFunction of_[2][Set::maps + 1][2 * Set::vectors + 1] = {};
 };
+
+}  // namespace
 
 /// One band, as the code for an instruction set sees it.
 struct ShiftedRowsBand {
   static constexpr int kSlack = 256;  // a tile is loaded whole, past the last output
 
   const ShiftedRows& plan;
-  float* copies;
-  const float* input;
-  float* output;
-  int first_row;
+  const float* copies;
+  float* output;  ///< of the band's first row
   int rows;
-  ShiftedRows::Stores stores;
+  ShiftedRows::Beside beside;
 
   template <typename Set>
   static void run(const ShiftedRowsBand& band) {
-    band.copy<Set>();
-    const int outputs = band.rows * band.plan.shape_.out_width();
+    const ShiftedRows& plan = band.plan;
+    const int outputs = band.rows * plan.shape_.out_width();
     const int vectors = (outputs + Set::lanes - 1) / Set::lanes;
-    const MapTiles& map_tiles = band.plan.map_tiles_;
     // Tiles of maps have sizes that differ by one at most, and with it nearly the same number of vectors.
-    const int most_vectors = tile_vectors<Set>(map_tiles.size(map_tiles.count() - 1));
+    const int most_vectors = tile_vectors<Set>(plan.most_maps_);
     const int tiles = (vectors + most_vectors - 1) / most_vectors;
+    const auto register_tiles =
+        static_cast<std::int64_t>(tiles) * static_cast<std::int64_t>(plan.tiles_of_maps_.size());
+    const auto copied_rows =
+        static_cast<int>((copy_rows_of(plan.shape_, plan.band_rows_) + register_tiles - 1) / register_tiles);
     for (int tile = 0; tile < tiles; ++tile) {
       const int first = static_cast<int>(std::int64_t{vectors} * tile / tiles);
       const int end = static_cast<int>(std::int64_t{vectors} * (tile + 1) / tiles);
-      for (int group = 0; group < band.plan.shape_.groups; ++group) {
-        for (int map_tile = 0; map_tile < map_tiles.count(); ++map_tile) {
-          band.multiply<Set>(group, map_tile, first, end - first, outputs);
-        }
-      }
+      band.multiply<Set>(first * Set::lanes, end - first, outputs, copied_rows);
     }
   }
 
  private:
-  /// Calls the code for a tile of so many maps and vectors, or of one vector after the other where there is none.
   template <typename Set>
-  [[gnu::always_inline]] void multiply(int group, int map_tile, int first_vector, int vectors, int outputs) const {
-    with_constant<Set::maps>(plan.map_tiles_.size(map_tile), [&](auto maps) {
-      const auto tile = [&](auto count, int first) {
-        multiply_tile<Set, maps, count>(group, map_tile, first, std::min(outputs - first, count * Set::lanes));
-      };
-      // The widest tile of these maps, or of one map more in the layer's other tiles, and one vector less of that.
-      constexpr int most = tile_vectors<Set>(maps);
-      constexpr int least = std::max(2, tile_vectors<Set>(maps + 1) - 1);
-      bool done = false;
-      for_each_constant<least, most>([&](auto count) {
-        if (vectors == count) {
-          tile(count, first_vector * Set::lanes);
-          done = true;
-        }
-      });
-      if (done) return;
-      for (int v = first_vector; v < first_vector + vectors; ++v) {
-        tile(std::integral_constant<int, 1>{}, v * Set::lanes);
-      }
-    });
-  }
+  static constexpr TileFunctions<Set> kTileFunctions{};
 
-  template <typename Set, int kMaps, int kVectors>
-  void multiply_tile(int group, int map_tile, int first, int count) const {
-    const ConvShape& s = plan.shape_;
-    const int taps = static_cast<int>(plan.tap_offsets_.size());
+  /// `vectors` vectors of all maps from the output `first` on.
+  template <typename Set>
+  [[gnu::always_inline]] void multiply(int first, int vectors, int outputs, int copied_rows) const {
+    const auto taps = static_cast<int>(plan.tap_offsets_.size());
     const int* const offsets = plan.tap_offsets_.data();
-    const std::int64_t first_map = std::int64_t{group} * plan.map_tiles_.maps() + plan.map_tiles_.first(map_tile);
-    const float* const pixels =
-        copies + std::int64_t{group} * s.channels_per_group() * s.kernel * s.stride * plan.plane_ + first;
-    const std::int64_t map_pixels = std::int64_t{s.out_height()} * s.out_width();
-    RegisterTile<Set, kMaps, kVectors> sums;
-    sums.clear();
-    sums.add(taps, plan.weights_.data() + first_map * taps, [&](int tap) { return pixels + offsets[tap]; });
-    float* const to = output + first_map * map_pixels + std::int64_t{first_row} * s.out_width() + first;
-    if (stores.past_caches && count == kVectors * Set::lanes) {
-      sums.stream(to, map_pixels);
-    } else {
-      sums.store(to, map_pixels, count);
+    const float* const weights = plan.weights_.data();
+    const float* const pixels = copies + first;
+    float* const to = output + first;
+    TileFunction whole[2] = {};  // for the larger and the smaller tiles of maps
+    for (int less = 0; less < 2 && first + vectors * Set::lanes <= outputs; ++less) {
+      whole[less] = kTileFunctions<Set>.at(std::max(1, plan.most_maps_ - less), vectors, beside.past_caches);
     }
-    if (stores.behind != nullptr)
-      stores.behind->advance<Set>(kMaps * kVectors * Set::lanes / OutputStream::kLineFloats);
+    for (const ShiftedRows::TileOfMaps& tile : plan.tiles_of_maps_) {
+      if (const TileFunction function = whole[plan.most_maps_ - tile.maps]; function != nullptr) {
+        function(pixels + tile.copies, weights + tile.weights, offsets, taps, to + tile.output, plan.map_pixels_);
+      } else {
+        multiply_part<Set>(tile, first, vectors, outputs);
+      }
+      if (beside.behind != nullptr) {
+        beside.behind->advance<Set>(std::int64_t{tile.maps} * vectors * Set::lanes / OutputStream::kLineFloats);
+      }
+      if (beside.ahead != nullptr) beside.ahead->advance<Set>(copied_rows);
+    }
   }
 
-  /// Writes the band's input under each column of the filter, rows without a gap between them.
+  /// The same for one tile of maps, if there is no code for a tile of so many vectors, or the last one is not whole.
   template <typename Set>
-  void copy() const {
-    const ConvShape& s = plan.shape_;
-    const int top = first_row * s.stride - s.padding;
-    const int copied_rows = (rows - 1) * s.stride + s.kernel;
-    for (int c = 0; c < s.in_channels; ++c) {
-      const float* const channel = input + std::int64_t{c} * s.height * s.width;
-      for (int q = 0; q < s.kernel; ++q) {
-        const Columns columns(s, q - s.padding);
-        for (int phase = 0; phase < s.stride; ++phase) {
-          float* to = copies + ((std::int64_t{c} * s.kernel + q) * s.stride + phase) * plan.plane_;
-          for (int row = top + phase; row < top + copied_rows; row += s.stride, to += s.out_width()) {
-            if (row < 0 || row >= s.height) {
-              std::fill_n(to, s.out_width(), 0.0F);
-            } else {
-              columns.copy<Set>(channel + std::int64_t{row} * s.width, to);
-            }
-          }
-        }
+  void multiply_part(const ShiftedRows::TileOfMaps& tile, int first, int vectors, int outputs) const {
+    const TileFunctions<Set>& functions = kTileFunctions<Set>;
+    const int at_once = functions.at(tile.maps, vectors, false) != nullptr ? vectors : 1;
+    const int width = at_once * Set::lanes;
+    alignas(64) float sums[Set::maps * 2 * Set::vectors * Set::lanes];
+    for (const int end = first + vectors * Set::lanes; first < end; first += width) {
+      functions.at(tile.maps, at_once, false)(copies + tile.copies + first, plan.weights_.data() + tile.weights,
+                                              plan.tap_offsets_.data(), static_cast<int>(plan.tap_offsets_.size()),
+                                              sums, width);
+      const int count = std::min(outputs - first, width);
+      for (int m = 0; m < tile.maps; ++m) {
+        std::copy_n(sums + m * width, count, output + tile.output + m * plan.map_pixels_ + first);
       }
     }
+  }
+};
+
+/// The rest of a band's copies, as the code for an instruction set sees it.
+struct FinishedCopy {
+  template <typename Set>
+  static void run(ShiftedCopy* const& copy) {
+    copy->finish<Set>();
   }
 };
 
 ShiftedRows::ShiftedRows(const ConvShape& shape, const float* weights, int threads)
     : shape_(shape),
       set_(chosen_instruction_set()),
-      map_tiles_(shape.maps_per_group(), set_.maps),
-      weights_(pack_weights(shape, map_tiles_, column_by_column(shape, weights).data())) {
+      map_pixels_(std::int64_t{shape.out_height()} * shape.out_width()),
+      weights_(
+          pack_weights(shape, MapTiles(shape.maps_per_group(), set_.maps), column_by_column(shape, weights).data())) {
   int fitting = shape.out_height();
-  while (fitting > 1 && copy_floats_of(shape, fitting) * static_cast<int>(sizeof(float)) > kCopyBytes) --fitting;
+  while (fitting > 1 && copy_rows_of(shape, fitting) * shape.out_width() * static_cast<int>(sizeof(float)) > kCopyBytes)
+    --fitting;
   const int bands = std::max((shape.out_height() + fitting - 1) / fitting,
                              std::min(shape.out_height(), (threads + shape.batch - 1) / shape.batch));
   band_rows_ = (shape.out_height() + bands - 1) / bands;
   plane_ = phase_rows(shape, band_rows_) * shape.out_width();
+  const MapTiles map_tiles(shape.maps_per_group(), set_.maps);
+  const std::int64_t group_floats = std::int64_t{shape.channels_per_group()} * shape.kernel * shape.stride * plane_;
+  const std::int64_t taps = std::int64_t{shape.channels_per_group()} * shape.kernel * shape.kernel;
+  for (int group = 0; group < shape.groups; ++group) {
+    for (int tile = 0; tile < map_tiles.count(); ++tile) {
+      const std::int64_t first_map = std::int64_t{group} * map_tiles.maps() + map_tiles.first(tile);
+      tiles_of_maps_.push_back({.maps = map_tiles.size(tile),
+                                .weights = first_map * taps,
+                                .copies = group * group_floats,
+                                .output = first_map * map_pixels_});
+    }
+  }
+  most_maps_ = map_tiles.size(map_tiles.count() - 1);
   for (int c = 0; c < shape.channels_per_group(); ++c) {
     for (int q = 0; q < shape.kernel; ++q) {
       for (int p = 0; p < shape.kernel; ++p) {
@@ -219,21 +220,25 @@ ShiftedRows::ShiftedRows(const ConvShape& shape, const float* weights, int threa
   }
 }
 
-std::int64_t ShiftedRows::copy_floats() const { return copy_floats_of(shape_, band_rows_) + ShiftedRowsBand::kSlack; }
-
-void ShiftedRows::convolve(float* copies, const float* input, float* output, int band, const Stores& stores) const {
-  const int first_row = band * band_rows_;
-  const int rows = std::min(band_rows_, shape_.out_height() - first_row);
-  run_with<ShiftedRowsBand>(set_.kind, ShiftedRowsBand{*this, copies, input, output, first_row, rows, stores});
+std::int64_t ShiftedRows::copy_floats() const {
+  return copy_rows_of(shape_, band_rows_) * shape_.out_width() + ShiftedRowsBand::kSlack;
 }
 
-bool ShiftedRows::whole_lines() const {
-  return bands() == 1 && shape_.out_height() * shape_.out_width() % OutputStream::kLineFloats == 0;
+ShiftedCopy ShiftedRows::copy_of(int band, const float* input, float* copies) const {
+  return {shape_, first_row(band), rows(band), plane_, input, copies};
 }
+
+void ShiftedRows::finish(ShiftedCopy& copy) const { run_with<FinishedCopy>(set_.kind, &copy); }
+
+void ShiftedRows::convolve(const float* copies, float* output, int band, const Beside& beside) const {
+  float* const to = output + std::int64_t{first_row(band)} * shape_.out_width();
+  run_with<ShiftedRowsBand>(set_.kind, ShiftedRowsBand{*this, copies, to, rows(band), beside});
+}
+
+bool ShiftedRows::whole_lines() const { return bands() == 1 && map_pixels_ % OutputStream::kLineFloats == 0; }
 
 std::string ShiftedRows::choice() const {
-  return fmt::format("{}, {} maps at once, bands of {} rows", set_.name, map_tiles_.size(map_tiles_.count() - 1),
-                     band_rows_);
+  return fmt::format("{}, {} maps at once, bands of {} rows", set_.name, most_maps_, band_rows_);
 }
 
 }  // namespace convladder

@@ -9,6 +9,7 @@
 #include "variants/conv_shape.hpp"
 #include "variants/cpu/output_stream.hpp"
 #include "variants/cpu/register_tile.hpp"
+#include "variants/cpu/shifted_copy.hpp"
 #include "variants/cpu/vector_lanes.hpp"
 
 namespace convladder {
@@ -25,14 +26,25 @@ class ShiftedRows {
   /// Floats that a thread needs for the copies.
   std::int64_t copy_floats() const;
 
-  /// What happens to finished outputs besides being stored.
-  struct Stores {
+  /// The copies of a band, to be made: `input` CHW, from the image's first element on.
+  ShiftedCopy copy_of(int band, const float* input, float* copies) const;
+  /// Makes what is left of them.
+  void finish(ShiftedCopy& copy) const;
+  /// Makes them at once.
+  void copy(int band, const float* input, float* copies) const {
+    ShiftedCopy all = copy_of(band, input, copies);
+    finish(all);
+  }
+
+  /// How finished outputs are stored, and what goes on beside, a part of it after each register tile.
+  struct Beside {
     bool past_caches = false;        ///< streaming stores; where `whole_lines`
-    OutputStream* behind = nullptr;  ///< moves on by as many lines after each register tile
+    OutputStream* behind = nullptr;  ///< moves on by as many lines as the tile has
+    ShiftedCopy* ahead = nullptr;    ///< of another band; done, or nearly, when this one is
   };
 
-  /// Computes one band of one image: `input` CHW and `output` MHW, both from the image's first element on.
-  void convolve(float* copies, const float* input, float* output, int band, const Stores& stores) const;
+  /// Computes one band of one image from its copies: `output` MHW, from the image's first element on.
+  void convolve(const float* copies, float* output, int band, const Beside& beside) const;
 
   /// Whether each vector of outputs is a part of one cache line if the first is.
   bool whole_lines() const;
@@ -43,13 +55,26 @@ class ShiftedRows {
  private:
   friend struct ShiftedRowsBand;
 
+  /// Maps that are computed together, and where they begin: all in floats.
+  struct TileOfMaps {
+    int maps;
+    std::int64_t weights;
+    std::int64_t copies;
+    std::int64_t output;
+  };
+
+  int first_row(int band) const { return band * band_rows_; }
+  int rows(int band) const { return std::min(band_rows_, shape_.out_height() - first_row(band)); }
+
   ConvShape shape_;
   InstructionSet set_;
-  MapTiles map_tiles_;
+  std::int64_t map_pixels_;
   AlignedFloats weights_;  ///< packed
   int band_rows_ = 1;
-  int plane_ = 0;                 ///< floats of the rows of one phase in one column's copy
-  std::vector<int> tap_offsets_;  ///< of the taps of a group's channels in the copies
+  int plane_ = 0;                          ///< floats of the rows of one phase in one column's copy
+  int most_maps_ = 1;                      ///< of a tile
+  std::vector<TileOfMaps> tiles_of_maps_;  ///< of all groups
+  std::vector<int> tap_offsets_;           ///< of the taps of a group's channels in the copies
 };
 
 }  // namespace convladder

@@ -117,17 +117,16 @@ namespace detail {
 
 // `flatten` draws everything called into a function that is compiled for the instruction set.
 template <typename Body, typename... Arguments>
-[[gnu::flatten]] void run_baseline(const Arguments&... arguments) {
+[[gnu::flatten]] void run_baseline(Arguments... arguments) {
   Body::template run<Baseline>(arguments...);
 }
 #ifdef __x86_64__
 template <typename Body, typename... Arguments>
-[[gnu::flatten, gnu::target("avx2,fma")]] void run_avx2(const Arguments&... arguments) {
+[[gnu::flatten, gnu::target("avx2,fma")]] void run_avx2(Arguments... arguments) {
   Body::template run<Avx2>(arguments...);
 }
 template <typename Body, typename... Arguments>
-[[gnu::flatten, gnu::target("avx2,fma,avx512f,avx512vl,avx512bw,avx512dq")]] void run_avx512(
-    const Arguments&... arguments) {
+[[gnu::flatten, gnu::target("avx2,fma,avx512f,avx512vl,avx512bw,avx512dq")]] void run_avx512(Arguments... arguments) {
   Body::template run<Avx512>(arguments...);
 }
 #endif
@@ -138,11 +137,21 @@ template <typename Body, typename... Arguments>
 template <typename Body, typename... Arguments>
 void run_with(InstructionSet::Kind set, const Arguments&... arguments) {
 #ifdef __x86_64__
-  if (set == InstructionSet::Kind::avx512) return detail::run_avx512<Body>(arguments...);
-  if (set == InstructionSet::Kind::avx2) return detail::run_avx2<Body>(arguments...);
+  if (set == InstructionSet::Kind::avx512) return detail::run_avx512<Body, const Arguments&...>(arguments...);
+  if (set == InstructionSet::Kind::avx2) return detail::run_avx2<Body, const Arguments&...>(arguments...);
 #endif
   static_cast<void>(set);
-  detail::run_baseline<Body>(arguments...);
+  detail::run_baseline<Body, const Arguments&...>(arguments...);
+}
+
+/// Body::run<Set>(arguments...), compiled for the instruction set: a function to be called from code that is, too.
+template <typename Set, typename Body, typename... Arguments>
+constexpr auto compiled_for() -> void (*)(Arguments...) {
+#ifdef __x86_64__
+  if constexpr (std::is_same_v<Set, Avx512>) return detail::run_avx512<Body, Arguments...>;
+  if constexpr (std::is_same_v<Set, Avx2>) return detail::run_avx2<Body, Arguments...>;
+#endif
+  return detail::run_baseline<Body, Arguments...>;
 }
 
 /// Calls body(std::integral_constant<int, value>) for a value in 1..kMost.
