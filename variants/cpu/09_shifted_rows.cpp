@@ -33,10 +33,9 @@ class ShiftedRowsConvolution {
 #pragma omp parallel for schedule(static) num_threads(threads)
     for (std::int64_t task = 0; task < tasks; ++task) {
       const std::int64_t image = task / rows_.bands();
-      const int band = static_cast<int>(task % rows_.bands());
-      float* const copies = copies_[static_cast<std::size_t>(omp_get_thread_num())].data();
-      rows_.copy(band, input + image * shape_.input_elements_per_image(), copies);
-      rows_.convolve(copies, output + image * shape_.output_elements_per_image(), band, {});
+      rows_.convolve(copies_[static_cast<std::size_t>(omp_get_thread_num())].data(),
+                     input + image * shape_.input_elements_per_image(),
+                     output + image * shape_.output_elements_per_image(), static_cast<int>(task % rows_.bands()), {});
     }
   }
 

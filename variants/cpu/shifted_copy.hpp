@@ -1,9 +1,9 @@
-// A band of an input copied once for each column of the filter, as the stages from 09 on read it: all at once, or some
-// rows at a time while other work goes on.
+// An input copied once for each column of the filter, as the stages from 09 on read it.
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
+#include <vector>
 
 #include "variants/conv_shape.hpp"
 #include "variants/cpu/vector_lanes.hpp"
@@ -21,6 +21,10 @@ class ShiftedColumns {
         begin_(left >= 0 ? 0 : std::min(count_, (-left + stride_ - 1) / stride_)),
         end_(std::clamp((s.width - left + stride_ - 1) / stride_, begin_, count_)),
         left_(left) {}
+
+  /// The outputs whose inputs lie in the image.
+  int begin() const { return begin_; }
+  int end() const { return end_; }
 
   /// to[i] = row[left + i * stride], zero outside of the row.
   template <typename Set>
@@ -58,100 +62,68 @@ class ShiftedColumns {
   int left_ = 0;
 };
 
-/// The copies of one band in the making: [channel][column of the filter][phase][row][output column], where a phase has
-/// every `stride`-th row of the input, and its rows follow each other without a gap.
-class ShiftedCopy {
- public:
-  /// Nothing to copy.
-  ShiftedCopy() = default;
+/// A vector of neighbouring inputs and its place in the copies: floats from the image's and from the copies' beginning.
+struct CopiedVector {
+  int from;
+  int to;
+};
 
-  /// The copies of the output rows `first_row` to `first_row + rows - 1` of one image: `input` CHW. Two phases are
-  /// `plane` floats apart in `to`.
-  ShiftedCopy(const ConvShape& s, int first_row, int rows, int plane, const float* input, float* to)
-      : shape_(s),
-        top_(first_row * s.stride - s.padding),
-        end_row_(top_ + (rows - 1) * s.stride + s.kernel),
-        out_width_(s.out_width()),
-        plane_(plane),
-        channel_(input),
-        end_channel_(input + s.input_elements_per_image()),
-        phase_to_(to) {
-    begin_phase();
-  }
-
-  /// Copies the next `rows` rows, or what is left.
-  template <typename Set>
-  [[gnu::always_inline]] void advance(int rows) {
-    while (rows > 0 && channel_ != end_channel_) {
-      const int count = std::min(rows, (end_row_ - row_ + shape_.stride - 1) / shape_.stride);
-      copy_rows<Set>(count);
-      rows -= count;
-      row_ += count * shape_.stride;
-      to_ += std::ptrdiff_t{count} * out_width_;
-      if (row_ >= end_row_) next_phase();
+/// The copies of a whole image as vectors of `lanes` floats. They leave out what lies outside of the image, which stays
+/// zero in the copies. Empty where not every run of inputs fills a vector: there it goes row by row.
+inline std::vector<CopiedVector> copied_vectors(const ConvShape& s, int plane, int lanes) {
+  std::vector<CopiedVector> vectors;
+  if (s.stride != 1) return vectors;
+  for (int plane_of = 0; plane_of < s.in_channels * s.kernel; ++plane_of) {
+    const int left = plane_of % s.kernel - s.padding;
+    const ShiftedColumns columns(s, left);
+    const int last = columns.end() - lanes;  // overlaps the one before it
+    if (last < columns.begin()) return {};
+    for (int row = 0; row < s.height; ++row) {
+      const int from = (plane_of / s.kernel * s.height + row) * s.width + left;
+      const int to = plane_of * plane + (row + s.padding) * s.out_width();
+      for (int i = columns.begin(); i < last; i += lanes) vectors.push_back({from + i, to + i});
+      vectors.push_back({from + last, to + last});
     }
   }
+  return vectors;
+}
 
-  /// Copies what is left.
-  template <typename Set>
-  [[gnu::always_inline]] void finish() {
-    while (channel_ != end_channel_) advance<Set>(kRowsAtOnce);
-  }
-
- private:
-  static constexpr int kRowsAtOnce = 64;
-
-  /// The next `count` rows, all of one phase.
-  template <typename Set>
-  [[gnu::always_inline]] void copy_rows(int count) const {
-    const float* row = channel_ + std::int64_t{row_} * shape_.width;
-    float* to = to_;
-    for (int i = 0; i < count; ++i) {
-      const int image_row = row_ + i * shape_.stride;
-      if (image_row < 0 || image_row >= shape_.height) {
-        std::fill_n(to, out_width_, 0.0F);
-      } else {
-        columns_.copy<Set>(row, to);
-      }
-      row += std::int64_t{shape_.stride} * shape_.width;
-      to += out_width_;
-    }
-  }
-
-  void begin_phase() {
-    if (phase_ == 0) columns_ = ShiftedColumns(shape_, column_ - shape_.padding);
-    row_ = top_ + phase_;
-    to_ = phase_to_;
-  }
-
-  /// A stride beyond the kernel has phases without rows.
-  void next_phase() {
-    do {
-      phase_to_ += plane_;
-      if (++phase_ == shape_.stride) {
-        phase_ = 0;
-        if (++column_ == shape_.kernel) {
-          column_ = 0;
-          channel_ += std::int64_t{shape_.height} * shape_.width;
+/// Writes the copies of the output rows `first_row` to `first_row + rows - 1` of one image row by row:
+/// [channel][column of the filter][phase][row][output column], where a phase has every `stride`-th row of the input,
+/// and its rows follow each other without a gap. `input` CHW, from the image's first element on; two phases are `plane`
+/// floats apart.
+template <typename Set>
+[[gnu::always_inline]] inline void copy_rows(const ConvShape& s, int first_row, int rows, int plane, const float* input,
+                                             float* copies) {
+  const int top = first_row * s.stride - s.padding;
+  const int end = top + (rows - 1) * s.stride + s.kernel;
+  for (int c = 0; c < s.in_channels; ++c) {
+    const float* const channel = input + std::int64_t{c} * s.height * s.width;
+    for (int q = 0; q < s.kernel; ++q) {
+      const ShiftedColumns columns(s, q - s.padding);
+      for (int phase = 0; phase < s.stride; ++phase) {
+        float* to = copies + ((std::int64_t{c} * s.kernel + q) * s.stride + phase) * plane;
+        for (int row = top + phase; row < end; row += s.stride, to += s.out_width()) {
+          if (row < 0 || row >= s.height) {
+            std::fill_n(to, s.out_width(), 0.0F);
+          } else {
+            columns.copy<Set>(channel + std::int64_t{row} * s.width, to);
+          }
         }
       }
-      begin_phase();
-    } while (row_ >= end_row_ && channel_ != end_channel_);
+    }
   }
+}
 
-  ConvShape shape_;
-  int top_ = 0;      ///< the band's first row in the image
-  int end_row_ = 0;  ///< the one after its last
-  int out_width_ = 0;
-  int plane_ = 0;
-  const float* channel_ = nullptr;
-  const float* end_channel_ = nullptr;
-  int column_ = 0;
-  int phase_ = 0;
-  int row_ = 0;  ///< of the image, the next
-  ShiftedColumns columns_;
-  float* phase_to_ = nullptr;
-  float* to_ = nullptr;
-};
+/// The same for a whole image of `copied_vectors`.
+template <typename Set>
+[[gnu::always_inline]] inline void copy_vectors(const std::vector<CopiedVector>& vectors, const float* input,
+                                                float* copies) {
+  for (const CopiedVector& one : vectors) {
+    Vector<Set> inputs;
+    load_vector(inputs, input + one.from);
+    store_vector(copies + one.to, inputs);
+  }
+}
 
 }  // namespace convladder

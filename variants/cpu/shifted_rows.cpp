@@ -101,30 +101,35 @@ class TileFunctions {
 
 /// One band, as the code for an instruction set sees it.
 struct ShiftedRowsBand {
-  static constexpr int kSlack = 256;  // a tile is loaded whole, past the last output
+  // A tile is loaded whole, past the last output; and prefetchers read on, which must not reach another thread's
+  // copies.
+  static constexpr int kSlack = 256 + 1024;
 
   const ShiftedRows& plan;
-  const float* copies;
-  float* output;  ///< of the band's first row
+  float* copies;
+  const float* input;
+  float* output;
+  int first_row;
   int rows;
-  ShiftedRows::Beside beside;
+  ShiftedRows::Stores stores;
 
   template <typename Set>
   static void run(const ShiftedRowsBand& band) {
     const ShiftedRows& plan = band.plan;
+    if (plan.copied_vectors_.empty()) {
+      copy_rows<Set>(plan.shape_, band.first_row, band.rows, plan.plane_, band.input, band.copies);
+    } else {
+      copy_vectors<Set>(plan.copied_vectors_, band.input, band.copies);
+    }
     const int outputs = band.rows * plan.shape_.out_width();
     const int vectors = (outputs + Set::lanes - 1) / Set::lanes;
     // Tiles of maps have sizes that differ by one at most, and with it nearly the same number of vectors.
     const int most_vectors = tile_vectors<Set>(plan.most_maps_);
     const int tiles = (vectors + most_vectors - 1) / most_vectors;
-    const auto register_tiles =
-        static_cast<std::int64_t>(tiles) * static_cast<std::int64_t>(plan.tiles_of_maps_.size());
-    const auto copied_rows =
-        static_cast<int>((copy_rows_of(plan.shape_, plan.band_rows_) + register_tiles - 1) / register_tiles);
     for (int tile = 0; tile < tiles; ++tile) {
       const int first = static_cast<int>(std::int64_t{vectors} * tile / tiles);
       const int end = static_cast<int>(std::int64_t{vectors} * (tile + 1) / tiles);
-      band.multiply<Set>(first * Set::lanes, end - first, outputs, copied_rows);
+      band.multiply<Set>(first * Set::lanes, end - first, outputs);
     }
   }
 
@@ -132,17 +137,20 @@ struct ShiftedRowsBand {
   template <typename Set>
   static constexpr TileFunctions<Set> kTileFunctions{};
 
+  /// Of the first map.
+  float* output_at(int first) const { return output + std::int64_t{first_row} * plan.shape_.out_width() + first; }
+
   /// `vectors` vectors of all maps from the output `first` on.
   template <typename Set>
-  [[gnu::always_inline]] void multiply(int first, int vectors, int outputs, int copied_rows) const {
+  [[gnu::always_inline]] void multiply(int first, int vectors, int outputs) const {
     const auto taps = static_cast<int>(plan.tap_offsets_.size());
     const int* const offsets = plan.tap_offsets_.data();
     const float* const weights = plan.weights_.data();
     const float* const pixels = copies + first;
-    float* const to = output + first;
+    float* const to = output_at(first);
     TileFunction whole[2] = {};  // for the larger and the smaller tiles of maps
     for (int less = 0; less < 2 && first + vectors * Set::lanes <= outputs; ++less) {
-      whole[less] = kTileFunctions<Set>.at(std::max(1, plan.most_maps_ - less), vectors, beside.past_caches);
+      whole[less] = kTileFunctions<Set>.at(std::max(1, plan.most_maps_ - less), vectors, stores.past_caches);
     }
     for (const ShiftedRows::TileOfMaps& tile : plan.tiles_of_maps_) {
       if (const TileFunction function = whole[plan.most_maps_ - tile.maps]; function != nullptr) {
@@ -150,10 +158,9 @@ struct ShiftedRowsBand {
       } else {
         multiply_part<Set>(tile, first, vectors, outputs);
       }
-      if (beside.behind != nullptr) {
-        beside.behind->advance<Set>(std::int64_t{tile.maps} * vectors * Set::lanes / OutputStream::kLineFloats);
+      if (stores.behind != nullptr) {
+        stores.behind->advance<Set>(std::int64_t{tile.maps} * vectors * Set::lanes / OutputStream::kLineFloats);
       }
-      if (beside.ahead != nullptr) beside.ahead->advance<Set>(copied_rows);
     }
   }
 
@@ -170,17 +177,9 @@ struct ShiftedRowsBand {
                                               sums, width);
       const int count = std::min(outputs - first, width);
       for (int m = 0; m < tile.maps; ++m) {
-        std::copy_n(sums + m * width, count, output + tile.output + m * plan.map_pixels_ + first);
+        std::copy_n(sums + m * width, count, output_at(first) + tile.output + m * plan.map_pixels_);
       }
     }
-  }
-};
-
-/// The rest of a band's copies, as the code for an instruction set sees it.
-struct FinishedCopy {
-  template <typename Set>
-  static void run(ShiftedCopy* const& copy) {
-    copy->finish<Set>();
   }
 };
 
@@ -210,6 +209,7 @@ ShiftedRows::ShiftedRows(const ConvShape& shape, const float* weights, int threa
     }
   }
   most_maps_ = map_tiles.size(map_tiles.count() - 1);
+  if (bands == 1) copied_vectors_ = copied_vectors(shape, plane_, set_.lanes);
   for (int c = 0; c < shape.channels_per_group(); ++c) {
     for (int q = 0; q < shape.kernel; ++q) {
       for (int p = 0; p < shape.kernel; ++p) {
@@ -224,15 +224,10 @@ std::int64_t ShiftedRows::copy_floats() const {
   return copy_rows_of(shape_, band_rows_) * shape_.out_width() + ShiftedRowsBand::kSlack;
 }
 
-ShiftedCopy ShiftedRows::copy_of(int band, const float* input, float* copies) const {
-  return {shape_, first_row(band), rows(band), plane_, input, copies};
-}
-
-void ShiftedRows::finish(ShiftedCopy& copy) const { run_with<FinishedCopy>(set_.kind, &copy); }
-
-void ShiftedRows::convolve(const float* copies, float* output, int band, const Beside& beside) const {
-  float* const to = output + std::int64_t{first_row(band)} * shape_.out_width();
-  run_with<ShiftedRowsBand>(set_.kind, ShiftedRowsBand{*this, copies, to, rows(band), beside});
+void ShiftedRows::convolve(float* copies, const float* input, float* output, int band, const Stores& stores) const {
+  const int first_row = band * band_rows_;
+  const int rows = std::min(band_rows_, shape_.out_height() - first_row);
+  run_with<ShiftedRowsBand>(set_.kind, ShiftedRowsBand{*this, copies, input, output, first_row, rows, stores});
 }
 
 bool ShiftedRows::whole_lines() const { return bands() == 1 && map_pixels_ % OutputStream::kLineFloats == 0; }

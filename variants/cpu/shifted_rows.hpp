@@ -26,25 +26,14 @@ class ShiftedRows {
   /// Floats that a thread needs for the copies.
   std::int64_t copy_floats() const;
 
-  /// The copies of a band, to be made: `input` CHW, from the image's first element on.
-  ShiftedCopy copy_of(int band, const float* input, float* copies) const;
-  /// Makes what is left of them.
-  void finish(ShiftedCopy& copy) const;
-  /// Makes them at once.
-  void copy(int band, const float* input, float* copies) const {
-    ShiftedCopy all = copy_of(band, input, copies);
-    finish(all);
-  }
-
-  /// How finished outputs are stored, and what goes on beside, a part of it after each register tile.
-  struct Beside {
+  /// What happens to finished outputs besides being stored.
+  struct Stores {
     bool past_caches = false;        ///< streaming stores; where `whole_lines`
-    OutputStream* behind = nullptr;  ///< moves on by as many lines as the tile has
-    ShiftedCopy* ahead = nullptr;    ///< of another band; done, or nearly, when this one is
+    OutputStream* behind = nullptr;  ///< moves on by as many lines after each register tile
   };
 
-  /// Computes one band of one image from its copies: `output` MHW, from the image's first element on.
-  void convolve(const float* copies, float* output, int band, const Beside& beside) const;
+  /// Computes one band of one image: `input` CHW and `output` MHW, both from the image's first element on.
+  void convolve(float* copies, const float* input, float* output, int band, const Stores& stores) const;
 
   /// Whether each vector of outputs is a part of one cache line if the first is.
   bool whole_lines() const;
@@ -63,18 +52,16 @@ class ShiftedRows {
     std::int64_t output;
   };
 
-  int first_row(int band) const { return band * band_rows_; }
-  int rows(int band) const { return std::min(band_rows_, shape_.out_height() - first_row(band)); }
-
   ConvShape shape_;
   InstructionSet set_;
   std::int64_t map_pixels_;
   AlignedFloats weights_;  ///< packed
   int band_rows_ = 1;
-  int plane_ = 0;                          ///< floats of the rows of one phase in one column's copy
-  int most_maps_ = 1;                      ///< of a tile
-  std::vector<TileOfMaps> tiles_of_maps_;  ///< of all groups
-  std::vector<int> tap_offsets_;           ///< of the taps of a group's channels in the copies
+  int plane_ = 0;                             ///< floats of the rows of one phase in one column's copy
+  int most_maps_ = 1;                         ///< of a tile
+  std::vector<TileOfMaps> tiles_of_maps_;     ///< of all groups
+  std::vector<CopiedVector> copied_vectors_;  ///< of a whole image; empty if its copies are made row by row
+  std::vector<int> tap_offsets_;              ///< of the taps of a group's channels in the copies
 };
 
 }  // namespace convladder
