@@ -132,9 +132,9 @@ TEST(LaneTranspose, WritesBackAsMuchAsEachRunTakes) {
 // From any place in a line on, ends in lines that others write as well.
 TEST(LaneTranspose, WritesBackPastTheCaches) {
   const InstructionSet set = chosen_instruction_set();
-  if (set.lanes != OutputStream::kLineFloats) GTEST_SKIP() << "a vector is no line of a cache";
-  constexpr int kPitch = 8 * OutputStream::kLineFloats;
-  for (int place = 0; place < OutputStream::kLineFloats; ++place) {
+  if (set.lanes != kLineFloats) GTEST_SKIP() << "a vector is no line of a cache";
+  constexpr int kPitch = 8 * kLineFloats;
+  for (int place = 0; place < kLineFloats; ++place) {
     for (const int count : {1, 7, 15, 16, 17, 31, 32, 33, 50, 96}) {
       std::vector<float> vectors;
       for (int i = 0; i < count * set.lanes; ++i) vectors.push_back(lane_value(i % set.lanes, i / set.lanes));

@@ -35,7 +35,8 @@ class ShiftedRowsConvolution {
       const std::int64_t image = task / rows_.bands();
       rows_.convolve(copies_[static_cast<std::size_t>(omp_get_thread_num())].data(),
                      input + image * shape_.input_elements_per_image(),
-                     output + image * shape_.output_elements_per_image(), static_cast<int>(task % rows_.bands()), {});
+                     output + image * shape_.output_elements_per_image(), static_cast<int>(task % rows_.bands()),
+                     false);
     }
   }
 

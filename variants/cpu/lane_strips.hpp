@@ -154,14 +154,13 @@ template <typename Set>
   const int count = group.rows * s.out_width();
   float* runs[Set::lanes];
   int lengths[Set::lanes];
-  bool alike = Set::lanes == OutputStream::kLineFloats;
+  bool alike = Set::lanes == kLineFloats;
   for (int lane = 0; lane < Set::lanes; ++lane) {
     const Strip& strip = group.strips[lane];
     runs[lane] = output + ((std::int64_t{strip.image} * s.out_channels + map) * s.out_height() + strip.first_row) *
                               s.out_width();
     lengths[lane] = strip.rows * s.out_width();
-    alike = alike && lengths[lane] == count &&
-            OutputStream::floats_to_line(runs[lane]) == OutputStream::floats_to_line(runs[0]);
+    alike = alike && lengths[lane] == count && floats_to_line(runs[lane]) == floats_to_line(runs[0]);
   }
   if (past_caches && alike) {
     deinterleave_streaming<Set>(vectors, count, runs);

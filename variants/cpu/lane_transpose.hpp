@@ -4,7 +4,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "variants/cpu/output_stream.hpp"
+#include "variants/cpu/cache_lines.hpp"
+#include "variants/cpu/vector_lanes.hpp"
 
 namespace convladder {
 namespace detail {
@@ -107,7 +108,7 @@ template <typename Set>
 template <typename Set>
 [[gnu::always_inline]] inline void deinterleave_streaming(const float* vectors, int count,
                                                           float* const (&runs)[Set::lanes]) {
-  const int head = std::min(count, static_cast<int>(OutputStream::floats_to_line(runs[0])));
+  const int head = std::min(count, static_cast<int>(floats_to_line(runs[0])));
   const int end = head + (count - head) / Set::lanes * Set::lanes;
   float* parts[Set::lanes];
   int lengths[Set::lanes];

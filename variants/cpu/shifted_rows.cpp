@@ -111,7 +111,7 @@ struct ShiftedRowsBand {
   float* output;
   int first_row;
   int rows;
-  ShiftedRows::Stores stores;
+  bool past_caches;
 
   template <typename Set>
   static void run(const ShiftedRowsBand& band) {
@@ -150,16 +150,13 @@ struct ShiftedRowsBand {
     float* const to = output_at(first);
     TileFunction whole[2] = {};  // for the larger and the smaller tiles of maps
     for (int less = 0; less < 2 && first + vectors * Set::lanes <= outputs; ++less) {
-      whole[less] = kTileFunctions<Set>.at(std::max(1, plan.most_maps_ - less), vectors, stores.past_caches);
+      whole[less] = kTileFunctions<Set>.at(std::max(1, plan.most_maps_ - less), vectors, past_caches);
     }
     for (const ShiftedRows::TileOfMaps& tile : plan.tiles_of_maps_) {
       if (const TileFunction function = whole[plan.most_maps_ - tile.maps]; function != nullptr) {
         function(pixels + tile.copies, weights + tile.weights, offsets, taps, to + tile.output, plan.map_pixels_);
       } else {
         multiply_part<Set>(tile, first, vectors, outputs);
-      }
-      if (stores.behind != nullptr) {
-        stores.behind->advance<Set>(std::int64_t{tile.maps} * vectors * Set::lanes / OutputStream::kLineFloats);
       }
     }
   }
@@ -224,13 +221,13 @@ std::int64_t ShiftedRows::copy_floats() const {
   return copy_rows_of(shape_, band_rows_) * shape_.out_width() + ShiftedRowsBand::kSlack;
 }
 
-void ShiftedRows::convolve(float* copies, const float* input, float* output, int band, const Stores& stores) const {
+void ShiftedRows::convolve(float* copies, const float* input, float* output, int band, bool past_caches) const {
   const int first_row = band * band_rows_;
   const int rows = std::min(band_rows_, shape_.out_height() - first_row);
-  run_with<ShiftedRowsBand>(set_.kind, ShiftedRowsBand{*this, copies, input, output, first_row, rows, stores});
+  run_with<ShiftedRowsBand>(set_.kind, ShiftedRowsBand{*this, copies, input, output, first_row, rows, past_caches});
 }
 
-bool ShiftedRows::whole_lines() const { return bands() == 1 && map_pixels_ % OutputStream::kLineFloats == 0; }
+bool ShiftedRows::whole_lines() const { return bands() == 1 && map_pixels_ % kLineFloats == 0; }
 
 std::string ShiftedRows::choice() const {
   return fmt::format("{}, {} maps at once, bands of {} rows", set_.name, most_maps_, band_rows_);

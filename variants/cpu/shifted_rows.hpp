@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "variants/conv_shape.hpp"
-#include "variants/cpu/output_stream.hpp"
+#include "variants/cpu/cache_lines.hpp"
 #include "variants/cpu/register_tile.hpp"
 #include "variants/cpu/shifted_copy.hpp"
 #include "variants/cpu/vector_lanes.hpp"
@@ -26,14 +26,9 @@ class ShiftedRows {
   /// Floats that a thread needs for the copies.
   std::int64_t copy_floats() const;
 
-  /// What happens to finished outputs besides being stored.
-  struct Stores {
-    bool past_caches = false;        ///< streaming stores; where `whole_lines`
-    OutputStream* behind = nullptr;  ///< moves on by as many lines after each register tile
-  };
-
   /// Computes one band of one image: `input` CHW and `output` MHW, both from the image's first element on.
-  void convolve(float* copies, const float* input, float* output, int band, const Stores& stores) const;
+  /// `past_caches`: with streaming stores; where `whole_lines`, and if the output begins at a line.
+  void convolve(float* copies, const float* input, float* output, int band, bool past_caches) const;
 
   /// Whether each vector of outputs is a part of one cache line if the first is.
   bool whole_lines() const;

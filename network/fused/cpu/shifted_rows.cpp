@@ -60,7 +60,7 @@ class FusedShiftedRows {
       Workspace& work = workspaces_[static_cast<std::size_t>(omp_get_thread_num())];
       const float* const pixels = input + image * shape_.convolution.input_elements_per_image();
       for (int band = 0; band < rows_.bands(); ++band) {
-        rows_.convolve(work.copies.data(), pixels, work.sums.data(), band, {});
+        rows_.convolve(work.copies.data(), pixels, work.sums.data(), band, false);
       }
       run_with<PooledImage>(rows_.instruction_set(), PooledImage{shape_, stored_, work.sums.data(), rows_at_once_,
                                                                  work.scratch.data(), output + image * image_outputs});

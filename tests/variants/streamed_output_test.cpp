@@ -1,11 +1,10 @@
-// Outputs that go to memory past the caches: from a buffer, line by line, and in the stage that does it.
-#include "variants/cpu/output_stream.hpp"
+// Outputs that go to memory past the caches.
+#include "variants/cpu/cache_lines.hpp"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <numeric>
 
 #include "devices/cpu/cpu_device.hpp"
 #include "devices/cpu/cpu_facts.hpp"
@@ -15,40 +14,8 @@
 namespace convladder {
 namespace {
 
-constexpr int kGuard = 32;
-
-/// Advances by one line, as code for an instruction set does it.
-struct OneLine {
-  template <typename Set>
-  static void run(OutputStream* const& stream) {
-    stream->advance<Set>(1);
-  }
-};
-
-TEST(OutputStream, CopiesAllAndNothingElseFromAnyPlaceInALine) {
-  const InstructionSet set = chosen_instruction_set();
-  for (int place = 0; place < OutputStream::kLineFloats; ++place) {
-    for (const int count : {0, 1, 5, 15, 16, 17, 31, 33, 100}) {
-      SCOPED_TRACE(fmt::format("{} floats from place {} on", count, place));
-      AlignedFloats from(256);
-      AlignedFloats to(256);
-      std::iota(from.data(), from.data() + 256, 1.0F);
-      std::fill_n(to.data(), 256, -1.0F);
-      OutputStream stream;
-      stream.begin(from.data() + kGuard + place, to.data() + kGuard + place, count);
-      for (int line = 0; line < 3; ++line) run_with<OneLine>(set.kind, &stream);
-      stream.finish(set.kind);
-      finish_streams();
-      for (int i = 0; i < 256; ++i) {
-        const bool inside = i >= kGuard + place && i < kGuard + place + count;
-        ASSERT_EQ(to.data()[i], inside ? from.data()[i] : -1.0F) << "element " << i;
-      }
-    }
-  }
-}
-
-// What the last-level cache does not hold is streamed: outputs of maps that are whole lines from registers, of others
-// from a buffer. The sums are the same to the last bit as those of the stage before.
+// What the last-level cache does not hold is streamed: outputs of maps that are whole lines. The sums are the same to
+// the last bit as those of the stage before.
 TEST(StreamedOutput, WritesWhatTheStageBeforeWrites) {
   std::size_t last_level = 0;
   for (const CpuCache& cache : cpu_caches()) last_level = std::max(last_level, cache.bytes);
@@ -58,7 +25,7 @@ TEST(StreamedOutput, WritesWhatTheStageBeforeWrites) {
     std::string way;
   };
   for (const Case& one : {Case{{1, 1, 26, 26, 50, 3}, "streamed from registers"},
-                          Case{{1, 1, 27, 29, 47, 3}, "streamed from a buffer"}}) {
+                          Case{{1, 1, 27, 29, 47, 3}, "stored through the caches"}}) {
     SCOPED_TRACE(shape_name(one.image));
     const std::int64_t bytes = one.image.output_elements_per_image() * static_cast<std::int64_t>(sizeof(float));
     const auto needed = static_cast<std::int64_t>(last_level > 0 ? last_level : std::size_t{32} << 20);

@@ -1,0 +1,28 @@
+// Outputs that leave past the caches: when that is worth it, and where lines begin.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "devices/cpu/cpu_facts.hpp"
+
+namespace convladder {
+
+/// Whether outputs of so many floats are better streamed: the last-level cache does not hold them. One of a usual size
+/// is taken where the system does not say.
+inline bool outgrows_caches(std::int64_t floats) {
+  std::int64_t most = 0;
+  for (const CpuCache& cache : cpu_caches()) most = std::max(most, static_cast<std::int64_t>(cache.bytes));
+  constexpr std::int64_t kUsual = std::int64_t{32} * 1024 * 1024;
+  return floats * static_cast<std::int64_t>(sizeof(float)) >= (most > 0 ? most : kUsual);
+}
+
+constexpr int kLineFloats = 16;
+
+/// Floats from `address` to the next beginning of a line.
+inline std::int64_t floats_to_line(const float* address) {
+  const auto place = reinterpret_cast<std::uintptr_t>(address) / sizeof(float) % kLineFloats;
+  return static_cast<std::int64_t>((kLineFloats - place) % kLineFloats);
+}
+
+}  // namespace convladder
