@@ -63,8 +63,9 @@ run_ctest() {
   build_preset "$preset"
   report="$root/build/$preset/test_report.xml"
   rm -f "$report"
-  # pytest's own closing line is read from the output, so no output is cut short.
-  (cd "$root" && ctest --preset "$preset" --parallel "$(nproc)" --no-tests=error --output-junit "$report" \
+  # pytest's own closing line is read from the output, so no output is cut short. One test more than there are cores:
+  # some of them only wait.
+  (cd "$root" && ctest --preset "$preset" --parallel "$(($(nproc) + 1))" --no-tests=error --output-junit "$report" \
     --test-output-size-passed 1000000 --test-output-size-failed 1000000 "$@" "${ctest_options[@]}") || true
   reports+=("$name=$report")
 }

@@ -5,23 +5,22 @@ from __future__ import annotations
 import copy
 import json
 import statistics
-import subprocess
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from conftest import CPU_STAGES, LAYERS, LIBRARIES, SCRIPTS, RecordMaker
+from calls import Done, call
+from conftest import CPU_STAGES, LAYERS, LIBRARIES, RecordMaker
 from convladder_charts import table_text, units
 from convladder_charts.goals import Goal, Standing
 
 BEST = CPU_STAGES[-1][1]
 
 
-def against(*arguments: object) -> subprocess.CompletedProcess[str]:
-    """Calls the program as a user does."""
-    return subprocess.run([str(SCRIPTS / "against_library.py"), *map(str, arguments)], capture_output=True,
-                          encoding="utf-8", check=False, timeout=60)
+def against(*arguments: object) -> Done:
+    """What against_library.py does."""
+    return call("against_library.py", *arguments)
 
 
 def written_runs(folder: Path, *documents: dict[str, Any]) -> list[Path]:

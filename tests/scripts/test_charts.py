@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 from typing import Any, Callable
 
 import pytest
 
-from conftest import BATCHES, CPU_STAGES, CUDA_STAGES, LAYERS, LIBRARIES, SCRIPTS, RecordMaker, name_of
+from calls import Done, call, call_process
+from conftest import BATCHES, CPU_STAGES, CUDA_STAGES, LAYERS, LIBRARIES, RecordMaker, name_of
 from convladder_charts import labels, ladder, record, style, table_text, units
 
 CHARTS = ["ladder", "time_over_batch", "throughput_over_batch"]
@@ -20,10 +20,9 @@ NO_TIME = ("of", "median_ns", "low_ns", "high_ns", "gflop_per_s", "layer_median_
 SVG = "{http://www.w3.org/2000/svg}"
 
 
-def charts(*arguments: object, **options: Any) -> subprocess.CompletedProcess[str]:
-    """Calls the program as a user does."""
-    return subprocess.run([str(SCRIPTS / "charts.py"), *map(str, arguments)], capture_output=True, encoding="utf-8",
-                          check=False, timeout=120, **options)
+def charts(*arguments: object) -> Done:
+    """What charts.py does."""
+    return call("charts.py", *arguments)
 
 
 def texts(path: Path) -> str:
@@ -106,7 +105,7 @@ def test_the_same_record_gives_the_same_bytes(drawn: Path, tmp_path: Path) -> No
     (elsewhere / "matplotlibrc").write_text("font.size: 30\nsvg.fonttype: path\naxes.facecolor: red\n")
     environment = os.environ | {"TZ": "Asia/Kathmandu", "LC_ALL": "C", "PYTHONHASHSEED": "77",
                                 "SOURCE_DATE_EPOCH": "1", "MATPLOTLIBRC": str(elsewhere)}
-    assert charts("run.json", "--output", "out", cwd=elsewhere, env=environment).returncode == 0
+    assert call_process("charts.py", "run.json", "--output", "out", cwd=elsewhere, env=environment).returncode == 0
     for path in (elsewhere / "out").iterdir():
         assert path.read_bytes() == (drawn / path.name).read_bytes(), path.name
     assert len(list((elsewhere / "out").iterdir())) == 7

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import copy
 import json
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any, Callable
 
 import pytest
 
-from conftest import SCRIPTS
+from calls import call
 from validate_record import problems
 
 IDEA = "an idea <of its own>"
@@ -49,8 +47,7 @@ def _row(case: dict[str, Any], left_out: Any, factor: float) -> dict[str, Any]:
 
 def test_the_chart_says_what_is_left_out_and_that_it_was_measured(measured: dict[str, Any], tmp_path: Path,
                                                                  written: Callable[[Any], Path]) -> None:
-    done = subprocess.run([sys.executable, str(SCRIPTS / "charts.py"), str(written(measured)), "--format", "svg"],
-                          capture_output=True, encoding="utf-8", check=False)
+    done = call("charts.py", written(measured), "--format", "svg")
     assert (done.returncode, done.stderr) == (0, "")
     text = (tmp_path / "leave_one_out.svg").read_text(encoding="utf-8")
     assert "MEASURED" in text and "an idea &lt;of its own&gt;" in text and "2.00×" in text

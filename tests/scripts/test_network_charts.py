@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 import re
-import subprocess
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 from typing import Any, Callable
 
 import pytest
 
-from conftest import REPOSITORY, SCRIPTS
+from calls import Done, call, call_process
+from conftest import REPOSITORY
 from convladder_charts import network_parts, network_record, table_text
 from convladder_charts.json_text import Node
 from network_records import MIXED, STAGES, NetworkRecordMaker
@@ -22,10 +22,9 @@ SWEEP = [column.name for column in network_parts.SWEEP]
 UNKNOWN = "device not named"
 
 
-def charts(*arguments: object) -> subprocess.CompletedProcess[str]:
-    """Calls the program as a user does."""
-    return subprocess.run([str(SCRIPTS / "charts.py"), *map(str, arguments)], capture_output=True, encoding="utf-8",
-                          check=False, timeout=120)
+def charts(*arguments: object) -> Done:
+    """What charts.py does."""
+    return call("charts.py", *arguments)
 
 
 def texts(path: Path) -> str:
@@ -74,7 +73,7 @@ def test_each_network_has_its_files(drawn: Path) -> None:
 
 
 def test_the_same_record_gives_the_same_bytes(drawn: Path, tmp_path: Path) -> None:
-    assert charts(drawn / "network.json", "--output", tmp_path).returncode == 0
+    assert call_process("charts.py", drawn / "network.json", "--output", tmp_path).returncode == 0
     for path in tmp_path.iterdir():
         assert path.read_bytes() == (drawn / path.name).read_bytes(), path.name
 

@@ -16,6 +16,12 @@ namespace {
 constexpr double kTolerance = 1e-6;  // of sum |x * w|: float32 in any order
 constexpr std::uint32_t kPoison = 0x7fd1e5a1;
 
+#ifdef __SANITIZE_ADDRESS__
+constexpr int kFewerMaps = 4;  // sanitizers make each many times slower, and see the same accesses in fewer
+#else
+constexpr int kFewerMaps = 1;
+#endif
+
 std::vector<RegisteredVariant> cpu_variants() {
   std::vector<RegisteredVariant> variants;
   for (const RegisteredVariant& registered : registered_variants()) {
@@ -110,7 +116,10 @@ std::vector<ConvShape> alexnet_layers() {
 }
 
 TEST(CpuVariants, ComputeTheLayersOfAlexNet) {
-  for (const ConvShape& shape : alexnet_layers()) check_all_variants(shape, Numbers::real);
+  for (ConvShape shape : alexnet_layers()) {
+    shape.out_channels /= kFewerMaps;
+    check_all_variants(shape, Numbers::real);
+  }
 }
 
 TEST(CpuVariants, AreExactOnIntegersForTheLayersOfAlexNet) {
