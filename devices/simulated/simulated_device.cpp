@@ -21,15 +21,27 @@
 namespace convladder::simulated {
 namespace {
 
-/// Every PTX file that a compiler made for this build, read once.
-const std::vector<ptx::Module>& modules(const PtxImages& images) {
+/// A kernel and the module that it was compiled in.
+struct FoundKernel {
+  const ptx::Module* module = nullptr;
+  const ptx::Kernel* kernel = nullptr;
+};
+
+/// Looks for a kernel in what a compiler made for this build; both nullptr where there is none. Only files that name it
+/// are read, once for all devices: a process that measures one case would take longer for the others than for the case.
+FoundKernel find_kernel(const PtxImages& images, const std::string& name) {
   static std::mutex mutex;
-  static std::map<std::string, std::vector<ptx::Module>> by_compiler;
+  static std::map<const EmbeddedFile*, ptx::Module> modules;
   const std::scoped_lock lock(mutex);
-  if (const auto found = by_compiler.find(images.compiler); found != by_compiler.end()) return found->second;
-  std::vector<ptx::Module> parsed;
-  for (const EmbeddedFile& image : images.files) parsed.push_back(ptx::parse_module(image.content, image.name));
-  return by_compiler[images.compiler] = std::move(parsed);  // only if all could be read
+  for (const EmbeddedFile& image : images.files) {
+    if (image.content.find(name) == std::string::npos) continue;
+    auto module = modules.find(&image);
+    if (module == modules.end()) {
+      module = modules.emplace(&image, ptx::parse_module(image.content, image.name)).first;
+    }
+    if (const ptx::Kernel* const kernel = module->second.find_kernel(name)) return {&module->second, kernel};
+  }
+  return {};
 }
 
 std::uint64_t device_address(const void* address) { return reinterpret_cast<std::uint64_t>(address); }
@@ -190,13 +202,10 @@ const Program& SimulatedDevice::program_of(const void* kernel) {
   if (program) return *program;
   const std::string name = kernel_mangled_name(kernel);
   if (images_ == nullptr) throw DeviceError("no PTX in this build: there was no compiler for the kernels");
-  for (const ptx::Module& module : modules(*images_)) {
-    const ptx::Kernel* const found = module.find_kernel(name);
-    if (found == nullptr) continue;
-    program = decoded(module, *found);
-    return *program;
-  }
-  throw DeviceError(fmt::format("no PTX of the kernel '{}' is in this build", name));
+  const FoundKernel found = find_kernel(*images_, name);
+  if (found.kernel == nullptr) throw DeviceError(fmt::format("no PTX of the kernel '{}' is in this build", name));
+  program = decoded(*found.module, *found.kernel);
+  return *program;
 }
 
 const void* SimulatedDevice::load(const ptx::Module& module, const ptx::Kernel& kernel) {
