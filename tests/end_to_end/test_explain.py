@@ -16,10 +16,12 @@ K80_LADDER = ["global-memory", "local-accumulation", "block-remap", "loop-unroll
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A run at the batch of the published ladder; the simulated device executes 8 images of it."""
+def folder(tmp_path_factory: pytest.TempPathFactory, sanitized: bool) -> Path:
+    """A run at the batch of the published ladder; the simulated device executes 8 images of it. With sanitizers only
+    the stages of that ladder."""
     path = tmp_path_factory.mktemp("explained") / "run"
-    done = run("run", "--device", "simulated", "--network", "lenet28", "--batch", "10000", "--output", path, "--quiet")
+    done = run("run", "--device", "simulated", "--network", "lenet28", "--batch", "10000", "--output", path, "--quiet",
+               *(["--variant", ",".join(K80_LADDER)] if sanitized else []))
     if done.returncode != 0 and "simulated" in done.stderr:
         pytest.skip(f"no simulated device: {done.stderr.strip()}")
     if not any(one["counters"] for one in cases(record(path)).values()):

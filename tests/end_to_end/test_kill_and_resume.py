@@ -16,7 +16,7 @@ from conftest import (SEEDED, SMALL, assert_refused, cases, idx_images, left_beh
                       write_idx)
 
 KILLS = 20
-PATIENCE = 40  # seconds: fewer kills where everything takes long
+PATIENCE = 20  # seconds: fewer kills where everything takes long
 MANY = ["--family", "cpu", "--variant", "local-accumulation,flat-vector,compile-time", *SMALL, "--shape", "2,9,9,3,3",
         "--batch", "1,2,3,4,5,6,7,8,9,10"]
 FEW = ["--family", "cpu", "--variant", "local-accumulation,flat-vector", *SMALL, "--batch", "2,3"]

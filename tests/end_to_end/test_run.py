@@ -220,7 +220,7 @@ def test_the_default_folder_and_the_lines(tmp_path: Path) -> None:
 
 
 def test_quiet_says_where_it_is_and_nothing_else(tmp_path: Path) -> None:
-    done = run("run", *SMALL, "--batch", "1", "--quiet", "--output", tmp_path)
+    done = run("run", *TWO, *SMALL, "--batch", "1", "--quiet", "--output", tmp_path)
     assert (done.returncode, done.stdout, done.stderr) == (0, f"{tmp_path}/run.json\n", "")
 
 
