@@ -179,11 +179,13 @@ class RunLoop {
   std::vector<const PlannedCase*> remaining_;
 };
 
-/// Times one call of every variant on every layer at a small batch, so that the estimate stands on this machine.
+/// Times one call of every variant on every layer at a small batch, so that the estimate stands on this machine. A
+/// device without a clock gives no time to learn from.
 void probe(const std::vector<CaseGroup>& plan, const RunOptions& options, const ImageSet& images,
            Estimator& estimator) {
   std::map<std::string, std::vector<PlannedCase>> probes;
   for (const CaseGroup& group : plan) {
+    if (!group.has_clock) continue;
     for (PlannedCase planned : group.cases) {
       if (!planned.runs()) continue;
       planned.work.shape.batch = std::min(planned.work.shape.batch, kProbeBatch);

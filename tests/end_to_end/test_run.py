@@ -263,7 +263,7 @@ def test_real_images_are_named_in_the_record(tmp_path: Path, real_data: Path) ->
 
 def test_a_batch_larger_than_the_data(tmp_path: Path, real_data: Path) -> None:
     """The 900 images are gone through again."""
-    document = measured(tmp_path, *CPU, *TWO, *QUICK, "--layer", "lenet28.conv1", "--batch", "1000", "--data",
+    document = measured(tmp_path, *CPU, *TWO, *SMALL, "--batch", "1000", "--data",
                         real_data / "fashion-mnist-sample")
     dataset = document["context"]["dataset"]
     assert (dataset["name"], dataset["images"]) == ("Fashion-MNIST sample of 900", 900)
