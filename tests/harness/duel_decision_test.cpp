@@ -10,6 +10,7 @@
 #include "harness/duel_round.hpp"
 #include "harness/signed_rank.hpp"
 #include "noisy_trace.hpp"
+#include "sanitized.hpp"
 
 namespace convladder {
 namespace {
@@ -183,7 +184,7 @@ TEST(Duel, SeldomCallsEqualSidesAChange) {
   SeededRandom random(11, 1);
   for (const double sigma : {0.005, 0.03, 0.15}) {
     int changes = 0;
-    for (int trial = 0; trial < 400; ++trial) {
+    for (int trial = 0; trial < (kSanitized ? 100 : 400); ++trial) {
       for (const Verdict verdict : duel_of(random, std::vector<double>(5, 0.0), sigma)) {
         changes += verdict == Verdict::regressed || verdict == Verdict::improved ? 1 : 0;
       }
@@ -196,7 +197,7 @@ TEST(Duel, SeldomCallsAChangeOfTauARegression) {
   // The worst case that must not be called one.
   SeededRandom random(12, 1);
   int regressed = 0;
-  for (int trial = 0; trial < 1000; ++trial) {
+  for (int trial = 0; trial < (kSanitized ? 250 : 1000); ++trial) {
     regressed += duel_of(random, {std::log(1.02)}, 0.01)[0] == Verdict::regressed ? 1 : 0;
   }
   EXPECT_LE(regressed, 15);
@@ -206,7 +207,7 @@ TEST(Duel, SeldomPassesAChangeOfDelta) {
   SeededRandom random(13, 1);
   for (const double sigma : {0.005, 0.02, 0.05}) {
     int passed = 0;
-    for (int trial = 0; trial < 1000; ++trial) {
+    for (int trial = 0; trial < (kSanitized ? 250 : 1000); ++trial) {
       passed += duel_of(random, {std::log(1.05)}, sigma)[0] == Verdict::pass ? 1 : 0;
     }
     EXPECT_LE(passed, 15) << "at most 1 % of 1000, and what chance adds; sigma " << sigma;

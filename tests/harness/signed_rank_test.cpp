@@ -10,6 +10,7 @@
 
 #include "datasets/seeded_random.hpp"
 #include "noisy_trace.hpp"
+#include "sanitized.hpp"
 
 namespace convladder {
 namespace {
@@ -104,7 +105,7 @@ TEST(SignedRankBounds, ErrAsOftenAsTheySayWhateverTheDistribution) {
   // The sign of each difference is a coin, as in a duel of two equal builds; sizes are skewed and unequal.
   for (const int rounds : {7, 9, 13, 21}) {
     SeededRandom random(77, static_cast<std::uint64_t>(rounds));
-    constexpr int kTrials = 20000;
+    constexpr int kTrials = kSanitized ? 4000 : 20000;
     int wrong = 0;
     for (int trial = 0; trial < kTrials; ++trial) {
       std::vector<double> differences;

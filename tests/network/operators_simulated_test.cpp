@@ -5,15 +5,10 @@
 #include "devices/ptx_images.hpp"
 #include "devices/simulated/simulated_device.hpp"
 #include "network/operator_test_data.hpp"
+#include "sanitized.hpp"
 
 namespace convladder {
 namespace {
-
-#ifdef __SANITIZE_ADDRESS__
-constexpr bool kSanitized = true;  // they make the simulation many times slower
-#else
-constexpr bool kSanitized = false;
-#endif
 
 simulated::SimulatedDeviceOptions checked_options(const std::string& compiler) {
   simulated::SimulatedDeviceOptions options;

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "devices/cpu/cpu_device.hpp"
+#include "sanitized.hpp"
 #include "variants/conv_test_data.hpp"
 #include "variants/reference.hpp"
 #include "variants/registry.hpp"
@@ -16,11 +17,7 @@ namespace {
 constexpr double kTolerance = 1e-6;  // of sum |x * w|: float32 in any order
 constexpr std::uint32_t kPoison = 0x7fd1e5a1;
 
-#ifdef __SANITIZE_ADDRESS__
-constexpr int kFewerMaps = 4;  // sanitizers make each many times slower, and see the same accesses in fewer
-#else
-constexpr int kFewerMaps = 1;
-#endif
+constexpr int kFewerMaps = kSanitized ? 4 : 1;  // sanitizers see the same accesses in fewer
 
 std::vector<RegisteredVariant> cpu_variants() {
   std::vector<RegisteredVariant> variants;

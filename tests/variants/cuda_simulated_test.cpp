@@ -11,17 +11,12 @@
 #include "devices/ptx_images.hpp"
 #include "devices/simulated/simulated_device.hpp"
 #include "expect_error.hpp"
+#include "sanitized.hpp"
 #include "variants/reference.hpp"
 #include "variants/registry.hpp"
 
 namespace convladder {
 namespace {
-
-#ifdef __SANITIZE_ADDRESS__
-constexpr bool kSanitized = true;
-#else
-constexpr bool kSanitized = false;
-#endif
 
 /// The layers of lenet28, lenet72 and AlexNet, and shapes with strides, padding, groups and tail tiles; a few
 /// small ones with sanitizers, which make this many times slower.

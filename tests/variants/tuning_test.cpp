@@ -10,6 +10,7 @@
 #include "devices/ptx_images.hpp"
 #include "devices/simulated/simulated_device.hpp"
 #include "network/network.hpp"
+#include "sanitized.hpp"
 #include "variants/reference.hpp"
 #include "variants/registry.hpp"
 #include "variants/tuned_variant.hpp"
@@ -155,11 +156,7 @@ void expect_right(const ConvVariant& variant, std::unique_ptr<Device> device, co
 
 /// AlexNet's layers take minutes: they are executed with CONVLADDER_SLOW_TESTS=1.
 TEST(TuningTable, EveryEntryIsOfABuiltInLayerAndPossibleAndRight) {
-#ifdef __SANITIZE_ADDRESS__
-  constexpr double kMostFlop = 3e6;
-#else
-  constexpr double kMostFlop = 100e6;
-#endif
+  constexpr double kMostFlop = kSanitized ? 3e6 : 100e6;
   const double most_flop = std::getenv("CONVLADDER_SLOW_TESTS") != nullptr ? 1e12 : kMostFlop;
   int entries = 0;
   for (const RegisteredVariant& registered : registered_variants()) {
