@@ -229,7 +229,7 @@ int dry_run(const std::vector<CaseGroup>& plan, const RunOptions& options, const
       }
     }
   }
-  fmt::print("{} cases, {} to be run, about {} (predicted from one small call of each variant)\n",
+  fmt::print("{} cases, {} to be run, about {} (predicted from one small call of each variant that is timed)\n",
              std::accumulate(plan.begin(), plan.end(), std::size_t{0},
                              [](std::size_t sum, const CaseGroup& group) { return sum + group.cases.size(); }),
              runs, duration_text(all));

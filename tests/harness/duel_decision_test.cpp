@@ -180,37 +180,42 @@ TEST(Confirmation, WithdrawnCasesAreCountedAndNotJudged) {
   EXPECT_TRUE(confirmation.over());
 }
 
+constexpr int kFewerTrials = kSanitized ? 4 : 1;
+
 TEST(Duel, SeldomCallsEqualSidesAChange) {
+  constexpr int kTrials = 400 / kFewerTrials;
   SeededRandom random(11, 1);
   for (const double sigma : {0.005, 0.03, 0.15}) {
     int changes = 0;
-    for (int trial = 0; trial < (kSanitized ? 100 : 400); ++trial) {
+    for (int trial = 0; trial < kTrials; ++trial) {
       for (const Verdict verdict : duel_of(random, std::vector<double>(5, 0.0), sigma)) {
         changes += verdict == Verdict::regressed || verdict == Verdict::improved ? 1 : 0;
       }
     }
-    EXPECT_LE(changes, 4) << "of 400 duels of 5 cases, at most 1 % of the duels; sigma " << sigma;
+    EXPECT_LE(changes, kTrials / 100) << "of duels of 5 cases, at most 1 % of the duels; sigma " << sigma;
   }
 }
 
 TEST(Duel, SeldomCallsAChangeOfTauARegression) {
   // The worst case that must not be called one.
+  constexpr int kTrials = 1000 / kFewerTrials;
   SeededRandom random(12, 1);
   int regressed = 0;
-  for (int trial = 0; trial < (kSanitized ? 250 : 1000); ++trial) {
+  for (int trial = 0; trial < kTrials; ++trial) {
     regressed += duel_of(random, {std::log(1.02)}, 0.01)[0] == Verdict::regressed ? 1 : 0;
   }
-  EXPECT_LE(regressed, 15);
+  EXPECT_LE(regressed, kTrials * 15 / 1000);
 }
 
 TEST(Duel, SeldomPassesAChangeOfDelta) {
+  constexpr int kTrials = 1000 / kFewerTrials;
   SeededRandom random(13, 1);
   for (const double sigma : {0.005, 0.02, 0.05}) {
     int passed = 0;
-    for (int trial = 0; trial < (kSanitized ? 250 : 1000); ++trial) {
+    for (int trial = 0; trial < kTrials; ++trial) {
       passed += duel_of(random, {std::log(1.05)}, sigma)[0] == Verdict::pass ? 1 : 0;
     }
-    EXPECT_LE(passed, 15) << "at most 1 % of 1000, and what chance adds; sigma " << sigma;
+    EXPECT_LE(passed, kTrials * 15 / 1000) << "at most 1 %, and what chance adds; sigma " << sigma;
   }
 }
 

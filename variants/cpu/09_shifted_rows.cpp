@@ -10,42 +10,20 @@
 // with a matrix product over the copies. It loses where many channels leave the copies of a band no room in the
 // second-level cache, and where a batch is too small to give each core a band.
 
-#include <omp.h>
-
-#include <vector>
-
 #include "variants/cpu/shifted_rows.hpp"
 #include "variants/cpu_variant.hpp"
 
 namespace convladder {
 namespace {
 
-class ShiftedRowsConvolution {
+class ShiftedRowsStage {
  public:
-  ShiftedRowsConvolution(const ConvShape& shape, const float* weights)
-      : shape_(shape), rows_(shape, weights, omp_get_max_threads()) {
-    for (int thread = 0; thread < omp_get_max_threads(); ++thread) copies_.emplace_back(rows_.copy_floats());
-  }
-
-  void convolve(const float* input, float* output) {
-    const int threads = static_cast<int>(copies_.size());
-    const std::int64_t tasks = std::int64_t{shape_.batch} * rows_.bands();
-#pragma omp parallel for schedule(static) num_threads(threads)
-    for (std::int64_t task = 0; task < tasks; ++task) {
-      const std::int64_t image = task / rows_.bands();
-      rows_.convolve(copies_[static_cast<std::size_t>(omp_get_thread_num())].data(),
-                     input + image * shape_.input_elements_per_image(),
-                     output + image * shape_.output_elements_per_image(), static_cast<int>(task % rows_.bands()),
-                     false);
-    }
-  }
-
-  std::string choice() const { return rows_.choice(); }
+  ShiftedRowsStage(const ConvShape& shape, const float* weights) : convolution_(shape, weights) {}
+  void convolve(const float* input, float* output) { convolution_.convolve(input, output, false); }
+  std::string choice() const { return convolution_.rows().choice(); }
 
  private:
-  ConvShape shape_;
-  ShiftedRows rows_;
-  std::vector<AlignedFloats> copies_;  ///< of each thread
+  ShiftedRowsConvolution convolution_;
 };
 
 const VariantRegistration registration{
@@ -55,7 +33,7 @@ const VariantRegistration registration{
      .title = "Shifted rows",
      .builds_on = "register-tile",
      .hypothesis = "A copy of the input for each column of the filter: no lane is spent between output rows."},
-    std::make_unique<PreparingCpuVariant<ShiftedRowsConvolution>>()};
+    std::make_unique<PreparingCpuVariant<ShiftedRowsStage>>()};
 
 }  // namespace
 }  // namespace convladder

@@ -13,7 +13,6 @@ namespace convladder {
 /// The inputs of an output row under one column of the filter.
 class ShiftedColumns {
  public:
-  ShiftedColumns() = default;
   /// `left` is the image's column under the first output.
   ShiftedColumns(const ConvShape& s, int left)
       : stride_(s.stride),
@@ -55,11 +54,11 @@ class ShiftedColumns {
     store_vector(to + count - Set::lanes, last);
   }
 
-  int stride_ = 1;
-  int count_ = 0;
-  int begin_ = 0;
-  int end_ = 0;
-  int left_ = 0;
+  int stride_;
+  int count_;
+  int begin_;
+  int end_;
+  int left_;
 };
 
 /// A vector of neighbouring inputs and its place in the copies: floats from the image's and from the copies' beginning.

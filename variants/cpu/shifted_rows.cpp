@@ -1,9 +1,11 @@
 #include "variants/cpu/shifted_rows.hpp"
 
 #include <fmt/format.h>
+#include <omp.h>
 
 #include <algorithm>
-#include <type_traits>
+
+#include "variants/cpu/cache_lines.hpp"
 
 namespace convladder {
 namespace {
@@ -101,9 +103,8 @@ class TileFunctions {
 
 /// One band, as the code for an instruction set sees it.
 struct ShiftedRowsBand {
-  // A tile is loaded whole, past the last output; and prefetchers read on, which must not reach another thread's
-  // copies.
-  static constexpr int kSlack = 256 + 1024;
+  static constexpr int kPastTheLast = 256;      // floats: a tile is loaded whole
+  static constexpr int kPrefetched = 4096 / 4;  // prefetchers read on in a page, and not in another thread's copies
 
   const ShiftedRows& plan;
   float* copies;
@@ -124,7 +125,7 @@ struct ShiftedRowsBand {
     const int outputs = band.rows * plan.shape_.out_width();
     const int vectors = (outputs + Set::lanes - 1) / Set::lanes;
     // Tiles of maps have sizes that differ by one at most, and with it nearly the same number of vectors.
-    const int most_vectors = tile_vectors<Set>(plan.most_maps_);
+    const int most_vectors = tile_vectors<Set>(plan.most_maps());
     const int tiles = (vectors + most_vectors - 1) / most_vectors;
     for (int tile = 0; tile < tiles; ++tile) {
       const int first = static_cast<int>(std::int64_t{vectors} * tile / tiles);
@@ -148,12 +149,13 @@ struct ShiftedRowsBand {
     const float* const weights = plan.weights_.data();
     const float* const pixels = copies + first;
     float* const to = output_at(first);
+    const int most_maps = plan.most_maps();
     TileFunction whole[2] = {};  // for the larger and the smaller tiles of maps
     for (int less = 0; less < 2 && first + vectors * Set::lanes <= outputs; ++less) {
-      whole[less] = kTileFunctions<Set>.at(std::max(1, plan.most_maps_ - less), vectors, past_caches);
+      whole[less] = kTileFunctions<Set>.at(std::max(1, most_maps - less), vectors, past_caches);
     }
     for (const ShiftedRows::TileOfMaps& tile : plan.tiles_of_maps_) {
-      if (const TileFunction function = whole[plan.most_maps_ - tile.maps]; function != nullptr) {
+      if (const TileFunction function = whole[most_maps - tile.maps]; function != nullptr) {
         function(pixels + tile.copies, weights + tile.weights, offsets, taps, to + tile.output, plan.map_pixels_);
       } else {
         multiply_part<Set>(tile, first, vectors, outputs);
@@ -205,7 +207,6 @@ ShiftedRows::ShiftedRows(const ConvShape& shape, const float* weights, int threa
                                 .output = first_map * map_pixels_});
     }
   }
-  most_maps_ = map_tiles.size(map_tiles.count() - 1);
   if (bands == 1) copied_vectors_ = copied_vectors(shape, plane_, set_.lanes);
   for (int c = 0; c < shape.channels_per_group(); ++c) {
     for (int q = 0; q < shape.kernel; ++q) {
@@ -218,7 +219,8 @@ ShiftedRows::ShiftedRows(const ConvShape& shape, const float* weights, int threa
 }
 
 std::int64_t ShiftedRows::copy_floats() const {
-  return copy_rows_of(shape_, band_rows_) * shape_.out_width() + ShiftedRowsBand::kSlack;
+  return copy_rows_of(shape_, band_rows_) * shape_.out_width() + ShiftedRowsBand::kPastTheLast +
+         ShiftedRowsBand::kPrefetched;
 }
 
 void ShiftedRows::convolve(float* copies, const float* input, float* output, int band, bool past_caches) const {
@@ -230,7 +232,29 @@ void ShiftedRows::convolve(float* copies, const float* input, float* output, int
 bool ShiftedRows::whole_lines() const { return bands() == 1 && map_pixels_ % kLineFloats == 0; }
 
 std::string ShiftedRows::choice() const {
-  return fmt::format("{}, {} maps at once, bands of {} rows", set_.name, most_maps_, band_rows_);
+  return fmt::format("{}, {} maps at once, bands of {} rows", set_.name, most_maps(), band_rows_);
+}
+
+ShiftedRowsConvolution::ShiftedRowsConvolution(const ConvShape& shape, const float* weights)
+    : shape_(shape), rows_(shape, weights, omp_get_max_threads()) {
+  for (int thread = 0; thread < omp_get_max_threads(); ++thread) copies_.emplace_back(rows_.copy_floats());
+}
+
+void ShiftedRowsConvolution::convolve(const float* input, float* output, bool past_caches) {
+  const int threads = static_cast<int>(copies_.size());
+  const std::int64_t tasks = std::int64_t{shape_.batch} * rows_.bands();
+#pragma omp parallel num_threads(threads)
+  {
+    float* const copies = copies_[static_cast<std::size_t>(omp_get_thread_num())].data();
+#pragma omp for schedule(static) nowait
+    for (std::int64_t task = 0; task < tasks; ++task) {
+      const std::int64_t image = task / rows_.bands();
+      rows_.convolve(copies, input + image * shape_.input_elements_per_image(),
+                     output + image * shape_.output_elements_per_image(), static_cast<int>(task % rows_.bands()),
+                     past_caches);
+    }
+    if (past_caches) finish_streams();
+  }
 }
 
 }  // namespace convladder

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "variants/conv_shape.hpp"
-#include "variants/cpu/cache_lines.hpp"
 #include "variants/cpu/register_tile.hpp"
 #include "variants/cpu/shifted_copy.hpp"
 #include "variants/cpu/vector_lanes.hpp"
@@ -47,16 +46,35 @@ class ShiftedRows {
     std::int64_t output;
   };
 
+  /// The last one of all tiles is one of the largest.
+  int most_maps() const { return tiles_of_maps_.back().maps; }
+
   ConvShape shape_;
   InstructionSet set_;
   std::int64_t map_pixels_;
   AlignedFloats weights_;  ///< packed
   int band_rows_ = 1;
   int plane_ = 0;                             ///< floats of the rows of one phase in one column's copy
-  int most_maps_ = 1;                         ///< of a tile
   std::vector<TileOfMaps> tiles_of_maps_;     ///< of all groups
   std::vector<CopiedVector> copied_vectors_;  ///< of a whole image; empty if its copies are made row by row
   std::vector<int> tap_offsets_;              ///< of the taps of a group's channels in the copies
+};
+
+/// All images of a batch, over all cores.
+class ShiftedRowsConvolution {
+ public:
+  /// `weights` OIHW.
+  ShiftedRowsConvolution(const ConvShape& shape, const float* weights);
+
+  /// `input` and `output` NCHW; `past_caches` as in `ShiftedRows::convolve`.
+  void convolve(const float* input, float* output, bool past_caches);
+
+  const ShiftedRows& rows() const { return rows_; }
+
+ private:
+  ConvShape shape_;
+  ShiftedRows rows_;
+  std::vector<AlignedFloats> copies_;  ///< of each thread
 };
 
 }  // namespace convladder
