@@ -18,6 +18,10 @@ void check_number(const char* what, int number, int count) {
 
 }  // namespace
 
+void Device::copy_floats_apart(float* destination, std::size_t pitch, const float* source, std::size_t count) {
+  for (std::size_t i = 0; i < count; ++i) copy_to_device(destination + i * pitch, source + i, sizeof(float));
+}
+
 PinnedBuffer Device::allocate_pinned(std::size_t /*bytes*/, std::string_view /*label*/) { throw_without_streams(); }
 void Device::set_stream(int /*stream*/) { throw_without_streams(); }
 void Device::record_event(int /*event*/) { throw_without_streams(); }

@@ -152,6 +152,10 @@ class Device {
   virtual DeviceBuffer allocate(std::size_t bytes, std::string_view label) = 0;
   virtual void copy_to_device(void* destination, const void* source, std::size_t bytes) = 0;
   virtual void copy_to_host(void* destination, const void* source, std::size_t bytes) = 0;
+  /// Copies `count` floats, each to a place `pitch` floats behind the one before.
+  virtual void copy_floats_apart(float* destination, std::size_t pitch, const float* source, std::size_t count);
+  /// Whether addresses are the host's own memory, which it may write and read by itself, from any thread.
+  virtual bool is_host_memory() const { return false; }
 
   /// Enqueues the copies into the kernel's variables, and the kernel. Throws on devices that run host code only.
   virtual void launch(const KernelLaunch& launch) = 0;

@@ -30,9 +30,11 @@ void count_case(CountedCase& counted, const PlannedCase& planned, const PtxImage
   simulated::SimulatedDeviceOptions options;
   options.host_threads = 1;  // the cases share the cores
   options.ptx_compiler = images.compiler;
-  CaseSession session(planned.id, std::make_unique<simulated::SimulatedDevice>(options), planned.variant, workload);
-  for (const char* const request : {"prepare", "count"}) {
-    const ordered_json reply = session.answer({{"do", request}});
+  const SharedMemory window(1);  // no output is asked for
+  CaseSession session(planned.id, std::make_unique<simulated::SimulatedDevice>(options), planned.variant, workload,
+                      window);
+  for (const ordered_json& request : {ordered_json{{"do", "prepare"}, {"problem", "real"}}, {{"do", "count"}}}) {
+    const ordered_json reply = session.answer(request);
     if (reply.contains("status")) {
       counted.failure = reply.at("reason").get<std::string>();
       return;

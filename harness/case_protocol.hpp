@@ -9,7 +9,7 @@ namespace convladder {
 
 /// Raised whenever a message between a command and the process of a case changes (CaseSession::answer, the hello of
 /// start_case_process, the layout of Workload): builds of different numbers are not asked for anything.
-inline constexpr int kCaseProtocol = 1;
+inline constexpr int kCaseProtocol = 2;
 
 /// Another build of this program, or this one, as a side of a duel.
 struct OtherProgram {

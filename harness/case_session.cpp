@@ -30,8 +30,13 @@ ordered_json state_to_json(const DeviceState& state) {
 }  // namespace
 
 CaseSession::CaseSession(std::string id, std::unique_ptr<Device> device, const RegisteredVariant& variant,
-                         const Workload& workload)
-    : range_(id), id_(std::move(id)), variant_(variant), workload_(workload), device_(std::move(device)) {}
+                         const Workload& workload, const SharedMemory& window)
+    : range_(id),
+      id_(std::move(id)),
+      variant_(variant),
+      workload_(workload),
+      window_(window),
+      device_(std::move(device)) {}
 
 CaseSession::~CaseSession() = default;
 
@@ -54,9 +59,14 @@ ordered_json CaseSession::answer(const ordered_json& request) {
 
 ordered_json CaseSession::carry_out(const ordered_json& request) {
   const auto what = request.at("do").get<std::string>();
-  if (what == "prepare") return prepare();
-  if (what == "verify") return verify();
-  if (what == "verify integers") return verify_integers();
+  if (what == "prepare") {
+    return prepare(request.at("problem") == "integers" ? ProblemKind::integers : ProblemKind::real);
+  }
+  if (what == "set") return set(request);
+  if (what == "call") return call_once();
+  if (what == "read") {
+    return read(request.at("first").get<std::int64_t>(), request.at("count").get<std::int64_t>());
+  }
   if (what == "count") return count();
   if (what == "profile") return profile(request.at("calls").get<int>());
   if (what == "slot") return slot(request);
@@ -66,29 +76,32 @@ ordered_json CaseSession::carry_out(const ordered_json& request) {
   throw std::logic_error(fmt::format("unknown request '{}'", what));
 }
 
-void CaseSession::bind(const Problem& problem, int batch) {
-  const ConvShape shape = problem.shape.with_batch(batch);
+ordered_json CaseSession::prepare(ProblemKind kind) {
+  problem_ = &workload_.problem(kind);
+  const int batch = kind == ProblemKind::real ? workload_.planned_batch() : problem_->shape.batch;
+  const ConvShape shape = problem_->shape.with_batch(batch);
   prepared_.reset();
   output_ = {};
   input_ = device_->allocate(static_cast<std::size_t>(shape.input_elements()) * sizeof(float), "input");
   output_ = device_->allocate(static_cast<std::size_t>(shape.output_elements()) * sizeof(float), "output");
-  device_->copy_to_device(input_.address(), problem.input.data(), problem.input.size_bytes());
-  prepared_ = variant_.variant->prepare(*device_, shape, problem.weights.data(), {input_.floats(), output_.floats()});
+  changed_.emplace(*device_, *problem_, input_.floats());
+  changed_->write_decoy();
+  const auto prepare_now = [&] {
+    prepared_ =
+        variant_.variant->prepare(*device_, shape, problem_->weights.data(), {input_.floats(), output_.floats()});
+  };
+  prepare_now();
   device_->wait();
+  double prepare_ns = 0;
+  if (kind == ProblemKind::real) {
+    // Once more, now that libraries are loaded and memory is touched: what preparing costs, not what starting costs.
+    prepared_.reset();
+    prepare_ns = device_->time_ns(prepare_now);
+  }
   // Of a batch that is only counted, the problem holds the first images: the others' blocks do not run.
-  device_->set_grid_window(batch == problem.shape.batch ? std::nullopt
-                                                        : std::optional(GridWindow{0, unsigned(problem.shape.batch)}));
-}
-
-ordered_json CaseSession::prepare() {
-  const Problem& problem = workload_.real();
-  const ConvShape shape = problem.shape.with_batch(workload_.planned_batch());
-  bind(problem, shape.batch);
-  // Once more, now that libraries are loaded and memory is touched: what preparing costs, not what starting costs.
-  prepared_.reset();
-  const double prepare_ns = device_->time_ns([&] {
-    prepared_ = variant_.variant->prepare(*device_, shape, problem.weights.data(), {input_.floats(), output_.floats()});
-  });
+  device_->set_grid_window(batch == problem_->shape.batch
+                               ? std::nullopt
+                               : std::optional(GridWindow{0, unsigned(problem_->shape.batch)}));
   return {{"prepare_ns", prepare_ns},
           {"own_layout", prepared_->has_own_layout()},
           {"choice", prepared_->choice()},
@@ -96,27 +109,22 @@ ordered_json CaseSession::prepare() {
           {"has_clock", device_->has_clock()}};
 }
 
-Check CaseSession::run_and_check(const Problem& problem, double tolerance, double* call_ns) {
-  poison(*device_, output_, static_cast<std::size_t>(problem.shape.output_elements()));
-  const double nanoseconds = timed_call(time_of::kLayer, false);
-  if (call_ns != nullptr) *call_ns = nanoseconds;
-  return check_output(*device_, output_, problem, tolerance);
+ordered_json CaseSession::set(const ordered_json& request) {
+  changed_->set(change_from_json(request.at("change")));
+  fill_output(*device_, output_.floats(), problem_->shape.output_elements(), fill_from_json(request.at("fill")));
+  return ordered_json::object();
 }
 
-ordered_json CaseSession::verify() {
-  double call_ns = 0;
-  const Check check = run_and_check(workload_.real(), variant_.variant->tolerance(), &call_ns);
-  return {{"check", check.to_json()}, {"compared", check.compared}, {"call_ns", call_ns}};
+ordered_json CaseSession::read(std::int64_t first, std::int64_t count) {
+  if (first < 0 || count < 0 || first + count > problem_->shape.output_elements() ||
+      static_cast<std::size_t>(count) * sizeof(float) > window_.bytes()) {
+    throw std::logic_error(fmt::format("{} elements from {} on are not the output's", count, first));
+  }
+  device_->copy_to_host(window_.data(), output_.floats() + first, static_cast<std::size_t>(count) * sizeof(float));
+  return ordered_json::object();
 }
 
-ordered_json CaseSession::verify_integers() {
-  // Sums of small integers are exact in float32, whatever their order; a variant with coarser arithmetic keeps its
-  // own tolerance.
-  const double tolerance = variant_.variant->tolerance() <= 1e-6 ? 0 : variant_.variant->tolerance();
-  bind(workload_.integers(), workload_.integers().shape.batch);
-  const Check check = run_and_check(workload_.integers(), tolerance, nullptr);
-  return {{"check", check.to_json()}};
-}
+ordered_json CaseSession::call_once() { return {{"ns", timed_call(time_of::kLayer, 1, false)}}; }
 
 std::vector<KernelCounters> CaseSession::count_images(int first, int count) {
   device_->set_grid_window(GridWindow{static_cast<unsigned>(first), static_cast<unsigned>(count)});
@@ -146,32 +154,48 @@ ordered_json CaseSession::profile(int calls) {
   return ordered_json::object();
 }
 
-void CaseSession::call(const std::string& of) {
+/// What has to be done for a call before the part that is timed.
+void CaseSession::before_timed(const std::string& of, std::int64_t call) {
+  // A store is short, and what it stores is not: that is made once for all of a sample's stores.
+  if (of == time_of::kStoreOutput && call > 1) return;
+  changed_->before_call(call);
+  if (of == time_of::kOp || of == time_of::kStoreOutput) prepared_->load_input();
+  if (of == time_of::kStoreOutput) prepared_->convolve();
+}
+
+void CaseSession::timed(const std::string& of) {
   if (of == time_of::kLayer || of == time_of::kLoadInput) prepared_->load_input();
   if (of == time_of::kLayer || of == time_of::kOp) prepared_->convolve();
   if (of == time_of::kLayer || of == time_of::kStoreOutput) prepared_->store_output();
 }
 
-double CaseSession::timed_call(const std::string& of, bool cold) {
+/// What is left of the layer after the part that was timed.
+void CaseSession::after_timed(const std::string& of) {
+  if (of == time_of::kLoadInput) prepared_->convolve();
+  if (of == time_of::kLoadInput || of == time_of::kOp) prepared_->store_output();
+}
+
+double CaseSession::timed_call(const std::string& of, std::int64_t call, bool cold) {
+  before_timed(of, call);
   if (cold) device_->flush_caches();
-  return device_->time_ns([&] { call(of); });
+  return device_->time_ns([&] { timed(of); });
 }
 
 ordered_json CaseSession::calibrate(const std::string& of, double sample_ns) {
   double total = 0;
   int calls = 0;
   // A handful of calls also warms up caches, branch predictors and clocks.
-  while (total < sample_ns / 2 && calls < 1000) {
-    total += timed_call(of, false);
-    ++calls;
-  }
+  while (total < sample_ns / 2 && calls < 1000) total += timed_call(of, ++calls, false);
   const double per_call = std::max(total / calls, 1.0);
   return {{"iterations", static_cast<int>(std::clamp(std::ceil(sample_ns / per_call), 1.0, 1e6))}};
 }
 
 ordered_json CaseSession::sample(const std::string& of, int iterations, bool cold) {
-  const double nanoseconds = google_benchmark_sample(id_, iterations, [&] { return timed_call(of, cold); });
-  return {{"ns", nanoseconds}, {"state", state_to_json(device_->state())}};
+  std::int64_t call = 0;
+  const double nanoseconds = google_benchmark_sample(id_, iterations, [&] { return timed_call(of, ++call, cold); });
+  after_timed(of);
+  device_->wait();
+  return {{"ns", nanoseconds}, {"last_call", changed_->last_call()}, {"state", state_to_json(device_->state())}};
 }
 
 ordered_json CaseSession::slot(const ordered_json& request) {
@@ -180,14 +204,23 @@ ordered_json CaseSession::slot(const ordered_json& request) {
   const auto work = iterations * (100 + request.at("extra_percent").get<std::int64_t>());
   if (iterations < 1 || work % 100 != 0) throw std::logic_error("a slot's calls must be a whole number");
   ordered_json sub_runs = ordered_json::array();
+  std::int64_t call = 0;
   for (int left = request.at("sub_runs").get<int>(); left > 0; --left) {
-    // The clock is read around all of them: read around each, it would be a part of every call.
-    const double nanoseconds = device_->time_ns([&] {
-      for (std::int64_t i = 0; i < work / 100; ++i) call(of);
-    });
+    double nanoseconds = 0;
+    if (device_->is_asynchronous()) {
+      // The clock is read around all of them: around each, it would time the launch. All of them have one input.
+      before_timed(of, ++call);
+      nanoseconds = device_->time_ns([&] {
+        for (std::int64_t i = 0; i < work / 100; ++i) timed(of);
+      });
+    } else {
+      for (std::int64_t i = 0; i < work / 100; ++i) nanoseconds += timed_call(of, ++call, false);
+    }
     sub_runs.push_back(nanoseconds / static_cast<double>(iterations));
   }
-  return {{"ns", std::move(sub_runs)}, {"state", state_to_json(device_->state())}};
+  after_timed(of);
+  device_->wait();
+  return {{"ns", std::move(sub_runs)}, {"last_call", changed_->last_call()}, {"state", state_to_json(device_->state())}};
 }
 
 }  // namespace convladder

@@ -28,9 +28,9 @@ using nlohmann::ordered_json;
 
 namespace {
 
-// Where the child finds its ends.
+// Where the child finds its ends: the memory comes behind the socket.
 constexpr int kSocketDescriptor = 3;
-constexpr int kMemoryDescriptor = 4;
+constexpr int kFirstMemoryDescriptor = 4;
 
 /// The environment of this process, and how long idle OpenMP threads spin: the default is many milliseconds, in which
 /// a case that has just answered would take a core from the next one.
@@ -68,7 +68,7 @@ std::unique_ptr<CaseClient> failed_client(const std::string& reason) { return st
 
 ordered_json ending(const char* status, const std::string& reason) { return {{"status", status}, {"reason", reason}}; }
 
-ChildProcess::ChildProcess(const std::string& what, const std::string& command, int memory_descriptor,
+ChildProcess::ChildProcess(const std::string& what, const std::string& command, const std::vector<int>& memory,
                            double timeout_seconds, const ordered_json& hello, const std::string& program)
     : timeout_seconds_(timeout_seconds), errors_(memfd_create("stderr of a case", MFD_CLOEXEC)) {
   std::array<int, 2> ends{};
@@ -76,7 +76,7 @@ ChildProcess::ChildProcess(const std::string& what, const std::string& command, 
     throw UserError(fmt::format("cannot start a process for {}: {}", what, std::strerror(errno)));
   }
   socket_ = std::make_unique<MessageSocket>(ends[0]);
-  start(program, command, ends[1], memory_descriptor);
+  start(program, command, ends[1], memory);
   close(ends[1]);
   socket_->send(hello);
 }
@@ -91,10 +91,14 @@ ChildProcess::~ChildProcess() {
 }
 
 ordered_json ChildProcess::ask(const ordered_json& request) {
-  std::this_thread::sleep_for(kSettlingTime);
+  // Reading out a result disturbs nobody, and there is much of it.
+  if (request.at("do") != "read") std::this_thread::sleep_for(kSettlingTime);
   ordered_json reply;
+  const auto asked = std::chrono::steady_clock::now();
   if (!socket_->send(request)) return death();
-  switch (socket_->receive(reply, timeout_seconds_)) {
+  const MessageSocket::Received received = socket_->receive(reply, timeout_seconds_);
+  last_answer_ns_ = std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now() - asked).count();
+  switch (received) {
     case MessageSocket::Received::message:
       limit_output();
       return reply;
@@ -108,27 +112,30 @@ ordered_json ChildProcess::ask(const ordered_json& request) {
 }
 
 void ChildProcess::start(const std::string& program, const std::string& command, int socket_end,
-                         int memory_descriptor) {
+                         const std::vector<int>& memory) {
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
-  // Duplicated high first: a descriptor to be copied may itself be 3 or 4.
-  const int socket_copy = fcntl(socket_end, F_DUPFD_CLOEXEC, 10);
-  const int memory_copy = fcntl(memory_descriptor, F_DUPFD_CLOEXEC, 10);
-  const int errors_copy = fcntl(errors_, F_DUPFD_CLOEXEC, 10);
-  posix_spawn_file_actions_adddup2(&actions, socket_copy, kSocketDescriptor);
-  posix_spawn_file_actions_adddup2(&actions, memory_copy, kMemoryDescriptor);
+  // Duplicated high first: a descriptor to be copied may itself be one of the child's.
+  std::vector<int> copies;
+  const auto give = [&](int descriptor, int as) {
+    copies.push_back(fcntl(descriptor, F_DUPFD_CLOEXEC, 10));
+    posix_spawn_file_actions_adddup2(&actions, copies.back(), as);
+  };
+  std::vector<std::string> arguments{"convladder", command, std::to_string(kSocketDescriptor)};
+  give(socket_end, kSocketDescriptor);
+  for (std::size_t i = 0; i < memory.size(); ++i) {
+    const int as = kFirstMemoryDescriptor + static_cast<int>(i);
+    give(memory[i], as);
+    arguments.push_back(std::to_string(as));
+  }
   posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-  posix_spawn_file_actions_adddup2(&actions, errors_copy, STDOUT_FILENO);
-  posix_spawn_file_actions_adddup2(&actions, errors_copy, STDERR_FILENO);
-  std::vector<std::string> arguments{"convladder", command, std::to_string(kSocketDescriptor),
-                                     std::to_string(kMemoryDescriptor)};
+  give(errors_, STDOUT_FILENO);
+  give(errors_, STDERR_FILENO);
   std::vector<std::string> environment = child_environment();
   const int failed = posix_spawn(&process_, program.c_str(), &actions, nullptr, pointers(arguments).data(),
                                  pointers(environment).data());
   posix_spawn_file_actions_destroy(&actions);
-  close(socket_copy);
-  close(memory_copy);
-  close(errors_copy);
+  for (const int copy : copies) close(copy);
   if (failed != 0) throw UserError(fmt::format("cannot start {}: {}", program, std::strerror(failed)));
 }
 

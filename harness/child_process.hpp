@@ -9,6 +9,7 @@
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "harness/message_socket.hpp"
 
@@ -22,6 +23,8 @@ class CaseClient {
   CaseClient& operator=(const CaseClient&) = delete;
   virtual ~CaseClient() = default;
   virtual nlohmann::ordered_json ask(const nlohmann::ordered_json& request) = 0;
+  /// How long the last answer took, by the clock of the one who asked; 0 where that was not looked at.
+  virtual double last_answer_ns() const { return 0; }
 };
 
 /// The program that runs, whatever it is called.
@@ -31,21 +34,23 @@ inline constexpr const char* kThisProgram = "/proc/self/exe";
 /// `timeout_seconds` for a request {"status": "timeout"}; either is over then. It ends with this object.
 class ChildProcess final : public CaseClient {
  public:
-  /// Starts `program` as `convladder <command> SOCKET MEMORY`, where MEMORY is `memory_descriptor` in the child, and
+  /// Starts `program` as `convladder <command> SOCKET MEMORY...`, where each MEMORY is one of `memory` in the child, and
   /// sends it `hello`. `what` names it in errors. Throws UserError if no process can be started.
-  ChildProcess(const std::string& what, const std::string& command, int memory_descriptor, double timeout_seconds,
-               const nlohmann::ordered_json& hello, const std::string& program = kThisProgram);
+  ChildProcess(const std::string& what, const std::string& command, const std::vector<int>& memory,
+               double timeout_seconds, const nlohmann::ordered_json& hello, const std::string& program = kThisProgram);
   ~ChildProcess() override;
 
   nlohmann::ordered_json ask(const nlohmann::ordered_json& request) override;
+  double last_answer_ns() const override { return last_answer_ns_; }
 
  private:
-  void start(const std::string& program, const std::string& command, int socket_end, int memory_descriptor);
+  void start(const std::string& program, const std::string& command, int socket_end, const std::vector<int>& memory);
   nlohmann::ordered_json death();
   void limit_output() const;
   std::string last_words() const;
 
   double timeout_seconds_;
+  double last_answer_ns_ = 0;
   int errors_;
   pid_t process_ = -1;
   std::unique_ptr<MessageSocket> socket_;

@@ -361,14 +361,15 @@ void end_on_interrupt(int /*signal*/) { std::_Exit(kExitInterrupted); }
 int run_command_line(int argc, char** argv) {
   try {
     // What `run` starts for each case; not for people.
-    if (argc == 4 && std::string_view(argv[1]).starts_with("serve-")) {
+    if ((argc == 4 || argc == 5) && std::string_view(argv[1]).starts_with("serve-")) {
       const int socket = parse_whole_number(argv[1], argv[2], 0, 1 << 20);
       const int memory = parse_whole_number(argv[1], argv[3], 0, 1 << 20);
-      if (std::string_view(argv[1]) == "serve-case") return serve_case(socket, memory);
+      const int window = argc == 5 ? parse_whole_number(argv[1], argv[4], 0, 1 << 20) : -1;
+      if (std::string_view(argv[1]) == "serve-case") return serve_case(socket, memory, window);
       if (std::string_view(argv[1]) == "serve-about") return serve_about(socket);
       if (std::string_view(argv[1]) == "serve-ceilings") return serve_ceilings(socket);
       if (std::string_view(argv[1]) == "serve-network") return serve_network(socket, memory);
-      if (std::string_view(argv[1]) == "serve-fused") return serve_fused(socket, memory);
+      if (std::string_view(argv[1]) == "serve-fused") return serve_fused(socket, memory, window);
     }
     static_cast<void>(std::signal(SIGINT, end_on_interrupt));
     static_cast<void>(std::signal(SIGTERM, end_on_interrupt));

@@ -97,10 +97,10 @@ class Duel {
     return step_timeout_seconds(options, pair.base.work.shape);
   }
   SideSetting base_side(const DuelPair& pair, const Workload& workload) const {
-    return {"base", base_.path, pair.base, workload, timeout(pair), 0};
+    return {"base", base_.path, pair.base, workload, timeout(pair), settings_.seed, 0};
   }
   SideSetting new_side(const DuelPair& pair, const Workload& workload) const {
-    return {"new", now_.path, pair.now, workload, timeout(pair), settings_.extra_percent};
+    return {"new", now_.path, pair.now, workload, timeout(pair), settings_.seed, settings_.extra_percent};
   }
   bool coin(const std::string& what, std::size_t round) const {
     return duel_coin(settings_.seed, what, static_cast<int>(round));

@@ -32,36 +32,40 @@ int rounded_up(double value, int multiple) {
 
 }  // namespace
 
+template <typename Step>
+auto DuelSide::attempt(const Step& step) const {
+  try {
+    return step();
+  } catch (const CaseFailure& failure) {
+    throw SideFailure(fmt::format("{}: {}: {}", role_, printable(failure.status), printable(failure.what())));
+  }
+}
+
 DuelSide::DuelSide(const SideSetting& setting)
     : role_(setting.role),
       on_processor_(setting.planned.variant.info.family == "cpu"),
       extra_percent_(setting.extra_percent),
-      client_(start_case_process(setting.planned, setting.workload, RunOptions{}, setting.timeout_seconds,
-                                 setting.program)) {
-  check("on small integers", ask({{"do", "verify integers"}}));
-  ask({{"do", "prepare"}});
-  check("before timing", ask({{"do", "verify"}}));
+      verifier_(start_case_process(setting.planned, setting.workload, RunOptions{}, setting.timeout_seconds,
+                                   setting.program),
+                setting.workload, setting.planned.variant.variant->tolerance(), setting.seed) {
+  attempt([&] {
+    verifier_.prepare(ProblemKind::integers);
+    require("on small integers", verifier_.verify().check);
+    verifier_.prepare(ProblemKind::real);
+    require("before timing", verifier_.verify().check);
+  });
 }
 
-ordered_json DuelSide::ask(const ordered_json& request) {
-  ordered_json reply = client_->ask(request);
-  if (!reply.contains("status")) return reply;
-  throw SideFailure(fmt::format("{}: {}: {}", role_, printable(reply.value("status", "failed")),
-                                printable(reply.value("reason", ""))));
-}
-
-void DuelSide::check(const char* when, const ordered_json& reply) const {
-  const ordered_json& check = reply.at("check");
-  if (check.at("passed").get<bool>()) return;
-  throw SideFailure(
-      fmt::format("{}: incorrect {}: {}", role_, when, printable(check.at("first_failure").get<std::string>())));
+void DuelSide::require(const char* when, const Check& check) const {
+  if (!check.passed) throw SideFailure(fmt::format("{}: incorrect {}: {}", role_, when, check.first_failure));
 }
 
 SlotLength DuelSide::calibrate(int extra_percent) {
   const int multiple = 100 / std::gcd(100, extra_percent);  // 5 % of 20 calls is one call
   double iterations = 1;
   for (int i = 0; i < kCalibrations; ++i) {
-    const ordered_json reply = ask({{"do", "calibrate"}, {"of", time_of::kLayer}, {"sample_ns", kSubRunNs}});
+    const ordered_json reply = attempt(
+        [&] { return verifier_.ask({{"do", "calibrate"}, {"of", time_of::kLayer}, {"sample_ns", kSubRunNs}}); });
     iterations = std::max(iterations, reply.at("iterations").get<double>());
   }
   SlotLength length{.iterations = rounded_up(iterations, multiple), .sub_runs = 1};
@@ -76,21 +80,31 @@ SlotLength DuelSide::calibrate(int extra_percent) {
 }
 
 SlotTime DuelSide::slot(const SlotLength& length) {
-  const ordered_json reply = ask({{"do", "slot"},
-                                  {"of", time_of::kLayer},
-                                  {"iterations", length.iterations},
-                                  {"sub_runs", length.sub_runs},
-                                  {"extra_percent", extra_percent_}});
+  const ordered_json reply = attempt([&] {
+    verifier_.set();
+    return verifier_.ask({{"do", "slot"},
+                          {"of", time_of::kLayer},
+                          {"iterations", length.iterations},
+                          {"sub_runs", length.sub_runs},
+                          {"extra_percent", extra_percent_}});
+  });
+  last_call_ = reply.at("last_call").get<std::int64_t>();
   const auto ns = reply.at("ns").get<std::vector<double>>();
   if (ns.empty() || !std::ranges::all_of(ns, [](double value) { return value > 0 && std::isfinite(value); })) {
     throw SideFailure(fmt::format("{}: a slot took no time: the clock is too coarse", role_));
   }
+  claimed_.add(std::accumulate(ns.begin(), ns.end(), 0.0) * length.iterations, verifier_.last_answer_ns(), true);
   if (on_processor_) return {std::ranges::min(ns), std::nullopt};
   const ordered_json& state = reply.at("state");
   return {median(ns), state.contains("clock_mhz") ? std::optional(state.at("clock_mhz").get<double>()) : std::nullopt};
 }
 
-void DuelSide::verify_after() { check("after timing", ask({{"do", "verify"}})); }
+void DuelSide::verify_after() {
+  attempt([&] { require("after timing", verifier_.check(last_call_)); });
+  if (const std::string mismatch = claimed_.mismatch(); !mismatch.empty()) {
+    throw SideFailure(fmt::format("{}: refused: {}", role_, mismatch));
+  }
+}
 
 DuelRound measure_round(DuelSide& base, DuelSide& now, bool base_outside, const SlotLength& length) {
   DuelSide& outer = base_outside ? base : now;

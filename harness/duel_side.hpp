@@ -7,7 +7,8 @@
 #include <stdexcept>
 #include <string>
 
-#include "harness/case_client.hpp"
+#include "harness/case_verifier.hpp"
+#include "harness/claimed_times.hpp"
 #include "harness/duel_round.hpp"
 
 namespace convladder {
@@ -35,7 +36,8 @@ struct SideSetting {
   const PlannedCase& planned;
   const Workload& workload;
   double timeout_seconds = 60;
-  int extra_percent = 0;  ///< work that is added to every slot, to see whether it is found
+  std::uint64_t seed = 1;  ///< of what inputs and outputs look like before calls: the same for both sides
+  int extra_percent = 0;   ///< work that is added to every slot, to see whether it is found
 };
 
 class DuelSide {
@@ -49,17 +51,21 @@ class DuelSide {
   SlotLength calibrate(int extra_percent);
   /// On a processor the fastest sub-run, which no neighbour disturbed; on a GPU the median.
   SlotTime slot(const SlotLength& length);
-  /// Verifies the output again, after the last slot.
+  /// Compares what the last call of the last slot left.
   void verify_after();
 
  private:
-  nlohmann::ordered_json ask(const nlohmann::ordered_json& request);
-  void check(const char* when, const nlohmann::ordered_json& reply) const;
+  /// Does one step; throws SideFailure where the case fails.
+  template <typename Step>
+  auto attempt(const Step& step) const;
+  void require(const char* when, const Check& check) const;
 
   std::string role_;
   bool on_processor_;
   int extra_percent_;
-  std::unique_ptr<CaseClient> client_;
+  std::int64_t last_call_ = 0;
+  CaseVerifier verifier_;
+  ClaimedTimes claimed_;
 };
 
 /// Four slots in the order of the coin.

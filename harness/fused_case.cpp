@@ -3,9 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 
 #include "datasets/seeded_random.hpp"
+#include "harness/case_verifier.hpp"
+#include "harness/claimed_times.hpp"
+#include "harness/fused_problem.hpp"
 #include "harness/statistics.hpp"
 
 namespace convladder {
@@ -17,68 +21,107 @@ namespace {
 constexpr std::size_t kFewestFusedRounds = 3;
 constexpr std::size_t kFewestRoundsForAnInterval = 6;  // below, no interval of the median reaches 95%
 constexpr std::size_t kMostFusedRounds = 200;
+constexpr int kPercentOfRoundsLookedAt = 20;  // beside the last
 constexpr double kTargetHalfWidth = 0.005;  // of the ratio's interval
 
 class FusedRun {
  public:
-  FusedRun(const FusedCase& planned, const FusedOptions& options, CaseClient& client)
-      : planned_(planned), options_(options), client_(client) {}
+  FusedRun(const FusedCase& planned, const FusedOptions& options, const Workload& workload, const OpenCase& open)
+      : planned_(planned), options_(options), workload_(workload), open_(open), random_(options.seed, 0) {}
 
   FusedOutcome run() {
-    verify();
-    if (ok() && planned_.has_clock) measure();
-    if (ok() && !planned_.has_clock) count();
-    if (!ok()) {
+    try {
+      prepare(ProblemKind::integers);
+      verify("integers", true);
+      prepare(ProblemKind::real);
+      verify("separate", false);
+      verify("fused", true);
+      if (planned_.has_clock) {
+        measure();
+      } else {
+        count();
+      }
+      check("separate after timing", false);
+      check("fused after timing", true);
+      if (const std::string mismatch = claimed_.mismatch(); !mismatch.empty()) throw CaseFailure("refused", mismatch);
+    } catch (const CaseFailure& failure) {
+      outcome_.status = failure.status;
+      outcome_.reason = failure.what();
+      std::ranges::replace(outcome_.reason, '\n', ' ');
       outcome_.separate.clear();
       outcome_.fused.clear();
+      outcome_.counters.clear();
+      outcome_.fused_counters = nullptr;
     }
     return std::move(outcome_);
   }
 
  private:
-  bool ok() const { return outcome_.status == "ok"; }
-
-  /// After a failure the reply is null and the outcome has the status.
-  ordered_json ask(const ordered_json& request) {
-    ordered_json reply = client_.ask(request);
-    if (!reply.contains("status")) return reply;
-    outcome_.status = reply.at("status");
-    outcome_.reason = reply.at("reason");
-    std::ranges::replace(outcome_.reason, '\n', ' ');
-    return nullptr;
+  void prepare(ProblemKind kind) {
+    kind_ = kind;
+    problem_ = make_fused_problem(planned_.shape, workload_.problem(kind), kind == ProblemKind::integers);
+    outcome_.choice =
+        open_.ask({{"do", "prepare"}, {"problem", kind == ProblemKind::integers ? "integers" : "real"}}).at("choice");
   }
 
-  void verify() {
-    const ordered_json reply = ask({{"do", "verify"}});
-    if (!ok()) return;
-    outcome_.choice = reply.at("choice");
-    for (const char* what : {"integers", "separate", "fused"}) {
-      const ordered_json& check = outcome_.verification[what] = reply.at(what);
-      if (check.at("passed").get<bool>() || !ok()) continue;
-      outcome_.status = "incorrect";
-      outcome_.reason = fmt::format("{}: {}", what, check.at("failure").get<std::string>());
-    }
+  /// An activation bends: the input may be in another order and poked, but neither larger nor of another sign.
+  void set(bool with_pokes) {
+    setting_ = draw_setting(workload_.expected(kind_), random_, kind_ == ProblemKind::integers, /*linear=*/false,
+                            with_pokes);
+    open_.ask(set_request(setting_));
+  }
+
+  void verify(const char* what, bool fused) {
+    set(true);
+    open_.ask({{"do", "call"}});
+    last_call_[fused ? 1 : 0] = 1;
+    check(what, fused);
+  }
+
+  /// Compares what a side's last call left.
+  void check(const char* what, bool fused) {
+    setting_.call = last_call_[fused ? 1 : 0];
+    const double tolerance = kind_ == ProblemKind::integers
+                                 ? 0
+                                 : std::min(planned_.fused.variant->tolerance(), kLargestTolerance);
+    const StepCheck found = check_fused_output(problem_, workload_.expected(kind_), open_.output({{"fused", fused}}),
+                                               open_.window_elements(), setting_, tolerance);
+    outcome_.verification[what] = found.to_json();
+    if (!found.passed()) throw CaseFailure("incorrect", fmt::format("{}: {}", what, found.failure));
   }
 
   void measure() {
     using Clock = std::chrono::steady_clock;
-    const ordered_json calls = ask({{"do", "calibrate"}, {"sample_ns", options_.sample_milliseconds * 1e6}});
-    if (!ok()) return;
+    const ordered_json calls = open_.ask({{"do", "calibrate"}, {"sample_ns", options_.sample_milliseconds * 1e6}});
     outcome_.separate.resize(planned_.steps.size());
-    SeededRandom random(options_.seed, 0);
-    const Clock::time_point begin = Clock::now();
+    double seconds = 0;
     while (outcome_.stopped_because.empty()) {
-      const ordered_json reply = ask({{"do", "round"},
-                                      {"separate", calls.at("separate")},
-                                      {"fused", calls.at("fused")},
-                                      {"fused_first", random.chance(50)}});
-      if (!ok()) return;
-      for (std::size_t step = 0; step < planned_.steps.size(); ++step) {
-        outcome_.separate[step].push_back(reply.at("separate").at(step));
-      }
-      outcome_.fused.push_back(reply.at("fused"));
-      outcome_.stopped_because = stop_reason(std::chrono::duration<double>(Clock::now() - begin).count());
+      set(true);
+      const Clock::time_point begin = Clock::now();
+      const ordered_json reply = open_.ask({{"do", "round"},
+                                            {"separate", calls.at("separate")},
+                                            {"fused", calls.at("fused")},
+                                            {"fused_first", random_.chance(50)}});
+      seconds += std::chrono::duration<double>(Clock::now() - begin).count();
+      take(reply, calls);
+      outcome_.stopped_because = stop_reason(seconds);
     }
+  }
+
+  void take(const ordered_json& reply, const ordered_json& calls) {
+    double separate = 0;
+    for (std::size_t step = 0; step < planned_.steps.size(); ++step) {
+      outcome_.separate[step].push_back(reply.at("separate").at(step));
+      separate += outcome_.separate[step].back();
+    }
+    outcome_.fused.push_back(reply.at("fused"));
+    last_call_ = {reply.at("last_call").at("separate"), reply.at("last_call").at("fused")};
+    claimed_.add(separate * calls.at("separate").get<double>() +
+                     outcome_.fused.back() * calls.at("fused").get<double>(),
+                 open_.client->last_answer_ns(), true);
+    if (!random_.chance(kPercentOfRoundsLookedAt)) return;
+    check("separate after timing", false);
+    check("fused after timing", true);
   }
 
   std::string stop_reason(double seconds) const {
@@ -94,8 +137,9 @@ class FusedRun {
   }
 
   void count() {
-    const ordered_json reply = ask({{"do", "count"}});
-    if (!ok()) return;
+    set(false);
+    last_call_ = {0, 0};
+    const ordered_json reply = open_.ask({{"do", "count"}});
     for (const ordered_json& of_step : reply.at("separate")) outcome_.counters.push_back(of_step);
     outcome_.fused_counters = reply.at("fused");
     outcome_.stopped_because = "counted";
@@ -103,7 +147,14 @@ class FusedRun {
 
   const FusedCase& planned_;
   const FusedOptions& options_;
-  CaseClient& client_;
+  const Workload& workload_;
+  const OpenCase& open_;
+  SeededRandom random_;
+  ProblemKind kind_ = ProblemKind::integers;
+  FusedProblem problem_;
+  CallSetting setting_;
+  std::array<std::int64_t, 2> last_call_{};  ///< of the separate operators, of the fused variant
+  ClaimedTimes claimed_;
   FusedOutcome outcome_;
 };
 
@@ -123,8 +174,9 @@ std::vector<double> FusedOutcome::ratios() const {
   return ratios;
 }
 
-FusedOutcome run_fused_case(const FusedCase& planned, const FusedOptions& options, CaseClient& client) {
-  return FusedRun(planned, options, client).run();
+FusedOutcome run_fused_case(const FusedCase& planned, const FusedOptions& options, const Workload& workload,
+                            const OpenCase& open) {
+  return FusedRun(planned, options, workload, open).run();
 }
 
 }  // namespace convladder

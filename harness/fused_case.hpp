@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "harness/child_process.hpp"
+#include "harness/case_client.hpp"
 #include "harness/fused_plan.hpp"
 
 namespace convladder {
@@ -13,7 +13,8 @@ namespace convladder {
 struct FusedOutcome {
   std::string status = "ok";
   std::string reason;
-  nlohmann::ordered_json verification;           ///< "integers", "separate", "fused"; null if it was never run
+  nlohmann::ordered_json verification;           ///< "integers", "separate", "fused", and both "… after timing" or
+                                                 ///< counting; null if it was never run
   std::string choice;                            ///< what the fused variant chose
   std::vector<std::vector<double>> separate;     ///< [step][round], nanoseconds a call; empty unless measured
   std::vector<double> fused;                     ///< [round]
@@ -28,6 +29,7 @@ struct FusedOutcome {
 };
 
 /// Runs the case to its end. What is not verified has no time.
-FusedOutcome run_fused_case(const FusedCase& planned, const FusedOptions& options, CaseClient& client);
+FusedOutcome run_fused_case(const FusedCase& planned, const FusedOptions& options, const Workload& workload,
+                            const OpenCase& open);
 
 }  // namespace convladder

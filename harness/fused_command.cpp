@@ -49,8 +49,8 @@ FusedResult run_planned(const FusedCase& planned, const FusedArguments& argument
   }
   const double flop = planned.shape.convolution.flop();
   const double seconds = arguments.timeout > 0 ? arguments.timeout : 60 + (planned.has_clock ? 5e-9 : 5e-8) * flop;
-  const auto client = start_fused_process(planned, *workload, seconds);
-  result.outcome = run_fused_case(planned, options, *client);
+  const OpenCase open = start_fused_process(planned, *workload, seconds);
+  result.outcome = run_fused_case(planned, options, *workload, open);
   return result;
 }
 

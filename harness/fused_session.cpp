@@ -8,10 +8,10 @@
 #include <optional>
 
 #include "devices/device_error.hpp"
+#include "harness/changed_input.hpp"
 #include "harness/counters.hpp"
 #include "harness/device_argument.hpp"
 #include "harness/fused_problem.hpp"
-#include "harness/verify.hpp"
 
 namespace convladder {
 
@@ -33,12 +33,15 @@ DeviceBuffer on_device(Device& device, std::span<const float> values, const char
 class BothSides {
  public:
   BothSides(Device& device, const RegisteredFused& fused, const FusedProblem& problem)
-      : device_(device), problem_(problem) {
+      : device_(device),
+        problem_(problem),
+        input_(device.allocate(problem.convolution->input.size_bytes(), "input")),
+        bias_(on_device(device, problem.bias, "bias")),
+        changed_(device, *problem.convolution, input_.floats()) {
     const FusedShape& shape = problem.shape;
-    input_ = on_device(device, problem.convolution->input, "input");
-    bias_ = on_device(device, problem.bias, "bias");
     sums_ = device.allocate(static_cast<std::size_t>(shape.convolution.output_elements()) * sizeof(float), "sums");
     for (DeviceBuffer& output : outputs_) output = device.allocate(shape.output_elements() * sizeof(float), "output");
+    changed_.write_decoy();
     const float* const weights = problem.convolution->weights.data();
     convolution_ = find_variant(fused.info.family, fused.info.builds_on)
                        ->variant->prepare(device, shape.convolution, weights, {input_.floats(), sums_.floats()});
@@ -62,11 +65,17 @@ class BothSides {
   void run_fused() { fused_->run(); }
   std::string choice() const { return fused_->choice(); }
 
-  StepCheck check_separate(double tolerance) {
-    return check(outputs_[0], tolerance, [this] { run_separate(); });
+  /// The input of the next calls, and what both outputs hold before.
+  void set(const InputChange& change, const OutputFill& fill) {
+    changed_.set(change);
+    for (const DeviceBuffer& output : outputs_) {
+      fill_output(device_, output.floats(), static_cast<std::int64_t>(problem_.shape.output_elements()), fill);
+    }
   }
-  StepCheck check_fused(double tolerance) {
-    return check(outputs_[1], tolerance, [this] { run_fused(); });
+  ChangedInput& input() { return changed_; }
+  /// Of the separate operators, or of the fused variant.
+  std::span<const float> output(bool fused) const {
+    return {outputs_[fused ? 1 : 0].floats(), problem_.shape.output_elements()};
   }
 
  private:
@@ -91,18 +100,11 @@ class BothSides {
     add(OperatorType::max_pool, shape.output(), outputs_[0].floats());
   }
 
-  template <typename Run>
-  StepCheck check(const DeviceBuffer& output, double tolerance, const Run& run) {
-    poison(device_, output);
-    run();
-    device_.wait();
-    return check_fused_output(device_, problem_, output.floats(), tolerance);
-  }
-
   Device& device_;
   const FusedProblem& problem_;
   DeviceBuffer input_;
   DeviceBuffer bias_;
+  ChangedInput changed_;
   DeviceBuffer sums_;
   DeviceBuffer outputs_[2];  ///< of the separate operators, of the fused variant
   std::unique_ptr<PreparedConv> convolution_;
@@ -113,8 +115,9 @@ class BothSides {
 class FusedSession final : public CaseClient {
  public:
   FusedSession(const RegisteredFused& fused, const FusedShape& layer, const std::string& device,
-               const Workload& workload)
+               const Workload& workload, const SharedMemory& window)
       : fused_(fused),
+        window_(window),
         integers_(make_fused_problem(layer, workload.integers(), true)),
         real_(make_fused_problem(layer, workload.real(), false)),
         device_(find_device_kind(device).open()) {}
@@ -138,24 +141,43 @@ class FusedSession final : public CaseClient {
  private:
   ordered_json carry_out(const ordered_json& request) {
     const auto what = request.at("do").get<std::string>();
-    if (what == "verify") return verify();
+    if (what == "prepare") return prepare(request.at("problem") == "integers" ? integers_ : real_);
+    if (what == "set") {
+      sides_->set(change_from_json(request.at("change")), fill_from_json(request.at("fill")));
+      return ordered_json::object();
+    }
+    if (what == "call") return call();
+    if (what == "read") return read(request);
     if (what == "calibrate") return calibrate(request.at("sample_ns"));
     if (what == "round") return round(request);
     if (what == "count") return count();
     throw std::logic_error(fmt::format("unknown request '{}'", what));
   }
 
-  ordered_json verify() {
-    sides_.emplace(*device_, fused_, integers_);
-    const StepCheck integers = sides_->check_fused(0);
-    sides_.emplace(*device_, fused_, real_);
-    const double tolerance = fused_.variant->tolerance();
-    const StepCheck separate = sides_->check_separate(tolerance);
-    const StepCheck fused = sides_->check_fused(tolerance);
-    return {{"integers", integers.to_json()},
-            {"separate", separate.to_json()},
-            {"fused", fused.to_json()},
-            {"choice", sides_->choice()}};
+  ordered_json prepare(const FusedProblem& problem) {
+    sides_.reset();
+    sides_.emplace(*device_, fused_, problem);
+    return {{"choice", sides_->choice()}};
+  }
+
+  /// Call number 1, of both sides.
+  ordered_json call() {
+    sides_->input().before_call(1);
+    sides_->run_separate();
+    sides_->run_fused();
+    device_->wait();
+    return ordered_json::object();
+  }
+
+  ordered_json read(const ordered_json& request) {
+    const std::span<const float> output = sides_->output(request.at("fused"));
+    const auto first = request.at("first").get<std::size_t>();
+    const auto count = request.at("count").get<std::size_t>();
+    if (first > output.size() || count > output.size() - first || count * sizeof(float) > window_.bytes()) {
+      throw std::logic_error(fmt::format("{} elements from {} on are not the output's", count, first));
+    }
+    device_->copy_to_host(window_.data(), output.data() + first, count * sizeof(float));
+    return ordered_json::object();
   }
 
   /// A call of the separate operators, each step's nanoseconds added to `ns`.
@@ -182,15 +204,25 @@ class FusedSession final : public CaseClient {
     const int fused_calls = request.at("fused");
     std::vector<double> separate(sides_->steps(), 0.0);
     double fused = 0;
+    std::int64_t call = 0;
+    ordered_json last = {{"separate", 0}, {"fused", 0}};
     const auto take_fused = [&] {
-      for (int i = 0; i < fused_calls; ++i) fused += device_->time_ns([&] { sides_->run_fused(); });
+      for (int i = 0; i < fused_calls; ++i) {
+        sides_->input().before_call(++call);
+        fused += device_->time_ns([&] { sides_->run_fused(); });
+      }
+      last["fused"] = call;
     };
     const bool fused_first = request.at("fused_first");
     if (fused_first) take_fused();
-    for (int i = 0; i < separate_calls; ++i) add_separate(separate);
+    for (int i = 0; i < separate_calls; ++i) {
+      sides_->input().before_call(++call);
+      add_separate(separate);
+    }
+    last["separate"] = call;
     if (!fused_first) take_fused();
     for (double& ns : separate) ns /= separate_calls;
-    return {{"separate", separate}, {"fused", fused / fused_calls}};
+    return {{"separate", separate}, {"fused", fused / fused_calls}, {"last_call", std::move(last)}};
   }
 
   ordered_json count() {
@@ -209,6 +241,7 @@ class FusedSession final : public CaseClient {
   }
 
   RegisteredFused fused_;
+  const SharedMemory& window_;
   FusedProblem integers_;
   FusedProblem real_;
   std::unique_ptr<Device> device_;
@@ -217,33 +250,39 @@ class FusedSession final : public CaseClient {
 
 }  // namespace
 
-std::unique_ptr<CaseClient> start_fused_process(const FusedCase& planned, const Workload& workload,
-                                                double timeout_seconds) {
+OpenCase start_fused_process(const FusedCase& planned, const Workload& workload, double timeout_seconds) {
   const FusedShape& shape = planned.shape;
-  return std::make_unique<ChildProcess>(planned.id, "serve-fused", workload.descriptor(), timeout_seconds,
-                                        ordered_json{{"device", planned.device},
-                                                     {"family", planned.fused.info.family},
-                                                     {"fused", planned.fused.info.name},
-                                                     {"bias", shape.has_bias},
-                                                     {"activation", static_cast<int>(shape.activation)},
-                                                     {"pool", {shape.pool_size, shape.pool_stride}},
-                                                     {"workload", workload.header()}});
+  std::unique_ptr<SharedMemory> window = output_window(static_cast<std::int64_t>(shape.output().elements()));
+  auto client = std::make_unique<ChildProcess>(
+      planned.id, "serve-fused", std::vector{workload.descriptor(), window->descriptor()}, timeout_seconds,
+      ordered_json{{"device", planned.device},
+                   {"family", planned.fused.info.family},
+                   {"fused", planned.fused.info.name},
+                   {"bias", shape.has_bias},
+                   {"activation", static_cast<int>(shape.activation)},
+                   {"pool", {shape.pool_size, shape.pool_stride}},
+                   {"window_bytes", window->bytes()},
+                   {"workload", workload.header()}});
+  return {std::move(window), std::move(client)};
 }
 
-int serve_fused(int socket_descriptor, int workload_descriptor) {
-  std::optional<Workload> workload;  // outlives the case
+int serve_fused(int socket_descriptor, int workload_descriptor, int window_descriptor) {
+  std::optional<Workload> workload;      // both outlive the case
+  std::unique_ptr<SharedMemory> window;
   return serve_requests(socket_descriptor, [&](const ordered_json& hello) -> std::unique_ptr<CaseClient> {
     const RegisteredFused* const fused =
         find_fused_variant(hello.at("family").get<std::string>(), hello.at("fused").get<std::string>());
     if (fused == nullptr) return nullptr;
     workload.emplace(hello.at("workload"), workload_descriptor);
+    window = std::make_unique<SharedMemory>(window_descriptor, hello.at("window_bytes").get<std::size_t>(),
+                                            SharedMemory::Access::write);
     const FusedShape layer{.convolution = workload->real().shape,
                            .has_bias = hello.at("bias"),
                            .activation = static_cast<OperatorType>(hello.at("activation").get<int>()),
                            .pool_size = hello.at("pool").at(0),
                            .pool_stride = hello.at("pool").at(1)};
     try {
-      return std::make_unique<FusedSession>(*fused, layer, hello.at("device").get<std::string>(), *workload);
+      return std::make_unique<FusedSession>(*fused, layer, hello.at("device").get<std::string>(), *workload, *window);
     } catch (const DeviceError& error) {
       return failed_client(error.what());
     }

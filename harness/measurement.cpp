@@ -14,6 +14,7 @@ using Clock = std::chrono::steady_clock;
 namespace {
 
 constexpr std::size_t kFewestSamples = 3;        // whatever the budget says
+constexpr int kPercentLookedAt = 20;             // of the samples, beside the last
 constexpr std::size_t kFewestForAnInterval = 6;  // below, no interval of the median reaches 95%
 
 }  // namespace
@@ -22,40 +23,87 @@ double step_timeout_seconds(const RunOptions& options, const ConvShape& shape) {
   return options.timeout_seconds.value_or(60.0 + 5.0 * shape.flop() * 1e-9);
 }
 
-Measurement::Measurement(const PlannedCase& planned, const Workload& workload, const RunOptions& options,
-                         std::unique_ptr<CaseClient> client)
-    : planned_(&planned), options_(&options), client_(std::move(client)) {
+Measurement::Measurement(const PlannedCase& planned, const Workload& workload, const RunOptions& options, OpenCase open)
+    : planned_(&planned),
+      options_(&options),
+      random_(options.seed, std::hash<std::string>{}(planned.id)) {
+  const double tolerance = std::min(planned.variant.variant->tolerance(), kLargestTolerance);
+  verifier_.emplace(std::move(open), workload, tolerance, random_.next());
   outcome_.input_kind = workload.input_kind();
   outcome_.verification = {{"reference", "float64 direct convolution"},
-                           {"tolerance", planned.variant.variant->tolerance()},
-                           {"images_compared", workload.real().compared_images},
+                           {"tolerance", tolerance},
+                           {"images_compared", 0},
+                           {"images_combined", 0},
                            {"elements_compared", 0},
                            {"before", nullptr},
                            {"integers", nullptr},
+                           {"timed_calls_compared", 0},
                            {"after", nullptr}};
 }
 
-ordered_json Measurement::ask(const ordered_json& request) {
-  ordered_json reply = client_->ask(request);
-  if (!reply.contains("status")) return reply;
-  outcome_.status = reply.at("status").get<std::string>();
-  outcome_.reason = reply.at("reason").get<std::string>();
-  std::ranges::replace(outcome_.reason, '\n', ' ');  // a variant's exception may say it in several lines
-  outcome_.times.clear();
-  return nullptr;
+void Measurement::attempt(const std::function<void()>& step) {
+  try {
+    step();
+  } catch (const CaseFailure& failure) {
+    end(failure.status, failure.what());
+  }
 }
 
-bool Measurement::take_check(const char* when, const ordered_json& reply) {
-  if (reply.is_null()) return false;
-  const ordered_json& check = reply.at("check");
-  outcome_.verification[when] = check;
-  if (check.at("passed").get<bool>()) return true;
-  outcome_.status = "incorrect";
-  outcome_.reason = check.at("first_failure").get<std::string>();
-  if (std::string_view(when) == "integers") outcome_.reason = "on small integers: " + outcome_.reason;
-  if (std::string_view(when) == "after") outcome_.reason = "after timing: " + outcome_.reason;
+void Measurement::end(const std::string& status, const std::string& reason) {
+  outcome_.status = status;
+  outcome_.reason = reason;
+  std::ranges::replace(outcome_.reason, '\n', ' ');  // a variant's exception may say it in several lines
   outcome_.times.clear();
-  return false;
+}
+
+void Measurement::refuse(const std::string& why) { end("refused", why); }
+
+void Measurement::take_check(const char* when, const Check& check) {
+  outcome_.verification[when] = check.to_json();
+  if (check.passed) return;
+  const std::string_view moment(when);
+  throw CaseFailure("incorrect", (moment == "integers" ? "on small integers: "
+                                  : moment == "after"  ? "after timing: "
+                                                       : "") +
+                                     check.first_failure);
+}
+
+void Measurement::verify_and_calibrate() {
+  attempt([this] {
+    verifier_->prepare(ProblemKind::integers);
+    take_check("integers", verifier_->verify().check);
+    const ordered_json prepared = verifier_->prepare(ProblemKind::real);
+    outcome_.prepare_ns = prepared.at("prepare_ns").get<double>();
+    outcome_.choice = prepared.at("choice").get<std::string>();
+
+    const CaseVerifier::Verified verified = verifier_->verify();
+    outcome_.verification["elements_compared"] = verified.check.compared;
+    outcome_.verification["images_combined"] = verified.check.combined_images;
+    outcome_.verification["images_compared"] = verified.check.images;
+    take_check("before", verified.check);
+    if (options_->profile_calls) verifier_->ask({{"do", "profile"}, {"calls", *options_->profile_calls}});
+    if (!prepared.value("has_clock", true)) return count();
+
+    if (prepared.at("own_layout").get<bool>()) {
+      for (const char* of : {time_of::kOp, time_of::kLayer, time_of::kLoadInput, time_of::kStoreOutput}) {
+        add_series(of, of == time_of::kLayer ? verified.call_ns : 0);
+      }
+    } else {
+      add_series(time_of::kLayer, verified.call_ns);
+    }
+    if (!prepared.at("can_be_cold").get<bool>()) return;
+    for (TimeSeries& series : outcome_.times) series.cache = "hot";
+    TimeSeries cold = outcome_.times.front();
+    cold.cache = "cold";
+    outcome_.times.push_back(std::move(cold));
+  });
+}
+
+void Measurement::count() {
+  verifier_->set(false);
+  outcome_.counters = verifier_->ask({{"do", "count"}}).at("counters");
+  outcome_.prepare_ns.reset();
+  stopped_because_ = "counted";
 }
 
 void Measurement::add_series(const char* of, double call_ns) {
@@ -63,68 +111,49 @@ void Measurement::add_series(const char* of, double call_ns) {
   TimeSeries series{of, "", 1, {}};
   // A call that took many times a sample's length, though it was the first, needs no calibration.
   if (call_ns < 4 * sample_ns) {
-    const ordered_json reply = ask({{"do", "calibrate"}, {"of", of}, {"sample_ns", sample_ns}});
-    if (reply.is_null()) return;
+    const ordered_json reply = verifier_->ask({{"do", "calibrate"}, {"of", of}, {"sample_ns", sample_ns}});
     series.iterations = reply.at("iterations").get<int>();
   }
   outcome_.times.push_back(std::move(series));
 }
 
-void Measurement::verify_and_calibrate() {
-  if (!take_check("integers", ask({{"do", "verify integers"}}))) return;
-  const ordered_json prepared = ask({{"do", "prepare"}});
-  if (prepared.is_null()) return;
-  outcome_.prepare_ns = prepared.at("prepare_ns").get<double>();
-  outcome_.choice = prepared.at("choice").get<std::string>();
-
-  const ordered_json verified = ask({{"do", "verify"}});
-  if (!verified.is_null()) outcome_.verification["elements_compared"] = verified.at("compared");
-  if (!take_check("before", verified)) return;
-  if (options_->profile_calls && ask({{"do", "profile"}, {"calls", *options_->profile_calls}}).is_null()) return;
-  if (!prepared.value("has_clock", true)) {
-    const ordered_json counted = ask({{"do", "count"}});
-    if (counted.is_null()) return;
-    outcome_.counters = counted.at("counters");
-    outcome_.prepare_ns.reset();
-    stopped_because_ = "counted";
-    return;
-  }
-
-  const double call_ns = verified.at("call_ns").get<double>();
-  const bool own_layout = prepared.at("own_layout").get<bool>();
-  if (own_layout) {
-    for (const char* of : {time_of::kOp, time_of::kLayer, time_of::kLoadInput, time_of::kStoreOutput}) {
-      if (outcome_.status == "ok") add_series(of, of == time_of::kLayer ? call_ns : 0);
-    }
-  } else {
-    add_series(time_of::kLayer, call_ns);
-  }
-  if (outcome_.status != "ok" || !prepared.at("can_be_cold").get<bool>()) return;
-  for (TimeSeries& series : outcome_.times) series.cache = "hot";
-  TimeSeries cold = outcome_.times.front();
-  cold.cache = "cold";
-  outcome_.times.push_back(std::move(cold));
-}
-
 void Measurement::take_samples() {
   if (done()) return;
+  attempt([this] {
+    // The case's own time comes last: what its last call leaves is what `finish` finds.
+    for (std::size_t i = outcome_.times.size(); i-- > 0;) {
+      const bool first_of_others = i > 0 && outcome_.times[i].samples.empty();
+      take_sample(i, first_of_others || random_.chance(kPercentLookedAt));
+    }
+    stopped_because_ = stop_reason();
+  });
+}
+
+void Measurement::take_sample(std::size_t index, bool look) {
+  const TimeSeries& series = outcome_.times[index];
+  verifier_->set();
   const auto start = Clock::now();
-  for (std::size_t i = 0; i < outcome_.times.size(); ++i) {
-    TimeSeries& series = outcome_.times[i];
-    const ordered_json reply =
-        ask({{"do", "sample"}, {"of", series.of}, {"iterations", series.iterations}, {"cold", series.cache == "cold"}});
-    if (reply.is_null()) return;
-    series.samples.push_back(reply.at("ns").get<double>());
-    for (const auto& [name, value] : reply.at("state").items()) {
-      ordered_json& seen = outcome_.device_state[name];
-      if (seen.is_null()) seen = ordered_json::array();
-      for (const ordered_json& entry : value.is_array() ? value : ordered_json::array({value})) {
-        if (name != "throttle_reasons" || std::ranges::find(seen, entry) == seen.end()) seen.push_back(entry);
-      }
+  const ordered_json reply = verifier_->ask(
+      {{"do", "sample"}, {"of", series.of}, {"iterations", series.iterations}, {"cold", series.cache == "cold"}});
+  measured_seconds_ += std::chrono::duration<double>(Clock::now() - start).count();
+  last_call_ = reply.at("last_call").get<std::int64_t>();
+  const auto nanoseconds = reply.at("ns").get<double>();
+  outcome_.times[index].samples.push_back(nanoseconds);
+  if (index == 0) {
+    // A change of layout before each call, or caches that are emptied, take time that is not claimed.
+    claimed_.add(nanoseconds * series.iterations, verifier_->last_answer_ns(), series.of == time_of::kLayer);
+  }
+  for (const auto& [name, value] : reply.at("state").items()) {
+    ordered_json& seen = outcome_.device_state[name];
+    if (seen.is_null()) seen = ordered_json::array();
+    for (const ordered_json& entry : value.is_array() ? value : ordered_json::array({value})) {
+      if (name != "throttle_reasons" || std::ranges::find(seen, entry) == seen.end()) seen.push_back(entry);
     }
   }
-  measured_seconds_ += std::chrono::duration<double>(Clock::now() - start).count();
-  stopped_because_ = stop_reason();
+  if (!look) return;
+  take_check("after", verifier_->check(last_call_));
+  ordered_json& looked_at = outcome_.verification["timed_calls_compared"];
+  looked_at = looked_at.get<int>() + 1;
 }
 
 std::string Measurement::stop_reason() const {
@@ -141,10 +170,17 @@ std::string Measurement::stop_reason() const {
 }
 
 void Measurement::finish() {
-  // A device that counts is exact: what it did once it does again.
-  if (outcome_.status == "ok" && outcome_.counters.is_null()) take_check("after", ask({{"do", "verify"}}));
+  if (outcome_.status == "ok") {
+    attempt([this] {
+      // Of a device that counts this is what the counted call left.
+      take_check("after", verifier_->check(last_call_));
+      ordered_json& looked_at = outcome_.verification["timed_calls_compared"];
+      looked_at = looked_at.get<int>() + 1;
+      if (const std::string mismatch = claimed_.mismatch(); !mismatch.empty()) throw CaseFailure("refused", mismatch);
+    });
+  }
   if (outcome_.status == "ok") outcome_.stopped_because = stopped_because_;
-  client_.reset();
+  verifier_.reset();
 }
 
 }  // namespace convladder

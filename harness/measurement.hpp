@@ -1,13 +1,15 @@
 // One case on its way from planned to finished: verified, sampled, verified again.
 #pragma once
 
-#include <memory>
+#include <functional>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "harness/case_client.hpp"
+#include "datasets/seeded_random.hpp"
+#include "harness/case_verifier.hpp"
+#include "harness/claimed_times.hpp"
 #include "harness/options.hpp"
 #include "harness/plan.hpp"
 
@@ -37,34 +39,42 @@ struct CaseOutcome {
 
 class Measurement {
  public:
-  Measurement(const PlannedCase& planned, const Workload& workload, const RunOptions& options,
-              std::unique_ptr<CaseClient> client);
+  Measurement(const PlannedCase& planned, const Workload& workload, const RunOptions& options, OpenCase open);
 
   /// Verifies on integers and on the real input and finds out how many calls make a sample. After a failure the
   /// outcome has its status and `done` is true.
   void verify_and_calibrate();
-  /// Takes one sample of every time, if the case is not done.
+  /// Takes one sample of every time, if the case is not done, and looks at what some of their last calls left.
   void take_samples();
-  /// Verifies the output once more and lets the case go. A case that is wrong now loses its times.
+  /// Looks at what the last timed call left, holds the times against our own clock and lets the case go. A case that is
+  /// wrong now loses its times.
   void finish();
+  /// Why the times cannot be, with both figures: the case is refused, and loses them.
+  void refuse(const std::string& why);
 
   bool done() const { return !stopped_because_.empty() || outcome_.status != "ok"; }
   const PlannedCase& planned() const { return *planned_; }
   const CaseOutcome& outcome() const { return outcome_; }
 
  private:
-  /// Asks; after a failure the reply is null and the outcome has the status.
-  nlohmann::ordered_json ask(const nlohmann::ordered_json& request);
-  bool take_check(const char* when, const nlohmann::ordered_json& reply);
+  /// Does one step; after a failure the outcome has the status.
+  void attempt(const std::function<void()>& step);
+  void end(const std::string& status, const std::string& reason);
+  void take_check(const char* when, const Check& check);
+  void count();
   void add_series(const char* of, double call_ns);
+  void take_sample(std::size_t series, bool look);
   std::string stop_reason() const;
 
   const PlannedCase* planned_;
   const RunOptions* options_;
-  std::unique_ptr<CaseClient> client_;
+  std::optional<CaseVerifier> verifier_;
+  SeededRandom random_;  ///< which samples are looked at
   CaseOutcome outcome_;
   std::string stopped_because_;
   double measured_seconds_ = 0;
+  std::int64_t last_call_ = 0;  ///< of the sample taken last
+  ClaimedTimes claimed_;
 };
 
 /// How long a step of the case may take: as asked for, or 60 s and 5 s per GFLOP, which a single slow core manages.

@@ -22,6 +22,7 @@ using nlohmann::ordered_json;
 namespace {
 
 constexpr int kOverlappedChunks = 4;   // enough for copies to hide behind, few enough to keep kernels large
+constexpr int kMostComparedImages = 8;
 constexpr double kVerifiedFlop = 4e9;  // the float64 reference does one or two of these in a second
 
 /// Few images of a large network, several of a small one.
@@ -187,7 +188,7 @@ std::vector<Activity> activities_from_json(const ordered_json& json) {
 
 std::unique_ptr<CaseClient> start_network_process(const NetworkCase& planned, const NetworkWorkload& workload,
                                                   const PassWish& wish, double timeout_seconds) {
-  return std::make_unique<ChildProcess>(planned.id, "serve-network", workload.descriptor(), timeout_seconds,
+  return std::make_unique<ChildProcess>(planned.id, "serve-network", std::vector{workload.descriptor()}, timeout_seconds,
                                         ordered_json{{"device", planned.device},
                                                      {"batch", planned.batch},
                                                      {"choice", choice_json(planned)},

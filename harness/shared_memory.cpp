@@ -1,5 +1,6 @@
 #include "harness/shared_memory.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -19,7 +20,7 @@ namespace {
 }  // namespace
 
 SharedMemory::SharedMemory(std::size_t bytes)
-    : descriptor_(memfd_create("convladder workload", MFD_CLOEXEC)), bytes_(bytes) {
+    : descriptor_(memfd_create("convladder workload", MFD_CLOEXEC | MFD_ALLOW_SEALING)), bytes_(bytes) {
   if (descriptor_ < 0 || ftruncate(descriptor_, static_cast<off_t>(bytes)) != 0) {
     if (descriptor_ >= 0) close(descriptor_);
     fail(bytes);
@@ -27,7 +28,14 @@ SharedMemory::SharedMemory(std::size_t bytes)
   map(PROT_READ | PROT_WRITE);
 }
 
-SharedMemory::SharedMemory(int descriptor, std::size_t bytes) : descriptor_(descriptor), bytes_(bytes) {
+SharedMemory::SharedMemory(int descriptor, std::size_t bytes, Access access) : descriptor_(descriptor), bytes_(bytes) {
+  map(access == Access::read ? PROT_READ : PROT_READ | PROT_WRITE);
+}
+
+void SharedMemory::seal() {
+  munmap(data_, bytes_);
+  // A system that knows no seals leaves the memory writable, as it is for whoever has the descriptor.
+  static_cast<void>(fcntl(descriptor_, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE | F_SEAL_SEAL));
   map(PROT_READ);
 }
 

@@ -5,16 +5,20 @@
 
 namespace convladder {
 
-/// An anonymous file in memory, mapped. Its descriptor can be handed to a child process, which maps it read-only.
+/// An anonymous file in memory, mapped. Its descriptor can be handed to a child process, which maps it too.
 class SharedMemory {
  public:
+  enum class Access { read, write };
   /// Creates `bytes` of zeros, writable. Throws UserError where there is not enough memory.
   explicit SharedMemory(std::size_t bytes);
-  /// Maps what a parent created, read-only.
-  SharedMemory(int descriptor, std::size_t bytes);
+  /// Maps what a parent created.
+  SharedMemory(int descriptor, std::size_t bytes, Access access = Access::read);
   SharedMemory(const SharedMemory&) = delete;
   SharedMemory& operator=(const SharedMemory&) = delete;
   ~SharedMemory();
+
+  /// Ends writing, for this process and every other: from now on nobody can map it to be written.
+  void seal();
 
   std::byte* data() const { return data_; }
   std::size_t bytes() const { return bytes_; }

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "harness/verify.hpp"
+#include "harness/poison.hpp"
 #include "network/fused/reference.hpp"
 #include "network/operators/reference.hpp"
 #include "variants/reference.hpp"
@@ -29,24 +29,6 @@ OperatorReference reference_of(const NetworkStep& step, const LayerWeights& weig
 
 }  // namespace
 
-double max_scaled_error(const OperatorReference& expected, const float* output) {
-  double largest = 0;
-  for (std::size_t i = 0; i < expected.value.size(); ++i) {
-    const double error = std::abs(output[i] - expected.value[i]);
-    const double scaled = error == 0 ? 0 : error / expected.magnitude[i];
-    // Written so that a NaN is taken over and stays.
-    if (!std::isnan(largest) && !(scaled <= largest)) largest = scaled;
-  }
-  return largest;
-}
-
-nlohmann::ordered_json StepCheck::to_json() const {
-  return {{"passed", passed()},
-          {"compared_images", compared_images},
-          {"max_scaled_error", max_scaled_error},
-          {"failure", failure.empty() ? nlohmann::ordered_json() : nlohmann::ordered_json(failure)}};
-}
-
 void StepVerifier::before(const NetworkStep& step, int images, const float* input, float* output) {
   device_.wait();
   input_.resize(step.input().elements() * static_cast<std::size_t>(std::min(images, most_images_)));
@@ -55,7 +37,7 @@ void StepVerifier::before(const NetworkStep& step, int images, const float* inpu
 }
 
 void StepVerifier::after(const NetworkStep& step, int images, float* output) {
-  StepCheck check{.step = step.name, .compared_images = std::min(images, most_images_), .failure = {}};
+  StepCheck check{.step = step.name, .failure = {}};
   const std::size_t elements = step.output().elements();
   const std::int64_t unwritten =
       step.in_place() ? 0 : count_poison(device_, output, elements * static_cast<std::size_t>(images));
@@ -66,14 +48,11 @@ void StepVerifier::after(const NetworkStep& step, int images, float* output) {
   static const LayerWeights none;
   const LayerWeights& weights = has_weights(*step.source) ? weights_.layers.at(step.source->name) : none;
   std::vector<float> values(elements);
-  for (int image = 0; image < check.compared_images; ++image) {
+  for (int image = 0; image < std::min(images, most_images_); ++image) {
     const OperatorReference expected =
         reference_of(step, weights, input_.data() + static_cast<std::size_t>(image) * step.input().elements());
     device_.copy_to_host(values.data(), output + static_cast<std::size_t>(image) * elements, elements * sizeof(float));
-    const double error = max_scaled_error(expected, values.data());
-    if (!std::isnan(check.max_scaled_error) && !(error <= check.max_scaled_error)) check.max_scaled_error = error;
-    const std::string mismatch = operator_mismatch(expected, values.data(), step.tolerance());
-    if (!mismatch.empty() && check.failure.empty()) check.failure = fmt::format("image {}: {}", image, mismatch);
+    check.add(image, check_image(expected, values.data(), step.tolerance(), {}, 0));
   }
   checks_.push_back(std::move(check));
 }

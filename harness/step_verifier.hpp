@@ -1,30 +1,16 @@
 // Every layer of a pass held against float64, each on what really entered it.
 #pragma once
 
-#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
 
 #include "devices/device.hpp"
+#include "harness/step_check.hpp"
 #include "network/network_runner.hpp"
 #include "network/operators/reference.hpp"
 #include "network/weights.hpp"
 
 namespace convladder {
-
-/// The largest |error| / magnitude of one image's output; NaN where an element is not a number.
-double max_scaled_error(const OperatorReference& expected, const float* output);
-
-/// What was found of one step.
-struct StepCheck {
-  std::string step;
-  int compared_images = 0;
-  double max_scaled_error = 0;  ///< largest |error| / magnitude as in reference_operator; NaN stays
-  std::string failure;          ///< one line; empty if right
-  bool passed() const { return failure.empty(); }
-
-  nlohmann::ordered_json to_json() const;
-};
 
 /// Observes a pass: keeps each step's input, poisons its output, and compares the output of the first images with the
 /// reference. A step that writes over its input cannot be poisoned.

@@ -8,7 +8,6 @@
 #include "harness/shape_json.hpp"
 #include "network/upstream.hpp"
 #include "network/weights.hpp"
-#include "variants/reference.hpp"
 
 namespace convladder {
 
@@ -21,23 +20,16 @@ constexpr int kLargestInteger = 8;  // sums of products stay below 2^24 for the 
 
 std::size_t problem_bytes(const Problem& problem) {
   const ConvShape& s = problem.shape;
-  const auto compared = static_cast<std::int64_t>(problem.compared_images.size());
-  return static_cast<std::size_t>(4 * (s.input_elements() + s.weight_elements()) +
-                                  16 * compared * s.output_elements_per_image());
+  return sizeof(float) * static_cast<std::size_t>(s.input_elements() + s.weight_elements());
 }
 
-/// Cuts the problem's tensors out of the memory, doubles first so that everything is aligned. Returns the end.
+/// Cuts the problem's tensors out of the memory. Returns the end.
 std::byte* attach_problem(Problem& problem, std::byte* at) {
   const ConvShape& s = problem.shape;
-  at += -reinterpret_cast<std::uintptr_t>(at) % alignof(double);  // after an odd number of floats
-  const auto cut = [&at]<typename T>(std::span<const T>& view, std::int64_t elements) {
-    view = {reinterpret_cast<const T*>(at), static_cast<std::size_t>(elements)};
-    at += elements * sizeof(T);
+  const auto cut = [&at](std::span<const float>& view, std::int64_t elements) {
+    view = {reinterpret_cast<const float*>(at), static_cast<std::size_t>(elements)};
+    at += view.size_bytes();
   };
-  const std::int64_t compared =
-      static_cast<std::int64_t>(problem.compared_images.size()) * s.output_elements_per_image();
-  cut(problem.reference, compared);
-  cut(problem.magnitude, compared);
   cut(problem.input, s.input_elements());
   cut(problem.weights, s.weight_elements());
   return at;
@@ -96,27 +88,7 @@ void fill_integers(std::span<const float> view, std::uint64_t seed, std::uint64_
   }
 }
 
-void fill_reference(const Problem& problem) {
-  const std::int64_t elements = problem.shape.output_elements_per_image();
-  for (std::size_t i = 0; i < problem.compared_images.size(); ++i) {
-    const float* const image =
-        problem.input.data() + problem.compared_images[i] * problem.shape.input_elements_per_image();
-    const ReferenceOutput output = reference_convolution(problem.shape, image, problem.weights.data());
-    std::ranges::copy(output.value, writable(problem.reference) + static_cast<std::int64_t>(i) * elements);
-    std::ranges::copy(output.magnitude, writable(problem.magnitude) + static_cast<std::int64_t>(i) * elements);
-  }
-}
-
 }  // namespace
-
-std::vector<int> spread_of_images(int batch) {
-  const int count = std::min(batch, kMostComparedImages);
-  std::vector<int> images;
-  for (int i = 0; i < count; ++i) {
-    images.push_back(count == 1 ? 0 : static_cast<int>(static_cast<std::int64_t>(i) * (batch - 1) / (count - 1)));
-  }
-  return images;
-}
 
 void Workload::attach() { attach_problem(integers_, attach_problem(real_, memory_->data())); }
 
@@ -125,18 +97,23 @@ Workload::Workload(const LayerWork& planned_work, const ImageSet& images, std::u
   LayerWork work = planned_work;
   work.shape.batch = std::min(work.shape.batch, most_images);
   real_.shape = work.shape;
-  real_.compared_images = spread_of_images(work.shape.batch);
   integers_.shape = work.shape.with_batch(std::min(work.shape.batch, kIntegerImages));
-  integers_.compared_images = spread_of_images(integers_.shape.batch);
-  memory_ = std::make_unique<SharedMemory>(problem_bytes(real_) + problem_bytes(integers_) + sizeof(double));
+  memory_ = std::make_unique<SharedMemory>(problem_bytes(real_) + problem_bytes(integers_));
   attach();
 
   input_kind_ = fill_real_input(work, images, seed, writable(real_.input));
   std::ranges::copy(real_weights(work, seed), writable(real_.weights));
   fill_integers(integers_.input, seed, 1);
   fill_integers(integers_.weights, seed, 2);
-  fill_reference(real_);
-  fill_reference(integers_);
+  memory_->seal();
+  attach();
+}
+
+const ExpectedOutput& Workload::expected(ProblemKind kind) const {
+  const std::scoped_lock lock(expecting_);
+  std::unique_ptr<ExpectedOutput>& expected = expected_.at(kind == ProblemKind::real ? 0 : 1);
+  if (expected == nullptr) expected = std::make_unique<ExpectedOutput>(problem(kind));
+  return *expected;
 }
 
 ordered_json Workload::header() const {
@@ -152,9 +129,7 @@ Workload::Workload(const ordered_json& header, int descriptor)
       input_kind_(header.at("input_kind").get<std::string>()),
       planned_batch_(header.at("planned_batch").get<int>()) {
   real_.shape = shape_from_list(header.at("real"));
-  real_.compared_images = spread_of_images(real_.shape.batch);
   integers_.shape = shape_from_list(header.at("integers"));
-  integers_.compared_images = spread_of_images(integers_.shape.batch);
   attach();
 }
 

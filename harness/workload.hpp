@@ -1,33 +1,29 @@
-// What the cases of a group compute on: inputs, weights, and the reference their results are held against.
+// What the cases of a group compute on: inputs and weights, which they see, and what must come of it, which they do not.
 #pragma once
 
+#include <array>
 #include <limits>
 #include <memory>
+#include <mutex>
 #include <nlohmann/json_fwd.hpp>
-#include <span>
 #include <string>
 #include <vector>
 
 #include "datasets/image_set.hpp"
 #include "harness/plan.hpp"
 #include "harness/shared_memory.hpp"
+#include "harness/verification/expected_output.hpp"
 
 namespace convladder {
 
-/// One problem: a shape with its tensors, and the reference for some images of the batch. Views into shared memory.
-struct Problem {
-  ConvShape shape;
-  std::span<const float> input;       ///< NCHW
-  std::span<const float> weights;     ///< OIHW
-  std::vector<int> compared_images;   ///< those that `reference` and `magnitude` hold, in this order
-  std::span<const double> reference;  ///< [compared image][out_channels][out_height][out_width]
-  std::span<const double> magnitude;  ///< sum of |x * w| for the same
-};
+/// The layer's own tensors, or a small problem of integers for the bit-exact check.
+enum class ProblemKind { real, integers };
 
-/// The real problem and a small one of integers, for the bit-exact check.
+/// The real problem and a small one of integers. Their tensors lie in memory that every case's process can map and none
+/// can write to; the expected outputs are this process's own.
 class Workload {
  public:
-  /// Computes inputs and references on all cores. `images` feed first layers directly and later ones through the
+  /// Computes the inputs on all cores. `images` feed first layers directly and later ones through the
   /// layers before them; shapes with more than one channel and no network get random input. With `most_images` the
   /// real problem is only the first images of the batch, for devices that count instead of timing.
   Workload(const LayerWork& work, const ImageSet& images, std::uint64_t seed,
@@ -41,6 +37,9 @@ class Workload {
 
   const Problem& real() const { return real_; }
   const Problem& integers() const { return integers_; }
+  const Problem& problem(ProblemKind kind) const { return kind == ProblemKind::real ? real_ : integers_; }
+  /// What must come of it; computed when it is first asked for.
+  const ExpectedOutput& expected(ProblemKind kind) const;
   /// Images of the case's batch; the real problem may hold fewer.
   int planned_batch() const { return planned_batch_; }
   /// "images", "upstream activations" or "random".
@@ -53,11 +52,8 @@ class Workload {
   int planned_batch_ = 0;
   Problem real_;
   Problem integers_;
+  mutable std::mutex expecting_;
+  mutable std::array<std::unique_ptr<ExpectedOutput>, 2> expected_;
 };
-
-constexpr int kMostComparedImages = 8;
-
-/// Images of the batch that are compared with the reference: the first, the last, and some evenly in between.
-std::vector<int> spread_of_images(int batch);
 
 }  // namespace convladder

@@ -62,6 +62,9 @@ class PreparedConv {
   virtual std::string choice() const { return {}; }
 };
 
+/// The coarsest arithmetic that is still a convolution of float32: whatever a variant says it needs, no more is allowed.
+inline constexpr double kLargestTolerance = 1e-3;
+
 /// One implementation of the forward convolution. Stateless: one object serves every case.
 class ConvVariant {
  public:
@@ -96,7 +99,7 @@ class ConvVariant {
   }
 
   /// The largest allowed |error| / sum(|x*w|) against a float64 reference. 1e-6 holds for float32 arithmetic in any
-  /// order of summation; tf32 and fp16 inputs with float32 accumulation need 1e-3.
+  /// order of summation; tf32 and fp16 inputs with float32 accumulation need 1e-3, which is the most that is granted.
   virtual double tolerance() const { return 1e-6; }
 
   /// What could be chosen for the shape, and agrees with what is wanted: at least one candidate, at most `most`. Most

@@ -44,7 +44,8 @@ constexpr int kTileColumns = 16;
 /// outputs read neighbouring values: column c lies at [c % stride][c / stride].
 class PaddedImages {
  public:
-  PaddedImages(const ConvShape& shape, int count, const float* input)
+  template <typename Input>
+  PaddedImages(const ConvShape& shape, int count, const Input* input)
       : shape_(shape),
         rows_(shape.height + 2 * shape.padding),
         columns_((shape.width + 2 * shape.padding - 1) / shape.stride + 1 + kTileColumns),
@@ -52,7 +53,7 @@ class PaddedImages {
     const int planes = count * shape.in_channels;
 #pragma omp parallel for schedule(static)
     for (int plane = 0; plane < planes; ++plane) {
-      const float* from = input + static_cast<std::int64_t>(plane) * shape.height * shape.width;
+      const Input* from = input + static_cast<std::int64_t>(plane) * shape.height * shape.width;
       for (int h = 0; h < shape.height; ++h) {
         double* const to = values_.data() + row_offset(plane, h + shape.padding);
         for (int w = 0; w < shape.width; ++w) {
@@ -79,8 +80,20 @@ class PaddedImages {
   std::vector<double> values_;
 };
 
+inline double add_product(double sum, double w, double x) {
+#ifdef __FMA__
+  return __builtin_fma(w, x, sum);
+#else
+  return sum + w * x;
+#endif
+}
+
+/// What is added up: the products, or what they are without their signs.
+enum class Sum { products, magnitudes };
+
 /// The sums of a tile, in the order of `convolve_map`. A product of two float32 is exact in float64: fused with the
 /// addition or not, it gives the same bits, and so does a tap in the padding, which adds zero.
+template <Sum kSum>
 void convolve_tile(const ConvShape& s, const PaddedImages& images, int image, int oh, int ow,
                    const float* const* filters, int first_channel, double (&sums)[kTileMaps][kTileColumns]) {
   for (auto& of_map : sums) std::ranges::fill(of_map, 0.0);
@@ -90,11 +103,56 @@ void convolve_tile(const ConvShape& s, const PaddedImages& images, int image, in
       for (int q = 0; q < s.kernel; ++q, ++tap) {
         const double* const x = images.tap(image, first_channel + c, oh * s.stride + p, q) + ow;
         for (int m = 0; m < kTileMaps; ++m) {
-          const double w = filters[m][tap];
-          for (int i = 0; i < kTileColumns; ++i) sums[m][i] += w * x[i];
+          const double w = kSum == Sum::products ? filters[m][tap] : std::abs(filters[m][tap]);
+          for (int i = 0; i < kTileColumns; ++i) {
+            sums[m][i] = add_product(sums[m][i], w, kSum == Sum::products ? x[i] : std::abs(x[i]));
+          }
         }
       }
     }
+  }
+}
+
+constexpr int kImagesAtOnce = 64;  // that are kept in float64
+
+/// The sums of `count` images, which lie one after the other, rounded to what they are stored as.
+template <Sum kSum, typename Input, typename Output>
+void sums_of_images(const ConvShape& shape, int count, const Input* input, const float* weights, Output* output) {
+  const PaddedImages images(shape, count, input);
+  const std::int64_t map_elements = shape.output_elements_per_image() / shape.out_channels;
+  const std::int64_t filter_elements = shape.weight_elements() / shape.out_channels;
+  const int blocks_per_group = (shape.maps_per_group() - 1) / kTileMaps + 1;
+#pragma omp parallel for collapse(2) schedule(static)
+  for (int image = 0; image < count; ++image) {
+    for (int block = 0; block < shape.groups * blocks_per_group; ++block) {
+      const int group = block / blocks_per_group;
+      const int first_map = group * shape.maps_per_group() + block % blocks_per_group * kTileMaps;
+      const int maps = std::min(kTileMaps, (group + 1) * shape.maps_per_group() - first_map);
+      const float* filters[kTileMaps];  // those beyond the group's last map repeat it
+      for (int m = 0; m < kTileMaps; ++m) filters[m] = weights + (first_map + std::min(m, maps - 1)) * filter_elements;
+      double sums[kTileMaps][kTileColumns];
+      for (int oh = 0; oh < shape.out_height(); ++oh) {
+        for (int ow = 0; ow < shape.out_width(); ow += kTileColumns) {
+          convolve_tile<kSum>(shape, images, image, oh, ow, filters, group * shape.channels_per_group(), sums);
+          const int columns = std::min(kTileColumns, shape.out_width() - ow);
+          for (int m = 0; m < maps; ++m) {
+            Output* const to = output + image * shape.output_elements_per_image() + (first_map + m) * map_elements +
+                               std::int64_t{oh} * shape.out_width() + ow;
+            for (int i = 0; i < columns; ++i) to[i] = static_cast<Output>(sums[m][i]);
+          }
+        }
+      }
+    }
+  }
+}
+
+/// The same for any number of images.
+template <Sum kSum, typename Input, typename Output>
+void sums_of_batch(const ConvShape& shape, int count, const Input* input, const float* weights, Output* output) {
+  for (int first = 0; first < count; first += kImagesAtOnce) {
+    sums_of_images<kSum>(shape, std::min(kImagesAtOnce, count - first),
+                         input + first * shape.input_elements_per_image(), weights,
+                         output + first * shape.output_elements_per_image());
   }
 }
 
@@ -115,32 +173,17 @@ ReferenceOutput reference_convolution(const ConvShape& shape, const float* input
 }
 
 void reference_forward(const ConvShape& shape, int count, const float* input, const float* weights, float* output) {
-  const PaddedImages images(shape, count, input);
-  const std::int64_t map_elements = shape.output_elements_per_image() / shape.out_channels;
-  const std::int64_t filter_elements = shape.weight_elements() / shape.out_channels;
-  const int blocks_per_group = (shape.maps_per_group() - 1) / kTileMaps + 1;
-#pragma omp parallel for collapse(2) schedule(static)
-  for (int image = 0; image < count; ++image) {
-    for (int block = 0; block < shape.groups * blocks_per_group; ++block) {
-      const int group = block / blocks_per_group;
-      const int first_map = group * shape.maps_per_group() + block % blocks_per_group * kTileMaps;
-      const int maps = std::min(kTileMaps, (group + 1) * shape.maps_per_group() - first_map);
-      const float* filters[kTileMaps];  // those beyond the group's last map repeat it
-      for (int m = 0; m < kTileMaps; ++m) filters[m] = weights + (first_map + std::min(m, maps - 1)) * filter_elements;
-      double sums[kTileMaps][kTileColumns];
-      for (int oh = 0; oh < shape.out_height(); ++oh) {
-        for (int ow = 0; ow < shape.out_width(); ow += kTileColumns) {
-          convolve_tile(shape, images, image, oh, ow, filters, group * shape.channels_per_group(), sums);
-          const int columns = std::min(kTileColumns, shape.out_width() - ow);
-          for (int m = 0; m < maps; ++m) {
-            float* const to = output + image * shape.output_elements_per_image() + (first_map + m) * map_elements +
-                              std::int64_t{oh} * shape.out_width() + ow;
-            for (int i = 0; i < columns; ++i) to[i] = static_cast<float>(sums[m][i]);
-          }
-        }
-      }
-    }
-  }
+  sums_of_batch<Sum::products>(shape, count, input, weights, output);
+}
+
+void reference_batch(const ConvShape& shape, int count, const float* input, const float* weights, double* value,
+                     float* magnitude) {
+  sums_of_batch<Sum::products>(shape, count, input, weights, value);
+  sums_of_batch<Sum::magnitudes>(shape, count, input, weights, magnitude);
+}
+
+void reference_of_sums(const ConvShape& shape, const double* input, const float* weights, double* value) {
+  sums_of_batch<Sum::products>(shape, 1, input, weights, value);
 }
 
 }  // namespace convladder

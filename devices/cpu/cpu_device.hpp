@@ -15,6 +15,7 @@ class CpuDevice final : public Device {
   DeviceBuffer allocate(std::size_t bytes, std::string_view label) override;
   void copy_to_device(void* destination, const void* source, std::size_t bytes) override;
   void copy_to_host(void* destination, const void* source, std::size_t bytes) override;
+  bool is_host_memory() const override { return true; }
   void launch(const KernelLaunch& launch) override;
   void wait() override {}
   double time_ns(const std::function<void()>& work) override;

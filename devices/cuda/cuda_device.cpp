@@ -111,6 +111,12 @@ void CudaDevice::copy_to_host(void* destination, const void* source, std::size_t
   require(cudaMemcpy(destination, source, bytes, cudaMemcpyDeviceToHost), "cudaMemcpy to the host");
 }
 
+void CudaDevice::copy_floats_apart(float* destination, std::size_t pitch, const float* source, std::size_t count) {
+  require(cudaMemcpy2D(destination, pitch * sizeof(float), source, sizeof(float), sizeof(float), count,
+                       cudaMemcpyHostToDevice),
+          "cudaMemcpy2D to the device");
+}
+
 void CudaDevice::launch(const KernelLaunch& launch) {
   // This may run between the two events of a measurement: texts are made only for errors.
   const auto require_launch = [&launch](cudaError_t status, const char* call) {

@@ -37,6 +37,7 @@ class CudaDevice final : public Device {
   DeviceBuffer allocate(std::size_t bytes, std::string_view label) override;
   void copy_to_device(void* destination, const void* source, std::size_t bytes) override;
   void copy_to_host(void* destination, const void* source, std::size_t bytes) override;
+  void copy_floats_apart(float* destination, std::size_t pitch, const float* source, std::size_t count) override;
   /// Asks the driver for more than 48 KB of dynamic shared memory where the launch wants it.
   void launch(const KernelLaunch& launch) override;
   bool is_asynchronous() const override { return true; }

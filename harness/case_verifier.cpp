@@ -1,0 +1,68 @@
+#include "harness/case_verifier.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "harness/changed_input.hpp"
+
+namespace convladder {
+
+using nlohmann::ordered_json;
+
+namespace {
+
+constexpr double kFloat32Tolerance = 1e-6;
+constexpr int kLargestExponent = 2;  // of the factor of an input: 1, 2 or 4
+
+}  // namespace
+
+CallSetting draw_setting(const ExpectedOutput& expected, SeededRandom& random, bool whole, bool linear,
+                         bool with_pokes) {
+  CallSetting setting;
+  InputChange& change = setting.change;
+  change.rotation = random.between(0, expected.problem().shape.batch - 1);
+  if (linear && !whole) change.factor = static_cast<float>(1 << random.between(0, kLargestExponent));
+  change.poke_size = change.factor * expected.largest_input();
+  if (linear && random.chance(50)) change.factor = -change.factor;
+  change.pokes = with_pokes ? random.next() | 1U : 0;
+  change.whole = whole;
+  setting.fill = {static_cast<std::uint32_t>(random.next()), expected.largest_magnitude()};
+  return setting;
+}
+
+ordered_json set_request(const CallSetting& setting) {
+  return {{"do", "set"}, {"change", to_json(setting.change)}, {"fill", to_json(setting.fill)}};
+}
+
+CaseVerifier::CaseVerifier(OpenCase open, const Workload& workload, double tolerance, std::uint64_t seed)
+    : open_(std::move(open)),
+      workload_(workload),
+      tolerance_(std::min(tolerance, kLargestTolerance)),
+      random_(seed, 0) {}
+
+ordered_json CaseVerifier::prepare(ProblemKind kind) {
+  kind_ = kind;
+  return ask({{"do", "prepare"}, {"problem", kind == ProblemKind::integers ? "integers" : "real"}});
+}
+
+CaseVerifier::Verified CaseVerifier::verify() {
+  set();
+  const auto call_ns = ask({{"do", "call"}}).at("ns").get<double>();
+  return {check(1), call_ns};
+}
+
+void CaseVerifier::set(bool with_pokes) {
+  setting_ =
+      draw_setting(workload_.expected(kind_), random_, kind_ == ProblemKind::integers, /*linear=*/true, with_pokes);
+  ask(set_request(setting_));
+}
+
+Check CaseVerifier::check(std::int64_t call) {
+  setting_.call = call;
+  // Sums of small integers are exact in float32, whatever their order; coarser arithmetic keeps its own tolerance.
+  const bool exact = kind_ == ProblemKind::integers && tolerance_ <= kFloat32Tolerance;
+  return workload_.expected(kind_).compare(open_.output(ordered_json::object()), open_.window_elements(), setting_,
+                                           exact ? 0 : tolerance_);
+}
+
+}  // namespace convladder

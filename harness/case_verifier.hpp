@@ -1,0 +1,55 @@
+// The harness's side of verifying a case: it says what the next calls find, and compares what they leave.
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json.hpp>
+
+#include "datasets/seeded_random.hpp"
+#include "harness/case_client.hpp"
+#include "harness/workload.hpp"
+
+namespace convladder {
+
+/// What the next calls are to find: another rotation, sign, size and fill each time. `whole`: a problem of integers, whose
+/// sums stay where float32 holds them exactly. `linear`: what is computed is, so the input may be larger and of another
+/// sign. `with_pokes`: every call gets an input of its own.
+CallSetting draw_setting(const ExpectedOutput& expected, SeededRandom& random, bool whole, bool linear,
+                         bool with_pokes);
+
+/// {"do": "set", …} of that setting.
+nlohmann::ordered_json set_request(const CallSetting& setting);
+
+/// What is asked of a case, and what it leaves. Everything here throws CaseFailure where the case answers with a status.
+class CaseVerifier {
+ public:
+  /// `tolerance` is the variant's. `seed` decides what inputs and outputs look like before calls.
+  CaseVerifier(OpenCase open, const Workload& workload, double tolerance, std::uint64_t seed);
+
+  /// The case's answer.
+  nlohmann::ordered_json ask(const nlohmann::ordered_json& request) const { return open_.ask(request); }
+  /// How long that took by our clock; 0 where it was not looked at.
+  double last_answer_ns() const { return open_.client->last_answer_ns(); }
+
+  /// Has the case prepare for a problem, and sees it through one call.
+  nlohmann::ordered_json prepare(ProblemKind kind);
+  struct Verified {
+    Check check;
+    double call_ns = 0;
+  };
+  Verified verify();
+
+  /// Has the input changed and the output filled, both anew. `with_pokes`: and the input of every call.
+  void set(bool with_pokes = true);
+  /// Compares the output as it lies, after call number `call` since `set`; nothing is called for it.
+  Check check(std::int64_t call);
+
+ private:
+  OpenCase open_;
+  const Workload& workload_;
+  double tolerance_;
+  SeededRandom random_;
+  ProblemKind kind_ = ProblemKind::real;
+  CallSetting setting_;
+};
+
+}  // namespace convladder

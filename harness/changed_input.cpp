@@ -1,0 +1,104 @@
+#include "harness/changed_input.hpp"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+namespace convladder {
+
+using nlohmann::ordered_json;
+
+namespace {
+
+constexpr std::uint32_t kDecoySeed = 0x0dec0;
+constexpr std::int64_t kFilledAtOnce = 1 << 20;  // elements of an output, by one thread
+
+}  // namespace
+
+void ChangedInput::write_images(const std::function<void(float* to, int image)>& write) {
+  const ConvShape& shape = problem_->shape;
+  const std::int64_t elements = shape.input_elements_per_image();
+  poked_.reset();
+  if (device_->is_host_memory()) {
+#pragma omp parallel for schedule(static)
+    for (int image = 0; image < shape.batch; ++image) write(input_ + image * elements, image);
+    return;
+  }
+  std::vector<float> values(static_cast<std::size_t>(elements));
+  for (int image = 0; image < shape.batch; ++image) {
+    write(values.data(), image);
+    device_->copy_to_device(input_ + image * elements, values.data(), values.size() * sizeof(float));
+  }
+}
+
+void ChangedInput::write_decoy() {
+  const std::int64_t elements = problem_->shape.input_elements_per_image();
+  write_images([&](float* to, int image) { write_fill(to, {kDecoySeed, 1}, image * elements, elements); });
+}
+
+void ChangedInput::set(const InputChange& change) {
+  change_ = change;
+  write_images(
+      [&](float* to, int image) { write_changed_image(to, change_, problem_->shape, problem_->input, image); });
+}
+
+void ChangedInput::poke(std::int64_t element, const std::function<float(int)>& value) {
+  column_.resize(static_cast<std::size_t>(problem_->shape.batch));
+  for (int image = 0; image < problem_->shape.batch; ++image) column_[static_cast<std::size_t>(image)] = value(image);
+  device_->copy_floats_apart(input_ + element, static_cast<std::size_t>(problem_->shape.input_elements_per_image()),
+                             column_.data(), column_.size());
+}
+
+void ChangedInput::before_call(std::int64_t call) {
+  last_call_ = call;
+  if (change_.pokes == 0) return;
+  const ConvShape& shape = problem_->shape;
+  const std::int64_t elements = shape.input_elements_per_image();
+  if (poked_) {
+    poke(*poked_, [&](int image) {
+      const std::int64_t first = change_.source(image, shape.batch) * elements;
+      return change_.factor * problem_->input[static_cast<std::size_t>(first + *poked_)];
+    });
+  }
+  poked_ = change_.poked_element(call, elements);
+  poke(*poked_, [&](int image) { return change_.poked_value(call, image); });
+}
+
+void fill_output(Device& device, float* output, std::int64_t elements, const OutputFill& fill) {
+  const std::int64_t pieces = (elements - 1) / kFilledAtOnce + 1;
+  const auto size = [&](std::int64_t piece) { return std::min(kFilledAtOnce, elements - piece * kFilledAtOnce); };
+  if (device.is_host_memory()) {
+#pragma omp parallel for schedule(static)
+    for (std::int64_t piece = 0; piece < pieces; ++piece) {
+      write_fill(output + piece * kFilledAtOnce, fill, piece * kFilledAtOnce, size(piece));
+    }
+    return;
+  }
+  std::vector<float> values(static_cast<std::size_t>(std::min(elements, kFilledAtOnce)));
+  for (std::int64_t piece = 0; piece < pieces; ++piece) {
+    write_fill(values.data(), fill, piece * kFilledAtOnce, size(piece));
+    device.copy_to_device(output + piece * kFilledAtOnce, values.data(),
+                          static_cast<std::size_t>(size(piece)) * sizeof(float));
+  }
+}
+
+ordered_json to_json(const InputChange& change) {
+  return {{"rotation", change.rotation},
+          {"factor", change.factor},
+          {"pokes", change.pokes},
+          {"poke_size", change.poke_size},
+          {"whole", change.whole}};
+}
+
+ordered_json to_json(const OutputFill& fill) { return {{"seed", fill.seed}, {"scale", fill.scale}}; }
+
+InputChange change_from_json(const ordered_json& json) {
+  return {.rotation = json.at("rotation"),
+          .factor = json.at("factor"),
+          .pokes = json.at("pokes"),
+          .poke_size = json.at("poke_size"),
+          .whole = json.at("whole")};
+}
+
+OutputFill fill_from_json(const ordered_json& json) { return {.seed = json.at("seed"), .scale = json.at("scale")}; }
+
+}  // namespace convladder

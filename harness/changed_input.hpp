@@ -1,0 +1,53 @@
+// The input of a case as its calls find it, in the case's own process.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <vector>
+
+#include "devices/device.hpp"
+#include "harness/verification/expected_output.hpp"
+
+namespace convladder {
+
+/// Writes the problem's changed input into a buffer on the device, and changes an element of every image for each call.
+/// The device, the problem and the buffer outlive it. Everything throws DeviceError.
+class ChangedInput {
+ public:
+  ChangedInput(Device& device, const Problem& problem, float* input)
+      : device_(&device), problem_(&problem), input_(input) {}
+
+  /// Something to look at while preparing that has nothing to do with what is to be computed.
+  void write_decoy();
+  /// The changed input, without pokes.
+  void set(const InputChange& change);
+  /// Makes it the input of call number `call`, if calls differ.
+  void before_call(std::int64_t call);
+  /// The number of that call.
+  std::int64_t last_call() const { return last_call_; }
+
+ private:
+  void poke(std::int64_t element, const std::function<float(int image)>& value);
+  void write_images(const std::function<void(float* to, int image)>& write);
+
+  Device* device_;
+  const Problem* problem_;
+  float* input_;
+  InputChange change_;
+  std::int64_t last_call_ = 0;
+  std::optional<std::int64_t> poked_;  ///< the element of every image that is not the change's own
+  std::vector<float> column_;          ///< of such an element, one for each image
+};
+
+/// Fills an output of `elements`. Throws DeviceError.
+void fill_output(Device& device, float* output, std::int64_t elements, const OutputFill& fill);
+
+/// `change` and `fill` of a request.
+nlohmann::ordered_json to_json(const InputChange& change);
+nlohmann::ordered_json to_json(const OutputFill& fill);
+InputChange change_from_json(const nlohmann::ordered_json& json);
+OutputFill fill_from_json(const nlohmann::ordered_json& json);
+
+}  // namespace convladder

@@ -1,0 +1,51 @@
+// Freivalds' check, over images: a convolution is linear, so a random combination of outputs is the output of the same
+// combination of inputs. One float64 convolution stands for dozens of images.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "datasets/seeded_random.hpp"
+#include "variants/conv_shape.hpp"
+
+namespace convladder {
+
+/// Sums of r * x and r * y over some images, each image with a random r that nobody knows before: between 1/2 and 1 in
+/// size, of either sign.
+///
+/// Errors e of the images at one place come out as sum(r * e). Where each is within tolerance * S, S = sum(|x * w|) of
+/// its image, that sum exceeds t * tolerance * sqrt(sum(S^2)) with a probability of at most 2 exp(-t^2 / 2)
+/// (Hoeffding's inequality: the signs are independent and fair); t is 8. sum(S^2) is bounded by
+/// sum(|w|) * sum(|w| * (r x)^2 / r^2) (Cauchy and Schwarz), which is one more convolution. A single wrong element is
+/// found where its error is more than twice the bound. Of several, the largest of size e, the sum hides them with a
+/// probability of at most 2 * bound / e, since the last r alone moves it evenly over a range of e.
+class CombinedImages {
+ public:
+  /// How many are combined: the bound is 8 * sqrt(64) = 64 tolerances of the combined images' mean magnitude.
+  static constexpr int kMost = 64;
+
+  CombinedImages(const ConvShape& shape, const float* weights, std::uint64_t secret);
+
+  /// Draws the next image's factor and adds its input, CHW.
+  void begin_image(const float* input);
+  /// Adds elements of the image's output, from `first` on.
+  void add_output(std::int64_t first, const float* output, std::int64_t count);
+  int images() const { return images_; }
+
+  /// Empty if all of them may be right, otherwise which place is not, in one line. Forgets them.
+  std::string finish(double tolerance);
+
+ private:
+  ConvShape shape_;  ///< of one image
+  const float* weights_;
+  SeededRandom random_;
+  double factor_ = 0;
+  int images_ = 0;
+  std::vector<double> input_;
+  std::vector<double> squares_;
+  std::vector<double> output_;
+};
+
+}  // namespace convladder

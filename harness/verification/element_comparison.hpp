@@ -1,0 +1,28 @@
+// Numbers held against numbers: the loops that every element of every checked output goes through.
+#pragma once
+
+#include <cstdint>
+
+namespace convladder {
+
+/// What is expected of some elements that lie one after the other.
+struct ExpectedElements {
+  const double* value = nullptr;
+  const float* magnitude = nullptr;  ///< sum(|x * w|): the scale of the rounding errors
+  double value_factor = 1;           ///< what both are times, exactly: a power of two, and a sign for the value
+  double magnitude_factor = 1;
+};
+
+/// The largest |found - value| / magnitude of `count` elements: 0 where there is no error, infinite where there is one
+/// and the magnitude is 0, NaN as soon as one of them is not a number.
+double max_scaled_error(const float* found, const ExpectedElements& expected, std::int64_t count);
+
+/// The same for one element.
+double scaled_error(float found, const ExpectedElements& expected, std::int64_t at);
+
+/// to[i] += factor * from[i].
+void add_scaled(double* to, const float* from, double factor, std::int64_t count);
+/// to[i] += (factor * from[i])^2.
+void add_scaled_squares(double* to, const float* from, double factor, std::int64_t count);
+
+}  // namespace convladder

@@ -1,0 +1,329 @@
+#include "harness/verification/expected_output.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <random>
+#include <vector>
+
+#include "devices/cpu/cpu_facts.hpp"
+#include "harness/all_cores.hpp"
+#include "harness/verification/combined_images.hpp"
+#include "harness/verification/element_comparison.hpp"
+#include "variants/reference.hpp"
+
+namespace convladder {
+namespace {
+
+constexpr std::size_t kBytesOfAnElement = sizeof(double) + sizeof(float);
+constexpr double kMemoryShare = 0.25;
+constexpr int kChosenImages = 8;  // of those that are not held, each element of them by itself, other ones each time
+
+/// What nobody else knows: which images are looked at closely, and how the others are combined.
+std::uint64_t secret_number() {
+  static std::random_device source;
+  return std::uint64_t{source()} << 32U ^ source();
+}
+
+/// A call of a problem: what its images are, and what of their sums is another because of that.
+class Call {
+ public:
+  Call(const Problem& problem, const CallSetting& setting)
+      : problem_(problem),
+        setting_(setting),
+        poked_(setting.change.poked_element(setting.call, problem.shape.input_elements_per_image())) {}
+
+  /// An image as the call found it.
+  std::vector<float> input(int image) const {
+    std::vector<float> input(static_cast<std::size_t>(problem_.shape.input_elements_per_image()));
+    write_changed_image(input.data(), setting_.change, problem_.shape, problem_.input, image);
+    if (setting_.change.pokes != 0) {
+      input[static_cast<std::size_t>(poked_)] = setting_.change.poked_value(setting_.call, image);
+    }
+    return input;
+  }
+
+  /// What one other input element comes to: the convolution is linear, so its windows' sums change by delta * w.
+  template <typename Magnitude>
+  void add_poke(int image, int map, double* value, Magnitude* magnitude) const {
+    if (setting_.change.pokes == 0) return;
+    const ConvShape& s = problem_.shape;
+    const auto channel = static_cast<int>(poked_ / (std::int64_t{s.height} * s.width));
+    if (channel / s.channels_per_group() != map / s.maps_per_group()) return;
+    const auto row = static_cast<int>(poked_ / s.width % s.height);
+    const auto column = static_cast<int>(poked_ % s.width);
+    const double before =
+        double{setting_.change.factor} *
+        problem_.input[static_cast<std::size_t>(setting_.change.source(image, s.batch) * s.input_elements_per_image() + poked_)];
+    const double now = setting_.change.poked_value(setting_.call, image);
+    const double delta = now - before;
+    const double more = std::abs(now) - std::abs(before);
+    const float* const filter =
+        problem_.weights.data() +
+        (std::int64_t{map} * s.channels_per_group() + channel % s.channels_per_group()) * s.kernel * s.kernel;
+    for (int p = 0; p < s.kernel; ++p) {
+      const int top = row + s.padding - p;
+      if (top < 0 || top % s.stride != 0 || top / s.stride >= s.out_height()) continue;
+      for (int q = 0; q < s.kernel; ++q) {
+        const int left = column + s.padding - q;
+        if (left < 0 || left % s.stride != 0 || left / s.stride >= s.out_width()) continue;
+        const auto at = static_cast<std::size_t>(top / s.stride * s.out_width() + left / s.stride);
+        const double w = filter[p * s.kernel + q];
+        value[at] += delta * w;
+        magnitude[at] = static_cast<Magnitude>(magnitude[at] + more * std::abs(w));
+      }
+    }
+  }
+
+ private:
+  const Problem& problem_;
+  const CallSetting& setting_;
+  std::int64_t poked_;  ///< the element of every image that was replaced, if any was
+};
+
+/// What was found in one map of one image.
+struct MapFound {
+  double max_scaled_error = 0;
+  std::int64_t unwritten = 0;
+  std::int64_t not_finite = 0;
+  std::int64_t compared = 0;
+  std::string first_failure;
+};
+
+/// One comparison from its first map to its last.
+class Comparison {
+ public:
+  Comparison(const ExpectedOutput& expected, const CallSetting& setting, double tolerance)
+      : expected_(expected),
+        problem_(expected.problem()),
+        setting_(setting),
+        tolerance_(tolerance),
+        pixels_(std::int64_t{problem_.shape.out_height()} * problem_.shape.out_width()),
+        call_(problem_, setting) {
+    if (expected_.held_images() < problem_.shape.batch) choose_images();
+  }
+
+  Check run(const ReadOutput& read, std::int64_t most_elements) {
+    const std::int64_t maps = std::int64_t{problem_.shape.batch} * problem_.shape.out_channels;
+    const std::int64_t at_once = std::clamp<std::int64_t>(most_elements / pixels_, 1, maps);
+    for (std::int64_t first = 0; first < maps; first += at_once) {
+      const std::int64_t count = std::min(at_once, maps - first);
+      const float* const found = read(first * pixels_, count * pixels_);
+      if (found == nullptr) return {};
+      compare_maps(first, count, found);
+    }
+    finish_combination();
+    return conclude();
+  }
+
+ private:
+  const ConvShape& shape() const { return problem_.shape; }
+  int source(int image) const { return setting_.change.source(image, shape().batch); }
+  bool held(int image) const { return source(image) < expected_.held_images(); }
+
+  void choose_images() {
+    std::vector<int> others;
+    for (int image = 0; image < shape().batch; ++image) {
+      if (!held(image)) others.push_back(image);
+    }
+    SeededRandom random(secret_number(), 0);
+    for (int i = 0; i < kChosenImages && !others.empty(); ++i) {
+      const auto at = static_cast<std::size_t>(random.between(0, static_cast<int>(others.size()) - 1));
+      const ReferenceOutput reference =
+          reference_convolution(shape(), call_.input(others[at]).data(), problem_.weights.data());
+      chosen_[others[at]] = {reference.value, {reference.magnitude.begin(), reference.magnitude.end()}};
+      others.erase(others.begin() + static_cast<std::ptrdiff_t>(at));
+    }
+  }
+
+  void compare_maps(std::int64_t first, std::int64_t count, const float* found) {
+    std::vector<MapFound> of_maps(static_cast<std::size_t>(count));
+    const std::int64_t piece = std::max<std::int64_t>(1, 65536 / pixels_);  // threads start for more than a few maps
+    const auto pieces = static_cast<std::size_t>((count - 1) / piece + 1);
+    const auto compare_piece = [&](std::size_t index) {
+      const auto begin = static_cast<std::int64_t>(index) * piece;
+      for (std::int64_t i = begin; i < std::min(count, begin + piece); ++i) {
+        compare_map(first + i, found + i * pixels_, of_maps[static_cast<std::size_t>(i)]);
+      }
+    };
+    if (pieces > 1) {
+      on_all_cores(pieces, compare_piece);
+    } else {
+      compare_piece(0);
+    }
+    for (std::int64_t i = 0; i < count; ++i) {
+      add(of_maps[static_cast<std::size_t>(i)]);
+      combine(first + i, found + i * pixels_);
+    }
+  }
+
+  void compare_map(std::int64_t of_batch, const float* found, MapFound& result) const {
+    const int image = static_cast<int>(of_batch / shape().out_channels);
+    const int map = static_cast<int>(of_batch % shape().out_channels);
+    const std::int64_t at = map * pixels_;
+    if (held(image)) {
+      const std::int64_t in_reference = source(image) * shape().output_elements_per_image() + at;
+      const ExpectedElements elements{expected_.value().data() + in_reference,
+                                      expected_.magnitude().data() + in_reference, setting_.change.factor,
+                                      std::abs(setting_.change.factor)};
+      if (setting_.change.pokes == 0) return compare_elements(image, map, found, elements, result);
+      std::vector<double> value(elements.value, elements.value + pixels_);
+      std::vector<float> magnitude(elements.magnitude, elements.magnitude + pixels_);
+      for (double& one : value) one *= elements.value_factor;
+      for (float& one : magnitude) one *= static_cast<float>(elements.magnitude_factor);
+      call_.add_poke(image, map, value.data(), magnitude.data());
+      return compare_elements(image, map, found, {value.data(), magnitude.data()}, result);
+    }
+    if (const auto chosen = chosen_.find(image); chosen != chosen_.end()) {
+      return compare_elements(image, map, found,
+                              {chosen->second.value.data() + at, chosen->second.magnitude.data() + at}, result);
+    }
+  }
+
+  void compare_elements(int image, int map, const float* found, const ExpectedElements& elements,
+                        MapFound& result) const {
+    result.compared = pixels_;
+    result.max_scaled_error = max_scaled_error(found, elements, pixels_);
+    if (result.max_scaled_error <= tolerance_) return;
+    // Something is wrong: element by element now.
+    const std::int64_t first = (std::int64_t{image} * shape().out_channels + map) * pixels_;
+    for (std::int64_t i = 0; i < pixels_; ++i) {
+      if (!std::isfinite(found[i])) ++result.not_finite;
+      const double scaled = scaled_error(found[i], elements, i);
+      if (scaled <= tolerance_) continue;
+      const bool left = setting_.fill.left_at(first + i, found[i]);
+      result.unwritten += left ? 1 : 0;
+      if (!result.first_failure.empty()) continue;
+      result.first_failure = fmt::format(
+          "image {}, map {}, row {}, column {} {}, expected {:.9g} (error {:.2g} of sum|x*w|, allowed {:.2g})", image,
+          map, i / shape().out_width(), i % shape().out_width(),
+          left ? "was never written" : fmt::format("is {:.9g}", found[i]), elements.value_factor * elements.value[i],
+          scaled, tolerance_);
+    }
+  }
+
+  /// Takes what was found of a map into the check. A NaN is taken over and stays.
+  void add(const MapFound& found) {
+    const double error = found.max_scaled_error;
+    if (!std::isnan(check_.max_scaled_error) && !(error <= check_.max_scaled_error)) check_.max_scaled_error = error;
+    check_.unwritten += found.unwritten;
+    check_.not_finite += found.not_finite;
+    check_.compared += found.compared;
+    if (check_.first_failure.empty()) check_.first_failure = found.first_failure;
+  }
+
+  void combine(std::int64_t of_batch, const float* found) {
+    const int image = static_cast<int>(of_batch / shape().out_channels);
+    const int map = static_cast<int>(of_batch % shape().out_channels);
+    if (map == 0 && (held(image) || chosen_.contains(image))) ++check_.images;
+    if (held(image)) return;
+    if (!combined_) combined_.emplace(shape(), problem_.weights.data(), secret_number());
+    if (map == 0) {
+      if (combined_->images() == CombinedImages::kMost) finish_combination();
+      combined_->begin_image(call_.input(image).data());
+      ++check_.combined_images;
+    }
+    combined_->add_output(map * pixels_, found, pixels_);
+  }
+
+  void finish_combination() {
+    if (!combined_ || combined_->images() == 0) return;
+    const std::string failure = combined_->finish(tolerance_);
+    if (check_.first_failure.empty()) check_.first_failure = failure;
+  }
+
+  Check conclude() {
+    if (check_.unwritten > 0) {
+      const std::string unwritten =
+          fmt::format("{} of {} output elements were never written", check_.unwritten, shape().output_elements());
+      check_.first_failure =
+          check_.first_failure.empty() ? unwritten : unwritten + "; first: " + check_.first_failure;
+    }
+    check_.passed = check_.first_failure.empty();
+    return std::move(check_);
+  }
+
+  struct ChosenImage {
+    std::vector<double> value;
+    std::vector<float> magnitude;
+  };
+
+  const ExpectedOutput& expected_;
+  const Problem& problem_;
+  const CallSetting& setting_;
+  double tolerance_;
+  std::int64_t pixels_;  ///< of a map
+  Call call_;
+  std::map<int, ChosenImage> chosen_;
+  std::optional<CombinedImages> combined_;
+  Check check_;
+};
+
+}  // namespace
+
+std::size_t default_reference_bytes() {
+  return static_cast<std::size_t>(kMemoryShare * static_cast<double>(available_memory_bytes()));
+}
+
+ExpectedOutput::ExpectedOutput(const Problem& problem, std::size_t most_bytes) : problem_(problem) {
+  const ConvShape& s = problem_.shape;
+  const auto elements = static_cast<std::size_t>(s.output_elements_per_image());
+  held_ = static_cast<int>(
+      std::min<std::size_t>(static_cast<std::size_t>(s.batch), most_bytes / (elements * kBytesOfAnElement)));
+  const std::size_t all = elements * static_cast<std::size_t>(held_);
+  value_ = std::make_unique_for_overwrite<double[]>(all);
+  magnitude_ = std::make_unique_for_overwrite<float[]>(all);
+  reference_batch(s, held_, problem_.input.data(), problem_.weights.data(), value_.get(), magnitude_.get());
+  for (const float x : problem_.input) largest_input_ = std::max(largest_input_, std::abs(x));
+  if (largest_input_ == 0) largest_input_ = 1;
+  for (const float one : magnitude()) largest_magnitude_ = std::max(largest_magnitude_, one);
+  if (largest_magnitude_ == 0) largest_magnitude_ = 1;
+}
+
+ExpectedOutput::~ExpectedOutput() = default;
+
+std::span<const double> ExpectedOutput::value() const {
+  return {value_.get(), static_cast<std::size_t>(held_ * problem_.shape.output_elements_per_image())};
+}
+
+std::span<const float> ExpectedOutput::magnitude() const {
+  return {magnitude_.get(), static_cast<std::size_t>(held_ * problem_.shape.output_elements_per_image())};
+}
+
+ReferenceOutput ExpectedOutput::sums(const CallSetting& setting, int image) const {
+  const ConvShape& s = problem_.shape;
+  const Call call(problem_, setting);
+  const int source = setting.change.source(image, s.batch);
+  if (source >= held_) return reference_convolution(s, call.input(image).data(), problem_.weights.data());
+  const auto elements = static_cast<std::size_t>(s.output_elements_per_image());
+  const std::span<const double> value_of = value().subspan(static_cast<std::size_t>(source) * elements, elements);
+  const std::span<const float> magnitude_of = magnitude().subspan(static_cast<std::size_t>(source) * elements, elements);
+  ReferenceOutput sums{{value_of.begin(), value_of.end()}, {magnitude_of.begin(), magnitude_of.end()}};
+  for (double& one : sums.value) one *= setting.change.factor;
+  for (double& one : sums.magnitude) one *= std::abs(setting.change.factor);
+  const std::size_t pixels = elements / static_cast<std::size_t>(s.out_channels);
+  for (int map = 0; map < s.out_channels; ++map) {
+    const std::size_t at = static_cast<std::size_t>(map) * pixels;
+    call.add_poke(image, map, sums.value.data() + at, sums.magnitude.data() + at);
+  }
+  return sums;
+}
+
+Check ExpectedOutput::compare(const ReadOutput& read, std::int64_t most_elements, const CallSetting& setting,
+                              double tolerance) const {
+  return Comparison(*this, setting, tolerance).run(read, most_elements);
+}
+
+nlohmann::ordered_json Check::to_json() const {
+  return {{"passed", passed},
+          {"max_scaled_error", max_scaled_error},  // a NaN becomes null
+          {"unwritten", unwritten},
+          {"not_finite", not_finite},
+          {"first_failure", first_failure.empty() ? nlohmann::ordered_json() : nlohmann::ordered_json(first_failure)}};
+}
+
+}  // namespace convladder
