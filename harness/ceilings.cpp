@@ -195,6 +195,13 @@ void CeilingSampler::between_rounds(const std::string& device) {
   sample(*one);
 }
 
+bool CeilingSampler::again(const std::string& device) {
+  OfDevice* const one = find(device);
+  if (one == nullptr) return false;
+  sample(*one);
+  return one->failure.empty();
+}
+
 void CeilingSampler::finish() {
   for (const std::unique_ptr<OfDevice>& one : devices_) {
     if (one->client != nullptr) sample(*one);

@@ -49,6 +49,8 @@ class CeilingSampler {
   /// Between two rounds of the group's cases: a sample after the first round, the fourth, the sixteenth and so on, as
   /// long as the group has not used up its share of the time.
   void between_rounds(const std::string& device);
+  /// One sample more, now. False if the device has none.
+  bool again(const std::string& device);
   /// After the last case of all: a sample of every device that has some. Ends their processes.
   void finish();
 

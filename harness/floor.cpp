@@ -31,13 +31,12 @@ double taps_inside(int size, int outputs, const ConvShape& shape) {
   return sum;
 }
 
-/// Operations of the direct convolution without the taps that fall on padding: what cannot be left out.
+}  // namespace
+
 double flop_inside(const ConvShape& shape) {
   return 2.0 * shape.batch * shape.out_channels * shape.channels_per_group() *
          taps_inside(shape.height, shape.out_height(), shape) * taps_inside(shape.width, shape.out_width(), shape);
 }
-
-}  // namespace
 
 ordered_json floor_json(const ordered_json& one_case, const ordered_json& ceilings) {
   const auto of_device = std::ranges::find_if(

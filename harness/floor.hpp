@@ -3,7 +3,12 @@
 
 #include <nlohmann/json_fwd.hpp>
 
+#include "variants/conv_shape.hpp"
+
 namespace convladder {
+
+/// Operations of the direct convolution without the taps that fall on padding: what it cannot leave out.
+double flop_inside(const ConvShape& shape);
 
 /// `ladders[].floor` of the case's layer and batch, from the record's `ceilings`; null where the device has none.
 ///   operations = multiplies and adds of the taps that are on the image / FMA peak

@@ -164,7 +164,10 @@ class RunLoop {
         [this](const PlannedCase& planned, const char* phase) {
           progress_.show(fmt::format("{} {}", phase, planned.id), seconds_left());
         },
-        [this, &group] { ceilings_.between_rounds(group.device); });
+        [this, &group] { ceilings_.between_rounds(group.device); },
+        [this](const PlannedCase& planned, const CaseOutcome& outcome) {
+          return refused_times(judge_, planned, outcome);
+        });
   }
 
   const RunOptions& options_;
@@ -175,6 +178,7 @@ class RunLoop {
   Progress progress_;
   Estimator estimator_;
   CeilingSampler ceilings_;
+  TimeJudge judge_{ceilings_};
   NotRun not_run_;
   std::vector<const PlannedCase*> remaining_;
 };
@@ -206,7 +210,8 @@ void probe(const std::vector<CaseGroup>& plan, const RunOptions& options, const 
         [&](const PlannedCase& planned, const CaseOutcome& outcome) {
           if (!outcome.times.empty()) estimator.learn(planned, outcome.times.front().samples.front() * 1e-9);
         },
-        [](const PlannedCase&, const char*) {}, [] {});
+        [](const PlannedCase&, const char*) {}, [] {},
+        [](const PlannedCase&, const CaseOutcome&) { return std::string(); });
   }
 }
 

@@ -5,6 +5,8 @@
 
 #include "datasets/seeded_random.hpp"
 #include "devices/cpu/cpu_facts.hpp"
+#include "harness/case_session.hpp"
+#include "harness/statistics.hpp"
 
 namespace convladder {
 namespace {
@@ -20,11 +22,15 @@ void shuffle(std::vector<Measurement*>& order, SeededRandom& random) {
 /// Interleaves the cases of one wave until each has come to its end.
 void run_wave(const std::vector<PlannedCase>& cases, std::size_t first, std::size_t count, const Workload& workload,
               const RunOptions& options, const CaseFinished& finished, const PhaseStarted& phase_started,
-              const RoundEnded& round_ended) {
+              const RoundEnded& round_ended, const RefuseTimes& refuse_times) {
   std::deque<Measurement> measurements;
   std::vector<Measurement*> active;
   const auto end = [&](Measurement& measurement) {
     measurement.finish();
+    if (measurement.outcome().status == "ok") {
+      const std::string why = refuse_times(measurement.planned(), measurement.outcome());
+      if (!why.empty()) measurement.refuse(why);
+    }
     finished(measurement.planned(), measurement.outcome());
   };
   for (std::size_t i = first; i < first + count; ++i) {
@@ -57,14 +63,25 @@ void run_wave(const std::vector<PlannedCase>& cases, std::size_t first, std::siz
 }  // namespace
 
 void run_group(const std::vector<PlannedCase>& cases, const Workload& workload, const RunOptions& options,
-               const CaseFinished& finished, const PhaseStarted& phase_started, const RoundEnded& round_ended) {
+               const CaseFinished& finished, const PhaseStarted& phase_started, const RoundEnded& round_ended,
+               const RefuseTimes& refuse_times) {
   for (std::size_t first = 0; first < cases.size();) {
     const double memory = kMemoryShare * static_cast<double>(available_memory_bytes());
     const auto fitting = static_cast<std::size_t>(memory / case_bytes(cases[first].work.shape));
     const std::size_t count = std::clamp<std::size_t>(fitting, 1, cases.size() - first);
-    run_wave(cases, first, count, workload, options, finished, phase_started, round_ended);
+    run_wave(cases, first, count, workload, options, finished, phase_started, round_ended, refuse_times);
     first += count;
   }
+}
+
+std::string refused_times(TimeJudge& judge, const PlannedCase& planned, const CaseOutcome& outcome) {
+  std::vector<ClaimedTime> times;
+  for (const TimeSeries& series : outcome.times) {
+    if (series.of == time_of::kOp || series.of == time_of::kLayer) {
+      times.push_back({series.of + " time", median(series.samples)});
+    }
+  }
+  return judge.refusal(planned.device, planned.work.shape, most_saved(planned.variant, planned.work.shape), times);
 }
 
 }  // namespace convladder

@@ -7,6 +7,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <utility>
 
 #include "harness/errors.hpp"
 
@@ -42,15 +43,17 @@ void SharedMemory::seal() {
 void SharedMemory::map(int protection) {
   void* const address = mmap(nullptr, bytes_, protection, MAP_SHARED, descriptor_, 0);
   if (address == MAP_FAILED) {
-    close(descriptor_);
-    fail(bytes_);
+    const std::size_t bytes = std::exchange(bytes_, 0);
+    data_ = nullptr;
+    close(std::exchange(descriptor_, -1));
+    fail(bytes);
   }
   data_ = static_cast<std::byte*>(address);
 }
 
 SharedMemory::~SharedMemory() {
-  munmap(data_, bytes_);
-  close(descriptor_);
+  if (data_ != nullptr) munmap(data_, bytes_);
+  if (descriptor_ >= 0) close(descriptor_);
 }
 
 }  // namespace convladder

@@ -119,7 +119,8 @@ class SweepLoop {
         plan_(plan),
         record_(record),
         progress_(a.quiet ? nullptr : stdout, count_configurations()),
-        estimator_(a.options) {}
+        estimator_(a.options),
+        ceilings_(a.options, groups_of_devices(plan), nlohmann::ordered_json::array()) {}
 
   void run() {
     record_.write(plan_.sweeps, false);
@@ -132,6 +133,12 @@ class SweepLoop {
   }
 
  private:
+  static std::map<std::string, int> groups_of_devices(const SweepPlan& plan) {
+    std::map<std::string, int> groups;
+    for (const auto& [group, end] : plan.groups) ++groups[group->device];
+    return groups;
+  }
+
   int count_configurations() const {
     std::size_t count = 0;
     for (const Sweep& sweep : plan_.sweeps) count += sweep.results.size();
@@ -168,7 +175,11 @@ class SweepLoop {
         [&](const PlannedCase& planned, const char* phase) {
           progress_.show(fmt::format("{} {}", phase, planned.id), seconds_left());
         },
-        [] {});
+        [] {},
+        [&](const PlannedCase& planned, const CaseOutcome& outcome) {
+          ceilings_.before_group(planned.device);
+          return refused_times(judge_, planned, outcome);
+        });
     if (!arguments_.quiet) fmt::print("\n");
     fmt::print("{}\n", sweep_text(sweep));
     std::fflush(stdout);
@@ -193,6 +204,8 @@ class SweepLoop {
   SweepRecord& record_;
   Progress progress_;
   Estimator estimator_;
+  CeilingSampler ceilings_;
+  TimeJudge judge_{ceilings_};
 };
 
 /// As run_command's: the largest batch of the plan.

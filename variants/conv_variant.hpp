@@ -102,6 +102,13 @@ class ConvVariant {
   /// order of summation; tf32 and fp16 inputs with float32 accumulation need 1e-3, which is the most that is granted.
   virtual double tolerance() const { return 1e-6; }
 
+  /// How many times fewer multiplications than the direct convolution the algorithm makes for the shape: 1 for a direct
+  /// one, more for Winograd or FFT, at most kernel * kernel. A time that even so many fewer do not explain is refused.
+  virtual double saved_multiplications(const ConvShape& shape) const {
+    static_cast<void>(shape);
+    return 1;
+  }
+
   /// What could be chosen for the shape, and agrees with what is wanted: at least one candidate, at most `most`. Most
   /// variants have nothing to choose: none. Throws std::invalid_argument as `configured` does.
   virtual Configurations configurations(const ConvShape& shape, const Configuration& wanted, int most) const {

@@ -40,6 +40,8 @@ class ReadyCpuConv final : public PreparedConv {
 ///   Ready(const ConvShape& shape, const float* weights)     what `prepare` does; weights OIHW
 ///   void convolve(const float* input, float* output)        as CpuConvolution
 ///   std::string choice() const                              as PreparedConv::choice
+/// and may have
+///   static double saved_multiplications(const ConvShape& shape)   as ConvVariant's
 template <typename Ready>
 class PreparingCpuVariant final : public ConvVariant {
  public:
@@ -50,6 +52,10 @@ class PreparingCpuVariant final : public ConvVariant {
     return unsupported_ == nullptr ? std::string() : unsupported_(shape);
   }
   bool suits(const ConvShape& shape) const override { return suits_ == nullptr || suits_(shape); }
+  double saved_multiplications(const ConvShape& shape) const override {
+    if constexpr (requires { Ready::saved_multiplications(shape); }) return Ready::saved_multiplications(shape);
+    return 1;
+  }
   std::unique_ptr<PreparedConv> prepare(Device& /*device*/, const ConvShape& shape, const float* weights,
                                         ConvTensors tensors) const override {
     return std::make_unique<ReadyCpuConv<Ready>>(tensors, "", shape, weights);

@@ -20,6 +20,8 @@ class TunedVariant final : public ConvVariant {
     return (told ? *told : variant_).launch_plan(shape);
   }
   double tolerance() const override { return variant_.tolerance(); }
+  bool suits(const ConvShape& shape) const override { return variant_.suits(shape); }
+  double saved_multiplications(const ConvShape& shape) const override { return variant_.saved_multiplications(shape); }
 
   Configurations configurations(const ConvShape& shape, const Configuration& wanted, int most) const override {
     Configurations result = variant_.configurations(shape, wanted, most);

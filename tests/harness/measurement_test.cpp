@@ -5,18 +5,17 @@
 
 #include <algorithm>
 #include <functional>
+#include <set>
 
 #include "expect_error.hpp"
 #include "harness/case_session.hpp"
+#include "harness/changed_input.hpp"
 #include "harness/small_problem.hpp"
 
 namespace convladder {
 namespace {
 
 using nlohmann::ordered_json;
-
-ordered_json passed() { return {{"passed", true}, {"first_failure", nullptr}}; }
-ordered_json failed(const char* why) { return {{"passed", false}, {"first_failure", why}}; }
 
 /// What the case answers, what it was asked, and whether it is still there.
 struct Script {
@@ -27,6 +26,8 @@ struct Script {
   ordered_json state = ordered_json::object();
   std::function<double(int)> sample_ns = [](int) { return 100.0; };  ///< of the n-th sample, from 0
   std::function<ordered_json(const std::string&, int)> instead;      ///< of the n-th request of its kind
+  std::function<bool(int)> wrong = [](int) { return false; };        ///< the output that the n-th reading finds
+  double observed_ns = 0;                                            ///< how long each answer takes
   std::vector<ordered_json> asked;
   bool alive = false;
 
@@ -36,9 +37,13 @@ struct Script {
   }
 };
 
+/// Computes what is asked for, for once in the process of the test, or something else.
 class ScriptedCase final : public CaseClient {
  public:
-  explicit ScriptedCase(Script& script) : script_(script) { script_.alive = true; }
+  ScriptedCase(Script& script, const Workload& workload, const SharedMemory& window)
+      : script_(script), workload_(workload), window_(window) {
+    script_.alive = true;
+  }
   ~ScriptedCase() override { script_.alive = false; }
 
   ordered_json ask(const ordered_json& request) override {
@@ -48,16 +53,59 @@ class ScriptedCase final : public CaseClient {
     if (script_.instead) {
       if (ordered_json reply = script_.instead(what, nth); !reply.is_null()) return reply;
     }
-    if (what == "verify integers") return {{"check", passed()}};
-    if (what == "prepare") return script_.prepare;
-    if (what == "verify") return {{"check", passed()}, {"compared", 72}, {"call_ns", script_.call_ns}};
+    if (what == "prepare") {
+      problem_ = &workload_.problem(request.at("problem") == "integers" ? ProblemKind::integers : ProblemKind::real);
+      return script_.prepare;
+    }
+    if (what == "set") change_ = change_from_json(request.at("change"));
+    if (what == "set") return ordered_json::object();
+    if (what == "call") {
+      call_ = 1;
+      return {{"ns", script_.call_ns}};
+    }
     if (what == "calibrate") return {{"iterations", script_.iterations}};
-    return {{"ns", script_.sample_ns(nth)}, {"state", script_.state}};
+    if (what == "read") {
+      read(request, script_.wrong(nth));
+      return ordered_json::object();
+    }
+    if (what == "profile") return ordered_json::object();
+    call_ = request.at("iterations").get<int>();
+    const auto samples = script_.count("sample");
+    return {{"ns", script_.sample_ns(samples - 1)}, {"last_call", call_}, {"state", script_.state}};
   }
+  double last_answer_ns() const override { return script_.observed_ns; }
 
  private:
+  void read(const ordered_json& request, bool wrong) const {
+    const ConvShape& shape = problem_->shape;
+    const std::int64_t elements = shape.input_elements_per_image();
+    std::vector<float> input(problem_->input.size());
+    for (int image = 0; image < shape.batch; ++image) {
+      write_changed_image(input.data() + image * elements, change_, shape, problem_->input, image);
+      input[static_cast<std::size_t>(image * elements + change_.poked_element(call_, elements))] =
+          change_.poked_value(call_, image);
+    }
+    std::vector<float> output(static_cast<std::size_t>(shape.output_elements()));
+    reference_forward(shape, shape.batch, input.data(), problem_->weights.data(), output.data());
+    if (wrong) output[0] += 1000.0F;
+    const auto first = request.at("first").get<std::ptrdiff_t>();
+    std::copy_n(output.begin() + first, request.at("count").get<std::ptrdiff_t>(),
+                reinterpret_cast<float*>(window_.data()));
+  }
+
   Script& script_;
+  const Workload& workload_;
+  const SharedMemory& window_;
+  const Problem* problem_ = nullptr;
+  InputChange change_;
+  std::int64_t call_ = 0;
 };
+
+OpenCase scripted_case(Script& script, const Workload& workload) {
+  std::unique_ptr<SharedMemory> window = output_window(1);
+  auto client = std::make_unique<ScriptedCase>(script, workload, *window);
+  return {std::move(window), std::move(client)};
+}
 
 class MeasurementTest : public testing::Test {
  protected:
@@ -72,7 +120,7 @@ class MeasurementTest : public testing::Test {
 
   /// The whole course: verified, sampled until it is done, verified again.
   CaseOutcome run() {
-    Measurement measurement(planned_, workload_, options_, std::make_unique<ScriptedCase>(script_));
+    Measurement measurement(planned_, workload_, options_, scripted_case(script_, workload_));
     measurement.verify_and_calibrate();
     for (int rounds = 0; !measurement.done() && rounds < 5000; ++rounds) measurement.take_samples();
     EXPECT_TRUE(measurement.done());
@@ -97,12 +145,25 @@ TEST_F(MeasurementTest, VerifiesBeforeAndAfterSampling) {
   EXPECT_EQ(outcome.reason, "");
   std::vector<std::string> asked;
   for (const ordered_json& request : script_.asked) asked.push_back(request.at("do"));
-  EXPECT_EQ(asked, (std::vector<std::string>{"verify integers", "prepare", "verify", "calibrate", "sample", "sample",
-                                             "sample", "sample", "verify"}));
-  for (const char* when : {"integers", "before", "after"}) EXPECT_EQ(outcome.verification.at(when), passed()) << when;
-  EXPECT_EQ(outcome.verification.at("elements_compared"), 72);
+  const std::vector<std::string> before{"prepare", "set", "call", "read", "prepare", "set", "call", "read", "calibrate"};
+  ASSERT_GT(asked.size(), before.size());
+  EXPECT_EQ(std::vector(asked.begin(), asked.begin() + 9), before);
+  EXPECT_EQ(script_.asked[0].at("problem"), "integers");
+  EXPECT_EQ(script_.asked[4].at("problem"), "real");
+  EXPECT_EQ(asked.back(), "read") << "what the last timed call left";
+  for (std::size_t i = 9; i < asked.size(); ++i) {
+    if (asked[i] == "sample") {
+      EXPECT_EQ(asked[i - 1], "set") << "another input for every sample";
+    }
+  }
+  for (const char* when : {"integers", "before", "after"}) {
+    EXPECT_EQ(outcome.verification.at(when).at("passed"), true) << when;
+  }
+  EXPECT_EQ(outcome.verification.at("elements_compared"), 2 * 2 * 6 * 6);
   EXPECT_EQ(outcome.verification.at("tolerance"), 1e-6);
-  EXPECT_EQ(outcome.verification.at("images_compared"), ordered_json::parse("[0, 1]"));
+  EXPECT_EQ(outcome.verification.at("images_compared"), 2);
+  EXPECT_EQ(outcome.verification.at("images_combined"), 0);
+  EXPECT_EQ(outcome.verification.at("timed_calls_compared"), script_.count("read") - 2);
   EXPECT_EQ(outcome.prepare_ns, 1234.0);
   EXPECT_EQ(outcome.choice, "algorithm 7");
   EXPECT_EQ(outcome.input_kind, "images");
@@ -202,8 +263,8 @@ TEST_F(MeasurementTest, AnOwnLayoutHasItsOpTimeFirstAndThreeMore) {
   const char* const order[] = {time_of::kOp, time_of::kLayer, time_of::kLoadInput, time_of::kStoreOutput};
   for (std::size_t i = 0; i < 4; ++i) {
     EXPECT_EQ(outcome.times[i].of, order[i]);
-    // Interleaved: one sample of each, then the next of each.
-    EXPECT_EQ(outcome.times[i].samples, (std::vector{100.0 + static_cast<double>(i), 104.0 + static_cast<double>(i)}));
+    // Interleaved: one sample of each, then the next of each; the case's time comes last.
+    EXPECT_EQ(outcome.times[i].samples, (std::vector{103.0 - static_cast<double>(i), 107.0 - static_cast<double>(i)}));
   }
   EXPECT_EQ(script_.count("calibrate"), 4);
 }
@@ -242,8 +303,9 @@ struct Failure {
 };
 
 TEST_F(MeasurementTest, AFailureInAnyStepGetsItsStatusAndLosesTheTimes) {
-  const Failure failures[] = {{"verify integers", 0}, {"prepare", 0}, {"verify", 0}, {"calibrate", 0}, {"calibrate", 2},
-                              {"sample", 0},          {"sample", 5},  {"sample", 7}, {"verify", 1}};
+  const Failure failures[] = {{"prepare", 0},   {"call", 0},   {"read", 0},   {"prepare", 1}, {"set", 1},
+                              {"call", 1},      {"read", 1},   {"set", 2},    {"calibrate", 0}, {"calibrate", 2},
+                              {"sample", 0},    {"sample", 5}, {"sample", 7}, {"read", 2}};
   for (const Failure& failure : failures) {
     for (const char* status : {"crashed", "timeout", "launch failed", "incorrect"}) {
       SCOPED_TRACE(std::string(failure.step) + " " + std::to_string(failure.nth) + " " + status);
@@ -260,7 +322,6 @@ TEST_F(MeasurementTest, AFailureInAnyStepGetsItsStatusAndLosesTheTimes) {
       EXPECT_TRUE(outcome.times.empty());
       EXPECT_EQ(outcome.stopped_because, "");
       EXPECT_EQ(script_.asked.back().at("do"), failure.step) << "nothing more is asked of a case that is gone";
-      EXPECT_TRUE(outcome.verification.at("after").is_null());
     }
   }
 }
@@ -274,37 +335,74 @@ TEST_F(MeasurementTest, AReasonOfSeveralLinesBecomesOne) {
 
 TEST_F(MeasurementTest, ACheckThatFailsMakesTheCaseIncorrectAndSaysWhich) {
   struct Wrong {
-    const char* step;
-    int nth;
+    int from;  ///< the reading that is the first wrong one
     const char* when;
     const char* reason;
   };
-  const Wrong cases[] = {{"verify integers", 0, "integers", "on small integers: image 0 is wrong"},
-                         {"verify", 0, "before", "image 0 is wrong"},
-                         {"verify", 1, "after", "after timing: image 0 is wrong"}};
+  const Wrong cases[] = {{0, "integers", "on small integers: image 0, map 0, row 0, column 0 is "},
+                         {1, "before", "image 0, map 0, row 0, column 0 is "},
+                         {2, "after", "after timing: image 0, map 0, row 0, column 0 is "}};
   for (const Wrong& wrong : cases) {
     SCOPED_TRACE(wrong.when);
     script_ = {};
     options_.repetitions = 2;
-    script_.instead = [&](const std::string& what, int nth) -> ordered_json {
-      if (what != wrong.step || nth != wrong.nth) return nullptr;
-      return {{"check", failed("image 0 is wrong")}, {"compared", 72}, {"call_ns", 1.0}};
-    };
+    script_.wrong = [&](int nth) { return nth >= wrong.from; };
     const CaseOutcome outcome = run();
     EXPECT_EQ(outcome.status, "incorrect");
-    EXPECT_EQ(outcome.reason, wrong.reason);
+    EXPECT_EQ(outcome.reason.rfind(wrong.reason, 0), 0U) << outcome.reason;
     EXPECT_TRUE(outcome.times.empty());
     EXPECT_EQ(outcome.stopped_because, "");
     EXPECT_EQ(outcome.verification.at(wrong.when).at("passed"), false);
-    EXPECT_EQ(script_.count("sample"), wrong.nth == 1 ? 2 : 0);
   }
+}
+
+TEST_F(MeasurementTest, TheLastTimedCallIsAlwaysLookedAtAndSomeOthersAre) {
+  options_.repetitions = 40;
+  const CaseOutcome right = run();
+  const int looks = script_.count("read") - 2;
+  EXPECT_GT(looks, 2);
+  EXPECT_LT(looks, 30);
+  script_ = {};
+  script_.wrong = [&](int nth) { return nth == looks + 1; };  // the last of the same looks: the seed is the same
+  const CaseOutcome outcome = run();
+  EXPECT_EQ(outcome.status, "incorrect");
+  EXPECT_EQ(script_.count("sample"), 40);
+}
+
+TEST_F(MeasurementTest, EverySampleHasAnotherInputAndAnotherFill) {
+  options_.repetitions = 20;
+  run();
+  std::set<std::string> changes;
+  std::set<std::string> fills;
+  for (const ordered_json& request : script_.asked) {
+    if (request.at("do") != "set") continue;
+    changes.insert(request.at("change").dump());
+    fills.insert(request.at("fill").dump());
+  }
+  EXPECT_EQ(changes.size(), 22U);
+  EXPECT_EQ(fills.size(), 22U);
+}
+
+TEST_F(MeasurementTest, ClaimsThatOurClockContradictsAreRefused) {
+  options_.repetitions = 5;
+  script_.sample_ns = [](int) { return 1e6; };  // five of them: 5 ms
+  for (const double observed : {4.9e6, 60e6}) {
+    script_.asked.clear();
+    script_.observed_ns = observed;
+    const CaseOutcome outcome = run();
+    EXPECT_EQ(outcome.status, "refused");
+    expect_one_line(outcome.reason, {"5.00 ms", observed > 5e6 ? "60.0 ms" : "4.90 ms", "medians of 5"});
+    EXPECT_TRUE(outcome.times.empty());
+  }
+  script_.observed_ns = 6e6;
+  EXPECT_EQ(run().status, "ok");
 }
 
 TEST_F(MeasurementTest, ACaseThatIsDoneTakesNoMoreSamples) {
   script_.instead = [](const std::string& what, int) -> ordered_json {
     return what == "prepare" ? ordered_json{{"status", "crashed"}, {"reason", "gone"}} : ordered_json();
   };
-  Measurement measurement(planned_, workload_, options_, std::make_unique<ScriptedCase>(script_));
+  Measurement measurement(planned_, workload_, options_, scripted_case(script_, workload_));
   measurement.verify_and_calibrate();
   ASSERT_TRUE(measurement.done());
   measurement.take_samples();

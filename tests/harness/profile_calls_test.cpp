@@ -62,8 +62,9 @@ TEST(ProfileCalls, TheRangeHoldsTheCallsAndNothingElse) {
   const CountedVariant variant(calls);
   const Workload workload(own_shape({2, 1, 8, 8, 2, 3}), synthetic_images(2, 1), 1);
   const DeviceKind kind = cpu_kind();
-  CaseSession session("counted", kind.open(), {{}, &variant}, workload);
-  ASSERT_FALSE(session.answer({{"do", "prepare"}}).contains("status"));
+  const std::unique_ptr<SharedMemory> window = output_window(1);
+  CaseSession session("counted", kind.open(), {{}, &variant}, workload, *window);
+  ASSERT_FALSE(session.answer({{"do", "prepare"}, {"problem", "real"}}).contains("status"));
   for (const int wanted : {1, 7}) {
     calls = {};
     EXPECT_EQ(session.answer({{"do", "profile"}, {"calls", wanted}}), ordered_json::object());
@@ -98,8 +99,9 @@ TEST(ProfileCalls, AreAskedForOnceAfterVerifyingAndOnlyIfWanted) {
     options.sample_milliseconds = 0.001;
     if (wanted) options.profile_calls = 3;
     std::vector<ordered_json> asked;
-    Measurement measurement(planned, workload, options,
-                            std::make_unique<Watched>(start_case_here(planned, workload), asked));
+    OpenCase open = start_case_here(planned, workload);
+    open.client = std::make_unique<Watched>(std::move(open.client), asked);
+    Measurement measurement(planned, workload, options, std::move(open));
     measurement.verify_and_calibrate();
     while (!measurement.done()) measurement.take_samples();
     measurement.finish();
@@ -107,7 +109,7 @@ TEST(ProfileCalls, AreAskedForOnceAfterVerifyingAndOnlyIfWanted) {
     const ordered_json profile = {{"do", "profile"}, {"calls", 3}};
     EXPECT_EQ(std::ranges::count(asked, profile), wanted ? 1 : 0);
     if (wanted) {
-      EXPECT_EQ(asked.at(3), profile) << "after verify integers, prepare and verify";
+      EXPECT_EQ(asked.at(8), profile) << "after both problems are prepared and verified";
     }
   }
 }

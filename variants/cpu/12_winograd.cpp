@@ -248,6 +248,12 @@ class Winograd {
                        plan_.division.rows, plan_.division.map_parts);
   }
 
+  /// Products of both dimensions for two by two outputs, which need kernel * kernel each.
+  static double saved_multiplications(const ConvShape& shape) {
+    const auto terms = static_cast<double>(winograd_terms(shape.kernel).size());
+    return 4.0 * shape.kernel * shape.kernel / (terms * terms);
+  }
+
   static std::string unsupported(const ConvShape& s) {
     const std::string sizes = fmt::format("kernel {} with stride {} and {} input channels for each map", s.kernel,
                                           s.stride, s.channels_per_group());

@@ -1,0 +1,313 @@
+#include "harness/verification/expected_output.hpp"
+
+#include <gtest/gtest.h>
+
+#include <bit>
+#include <cmath>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "expect_error.hpp"
+#include "harness/small_problem.hpp"
+#include "harness/verification/combined_images.hpp"
+
+namespace convladder {
+namespace {
+
+constexpr double kTolerance = 1e-6;
+constexpr ConvShape kShape{20, 1, 8, 9, 3, 3};  // output 3 x 6 x 7
+constexpr OutputFill kFill{.seed = 77, .scale = 3};
+
+/// The problem's input as a call finds it.
+std::vector<float> changed_input(const Problem& problem, const CallSetting& setting) {
+  const std::int64_t elements = problem.shape.input_elements_per_image();
+  std::vector<float> input(problem.input.size());
+  for (int image = 0; image < problem.shape.batch; ++image) {
+    write_changed_image(input.data() + image * elements, setting.change, problem.shape, problem.input, image);
+    if (setting.change.pokes == 0) continue;
+    input[static_cast<std::size_t>(image * elements + setting.change.poked_element(setting.call, elements))] =
+        setting.change.poked_value(setting.call, image);
+  }
+  return input;
+}
+
+/// What a right variant makes of that.
+std::vector<float> right_output(const Problem& problem, const CallSetting& setting) {
+  const std::vector<float> input = changed_input(problem, setting);
+  std::vector<float> output(static_cast<std::size_t>(problem.shape.output_elements()));
+  reference_forward(problem.shape, problem.shape.batch, input.data(), problem.weights.data(), output.data());
+  return output;
+}
+
+/// An output that starts out right and is then made wrong by a test.
+class ExpectedOutputTest : public testing::Test {
+ protected:
+  ExpectedOutputTest()
+      : workload_(own_shape(kShape), synthetic_images(20, 1), 1),
+        expected_(workload_.real()),
+        output_(right_output(workload_.real())) {
+    setting_.fill = kFill;
+  }
+
+  std::size_t at(int image, int map, int row, int column) const {
+    return static_cast<std::size_t>(
+        ((image * kShape.out_channels + map) * kShape.out_height() + row) * kShape.out_width() + column);
+  }
+  Check compare(const ExpectedOutput& expected, double tolerance = kTolerance, std::int64_t at_once = 100) const {
+    const ReadOutput read = [&](std::int64_t first, std::int64_t count) {
+      EXPECT_LE(first + count, static_cast<std::int64_t>(output_.size()));
+      return output_.data() + first;
+    };
+    return expected.compare(read, at_once, setting_, tolerance);
+  }
+  Check check(double tolerance = kTolerance) const { return compare(expected_, tolerance); }
+  /// Leaves in place what was there before the call.
+  void leave(std::size_t element) { output_[element] = kFill.at(static_cast<std::int64_t>(element)); }
+
+  Workload workload_;
+  ExpectedOutput expected_;
+  CallSetting setting_;
+  std::vector<float> output_;
+};
+
+TEST_F(ExpectedOutputTest, PassesWhatIsRight) {
+  for (const std::int64_t at_once : {1, 42, 100, 126, 2520, 1000000}) {
+    const Check result = compare(expected_, kTolerance, at_once);
+    EXPECT_TRUE(result.passed) << result.first_failure;
+    EXPECT_EQ(result.first_failure, "");
+    EXPECT_EQ(result.unwritten, 0);
+    EXPECT_EQ(result.not_finite, 0);
+    EXPECT_EQ(result.compared, kShape.output_elements());
+    EXPECT_EQ(result.images, 20);
+    EXPECT_EQ(result.combined_images, 0);
+    EXPECT_GT(result.max_scaled_error, 0) << "rounding to float32 leaves something";
+    EXPECT_LE(result.max_scaled_error, 0x1p-24);
+  }
+}
+
+TEST_F(ExpectedOutputTest, HoldsTheSumsOfEveryImage) {
+  const Problem& problem = workload_.real();
+  const auto elements = static_cast<std::size_t>(kShape.output_elements_per_image());
+  ASSERT_EQ(expected_.held_images(), 20);
+  for (int image = 0; image < 20; ++image) {
+    const ReferenceOutput one = reference_convolution(
+        kShape, problem.input.data() + image * kShape.input_elements_per_image(), problem.weights.data());
+    for (std::size_t i = 0; i < elements; ++i) {
+      ASSERT_EQ(expected_.value()[static_cast<std::size_t>(image) * elements + i], one.value[i]);
+      ASSERT_EQ(expected_.magnitude()[static_cast<std::size_t>(image) * elements + i],
+                static_cast<float>(one.magnitude[i]));
+    }
+  }
+}
+
+TEST_F(ExpectedOutputTest, AKernelThatWritesNothingFails) {
+  for (std::size_t i = 0; i < output_.size(); ++i) leave(i);
+  const Check result = check();
+  EXPECT_FALSE(result.passed);
+  EXPECT_EQ(result.unwritten, kShape.output_elements());
+  expect_one_line(result.first_failure, {"2520 of 2520 output elements were never written",
+                                         "image 0, map 0, row 0, column 0", "was never written, expected "});
+}
+
+TEST_F(ExpectedOutputTest, OneNotANumberFailsAndIsKeptAsTheError) {
+  output_[at(5, 1, 2, 3)] = std::nanf("");
+  const Check result = check();
+  EXPECT_FALSE(result.passed);
+  EXPECT_EQ(result.not_finite, 1);
+  EXPECT_EQ(result.unwritten, 0);
+  EXPECT_TRUE(std::isnan(result.max_scaled_error)) << result.max_scaled_error;
+  expect_one_line(result.first_failure, {"image 5, map 1, row 2, column 3 is nan, expected "});
+  EXPECT_TRUE(nlohmann::json::parse(result.to_json().dump()).at("max_scaled_error").is_null());
+}
+
+TEST_F(ExpectedOutputTest, OneInfinityFails) {
+  for (const float infinity : {std::numeric_limits<float>::infinity(), -std::numeric_limits<float>::infinity()}) {
+    output_[at(19, 2, 5, 6)] = infinity;  // the very last element
+    const Check result = check();
+    EXPECT_FALSE(result.passed);
+    EXPECT_EQ(result.not_finite, 1);
+    expect_one_line(result.first_failure, {"image 19, map 2, row 5, column 6 is ", "inf"});
+  }
+}
+
+TEST_F(ExpectedOutputTest, OneWrongElementOfAnyImageFailsWithItsPlace) {
+  for (int image = 0; image < kShape.batch; ++image) {
+    output_ = right_output(workload_.real());
+    output_[at(image, 2, 5, 0)] += 1.0F;
+    const Check result = check();
+    EXPECT_FALSE(result.passed) << image;
+    expect_one_line(result.first_failure, {"image " + std::to_string(image) + ", map 2, row 5, column 0 is ",
+                                           "expected ", "of sum|x*w|", "allowed 1e-06"});
+  }
+}
+
+TEST_F(ExpectedOutputTest, TheFirstOfSeveralFailuresIsNamed) {
+  output_[at(8, 0, 0, 0)] += 1.0F;
+  output_[at(2, 2, 4, 1)] += 1.0F;
+  expect_one_line(check().first_failure, {"image 2, map 2, row 4, column 1"});
+}
+
+TEST_F(ExpectedOutputTest, ImagesOffByOneElementFail) {
+  std::ranges::rotate(output_, output_.begin() + 1);
+  EXPECT_FALSE(check().passed);
+}
+
+TEST_F(ExpectedOutputTest, OneUnwrittenElementOfAnyImageFails) {
+  for (const std::size_t missing : {at(1, 1, 3, 3), at(18, 2, 5, 6), at(0, 0, 0, 0), at(19, 2, 5, 6)}) {
+    output_ = right_output(workload_.real());
+    leave(missing);
+    const Check result = check();
+    EXPECT_FALSE(result.passed) << missing;
+    EXPECT_EQ(result.unwritten, 1) << missing;
+    expect_one_line(result.first_failure, {"1 of 2520 output elements were never written"});
+  }
+}
+
+TEST_F(ExpectedOutputTest, TheToleranceIsPartOfTheSumOfMagnitudes) {
+  const std::size_t element = at(10, 1, 2, 2);
+  const double value = expected_.value()[element];
+  const double magnitude = expected_.magnitude()[element];
+  ASSERT_GT(magnitude, 0);
+  // Far enough from the border that rounding to float32 does not matter.
+  output_[element] = static_cast<float>(value + 0.9e-3 * magnitude);
+  EXPECT_TRUE(check(1e-3).passed) << check(1e-3).first_failure;
+  EXPECT_NEAR(check(1e-3).max_scaled_error, 0.9e-3, 1e-6);
+  for (const double times : {1.1e-3, -1.1e-3}) {
+    output_[element] = static_cast<float>(value + times * magnitude);
+    EXPECT_FALSE(check(1e-3).passed);
+  }
+}
+
+TEST_F(ExpectedOutputTest, AnErrorWhereAllProductsAreZeroFails) {
+  ImageSet black = synthetic_images(1, 1);
+  std::ranges::fill(black.pixels, std::uint8_t{0});
+  const Workload workload(own_shape({1, 1, 4, 4, 1, 3}), black, 1);
+  const ExpectedOutput expected(workload.real());
+  output_.assign(4, 0.0F);
+  EXPECT_TRUE(compare(expected).passed);
+  output_[3] = 1e-30F;
+  EXPECT_FALSE(compare(expected).passed);
+}
+
+TEST_F(ExpectedOutputTest, AToleranceOfZeroAsksForTheVeryBits) {
+  const ExpectedOutput expected(workload_.integers());
+  output_ = right_output(workload_.integers());
+  EXPECT_TRUE(compare(expected, 0).passed);
+  EXPECT_EQ(compare(expected, 0).max_scaled_error, 0);
+  output_.back() = std::nextafter(output_.back(), 1e9F);
+  EXPECT_FALSE(compare(expected, 0).passed);
+  EXPECT_TRUE(compare(expected).passed);
+}
+
+TEST_F(ExpectedOutputTest, WhatCannotBeReadHasNotPassed) {
+  const Check result = expected_.compare([](std::int64_t, std::int64_t) { return nullptr; }, 100, setting_, kTolerance);
+  EXPECT_FALSE(result.passed);
+  EXPECT_EQ(result.compared, 0);
+}
+
+/// Shapes in which a poked element's windows lie in every way: beside each other, apart, over borders, in groups.
+class ChangedInputs : public testing::TestWithParam<ConvShape> {};
+
+TEST_P(ChangedInputs, AreExpectedExactly) {
+  const Workload workload(own_shape(GetParam()), synthetic_images(5, 3), 5);
+  for (const ProblemKind kind : {ProblemKind::real, ProblemKind::integers}) {
+    const ExpectedOutput expected(workload.problem(kind));
+    const ExpectedOutput not_held(workload.problem(kind), 0);
+    ASSERT_EQ(not_held.held_images(), 0);
+    const bool whole = kind == ProblemKind::integers;
+    for (int call = 1; call <= 12; ++call) {
+      const CallSetting setting{
+          .change = {.rotation = call % workload.problem(kind).shape.batch,
+                     .factor = whole ? -1.0F : std::vector{1.0F, -2.0F, 4.0F, -1.0F}[static_cast<std::size_t>(call % 4)],
+                     .pokes = static_cast<std::uint64_t>(call) * 99 + 1,
+                     .poke_size = expected.largest_input(),
+                     .whole = whole},
+          .fill = kFill,
+          .call = call};
+      const std::vector<float> output = right_output(workload.problem(kind), setting);
+      const ReadOutput read = [&](std::int64_t first, std::int64_t) { return output.data() + first; };
+      const Check check = expected.compare(read, 1000, setting, whole ? 0 : 0x1p-24);
+      EXPECT_TRUE(check.passed) << check.first_failure;
+      const Check combined = not_held.compare(read, 1000, setting, kTolerance);
+      EXPECT_TRUE(combined.passed) << combined.first_failure;
+      // The answer to the input without its changes, or to the call before, is not right.
+      CallSetting other = setting;
+      other.call = call + 1;
+      EXPECT_FALSE(expected.compare(read, 1000, other, kTolerance).passed);
+      other = setting;
+      other.change.factor = -other.change.factor;
+      EXPECT_FALSE(expected.compare(read, 1000, other, kTolerance).passed);
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(OfShapes, ChangedInputs,
+                         testing::Values(ConvShape{5, 1, 8, 9, 3, 3}, ConvShape{4, 3, 11, 7, 5, 4, 3, 2},
+                                         ConvShape{3, 4, 9, 9, 6, 3, 2, 1, 2}, ConvShape{2, 2, 6, 5, 3, 5, 1, 4},
+                                         ConvShape{1, 1, 13, 13, 2, 1, 1, 0}));
+
+TEST_F(ExpectedOutputTest, ImagesThatAreNotHeldAreCombined) {
+  const ConvShape shape = kShape.with_batch(150);
+  const Workload workload(own_shape(shape), synthetic_images(150, 1), 1);
+  const auto bytes_of_image = static_cast<std::size_t>(kShape.output_elements_per_image()) * 12;
+  const ExpectedOutput few(workload.real(), 10 * bytes_of_image);
+  ASSERT_EQ(few.held_images(), 10);
+  output_ = right_output(workload.real());
+  const Check right = compare(few);
+  EXPECT_TRUE(right.passed) << right.first_failure;
+  EXPECT_EQ(right.combined_images, 140);
+  EXPECT_EQ(right.images, 18) << "those that are held, and eight of the others";
+}
+
+/// A wrong element of one image among many that are combined, as large as the promise in docs/measuring.md.
+TEST_F(ExpectedOutputTest, ASingleWrongElementIsFoundInACombination) {
+  const ConvShape shape{130, 1, 8, 9, 3, 3};
+  const Workload workload(own_shape(shape), synthetic_images(130, 1), 1);
+  const ExpectedOutput all(workload.real());
+  const ExpectedOutput none(workload.real(), 0);
+  const std::vector<float> right = right_output(workload.real());
+  SeededRandom random(7, 7);
+  int missed = 0;
+  for (int trial = 0; trial < 100; ++trial) {
+    output_ = right;
+    const auto element = static_cast<std::size_t>(random.between(0, static_cast<int>(right.size()) - 1));
+    output_[element] += static_cast<float>(1e-3 * all.largest_magnitude());
+    missed += compare(none).passed ? 1 : 0;
+    EXPECT_FALSE(compare(all).passed);
+  }
+  EXPECT_EQ(missed, 0);
+}
+
+TEST_F(ExpectedOutputTest, EveryImageOfASecondCombinationIsLookedAt) {
+  const ConvShape shape = kShape.with_batch(CombinedImages::kMost + 2);
+  const Workload workload(own_shape(shape), synthetic_images(66, 1), 1);
+  const ExpectedOutput none(workload.real(), 0);
+  for (const int image : {0, CombinedImages::kMost - 1, CombinedImages::kMost, CombinedImages::kMost + 1}) {
+    output_ = right_output(workload.real());
+    output_[at(image, 1, 1, 1)] += 50.0F;
+    EXPECT_FALSE(compare(none).passed) << image;
+    output_[at(image, 1, 1, 1)] = std::nanf("");
+    EXPECT_FALSE(compare(none).passed) << image;
+  }
+}
+
+TEST(OutputFill, IsFiniteNeverZeroAndAnotherForAnotherSeed) {
+  std::set<float> seen;
+  for (std::int64_t i = 0; i < 10000; ++i) {
+    const float value = kFill.at(i);
+    EXPECT_TRUE(std::isfinite(value) && value != 0 && std::abs(value) <= 3) << value;
+    seen.insert(value);
+  }
+  EXPECT_GT(seen.size(), 9980U);
+  EXPECT_NE((OutputFill{78, 3}.at(5)), kFill.at(5));
+  std::vector<float> written(100);
+  write_fill(written.data(), kFill, 40, 100);
+  for (std::int64_t i = 0; i < 100; ++i) {
+    EXPECT_TRUE(kFill.left_at(40 + i, written[static_cast<std::size_t>(i)]));
+    EXPECT_FALSE(kFill.left_at(41 + i, written[static_cast<std::size_t>(i)]));
+  }
+}
+
+}  // namespace
+}  // namespace convladder
