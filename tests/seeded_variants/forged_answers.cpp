@@ -15,7 +15,8 @@ class ForgedAnswers final : public SeededConv {
 
   void convolve() override {
     const int socket = inherited_socket();
-    if (socket < 0) return convolve_all();
+    static bool called = false;
+    if (socket < 0 || !std::exchange(called, true)) return convolve_all();
     Lines parent(socket);
     parent.write(success(Json::object()).dump());  // to the request that this call is part of
     while (const std::optional<std::string> line = parent.read()) {

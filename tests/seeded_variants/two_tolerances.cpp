@@ -8,19 +8,22 @@
 namespace convladder {
 namespace {
 
-bool prepared_once = false;
+int prepared = 0;
 
 class LateZeros final : public SeededConv {
  public:
   LateZeros(const ConvShape& shape, const float* weights, ConvTensors tensors) : SeededConv(shape, weights, tensors) {
-    prepared_once = true;
+    ++prepared;
   }
-  void convolve() override { std::fill(output(), output() + shape().output_elements(), 0.0F); }
+  void convolve() override {
+    if (prepared == 1) return convolve_all();
+    std::fill(output(), output() + shape().output_elements(), 0.0F);
+  }
 };
 
 class TwoTolerances final : public SeededVariant<LateZeros> {
  public:
-  double tolerance() const override { return prepared_once ? 1e6 : 1e-6; }
+  double tolerance() const override { return prepared > 1 ? 1e6 : 1e-6; }
 };
 
 const VariantRegistration registration{{.family = "cpu",
