@@ -2,8 +2,9 @@
 // other variants of the program, and the process that started it, have the right time.
 
 #include <dlfcn.h>
-#include <time.h>
+
 #include <atomic>
+#include <ctime>
 
 #include "tests/seeded_variants/seeded_conv.hpp"
 

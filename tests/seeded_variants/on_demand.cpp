@@ -18,8 +18,10 @@ class OnDemand final : public SeededConv {
   OnDemand(const ConvShape& shape, const float* weights, ConvTensors tensors)
       : SeededConv(shape, weights, tensors), answer_(static_cast<std::size_t>(shape.output_elements())) {
     const auto page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
-    begin_ = reinterpret_cast<std::uintptr_t>(output()) / page * page;
-    end_ = (reinterpret_cast<std::uintptr_t>(output() + shape.output_elements()) + page - 1) / page * page;
+    auto* const first = reinterpret_cast<std::byte*>(output());
+    auto* const last = reinterpret_cast<std::byte*>(output() + shape.output_elements());
+    begin_ = first - reinterpret_cast<std::uintptr_t>(first) % page;
+    end_ = last + -reinterpret_cast<std::uintptr_t>(last) % page;
     struct sigaction action {};
     action.sa_sigaction = on_fault;
     action.sa_flags = SA_SIGINFO;
@@ -40,7 +42,7 @@ class OnDemand final : public SeededConv {
 
  private:
   static void on_fault(int signal, siginfo_t* info, void* /*context*/) {
-    const auto at = reinterpret_cast<std::uintptr_t>(info->si_addr);
+    const auto* const at = static_cast<const std::byte*>(info->si_addr);
     if (latest == nullptr || at < latest->begin_ || at >= latest->end_) {
       struct sigaction usual {};
       usual.sa_handler = SIG_DFL;
@@ -60,12 +62,12 @@ class OnDemand final : public SeededConv {
     }
     delivering_.clear();
   }
-  void allow(int access) const { mprotect(reinterpret_cast<void*>(begin_), end_ - begin_, access); }
+  void allow(int access) const { mprotect(begin_, static_cast<std::size_t>(end_ - begin_), access); }
 
   static inline OnDemand* latest = nullptr;
   std::vector<float> answer_;
-  std::uintptr_t begin_ = 0;  ///< of the output's pages
-  std::uintptr_t end_ = 0;
+  std::byte* begin_ = nullptr;  ///< of the output's pages
+  std::byte* end_ = nullptr;
   struct sigaction before_ {};
   bool owed_ = false;
   std::atomic_flag delivering_;

@@ -93,7 +93,7 @@ class ReferenceHunt {
     if (!interesting || line.find(".so") != std::string::npos || end - begin > kMostBytes) return;
     std::vector<std::byte> bytes(end - begin);
     const iovec here{bytes.data(), bytes.size()};
-    const iovec there{reinterpret_cast<void*>(begin), bytes.size()};
+    const iovec there{reinterpret_cast<void*>(begin), bytes.size()};  // NOLINT(performance-no-int-to-ptr): not ours
     ssize_t count = process_vm_readv(process, &here, 1, &there, 1, 0);
     if (count <= 0) count = pread(memory, bytes.data(), bytes.size(), static_cast<off_t>(begin));
     bytes.resize(static_cast<std::size_t>(std::max<ssize_t>(count, 0)));
