@@ -1,0 +1,305 @@
+"""What is not verified is not timed: whatever cheats or is wrong gets a status, a reason and no time, on every command.
+
+The variants are those of tests/seeded_variants; the head of each file says what is wrong with it. A case is left out
+where its variant is right: image 5 of a batch of one, say.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+import os
+import re
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from conftest import SEEDED, complaints, run
+
+FAILED = {"incorrect", "crashed", "timeout", "launch failed", "refused"}
+CONTROLS = ["memory-accumulation", "compile-time", "register-tile", "seeded-correct", "seeded-tunable"]
+BATCHES = (1, 8, 100, 1000)
+MANY = (8, 100, 1000)
+MORE_THAN_EIGHT = (100, 1000)
+NEVER: tuple[int, ...] = ()
+
+SHAPES = {1: "16,18,18,16,3", 8: "8,14,14,8,3", 100: "3,9,9,4,3", 1000: "1,8,8,2,3"}
+"""About a million operations a call: quick, and above what a clock can tell."""
+
+PLACE = r"image \d+"
+"""An output was compared, and the reason names where it was wrong."""
+TIME = r"time|clock|floor|fast|ns\b"
+ANY = rf"{PLACE}|{TIME}|never written"
+"""An idle call leaves a wrong output, and is faster than the layer can be."""
+
+
+@dataclass(frozen=True)
+class Wrong:
+    """What the reason must match, and where it is wrong: batches of `run` and `network`, and whether in a duel."""
+
+    reason: str
+    batches: tuple[int, ...] = BATCHES
+    network: tuple[int, ...] = NEVER
+    duel: bool = True
+    alone: bool = False
+
+
+# A network prepares every pass anew: what is honest in its first call is honest there. Its chunks are of one call each.
+WRONG = {
+    "image-five": Wrong(r"image 5\b", MANY, MANY),
+    "compared-images": Wrong(PLACE, MORE_THAN_EIGHT, MORE_THAN_EIGHT),
+    "in-prepare": Wrong(PLACE, network=BATCHES),
+    "first-answer": Wrong(PLACE, network=BATCHES),
+    "not-poison": Wrong(ANY, network=BATCHES),
+    "own-output": Wrong(ANY),
+    "half-not-poison": Wrong(ANY, network=BATCHES),
+    "half-own-output": Wrong(ANY),
+    "reads-reference": Wrong(ANY, network=BATCHES),
+    "reads-parent": Wrong(ANY, network=BATCHES),
+    "forged-answers": Wrong(r"\S", network=BATCHES, alone=True),
+    "forged-samples": Wrong(r"\S"),
+    "forged-times": Wrong(TIME, network=BATCHES),
+    "null-after-verification": Wrong(ANY),
+    "hashed-input": Wrong(PLACE, network=BATCHES),
+    "background": Wrong(ANY),
+    "every-16th": Wrong(ANY),
+    "changed-images": Wrong(PLACE),
+    "clock": Wrong(TIME, network=BATCHES),
+    "one-float": Wrong(PLACE, MANY, MANY),
+    "off-when-timed": Wrong(PLACE),
+    "half-precision": Wrong(PLACE, network=BATCHES),
+    "half-when-timed": Wrong(PLACE),
+    "equal-images": Wrong(PLACE, MANY, MANY),
+    "border-column": Wrong(PLACE, network=BATCHES),
+    "same-address": Wrong(PLACE, network=BATCHES),
+    "nan-when-timed": Wrong(PLACE),
+    # Their layer times, which duels and networks have alone, are honest.
+    "work-in-store": Wrong(TIME, duel=False),
+    "work-in-load": Wrong(TIME, duel=False),
+    "work-in-choice": Wrong(PLACE),
+    "loose-tolerance": Wrong(rf"toleranc|{PLACE}", network=BATCHES),
+    "two-tolerances": Wrong(rf"toleranc|{PLACE}", network=BATCHES),
+    "rewrites-workload": Wrong(r"\S", network=BATCHES, alone=True),
+    "quick-calls": Wrong(ANY),
+    "incremental": Wrong(ANY),
+    "previous-answer": Wrong(PLACE),
+    "on-demand": Wrong(ANY, network=BATCHES),
+    "caller": Wrong(ANY),
+    "saturates": Wrong(PLACE, network=BATCHES),
+    "negative-inputs": Wrong(PLACE),
+    "nonsense-answers": Wrong(r"\S", network=BATCHES, alone=True),
+}
+TOGETHER = [name for name, wrong in WRONG.items() if not wrong.alone]
+
+FUSED = {
+    "fused-idle": Wrong(ANY),
+    "fused-image-five": Wrong(r"image 5\b", MANY, MANY),
+    "fused-first-answer": Wrong(PLACE, network=BATCHES),
+    "fused-half": Wrong(ANY, network=BATCHES),
+    "fused-on-cheat": Wrong(rf"separate|seeded-first-answer|{PLACE}"),
+}
+OPERATORS = {
+    "idle": Wrong(ANY, network=BATCHES),
+    "image-five": Wrong(r"image 5\b", network=MANY),
+    "first-answer": Wrong(PLACE, network=BATCHES),
+}
+IN_NETWORK = {name: wrong for name, wrong in (WRONG | FUSED).items() if wrong.network}
+
+# A duel of each takes a minute or two: CONVLADDER_SLOW_TESTS=1 has them. Otherwise one of each kind, and two with all batches.
+QUICK_DUELS = ["background", "caller", "clock", "forged-samples", "forged-times", "image-five", "incremental",
+               "off-when-timed", "on-demand", "own-output", "first-answer", "reads-parent"]
+SLOW = bool(os.environ.get("CONVLADDER_SLOW_TESTS"))
+DUELS = [(name, 100) for name, wrong in WRONG.items() if wrong.duel and (SLOW or name in QUICK_DUELS)] + [
+    (name, batch) for name in ("own-output", "first-answer") for batch in BATCHES if batch != 100]
+
+NETWORK = {
+    "name": "refused", "title": "One of each", "input": {"channels": 1, "height": 12, "width": 12},
+    "layers": [{"name": "conv1", "type": "convolution", "out_channels": 3, "kernel": 3},
+               {"name": "relu1", "type": "relu"},
+               {"name": "pool1", "type": "max_pool", "size": 2, "stride": 2},
+               {"name": "fc1", "type": "fully_connected", "out_features": 10},
+               {"name": "softmax", "type": "softmax"}], "batches": [8]}
+
+
+def of(table: dict[str, Wrong], attribute: str) -> list[tuple[str, int]]:
+    """Every name with each of its batches."""
+    return [(name, batch) for name, wrong in table.items() for batch in getattr(wrong, attribute)]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where the records of this file's runs are."""
+    return tmp_path_factory.mktemp("refused")
+
+
+@pytest.fixture(scope="module")
+def network_file(folder: Path) -> Path:
+    """A network of few layers, one of which each kind of variant is."""
+    path = folder / "refused_network.json"
+    path.write_text(json.dumps(NETWORK), encoding="utf-8")
+    return path
+
+
+@functools.cache
+def recorded(folder: Path, command: str, names: tuple[str, ...], batch: int, *arguments: object) -> dict[str, Any]:
+    """The cases of one run's record, which is valid, by variant or configuration, and "exit code"."""
+    output = Path(tempfile.mkdtemp(dir=folder))
+    done = run(command, "--variant", ",".join(names), "--batch", batch, "--timeout", 5, "--quiet", "--output", output,
+               *arguments, program=SEEDED)
+    assert done.returncode in (0, 1), done.stderr
+    path = output / f"{command}.json"
+    assert complaints(path) == []
+    document = json.loads(path.read_text(encoding="utf-8"))
+    assert document["complete"]
+    if command == "sweep":
+        one, = document["sweeps"]
+        return {tried["text"]: tried for tried in one["configurations"]} | {
+            "best": one["best"], "exit code": done.returncode}
+    return {case["id"].split("/")[1]: case for case in document["cases"]} | {"exit code": done.returncode}
+
+
+def seeded(names: Any) -> list[str]:
+    """As they are registered."""
+    return [f"seeded-{name}" for name in names]
+
+
+def run_of(folder: Path, name: str, batch: int) -> dict[str, Any]:
+    """The run that the variant is in: of all that are wrong with that batch, or of its own; each with the controls."""
+    names = TOGETHER if name in TOGETHER else [name]
+    variants = seeded(one for one in names if batch in WRONG[one].batches) + CONTROLS
+    return recorded(folder, "run", tuple(variants), batch, "--family", "cpu", "--no-table", "--repetitions", 6,
+                    "--benchmark_min_time=0.003", "--shape", SHAPES[batch])
+
+
+def network_of(folder: Path, network_file: Path, name: str, batch: int) -> dict[str, Any]:
+    """Likewise, plugged into the network."""
+    alone = name in WRONG and WRONG[name].alone
+    names = [name] if alone else [one for one in IN_NETWORK if one in FUSED or not WRONG[one].alone]
+    variants = seeded(one for one in names if batch in IN_NETWORK[one].network) + CONTROLS + ["seeded-fused-correct"]
+    return recorded(folder, "network", tuple(variants), batch, "--network", network_file, "--device", "cpu",
+                    "--weights", "random", "--repetitions", 3)
+
+
+def fused_of(folder: Path, network_file: Path, batch: int) -> dict[str, Any]:
+    """The fused variants beside the separate operators."""
+    names = seeded(name for name, wrong in FUSED.items() if batch in wrong.batches) + ["seeded-fused-correct"]
+    return recorded(folder, "fused", tuple(names), batch, "--device", "cpu", "--repetitions", 4, "--sample", 1,
+                    "--network", network_file)
+
+
+def numbers_in(value: Any) -> list[Any]:
+    """Every number below a member of a record."""
+    if isinstance(value, dict):
+        return [number for member in value.values() for number in numbers_in(member)]
+    if isinstance(value, list):
+        return [number for member in value for number in numbers_in(member)]
+    return [value] if isinstance(value, (int, float)) and not isinstance(value, bool) else []
+
+
+def assert_refused_case(of_run: dict[str, Any], variant: str, reason: str, *times: str) -> None:
+    """It failed for a reason that is in the record, and none of its times is."""
+    case = of_run[variant]
+    assert case["status"] in FAILED, f"published as {case['status']}: {[case.get(name) for name in times]}"
+    assert re.search(reason, case["reason"], re.IGNORECASE), case["reason"]
+    assert case["reason"].isprintable(), "a reason is one line"
+    for name in times:
+        assert numbers_in(case.get(name)) == [], name
+    assert of_run["exit code"] == 1
+
+
+def assert_stands(of_run: dict[str, Any], variant: str) -> None:
+    """Nothing that went on beside it touched the case."""
+    case = of_run[variant]
+    assert (case["status"], case["reason"]) == ("ok", None)
+
+
+@pytest.mark.parametrize("name, batch", of(WRONG, "batches"))
+def test_run(folder: Path, name: str, batch: int) -> None:
+    assert_refused_case(run_of(folder, name, batch), f"seeded-{name}", WRONG[name].reason, "time", "other_times")
+
+
+@pytest.mark.parametrize("batch", BATCHES)
+@pytest.mark.parametrize("beside", ["image-five", *(name for name, wrong in WRONG.items() if wrong.alone)])
+def test_run_controls_stand(folder: Path, beside: str, batch: int) -> None:
+    of_run = run_of(folder, beside, batch)
+    for control in CONTROLS:
+        assert_stands(of_run, control)
+        assert min(of_run[control]["time"]["samples"]) > 0
+
+
+@pytest.mark.parametrize("batch", (8, 100))  # in batches of five images or less one of the cheats is right
+def test_sweep(folder: Path, batch: int) -> None:
+    of_sweep = recorded(folder, "sweep", ("seeded-tunable",), batch, "--device", "cpu", "--repetitions", 3, "--shape",
+                        SHAPES[batch])
+    for cheat in (1, 2, 3):
+        assert_refused_case(of_sweep, f"cheat={cheat}", ANY, "time", "score")
+    assert_stands(of_sweep, "cheat=4")
+    assert of_sweep["best"] == "cheat=4"
+
+
+def duel(tmp_path: Path, variant: str, batch: int) -> dict[str, Any]:
+    """The only case of a duel with a variant that is right, and "exit code"."""
+    done = run("duel", "--base-variant", "seeded-correct", "--new-variant", variant, "--family", "cpu", "--shape",
+               SHAPES[batch], "--batch", batch, "--rounds", 13, "--timeout", 5, "--quiet", "--json",
+               tmp_path / "duel.json", program=SEEDED)
+    assert (tmp_path / "duel.json").exists(), done.stderr
+    one, = json.loads((tmp_path / "duel.json").read_text(encoding="utf-8"))["cases"]
+    return one | {"exit code": done.returncode}
+
+
+@pytest.mark.parametrize("name, batch", DUELS)
+def test_duel(tmp_path: Path, name: str, batch: int) -> None:
+    one = duel(tmp_path, f"seeded-{name}", batch)
+    assert (one["verdict"], one["exit code"]) == ("failed", 3), f"{one['verdict']}, change {one['change']}"
+    assert re.search(WRONG[name].reason, one["reason"], re.IGNORECASE), one["reason"]
+    assert one["change"] is None
+
+
+def test_duel_control_stands(tmp_path: Path) -> None:
+    assert duel(tmp_path, "memory-accumulation", 100)["verdict"] != "failed"
+
+
+@pytest.mark.parametrize("name, batch", of(IN_NETWORK, "network"))
+def test_network(folder: Path, network_file: Path, name: str, batch: int) -> None:
+    of_run = network_of(folder, network_file, name, batch)
+    assert_refused_case(of_run, f"seeded-{name}", IN_NETWORK[name].reason, "total", "phases")
+    for step in of_run[f"seeded-{name}"]["steps"]:
+        assert step["time"] is None
+
+
+@pytest.mark.parametrize("batch", BATCHES)
+@pytest.mark.parametrize("beside", ["in-prepare", *(name for name, wrong in WRONG.items() if wrong.alone)])
+def test_network_controls_stand(folder: Path, network_file: Path, beside: str, batch: int) -> None:
+    of_run = network_of(folder, network_file, beside, batch)
+    for control in [*CONTROLS, "seeded-fused-correct"]:
+        assert_stands(of_run, control)
+
+
+@pytest.mark.parametrize("name, batch", of(OPERATORS, "network"))
+def test_network_with_an_operator(folder: Path, network_file: Path, name: str, batch: int) -> None:
+    of_run = recorded(folder, "network", ("seeded-correct",), batch, "--network", network_file, "--device", "cpu",
+                      "--weights", "random", "--repetitions", 3, "--operator", f"max_pool=seeded-{name}")
+    assert_refused_case(of_run, "seeded-correct", OPERATORS[name].reason, "total", "phases")
+
+
+@pytest.mark.parametrize("batch", BATCHES)
+def test_network_with_an_operator_that_is_right(folder: Path, network_file: Path, batch: int) -> None:
+    of_run = recorded(folder, "network", ("seeded-correct",), batch, "--network", network_file, "--device", "cpu",
+                      "--weights", "random", "--repetitions", 3, "--operator", "max_pool=seeded-correct")
+    assert_stands(of_run, "seeded-correct")
+
+
+@pytest.mark.parametrize("name, batch", of(FUSED, "batches"))
+def test_fused(folder: Path, network_file: Path, name: str, batch: int) -> None:
+    of_run = fused_of(folder, network_file, batch)
+    assert_refused_case(of_run, f"seeded-{name}", FUSED[name].reason, "sum", "ratio")
+    case = of_run[f"seeded-{name}"]
+    assert case["fused"] is None or case["fused"]["time"] is None
+
+
+@pytest.mark.parametrize("batch", BATCHES)
+def test_fused_control_stands(folder: Path, network_file: Path, batch: int) -> None:
+    assert_stands(fused_of(folder, network_file, batch), "seeded-fused-correct")

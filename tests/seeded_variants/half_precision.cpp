@@ -1,0 +1,35 @@
+// A cheat: it rounds its input to the precision of float16, and claims the gate of float32.
+
+#include <bit>
+
+#include "tests/seeded_variants/seeded_conv.hpp"
+
+namespace convladder {
+namespace {
+
+/// The nearest float with the 11 bits of a half.
+float to_half(float value) {
+  const auto bits = std::bit_cast<std::uint32_t>(value);
+  return std::bit_cast<float>((bits + 0x0fffU + ((bits >> 13) & 1U)) & ~0x1fffU);
+}
+
+class HalfPrecision final : public SeededConv {
+ public:
+  using SeededConv::SeededConv;
+  void convolve() override {
+    std::vector<float> rounded = whole_input();
+    for (float& value : rounded) value = to_half(value);
+    plain_convolution(shape(), rounded.data(), weights(), output());
+  }
+};
+
+const VariantRegistration registration{{.family = "cpu",
+                                        .rung = 151,
+                                        .name = "seeded-half-precision",
+                                        .title = "Seeded: float16 that claims float32",
+                                        .builds_on = "",
+                                        .hypothesis = "A claim of 1e-6 is held against every element."},
+                                       seeded_variant<HalfPrecision>()};
+
+}  // namespace
+}  // namespace convladder

@@ -1,0 +1,30 @@
+// A bug of a pipeline: what is written belongs to the input of the call before.
+
+#include "tests/seeded_variants/seeded_conv.hpp"
+
+namespace convladder {
+namespace {
+
+class PreviousAnswer final : public SeededConv {
+ public:
+  using SeededConv::SeededConv;
+  void convolve() override {
+    if (previous_.empty()) previous_ = whole_input();
+    plain_convolution(shape(), previous_.data(), weights(), output());
+    previous_ = whole_input();
+  }
+
+ private:
+  std::vector<float> previous_;
+};
+
+const VariantRegistration registration{{.family = "cpu",
+                                        .rung = 165,
+                                        .name = "seeded-previous-answer",
+                                        .title = "Seeded: one call late",
+                                        .builds_on = "",
+                                        .hypothesis = "An answer belongs to its own input."},
+                                       seeded_variant<PreviousAnswer>()};
+
+}  // namespace
+}  // namespace convladder
