@@ -17,14 +17,15 @@ constexpr int kLargestExponent = 2;  // of the factor of an input: 1, 2 or 4
 }  // namespace
 
 CallSetting draw_setting(const ExpectedOutput& expected, SeededRandom& random, bool whole, bool linear,
-                         bool with_pokes) {
+                         Pokes pokes) {
   CallSetting setting;
   InputChange& change = setting.change;
   change.rotation = random.between(0, expected.problem().shape.batch - 1);
   if (linear && !whole) change.factor = static_cast<float>(1 << random.between(0, kLargestExponent));
   change.poke_size = change.factor * expected.largest_input();
   if (linear && random.chance(50)) change.factor = -change.factor;
-  change.pokes = with_pokes ? random.next() | 1U : 0;
+  change.pokes = pokes == Pokes::none ? 0 : random.next() | 1U;
+  change.everywhere = pokes == Pokes::everywhere;
   change.whole = whole;
   setting.fill = {static_cast<std::uint32_t>(random.next()), expected.largest_magnitude()};
   return setting;
@@ -34,10 +35,12 @@ ordered_json set_request(const CallSetting& setting) {
   return {{"do", "set"}, {"change", to_json(setting.change)}, {"fill", to_json(setting.fill)}};
 }
 
-CaseVerifier::CaseVerifier(OpenCase open, const Workload& workload, double tolerance, std::uint64_t seed)
+CaseVerifier::CaseVerifier(OpenCase open, const Workload& workload, double tolerance, std::uint64_t seed,
+                           bool on_host)
     : open_(std::move(open)),
       workload_(workload),
       tolerance_(std::min(tolerance, kLargestTolerance)),
+      on_host_(on_host),
       random_(seed, 0) {}
 
 ordered_json CaseVerifier::prepare(ProblemKind kind) {
@@ -46,14 +49,13 @@ ordered_json CaseVerifier::prepare(ProblemKind kind) {
 }
 
 CaseVerifier::Verified CaseVerifier::verify() {
-  set();
+  set(Pokes::one);
   const auto call_ns = ask({{"do", "call"}}).at("ns").get<double>();
   return {check(1), call_ns};
 }
 
-void CaseVerifier::set(bool with_pokes) {
-  setting_ =
-      draw_setting(workload_.expected(kind_), random_, kind_ == ProblemKind::integers, /*linear=*/true, with_pokes);
+void CaseVerifier::set(Pokes pokes) {
+  setting_ = draw_setting(workload_.expected(kind_), random_, kind_ == ProblemKind::integers, /*linear=*/true, pokes);
   ask(set_request(setting_));
 }
 

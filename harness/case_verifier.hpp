@@ -10,11 +10,13 @@
 
 namespace convladder {
 
+/// Whether calls get an input of their own: not, in one element of each image, or wherever an output looks.
+enum class Pokes { none, one, everywhere };
+
 /// What the next calls are to find: another rotation, sign, size and fill each time. `whole`: a problem of integers, whose
 /// sums stay where float32 holds them exactly. `linear`: what is computed is, so the input may be larger and of another
-/// sign. `with_pokes`: every call gets an input of its own.
-CallSetting draw_setting(const ExpectedOutput& expected, SeededRandom& random, bool whole, bool linear,
-                         bool with_pokes);
+/// sign.
+CallSetting draw_setting(const ExpectedOutput& expected, SeededRandom& random, bool whole, bool linear, Pokes pokes);
 
 /// {"do": "set", …} of that setting.
 nlohmann::ordered_json set_request(const CallSetting& setting);
@@ -22,8 +24,9 @@ nlohmann::ordered_json set_request(const CallSetting& setting);
 /// What is asked of a case, and what it leaves. Everything here throws CaseFailure where the case answers with a status.
 class CaseVerifier {
  public:
-  /// `tolerance` is the variant's. `seed` decides what inputs and outputs look like before calls.
-  CaseVerifier(OpenCase open, const Workload& workload, double tolerance, std::uint64_t seed);
+  /// `tolerance` is the variant's. `seed` decides what inputs and outputs look like before calls. `on_host`: inputs are in
+  /// the host's memory, where it is cheap to change much of them between calls.
+  CaseVerifier(OpenCase open, const Workload& workload, double tolerance, std::uint64_t seed, bool on_host);
 
   /// The case's answer.
   nlohmann::ordered_json ask(const nlohmann::ordered_json& request) const { return open_.ask(request); }
@@ -38,8 +41,10 @@ class CaseVerifier {
   };
   Verified verify();
 
-  /// Has the input changed and the output filled, both anew. `with_pokes`: and the input of every call.
-  void set(bool with_pokes = true);
+  /// Has the input changed and the output filled, both anew.
+  void set(Pokes pokes);
+  /// The same for timed calls, of which each is to have as much of its own as can be had.
+  void set_for_timing() { set(on_host_ ? Pokes::everywhere : Pokes::one); }
   /// Compares the output as it lies, after call number `call` since `set`; nothing is called for it.
   Check check(std::int64_t call);
 
@@ -47,6 +52,7 @@ class CaseVerifier {
   OpenCase open_;
   const Workload& workload_;
   double tolerance_;
+  bool on_host_;
   SeededRandom random_;
   ProblemKind kind_ = ProblemKind::real;
   CallSetting setting_;

@@ -10,6 +10,7 @@ using nlohmann::ordered_json;
 namespace {
 
 constexpr std::uint32_t kDecoySeed = 0x0dec0;
+constexpr int kFewestToShare = 64;               // images to be poked by several threads
 constexpr std::int64_t kFilledAtOnce = 1 << 20;  // elements of an output, by one thread
 
 }  // namespace
@@ -17,7 +18,7 @@ constexpr std::int64_t kFilledAtOnce = 1 << 20;  // elements of an output, by on
 void ChangedInput::write_images(const std::function<void(float* to, int image)>& write) {
   const ConvShape& shape = problem_->shape;
   const std::int64_t elements = shape.input_elements_per_image();
-  poked_.reset();
+  poked_ = false;
   if (device_->is_host_memory()) {
 #pragma omp parallel for schedule(static)
     for (int image = 0; image < shape.batch; ++image) write(input_ + image * elements, image);
@@ -41,26 +42,47 @@ void ChangedInput::set(const InputChange& change) {
       [&](float* to, int image) { write_changed_image(to, change_, problem_->shape, problem_->input, image); });
 }
 
-void ChangedInput::poke(std::int64_t element, const std::function<float(int)>& value) {
-  column_.resize(static_cast<std::size_t>(problem_->shape.batch));
-  for (int image = 0; image < problem_->shape.batch; ++image) column_[static_cast<std::size_t>(image)] = value(image);
-  device_->copy_floats_apart(input_ + element, static_cast<std::size_t>(problem_->shape.input_elements_per_image()),
-                             column_.data(), column_.size());
+void ChangedInput::before_call(std::int64_t call) {
+  if (change_.pokes != 0) {
+    if (device_->is_host_memory()) {
+      poke(call);
+    } else {
+      poke_on_device(call);
+    }
+    poked_ = true;
+  }
+  last_call_ = call;
 }
 
-void ChangedInput::before_call(std::int64_t call) {
-  last_call_ = call;
-  if (change_.pokes == 0) return;
+void ChangedInput::poke(std::int64_t call) {
   const ConvShape& shape = problem_->shape;
   const std::int64_t elements = shape.input_elements_per_image();
+#pragma omp parallel for schedule(static) if (shape.batch >= kFewestToShare)
+  for (int image = 0; image < shape.batch; ++image) {
+    float* const to = input_ + image * elements;
+    if (poked_) unpoke_image(to, change_, shape, problem_->input, image, last_call_);
+    poke_image(to, change_, shape, image, call);
+  }
+}
+
+/// Of every image one element, which is one copy.
+void ChangedInput::poke_on_device(std::int64_t call) {
+  const ConvShape& shape = problem_->shape;
+  const std::int64_t elements = shape.input_elements_per_image();
+  column_.resize(static_cast<std::size_t>(shape.batch));
+  const auto write = [&](std::int64_t of_call, const auto& value) {
+    change_.poked(of_call, shape).for_each(shape, [&](int, int, std::int64_t element) {
+      for (int image = 0; image < shape.batch; ++image) column_[static_cast<std::size_t>(image)] = value(image, element);
+      device_->copy_floats_apart(input_ + element, static_cast<std::size_t>(elements), column_.data(), column_.size());
+    });
+  };
   if (poked_) {
-    poke(*poked_, [&](int image) {
-      const std::int64_t first = change_.source(image, shape.batch) * elements;
-      return change_.factor * problem_->input[static_cast<std::size_t>(first + *poked_)];
+    write(last_call_, [&](int image, std::int64_t element) {
+      return change_.factor *
+             problem_->input[static_cast<std::size_t>(change_.source(image, shape.batch) * elements + element)];
     });
   }
-  poked_ = change_.poked_element(call, elements);
-  poke(*poked_, [&](int image) { return change_.poked_value(call, image); });
+  write(call, [&](int image, std::int64_t) { return change_.poked_value(call, image); });
 }
 
 void fill_output(Device& device, float* output, std::int64_t elements, const OutputFill& fill) {
@@ -85,6 +107,7 @@ ordered_json to_json(const InputChange& change) {
   return {{"rotation", change.rotation},
           {"factor", change.factor},
           {"pokes", change.pokes},
+          {"everywhere", change.everywhere},
           {"poke_size", change.poke_size},
           {"whole", change.whole}};
 }
@@ -95,6 +118,7 @@ InputChange change_from_json(const ordered_json& json) {
   return {.rotation = json.at("rotation"),
           .factor = json.at("factor"),
           .pokes = json.at("pokes"),
+          .everywhere = json.at("everywhere"),
           .poke_size = json.at("poke_size"),
           .whole = json.at("whole")};
 }

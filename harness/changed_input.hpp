@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <functional>
 #include <nlohmann/json_fwd.hpp>
-#include <optional>
 #include <vector>
 
 #include "devices/device.hpp"
@@ -12,7 +11,7 @@
 
 namespace convladder {
 
-/// Writes the problem's changed input into a buffer on the device, and changes an element of every image for each call.
+/// Writes the problem's changed input into a buffer on the device, and changes some elements of every image for each call.
 /// The device, the problem and the buffer outlive it. Everything throws DeviceError.
 class ChangedInput {
  public:
@@ -29,7 +28,8 @@ class ChangedInput {
   std::int64_t last_call() const { return last_call_; }
 
  private:
-  void poke(std::int64_t element, const std::function<float(int image)>& value);
+  void poke(std::int64_t call);
+  void poke_on_device(std::int64_t call);
   void write_images(const std::function<void(float* to, int image)>& write);
 
   Device* device_;
@@ -37,8 +37,8 @@ class ChangedInput {
   float* input_;
   InputChange change_;
   std::int64_t last_call_ = 0;
-  std::optional<std::int64_t> poked_;  ///< the element of every image that is not the change's own
-  std::vector<float> column_;          ///< of such an element, one for each image
+  bool poked_ = false;         ///< what the input has of call `last_call_` is in it
+  std::vector<float> column_;  ///< an element of every image
 };
 
 /// Fills an output of `elements`. Throws DeviceError.

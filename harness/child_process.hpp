@@ -56,6 +56,10 @@ class ChildProcess final : public CaseClient {
   std::unique_ptr<MessageSocket> socket_;
 };
 
+/// Shuts other processes of the same user out of this one's memory and descriptors, those that it starts above all: what
+/// outputs are held against lies there. For root, takes the right to look from the processes that it starts.
+void keep_to_ourselves();
+
 /// The child's side: receives the hello, makes what answers of it, and serves requests until the socket is closed.
 /// `make` returns null for a hello that cannot be. The process ends with its parent. Returns the exit code.
 int serve_requests(int socket_descriptor,

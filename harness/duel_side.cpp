@@ -38,6 +38,8 @@ auto DuelSide::attempt(const Step& step) const {
     return step();
   } catch (const CaseFailure& failure) {
     throw SideFailure(fmt::format("{}: {}: {}", role_, printable(failure.status), printable(failure.what())));
+  } catch (const ordered_json::exception& error) {
+    throw SideFailure(fmt::format("{}: crashed: its answers make no sense: {}", role_, printable(error.what())));
   }
 }
 
@@ -47,7 +49,8 @@ DuelSide::DuelSide(const SideSetting& setting)
       extra_percent_(setting.extra_percent),
       verifier_(start_case_process(setting.planned, setting.workload, RunOptions{}, setting.timeout_seconds,
                                    setting.program),
-                setting.workload, setting.planned.variant.variant->tolerance(), setting.seed) {
+                setting.workload, setting.planned.variant.variant->tolerance(), setting.seed,
+                setting.planned.device == "cpu") {
   attempt([&] {
     verifier_.prepare(ProblemKind::integers);
     require("on small integers", verifier_.verify().check);
@@ -64,9 +67,12 @@ SlotLength DuelSide::calibrate(int extra_percent) {
   const int multiple = 100 / std::gcd(100, extra_percent);  // 5 % of 20 calls is one call
   double iterations = 1;
   for (int i = 0; i < kCalibrations; ++i) {
-    const ordered_json reply = attempt(
-        [&] { return verifier_.ask({{"do", "calibrate"}, {"of", time_of::kLayer}, {"sample_ns", kSubRunNs}}); });
-    iterations = std::max(iterations, reply.at("iterations").get<double>());
+    iterations = std::max(iterations, attempt([&] {
+                            return verifier_
+                                .ask({{"do", "calibrate"}, {"of", time_of::kLayer}, {"sample_ns", kSubRunNs}})
+                                .at("iterations")
+                                .get<double>();
+                          }));
   }
   SlotLength length{.iterations = rounded_up(iterations, multiple), .sub_runs = 1};
   if (!on_processor_) length.iterations = multiple;
@@ -80,23 +86,25 @@ SlotLength DuelSide::calibrate(int extra_percent) {
 }
 
 SlotTime DuelSide::slot(const SlotLength& length) {
-  const ordered_json reply = attempt([&] {
-    verifier_.set();
-    return verifier_.ask({{"do", "slot"},
-                          {"of", time_of::kLayer},
-                          {"iterations", length.iterations},
-                          {"sub_runs", length.sub_runs},
-                          {"extra_percent", extra_percent_}});
+  ordered_json state;
+  const auto ns = attempt([&] {
+    verifier_.set_for_timing();
+    const ordered_json reply = verifier_.ask({{"do", "slot"},
+                                              {"of", time_of::kLayer},
+                                              {"iterations", length.iterations},
+                                              {"sub_runs", length.sub_runs},
+                                              {"extra_percent", extra_percent_}});
+    last_call_ = reply.at("last_call").get<std::int64_t>();
+    state = reply.at("state");
+    return reply.at("ns").get<std::vector<double>>();
   });
-  last_call_ = reply.at("last_call").get<std::int64_t>();
-  const auto ns = reply.at("ns").get<std::vector<double>>();
   if (ns.empty() || !std::ranges::all_of(ns, [](double value) { return value > 0 && std::isfinite(value); })) {
     throw SideFailure(fmt::format("{}: a slot took no time: the clock is too coarse", role_));
   }
   claimed_.add(std::accumulate(ns.begin(), ns.end(), 0.0) * length.iterations, verifier_.last_answer_ns(), true);
   if (on_processor_) return {std::ranges::min(ns), std::nullopt};
-  const ordered_json& state = reply.at("state");
-  return {median(ns), state.contains("clock_mhz") ? std::optional(state.at("clock_mhz").get<double>()) : std::nullopt};
+  const auto clock = attempt([&] { return state.value("clock_mhz", 0.0); });
+  return {median(ns), clock > 0 ? std::optional(clock) : std::nullopt};
 }
 
 void DuelSide::verify_after() {

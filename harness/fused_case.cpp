@@ -45,18 +45,24 @@ class FusedRun {
       check("fused after timing", true);
       if (const std::string mismatch = claimed_.mismatch(); !mismatch.empty()) throw CaseFailure("refused", mismatch);
     } catch (const CaseFailure& failure) {
-      outcome_.status = failure.status;
-      outcome_.reason = failure.what();
-      std::ranges::replace(outcome_.reason, '\n', ' ');
-      outcome_.separate.clear();
-      outcome_.fused.clear();
-      outcome_.counters.clear();
-      outcome_.fused_counters = nullptr;
+      end(failure.status, failure.what());
+    } catch (const ordered_json::exception& error) {
+      end("crashed", fmt::format("its answers make no sense: {}", error.what()));
     }
     return std::move(outcome_);
   }
 
  private:
+  void end(const std::string& status, const std::string& reason) {
+    outcome_.status = status;
+    outcome_.reason = reason;
+    std::ranges::replace(outcome_.reason, '\n', ' ');
+    outcome_.separate.clear();
+    outcome_.fused.clear();
+    outcome_.counters.clear();
+    outcome_.fused_counters = nullptr;
+  }
+
   void prepare(ProblemKind kind) {
     kind_ = kind;
     problem_ = make_fused_problem(planned_.shape, workload_.problem(kind), kind == ProblemKind::integers);
@@ -65,14 +71,14 @@ class FusedRun {
   }
 
   /// An activation bends: the input may be in another order and poked, but neither larger nor of another sign.
-  void set(bool with_pokes) {
-    setting_ = draw_setting(workload_.expected(kind_), random_, kind_ == ProblemKind::integers, /*linear=*/false,
-                            with_pokes);
+  void set(Pokes pokes) {
+    setting_ =
+        draw_setting(workload_.expected(kind_), random_, kind_ == ProblemKind::integers, /*linear=*/false, pokes);
     open_.ask(set_request(setting_));
   }
 
   void verify(const char* what, bool fused) {
-    set(true);
+    set(Pokes::one);
     open_.ask({{"do", "call"}});
     last_call_[fused ? 1 : 0] = 1;
     check(what, fused);
@@ -96,7 +102,7 @@ class FusedRun {
     outcome_.separate.resize(planned_.steps.size());
     double seconds = 0;
     while (outcome_.stopped_because.empty()) {
-      set(true);
+      set(planned_.device == "cpu" ? Pokes::everywhere : Pokes::one);
       const Clock::time_point begin = Clock::now();
       const ordered_json reply = open_.ask({{"do", "round"},
                                             {"separate", calls.at("separate")},
@@ -137,7 +143,7 @@ class FusedRun {
   }
 
   void count() {
-    set(false);
+    set(Pokes::none);
     last_call_ = {0, 0};
     const ordered_json reply = open_.ask({{"do", "count"}});
     for (const ordered_json& of_step : reply.at("separate")) outcome_.counters.push_back(of_step);

@@ -1,5 +1,7 @@
 #include "harness/measurement.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <chrono>
 
@@ -28,7 +30,7 @@ Measurement::Measurement(const PlannedCase& planned, const Workload& workload, c
       options_(&options),
       random_(options.seed, std::hash<std::string>{}(planned.id)) {
   const double tolerance = std::min(planned.variant.variant->tolerance(), kLargestTolerance);
-  verifier_.emplace(std::move(open), workload, tolerance, random_.next());
+  verifier_.emplace(std::move(open), workload, tolerance, random_.next(), planned.device == "cpu");
   outcome_.input_kind = workload.input_kind();
   outcome_.verification = {{"reference", "float64 direct convolution"},
                            {"tolerance", tolerance},
@@ -46,6 +48,8 @@ void Measurement::attempt(const std::function<void()>& step) {
     step();
   } catch (const CaseFailure& failure) {
     end(failure.status, failure.what());
+  } catch (const ordered_json::exception& error) {
+    end("crashed", fmt::format("its answers make no sense: {}", error.what()));
   }
 }
 
@@ -100,7 +104,7 @@ void Measurement::verify_and_calibrate() {
 }
 
 void Measurement::count() {
-  verifier_->set(false);
+  verifier_->set(Pokes::none);
   outcome_.counters = verifier_->ask({{"do", "count"}}).at("counters");
   outcome_.prepare_ns.reset();
   stopped_because_ = "counted";
@@ -131,7 +135,7 @@ void Measurement::take_samples() {
 
 void Measurement::take_sample(std::size_t index, bool look) {
   const TimeSeries& series = outcome_.times[index];
-  verifier_->set();
+  verifier_->set_for_timing();
   const auto start = Clock::now();
   const ordered_json reply = verifier_->ask(
       {{"do", "sample"}, {"of", series.of}, {"iterations", series.iterations}, {"cold", series.cache == "cold"}});

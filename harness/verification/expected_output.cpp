@@ -33,45 +33,50 @@ std::uint64_t secret_number() {
 class Call {
  public:
   Call(const Problem& problem, const CallSetting& setting)
-      : problem_(problem),
-        setting_(setting),
-        poked_(setting.change.poked_element(setting.call, problem.shape.input_elements_per_image())) {}
+      : problem_(problem), setting_(setting), poked_(setting.change.poked(setting.call, problem.shape)) {}
 
   /// An image as the call found it.
   std::vector<float> input(int image) const {
     std::vector<float> input(static_cast<std::size_t>(problem_.shape.input_elements_per_image()));
     write_changed_image(input.data(), setting_.change, problem_.shape, problem_.input, image);
     if (setting_.change.pokes != 0) {
-      input[static_cast<std::size_t>(poked_)] = setting_.change.poked_value(setting_.call, image);
+      poke_image(input.data(), setting_.change, problem_.shape, image, setting_.call);
     }
     return input;
   }
 
-  /// What one other input element comes to: the convolution is linear, so its windows' sums change by delta * w.
+  /// What other input elements come to: the convolution is linear, so their windows' sums change by delta * w.
   template <typename Magnitude>
-  void add_poke(int image, int map, double* value, Magnitude* magnitude) const {
+  void add_pokes(int image, int map, double* value, Magnitude* magnitude) const {
     if (setting_.change.pokes == 0) return;
     const ConvShape& s = problem_.shape;
-    const auto channel = static_cast<int>(poked_ / (std::int64_t{s.height} * s.width));
-    if (channel / s.channels_per_group() != map / s.maps_per_group()) return;
-    const auto row = static_cast<int>(poked_ / s.width % s.height);
-    const auto column = static_cast<int>(poked_ % s.width);
-    const double before =
-        double{setting_.change.factor} *
-        problem_.input[static_cast<std::size_t>(setting_.change.source(image, s.batch) * s.input_elements_per_image() + poked_)];
-    const double now = setting_.change.poked_value(setting_.call, image);
-    const double delta = now - before;
-    const double more = std::abs(now) - std::abs(before);
+    if (poked_.channel / s.channels_per_group() != map / s.maps_per_group()) return;
+    const double factor = setting_.change.factor;
+    const float* const from =
+        problem_.input.data() + setting_.change.source(image, s.batch) * s.input_elements_per_image();
     const float* const filter =
         problem_.weights.data() +
-        (std::int64_t{map} * s.channels_per_group() + channel % s.channels_per_group()) * s.kernel * s.kernel;
+        (std::int64_t{map} * s.channels_per_group() + poked_.channel % s.channels_per_group()) * s.kernel * s.kernel;
+    const double now = setting_.change.poked_value(setting_.call, image);
+    poked_.for_each(s, [&](int row, int column, std::int64_t element) {
+      const double before = factor * from[element];
+      add_poke(row, column, now - before, std::abs(now) - std::abs(before), filter, value, magnitude);
+    });
+  }
+
+ private:
+  /// Of one element: all outputs whose windows it lies in.
+  template <typename Magnitude>
+  void add_poke(int row, int column, double delta, double more, const float* filter, double* value,
+                Magnitude* magnitude) const {
+    const ConvShape& s = problem_.shape;
     for (int p = 0; p < s.kernel; ++p) {
       const int top = row + s.padding - p;
       if (top < 0 || top % s.stride != 0 || top / s.stride >= s.out_height()) continue;
       for (int q = 0; q < s.kernel; ++q) {
         const int left = column + s.padding - q;
         if (left < 0 || left % s.stride != 0 || left / s.stride >= s.out_width()) continue;
-        const auto at = static_cast<std::size_t>(top / s.stride * s.out_width() + left / s.stride);
+        const std::int64_t at = std::int64_t{top / s.stride} * s.out_width() + left / s.stride;
         const double w = filter[p * s.kernel + q];
         value[at] += delta * w;
         magnitude[at] = static_cast<Magnitude>(magnitude[at] + more * std::abs(w));
@@ -79,10 +84,9 @@ class Call {
     }
   }
 
- private:
   const Problem& problem_;
   const CallSetting& setting_;
-  std::int64_t poked_;  ///< the element of every image that was replaced, if any was
+  PokedElements poked_;
 };
 
 /// What was found in one map of one image.
@@ -175,7 +179,7 @@ class Comparison {
       std::vector<float> magnitude(elements.magnitude, elements.magnitude + pixels_);
       for (double& one : value) one *= elements.value_factor;
       for (float& one : magnitude) one *= static_cast<float>(elements.magnitude_factor);
-      call_.add_poke(image, map, value.data(), magnitude.data());
+      call_.add_pokes(image, map, value.data(), magnitude.data());
       return compare_elements(image, map, found, {value.data(), magnitude.data()}, result);
     }
     if (const auto chosen = chosen_.find(image); chosen != chosen_.end()) {
@@ -308,7 +312,7 @@ ReferenceOutput ExpectedOutput::sums(const CallSetting& setting, int image) cons
   const std::size_t pixels = elements / static_cast<std::size_t>(s.out_channels);
   for (int map = 0; map < s.out_channels; ++map) {
     const std::size_t at = static_cast<std::size_t>(map) * pixels;
-    call.add_poke(image, map, sums.value.data() + at, sums.magnitude.data() + at);
+    call.add_pokes(image, map, sums.value.data() + at, sums.magnitude.data() + at);
   }
   return sums;
 }

@@ -7,9 +7,13 @@
 
 namespace convladder {
 
-std::int64_t InputChange::poked_element(std::int64_t call, std::int64_t image_elements) const {
-  return static_cast<std::int64_t>(SeededRandom(pokes, static_cast<std::uint64_t>(call)).next() %
-                                   static_cast<std::uint64_t>(image_elements));
+PokedElements InputChange::poked(std::int64_t call, const ConvShape& shape) const {
+  SeededRandom random(pokes, static_cast<std::uint64_t>(call));
+  const int whole_image = std::max(shape.height, shape.width);
+  PokedElements poked{.channel = random.between(0, shape.in_channels - 1), .step = everywhere ? shape.kernel : whole_image};
+  poked.first_row = random.between(0, std::min(poked.step, shape.height) - 1);
+  poked.first_column = random.between(0, std::min(poked.step, shape.width) - 1);
+  return poked;
 }
 
 float InputChange::poked_value(std::int64_t call, int image) const {
@@ -26,6 +30,19 @@ void write_changed_image(float* to, const InputChange& change, const ConvShape& 
   const float* const from = input.data() + change.source(image, shape.batch) * elements;
 #pragma omp simd
   for (std::int64_t i = 0; i < elements; ++i) to[i] = change.factor * from[i];
+}
+
+void poke_image(float* to, const InputChange& change, const ConvShape& shape, int image, std::int64_t call) {
+  const float value = change.poked_value(call, image);
+  change.poked(call, shape).for_each(shape, [&](int, int, std::int64_t element) { to[element] = value; });
+}
+
+void unpoke_image(float* to, const InputChange& change, const ConvShape& shape, std::span<const float> input, int image,
+                  std::int64_t call) {
+  const float* const from = input.data() + change.source(image, shape.batch) * shape.input_elements_per_image();
+  change.poked(call, shape).for_each(shape, [&](int, int, std::int64_t element) {
+    to[element] = change.factor * from[element];
+  });
 }
 
 }  // namespace convladder

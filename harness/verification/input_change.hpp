@@ -9,17 +9,36 @@
 
 namespace convladder {
 
-/// Image b of the input is image (b + rotation) % batch of the problem, times `factor`; before each call one element is
-/// replaced in every image, another one each time.
+/// The elements of every image that a call finds replaced: of one channel those in a grid.
+struct PokedElements {
+  int channel = 0;
+  int first_row = 0;
+  int first_column = 0;
+  int step = 1;  ///< between rows, and between columns
+
+  /// Calls `visit` with the row, the column and the element's number in its image, CHW.
+  template <typename Visit>
+  void for_each(const ConvShape& shape, const Visit& visit) const {
+    for (int row = first_row; row < shape.height; row += step) {
+      for (int column = first_column; column < shape.width; column += step) {
+        visit(row, column, (std::int64_t{channel} * shape.height + row) * shape.width + column);
+      }
+    }
+  }
+};
+
+/// Image b of the input is image (b + rotation) % batch of the problem, times `factor`; before each call elements are
+/// replaced in every image, other ones each time.
 struct InputChange {
   int rotation = 0;
   float factor = 1;         ///< plus or minus a power of two: sums come out exactly so much larger
   std::uint64_t pokes = 0;  ///< the seed of what is replaced; 0: nothing is
+  bool everywhere = false;  ///< so many that every output has one in its window, but for borders; otherwise one element
   float poke_size = 1;      ///< values are between a half of it and it, of either sign
   bool whole = false;       ///< values are whole numbers
 
-  /// Which element of every image, CHW, call number `call` finds replaced, and by what.
-  std::int64_t poked_element(std::int64_t call, std::int64_t image_elements) const;
+  /// What call number `call` finds replaced, and by what: the same value in all of an image's elements.
+  PokedElements poked(std::int64_t call, const ConvShape& shape) const;
   float poked_value(std::int64_t call, int image) const;
   /// Which of the problem's images it is.
   int source(int image, int batch) const { return (image + rotation) % batch; }
@@ -28,5 +47,9 @@ struct InputChange {
 /// Writes image `image` of the changed input, without pokes. `input` is the problem's, NCHW.
 void write_changed_image(float* to, const InputChange& change, const ConvShape& shape, std::span<const float> input,
                          int image);
+/// Puts the pokes of call number `call` into an image, or takes them out again.
+void poke_image(float* to, const InputChange& change, const ConvShape& shape, int image, std::int64_t call);
+void unpoke_image(float* to, const InputChange& change, const ConvShape& shape, std::span<const float> input, int image,
+                  std::int64_t call);
 
 }  // namespace convladder

@@ -26,8 +26,7 @@ std::vector<float> changed_input(const Problem& problem, const CallSetting& sett
   for (int image = 0; image < problem.shape.batch; ++image) {
     write_changed_image(input.data() + image * elements, setting.change, problem.shape, problem.input, image);
     if (setting.change.pokes == 0) continue;
-    input[static_cast<std::size_t>(image * elements + setting.change.poked_element(setting.call, elements))] =
-        setting.change.poked_value(setting.call, image);
+    poke_image(input.data() + image * elements, setting.change, problem.shape, image, setting.call);
   }
   return input;
 }
@@ -221,6 +220,7 @@ TEST_P(ChangedInputs, AreExpectedExactly) {
           .change = {.rotation = call % workload.problem(kind).shape.batch,
                      .factor = whole ? -1.0F : std::vector{1.0F, -2.0F, 4.0F, -1.0F}[static_cast<std::size_t>(call % 4)],
                      .pokes = static_cast<std::uint64_t>(call) * 99 + 1,
+                     .everywhere = call % 3 == 0 && !whole,
                      .poke_size = expected.largest_input(),
                      .whole = whole},
           .fill = kFill,

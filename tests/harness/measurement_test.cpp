@@ -82,8 +82,7 @@ class ScriptedCase final : public CaseClient {
     std::vector<float> input(problem_->input.size());
     for (int image = 0; image < shape.batch; ++image) {
       write_changed_image(input.data() + image * elements, change_, shape, problem_->input, image);
-      input[static_cast<std::size_t>(image * elements + change_.poked_element(call_, elements))] =
-          change_.poked_value(call_, image);
+      poke_image(input.data() + image * elements, change_, shape, image, call_);
     }
     std::vector<float> output(static_cast<std::size_t>(shape.output_elements()));
     reference_forward(shape, shape.batch, input.data(), problem_->weights.data(), output.data());
