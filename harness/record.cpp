@@ -3,10 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
-#include <fstream>
-#include <iterator>
 
 #include "harness/case_json.hpp"
 #include "harness/environment.hpp"
@@ -21,6 +17,8 @@ namespace convladder {
 using nlohmann::ordered_json;
 
 namespace {
+
+constexpr const char* kRecordName = "run.json";
 
 ordered_json variants_json(const std::vector<CaseGroup>& plan) {
   ordered_json list = ordered_json::array();
@@ -75,17 +73,10 @@ void require_same(const ordered_json& then, const ordered_json& now, const std::
 RunRecord RunRecord::create(const std::filesystem::path& folder, const RunOptions& options,
                             const std::vector<std::string>& command_line, const std::vector<CaseGroup>& plan,
                             const ImageSet& images) {
-  RunRecord record(folder);
-  if (std::filesystem::exists(record.file())) {
-    throw UserError(
-        fmt::format("{} is there already: 'convladder run --resume {}' goes on with it, another --output "
-                    "starts a new run",
-                    record.file().string(), folder.string()));
-  }
-  std::error_code error;
-  std::filesystem::create_directories(folder, error);
-  if (error) throw UserError(fmt::format("cannot create the folder {}: {}", folder.string(), error.message()));
-
+  RunRecord record(RecordFile::create(
+      folder / kRecordName,
+      fmt::format("'convladder run --resume {}' goes on with it, another --output starts a new run",
+                  folder.string())));
   ordered_json context = environment_json();
   context["command_line"] = command_line;
   context["options"] = options_to_json(options);
@@ -102,16 +93,10 @@ RunRecord RunRecord::create(const std::filesystem::path& folder, const RunOption
 }
 
 RunRecord RunRecord::open(const std::filesystem::path& folder) {
-  RunRecord record(folder);
+  RunRecord record(RecordFile::open(folder / kRecordName));
   const std::string name = record.file().string();
-  std::ifstream file(record.file());
-  if (!file) throw UserError(fmt::format("cannot read {}: {}", name, std::strerror(errno)));
-  try {
-    const std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
-    record.json_ = parse_record_json(text, name);
-  } catch (const std::ios_base::failure& error) {
-    throw UserError(fmt::format("cannot read {}: {}", name, error.code().message()));
-  }
+  const std::vector<std::byte> bytes = read_file_bytes(name);
+  record.json_ = parse_record_json({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, name);
   try {
     if (record.json_.at("schema_version") != kRunSchemaVersion) {
       throw UserError(fmt::format("{}: schema_version is {}, expected \"{}\"", name,
@@ -186,7 +171,7 @@ void RunRecord::write() {
   ordered_json views = leave_one_out_of(json_.at("cases"), json_.at("variants"));
   if (!views.empty()) json_["leave_one_out"] = std::move(views);
   // Bytes that are no UTF-8, in a host name or a file name, must not cost the record.
-  write_file_atomically(file(), json_.dump(1, ' ', false, ordered_json::error_handler_t::replace) + "\n");
+  file_.write(json_.dump(1, ' ', false, ordered_json::error_handler_t::replace) + "\n");
 }
 
 }  // namespace convladder

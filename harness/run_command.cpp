@@ -18,6 +18,7 @@
 #include "harness/leave_one_out.hpp"
 #include "harness/progress.hpp"
 #include "harness/record.hpp"
+#include "harness/record_folder.hpp"
 #include "harness/run_group.hpp"
 #include "harness/run_material.hpp"
 #include "harness/statistics.hpp"
@@ -266,7 +267,7 @@ int run_command(RunOptions options, const RunInvocation& invocation) {
   if (record) {
     record->resume(plan, images);
   } else {
-    const auto folder = invocation.output.empty() ? default_output_folder() : invocation.output;
+    const auto folder = invocation.output.empty() ? make_default_folder() : invocation.output;
     record = RunRecord::create(folder, options, invocation.command_line, plan, images);
   }
   RunLoop(options, invocation, plan, images, *record).run();
