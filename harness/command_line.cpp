@@ -1,11 +1,16 @@
 #include "harness/command_line.hpp"
 
 #include <fmt/format.h>
+#include <stdlib.h>
+#include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
+#include <array>
 #include <charconv>
 #include <csignal>
 #include <nlohmann/json.hpp>
+#include <sstream>
 #include <stdexcept>
 
 #include "build_information.hpp"
@@ -19,12 +24,14 @@
 #include "harness/duel_command.hpp"
 #include "harness/errors.hpp"
 #include "harness/explain_command.hpp"
+#include "harness/file_bytes.hpp"
 #include "harness/fused_command.hpp"
 #include "harness/fused_session.hpp"
 #include "harness/history_command.hpp"
 #include "harness/launches_command.hpp"
 #include "harness/leave_one_out_command.hpp"
 #include "harness/list_command.hpp"
+#include "harness/machine_fault.hpp"
 #include "harness/nearest_name.hpp"
 #include "harness/network_command.hpp"
 #include "harness/network_session.hpp"
@@ -35,6 +42,7 @@
 #include "harness/run_command.hpp"
 #include "harness/selftest_command.hpp"
 #include "harness/simulate_command.hpp"
+#include "harness/standard_streams.hpp"
 #include "harness/sweep_command.hpp"
 #include "harness/train_command.hpp"
 #include "harness/whole_number.hpp"
@@ -216,6 +224,19 @@ void refuse_unknown_options(const CLI::App& command) {
   }
 }
 
+/// An empty path is mostly a variable of the shell that is not set, and never what was meant.
+void refuse_empty_paths(const CLI::App& command) {
+  constexpr std::array<std::string_view, 13> paths{"--output", "--resume", "--data", "--json",   "--markdown",
+                                                   "--tables", "--folder", "--index", "--pdf",   "--base",
+                                                   "--new",    "--record", "--weights"};
+  for (const CLI::Option* const option : command.get_options()) {
+    if (std::ranges::find(paths, option->get_name()) == paths.end() || option->count() == 0) continue;
+    if (std::ranges::find(option->results(), "") != option->results().end()) {
+      throw UserError(fmt::format("{}: expected a path, got an empty text", option->get_name()));
+    }
+  }
+}
+
 int parse_and_execute(int argc, char** argv) {
   CLI::App app{"convladder climbs one convolution: every stage verified, measured and compared.", "convladder"};
   app.set_version_flag("--version", fmt::format("convladder {} ({})", build::version, build::commit));
@@ -308,12 +329,11 @@ int parse_and_execute(int argc, char** argv) {
 
   try {
     app.parse(argc, argv);
-  } catch (const CLI::CallForHelp& help) {
-    return app.exit(help);
-  } catch (const CLI::CallForAllHelp& help) {
-    return app.exit(help);
-  } catch (const CLI::CallForVersion& version) {
-    return app.exit(version);
+  } catch (const CLI::Success& help) {  // help or version
+    std::ostringstream text;
+    const int exit_code = app.exit(help, text, text);
+    fmt::print("{}", text.str());
+    return exit_code;
   } catch (const CLI::ExtrasError& error) {
     for (const CLI::App* const command : app.get_subcommands()) refuse_unknown_options(*command);
     throw UserError(fmt::format("{} (see 'convladder --help')", error.what()));
@@ -325,6 +345,7 @@ int parse_and_execute(int argc, char** argv) {
     }
     throw UserError(fmt::format("{} (see 'convladder --help')", error.what()));
   }
+  for (const CLI::App* const command : app.get_subcommands()) refuse_empty_paths(*command);
   const std::vector<std::string> command_line(argv + 1, argv + argc);
   if (list->parsed()) return list_metrics ? list_metrics_command(list_as_json) : list_command(list_as_json);
   if (env->parsed()) return env_command(env_as_json);
@@ -348,13 +369,29 @@ int parse_and_execute(int argc, char** argv) {
   return execute_run(*run, run_arguments, command_line);
 }
 
-std::string one_line(std::string text) {
-  std::ranges::replace(text, '\n', ' ');
-  return text;
+/// The record is on disk at every moment, so there is nothing to save; the cases' processes end with this one.
+void end_on_interrupt(int /*signal*/) {
+  remove_file_being_written();
+  std::_Exit(kExitInterrupted);
 }
 
-/// The record is on disk at every moment, so there is nothing to save; the cases' processes end with this one.
-void end_on_interrupt(int /*signal*/) { std::_Exit(kExitInterrupted); }
+void take_interrupts() {
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
+    if (std::signal(signal, end_on_interrupt) == SIG_IGN && signal == SIGHUP) {
+      static_cast<void>(std::signal(signal, SIG_IGN));  // nohup asked for that
+    }
+  }
+}
+
+/// Google Benchmark takes its flags from the environment too, and one of them writes a file.
+void forget_googles_variables() {
+  std::vector<std::string> names;
+  for (char** variable = environ; *variable != nullptr; ++variable) {
+    const std::string_view text(*variable);
+    if (text.starts_with("BENCHMARK_")) names.emplace_back(text.substr(0, text.find('=')));
+  }
+  for (const std::string& name : names) unsetenv(name.c_str());
+}
 
 }  // namespace
 
@@ -370,15 +407,16 @@ int run_command_line(int argc, char** argv) {
       if (std::string_view(argv[1]) == "serve-network") return serve_network(socket, memory);
       if (std::string_view(argv[1]) == "serve-fused") return serve_fused(socket, memory);
     }
-    static_cast<void>(std::signal(SIGINT, end_on_interrupt));
-    static_cast<void>(std::signal(SIGTERM, end_on_interrupt));
+    print_without_failing();
+    take_interrupts();
+    forget_googles_variables();
     const int exit_code = parse_and_execute(argc, argv);
-    if (std::fflush(stdout) != 0) throw UserError("cannot write to the standard output");
+    require_output();
     return exit_code;
   } catch (const std::bad_alloc&) {
-    fmt::print(stderr, "convladder: out of memory\n");
+    print_error(out_of_memory_text());
   } catch (const std::exception& error) {
-    fmt::print(stderr, "convladder: {}\n", one_line(error.what()));
+    print_error(error.what());
   }
   return kExitError;
 }

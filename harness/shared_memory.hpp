@@ -8,7 +8,7 @@ namespace convladder {
 /// An anonymous file in memory, mapped. Its descriptor can be handed to a child process, which maps it read-only.
 class SharedMemory {
  public:
-  /// Creates `bytes` of zeros, writable. Throws UserError where there is not enough memory.
+  /// Creates `bytes` of zeros, writable. Throws MachineFault where there is not enough memory.
   explicit SharedMemory(std::size_t bytes);
   /// Maps what a parent created, read-only.
   SharedMemory(int descriptor, std::size_t bytes);
