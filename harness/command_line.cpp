@@ -1,7 +1,6 @@
 #include "harness/command_line.hpp"
 
 #include <fmt/format.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
@@ -224,6 +223,13 @@ void refuse_unknown_options(const CLI::App& command) {
   }
 }
 
+/// What starts this program again, and asks the system what machine it is, needs /proc.
+void require_proc() {
+  if (access(kThisProgram, F_OK) != 0) {
+    throw MachineFault(fmt::format("{} is not there: is /proc mounted?", kThisProgram));
+  }
+}
+
 /// An empty path is mostly a variable of the shell that is not set, and never what was meant.
 void refuse_empty_paths(const CLI::App& command) {
   constexpr std::array<std::string_view, 13> paths{"--output", "--resume", "--data", "--json",   "--markdown",
@@ -346,6 +352,9 @@ int parse_and_execute(int argc, char** argv) {
     throw UserError(fmt::format("{} (see 'convladder --help')", error.what()));
   }
   for (const CLI::App* const command : app.get_subcommands()) refuse_empty_paths(*command);
+  for (const CLI::App* const command : {run, network, fused, sweep, duel, selftest, profile, report, leave_one_out}) {
+    if (command->parsed()) require_proc();
+  }
   const std::vector<std::string> command_line(argv + 1, argv + argc);
   if (list->parsed()) return list_metrics ? list_metrics_command(list_as_json) : list_command(list_as_json);
   if (env->parsed()) return env_command(env_as_json);
@@ -383,14 +392,13 @@ void take_interrupts() {
   }
 }
 
-/// Google Benchmark takes its flags from the environment too, and one of them writes a file.
-void forget_googles_variables() {
-  std::vector<std::string> names;
-  for (char** variable = environ; *variable != nullptr; ++variable) {
-    const std::string_view text(*variable);
-    if (text.starts_with("BENCHMARK_")) names.emplace_back(text.substr(0, text.find('=')));
-  }
-  for (const std::string& name : names) unsetenv(name.c_str());
+bool came_to_its_end = false;
+
+/// Libraries may call exit(), as OpenMP's does where it gets no threads: that is neither success nor a failed case.
+void end_of_another() {
+  if (came_to_its_end) return;
+  if (!anything_on_standard_error()) print_error("a library or a variant has ended the program");
+  std::_Exit(kExitError);
 }
 
 }  // namespace
@@ -409,15 +417,17 @@ int run_command_line(int argc, char** argv) {
     }
     print_without_failing();
     take_interrupts();
-    forget_googles_variables();
+    static_cast<void>(std::atexit(end_of_another));
     const int exit_code = parse_and_execute(argc, argv);
     require_output();
+    came_to_its_end = true;
     return exit_code;
   } catch (const std::bad_alloc&) {
     print_error(out_of_memory_text());
   } catch (const std::exception& error) {
     print_error(error.what());
   }
+  came_to_its_end = true;
   return kExitError;
 }
 

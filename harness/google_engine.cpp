@@ -30,7 +30,7 @@ class Capture final : public benchmark::BenchmarkReporter {
 void initialize_google_benchmark(const std::vector<std::string>& flags) {
   // Google Benchmark keeps the address of the program's name, and reports it.
   static std::vector<std::string> storage;
-  storage = {"convladder", "--benchmark_out="};  // whatever the environment says
+  storage = {"convladder"};
   storage.insert(storage.end(), flags.begin(), flags.end());
   std::vector<char*> arguments;
   for (std::string& text : storage) arguments.push_back(text.data());

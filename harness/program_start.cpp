@@ -12,6 +12,7 @@ namespace convladder {
 namespace {
 
 constexpr std::string_view kThreads = "OMP_NUM_THREADS=";
+constexpr std::string_view kGooglesVariables = "BENCHMARK_";
 constexpr int kMostThreads = 1024;
 
 /// A number, or several with commas, for teams in teams.
@@ -33,14 +34,17 @@ bool is_thread_list(std::string_view text) {
 
 void start_program(int /*argc*/, char** /*argv*/, char** environment) {
   open_standard_streams();
+  char** kept = environment;
   for (char** variable = environment; *variable != nullptr; ++variable) {
     const std::string_view text(*variable);
+    if (!text.starts_with(kGooglesVariables)) *kept++ = *variable;
     if (!text.starts_with(kThreads) || is_thread_list(text.substr(kThreads.size()))) continue;
     constexpr std::string_view line =
         "convladder: OMP_NUM_THREADS: expected a whole number of threads from 1 to 1024; unset, all cores are used\n";
     static_cast<void>(::write(STDERR_FILENO, line.data(), line.size()) == 0);
     ::_exit(kExitError);
   }
+  *kept = nullptr;
 }
 
 }  // namespace convladder

@@ -19,10 +19,11 @@ namespace {
 
 struct StandardStream {
   int descriptor;
-  int error;  ///< of the first write that failed; nothing is written after it
+  int error = 0;  ///< of the first write that failed; nothing is written after it
+  bool used = false;
 };
-StandardStream standard_output{STDOUT_FILENO, 0};
-StandardStream standard_error{STDERR_FILENO, 0};
+StandardStream standard_output{STDOUT_FILENO};
+StandardStream standard_error{STDERR_FILENO};
 
 /// 0, or the error.
 int write_to(int descriptor, std::string_view text) {
@@ -43,6 +44,7 @@ int write_to(int descriptor, std::string_view text) {
 /// Always succeeds.
 ssize_t write_and_note(void* cookie, const char* data, std::size_t size) {
   auto* const stream = static_cast<StandardStream*>(cookie);
+  stream->used = true;
   if (stream->error == 0) stream->error = write_to(stream->descriptor, {data, size});
   return static_cast<ssize_t>(size);
 }
@@ -82,6 +84,8 @@ void require_output() {
   }
   if (failed) throw UserError("cannot write to the standard output");
 }
+
+bool anything_on_standard_error() noexcept { return standard_error.used; }
 
 void print_error(std::string_view line) noexcept {
   try {

@@ -17,6 +17,9 @@ void print_without_failing();
 /// written.
 void require_output();
 
+/// Whether anything was printed to the standard error.
+bool anything_on_standard_error() noexcept;
+
 /// "convladder: LINE" to the standard error: one line, without control characters.
 void print_error(std::string_view line) noexcept;
 
