@@ -124,7 +124,7 @@ void apply_google_flag(const std::string& flag, RunOptions& options, GoogleOutpu
     options.sample_milliseconds = parse_seconds(name, value) * 1e3;
   } else if (name == "--benchmark_list_tests") {
     throw UserError("--benchmark_list_tests: --dry-run lists the cases here");
-  } else {
+  } else {  // and none of is_own_google_flag()
     options.google_benchmark_flags.push_back(flag);
   }
 }

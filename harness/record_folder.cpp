@@ -15,12 +15,9 @@ namespace {
 
 constexpr int kMostFoldersOfASecond = 1000;
 
-void make_folder(const fs::path& folder) {
-  std::error_code error;
-  fs::create_directories(folder, error);
-  if (error) {
-    throw UserError(fmt::format("cannot create the folder {}: {}", folder.string(), system_error_text(error.value())));
-  }
+UserError cannot_make(const fs::path& folder, const std::error_code& error) {
+  return UserError(
+      fmt::format("cannot create the folder {}: {}", folder.string(), system_error_text(error.value())));
 }
 
 /// A link to nothing is there too.
@@ -33,17 +30,15 @@ bool is_there(const fs::path& file) {
 
 fs::path make_default_folder() {
   const fs::path results = "results";
-  make_folder(results);
   const std::string name = fmt::format("{}-{}", host_name(), local_time_for_names());
+  std::error_code error;
+  fs::create_directories(results, error);
+  if (error) throw cannot_make(results / name, error);
   for (int number = 1; number < kMostFoldersOfASecond; ++number) {
     fs::path folder = results / (number == 1 ? name : fmt::format("{}-{}", name, number));
-    std::error_code error;
     // Only one of several programs makes it.
     if (fs::create_directory(folder, error)) return folder;
-    if (error && error != std::errc::file_exists) {
-      throw UserError(
-          fmt::format("cannot create the folder {}: {}", folder.string(), system_error_text(error.value())));
-    }
+    if (error && error != std::errc::file_exists) throw cannot_make(folder, error);
   }
   throw UserError(fmt::format("{} is there already, and so are the next ones; give --output", (results / name).string()));
 }
@@ -54,7 +49,9 @@ RecordFile::RecordFile(fs::path path, bool on_disk)
 }
 
 RecordFile RecordFile::create(const fs::path& file, const std::string& remedy) {
-  make_folder(file.parent_path());
+  std::error_code error;
+  fs::create_directories(file.parent_path(), error);
+  if (error) throw cannot_make(file.parent_path(), error);
   RecordFile record(file, false);
   if (is_there(file)) throw UserError(fmt::format("{} is there already: {}", file.string(), remedy));
   return record;

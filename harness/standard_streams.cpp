@@ -9,6 +9,8 @@
 #include <array>
 #include <cerrno>
 #include <cstdio>
+#include <new>
+#include <string>
 
 #include "harness/errors.hpp"
 #include "harness/machine_fault.hpp"
@@ -21,6 +23,7 @@ struct StandardStream {
   int descriptor;
   int error = 0;  ///< of the first write that failed; nothing is written after it
   bool used = false;
+  std::string rest{};  ///< of a character that is not complete yet
 };
 StandardStream standard_output{STDOUT_FILENO};
 StandardStream standard_error{STDERR_FILENO};
@@ -45,7 +48,14 @@ int write_to(int descriptor, std::string_view text) {
 ssize_t write_and_note(void* cookie, const char* data, std::size_t size) {
   auto* const stream = static_cast<StandardStream*>(cookie);
   stream->used = true;
-  if (stream->error == 0) stream->error = write_to(stream->descriptor, {data, size});
+  if (stream->error != 0) return static_cast<ssize_t>(size);
+  try {
+    const bool is_output = stream->descriptor == STDOUT_FILENO;
+    const std::string_view text(data, size);
+    stream->error = write_to(stream->descriptor, is_output ? printable_lines(text, stream->rest) : std::string(text));
+  } catch (const std::bad_alloc&) {
+    stream->error = ENOMEM;
+  }
   return static_cast<ssize_t>(size);
 }
 
@@ -83,6 +93,11 @@ void require_output() {
     throw UserError(fmt::format("cannot write to the standard output: {}", system_error_text(standard_output.error)));
   }
   if (failed) throw UserError("cannot write to the standard output");
+}
+
+void print_unchanged(std::string_view text) {
+  std::fflush(stdout);
+  if (standard_output.error == 0) standard_output.error = write_to(STDOUT_FILENO, text);
 }
 
 bool anything_on_standard_error() noexcept { return standard_error.used; }
