@@ -246,7 +246,6 @@ std::string ChildProcess::last_words() const {
   return text;
 }
 
-
 int serve_requests(int socket_descriptor,
                    const std::function<std::unique_ptr<CaseClient>(const ordered_json& hello)>& make) {
   // A case must not outlive a run that was killed.

@@ -232,8 +232,8 @@ void require_proc() {
 
 /// An empty path is mostly a variable of the shell that is not set, and never what was meant.
 void refuse_empty_paths(const CLI::App& command) {
-  constexpr std::array<std::string_view, 13> paths{"--output", "--resume", "--data", "--json",   "--markdown",
-                                                   "--tables", "--folder", "--index", "--pdf",   "--base",
+  constexpr std::array<std::string_view, 13> paths{"--output", "--resume", "--data",   "--json", "--markdown",
+                                                   "--tables", "--folder", "--index",  "--pdf",  "--base",
                                                    "--new",    "--record", "--weights"};
   for (const CLI::Option* const option : command.get_options()) {
     if (std::ranges::find(paths, option->get_name()) == paths.end() || option->count() == 0) continue;

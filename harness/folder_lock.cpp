@@ -38,8 +38,8 @@ Taken take_lock(int descriptor, WhileLocked other) {
 bool is_still_there(const std::filesystem::path& file, int descriptor) {
   struct stat by_name = {};
   struct stat opened = {};
-  return ::lstat(file.c_str(), &by_name) == 0 && ::fstat(descriptor, &opened) == 0 &&
-         by_name.st_dev == opened.st_dev && by_name.st_ino == opened.st_ino;
+  return ::lstat(file.c_str(), &by_name) == 0 && ::fstat(descriptor, &opened) == 0 && by_name.st_dev == opened.st_dev &&
+         by_name.st_ino == opened.st_ino;
 }
 
 }  // namespace

@@ -11,9 +11,9 @@ enum class WhileLocked { refuse, wait };
 /// A lock on a folder, for as long as this lives. The system lets go of it when the program ends, however it ends, so
 /// that a kill leaves nothing behind that has to be removed.
 ///
-/// The lock is on the folder itself. Where a file system has none for folders (NFS), or the folder cannot be read, it is
-/// on a file in it, which is gone with the lock or, after a kill, with the next one. Where there are no locks at all,
-/// or nothing can be written anyway, nothing is locked.
+/// The lock is on the folder itself. Where a file system has none for folders (NFS), or the folder cannot be read, it
+/// is on a file in it, which is gone with the lock or, after a kill, with the next one. Where there are no locks at
+/// all, or nothing can be written anyway, nothing is locked.
 class FolderLock {
  public:
   /// Throws UserError, one line, if another program has the folder and is not to be waited for, or if there is no such

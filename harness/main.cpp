@@ -4,8 +4,8 @@
 namespace {
 
 // Called before the libraries begin: they look at the environment, and may open files.
-[[gnu::section(".preinit_array"), gnu::used, gnu::retain]] void (*const first_of_all)(int, char**, char**) =
-    convladder::start_program;
+[[gnu::section(".preinit_array"), gnu::used,
+  gnu::retain]] void (*const first_of_all)(int, char**, char**) = convladder::start_program;
 
 }  // namespace
 

@@ -9,8 +9,8 @@ namespace {
 /// The character that a text begins with.
 struct FirstCharacter {
   std::size_t bytes = 1;
-  bool valid = false;     ///< of UTF-8
-  bool cut_off = false;   ///< it may become valid with what follows the text
+  bool valid = false;    ///< of UTF-8
+  bool cut_off = false;  ///< it may become valid with what follows the text
   std::uint32_t code = 0;
 };
 
@@ -32,8 +32,8 @@ FirstCharacter first_character(std::string_view text) {
 }
 
 bool steers_a_terminal(std::uint32_t code) {
-  const bool turns_direction = (code >= 0x200E && code <= 0x200F) || (code >= 0x2028 && code <= 0x202E) ||
-                               (code >= 0x2066 && code <= 0x2069);
+  const bool turns_direction =
+      (code >= 0x200E && code <= 0x200F) || (code >= 0x2028 && code <= 0x202E) || (code >= 0x2066 && code <= 0x2069);
   return code < 0x20 || (code >= 0x7F && code < 0xA0) || turns_direction;
 }
 

@@ -89,8 +89,7 @@ RunRecord RunRecord::create(const std::filesystem::path& folder, const RunOption
                             const ImageSet& images) {
   RunRecord record(RecordFile::create(
       folder / kRecordName,
-      fmt::format("'convladder run --resume {}' goes on with it, another --output starts a new run",
-                  folder.string())));
+      fmt::format("'convladder run --resume {}' goes on with it, another --output starts a new run", folder.string())));
   ordered_json context = environment_json();
   context["command_line"] = command_line;
   context["options"] = options_to_json(options);

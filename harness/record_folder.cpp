@@ -16,8 +16,7 @@ namespace {
 constexpr int kMostFoldersOfASecond = 1000;
 
 UserError cannot_make(const fs::path& folder, const std::error_code& error) {
-  return UserError(
-      fmt::format("cannot create the folder {}: {}", folder.string(), system_error_text(error.value())));
+  return UserError(fmt::format("cannot create the folder {}: {}", folder.string(), system_error_text(error.value())));
 }
 
 /// A link to nothing is there too.
@@ -40,7 +39,8 @@ fs::path make_default_folder() {
     if (fs::create_directory(folder, error)) return folder;
     if (error && error != std::errc::file_exists) throw cannot_make(folder, error);
   }
-  throw UserError(fmt::format("{} is there already, and so are the next ones; give --output", (results / name).string()));
+  throw UserError(
+      fmt::format("{} is there already, and so are the next ones; give --output", (results / name).string()));
 }
 
 RecordFile::RecordFile(fs::path path, bool on_disk)
