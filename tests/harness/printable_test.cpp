@@ -11,12 +11,16 @@ TEST(Printable, KeepsWhatIsText) {
 
 TEST(Printable, TakesOutWhatSteersATerminal) {
   EXPECT_EQ(printable("a\x1b[31mb\x07\x7f\r\n\tc"), "a [31mb     c");
-  EXPECT_EQ(printable("\xc2\x9b" "31m"), "  31m");          // a control sequence in one character
+  EXPECT_EQ(printable("\xc2\x9b"
+                      "31m"),
+            "  31m");                                    // a control sequence in one character
   EXPECT_EQ(printable("a\u202eb\u2066c"), "a   b   c");  // from right to left
 }
 
 TEST(Printable, ShowsBytesThatAreNoUtf8) {
-  EXPECT_EQ(printable("a\x9b" "b\xff"), "a?b?");
+  EXPECT_EQ(printable("a\x9b"
+                      "b\xff"),
+            "a?b?");
   EXPECT_EQ(printable("\xc0\x9b\xe2\x82"), "????");  // longer than it need be; cut off
   EXPECT_EQ(printable("\xe2\x1b[m"), "? [m");
   EXPECT_EQ(printable("\xf4"), "?");
@@ -29,7 +33,9 @@ TEST(Printable, LinesAndTabsStay) {
 }
 
 TEST(Printable, ACharacterMayComeInPieces) {
-  for (const std::string text : {"x\U0001F600y", "µ", "\u202e!", "\xc2\x9b" "1"}) {
+  for (const std::string text : {"x\U0001F600y", "µ", "\u202e!",
+                                 "\xc2\x9b"
+                                 "1"}) {
     std::string rest;
     std::string shown;
     for (const char c : text) shown += printable_lines(std::string(1, c), rest);
