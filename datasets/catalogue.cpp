@@ -179,11 +179,11 @@ ImageSet load_image_folder(const fs::path& folder, Split split) {
 }
 
 fs::path user_cache_folder() {
-  // A relative XDG_CACHE_HOME is to be ignored (XDG Base Directory Specification).
+  // A relative XDG_CACHE_HOME is to be ignored (XDG Base Directory Specification), and so is a relative HOME.
   const char* cache = std::getenv("XDG_CACHE_HOME");
   if (cache != nullptr && fs::path(cache).is_absolute()) return fs::path(cache) / "convladder";
   const char* home = std::getenv("HOME");
-  if (home != nullptr && *home != '\0') return fs::path(home) / ".cache/convladder";
+  if (home != nullptr && fs::path(home).is_absolute()) return fs::path(home) / ".cache/convladder";
   return {};
 }
 

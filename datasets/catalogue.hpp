@@ -21,7 +21,7 @@ enum class Split { test, train };
 /// Throws DataError, one line: what is wrong with a file, or which names were looked for in vain.
 ImageSet load_image_folder(const std::filesystem::path& folder, Split split = Split::test);
 
-/// $XDG_CACHE_HOME/convladder, or ~/.cache/convladder. Empty if neither variable is set.
+/// $XDG_CACHE_HOME/convladder, or ~/.cache/convladder. Empty if neither variable is an absolute path.
 std::filesystem::path user_cache_folder();
 
 /// Where scripts/fetch_datasets.sh puts what it downloads, a folder per set:

@@ -3,6 +3,7 @@
 #include <atomic>
 #include <exception>
 #include <mutex>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -26,7 +27,11 @@ void on_all_cores(std::size_t count, const std::function<void(std::size_t)>& wor
     }
   };
   std::vector<std::jthread> others;
-  for (int thread = 1; thread < usable_cores(); ++thread) others.emplace_back(take_pieces);
+  try {
+    for (int thread = 1; thread < usable_cores(); ++thread) others.emplace_back(take_pieces);
+  } catch (const std::system_error&) {
+    // No more threads may be started: those that are there do all of it.
+  }
   take_pieces();
   others.clear();  // joins
   if (thrown) std::rethrow_exception(thrown);

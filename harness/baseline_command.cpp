@@ -10,6 +10,7 @@
 #include "harness/baseline_report.hpp"
 #include "harness/errors.hpp"
 #include "harness/file_bytes.hpp"
+#include "harness/folder_lock.hpp"
 #include "harness/nearest_name.hpp"
 #include "harness/network_argument.hpp"
 #include "harness/progress.hpp"
@@ -154,8 +155,9 @@ std::string file_text(const std::filesystem::path& path) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-/// Writes what is not there yet; says of every file whether it was written.
-void write_baselines(const std::vector<CountedNetwork>& networks, const BaselineArguments& arguments,
+/// Writes what is not there yet; says of every file whether it was written. What another program has written since the
+/// counting began stays, unless it is of this selection.
+void write_baselines(std::vector<CountedNetwork> networks, const BaselineArguments& arguments,
                      const std::vector<const PtxImages*>& compilers, BaselineReport& report) {
   for (const ComparedCounters& one : report.cases) {
     if (one.verdict != BaselineVerdict::failed) continue;
@@ -164,8 +166,11 @@ void write_baselines(const std::vector<CountedNetwork>& networks, const Baseline
   std::error_code error;
   std::filesystem::create_directories(arguments.folder, error);
   if (error) throw UserError(fmt::format("cannot create {}: {}", arguments.folder, error.message()));
-  for (const CountedNetwork& network : networks) {
+  for (CountedNetwork& network : networks) {
     const std::filesystem::path path = baseline_path(arguments.folder, network.name);
+    const FolderLock lock = FolderLock::of_file(path, WhileLocked::wait);
+    remove_unfinished_files(path);
+    network.recorded = load_baseline(arguments.folder, network.name).value_or(Baseline{network.name, {}});
     const std::string text = baseline_text(updated(network, arguments, compilers));
     const bool same = std::filesystem::exists(path) && text == file_text(path);
     if (!same) write_file_atomically(path, text);

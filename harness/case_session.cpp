@@ -8,6 +8,7 @@
 #include <stdexcept>
 
 #include "devices/device_error.hpp"
+#include "harness/child_process.hpp"
 #include "harness/counters.hpp"
 #include "harness/google_engine.hpp"
 
@@ -48,12 +49,8 @@ ordered_json CaseSession::answer(const ordered_json& request) {
       return failure("incorrect", violation);
     }
     return reply;
-  } catch (const DeviceError& error) {
-    return failure("launch failed", error.what());
-  } catch (const std::bad_alloc&) {
-    return failure("launch failed", "out of memory");
   } catch (const std::exception& error) {
-    return failure("crashed", fmt::format("exception: {}", error.what()));
+    return ending_of(error);
   }
 }
 

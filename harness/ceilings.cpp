@@ -10,6 +10,7 @@
 
 #include "devices/cpu/cpu_facts.hpp"
 #include "harness/device_argument.hpp"
+#include "harness/errors.hpp"
 #include "harness/json_null.hpp"
 #include "harness/shared_memory.hpp"
 #include "harness/statistics.hpp"
@@ -143,7 +144,11 @@ CeilingSampler::CeilingSampler(const RunOptions& options, const std::map<std::st
     if (!measures && before == recorded.end()) continue;
     auto one = std::make_unique<OfDevice>();
     one->name = kind.name;
-    if (before != recorded.end()) one->take_over(*before);
+    try {
+      if (before != recorded.end()) one->take_over(*before);
+    } catch (const std::exception&) {  // another type, or more limits than there are
+      throw UserError(fmt::format("the record's ceilings of {} are none that can be gone on with", kind.name));
+    }
     if (measures) {
       one->cache_bytes = last_level_cache_bytes(kind);
       one->seconds_of_group = kCeilingSeconds / planned->second;

@@ -11,15 +11,21 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <chrono>
 #include <cstring>
+#include <new>
 #include <nlohmann/json.hpp>
+#include <system_error>
 #include <thread>
 
+#include "devices/device_error.hpp"
 #include "harness/errors.hpp"
+#include "harness/machine_fault.hpp"
 #include "harness/message_socket.hpp"
+#include "harness/printable.hpp"
 
 extern char** environ;
 
@@ -46,6 +52,29 @@ std::vector<std::string> child_environment() {
 constexpr auto kSettlingTime = std::chrono::milliseconds(1);  // longer than those spins
 
 constexpr off_t kMostOutput = 1 << 20;
+
+constexpr const char* kMachineFault = "machine fault";  // a status that is never recorded
+
+/// Signals that nothing in a process raises by itself: a person, a limit, or the system for want of memory.
+bool comes_from_outside(int signal) {
+  constexpr std::array<int, 6> signals{SIGKILL, SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGXCPU};
+  return std::ranges::find(signals, signal) != signals.end();
+}
+
+/// Whether a process that ended by itself did so for what the machine, not its own code, is to blame.
+bool blames_the_machine(const std::string& last_words) {
+  const auto says = [&](const char* text) { return last_words.find(text) != std::string::npos; };
+  return says("libgomp: Thread creation failed") || says("error while loading shared libraries") ||
+         (says("bad_alloc") && memory_is_limited());
+}
+
+/// The end to read of a pipe that nobody writes to: an empty standard input, also where there is no /dev/null.
+int empty_input() {
+  std::array<int, 2> ends{};
+  if (pipe2(ends.data(), O_CLOEXEC) != 0) return -1;
+  close(ends[1]);
+  return ends[0];
+}
 
 std::vector<char*> pointers(std::vector<std::string>& texts) {
   std::vector<char*> result;
@@ -75,18 +104,35 @@ std::unique_ptr<CaseClient> failed_client(const std::string& reason) { return st
 
 ordered_json ending(const char* status, const std::string& reason) { return {{"status", status}, {"reason", reason}}; }
 
+ordered_json ending_of(const std::exception& error) {
+  if (dynamic_cast<const MachineFault*>(&error) != nullptr) throw MachineFault(error.what());
+  const auto* const of_system = dynamic_cast<const std::system_error*>(&error);
+  if (of_system != nullptr && of_system->code() == std::errc::resource_unavailable_try_again) {
+    throw MachineFault(fmt::format("no thread can be started: {}", system_error_text(EAGAIN)));
+  }
+  const bool no_memory = dynamic_cast<const std::bad_alloc*>(&error) != nullptr;
+  const std::string reason = no_memory ? "out of memory" : error.what();
+  if ((no_memory || dynamic_cast<const OutOfDeviceMemory*>(&error) != nullptr) && memory_is_limited()) {
+    throw MachineFault(no_memory ? out_of_memory_text() : fmt::format("{}: {}", out_of_memory_text(), reason));
+  }
+  if (no_memory || dynamic_cast<const DeviceError*>(&error) != nullptr) return ending("launch failed", reason);
+  return ending("crashed", fmt::format("exception: {}", reason));
+}
+
 ChildProcess::ChildProcess(const std::string& what, const std::string& command, const std::vector<int>& memory,
                            double timeout_seconds, const ordered_json& hello, const std::string& program)
-    : timeout_seconds_(timeout_seconds), errors_(memfd_create("stderr of a case", MFD_CLOEXEC)) {
+    : what_(what), timeout_seconds_(timeout_seconds), errors_(memfd_create("stderr of a case", MFD_CLOEXEC)) {
   keep_to_ourselves();
   std::array<int, 2> ends{};
-  if (errors_ < 0 || socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0) {
-    throw UserError(fmt::format("cannot start a process for {}: {}", what, std::strerror(errno)));
-  }
+  if (errors_ < 0 || socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0) cannot_start(errno);
   socket_ = std::make_unique<MessageSocket>(ends[0]);
   start(program, command, ends[1], memory);
-  close(ends[1]);
   socket_->send(hello);
+}
+
+void ChildProcess::cannot_start(int error) {
+  if (errors_ >= 0) close(errors_);
+  throw MachineFault(fmt::format("cannot start a process for {}: {}", what_, system_error_text(error)));
 }
 
 ChildProcess::~ChildProcess() {
@@ -109,7 +155,7 @@ ordered_json ChildProcess::ask(const ordered_json& request) {
   switch (received) {
     case MessageSocket::Received::message:
       limit_output();
-      return reply;
+      return without_machine_fault(std::move(reply));
     case MessageSocket::Received::timed_out:
       return ending("timeout", fmt::format("no answer to '{}' within {:.0f} s", request.at("do").get<std::string>(),
                                            timeout_seconds_));
@@ -126,7 +172,7 @@ void ChildProcess::start(const std::string& program, const std::string& command,
   // Duplicated high first: a descriptor to be copied may itself be one of the child's.
   std::vector<int> copies;
   const auto give = [&](int descriptor, int as) {
-    copies.push_back(fcntl(descriptor, F_DUPFD_CLOEXEC, 10));
+    copies.push_back(fcntl(descriptor, F_DUPFD_CLOEXEC, kFirstMemoryDescriptor + static_cast<int>(memory.size())));
     posix_spawn_file_actions_adddup2(&actions, copies.back(), as);
   };
   std::vector<std::string> arguments{"convladder", command, std::to_string(kSocketDescriptor)};
@@ -136,15 +182,38 @@ void ChildProcess::start(const std::string& program, const std::string& command,
     give(memory[i], as);
     arguments.push_back(std::to_string(as));
   }
-  posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+  const int input = empty_input();
+  give(input, STDIN_FILENO);
   give(errors_, STDOUT_FILENO);
   give(errors_, STDERR_FILENO);
+  close(socket_end);
+  if (input >= 0) close(input);
   std::vector<std::string> environment = child_environment();
-  const int failed = posix_spawn(&process_, program.c_str(), &actions, nullptr, pointers(arguments).data(),
-                                 pointers(environment).data());
+  // Nothing but the number of descriptors can have been in the way of the copies.
+  int failed = EMFILE;
+  if (std::ranges::min(copies) >= 0) {
+    failed = posix_spawn(&process_, program.c_str(), &actions, nullptr, pointers(arguments).data(),
+                         pointers(environment).data());
+  }
   posix_spawn_file_actions_destroy(&actions);
-  for (const int copy : copies) close(copy);
-  if (failed != 0) throw UserError(fmt::format("cannot start {}: {}", program, std::strerror(failed)));
+  for (const int copy : copies) {
+    if (copy >= 0) close(copy);
+  }
+  if (failed == 0) return;
+  if (failed == EMFILE) cannot_start(failed);
+  close(errors_);
+  const bool no_proc = failed == ENOENT && program == kThisProgram;
+  throw MachineFault(fmt::format("cannot start {}: {}", program,
+                                 no_proc ? "it is not there; is /proc mounted?" : system_error_text(failed)));
+}
+
+/// The reply. Throws for one that says that the machine is to blame.
+ordered_json ChildProcess::without_machine_fault(ordered_json reply) const {
+  if (!reply.is_object() || !reply.contains("status")) return reply;
+  const std::string reason = printable(reply.value("reason", ""));
+  if (reply.at("status") == kMachineFault) throw MachineFault(fmt::format("{} cannot be run here: {}", what_, reason));
+  reply["reason"] = reason;
+  return reply;
 }
 
 /// How the process ended, and the last line it said.
@@ -159,10 +228,17 @@ ordered_json ChildProcess::death() {
     }
   }
   process_ = -1;
+  const std::string last = last_words();
+  if (WIFSIGNALED(status) && comes_from_outside(WTERMSIG(status))) {
+    const int signal = WTERMSIG(status);
+    throw MachineFault(fmt::format("the process of {} was ended from outside by signal {} ({}){}", what_, signal,
+                                   strsignal(signal), signal == SIGKILL ? "; was the memory enough?" : ""));
+  }
+  if (blames_the_machine(last)) throw MachineFault(fmt::format("{} cannot be run here: {}", what_, last));
   std::string how = WIFSIGNALED(status)
                         ? fmt::format("ended by signal {} ({})", WTERMSIG(status), strsignal(WTERMSIG(status)))
                         : fmt::format("ended with exit code {} before it answered", WEXITSTATUS(status));
-  if (const std::string last = last_words(); !last.empty()) how += ": " + last;
+  if (!last.empty()) how += ": " + last;
   return ending("crashed", how);
 }
 
@@ -191,11 +267,17 @@ int serve_requests(int socket_descriptor,
   MessageSocket socket(socket_descriptor);
   ordered_json hello;
   if (socket.receive(hello, std::nullopt) != MessageSocket::Received::message) return kExitError;
-  const std::unique_ptr<CaseClient> client = make(hello);
-  if (client == nullptr) return kExitError;
-  ordered_json request;
-  while (socket.receive(request, std::nullopt) == MessageSocket::Received::message) {
-    if (!socket.send(client->ask(request))) break;
+  try {
+    const std::unique_ptr<CaseClient> client = make(hello);
+    if (client == nullptr) return kExitError;
+    ordered_json request;
+    while (socket.receive(request, std::nullopt) == MessageSocket::Received::message) {
+      if (!socket.send(client->ask(request))) break;
+    }
+  } catch (const MachineFault& fault) {
+    socket.send(ending(kMachineFault, fault.what()));
+  } catch (const std::bad_alloc&) {
+    socket.send(ending(kMachineFault, out_of_memory_text()));
   }
   return kExitOk;
 }

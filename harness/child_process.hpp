@@ -31,11 +31,12 @@ class CaseClient {
 inline constexpr const char* kThisProgram = "/proc/self/exe";
 
 /// A child process as a client. One that crashes answers {"status": "crashed"}, one that takes longer than
-/// `timeout_seconds` for a request {"status": "timeout"}; either is over then. It ends with this object.
+/// `timeout_seconds` for a request {"status": "timeout"}; either is over then. It ends with this object. What the
+/// machine did not let it do is no answer: `ask` throws MachineFault, for a process that was killed from outside too.
 class ChildProcess final : public CaseClient {
  public:
   /// Starts `program` as `convladder <command> SOCKET MEMORY...`, where each MEMORY is one of `memory` in the child, and
-  /// sends it `hello`. `what` names it in errors. Throws UserError if no process can be started.
+  /// sends it `hello`. `what` names it in errors. Throws MachineFault if no process can be started.
   ChildProcess(const std::string& what, const std::string& command, const std::vector<int>& memory,
                double timeout_seconds, const nlohmann::ordered_json& hello, const std::string& program = kThisProgram);
   ~ChildProcess() override;
@@ -44,14 +45,17 @@ class ChildProcess final : public CaseClient {
   double last_answer_ns() const override { return last_answer_ns_; }
 
  private:
+  [[noreturn]] void cannot_start(int error);
   void start(const std::string& program, const std::string& command, int socket_end, const std::vector<int>& memory);
+  nlohmann::ordered_json without_machine_fault(nlohmann::ordered_json reply) const;
   nlohmann::ordered_json death();
   void limit_output() const;
   std::string last_words() const;
 
+  std::string what_;
   double timeout_seconds_;
   double last_answer_ns_ = 0;
-  int errors_;
+  int errors_ = -1;
   pid_t process_ = -1;
   std::unique_ptr<MessageSocket> socket_;
 };
@@ -70,6 +74,10 @@ std::unique_ptr<CaseClient> failed_client(const std::string& reason);
 
 /// {"status": status, "reason": reason}: the reply that ends a case.
 nlohmann::ordered_json ending(const char* status, const std::string& reason);
+
+/// The reply that an exception makes of a case: "launch failed" where the device refused, otherwise "crashed". Throws
+/// MachineFault where the machine is to blame: no thread can be started, or a limit is set on the memory.
+nlohmann::ordered_json ending_of(const std::exception& error);
 
 /// Whether a case of this status makes a command exit with 1.
 bool is_failure(std::string_view status);

@@ -1,11 +1,15 @@
 #include "harness/command_line.hpp"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
+#include <array>
 #include <charconv>
 #include <csignal>
 #include <nlohmann/json.hpp>
+#include <sstream>
 #include <stdexcept>
 
 #include "build_information.hpp"
@@ -19,12 +23,14 @@
 #include "harness/duel_command.hpp"
 #include "harness/errors.hpp"
 #include "harness/explain_command.hpp"
+#include "harness/file_bytes.hpp"
 #include "harness/fused_command.hpp"
 #include "harness/fused_session.hpp"
 #include "harness/history_command.hpp"
 #include "harness/launches_command.hpp"
 #include "harness/leave_one_out_command.hpp"
 #include "harness/list_command.hpp"
+#include "harness/machine_fault.hpp"
 #include "harness/nearest_name.hpp"
 #include "harness/network_command.hpp"
 #include "harness/network_session.hpp"
@@ -35,6 +41,7 @@
 #include "harness/run_command.hpp"
 #include "harness/selftest_command.hpp"
 #include "harness/simulate_command.hpp"
+#include "harness/standard_streams.hpp"
 #include "harness/sweep_command.hpp"
 #include "harness/train_command.hpp"
 #include "harness/whole_number.hpp"
@@ -117,7 +124,7 @@ void apply_google_flag(const std::string& flag, RunOptions& options, GoogleOutpu
     options.sample_milliseconds = parse_seconds(name, value) * 1e3;
   } else if (name == "--benchmark_list_tests") {
     throw UserError("--benchmark_list_tests: --dry-run lists the cases here");
-  } else {
+  } else {  // and none of is_own_google_flag()
     options.google_benchmark_flags.push_back(flag);
   }
 }
@@ -216,6 +223,26 @@ void refuse_unknown_options(const CLI::App& command) {
   }
 }
 
+/// What starts this program again, and asks the system what machine it is, needs /proc.
+void require_proc() {
+  if (access(kThisProgram, F_OK) != 0) {
+    throw MachineFault(fmt::format("{} is not there: is /proc mounted?", kThisProgram));
+  }
+}
+
+/// An empty path is mostly a variable of the shell that is not set, and never what was meant.
+void refuse_empty_paths(const CLI::App& command) {
+  constexpr std::array<std::string_view, 13> paths{"--output", "--resume", "--data",   "--json", "--markdown",
+                                                   "--tables", "--folder", "--index",  "--pdf",  "--base",
+                                                   "--new",    "--record", "--weights"};
+  for (const CLI::Option* const option : command.get_options()) {
+    if (std::ranges::find(paths, option->get_name()) == paths.end() || option->count() == 0) continue;
+    if (std::ranges::find(option->results(), "") != option->results().end()) {
+      throw UserError(fmt::format("{}: expected a path, got an empty text", option->get_name()));
+    }
+  }
+}
+
 int parse_and_execute(int argc, char** argv) {
   CLI::App app{"convladder climbs one convolution: every stage verified, measured and compared.", "convladder"};
   app.set_version_flag("--version", fmt::format("convladder {} ({})", build::version, build::commit));
@@ -308,12 +335,11 @@ int parse_and_execute(int argc, char** argv) {
 
   try {
     app.parse(argc, argv);
-  } catch (const CLI::CallForHelp& help) {
-    return app.exit(help);
-  } catch (const CLI::CallForAllHelp& help) {
-    return app.exit(help);
-  } catch (const CLI::CallForVersion& version) {
-    return app.exit(version);
+  } catch (const CLI::Success& help) {  // help or version
+    std::ostringstream text;
+    const int exit_code = app.exit(help, text, text);
+    fmt::print("{}", text.str());
+    return exit_code;
   } catch (const CLI::ExtrasError& error) {
     for (const CLI::App* const command : app.get_subcommands()) refuse_unknown_options(*command);
     throw UserError(fmt::format("{} (see 'convladder --help')", error.what()));
@@ -324,6 +350,10 @@ int parse_and_execute(int argc, char** argv) {
       throw UserError(unknown_name_message("command", argv[1], known));
     }
     throw UserError(fmt::format("{} (see 'convladder --help')", error.what()));
+  }
+  for (const CLI::App* const command : app.get_subcommands()) refuse_empty_paths(*command);
+  for (const CLI::App* const command : {run, network, fused, sweep, duel, selftest, profile, report, leave_one_out}) {
+    if (command->parsed()) require_proc();
   }
   const std::vector<std::string> command_line(argv + 1, argv + argc);
   if (list->parsed()) return list_metrics ? list_metrics_command(list_as_json) : list_command(list_as_json);
@@ -348,13 +378,28 @@ int parse_and_execute(int argc, char** argv) {
   return execute_run(*run, run_arguments, command_line);
 }
 
-std::string one_line(std::string text) {
-  std::ranges::replace(text, '\n', ' ');
-  return text;
+/// The record is on disk at every moment, so there is nothing to save; the cases' processes end with this one.
+void end_on_interrupt(int /*signal*/) {
+  remove_file_being_written();
+  std::_Exit(kExitInterrupted);
 }
 
-/// The record is on disk at every moment, so there is nothing to save; the cases' processes end with this one.
-void end_on_interrupt(int /*signal*/) { std::_Exit(kExitInterrupted); }
+void take_interrupts() {
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
+    if (std::signal(signal, end_on_interrupt) == SIG_IGN && signal == SIGHUP) {
+      static_cast<void>(std::signal(signal, SIG_IGN));  // nohup asked for that
+    }
+  }
+}
+
+bool came_to_its_end = false;
+
+/// Libraries may call exit(), as OpenMP's does where it gets no threads: that is neither success nor a failed case.
+void end_of_another() {
+  if (came_to_its_end) return;
+  if (!anything_on_standard_error()) print_error("a library or a variant has ended the program");
+  std::_Exit(kExitError);
+}
 
 }  // namespace
 
@@ -371,16 +416,19 @@ int run_command_line(int argc, char** argv) {
       if (std::string_view(argv[1]) == "serve-network") return serve_network(socket, memory);
       if (std::string_view(argv[1]) == "serve-fused") return serve_fused(socket, memory, window);
     }
-    static_cast<void>(std::signal(SIGINT, end_on_interrupt));
-    static_cast<void>(std::signal(SIGTERM, end_on_interrupt));
+    print_without_failing();
+    take_interrupts();
+    static_cast<void>(std::atexit(end_of_another));
     const int exit_code = parse_and_execute(argc, argv);
-    if (std::fflush(stdout) != 0) throw UserError("cannot write to the standard output");
+    require_output();
+    came_to_its_end = true;
     return exit_code;
   } catch (const std::bad_alloc&) {
-    fmt::print(stderr, "convladder: out of memory\n");
+    print_error(out_of_memory_text());
   } catch (const std::exception& error) {
-    fmt::print(stderr, "convladder: {}\n", one_line(error.what()));
+    print_error(error.what());
   }
+  came_to_its_end = true;
   return kExitError;
 }
 

@@ -23,4 +23,9 @@ struct UserError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+/// What was to be new is there already.
+struct FileIsThere : UserError {
+  using UserError::UserError;
+};
+
 }  // namespace convladder

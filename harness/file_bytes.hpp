@@ -1,4 +1,10 @@
-// Whole files as bytes.
+// Whole files as bytes: read, and written so that nobody ever sees half of one.
+//
+// What is written goes into a file beside the target that did not exist before, under a name that nobody else takes.
+// It is synchronised and renamed, then the folder is synchronised. The old file stays whole until then, on a full disk
+// too. Its mode and owner are kept; a new file has what the umask allows. Where a link stands in the target's place,
+// the file that it names is replaced, and the link stays; a link to nothing is refused. A device or a pipe is written
+// to, and so is a file that is this program's standard output.
 #pragma once
 
 #include <cstddef>
@@ -11,10 +17,18 @@ namespace convladder {
 
 /// Throws UserError "FILE: cannot be read: why".
 std::vector<std::byte> read_file_bytes(const std::string& file);
-/// Writes a file so that it is either the old or the new one, never half of it: beside it, synchronised, renamed into
-/// place. Throws UserError.
+/// Replaces a file or creates it, as above. Throws UserError.
 void write_file_atomically(const std::filesystem::path& path, const std::string& content);
-/// The same for bytes.
+/// Creates a file that is not there yet, not as a link either. Throws UserError; FileIsThere if it is.
+void create_file_atomically(const std::filesystem::path& path, const std::string& content);
+/// write_file_atomically for bytes.
 void write_file_bytes(const std::string& file, std::span<const std::byte> bytes);
+
+/// Removes what writers of this file left beside it when they were killed. Only for who holds a lock that all its
+/// writers take.
+void remove_unfinished_files(const std::filesystem::path& path) noexcept;
+
+/// Removes the file that is being written, if one is. For a signal handler that ends the program.
+void remove_file_being_written() noexcept;
 
 }  // namespace convladder

@@ -109,7 +109,7 @@ int fused_command(const FusedArguments& arguments, const std::vector<std::string
   for (const FusedCase& planned : plan) most = std::max(most, planned.shape.convolution.batch);
   const ImageSet images = load_images(options.data_folder, options.seed, most);
   const std::filesystem::path folder =
-      arguments.output.empty() ? default_output_folder() : std::filesystem::path(arguments.output);
+      arguments.output.empty() ? make_default_folder() : std::filesystem::path(arguments.output);
   FusedRecord record(folder, options, command_line, plan, images);
   std::vector<FusedResult> results;
   {

@@ -4,9 +4,7 @@
 
 #include "harness/case_json.hpp"
 #include "harness/environment.hpp"
-#include "harness/file_bytes.hpp"
 #include "harness/json_null.hpp"
-#include "harness/record_folder.hpp"
 #include "harness/shape_json.hpp"
 #include "harness/statistics.hpp"
 
@@ -100,8 +98,7 @@ ordered_json fused_variants_json(const std::vector<FusedCase>& plan) {
 FusedRecord::FusedRecord(const std::filesystem::path& folder, const FusedOptions& options,
                          const std::vector<std::string>& command_line, const std::vector<FusedCase>& plan,
                          const ImageSet& images)
-    : folder_(folder) {
-  create_record_folder(file());
+    : file_(RecordFile::create(folder / "fused.json")) {
   ordered_json context = environment_json();
   context["command_line"] = command_line;
   context["options"] = fused_options_json(options);
@@ -132,7 +129,7 @@ void FusedRecord::complete() {
 
 void FusedRecord::write() {
   // Bytes that are no UTF-8, in a host name or a file name, must not cost the record.
-  write_file_atomically(file(), json_.dump(1, ' ', false, ordered_json::error_handler_t::replace) + "\n");
+  file_.write(json_.dump(1, ' ', false, ordered_json::error_handler_t::replace) + "\n");
 }
 
 }  // namespace convladder

@@ -8,6 +8,7 @@
 
 #include "datasets/image_set.hpp"
 #include "harness/fused_case.hpp"
+#include "harness/record_folder.hpp"
 
 namespace convladder {
 
@@ -19,7 +20,8 @@ struct FusedResult {
 
 class FusedRecord {
  public:
-  /// Creates the folder; throws UserError if it cannot, or if it holds such a record already.
+  /// Creates the folder; throws UserError if it cannot, if it holds such a record already, or if another program
+  /// writes into it.
   FusedRecord(const std::filesystem::path& folder, const FusedOptions& options,
               const std::vector<std::string>& command_line, const std::vector<FusedCase>& plan, const ImageSet& images);
 
@@ -27,12 +29,12 @@ class FusedRecord {
   void add(const FusedResult& result, const std::string& input_kind);
   void complete();
 
-  std::filesystem::path file() const { return folder_ / "fused.json"; }
+  const std::filesystem::path& file() const { return file_.path(); }
 
  private:
   void write();
 
-  std::filesystem::path folder_;
+  RecordFile file_;
   nlohmann::ordered_json json_;
 };
 

@@ -129,12 +129,8 @@ class FusedSession final : public CaseClient {
         return ending("incorrect", violation);
       }
       return reply;
-    } catch (const DeviceError& error) {
-      return ending("launch failed", error.what());
-    } catch (const std::bad_alloc&) {
-      return ending("launch failed", "out of memory");
     } catch (const std::exception& error) {
-      return ending("crashed", fmt::format("exception: {}", error.what()));
+      return ending_of(error);
     }
   }
 

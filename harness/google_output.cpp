@@ -9,9 +9,9 @@
 #include <numeric>
 #include <sstream>
 
-#include "harness/errors.hpp"
 #include "harness/file_bytes.hpp"
 #include "harness/record.hpp"
+#include "harness/standard_streams.hpp"
 #include "harness/statistics.hpp"
 
 namespace convladder {
@@ -117,8 +117,13 @@ std::string formatted(const std::string& format, const ordered_json& record, boo
 
 void write_google_output(const GoogleOutput& output, const ordered_json& record) {
   if (output.console_format) {
-    fmt::print("{}", formatted(*output.console_format, record, output.aggregates_only, isatty(STDOUT_FILENO) == 1));
-    if (std::fflush(stdout) != 0) throw UserError("cannot write to the standard output");
+    const bool colour = isatty(STDOUT_FILENO) == 1;
+    const std::string text = formatted(*output.console_format, record, output.aggregates_only, colour);
+    if (colour) {
+      print_unchanged(text);
+    } else {
+      fmt::print("{}", text);
+    }
   }
   if (!output.file.empty()) {
     write_file_atomically(output.file, formatted(output.file_format, record, output.aggregates_only, false));

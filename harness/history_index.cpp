@@ -28,15 +28,20 @@ constexpr std::string_view kBeginning = R"({"convladder_history_index":1,)";
 /// Open for as long as it lives, and with it a lock.
 class OpenFile {
  public:
-  explicit OpenFile(const std::filesystem::path& path)
+  OpenFile(const std::filesystem::path& path, int flags)
       // A pipe must not be waited for.
-      : descriptor_(::open(path.c_str(), O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0644)) {}
+      : descriptor_(::open(path.c_str(), flags | O_CLOEXEC | O_NONBLOCK, 0666)) {}
   OpenFile(const OpenFile&) = delete;
   OpenFile& operator=(const OpenFile&) = delete;
   ~OpenFile() {
     if (descriptor_ >= 0) ::close(descriptor_);
   }
   int descriptor() const { return descriptor_; }
+  /// Some network file systems have no locks; then the single write alone has to do.
+  void lock(int how) const {
+    while (::flock(descriptor_, how) != 0 && errno == EINTR) {
+    }
+  }
 
  private:
   int descriptor_;
@@ -51,11 +56,9 @@ bool begins_as_index(std::string_view bytes) {
 /// Appends one line, behind the end of the line that a killed program may have left. Returns errno, 0 if it is done;
 /// EINVAL for a file that is no index.
 int append_line(const std::filesystem::path& path, std::string line) {
-  const OpenFile file(path);
+  const OpenFile file(path, O_RDWR | O_APPEND | O_CREAT);
   if (file.descriptor() < 0) return errno;
-  // Some network file systems have no locks; then the single write alone has to do.
-  while (::flock(file.descriptor(), LOCK_EX) != 0 && errno == EINTR) {
-  }
+  file.lock(LOCK_EX);
   struct stat about = {};
   if (::fstat(file.descriptor(), &about) != 0) return errno;
   if (!S_ISREG(about.st_mode)) return EINVAL;
@@ -119,6 +122,8 @@ void HistoryIndex::load() {
     return;
   }
   try {
+    const OpenFile file(path_, O_RDONLY);
+    file.lock(LOCK_SH);  // no line is half written while it is read
     const std::vector<std::byte> bytes = read_file_bytes(path_.string());
     std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
     if (!begins_as_index(text)) {

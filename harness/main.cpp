@@ -1,3 +1,12 @@
 #include "harness/command_line.hpp"
+#include "harness/program_start.hpp"
+
+namespace {
+
+// Called before the libraries begin: they look at the environment, and may open files.
+[[gnu::section(".preinit_array"), gnu::used,
+  gnu::retain]] void (*const first_of_all)(int, char**, char**) = convladder::start_program;
+
+}  // namespace
 
 int main(int argc, char** argv) { return convladder::run_command_line(argc, argv); }

@@ -17,7 +17,7 @@ using Clock = std::chrono::steady_clock;
 MessageSocket::~MessageSocket() { close(descriptor_); }
 
 bool MessageSocket::send(const nlohmann::ordered_json& message) {
-  const std::string line = message.dump() + "\n";
+  const std::string line = message.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
   for (std::size_t sent = 0; sent < line.size();) {
     const ssize_t count = ::send(descriptor_, line.data() + sent, line.size() - sent, MSG_NOSIGNAL);
     if (count < 0 && errno == EINTR) continue;

@@ -217,7 +217,7 @@ int network_command(const NetworkArguments& arguments, const std::vector<std::st
     static_cast<void>(network_weights(options, *planned.network, images));
   }
   const std::filesystem::path folder =
-      arguments.output.empty() ? default_output_folder() : std::filesystem::path(arguments.output);
+      arguments.output.empty() ? make_default_folder() : std::filesystem::path(arguments.output);
   NetworkRecord record(folder, options, command_line, plan, images);
   bool any_failed = false;
   {

@@ -6,10 +6,8 @@
 
 #include "harness/case_json.hpp"
 #include "harness/environment.hpp"
-#include "harness/file_bytes.hpp"
 #include "harness/json_null.hpp"
 #include "harness/published.hpp"
-#include "harness/record_folder.hpp"
 #include "harness/statistics.hpp"
 
 namespace convladder {
@@ -137,8 +135,7 @@ ordered_json network_case_json(const NetworkCase& planned, const NetworkOutcome&
 NetworkRecord::NetworkRecord(const std::filesystem::path& folder, const NetworkOptions& options,
                              const std::vector<std::string>& command_line, const std::vector<NetworkCase>& plan,
                              const ImageSet& images)
-    : folder_(folder) {
-  create_record_folder(file());
+    : file_(RecordFile::create(folder / "network.json")) {
   ordered_json context = environment_json();
   context["command_line"] = command_line;
   context["options"] = to_json(options);
@@ -192,7 +189,7 @@ void NetworkRecord::complete() {
 
 void NetworkRecord::write() {
   // Bytes that are no UTF-8, in a host name or a file name, must not cost the record.
-  write_file_atomically(file(), json_.dump(1, ' ', false, ordered_json::error_handler_t::replace) + "\n");
+  file_.write(json_.dump(1, ' ', false, ordered_json::error_handler_t::replace) + "\n");
 }
 
 }  // namespace convladder

@@ -8,6 +8,7 @@
 
 #include "datasets/image_set.hpp"
 #include "harness/network_case.hpp"
+#include "harness/record_folder.hpp"
 #include "network/weights.hpp"
 
 namespace convladder {
@@ -17,7 +18,8 @@ nlohmann::ordered_json network_case_json(const NetworkCase& planned, const Netwo
 
 class NetworkRecord {
  public:
-  /// Creates the folder; throws UserError if it cannot, or if it holds such a record already.
+  /// Creates the folder; throws UserError if it cannot, if it holds such a record already, or if another program
+  /// writes into it.
   NetworkRecord(const std::filesystem::path& folder, const NetworkOptions& options,
                 const std::vector<std::string>& command_line, const std::vector<NetworkCase>& plan,
                 const ImageSet& images);
@@ -28,13 +30,13 @@ class NetworkRecord {
   void add(const NetworkCase& planned, const NetworkOutcome& outcome);
   void complete();
 
-  std::filesystem::path file() const { return folder_ / "network.json"; }
+  const std::filesystem::path& file() const { return file_.path(); }
   const nlohmann::ordered_json& json() const { return json_; }
 
  private:
   void write();
 
-  std::filesystem::path folder_;
+  RecordFile file_;
   nlohmann::ordered_json json_;
 };
 

@@ -91,12 +91,8 @@ ordered_json NetworkSession::ask(const ordered_json& request) {
       return ending("incorrect", violation);
     }
     return reply;
-  } catch (const DeviceError& error) {
-    return ending("launch failed", error.what());
-  } catch (const std::bad_alloc&) {
-    return ending("launch failed", "out of memory");
   } catch (const std::exception& error) {
-    return ending("crashed", fmt::format("exception: {}", error.what()));
+    return ending_of(error);
   }
 }
 

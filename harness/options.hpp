@@ -5,6 +5,7 @@
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "variants/conv_shape.hpp"
@@ -38,7 +39,11 @@ struct RunOptions {
   std::vector<std::string> google_benchmark_flags;  ///< passed on to Google Benchmark as they are
 };
 
-/// To and from `context.options` of the record. `options_from_json` throws UserError naming the field.
+/// Whether a flag "--benchmark_NAME=VALUE" means something to this program; the others go to Google Benchmark.
+bool is_own_google_flag(std::string_view flag);
+
+/// To and from `context.options` of the record. `options_from_json` throws UserError that names the field, for all that
+/// the command line would have refused.
 nlohmann::ordered_json options_to_json(const RunOptions& options);
 RunOptions options_from_json(const nlohmann::ordered_json& json);
 

@@ -7,17 +7,13 @@
 
 namespace convladder {
 
-/// Every control character replaced by a space: those of ASCII, and U+0080 … U+009F, which terminals obey as well.
-inline std::string printable(std::string_view text) {
-  std::string shown(text);
-  for (std::size_t i = 0; i < shown.size(); ++i) {
-    const auto byte = static_cast<unsigned char>(shown[i]);
-    const bool is_c1 = byte == 0xC2 && i + 1 < shown.size() && static_cast<unsigned char>(shown[i + 1]) < 0xA0;
-    if (byte < 0x20 || byte == 0x7F || is_c1) shown[i] = ' ';
-    if (is_c1) shown[++i] = ' ';
-  }
-  return shown;
-}
+/// Every control character replaced by a space: those of ASCII, U+0080 … U+009F, which terminals obey as well, and the
+/// marks that turn the direction of what follows. Bytes that are no UTF-8 become '?'.
+std::string printable(std::string_view text);
+
+/// The same for a text of several lines: line ends and tabs stay. All that is printed goes through it, a piece at a
+/// time: the beginning of a character at the end of `text` is left in `rest`, which the next piece continues.
+std::string printable_lines(std::string_view text, std::string& rest);
 
 /// A value of a file as JSON in ASCII, at most about 60 characters of it.
 inline std::string short_json(const nlohmann::ordered_json& value) {

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "harness/estimate.hpp"
+#include "harness/printable.hpp"
 #include "harness/text_table.hpp"
 
 namespace convladder {
@@ -31,6 +32,7 @@ void Progress::draw(const std::string& where, const std::string& what, double se
   if (!moving_ || now - last_ < kShortestWait) return;
   last_ = now;
   std::string line = fmt::format("[{}] about {} left  {}", where, duration_text(seconds_left), what);
+  line = printable(line);
   if (line.size() > kTextColumns) line.resize(kTextColumns);
   fmt::print(stderr, "\r\033[K{}", line);
   std::fflush(stderr);
@@ -41,7 +43,8 @@ void Progress::finished(const std::string& line) {
   clear();
   ++done_;
   if (lines_ == nullptr) return;
-  fmt::print(lines_, "{}\n", line);
+  std::string rest;
+  fmt::print(lines_, "{}\n", printable_lines(line, rest));
   std::fflush(lines_);
 }
 

@@ -3,10 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
-#include <fstream>
-#include <iterator>
 
 #include "harness/case_json.hpp"
 #include "harness/environment.hpp"
@@ -14,6 +10,7 @@
 #include "harness/file_bytes.hpp"
 #include "harness/ladder.hpp"
 #include "harness/leave_one_out.hpp"
+#include "harness/printable.hpp"
 #include "harness/recorded_run.hpp"
 
 namespace convladder {
@@ -21,6 +18,8 @@ namespace convladder {
 using nlohmann::ordered_json;
 
 namespace {
+
+constexpr const char* kRecordName = "run.json";
 
 ordered_json variants_json(const std::vector<CaseGroup>& plan) {
   ordered_json list = ordered_json::array();
@@ -43,31 +42,44 @@ ordered_json planned_ids(const std::vector<CaseGroup>& plan) {
   return ids;
 }
 
-/// The first field or element that is not the same, so that a message shows that and not a list of hundreds.
-std::pair<ordered_json, ordered_json> first_difference(const ordered_json& then, const ordered_json& now) {
+/// The first field or element that is not the same, and where it is, so that a message shows that and no list of
+/// hundreds.
+struct Difference {
+  std::string place;
+  ordered_json then;
+  ordered_json now;
+};
+
+Difference first_difference(const ordered_json& then, const ordered_json& now, const std::string& place) {
+  const auto below = [&](const std::string& name, const ordered_json& a, const ordered_json& b) {
+    return first_difference(a, b, fmt::format("{}{}{}", place, place.empty() ? "" : ".", name));
+  };
+  const auto field = [](const ordered_json& of, const std::string& name) {
+    return of.contains(name) ? of.at(name) : ordered_json();
+  };
+  const auto element = [](const ordered_json& of, std::size_t i) { return i < of.size() ? of.at(i) : ordered_json(); };
   if (then.is_object() && now.is_object()) {
-    for (const auto& [name, value] : then.items()) {
-      if (!now.contains(name) || now.at(name) != value) {
-        return {{{name, value}}, {{name, now.contains(name) ? now.at(name) : ordered_json()}}};
+    for (const ordered_json& names : {then, now}) {
+      for (const auto& [name, value] : names.items()) {
+        if (field(then, name) != field(now, name)) return below(name, field(then, name), field(now, name));
       }
     }
   }
   if (then.is_array() && now.is_array()) {
-    const std::size_t count = std::max(then.size(), now.size());
-    for (std::size_t i = 0; i < count; ++i) {
-      const ordered_json a = i < then.size() ? then.at(i) : ordered_json();
-      const ordered_json b = i < now.size() ? now.at(i) : ordered_json();
-      if (a != b) return {a, b};
+    for (std::size_t i = 0; i < std::max(then.size(), now.size()); ++i) {
+      if (element(then, i) != element(now, i)) return below(fmt::to_string(i), element(then, i), element(now, i));
     }
   }
-  return {then, now};
+  return {place, then, now};
 }
 
 void require_same(const ordered_json& then, const ordered_json& now, const std::string& what) {
   if (then == now) return;
-  const auto [old_part, new_part] = first_difference(then, now);
-  throw UserError(fmt::format("cannot resume: {} differs (then {}, now {}); start a new run", what, old_part.dump(),
-                              new_part.dump()));
+  constexpr std::size_t longest_place = 100;
+  const Difference difference = first_difference(then, now, "");
+  const std::string place = printable(difference.place).substr(0, longest_place);
+  throw UserError(fmt::format("cannot resume: {} differs ({}{}then {}, now {}); start a new run", what, place,
+                              place.empty() ? "" : ": ", short_json(difference.then), short_json(difference.now)));
 }
 
 }  // namespace
@@ -75,17 +87,9 @@ void require_same(const ordered_json& then, const ordered_json& now, const std::
 RunRecord RunRecord::create(const std::filesystem::path& folder, const RunOptions& options,
                             const std::vector<std::string>& command_line, const std::vector<CaseGroup>& plan,
                             const ImageSet& images) {
-  RunRecord record(folder);
-  if (std::filesystem::exists(record.file())) {
-    throw UserError(
-        fmt::format("{} is there already: 'convladder run --resume {}' goes on with it, another --output "
-                    "starts a new run",
-                    record.file().string(), folder.string()));
-  }
-  std::error_code error;
-  std::filesystem::create_directories(folder, error);
-  if (error) throw UserError(fmt::format("cannot create the folder {}: {}", folder.string(), error.message()));
-
+  RunRecord record(RecordFile::create(
+      folder / kRecordName,
+      fmt::format("'convladder run --resume {}' goes on with it, another --output starts a new run", folder.string())));
   ordered_json context = environment_json();
   context["command_line"] = command_line;
   context["options"] = options_to_json(options);
@@ -102,27 +106,25 @@ RunRecord RunRecord::create(const std::filesystem::path& folder, const RunOption
 }
 
 RunRecord RunRecord::open(const std::filesystem::path& folder) {
-  RunRecord record(folder);
+  RunRecord record(RecordFile::open(folder / kRecordName));
   const std::string name = record.file().string();
-  std::ifstream file(record.file());
-  if (!file) throw UserError(fmt::format("cannot read {}: {}", name, std::strerror(errno)));
-  try {
-    const std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
-    record.json_ = parse_record_json(text, name);
-  } catch (const std::ios_base::failure& error) {
-    throw UserError(fmt::format("cannot read {}: {}", name, error.code().message()));
-  }
+  const std::vector<std::byte> bytes = read_file_bytes(name);
+  record.json_ = parse_record_json({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, name);
   try {
     if (record.json_.at("schema_version") != kRunSchemaVersion) {
       throw UserError(fmt::format("{}: schema_version is {}, expected \"{}\"", name,
                                   record.json_.at("schema_version").dump(), kRunSchemaVersion));
     }
     for (const char* field : {"context", "variants", "planned", "cases", "complete"}) record.json_.at(field);
-    for (const ordered_json& one_case : record.json_.at("cases")) {
-      record.recorded_.insert(one_case.at("id").get<std::string>());
-    }
   } catch (const ordered_json::exception& error) {
     throw UserError(fmt::format("{}: not a run of convladder: {}", name, error.what()));
+  }
+  const RecordedRun checked = recorded_run_of(record.json_, name);
+  for (const RecordedCase& one : checked.cases) {
+    if (std::ranges::find(checked.planned, one.id) == checked.planned.end()) {
+      throw UserError(fmt::format("{}: {} is recorded and was not planned", name, one.id));
+    }
+    record.recorded_.insert(one.id);
   }
   return record;
 }
@@ -186,7 +188,7 @@ void RunRecord::write() {
   ordered_json views = leave_one_out_of(json_.at("cases"), json_.at("variants"));
   if (!views.empty()) json_["leave_one_out"] = std::move(views);
   // Bytes that are no UTF-8, in a host name or a file name, must not cost the record.
-  write_file_atomically(file(), json_.dump(1, ' ', false, ordered_json::error_handler_t::replace) + "\n");
+  file_.write(json_.dump(1, ' ', false, ordered_json::error_handler_t::replace) + "\n");
 }
 
 }  // namespace convladder

@@ -10,16 +10,19 @@
 #include "datasets/image_set.hpp"
 #include "harness/measurement.hpp"
 #include "harness/plan.hpp"
+#include "harness/record_folder.hpp"
 
 namespace convladder {
 
 class RunRecord {
  public:
-  /// A new run. Creates the folder; throws UserError if it cannot, or if it holds a run already.
+  /// A new run. Creates the folder; throws UserError if it cannot, if it holds a run already, or if another program
+  /// writes into it.
   static RunRecord create(const std::filesystem::path& folder, const RunOptions& options,
                           const std::vector<std::string>& command_line, const std::vector<CaseGroup>& plan,
                           const ImageSet& images);
-  /// An interrupted run. Throws UserError if there is none, or it is damaged, or of another schema version.
+  /// An interrupted run. Throws UserError if there is none, or it is damaged, or of another schema version, or if
+  /// another program writes into its folder.
   static RunRecord open(const std::filesystem::path& folder);
 
   /// The settings the run was started with.
@@ -38,14 +41,14 @@ class RunRecord {
   /// All planned cases have a status: marks the run as complete and writes the file.
   void complete();
 
-  std::filesystem::path file() const { return folder_ / "run.json"; }
+  const std::filesystem::path& file() const { return file_.path(); }
   const nlohmann::ordered_json& json() const { return json_; }
 
  private:
-  explicit RunRecord(std::filesystem::path folder) : folder_(std::move(folder)) {}
+  explicit RunRecord(RecordFile file) : file_(std::move(file)) {}
   void write();
 
-  std::filesystem::path folder_;
+  RecordFile file_;
   nlohmann::ordered_json json_;
   std::set<std::string> recorded_;
 };

@@ -18,6 +18,7 @@
 #include "harness/leave_one_out.hpp"
 #include "harness/progress.hpp"
 #include "harness/record.hpp"
+#include "harness/record_folder.hpp"
 #include "harness/run_group.hpp"
 #include "harness/run_material.hpp"
 #include "harness/statistics.hpp"
@@ -268,13 +269,14 @@ int run_command(RunOptions options, const RunInvocation& invocation) {
   const ImageSet images = load_images(options.data_folder, options.seed, largest_batch(plan));
   if (invocation.dry_run) return dry_run(plan, options, images);
 
-  if (record) {
-    record->resume(plan, images);
-  } else {
-    const auto folder = invocation.output.empty() ? default_output_folder() : invocation.output;
+  const bool is_new = !record;
+  if (is_new) {
+    const auto folder = invocation.output.empty() ? make_default_folder() : invocation.output;
     record = RunRecord::create(folder, options, invocation.command_line, plan, images);
   }
-  RunLoop(options, invocation, plan, images, *record).run();
+  RunLoop loop(options, invocation, plan, images, *record);  // refuses what cannot be gone on with
+  if (!is_new) record->resume(plan, images);
+  loop.run();
   write_google_output(invocation.google, record->json());
   if (record->json().contains("leave_one_out") && !invocation.google.console_format) {
     fmt::print("\n{}\n", leave_one_out_text(record->json().at("leave_one_out")));

@@ -7,7 +7,6 @@
 
 #include "datasets/catalogue.hpp"
 #include "datasets/synthetic_images.hpp"
-#include "harness/environment.hpp"
 #include "harness/errors.hpp"
 #include "harness/weights_files.hpp"
 
@@ -53,10 +52,6 @@ ChosenWeights network_weights(const NetworkOptions& options, const Network& netw
   ChosenWeights random{initial_weights(network, options.seed), false};
   random.weights.name += fmt::format(" (no trained ones for {} images; {})", key, remedy);
   return random;
-}
-
-std::filesystem::path default_output_folder() {
-  return std::filesystem::path("results") / fmt::format("{}-{}", host_name(), local_time_for_names());
 }
 
 }  // namespace convladder

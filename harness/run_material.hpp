@@ -1,8 +1,7 @@
-// What runs work on and where they write: images, weights, the folder of the record.
+// What runs work on: images, weights.
 #pragma once
 
 #include <cstdint>
-#include <filesystem>
 #include <string>
 
 #include "datasets/image_set.hpp"
@@ -26,8 +25,5 @@ struct ChosenWeights {
 /// What `--weights` asks for: trained on that set of images, random, or a file. Where nothing of quality "high" is
 /// found, the weights are random and their name says so. Throws UserError or DataError.
 ChosenWeights network_weights(const NetworkOptions& options, const Network& network, const ImageSet& images);
-
-/// results/<host>-<time>
-std::filesystem::path default_output_folder();
 
 }  // namespace convladder

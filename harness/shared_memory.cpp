@@ -6,16 +6,15 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstring>
 #include <utility>
 
-#include "harness/errors.hpp"
+#include "harness/machine_fault.hpp"
 
 namespace convladder {
 namespace {
 
 [[noreturn]] void fail(std::size_t bytes) {
-  throw UserError(fmt::format("cannot share {} bytes between processes: {}", bytes, std::strerror(errno)));
+  throw MachineFault(fmt::format("cannot share {} bytes between processes: {}", bytes, system_error_text(errno)));
 }
 
 }  // namespace
@@ -23,7 +22,9 @@ namespace {
 SharedMemory::SharedMemory(std::size_t bytes)
     : descriptor_(memfd_create("convladder workload", MFD_CLOEXEC | MFD_ALLOW_SEALING)), bytes_(bytes) {
   if (descriptor_ < 0 || ftruncate(descriptor_, static_cast<off_t>(bytes)) != 0) {
+    const int error = errno;
     if (descriptor_ >= 0) close(descriptor_);
+    errno = error;
     fail(bytes);
   }
   map(PROT_READ | PROT_WRITE);
@@ -43,9 +44,11 @@ void SharedMemory::seal() {
 void SharedMemory::map(int protection) {
   void* const address = mmap(nullptr, bytes_, protection, MAP_SHARED, descriptor_, 0);
   if (address == MAP_FAILED) {
+    const int error = errno;
     const std::size_t bytes = std::exchange(bytes_, 0);
     data_ = nullptr;
     close(std::exchange(descriptor_, -1));
+    errno = error;
     fail(bytes);
   }
   data_ = static_cast<std::byte*>(address);

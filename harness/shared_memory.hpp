@@ -9,7 +9,7 @@ namespace convladder {
 class SharedMemory {
  public:
   enum class Access { read, write };
-  /// Creates `bytes` of zeros, writable. Throws UserError where there is not enough memory.
+  /// Creates `bytes` of zeros, writable. Throws MachineFault where there is not enough memory.
   explicit SharedMemory(std::size_t bytes);
   /// Maps what a parent created.
   SharedMemory(int descriptor, std::size_t bytes, Access access = Access::read);

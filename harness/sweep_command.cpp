@@ -256,7 +256,7 @@ int sweep_command(SweepArguments a, const std::vector<std::string>& command_line
   SweepPlan sweeps = plan_sweeps(plan, a);
   if (a.update_table) check_tuning_tables(a.tables, sweeps.sweeps);
   const ImageSet images = load_images(a.options.data_folder, a.options.seed, most_images(plan));
-  SweepRecord record(a.output.empty() ? default_output_folder() : std::filesystem::path(a.output), a.options,
+  SweepRecord record(a.output.empty() ? make_default_folder() : std::filesystem::path(a.output), a.options,
                      command_line, images);
   for (const std::string& line : sweeps.left_out) fmt::print("{}", indented(fmt::format("left out: {}", line), 0));
   SweepLoop(a, images, sweeps, record).run();

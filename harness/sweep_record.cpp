@@ -4,8 +4,6 @@
 
 #include "harness/case_json.hpp"
 #include "harness/environment.hpp"
-#include "harness/errors.hpp"
-#include "harness/file_bytes.hpp"
 #include "harness/json_null.hpp"
 
 namespace convladder {
@@ -95,13 +93,7 @@ ordered_json sweep_json(const Sweep& sweep) {
 
 SweepRecord::SweepRecord(const std::filesystem::path& folder, const RunOptions& options,
                          const std::vector<std::string>& command_line, const ImageSet& images)
-    : folder_(folder) {
-  if (std::filesystem::exists(file())) {
-    throw UserError(fmt::format("{} is there already: another --output starts a new sweep", file().string()));
-  }
-  std::error_code error;
-  std::filesystem::create_directories(folder, error);
-  if (error) throw UserError(fmt::format("cannot create the folder {}: {}", folder.string(), error.message()));
+    : file_(RecordFile::create(folder / "sweep.json", "another --output starts a new sweep")) {
   ordered_json context = environment_json();
   context["command_line"] = command_line;
   context["options"] = options_to_json(options);
@@ -121,7 +113,7 @@ void SweepRecord::write(const std::vector<Sweep>& sweeps, bool complete) {
   json_["sweeps"] = ordered_json::array();
   for (const Sweep& sweep : sweeps) json_["sweeps"].push_back(sweep_json(sweep));
   // Bytes that are no UTF-8, in a host name or a file name, must not cost the record.
-  write_file_atomically(file(), json_.dump(1, ' ', false, ordered_json::error_handler_t::replace) + "\n");
+  file_.write(json_.dump(1, ' ', false, ordered_json::error_handler_t::replace) + "\n");
 }
 
 }  // namespace convladder

@@ -7,23 +7,25 @@
 #include <vector>
 
 #include "datasets/image_set.hpp"
+#include "harness/record_folder.hpp"
 #include "harness/sweep.hpp"
 
 namespace convladder {
 
 class SweepRecord {
  public:
-  /// Creates the folder; throws UserError if it cannot, or if it holds a sweep already. Writes nothing yet.
+  /// Creates the folder; throws UserError if it cannot, if it holds a sweep already, or if another program writes into
+  /// it. Writes nothing yet.
   SweepRecord(const std::filesystem::path& folder, const RunOptions& options,
               const std::vector<std::string>& command_line, const ImageSet& images);
 
   /// Writes the file with all sweeps as they are now; `complete` once none has anything left to try.
   void write(const std::vector<Sweep>& sweeps, bool complete);
 
-  std::filesystem::path file() const { return folder_ / "sweep.json"; }
+  const std::filesystem::path& file() const { return file_.path(); }
 
  private:
-  std::filesystem::path folder_;
+  RecordFile file_;
   nlohmann::ordered_json json_;
 };
 

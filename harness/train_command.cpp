@@ -113,7 +113,8 @@ fs::path output_file(const Network& network, const TrainArguments& arguments, co
     return arguments.output;
   }
   const fs::path folder = weights_cache_folder();
-  if (folder.empty()) throw UserError("neither XDG_CACHE_HOME nor HOME says where the weights go: give --output");
+  if (folder.empty())
+    throw UserError("neither XDG_CACHE_HOME nor HOME is an absolute path, so the weights have no place: give --output");
   std::error_code error;
   fs::create_directories(folder, error);
   if (error) throw UserError(fmt::format("cannot create the folder {}: {}", folder.string(), error.message()));

@@ -10,6 +10,7 @@
 #include "harness/environment.hpp"
 #include "harness/errors.hpp"
 #include "harness/file_bytes.hpp"
+#include "harness/folder_lock.hpp"
 #include "harness/json_null.hpp"
 #include "variants/tuning_table.hpp"
 
@@ -104,6 +105,8 @@ std::vector<std::string> update_tuning_tables(const std::string& folder, const s
       return best->configuration.value(name) != sweep.found.by_model.value(name);
     });
     const std::filesystem::path file = table_file(folder, sweep);
+    const FolderLock lock = FolderLock::of_file(file, WhileLocked::wait);  // others' entries are read once written
+    remove_unfinished_files(file);
     std::vector<ordered_json> entries = entries_of(file);
     if (!general.empty()) replace_entry(entries, sweep, true, general, seed);
     replace_entry(entries, sweep, false, batch_matters ? std::optional(best->configuration) : std::nullopt, seed);

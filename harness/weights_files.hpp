@@ -14,7 +14,8 @@ namespace convladder {
 /// on, as the names of their files have it.
 std::string dataset_key(const ImageSet& images);
 
-/// $XDG_CACHE_HOME/convladder/weights, or ~/.cache/convladder/weights. Empty if neither variable is set.
+/// $XDG_CACHE_HOME/convladder/weights, or ~/.cache/convladder/weights. Empty if neither variable is an absolute
+/// path.
 std::filesystem::path weights_cache_folder();
 
 /// "lenet28-mnist-high.safetensors". `quality` is "high" or "low". What a file's name should not hold becomes "_".

@@ -42,13 +42,9 @@ def main(arguments: Optional[Sequence[str]] = None) -> int:
     warnings.filterwarnings("ignore")  # a font without a glyph, an axis without a range: the page shows it
     logging.getLogger("matplotlib").setLevel(logging.ERROR)
     try:
-        for path in _write(options):
-            print(path)
+        written = _write(options)
     except RecordError as error:
         return _complain(options, str(error), BAD_INPUT)
-    except BrokenPipeError:
-        sys.stderr.close()
-        return 0
     except ModuleNotFoundError as error:
         return _complain(options, f"there is no Python module {error.name}; it needs matplotlib and Jinja2, "
                          "which scripts/setup.sh --charts installs", CANNOT_WRITE)
@@ -56,6 +52,18 @@ def main(arguments: Optional[Sequence[str]] = None) -> int:
         return _complain(options, f"cannot write {error.filename or ''}: {error.strerror}", CANNOT_WRITE)
     except NoPdf as error:
         return _complain(options, str(error), CANNOT_WRITE)
+    return _print(options, written)
+
+
+def _print(options: argparse.Namespace, written: Sequence[Path]) -> int:
+    """Which files there are now."""
+    try:
+        for path in written:
+            print(_printable(str(path)))
+        sys.stdout.flush()
+    except OSError as error:
+        sys.stdout = None  # nothing is tried again at the end
+        return _complain(options, f"cannot write to the standard output: {error.strerror}", CANNOT_WRITE)
     return 0
 
 
@@ -109,9 +117,14 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
+def _printable(text: str) -> str:
+    """Without what steers a terminal: names come from outside."""
+    return "".join(c if c.isprintable() else " " for c in text)
+
+
 def _complain(options: argparse.Namespace, message: str, status: int) -> int:
     """One line. The program knows one status for all that is wrong."""
-    print(f"{options.name}: {message}", file=sys.stderr)
+    print(f"{options.name}: {_printable(message)}", file=sys.stderr)
     return BAD_INPUT if options.program else status
 
 

@@ -73,6 +73,10 @@ arguments=("$@")
 if [[ -z $folder ]]; then
   folder="results/$(uname -n | sed 's/[^A-Za-z0-9.-]/-/g')-$(date +%Y%m%d-%H%M%S)"
   [[ $PWD == "$root" ]] || folder="$root/$folder"
+  mkdir -p -- "${folder%/*}"
+  name=$folder number=1
+  # Another run of the same second may have it.
+  until mkdir -- "$folder" 2>/dev/null || ((++number > 1000)); do folder=$name-$number; done
   arguments+=(--output "$folder")
 fi
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import io
 import os
-import tempfile
+import secrets
+import stat
 from pathlib import Path
 from typing import Any, Iterable, Sequence
 from xml.sax.saxutils import escape
@@ -21,6 +22,8 @@ MARGIN = 0.35
 _TITLE_SIZE = 12.5
 _SUBTITLE_SIZE = 8.5
 _LINE = 0.185
+_NOT_IN_XML = {code: " " for code in {*range(0x20), 0xFFFE, 0xFFFF} - {*map(ord, "\t\n\r")}}
+"""A record's names may hold them."""
 
 
 class Page:
@@ -132,7 +135,8 @@ def svg(page: Page, title: str, description: str) -> str:
     """The figure as SVG that says what it shows: the same text for the same record."""
     buffer = io.BytesIO()
     page.figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None})
-    return _accessible(buffer.getvalue().decode("utf-8"), title, description)
+    text = buffer.getvalue().decode("utf-8").translate(_NOT_IN_XML)
+    return _accessible(text, title.translate(_NOT_IN_XML), description.translate(_NOT_IN_XML))
 
 
 def save(page: Page, path: Path, title: str, description: str) -> None:
@@ -157,13 +161,22 @@ def _accessible(svg: str, title: str, description: str) -> str:
 
 
 def write(path: Path, content: bytes) -> None:
-    """Puts a whole file in place or none: a reader never sees half of one."""
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    """Puts a whole file in place or none, as harness/file_bytes.hpp says: a reader never sees half of one."""
+    target = Path(os.path.realpath(path))  # a link stays, and what it names is replaced
+    old = target.stat().st_mode if target.exists() else None
+    if old is not None and not stat.S_ISREG(old):
+        target.write_bytes(content)  # a device or a pipe
+        return
+    temporary = target.parent / f".{target.name[:200]}.{secrets.token_hex(8)}.partial"
+    handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o666 if old is None else 0o600)
     try:
         with os.fdopen(handle, "wb") as file:
+            if old is not None:
+                os.fchmod(handle, stat.S_IMODE(old))
             file.write(content)
-        os.chmod(temporary, 0o644)
-        os.replace(temporary, path)
+            file.flush()
+            os.fsync(handle)
+        os.replace(temporary, target)
     except BaseException:
         os.unlink(temporary)
         raise

@@ -25,6 +25,8 @@ def browser() -> Optional[str]:
 
 def write_pdf(page: Path, output: Path) -> None:
     """Raises NoPdf where there is no Chromium, or where it writes nothing."""
+    from convladder_charts.page import write  # where there is no matplotlib, that is said first
+
     program = browser()
     if program is None:
         raise NoPdf(f"no PDF: there is no Chromium (tried {', '.join(_NAMES)}; CHROMIUM names another); "
@@ -41,4 +43,4 @@ def write_pdf(page: Path, output: Path) -> None:
             raise NoPdf(f"no PDF: {program} did not print: {error}") from None
         if done.returncode != 0 or not drawn.is_file() or not drawn.read_bytes().startswith(b"%PDF"):
             raise NoPdf(f"no PDF: {program} ended with status {done.returncode} and printed nothing")
-        shutil.copyfile(drawn, output)
+        write(output, drawn.read_bytes())

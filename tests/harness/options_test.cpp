@@ -2,7 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <nlohmann/json.hpp>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "expect_error.hpp"
 #include "harness/errors.hpp"
@@ -33,7 +37,7 @@ RunOptions unusual_options() {
   o.timeout_seconds = 12.5;
   o.isolate = false;
   o.profile_calls = 4;
-  o.google_benchmark_flags = {"--benchmark_min_time=0.1", "--v=2"};
+  o.google_benchmark_flags = {"--benchmark_color=false", "--benchmark_context=a=b"};
   return o;
 }
 
@@ -108,10 +112,43 @@ TEST(Options, AFieldOfTheWrongKindIsNamed) {
 }
 
 TEST(Options, AShapeThatIsNoListOfNineNumbersIsRefused) {
-  for (const char* shapes : {"3", "[3]", "[[1,2,3]]", R"([["1",1,28,28,50,5,1,0,1]])", "[[1,1,28,28,50,5,1,0]]"}) {
+  for (const char* shapes : {"[3]", "[[1,2,3]]", R"([["1",1,28,28,50,5,1,0,1]])", "[[1,1,28,28,50,5,1,0]]"}) {
     ordered_json json = options_to_json({});
     json["shapes"] = ordered_json::parse(shapes);
     expect_error<UserError>([&] { options_from_json(json); }, {"context.options.shapes", "9 whole numbers"});
+  }
+}
+
+TEST(Options, WhatTheCommandLineRefusesIsRefused) {
+  for (const auto& [field, value] : std::vector<std::pair<std::string, ordered_json>>{{"repetitions", -1},
+                                                                                      {"repetitions", true},
+                                                                                      {"repetitions", 2.5},
+                                                                                      {"repetitions", UINT64_MAX},
+                                                                                      {"sample_milliseconds", 0},
+                                                                                      {"sample_milliseconds", 1e300},
+                                                                                      {"target_half_width", -0.1},
+                                                                                      {"budget_seconds", 1e7},
+                                                                                      {"timeout_seconds", 0},
+                                                                                      {"seed", -1},
+                                                                                      {"seed", 1.5},
+                                                                                      {"max_samples", 0},
+                                                                                      {"profile_calls", 0},
+                                                                                      {"isolate", 1},
+                                                                                      {"batches", {1.5}},
+                                                                                      {"batches", {0}},
+                                                                                      {"families", {1}}}) {
+    ordered_json json = options_to_json({});
+    json[field] = value;
+    expect_error<UserError>([&] { options_from_json(json); }, {"context.options." + field, "expected"});
+  }
+}
+
+TEST(Options, AFlagOfTheProgramsOwnIsNoneOfGoogleBenchmarks) {
+  for (const char* flag :
+       {"--benchmark_out=file", "--benchmark_out", "--benchmark_list_tests=true", "--help", "file"}) {
+    ordered_json json = options_to_json({});
+    json["google_benchmark_flags"] = {flag};
+    expect_error<UserError>([&] { options_from_json(json); }, {"context.options.google_benchmark_flags", flag});
   }
 }
 

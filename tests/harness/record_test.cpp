@@ -1,6 +1,9 @@
 #include "harness/record.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -12,6 +15,7 @@
 #include "harness/case_session.hpp"
 #include "harness/errors.hpp"
 #include "harness/file_bytes.hpp"
+#include "harness/folder_lock.hpp"
 #include "harness/small_problem.hpp"
 
 namespace convladder {
@@ -63,13 +67,112 @@ TEST_F(AtomicFile, ReplacesTheOldOneAndLeavesNothingBeside) {
 }
 
 TEST_F(AtomicFile, OnAFullDiskTheOldOneStays) {
-  if (!fs::exists("/dev/full")) GTEST_SKIP() << "no /dev/full";
   write_file_atomically(folder_ / "a.json", "old");
-  fs::create_symlink("/dev/full", folder_ / "a.json.partial");  // what is written first never fits
-  expect_error<UserError>([&] { write_file_atomically(folder_ / "a.json", "new"); },
-                          {"cannot write", "a.json", "No space left on device"});
+  // A limit on the size of files stands for the disk's end.
+  struct rlimit before {};
+  getrlimit(RLIMIT_FSIZE, &before);
+  const auto handler = signal(SIGXFSZ, SIG_IGN);
+  const struct rlimit small { 1000, before.rlim_max };
+  setrlimit(RLIMIT_FSIZE, &small);
+  std::string message;
+  try {
+    write_file_atomically(folder_ / "a.json", std::string(3000, 'x'));
+  } catch (const UserError& error) {
+    message = error.what();
+  }
+  setrlimit(RLIMIT_FSIZE, &before);
+  signal(SIGXFSZ, handler);
+  EXPECT_EQ(message, fmt::format("cannot write {}: File too large (see 'ulimit -f')", (folder_ / "a.json").string()));
   EXPECT_EQ(content_of(folder_ / "a.json"), "old");
   EXPECT_EQ(files(), (std::vector<std::string>{"a.json"}));
+}
+
+TEST_F(AtomicFile, ALinkStaysAndItsTargetIsReplaced) {
+  write_file(folder_ / "target", "old");
+  fs::create_symlink("target", folder_ / "link");
+  fs::create_symlink("link", folder_ / "link of a link");
+  write_file_atomically(folder_ / "link of a link", "new");
+  EXPECT_EQ(content_of(folder_ / "target"), "new");
+  EXPECT_TRUE(fs::is_symlink(folder_ / "link") && fs::is_symlink(folder_ / "link of a link"));
+  EXPECT_FALSE(fs::is_symlink(folder_ / "target"));
+  EXPECT_EQ(files().size(), 3U);
+}
+
+TEST_F(AtomicFile, ALinkToNothingIsRefused) {
+  fs::create_symlink("nothing", folder_ / "link");
+  fs::create_symlink("itself", folder_ / "itself");
+  expect_error<UserError>([&] { write_file_atomically(folder_ / "link", "new"); }, {"link", "a link to nothing"});
+  expect_error<UserError>([&] { write_file_atomically(folder_ / "itself", "new"); },
+                          {"cannot write", "symbolic links"});
+  EXPECT_EQ(files(), (std::vector<std::string>{"itself", "link"}));
+}
+
+TEST_F(AtomicFile, KeepsTheModeOfWhatItReplaces) {
+  write_file(folder_ / "a.json", "old");
+  const auto mode = fs::perms::owner_read | fs::perms::owner_write | fs::perms::others_read;
+  fs::permissions(folder_ / "a.json", mode);
+  write_file_atomically(folder_ / "a.json", "new");
+  EXPECT_EQ(fs::status(folder_ / "a.json").permissions(), mode);
+}
+
+TEST_F(AtomicFile, WritesToADeviceAndNotInItsPlace) {
+  write_file_atomically("/dev/null", "nothing");
+  EXPECT_TRUE(fs::is_character_file("/dev/null"));
+  expect_error<UserError>([&] { write_file_atomically(folder_, "nothing"); }, {"cannot write", "Is a directory"});
+}
+
+TEST_F(AtomicFile, TakesALongName) {
+  const std::string name(255, 'n');
+  write_file_atomically(folder_ / name, "old");
+  write_file_atomically(folder_ / name, "new");
+  EXPECT_EQ(content_of(folder_ / name), "new");
+}
+
+TEST_F(AtomicFile, IsCreatedWhereNothingIsAndNowhereElse) {
+  create_file_atomically(folder_ / "a.json", "first");
+  fs::create_symlink("nothing", folder_ / "link");
+  for (const char* name : {"a.json", "link"}) {
+    expect_error<FileIsThere>([&] { create_file_atomically(folder_ / name, "second"); }, {name, "is there already"});
+  }
+  EXPECT_EQ(content_of(folder_ / "a.json"), "first");
+  EXPECT_EQ(files(), (std::vector<std::string>{"a.json", "link"}));
+}
+
+TEST_F(AtomicFile, WhatAKilledWriterLeftIsRemovedAndNothingElse) {
+  for (const char* name : {".a.json.0123456789abcdef.partial", ".a.json.0123.partial",
+                           ".b.json.0123456789abcdef.partial", ".a.json.0123456789abcdeg.partial", "a.json"}) {
+    write_file(folder_ / name, "x");
+  }
+  remove_unfinished_files(folder_ / "a.json");
+  EXPECT_EQ(files(), (std::vector<std::string>{".a.json.0123.partial", ".a.json.0123456789abcdeg.partial",
+                                               ".b.json.0123456789abcdef.partial", "a.json"}));
+}
+
+using LockedFolder = RecordFolder;
+
+TEST_F(LockedFolder, IsRefusedUntilTheOtherLetsGo) {
+  {
+    const FolderLock first(folder_, WhileLocked::refuse);
+    expect_error<UserError>([&] { FolderLock(folder_, WhileLocked::refuse); }, {"another convladder", "--output"});
+  }
+  const FolderLock again(folder_, WhileLocked::refuse);
+  EXPECT_TRUE(files().empty());
+}
+
+TEST_F(LockedFolder, OfALinkIsThatOfWhatItNames) {
+  fs::create_directory(folder_ / "a");
+  fs::create_directory(folder_ / "b");
+  write_file(folder_ / "a/run.json", "");
+  fs::create_symlink("../a/run.json", folder_ / "b/run.json");
+  const FolderLock first = FolderLock::of_file(folder_ / "a/run.json", WhileLocked::refuse);
+  expect_error<UserError>([&] { FolderLock::of_file(folder_ / "b/run.json", WhileLocked::refuse); },
+                          {"another convladder"});
+  const FolderLock other = FolderLock::of_file(folder_ / "b/new.json", WhileLocked::refuse);
+}
+
+TEST_F(LockedFolder, ThatIsNotThereIsAnError) {
+  expect_error<UserError>([&] { FolderLock(folder_ / "nowhere", WhileLocked::wait); },
+                          {"cannot open the folder", "No such file"});
 }
 
 TEST_F(AtomicFile, WhereNothingCanBeWrittenItSaysSo) {
@@ -252,15 +355,16 @@ TEST_F(Record, CutOffAnywhereIsRefusedWithThePlace) {
 
 TEST_F(Record, ThatIsNoneIsRefused) {
   expect_error<UserError>([&] { RunRecord::open(folder_); }, {"cannot read", "run.json", "No such file"});
-  for (const char* text : {"[]", "3", "{}", R"({"schema_version": "1.0"})",
-                           R"({"schema_version": "1.0", "context": {}, "variants": [], "planned": [], "cases": [3],
-                               "complete": false})"}) {
+  for (const char* text : {"[]", "3", "{}", R"({"schema_version": "1.0"})"}) {
     write_file(folder_ / "run.json", text);
     expect_error<UserError>([&] { RunRecord::open(folder_); }, {"run.json: not a run of convladder"});
   }
+  write_file(folder_ / "run.json", R"({"schema_version": "1.0", "context": {}, "variants": [], "planned": [],
+                                       "cases": [3], "complete": false})");
+  expect_error<UserError>([&] { RunRecord::open(folder_); }, {"run.json: cases[0]: expected an object"});
   fs::remove(folder_ / "run.json");
   fs::create_directory(folder_ / "run.json");
-  expect_error<UserError>([&] { RunRecord::open(folder_); }, {"cannot read", "run.json", "Is a directory"});
+  expect_error<UserError>([&] { RunRecord::open(folder_); }, {"run.json", "cannot be read", "Is a directory"});
 }
 
 TEST_F(Record, WithDamagedOptionsNamesTheField) {
@@ -269,10 +373,9 @@ TEST_F(Record, WithDamagedOptionsNamesTheField) {
                           {"run.json", "context.options.max_samples"});
 }
 
-TEST_F(Record, WithADamagedCaseIsRefusedWhenItGoesOn) {
+TEST_F(Record, WithADamagedCaseIsRefused) {
   create_changed([](ordered_json& json) { json["cases"] = ordered_json::array({{{"id", "cpu/x"}}}); });
-  RunRecord record = RunRecord::open(folder_);
-  expect_error<UserError>([&] { record.resume(plan_, images_); }, {"run.json"});
+  expect_error<UserError>([&] { RunRecord::open(folder_); }, {"run.json", "cases[0]"});
 }
 
 TEST_F(Record, IsReadableWhateverBytesANameHas) {
@@ -282,11 +385,13 @@ TEST_F(Record, IsReadableWhateverBytesANameHas) {
 }
 
 TEST_F(Record, OfACompleteRunIsLeftAloneWhenResumed) {
-  RunRecord record = create();
-  for (const CaseGroup& group : plan_) {
-    for (const PlannedCase& planned : group.cases) record.add(planned, timed(100));
+  {
+    RunRecord record = create();
+    for (const CaseGroup& group : plan_) {
+      for (const PlannedCase& planned : group.cases) record.add(planned, timed(100));
+    }
+    record.complete();
   }
-  record.complete();
   const std::string before = content_of(folder_ / "run.json");
   RunRecord again = RunRecord::open(folder_);
   again.resume(plan_, images_);
