@@ -9,6 +9,7 @@
 #include <stdexcept>
 
 #include "build_information.hpp"
+#include "devices/cpu/cpu_facts.hpp"
 #include "harness/baseline_command.hpp"
 #include "harness/case_client.hpp"
 #include "harness/case_protocol.hpp"
@@ -29,6 +30,7 @@
 #include "harness/network_command.hpp"
 #include "harness/network_session.hpp"
 #include "harness/option_checks.hpp"
+#include "harness/printable.hpp"
 #include "harness/profile_command.hpp"
 #include "harness/published_command.hpp"
 #include "harness/report_command.hpp"
@@ -348,11 +350,6 @@ int parse_and_execute(int argc, char** argv) {
   return execute_run(*run, run_arguments, command_line);
 }
 
-std::string one_line(std::string text) {
-  std::ranges::replace(text, '\n', ' ');
-  return text;
-}
-
 /// The record is on disk at every moment, so there is nothing to save; the cases' processes end with this one.
 void end_on_interrupt(int /*signal*/) { std::_Exit(kExitInterrupted); }
 
@@ -376,9 +373,9 @@ int run_command_line(int argc, char** argv) {
     if (std::fflush(stdout) != 0) throw UserError("cannot write to the standard output");
     return exit_code;
   } catch (const std::bad_alloc&) {
-    fmt::print(stderr, "convladder: out of memory\n");
+    fmt::print(stderr, "convladder: out of memory{}\n", address_space_remark());
   } catch (const std::exception& error) {
-    fmt::print(stderr, "convladder: {}\n", one_line(error.what()));
+    fmt::print(stderr, "convladder: {}\n", printable(error.what()));
   }
   return kExitError;
 }

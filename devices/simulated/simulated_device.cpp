@@ -21,6 +21,9 @@
 namespace convladder::simulated {
 namespace {
 
+/// Addresses for small tensors, their copies on the host, and the threads.
+constexpr std::size_t kLeastAddresses = std::size_t{512} << 20;
+
 /// A kernel and the module that it was compiled in.
 struct FoundKernel {
   const ptx::Module* module = nullptr;
@@ -71,7 +74,11 @@ void check_launch(const Program& program, const KernelLaunch& launch) {
 }
 
 std::string unavailable() {
-  return ptx_images().empty() ? "no PTX in this build: there was no compiler for the kernels" : "";
+  if (ptx_images().empty()) return "no PTX in this build: there was no compiler for the kernels";
+  const auto left = address_space_left();
+  if (!left || *left >= kLeastAddresses) return "";
+  return fmt::format("it needs {} MiB of addresses, {} MiB are left{}", kLeastAddresses >> 20, *left >> 20,
+                     address_space_remark());
 }
 
 std::vector<DeviceFact> facts() {
@@ -87,6 +94,14 @@ std::vector<DeviceFact> facts() {
           {"host threads", std::to_string(usable_cores())}};
 }
 
+DeviceMemory open_memory() {
+  try {
+    return DeviceMemory(available_memory_bytes());
+  } catch (const std::bad_alloc&) {
+    throw OutOfDeviceMemory("the simulated device: there are no addresses for its memory" + address_space_remark());
+  }
+}
+
 const DeviceRegistration registration{
     {.name = "simulated",
      .family = "cuda",
@@ -99,7 +114,7 @@ const DeviceRegistration registration{
 }  // namespace
 
 SimulatedDevice::SimulatedDevice(SimulatedDeviceOptions options)
-    : options_(std::move(options)), memory_(available_memory_bytes()) {
+    : options_(std::move(options)), memory_(open_memory()) {
   const std::vector<PtxImages>& all = ptx_images();
   const auto wanted = std::ranges::find(all, options_.ptx_compiler, &PtxImages::compiler);
   if (wanted == all.end() && !options_.ptx_compiler.empty()) {
@@ -114,7 +129,8 @@ DeviceBuffer SimulatedDevice::allocate(std::size_t bytes, std::string_view label
     if (options_.checkers.initialization) written_.allocated(address, bytes);
     return {*this, reinterpret_cast<void*>(address), bytes};
   } catch (const std::bad_alloc&) {
-    throw OutOfDeviceMemory(fmt::format("{} needs {} bytes, {} bytes are free", label, bytes, free_bytes()));
+    throw OutOfDeviceMemory(fmt::format("{} needs {} bytes, {} bytes are free{}", label, bytes, free_bytes(),
+                                        memory_.is_cramped() ? address_space_remark() : ""));
   }
 }
 
@@ -129,7 +145,7 @@ void SimulatedDevice::free(void* address, std::size_t /*bytes*/) noexcept {
 
 std::byte* SimulatedDevice::checked_host(const void* address, std::size_t bytes, const char* what) const {
   const Allocation* const allocation = memory_.find(device_address(address));
-  if (allocation == nullptr || device_address(address) + bytes > allocation->end) {
+  if (allocation == nullptr || bytes > allocation->end - device_address(address)) {
     throw DeviceError(
         fmt::format("{} of {} bytes at 0x{:x} leaves its allocation", what, bytes, device_address(address)));
   }

@@ -5,6 +5,7 @@
 #include <barrier>
 #include <exception>
 #include <memory>
+#include <system_error>
 #include <thread>
 
 #include "devices/simulated/execution/block_runner.hpp"
@@ -56,8 +57,13 @@ class Launch {
 
   LaunchResult run() {
     std::vector<std::thread> others;
-    for (std::size_t thread = 1; thread < results_.size(); ++thread) {
-      others.emplace_back([this, thread] { work(thread); });
+    try {
+      others.reserve(results_.size());
+      for (std::size_t thread = 1; thread < results_.size(); ++thread) {
+        others.emplace_back([this, thread] { work(thread); });
+      }
+    } catch (const std::system_error&) {  // the system has no more threads for us: these do it
+      for (std::size_t missing = others.size() + 1; missing < results_.size(); ++missing) phase_done_.arrive_and_drop();
     }
     work(0);
     for (std::thread& thread : others) thread.join();
