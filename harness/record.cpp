@@ -3,10 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <cstring>
-#include <fstream>
-#include <iterator>
 
 #include "harness/case_json.hpp"
 #include "harness/environment.hpp"
@@ -104,14 +101,8 @@ RunRecord RunRecord::create(const std::filesystem::path& folder, const RunOption
 RunRecord RunRecord::open(const std::filesystem::path& folder) {
   RunRecord record(folder);
   const std::string name = record.file().string();
-  std::ifstream file(record.file());
-  if (!file) throw UserError(fmt::format("cannot read {}: {}", name, std::strerror(errno)));
-  try {
-    const std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
-    record.json_ = parse_record_json(text, name);
-  } catch (const std::ios_base::failure& error) {
-    throw UserError(fmt::format("cannot read {}: {}", name, error.code().message()));
-  }
+  const std::vector<std::byte> bytes = read_file_bytes(name);
+  record.json_ = parse_record_json({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, name);
   try {
     if (record.json_.at("schema_version") != kRunSchemaVersion) {
       throw UserError(fmt::format("{}: schema_version is {}, expected \"{}\"", name,

@@ -223,9 +223,9 @@ SimulationReport simulate(const ptx::Module& module, const ptx::Kernel& kernel, 
   return report;
 }
 
-/// Names from the PTX need not be UTF-8, JSON is.
+/// In ASCII: names from the PTX need not be UTF-8, and the terminal may be where it goes.
 std::string json_text(const SimulationReport& report) {
-  return to_json(report).dump(1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+  return to_json(report).dump(1, ' ', true, nlohmann::ordered_json::error_handler_t::replace);
 }
 
 KernelLaunch parse_launch(const SimulateArguments& given, const ptx::Module& module, const ptx::Kernel& kernel) {

@@ -124,10 +124,14 @@ SimulatedDevice::SimulatedDevice(SimulatedDeviceOptions options)
 }
 
 DeviceBuffer SimulatedDevice::allocate(std::size_t bytes, std::string_view label) {
+  const std::uint64_t address = allocate_address(bytes, label);
+  if (options_.checkers.initialization) written_.allocated(address, bytes);
+  return {*this, reinterpret_cast<void*>(address), bytes};
+}
+
+std::uint64_t SimulatedDevice::allocate_address(std::size_t bytes, std::string_view label) {
   try {
-    const std::uint64_t address = memory_.allocate(bytes, label);
-    if (options_.checkers.initialization) written_.allocated(address, bytes);
-    return {*this, reinterpret_cast<void*>(address), bytes};
+    return memory_.allocate(bytes, label);
   } catch (const std::bad_alloc&) {
     throw OutOfDeviceMemory(fmt::format("{} needs {} bytes, {} bytes are free{}", label, bytes, free_bytes(),
                                         memory_.is_cramped() ? address_space_remark() : ""));
@@ -186,7 +190,7 @@ void SimulatedDevice::copy_to_host_async(void* destination, const void* source, 
 std::uint64_t SimulatedDevice::place(const ptx::Module& module, const ptx::Symbol& symbol) {
   const auto [found, is_new] = variables_.try_emplace({&module, symbol.name}, 0);
   if (is_new) {  // zero where nothing is given: initcheck takes them as written
-    found->second = memory_.allocate(symbol.bytes, symbol.name.starts_with("_Z") ? demangle(symbol.name) : symbol.name);
+    found->second = allocate_address(symbol.bytes, symbol.name.starts_with("_Z") ? demangle(symbol.name) : symbol.name);
     if (!symbol.initial_bytes.empty()) {
       std::memcpy(memory_.host(found->second), symbol.initial_bytes.data(), symbol.initial_bytes.size());
     }

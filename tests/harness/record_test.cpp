@@ -251,7 +251,7 @@ TEST_F(Record, CutOffAnywhereIsRefusedWithThePlace) {
 }
 
 TEST_F(Record, ThatIsNoneIsRefused) {
-  expect_error<UserError>([&] { RunRecord::open(folder_); }, {"cannot read", "run.json", "No such file"});
+  expect_error<UserError>([&] { RunRecord::open(folder_); }, {"cannot be read", "run.json", "No such file"});
   for (const char* text : {"[]", "3", "{}", R"({"schema_version": "1.0"})",
                            R"({"schema_version": "1.0", "context": {}, "variants": [], "planned": [], "cases": [3],
                                "complete": false})"}) {
@@ -260,7 +260,7 @@ TEST_F(Record, ThatIsNoneIsRefused) {
   }
   fs::remove(folder_ / "run.json");
   fs::create_directory(folder_ / "run.json");
-  expect_error<UserError>([&] { RunRecord::open(folder_); }, {"cannot read", "run.json", "Is a directory"});
+  expect_error<UserError>([&] { RunRecord::open(folder_); }, {"cannot be read", "run.json", "Is a directory"});
 }
 
 TEST_F(Record, WithDamagedOptionsNamesTheField) {
