@@ -57,7 +57,8 @@ class CaseSession {
   nlohmann::ordered_json profile(int calls);
 
   void bind(const Problem& problem, int batch);
-  std::vector<KernelCounters> count_images(int first, int count);
+  std::vector<KernelCounters> count_images(int images, int batch);
+  void repeat_images(int images, int batch);
   Check run_and_check(const Problem& problem, double tolerance, double* call_ns);
   void call(const std::string& of);
   double timed_call(const std::string& of, bool cold);

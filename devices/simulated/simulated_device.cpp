@@ -16,6 +16,7 @@
 #include "devices/simulated/checkers/race_checker.hpp"
 #include "devices/simulated/checkers/written_allocations.hpp"
 #include "devices/simulated/counters/metrics.hpp"
+#include "devices/simulated/execution/alike_blocks.hpp"
 #include "devices/simulated/ptx/parser.hpp"
 
 namespace convladder::simulated {
@@ -92,6 +93,26 @@ std::vector<DeviceFact> facts() {
           {"modelled GPU", default_gpu_model().title},  // whose caches and multiprocessors
           {"kernels compiled by", compilers},
           {"host threads", std::to_string(usable_cores())}};
+}
+
+/// Whether the grid has as many places for the items as the launch says that there are.
+bool places_of_items(const KernelLaunch& launch, unsigned items) {
+  if (!launch.items || launch.items->per_block == 0) return false;
+  const std::uint64_t per_block = launch.items->per_block;
+  return (items + per_block - 1) / per_block == extent(launch.grid, launch.items->axis);
+}
+
+/// Traffic below the caches: a straight line through `half` and `values`, which are of `part` places, up to `places`.
+/// Ratios stay those of `values`.
+void extrapolate(std::vector<std::pair<std::string, double>>& values,
+                 const std::vector<std::pair<std::string, double>>& half, unsigned part, unsigned places) {
+  for (auto& [name, value] : values) {
+    const auto found = std::ranges::find(half, name, &std::pair<std::string, double>::first);
+    if (!name.ends_with(".sum") || found == half.end()) continue;  // as Nsight Compute ends the names of sums
+    const double of_half = found->second;
+    const double per_place = (value - of_half) / (part - part / 2);
+    value = of_half + per_place * (places - part / 2);
+  }
 }
 
 DeviceMemory open_memory() {
@@ -246,7 +267,7 @@ void SimulatedDevice::launch(const KernelLaunch& launch) {
   }
 }
 
-void SimulatedDevice::execute(const Program& program, const KernelLaunch& launch) {
+LaunchConfiguration SimulatedDevice::configuration_of(const Program& program, const KernelLaunch& launch) const {
   LaunchConfiguration configuration;
   configuration.grid = launch.grid;
   configuration.block = launch.block;
@@ -255,16 +276,14 @@ void SimulatedDevice::execute(const Program& program, const KernelLaunch& launch
   for (std::size_t i = 0; i < launch.arguments.size(); ++i) {
     std::ranges::copy(launch.arguments[i], configuration.parameters.begin() + program.parameter_offsets[i]);
   }
-  if (window_) {
-    const unsigned first = window_->first / launch.items_per_block;
-    const unsigned end = (window_->first + window_->count - 1) / launch.items_per_block + 1;
-    configuration.window = {first, end - first};
-  }
   configuration.gpu = options_.gpu;
   configuration.with_caches = options_.with_caches;
   configuration.host_threads = options_.host_threads > 0 ? options_.host_threads : usable_cores();
   configuration.collect_findings = options_.checkers.any();
+  return configuration;
+}
 
+LaunchResult SimulatedDevice::run(const Program& program, const LaunchConfiguration& configuration) {
   std::optional<InitializationChecker> initialization;
   std::optional<RaceChecker> race;
   const MakeObservers make_observers = [&](FindingLog& findings) {
@@ -281,7 +300,54 @@ void SimulatedDevice::execute(const Program& program, const KernelLaunch& launch
   for (Finding& finding : result.findings.findings()) {
     if (options_.checkers.has(finding.checker)) findings_.push_back(std::move(finding));
   }
-  launches_.push_back({&program, launch, std::move(result)});
+  return result;
+}
+
+void SimulatedDevice::execute(const Program& program, const KernelLaunch& launch) {
+  LaunchConfiguration configuration = configuration_of(program, launch);
+  if (counted_) {
+    launches_.push_back(count(program, launch, std::move(configuration)));
+    return;
+  }
+  if (window_ && window_->of == 0) {
+    configuration.window = {Axis::x, window_->first, window_->count};
+  } else if (window_ && places_of_items(launch, window_->of) &&
+             alike_blocks(program, launch.items->axis, launch.grid, launch.block, configuration.parameters).period >
+                 0) {
+    const unsigned first = window_->first / launch.items->per_block;
+    const unsigned end = (window_->first + window_->count - 1) / launch.items->per_block + 1;
+    configuration.window = {launch.items->axis, first, end - first};
+  }
+  launches_.push_back({&program, launch, run(program, configuration)});
+}
+
+RecordedLaunch SimulatedDevice::count(const Program& program, const KernelLaunch& launch,
+                                      LaunchConfiguration configuration) {
+  const Axis axis = launch.items ? launch.items->axis : Axis::x;
+  const AlikeBlocks alike = alike_blocks(program, axis, launch.grid, launch.block, configuration.parameters);
+  RecordedLaunch recorded{&program, launch, {}, 0, alike.depends_on_data};
+  const unsigned places = extent(launch.grid, axis);
+  // At least two, so that there is a half, and a whole number of periods: places that repeat each other.
+  const unsigned wanted = launch.items ? (counted_->count + launch.items->per_block - 1) / launch.items->per_block : 0;
+  const unsigned unit = std::max(2U, alike.period);
+  const unsigned part = (std::max(wanted, 1U) + unit - 1) / unit * unit;
+  if (!places_of_items(launch, counted_->of) || alike.period == 0 || part >= places) {
+    recorded.result = run(program, configuration);
+    return recorded;
+  }
+  const auto run_places = [&](unsigned count) {
+    configuration.window = {axis, 0, count};
+    return run(program, configuration);
+  };
+  recorded.items_executed = part * launch.items->per_block;
+  recorded.half = run_places(part / 2);
+  recorded.result = run_places(part);
+  for (InstructionCounters& counters : recorded.result.counters) counters *= places / part;
+  if (const unsigned rest = places % part; rest > 0) {
+    const LaunchResult of_rest = run_places(rest);
+    for (std::size_t i = 0; i < of_rest.counters.size(); ++i) recorded.result.counters[i] += of_rest.counters[i];
+  }
+  return recorded;
 }
 
 std::vector<Finding> SimulatedDevice::leaks() const {
@@ -304,8 +370,15 @@ std::vector<KernelCounters> SimulatedDevice::take_counters() {
   std::vector<KernelCounters> counters;
   for (const RecordedLaunch& recorded : take_launches()) {
     MetricValues values = metric_values(*recorded.program->kernel, recorded.result);
+    if (recorded.half) {
+      const MetricValues half = metric_values(*recorded.program->kernel, *recorded.half);
+      const ItemBlocks& items = *recorded.launch.items;
+      extrapolate(values.modelled, half.modelled, recorded.items_executed / items.per_block,
+                  extent(recorded.launch.grid, items.axis));
+    }
     counters.push_back({display_name(recorded.program->kernel->name), recorded.launch.grid, recorded.launch.block,
-                        std::move(values.counted), std::move(values.modelled)});
+                        std::move(values.counted), std::move(values.modelled), recorded.items_executed,
+                        recorded.depends_on_data});
   }
   return counters;
 }

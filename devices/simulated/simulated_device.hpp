@@ -22,7 +22,10 @@ namespace convladder::simulated {
 struct RecordedLaunch {
   const Program* program = nullptr;
   KernelLaunch launch;
-  LaunchResult result;
+  LaunchResult result;           ///< if only some blocks ran to count all: counters of all, caches of those that ran
+  unsigned items_executed = 0;   ///< as in KernelCounters
+  bool depends_on_data = false;  ///< as in KernelCounters
+  std::optional<LaunchResult> half{};  ///< likewise of half of those that ran
 };
 
 struct SimulatedDeviceOptions {
@@ -61,6 +64,7 @@ class SimulatedDevice final : public Device {
   bool has_clock() const override { return false; }
   std::vector<KernelCounters> take_counters() override;
   void set_grid_window(std::optional<GridWindow> window) override { window_ = window; }
+  void set_counted_items(std::optional<GridWindow> items) override { counted_ = items; }
 
   /// Makes a kernel that is no part of this build ready to run; what it returns is `KernelLaunch::kernel`. Throws
   /// ptx::PtxError for what the device does not execute. `module` must outlive the device.
@@ -84,6 +88,9 @@ class SimulatedDevice final : public Device {
 
   void fill(const ptx::Module& module, const VariableContent& content);
   void execute(const Program& program, const KernelLaunch& launch);
+  LaunchConfiguration configuration_of(const Program& program, const KernelLaunch& launch) const;
+  LaunchResult run(const Program& program, const LaunchConfiguration& configuration);
+  RecordedLaunch count(const Program& program, const KernelLaunch& launch, LaunchConfiguration configuration);
 
   SimulatedDeviceOptions options_;
   DeviceMemory memory_;
@@ -95,6 +102,7 @@ class SimulatedDevice final : public Device {
   const PtxImages* images_ = nullptr;  // of which this build's kernels run
   std::vector<RecordedLaunch> launches_;
   std::optional<GridWindow> window_;
+  std::optional<GridWindow> counted_;
 };
 
 }  // namespace convladder::simulated
