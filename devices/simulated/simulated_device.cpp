@@ -16,7 +16,6 @@
 #include "devices/simulated/checkers/race_checker.hpp"
 #include "devices/simulated/checkers/written_allocations.hpp"
 #include "devices/simulated/counters/metrics.hpp"
-#include "devices/simulated/execution/alike_blocks.hpp"
 #include "devices/simulated/ptx/parser.hpp"
 
 namespace convladder::simulated {
@@ -162,6 +161,7 @@ std::uint64_t SimulatedDevice::allocate_address(std::size_t bytes, std::string_v
 void SimulatedDevice::free(void* address, std::size_t /*bytes*/) noexcept {
   try {
     memory_.free(device_address(address));
+    filled_.erase(device_address(address));
     written_.freed(device_address(address));
   } catch (const std::exception&) {
     // Only buffers that this device gave out come here, each once.
@@ -181,6 +181,10 @@ void SimulatedDevice::copy_to_device(void* destination, const void* source, std:
   if (bytes == 0) return;
   std::memcpy(checked_host(destination, bytes, "copy to the device"), source, bytes);
   written_.written(device_address(destination), bytes);
+  const std::uint64_t begin = memory_.find(device_address(destination))->begin;
+  const std::uint64_t offset = device_address(destination) - begin;
+  std::uint64_t& filled = filled_[begin];
+  if (offset <= filled) filled = std::max(filled, offset + bytes);
 }
 
 void SimulatedDevice::copy_to_host(void* destination, const void* source, std::size_t bytes) {
@@ -312,8 +316,7 @@ void SimulatedDevice::execute(const Program& program, const KernelLaunch& launch
   if (window_ && window_->of == 0) {
     configuration.window = {Axis::x, window_->first, window_->count};
   } else if (window_ && places_of_items(launch, window_->of) &&
-             alike_blocks(program, launch.items->axis, launch.grid, launch.block, configuration.parameters).period >
-                 0) {
+             alike(program, launch, configuration).period > 0) {
     const unsigned first = window_->first / launch.items->per_block;
     const unsigned end = (window_->first + window_->count - 1) / launch.items->per_block + 1;
     configuration.window = {launch.items->axis, first, end - first};
@@ -321,17 +324,31 @@ void SimulatedDevice::execute(const Program& program, const KernelLaunch& launch
   launches_.push_back({&program, launch, run(program, configuration)});
 }
 
+AlikeBlocks SimulatedDevice::alike(const Program& program, const KernelLaunch& launch,
+                                   const LaunchConfiguration& configuration) const {
+  const BufferOfAddress buffer_of = [this](std::uint64_t address) -> std::optional<KnownBuffer> {
+    const Allocation* const allocation = memory_.find(address);
+    if (allocation == nullptr) return std::nullopt;
+    const auto filled = filled_.find(allocation->begin);
+    const std::uint64_t bytes = allocation->end - allocation->begin;
+    return KnownBuffer{allocation->begin, filled != filled_.end() && filled->second == bytes};
+  };
+  const Axis axis = launch.items ? launch.items->axis : Axis::x;
+  return alike_blocks(program, axis, launch.grid, launch.block, configuration.parameters, buffer_of);
+}
+
 RecordedLaunch SimulatedDevice::count(const Program& program, const KernelLaunch& launch,
                                       LaunchConfiguration configuration) {
   const Axis axis = launch.items ? launch.items->axis : Axis::x;
-  const AlikeBlocks alike = alike_blocks(program, axis, launch.grid, launch.block, configuration.parameters);
-  RecordedLaunch recorded{&program, launch, {}, 0, alike.depends_on_data};
+  const AlikeBlocks alike_here = alike(program, launch, configuration);
+  RecordedLaunch recorded{&program, launch, {}, 0, alike_here.depends_on_data};
   const unsigned places = extent(launch.grid, axis);
   // At least two, so that there is a half, and a whole number of periods: places that repeat each other.
   const unsigned wanted = launch.items ? (counted_->count + launch.items->per_block - 1) / launch.items->per_block : 0;
-  const unsigned unit = std::max(2U, alike.period);
+  const unsigned unit = std::max(2U, alike_here.period);
   const unsigned part = (std::max(wanted, 1U) + unit - 1) / unit * unit;
-  if (!places_of_items(launch, counted_->of) || alike.period == 0 || part >= places) {
+  if (std::getenv("SIMWHY")) fmt::print(stderr, "{}: {}\n", program.kernel->name, alike_here.why);
+  if (!places_of_items(launch, counted_->of) || alike_here.period == 0 || part >= places) {
     recorded.result = run(program, configuration);
     return recorded;
   }

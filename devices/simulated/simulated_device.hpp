@@ -12,6 +12,7 @@
 #include "devices/ptx_images.hpp"
 #include "devices/simulated/checkers/checker_set.hpp"
 #include "devices/simulated/checkers/initialization_checker.hpp"
+#include "devices/simulated/execution/alike_blocks.hpp"
 #include "devices/simulated/execution/executor.hpp"
 #include "devices/simulated/memory/device_memory.hpp"
 #include "devices/simulated/ptx/module.hpp"
@@ -89,6 +90,7 @@ class SimulatedDevice final : public Device {
   void fill(const ptx::Module& module, const VariableContent& content);
   void execute(const Program& program, const KernelLaunch& launch);
   LaunchConfiguration configuration_of(const Program& program, const KernelLaunch& launch) const;
+  AlikeBlocks alike(const Program& program, const KernelLaunch& launch, const LaunchConfiguration& configuration) const;
   LaunchResult run(const Program& program, const LaunchConfiguration& configuration);
   RecordedLaunch count(const Program& program, const KernelLaunch& launch, LaunchConfiguration configuration);
 
@@ -101,6 +103,8 @@ class SimulatedDevice final : public Device {
   std::map<const void*, std::unique_ptr<Program>> programs_;
   const PtxImages* images_ = nullptr;  // of which this build's kernels run
   std::vector<RecordedLaunch> launches_;
+  std::map<std::uint64_t, std::uint64_t>
+      filled_;  // by the begin of an allocation: bytes of it that the host has written
   std::optional<GridWindow> window_;
   std::optional<GridWindow> counted_;
 };

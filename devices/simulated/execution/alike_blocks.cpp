@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <cstring>
 #include <numeric>
-#include <optional>
+#include <set>
 #include <string_view>
 
 #include "devices/simulated/execution/instruction_decoder.hpp"
@@ -27,19 +27,23 @@ constexpr std::uint64_t kBankBytes = 128;  // over which the banks of shared mem
 
 /// What is known of a register at any time and in any thread: `rest` + the place * `slope`.
 struct Value {
-  bool is_line = true;      ///< false: anything, also of a register that depends on memory
-  bool from_data = false;   ///< depends on what was read from memory
-  std::uint64_t slope = 0;  ///< in as many bits as the value has
+  bool is_line = true;                ///< false: anything, also of a register that depends on memory
+  bool from_data = false;             ///< depends on what was read from memory
+  std::uint64_t slope = 0;            ///< in as many bits as the value has
   std::optional<std::uint64_t> rest;  ///< if it is the same number everywhere
+  std::optional<KnownBuffer> buffer;  ///< that it points into, if that is known
 
   bool operator==(const Value&) const = default;
   bool is_same_everywhere() const { return is_line && slope == 0 && rest.has_value(); }
   bool is_of_no_place() const { return is_line && slope == 0; }
 };
 
-Value constant(std::uint64_t value) { return {.is_line = true, .from_data = false, .slope = 0, .rest = value}; }
+Value constant(std::uint64_t value) {
+  return {.is_line = true, .from_data = false, .slope = 0, .rest = value, .buffer = {}};
+}
 constexpr Value kOfNoPlace{};
-constexpr Value kAnything{.is_line = false, .from_data = false, .slope = 0, .rest = {}};
+constexpr Value kAnything{.is_line = false, .from_data = false, .slope = 0, .rest = {}, .buffer = {}};
+constexpr Value kData{.is_line = false, .from_data = true, .slope = 0, .rest = {}, .buffer = {}};
 
 /// What a register holds that is written at two places.
 Value joined(const Value& a, const Value& b) {
@@ -49,6 +53,7 @@ Value joined(const Value& a, const Value& b) {
   if (!both.is_line) return both;
   both.slope = a.slope;
   if (a.rest == b.rest) both.rest = a.rest;
+  if (a.buffer == b.buffer) both.buffer = a.buffer;
   return both;
 }
 
@@ -81,6 +86,7 @@ Line sum(const Value& a, const Value& b, std::uint64_t sign = 1) {
   Value result;
   result.slope = a.slope + sign * b.slope;
   if (a.rest && b.rest) result.rest = *a.rest + sign * *b.rest;
+  if (!a.buffer || !b.buffer) result.buffer = a.buffer ? a.buffer : b.buffer;
   return result;
 }
 
@@ -140,8 +146,8 @@ Line bits_or(const Value& a, const Value& b) {
   if (a.slope == 0 && b.slope == 0) return a.rest && b.rest ? constant(*a.rest | *b.rest) : kOfNoPlace;
   const Value& set = a.slope == 0 ? a : b;
   const Value& line = a.slope == 0 ? b : a;
-  const bool apart = set.is_same_everywhere() && line.rest && (*set.rest & *line.rest) == 0 &&
-                     *set.rest < (line.slope & -line.slope);
+  const bool apart =
+      set.is_same_everywhere() && line.rest && (*set.rest & *line.rest) == 0 && *set.rest < (line.slope & -line.slope);
   return apart ? sum(line, set) : std::nullopt;
 }
 
@@ -151,9 +157,27 @@ bool begins_with_any(std::string_view text, std::initializer_list<std::string_vi
 
 /// Instructions whose first operand is not where they write to.
 bool writes_no_register(std::string_view opcode) {
-  return begins_with_any(opcode, {"st.", "red.", "bar.sync", "bar.arrive", "bar.warp", "barrier.sync", "barrier.arrive",
-                                  "barrier.cta.sync", "barrier.cta.arrive", "cp.", "wmma.store", "bra", "ret", "exit",
-                                  "prefetch", "nanosleep", "membar", "fence", "discard", "trap", "stmatrix"});
+  return begins_with_any(opcode, {"st.",
+                                  "red.",
+                                  "bar.sync",
+                                  "bar.arrive",
+                                  "bar.warp",
+                                  "barrier.sync",
+                                  "barrier.arrive",
+                                  "barrier.cta.sync",
+                                  "barrier.cta.arrive",
+                                  "cp.",
+                                  "wmma.store",
+                                  "bra",
+                                  "ret",
+                                  "exit",
+                                  "prefetch",
+                                  "nanosleep",
+                                  "membar",
+                                  "fence",
+                                  "discard",
+                                  "trap",
+                                  "stmatrix"});
 }
 
 /// Whose operands say how many threads wait, or where a matrix has its rows: as good as branches and addresses.
@@ -163,13 +187,15 @@ bool operands_decide(std::string_view opcode) {
 
 class Follower {
  public:
-  Follower(const Program& program, Axis axis, Dim3 grid, Dim3 block, const std::vector<std::byte>& parameters)
+  Follower(const Program& program, Axis axis, Dim3 grid, Dim3 block, const std::vector<std::byte>& parameters,
+           const BufferOfAddress& buffer_of)
       : kernel_(*program.kernel),
         program_(program),
         axis_(axis),
         grid_(grid),
         block_(block),
         parameters_(parameters),
+        buffer_of_(buffer_of),
         registers_(kernel_.registers.size()) {}
 
   AlikeBlocks run() {
@@ -223,7 +249,8 @@ class Follower {
 
   Value special(std::string_view name) const {
     constexpr std::array<std::string_view, 3> places = {"%ctaid.x", "%ctaid.y", "%ctaid.z"};
-    if (name == places[static_cast<std::size_t>(axis_)]) return {.is_line = true, .from_data = false, .slope = 1, .rest = 0};
+    if (name == places[static_cast<std::size_t>(axis_)])
+      return {.is_line = true, .from_data = false, .slope = 1, .rest = 0, .buffer = {}};
     if (name == "%nctaid.x") return constant(grid_.x);
     if (name == "%nctaid.y") return constant(grid_.y);
     if (name == "%nctaid.z") return constant(grid_.z);
@@ -246,7 +273,9 @@ class Follower {
   }
 
   void follow(const Instruction& instruction) {
-    if (instruction.operands.empty() || writes_no_register(instruction.opcode)) return;
+    if (instruction.operands.empty()) return;
+    if (writes_memory(instruction)) note_write(instruction);
+    if (writes_no_register(instruction.opcode)) return;
     // A loop reads what is written further below: its first values are to come from above.
     if (waits_for_sources_ && std::any_of(instruction.operands.begin() + 1, instruction.operands.end(),
                                           [this](const Operand& operand) { return is_unknown(operand); })) {
@@ -255,7 +284,7 @@ class Follower {
     const std::vector<std::string_view> parts = split_opcode(instruction.opcode);
     if (begins_with_any(instruction.opcode, {"ld.param", "ld.const"})) return load_unchanged(instruction, parts);
     if (begins_with_any(instruction.opcode, {"ld.", "ldu.", "ldmatrix", "atom.", "wmma.load"})) {
-      return write(instruction.operands[0], {.is_line = false, .from_data = true, .slope = 0, .rest = {}});
+      return write(instruction.operands[0], reads_table(instruction) ? kOfNoPlace : kData);
     }
     Value result = kOfNoPlace;
     bool all_are_lines = true;
@@ -274,6 +303,32 @@ class Follower {
     write(instruction.operands[0], result);
   }
 
+  static bool writes_memory(const Instruction& instruction) {
+    return begins_with_any(instruction.opcode, {"st.", "red.", "atom.", "wmma.store"}) &&
+           !names_space(instruction, "shared") && !names_space(instruction, "shared::cta") &&
+           !names_space(instruction, "local");
+  }
+
+  void note_write(const Instruction& instruction) {
+    for (const Operand& operand : instruction.operands) {
+      if (operand.kind != OperandKind::address || (waits_for_sources_ && is_unknown(operand))) continue;
+      const Value to = read(operand);
+      if (to.buffer) {
+        changed_ = written_buffers_.insert(to.buffer->begin).second || changed_;
+      } else {
+        changed_ = changed_ || !writes_anywhere_;
+        writes_anywhere_ = true;
+      }
+    }
+  }
+
+  bool reads_table(const Instruction& instruction) const {
+    if (!instruction.opcode.starts_with("ld.") || !names_space(instruction, "global") || writes_anywhere_) return false;
+    const Value from = read(instruction.operands.at(1));
+    return from.is_of_no_place() && !from.from_data && from.buffer && from.buffer->is_complete &&
+           !written_buffers_.contains(from.buffer->begin);
+  }
+
   /// Parameters and constants are the same for all blocks, and no kernel writes them.
   void load_unchanged(const Instruction& instruction, const std::vector<std::string_view>& parts) {
     const Operand& address = instruction.operands.at(1);
@@ -284,6 +339,7 @@ class Follower {
       Value value = from.is_of_no_place() ? kOfNoPlace : kAnything;
       value.from_data = from.from_data;
       if (parts[1] == "param" && address.index < 0 && type) value.rest = parameter(address, offset, *type);
+      if (value.rest && type->bits == 64) value.buffer = buffer_of_(*value.rest);
       write(element, value);
     };
     if (to.kind != OperandKind::vector) return load(to, 0);
@@ -295,8 +351,7 @@ class Follower {
     const auto found = std::ranges::find(kernel_.parameters, address.name, &ptx::Symbol::name);
     if (found == kernel_.parameters.end() || type.bytes() > 8) return std::nullopt;
     const auto number = static_cast<std::size_t>(found - kernel_.parameters.begin());
-    const std::uint64_t at =
-        program_.parameter_offsets[number] + static_cast<std::uint64_t>(address.offset) + offset;
+    const std::uint64_t at = program_.parameter_offsets[number] + static_cast<std::uint64_t>(address.offset) + offset;
     const auto bytes = static_cast<std::uint64_t>(type.bytes());
     if (at > parameters_.size() || bytes > parameters_.size() - at) return std::nullopt;
     std::uint64_t value = 0;
@@ -456,7 +511,10 @@ class Follower {
   Dim3 grid_;
   Dim3 block_;
   const std::vector<std::byte>& parameters_;
+  const BufferOfAddress& buffer_of_;
   std::vector<std::optional<Value>> registers_;
+  std::set<std::uint64_t> written_buffers_;
+  bool writes_anywhere_ = false;
   bool waits_for_sources_ = true;
   bool changed_ = false;
   AlikeBlocks result_;
@@ -465,8 +523,8 @@ class Follower {
 }  // namespace
 
 AlikeBlocks alike_blocks(const Program& program, Axis axis, Dim3 grid, Dim3 block,
-                         const std::vector<std::byte>& parameters) {
-  return Follower(program, axis, grid, block, parameters).run();
+                         const std::vector<std::byte>& parameters, const BufferOfAddress& buffer_of) {
+  return Follower(program, axis, grid, block, parameters, buffer_of).run();
 }
 
 }  // namespace convladder::simulated

@@ -2,6 +2,9 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,12 +23,21 @@ struct AlikeBlocks {
   std::string why;
 };
 
+/// The allocation that an address lies in.
+struct KnownBuffer {
+  std::uint64_t begin = 0;
+  bool is_complete = false;  ///< the host has written all of it
+  bool operator==(const KnownBuffer&) const = default;
+};
+using BufferOfAddress = std::function<std::optional<KnownBuffer>(std::uint64_t address)>;
+
 /// Follows every register from where it is written. A kernel's blocks count alike if its branches, predicates and
 /// barriers depend neither on the place nor on memory, and every address in global memory is a sum of what does not
 /// depend on the place and of the place times a number that is the same for all threads: then the sectors of an access
-/// come again as soon as that number times the distance is a multiple of a sector. Taken for granted is only what a
-/// kernel has to keep to anyway: that its indices do not overflow.
+/// come again as soon as that number times the distance is a multiple of a sector. A table, a complete buffer that the
+/// kernel does not write, holds the same for all blocks that read it at the same place. Taken for granted is only what
+/// a kernel has to keep to anyway: that its indices do not overflow and its pointers stay in their buffers.
 AlikeBlocks alike_blocks(const Program& program, Axis axis, Dim3 grid, Dim3 block,
-                         const std::vector<std::byte>& parameters);
+                         const std::vector<std::byte>& parameters, const BufferOfAddress& buffer_of);
 
 }  // namespace convladder::simulated
