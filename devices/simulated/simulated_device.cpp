@@ -347,7 +347,6 @@ RecordedLaunch SimulatedDevice::count(const Program& program, const KernelLaunch
   const unsigned wanted = launch.items ? (counted_->count + launch.items->per_block - 1) / launch.items->per_block : 0;
   const unsigned unit = std::max(2U, alike_here.period);
   const unsigned part = (std::max(wanted, 1U) + unit - 1) / unit * unit;
-  if (std::getenv("SIMWHY")) fmt::print(stderr, "{}: {}\n", program.kernel->name, alike_here.why);
   if (!places_of_items(launch, counted_->of) || alike_here.period == 0 || part >= places) {
     recorded.result = run(program, configuration);
     return recorded;

@@ -111,17 +111,15 @@ Line shifted_left(const Value& a, const Value& by) {
 }
 
 /// Of unsigned values, or of those that are not negative.
-Line quotient(Value a, const Value& by) {
+Line quotient(const Value& a, const Value& by) {
   constexpr std::uint64_t largest = ~std::uint64_t{0} >> 1;
-  if (a.slope > largest) return std::nullopt;
-  if (a.rest && *a.rest > largest) a.rest.reset();
-  if (a.slope == 0 && by.slope == 0) {
-    return a.rest && by.rest && *by.rest != 0 ? constant(*a.rest / *by.rest) : kOfNoPlace;
-  }
-  if (!by.is_same_everywhere() || *by.rest == 0 || a.slope % *by.rest != 0) return std::nullopt;
+  const std::uint64_t divisor = by.is_same_everywhere() && *by.rest <= largest ? *by.rest : 0;
+  if (a.slope > largest || by.slope != 0) return std::nullopt;
+  if (a.slope != 0 && (divisor == 0 || a.slope % divisor != 0)) return std::nullopt;
   Value result;
-  result.slope = a.slope / *by.rest;
-  if (a.rest) result.rest = *a.rest / *by.rest;
+  if (divisor == 0) return result;
+  result.slope = a.slope / divisor;
+  if (a.rest && *a.rest <= largest) result.rest = *a.rest / divisor;
   return result;
 }
 
@@ -404,8 +402,9 @@ class Follower {
       result = shifted_left(operand(1), operand(2));
     } else if (name == "shr" && count == 3) {
       result = shifted_right(extended(1), operand(2));
-    } else if (name == "div" && count == 3 && type->type_class == TypeClass::unsigned_) {
-      result = quotient(extended(1), extended(2));
+    } else if (name == "div" && count == 3) {  // of what has a sign it rounds towards 0, not down
+      const bool rounds_down = type->type_class == TypeClass::unsigned_ || extended(1).slope == 0;
+      if (rounds_down) result = quotient(extended(1), extended(2));
     } else if (name == "and" && count == 3) {
       result = bits_and(operand(1), operand(2));
     } else if (name == "or" && count == 3) {
