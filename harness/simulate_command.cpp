@@ -27,7 +27,7 @@ constexpr std::array<int, 3> kGridLimits = {2147483647, 65535, 65535};
 constexpr std::array<int, 3> kBlockLimits = {1024, 1024, 64};
 constexpr unsigned kMostThreads = 1024;
 constexpr std::uint64_t kLargestPtx = 64 << 20;  // bytes; what compilers make has a few
-constexpr int kMostSharedBytes = 227 * 1024;  // of a block, static ones included, on compute capability 9.0
+constexpr int kMostSharedBytes = 227 * 1024;     // of a block, static ones included, on compute capability 9.0
 
 constexpr const char* kSimulateFooter =
     R"(one --arg for each parameter, in order, each with NAME= before it where messages should call it so:

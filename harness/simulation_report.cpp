@@ -128,8 +128,8 @@ ordered_json to_json(const SimulationReport& report) {
 void print_report(const SimulationReport& report) {
   const std::string shared =
       report.dynamic_shared_bytes > 0 ? fmt::format(", {} bytes of shared memory", report.dynamic_shared_bytes) : "";
-  fmt::print("{}: {}x{}x{} blocks of {}x{}x{} threads{}\n", printable(report.display_name), report.grid.x, report.grid.y,
-             report.grid.z, report.block.x, report.block.y, report.block.z, shared);
+  fmt::print("{}: {}x{}x{} blocks of {}x{}x{} threads{}\n", printable(report.display_name), report.grid.x,
+             report.grid.y, report.grid.z, report.block.x, report.block.y, report.block.z, shared);
   for (const BufferContent& buffer : report.buffers) {
     if (!buffer.is_result) continue;
     fmt::print("\n{}: {}[{}]\n  {}\n", buffer.name, element_name(buffer.type), fmt::join(buffer.shape, "x"),

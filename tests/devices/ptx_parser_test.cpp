@@ -132,7 +132,9 @@ TEST(PtxParser, TheThreadsOfABlockAreNeverMoreThanOneCanHave) {
 }
 
 TEST(PtxParser, AMessageShowsATokenInOneShortLine) {
-  EXPECT_EQ(error_of(".pragma \"a\" \"\x1b[31m\xc2\x9b\""), "test.ptx:1:13: expected ';', found '?[31m?" "?'");
+  EXPECT_EQ(error_of(".pragma \"a\" \"\x1b[31m\xc2\x9b\""),
+            "test.ptx:1:13: expected ';', found '?[31m?"
+            "?'");
   EXPECT_LT(error_of(".pragma \"a\" \"" + repeated("b", 1000) + "\"").size(), 200U);
 }
 
