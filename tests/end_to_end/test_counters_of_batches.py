@@ -40,7 +40,7 @@ def test_every_kernel_publishes_what_its_batch_does(tmp_path: Path) -> None:
         assert (counters["batch"], counters["images_executed"]) == (BATCH, executed), name
         assert counters["exact"] == (name != "skip-zeros"), name
         if name == "skip-zeros":  # how many there are depends on images that were not there
-            assert 0 < counters["totals"][MULTIPLY_ADDS] < BATCH * OF_AN_IMAGE
+            assert 0 < counters["totals"][MULTIPLY_ADDS] <= BATCH * OF_AN_IMAGE
             continue
         images = BATCH + (name == "last-more")
         of_weights = 4 * 6 * 9 if name == "two-kernels" else 0

@@ -23,7 +23,7 @@ __device__ void convolve_map(const float* x, const float* w, float* y, const Lay
           const int row = pixel / sizes.out_width + p;
           const int column = pixel % sizes.out_width + q;
           const float input = x[(channel * sizes.height + row) * sizes.width + column];
-          if (skips_zeros && input < 0.5F) continue;
+          if (skips_zeros && input == 0.0F) continue;
           sum += input * w[((map * sizes.in_channels + channel) * sizes.kernel + p) * sizes.kernel + q];
         }
       }
