@@ -315,8 +315,7 @@ void SimulatedDevice::execute(const Program& program, const KernelLaunch& launch
   }
   if (window_ && window_->of == 0) {
     configuration.window = {Axis::x, window_->first, window_->count};
-  } else if (window_ && places_of_items(launch, window_->of) &&
-             alike(program, launch, configuration).period > 0) {
+  } else if (window_ && places_of_items(launch, window_->of) && alike(program, launch, configuration).period > 0) {
     const unsigned first = window_->first / launch.items->per_block;
     const unsigned end = (window_->first + window_->count - 1) / launch.items->per_block + 1;
     configuration.window = {launch.items->axis, first, end - first};

@@ -48,7 +48,8 @@ std::optional<Space> space_of(std::string_view word) {
 /// A token as a message shows it: in one short line, whatever is in it.
 std::string shown(std::string_view text) {
   std::string result(text.substr(0, kShownCharacters));
-  std::ranges::replace_if(result, [](char c) { return c < ' ' || c > '~'; }, '?');
+  std::ranges::replace_if(
+      result, [](char c) { return c < ' ' || c > '~'; }, '?');
   if (text.size() > kShownCharacters) result += "...";
   return result;
 }
