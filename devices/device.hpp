@@ -39,6 +39,20 @@ struct VariableContent {
   std::size_t bytes = 0;           ///< from the variable's begin on
 };
 
+/// An axis of a grid.
+enum class Axis { x, y, z };
+inline unsigned& extent(Dim3& grid, Axis axis) { return axis == Axis::x ? grid.x : axis == Axis::y ? grid.y : grid.z; }
+inline const unsigned& extent(const Dim3& grid, Axis axis) {
+  return axis == Axis::x ? grid.x : axis == Axis::y ? grid.y : grid.z;
+}
+
+/// Which blocks of a launch work at which items of a batch: those at place p of the axis at the items from
+/// p * per_block on, `per_block` of them, and at no others.
+struct ItemBlocks {
+  Axis axis = Axis::x;
+  unsigned per_block = 1;
+};
+
 /// One kernel launch as plain data: which kernel, how many blocks of how many threads, with which arguments.
 struct KernelLaunch {
   const void* kernel = nullptr;                   ///< host address of the `__global__` function
@@ -47,7 +61,7 @@ struct KernelLaunch {
   std::size_t dynamic_shared_bytes = 0;           ///< shared memory asked for at the launch, beside the kernel's own
   std::vector<std::vector<std::byte>> arguments;  ///< one entry per parameter, its bytes exactly as declared
   std::vector<VariableContent> variables;         ///< copied before the kernel starts, in its stream
-  unsigned items_per_block = 1;  ///< of the items that a `GridWindow` counts, those that a block along x works at
+  std::optional<ItemBlocks> items;                ///< none: nothing is known of it
 };
 
 /// Describes a launch of `kernel`; every argument is converted to its parameter's exact type first.
@@ -55,13 +69,19 @@ template <typename... Parameters>
 KernelLaunch make_launch(void (*kernel)(Parameters...), Dim3 grid, Dim3 block, std::size_t dynamic_shared_bytes,
                          std::type_identity_t<Parameters>... arguments) {
   static_assert((std::is_trivially_copyable_v<Parameters> && ...), "kernel parameters are copied byte by byte");
-  KernelLaunch launch{reinterpret_cast<const void*>(kernel), grid, block, dynamic_shared_bytes, {}, {}};
+  KernelLaunch launch{reinterpret_cast<const void*>(kernel), grid, block, dynamic_shared_bytes, {}, {}, {}};
   const auto append = [&launch](const auto& value) {
     std::vector<std::byte> bytes(sizeof value);
     std::memcpy(bytes.data(), &value, sizeof value);
     launch.arguments.push_back(std::move(bytes));
   };
   (append(arguments), ...);
+  return launch;
+}
+
+/// The same launch, whose blocks along `axis` work at `per_block` items each.
+inline KernelLaunch over_items(KernelLaunch launch, Axis axis = Axis::x, unsigned per_block = 1) {
+  launch.items = ItemBlocks{axis, per_block};
   return launch;
 }
 
@@ -118,7 +138,7 @@ struct DeviceState {
   std::vector<std::string> throttle_reasons;
 };
 
-/// What a device counted of one kernel launch: no times.
+/// What a device counted of one kernel launch: no times. The sums are those of all its blocks.
 struct KernelCounters {
   std::string kernel;  ///< as written: "convladder::conv_shared_memory"
   Dim3 grid;
@@ -126,15 +146,18 @@ struct KernelCounters {
   std::vector<std::pair<std::string, double>> values;    ///< by the profiler's names of them
   std::vector<std::pair<std::string, double>> modelled;  ///< likewise: traffic below a model of caches, which also
                                                          ///< depends on where the data lies
+  unsigned items_executed = 0;   ///< 0: every block ran; otherwise the blocks of so many of the launch's items
+  bool depends_on_data = false;  ///< whether other data could have led to other sums
 
   bool operator==(const KernelCounters&) const = default;
 };
 
-/// The blocks of a launch that work at the items from `first` to before `first + count`: blockIdx.x counts
-/// `KernelLaunch::items_per_block` items each.
+/// The items from `first` to before `first + count` of a batch of `of`. Of a launch that says which blocks work at
+/// them, and whose grid is as large as that asks for, the others need not run.
 struct GridWindow {
   unsigned first = 0;
   unsigned count = 0;
+  unsigned of = 0;  ///< 0: places of the grid's x axis themselves, whatever the launch says
 };
 
 /// A place where convolutions run. Every failure is an exception: `DeviceError` for a launch or a copy that failed.
@@ -180,8 +203,12 @@ class Device {
   virtual bool has_clock() const { return true; }
   /// The counters of the launches since the last call, in order. Empty for devices that count nothing.
   virtual std::vector<KernelCounters> take_counters() { return {}; }
-  /// From now on only the window's blocks of every launch run; none lifts the limit. For devices that count.
+  /// From now on only the window's blocks need to run, of launches of which the device can be sure that the others do
+  /// the same for their items; none lifts the limit. For devices that count.
   virtual void set_grid_window(std::optional<GridWindow> /*window*/) {}
+  /// From now on launches run to be counted as a whole: of those as above it may be the blocks of about `count` items
+  /// only, from which the others' counters are known. What they write is of no use. None ends it.
+  virtual void set_counted_items(std::optional<GridWindow> /*items*/) {}
 
   /// Streams and events that a device with `can_overlap` has, each numbered from 0.
   static constexpr int kStreams = 3;

@@ -7,6 +7,7 @@
 #include "devices/simulated/simulated_device.hpp"
 #include "harness/all_cores.hpp"
 #include "harness/case_session.hpp"
+#include "harness/device_argument.hpp"
 #include "harness/errors.hpp"
 #include "harness/nearest_name.hpp"
 #include "harness/network_argument.hpp"
@@ -84,7 +85,9 @@ int baseline_batch(const Network& network) {
 bool counts_slowly(const Network& network) { return convolution_flop(network) > kSlowFlop; }
 
 std::vector<const PtxImages*> selected_compilers(const std::vector<std::string>& names) {
-  if (ptx_images().empty()) throw UserError("no PTX in this build: there was no compiler for the kernels");
+  if (const std::string why = find_device_kind("simulated").unavailable(); !why.empty()) {
+    throw UserError(fmt::format("the simulated device: {}", why));
+  }
   std::vector<std::string> known;
   for (const PtxImages& images : ptx_images()) known.push_back(images.compiler);
   for (const std::string& name : names) {

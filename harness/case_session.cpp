@@ -98,7 +98,7 @@ ordered_json CaseSession::prepare(ProblemKind kind) {
   // Of a batch that is only counted, the problem holds the first images: the others' blocks do not run.
   device_->set_grid_window(batch == problem_->shape.batch
                                ? std::nullopt
-                               : std::optional(GridWindow{0, unsigned(problem_->shape.batch)}));
+                               : std::optional(GridWindow{0, unsigned(problem_->shape.batch), unsigned(batch)}));
   return {{"prepare_ns", prepare_ns},
           {"own_layout", prepared_->has_own_layout()},
           {"choice", prepared_->choice()},
@@ -123,25 +123,39 @@ ordered_json CaseSession::read(std::int64_t first, std::int64_t count) {
 
 ordered_json CaseSession::call_once() { return {{"ns", timed_call(time_of::kLayer, 1, false)}}; }
 
-std::vector<KernelCounters> CaseSession::count_images(int first, int count) {
-  device_->set_grid_window(GridWindow{static_cast<unsigned>(first), static_cast<unsigned>(count)});
+/// The counters of the whole batch; `images` of it are executed where the others are known from them.
+std::vector<KernelCounters> CaseSession::count_images(int images, int batch) {
+  device_->set_counted_items(GridWindow{0, static_cast<unsigned>(images), static_cast<unsigned>(batch)});
   device_->take_counters();
   prepared_->convolve();
   device_->wait();
+  device_->set_counted_items(std::nullopt);
   return device_->take_counters();
+}
+
+/// The batch holds its first images only: they stand for the others as well.
+void CaseSession::repeat_images(int images, int batch) {
+  const std::span<const float> there = workload_.real().input;
+  const std::size_t all = there.size() / static_cast<std::size_t>(images) * static_cast<std::size_t>(batch);
+  for (std::size_t at = there.size(); at < all; at += there.size()) {
+    device_->copy_to_device(input_.floats() + at, there.data(), std::min(there.size(), all - at) * sizeof(float));
+  }
+  device_->set_grid_window(std::nullopt);
+  prepared_->load_input();
 }
 
 ordered_json CaseSession::count() {
   const int images = workload_.real().shape.batch;
   const int batch = workload_.planned_batch();
-  if (images == batch) return {{"counters", counters_json(count_images(0, batch), batch, batch)}};
-  // Blocks differ in their images only; what both halves of the executed images do alike, every such part of the batch
-  // does: each begins at the same place in a sector.
-  const int part = images / 2;
-  const int rest = batch % part;
-  const BatchCounters counted({part, count_images(0, part)}, {images, count_images(0, images)},
-                              {rest, rest == 0 ? std::vector<KernelCounters>() : count_images(0, rest)}, batch);
-  return {{"counters", counters_json(counted.result(), images, batch, counted.exact())}};
+  std::vector<KernelCounters> kernels = count_images(images, batch);
+  // What depends on images that are not there is not known exactly.
+  const bool exact =
+      images == batch || std::ranges::none_of(kernels, [](const KernelCounters& one) { return one.depends_on_data; });
+  if (!exact) {
+    repeat_images(images, batch);
+    kernels = count_images(images, batch);
+  }
+  return {{"counters", counters_json(kernels, batch, exact)}};
 }
 
 ordered_json CaseSession::profile(int calls) {

@@ -63,7 +63,8 @@ class CaseSession {
   nlohmann::ordered_json profile(int calls);
   nlohmann::ordered_json read(std::int64_t first, std::int64_t count);
 
-  std::vector<KernelCounters> count_images(int first, int count);
+  std::vector<KernelCounters> count_images(int images, int batch);
+  void repeat_images(int images, int batch);
   void before_timed(const std::string& of, std::int64_t call);
   void timed(const std::string& of);
   void after_timed(const std::string& of);

@@ -19,15 +19,16 @@ constexpr int kLargestExponent = 2;  // of the factor of an input: 1, 2 or 4
 CallSetting draw_setting(const ExpectedOutput& expected, SeededRandom& random, bool whole, bool linear,
                          Pokes pokes) {
   CallSetting setting;
+  setting.fill = {static_cast<std::uint32_t>(random.next()), expected.largest_magnitude()};
+  if (pokes == Pokes::none) return setting;
   InputChange& change = setting.change;
   change.rotation = random.between(0, expected.problem().shape.batch - 1);
   if (linear && !whole) change.factor = static_cast<float>(1 << random.between(0, kLargestExponent));
   change.poke_size = change.factor * expected.largest_input();
   if (linear && random.chance(50)) change.factor = -change.factor;
-  change.pokes = pokes == Pokes::none ? 0 : random.next() | 1U;
+  change.pokes = random.next() | 1U;
   change.everywhere = pokes == Pokes::everywhere;
   change.whole = whole;
-  setting.fill = {static_cast<std::uint32_t>(random.next()), expected.largest_magnitude()};
   return setting;
 }
 

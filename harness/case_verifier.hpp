@@ -10,7 +10,8 @@
 
 namespace convladder {
 
-/// Whether calls get an input of their own: not, in one element of each image, or wherever an output looks.
+/// Whether calls get an input of their own: not, in one element of each image, or wherever an output looks. Without, the
+/// input is the problem's: what is counted may depend on it.
 enum class Pokes { none, one, everywhere };
 
 /// What the next calls are to find: another rotation, sign, size and fill each time. `whole`: a problem of integers, whose

@@ -14,6 +14,7 @@
 #include "harness/check_operators.hpp"
 #include "harness/checked_case.hpp"
 #include "harness/checkers_argument.hpp"
+#include "harness/device_argument.hpp"
 #include "harness/errors.hpp"
 #include "harness/network_argument.hpp"
 #include "harness/plan.hpp"
@@ -187,7 +188,9 @@ int check_command(const CheckArguments& arguments) {
   const std::vector<CaseGroup> plan = operators_only ? std::vector<CaseGroup>() : make_plan(options);
   std::vector<OperatorWork> operators;
   if (!variants_only) operators = operator_works(arguments.networks, arguments.operators, options.batches);
-  if (ptx_images().empty()) throw UserError("no PTX in this build: there was no compiler for the kernels");
+  if (const std::string why = find_device_kind("simulated").unavailable(); !why.empty()) {
+    throw UserError(fmt::format("the simulated device: {}", why));
+  }
   std::vector<FusedWork> fused;
   if (!variants_only && !operators_only) fused = fused_works(arguments.networks, options.batches);
   if (plan.empty() && operators.empty()) throw UserError("no layer of these networks has such an operator");

@@ -13,6 +13,7 @@
 #include <stdexcept>
 
 #include "build_information.hpp"
+#include "devices/cpu/cpu_facts.hpp"
 #include "harness/baseline_command.hpp"
 #include "harness/case_client.hpp"
 #include "harness/case_protocol.hpp"
@@ -35,6 +36,7 @@
 #include "harness/network_command.hpp"
 #include "harness/network_session.hpp"
 #include "harness/option_checks.hpp"
+#include "harness/printable.hpp"
 #include "harness/profile_command.hpp"
 #include "harness/published_command.hpp"
 #include "harness/report_command.hpp"

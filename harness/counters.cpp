@@ -1,5 +1,6 @@
 #include "harness/counters.hpp"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <string_view>
 
@@ -14,31 +15,16 @@ namespace {
 /// Nsight Compute ends the names of sums with ".sum"; ratios are means, which do not grow with the batch.
 bool is_sum(std::string_view name) { return name.ends_with(".sum"); }
 
-}  // namespace
-
-BatchCounters::BatchCounters(const CountedImages& part, const CountedImages& whole, const CountedImages& rest,
-                             int batch)
-    : result_(whole.kernels) {
-  const double parts = batch / part.images;
-  for (std::size_t k = 0; k < result_.size(); ++k) {
-    for (std::size_t i = 0; i < result_[k].values.size(); ++i) {
-      auto& [name, value] = result_[k].values[i];
-      if (!is_sum(name)) continue;
-      const double of_part = part.kernels.at(k).values.at(i).second;
-      exact_ = exact_ && value == 2 * of_part;
-      value = parts * of_part + (rest.kernels.empty() ? 0 : rest.kernels.at(k).values.at(i).second);
-    }
-    for (std::size_t i = 0; i < result_[k].modelled.size(); ++i) {
-      auto& [name, value] = result_[k].modelled[i];
-      if (!is_sum(name)) continue;
-      const double of_part = part.kernels.at(k).modelled.at(i).second;
-      const double per_image = (value - of_part) / (whole.images - part.images);
-      value = of_part + per_image * (batch - part.images);
-    }
-  }
+/// Of the kernels that were not executed whole the most; the batch if all were.
+int executed_images(const std::vector<KernelCounters>& kernels, int batch) {
+  unsigned most = 0;
+  for (const KernelCounters& kernel : kernels) most = std::max(most, kernel.items_executed);
+  return most == 0 ? batch : static_cast<int>(most);
 }
 
-ordered_json counters_json(const std::vector<KernelCounters>& kernels, int images, int batch, bool exact) {
+}  // namespace
+
+ordered_json counters_json(const std::vector<KernelCounters>& kernels, int batch, bool exact) {
   ordered_json list = ordered_json::array();
   ordered_json totals = ordered_json::object();
   ordered_json modelled_totals = ordered_json::object();
@@ -65,7 +51,7 @@ ordered_json counters_json(const std::vector<KernelCounters>& kernels, int image
   }
   return {{"kind", "counted"},
           {"of", "PTX instructions executed by the simulated device; 'modelled': traffic below its model of caches"},
-          {"images_executed", images},
+          {"images_executed", executed_images(kernels, batch)},
           {"batch", batch},
           {"exact", exact},
           {"totals", std::move(totals)},

@@ -23,15 +23,68 @@ namespace convladder {
 namespace {
 
 namespace fs = std::filesystem;
-using File = std::unique_ptr<std::FILE, int (*)(std::FILE*)>;
 
 constexpr std::string_view kUnfinished = ".partial";
 constexpr std::size_t kRandomDigits = 16;
 constexpr std::size_t kLongestNamePart = 200;  // of a name that may have 255 bytes
 
-[[noreturn]] void fail(const std::string& file, int error) {
-  throw UserError(fmt::format("{}: cannot be read: {}", file, std::strerror(error)));
-}
+/// A file that is open for reading.
+class Source {
+ public:
+  /// Opening a pipe must not wait for its other end.
+  explicit Source(const std::string& file)
+      : file_(file), descriptor_(::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)) {
+    if (descriptor_ < 0) fail(errno);
+  }
+  ~Source() { ::close(descriptor_); }
+  Source(const Source&) = delete;
+  Source& operator=(const Source&) = delete;
+
+  std::vector<std::byte> read(std::uint64_t most) {
+    struct stat about = {};
+    if (::fstat(descriptor_, &about) != 0) fail(errno);
+    if (S_ISDIR(about.st_mode)) fail(EISDIR);
+    const bool is_pipe = S_ISFIFO(about.st_mode);
+    if (!is_pipe && !S_ISREG(about.st_mode)) fail("it is neither a file nor a pipe");
+    const auto size = static_cast<std::uint64_t>(about.st_size);
+    if (size > most) fail_as_too_large(most);
+    // From here on a pipe's writer is waited for.
+    if (is_pipe && ::fcntl(descriptor_, F_SETFL, 0) != 0) fail(errno);
+    std::vector<std::byte> bytes;
+    constexpr std::size_t piece = 1 << 16;
+    bytes.reserve(size + piece);
+    for (bool more = true; more;) {
+      const std::size_t before = bytes.size();
+      bytes.resize(std::max(bytes.capacity(), before + piece));
+      const std::size_t got = read_some(bytes.data() + before, bytes.size() - before);
+      bytes.resize(before + got);
+      more = got > 0;
+      if (bytes.size() > most) fail_as_too_large(most);
+    }
+    if (is_pipe && bytes.empty()) fail("it is a pipe that nobody writes into");
+    return bytes;
+  }
+
+ private:
+  [[noreturn]] void fail(const std::string& why) const {
+    throw UserError(fmt::format("{}: cannot be read: {}", file_, why));
+  }
+  [[noreturn]] void fail(int error) const { fail(std::strerror(error)); }
+  [[noreturn]] void fail_as_too_large(std::uint64_t most) const {
+    fail(fmt::format("it has more than the {} bytes that can be taken here", most));
+  }
+
+  std::size_t read_some(std::byte* to, std::size_t bytes) {
+    while (true) {
+      const ssize_t got = ::read(descriptor_, to, bytes);
+      if (got >= 0) return static_cast<std::size_t>(got);
+      if (errno != EINTR) fail(errno);
+    }
+  }
+
+  const std::string& file_;
+  int descriptor_;
+};
 
 /// The message of a failed system call on a file, with what is safe.
 UserError write_error(const fs::path& path, int error) {
@@ -202,20 +255,7 @@ std::optional<Replaced> find_replaced(const fs::path& path) {
 
 }  // namespace
 
-std::vector<std::byte> read_file_bytes(const std::string& file) {
-  const File from(std::fopen(file.c_str(), "rbe"), std::fclose);
-  if (!from) fail(file, errno);
-  std::vector<std::byte> bytes;
-  constexpr std::size_t piece = 1 << 20;
-  for (std::size_t got = piece; got == piece;) {
-    const std::size_t before = bytes.size();
-    bytes.resize(before + piece);
-    got = std::fread(bytes.data() + before, 1, piece, from.get());
-    bytes.resize(before + got);
-  }
-  if (std::ferror(from.get()) != 0) fail(file, errno);
-  return bytes;
-}
+std::vector<std::byte> read_file_bytes(const std::string& file, std::uint64_t most) { return Source(file).read(most); }
 
 void write_file_atomically(const fs::path& path, const std::string& content) {
   const std::optional<Replaced> old = find_replaced(path);

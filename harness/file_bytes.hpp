@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <span>
 #include <string>
@@ -15,8 +16,12 @@
 
 namespace convladder {
 
-/// Throws UserError "FILE: cannot be read: why".
-std::vector<std::byte> read_file_bytes(const std::string& file);
+/// More than any record, table or index has: what a document may have at most, in bytes.
+inline constexpr std::uint64_t kLargestDocument = std::uint64_t{256} << 20;
+
+/// Reads a file, or a pipe such as a shell's <(command), of at most `most` bytes. Throws UserError "FILE: cannot be
+/// read: why": also for a device or a folder, for what is larger, and for a pipe that nobody writes into.
+std::vector<std::byte> read_file_bytes(const std::string& file, std::uint64_t most = kLargestDocument);
 /// Replaces a file or creates it, as above. Throws UserError.
 void write_file_atomically(const std::filesystem::path& path, const std::string& content);
 /// Creates a file that is not there yet, not as a link either. Throws UserError; FileIsThere if it is.

@@ -227,7 +227,7 @@ class FusedSession final : public CaseClient {
       device_->take_counters();
       work();
       device_->wait();
-      return counters_json(device_->take_counters(), batch, batch);
+      return counters_json(device_->take_counters(), batch);
     };
     ordered_json separate = ordered_json::array();
     for (std::size_t step = 0; step < sides_->steps(); ++step) {

@@ -17,6 +17,10 @@ namespace convladder {
 namespace {
 
 constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 36;  // of one buffer
+constexpr std::uint64_t kMostParameterBytes = 32764;          // of all parameters of a kernel
+
+/// Of a file for a buffer: two copies are there at a time, the host's and the device's.
+std::uint64_t most_buffer_bytes() { return std::min(kMostBytes, std::uint64_t{available_memory_bytes()} / 2); }
 
 std::size_t elements_of(const std::vector<std::size_t>& shape) {
   std::size_t elements = 1;
@@ -59,7 +63,7 @@ class ArgumentParser {
       output();
     } else if (word == "bytes") {
       if (!rest_.starts_with('@')) fail("expected bytes:@FILE");
-      result_.bytes = read_file_bytes(std::string(rest_.substr(1)));
+      result_.bytes = read_file_bytes(std::string(rest_.substr(1)), kMostParameterBytes);
     } else if (const auto type = element_type_of(word)) {
       result_.type = type;
       result_.bytes = parse_element(what_, *type, rest_);
@@ -190,7 +194,7 @@ class ArgumentParser {
 
   void file(std::string_view name) {
     const std::string file(name);
-    std::vector<std::byte> content = read_file_bytes(file);
+    std::vector<std::byte> content = read_file_bytes(file, most_buffer_bytes());
     if (name.ends_with(".npy")) {
       NpyArray array = parse_npy(content, file);
       if (result_.type && *result_.type != array.type) {

@@ -169,7 +169,7 @@ ordered_json NetworkSession::classes() const {
 ordered_json NetworkSession::counters() const {
   ordered_json list = ordered_json::array();
   for (const std::vector<KernelCounters>& of_step : last_.counters) {
-    list.push_back(counters_json(of_step, batch_, batch_));
+    list.push_back(counters_json(of_step, batch_));
   }
   return {{"counters", std::move(list)}};
 }

@@ -15,6 +15,7 @@
 #include "harness/file_bytes.hpp"
 #include "harness/kernel_argument.hpp"
 #include "harness/nearest_name.hpp"
+#include "harness/printable.hpp"
 #include "harness/simulation_report.hpp"
 #include "harness/whole_number.hpp"
 
@@ -25,7 +26,8 @@ namespace {
 constexpr std::array<int, 3> kGridLimits = {2147483647, 65535, 65535};
 constexpr std::array<int, 3> kBlockLimits = {1024, 1024, 64};
 constexpr unsigned kMostThreads = 1024;
-constexpr int kMostSharedBytes = 227 * 1024;  // of a block, static ones included, on compute capability 9.0
+constexpr std::uint64_t kLargestPtx = 64 << 20;  // bytes; what compilers make has a few
+constexpr int kMostSharedBytes = 227 * 1024;     // of a block, static ones included, on compute capability 9.0
 
 constexpr const char* kSimulateFooter =
     R"(one --arg for each parameter, in order, each with NAME= before it where messages should call it so:
@@ -100,7 +102,7 @@ bool has_dynamic_shared_memory(const ptx::Module& module) {
 }
 
 void list_kernels(const ptx::Module& module) {
-  fmt::print("{}: PTX {} for {}\n", module.file, module.version, module.target);
+  fmt::print("{}: PTX {} for {}\n", printable(module.file), printable(module.version), module.target);
   for (const ptx::Kernel& kernel : module.kernels) {
     fmt::print("\n{}\n", display_name(kernel.name));
     if (display_name(kernel.name) != kernel.name) fmt::print("  {}\n", kernel.name);
@@ -221,6 +223,11 @@ SimulationReport simulate(const ptx::Module& module, const ptx::Kernel& kernel, 
   return report;
 }
 
+/// In ASCII: names from the PTX need not be UTF-8, and the terminal may be where it goes.
+std::string json_text(const SimulationReport& report) {
+  return to_json(report).dump(1, ' ', true, nlohmann::ordered_json::error_handler_t::replace);
+}
+
 KernelLaunch parse_launch(const SimulateArguments& given, const ptx::Module& module, const ptx::Kernel& kernel) {
   KernelLaunch launch;
   launch.grid = parse_dim("--grid", given.grid, kGridLimits);
@@ -264,7 +271,7 @@ void add_simulate_options(CLI::App& simulate, SimulateArguments& a) {
 }
 
 int simulate_command(const SimulateArguments& given) {
-  const std::vector<std::byte> text = read_file_bytes(given.file);
+  const std::vector<std::byte> text = read_file_bytes(given.file, kLargestPtx);
   const ptx::Module module = ptx::parse_module({reinterpret_cast<const char*>(text.data()), text.size()}, given.file);
   if (given.list) {
     list_kernels(module);
@@ -284,10 +291,10 @@ int simulate_command(const SimulateArguments& given) {
     write_file_bytes(one.file, buffer_file(*buffer, one.file));
   }
   if (given.json == "-") {
-    fmt::print("{}\n", to_json(report).dump(1));
+    fmt::print("{}\n", json_text(report));
   } else {
     if (!given.json.empty()) {
-      const std::string document = to_json(report).dump(1) + '\n';
+      const std::string document = json_text(report) + '\n';
       write_file_bytes(given.json, std::as_bytes(std::span(document)));
     }
     print_report(report);

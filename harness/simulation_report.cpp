@@ -10,6 +10,7 @@
 
 #include "harness/errors.hpp"
 #include "harness/npy_file.hpp"
+#include "harness/printable.hpp"
 #include "harness/shape_json.hpp"
 
 namespace convladder {
@@ -127,8 +128,8 @@ ordered_json to_json(const SimulationReport& report) {
 void print_report(const SimulationReport& report) {
   const std::string shared =
       report.dynamic_shared_bytes > 0 ? fmt::format(", {} bytes of shared memory", report.dynamic_shared_bytes) : "";
-  fmt::print("{}: {}x{}x{} blocks of {}x{}x{} threads{}\n", report.display_name, report.grid.x, report.grid.y,
-             report.grid.z, report.block.x, report.block.y, report.block.z, shared);
+  fmt::print("{}: {}x{}x{} blocks of {}x{}x{} threads{}\n", printable(report.display_name), report.grid.x,
+             report.grid.y, report.grid.z, report.block.x, report.block.y, report.block.z, shared);
   for (const BufferContent& buffer : report.buffers) {
     if (!buffer.is_result) continue;
     fmt::print("\n{}: {}[{}]\n  {}\n", buffer.name, element_name(buffer.type), fmt::join(buffer.shape, "x"),
@@ -136,8 +137,10 @@ void print_report(const SimulationReport& report) {
   }
   print_counters(report.counters);
   fmt::print("\nfindings{}\n", report.findings.empty() && report.fault.empty() ? ": none" : "");
-  for (const simulated::Finding& finding : report.findings) fmt::print("  {}\n", simulated::to_text(finding));
-  if (!report.fault.empty()) fmt::print("  the kernel was ended: {}\n", report.fault);
+  for (const simulated::Finding& finding : report.findings) {
+    fmt::print("  {}\n", printable(simulated::to_text(finding)));
+  }
+  if (!report.fault.empty()) fmt::print("  the kernel was ended: {}\n", printable(report.fault));
 }
 
 std::vector<std::byte> buffer_file(const BufferContent& buffer, const std::string& file) {

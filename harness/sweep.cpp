@@ -72,7 +72,7 @@ int counted_images(const std::vector<PlannedCase>& cases) {
   unsigned images_of_block = 1;
   for (const PlannedCase& planned : cases) {
     for (const KernelLaunch& launch : planned.variant.variant->launch_plan(shape)) {
-      images_of_block = std::max(images_of_block, launch.items_per_block);
+      images_of_block = std::max(images_of_block, launch.items ? launch.items->per_block : 1);
     }
   }
   const int fewest = 2 * static_cast<int>(images_of_block);

@@ -228,7 +228,9 @@ Network load_network_file(const std::filesystem::path& path) {
     throw NetworkError(fmt::format("{}: {} bytes; a network file has at most {}", path.string(), bytes, kLargestFile));
   }
   std::ifstream stream(path, std::ios::binary);
-  const std::string text((std::istreambuf_iterator<char>(stream)), std::istreambuf_iterator<char>());
+  std::string text(bytes, '\0');
+  stream.read(text.data(), static_cast<std::streamsize>(bytes));
+  text.resize(static_cast<std::size_t>(stream.gcount()));
   if (!stream.is_open() || stream.bad()) throw NetworkError(fmt::format("{}: cannot be read", path.string()));
   return parse_network(text, path.string());
 }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <omp.h>
 #include <sched.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -118,12 +119,31 @@ std::size_t cpu_last_level_cache_bytes() {
 
 std::size_t total_memory_bytes() { return kibibytes(proc_field("/proc/meminfo", "MemTotal")); }
 
+std::optional<std::size_t> address_space_limit() {
+  rlimit limit = {};
+  if (::getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return std::nullopt;
+  return limit.rlim_cur;
+}
+
+std::optional<std::size_t> address_space_left() {
+  const std::optional<std::size_t> limit = address_space_limit();
+  const auto pages = first_number("/proc/self/statm");  // of the whole address space
+  if (!limit || !pages) return std::nullopt;
+  const std::size_t used = *pages * static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+  return *limit > used ? *limit - used : 0;
+}
+
+std::string address_space_remark() {
+  const auto limit = address_space_limit();
+  return limit ? fmt::format(", the address space is limited to {} MiB (ulimit -v)", *limit >> 20) : "";
+}
+
 std::size_t available_memory_bytes() {
   std::size_t available = kibibytes(proc_field("/proc/meminfo", "MemAvailable"));
   const auto limit = first_number("/sys/fs/cgroup/memory.max");
   const auto used = first_number("/sys/fs/cgroup/memory.current");
   if (limit && used) available = std::min(available, *limit > *used ? *limit - *used : 0);
-  return available;
+  return std::min(available, address_space_left().value_or(available));
 }
 
 std::vector<DeviceFact> cpu_facts() {

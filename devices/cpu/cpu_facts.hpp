@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -28,7 +29,15 @@ std::vector<CpuCache> cpu_caches();
 std::size_t cpu_last_level_cache_bytes();
 
 std::size_t total_memory_bytes();
-/// What can be allocated without swapping: MemAvailable, and the control group's limit where it is lower.
+/// Bytes of addresses that this process may have, and those of them that it does not have yet. None without a limit
+/// (`ulimit -v`).
+std::optional<std::size_t> address_space_limit();
+std::optional<std::size_t> address_space_left();
+/// ", the address space is limited to 1000 MiB (ulimit -v)", for messages about memory that is not there; empty without
+/// a limit.
+std::string address_space_remark();
+/// What can be allocated without swapping: MemAvailable, and the control group's limit or what is left of the address
+/// space where these are lower.
 std::size_t available_memory_bytes();
 
 /// All of it, for `convladder env` and the record.

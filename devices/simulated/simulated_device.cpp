@@ -21,6 +21,9 @@
 namespace convladder::simulated {
 namespace {
 
+/// Addresses for small tensors, their copies on the host, and the threads.
+constexpr std::size_t kLeastAddresses = std::size_t{512} << 20;
+
 /// A kernel and the module that it was compiled in.
 struct FoundKernel {
   const ptx::Module* module = nullptr;
@@ -71,7 +74,11 @@ void check_launch(const Program& program, const KernelLaunch& launch) {
 }
 
 std::string unavailable() {
-  return ptx_images().empty() ? "no PTX in this build: there was no compiler for the kernels" : "";
+  if (ptx_images().empty()) return "no PTX in this build: there was no compiler for the kernels";
+  const auto left = address_space_left();
+  if (!left || *left >= kLeastAddresses) return "";
+  return fmt::format("it needs {} MiB of addresses, {} MiB are left{}", kLeastAddresses >> 20, *left >> 20,
+                     address_space_remark());
 }
 
 std::vector<DeviceFact> facts() {
@@ -87,6 +94,34 @@ std::vector<DeviceFact> facts() {
           {"host threads", std::to_string(usable_cores())}};
 }
 
+/// Whether the grid has as many places for the items as the launch says that there are.
+bool places_of_items(const KernelLaunch& launch, unsigned items) {
+  if (!launch.items || launch.items->per_block == 0) return false;
+  const std::uint64_t per_block = launch.items->per_block;
+  return (items + per_block - 1) / per_block == extent(launch.grid, launch.items->axis);
+}
+
+/// Traffic below the caches: a straight line through `half` and `values`, which are of `part` places, up to `places`.
+/// Ratios stay those of `values`.
+void extrapolate(std::vector<std::pair<std::string, double>>& values,
+                 const std::vector<std::pair<std::string, double>>& half, unsigned part, unsigned places) {
+  for (auto& [name, value] : values) {
+    const auto found = std::ranges::find(half, name, &std::pair<std::string, double>::first);
+    if (!name.ends_with(".sum") || found == half.end()) continue;  // as Nsight Compute ends the names of sums
+    const double of_half = found->second;
+    const double per_place = (value - of_half) / (part - part / 2);
+    value = of_half + per_place * (places - part / 2);
+  }
+}
+
+DeviceMemory open_memory() {
+  try {
+    return DeviceMemory(available_memory_bytes());
+  } catch (const std::bad_alloc&) {
+    throw OutOfDeviceMemory("the simulated device: there are no addresses for its memory" + address_space_remark());
+  }
+}
+
 const DeviceRegistration registration{
     {.name = "simulated",
      .family = "cuda",
@@ -99,7 +134,7 @@ const DeviceRegistration registration{
 }  // namespace
 
 SimulatedDevice::SimulatedDevice(SimulatedDeviceOptions options)
-    : options_(std::move(options)), memory_(available_memory_bytes()) {
+    : options_(std::move(options)), memory_(open_memory()) {
   const std::vector<PtxImages>& all = ptx_images();
   const auto wanted = std::ranges::find(all, options_.ptx_compiler, &PtxImages::compiler);
   if (wanted == all.end() && !options_.ptx_compiler.empty()) {
@@ -109,18 +144,24 @@ SimulatedDevice::SimulatedDevice(SimulatedDeviceOptions options)
 }
 
 DeviceBuffer SimulatedDevice::allocate(std::size_t bytes, std::string_view label) {
+  const std::uint64_t address = allocate_address(bytes, label);
+  if (options_.checkers.initialization) written_.allocated(address, bytes);
+  return {*this, reinterpret_cast<void*>(address), bytes};
+}
+
+std::uint64_t SimulatedDevice::allocate_address(std::size_t bytes, std::string_view label) {
   try {
-    const std::uint64_t address = memory_.allocate(bytes, label);
-    if (options_.checkers.initialization) written_.allocated(address, bytes);
-    return {*this, reinterpret_cast<void*>(address), bytes};
+    return memory_.allocate(bytes, label);
   } catch (const std::bad_alloc&) {
-    throw OutOfDeviceMemory(fmt::format("{} needs {} bytes, {} bytes are free", label, bytes, free_bytes()));
+    throw OutOfDeviceMemory(fmt::format("{} needs {} bytes, {} bytes are free{}", label, bytes, free_bytes(),
+                                        memory_.is_cramped() ? address_space_remark() : ""));
   }
 }
 
 void SimulatedDevice::free(void* address, std::size_t /*bytes*/) noexcept {
   try {
     memory_.free(device_address(address));
+    filled_.erase(device_address(address));
     written_.freed(device_address(address));
   } catch (const std::exception&) {
     // Only buffers that this device gave out come here, each once.
@@ -129,7 +170,7 @@ void SimulatedDevice::free(void* address, std::size_t /*bytes*/) noexcept {
 
 std::byte* SimulatedDevice::checked_host(const void* address, std::size_t bytes, const char* what) const {
   const Allocation* const allocation = memory_.find(device_address(address));
-  if (allocation == nullptr || device_address(address) + bytes > allocation->end) {
+  if (allocation == nullptr || bytes > allocation->end - device_address(address)) {
     throw DeviceError(
         fmt::format("{} of {} bytes at 0x{:x} leaves its allocation", what, bytes, device_address(address)));
   }
@@ -140,6 +181,10 @@ void SimulatedDevice::copy_to_device(void* destination, const void* source, std:
   if (bytes == 0) return;
   std::memcpy(checked_host(destination, bytes, "copy to the device"), source, bytes);
   written_.written(device_address(destination), bytes);
+  const std::uint64_t begin = memory_.find(device_address(destination))->begin;
+  const std::uint64_t offset = device_address(destination) - begin;
+  std::uint64_t& filled = filled_[begin];
+  if (offset <= filled) filled = std::max(filled, offset + bytes);
 }
 
 void SimulatedDevice::copy_to_host(void* destination, const void* source, std::size_t bytes) {
@@ -170,7 +215,7 @@ void SimulatedDevice::copy_to_host_async(void* destination, const void* source, 
 std::uint64_t SimulatedDevice::place(const ptx::Module& module, const ptx::Symbol& symbol) {
   const auto [found, is_new] = variables_.try_emplace({&module, symbol.name}, 0);
   if (is_new) {  // zero where nothing is given: initcheck takes them as written
-    found->second = memory_.allocate(symbol.bytes, symbol.name.starts_with("_Z") ? demangle(symbol.name) : symbol.name);
+    found->second = allocate_address(symbol.bytes, symbol.name.starts_with("_Z") ? demangle(symbol.name) : symbol.name);
     if (!symbol.initial_bytes.empty()) {
       std::memcpy(memory_.host(found->second), symbol.initial_bytes.data(), symbol.initial_bytes.size());
     }
@@ -226,7 +271,7 @@ void SimulatedDevice::launch(const KernelLaunch& launch) {
   }
 }
 
-void SimulatedDevice::execute(const Program& program, const KernelLaunch& launch) {
+LaunchConfiguration SimulatedDevice::configuration_of(const Program& program, const KernelLaunch& launch) const {
   LaunchConfiguration configuration;
   configuration.grid = launch.grid;
   configuration.block = launch.block;
@@ -235,16 +280,14 @@ void SimulatedDevice::execute(const Program& program, const KernelLaunch& launch
   for (std::size_t i = 0; i < launch.arguments.size(); ++i) {
     std::ranges::copy(launch.arguments[i], configuration.parameters.begin() + program.parameter_offsets[i]);
   }
-  if (window_) {
-    const unsigned first = window_->first / launch.items_per_block;
-    const unsigned end = (window_->first + window_->count - 1) / launch.items_per_block + 1;
-    configuration.window = {first, end - first};
-  }
   configuration.gpu = options_.gpu;
   configuration.with_caches = options_.with_caches;
   configuration.host_threads = options_.host_threads > 0 ? options_.host_threads : usable_cores();
   configuration.collect_findings = options_.checkers.any();
+  return configuration;
+}
 
+LaunchResult SimulatedDevice::run(const Program& program, const LaunchConfiguration& configuration) {
   std::optional<InitializationChecker> initialization;
   std::optional<RaceChecker> race;
   const MakeObservers make_observers = [&](FindingLog& findings) {
@@ -261,7 +304,65 @@ void SimulatedDevice::execute(const Program& program, const KernelLaunch& launch
   for (Finding& finding : result.findings.findings()) {
     if (options_.checkers.has(finding.checker)) findings_.push_back(std::move(finding));
   }
-  launches_.push_back({&program, launch, std::move(result)});
+  return result;
+}
+
+void SimulatedDevice::execute(const Program& program, const KernelLaunch& launch) {
+  LaunchConfiguration configuration = configuration_of(program, launch);
+  if (counted_) {
+    launches_.push_back(count(program, launch, std::move(configuration)));
+    return;
+  }
+  if (window_ && window_->of == 0) {
+    configuration.window = {Axis::x, window_->first, window_->count};
+  } else if (window_ && places_of_items(launch, window_->of) && alike(program, launch, configuration).period > 0) {
+    const unsigned first = window_->first / launch.items->per_block;
+    const unsigned end = (window_->first + window_->count - 1) / launch.items->per_block + 1;
+    configuration.window = {launch.items->axis, first, end - first};
+  }
+  launches_.push_back({&program, launch, run(program, configuration)});
+}
+
+AlikeBlocks SimulatedDevice::alike(const Program& program, const KernelLaunch& launch,
+                                   const LaunchConfiguration& configuration) const {
+  const BufferOfAddress buffer_of = [this](std::uint64_t address) -> std::optional<KnownBuffer> {
+    const Allocation* const allocation = memory_.find(address);
+    if (allocation == nullptr) return std::nullopt;
+    const auto filled = filled_.find(allocation->begin);
+    const std::uint64_t bytes = allocation->end - allocation->begin;
+    return KnownBuffer{allocation->begin, filled != filled_.end() && filled->second == bytes};
+  };
+  const Axis axis = launch.items ? launch.items->axis : Axis::x;
+  return alike_blocks(program, axis, launch.grid, launch.block, configuration.parameters, buffer_of);
+}
+
+RecordedLaunch SimulatedDevice::count(const Program& program, const KernelLaunch& launch,
+                                      LaunchConfiguration configuration) {
+  const Axis axis = launch.items ? launch.items->axis : Axis::x;
+  const AlikeBlocks alike_here = alike(program, launch, configuration);
+  RecordedLaunch recorded{&program, launch, {}, 0, alike_here.depends_on_data};
+  const unsigned places = extent(launch.grid, axis);
+  // At least two, so that there is a half, and a whole number of periods: places that repeat each other.
+  const unsigned wanted = launch.items ? (counted_->count + launch.items->per_block - 1) / launch.items->per_block : 0;
+  const unsigned unit = std::max(2U, alike_here.period);
+  const unsigned part = (std::max(wanted, 1U) + unit - 1) / unit * unit;
+  if (!places_of_items(launch, counted_->of) || alike_here.period == 0 || part >= places) {
+    recorded.result = run(program, configuration);
+    return recorded;
+  }
+  const auto run_places = [&](unsigned count) {
+    configuration.window = {axis, 0, count};
+    return run(program, configuration);
+  };
+  recorded.items_executed = part * launch.items->per_block;
+  recorded.half = run_places(part / 2);
+  recorded.result = run_places(part);
+  for (InstructionCounters& counters : recorded.result.counters) counters *= places / part;
+  if (const unsigned rest = places % part; rest > 0) {
+    const LaunchResult of_rest = run_places(rest);
+    for (std::size_t i = 0; i < of_rest.counters.size(); ++i) recorded.result.counters[i] += of_rest.counters[i];
+  }
+  return recorded;
 }
 
 std::vector<Finding> SimulatedDevice::leaks() const {
@@ -284,8 +385,15 @@ std::vector<KernelCounters> SimulatedDevice::take_counters() {
   std::vector<KernelCounters> counters;
   for (const RecordedLaunch& recorded : take_launches()) {
     MetricValues values = metric_values(*recorded.program->kernel, recorded.result);
+    if (recorded.half) {
+      const MetricValues half = metric_values(*recorded.program->kernel, *recorded.half);
+      const ItemBlocks& items = *recorded.launch.items;
+      extrapolate(values.modelled, half.modelled, recorded.items_executed / items.per_block,
+                  extent(recorded.launch.grid, items.axis));
+    }
     counters.push_back({display_name(recorded.program->kernel->name), recorded.launch.grid, recorded.launch.block,
-                        std::move(values.counted), std::move(values.modelled)});
+                        std::move(values.counted), std::move(values.modelled), recorded.items_executed,
+                        recorded.depends_on_data});
   }
   return counters;
 }

@@ -12,6 +12,7 @@
 #include "devices/ptx_images.hpp"
 #include "devices/simulated/checkers/checker_set.hpp"
 #include "devices/simulated/checkers/initialization_checker.hpp"
+#include "devices/simulated/execution/alike_blocks.hpp"
 #include "devices/simulated/execution/executor.hpp"
 #include "devices/simulated/memory/device_memory.hpp"
 #include "devices/simulated/ptx/module.hpp"
@@ -22,7 +23,10 @@ namespace convladder::simulated {
 struct RecordedLaunch {
   const Program* program = nullptr;
   KernelLaunch launch;
-  LaunchResult result;
+  LaunchResult result;           ///< if only some blocks ran to count all: counters of all, caches of those that ran
+  unsigned items_executed = 0;   ///< as in KernelCounters
+  bool depends_on_data = false;  ///< as in KernelCounters
+  std::optional<LaunchResult> half{};  ///< likewise of half of those that ran
 };
 
 struct SimulatedDeviceOptions {
@@ -61,6 +65,7 @@ class SimulatedDevice final : public Device {
   bool has_clock() const override { return false; }
   std::vector<KernelCounters> take_counters() override;
   void set_grid_window(std::optional<GridWindow> window) override { window_ = window; }
+  void set_counted_items(std::optional<GridWindow> items) override { counted_ = items; }
 
   /// Makes a kernel that is no part of this build ready to run; what it returns is `KernelLaunch::kernel`. Throws
   /// ptx::PtxError for what the device does not execute. `module` must outlive the device.
@@ -78,11 +83,16 @@ class SimulatedDevice final : public Device {
   void free(void* address, std::size_t bytes) noexcept override;
   const Program& program_of(const void* kernel);
   std::uint64_t place(const ptx::Module& module, const ptx::Symbol& symbol);
+  std::uint64_t allocate_address(std::size_t bytes, std::string_view label);
   std::unique_ptr<Program> decoded(const ptx::Module& module, const ptx::Kernel& kernel);
   std::byte* checked_host(const void* address, std::size_t bytes, const char* what) const;
 
   void fill(const ptx::Module& module, const VariableContent& content);
   void execute(const Program& program, const KernelLaunch& launch);
+  LaunchConfiguration configuration_of(const Program& program, const KernelLaunch& launch) const;
+  AlikeBlocks alike(const Program& program, const KernelLaunch& launch, const LaunchConfiguration& configuration) const;
+  LaunchResult run(const Program& program, const LaunchConfiguration& configuration);
+  RecordedLaunch count(const Program& program, const KernelLaunch& launch, LaunchConfiguration configuration);
 
   SimulatedDeviceOptions options_;
   DeviceMemory memory_;
@@ -93,7 +103,10 @@ class SimulatedDevice final : public Device {
   std::map<const void*, std::unique_ptr<Program>> programs_;
   const PtxImages* images_ = nullptr;  // of which this build's kernels run
   std::vector<RecordedLaunch> launches_;
+  std::map<std::uint64_t, std::uint64_t>
+      filled_;  // by the begin of an allocation: bytes of it that the host has written
   std::optional<GridWindow> window_;
+  std::optional<GridWindow> counted_;
 };
 
 }  // namespace convladder::simulated

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import math
+import os
 import re
 from pathlib import Path
 from typing import Any, Iterator
 
 _LARGEST_INTEGER = 2**63 - 1
+_LARGEST_RECORD = 256 * 2**20  # as convladder's own readers have it
 _STRING_OR_CONSTANT = re.compile(r'"(?:[^"\\]|\\.)*"|-?Infinity|NaN', re.DOTALL)
 
 
@@ -59,10 +61,23 @@ def one_line(message: object) -> str:
     return " ".join(str(message).split())
 
 
+def _open_at_once(name: str, flags: int) -> int:
+    """Does not wait for the other end of a pipe to be opened, only for what is written into it."""
+    descriptor = os.open(name, flags | os.O_NONBLOCK)
+    os.set_blocking(descriptor, True)
+    return descriptor
+
+
 def read_text(path: Path) -> str:
-    """What the file holds. Raises RecordError."""
+    """What the file, or a pipe such as a shell's <(command), holds. Raises RecordError."""
     try:
-        return path.read_bytes().decode("utf-8")
+        if path.exists() and not (path.is_file() or path.is_fifo() or path.is_dir()):
+            raise RecordError(f"{path}: neither a file nor a pipe; expected the run.json of a convladder run")
+        with open(path, "rb", opener=_open_at_once) as file:
+            content = file.read(_LARGEST_RECORD + 1)
+        if len(content) > _LARGEST_RECORD:
+            raise RecordError(f"{path}: more than {_LARGEST_RECORD} bytes; no run.json of a convladder run has as many")
+        return content.decode("utf-8")
     except OSError as error:
         raise RecordError(f"{path}: {error.strerror}; expected the run.json of a convladder run") from None
     except UnicodeDecodeError as error:

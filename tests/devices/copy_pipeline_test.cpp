@@ -245,7 +245,7 @@ TEST(CopyPipeline, GivesTheRightResultsUnderTheCheckers) {
     const std::array<PipelineSlot, 2> slots = {PipelineSlot{buffers[0].address(), buffers[1].address()},
                                                PipelineSlot{buffers[2].address(), buffers[3].address()}};
     run_copy_pipeline(device, chunks, slots, [&](std::size_t chunk, std::size_t slot) {
-      KernelLaunch launch{kernel, {}, {32, 1, 1}, 0, {}, {}};
+      KernelLaunch launch{kernel, {}, {32, 1, 1}, 0, {}, {}, {}};
       const auto append = [&launch](const auto& value) {
         launch.arguments.emplace_back(sizeof value);
         std::memcpy(launch.arguments.back().data(), &value, sizeof value);

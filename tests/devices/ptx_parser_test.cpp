@@ -103,6 +103,41 @@ TEST(PtxParser, RefusesWhatItDoesNotKnowAtItsPlace) {
   EXPECT_THAT(error_in_body("/* "), HasSubstr("a comment that never ends"));
 }
 
+std::string repeated(const std::string& text, int times) {
+  std::string all;
+  for (int i = 0; i < times; ++i) all += text;
+  return all;
+}
+
+TEST(PtxParser, RefusesWhatIsDeeperOrLargerThanSupported) {
+  using testing::HasSubstr;
+  constexpr int deep = 100'000;
+  EXPECT_THAT(error_of(".global .b8 x = " + repeated("{", deep)), HasSubstr("initial values in more braces"));
+  EXPECT_THAT(error_in_body("mov.b64 x, " + repeated("{", deep)), HasSubstr("this cannot stand inside of"));
+  EXPECT_THAT(error_in_body("mov.b64 {x, [y]}, z;"), HasSubstr("this cannot stand inside of"));
+  EXPECT_THAT(error_in_body(repeated("{", deep)), HasSubstr("more braces in each other than supported"));
+  const std::string array = ".global .b8 x[65536][65536]";
+  EXPECT_EQ(parse_module(array + ";", "test.ptx").symbols.at(0).bytes, std::uint64_t{1} << 32);
+  EXPECT_THAT(error_of(array + "[2];"), HasSubstr("the array is larger than supported"));
+  EXPECT_THAT(error_of(array + "[4294967296][4294967296];"), HasSubstr("the array is larger than supported"));
+  EXPECT_THAT(error_of(".global .b128 x = -1;"), HasSubstr("initial values of more than 64 bits"));
+  EXPECT_THAT(error_of(".entry k(.param .align 3 .b8 p[4]) { ret; }"), HasSubstr("a power of two"));
+  EXPECT_THAT(error_of(repeated(".entry k() { .reg .b32 %r<1048576>; ret; }\n", 5)),
+              HasSubstr("test.ptx:5:24: more registers than supported"));
+}
+
+TEST(PtxParser, TheThreadsOfABlockAreNeverMoreThanOneCanHave) {
+  const std::string kernel = ".entry k() .maxntid " + repeated("1024, ", 7) + "64 { ret; }";
+  EXPECT_EQ(parse_module(kernel, "test.ptx").kernels.at(0).max_threads_per_block, 1024);
+}
+
+TEST(PtxParser, AMessageShowsATokenInOneShortLine) {
+  EXPECT_EQ(error_of(".pragma \"a\" \"\x1b[31m\xc2\x9b\""),
+            "test.ptx:1:13: expected ';', found '?[31m?"
+            "?'");
+  EXPECT_LT(error_of(".pragma \"a\" \"" + repeated("b", 1000) + "\"").size(), 200U);
+}
+
 TEST(PtxParser, EveryTruncationOfAKernelIsAnErrorOrAWholeModule) {
   const std::string text =
       kernel_text(".param .u64 p", ".reg .b32 %r<3>;\nmov.u32 %r1, %tid.x;\nadd.s32 %r2, %r1, 5;\nret;");

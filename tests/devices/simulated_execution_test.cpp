@@ -1,11 +1,16 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
+#include <fstream>
+#include <new>
 #include <numeric>
 
 #include "devices/ptx_kernels.hpp"
 #include "devices/simulated/execution/forms.hpp"
+#include "devices/simulated/memory/device_memory.hpp"
 
 namespace convladder::simulated {
 namespace {
@@ -43,6 +48,15 @@ struct Mapping {
   std::uint64_t out = 0;
   std::uint64_t in = 0;
 };
+
+#ifndef __SANITIZE_ADDRESS__
+/// Of the address space of this process.
+std::uint64_t used_addresses() {
+  std::uint64_t pages = 0;
+  std::ifstream("/proc/self/statm") >> pages;
+  return pages * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
+}
+#endif
 
 std::string fault_of(Mapping& mapping, Dim3 grid, Dim3 block, std::uint32_t shared_bytes = 0) {
   try {
@@ -182,6 +196,66 @@ TEST(SimulatedExecution, FindsFreedMisalignedAndSharedAccessesOutOfBounds) {
   Mapping shared("mul.lo.s32 %r5, %r4, 4; ld.shared.u32 %r6, [%r5+4]; ret;", 32);
   EXPECT_THAT(fault_of(shared, {1}, {32}, 128), HasSubstr("at offset 128 of 128 bytes of shared memory"));
 }
+
+TEST(SimulatedExecution, AnAddressThatALengthWouldWrapIsOutsideOfAllMemory) {
+  const auto fault = [](const std::string& body) {
+    Mapping mapping("mov.u64 %rd6, 0; mov.u32 %r5, 0;\n" + body + " ret;", 32);
+    return fault_of(mapping, {1}, {32}, 128);
+  };
+  EXPECT_THAT(fault("ld.global.u32 %r6, [%rd6+-4];"), HasSubstr("read of 4 bytes at 0xfffffffffffffffc,"));
+  EXPECT_THAT(fault("st.u32 [%rd6+-4], %r5;"), HasSubstr("write of 4 bytes at 0xfffffffffffffffc,"));
+  EXPECT_THAT(fault("atom.global.add.u32 %r6, [%rd6+-4], 1;"), HasSubstr("at 0xfffffffffffffffc,"));
+  EXPECT_THAT(fault("ld.global.v4.u32 {%r6, %r7, %r8, %r9}, [%rd6+-16];"), HasSubstr("at 0xfffffffffffffff0,"));
+  EXPECT_THAT(fault("cp.async.ca.shared.global [%r5], [%rd6+-16], 16;"), HasSubstr("at 0xfffffffffffffff0,"));
+  EXPECT_THAT(fault("ld.shared.u32 %r6, [%rd6+-4];"), HasSubstr("at offset -4 of 128 bytes of shared memory"));
+  EXPECT_THAT(fault("ld.const.u32 %r6, [%rd6+-4];"), HasSubstr("at 0xfffffffffffffffc,"));
+  // The lanes' span wraps as a whole: lane 0 reads the last words of the address space, the others the first.
+  EXPECT_THAT(fault("sub.u64 %rd7, %rd3, 4; ld.global.u32 %r6, [%rd7];"), HasSubstr("at 0xfffffffffffffffc,"));
+}
+
+TEST(SimulatedExecution, AKernelMayNotAskForMoreThanAGpuHas) {
+  const auto refused = [](const std::string& parameters, const std::string& body) {
+    try {
+      KernelRun run(kernel_text(parameters, body + " ret;"));
+    } catch (const ptx::PtxError& error) {
+      return std::string(error.what());
+    }
+    return std::string("accepted");
+  };
+  EXPECT_THAT(refused(".param .b8 p[4294967296]", ""), HasSubstr("the parameters are larger than the 32764 bytes"));
+  EXPECT_THAT(refused(".param .b8 p[32760], .param .u64 q", ""), HasSubstr("with 'q' the parameters are larger"));
+  EXPECT_EQ(refused(".param .b8 p[32760]", ""), "accepted");
+  EXPECT_THAT(refused("", ".local .b8 l[4294967296];"), HasSubstr("'l' is larger than supported"));
+  EXPECT_THAT(refused("", ".shared .b8 s[4294967295]; .shared .b8 t[4294967295];"), HasSubstr("larger than supported"));
+}
+
+#ifndef __SANITIZE_ADDRESS__  // whose shadow is not to be had under such a limit
+TEST(DeviceMemoryDeathTest, LivesWithFewAddressesAndUsesThemAgain) {
+  const auto limited = [] {
+    constexpr std::uint64_t piece = 48 << 20;
+    const rlimit limit{used_addresses() + (std::uint64_t{512} << 20), RLIM_INFINITY};
+    setrlimit(RLIMIT_AS, &limit);
+    DeviceMemory memory(std::uint64_t{1} << 40);
+    if (!memory.is_cramped() || memory.capacity() > std::uint64_t{256} << 20) std::exit(1);
+    const std::uint64_t kept = memory.allocate(piece, "kept");
+    for (int i = 0; i < 100; ++i) {
+      const std::uint64_t address = memory.allocate(piece, "passing");
+      *memory.host(address) = std::byte{1};
+      *memory.host(address + piece - 1) = std::byte{1};
+      if (memory.find(kept) == nullptr || address == kept) std::exit(2);
+      if (*memory.host(address + piece / 2) != std::byte{0}) std::exit(3);
+      memory.free(address);
+    }
+    try {
+      memory.allocate(memory.capacity(), "all");
+    } catch (const std::bad_alloc&) {
+      std::exit(0);
+    }
+    std::exit(4);
+  };
+  EXPECT_EXIT(limited(), testing::ExitedWithCode(0), "");
+}
+#endif
 
 TEST(SimulatedExecution, ABarrierInDivergentCodeIsAFault) {
   Mapping mapping("setp.lt.s32 %p1, %r4, 5; @%p1 bra skip; bar.sync 0; skip: ret;", 32);

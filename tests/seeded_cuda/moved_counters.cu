@@ -46,8 +46,8 @@ std::string unsupported(const ConvShape& shape) { return grid_error(tiled_grid(s
 template <int row_shift, bool stores_again>
 std::vector<KernelLaunch> plan(const ConvShape& shape, const CudaTensors& tensors) {
   const Dim3 block{moved_counters_tile, moved_counters_tile, 1};
-  return {make_launch(conv_moved<row_shift, stores_again>, tiled_grid(shape, moved_counters_tile), block, 0,
-                      tensors.input, tensors.weights, tensors.output, layer_sizes(shape))};
+  return {over_items(make_launch(conv_moved<row_shift, stores_again>, tiled_grid(shape, moved_counters_tile), block, 0,
+                                 tensors.input, tensors.weights, tensors.output, layer_sizes(shape)))};
 }
 
 const VariantRegistration as_it_was{{.family = "cuda",

@@ -196,7 +196,7 @@ TEST(CudaVariants, AWindowOfALargeBatchRunsItsImagesAndNoOthers) {
     const DeviceBuffer y = device.allocate(output.size() * sizeof(float), "output");
     device.copy_to_device(x.address(), numbers.input.data(), numbers.input.size() * sizeof(float));
     device.copy_to_device(y.address(), output.data(), y.bytes());
-    device.set_grid_window(GridWindow{kFirst, kCount});
+    device.set_grid_window(GridWindow{kFirst, kCount, 1024});
     registered.variant->prepare(device, shape, numbers.weights.data(), {x.floats(), y.floats()})->convolve();
     device.copy_to_host(output.data(), y.address(), y.bytes());
     std::size_t wrong = 0;

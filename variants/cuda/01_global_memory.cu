@@ -54,8 +54,8 @@ std::string unsupported(const ConvShape& shape) { return grid_error(tiled_grid(s
 
 std::vector<KernelLaunch> plan(const ConvShape& shape, const CudaTensors& tensors) {
   const Dim3 block{global_memory_tile, global_memory_tile, 1};
-  return {make_launch(conv_global_memory, tiled_grid(shape, global_memory_tile), block, 0, tensors.input,
-                      tensors.weights, tensors.output, layer_sizes(shape))};
+  return {over_items(make_launch(conv_global_memory, tiled_grid(shape, global_memory_tile), block, 0, tensors.input,
+                                 tensors.weights, tensors.output, layer_sizes(shape)))};
 }
 
 const VariantRegistration registration{

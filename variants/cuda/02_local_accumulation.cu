@@ -51,8 +51,8 @@ std::string unsupported(const ConvShape& shape) { return grid_error(tiled_grid(s
 
 std::vector<KernelLaunch> plan(const ConvShape& shape, const CudaTensors& tensors) {
   const Dim3 block{local_accumulation_tile, local_accumulation_tile, 1};
-  return {make_launch(conv_local_accumulation, tiled_grid(shape, local_accumulation_tile), block, 0, tensors.input,
-                      tensors.weights, tensors.output, layer_sizes(shape))};
+  return {over_items(make_launch(conv_local_accumulation, tiled_grid(shape, local_accumulation_tile), block, 0,
+                                 tensors.input, tensors.weights, tensors.output, layer_sizes(shape)))};
 }
 
 const VariantRegistration registration{

@@ -99,8 +99,8 @@ std::vector<KernelLaunch> plan(const ConvShape& shape, const CudaTensors& tensor
   const int tile = tile_for(shape);
   if (tile == 0) return {};
   const Dim3 block{static_cast<unsigned>(tile), static_cast<unsigned>(tile), 1};
-  return {make_launch(conv_shared_memory, tiled_grid(shape, tile), block, shared_bytes(shape, tile), tensors.input,
-                      tensors.weights, tensors.output, layer_sizes(shape))};
+  return {over_items(make_launch(conv_shared_memory, tiled_grid(shape, tile), block, shared_bytes(shape, tile),
+                                 tensors.input, tensors.weights, tensors.output, layer_sizes(shape)))};
 }
 
 const VariantRegistration registration{

@@ -97,8 +97,9 @@ namespace {
 std::vector<KernelLaunch> plan(const ConvShape& shape, const CudaTensors& tensors) {
   const std::optional<MapLoopPlan> chosen = map_loop_plan(shape);
   if (!chosen) return {};
-  return {make_launch(conv_loop_unrolling, chosen->grid, Dim3{max_threads_per_block, 1, 1}, chosen->shared_bytes,
-                      tensors.input, tensors.weights, tensors.output, layer_sizes(shape), chosen->tiling)};
+  return {
+      over_items(make_launch(conv_loop_unrolling, chosen->grid, Dim3{max_threads_per_block, 1, 1}, chosen->shared_bytes,
+                             tensors.input, tensors.weights, tensors.output, layer_sizes(shape), chosen->tiling))};
 }
 
 const VariantRegistration registration{

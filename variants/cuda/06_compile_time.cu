@@ -132,8 +132,8 @@ std::vector<KernelLaunch> plan(const ConvShape& shape, const CudaTensors& tensor
   const Kernel function = instantiation_for(shape);
   const std::optional<MapLoopPlan> chosen = map_loop_plan(shape);
   if (function == nullptr || !chosen) return {};
-  return {make_launch(function, chosen->grid, Dim3{max_threads_per_block, 1, 1}, chosen->shared_bytes, tensors.input,
-                      tensors.weights, tensors.output, layer_sizes(shape), chosen->tiling)};
+  return {over_items(make_launch(function, chosen->grid, Dim3{max_threads_per_block, 1, 1}, chosen->shared_bytes,
+                                 tensors.input, tensors.weights, tensors.output, layer_sizes(shape), chosen->tiling))};
 }
 
 const VariantRegistration registration{

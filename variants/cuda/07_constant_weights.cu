@@ -205,9 +205,9 @@ std::vector<KernelLaunch> plan(const ConvShape& shape, const CudaTensors& tensor
   for (const ConstantTiling& tiling : tilings) {
     const int groups = groups_of(shape, tilings.size());
     const auto threads = static_cast<unsigned>(ceil_div(tiling.rows * tiling.columns, 32) * 32);
-    launches.push_back(make_launch(instantiation_for(shape), grid_of(shape, tiling, groups), {threads, 1, 1},
-                                   input_bytes(shape, tiling.rows, tiling.columns), tensors.input, tensors.output,
-                                   layer_sizes(shape), tiling));
+    launches.push_back(over_items(make_launch(instantiation_for(shape), grid_of(shape, tiling, groups), {threads, 1, 1},
+                                              input_bytes(shape, tiling.rows, tiling.columns), tensors.input,
+                                              tensors.output, layer_sizes(shape), tiling)));
     const int first_map = tiling.first_group * shape.maps_per_group() + tiling.first_map;
     const auto map_floats = static_cast<std::size_t>(floats_per_map(shape));
     // Without a device there are no weights yet.

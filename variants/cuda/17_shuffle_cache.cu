@@ -157,9 +157,10 @@ std::vector<KernelLaunch> plan(const ConvShape& shape, const CudaTensors& tensor
   const int channel_bytes = shape.kernel * shape.kernel * shuffle_maps * static_cast<int>(sizeof(float));
   constexpr int kSharedBytes = 16 * 1024;
   const int channels = std::clamp(kSharedBytes / channel_bytes, 1, shape.channels_per_group());
-  return {make_launch(function, grid_of(shape), {warps_for(shape) * 32, 1, 1},
-                      static_cast<std::size_t>(channels * channel_bytes), tensors.input, tensors.weights,
-                      tensors.output, layer_sizes(shape), {packing_plan(shape).tiling.map_blocks, channels})};
+  return {
+      over_items(make_launch(function, grid_of(shape), {warps_for(shape) * 32, 1, 1},
+                             static_cast<std::size_t>(channels * channel_bytes), tensors.input, tensors.weights,
+                             tensors.output, layer_sizes(shape), {packing_plan(shape).tiling.map_blocks, channels}))};
 }
 
 std::vector<float> pack(const ConvShape& shape, const float* weights) {

@@ -65,8 +65,8 @@ std::string unsupported(const ConvShape& shape) {
 
 std::vector<KernelLaunch> plan(const ConvShape& shape, const CudaTensors& tensors) {
   if (shape.maps_per_group() > local_array_maps) return {};
-  return {make_launch(conv_local_array, grid_of(shape), {local_array_threads, 1, 1}, 0, tensors.input, tensors.weights,
-                      tensors.output, layer_sizes(shape))};
+  return {over_items(make_launch(conv_local_array, grid_of(shape), {local_array_threads, 1, 1}, 0, tensors.input,
+                                 tensors.weights, tensors.output, layer_sizes(shape)))};
 }
 
 const VariantRegistration registration{

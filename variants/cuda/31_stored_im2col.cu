@@ -121,10 +121,10 @@ std::string unsupported(const ConvShape& shape) {
 
 std::vector<KernelLaunch> plan(const ConvShape& shape, const CudaTensors& tensors) {
   const MatrixTilePlan chosen = matrix_tile_plan(shape, sizes);
-  return {make_launch(conv_stored_im2col_gather, gather_grid(shape, chosen), {im2col_threads, 1, 1}, 0, tensors.input,
-                      tensors.weights, tensors.workspace, layer_sizes(shape), chosen.tiling),
-          make_launch(conv_stored_im2col_product, chosen.grid, chosen.block, 0, tensors.workspace, tensors.weights,
-                      tensors.output, layer_sizes(shape), chosen.tiling)};
+  return {over_items(make_launch(conv_stored_im2col_gather, gather_grid(shape, chosen), {im2col_threads, 1, 1}, 0,
+                                 tensors.input, tensors.weights, tensors.workspace, layer_sizes(shape), chosen.tiling)),
+          over_items(make_launch(conv_stored_im2col_product, chosen.grid, chosen.block, 0, tensors.workspace,
+                                 tensors.weights, tensors.output, layer_sizes(shape), chosen.tiling))};
 }
 
 std::vector<float> pack(const ConvShape& shape, const float* weights) {

@@ -343,10 +343,9 @@ template <Idea without>
 std::vector<KernelLaunch> plan(const ConvShape& shape, const CudaTensors& tensors) {
   if (!unsupported<without>(shape).empty()) return {};
   const RegisterTilePlan chosen = plan_without<without>(shape);
-  KernelLaunch launch = make_launch(kernels<without>[chosen.compiled], chosen.grid, chosen.block, chosen.shared_bytes,
-                                    tensors.input, tensors.weights, tensors.output, layer_sizes(shape), chosen.tiling);
-  launch.items_per_block = static_cast<unsigned>(chosen.tiling.images_per_block);
-  return {launch};
+  return {over_items(make_launch(kernels<without>[chosen.compiled], chosen.grid, chosen.block, chosen.shared_bytes,
+                                 tensors.input, tensors.weights, tensors.output, layer_sizes(shape), chosen.tiling),
+                     Axis::x, static_cast<unsigned>(chosen.tiling.images_per_block))};
 }
 
 template <Idea without>

@@ -7,8 +7,8 @@ CudaVariantParts parts(const MatrixTileStage& stage, const Configuration& wanted
   const auto chosen = [stage, wanted](const ConvShape& shape) { return matrix_tile_plan(shape, stage.sizes, wanted); };
   const auto plan = [stage, chosen](const ConvShape& shape, const CudaTensors& tensors) -> std::vector<KernelLaunch> {
     const MatrixTilePlan tiles = chosen(shape);
-    return {make_launch(stage.kernels[tiles.compiled], tiles.grid, tiles.block, 0, tensors.input, tensors.weights,
-                        tensors.output, layer_sizes(shape), tiles.tiling)};
+    return {over_items(make_launch(stage.kernels[tiles.compiled], tiles.grid, tiles.block, 0, tensors.input,
+                                   tensors.weights, tensors.output, layer_sizes(shape), tiles.tiling))};
   };
   return {.plan = plan,
           .unsupported = [stage](const ConvShape& shape) { return matrix_tile_error(shape, stage.sizes); },

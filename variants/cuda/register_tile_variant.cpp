@@ -37,10 +37,9 @@ std::vector<KernelLaunch> launches(const RegisterTileStage& stage, const ConvSha
                                    const Configuration& wanted) {
   const std::optional<RegisterTilePlan> plan = stage_plan(stage, shape, wanted);
   if (!plan) return {};
-  KernelLaunch launch = make_launch(stage.kernels[plan->compiled], plan->grid, plan->block, plan->shared_bytes,
-                                    tensors.input, tensors.weights, tensors.output, layer_sizes(shape), plan->tiling);
-  launch.items_per_block = static_cast<unsigned>(plan->tiling.images_per_block);
-  return {launch};
+  return {over_items(make_launch(stage.kernels[plan->compiled], plan->grid, plan->block, plan->shared_bytes,
+                                 tensors.input, tensors.weights, tensors.output, layer_sizes(shape), plan->tiling),
+                     Axis::x, static_cast<unsigned>(plan->tiling.images_per_block))};
 }
 
 CudaVariantParts parts(const RegisterTileStage& stage, const Configuration& wanted) {

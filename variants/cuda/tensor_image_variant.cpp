@@ -8,8 +8,8 @@ CudaVariantParts parts(const TensorImageStage& stage, const Configuration& wante
   const auto plan = [stage, chosen](const ConvShape& shape, const CudaTensors& tensors) -> std::vector<KernelLaunch> {
     const TensorImagePlan image = chosen(shape);
     if (image.shared_bytes > max_shared_bytes) return {};
-    return {make_launch(stage.kernel_for(image.maps), image.grid, image.block, image.shared_bytes, tensors.input,
-                        tensors.weights, tensors.output, layer_sizes(shape), image.tiling)};
+    return {over_items(make_launch(stage.kernel_for(image.maps), image.grid, image.block, image.shared_bytes,
+                                   tensors.input, tensors.weights, tensors.output, layer_sizes(shape), image.tiling))};
   };
   const auto pack = [stage, chosen](const ConvShape& shape, const float* weights) {
     return pack_for_tensor_image(shape, chosen(shape), stage.parts, weights);

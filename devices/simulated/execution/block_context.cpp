@@ -16,6 +16,14 @@ InstructionCounters& InstructionCounters::operator+=(const InstructionCounters& 
   return *this;
 }
 
+InstructionCounters& InstructionCounters::operator*=(std::uint64_t times) {
+  for (std::uint64_t* const count :
+       {&warps, &lanes, &divergent_branches, &requests, &sectors, &wavefronts, &ideal_wavefronts, &bytes}) {
+    *count *= times;
+  }
+  return *this;
+}
+
 Finding BlockContext::finding_at(const WarpState& warp, const Operation& operation, int lane, Checker checker,
                                  std::string problem) const {
   const ptx::Instruction& instruction = program->kernel->instructions[operation.instruction];

@@ -29,6 +29,7 @@ struct InstructionCounters {
   std::uint64_t bytes = 0;               ///< of a memory access: asked for by its lanes
 
   InstructionCounters& operator+=(const InstructionCounters& other);
+  InstructionCounters& operator*=(std::uint64_t times);
 };
 
 /// A kernel did what hardware would end it for. The message is one line: what, which kernel, PTX line and source line,

@@ -10,7 +10,9 @@
 namespace convladder::simulated {
 namespace {
 
-constexpr std::uint64_t kMostDeclaredBytes = 1024 * 1024;  // shared or local: bounds what a damaged file can ask for
+// What bounds the memory that a damaged file can ask for.
+constexpr std::uint64_t kMostDeclaredBytes = 1024 * 1024;  // shared or local
+constexpr std::uint64_t kMostParameterBytes = 32764;       // of compute capability 7.0 and later
 
 constexpr DecodeSubject kSubjects[] = {decode_control_flow, decode_memory_access,     decode_packing,
                                        decode_form,         decode_barrier,           decode_warp_function,
@@ -75,6 +77,11 @@ class KernelDecoder {
   void lay_out_parameters() {
     for (const ptx::Symbol& parameter : kernel_.parameters) {
       const std::uint32_t offset = round_up(program_.parameter_bytes, static_cast<std::uint64_t>(parameter.alignment));
+      if (offset > kMostParameterBytes || parameter.bytes > kMostParameterBytes - offset) {
+        throw ptx::PtxError(module_.file, parameter.position,
+                            fmt::format("with '{}' the parameters are larger than the {} bytes that a kernel can have",
+                                        parameter.name, kMostParameterBytes));
+      }
       program_.parameter_offsets.push_back(offset);
       program_.parameter_bytes = offset + static_cast<std::uint32_t>(parameter.bytes);
       instructions_.place_symbol(parameter.name, ptx::Space::param, offset);

@@ -5,6 +5,7 @@
 #include <barrier>
 #include <exception>
 #include <memory>
+#include <system_error>
 #include <thread>
 
 #include "devices/simulated/execution/block_runner.hpp"
@@ -26,6 +27,12 @@ struct ThreadResult {
   }
 };
 
+/// The grid of those blocks that run.
+Dim3 part_of(Dim3 grid, const PlacesOfBlocks& window) {
+  if (window.count > 0) extent(grid, window.axis) = window.count;
+  return grid;
+}
+
 /// The blocks of a launch go in waves: every multiprocessor runs as many as it could hold at a time, then what the L1
 /// caches asked of the L2 is merged. Host threads take whole multiprocessors, and then slices of the L2.
 class Launch {
@@ -36,8 +43,7 @@ class Launch {
         memory_(memory),
         configuration_(configuration),
         make_observers_(make_observers),
-        window_(configuration.window.count == 0 ? GridWindow{0, configuration.grid.x} : configuration.window),
-        part_{window_.count, configuration.grid.y, configuration.grid.z},
+        part_(part_of(configuration.grid, configuration.window)),
         blocks_(part_.count()),
         multiprocessors_(static_cast<std::uint64_t>(configuration.gpu->multiprocessors)),
         results_(program.needs_block_order || make_observers
@@ -56,8 +62,13 @@ class Launch {
 
   LaunchResult run() {
     std::vector<std::thread> others;
-    for (std::size_t thread = 1; thread < results_.size(); ++thread) {
-      others.emplace_back([this, thread] { work(thread); });
+    try {
+      others.reserve(results_.size());
+      for (std::size_t thread = 1; thread < results_.size(); ++thread) {
+        others.emplace_back([this, thread] { work(thread); });
+      }
+    } catch (const std::system_error&) {  // the system has no more threads for us: these do it
+      for (std::size_t missing = others.size() + 1; missing < results_.size(); ++missing) phase_done_.arrive_and_drop();
     }
     work(0);
     for (std::thread& thread : others) thread.join();
@@ -131,9 +142,9 @@ class Launch {
       if (block >= blocks_) return;
       try {
         if (caches_) runner.set_l1(&caches_->l1(sm));
-        const Dim3 index{window_.first + static_cast<unsigned>(block % part_.x),
-                         static_cast<unsigned>(block / part_.x % part_.y),
-                         static_cast<unsigned>(block / part_.x / part_.y)};
+        Dim3 index{static_cast<unsigned>(block % part_.x), static_cast<unsigned>(block / part_.x % part_.y),
+                   static_cast<unsigned>(block / part_.x / part_.y)};
+        if (configuration_.window.count > 0) extent(index, configuration_.window.axis) += configuration_.window.first;
         runner.run(index, block);
       } catch (...) {
         result.note(block, std::current_exception());
@@ -146,7 +157,6 @@ class Launch {
   DeviceMemory& memory_;
   const LaunchConfiguration& configuration_;
   const MakeObservers& make_observers_;
-  GridWindow window_;
   Dim3 part_;
   std::uint64_t blocks_;
   std::uint64_t multiprocessors_;

@@ -12,12 +12,19 @@
 
 namespace convladder::simulated {
 
+/// Blocks by their places along an axis of the grid, from `first` on.
+struct PlacesOfBlocks {
+  Axis axis = Axis::x;
+  unsigned first = 0;
+  unsigned count = 0;
+};
+
 struct LaunchConfiguration {
   Dim3 grid;
   Dim3 block;
   std::uint32_t dynamic_shared_bytes = 0;
   std::vector<std::byte> parameters;           ///< laid out as Program::parameter_offsets says
-  GridWindow window;                           ///< blocks that run; a count of 0 stands for all
+  PlacesOfBlocks window;                       ///< blocks that run; a count of 0 stands for all
   const GpuModel* gpu = &default_gpu_model();  ///< block b runs on its multiprocessor b modulo their number
   bool with_caches = true;                     ///< whether traffic below the L1 is counted
   bool collect_findings = false;               ///< otherwise the first fault ends the launch

@@ -16,6 +16,9 @@ using ptx::OperandKind;
 using ptx::TypeClass;
 
 constexpr std::uint32_t kSlotAlignment = 64;
+// What bounds the memory that a damaged file can ask for.
+constexpr std::uint32_t kMostRegisterBytes = 1 << 24;  // of a warp
+constexpr std::size_t kMostConstantBytes = 1 << 29;
 
 /// One of the widths a slot can have: 1 for a predicate, 32 or 64.
 int slot_bits(const ptx::Type& type) {
@@ -86,6 +89,10 @@ void InstructionDecoder::expect_operands(std::size_t count) const {
 
 Slot InstructionDecoder::temporary(int bits) {
   const std::uint32_t offset = program_.register_bytes;
+  if (offset > kMostRegisterBytes) {
+    throw ptx::PtxError(module_.file, kernel_.position,
+                        fmt::format("'{}' needs more registers than supported", kernel_.name));
+  }
   program_.register_bytes += slot_bytes(bits);
   return Slot::in_registers(offset);
 }
@@ -104,6 +111,10 @@ Slot InstructionDecoder::condition_code() {
 }
 
 Slot InstructionDecoder::new_constant(int bits) {
+  if (program_.constants.size() > kMostConstantBytes) {
+    throw ptx::PtxError(module_.file, kernel_.position,
+                        fmt::format("'{}' has more constants than supported", kernel_.name));
+  }
   const auto offset = static_cast<std::uint32_t>(program_.constants.size());
   program_.constants.resize(offset + slot_bytes(bits));
   return Slot::in_constants(offset);

@@ -93,17 +93,25 @@ std::string place_in_memory(const DeviceMemory& memory, std::uint64_t address, s
                      below->end - below->begin, below->freed ? ", freed" : "");
 }
 
+/// Whether accesses of `length` bytes that begin from `low` to `high` stay between `begin` and `end`. An address is any
+/// 64 bits: no sum of one and a length is made, it could wrap.
+bool is_inside(std::uint64_t begin, std::uint64_t end, std::uint64_t low, std::uint64_t high, std::uint64_t length) {
+  return begin <= low && high <= end && length <= end - high;
+}
+
 bool check_global(const WarpState& warp, const Operation& operation, Checked& access, int bytes, AccessKind kind) {
   CachedRange& cached = warp.block->ranges[operation.instruction];
   const std::uint64_t low = access.span.low;
-  const std::uint64_t end = access.span.high + static_cast<std::uint64_t>(bytes);
-  if (cached.begin <= low && end <= cached.end) return true;
+  const std::uint64_t high = access.span.high;
+  const auto length = static_cast<std::uint64_t>(bytes);
+  if (is_inside(cached.begin, cached.end, low, high, length)) return true;
   const Addresses& addresses = access.addresses;
   const DeviceMemory& memory = *warp.block->memory;
   const LaneMask faulty = lanes_where(access.mask, [&](int lane) {
-    const Allocation* const allocation = memory.find(addresses[lane]);
-    if (allocation == nullptr || addresses[lane] + static_cast<std::uint64_t>(bytes) > allocation->end) return true;
-    if (allocation->contains(low, end)) cached = {allocation->begin, allocation->end};
+    const std::uint64_t address = addresses[lane];
+    const Allocation* const allocation = memory.find(address);
+    if (allocation == nullptr || !is_inside(allocation->begin, allocation->end, address, address, length)) return true;
+    if (is_inside(allocation->begin, allocation->end, low, high, length)) cached = {allocation->begin, allocation->end};
     return false;
   });
   if (faulty == 0) return true;

@@ -2,8 +2,11 @@
 
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <new>
 #include <stdexcept>
+
+#include "devices/cpu/cpu_facts.hpp"
 
 namespace convladder::simulated {
 namespace {
@@ -12,6 +15,8 @@ constexpr std::uint64_t kAlignment = 256;  // as cudaMalloc promises
 constexpr std::uint64_t kPage = 4096;      // each allocation has its own pages, so that it can be given back
 constexpr std::uint64_t kRedZone = std::uint64_t{1} << 20;  // between allocations: wrong strides do not reach the next
 
+constexpr std::uint64_t kLeastWindow = std::uint64_t{64} << 20;
+
 std::uint64_t round_up(std::uint64_t value, std::uint64_t multiple) {
   return (value + multiple - 1) / multiple * multiple;
 }
@@ -19,24 +24,47 @@ std::uint64_t round_up(std::uint64_t value, std::uint64_t multiple) {
 }  // namespace
 
 DeviceMemory::DeviceMemory(std::uint64_t capacity) : capacity_(capacity) {
+  // The host needs addresses as well: for copies, threads, libraries.
+  if (const auto left = address_space_left()) window_bytes_ = std::min(window_bytes_, *left / 2 / kPage * kPage);
   // Addresses are reserved once; pages come when they are touched.
-  void* const reserved =
-      mmap(nullptr, kGlobalWindowBytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  void* reserved = MAP_FAILED;
+  for (; window_bytes_ >= kLeastWindow; window_bytes_ = window_bytes_ / 2 / kPage * kPage) {
+    reserved = mmap(nullptr, window_bytes_, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (reserved != MAP_FAILED) break;
+  }
   if (reserved == MAP_FAILED) throw std::bad_alloc();
   base_ = static_cast<std::byte*>(reserved);
+  capacity_ = std::min(capacity_, window_bytes_);
 }
 
-DeviceMemory::~DeviceMemory() { munmap(base_, kGlobalWindowBytes); }
+DeviceMemory::~DeviceMemory() { munmap(base_, window_bytes_); }
+
+/// The begin of `span` unused bytes, with a red zone before them and room for one behind. Throws std::bad_alloc.
+std::uint64_t DeviceMemory::place_for(std::uint64_t span) {
+  const std::uint64_t needed = kRedZone + span + kRedZone;
+  if (needed <= kGlobalWindow + window_bytes_ - next_) return next_ + kRedZone;
+  // All have been given out: the first gap between live allocations that is wide enough.
+  std::uint64_t gap = kGlobalWindow;
+  for (auto live = allocations_.begin();; ++live) {
+    if (live != allocations_.end() && live->second.freed) continue;
+    const std::uint64_t gap_end = live == allocations_.end() ? kGlobalWindow + window_bytes_ : live->first;
+    if (gap_end - gap >= needed) {
+      allocations_.erase(allocations_.lower_bound(gap), live);  // freed, and no longer to be spoken of
+      return gap + kRedZone;
+    }
+    if (live == allocations_.end()) throw std::bad_alloc();
+    gap = round_up(std::max(live->second.end, live->first + 1), kPage);
+  }
+}
 
 std::uint64_t DeviceMemory::allocate(std::uint64_t bytes, std::string_view label) {
   const std::uint64_t span = round_up(bytes, kPage);
-  if (bytes > capacity_ - used_ || next_ - kGlobalWindow + span + kRedZone > kGlobalWindowBytes) throw std::bad_alloc();
+  if (bytes > capacity_ - used_) throw std::bad_alloc();
   static_assert(kRedZone % kAlignment == 0 && kPage % kAlignment == 0);
-  next_ += kRedZone;
-  const std::uint64_t begin = next_;
+  const std::uint64_t begin = place_for(span);
   if (span > 0 && mprotect(host(begin), span, PROT_READ | PROT_WRITE) != 0) throw std::bad_alloc();
   madvise(host(begin), span, MADV_HUGEPAGE);
-  next_ += span;
+  next_ = std::max(next_, begin + span);
   used_ += bytes;
   allocations_[begin] = {begin, begin + bytes, std::string(label), false};
   return begin;

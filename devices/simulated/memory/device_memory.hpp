@@ -22,26 +22,27 @@ struct Allocation {
   std::uint64_t begin = 0;
   std::uint64_t end = 0;
   std::string label;
-  bool freed = false;  ///< kept for messages: addresses are never given out twice
-  bool contains(std::uint64_t first, std::uint64_t last_plus_one) const {
-    return begin <= first && last_plus_one <= end;
-  }
+  bool freed = false;  ///< kept for messages
 };
 
 /// Addresses depend on the order and sizes of the allocations only, so that every run counts the same sectors.
 class DeviceMemory {
  public:
-  /// `capacity` bounds the sum of what is allocated at a time.
+  /// `capacity` bounds the sum of what is allocated at a time. Where the process may not have all addresses of global
+  /// memory (`ulimit -v`) it takes half of those that it may; throws std::bad_alloc where these are next to none.
   explicit DeviceMemory(std::uint64_t capacity);
   ~DeviceMemory();
   DeviceMemory(const DeviceMemory&) = delete;
   DeviceMemory& operator=(const DeviceMemory&) = delete;
 
-  /// 256-byte aligned, with unused bytes on both sides. Throws std::bad_alloc beyond the capacity.
+  /// 256-byte aligned, with unused bytes on both sides. Throws std::bad_alloc beyond the capacity. Addresses are given
+  /// out once, and a second time only where there are not enough of them.
   std::uint64_t allocate(std::uint64_t bytes, std::string_view label);
   /// Throws std::invalid_argument for an address that is not the begin of a live allocation.
   void free(std::uint64_t address);
 
+  /// Whether there are fewer addresses than global memory has.
+  bool is_cramped() const { return window_bytes_ < kGlobalWindowBytes; }
   std::uint64_t capacity() const { return capacity_; }
   std::uint64_t used() const { return used_; }
 
@@ -56,7 +57,10 @@ class DeviceMemory {
   const Allocation* find(std::uint64_t address) const;
 
  private:
+  std::uint64_t place_for(std::uint64_t span);
+
   std::byte* base_ = nullptr;
+  std::uint64_t window_bytes_ = kGlobalWindowBytes;  // that are reserved, from the window's begin on
   std::uint64_t capacity_;
   std::uint64_t used_ = 0;
   std::uint64_t next_ = kGlobalWindow;

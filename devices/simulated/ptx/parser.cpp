@@ -12,9 +12,14 @@
 namespace convladder::ptx {
 namespace {
 
-constexpr std::uint64_t kMostElements = std::uint64_t{1}
-                                        << 32;     // of a variable: bounds what a damaged file can ask for
-constexpr std::uint64_t kMostRegisters = 1 << 20;  // of a kernel
+// What bounds the memory and the stack that a damaged file can ask for.
+constexpr std::uint64_t kMostElements = std::uint64_t{1} << 32;  // of a variable
+constexpr std::uint64_t kMostRegisters = 1 << 20;                // of a kernel
+constexpr std::uint64_t kMostRegistersOfAll = 1 << 22;           // of a module's kernels together
+constexpr int kDeepestBraces = 64;                               // of initial values
+constexpr std::size_t kDeepestScopes = 256;                      // of a kernel's body
+constexpr std::uint64_t kMostThreads = 1024;                     // of a block
+constexpr std::size_t kShownCharacters = 60;                     // of a token in a message
 
 constexpr std::pair<std::string_view, Type> kTypes[] = {
     {".pred", {TypeClass::predicate, 1}}, {".b8", {TypeClass::bits, 8}},
@@ -40,6 +45,15 @@ std::optional<Space> space_of(std::string_view word) {
   return std::nullopt;
 }
 
+/// A token as a message shows it: in one short line, whatever is in it.
+std::string shown(std::string_view text) {
+  std::string result(text.substr(0, kShownCharacters));
+  std::ranges::replace_if(
+      result, [](char c) { return c < ' ' || c > '~'; }, '?');
+  if (text.size() > kShownCharacters) result += "...";
+  return result;
+}
+
 class Parser {
  public:
   Parser(std::string_view source, const std::string& file) : tokens_(tokenize(source, file)) { module_.file = file; }
@@ -61,7 +75,7 @@ class Parser {
   [[noreturn]] void fail_expected(const std::string& expected) const {
     const Token& found = current();
     fail(found, "expected " + expected + ", found " +
-                    (found.kind == TokenKind::end ? "the end of the file" : "'" + std::string(found.text) + "'"));
+                    (found.kind == TokenKind::end ? "the end of the file" : "'" + shown(found.text) + "'"));
   }
 
   Token take() {
@@ -123,7 +137,7 @@ class Parser {
     } else if (const auto space = space_of(word.text); space && *space != Space::local && *space != Space::param) {
       variables(*space, is_extern, module_.symbols);
     } else {
-      fail(word, "the directive '" + std::string(word.text) + "' is not supported here");
+      fail(word, "the directive '" + shown(word.text) + "' is not supported here");
     }
   }
 
@@ -150,8 +164,15 @@ class Parser {
   Type take_type() {
     const Token word = take_word("a type");
     const auto type = type_of_suffix(word.text);
-    if (!type) fail(word, "'" + std::string(word.text) + "' is no type");
+    if (!type) fail(word, "'" + shown(word.text) + "' is no type");
     return *type;
+  }
+
+  int take_alignment() {
+    const Token at = current();
+    const std::uint64_t alignment = take_integer("an alignment", 1 << 16);
+    if (!std::has_single_bit(alignment)) fail(at, "an alignment must be a power of two");
+    return static_cast<int>(alignment);
   }
 
   /// ".align 4 .v2 .f32 name[8] = {…}", and more of the same type behind commas, up to the semicolon.
@@ -161,9 +182,7 @@ class Parser {
     Token word = current();
     for (; !type_of_suffix(word.text); word = current()) {
       if (accept(".align")) {
-        const Token at = current();
-        alignment = static_cast<int>(take_integer("an alignment", 1 << 16));
-        if (!std::has_single_bit(static_cast<unsigned>(alignment))) fail(at, "an alignment must be a power of two");
+        alignment = take_alignment();
       } else if (accept(".v2") || accept(".v4")) {
         vector_elements = word.is(".v2") ? 2 : 4;
       } else {
@@ -193,18 +212,21 @@ class Parser {
     while (accept("[")) {
       if (accept("]")) return 0;
       const Token at = current();
-      count *= take_integer("an array's size", kMostElements);
-      if (count > kMostElements) fail(at, "the array is larger than supported");
+      const std::uint64_t size = take_integer("an array's size", kMostElements);
+      if (size > 0 && count > kMostElements / size) fail(at, "the array is larger than supported");
+      count *= size;
       expect("]");
     }
     return count;
   }
 
-  void initial_values(Type type, Symbol& symbol) {
+  void initial_values(Type type, Symbol& symbol, int depth = 0) {
+    if (type.bits > 64) fail(current(), "initial values of more than 64 bits are not supported");
+    if (depth > kDeepestBraces) fail(current(), "initial values in more braces than supported");
     const bool list = accept("{");
     do {
       if (list && current().is("{")) {
-        initial_values(type, symbol);
+        initial_values(type, symbol, depth + 1);
         continue;
       }
       const bool negative = accept("-");
@@ -219,7 +241,7 @@ class Parser {
       }
       if (negative) bits = value.kind == TokenKind::integer ? ~bits + 1 : bits ^ (std::uint64_t{1} << (type.bits - 1));
       for (int byte = 0; byte < type.bytes(); ++byte) {
-        symbol.initial_bytes.push_back(static_cast<std::uint8_t>(bits >> (8 * std::min(byte, 7))));
+        symbol.initial_bytes.push_back(static_cast<std::uint8_t>(bits >> (8 * byte)));
       }
     } while (list && accept(","));
     if (list) expect("}");
@@ -254,13 +276,13 @@ class Parser {
   void parameter() {
     expect(".param");
     int alignment = 0;
-    if (accept(".align")) alignment = static_cast<int>(take_integer("an alignment", 1 << 16));
+    if (accept(".align")) alignment = take_alignment();
     const Type type = take_type();
     if (accept(".ptr")) {  // a hint about what it points to: ".ptr .global .align 4"
       if (space_of(current().text)) take();
       if (accept(".align")) take_integer("an alignment", 1 << 16);
     }
-    if (accept(".align")) alignment = static_cast<int>(take_integer("an alignment", 1 << 16));
+    if (accept(".align")) alignment = take_alignment();
     const Token name = take_word("a parameter's name");
     Symbol symbol;
     symbol.name = name.text;
@@ -275,16 +297,18 @@ class Parser {
     while (current().kind == TokenKind::word) {
       const Token word = take();
       if (word.is(".maxntid") || word.is(".reqntid")) {
-        std::uint64_t threads = take_integer("a number of threads", 1024);
-        while (accept(",")) threads *= take_integer("a number of threads", 1024);
-        kernel_.max_threads_per_block = static_cast<int>(std::min<std::uint64_t>(threads, 1024));
+        std::uint64_t threads = take_integer("a number of threads", kMostThreads);
+        while (accept(",")) {
+          threads = std::min(kMostThreads, threads * take_integer("a number of threads", kMostThreads));
+        }
+        kernel_.max_threads_per_block = static_cast<int>(threads);
       } else if (word.is(".minnctapersm") || word.is(".maxnreg") || word.is(".maxnctapersm")) {
         take_integer("a number", 1 << 20);
       } else if (word.is(".pragma")) {
         take();
         expect(";");
       } else {
-        fail(word, "the directive '" + std::string(word.text) + "' is not supported here");
+        fail(word, "the directive '" + shown(word.text) + "' is not supported here");
       }
     }
   }
@@ -292,9 +316,10 @@ class Parser {
   void body() {
     for (std::size_t depth = 1; depth > 0;) {
       if (current().kind == TokenKind::end) fail_expected("the kernel's '}'");
+      const Token at = current();
       if (accept("{")) {
+        if (++depth > kDeepestScopes) fail(at, "more braces in each other than supported");
         scopes_.emplace_back();
-        ++depth;
       } else if (accept("}")) {
         if (--depth > 0) scopes_.pop_back();
       } else {
@@ -309,7 +334,7 @@ class Parser {
       const Token name = take();
       take();
       if (!labels_.emplace(name.text, static_cast<int>(kernel_.instructions.size())).second) {
-        fail(name, "the label '" + std::string(name.text) + "' is defined twice");
+        fail(name, "the label '" + shown(name.text) + "' is defined twice");
       }
       return;
     }
@@ -324,7 +349,7 @@ class Parser {
       return variables(*space_of(take().text), false, kernel_.symbols);
     }
     if (current().kind == TokenKind::word && current().text.starts_with('.')) {
-      fail(current(), "the directive '" + std::string(current().text) + "' is not supported");
+      fail(current(), "the directive '" + shown(current().text) + "' is not supported");
     }
     instruction();
   }
@@ -347,7 +372,9 @@ class Parser {
   }
 
   void declare(const std::string& name, Type type, const Token& at) {
-    if (kernel_.registers.size() >= kMostRegisters) fail(at, "more registers than supported");
+    if (kernel_.registers.size() >= kMostRegisters || ++registers_ > kMostRegistersOfAll) {
+      fail(at, "more registers than supported");
+    }
     if (!scopes_.back().emplace(name, static_cast<int>(kernel_.registers.size())).second) {
       fail(at, "the register '" + name + "' is declared twice");
     }
@@ -407,9 +434,9 @@ class Parser {
       instruction.predicate_negated = accept("!");
       const Token guard = take_word("a predicate register");
       instruction.predicate = find_register(guard.text);
-      if (instruction.predicate < 0) fail(guard, "the register '" + std::string(guard.text) + "' is not declared");
+      if (instruction.predicate < 0) fail(guard, "the register '" + shown(guard.text) + "' is not declared");
       if (kernel_.registers[instruction.predicate].type.type_class != TypeClass::predicate) {
-        fail(guard, "'" + std::string(guard.text) + "' guards an instruction but is no predicate");
+        fail(guard, "'" + shown(guard.text) + "' guards an instruction but is no predicate");
       }
     }
     const Token opcode = take_word("an instruction");
@@ -460,7 +487,7 @@ class Parser {
         if (negative) result.bits ^= std::uint64_t{1} << 63;
         break;
       default:
-        fail(token, "expected an operand, found '" + std::string(token.text) + "'");
+        fail(token, "expected an operand, found '" + shown(token.text) + "'");
     }
     return result;
   }
@@ -519,7 +546,7 @@ class Parser {
       } else if (is_variable(base.text)) {
         result.name = base.text;
       } else {
-        fail(base, "'" + std::string(base.text) + "' is neither a register nor a variable");
+        fail(base, "'" + shown(base.text) + "' is neither a register nor a variable");
       }
       result.offset = offset();
     }
@@ -531,10 +558,8 @@ class Parser {
     Operand result;
     result.kind = OperandKind::vector;
     do {
-      const Token at = current();
+      if (current().is("{") || current().is("[")) fail(current(), "this cannot stand inside of {…}");
       result.elements.push_back(operand());
-      const OperandKind kind = result.elements.back().kind;
-      if (kind == OperandKind::vector || kind == OperandKind::address) fail(at, "this cannot stand inside of {…}");
     } while (accept(","));
     expect("}");
     return result;
@@ -544,7 +569,7 @@ class Parser {
     for (const auto& [instruction, word] : pending_labels_) {
       const auto found = labels_.find(word.text);
       if (found == labels_.end()) {
-        fail(word, "'" + std::string(word.text) + "' is neither a register, a variable nor a label");
+        fail(word, "'" + shown(word.text) + "' is neither a register, a variable nor a label");
       }
       set_label(kernel_.instructions[instruction].operands, word.text, found->second);
     }
@@ -562,6 +587,7 @@ class Parser {
   std::size_t at_ = 0;
   Module module_;
   Kernel kernel_;
+  std::uint64_t registers_ = 0;  // of all kernels so far
   SourceLocation source_;
   int kernel_file_ = 0;                          // that of its first `.loc`
   std::map<Place, SourceLocation> called_from_;  // what was made of every `.loc` of the kernel so far
