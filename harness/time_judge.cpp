@@ -54,10 +54,10 @@ std::optional<Least> least_time(const ordered_json& ceilings, const std::string&
   const double beyond_cache = std::max(0.0, 1 - found->at("last_level_cache_bytes").get<double>() / all);
   const double bytes_ns = beyond_cache * std::max(written / *store, all / *copy);
   if (operations_ns >= bytes_ns) {
-    return Least{operations_ns, fmt::format("{:.3g} GFLOP at {:.0f} GFLOP/s, the highest that the FMA peak may be",
+    return Least{operations_ns, fmt::format("{:.3g} GFLOP at {:.0f} GFLOP/s, the highest that the FMA peak may be,",
                                             flop_inside(shape) / saved * 1e-9, *peak)};
   }
-  return Least{bytes_ns, fmt::format("{:.3g} MB to and from memory at {:.0f} GB/s, the highest that its rate may be",
+  return Least{bytes_ns, fmt::format("{:.3g} MB to and from memory at {:.0f} GB/s, the highest that its rate may be,",
                                      beyond_cache * all * 1e-6, beyond_cache * all / bytes_ns)};
 }
 

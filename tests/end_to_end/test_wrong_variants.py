@@ -24,7 +24,7 @@ WRONG = {
     "tile": ("incorrect", r"image 0, map 0, row 0, column 3 is \S+, expected"),
     "past-input": ("crashed", "SEGFAULT"),
     "past-output": ("incorrect", r"memory 0 bytes after the end of output was overwritten"),
-    "sleeps": ("timeout", r"no answer to 'verify integers' within 3 s"),
+    "sleeps": ("timeout", r"no answer to 'call' within 3 s"),
     "aborts": ("crashed", r"ended by signal 6 \(Aborted\): assertion 'tile fits' failed"),
     "segfaults": ("crashed", "SEGFAULT"),
     "exits": ("crashed", r"ended with exit code 0 before it answered"),
