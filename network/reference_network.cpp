@@ -103,6 +103,7 @@ ReferencePrediction prediction_of(std::span<const double> scores, std::span<cons
   prediction.gap = scores[prediction.best] - (scores.size() > 1 ? second : scores[prediction.best]);
   // Both scores err, each by what the layers before it and its own sum may err.
   prediction.rounding = kLayerTolerance * layers * (magnitudes[prediction.best] + magnitudes[prediction.second]);
+  prediction.score_rounding = kLayerTolerance * layers * *std::ranges::max_element(magnitudes);
   return prediction;
 }
 

@@ -20,6 +20,7 @@ struct ReferencePrediction {
   double gap = 0;       ///< between their scores, before a softmax at the end
   double rounding = 0;  ///< by how much float32 may move the gap: a layer's tolerance times the number of layers
                         ///< with weights times the sums of |x * w| behind both scores
+  double score_rounding = 0;  ///< likewise by how much it may move any score
 
   /// Whether float32 in another order of summation may rightly prefer another class.
   bool within_rounding() const { return !(gap > rounding); }

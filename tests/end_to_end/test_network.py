@@ -86,9 +86,10 @@ def test_every_layer_is_verified_and_timed(lenet: dict[str, Any]) -> None:
         assert (one["status"], one["images_at_once"], one["stopped_because"]) == ("ok", 2, "repetitions")
         assert [step["name"] for step in one["steps"] if not step["name"].endswith(" bias")] == layers
         for step in one["steps"]:
-            assert step["verification"]["passed"] and step["verification"]["compared_images"] >= 1
+            assert step["verification"]["passed"] and step["verification"]["compared_images"] >= one["batch"]
             assert len(step["time"]["samples"]) == 3 and step["time"]["median"] > 0
         assert sorted(phase["name"] for phase in one["phases"]) == sorted(PHASES)
+        assert one["compared_passes"] == 3
         assert one["program"]["max_resident_kilobytes"] > 1000
         assert {group["group"] for group in one["profile"]["groups"]} == {"layers", "host phases"}
     assert [one["id"] for one in lenet["cases"]] == lenet["planned"]
