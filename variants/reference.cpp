@@ -95,8 +95,8 @@ enum class Sum { products, magnitudes };
 /// addition or not, it gives the same bits, and so does a tap in the padding, which adds zero.
 template <Sum kSum>
 void convolve_tile(const ConvShape& s, const PaddedImages& images, int image, int oh, int ow,
-                   const float* const* filters, int first_channel, double (&sums)[kTileMaps][kTileColumns]) {
-  for (auto& of_map : sums) std::ranges::fill(of_map, 0.0);
+                   const float* const* filters, int first_channel, double (&result)[kTileMaps][kTileColumns]) {
+  double sums[kTileMaps][kTileColumns] = {};  // nobody else's, so that they stay in registers
   int tap = 0;
   for (int c = 0; c < s.channels_per_group(); ++c) {
     for (int p = 0; p < s.kernel; ++p) {
@@ -111,6 +111,7 @@ void convolve_tile(const ConvShape& s, const PaddedImages& images, int image, in
       }
     }
   }
+  std::copy_n(&sums[0][0], kTileMaps * kTileColumns, &result[0][0]);
 }
 
 constexpr int kImagesAtOnce = 64;  // that are kept in float64
