@@ -8,6 +8,7 @@
 
 #include "harness/all_cores.hpp"
 #include "harness/verification/combined_images.hpp"
+#include "harness/verification/tanh_comparison.hpp"
 #include "network/fused/reference.hpp"
 #include "network/operators/reference.hpp"
 #include "variants/reference.hpp"
@@ -112,23 +113,32 @@ ImageCheck StepComparison::check_of(const StepImages& images, int image, const O
                      (images.first + image) % images.chunk * elements);
 }
 
-/// `expected(i)` is the reference of which[i].
-template <typename Expected>
-void StepComparison::check_images(const StepImages& images, const std::vector<int>& which, const Expected& expected) {
+/// `check(i)` says what is found of which[i].
+template <typename CheckImage>
+void StepComparison::check_images(const StepImages& images, const std::vector<int>& which, const CheckImage& check) {
   std::vector<ImageCheck> found(which.size());
-  side_by_side(which.size(), [&](std::size_t i) { found[i] = check_of(images, which[i], expected(i)); });
+  side_by_side(which.size(), [&](std::size_t i) { found[i] = check(i); });
   for (std::size_t i = 0; i < which.size(); ++i) check_.add(images.first + which[i], found[i]);
 }
 
-OperatorReference StepComparison::operator_reference(const float* input) const {
-  return reference_operator(step_.shape, input, data_or_null(weights_.weights), data_or_null(weights_.bias));
+ImageCheck StepComparison::check_operator(const StepImages& images, int image) const {
+  const auto at = static_cast<std::size_t>(image);
+  const float* const input = images.input + at * step_.input().elements();
+  if (step_.shape.type == OperatorType::tanh) {
+    // What is well within the tolerance is right; of anything else the reference has the last word.
+    const auto count = static_cast<std::int64_t>(step_.output().elements());
+    const double error = max_tanh_error(input, images.output + at * step_.output().elements(), count);
+    if (error < 0.999 * tolerance_) return {.compared = true, .max_scaled_error = error, .failure = {}};
+  }
+  return check_of(images, image,
+                  reference_operator(step_.shape, input, data_or_null(weights_.weights), data_or_null(weights_.bias)));
 }
 
 void StepComparison::compare_by_element(const StepImages& images, const std::vector<int>& which) {
   const std::size_t elements = step_.input().elements();
   const auto input = [&](int image) { return images.input + static_cast<std::size_t>(image) * elements; };
   if (step_.layer_operator != nullptr) {
-    return check_images(images, which, [&](std::size_t i) { return operator_reference(input(which[i])); });
+    return check_images(images, which, [&](std::size_t i) { return check_operator(images, which[i]); });
   }
   const ConvShape& shape = step_.source->convolution;
   const auto sums = static_cast<std::size_t>(shape.output_elements_per_image());
@@ -142,7 +152,7 @@ void StepComparison::compare_by_element(const StepImages& images, const std::vec
     for (const int image : now) inputs.insert(inputs.end(), input(image), input(image) + elements);
     reference_batch(shape, static_cast<int>(now.size()), inputs.data(), weights_.weights.data(), value.data(),
                     magnitude.data());
-    check_images(images, now, [&](std::size_t i) -> OperatorReference {
+    const auto expected = [&](std::size_t i) -> OperatorReference {
       const auto from = static_cast<std::ptrdiff_t>(i * sums);
       const auto to = static_cast<std::ptrdiff_t>((i + 1) * sums);
       std::vector<double> values(value.begin() + from, value.begin() + to);
@@ -150,7 +160,8 @@ void StepComparison::compare_by_element(const StepImages& images, const std::vec
       if (step_.fused == nullptr) return {std::move(values), std::move(magnitudes)};
       return reference_fused(step_.fused_shape, values, magnitudes,
                              step_.fused_shape.has_bias ? weights_.bias.data() : nullptr);
-    });
+    };
+    check_images(images, now, [&](std::size_t i) { return check_of(images, now[i], expected(i)); });
   }
 }
 

@@ -41,10 +41,10 @@ class StepComparison {
   void compare_by_element(const StepImages& images, const std::vector<int>& which);
   void compare_combined(const StepImages& images, const std::vector<std::vector<int>>& groups);
   std::string combination_failure(const StepImages& images, const std::vector<int>& which, std::uint64_t secret) const;
-  OperatorReference operator_reference(const float* input) const;
+  ImageCheck check_operator(const StepImages& images, int image) const;
   ImageCheck check_of(const StepImages& images, int image, const OperatorReference& expected) const;
-  template <typename Expected>
-  void check_images(const StepImages& images, const std::vector<int>& which, const Expected& expected);
+  template <typename CheckImage>
+  void check_images(const StepImages& images, const std::vector<int>& which, const CheckImage& check);
 
   const NetworkStep& step_;
   const LayerWeights& weights_;

@@ -13,6 +13,7 @@
 
 #include "datasets/synthetic_images.hpp"
 #include "harness/network_session.hpp"
+#include "harness/verification/tanh_comparison.hpp"
 #include "network/weights.hpp"
 #include "variants/reference.hpp"
 
@@ -453,6 +454,28 @@ TEST_P(StepComparisonTest, WhatIsOnlyTheFillWasNeverWritten) {
   EXPECT_TRUE(check.failure.starts_with(fmt::format("{} of ", elements))) << check.failure;
   EXPECT_NE(check.failure.find("output elements were never written; first: image 65: "), std::string::npos)
       << check.failure;
+}
+
+TEST(TanhComparison, AgreesWithTheLibrary) {
+  SeededRandom random(5, 0);
+  for (int exponent = -40; exponent <= 7; ++exponent) {
+    std::vector<float> x;
+    std::vector<float> found;
+    double expected = 0;
+    for (int i = 0; i < 101; ++i) {
+      x.push_back(std::ldexp(static_cast<float>(random.between(-1000, 1000)) / 1000, exponent));
+      const double right = std::tanh(double{x.back()});
+      found.push_back(static_cast<float>(right * (1 + 1e-6 * i)));
+      if (right != 0) expected = std::max(expected, std::abs((found.back() - right) / right));
+    }
+    EXPECT_NEAR(max_tanh_error(x.data(), found.data(), 101), expected, 1e-11) << exponent;
+    found[40] = NAN;
+    EXPECT_TRUE(std::isnan(max_tanh_error(x.data(), found.data(), 101)));
+  }
+  const float zero_and_nan[] = {0.0F, NAN};
+  const float found[] = {1e-30F, 1.0F};
+  EXPECT_EQ(max_tanh_error(zero_and_nan, found, 1), std::numeric_limits<double>::infinity());
+  EXPECT_TRUE(std::isnan(max_tanh_error(zero_and_nan + 1, found + 1, 1)));
 }
 
 INSTANTIATE_TEST_SUITE_P(LinearSteps, StepComparisonTest, testing::Values("conv1", "fc1"),
