@@ -1,4 +1,5 @@
-// One network case from the outside: verified, passed through again and again, every pass held against what was verified.
+// One network case from the outside: verified, passed through again and again, every pass held against what was
+// verified.
 #pragma once
 
 #include <functional>

@@ -20,7 +20,7 @@ using nlohmann::ordered_json;
 
 namespace {
 
-constexpr int kOverlappedChunks = 4;   // enough for copies to hide behind, few enough to keep kernels large
+constexpr int kOverlappedChunks = 4;  // enough for copies to hide behind, few enough to keep kernels large
 constexpr std::uint32_t kDecoyActivations = 0x0dec0;
 
 /// What a record may take: what is left beside a pass that uses all the memory it may (chunk_images).
@@ -137,14 +137,15 @@ ordered_json NetworkSession::set(int rotation, int of) {
   images_.resize(elements * static_cast<std::size_t>(batch_));
   for (int image = 0; image < batch_; ++image) {
     const float* const from = workload_.images() + static_cast<std::size_t>((image + rotation) % of) * elements;
-    std::copy_n(from, elements, images_.begin() + static_cast<std::ptrdiff_t>(image) * static_cast<std::ptrdiff_t>(elements));
+    std::copy_n(from, elements,
+                images_.begin() + static_cast<std::ptrdiff_t>(image) * static_cast<std::ptrdiff_t>(elements));
   }
   forget_activations();
   return {{"chunk", chunk_}};
 }
 
-/// A pass prepares before it copies its images in: what it finds in its buffers then must not be what the last one left.
-/// Memory of the host comes anew from the system, zeroed; a device hands out again what was freed.
+/// A pass prepares before it copies its images in: what it finds in its buffers then must not be what the last one
+/// left. Memory of the host comes anew from the system, zeroed; a device hands out again what was freed.
 void NetworkSession::forget_activations() {
   if (device_->is_host_memory()) return;
   std::size_t largest = workload_.network().input.elements();

@@ -15,7 +15,7 @@ namespace {
 
 constexpr int kFewestImages = 4;
 constexpr int kFewestCountedImages = 2;  // where a pass takes minutes
-constexpr double kComparedFlop = 1e9;    // of the images of a case that are compared element by element in linear layers
+constexpr double kComparedFlop = 1e9;  // of the images of a case that are compared element by element in linear layers
 constexpr double kReferenceTolerance = 1e-6;  // the gate that the reference's rounding is made for
 // By how many roundings two right scores may differ: both err, and an operator by more than a convolution.
 constexpr double kScoreRoundings = 4;
@@ -74,8 +74,7 @@ void NetworkVerifier::change_images() {
 
 void NetworkVerifier::verify() {
   const auto of_image = static_cast<std::int64_t>(record_offset(steps_, steps_.size(), 1));
-  const int at_once =
-      static_cast<int>(std::clamp<std::int64_t>(open_.window_elements() / of_image, 1, planned_.batch));
+  const int at_once = static_cast<int>(std::clamp<std::int64_t>(open_.window_elements() / of_image, 1, planned_.batch));
   const int start = random_.between(0, pool_ - 1);
   for (int seen = 0; seen < pool_; seen += planned_.batch) {
     set_images((start + seen) % pool_);
@@ -179,9 +178,10 @@ void NetworkVerifier::compare_with_verified(int place, const float* scores) cons
     if (std::abs(double{scores[i]} - verified[i]) <= allowed) continue;
     throw CaseFailure(
         "incorrect",
-        fmt::format("score {} of image {}, in place {} of a pass, is {:.6g}; when every step was verified it was {:.6g}, "
-                    "and rounding explains {:.2g}",
-                    i, image, place, scores[i], verified[i], allowed));
+        fmt::format(
+            "score {} of image {}, in place {} of a pass, is {:.6g}; when every step was verified it was {:.6g}, "
+            "and rounding explains {:.2g}",
+            i, image, place, scores[i], verified[i], allowed));
   }
 }
 

@@ -146,8 +146,9 @@ void StepComparison::compare_by_element(const StepImages& images, const std::vec
   std::vector<double> value(std::min(kSumsAtOnce, which.size()) * sums);
   std::vector<float> magnitude(value.size());
   for (std::size_t first = 0; first < which.size(); first += kSumsAtOnce) {
-    const std::vector<int> now(which.begin() + static_cast<std::ptrdiff_t>(first),
-                               which.begin() + static_cast<std::ptrdiff_t>(std::min(which.size(), first + kSumsAtOnce)));
+    const std::vector<int> now(
+        which.begin() + static_cast<std::ptrdiff_t>(first),
+        which.begin() + static_cast<std::ptrdiff_t>(std::min(which.size(), first + kSumsAtOnce)));
     inputs.clear();
     for (const int image : now) inputs.insert(inputs.end(), input(image), input(image) + elements);
     reference_batch(shape, static_cast<int>(now.size()), inputs.data(), weights_.weights.data(), value.data(),
@@ -193,8 +194,7 @@ void StepComparison::compare_combined(const StepImages& images, const std::vecto
   }
   const std::uint64_t secret = random_.next();
   std::vector<std::string> failures(groups.size());
-  side_by_side(groups.size(),
-               [&](std::size_t i) { failures[i] = combination_failure(images, groups[i], secret + i); });
+  side_by_side(groups.size(), [&](std::size_t i) { failures[i] = combination_failure(images, groups[i], secret + i); });
   for (std::size_t i = 0; i < groups.size(); ++i) {
     check_.combined_images += static_cast<int>(groups[i].size());
     if (failures[i].empty() || !check_.passed()) continue;

@@ -6,8 +6,8 @@
 
 namespace convladder {
 
-/// The largest |found - tanh(x)| / |tanh(x)| of `count` elements: 0 where there is no error, infinite where there is one
-/// and tanh(x) is 0, NaN as soon as one is not a number. The tangent itself is off by less than 1e-11 of itself.
+/// The largest |found - tanh(x)| / |tanh(x)| of `count` elements: 0 where there is no error, infinite where there is
+/// one and tanh(x) is 0, NaN as soon as one is not a number. The tangent itself is off by less than 1e-11 of itself.
 double max_tanh_error(const float* x, const float* found, std::int64_t count);
 
 }  // namespace convladder

@@ -382,7 +382,7 @@ def test_bad_input_of_profile_is_one_line(arguments: list[str], message: str) ->
 def test_a_profile_of_a_wrong_variant_is_none(three_layers: Path) -> None:
     done = run("profile", "--network", three_layers, "--batch", "2", "--variant", "seeded-null", program=SEEDED)
     assert (done.returncode, done.stdout) == (1, "")
-    assert re.fullmatch(r"convladder: cpu/seeded-null/three/2: incorrect: conv1: .* never written\n", done.stderr)
+    assert re.fullmatch(r"convladder: cpu/seeded-null/three/2: incorrect: conv1: .* never written; first: image 0: .*\n", done.stderr)
 
 
 @pytest.fixture

@@ -25,12 +25,11 @@ using nlohmann::ordered_json;
 /// A real case whose answers, or the memory that they come in, somebody has a hand in.
 class ChangedClient final : public CaseClient {
  public:
-  /// Called with a request and what the case answers, which it may change. Returns what the answer took, in nanoseconds;
-  /// 0 where that is not looked at.
+  /// Called with a request and what the case answers, which it may change. Returns what the answer took, in
+  /// nanoseconds; 0 where that is not looked at.
   using Change = std::function<double(const ordered_json& request, ordered_json& reply)>;
 
-  ChangedClient(std::unique_ptr<CaseClient> real, Change change)
-      : real_(std::move(real)), change_(std::move(change)) {}
+  ChangedClient(std::unique_ptr<CaseClient> real, Change change) : real_(std::move(real)), change_(std::move(change)) {}
   ordered_json ask(const ordered_json& request) override {
     ordered_json reply = real_->ask(request);
     last_answer_ns_ = change_(request, reply);
@@ -252,16 +251,21 @@ TEST_F(NetworkCaseTest, ScoresOfATimedPassThatAreWrongAreFound) {
   constexpr int kClasses = 10;
   std::vector<float> kept;
   const std::map<std::string, Scores> ways = {
-      {"image 5, later", [](int pass, float* scores) { if (pass == 2) scores[5 * kClasses + 2] += 0.01F; }},
-      {"not a number", [](int pass, float* scores) { if (pass == 2) scores[5 * kClasses + 2] = NAN; }},
+      {"image 5, later",
+       [](int pass, float* scores) {
+         if (pass == 2) scores[5 * kClasses + 2] += 0.01F;
+       }},
+      {"not a number",
+       [](int pass, float* scores) {
+         if (pass == 2) scores[5 * kClasses + 2] = NAN;
+       }},
       {"half a batch", [](int, float* scores) { std::fill_n(scores + 3 * kClasses, 3 * kClasses, 0.1F); }},
       {"an answer that is kept",
        [&](int pass, float* scores) {
          if (pass == 1) kept.assign(scores, scores + kImages * kClasses);
          std::ranges::copy(kept, scores);
        }},
-      {"two images exchanged",
-       [](int pass, float* scores) {
+      {"two images exchanged", [](int pass, float* scores) {
          if (pass == 2) std::swap_ranges(scores, scores + kClasses, scores + 4 * kClasses);
        }}};
   for (const auto& [name, way] : ways) {
