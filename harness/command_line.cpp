@@ -415,7 +415,7 @@ int run_command_line(int argc, char** argv) {
       if (std::string_view(argv[1]) == "serve-case") return serve_case(socket, memory, window);
       if (std::string_view(argv[1]) == "serve-about") return serve_about(socket);
       if (std::string_view(argv[1]) == "serve-ceilings") return serve_ceilings(socket);
-      if (std::string_view(argv[1]) == "serve-network") return serve_network(socket, memory);
+      if (std::string_view(argv[1]) == "serve-network") return serve_network(socket, memory, window);
       if (std::string_view(argv[1]) == "serve-fused") return serve_fused(socket, memory, window);
     }
     print_without_failing();

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "harness/claimed_times.hpp"
 #include "harness/network_session.hpp"
 #include "network/network_runner.hpp"
 
@@ -15,55 +16,55 @@ using nlohmann::ordered_json;
 namespace {
 
 constexpr int kMostPasses = 100;
-// The gates the reference's rounding is made for; coarser arithmetic may move the scores as much more.
-constexpr double kFloat32Tolerance = 1e-6;
 
 class NetworkRun {
  public:
-  NetworkRun(const NetworkCase& planned, const NetworkOptions& options, const NetworkTruth& truth, CaseClient& client,
-             const std::function<void(const char*)>& phase)
-      : planned_(planned), options_(options), truth_(truth), client_(client), phase_(phase) {}
+  NetworkRun(const NetworkCase& planned, const NetworkOptions& options, const NetworkTruth& truth,
+             const NetworkWorkload& workload, const OpenCase& open, const std::function<void(const char*)>& phase)
+      : planned_(planned),
+        options_(options),
+        truth_(truth),
+        open_(open),
+        phase_(phase),
+        verifier_(planned, workload, truth, open, options.seed) {}
 
   NetworkOutcome run() {
-    verify();
-    if (ok()) measure();
-    if (ok()) compare_classes();
-    if (ok() && !planned_.has_clock) count();
-    if (!ok()) {  // what is not verified publishes no time
-      for (StepOutcome& step : outcome_.steps) step.samples.clear();
-      outcome_.phases.clear();
-      outcome_.totals.clear();
-      outcome_.program = nullptr;
-      outcome_.profile = {};
-      outcome_.correct = outcome_.labelled = 0;
+    try {
+      verify();
+      measure();
+      look_at_classes();
+      if (!planned_.has_clock) count();
+    } catch (const CaseFailure& failure) {
+      fail(failure);
     }
     return std::move(outcome_);
   }
 
  private:
-  bool ok() const { return outcome_.status == "ok"; }
-
-  /// After a failure the reply is null and the outcome has the status.
-  ordered_json ask(const ordered_json& request) {
-    ordered_json reply = client_.ask(request);
-    if (!reply.contains("status")) return reply;
-    outcome_.status = reply.at("status");
-    outcome_.reason = reply.at("reason");
+  /// What is not verified publishes no time.
+  void fail(const CaseFailure& failure) {
+    outcome_.status = failure.status;
+    outcome_.reason = failure.what();
     std::ranges::replace(outcome_.reason, '\n', ' ');  // a variant's exception may say it in several lines
-    return nullptr;
+    for (StepOutcome& step : outcome_.steps) step.samples.clear();
+    outcome_.phases.clear();
+    outcome_.totals.clear();
+    outcome_.program = nullptr;
+    outcome_.profile = {};
   }
 
   void verify() {
     phase_("verifying");
-    const ordered_json reply = ask({{"do", "verify"}});
-    if (!ok()) return;
-    outcome_.chunk = reply.at("chunk");
-    for (const ordered_json& step : reply.at("steps")) {
-      outcome_.steps.push_back({.name = step.at("name"),
-                                .type = step.at("type"),
-                                .implementation = step.at("implementation"),
-                                .fused_with = step.at("fused_with"),
-                                .verification = step.at("verification"),
+    verifier_.verify();
+    outcome_.chunk = verifier_.chunk();
+    const std::vector<StepCheck> checks = verifier_.checks();
+    for (std::size_t i = 0; i < checks.size(); ++i) {
+      const NetworkStep& step = verifier_.steps()[i];
+      outcome_.steps.push_back({.name = step.name,
+                                .type = std::string(step.type),
+                                .implementation = std::string(step.implementation),
+                                .fused_with = step.fused_with,
+                                .verification = checks[i].to_json(),
                                 .samples = {},
                                 .counters = nullptr});
     }
@@ -76,16 +77,53 @@ class NetworkRun {
     for (int passes = 0;; ++passes) {
       outcome_.stopped_because = stop_reason(passes, seconds);
       if (!outcome_.stopped_because.empty()) break;
-      const ordered_json reply = ask({{"do", "pass"}, {"record", false}});
-      if (!ok()) return;
-      seconds += reply.at("total_ns").get<double>() * 1e-9;
-      add_pass(reply);
-      can_record = reply.at("can_record");
+      const ordered_json activities = take_pass();
+      seconds += pass_seconds_;
+      can_record = activities.at("can_record");
     }
+    refuse_impossible(claimed_, "");
+    refuse_impossible(claimed_layers_, "the layers of a pass, against its phase 'run layers': ");
     if (!can_record) return;
     // Kernels and API calls in a pass of their own: recording them takes time that no measured pass is to have.
-    const ordered_json reply = ask({{"do", "pass"}, {"record", true}});
-    if (ok()) outcome_.profile = make_profile(activities_from_json(reply.at("activities")));
+    verifier_.change_images();
+    open_.ask({{"do", "pass"}, {"record", true}});
+    outcome_.profile = make_profile(activities_from_json(open_.ask({{"do", "activities"}}).at("activities")));
+    verifier_.compare_scores();
+  }
+
+  static void refuse_impossible(const ClaimedTimes& times, const char* of) {
+    if (const std::string mismatch = times.mismatch(); !mismatch.empty()) throw CaseFailure("refused", of + mismatch);
+  }
+
+  /// One pass, on images that the last one did not have, and its scores.
+  ordered_json take_pass() {
+    verifier_.change_images();
+    const ordered_json pass = open_.ask({{"do", "pass"}, {"record", false}});
+    const double observed_ns = open_.client->last_answer_ns();
+    ordered_json activities = open_.ask({{"do", "activities"}});
+    verifier_.compare_scores();
+    ++outcome_.compared_passes;
+    const double total_ns = pass.at("total_ns");
+    pass_seconds_ = total_ns * 1e-9;
+    const std::vector<Activity> list = activities_from_json(activities.at("activities"));
+    if (planned_.has_clock) {
+      const bool apart = pass.at("steps_apart");
+      claimed_.add(total_ns, observed_ns, !apart);
+      if (!apart) claim_layers(list, total_ns);
+    }
+    add_pass(list, total_ns);
+    outcome_.program = pass.at("program");
+    return activities;
+  }
+
+  /// Steps that were timed one by one make up their phase but for what little is between them.
+  void claim_layers(const std::vector<Activity>& activities, double total_ns) {
+    double layers = 0;
+    for (const Activity& activity : activities) {
+      if (activity.group == activity_group::kLayers) layers += activity.duration_ns;
+    }
+    claimed_layers_.add(layers, std::min(total_ns, activity_ns(activities, activity_group::kHost, pass_phase::kLayers)),
+                        true);
   }
 
   std::string stop_reason(int passes, double seconds) const {
@@ -97,12 +135,10 @@ class NetworkRun {
     return passes >= kMostPasses ? "passes" : "";
   }
 
-  void add_pass(const ordered_json& reply) {
-    const std::vector<Activity> activities = activities_from_json(reply.at("activities"));
+  void add_pass(const std::vector<Activity>& activities, double total_ns) {
     outcome_.profile = make_profile(activities);
-    outcome_.program = reply.at("program");
     if (!planned_.has_clock) return;  // how long the simulation took says nothing of the network
-    outcome_.totals.push_back(reply.at("total_ns"));
+    outcome_.totals.push_back(total_ns);
     for (StepOutcome& step : outcome_.steps) {
       step.samples.push_back(activity_ns(activities, activity_group::kLayers, step.name));
     }
@@ -118,69 +154,46 @@ class NetworkRun {
     }
   }
 
-  double rounding_factor() const {
-    double tolerance = kFloat32Tolerance;
-    for (const auto& [layer, registered] : planned_.choice.convolutions) {
-      tolerance = std::max(tolerance, registered.variant->tolerance());
-    }
-    return tolerance / kFloat32Tolerance;
-  }
-
-  void compare_classes() {
-    const ordered_json reply = ask({{"do", "classes"}});
-    if (!ok()) return;
-    if (const auto not_finite = reply.at("not_finite").get<std::int64_t>(); not_finite > 0) {
-      return incorrect(fmt::format("{} scores are not finite", not_finite));
-    }
-    const double factor = rounding_factor();
-    const ordered_json& classes = reply.at("classes");
+  /// Every pass gave every image the class of its verified scores, or the other one that rounding allows.
+  void look_at_classes() {
     for (int image = 0; image < planned_.batch; ++image) {
-      ReferencePrediction expected = truth_.predictions[image];
-      expected.rounding *= factor;
-      const int found = classes.at(image);
-      const bool other = found != expected.best;
-      if (other && !(expected.within_rounding() && found == expected.second)) {
-        return incorrect(fmt::format(
-            "image {} is taken for class {}, the reference says {}; its two best scores are {:.3g} apart, and rounding "
-            "explains {:.3g}",
-            image, found, expected.best, expected.gap, expected.rounding));
-      }
+      const ReferencePrediction expected = verifier_.expected(image);
+      const int found = verifier_.found_class(image);
       if (expected.within_rounding()) {
         outcome_.close_calls.push_back({image, expected.best, expected.second, found, expected.gap, expected.rounding});
       }
       if (static_cast<std::size_t>(image) < truth_.labels.size()) {
         ++outcome_.labelled;
-        outcome_.correct += found == truth_.labels[image] ? 1 : 0;
+        outcome_.correct += found == truth_.labels[static_cast<std::size_t>(image)] ? 1 : 0;
       }
     }
   }
 
   void count() {
-    const ordered_json reply = ask({{"do", "counters"}});
-    if (!ok()) return;
+    const ordered_json reply = open_.ask({{"do", "counters"}});
     for (std::size_t i = 0; i < outcome_.steps.size(); ++i) {
       outcome_.steps[i].counters = reply.at("counters").at(i);
     }
   }
 
-  void incorrect(const std::string& reason) {
-    outcome_.status = "incorrect";
-    outcome_.reason = reason;
-  }
-
   const NetworkCase& planned_;
   const NetworkOptions& options_;
   const NetworkTruth& truth_;
-  CaseClient& client_;
+  const OpenCase& open_;
   const std::function<void(const char*)>& phase_;
+  NetworkVerifier verifier_;
+  ClaimedTimes claimed_;
+  ClaimedTimes claimed_layers_;
+  double pass_seconds_ = 0;
   NetworkOutcome outcome_;
 };
 
 }  // namespace
 
 NetworkOutcome run_network_case(const NetworkCase& planned, const NetworkOptions& options, const NetworkTruth& truth,
-                                CaseClient& client, const std::function<void(const char* phase)>& phase) {
-  return NetworkRun(planned, options, truth, client, phase).run();
+                                const NetworkWorkload& workload, const OpenCase& open,
+                                const std::function<void(const char* phase)>& phase) {
+  return NetworkRun(planned, options, truth, workload, open, phase).run();
 }
 
 double network_timeout_seconds(const NetworkCase& planned, const NetworkOptions& options) {

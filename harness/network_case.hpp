@@ -1,18 +1,18 @@
-// One network case from the outside: verified, passed through again and again, its classes held against the reference.
+// One network case from the outside: verified, passed through again and again, every pass held against what was
+// verified.
 #pragma once
 
 #include <functional>
 #include <nlohmann/json.hpp>
 #include <optional>
-#include <span>
 #include <string>
 #include <vector>
 
-#include "harness/child_process.hpp"
+#include "harness/case_client.hpp"
 #include "harness/network_options.hpp"
 #include "harness/network_plan.hpp"
+#include "harness/network_verifier.hpp"
 #include "harness/profile_table.hpp"
-#include "network/reference_network.hpp"
 
 namespace convladder {
 
@@ -49,6 +49,7 @@ struct NetworkOutcome {
   std::vector<StepOutcome> steps;
   std::vector<PassSamples> phases;
   std::vector<double> totals;  ///< of whole passes
+  int compared_passes = 0;     ///< timed or counted ones whose scores were all compared
   nlohmann::ordered_json program;
   ProfileTable profile;  ///< of the last pass
   std::string stopped_because;
@@ -57,15 +58,10 @@ struct NetworkOutcome {
   int labelled = 0;                    ///< images that count for that
 };
 
-/// What every case of a network and batch is held against.
-struct NetworkTruth {
-  std::span<const ReferencePrediction> predictions;  ///< at least as many as the batch
-  std::span<const std::uint8_t> labels;              ///< of as many images as there are different ones
-};
-
 /// Runs the case to its end. `phase` is told what begins.
 NetworkOutcome run_network_case(const NetworkCase& planned, const NetworkOptions& options, const NetworkTruth& truth,
-                                CaseClient& client, const std::function<void(const char* phase)>& phase);
+                                const NetworkWorkload& workload, const OpenCase& open,
+                                const std::function<void(const char* phase)>& phase);
 
 /// How long a pass or the verification may take: as asked for, or 60 s and 5 s per GFLOP; without a clock ten times.
 double network_timeout_seconds(const NetworkCase& planned, const NetworkOptions& options);

@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <map>
 #include <optional>
+#include <ranges>
 
 #include "harness/errors.hpp"
 #include "harness/network_record.hpp"
@@ -37,6 +38,10 @@ weights are random, and no accuracy is shown. docs/networks.md says what the tab
 exit codes: 0 every case that ran is right - 1 a case was incorrect, crashed, timed out or could not be
 launched (the others stand) - 3 bad input, or nothing could be written - 130 interrupted)";
 
+int most_images(const std::vector<NetworkCase>& cases) {
+  return std::ranges::max(cases | std::views::transform(images_in_turn));
+}
+
 /// The cases of one network, one after the other, on the same images and weights.
 class NetworkLoop {
  public:
@@ -46,7 +51,6 @@ class NetworkLoop {
   /// `cases` are all of one network. Returns their results.
   std::vector<NetworkResult> run(const std::vector<NetworkCase>& cases) {
     const NetworkCase& first = cases.front();
-    const int largest = std::ranges::max_element(cases, {}, &NetworkCase::batch)->batch;
     weights_ = network_weights(options_, *first.network, images_);
     record_.add_network(*first.network, weights_->weights);
     const bool any_runs = std::ranges::any_of(cases, &NetworkCase::runs);
@@ -54,14 +58,14 @@ class NetworkLoop {
     std::vector<ReferencePrediction> predictions;
     if (any_runs) {
       progress_.show(fmt::format("{}: images and weights", first.network->name), 0);
-      workload.emplace(*first.network, first.network_argument, images_, largest, weights_->weights);
+      workload.emplace(*first.network, first.network_argument, images_, most_images(cases), weights_->weights);
       predictions = reference(*workload);
     }
     std::vector<std::uint8_t> labels;
     if (weights_->trained) labels.assign(images_.labels.begin(), images_.labels.end());
     std::vector<NetworkResult> results;
     for (const NetworkCase& planned : cases) {
-      results.push_back({planned, run_case(planned, workload, {predictions, labels})});
+      results.push_back({planned, run_case(planned, workload, {predictions, labels, &weights_->weights})});
       record_.add(planned, results.back().outcome);
       progress_.finished(network_result_line(results.back()));
     }
@@ -92,9 +96,9 @@ class NetworkLoop {
     }
     const double timeout = network_timeout_seconds(planned, options_);
     const PassWish wish{.chunk = options_.chunk, .overlap = options_.overlap};
-    const auto client = options_.isolate ? start_network_process(planned, *workload, wish, timeout)
-                                         : start_network_here(planned, *workload, wish);
-    return run_network_case(planned, options_, truth, *client, [&](const char* phase) {
+    const OpenCase open = options_.isolate ? start_network_process(planned, *workload, wish, timeout)
+                                           : start_network_here(planned, *workload, wish);
+    return run_network_case(planned, options_, truth, *workload, open, [&](const char* phase) {
       progress_.show(fmt::format("{} {}", phase, planned.id), options_.budget_seconds);
     });
   }
@@ -211,8 +215,7 @@ NetworkOptions network_options_of(const NetworkArguments& a) {
 int network_command(const NetworkArguments& arguments, const std::vector<std::string>& command_line) {
   const NetworkOptions options = network_options_of(arguments);
   const std::vector<NetworkCase> plan = make_network_plan(options);
-  const int most = std::ranges::max_element(plan, {}, &NetworkCase::batch)->batch;
-  const ImageSet images = network_images(options, most);
+  const ImageSet images = network_images(options, most_images(plan));
   for (const NetworkCase& planned : plan) {  // a file that is wrong is known before anything is run
     static_cast<void>(network_weights(options, *planned.network, images));
   }

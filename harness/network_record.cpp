@@ -125,6 +125,7 @@ ordered_json network_case_json(const NetworkCase& planned, const NetworkOutcome&
           {"steps", steps_json(outcome)},
           {"phases", phases_json(outcome)},
           {"total", time_or_null("pass", outcome.totals)},
+          {"compared_passes", outcome.compared_passes},
           {"stopped_because", text_or_null(outcome.stopped_because)},
           {"program", measured ? outcome.program : ordered_json()},
           {"accuracy", accuracy_json(outcome)},

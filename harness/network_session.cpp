@@ -3,17 +3,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
+#include <cstring>
 #include <nlohmann/json.hpp>
 
+#include "devices/cpu/cpu_facts.hpp"
 #include "devices/device_error.hpp"
+#include "harness/changed_input.hpp"
 #include "harness/counters.hpp"
 #include "harness/device_argument.hpp"
 #include "harness/network_argument.hpp"
 #include "harness/program_time.hpp"
-#include "harness/step_verifier.hpp"
-#include "harness/workload.hpp"
-#include "network/reference_network.hpp"
 
 namespace convladder {
 
@@ -21,14 +20,21 @@ using nlohmann::ordered_json;
 
 namespace {
 
-constexpr int kOverlappedChunks = 4;   // enough for copies to hide behind, few enough to keep kernels large
-constexpr int kMostComparedImages = 8;
-constexpr double kVerifiedFlop = 4e9;  // the float64 reference does one or two of these in a second
+constexpr int kOverlappedChunks = 4;  // enough for copies to hide behind, few enough to keep kernels large
+constexpr std::uint32_t kDecoyActivations = 0x0dec0;
 
-/// Few images of a large network, several of a small one.
-int compared_images(const Network& network, int batch) {
-  const double affordable = std::clamp(kVerifiedFlop / network_flop(network), 1.0, double{kMostComparedImages});
-  return std::min(batch, static_cast<int>(affordable));
+/// What a record may take: what is left beside a pass that uses all the memory it may (chunk_images).
+constexpr double kRecordShare = 1.0 / 16;
+constexpr std::size_t kMostRecordBytes = std::size_t{2} << 30;
+
+/// Room for what every step leaves of some images, at least of one.
+std::unique_ptr<SharedMemory> record_window(const NetworkCase& planned) {
+  const std::vector<NetworkStep> steps = network_steps(*planned.network, planned.choice);
+  const std::size_t of_image = record_offset(steps, steps.size(), 1);
+  const auto share = static_cast<std::size_t>(kRecordShare * static_cast<double>(available_memory_bytes()));
+  const std::size_t most = std::min(kMostRecordBytes, share) / sizeof(float);
+  const std::size_t images = std::clamp<std::size_t>(most / of_image, 1, static_cast<std::size_t>(planned.batch));
+  return output_window(static_cast<std::int64_t>(images * of_image));
 }
 
 ordered_json activities_json(const std::vector<Activity>& activities) {
@@ -70,10 +76,21 @@ NetworkChoice choice_from_json(const ordered_json& json) {
   return choice;
 }
 
+std::unique_ptr<CaseClient> session_or_failure(const NetworkCase& planned, const NetworkWorkload& workload,
+                                               const PassWish& wish, const SharedMemory& window) {
+  try {
+    return std::make_unique<NetworkSession>(planned, workload, wish, window);
+  } catch (const DeviceError& error) {
+    return failed_client(error.what());
+  }
+}
+
 }  // namespace
 
-NetworkSession::NetworkSession(const NetworkCase& planned, const NetworkWorkload& workload, const PassWish& wish)
+NetworkSession::NetworkSession(const NetworkCase& planned, const NetworkWorkload& workload, const PassWish& wish,
+                               const SharedMemory& window)
     : workload_(workload),
+      window_(window),
       batch_(planned.batch),
       weights_(parse_weights(workload.network(), workload.weights_file(), "weights")),
       steps_(network_steps(workload.network(), planned.choice)),
@@ -98,31 +115,54 @@ ordered_json NetworkSession::ask(const ordered_json& request) {
 
 ordered_json NetworkSession::carry_out(const ordered_json& request) {
   const auto what = request.at("do").get<std::string>();
-  if (what == "verify") return verify();
+  if (what == "set") return set(request.at("rotation"), request.at("of"));
+  if (what == "record") return record({request.at("first"), request.at("count")}, request.at("seed"));
   if (what == "pass") return pass(request.at("record").get<bool>());
-  if (what == "classes") return classes();
+  if (what == "activities") return activities();
+  if (what == "read") return read(request.at("first"), request.at("count"));
   if (what == "counters") return counters();
   throw std::logic_error(fmt::format("unknown request '{}'", what));
 }
 
-ordered_json NetworkSession::verify() {
+ordered_json NetworkSession::set(int rotation, int of) {
   if (overlap_ && !device_->can_overlap()) {
     return ending("unsupported", "this device has no copies that run beside its kernels");
   }
-  const int images = compared_images(workload_.network(), batch_);
-  StepVerifier verifier(*device_, weights_, images);
-  PassOptions options{.chunk = images, .time_steps = false, .observer = &verifier};
-  run_pass(*device_, workload_.network(), steps_, weights_, workload_.images(), images, options);
-  if (const std::string failure = verifier.first_failure(); !failure.empty()) return ending("incorrect", failure);
-  ordered_json steps = ordered_json::array();
-  for (std::size_t i = 0; i < steps_.size(); ++i) {
-    steps.push_back({{"name", steps_[i].name},
-                     {"type", steps_[i].type},
-                     {"implementation", steps_[i].implementation},
-                     {"fused_with", steps_[i].fused_with},
-                     {"verification", verifier.checks()[i].to_json()}});
+  if (rotation < 0 || of < batch_ || of > workload_.count()) throw std::logic_error("there are no such images");
+  const std::size_t elements = workload_.network().input.elements();
+  images_.resize(elements * static_cast<std::size_t>(batch_));
+  for (int image = 0; image < batch_; ++image) {
+    const float* const from = workload_.images() + static_cast<std::size_t>((image + rotation) % of) * elements;
+    std::copy_n(from, elements,
+                images_.begin() + static_cast<std::ptrdiff_t>(image) * static_cast<std::ptrdiff_t>(elements));
   }
-  return {{"steps", std::move(steps)}, {"chunk", chunk_}};
+  forget_activations();
+  return {{"chunk", chunk_}};
+}
+
+/// A pass prepares before it copies its images in: what it finds in its buffers then must not be what the last one
+/// left. Memory of the host comes anew from the system, zeroed; a device hands out again what was freed.
+void NetworkSession::forget_activations() {
+  if (device_->is_host_memory()) return;
+  std::size_t largest = workload_.network().input.elements();
+  for (const Layer& layer : workload_.network().layers) largest = std::max(largest, layer.output.elements());
+  const std::size_t elements = largest * static_cast<std::size_t>(chunk_);
+  std::vector<DeviceBuffer> buffers(2);
+  for (DeviceBuffer& buffer : buffers) {
+    buffer = device_->allocate(elements * sizeof(float), "activations");
+    fill_output(*device_, buffer.floats(), static_cast<std::int64_t>(elements), {kDecoyActivations, 1});
+  }
+}
+
+ordered_json NetworkSession::record(const PassImages& wanted, std::uint32_t seed) {
+  if (wanted.first < 0 || wanted.count < 1 || wanted.count > batch_ - wanted.first ||
+      record_offset(steps_, steps_.size(), wanted.count) * sizeof(float) > window_.bytes()) {
+    throw std::logic_error(fmt::format("{} images from {} on cannot be recorded", wanted.count, wanted.first));
+  }
+  StepRecorder recorder(*device_, steps_, window_, wanted, seed);
+  const PassOptions options{.chunk = chunk_, .time_steps = false, .observer = &recorder};
+  run_pass(*device_, workload_.network(), steps_, weights_, images_.data(), batch_, options);
+  return ordered_json::object();
 }
 
 ordered_json NetworkSession::pass(bool record) {
@@ -130,10 +170,11 @@ ordered_json NetworkSession::pass(bool record) {
   // that does not wait.
   PassOptions options{.chunk = chunk_, .time_steps = true};
   const auto run = [&] {
-    return run_pass(*device_, workload_.network(), steps_, weights_, workload_.images(), batch_, options);
+    return run_pass(*device_, workload_.network(), steps_, weights_, images_.data(), batch_, options);
   };
+  const bool apart = device_->is_asynchronous() || (overlap_ && device_->has_clock());
   std::vector<Activity> steps;
-  if (device_->is_asynchronous() || (overlap_ && device_->has_clock())) {
+  if (apart) {
     for (Activity& activity : run().activities) {
       if (activity.group == activity_group::kLayers) steps.push_back(std::move(activity));
     }
@@ -149,21 +190,21 @@ ordered_json NetworkSession::pass(bool record) {
     for (Activity& activity : device_->stop_activities()) last_.activities.push_back(std::move(activity));
   }
   for (Activity& activity : steps) last_.activities.push_back(std::move(activity));
-  return {{"total_ns", last_.total_ns},
-          {"activities", activities_json(last_.activities)},
-          {"program", to_json(program)},
+  return {{"total_ns", last_.total_ns}, {"steps_apart", apart}, {"program", to_json(program)}};
+}
+
+ordered_json NetworkSession::activities() const {
+  return {{"activities", activities_json(last_.activities)},
           {"can_record", device_->records_activities()},
           {"cannot_record_because", device_->why_no_activities()}};
 }
 
-ordered_json NetworkSession::classes() const {
-  const std::size_t count = workload_.network().layers.back().output.elements();
-  ordered_json classes = ordered_json::array();
-  for (int image = 0; image < batch_; ++image) {
-    classes.push_back(largest_index(last_.scores.data() + static_cast<std::size_t>(image) * count, count));
+ordered_json NetworkSession::read(std::size_t first, std::size_t count) const {
+  if (first > last_.scores.size() || count > last_.scores.size() - first || count * sizeof(float) > window_.bytes()) {
+    throw std::logic_error(fmt::format("{} scores from {} on are not the pass's", count, first));
   }
-  const auto not_finite = std::ranges::count_if(last_.scores, [](float score) { return !std::isfinite(score); });
-  return {{"classes", std::move(classes)}, {"not_finite", not_finite}};
+  std::memcpy(window_.data(), last_.scores.data() + first, count * sizeof(float));
+  return ordered_json::object();
 }
 
 ordered_json NetworkSession::counters() const {
@@ -182,30 +223,34 @@ std::vector<Activity> activities_from_json(const ordered_json& json) {
   return activities;
 }
 
-std::unique_ptr<CaseClient> start_network_process(const NetworkCase& planned, const NetworkWorkload& workload,
-                                                  const PassWish& wish, double timeout_seconds) {
-  return std::make_unique<ChildProcess>(planned.id, "serve-network", std::vector{workload.descriptor()}, timeout_seconds,
-                                        ordered_json{{"device", planned.device},
-                                                     {"batch", planned.batch},
-                                                     {"choice", choice_json(planned)},
-                                                     {"chunk", wish.chunk ? ordered_json(*wish.chunk) : ordered_json()},
-                                                     {"overlap", wish.overlap},
-                                                     {"workload", workload.header()}});
+OpenCase start_network_process(const NetworkCase& planned, const NetworkWorkload& workload, const PassWish& wish,
+                               double timeout_seconds) {
+  std::unique_ptr<SharedMemory> window = record_window(planned);
+  auto client = std::make_unique<ChildProcess>(
+      planned.id, "serve-network", std::vector{workload.descriptor(), window->descriptor()}, timeout_seconds,
+      ordered_json{{"device", planned.device},
+                   {"batch", planned.batch},
+                   {"choice", choice_json(planned)},
+                   {"chunk", wish.chunk ? ordered_json(*wish.chunk) : ordered_json()},
+                   {"overlap", wish.overlap},
+                   {"window_bytes", window->bytes()},
+                   {"workload", workload.header()}});
+  return {std::move(window), std::move(client)};
 }
 
-std::unique_ptr<CaseClient> start_network_here(const NetworkCase& planned, const NetworkWorkload& workload,
-                                               const PassWish& wish) {
-  try {
-    return std::make_unique<NetworkSession>(planned, workload, wish);
-  } catch (const DeviceError& error) {
-    return failed_client(error.what());
-  }
+OpenCase start_network_here(const NetworkCase& planned, const NetworkWorkload& workload, const PassWish& wish) {
+  std::unique_ptr<SharedMemory> window = record_window(planned);
+  auto client = session_or_failure(planned, workload, wish, *window);
+  return {std::move(window), std::move(client)};
 }
 
-int serve_network(int socket_descriptor, int workload_descriptor) {
-  std::optional<NetworkWorkload> workload;  // outlives the case
+int serve_network(int socket_descriptor, int workload_descriptor, int window_descriptor) {
+  std::optional<NetworkWorkload> workload;  // both outlive the case
+  std::unique_ptr<SharedMemory> window;
   return serve_requests(socket_descriptor, [&](const ordered_json& hello) -> std::unique_ptr<CaseClient> {
     workload.emplace(hello.at("workload"), workload_descriptor);
+    window = std::make_unique<SharedMemory>(window_descriptor, hello.at("window_bytes").get<std::size_t>(),
+                                            SharedMemory::Access::write);
     NetworkCase planned;
     planned.network = &workload->network();
     planned.choice = choice_from_json(hello.at("choice"));
@@ -213,7 +258,7 @@ int serve_network(int socket_descriptor, int workload_descriptor) {
     planned.batch = hello.at("batch");
     PassWish wish{.chunk = std::nullopt, .overlap = hello.at("overlap")};
     if (!hello.at("chunk").is_null()) wish.chunk = hello.at("chunk").get<int>();
-    return start_network_here(planned, *workload, wish);
+    return session_or_failure(planned, *workload, wish, *window);
   });
 }
 

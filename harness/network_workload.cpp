@@ -19,6 +19,7 @@ NetworkWorkload::NetworkWorkload(const Network& network, const std::string& netw
   fill_image_batch(images, 0, count, network.input.channels, network.input.height, network.input.width,
                    reinterpret_cast<float*>(memory_->data()));
   std::memcpy(memory_->data() + image_bytes(), file.data(), weights_bytes_);
+  memory_->seal();
 }
 
 NetworkWorkload::NetworkWorkload(const ordered_json& header, int descriptor)

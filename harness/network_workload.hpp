@@ -1,4 +1,5 @@
-// What the runs of one network share: its images and weights, in memory that every case's process reads.
+// What the runs of one network share: its images and weights, in memory that every case's process reads and none can
+// write to.
 #pragma once
 
 #include <cstdint>

@@ -10,6 +10,7 @@
 #include "harness/errors.hpp"
 #include "harness/file_bytes.hpp"
 #include "harness/network_session.hpp"
+#include "harness/network_verifier.hpp"
 #include "harness/option_checks.hpp"
 #include "harness/profile_text.hpp"
 #include "harness/program_time.hpp"
@@ -38,32 +39,33 @@ struct TitledProfile {
   ordered_json program;
 };
 
-/// The run itself failed, not what was asked for.
-struct FailedRun : std::runtime_error {
-  using std::runtime_error::runtime_error;
-};
-
-ordered_json require(ordered_json reply, const std::string& id) {
-  if (!reply.contains("status")) return reply;
-  throw FailedRun(
-      fmt::format("{}: {}: {}", id, reply.at("status").get<std::string>(), reply.at("reason").get<std::string>()));
-}
-
 /// Runs the case here, so that a profiler around this program sees it: verified, warmed up, and then recorded.
+/// Throws CaseFailure.
 TitledProfile profile_of(const NetworkCase& planned, const NetworkOptions& options) {
-  const ImageSet images = network_images(options, planned.batch);
+  const int count = images_in_turn(planned);
+  const ImageSet images = network_images(options, count);
   const ChosenWeights weights = network_weights(options, *planned.network, images);
-  const NetworkWorkload workload(*planned.network, planned.network_argument, images, planned.batch, weights.weights);
-  const std::unique_ptr<CaseClient> client =
-      start_network_here(planned, workload, {.chunk = options.chunk, .overlap = options.overlap});
-  require(client->ask({{"do", "verify"}}), planned.id);
+  const NetworkWorkload workload(*planned.network, planned.network_argument, images, count, weights.weights);
+  const std::vector<ReferencePrediction> predictions =
+      ReferenceNetwork(*planned.network, weights.weights).predictions(count, workload.images());
+  const NetworkTruth truth{predictions, {}, &weights.weights};
+  const OpenCase open = start_network_here(planned, workload, {.chunk = options.chunk, .overlap = options.overlap});
+  NetworkVerifier verifier(planned, workload, truth, open, options.seed);
+  verifier.verify();
+  const auto pass = [&](bool record) {
+    verifier.change_images();
+    ordered_json reply = open.ask({{"do", "pass"}, {"record", record}});
+    verifier.compare_scores();
+    return reply;
+  };
   // What only the first pass pays, a library's start for one, is not the network's.
-  if (planned.has_clock) require(client->ask({{"do", "pass"}, {"record", false}}), planned.id);
-  const ordered_json reply = require(client->ask({{"do", "pass"}, {"record", true}}), planned.id);
+  if (planned.has_clock) pass(false);
+  const ordered_json program = pass(true).at("program");
+  const ordered_json reply = open.ask({{"do", "activities"}});
   if (const std::string why = reply.at("cannot_record_because"); !why.empty()) {
     fmt::print(stderr, "convladder: {}: no kernels and API calls are listed: {}\n", planned.id, why);
   }
-  return {planned.id, make_profile(activities_from_json(reply.at("activities"))), reply.at("program")};
+  return {planned.id, make_profile(activities_from_json(reply.at("activities"))), program};
 }
 
 std::vector<TitledProfile> recorded_profiles(const std::string& file, const std::string& filter) {
@@ -154,8 +156,8 @@ int profile_command(const ProfileArguments& arguments) {
     }
     try {
       profiles.push_back(profile_of(planned, options));
-    } catch (const FailedRun& error) {
-      fmt::print(stderr, "convladder: {}\n", error.what());
+    } catch (const CaseFailure& failure) {
+      fmt::print(stderr, "convladder: {}: {}: {}\n", planned.id, failure.status, failure.what());
       return kExitCasesFailed;
     }
   }

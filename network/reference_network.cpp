@@ -10,7 +10,8 @@
 namespace convladder {
 namespace {
 
-constexpr int kChunk = 64;  // images: a few megabytes of activations at a time
+constexpr int kChunk = 64;         // images: a few megabytes of activations at a time
+constexpr int kImagesInCache = 8;  // of those, what a fully connected layer's weights go over at once
 
 // Each layer may move its sums by this part of sum(|x * w|): the gate of the float32 variants.
 constexpr double kLayerTolerance = 1e-6;
@@ -56,23 +57,26 @@ Scores fully_connected(const Layer& layer, const LayerWeights& weights, int coun
   const std::size_t in = layer.input.elements();
   const std::size_t out = layer.output.elements();
   Scores scores{std::vector<double>(out * count), std::vector<double>(out * count)};
-  // A row of weights meets all images of the chunk while it is in the cache.
-#pragma omp parallel for schedule(static)
-  for (std::size_t o = 0; o < out; ++o) {
-    const float* const row = weights.weights.data() + o * in;
-    for (int image = 0; image < count; ++image) {
-      const float* const x = input.data() + image * in;
-      double sum = 0;
-      double magnitude = 0;
+  // All rows of weights meet a few images while those are in the cache.
+#pragma omp parallel
+  for (int first = 0; first < count; first += kImagesInCache) {
+#pragma omp for schedule(static) nowait
+    for (std::size_t o = 0; o < out; ++o) {
+      const float* const row = weights.weights.data() + o * in;
+      for (int image = first; image < std::min(count, first + kImagesInCache); ++image) {
+        const float* const x = input.data() + image * in;
+        double sum = 0;
+        double magnitude = 0;
 #pragma omp simd reduction(+ : sum, magnitude)
-      for (std::size_t i = 0; i < in; ++i) {
-        const double product = double{x[i]} * double{row[i]};
-        sum += product;
-        magnitude += std::abs(product);
+        for (std::size_t i = 0; i < in; ++i) {
+          const double product = double{x[i]} * double{row[i]};
+          sum += product;
+          magnitude += std::abs(product);
+        }
+        const double bias = layer.bias ? weights.bias[o] : 0.0;
+        scores.value[image * out + o] = sum + bias;
+        scores.magnitude[image * out + o] = magnitude + std::abs(bias);
       }
-      const double bias = layer.bias ? weights.bias[o] : 0.0;
-      scores.value[image * out + o] = sum + bias;
-      scores.magnitude[image * out + o] = magnitude + std::abs(bias);
     }
   }
   return scores;
@@ -103,6 +107,7 @@ ReferencePrediction prediction_of(std::span<const double> scores, std::span<cons
   prediction.gap = scores[prediction.best] - (scores.size() > 1 ? second : scores[prediction.best]);
   // Both scores err, each by what the layers before it and its own sum may err.
   prediction.rounding = kLayerTolerance * layers * (magnitudes[prediction.best] + magnitudes[prediction.second]);
+  prediction.score_rounding = kLayerTolerance * layers * *std::ranges::max_element(magnitudes);
   return prediction;
 }
 

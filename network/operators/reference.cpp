@@ -8,8 +8,15 @@
 namespace convladder {
 namespace {
 
-OperatorReference max_pool(const OperatorShape& shape, const float* input) {
+OperatorReference with_room(std::size_t elements) {
   OperatorReference result;
+  result.value.reserve(elements);
+  result.magnitude.reserve(elements);
+  return result;
+}
+
+OperatorReference max_pool(const OperatorShape& shape, const float* input) {
+  OperatorReference result = with_room(shape.output.elements());
   const int size = shape.pool_size;
   for (int channel = 0; channel < shape.output.channels; ++channel) {
     for (int row = 0; row < shape.output.height; ++row) {
@@ -34,7 +41,7 @@ OperatorReference max_pool(const OperatorShape& shape, const float* input) {
 }
 
 OperatorReference tanh(const OperatorShape& shape, const float* input) {
-  OperatorReference result;
+  OperatorReference result = with_room(shape.output.elements());
   for (std::size_t i = 0; i < shape.input.elements(); ++i) {
     result.value.push_back(std::tanh(double{input[i]}));
     result.magnitude.push_back(std::abs(result.value.back()));
@@ -43,14 +50,14 @@ OperatorReference tanh(const OperatorShape& shape, const float* input) {
 }
 
 OperatorReference relu(const OperatorShape& shape, const float* input) {
-  OperatorReference result;
+  OperatorReference result = with_room(shape.output.elements());
   for (std::size_t i = 0; i < shape.input.elements(); ++i) result.value.push_back(input[i] < 0 ? 0.0 : input[i]);
   result.magnitude.assign(result.value.size(), 0.0);
   return result;
 }
 
 OperatorReference add_bias(const OperatorShape& shape, const float* input, const float* bias) {
-  OperatorReference result;
+  OperatorReference result = with_room(shape.output.elements());
   const std::size_t pixels = shape.input.elements() / shape.input.channels;
   for (std::size_t i = 0; i < shape.input.elements(); ++i) {
     const double b = bias[i / pixels];

@@ -12,6 +12,7 @@ Problem = tuple[str, str]
 _RELATIVE = 1e-9
 _ROUNDING = 1.001
 """How far the parts of one pass may be above the whole: clocks are read one after the other."""
+_LINEAR = ("convolution", "fully_connected")
 _NOTHING = {"total": None, "program": None, "accuracy": None, "profile": None, "phases": []}
 """What a case has that is not ok."""
 
@@ -54,7 +55,10 @@ def _case(case: Any, place: str) -> Iterator[Problem]:
     if not any(step["type"] == "convolution" for step in case["steps"]):
         yield f"{place}.steps", "expected at least one convolution"
     for index, step in enumerate(case["steps"]):
-        yield from _verified(step, f"{place}.steps[{index}]")
+        yield from _verified(step, f"{place}.steps[{index}]", case["batch"])
+    passes = 1 if case["total"] is None else len(case["total"]["samples"])
+    if case["compared_passes"] != passes:
+        yield f"{place}.compared_passes", f"expected {passes}, every pass, found {case['compared_passes']}"
     if case["total"] is None:
         yield from _counted(case, place)
     else:
@@ -78,12 +82,19 @@ def _not_ok(case: Any, place: str) -> Iterator[Problem]:
             yield f"{place}.steps[{index}].time", f"expected neither time nor counters, {because}"
 
 
-def _verified(step: Any, place: str) -> Iterator[Problem]:
+def _verified(step: Any, place: str, batch: int) -> Iterator[Problem]:
+    """Every image of every step was held against the reference, some of them element by element."""
     check = step["verification"]
     if not check["passed"] or check["failure"] is not None:
         yield f"{place}.verification", f"\"{step['name']}\" is not verified, but the case is \"ok\""
     if check["compared_images"] < 1 or check["max_scaled_error"] is None:
         yield f"{place}.verification", f"\"{step['name']}\" was compared with nothing, but the case is \"ok\""
+    images = check["compared_images"] + check["combined_images"]
+    if images < batch:
+        yield f"{place}.verification", (f"\"{step['name']}\" was verified on {images} of {batch} images, "
+                                        "but the case is \"ok\"")
+    if check["combined_images"] > 0 and step["type"] not in _LINEAR:
+        yield f"{place}.verification.combined_images", f"expected 0, because a {step['type']} is not linear"
 
 
 def _counted(case: Any, place: str) -> Iterator[Problem]:

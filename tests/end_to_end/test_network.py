@@ -86,9 +86,10 @@ def test_every_layer_is_verified_and_timed(lenet: dict[str, Any]) -> None:
         assert (one["status"], one["images_at_once"], one["stopped_because"]) == ("ok", 2, "repetitions")
         assert [step["name"] for step in one["steps"] if not step["name"].endswith(" bias")] == layers
         for step in one["steps"]:
-            assert step["verification"]["passed"] and step["verification"]["compared_images"] >= 1
+            assert step["verification"]["passed"] and step["verification"]["compared_images"] >= one["batch"]
             assert len(step["time"]["samples"]) == 3 and step["time"]["median"] > 0
         assert sorted(phase["name"] for phase in one["phases"]) == sorted(PHASES)
+        assert one["compared_passes"] == 3
         assert one["program"]["max_resident_kilobytes"] > 1000
         assert {group["group"] for group in one["profile"]["groups"]} == {"layers", "host phases"}
     assert [one["id"] for one in lenet["cases"]] == lenet["planned"]
@@ -381,7 +382,7 @@ def test_bad_input_of_profile_is_one_line(arguments: list[str], message: str) ->
 def test_a_profile_of_a_wrong_variant_is_none(three_layers: Path) -> None:
     done = run("profile", "--network", three_layers, "--batch", "2", "--variant", "seeded-null", program=SEEDED)
     assert (done.returncode, done.stdout) == (1, "")
-    assert re.fullmatch(r"convladder: cpu/seeded-null/three/2: incorrect: conv1: .* never written\n", done.stderr)
+    assert re.fullmatch(r"convladder: cpu/seeded-null/three/2: incorrect: conv1: .* never written; first: image 0: .*\n", done.stderr)
 
 
 @pytest.fixture
