@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
@@ -19,6 +20,8 @@ using nlohmann::ordered_json;
 namespace {
 
 ordered_json failure(const char* status, const std::string& reason) { return {{"status", status}, {"reason", reason}}; }
+
+constexpr double kMostUntimed = 20;  // times a sample's length, that a sample may take with what is not timed
 
 ordered_json state_to_json(const DeviceState& state) {
   ordered_json json = ordered_json::object();
@@ -195,10 +198,18 @@ double CaseSession::timed_call(const std::string& of, std::int64_t call, bool co
 ordered_json CaseSession::calibrate(const std::string& of, double sample_ns) {
   double total = 0;
   int calls = 0;
+  const auto begin = std::chrono::steady_clock::now();
+  const auto elapsed_ns = [&] {
+    return std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now() - begin).count();
+  };
   // A handful of calls also warms up caches, branch predictors and clocks.
-  while (total < sample_ns / 2 && calls < 1000) total += timed_call(of, ++calls, false);
+  while (total < sample_ns / 2 && calls < 1000 && elapsed_ns() < kMostUntimed * sample_ns) {
+    total += timed_call(of, ++calls, false);
+  }
   const double per_call = std::max(total / calls, 1.0);
-  return {{"iterations", static_cast<int>(std::clamp(std::ceil(sample_ns / per_call), 1.0, 1e6))}};
+  // What has to be done for a call and is not timed may take longer than the call: a change of layout before an op.
+  const double affordable = kMostUntimed * sample_ns / std::max(elapsed_ns() / calls, 1.0);
+  return {{"iterations", static_cast<int>(std::clamp(std::ceil(std::min(sample_ns / per_call, affordable)), 1.0, 1e6))}};
 }
 
 ordered_json CaseSession::sample(const std::string& of, int iterations, bool cold) {

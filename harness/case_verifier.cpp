@@ -17,7 +17,7 @@ constexpr int kLargestExponent = 2;  // of the factor of an input: 1, 2 or 4
 }  // namespace
 
 CallSetting draw_setting(const ExpectedOutput& expected, SeededRandom& random, bool whole, bool linear,
-                         Pokes pokes) {
+                         Pokes pokes, const std::array<std::int64_t, 2>& looked_at) {
   CallSetting setting;
   setting.fill = {static_cast<std::uint32_t>(random.next()), expected.largest_magnitude()};
   if (pokes == Pokes::none) return setting;
@@ -27,6 +27,7 @@ CallSetting draw_setting(const ExpectedOutput& expected, SeededRandom& random, b
   change.poke_size = change.factor * expected.largest_input();
   if (linear && random.chance(50)) change.factor = -change.factor;
   change.pokes = random.next() | 1U;
+  change.looked_at = looked_at;
   change.everywhere = pokes == Pokes::everywhere;
   change.whole = whole;
   return setting;
@@ -55,8 +56,11 @@ CaseVerifier::Verified CaseVerifier::verify() {
   return {check(1), call_ns};
 }
 
-void CaseVerifier::set(Pokes pokes) {
-  setting_ = draw_setting(workload_.expected(kind_), random_, kind_ == ProblemKind::integers, /*linear=*/true, pokes);
+void CaseVerifier::set_for_timing(std::int64_t calls) { set(on_host_ ? Pokes::everywhere : Pokes::one, calls); }
+
+void CaseVerifier::set(Pokes pokes, std::int64_t looked_at) {
+  setting_ = draw_setting(workload_.expected(kind_), random_, kind_ == ProblemKind::integers, /*linear=*/true, pokes,
+                          {looked_at, looked_at});
   ask(set_request(setting_));
 }
 

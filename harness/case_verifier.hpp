@@ -1,6 +1,7 @@
 // The harness's side of verifying a case: it says what the next calls find, and compares what they leave.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <nlohmann/json.hpp>
 
@@ -17,7 +18,9 @@ enum class Pokes { none, one, everywhere };
 /// What the next calls are to find: another rotation, sign, size and fill each time. `whole`: a problem of integers, whose
 /// sums stay where float32 holds them exactly. `linear`: what is computed is, so the input may be larger and of another
 /// sign.
-CallSetting draw_setting(const ExpectedOutput& expected, SeededRandom& random, bool whole, bool linear, Pokes pokes);
+/// `looked_at`: the calls whose outputs may be compared.
+CallSetting draw_setting(const ExpectedOutput& expected, SeededRandom& random, bool whole, bool linear, Pokes pokes,
+                         const std::array<std::int64_t, 2>& looked_at = {});
 
 /// {"do": "set", …} of that setting.
 nlohmann::ordered_json set_request(const CallSetting& setting);
@@ -43,9 +46,9 @@ class CaseVerifier {
   Verified verify();
 
   /// Has the input changed and the output filled, both anew.
-  void set(Pokes pokes);
-  /// The same for timed calls, of which each is to have as much of its own as can be had.
-  void set_for_timing() { set(on_host_ ? Pokes::everywhere : Pokes::one); }
+  void set(Pokes pokes, std::int64_t looked_at = 1);
+  /// The same for so many timed calls, of which each is to have as much of its own as can be had.
+  void set_for_timing(std::int64_t calls);
   /// Compares the output as it lies, after call number `call` since `set`; nothing is called for it.
   Check check(std::int64_t call);
 

@@ -108,6 +108,7 @@ ordered_json to_json(const InputChange& change) {
           {"factor", change.factor},
           {"pokes", change.pokes},
           {"everywhere", change.everywhere},
+          {"looked_at", change.looked_at},
           {"poke_size", change.poke_size},
           {"whole", change.whole}};
 }
@@ -119,6 +120,7 @@ InputChange change_from_json(const ordered_json& json) {
           .factor = json.at("factor"),
           .pokes = json.at("pokes"),
           .everywhere = json.at("everywhere"),
+          .looked_at = json.at("looked_at"),
           .poke_size = json.at("poke_size"),
           .whole = json.at("whole")};
 }

@@ -88,7 +88,7 @@ SlotLength DuelSide::calibrate(int extra_percent) {
 SlotTime DuelSide::slot(const SlotLength& length) {
   ordered_json state;
   const auto ns = attempt([&] {
-    verifier_.set_for_timing();
+    verifier_.set_for_timing(std::int64_t{length.sub_runs} * length.iterations * (100 + extra_percent_) / 100);
     const ordered_json reply = verifier_.ask({{"do", "slot"},
                                               {"of", time_of::kLayer},
                                               {"iterations", length.iterations},

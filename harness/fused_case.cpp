@@ -71,14 +71,14 @@ class FusedRun {
   }
 
   /// An activation bends: the input may be in another order and poked, but neither larger nor of another sign.
-  void set(Pokes pokes) {
-    setting_ =
-        draw_setting(workload_.expected(kind_), random_, kind_ == ProblemKind::integers, /*linear=*/false, pokes);
+  void set(Pokes pokes, const std::array<std::int64_t, 2>& looked_at) {
+    setting_ = draw_setting(workload_.expected(kind_), random_, kind_ == ProblemKind::integers, /*linear=*/false, pokes,
+                            looked_at);
     open_.ask(set_request(setting_));
   }
 
   void verify(const char* what, bool fused) {
-    set(Pokes::one);
+    set(Pokes::one, {1, 1});
     open_.ask({{"do", "call"}});
     last_call_[fused ? 1 : 0] = 1;
     check(what, fused);
@@ -102,12 +102,15 @@ class FusedRun {
     outcome_.separate.resize(planned_.steps.size());
     double seconds = 0;
     while (outcome_.stopped_because.empty()) {
-      set(planned_.device == "cpu" ? Pokes::everywhere : Pokes::one);
+      const bool fused_first = random_.chance(50);
+      const std::int64_t first = calls.at(fused_first ? "fused" : "separate");
+      const std::int64_t second = calls.at(fused_first ? "separate" : "fused");
+      set(planned_.device == "cpu" ? Pokes::everywhere : Pokes::one, {first, first + second});
       const Clock::time_point begin = Clock::now();
       const ordered_json reply = open_.ask({{"do", "round"},
                                             {"separate", calls.at("separate")},
                                             {"fused", calls.at("fused")},
-                                            {"fused_first", random_.chance(50)}});
+                                            {"fused_first", fused_first}});
       seconds += std::chrono::duration<double>(Clock::now() - begin).count();
       take(reply, calls);
       outcome_.stopped_because = stop_reason(seconds);
@@ -143,7 +146,7 @@ class FusedRun {
   }
 
   void count() {
-    set(Pokes::none);
+    set(Pokes::none, {});
     last_call_ = {0, 0};
     const ordered_json reply = open_.ask({{"do", "count"}});
     for (const ordered_json& of_step : reply.at("separate")) outcome_.counters.push_back(of_step);

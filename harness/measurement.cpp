@@ -135,7 +135,7 @@ void Measurement::take_samples() {
 
 void Measurement::take_sample(std::size_t index, bool look) {
   const TimeSeries& series = outcome_.times[index];
-  verifier_->set_for_timing();
+  verifier_->set_for_timing(series.iterations);
   const auto start = Clock::now();
   const ordered_json reply = verifier_->ask(
       {{"do", "sample"}, {"of", series.of}, {"iterations", series.iterations}, {"cold", series.cache == "cold"}});

@@ -2,6 +2,7 @@
 // the float64 reference holds exactly.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <span>
 
@@ -33,7 +34,10 @@ struct InputChange {
   int rotation = 0;
   float factor = 1;         ///< plus or minus a power of two: sums come out exactly so much larger
   std::uint64_t pokes = 0;  ///< the seed of what is replaced; 0: nothing is
-  bool everywhere = false;  ///< so many that every output has one in its window, but for borders; otherwise one element
+  /// Whether half of the calls get so many that every output has one in its window, but for borders; the others one.
+  /// Who only looks at a part of the input does not see the one; who computes only what has changed has all to compute.
+  bool everywhere = false;
+  std::array<std::int64_t, 2> looked_at{};  ///< calls whose output may be looked at: these get one
   float poke_size = 1;      ///< values are between a half of it and it, of either sign
   bool whole = false;       ///< values are whole numbers
 

@@ -84,7 +84,6 @@ WRONG = {
     "two-tolerances": Wrong(rf"toleranc|{PLACE}", network=BATCHES),
     "rewrites-workload": Wrong(r"\S", network=BATCHES, alone=True),
     "quick-calls": Wrong(ANY),
-    "incremental": Wrong(ANY),
     "previous-answer": Wrong(PLACE),
     "on-demand": Wrong(ANY, network=BATCHES),
     "caller": Wrong(ANY),
@@ -109,7 +108,7 @@ OPERATORS = {
 IN_NETWORK = {name: wrong for name, wrong in (WRONG | FUSED).items() if wrong.network}
 
 # A duel of each takes a minute or two: CONVLADDER_SLOW_TESTS=1 has them. Otherwise one of each kind, and two with all batches.
-QUICK_DUELS = ["background", "caller", "clock", "forged-samples", "forged-times", "image-five", "incremental",
+QUICK_DUELS = ["background", "caller", "clock", "forged-samples", "forged-times", "image-five",
                "off-when-timed", "on-demand", "own-output", "first-answer", "reads-parent"]
 SLOW = bool(os.environ.get("CONVLADDER_SLOW_TESTS"))
 DUELS = [(name, 100) for name, wrong in WRONG.items() if wrong.duel and (SLOW or name in QUICK_DUELS)] + [
