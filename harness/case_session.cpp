@@ -40,7 +40,8 @@ CaseSession::CaseSession(std::string id, std::unique_ptr<Device> device, const R
       variant_(variant),
       workload_(workload),
       window_(window),
-      device_(std::move(device)) {}
+      device_(std::move(device)),
+      for_variant_(*device_) {}
 
 CaseSession::~CaseSession() = default;
 
@@ -88,8 +89,9 @@ ordered_json CaseSession::prepare(ProblemKind kind) {
   changed_->write_decoy();
   const auto prepare_now = [&] {
     prepared_ =
-        variant_.variant->prepare(*device_, shape, problem_->weights.data(), {input_.floats(), output_.floats()});
+        variant_.variant->prepare(for_variant(), shape, problem_->weights.data(), {input_.floats(), output_.floats()});
   };
+  for_variant_.allow_copies(true);
   prepare_now();
   device_->wait();
   double prepare_ns = 0;
@@ -98,6 +100,7 @@ ordered_json CaseSession::prepare(ProblemKind kind) {
     prepared_.reset();
     prepare_ns = device_->time_ns(prepare_now);
   }
+  for_variant_.allow_copies(false);
   // Of a batch that is only counted, the problem holds the first images: the others' blocks do not run.
   device_->set_grid_window(batch == problem_->shape.batch
                                ? std::nullopt
@@ -109,14 +112,21 @@ ordered_json CaseSession::prepare(ProblemKind kind) {
           {"has_clock", device_->has_clock()}};
 }
 
+/// What is only counted is counted behind the variant's back.
+Device& CaseSession::for_variant() {
+  if (device_->has_clock()) return *device_;
+  return for_variant_;
+}
+
 ordered_json CaseSession::set(const ordered_json& request) {
   changed_->set(change_from_json(request.at("change")));
-  fill_output(*device_, output_.floats(), problem_->shape.output_elements(), fill_from_json(request.at("fill")));
+  // All of the batch, of which the problem may be the first images.
+  fill_output(*device_, output_.floats(), output_elements(), fill_from_json(request.at("fill")));
   return ordered_json::object();
 }
 
 ordered_json CaseSession::read(std::int64_t first, std::int64_t count) {
-  if (first < 0 || count < 0 || first + count > problem_->shape.output_elements() ||
+  if (first < 0 || count < 0 || first + count > output_elements() ||
       static_cast<std::size_t>(count) * sizeof(float) > window_.bytes()) {
     throw std::logic_error(fmt::format("{} elements from {} on are not the output's", count, first));
   }

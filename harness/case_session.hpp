@@ -9,6 +9,7 @@
 
 #include "devices/device.hpp"
 #include "devices/nvtx_range.hpp"
+#include "devices/variant_device.hpp"
 #include "harness/changed_input.hpp"
 #include "harness/shared_memory.hpp"
 #include "harness/workload.hpp"
@@ -65,6 +66,8 @@ class CaseSession {
 
   std::vector<KernelCounters> count_images(int images, int batch);
   void repeat_images(int images, int batch);
+  Device& for_variant();
+  std::int64_t output_elements() const { return static_cast<std::int64_t>(output_.bytes() / sizeof(float)); }
   void before_timed(const std::string& of, std::int64_t call);
   void timed(const std::string& of);
   void after_timed(const std::string& of);
@@ -76,6 +79,7 @@ class CaseSession {
   const Workload& workload_;
   const SharedMemory& window_;
   std::unique_ptr<Device> device_;
+  VariantDevice for_variant_;
   const Problem* problem_ = nullptr;  // that is prepared
   DeviceBuffer input_;
   DeviceBuffer output_;

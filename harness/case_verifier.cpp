@@ -12,6 +12,8 @@ using nlohmann::ordered_json;
 namespace {
 
 constexpr double kFloat32Tolerance = 1e-6;
+constexpr double kCallNs = 5000;      // of the loop around a call, with waking threads for its input
+constexpr double kPokeNs = 2 * 5;     // of an element that is replaced and put back
 constexpr int kLargestExponent = 2;  // of the factor of an input: 1, 2 or 4
 
 }  // namespace
@@ -31,6 +33,12 @@ CallSetting draw_setting(const ExpectedOutput& expected, SeededRandom& random, b
   change.everywhere = pokes == Pokes::everywhere;
   change.whole = whole;
   return setting;
+}
+
+double untimed_ns(const ConvShape& shape, std::int64_t calls, bool on_host) {
+  const int step = std::max(shape.kernel, 2);
+  const double grid = ((shape.height - 1) / step + 1.0) * ((shape.width - 1) / step + 1.0);
+  return static_cast<double>(calls) * (kCallNs + kPokeNs * shape.batch * (on_host ? (grid + 1) / 2 : 1));
 }
 
 ordered_json set_request(const CallSetting& setting) {
@@ -56,12 +64,28 @@ CaseVerifier::Verified CaseVerifier::verify() {
   return {check(1), call_ns};
 }
 
-void CaseVerifier::set_for_timing(std::int64_t calls) { set(on_host_ ? Pokes::everywhere : Pokes::one, calls); }
+void CaseVerifier::set_for_timing(std::int64_t calls) {
+  set(on_host_ ? Pokes::everywhere : Pokes::one, calls);
+  untimed_ns_ = convladder::untimed_ns(workload_.problem(kind_).shape, calls, on_host_);
+}
 
 void CaseVerifier::set(Pokes pokes, std::int64_t looked_at) {
   setting_ = draw_setting(workload_.expected(kind_), random_, kind_ == ProblemKind::integers, /*linear=*/true, pokes,
                           {looked_at, looked_at});
   ask(set_request(setting_));
+}
+
+std::int64_t CaseVerifier::left_in_last_image() const {
+  const std::int64_t elements = workload_.real().shape.output_elements_per_image();
+  const std::int64_t first = (workload_.planned_batch() - 1) * elements;
+  const ReadOutput read = open_.output(ordered_json::object());
+  std::int64_t left = 0;
+  for (std::int64_t at = 0; at < elements; at += open_.window_elements()) {
+    const std::int64_t count = std::min(open_.window_elements(), elements - at);
+    const float* const found = read(first + at, count);
+    for (std::int64_t i = 0; i < count; ++i) left += setting_.fill.left_at(first + at + i, found[i]) ? 1 : 0;
+  }
+  return left;
 }
 
 Check CaseVerifier::check(std::int64_t call) {

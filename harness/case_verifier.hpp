@@ -22,6 +22,9 @@ enum class Pokes { none, one, everywhere };
 CallSetting draw_setting(const ExpectedOutput& expected, SeededRandom& random, bool whole, bool linear, Pokes pokes,
                          const std::array<std::int64_t, 2>& looked_at = {});
 
+/// What changing the input between so many calls may take. `on_host`: everywhere, otherwise in one element of an image.
+double untimed_ns(const ConvShape& shape, std::int64_t calls, bool on_host);
+
 /// {"do": "set", …} of that setting.
 nlohmann::ordered_json set_request(const CallSetting& setting);
 
@@ -49,14 +52,20 @@ class CaseVerifier {
   void set(Pokes pokes, std::int64_t looked_at = 1);
   /// The same for so many timed calls, of which each is to have as much of its own as can be had.
   void set_for_timing(std::int64_t calls);
+  /// What changing the input between them may have taken, beside what they claim for themselves.
+  double untimed_ns() const { return untimed_ns_; }
   /// Compares the output as it lies, after call number `call` since `set`; nothing is called for it.
   Check check(std::int64_t call);
+
+  /// Elements of the batch's last image that hold what `set` put there.
+  std::int64_t left_in_last_image() const;
 
  private:
   OpenCase open_;
   const Workload& workload_;
   double tolerance_;
   bool on_host_;
+  double untimed_ns_ = 0;
   SeededRandom random_;
   ProblemKind kind_ = ProblemKind::real;
   CallSetting setting_;

@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <deque>
+#include <map>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <span>
 
 #include "datasets/seeded_random.hpp"
@@ -56,7 +58,12 @@ class Duel {
  public:
   Duel(const std::vector<DuelGroup>& plan, const OtherProgram& base, const OtherProgram& now, const ImageSet& images,
        const DuelSettings& settings, const DuelPhase& phase)
-      : base_(base), now_(now), images_(images), settings_(settings), phase_(phase) {
+      : base_(base),
+        now_(now),
+        images_(images),
+        settings_(settings),
+        phase_(phase),
+        ceilings_(RunOptions{}, groups_of(plan), nlohmann::ordered_json::array()) {
     std::size_t pairs = 0;
     for (const DuelGroup& group : plan) pairs += group.pairs.size();
     result_.cases.reserve(pairs);  // contests point into it
@@ -71,6 +78,12 @@ class Duel {
   }
 
  private:
+  static std::map<std::string, int> groups_of(const std::vector<DuelGroup>& plan) {
+    std::map<std::string, int> groups;
+    for (const DuelGroup& group : plan) ++groups[group.device];
+    return groups;
+  }
+
   void add_group(const DuelGroup& group) {
     ContestGroup contests{&group, {}};
     for (const DuelPair& pair : group.pairs) {
@@ -96,11 +109,11 @@ class Duel {
     options.timeout_seconds = settings_.timeout_seconds;
     return step_timeout_seconds(options, pair.base.work.shape);
   }
-  SideSetting base_side(const DuelPair& pair, const Workload& workload) const {
-    return {"base", base_.path, pair.base, workload, timeout(pair), settings_.seed, 0};
+  SideSetting base_side(const DuelPair& pair, const Workload& workload) {
+    return {"base", base_.path, pair.base, workload, timeout(pair), settings_.seed, &judge_, 0};
   }
-  SideSetting new_side(const DuelPair& pair, const Workload& workload) const {
-    return {"new", now_.path, pair.now, workload, timeout(pair), settings_.seed, settings_.extra_percent};
+  SideSetting new_side(const DuelPair& pair, const Workload& workload) {
+    return {"new", now_.path, pair.now, workload, timeout(pair), settings_.seed, &judge_, settings_.extra_percent};
   }
   bool coin(const std::string& what, std::size_t round) const {
     return duel_coin(settings_.seed, what, static_cast<int>(round));
@@ -108,6 +121,7 @@ class Duel {
 
   /// Both sides of all pairs are open, and the rounds of all of them go by in turns: as many pairs as fit the memory.
   void screen_group(ContestGroup& group) {
+    ceilings_.before_group(group.group->device);
     const Workload workload(group.group->work, images_, settings_.seed);
     std::vector<Contest>& contests = group.contests;
     for (std::size_t first = 0; first < contests.size();) {
@@ -307,6 +321,8 @@ class Duel {
   const ImageSet& images_;
   const DuelSettings& settings_;
   const DuelPhase& phase_;
+  CeilingSampler ceilings_;
+  TimeJudge judge_{ceilings_};
   DuelResult result_;
   std::deque<ContestGroup> groups_;
   long rounds_planned_ = 0;

@@ -47,6 +47,8 @@ DuelSide::DuelSide(const SideSetting& setting)
     : role_(setting.role),
       on_processor_(setting.planned.variant.info.family == "cpu"),
       extra_percent_(setting.extra_percent),
+      planned_(setting.planned),
+      judge_(setting.judge),
       verifier_(start_case_process(setting.planned, setting.workload, RunOptions{}, setting.timeout_seconds,
                                    setting.program),
                 setting.workload, setting.planned.variant.variant->tolerance(), setting.seed,
@@ -101,7 +103,9 @@ SlotTime DuelSide::slot(const SlotLength& length) {
   if (ns.empty() || !std::ranges::all_of(ns, [](double value) { return value > 0 && std::isfinite(value); })) {
     throw SideFailure(fmt::format("{}: a slot took no time: the clock is too coarse", role_));
   }
-  claimed_.add(std::accumulate(ns.begin(), ns.end(), 0.0) * length.iterations, verifier_.last_answer_ns(), true);
+  claimed_.add(std::accumulate(ns.begin(), ns.end(), 0.0) * length.iterations, verifier_.last_answer_ns(), true,
+               verifier_.untimed_ns());
+  slots_ns_.push_back(median(ns));
   if (on_processor_) return {std::ranges::min(ns), std::nullopt};
   const auto clock = attempt([&] { return state.value("clock_mhz", 0.0); });
   return {median(ns), clock > 0 ? std::optional(clock) : std::nullopt};
@@ -112,6 +116,11 @@ void DuelSide::verify_after() {
   if (const std::string mismatch = claimed_.mismatch(); !mismatch.empty()) {
     throw SideFailure(fmt::format("{}: refused: {}", role_, mismatch));
   }
+  if (judge_ == nullptr || slots_ns_.empty()) return;
+  const ConvShape& shape = planned_.work.shape;
+  const std::string why = judge_->refusal(planned_.device, shape, most_saved(planned_.variant, shape),
+                                          {{"layer time", median(slots_ns_)}});
+  if (!why.empty()) throw SideFailure(fmt::format("{}: refused: {}", role_, why));
 }
 
 DuelRound measure_round(DuelSide& base, DuelSide& now, bool base_outside, const SlotLength& length) {

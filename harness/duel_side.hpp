@@ -6,10 +6,12 @@
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 #include "harness/case_verifier.hpp"
 #include "harness/claimed_times.hpp"
 #include "harness/duel_round.hpp"
+#include "harness/time_judge.hpp"
 
 namespace convladder {
 
@@ -37,7 +39,8 @@ struct SideSetting {
   const Workload& workload;
   double timeout_seconds = 60;
   std::uint64_t seed = 1;  ///< of what inputs and outputs look like before calls: the same for both sides
-  int extra_percent = 0;   ///< work that is added to every slot, to see whether it is found
+  TimeJudge* judge = nullptr;  ///< of what its calls claim, if any
+  int extra_percent = 0;       ///< work that is added to every slot, to see whether it is found
 };
 
 class DuelSide {
@@ -63,6 +66,9 @@ class DuelSide {
   std::string role_;
   bool on_processor_;
   int extra_percent_;
+  PlannedCase planned_;
+  TimeJudge* judge_;
+  std::vector<double> slots_ns_;  ///< of a call, in each slot
   std::int64_t last_call_ = 0;
   CaseVerifier verifier_;
   ClaimedTimes claimed_;

@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <chrono>
 
+#include "devices/kernel_resources.hpp"
 #include "harness/case_session.hpp"
+#include "harness/counters.hpp"
 #include "harness/statistics.hpp"
 
 namespace convladder {
@@ -16,8 +18,35 @@ using Clock = std::chrono::steady_clock;
 namespace {
 
 constexpr std::size_t kFewestSamples = 3;        // whatever the budget says
+constexpr int kFewestToVary = 3;                 // calls of a sample
 constexpr int kPercentLookedAt = 20;             // of the samples, beside the last
 constexpr std::size_t kFewestForAnInterval = 6;  // below, no interval of the median reaches 95%
+
+}  // namespace
+
+namespace {
+
+/// What was launched and not planned, in one line: resources and predictions go by the plan. Empty if it was as planned.
+std::string other_than_planned(const PlannedCase& planned, const ordered_json& counters) {
+  const std::vector<KernelLaunch> plan = planned.variant.variant->launch_plan(planned.work.shape);
+  const ordered_json& kernels = counters.at("kernels");
+  if (plan.empty()) return {};
+  if (plan.size() != kernels.size()) {
+    return fmt::format("it launches {} kernels, and its plan says {}", kernels.size(), plan.size());
+  }
+  for (std::size_t i = 0; i < plan.size(); ++i) {
+    const ordered_json& kernel = kernels.at(i);
+    const std::string name = kernel_display_name(plan[i].kernel);
+    if (kernel.at("kernel") == name && kernel.at("grid") == dim_json(plan[i].grid) &&
+        kernel.at("block") == dim_json(plan[i].block)) {
+      continue;
+    }
+    return fmt::format("it launches {} with grid {} and block {}, and its plan says {} with {} and {}",
+                       kernel.at("kernel").dump(), kernel.at("grid").dump(), kernel.at("block").dump(), name,
+                       dim_json(plan[i].grid).dump(), dim_json(plan[i].block).dump());
+  }
+  return {};
+}
 
 }  // namespace
 
@@ -58,6 +87,7 @@ void Measurement::end(const std::string& status, const std::string& reason) {
   outcome_.reason = reason;
   std::ranges::replace(outcome_.reason, '\n', ' ');  // a variant's exception may say it in several lines
   outcome_.times.clear();
+  outcome_.counters = nullptr;
 }
 
 void Measurement::refuse(const std::string& why) { end("refused", why); }
@@ -106,6 +136,14 @@ void Measurement::verify_and_calibrate() {
 void Measurement::count() {
   verifier_->set(Pokes::none);
   outcome_.counters = verifier_->ask({{"do", "count"}}).at("counters");
+  if (const std::string other = other_than_planned(*planned_, outcome_.counters); !other.empty()) {
+    throw CaseFailure("refused", other);
+  }
+  // Whatever was executed whole has to have written the images that nobody looks at, too.
+  const bool whole = outcome_.counters.at("images_executed") == outcome_.counters.at("batch");
+  if (whole && verifier_->left_in_last_image() > 0) {
+    throw CaseFailure("incorrect", "when counted, it never wrote some of the batch's last image");
+  }
   outcome_.prepare_ns.reset();
   stopped_because_ = "counted";
 }
@@ -135,17 +173,20 @@ void Measurement::take_samples() {
 
 void Measurement::take_sample(std::size_t index, bool look) {
   const TimeSeries& series = outcome_.times[index];
-  verifier_->set_for_timing(series.iterations);
+  // Now and then a call more, so that what is wrong in every second or sixteenth call is not always right in the last.
+  const int iterations = series.iterations + (series.iterations >= kFewestToVary ? random_.between(0, 1) : 0);
+  verifier_->set_for_timing(iterations);
   const auto start = Clock::now();
   const ordered_json reply = verifier_->ask(
-      {{"do", "sample"}, {"of", series.of}, {"iterations", series.iterations}, {"cold", series.cache == "cold"}});
+      {{"do", "sample"}, {"of", series.of}, {"iterations", iterations}, {"cold", series.cache == "cold"}});
   measured_seconds_ += std::chrono::duration<double>(Clock::now() - start).count();
   last_call_ = reply.at("last_call").get<std::int64_t>();
   const auto nanoseconds = reply.at("ns").get<double>();
   outcome_.times[index].samples.push_back(nanoseconds);
   if (index == 0) {
     // A change of layout before each call, or caches that are emptied, take time that is not claimed.
-    claimed_.add(nanoseconds * series.iterations, verifier_->last_answer_ns(), series.of == time_of::kLayer);
+    claimed_.add(nanoseconds * iterations, verifier_->last_answer_ns(), series.of == time_of::kLayer,
+                 verifier_->untimed_ns());
   }
   for (const auto& [name, value] : reply.at("state").items()) {
     ordered_json& seen = outcome_.device_state[name];
@@ -176,8 +217,8 @@ std::string Measurement::stop_reason() const {
 void Measurement::finish() {
   if (outcome_.status == "ok") {
     attempt([this] {
-      // Of a device that counts this is what the counted call left.
-      take_check("after", verifier_->check(last_call_));
+      // What is counted may be a part of a launch: one more call, on another input, stands for it.
+      take_check("after", outcome_.counters.is_null() ? verifier_->check(last_call_) : verifier_->verify().check);
       ordered_json& looked_at = outcome_.verification["timed_calls_compared"];
       looked_at = looked_at.get<int>() + 1;
       if (const std::string mismatch = claimed_.mismatch(); !mismatch.empty()) throw CaseFailure("refused", mismatch);

@@ -13,6 +13,7 @@
 #include "harness/network_plan.hpp"
 #include "harness/network_verifier.hpp"
 #include "harness/profile_table.hpp"
+#include "harness/time_judge.hpp"
 
 namespace convladder {
 
@@ -60,7 +61,7 @@ struct NetworkOutcome {
 
 /// Runs the case to its end. `phase` is told what begins.
 NetworkOutcome run_network_case(const NetworkCase& planned, const NetworkOptions& options, const NetworkTruth& truth,
-                                const NetworkWorkload& workload, const OpenCase& open,
+                                const NetworkWorkload& workload, const OpenCase& open, TimeJudge& judge,
                                 const std::function<void(const char* phase)>& phase);
 
 /// How long a pass or the verification may take: as asked for, or 60 s and 5 s per GFLOP; without a clock ten times.

@@ -42,11 +42,28 @@ int most_images(const std::vector<NetworkCase>& cases) {
   return std::ranges::max(cases | std::views::transform(images_in_turn));
 }
 
+/// As far as the limits of a device are concerned.
+RunOptions run_options(const NetworkOptions& options) {
+  RunOptions result;
+  result.isolate = options.isolate;
+  return result;
+}
+
+std::map<std::string, int> one_group_each() {
+  std::map<std::string, int> groups;
+  for (const DeviceKind& kind : device_kinds()) groups[std::string(kind.name)] = 1;
+  return groups;
+}
+
 /// The cases of one network, one after the other, on the same images and weights.
 class NetworkLoop {
  public:
   NetworkLoop(const NetworkOptions& options, const ImageSet& images, NetworkRecord& record, Progress& progress)
-      : options_(options), images_(images), record_(record), progress_(progress) {}
+      : options_(options),
+        images_(images),
+        record_(record),
+        progress_(progress),
+        ceilings_(run_options(options), one_group_each(), nlohmann::ordered_json::array()) {}
 
   /// `cases` are all of one network. Returns their results.
   std::vector<NetworkResult> run(const std::vector<NetworkCase>& cases) {
@@ -98,7 +115,8 @@ class NetworkLoop {
     const PassWish wish{.chunk = options_.chunk, .overlap = options_.overlap};
     const OpenCase open = options_.isolate ? start_network_process(planned, *workload, wish, timeout)
                                            : start_network_here(planned, *workload, wish);
-    return run_network_case(planned, options_, truth, *workload, open, [&](const char* phase) {
+    ceilings_.before_group(planned.device);
+    return run_network_case(planned, options_, truth, *workload, open, judge_, [&](const char* phase) {
       progress_.show(fmt::format("{} {}", phase, planned.id), options_.budget_seconds);
     });
   }
@@ -107,6 +125,8 @@ class NetworkLoop {
   const ImageSet& images_;
   NetworkRecord& record_;
   Progress& progress_;
+  CeilingSampler ceilings_;
+  TimeJudge judge_{ceilings_};
   std::optional<ChosenWeights> weights_;
 };
 

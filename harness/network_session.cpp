@@ -119,6 +119,7 @@ ordered_json NetworkSession::carry_out(const ordered_json& request) {
   if (what == "record") return record({request.at("first"), request.at("count")}, request.at("seed"));
   if (what == "pass") return pass(request.at("record").get<bool>());
   if (what == "activities") return activities();
+  if (what == "repeat") return repeat(request.at("passes"));
   if (what == "read") return read(request.at("first"), request.at("count"));
   if (what == "counters") return counters();
   throw std::logic_error(fmt::format("unknown request '{}'", what));
@@ -162,6 +163,14 @@ ordered_json NetworkSession::record(const PassImages& wanted, std::uint32_t seed
   StepRecorder recorder(*device_, steps_, window_, wanted, seed);
   const PassOptions options{.chunk = chunk_, .time_steps = false, .observer = &recorder};
   run_pass(*device_, workload_.network(), steps_, weights_, images_.data(), batch_, options);
+  return ordered_json::object();
+}
+
+ordered_json NetworkSession::repeat(int passes) {
+  const PassOptions options{.chunk = chunk_, .time_steps = true};
+  for (int left = passes; left > 0; --left) {
+    run_pass(*device_, workload_.network(), steps_, weights_, images_.data(), batch_, options);
+  }
   return ordered_json::object();
 }
 

@@ -34,6 +34,7 @@ struct PassWish {
 ///   {"do": "activities"} -> {"activities": [[group, name, start_ns, duration_ns]], "can_record",
 ///                        "cannot_record_because"}: of the last "pass"
 ///   {"do": "read", "first", "count"} -> {}: so many scores, as that pass left them, into the window
+///   {"do": "repeat", "passes"} -> {}: so many passes, one after the other
 ///   {"do": "counters"} -> {"counters": [counters of each step]}: of that pass, on devices that count
 /// A failure is {"status", "reason"}.
 class NetworkSession final : public CaseClient {
@@ -50,6 +51,7 @@ class NetworkSession final : public CaseClient {
   nlohmann::ordered_json record(const PassImages& wanted, std::uint32_t seed);
   nlohmann::ordered_json pass(bool record);
   nlohmann::ordered_json activities() const;
+  nlohmann::ordered_json repeat(int passes);
   nlohmann::ordered_json read(std::size_t first, std::size_t count) const;
   nlohmann::ordered_json counters() const;
 

@@ -11,6 +11,7 @@
 
 #include "devices/copy_pipeline.hpp"
 #include "devices/nvtx_range.hpp"
+#include "devices/variant_device.hpp"
 
 namespace convladder {
 namespace {
@@ -168,6 +169,7 @@ class Pass {
   Pass(Device& device, const Network& network, const std::vector<NetworkStep>& steps, const NetworkWeights& weights,
        const PassOptions& options, PassResult& result)
       : device_(device),
+        for_steps_(device),
         network_(network),
         steps_(steps),
         weights_(weights),
@@ -196,9 +198,10 @@ class Pass {
     log_.phase(pass_phase::kCopyWeights, [&] { memory_->copy_weights(device_, weights_); });
     log_.phase(pass_phase::kPrepare, [&] {
       const Ends ends{memory_->activations(0), nullptr};
-      whole_[0] = prepare_network(device_, steps_, weights_, *memory_, chunk, ends);
-      if (rest > 0) rest_ = prepare_network(device_, steps_, weights_, *memory_, rest, ends);
+      whole_[0] = prepare_network(for_steps(), steps_, weights_, *memory_, chunk, ends);
+      if (rest > 0) rest_ = prepare_network(for_steps(), steps_, weights_, *memory_, rest, ends);
       device_.wait();
+      for_steps_.allow_copies(false);
     });
     for (int first = 0; first < count; first += chunk) {
       const int images_now = std::min(chunk, count - first);
@@ -230,9 +233,9 @@ class Pass {
       for (std::size_t slot = 0; slot < 2; ++slot) {
         slots[slot] = {slot_memory_[slot][0].address(), slot_memory_[slot][1].address()};
         const Ends ends{slot_memory_[slot][0].floats(), slot_memory_[slot][1].floats()};
-        whole_[slot] = prepare_network(device_, steps_, weights_, *memory_, chunk, ends);
+        whole_[slot] = prepare_network(for_steps(), steps_, weights_, *memory_, chunk, ends);
         if (rest > 0 && (chunks - 1) % 2 == slot) {
-          rest_ = prepare_network(device_, steps_, weights_, *memory_, rest, ends);
+          rest_ = prepare_network(for_steps(), steps_, weights_, *memory_, rest, ends);
         }
       }
       device_.wait();
@@ -306,7 +309,14 @@ class Pass {
     options_.observer->after(step, images_now, prepared.output);
   }
 
+  /// What is only counted is counted behind the steps' backs.
+  Device& for_steps() {
+    if (device_.has_clock()) return device_;
+    return for_steps_;
+  }
+
   Device& device_;
+  VariantDevice for_steps_;
   const Network& network_;
   const std::vector<NetworkStep>& steps_;
   const NetworkWeights& weights_;

@@ -179,7 +179,8 @@ TEST_F(MeasurementTest, KeepsTheSamplesInTheirOrder) {
   EXPECT_EQ(outcome.times[0].samples, (std::vector{9.0, 3.0, 7.0, 1.0}));
   for (const ordered_json& request : script_.asked) {
     if (request.at("do") == "sample") {
-      EXPECT_EQ(request.at("iterations"), 5);
+      EXPECT_GE(request.at("iterations"), 5);
+      EXPECT_LE(request.at("iterations"), 6) << "one more now and then";
     }
   }
 }
@@ -384,16 +385,17 @@ TEST_F(MeasurementTest, EverySampleHasAnotherInputAndAnotherFill) {
 
 TEST_F(MeasurementTest, ClaimsThatOurClockContradictsAreRefused) {
   options_.repetitions = 5;
-  script_.sample_ns = [](int) { return 1e6; };  // five of them: 5 ms
-  for (const double observed : {4.9e6, 60e6}) {
+  script_.sample_ns = [](int) { return 1e6; };  // two of them: 2 ms
+  script_.iterations = 2;
+  for (const double observed : {1.9e6, 60e6}) {
     script_.asked.clear();
     script_.observed_ns = observed;
     const CaseOutcome outcome = run();
     EXPECT_EQ(outcome.status, "refused");
-    expect_one_line(outcome.reason, {"5.00 ms", observed > 5e6 ? "60.0 ms" : "4.90 ms", "medians of 5"});
+    expect_one_line(outcome.reason, {"2.00 ms", observed > 5e6 ? "60.0 ms" : "1.90 ms", "medians of 5"});
     EXPECT_TRUE(outcome.times.empty());
   }
-  script_.observed_ns = 6e6;
+  script_.observed_ns = 3e6;
   EXPECT_EQ(run().status, "ok");
 }
 

@@ -115,7 +115,9 @@ class NetworkCaseTest : public testing::Test {
   }
 
   NetworkOutcome run(const OpenCase& open) {
-    return run_network_case(planned_, options_, {predictions_, labels_, &weights_}, *workload_, open,
+    CeilingSampler no_limits({}, {}, ordered_json::array());
+    TimeJudge judge(no_limits);
+    return run_network_case(planned_, options_, {predictions_, labels_, &weights_}, *workload_, open, judge,
                             [](const char*) {});
   }
   NetworkOutcome run() { return run(start_network_here(planned_, *workload_, {})); }
