@@ -116,17 +116,32 @@ std::optional<MachineTimes> machine_times() {
   return times;
 }
 
-std::optional<MachineLoad> load_between(const std::optional<MachineTimes>& from,
-                                        const std::optional<MachineTimes>& to) {
-  if (!from || !to || from->processors.processors != to->processors.processors) return std::nullopt;
-  const double seconds = std::chrono::duration<double>(to->when - from->when).count();
-  const int cores = to->processors.processors;
-  const double all = to->processors.all - from->processors.all;
+std::optional<MachineLoad> load_between(const MachineTimes& from, const MachineTimes& to) {
+  if (from.processors.processors != to.processors.processors) return std::nullopt;
+  const double seconds = std::chrono::duration<double>(to.when - from.when).count();
+  const int cores = to.processors.processors;
+  const double all = to.processors.all - from.processors.all;
   if (seconds < kShortestSeconds || all < kSmallestAccount * seconds * cores) return std::nullopt;
-  const double others = to->processors.busy - from->processors.busy - (to->ours - from->ours);
+  const double others = to.processors.busy - from.processors.busy - (to.ours - from.ours);
   return MachineLoad{.cores = cores,
                      .used = std::clamp(others / all, 0.0, 1.0) * cores,
-                     .steal = std::clamp((to->processors.stolen - from->processors.stolen) / all, 0.0, 1.0)};
+                     .steal = std::clamp((to.processors.stolen - from.processors.stolen) / all, 0.0, 1.0)};
+}
+
+void MachineWatch::look() {
+  const std::optional<MachineTimes> now = machine_times();
+  blind_ = blind_ || !now;
+  if (now) looks_.push_back(*now);
+}
+
+std::optional<MachineLoad> MachineWatch::load_since(std::chrono::steady_clock::time_point when) {
+  look();
+  if (looks_.empty()) return std::nullopt;
+  for (std::size_t i = looks_.size() - 1; i-- > 0;) {
+    if (looks_[i].when > when) continue;
+    if (const auto load = load_between(looks_[i], looks_.back())) return load;
+  }
+  return std::nullopt;
 }
 
 }  // namespace convladder

@@ -44,6 +44,20 @@ struct MachineLoad {
 };
 
 /// None where the time between them is too short for the system's ticks, or its account does not hold it.
-std::optional<MachineLoad> load_between(const std::optional<MachineTimes>& from, const std::optional<MachineTimes>& to);
+std::optional<MachineLoad> load_between(const MachineTimes& from, const MachineTimes& to);
+
+/// Looks at the machine now and then, and says what others did since.
+class MachineWatch {
+ public:
+  void look();
+  /// From `when` to now, both with a look; where that is too short, from the last earlier look that is long enough ago.
+  std::optional<MachineLoad> load_since(std::chrono::steady_clock::time_point when);
+  /// Whether a look showed nothing.
+  bool is_blind() const { return blind_; }
+
+ private:
+  std::vector<MachineTimes> looks_;
+  bool blind_ = false;
+};
 
 }  // namespace convladder

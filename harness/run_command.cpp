@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdio>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -113,7 +114,7 @@ class RunLoop {
     if (lines_ == nullptr) return;
     not_run_.print(lines_);
     for (const std::string& line : ceilings_.lines()) fmt::print(lines_, "{}\n", line);
-    if (load_unknown_) {
+    if (machine_.is_blind()) {
       fmt::print(lines_,
                  "what others did is not known here: /proc does not say, so only samples and ceilings were judged\n");
     }
@@ -150,20 +151,16 @@ class RunLoop {
   /// Remembers how the machine was when the first sample of a case is due.
   void begin_measuring(const PlannedCase& planned) {
     if (begun_.contains(planned.id)) return;
-    begun_[planned.id] = machine_times();
+    machine_.look();
+    begun_[planned.id] = std::chrono::steady_clock::now();
   }
 
-  /// A case that was timed, with what was seen of the machine meanwhile. A case that was over in a moment is judged by
-  /// the machine's load since its group began.
+  /// A case that was timed, with what was seen of the machine meanwhile.
   CaseOutcome judged(const PlannedCase& planned, CaseOutcome outcome) {
     if (outcome.times.empty()) return outcome;
-    const std::optional<MachineTimes> now = machine_times();
-    std::optional<MachineLoad> load = load_between(begun_[planned.id], now);
-    if (!load) load = load_between(group_begun_, now);
-    load_unknown_ = load_unknown_ || !now;
     outcome.quality = quality_json({.samples = outcome.times.front().samples,
                                     .threads = planned.device == "cpu" ? cpu_threads() : 1,
-                                    .load = load,
+                                    .load = machine_.load_since(begun_[planned.id]),
                                     .anchors = anchor_spread(ceilings_.json(), planned.device, group_anchors_)});
     return outcome;
   }
@@ -194,7 +191,7 @@ class RunLoop {
     if (to_run.empty()) return;
     progress_.show(fmt::format("{} batch {}: inputs and reference", group.work.name(), group.work.shape.batch),
                    seconds_left());
-    group_begun_ = machine_times();
+    machine_.look();
     group_anchors_ = anchor_samples(ceilings_.json(), group.device);
     ceilings_.before_group(group.device);
     const Workload workload(group.work, images_, options_.seed,
@@ -223,10 +220,9 @@ class RunLoop {
   TimeJudge judge_{ceilings_};
   NotRun not_run_;
   std::vector<const PlannedCase*> remaining_;
-  std::optional<MachineTimes> group_begun_;
-  std::size_t group_anchors_ = 0;                             ///< samples of the ceilings before the group
-  std::map<std::string, std::optional<MachineTimes>> begun_;  ///< by case, when its first sample was due
-  bool load_unknown_ = false;
+  MachineWatch machine_;
+  std::size_t group_anchors_ = 0;                                       ///< samples of the ceilings before the group
+  std::map<std::string, std::chrono::steady_clock::time_point> begun_;  ///< by case, when its first sample was due
 };
 
 /// Times one call of every variant on every layer at a small batch, so that the estimate stands on this machine. A
