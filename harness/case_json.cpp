@@ -130,6 +130,7 @@ ordered_json case_json(const PlannedCase& planned, const CaseOutcome& outcome, i
       {"prediction", outcome.status == "ok" ? prediction_json(outcome.counters, resources) : ordered_json()},
       {"choice", text_or_null(outcome.choice)},
       {"device_state", outcome.device_state},
+      {"quality", outcome.quality},
       {"session", session}};
   add_leaves_out(json, info);
   return json;

@@ -54,7 +54,9 @@ struct ComparedCase {
   std::string variant;
   std::string group;  ///< "lenet72.conv2, batch 100, on cpu": what was measured side by side
   CaseVerdict verdict = CaseVerdict::inconclusive;
-  std::string reason;  ///< one line; empty for a pass that needs none
+  std::string reason;            ///< one line; empty for a pass that needs none
+  std::string base_disturbance;  ///< "disturbed: others used 1.6 of 2 cores"; empty if the base was quiet
+  std::string new_disturbance;
   std::string cause;  ///< by the counters beside the time: "explained: …", "latent: …", …; empty where none are there
   std::string witness;  ///< the variant it was judged beside; empty if none
   bool control = false;

@@ -86,6 +86,25 @@ std::string explanation(const ComparedCase& one) {
   return text;
 }
 
+/// "base: disturbed: others used 1.6 of 2 cores"; empty where both were measured on a quiet machine.
+std::string disturbance_text(const ComparedCase& one) {
+  std::string text;
+  if (!one.base_disturbance.empty()) text += "base: " + one.base_disturbance;
+  if (!one.new_disturbance.empty()) text += (text.empty() ? "new: " : "; new: ") + one.new_disturbance;
+  return text;
+}
+
+/// A line for each case that was not measured on a quiet machine, but for those whose proof says it already.
+std::string disturbance_section(const Comparison& comparison) {
+  std::string text;
+  for (const ComparedCase& one : comparison.cases) {
+    if (one.verdict == CaseVerdict::regressed || one.verdict == CaseVerdict::improved) continue;
+    const std::string disturbance = disturbance_text(one);
+    if (!disturbance.empty()) text += indented(one.id, 2) + indented(disturbance, 6);
+  }
+  return text.empty() ? text : "\nmeasured on a machine that was not quiet\n" + text;
+}
+
 /// "+10.1%, at least +7.9%; beside onednn +10.0%, at least +8.2%": what is proved of a change.
 std::string proof_text(const ComparedCase& one) {
   const auto side = [&one](const ChangeBounds& change) {
@@ -138,6 +157,8 @@ std::string verdict_section(const Comparison& comparison, CaseVerdict verdict) {
     if (verdict == CaseVerdict::regressed || verdict == CaseVerdict::improved) {
       const std::string proof = proof_text(one);
       if (!proof.empty()) reason = proof + (reason.empty() ? "" : "; " + reason);
+      const std::string disturbance = disturbance_text(one);
+      if (!disturbance.empty()) reason += (reason.empty() ? "" : "; ") + disturbance;
     }
     const auto same = std::ranges::find(ids_by_reason, reason, &std::pair<std::string, std::string>::first);
     if (same == ids_by_reason.end()) {
@@ -167,6 +188,8 @@ ordered_json case_json(const ComparedCase& one) {
           {"verdict", case_verdict_name(one.verdict)},
           {"reason", text_or_null(one.reason)},
           {"cause", text_or_null(one.cause)},
+          {"base_quality", text_or_null(one.base_disturbance)},
+          {"new_quality", text_or_null(one.new_disturbance)},
           {"control", one.control},
           {"witness", text_or_null(one.witness)},
           {"base_median_ns", or_null(one.base_median_ns)},
@@ -204,6 +227,7 @@ std::string comparison_text(const Comparison& comparison) {
   for (const CaseVerdict verdict : kAllVerdicts) {
     if (verdict != CaseVerdict::pass) text += verdict_section(comparison, verdict);
   }
+  text += disturbance_section(comparison);
   text += '\n';
   for (const std::string& note : all_notes(comparison)) text += indented(fmt::format("note: {}", note), 0);
   const VerdictLimits& limits = comparison.options.limits;
@@ -226,10 +250,13 @@ std::string comparison_markdown(const Comparison& comparison) {
   for (const CaseVerdict verdict : kAllVerdicts) {
     for (const ComparedCase& one : comparison.cases) {
       if (one.verdict != verdict) continue;
+      std::string why = explanation(one);
+      const std::string disturbance = disturbance_text(one);
+      if (!disturbance.empty()) why += (why.empty() ? "" : "; ") + disturbance;
       text += fmt::format("| {} | {} | {} | {} | {} | {} | {} | {} |\n", markdown_text(one.id),
                           time_or_blank(one.base_median_ns), time_or_blank(one.new_median_ns), change_text(one.change),
                           bounds_text(one.change), bounds_text(one.beside), case_verdict_name(one.verdict),
-                          markdown_text(explanation(one)));
+                          markdown_text(why));
     }
   }
   return text;

@@ -11,6 +11,7 @@
 
 #include "harness/case_session.hpp"
 #include "harness/floor.hpp"
+#include "harness/json_place.hpp"
 
 namespace convladder {
 
@@ -101,7 +102,8 @@ ordered_json row_of(const ordered_json& one_case, const Ladder& ladder, const or
           {"x_baseline", ratio(ladder.baseline(), layer)},
           {"percent_of_library", ratio(ladder.fastest_library(one_case, layer_median), layer, 100)},
           {"percent_of_library_op", ratio(ladder.fastest_library(one_case, op_median), layer, 100)},
-          {"percent_of_floor", ratio(floor_ns, layer, 100)}};
+          {"percent_of_floor", ratio(floor_ns, layer, 100)},
+          {"quality", value_at(one_case, "/quality/mark")}};
 }
 
 }  // namespace

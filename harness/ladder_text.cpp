@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
+#include "harness/quality.hpp"
 #include "harness/text_table.hpp"
 #include "harness/units.hpp"
 
@@ -31,15 +32,22 @@ std::string percent_text(const ordered_json& value) {
   return value.is_number() ? fmt::format("{:.0f}%", value.get<double>()) : "-";
 }
 
-std::string time_or_status(const ordered_json& row) {
-  return row.at("median_ns").is_number() ? time_text(row.at("median_ns").get<double>())
-                                         : row.at("status").get<std::string>();
+std::string_view sign_of(const ordered_json& row) {
+  return row.at("quality").is_string() ? quality_sign(row.at("quality").get<std::string>()) : "";
 }
 
-std::vector<std::string> cells_of(const ordered_json& row, const ordered_json& ladder, const ordered_json& variants) {
+/// Times of a machine that was busy carry their sign, the others a blank in its place where the table has one.
+std::string time_or_status(const ordered_json& row, bool any_signs) {
+  const std::string text = row.at("median_ns").is_number() ? time_text(row.at("median_ns").get<double>())
+                                                           : row.at("status").get<std::string>();
+  return any_signs ? fmt::format("{} {:1}", text, sign_of(row)) : text;
+}
+
+std::vector<std::string> cells_of(const ordered_json& row, const ordered_json& ladder, const ordered_json& variants,
+                                  bool any_signs) {
   const ordered_json& rate = row.at("gflop_per_s");
   return {stage_title(row, ladder, variants),
-          time_or_status(row),
+          time_or_status(row, any_signs),
           row.at("of").is_null() ? "" : row.at("of").get<std::string>(),
           rate.is_number() ? fmt::format("{:.1f}", rate.get<double>()) : "-",
           factor_text(row.at("x_previous")),
@@ -60,11 +68,13 @@ std::string ladders_text(const ordered_json& ladders, const ordered_json& varian
     const ordered_json& all = ladder.at("rows");
     const auto is_timed = [](const ordered_json& row) { return row.at("median_ns").is_number(); };
     if (std::ranges::none_of(all, is_timed)) continue;
+    const bool any_signs = std::ranges::any_of(all, [](const ordered_json& row) { return !sign_of(row).empty(); });
     std::vector<std::vector<std::string>> rows;
-    for (const ordered_json& row : all) rows.push_back(cells_of(row, ladder, variants));
+    for (const ordered_json& row : all) rows.push_back(cells_of(row, ladder, variants, any_signs));
     text += fmt::format("\n{} {}.{}, batch {}, measured\n{}", ladder.at("device").get<std::string>(),
                         ladder.at("network").get<std::string>(), ladder.at("layer").get<std::string>(),
                         ladder.at("batch").get<int>(), text_table(columns, rows));
+    if (any_signs) text += "~ noisy, ! disturbed: the machine was not quiet meanwhile; run.json says what was seen\n";
   }
   return text;
 }

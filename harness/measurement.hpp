@@ -35,6 +35,7 @@ struct CaseOutcome {
   std::string choice;
   std::string input_kind = "images";
   nlohmann::ordered_json device_state = nlohmann::ordered_json::object();
+  nlohmann::ordered_json quality;  ///< as in the record; null without times, and where nobody looked
 };
 
 class Measurement {

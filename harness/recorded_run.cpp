@@ -11,6 +11,7 @@
 #include "harness/file_bytes.hpp"
 #include "harness/json_place.hpp"
 #include "harness/printable.hpp"
+#include "harness/quality.hpp"
 
 namespace convladder {
 
@@ -90,6 +91,23 @@ std::vector<std::pair<std::string, double>> parse_metrics(const JsonPlace& place
   return metrics;
 }
 
+/// The mark and its reasons; empty for a good case.
+std::string parse_disturbance(const JsonPlace& place) {
+  const std::string mark = place.text("mark");
+  if (mark == quality_name(QualityMark::good)) return {};
+  if (quality_sign(mark).empty()) place.fail("mark: expected good, noisy or disturbed");
+  if (place.has("load_of_others") && !place.json().at("load_of_others").is_number()) {
+    place.fail("load_of_others: expected a number or null");
+  }
+  std::vector<std::string> reasons;
+  for (const ordered_json& reason : place.list("reasons")) {
+    if (!reason.is_string()) place.fail("reasons: expected texts");
+    reasons.push_back(printable(reason.get<std::string>()));
+  }
+  if (reasons.empty()) place.fail("reasons: expected at least one, because the mark is not good");
+  return fmt::format("{}: {}", mark, fmt::join(reasons, ", "));
+}
+
 RecordedCase parse_case(const JsonPlace& place) {
   RecordedCase one;
   one.id = name_of(place, "id");
@@ -110,6 +128,7 @@ RecordedCase parse_case(const JsonPlace& place) {
   one.shape = place.object("shape").json();
   one.session = place.whole_number("session");
   if (place.has("time")) one.time = parse_time(place.object("time"));
+  if (place.has("quality")) one.disturbance = parse_disturbance(place.object("quality"));
   if (place.has("counters")) {
     const JsonPlace counters = place.object("counters");
     one.counters = RecordedCounters{.images_executed = counters.whole_number("images_executed"),

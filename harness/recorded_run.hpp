@@ -43,6 +43,7 @@ struct RecordedCase {
   nlohmann::ordered_json shape;
   std::optional<RecordedTime> time;
   std::optional<RecordedCounters> counters;
+  std::string disturbance;  ///< "disturbed: others used 1.6 of 2 cores"; empty if its quality is good or not recorded
   int session = 0;
 
   bool ok() const { return status == "ok"; }

@@ -3,12 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdio>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <numeric>
 #include <optional>
 
+#include "devices/cpu/cpu_facts.hpp"
 #include "harness/ceilings.hpp"
 #include "harness/environment.hpp"
 #include "harness/errors.hpp"
@@ -16,7 +18,9 @@
 #include "harness/google_engine.hpp"
 #include "harness/ladder_text.hpp"
 #include "harness/leave_one_out.hpp"
+#include "harness/machine_load.hpp"
 #include "harness/progress.hpp"
+#include "harness/quality.hpp"
 #include "harness/record.hpp"
 #include "harness/record_folder.hpp"
 #include "harness/run_group.hpp"
@@ -35,6 +39,13 @@ int largest_batch(const std::vector<CaseGroup>& plan) {
   return largest;
 }
 
+/// " ! disturbed" behind the line of a case that was; empty behind that of a good one.
+std::string mark_text(const nlohmann::ordered_json& quality) {
+  const std::string mark = quality.is_null() ? "" : quality.at("mark").get<std::string>();
+  const std::string_view sign = quality_sign(mark);
+  return sign.empty() ? "" : fmt::format(" {} {}", sign, mark);
+}
+
 std::string result_line(const PlannedCase& planned, const CaseOutcome& outcome) {
   if (outcome.status == "ok" && outcome.times.empty()) {
     const double instructions = outcome.counters.at("totals").value("smsp__inst_executed.sum", 0.0);
@@ -46,8 +57,8 @@ std::string result_line(const PlannedCase& planned, const CaseOutcome& outcome) 
   const double middle = median(time.samples);
   const auto interval = median_interval(time.samples);
   const double half = interval ? (interval->high - interval->low) / 2 / middle * 100 : 0;
-  return fmt::format("{:<11} {:<48} {:>10} ±{:4.1f}%  {:>7.1f} GFLOP/s ({} time)", outcome.status, planned.id,
-                     time_text(middle), half, planned.work.shape.flop() / middle, time.of);
+  return fmt::format("{:<11} {:<48} {:>10} ±{:4.1f}%  {:>7.1f} GFLOP/s ({} time){}", outcome.status, planned.id,
+                     time_text(middle), half, planned.work.shape.flop() / middle, time.of, mark_text(outcome.quality));
 }
 
 /// Everything that is not run has its reason; all of it is in the record, one line per reason is enough to read.
@@ -103,6 +114,12 @@ class RunLoop {
     if (lines_ == nullptr) return;
     not_run_.print(lines_);
     for (const std::string& line : ceilings_.lines()) fmt::print(lines_, "{}\n", line);
+    if (machine_.is_blind()) {
+      fmt::print(lines_,
+                 "what others did is not known here: /proc does not say, so only samples and ceilings were judged\n");
+    }
+    const std::string quality = quality_line(record_.json().at("cases"), usable_cores());
+    if (!quality.empty()) fmt::print(lines_, "{}\n", quality);
   }
 
  private:
@@ -131,7 +148,25 @@ class RunLoop {
     return sum;
   }
 
-  void finished(const PlannedCase& planned, const CaseOutcome& outcome) {
+  /// Remembers how the machine was when the first sample of a case is due.
+  void begin_measuring(const PlannedCase& planned) {
+    if (begun_.contains(planned.id)) return;
+    machine_.look();
+    begun_[planned.id] = std::chrono::steady_clock::now();
+  }
+
+  /// A case that was timed, with what was seen of the machine meanwhile.
+  CaseOutcome judged(const PlannedCase& planned, CaseOutcome outcome) {
+    if (outcome.times.empty()) return outcome;
+    outcome.quality = quality_json({.samples = outcome.times.front().samples,
+                                    .threads = planned.device == "cpu" ? cpu_threads() : 1,
+                                    .load = machine_.load_since(begun_[planned.id]),
+                                    .anchors = anchor_spread(ceilings_.json(), planned.device, group_anchors_)});
+    return outcome;
+  }
+
+  void finished(const PlannedCase& planned, const CaseOutcome& unjudged) {
+    const CaseOutcome outcome = judged(planned, unjudged);
     record_.set_ceilings(ceilings_.json());
     record_.add(planned, outcome);
     std::erase_if(remaining_, [&](const PlannedCase* left) { return left->id == planned.id; });
@@ -156,6 +191,8 @@ class RunLoop {
     if (to_run.empty()) return;
     progress_.show(fmt::format("{} batch {}: inputs and reference", group.work.name(), group.work.shape.batch),
                    seconds_left());
+    machine_.look();
+    group_anchors_ = anchor_samples(ceilings_.json(), group.device);
     ceilings_.before_group(group.device);
     const Workload workload(group.work, images_, options_.seed,
                             group.has_clock ? group.work.shape.batch : kCountedImages);
@@ -163,6 +200,7 @@ class RunLoop {
         to_run, workload, options_,
         [this](const PlannedCase& planned, const CaseOutcome& outcome) { finished(planned, outcome); },
         [this](const PlannedCase& planned, const char* phase) {
+          if (std::string_view(phase) == "measuring") begin_measuring(planned);
           progress_.show(fmt::format("{} {}", phase, planned.id), seconds_left());
         },
         [this, &group] { ceilings_.between_rounds(group.device); },
@@ -182,6 +220,9 @@ class RunLoop {
   TimeJudge judge_{ceilings_};
   NotRun not_run_;
   std::vector<const PlannedCase*> remaining_;
+  MachineWatch machine_;
+  std::size_t group_anchors_ = 0;                                       ///< samples of the ceilings before the group
+  std::map<std::string, std::chrono::steady_clock::time_point> begun_;  ///< by case, when its first sample was due
 };
 
 /// Times one call of every variant on every layer at a small batch, so that the estimate stands on this machine. A

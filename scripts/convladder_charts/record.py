@@ -20,6 +20,7 @@ from convladder_charts.units import significant
 
 SCHEMA_VERSION = "1.0"
 FP32_TOLERANCE = 1e-6
+QUALITY_SIGNS = {"noisy": "~", "disturbed": "!"}
 _REAL_DEVICES = {"cuda": 0, "cpu": 1}
 
 
@@ -50,6 +51,13 @@ class Row:
     percent_of_floor: Optional[float] = None
     tolerance: float = FP32_TOLERANCE
     """Of its verification: the error that its kind of arithmetic is allowed."""
+    quality: str = ""
+    """noisy or disturbed, where the machine was not quiet while the case was measured."""
+
+    @property
+    def sign(self) -> str:
+        """What marks its time in a table; empty for a good one."""
+        return QUALITY_SIGNS.get(self.quality, "")
 
     @property
     def has_time(self) -> bool:
@@ -274,6 +282,7 @@ def _row(row: Node, family: str, kind: str, stages: dict[tuple[str, str], Stage]
         values=tuple(one.number() for one in time.field("samples").items()) if time else (),
         case_place=case.place if case else "",
         tolerance=_tolerance(case) if case else FP32_TOLERANCE,
+        quality=_quality(case) if case else "",
         **{name: optional(row.field(name), Node.number) for name in ("percent_of_library_op", "percent_of_floor")
            if name in row.value})
 
@@ -282,6 +291,14 @@ def _tolerance(case: Node) -> float:
     if "verification" not in case.value or case.field("verification").is_null():
         return FP32_TOLERANCE
     return case.field("verification").field("tolerance").number()
+
+
+def _quality(case: Node) -> str:
+    """Empty for a good case, and in records of older versions."""
+    if "quality" not in case.value or case.field("quality").is_null():
+        return ""
+    mark = case.field("quality").field("mark").text()
+    return mark if mark in QUALITY_SIGNS else ""
 
 
 def _time_of(case: Optional[Node], kind: str) -> Optional[Node]:

@@ -84,7 +84,15 @@ def legend(record: Record) -> str:
             "The ratios compare layer times: × prev to the stage it builds on, × base to the first rung, "
             "% lib to the fastest library, % op to the library's bare op in its own layout, % floor to the layer's "
             "floor: operations at the FMA peak, or bytes at the memory's rate, as measured in this run. "
-            "Intervals are confidence intervals of the median.")
+            "Intervals are confidence intervals of the median." + _quality_legend(record))
+
+
+def _quality_legend(record: Record) -> str:
+    """Empty where all times are good."""
+    if not any(row.sign for group in record.drawn for row in _timed(group)):
+        return ""
+    return (" ~ noisy, ! disturbed: the machine was not quiet while that was measured; quality in run.json says what was "
+            "seen.")
 
 
 def _timed(group: Group) -> list[Row]:
@@ -118,7 +126,7 @@ def _figures(row: Row, unit: Unit) -> list[list[str]]:
 
 
 def _plain_row(row: Row, unit: Unit) -> Iterable[str]:
-    name = "  " + pad(cut(_name(row), _STAGE_WIDTH - 1), _STAGE_WIDTH)
+    name = f"{row.sign:1} " + pad(cut(_name(row), _STAGE_WIDTH - 1), _STAGE_WIDTH)
     if not row.has_time:
         return [name + "  " + cut(row.why_no_time, WIDTH - _STAGE_WIDTH - 4)]
     first, *more = _figures(row, unit)
@@ -131,7 +139,7 @@ def ladder_table(group: Group, ladder: Ladder) -> Table:
     rows, places = [], []
     for index, row in enumerate(ladder.rows):
         lines = _figures(row, unit) if row.has_time else [[NONE] * len(_COLUMNS)]
-        status = row.status if row.has_time else row.why_no_time
+        status = f"{row.status} {row.sign}".strip() if row.has_time else row.why_no_time
         rows += [(_name(row), *cells, status) for cells in lines]
         places += [f"{ladder.place}.rows[{index}]"] * len(lines)
     return Table(_heading(group, ladder),

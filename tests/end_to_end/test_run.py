@@ -110,6 +110,41 @@ def test_ceilings_are_measured_with_the_cases_and_make_floors(ladder: dict[str, 
             assert row["percent_of_floor"] == pytest.approx(100 * floor["value"] / row["layer_median_ns"])
 
 
+def test_every_timed_case_says_how_quiet_the_machine_was(ladder: dict[str, Any]) -> None:
+    for one in ladder["cases"]:
+        if one["time"] is None:
+            assert one["quality"] is None
+            continue
+        quality = one["quality"]
+        assert (quality["mark"] == "good") == (quality["reasons"] == [])
+        for share in ("load_of_others", "steal"):
+            assert quality[share] is None or 0 <= quality[share] <= 1
+        assert quality["drift"] is None  # of three samples
+        assert quality["anchor_spread"] is None or quality["anchor_spread"] >= 1
+    marks = {one["id"]: one["quality"] and one["quality"]["mark"] for one in ladder["cases"]}
+    assert all(row["quality"] == marks[row["case"]] for one in ladder["ladders"] for row in one["rows"])
+
+
+def test_a_busy_machine_is_named(tmp_path: Path) -> None:
+    """Beside more loops than there are cores, others have about half of them. In one process, since the clock of one
+    that waits for another cannot be relied on here."""
+    loops = [subprocess.Popen(["sh", "-c", "while :; do :; done"]) for _ in range(2 * (os.cpu_count() or 1))]
+    try:
+        done = run("run", *CPU, *TWO, "--layer", "lenet28.conv1", "--batch", "10", "--isolate", "none", "--output",
+                   tmp_path, env=os.environ | {"OMP_NUM_THREADS": str(os.cpu_count())})
+    finally:
+        for loop in loops:
+            loop.kill()
+            loop.wait()
+    assert done.returncode == 0, done.stderr
+    assert all(one["quality"]["mark"] == "disturbed" for one in record(tmp_path)["cases"])
+    assert "others used" in record(tmp_path)["cases"][0]["quality"]["reasons"][0]
+    assert len(re.findall(r"^ok .* ! disturbed$", done.stdout, re.MULTILINE)) == 2
+    assert re.search(r"^2 of 2 cases were measured on a machine that was busy \(others used up to [\d.]+ of \d+ cores\)",
+                     done.stdout, re.MULTILINE)
+    assert "\n~ noisy, ! disturbed: " in done.stdout
+
+
 def test_a_profiled_run_measures_no_ceilings(tmp_path: Path) -> None:
     profiled = measured(tmp_path, *CPU, *QUICK, "--variant", "flat-vector", "--layer", "lenet28.conv1", "--batch", "2",
                         "--profile-calls", "1")
@@ -206,7 +241,8 @@ def test_the_default_folder_and_the_lines(tmp_path: Path) -> None:
     assert (done.returncode, done.stderr) == (0, "")
     *lines, path = done.stdout.rstrip().splitlines()
     table = lines[lines.index("") + 1:lines.index("", lines.index("") + 1)]
-    lines = lines[:lines.index("")]
+    lines = [line for line in lines[:lines.index("")] if " measured on a machine that was " not in line]
+    table = [line for line in table if not line.startswith("~ noisy, ")]
     assert re.fullmatch(rf"results/{re.escape(socket.gethostname())}-\d{{8}}-\d{{6}}/run\.json", path)
     assert re.fullmatch(r"cpu: FMA peak \S+ GFLOP/s, streaming store \S+ GB/s, copy \S+ GB/s \(measured, \d+ samples\)",
                         lines.pop())

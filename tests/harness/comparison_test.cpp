@@ -292,6 +292,33 @@ TEST(ComparisonOptions, ChooseCasesAndRefuseNonsense) {
   EXPECT_THROW(compare_runs(run, run, {.limits = {}, .case_filter = {}, .controls = {"onedn"}}), UserError);
 }
 
+TEST(ComparisonOutput, SaysWhichCasesWereMeasuredOnABusyMachine) {
+  const auto mark = [](ordered_json& run, std::size_t index, const char* name, std::vector<std::string> reasons) {
+    run["cases"][index]["quality"] = {{"mark", name}, {"reasons", std::move(reasons)}};
+  };
+  ordered_json base = cpu_run(1);
+  ordered_json now = cpu_run(2, {"flat-vector"});
+  mark(base, 0, "disturbed", {"others used 1.6 of 2 cores", "steal 12%"});
+  mark(base, 1, "good", {});
+  mark(now, 2, "noisy", {"steal 3%"});
+  const Compared compared(base, now);
+  EXPECT_EQ(compared.verdict(kVectorId), Compared(cpu_run(1), cpu_run(2, {"flat-vector"})).verdict(kVectorId));
+  EXPECT_EQ(compared.verdict(kVectorId), CaseVerdict::regressed);
+
+  const std::string text = comparison_text(compared.comparison);
+  EXPECT_THAT(text, HasSubstr("new: noisy: steal 3%"));
+  EXPECT_THAT(text, HasSubstr("base: disturbed: others used 1.6 of 2 cores, steal 12%"));
+  const std::string markdown = comparison_markdown(compared.comparison);
+  EXPECT_THAT(markdown, HasSubstr("base: disturbed: others used 1.6 of 2 cores, steal 12%"));
+  EXPECT_THAT(markdown, HasSubstr("new: noisy: steal 3%"));
+  const ordered_json cases = comparison_json(compared.comparison)["cases"];
+  EXPECT_EQ(cases[0]["base_quality"], "disturbed: others used 1.6 of 2 cores, steal 12%");
+  EXPECT_TRUE(cases[0]["new_quality"].is_null());
+  EXPECT_TRUE(cases[1]["base_quality"].is_null());
+  EXPECT_EQ(cases[2]["new_quality"], "noisy: steal 3%");
+  EXPECT_THAT(comparison_text(Compared(cpu_run(1), cpu_run(2)).comparison), Not(HasSubstr("not quiet")));
+}
+
 TEST(ComparisonOutput, FitsATerminal) {
   ordered_json now = cpu_run(2, {"flat-vector"});
   now["cases"].push_back(timed_case_json("cpu", "another", 7, {1, 2, 3}));

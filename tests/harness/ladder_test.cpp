@@ -1,15 +1,21 @@
 #include "harness/ladder.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <initializer_list>
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "harness/ladder_text.hpp"
+
 namespace convladder {
 namespace {
 
 using nlohmann::ordered_json;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
 
 ordered_json variant(const char* name, ordered_json rung, ordered_json builds_on) {
   return {{"family", "cpu"}, {"rung", std::move(rung)}, {"name", name}, {"builds_on", std::move(builds_on)}};
@@ -51,6 +57,23 @@ ordered_json rows_of(std::initializer_list<ordered_json> cases) {
   const ordered_json ladders = ladders_of(list, variants(), ordered_json::array());
   EXPECT_EQ(ladders.size(), 1U);
   return ladders.at(0).at("rows");
+}
+
+TEST(Ladder, CarriesTheMarkOfACase) {
+  ordered_json disturbed = one_case("second", 200.0);
+  disturbed["quality"] = {{"mark", "disturbed"}};
+  const ordered_json rows = rows_of({one_case("first", 800.0), disturbed});
+  EXPECT_TRUE(rows[0].at("quality").is_null());
+  EXPECT_EQ(rows[1].at("quality"), "disturbed");
+
+  ordered_json all = variants();
+  for (ordered_json& one : all) one["title"] = one.at("name");
+  ordered_json ladder =
+      ladders_of(ordered_json::array({one_case("first", 800.0), disturbed}), all, ordered_json::array());
+  EXPECT_THAT(ladders_text(ladder, all),
+              AllOf(HasSubstr("200 ns !  layer"), HasSubstr("800 ns    layer"), HasSubstr("\n~ noisy, ! disturbed: ")));
+  ladder[0]["rows"][1]["quality"] = "good";
+  EXPECT_THAT(ladders_text(ladder, all), AllOf(HasSubstr("200 ns  layer"), Not(HasSubstr("disturbed"))));
 }
 
 TEST(Ladder, SetsEveryStageAgainstItsPredecessorTheBaselineAndTheLibrary) {

@@ -79,6 +79,23 @@ TEST(RecordedRun, RefusesWhatIsNoRunInOneLine) {
       {with([](json& j) { j["cases"][0]["time"]["samples"] = json::array(); }), "samples: expected at least one"},
       {with([](json& j) { j["cases"][0]["time"] = nullptr; }), "expected a time or counters"},
       {with([](json& j) { j["cases"][1]["counters"]["totals"]["x"] = "y"; }), "totals: expected numbers"},
+      {with([](json& j) { j["cases"][0]["quality"] = "good"; }), "quality: expected an object"},
+      {with([](json& j) {
+         j["cases"][0]["quality"] = {{"mark", "fine"}};
+       }),
+       "mark: expected good, noisy or disturbed"},
+      {with([](json& j) {
+         j["cases"][0]["quality"] = {{"mark", "noisy"}, {"reasons", {1}}};
+       }),
+       "quality: reasons: expected texts"},
+      {with([](json& j) {
+         j["cases"][0]["quality"] = {{"mark", "noisy"}, {"reasons", json::array()}};
+       }),
+       "reasons: expected at least one"},
+      {with([](json& j) {
+         j["cases"][0]["quality"] = {{"mark", "noisy"}, {"load_of_others", "much"}};
+       }),
+       "load_of_others: expected a number or null"},
   };
   for (const auto& [broken, words] : table) {
     EXPECT_THAT(message_of(broken), AllOf(StartsWith("a.json: "), HasSubstr(words), Not(HasSubstr("\n"))));

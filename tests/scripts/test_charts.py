@@ -135,6 +135,24 @@ def test_the_table_fits_the_terminal(run: dict[str, Any], written: Callable[[Any
     assert shown.count("(predicted from the ceilings)") == len(LAYERS) * len(BATCHES)
 
 
+def test_the_tables_mark_what_a_busy_machine_disturbed(run: dict[str, Any], written: Callable[[Any], Path]) -> None:
+    for case, mark in zip([one for one in run["cases"] if one["device"] == "cpu"], ("good", "disturbed", "noisy")):
+        case["quality"] = {"mark": mark, "reasons": [] if mark == "good" else ["steal 12%"], "load_of_others": 0.8,
+                           "steal": 0.12, "drift": None, "anchor_spread": None}
+    path = written(run)
+    lines = charts(path, "--table", "--format", "svg").stdout.split("\n/")[0].splitlines()
+    assert max(map(table_text.columns, lines)) <= 100
+    assert [line[:3] for line in lines if line[:2] in ("! ", "~ ")] == ["! 2", "~ 3"]
+    markdown = (path.parent / "table.md").read_text(encoding="utf-8")
+    assert (markdown.count("| ok \\! |"), markdown.count("| ok \\~ |")) == (1, 1)
+    assert "quality in run.json" in markdown and "quality in run.json" in " ".join(lines)
+
+
+def test_no_mark_and_no_legend_without_one(drawn: Path) -> None:
+    text = (drawn / "table.md").read_text(encoding="utf-8")
+    assert "disturbed" not in text and "| ok |" in text
+
+
 def test_the_markdown_table_says_what_it_is(drawn: Path) -> None:
     text = (drawn / "table.md").read_text(encoding="utf-8")
     head = text.split("\n## ")[0]

@@ -1,0 +1,63 @@
+// What else the machine did meanwhile: its processors' time by the system's own account, less that of this program.
+#pragma once
+
+#include <sched.h>
+
+#include <chrono>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace convladder {
+
+/// What the processors have done since the system started, in seconds, summed over those that are looked at.
+struct ProcessorTimes {
+  int processors = 0;
+  double busy = 0;
+  double stolen = 0;  ///< wanted here, and given to another virtual machine
+  double all = 0;     ///< the idle time as well
+};
+
+/// Of the lines "cpu0 …" of /proc/stat, those of `processors`. `ticks` are in a second.
+ProcessorTimes processor_times(std::string_view proc_stat, const cpu_set_t& processors, double ticks);
+
+/// Seconds that the process `root` and all below it have run, what has ended included, by the texts of /proc/PID/stat.
+double tree_seconds(const std::vector<std::string>& process_stats, int root, double ticks);
+
+/// A moment's reading of both.
+struct MachineTimes {
+  std::chrono::steady_clock::time_point when;
+  ProcessorTimes processors;
+  double ours = 0;
+};
+
+/// Of the processors that this process may use. None where /proc is not there, or does not show everybody's processes:
+/// ours could be among those that are hidden.
+std::optional<MachineTimes> machine_times();
+
+/// What others did between two readings.
+struct MachineLoad {
+  int cores = 0;     ///< that this process may use
+  double used = 0;   ///< cores' worth of them that others used
+  double steal = 0;  ///< share of the cores' time that another virtual machine had, 0 … 1
+};
+
+/// None where the time between them is too short for the system's ticks, or its account does not hold it.
+std::optional<MachineLoad> load_between(const MachineTimes& from, const MachineTimes& to);
+
+/// Looks at the machine now and then, and says what others did since.
+class MachineWatch {
+ public:
+  void look();
+  /// From `when` to now, both with a look; where that is too short, from the last earlier look that is long enough ago.
+  std::optional<MachineLoad> load_since(std::chrono::steady_clock::time_point when);
+  /// Whether a look showed nothing.
+  bool is_blind() const { return blind_; }
+
+ private:
+  std::vector<MachineTimes> looks_;
+  bool blind_ = false;
+};
+
+}  // namespace convladder
