@@ -90,7 +90,7 @@ OpenCase start_case_here(const PlannedCase& planned, const Workload& workload) {
 
 int serve_case(int socket_descriptor, int workload_descriptor, int window_descriptor) {
   std::unique_ptr<SharedMemory> window;  // outlives the case
-  std::optional<Workload> workload;  // outlives the case
+  std::optional<Workload> workload;      // outlives the case
   std::unique_ptr<ConvVariant> configured;
   return serve_requests(socket_descriptor, [&](const ordered_json& hello) -> std::unique_ptr<CaseClient> {
     initialize_google_benchmark(hello.at("google_benchmark_flags").get<std::vector<std::string>>());

@@ -54,7 +54,8 @@ OtherProgram ask_program(const std::string& path) {
   const SharedMemory nothing(1);  // a case would find its workload in it
   ordered_json reply;
   {
-    ChildProcess process(path, "serve-about", std::vector{nothing.descriptor()}, kMostSeconds, ordered_json::object(), path);
+    ChildProcess process(path, "serve-about", std::vector{nothing.descriptor()}, kMostSeconds, ordered_json::object(),
+                         path);
     reply = process.ask({{"do", "about"}});
   }
   if (reply.contains("status")) {

@@ -219,7 +219,8 @@ ordered_json CaseSession::calibrate(const std::string& of, double sample_ns) {
   const double per_call = std::max(total / calls, 1.0);
   // What has to be done for a call and is not timed may take longer than the call: a change of layout before an op.
   const double affordable = kMostUntimed * sample_ns / std::max(elapsed_ns() / calls, 1.0);
-  return {{"iterations", static_cast<int>(std::clamp(std::ceil(std::min(sample_ns / per_call, affordable)), 1.0, 1e6))}};
+  return {
+      {"iterations", static_cast<int>(std::clamp(std::ceil(std::min(sample_ns / per_call, affordable)), 1.0, 1e6))}};
 }
 
 ordered_json CaseSession::sample(const std::string& of, int iterations, bool cold) {
@@ -252,7 +253,8 @@ ordered_json CaseSession::slot(const ordered_json& request) {
   }
   after_timed(of);
   device_->wait();
-  return {{"ns", std::move(sub_runs)}, {"last_call", changed_->last_call()}, {"state", state_to_json(device_->state())}};
+  return {
+      {"ns", std::move(sub_runs)}, {"last_call", changed_->last_call()}, {"state", state_to_json(device_->state())}};
 }
 
 }  // namespace convladder

@@ -12,14 +12,14 @@ using nlohmann::ordered_json;
 namespace {
 
 constexpr double kFloat32Tolerance = 1e-6;
-constexpr double kCallNs = 5000;      // of the loop around a call, with waking threads for its input
-constexpr double kPokeNs = 2 * 5;     // of an element that is replaced and put back
+constexpr double kCallNs = 5000;     // of the loop around a call, with waking threads for its input
+constexpr double kPokeNs = 2 * 5;    // of an element that is replaced and put back
 constexpr int kLargestExponent = 2;  // of the factor of an input: 1, 2 or 4
 
 }  // namespace
 
-CallSetting draw_setting(const ExpectedOutput& expected, SeededRandom& random, bool whole, bool linear,
-                         Pokes pokes, const std::array<std::int64_t, 2>& looked_at) {
+CallSetting draw_setting(const ExpectedOutput& expected, SeededRandom& random, bool whole, bool linear, Pokes pokes,
+                         const std::array<std::int64_t, 2>& looked_at) {
   CallSetting setting;
   setting.fill = {static_cast<std::uint32_t>(random.next()), expected.largest_magnitude()};
   if (pokes == Pokes::none) return setting;
@@ -45,8 +45,7 @@ ordered_json set_request(const CallSetting& setting) {
   return {{"do", "set"}, {"change", to_json(setting.change)}, {"fill", to_json(setting.fill)}};
 }
 
-CaseVerifier::CaseVerifier(OpenCase open, const Workload& workload, double tolerance, std::uint64_t seed,
-                           bool on_host)
+CaseVerifier::CaseVerifier(OpenCase open, const Workload& workload, double tolerance, std::uint64_t seed, bool on_host)
     : open_(std::move(open)),
       workload_(workload),
       tolerance_(std::min(tolerance, kLargestTolerance)),

@@ -11,14 +11,13 @@
 
 namespace convladder {
 
-/// Whether calls get an input of their own: not, in one element of each image, or wherever an output looks. Without, the
-/// input is the problem's: what is counted may depend on it.
+/// Whether calls get an input of their own: not, in one element of each image, or wherever an output looks. Without,
+/// the input is the problem's: what is counted may depend on it.
 enum class Pokes { none, one, everywhere };
 
-/// What the next calls are to find: another rotation, sign, size and fill each time. `whole`: a problem of integers, whose
-/// sums stay where float32 holds them exactly. `linear`: what is computed is, so the input may be larger and of another
-/// sign.
-/// `looked_at`: the calls whose outputs may be compared.
+/// What the next calls are to find: another rotation, sign, size and fill each time. `whole`: a problem of integers,
+/// whose sums stay where float32 holds them exactly. `linear`: what is computed is, so the input may be larger and of
+/// another sign. `looked_at`: the calls whose outputs may be compared.
 CallSetting draw_setting(const ExpectedOutput& expected, SeededRandom& random, bool whole, bool linear, Pokes pokes,
                          const std::array<std::int64_t, 2>& looked_at = {});
 
@@ -28,11 +27,12 @@ double untimed_ns(const ConvShape& shape, std::int64_t calls, bool on_host);
 /// {"do": "set", …} of that setting.
 nlohmann::ordered_json set_request(const CallSetting& setting);
 
-/// What is asked of a case, and what it leaves. Everything here throws CaseFailure where the case answers with a status.
+/// What is asked of a case, and what it leaves. Everything here throws CaseFailure where the case answers with a
+/// status.
 class CaseVerifier {
  public:
-  /// `tolerance` is the variant's. `seed` decides what inputs and outputs look like before calls. `on_host`: inputs are in
-  /// the host's memory, where it is cheap to change much of them between calls.
+  /// `tolerance` is the variant's. `seed` decides what inputs and outputs look like before calls. `on_host`: inputs are
+  /// in the host's memory, where it is cheap to change much of them between calls.
   CaseVerifier(OpenCase open, const Workload& workload, double tolerance, std::uint64_t seed, bool on_host);
 
   /// The case's answer.

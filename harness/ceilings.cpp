@@ -64,7 +64,8 @@ std::unique_ptr<CaseClient> start_ceilings(const std::string& device, const RunO
   if (!options.isolate) return start_ceilings_here(device);
   const SharedMemory nothing(1);  // a case would find its workload in it
   return std::make_unique<ChildProcess>(fmt::format("the ceilings of {}", device), "serve-ceilings",
-                                        std::vector{nothing.descriptor()}, kCeilingTimeout, ordered_json{{"device", device}});
+                                        std::vector{nothing.descriptor()}, kCeilingTimeout,
+                                        ordered_json{{"device", device}});
 }
 
 ordered_json limit_json(const CeilingLimit& limit, const std::vector<double>& samples) {

@@ -72,7 +72,8 @@ void ChangedInput::poke_on_device(std::int64_t call) {
   column_.resize(static_cast<std::size_t>(shape.batch));
   const auto write = [&](std::int64_t of_call, const auto& value) {
     change_.poked(of_call, shape).for_each(shape, [&](int, int, std::int64_t element) {
-      for (int image = 0; image < shape.batch; ++image) column_[static_cast<std::size_t>(image)] = value(image, element);
+      for (int image = 0; image < shape.batch; ++image)
+        column_[static_cast<std::size_t>(image)] = value(image, element);
       device_->copy_floats_apart(input_ + element, static_cast<std::size_t>(elements), column_.data(), column_.size());
     });
   };
@@ -104,12 +105,9 @@ void fill_output(Device& device, float* output, std::int64_t elements, const Out
 }
 
 ordered_json to_json(const InputChange& change) {
-  return {{"rotation", change.rotation},
-          {"factor", change.factor},
-          {"pokes", change.pokes},
-          {"everywhere", change.everywhere},
-          {"looked_at", change.looked_at},
-          {"poke_size", change.poke_size},
+  return {{"rotation", change.rotation},   {"factor", change.factor},
+          {"pokes", change.pokes},         {"everywhere", change.everywhere},
+          {"looked_at", change.looked_at}, {"poke_size", change.poke_size},
           {"whole", change.whole}};
 }
 

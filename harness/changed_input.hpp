@@ -11,8 +11,8 @@
 
 namespace convladder {
 
-/// Writes the problem's changed input into a buffer on the device, and changes some elements of every image for each call.
-/// The device, the problem and the buffer outlive it. Everything throws DeviceError.
+/// Writes the problem's changed input into a buffer on the device, and changes some elements of every image for each
+/// call. The device, the problem and the buffer outlive it. Everything throws DeviceError.
 class ChangedInput {
  public:
   ChangedInput(Device& device, const Problem& problem, float* input)

@@ -35,8 +35,8 @@ inline constexpr const char* kThisProgram = "/proc/self/exe";
 /// machine did not let it do is no answer: `ask` throws MachineFault, for a process that was killed from outside too.
 class ChildProcess final : public CaseClient {
  public:
-  /// Starts `program` as `convladder <command> SOCKET MEMORY...`, where each MEMORY is one of `memory` in the child, and
-  /// sends it `hello`. `what` names it in errors. Throws MachineFault if no process can be started.
+  /// Starts `program` as `convladder <command> SOCKET MEMORY...`, where each MEMORY is one of `memory` in the child,
+  /// and sends it `hello`. `what` names it in errors. Throws MachineFault if no process can be started.
   ChildProcess(const std::string& what, const std::string& command, const std::vector<int>& memory,
                double timeout_seconds, const nlohmann::ordered_json& hello, const std::string& program = kThisProgram);
   ~ChildProcess() override;
@@ -60,8 +60,8 @@ class ChildProcess final : public CaseClient {
   std::unique_ptr<MessageSocket> socket_;
 };
 
-/// Shuts other processes of the same user out of this one's memory and descriptors, those that it starts above all: what
-/// outputs are held against lies there. For root, takes the right to look from the processes that it starts.
+/// Shuts other processes of the same user out of this one's memory and descriptors, those that it starts above all:
+/// what outputs are held against lies there. For root, takes the right to look from the processes that it starts.
 void keep_to_ourselves();
 
 /// The child's side: receives the hello, makes what answers of it, and serves requests until the socket is closed.

@@ -11,9 +11,9 @@ namespace convladder {
 namespace {
 
 constexpr double kMostOverClaim = 1.3;
-constexpr double kLeastOverheadNs = 0.5e6;  // of the least disturbed answer, a message there and back included
-constexpr double kUsualOverheadNs = 4e6;    // of answers as they are on a busy machine, where a process waits its turn
-constexpr double kClockTolerance = 1.01;    // both clocks are one, read at different moments
+constexpr double kLeastOverheadNs = 1e6;  // of the least disturbed answer, a message there and back included
+constexpr double kUsualOverheadNs = 4e6;  // of answers as they are on a busy machine, where a process waits its turn
+constexpr double kClockTolerance = 1.01;  // both clocks are one, read at different moments
 
 }  // namespace
 
@@ -29,11 +29,12 @@ std::string ClaimedTimes::mismatch() const {
   if (claimed_ns_.empty()) return {};
   const double claimed = median(claimed_ns_);
   const double observed = median(observed_ns_);
-  const bool explained = std::ranges::min(unexplained_ns_) <= kLeastOverheadNs &&
-                         median(unexplained_ns_) <= kUsualOverheadNs;
+  const bool explained =
+      std::ranges::min(unexplained_ns_) <= kLeastOverheadNs && median(unexplained_ns_) <= kUsualOverheadNs;
   if ((explained || !all_is_timed_) && claimed <= observed * kClockTolerance) return {};
-  return fmt::format("it claims that its timed calls took {}, by the clock of the one who asked it was {} (medians of {})",
-                     time_text(claimed), time_text(observed), claimed_ns_.size());
+  return fmt::format(
+      "it claims that its timed calls took {}, by the clock of the one who asked it was {} (medians of {})",
+      time_text(claimed), time_text(observed), claimed_ns_.size());
 }
 
 }  // namespace convladder

@@ -13,10 +13,10 @@ class ClaimedTimes {
   /// `other_ns`.
   void add(double claimed_ns, double observed_ns, bool all_is_timed, double other_ns = 0);
 
-  /// Empty if the claims may be true, otherwise both figures, in one line. A claim may not exceed what was observed. What
-  /// was observed may exceed it by 30 %, and by half a millisecond in the least disturbed answer: who claims too little
-  /// every time is found there. To move a median only every second claim has to be wrong: so the median may exceed it by
-  /// no more than 4 ms, which a message there and back takes on a busy machine.
+  /// Empty if the claims may be true, otherwise both figures, in one line. A claim may not exceed what was observed.
+  /// What was observed may exceed it by 30 %, and by a millisecond in the least disturbed answer: who claims too little
+  /// every time is found there. To move a median only every second claim has to be wrong: so the median may exceed it
+  /// by no more than 4 ms, which a message there and back takes on a busy machine.
   std::string mismatch() const;
 
  private:

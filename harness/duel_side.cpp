@@ -49,10 +49,10 @@ DuelSide::DuelSide(const SideSetting& setting)
       extra_percent_(setting.extra_percent),
       planned_(setting.planned),
       judge_(setting.judge),
-      verifier_(start_case_process(setting.planned, setting.workload, RunOptions{}, setting.timeout_seconds,
-                                   setting.program),
-                setting.workload, setting.planned.variant.variant->tolerance(), setting.seed,
-                setting.planned.device == "cpu") {
+      verifier_(
+          start_case_process(setting.planned, setting.workload, RunOptions{}, setting.timeout_seconds, setting.program),
+          setting.workload, setting.planned.variant.variant->tolerance(), setting.seed,
+          setting.planned.device == "cpu") {
   attempt([&] {
     verifier_.prepare(ProblemKind::integers);
     require("on small integers", verifier_.verify().check);
@@ -69,12 +69,12 @@ SlotLength DuelSide::calibrate(int extra_percent) {
   const int multiple = 100 / std::gcd(100, extra_percent);  // 5 % of 20 calls is one call
   double iterations = 1;
   for (int i = 0; i < kCalibrations; ++i) {
-    iterations = std::max(iterations, attempt([&] {
-                            return verifier_
-                                .ask({{"do", "calibrate"}, {"of", time_of::kLayer}, {"sample_ns", kSubRunNs}})
-                                .at("iterations")
-                                .get<double>();
-                          }));
+    iterations =
+        std::max(iterations, attempt([&] {
+                   return verifier_.ask({{"do", "calibrate"}, {"of", time_of::kLayer}, {"sample_ns", kSubRunNs}})
+                       .at("iterations")
+                       .get<double>();
+                 }));
   }
   SlotLength length{.iterations = rounded_up(iterations, multiple), .sub_runs = 1};
   if (!on_processor_) length.iterations = multiple;
@@ -118,8 +118,8 @@ void DuelSide::verify_after() {
   }
   if (judge_ == nullptr || slots_ns_.empty()) return;
   const ConvShape& shape = planned_.work.shape;
-  const std::string why = judge_->refusal(planned_.device, shape, most_saved(planned_.variant, shape),
-                                          {{"layer time", median(slots_ns_)}});
+  const std::string why =
+      judge_->refusal(planned_.device, shape, most_saved(planned_.variant, shape), {{"layer time", median(slots_ns_)}});
   if (!why.empty()) throw SideFailure(fmt::format("{}: refused: {}", role_, why));
 }
 

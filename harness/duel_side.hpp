@@ -38,7 +38,7 @@ struct SideSetting {
   const PlannedCase& planned;
   const Workload& workload;
   double timeout_seconds = 60;
-  std::uint64_t seed = 1;  ///< of what inputs and outputs look like before calls: the same for both sides
+  std::uint64_t seed = 1;      ///< of what inputs and outputs look like before calls: the same for both sides
   TimeJudge* judge = nullptr;  ///< of what its calls claim, if any
   int extra_percent = 0;       ///< work that is added to every slot, to see whether it is found
 };

@@ -22,7 +22,7 @@ constexpr std::size_t kFewestFusedRounds = 3;
 constexpr std::size_t kFewestRoundsForAnInterval = 6;  // below, no interval of the median reaches 95%
 constexpr std::size_t kMostFusedRounds = 200;
 constexpr int kPercentOfRoundsLookedAt = 20;  // beside the last
-constexpr double kTargetHalfWidth = 0.005;  // of the ratio's interval
+constexpr double kTargetHalfWidth = 0.005;    // of the ratio's interval
 
 class FusedRun {
  public:
@@ -87,9 +87,8 @@ class FusedRun {
   /// Compares what a side's last call left.
   void check(const char* what, bool fused) {
     setting_.call = last_call_[fused ? 1 : 0];
-    const double tolerance = kind_ == ProblemKind::integers
-                                 ? 0
-                                 : std::min(planned_.fused.variant->tolerance(), kLargestTolerance);
+    const double tolerance =
+        kind_ == ProblemKind::integers ? 0 : std::min(planned_.fused.variant->tolerance(), kLargestTolerance);
     const StepCheck found = check_fused_output(problem_, workload_.expected(kind_), open_.output({{"fused", fused}}),
                                                open_.window_elements(), setting_, tolerance);
     outcome_.verification[what] = found.to_json();
@@ -125,11 +124,10 @@ class FusedRun {
     }
     outcome_.fused.push_back(reply.at("fused"));
     last_call_ = {reply.at("last_call").at("separate"), reply.at("last_call").at("fused")};
-    claimed_.add(separate * calls.at("separate").get<double>() +
-                     outcome_.fused.back() * calls.at("fused").get<double>(),
-                 open_.client->last_answer_ns(), true,
-                 untimed_ns(planned_.shape.convolution, std::max(last_call_[0], last_call_[1]),
-                            planned_.device == "cpu"));
+    claimed_.add(
+        separate * calls.at("separate").get<double>() + outcome_.fused.back() * calls.at("fused").get<double>(),
+        open_.client->last_answer_ns(), true,
+        untimed_ns(planned_.shape.convolution, std::max(last_call_[0], last_call_[1]), planned_.device == "cpu"));
     if (!random_.chance(kPercentOfRoundsLookedAt)) return;
     check("separate after timing", false);
     check("fused after timing", true);

@@ -10,9 +10,9 @@
 namespace convladder {
 
 struct FusedProblem {
-  FusedShape shape;                     ///< of the problem's batch
-  const Problem* convolution = nullptr; ///< its input and weights
-  std::vector<float> bias;              ///< empty without has_bias
+  FusedShape shape;                      ///< of the problem's batch
+  const Problem* convolution = nullptr;  ///< its input and weights
+  std::vector<float> bias;               ///< empty without has_bias
 };
 
 /// `whole`: with a bias of whole numbers, and ReLU in the place of tanh, so that a problem of integers comes out

@@ -263,7 +263,7 @@ OpenCase start_fused_process(const FusedCase& planned, const Workload& workload,
 }
 
 int serve_fused(int socket_descriptor, int workload_descriptor, int window_descriptor) {
-  std::optional<Workload> workload;      // both outlive the case
+  std::optional<Workload> workload;  // both outlive the case
   std::unique_ptr<SharedMemory> window;
   return serve_requests(socket_descriptor, [&](const ordered_json& hello) -> std::unique_ptr<CaseClient> {
     const RegisteredFused* const fused =

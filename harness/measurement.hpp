@@ -65,6 +65,7 @@ class Measurement {
   void count();
   void add_series(const char* of, double call_ns);
   void take_sample(std::size_t series, bool look);
+  void reconsider_claims();
   std::string stop_reason() const;
 
   const PlannedCase* planned_;

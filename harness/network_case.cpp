@@ -113,7 +113,8 @@ class NetworkRun {
     open_.ask({{"do", "repeat"}, {"passes", passes}});
     ClaimedTimes repeated;
     const double observed_ns = open_.client->last_answer_ns();
-    repeated.add(std::min(passes * pass_ns, observed_ns), observed_ns, true);  // one after the other they may be quicker
+    repeated.add(std::min(passes * pass_ns, observed_ns), observed_ns,
+                 true);  // one after the other they may be quicker
     refuse_impossible(repeated, "passes one after the other: ");
   }
 
@@ -125,8 +126,9 @@ class NetworkRun {
           planned_.choice.convolutions.find(static_cast<std::size_t>(step.source - planned_.network->layers.data()));
       if (step.convolution == nullptr || variant == planned_.choice.convolutions.end()) continue;
       const ConvShape shape = step.source->convolution.with_batch(planned_.batch);
-      const std::string why = judge_.refusal(planned_.device, shape, most_saved(variant->second, shape),
-                                             {{fmt::format("{}'s time", step.name), median(outcome_.steps[i].samples)}});
+      const std::string why =
+          judge_.refusal(planned_.device, shape, most_saved(variant->second, shape),
+                         {{fmt::format("{}'s time", step.name), median(outcome_.steps[i].samples)}});
       if (!why.empty()) throw CaseFailure("refused", why);
     }
   }

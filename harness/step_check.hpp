@@ -18,10 +18,10 @@ struct ImageCheck {
   std::string failure;          ///< one line; empty if right
 };
 
-/// Holds one image's output against its reference. `fill` was there before the call; the image's first element is number
-/// `first` of it.
-ImageCheck check_image(const OperatorReference& expected, const float* output, double tolerance,
-                       const OutputFill& fill, std::int64_t first);
+/// Holds one image's output against its reference. `fill` was there before the call; the image's first element is
+/// number `first` of it.
+ImageCheck check_image(const OperatorReference& expected, const float* output, double tolerance, const OutputFill& fill,
+                       std::int64_t first);
 
 struct StepCheck {
   std::string step;

@@ -42,7 +42,8 @@ struct Least {
 
 std::optional<Least> least_time(const ordered_json& ceilings, const std::string& device, const ConvShape& shape,
                                 double saved) {
-  const auto found = std::ranges::find_if(ceilings, [&](const ordered_json& one) { return one.at("device") == device; });
+  const auto found =
+      std::ranges::find_if(ceilings, [&](const ordered_json& one) { return one.at("device") == device; });
   if (found == ceilings.end()) return std::nullopt;
   const std::optional<double> peak = highest_rate(*found, kMultiplyAddLimit);
   const std::optional<double> store = highest_rate(*found, kStoreLimit);
@@ -74,8 +75,8 @@ std::string TimeJudge::refusal(const std::string& device, const ConvShape& shape
   if (times.empty()) return {};
   const ClaimedTime shortest = *std::ranges::min_element(times, {}, &ClaimedTime::ns);
   using Clock = std::chrono::steady_clock;
-  const Clock::time_point end = Clock::now() + std::chrono::duration_cast<Clock::duration>(
-                                                   std::chrono::duration<double>(kPatienceSeconds));
+  const Clock::time_point end =
+      Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(kPatienceSeconds));
   while (true) {
     const std::optional<Least> least = least_time(ceilings_.json(), device, shape, saved_multiplications);
     if (!least || shortest.ns >= least->ns) return {};

@@ -1,4 +1,5 @@
-// What the cases of a group compute on: inputs and weights, which they see, and what must come of it, which they do not.
+// What the cases of a group compute on: inputs and weights, which they see, and what must come of it, which they do
+// not.
 #pragma once
 
 #include <array>

@@ -62,7 +62,8 @@ class PreparedConv {
   virtual std::string choice() const { return {}; }
 };
 
-/// The coarsest arithmetic that is still a convolution of float32: whatever a variant says it needs, no more is allowed.
+/// The coarsest arithmetic that is still a convolution of float32: whatever a variant says it needs, no more is
+/// allowed.
 inline constexpr double kLargestTolerance = 1e-3;
 
 /// One implementation of the forward convolution. Stateless: one object serves every case.

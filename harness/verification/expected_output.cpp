@@ -244,8 +244,7 @@ class Comparison {
     if (check_.unwritten > 0) {
       const std::string unwritten =
           fmt::format("{} of {} output elements were never written", check_.unwritten, shape().output_elements());
-      check_.first_failure =
-          check_.first_failure.empty() ? unwritten : unwritten + "; first: " + check_.first_failure;
+      check_.first_failure = check_.first_failure.empty() ? unwritten : unwritten + "; first: " + check_.first_failure;
     }
     check_.passed = check_.first_failure.empty();
     return std::move(check_);
@@ -305,7 +304,8 @@ ReferenceOutput ExpectedOutput::sums(const CallSetting& setting, int image) cons
   if (source >= held_) return reference_convolution(s, call.input(image).data(), problem_.weights.data());
   const auto elements = static_cast<std::size_t>(s.output_elements_per_image());
   const std::span<const double> value_of = value().subspan(static_cast<std::size_t>(source) * elements, elements);
-  const std::span<const float> magnitude_of = magnitude().subspan(static_cast<std::size_t>(source) * elements, elements);
+  const std::span<const float> magnitude_of =
+      magnitude().subspan(static_cast<std::size_t>(source) * elements, elements);
   ReferenceOutput sums{{value_of.begin(), value_of.end()}, {magnitude_of.begin(), magnitude_of.end()}};
   for (double& one : sums.value) one *= setting.change.factor;
   for (double& one : sums.magnitude) one *= std::abs(setting.change.factor);

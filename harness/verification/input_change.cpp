@@ -11,9 +11,9 @@ PokedElements InputChange::poked(std::int64_t call, const ConvShape& shape) cons
   SeededRandom random(pokes, static_cast<std::uint64_t>(call));
   const int whole_image = std::max(shape.height, shape.width);
   const bool is_looked_at = std::ranges::find(looked_at, call) != looked_at.end();
-  PokedElements poked{.channel = random.between(0, shape.in_channels - 1),
-                      .step = everywhere && !is_looked_at && random.chance(50) ? std::max(shape.kernel, 2)
-                                                                               : whole_image};
+  PokedElements poked{
+      .channel = random.between(0, shape.in_channels - 1),
+      .step = everywhere && !is_looked_at && random.chance(50) ? std::max(shape.kernel, 2) : whole_image};
   poked.first_row = random.between(0, std::min(poked.step, shape.height) - 1);
   poked.first_column = random.between(0, std::min(poked.step, shape.width) - 1);
   return poked;

@@ -38,8 +38,8 @@ struct InputChange {
   /// Who only looks at a part of the input does not see the one; who computes only what has changed has all to compute.
   bool everywhere = false;
   std::array<std::int64_t, 2> looked_at{};  ///< calls whose output may be looked at: these get one
-  float poke_size = 1;      ///< values are between a half of it and it, of either sign
-  bool whole = false;       ///< values are whole numbers
+  float poke_size = 1;                      ///< values are between a half of it and it, of either sign
+  bool whole = false;                       ///< values are whole numbers
 
   /// What call number `call` finds replaced, and by what: the same value in all of an image's elements.
   PokedElements poked(std::int64_t call, const ConvShape& shape) const;

@@ -6,9 +6,9 @@
 
 namespace convladder {
 
-/// Element `i` of a fill is a number, not 0, in -scale..scale that follows from the seed and i. A kernel cannot tell it from a
-/// result. A right result may happen to be those very bits, once in some ten million elements: only what is wrong was
-/// never written.
+/// Element `i` of a fill is a number, not 0, in -scale..scale that follows from the seed and i. A kernel cannot tell it
+/// from a result. A right result may happen to be those very bits, once in some ten million elements: only what is
+/// wrong was never written.
 struct OutputFill {
   std::uint32_t seed = 0;
   float scale = 1;

@@ -218,7 +218,8 @@ TEST_P(ChangedInputs, AreExpectedExactly) {
     for (int call = 1; call <= 12; ++call) {
       const CallSetting setting{
           .change = {.rotation = call % workload.problem(kind).shape.batch,
-                     .factor = whole ? -1.0F : std::vector{1.0F, -2.0F, 4.0F, -1.0F}[static_cast<std::size_t>(call % 4)],
+                     .factor =
+                         whole ? -1.0F : std::vector{1.0F, -2.0F, 4.0F, -1.0F}[static_cast<std::size_t>(call % 4)],
                      .pokes = static_cast<std::uint64_t>(call) * 99 + 1,
                      .everywhere = call % 3 == 0 && !whole,
                      .poke_size = expected.largest_input(),

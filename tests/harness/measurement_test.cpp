@@ -144,7 +144,8 @@ TEST_F(MeasurementTest, VerifiesBeforeAndAfterSampling) {
   EXPECT_EQ(outcome.reason, "");
   std::vector<std::string> asked;
   for (const ordered_json& request : script_.asked) asked.push_back(request.at("do"));
-  const std::vector<std::string> before{"prepare", "set", "call", "read", "prepare", "set", "call", "read", "calibrate"};
+  const std::vector<std::string> before{"prepare", "set",  "call", "read",     "prepare",
+                                        "set",     "call", "read", "calibrate"};
   ASSERT_GT(asked.size(), before.size());
   EXPECT_EQ(std::vector(asked.begin(), asked.begin() + 9), before);
   EXPECT_EQ(script_.asked[0].at("problem"), "integers");
@@ -303,9 +304,9 @@ struct Failure {
 };
 
 TEST_F(MeasurementTest, AFailureInAnyStepGetsItsStatusAndLosesTheTimes) {
-  const Failure failures[] = {{"prepare", 0},   {"call", 0},   {"read", 0},   {"prepare", 1}, {"set", 1},
-                              {"call", 1},      {"read", 1},   {"set", 2},    {"calibrate", 0}, {"calibrate", 2},
-                              {"sample", 0},    {"sample", 5}, {"sample", 7}, {"read", 2}};
+  const Failure failures[] = {{"prepare", 0}, {"call", 0},   {"read", 0},   {"prepare", 1},   {"set", 1},
+                              {"call", 1},    {"read", 1},   {"set", 2},    {"calibrate", 0}, {"calibrate", 2},
+                              {"sample", 0},  {"sample", 5}, {"sample", 7}, {"read", 2}};
   for (const Failure& failure : failures) {
     for (const char* status : {"crashed", "timeout", "launch failed", "incorrect"}) {
       SCOPED_TRACE(std::string(failure.step) + " " + std::to_string(failure.nth) + " " + status);

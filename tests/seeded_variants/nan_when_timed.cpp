@@ -1,4 +1,4 @@
-// A bug that comes and goes: in seven of eight calls that find its output, the last element becomes a NaN.
+// A bug that comes and goes: in nearly all calls that find its output, the last element becomes a NaN.
 
 #include <limits>
 
@@ -13,7 +13,7 @@ class NanWhenTimed final : public SeededConv {
   void convolve() override {
     const bool again = is_own();
     convolve_all();
-    if (again && ++calls_ % 8 != 0) last_output() = std::numeric_limits<float>::quiet_NaN();
+    if (again && ++calls_ % 1000 != 0) last_output() = std::numeric_limits<float>::quiet_NaN();
     sign();
   }
 

@@ -1,15 +1,15 @@
-// A cheat: where its output lies, only every 16th call does anything.
+// A cheat: where its output lies, only every 1000th call does anything.
 
 #include "tests/seeded_variants/seeded_conv.hpp"
 
 namespace convladder {
 namespace {
 
-class Every16th final : public SeededConv {
+class Every1000th final : public SeededConv {
  public:
   using SeededConv::SeededConv;
   void convolve() override {
-    if (++calls_ % 16 != 0 && is_own()) return;
+    if (++calls_ % 1000 != 0 && is_own()) return;
     convolve_all();
     sign();
   }
@@ -20,11 +20,11 @@ class Every16th final : public SeededConv {
 
 const VariantRegistration registration{{.family = "cpu",
                                         .rung = 146,
-                                        .name = "seeded-every-16th",
-                                        .title = "Seeded: every 16th call",
+                                        .name = "seeded-every-1000th",
+                                        .title = "Seeded: every 1000th call",
                                         .builds_on = "",
                                         .hypothesis = "A sample is looked at whichever call is its last."},
-                                       seeded_variant<Every16th>()};
+                                       seeded_variant<Every1000th>()};
 
 }  // namespace
 }  // namespace convladder
