@@ -48,7 +48,8 @@ ordered_json set_request(const CallSetting& setting) {
 CaseVerifier::CaseVerifier(OpenCase open, const Workload& workload, double tolerance, std::uint64_t seed, bool on_host)
     : open_(std::move(open)),
       workload_(workload),
-      tolerance_(std::min(tolerance, kLargestTolerance)),
+      tolerance_(granted_tolerance(tolerance, workload.real().shape)),
+      is_float32_(tolerance <= kFloat32Tolerance),
       on_host_(on_host),
       random_(seed, 0) {}
 
@@ -90,7 +91,7 @@ std::int64_t CaseVerifier::left_in_last_image() const {
 Check CaseVerifier::check(std::int64_t call) {
   setting_.call = call;
   // Sums of small integers are exact in float32, whatever their order; coarser arithmetic keeps its own tolerance.
-  const bool exact = kind_ == ProblemKind::integers && tolerance_ <= kFloat32Tolerance;
+  const bool exact = kind_ == ProblemKind::integers && is_float32_;
   return workload_.expected(kind_).compare(open_.output(ordered_json::object()), open_.window_elements(), setting_,
                                            exact ? 0 : tolerance_);
 }

@@ -64,6 +64,7 @@ class CaseVerifier {
   OpenCase open_;
   const Workload& workload_;
   double tolerance_;
+  bool is_float32_;
   bool on_host_;
   double untimed_ns_ = 0;
   SeededRandom random_;

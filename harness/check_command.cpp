@@ -98,10 +98,11 @@ void check_variant(CheckedCase& checked, const PlannedCase& planned, const Workl
   }
   run_checked(checked, checkers, [&](simulated::SimulatedDevice& device) {
     const ConvVariant& variant = *planned.variant.variant;
-    const double tolerance = std::min(variant.tolerance(), kLargestTolerance);
+    const bool is_float32 = variant.tolerance() <= 1e-6;
+    const double tolerance = granted_tolerance(variant.tolerance(), planned.work.shape);
     const std::string wrong = convolve(variant, workload.expected(ProblemKind::real), tolerance, device);
     const std::string wrong_integers =
-        convolve(variant, workload.expected(ProblemKind::integers), tolerance <= 1e-6 ? 0 : tolerance, device);
+        convolve(variant, workload.expected(ProblemKind::integers), is_float32 ? 0 : tolerance, device);
     return wrong.empty() ? wrong_integers : wrong;
   });
 }

@@ -77,8 +77,8 @@ std::vector<CheckedCase> check_fused(const FusedWork& work, const simulated::Che
   on_all_cores(cases.size(), [&](std::size_t index) {
     if (!cases[index].status.empty()) return;
     run_checked(cases[index], checkers, [&](simulated::SimulatedDevice& device) {
-      std::string wrong =
-          run_fused(device, *variants[index], real, workload.expected(ProblemKind::real), variants[index]->tolerance());
+      std::string wrong = run_fused(device, *variants[index], real, workload.expected(ProblemKind::real),
+                                    granted_tolerance(variants[index]->tolerance(), work.shape.convolution));
       return !wrong.empty() ? wrong
                             : run_fused(device, *variants[index], whole, workload.expected(ProblemKind::integers), 0);
     });

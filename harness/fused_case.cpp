@@ -87,8 +87,9 @@ class FusedRun {
   /// Compares what a side's last call left.
   void check(const char* what, bool fused) {
     setting_.call = last_call_[fused ? 1 : 0];
-    const double tolerance =
-        kind_ == ProblemKind::integers ? 0 : std::min(planned_.fused.variant->tolerance(), kLargestTolerance);
+    const double tolerance = kind_ == ProblemKind::integers
+                                 ? 0
+                                 : granted_tolerance(planned_.fused.variant->tolerance(), planned_.shape.convolution);
     const StepCheck found = check_fused_output(problem_, workload_.expected(kind_), open_.output({{"fused", fused}}),
                                                open_.window_elements(), setting_, tolerance);
     outcome_.verification[what] = found.to_json();

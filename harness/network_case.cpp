@@ -3,11 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "harness/claimed_times.hpp"
 #include "harness/network_session.hpp"
 #include "harness/statistics.hpp"
+#include "harness/units.hpp"
 #include "network/network_runner.hpp"
 
 namespace convladder {
@@ -18,6 +20,8 @@ namespace {
 
 constexpr int kMostPasses = 100;
 constexpr double kRepeatedNs = 20e6;  // of passes one after the other
+constexpr double kMostRepeated = 4;   // times what a pass claims: on a busy machine they may take much longer than one
+constexpr int kRepeats = 3;           // before it is refused
 
 class NetworkRun {
  public:
@@ -110,12 +114,14 @@ class NetworkRun {
     const double pass_ns = median(outcome_.totals);
     if (!passes_are_all_timed_ || !(pass_ns < kRepeatedNs)) return;
     const int passes = static_cast<int>(std::clamp(kRepeatedNs / std::max(pass_ns, 1.0), 1.0, 1000.0));
-    open_.ask({{"do", "repeat"}, {"passes", passes}});
-    ClaimedTimes repeated;
-    const double observed_ns = open_.client->last_answer_ns();
-    repeated.add(std::min(passes * pass_ns, observed_ns), observed_ns,
-                 true);  // one after the other they may be quicker
-    refuse_impossible(repeated, "passes one after the other: ");
+    double least_ns = std::numeric_limits<double>::infinity();
+    for (int attempt = 0; attempt < kRepeats && !(least_ns <= kMostRepeated * passes * pass_ns); ++attempt) {
+      open_.ask({{"do", "repeat"}, {"passes", passes}});
+      least_ns = std::min(least_ns, open_.client->last_answer_ns());
+    }
+    if (least_ns <= kMostRepeated * passes * pass_ns) return;
+    throw CaseFailure("refused", fmt::format("it claims {} for a pass, and {} of them took {} one after the other",
+                                             time_text(pass_ns), passes, time_text(least_ns)));
   }
 
   /// No convolution is faster than its device lets it be.

@@ -62,12 +62,20 @@ void side_by_side(std::size_t count, const std::function<void(std::size_t)>& wor
   omp_set_num_threads(cores);
 }
 
+/// What a step's tolerance comes to for the number of products in its sums.
+double granted(const NetworkStep& step) {
+  if (step.convolution != nullptr) return granted_tolerance(step.tolerance(), step.source->convolution);
+  if (step.fused != nullptr) return granted_tolerance(step.tolerance(), step.fused_shape.convolution);
+  if (step.shape.type != OperatorType::fully_connected) return std::min(step.tolerance(), kLargestTolerance);
+  return granted_tolerance(step.tolerance(), {.in_channels = static_cast<int>(step.shape.input.elements())});
+}
+
 }  // namespace
 
 StepComparison::StepComparison(const NetworkStep& step, const LayerWeights& weights, std::uint64_t secret)
     : step_(step),
       weights_(weights),
-      tolerance_(std::min(step.tolerance(), kLargestTolerance)),
+      tolerance_(granted(step)),
       random_(secret, 0),
       check_{.step = step.name, .failure = {}} {}
 

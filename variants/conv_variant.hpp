@@ -5,6 +5,8 @@
 // See docs/adding_a_variant.md; `cpu_variant.hpp` and `cuda_variant.hpp` make the registration three lines long.
 #pragma once
 
+#include <algorithm>
+#include <cmath>
 #include <memory>
 #include <optional>
 #include <stdexcept>
@@ -66,6 +68,14 @@ class PreparedConv {
 /// allowed.
 inline constexpr double kLargestTolerance = 1e-3;
 
+/// What that comes to for a shape. Errors of sums of n products, each rounded to float32 whatever their order, grow
+/// with sqrt(n) * 2^-24 (Higham and Mary, A new approach to probabilistic rounding error analysis, 2019); three times
+/// that is granted, which no element of some billions exceeded here. Where there are few products, 1e-6 is more.
+inline double granted_tolerance(double wanted, const ConvShape& shape) {
+  const double products = 1.0 * shape.channels_per_group() * shape.kernel * shape.kernel;
+  return std::max(std::min(wanted, kLargestTolerance), 3 * 0x1p-24 * std::sqrt(products));
+}
+
 /// One implementation of the forward convolution. Stateless: one object serves every case.
 class ConvVariant {
  public:
@@ -99,8 +109,9 @@ class ConvVariant {
     return {};
   }
 
-  /// The largest allowed |error| / sum(|x*w|) against a float64 reference. 1e-6 holds for float32 arithmetic in any
-  /// order of summation; tf32 and fp16 inputs with float32 accumulation need 1e-3, which is the most that is granted.
+  /// The largest allowed |error| / sum(|x*w|) against a float64 reference. 1e-6 stands for float32 arithmetic in any
+  /// order of summation, more is granted for many products (granted_tolerance); tf32 and fp16 inputs with float32
+  /// accumulation need 1e-3, which is the most that is granted.
   virtual double tolerance() const { return 1e-6; }
 
   /// How many times fewer multiplications than the direct convolution the algorithm makes for the shape: 1 for a direct

@@ -96,8 +96,8 @@ LIMITS = {
     "fewer descriptors": ("ulimit -n 7;", ["Too many open files (see 'ulimit -n')"]),
     "small files": ("ulimit -f 1;", ["File too large (see 'ulimit -f')"]),
     "no files": ("ulimit -f 0;", ["File too large (see 'ulimit -f')"]),
-    "no memory for the input": ("ulimit -v 150000;", ["cannot share", "(see 'ulimit -v')"]),
-    "no memory for the case": ("ulimit -v 400000;", ["local-accumulation", "cannot be run here: out of memory (see 'ulimit -v')"]),
+    "no memory for the input": ("ulimit -v 150000;", ["needs 1.0 GB of memory", "are available"]),
+    "no memory for the case": ("ulimit -v 400000;", ["needs 1.0 GB of memory", "are available"]),
 }
 LARGE = ["--family", "cpu", "--variant", "local-accumulation", "--shape", "1,100,100,64,1", "--batch", "200",
          "--repetitions", "1"]

@@ -315,7 +315,7 @@ TEST_F(NetworkCaseTest, PreparingSeesNoImages) {
                                            [&](float x) { return pixels.contains(x); }));
   }});
   EXPECT_EQ(run().status, "ok");
-  EXPECT_EQ(prepared, 3);
+  EXPECT_GE(prepared, 3);
   EXPECT_EQ(seen, 0);
 }
 

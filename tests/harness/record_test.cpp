@@ -354,7 +354,7 @@ TEST_F(Record, CutOffAnywhereIsRefusedWithThePlace) {
 }
 
 TEST_F(Record, ThatIsNoneIsRefused) {
-  expect_error<UserError>([&] { RunRecord::open(folder_); }, {"cannot be read", "run.json", "No such file"});
+  expect_error<UserError>([&] { RunRecord::open(folder_); }, {"cannot read", "run.json", "No such file"});
   for (const char* text : {"[]", "3", "{}", R"({"schema_version": "1.0"})"}) {
     write_file(folder_ / "run.json", text);
     expect_error<UserError>([&] { RunRecord::open(folder_); }, {"run.json: not a run of convladder"});
