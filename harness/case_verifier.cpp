@@ -12,7 +12,10 @@ using nlohmann::ordered_json;
 namespace {
 
 constexpr double kFloat32Tolerance = 1e-6;
-constexpr double kCallNs = 5000;     // of the loop around a call, with waking threads for its input
+constexpr double kCallNs = 2000;      // of the loop around a call
+constexpr double kThreadsNs = 20000;  // of waking threads for the input of many images
+constexpr int kManyImages = 64;
+constexpr double kImageNs = 100;     // of what an image gets
 constexpr double kPokeNs = 2 * 5;    // of an element that is replaced and put back
 constexpr int kLargestExponent = 2;  // of the factor of an input: 1, 2 or 4
 
@@ -38,7 +41,9 @@ CallSetting draw_setting(const ExpectedOutput& expected, SeededRandom& random, b
 double untimed_ns(const ConvShape& shape, std::int64_t calls, bool on_host) {
   const int step = std::max(shape.kernel, 2);
   const double grid = ((shape.height - 1) / step + 1.0) * ((shape.width - 1) / step + 1.0);
-  return static_cast<double>(calls) * (kCallNs + kPokeNs * shape.batch * (on_host ? (grid + 1) / 2 : 1));
+  const double of_image = kImageNs + kPokeNs * (on_host ? (grid + 1) / 2 : 1);
+  return static_cast<double>(calls) *
+         (kCallNs + (shape.batch >= kManyImages ? kThreadsNs : 0) + of_image * shape.batch);
 }
 
 ordered_json set_request(const CallSetting& setting) {

@@ -54,6 +54,11 @@ def start(*arguments: object, program: Path = PROGRAM, **options: Any) -> subpro
     return subprocess.Popen([str(program), *map(str, arguments)], **options)
 
 
+def without_load(text: str) -> str:
+    """What was printed, but for the line that says that the machine was busy."""
+    return "".join(line for line in text.splitlines(True) if " cases were measured on a machine that was " not in line)
+
+
 def record(folder: Path) -> dict[str, Any]:
     """The record in a folder, valid by the schema and by the rules beyond it."""
     path = folder / "run.json"
