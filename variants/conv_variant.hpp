@@ -68,9 +68,10 @@ class PreparedConv {
 /// allowed.
 inline constexpr double kLargestTolerance = 1e-3;
 
-/// What that comes to for a shape. Errors of sums of n products, each rounded to float32 whatever their order, grow with
-/// sqrt(n) * 2^-24 (Higham and Mary, A new approach to probabilistic rounding error analysis, 2019). Three times that is
-/// granted: a right stage was seen at 0.9 times it for 588 products. Where there are few products, 1e-6 is more.
+/// What that comes to for a shape. Errors of sums of n products, each rounded to float32 whatever their order, grow
+/// with sqrt(n) * 2^-24 (Higham and Mary, A new approach to probabilistic rounding error analysis, 2019). Three times
+/// that is granted: a right stage was seen at 0.9 times it for 588 products. Where there are few products, 1e-6 is
+/// more.
 inline double granted_tolerance(double wanted, const ConvShape& shape) {
   const double products = 1.0 * shape.channels_per_group() * shape.kernel * shape.kernel;
   return std::max(std::min(wanted, kLargestTolerance), 3 * 0x1p-24 * std::sqrt(products));
