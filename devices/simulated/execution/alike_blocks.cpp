@@ -10,6 +10,7 @@
 #include <numeric>
 #include <set>
 #include <string_view>
+#include <utility>
 
 #include "devices/simulated/execution/instruction_decoder.hpp"
 
@@ -27,11 +28,12 @@ constexpr std::uint64_t kBankBytes = 128;  // over which the banks of shared mem
 
 /// What is known of a register at any time and in any thread: `rest` + the place * `slope`.
 struct Value {
-  bool is_line = true;                ///< false: anything, also of a register that depends on memory
-  bool from_data = false;             ///< depends on what was read from memory
-  std::uint64_t slope = 0;            ///< in as many bits as the value has
-  std::optional<std::uint64_t> rest;  ///< if it is the same number everywhere
-  std::optional<KnownBuffer> buffer;  ///< that it points into, if that is known
+  bool is_line = true;                          ///< false: anything, also of a register that depends on memory
+  bool from_data = false;                       ///< depends on what was read from memory
+  std::uint64_t slope = 0;                      ///< in as many bits as the value has
+  std::optional<std::uint64_t> rest;            ///< if it is the same number everywhere
+  std::optional<KnownBuffer> buffer;            ///< that it points into, if that is known
+  std::optional<std::uint64_t> parameter_byte;  ///< of the kernel's parameters, that it points to
 
   bool operator==(const Value&) const = default;
   bool is_same_everywhere() const { return is_line && slope == 0 && rest.has_value(); }
@@ -39,11 +41,12 @@ struct Value {
 };
 
 Value constant(std::uint64_t value) {
-  return {.is_line = true, .from_data = false, .slope = 0, .rest = value, .buffer = {}};
+  return {.is_line = true, .from_data = false, .slope = 0, .rest = value, .buffer = {}, .parameter_byte = {}};
 }
 constexpr Value kOfNoPlace{};
-constexpr Value kAnything{.is_line = false, .from_data = false, .slope = 0, .rest = {}, .buffer = {}};
-constexpr Value kData{.is_line = false, .from_data = true, .slope = 0, .rest = {}, .buffer = {}};
+constexpr Value kAnything{
+    .is_line = false, .from_data = false, .slope = 0, .rest = {}, .buffer = {}, .parameter_byte = {}};
+constexpr Value kData{.is_line = false, .from_data = true, .slope = 0, .rest = {}, .buffer = {}, .parameter_byte = {}};
 
 /// What a register holds that is written at two places.
 Value joined(const Value& a, const Value& b) {
@@ -54,6 +57,7 @@ Value joined(const Value& a, const Value& b) {
   both.slope = a.slope;
   if (a.rest == b.rest) both.rest = a.rest;
   if (a.buffer == b.buffer) both.buffer = a.buffer;
+  if (a.parameter_byte == b.parameter_byte) both.parameter_byte = a.parameter_byte;
   return both;
 }
 
@@ -87,6 +91,8 @@ Line sum(const Value& a, const Value& b, std::uint64_t sign = 1) {
   result.slope = a.slope + sign * b.slope;
   if (a.rest && b.rest) result.rest = *a.rest + sign * *b.rest;
   if (!a.buffer || !b.buffer) result.buffer = a.buffer ? a.buffer : b.buffer;
+  if (a.parameter_byte && b.rest) result.parameter_byte = *a.parameter_byte + sign * *b.rest;
+  if (b.parameter_byte && a.rest && sign == 1) result.parameter_byte = *b.parameter_byte + *a.rest;
   return result;
 }
 
@@ -194,19 +200,37 @@ class Follower {
         block_(block),
         parameters_(parameters),
         buffer_of_(buffer_of),
-        registers_(kernel_.registers.size()) {}
+        registers_(kernel_.registers.size()),
+        last_written_(kernel_.registers.size()),
+        is_target_(kernel_.instructions.size()) {
+    for (const Instruction& instruction : kernel_.instructions) {
+      for (const Operand& operand : instruction.operands) {
+        if (operand.kind == OperandKind::label && std::cmp_less(operand.index, is_target_.size())) {
+          is_target_[static_cast<std::size_t>(operand.index)] = true;
+        }
+      }
+    }
+  }
 
   AlikeBlocks run() {
     for (const bool wait_for_sources : {true, false}) {
       waits_for_sources_ = wait_for_sources;
       for (changed_ = true; changed_;) {
         changed_ = false;
-        for (const Instruction& instruction : kernel_.instructions) follow(instruction);
+        for (std::size_t i = 0; i < kernel_.instructions.size(); ++i) {
+          if (is_target_[i]) ++stretch_;
+          follow(kernel_.instructions[i]);
+        }
+        ++stretch_;
       }
     }
     result_.period = 1;
     if (program_.needs_block_order) refuse(kernel_.instructions.front(), "its blocks speak to each other");
-    for (const Instruction& instruction : kernel_.instructions) check(instruction);
+    for (std::size_t i = 0; i < kernel_.instructions.size(); ++i) {
+      if (is_target_[i]) ++stretch_;
+      check(kernel_.instructions[i]);
+      follow(kernel_.instructions[i]);
+    }
     return std::move(result_);
   }
 
@@ -214,6 +238,8 @@ class Follower {
   // --- what registers hold --------------------------------------------------------------------------------------
 
   Value of_register(int index) const {
+    const LastWritten& last = last_written_[static_cast<std::size_t>(index)];
+    if (last.stretch == stretch_) return last.value;
     return registers_[static_cast<std::size_t>(index)].value_or(kOfNoPlace);  // never written
   }
 
@@ -226,6 +252,11 @@ class Follower {
         return operand.number == ptx::NumberKind::integer ? constant(operand.bits) : kOfNoPlace;
       case OperandKind::special:
         return special(operand.name);
+      case OperandKind::symbol: {
+        Value pointer = kOfNoPlace;
+        pointer.parameter_byte = parameter_byte(operand);
+        return pointer;
+      }
       case OperandKind::vector:
       case OperandKind::pair: {
         Value all;
@@ -248,7 +279,7 @@ class Follower {
   Value special(std::string_view name) const {
     constexpr std::array<std::string_view, 3> places = {"%ctaid.x", "%ctaid.y", "%ctaid.z"};
     if (name == places[static_cast<std::size_t>(axis_)])
-      return {.is_line = true, .from_data = false, .slope = 1, .rest = 0, .buffer = {}};
+      return {.is_line = true, .from_data = false, .slope = 1, .rest = 0, .buffer = {}, .parameter_byte = {}};
     if (name == "%nctaid.x") return constant(grid_.x);
     if (name == "%nctaid.y") return constant(grid_.y);
     if (name == "%nctaid.z") return constant(grid_.z);
@@ -268,16 +299,24 @@ class Follower {
     const Value now = known ? joined(*known, value) : value;
     changed_ = changed_ || known != now;
     known = now;
+    last_written_[static_cast<std::size_t>(operand.index)] = {is_conditional_ ? 0 : stretch_, value};
+  }
+
+  /// What the instruction will write is not known yet, and what was written before it is no more.
+  void forget(const Operand& operand) {
+    for (const Operand& element : operand.elements) forget(element);
+    if (operand.kind == OperandKind::register_) last_written_[static_cast<std::size_t>(operand.index)].stretch = 0;
   }
 
   void follow(const Instruction& instruction) {
     if (instruction.operands.empty()) return;
     if (writes_memory(instruction)) note_write(instruction);
     if (writes_no_register(instruction.opcode)) return;
+    is_conditional_ = instruction.predicate >= 0;
     // A loop reads what is written further below: its first values are to come from above.
     if (waits_for_sources_ && std::any_of(instruction.operands.begin() + 1, instruction.operands.end(),
                                           [this](const Operand& operand) { return is_unknown(operand); })) {
-      return;
+      return forget(instruction.operands.front());
     }
     const std::vector<std::string_view> parts = split_opcode(instruction.opcode);
     if (begins_with_any(instruction.opcode, {"ld.param", "ld.const"})) return load_unchanged(instruction, parts);
@@ -336,7 +375,11 @@ class Follower {
     const auto load = [&](const Operand& element, std::uint64_t offset) {
       Value value = from.is_of_no_place() ? kOfNoPlace : kAnything;
       value.from_data = from.from_data;
-      if (parts[1] == "param" && address.index < 0 && type) value.rest = parameter(address, offset, *type);
+      const auto at = address.index < 0 ? parameter_byte(address) : from.parameter_byte;
+      if (parts[1] == "param" && at && type) {
+        value.rest =
+            parameter(*at + (address.index < 0 ? 0 : static_cast<std::uint64_t>(address.offset)) + offset, *type);
+      }
       if (value.rest && type->bits == 64) value.buffer = buffer_of_(*value.rest);
       write(element, value);
     };
@@ -345,11 +388,16 @@ class Follower {
     for (std::size_t i = 0; i < to.elements.size(); ++i) load(to.elements[i], i * bytes);
   }
 
-  std::optional<std::uint64_t> parameter(const Operand& address, std::uint64_t offset, const ptx::Type& type) const {
-    const auto found = std::ranges::find(kernel_.parameters, address.name, &ptx::Symbol::name);
-    if (found == kernel_.parameters.end() || type.bytes() > 8) return std::nullopt;
+  /// Where among the parameters a name and its offset lie; nothing if it is not the name of one.
+  std::optional<std::uint64_t> parameter_byte(const Operand& named) const {
+    const auto found = std::ranges::find(kernel_.parameters, named.name, &ptx::Symbol::name);
+    if (found == kernel_.parameters.end()) return std::nullopt;
     const auto number = static_cast<std::size_t>(found - kernel_.parameters.begin());
-    const std::uint64_t at = program_.parameter_offsets[number] + static_cast<std::uint64_t>(address.offset) + offset;
+    return program_.parameter_offsets[number] + static_cast<std::uint64_t>(named.offset);
+  }
+
+  std::optional<std::uint64_t> parameter(std::uint64_t at, const ptx::Type& type) const {
+    if (type.bytes() > 8) return std::nullopt;
     const auto bytes = static_cast<std::uint64_t>(type.bytes());
     if (at > parameters_.size() || bytes > parameters_.size() - at) return std::nullopt;
     std::uint64_t value = 0;
@@ -511,7 +559,17 @@ class Follower {
   Dim3 block_;
   const std::vector<std::byte>& parameters_;
   const BufferOfAddress& buffer_of_;
+  /// Of all writes of a register: what it may hold anywhere.
   std::vector<std::optional<Value>> registers_;
+  /// What it holds here, if it was written since the last instruction that a branch leads to.
+  struct LastWritten {
+    std::uint64_t stretch = 0;
+    Value value;
+  };
+  std::vector<LastWritten> last_written_;
+  std::vector<bool> is_target_;
+  std::uint64_t stretch_ = 1;  ///< the number of the straight stretch of instructions that is followed
+  bool is_conditional_ = false;
   std::set<std::uint64_t> written_buffers_;
   bool writes_anywhere_ = false;
   bool waits_for_sources_ = true;
