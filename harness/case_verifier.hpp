@@ -38,7 +38,7 @@ class CaseVerifier {
   /// The case's answer.
   nlohmann::ordered_json ask(const nlohmann::ordered_json& request) const { return open_.ask(request); }
   /// How long that took by our clock; 0 where it was not looked at.
-  double last_answer_ns() const { return open_.client->last_answer_ns(); }
+  ObservedAnswer last_answer() const { return open_.client->last_answer(); }
 
   /// Has the case prepare for a problem, and sees it through one call.
   nlohmann::ordered_json prepare(ProblemKind kind);

@@ -26,6 +26,7 @@
 #include "harness/machine_fault.hpp"
 #include "harness/message_socket.hpp"
 #include "harness/printable.hpp"
+#include "harness/processor_turns.hpp"
 
 extern char** environ;
 
@@ -145,13 +146,21 @@ ChildProcess::~ChildProcess() {
 }
 
 ordered_json ChildProcess::ask(const ordered_json& request) {
-  // Reading out a result disturbs nobody, and there is much of it.
-  if (request.at("do") != "read") std::this_thread::sleep_for(kSettlingTime);
+  // Reading out a result disturbs nobody, and there is much of it; a setting is followed by what it is for.
+  const auto what = request.at("do").get<std::string>();
+  if (what != "read" && what != "set") std::this_thread::sleep_for(kSettlingTime);
   ordered_json reply;
+  const ProcessorTurns before = processor_turns(process_);
+  const ProcessorTurns ours_before = processor_turns(getpid());
   const auto asked = std::chrono::steady_clock::now();
   if (!socket_->send(request)) return death();
   const MessageSocket::Received received = socket_->receive(reply, timeout_seconds_);
-  last_answer_ns_ = std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now() - asked).count();
+  last_answer_.ns = std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now() - asked).count();
+  const ProcessorTurns after = processor_turns(process_);
+  const ProcessorTurns ours_after = processor_turns(getpid());
+  last_answer_.used_ns = after.used_ns - before.used_ns;
+  last_answer_.worked_ns = after.worked_ns - before.worked_ns;
+  last_answer_.waited_ns = after.waited_ns - before.waited_ns + ours_after.waited_ns - ours_before.waited_ns;
   switch (received) {
     case MessageSocket::Received::message:
       limit_output();

@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "harness/claimed_times.hpp"
 #include "harness/message_socket.hpp"
 
 namespace convladder {
@@ -23,8 +24,8 @@ class CaseClient {
   CaseClient& operator=(const CaseClient&) = delete;
   virtual ~CaseClient() = default;
   virtual nlohmann::ordered_json ask(const nlohmann::ordered_json& request) = 0;
-  /// How long the last answer took, by the clock of the one who asked; 0 where that was not looked at.
-  virtual double last_answer_ns() const { return 0; }
+  /// What the last answer took, by the clocks of the one who asked; all 0 where that was not looked at.
+  virtual ObservedAnswer last_answer() const { return {}; }
 };
 
 /// The program that runs, whatever it is called.
@@ -42,7 +43,7 @@ class ChildProcess final : public CaseClient {
   ~ChildProcess() override;
 
   nlohmann::ordered_json ask(const nlohmann::ordered_json& request) override;
-  double last_answer_ns() const override { return last_answer_ns_; }
+  ObservedAnswer last_answer() const override { return last_answer_; }
 
  private:
   [[noreturn]] void cannot_start(int error);
@@ -54,7 +55,7 @@ class ChildProcess final : public CaseClient {
 
   std::string what_;
   double timeout_seconds_;
-  double last_answer_ns_ = 0;
+  ObservedAnswer last_answer_;
   int errors_ = -1;
   pid_t process_ = -1;
   std::unique_ptr<MessageSocket> socket_;

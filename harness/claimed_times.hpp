@@ -6,17 +6,26 @@
 
 namespace convladder {
 
+/// What an answer took, as the one who asked saw it.
+struct ObservedAnswer {
+  double ns = 0;         ///< by the clock; 0 where that was not looked at
+  double used_ns = 0;    ///< of it on processors, all threads of the one who answered together
+  double worked_ns = 0;  ///< of that its first thread
+  double waited_ns = 0;  ///< ready to run, here and there, and without a processor
+};
+
 class ClaimedTimes {
  public:
-  /// One answer: the nanoseconds that it claims for its timed calls, all of them together, and what it took by our own
-  /// clock; 0 where that was not looked at. `all_is_timed`: nothing was done beside these calls but what may have taken
-  /// `other_ns`.
-  void add(double claimed_ns, double observed_ns, bool all_is_timed, double other_ns = 0);
+  /// One answer: the nanoseconds that it claims for its timed calls, all of them together, and what it took.
+  /// `all_is_timed`: nothing was done beside these calls but what may have taken `other_ns`.
+  void add(double claimed_ns, const ObservedAnswer& observed, bool all_is_timed, double other_ns = 0);
 
   /// Empty if the claims may be true, otherwise both figures, in one line. A claim may not exceed what was observed.
   /// What was observed may exceed it by 30 %, and by a millisecond in the least disturbed answer: who claims too little
   /// every time is found there. To move a median only every second claim has to be wrong: so the median may exceed it
-  /// by no more than 4 ms, which a message there and back takes on a busy machine.
+  /// by no more than 4 ms, which a message there and back takes on a busy machine. What was spent waiting for a
+  /// processor does not count, unless the process itself kept all of them busy for longer than it claims; and however
+  /// it waited, its first thread may not have worked for longer.
   std::string mismatch() const;
 
  private:

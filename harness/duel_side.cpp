@@ -103,7 +103,7 @@ SlotTime DuelSide::slot(const SlotLength& length) {
   if (ns.empty() || !std::ranges::all_of(ns, [](double value) { return value > 0 && std::isfinite(value); })) {
     throw SideFailure(fmt::format("{}: a slot took no time: the clock is too coarse", role_));
   }
-  claimed_.add(std::accumulate(ns.begin(), ns.end(), 0.0) * length.iterations, verifier_.last_answer_ns(), true,
+  claimed_.add(std::accumulate(ns.begin(), ns.end(), 0.0) * length.iterations, verifier_.last_answer(), true,
                verifier_.untimed_ns());
   slots_ns_.push_back(median(ns));
   if (on_processor_) return {std::ranges::min(ns), std::nullopt};

@@ -127,7 +127,7 @@ class FusedRun {
     last_call_ = {reply.at("last_call").at("separate"), reply.at("last_call").at("fused")};
     claimed_.add(
         separate * calls.at("separate").get<double>() + outcome_.fused.back() * calls.at("fused").get<double>(),
-        open_.client->last_answer_ns(), true,
+        open_.client->last_answer(), true,
         untimed_ns(planned_.shape.convolution, std::max(last_call_[0], last_call_[1]), planned_.device == "cpu"));
     if (!random_.chance(kPercentOfRoundsLookedAt)) return;
     check("separate after timing", false);

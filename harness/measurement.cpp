@@ -187,7 +187,7 @@ void Measurement::take_sample(std::size_t index, bool look) {
     // A change of layout before each call takes time that is not claimed, and so do calls that Google Benchmark is told
     // to make beside the timed ones.
     const bool all_is_timed = series.of == time_of::kLayer && options_->google_benchmark_flags.empty();
-    claimed_.add(nanoseconds * iterations, verifier_->last_answer_ns(), all_is_timed, verifier_->untimed_ns());
+    claimed_.add(nanoseconds * iterations, verifier_->last_answer(), all_is_timed, verifier_->untimed_ns());
   }
   for (const auto& [name, value] : reply.at("state").items()) {
     ordered_json& seen = outcome_.device_state[name];

@@ -123,7 +123,7 @@ class NetworkRun {
     double least_ns = std::numeric_limits<double>::infinity();
     for (int attempt = 0; attempt < kRepeats && !(least_ns <= kMostRepeated * passes * pass_ns); ++attempt) {
       open_.ask({{"do", "repeat"}, {"passes", passes}});
-      least_ns = std::min(least_ns, open_.client->last_answer_ns());
+      least_ns = std::min(least_ns, open_.client->last_answer().ns);
     }
     if (least_ns <= kMostRepeated * passes * pass_ns) return;
     throw CaseFailure("refused", fmt::format("it claims {} for a pass, and {} of them took {} one after the other",
@@ -156,14 +156,14 @@ class NetworkRun {
     verifier_.change_images();
     AnsweredPass answer;
     answer.pass = open_.ask({{"do", "pass"}, {"record", false}});
-    const double observed_ns = open_.client->last_answer_ns();
+    const ObservedAnswer observed = open_.client->last_answer();
     answer.of_activities = open_.ask({{"do", "activities"}});
     verifier_.compare_scores();
     answer.activities = activities_from_json(answer.of_activities.at("activities"));
     if (!planned_.has_clock) return answer;
     const double total_ns = answer.pass.at("total_ns");
     const bool apart = answer.pass.at("steps_apart");
-    claimed_.add(total_ns, observed_ns, !apart);
+    claimed_.add(total_ns, observed, !apart);
     passes_are_all_timed_ = !apart;
     if (!apart) claim_layers(answer.activities, total_ns);
     return answer;
@@ -185,8 +185,8 @@ class NetworkRun {
     for (const Activity& activity : activities) {
       if (activity.group == activity_group::kLayers) layers += activity.duration_ns;
     }
-    claimed_layers_.add(layers, std::min(total_ns, activity_ns(activities, activity_group::kHost, pass_phase::kLayers)),
-                        true);
+    claimed_layers_.add(
+        layers, {.ns = std::min(total_ns, activity_ns(activities, activity_group::kHost, pass_phase::kLayers))}, true);
   }
 
   std::string stop_reason(int passes, double seconds) const {

@@ -73,7 +73,7 @@ class ScriptedCase final : public CaseClient {
     const auto samples = script_.count("sample");
     return {{"ns", script_.sample_ns(samples - 1)}, {"last_call", call_}, {"state", script_.state}};
   }
-  double last_answer_ns() const override { return script_.observed_ns; }
+  ObservedAnswer last_answer() const override { return {.ns = script_.observed_ns}; }
 
  private:
   void read(const ordered_json& request, bool wrong) const {

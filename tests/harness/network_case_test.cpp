@@ -35,7 +35,7 @@ class ChangedClient final : public CaseClient {
     last_answer_ns_ = change_(request, reply);
     return reply;
   }
-  double last_answer_ns() const override { return last_answer_ns_; }
+  ObservedAnswer last_answer() const override { return {.ns = last_answer_ns_}; }
 
  private:
   std::unique_ptr<CaseClient> real_;

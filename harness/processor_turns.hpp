@@ -1,0 +1,18 @@
+// What a process got of the processors, as the system counts it: on a busy machine a process waits for its turn, and
+// the clock goes on.
+#pragma once
+
+#include <sys/types.h>
+
+namespace convladder {
+
+struct ProcessorTurns {
+  double used_ns = 0;    ///< on processors, all threads of the process together
+  double worked_ns = 0;  ///< its first thread, of that
+  double waited_ns = 0;  ///< its first thread, ready to run, for a processor
+};
+
+/// Of another process, or of this one with `getpid()`, since it started. Each is 0 where the system does not say.
+ProcessorTurns processor_turns(pid_t process);
+
+}  // namespace convladder
