@@ -29,7 +29,8 @@ class TimeJudge {
   explicit TimeJudge(CeilingSampler& ceilings) : ceilings_(ceilings) {}
 
   /// Empty if all of the times may be, otherwise why one cannot, with both figures, in one line. Before it says so it
-  /// samples the limits again, some seconds long: they might have been taken in a busy moment.
+  /// samples the limits again, some seconds long: they might have been taken in a busy moment. In a build with
+  /// sanitizers or without optimisation the limits are not the machine's, and nothing is refused.
   std::string refusal(const std::string& device, const ConvShape& shape, double saved_multiplications,
                       const std::vector<ClaimedTime>& times);
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import os
 import struct
@@ -114,10 +115,16 @@ def _no_process_is_left_behind(request: pytest.FixtureRequest) -> Iterator[None]
     assert left_behind() == []
 
 
+@functools.cache
+def is_sanitized() -> bool:
+    """Whether the program was built with sanitizers, which turn signals into exit codes and take many times as long."""
+    return json.loads(run("env", "--json").stdout)["program"]["sanitized"]
+
+
 @pytest.fixture(scope="session")
 def sanitized() -> bool:
-    """Whether the program was built with sanitizers, which turn signals into exit codes."""
-    return json.loads(run("env", "--json").stdout)["program"]["sanitized"]
+    """Likewise."""
+    return is_sanitized()
 
 
 def idx_images(count: int = 12, height: int = 6, width: int = 5) -> bytes:

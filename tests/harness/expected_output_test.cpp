@@ -11,6 +11,7 @@
 #include "expect_error.hpp"
 #include "harness/small_problem.hpp"
 #include "harness/verification/combined_images.hpp"
+#include "sanitized.hpp"
 
 namespace convladder {
 namespace {
@@ -261,23 +262,29 @@ TEST_F(ExpectedOutputTest, ImagesThatAreNotHeldAreCombined) {
   EXPECT_EQ(right.images, 18) << "those that are held, and eight of the others";
 }
 
-/// A wrong element of one image among many that are combined, as large as the promise in docs/measuring.md.
-TEST_F(ExpectedOutputTest, ASingleWrongElementIsFoundInACombination) {
-  const ConvShape shape{130, 1, 8, 9, 3, 3};
-  const Workload workload(own_shape(shape), synthetic_images(130, 1), 1);
+/// One wrong float anywhere in a batch of 1000, off by a thousandth of its scale: the promise in docs/measuring.md, where
+/// every image is held, and where all are combined.
+TEST_F(ExpectedOutputTest, ASingleWrongElementOfALargeBatchIsFound) {
+  constexpr int kTrials = kSanitized ? 50 : 1000;
+  const ConvShape shape = kShape.with_batch(1000);
+  const Workload workload(own_shape(shape), synthetic_images(1000, 1), 1);
   const ExpectedOutput all(workload.real());
   const ExpectedOutput none(workload.real(), 0);
-  const std::vector<float> right = right_output(workload.real());
+  ASSERT_EQ(all.held_images(), 1000);
+  output_ = right_output(workload.real());
   SeededRandom random(7, 7);
-  int missed = 0;
-  for (int trial = 0; trial < 100; ++trial) {
-    output_ = right;
-    const auto element = static_cast<std::size_t>(random.between(0, static_cast<int>(right.size()) - 1));
-    output_[element] += static_cast<float>(1e-3 * all.largest_magnitude());
-    missed += compare(none).passed ? 1 : 0;
-    EXPECT_FALSE(compare(all).passed);
+  int missed_of_all = 0;
+  int missed_combined = 0;
+  for (int trial = 0; trial < kTrials; ++trial) {
+    const auto element = static_cast<std::size_t>(random.between(0, static_cast<int>(output_.size()) - 1));
+    const float right = output_[element];
+    output_[element] += (random.chance(50) ? 1e-3F : -1e-3F) * all.magnitude()[element];
+    missed_of_all += compare(all, kTolerance, 10'000).passed ? 1 : 0;
+    missed_combined += compare(none, kTolerance, 10'000).passed ? 1 : 0;
+    output_[element] = right;
   }
-  EXPECT_EQ(missed, 0);
+  EXPECT_EQ(missed_of_all, 0);
+  EXPECT_LE(missed_combined, kTrials / 1000);
 }
 
 TEST_F(ExpectedOutputTest, EveryImageOfASecondCombinationIsLookedAt) {
