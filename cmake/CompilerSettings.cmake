@@ -54,5 +54,5 @@ endif()
 # unite_sources(target): several files in one translation unit, since reading the headers of JSON and of command lines
 # takes most of their compilation. The debug preset, for who changes one file at a time, does not.
 function(unite_sources target)
-  set_target_properties(${target} PROPERTIES UNITY_BUILD ${CONVLADDER_UNITED_SOURCES} UNITY_BUILD_BATCH_SIZE 24)
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ${CONVLADDER_UNITED_SOURCES} UNITY_BUILD_BATCH_SIZE 40)
 endfunction()

@@ -14,6 +14,9 @@ struct ObservedAnswer {
   double waited_ns = 0;  ///< ready to run, here and there, and without a processor
 };
 
+/// A busy machine may have come between all of a few answers: before it is refused, a case is asked so often again.
+inline constexpr int kMostReconsidered = 12;
+
 class ClaimedTimes {
  public:
   /// One answer: the nanoseconds that it claims for its timed calls, all of them together, and what it took.

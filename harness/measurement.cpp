@@ -18,7 +18,6 @@ using Clock = std::chrono::steady_clock;
 namespace {
 
 constexpr std::size_t kFewestSamples = 3;        // whatever the budget says
-constexpr int kMostReconsidered = 12;            // samples
 constexpr int kFewestToVary = 3;                 // calls of a sample
 constexpr int kPercentLookedAt = 20;             // of the samples, beside the last
 constexpr std::size_t kFewestForAnInterval = 6;  // below, no interval of the median reaches 95%
@@ -215,7 +214,6 @@ std::string Measurement::stop_reason() const {
   return "";
 }
 
-/// A busy machine may have come between all of a few answers: what is refused is asked again.
 void Measurement::reconsider_claims() {
   for (int more = kMostReconsidered; more > 0 && !claimed_.mismatch().empty(); --more) {
     take_sample(0, false);

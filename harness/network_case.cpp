@@ -19,10 +19,9 @@ using nlohmann::ordered_json;
 namespace {
 
 constexpr int kMostPasses = 100;
-constexpr double kRepeatedNs = 20e6;   // of passes one after the other
-constexpr double kMostRepeated = 4;    // times what a pass claims: on a busy machine they may take much longer than one
-constexpr int kMostReconsidered = 12;  // passes
-constexpr int kRepeats = 3;            // before it is refused
+constexpr double kRepeatedNs = 20e6;  // of passes one after the other
+constexpr double kMostRepeated = 4;   // times what a pass claims: on a busy machine they may take much longer than one
+constexpr int kRepeats = 3;           // before it is refused
 
 class NetworkRun {
  public:
@@ -92,7 +91,6 @@ class NetworkRun {
       seconds += pass_seconds_;
       can_record = activities.at("can_record");
     }
-    // A busy machine may have come between all of a few answers: what is refused is asked again.
     for (int more = kMostReconsidered; more > 0 && !(claimed_.mismatch() + claimed_layers_.mismatch()).empty();
          --more) {
       ask_pass();

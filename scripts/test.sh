@@ -6,7 +6,7 @@ source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
 usage() {
   cat <<'USAGE'
-usage: scripts/test.sh [--asan | --no-asan] [--fuzz SECONDS] [options of ctest]
+usage: scripts/test.sh [--asan | --no-asan] [--all] [--fuzz SECONDS] [options of ctest]
 
 Installs the Debian packages that are missing and runs every test: those of the release build, those of a build with
 AddressSanitizer and UndefinedBehaviorSanitizer, and the layout of the code if clang-format 14 is there. The last line
@@ -14,6 +14,7 @@ adds them all up. Some minutes on two cores.
 
   --asan          only the sanitized build
   --no-asan       without the sanitized build
+  --all           with sanitizers also what takes minutes there
   --fuzz SECONDS  also the libFuzzer targets, so long each (needs clang)
 
 examples:
@@ -30,12 +31,14 @@ USAGE
 
 release=true
 asan=true
+all=false
 fuzz_seconds=0
 ctest_options=()
 while (($#)); do
   case "$1" in
     --asan) release=false ;;
     --no-asan) asan=false ;;
+    --all) all=true ;;
     --fuzz)
       [[ ${2:-} =~ ^[1-9][0-9]*$ ]] || fail "--fuzz needs a number of seconds"
       fuzz_seconds="$2"
@@ -102,6 +105,10 @@ esac
 
 if $release; then run_ctest release release; fi
 # The scripts are Python: sanitizers see nothing of them.
-if $asan; then run_ctest sanitized asan-ubsan --exclude-regex '^pytest\.scripts\.'; fi
+if $asan; then
+  sanitized_options=(--exclude-regex '^pytest\.scripts\.')
+  $all || sanitized_options+=(--label-exclude '^long$')
+  run_ctest sanitized asan-ubsan "${sanitized_options[@]}"
+fi
 if ((fuzz_seconds > 0)); then run_fuzz; fi
 /usr/bin/python3 "$root/scripts/test_summary.py" "${checks[@]}" "${reports[@]}"

@@ -14,13 +14,13 @@ void aborts(const ConvShape&, const float*, const float*, float*) {
   std::abort();
 }
 
-const VariantRegistration registration{{.family = "cpu",
-                                        .rung = 109,
-                                        .name = "seeded-aborts",
-                                        .title = "Seeded: aborts",
-                                        .builds_on = "",
-                                        .hypothesis = "Its last words are in the record."},
-                                       cpu_variant(aborts)};
+const VariantRegistration aborts_registration{{.family = "cpu",
+                                               .rung = 109,
+                                               .name = "seeded-aborts",
+                                               .title = "Seeded: aborts",
+                                               .builds_on = "",
+                                               .hypothesis = "Its last words are in the record."},
+                                              cpu_variant(aborts)};
 
 }  // namespace
 }  // namespace convladder

@@ -54,13 +54,13 @@ class Background final : public SeededConv {
   std::thread thread_;  ///< starts when all else is there
 };
 
-const VariantRegistration registration{{.family = "cpu",
-                                        .rung = 145,
-                                        .name = "seeded-background",
-                                        .title = "Seeded: done after it has returned",
-                                        .builds_on = "",
-                                        .hypothesis = "What is not done when a call returns is not done."},
-                                       seeded_variant<Background>()};
+const VariantRegistration background_registration{{.family = "cpu",
+                                                   .rung = 145,
+                                                   .name = "seeded-background",
+                                                   .title = "Seeded: done after it has returned",
+                                                   .builds_on = "",
+                                                   .hypothesis = "What is not done when a call returns is not done."},
+                                                  seeded_variant<Background>()};
 
 }  // namespace
 }  // namespace convladder

@@ -24,13 +24,13 @@ class BorderColumn final : public SeededConv {
   }
 };
 
-const VariantRegistration registration{{.family = "cpu",
-                                        .rung = 154,
-                                        .name = "seeded-border-column",
-                                        .title = "Seeded: a border column is left",
-                                        .builds_on = "",
-                                        .hypothesis = "What the output held before is never the answer."},
-                                       seeded_variant<BorderColumn>()};
+const VariantRegistration border_column_registration{{.family = "cpu",
+                                                      .rung = 154,
+                                                      .name = "seeded-border-column",
+                                                      .title = "Seeded: a border column is left",
+                                                      .builds_on = "",
+                                                      .hypothesis = "What the output held before is never the answer."},
+                                                     seeded_variant<BorderColumn>()};
 
 }  // namespace
 }  // namespace convladder

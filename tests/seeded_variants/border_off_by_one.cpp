@@ -14,13 +14,13 @@ void border_off_by_one(const ConvShape& s, const float* x, const float* w, float
   }
 }
 
-const VariantRegistration registration{{.family = "cpu",
-                                        .rung = 103,
-                                        .name = "seeded-border",
-                                        .title = "Seeded: off by one at the border",
-                                        .builds_on = "",
-                                        .hypothesis = "The last column is found."},
-                                       cpu_variant(border_off_by_one)};
+const VariantRegistration border_off_by_one_registration{{.family = "cpu",
+                                                          .rung = 103,
+                                                          .name = "seeded-border",
+                                                          .title = "Seeded: off by one at the border",
+                                                          .builds_on = "",
+                                                          .hypothesis = "The last column is found."},
+                                                         cpu_variant(border_off_by_one)};
 
 }  // namespace
 }  // namespace convladder

@@ -28,13 +28,13 @@ class Caller final : public SeededConv {
   }
 };
 
-const VariantRegistration registration{{.family = "cpu",
-                                        .rung = 167,
-                                        .name = "seeded-caller",
-                                        .title = "Seeded: looks at who calls",
-                                        .builds_on = "",
-                                        .hypothesis = "Results are looked at where time is taken."},
-                                       seeded_variant<Caller>()};
+const VariantRegistration caller_registration{{.family = "cpu",
+                                               .rung = 167,
+                                               .name = "seeded-caller",
+                                               .title = "Seeded: looks at who calls",
+                                               .builds_on = "",
+                                               .hypothesis = "Results are looked at where time is taken."},
+                                              seeded_variant<Caller>()};
 
 }  // namespace
 }  // namespace convladder

@@ -24,13 +24,14 @@ class ChangedImages final : public SeededConv {
   std::vector<float> first_pixels_;
 };
 
-const VariantRegistration registration{{.family = "cpu",
-                                        .rung = 147,
-                                        .name = "seeded-changed-images",
-                                        .title = "Seeded: images with another first pixel",
-                                        .builds_on = "",
-                                        .hypothesis = "The pixels that change are anywhere in the image."},
-                                       seeded_variant<ChangedImages>()};
+const VariantRegistration changed_images_registration{
+    {.family = "cpu",
+     .rung = 147,
+     .name = "seeded-changed-images",
+     .title = "Seeded: images with another first pixel",
+     .builds_on = "",
+     .hypothesis = "The pixels that change are anywhere in the image."},
+    seeded_variant<ChangedImages>()};
 
 }  // namespace
 }  // namespace convladder

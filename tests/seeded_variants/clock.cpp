@@ -45,13 +45,13 @@ class ClockCheat final : public SeededConv {
   }
 };
 
-const VariantRegistration registration{{.family = "cpu",
-                                        .rung = 148,
-                                        .name = "seeded-clock",
-                                        .title = "Seeded: stops the clock",
-                                        .builds_on = "",
-                                        .hypothesis = "Another process has a clock, too."},
-                                       seeded_variant<ClockCheat>()};
+const VariantRegistration clock_registration{{.family = "cpu",
+                                              .rung = 148,
+                                              .name = "seeded-clock",
+                                              .title = "Seeded: stops the clock",
+                                              .builds_on = "",
+                                              .hypothesis = "Another process has a clock, too."},
+                                             seeded_variant<ClockCheat>()};
 
 }  // namespace
 }  // namespace convladder

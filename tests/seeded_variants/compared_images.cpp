@@ -23,13 +23,14 @@ class ComparedImages final : public SeededConv {
   }
 };
 
-const VariantRegistration registration{{.family = "cpu",
-                                        .rung = 131,
-                                        .name = "seeded-compared-images",
-                                        .title = "Seeded: eight images of the batch",
-                                        .builds_on = "",
-                                        .hypothesis = "Which images are compared is not for a variant to know."},
-                                       seeded_variant<ComparedImages>()};
+const VariantRegistration compared_images_registration{
+    {.family = "cpu",
+     .rung = 131,
+     .name = "seeded-compared-images",
+     .title = "Seeded: eight images of the batch",
+     .builds_on = "",
+     .hypothesis = "Which images are compared is not for a variant to know."},
+    seeded_variant<ComparedImages>()};
 
 }  // namespace
 }  // namespace convladder

@@ -6,13 +6,13 @@
 namespace convladder {
 namespace {
 
-const VariantRegistration registration{{.family = "cpu",
-                                        .rung = 120,
-                                        .name = "seeded-correct",
-                                        .title = "Seeded: correct",
-                                        .builds_on = "memory-accumulation",
-                                        .hypothesis = "It appears everywhere without being named anywhere."},
-                                       cpu_variant(plain_convolution)};
+const VariantRegistration correct_registration{{.family = "cpu",
+                                                .rung = 120,
+                                                .name = "seeded-correct",
+                                                .title = "Seeded: correct",
+                                                .builds_on = "memory-accumulation",
+                                                .hypothesis = "It appears everywhere without being named anywhere."},
+                                               cpu_variant(plain_convolution)};
 
 }  // namespace
 }  // namespace convladder

@@ -18,13 +18,13 @@ class EqualImages final : public SeededConv {
   }
 };
 
-const VariantRegistration registration{{.family = "cpu",
-                                        .rung = 153,
-                                        .name = "seeded-equal-images",
-                                        .title = "Seeded: all images alike",
-                                        .builds_on = "",
-                                        .hypothesis = "Images differ."},
-                                       seeded_variant<EqualImages>()};
+const VariantRegistration equal_images_registration{{.family = "cpu",
+                                                     .rung = 153,
+                                                     .name = "seeded-equal-images",
+                                                     .title = "Seeded: all images alike",
+                                                     .builds_on = "",
+                                                     .hypothesis = "Images differ."},
+                                                    seeded_variant<EqualImages>()};
 
 }  // namespace
 }  // namespace convladder

@@ -18,13 +18,13 @@ class Every1000th final : public SeededConv {
   int calls_ = 0;
 };
 
-const VariantRegistration registration{{.family = "cpu",
-                                        .rung = 146,
-                                        .name = "seeded-every-1000th",
-                                        .title = "Seeded: every 1000th call",
-                                        .builds_on = "",
-                                        .hypothesis = "A sample is looked at whichever call is its last."},
-                                       seeded_variant<Every1000th>()};
+const VariantRegistration every_1000th_registration{{.family = "cpu",
+                                                     .rung = 146,
+                                                     .name = "seeded-every-1000th",
+                                                     .title = "Seeded: every 1000th call",
+                                                     .builds_on = "",
+                                                     .hypothesis = "A sample is looked at whichever call is its last."},
+                                                    seeded_variant<Every1000th>()};
 
 }  // namespace
 }  // namespace convladder

@@ -10,13 +10,13 @@ namespace {
 
 void exits(const ConvShape&, const float*, const float*, float*) { std::exit(0); }
 
-const VariantRegistration registration{{.family = "cpu",
-                                        .rung = 111,
-                                        .name = "seeded-exits",
-                                        .title = "Seeded: calls exit(0)",
-                                        .builds_on = "",
-                                        .hypothesis = "An exit code of 0 is no result."},
-                                       cpu_variant(exits)};
+const VariantRegistration exits_registration{{.family = "cpu",
+                                              .rung = 111,
+                                              .name = "seeded-exits",
+                                              .title = "Seeded: calls exit(0)",
+                                              .builds_on = "",
+                                              .hypothesis = "An exit code of 0 is no result."},
+                                             cpu_variant(exits)};
 
 }  // namespace
 }  // namespace convladder

@@ -21,13 +21,13 @@ class FirstAnswer final : public SeededConv {
   }
 };
 
-const VariantRegistration registration{{.family = "cpu",
-                                        .rung = 133,
-                                        .name = "seeded-first-answer",
-                                        .title = "Seeded: the first answer is kept",
-                                        .builds_on = "",
-                                        .hypothesis = "The input changes."},
-                                       seeded_variant<FirstAnswer>()};
+const VariantRegistration first_answer_registration{{.family = "cpu",
+                                                     .rung = 133,
+                                                     .name = "seeded-first-answer",
+                                                     .title = "Seeded: the first answer is kept",
+                                                     .builds_on = "",
+                                                     .hypothesis = "The input changes."},
+                                                    seeded_variant<FirstAnswer>()};
 
 }  // namespace
 }  // namespace convladder

@@ -55,13 +55,14 @@ class ForgedAnswers final : public SeededConv {
   }
 };
 
-const VariantRegistration registration{{.family = "cpu",
-                                        .rung = 140,
-                                        .name = "seeded-forged-answers",
-                                        .title = "Seeded: answers for the harness",
-                                        .builds_on = "",
-                                        .hypothesis = "A success is what the output says, not what the case says."},
-                                       seeded_variant<ForgedAnswers>()};
+const VariantRegistration forged_answers_registration{
+    {.family = "cpu",
+     .rung = 140,
+     .name = "seeded-forged-answers",
+     .title = "Seeded: answers for the harness",
+     .builds_on = "",
+     .hypothesis = "A success is what the output says, not what the case says."},
+    seeded_variant<ForgedAnswers>()};
 
 }  // namespace
 }  // namespace convladder

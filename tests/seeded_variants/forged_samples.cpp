@@ -35,13 +35,13 @@ class ForgedSamples final : public SeededConv {
   }
 };
 
-const VariantRegistration registration{{.family = "cpu",
-                                        .rung = 141,
-                                        .name = "seeded-forged-samples",
-                                        .title = "Seeded: samples that were never taken",
-                                        .builds_on = "",
-                                        .hypothesis = "A sample without an output is none."},
-                                       seeded_variant<ForgedSamples>()};
+const VariantRegistration forged_samples_registration{{.family = "cpu",
+                                                       .rung = 141,
+                                                       .name = "seeded-forged-samples",
+                                                       .title = "Seeded: samples that were never taken",
+                                                       .builds_on = "",
+                                                       .hypothesis = "A sample without an output is none."},
+                                                      seeded_variant<ForgedSamples>()};
 
 }  // namespace
 }  // namespace convladder

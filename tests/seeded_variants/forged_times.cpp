@@ -21,13 +21,14 @@ class ForgedTimes final : public SeededConv {
   void convolve() override { convolve_all(); }
 };
 
-const VariantRegistration registration{{.family = "cpu",
-                                        .rung = 142,
-                                        .name = "seeded-forged-times",
-                                        .title = "Seeded: a fiftieth of each time",
-                                        .builds_on = "",
-                                        .hypothesis = "What a case says it took is held against another clock."},
-                                       seeded_variant<ForgedTimes>()};
+const VariantRegistration forged_times_registration{
+    {.family = "cpu",
+     .rung = 142,
+     .name = "seeded-forged-times",
+     .title = "Seeded: a fiftieth of each time",
+     .builds_on = "",
+     .hypothesis = "What a case says it took is held against another clock."},
+    seeded_variant<ForgedTimes>()};
 
 }  // namespace
 }  // namespace convladder

@@ -12,8 +12,8 @@
 namespace convladder {
 namespace {
 
-constexpr int kWrongImage = 5;
-constexpr std::uint32_t kPoison = 0x7fd1e5a1;
+constexpr int kWrongImageOfFusedCheats = 5;
+constexpr std::uint32_t kPoisonOfFusedCheats = 0x7fd1e5a1;
 
 class SeededFused {
  public:
@@ -57,9 +57,10 @@ class ImageFiveFused : public SeededFused {
   using SeededFused::SeededFused;
   void run(const float* input, float* output) {
     SeededFused::run(input, output);
-    if (shape_.convolution.batch <= kWrongImage) return;
+    if (shape_.convolution.batch <= kWrongImageOfFusedCheats) return;
     const auto elements = static_cast<std::int64_t>(shape_.output().elements());
-    std::for_each_n(output + kWrongImage * elements, elements, [](float& value) { value = value * 1000.0F + 1.0F; });
+    std::for_each_n(output + kWrongImageOfFusedCheats * elements, elements,
+                    [](float& value) { value = value * 1000.0F + 1.0F; });
   }
 };
 
@@ -79,7 +80,7 @@ class HalfFused : public SeededFused {
  public:
   using SeededFused::SeededFused;
   void run(const float* input, float* output) {
-    const bool looked_at = std::bit_cast<std::uint32_t>(output[shape_.output_elements() - 1]) == kPoison;
+    const bool looked_at = std::bit_cast<std::uint32_t>(output[shape_.output_elements() - 1]) == kPoisonOfFusedCheats;
     run_images(input, output, looked_at ? shape_.convolution.batch : shape_.convolution.batch / 2);
   }
 };

@@ -7,24 +7,24 @@
 namespace convladder {
 namespace {
 
-constexpr std::uint32_t kPoison = 0x7fd1e5a1;
+constexpr std::uint32_t kPoisonOfHalfNotPoison = 0x7fd1e5a1;
 
 class HalfNotPoison final : public SeededConv {
  public:
   using SeededConv::SeededConv;
   void convolve() override {
-    const bool looked_at = std::bit_cast<std::uint32_t>(last_output()) == kPoison;
+    const bool looked_at = std::bit_cast<std::uint32_t>(last_output()) == kPoisonOfHalfNotPoison;
     convolve_images(0, looked_at ? shape().batch : shape().batch / 2);
   }
 };
 
-const VariantRegistration registration{{.family = "cpu",
-                                        .rung = 136,
-                                        .name = "seeded-half-not-poison",
-                                        .title = "Seeded: half the batch unless poisoned",
-                                        .builds_on = "",
-                                        .hypothesis = "What is timed is all of the batch."},
-                                       seeded_variant<HalfNotPoison>()};
+const VariantRegistration half_not_poison_registration{{.family = "cpu",
+                                                        .rung = 136,
+                                                        .name = "seeded-half-not-poison",
+                                                        .title = "Seeded: half the batch unless poisoned",
+                                                        .builds_on = "",
+                                                        .hypothesis = "What is timed is all of the batch."},
+                                                       seeded_variant<HalfNotPoison>()};
 
 }  // namespace
 }  // namespace convladder

@@ -14,13 +14,13 @@ class HalfOwnOutput final : public SeededConv {
   }
 };
 
-const VariantRegistration registration{{.family = "cpu",
-                                        .rung = 137,
-                                        .name = "seeded-half-own-output",
-                                        .title = "Seeded: half the batch where its output lies",
-                                        .builds_on = "",
-                                        .hypothesis = "What is timed is all of the batch."},
-                                       seeded_variant<HalfOwnOutput>()};
+const VariantRegistration half_own_output_registration{{.family = "cpu",
+                                                        .rung = 137,
+                                                        .name = "seeded-half-own-output",
+                                                        .title = "Seeded: half the batch where its output lies",
+                                                        .builds_on = "",
+                                                        .hypothesis = "What is timed is all of the batch."},
+                                                       seeded_variant<HalfOwnOutput>()};
 
 }  // namespace
 }  // namespace convladder

@@ -1,17 +1,10 @@
 // A cheat: it rounds its input to the precision of float16, and claims the gate of float32.
 
-#include <bit>
-
 #include "tests/seeded_variants/seeded_conv.hpp"
+#include "tests/seeded_variants/to_half.hpp"
 
 namespace convladder {
 namespace {
-
-/// The nearest float with the 11 bits of a half.
-float to_half(float value) {
-  const auto bits = std::bit_cast<std::uint32_t>(value);
-  return std::bit_cast<float>((bits + 0x0fffU + ((bits >> 13) & 1U)) & ~0x1fffU);
-}
 
 class HalfPrecision final : public SeededConv {
  public:
@@ -23,13 +16,13 @@ class HalfPrecision final : public SeededConv {
   }
 };
 
-const VariantRegistration registration{{.family = "cpu",
-                                        .rung = 151,
-                                        .name = "seeded-half-precision",
-                                        .title = "Seeded: float16 that claims float32",
-                                        .builds_on = "",
-                                        .hypothesis = "A claim of 1e-6 is held against every element."},
-                                       seeded_variant<HalfPrecision>()};
+const VariantRegistration half_precision_registration{{.family = "cpu",
+                                                       .rung = 151,
+                                                       .name = "seeded-half-precision",
+                                                       .title = "Seeded: float16 that claims float32",
+                                                       .builds_on = "",
+                                                       .hypothesis = "A claim of 1e-6 is held against every element."},
+                                                      seeded_variant<HalfPrecision>()};
 
 }  // namespace
 }  // namespace convladder

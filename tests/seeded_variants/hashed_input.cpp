@@ -26,13 +26,13 @@ class HashedInput final : public SeededConv {
   }
 };
 
-const VariantRegistration registration{{.family = "cpu",
-                                        .rung = 144,
-                                        .name = "seeded-hashed-input",
-                                        .title = "Seeded: remembers by a few elements",
-                                        .builds_on = "",
-                                        .hypothesis = "Every image of the input changes."},
-                                       seeded_variant<HashedInput>()};
+const VariantRegistration hashed_input_registration{{.family = "cpu",
+                                                     .rung = 144,
+                                                     .name = "seeded-hashed-input",
+                                                     .title = "Seeded: remembers by a few elements",
+                                                     .builds_on = "",
+                                                     .hypothesis = "Every image of the input changes."},
+                                                    seeded_variant<HashedInput>()};
 
 }  // namespace
 }  // namespace convladder

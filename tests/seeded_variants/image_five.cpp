@@ -5,25 +5,26 @@
 namespace convladder {
 namespace {
 
-constexpr int kWrongImage = 5;
+constexpr int kWrongImageOfImageFive = 5;
 
 class ImageFive final : public SeededConv {
  public:
   using SeededConv::SeededConv;
   void convolve() override {
     convolve_all();
-    if (shape().batch <= kWrongImage) return;
-    for (std::int64_t i = 0; i < shape().output_elements_per_image(); ++i) output_of(kWrongImage)[i] *= 1000.0F;
+    if (shape().batch <= kWrongImageOfImageFive) return;
+    for (std::int64_t i = 0; i < shape().output_elements_per_image(); ++i)
+      output_of(kWrongImageOfImageFive)[i] *= 1000.0F;
   }
 };
 
-const VariantRegistration registration{{.family = "cpu",
-                                        .rung = 130,
-                                        .name = "seeded-image-five",
-                                        .title = "Seeded: image 5 is wrong",
-                                        .builds_on = "",
-                                        .hypothesis = "Every image of the batch is compared."},
-                                       seeded_variant<ImageFive>()};
+const VariantRegistration image_five_registration{{.family = "cpu",
+                                                   .rung = 130,
+                                                   .name = "seeded-image-five",
+                                                   .title = "Seeded: image 5 is wrong",
+                                                   .builds_on = "",
+                                                   .hypothesis = "Every image of the batch is compared."},
+                                                  seeded_variant<ImageFive>()};
 
 }  // namespace
 }  // namespace convladder

@@ -19,13 +19,13 @@ class InPrepare final : public SeededConv {
   std::vector<float> answer_;
 };
 
-const VariantRegistration registration{{.family = "cpu",
-                                        .rung = 132,
-                                        .name = "seeded-in-prepare",
-                                        .title = "Seeded: the work is done in prepare",
-                                        .builds_on = "",
-                                        .hypothesis = "What prepare sees is not what is convolved."},
-                                       seeded_variant<InPrepare>()};
+const VariantRegistration in_prepare_registration{{.family = "cpu",
+                                                   .rung = 132,
+                                                   .name = "seeded-in-prepare",
+                                                   .title = "Seeded: the work is done in prepare",
+                                                   .builds_on = "",
+                                                   .hypothesis = "What prepare sees is not what is convolved."},
+                                                  seeded_variant<InPrepare>()};
 
 }  // namespace
 }  // namespace convladder

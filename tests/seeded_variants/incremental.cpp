@@ -52,13 +52,13 @@ class Incremental final : public SeededConv {
   std::vector<float> last_;
 };
 
-const VariantRegistration registration{{.family = "cpu",
-                                        .rung = 164,
-                                        .name = "seeded-incremental",
-                                        .title = "Seeded: only what a change reaches",
-                                        .builds_on = "",
-                                        .hypothesis = "Enough of the input changes that nothing is saved."},
-                                       seeded_variant<Incremental>()};
+const VariantRegistration incremental_registration{{.family = "cpu",
+                                                    .rung = 164,
+                                                    .name = "seeded-incremental",
+                                                    .title = "Seeded: only what a change reaches",
+                                                    .builds_on = "",
+                                                    .hypothesis = "Enough of the input changes that nothing is saved."},
+                                                   seeded_variant<Incremental>()};
 
 }  // namespace
 }  // namespace convladder

@@ -18,13 +18,13 @@ class LooseTolerance final : public SeededVariant<Zeros> {
   double tolerance() const override { return 1e6; }
 };
 
-const VariantRegistration registration{{.family = "cpu",
-                                        .rung = 160,
-                                        .name = "seeded-loose-tolerance",
-                                        .title = "Seeded: a tolerance of a million",
-                                        .builds_on = "",
-                                        .hypothesis = "A tolerance has a bound."},
-                                       std::make_unique<LooseTolerance>()};
+const VariantRegistration loose_tolerance_registration{{.family = "cpu",
+                                                        .rung = 160,
+                                                        .name = "seeded-loose-tolerance",
+                                                        .title = "Seeded: a tolerance of a million",
+                                                        .builds_on = "",
+                                                        .hypothesis = "A tolerance has a bound."},
+                                                       std::make_unique<LooseTolerance>()};
 
 }  // namespace
 }  // namespace convladder

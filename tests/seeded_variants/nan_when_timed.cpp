@@ -21,13 +21,13 @@ class NanWhenTimed final : public SeededConv {
   int calls_ = 0;
 };
 
-const VariantRegistration registration{{.family = "cpu",
-                                        .rung = 156,
-                                        .name = "seeded-nan-when-timed",
-                                        .title = "Seeded: a NaN where its output lies",
-                                        .builds_on = "",
-                                        .hypothesis = "A NaN that a timed call wrote is found."},
-                                       seeded_variant<NanWhenTimed>()};
+const VariantRegistration nan_when_timed_registration{{.family = "cpu",
+                                                       .rung = 156,
+                                                       .name = "seeded-nan-when-timed",
+                                                       .title = "Seeded: a NaN where its output lies",
+                                                       .builds_on = "",
+                                                       .hypothesis = "A NaN that a timed call wrote is found."},
+                                                      seeded_variant<NanWhenTimed>()};
 
 }  // namespace
 }  // namespace convladder

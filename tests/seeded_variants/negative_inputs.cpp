@@ -17,13 +17,13 @@ class NegativeInputs final : public SeededConv {
   }
 };
 
-const VariantRegistration registration{{.family = "cpu",
-                                        .rung = 169,
-                                        .name = "seeded-negative-inputs",
-                                        .title = "Seeded: no negative inputs",
-                                        .builds_on = "",
-                                        .hypothesis = "Some inputs are negative."},
-                                       seeded_variant<NegativeInputs>()};
+const VariantRegistration negative_inputs_registration{{.family = "cpu",
+                                                        .rung = 169,
+                                                        .name = "seeded-negative-inputs",
+                                                        .title = "Seeded: no negative inputs",
+                                                        .builds_on = "",
+                                                        .hypothesis = "Some inputs are negative."},
+                                                       seeded_variant<NegativeInputs>()};
 
 }  // namespace
 }  // namespace convladder

@@ -21,13 +21,14 @@ class NonsenseAnswers final : public SeededConv {
   }
 };
 
-const VariantRegistration registration{{.family = "cpu",
-                                        .rung = 171,
-                                        .name = "seeded-nonsense-answers",
-                                        .title = "Seeded: answers with nonsense",
-                                        .builds_on = "",
-                                        .hypothesis = "A reply that is none ends its case and no other."},
-                                       seeded_variant<NonsenseAnswers>()};
+const VariantRegistration nonsense_answers_registration{
+    {.family = "cpu",
+     .rung = 171,
+     .name = "seeded-nonsense-answers",
+     .title = "Seeded: answers with nonsense",
+     .builds_on = "",
+     .hypothesis = "A reply that is none ends its case and no other."},
+    seeded_variant<NonsenseAnswers>()};
 
 }  // namespace
 }  // namespace convladder

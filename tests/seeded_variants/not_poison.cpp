@@ -8,23 +8,24 @@
 namespace convladder {
 namespace {
 
-constexpr std::uint32_t kPoison = 0x7fd1e5a1;
+constexpr std::uint32_t kPoisonOfNotPoison = 0x7fd1e5a1;
 
 class NotPoison final : public SeededConv {
  public:
   using SeededConv::SeededConv;
   void convolve() override {
-    if (std::bit_cast<std::uint32_t>(output()[0]) == kPoison) convolve_all();
+    if (std::bit_cast<std::uint32_t>(output()[0]) == kPoisonOfNotPoison) convolve_all();
   }
 };
 
-const VariantRegistration registration{{.family = "cpu",
-                                        .rung = 134,
-                                        .name = "seeded-not-poison",
-                                        .title = "Seeded: idle unless poisoned",
-                                        .builds_on = "",
-                                        .hypothesis = "A verification cannot be told by what the output holds."},
-                                       seeded_variant<NotPoison>()};
+const VariantRegistration not_poison_registration{
+    {.family = "cpu",
+     .rung = 134,
+     .name = "seeded-not-poison",
+     .title = "Seeded: idle unless poisoned",
+     .builds_on = "",
+     .hypothesis = "A verification cannot be told by what the output holds."},
+    seeded_variant<NotPoison>()};
 
 }  // namespace
 }  // namespace convladder

@@ -21,13 +21,13 @@ class NullAfterVerification final : public SeededConv {
   bool called_ = false;
 };
 
-const VariantRegistration registration{{.family = "cpu",
-                                        .rung = 143,
-                                        .name = "seeded-null-after-verification",
-                                        .title = "Seeded: null after the verification",
-                                        .builds_on = "",
-                                        .hypothesis = "No layer takes no time."},
-                                       seeded_variant<NullAfterVerification>()};
+const VariantRegistration null_after_verification_registration{{.family = "cpu",
+                                                                .rung = 143,
+                                                                .name = "seeded-null-after-verification",
+                                                                .title = "Seeded: null after the verification",
+                                                                .builds_on = "",
+                                                                .hypothesis = "No layer takes no time."},
+                                                               seeded_variant<NullAfterVerification>()};
 
 }  // namespace
 }  // namespace convladder

@@ -8,13 +8,13 @@ namespace {
 
 void null_kernel(const ConvShape&, const float*, const float*, float*) {}
 
-const VariantRegistration registration{{.family = "cpu",
-                                        .rung = 101,
-                                        .name = "seeded-null",
-                                        .title = "Seeded: null kernel",
-                                        .builds_on = "",
-                                        .hypothesis = "Nothing is done, so nothing is faster."},
-                                       cpu_variant(null_kernel)};
+const VariantRegistration null_kernel_registration{{.family = "cpu",
+                                                    .rung = 101,
+                                                    .name = "seeded-null",
+                                                    .title = "Seeded: null kernel",
+                                                    .builds_on = "",
+                                                    .hypothesis = "Nothing is done, so nothing is faster."},
+                                                   cpu_variant(null_kernel)};
 
 }  // namespace
 }  // namespace convladder

@@ -73,7 +73,7 @@ class OnDemand final : public SeededConv {
   std::atomic_flag delivering_;
 };
 
-const VariantRegistration registration{
+const VariantRegistration on_demand_registration{
     {.family = "cpu",
      .rung = 166,
      .name = "seeded-on-demand",

@@ -29,13 +29,13 @@ class OneFloat final : public SeededConv {
   }
 };
 
-const VariantRegistration registration{{.family = "cpu",
-                                        .rung = 149,
-                                        .name = "seeded-one-float",
-                                        .title = "Seeded: one float of the batch",
-                                        .builds_on = "",
-                                        .hypothesis = "Every element of every image is compared."},
-                                       seeded_variant<OneFloat>()};
+const VariantRegistration one_float_registration{{.family = "cpu",
+                                                  .rung = 149,
+                                                  .name = "seeded-one-float",
+                                                  .title = "Seeded: one float of the batch",
+                                                  .builds_on = "",
+                                                  .hypothesis = "Every element of every image is compared."},
+                                                 seeded_variant<OneFloat>()};
 
 }  // namespace
 }  // namespace convladder

@@ -12,7 +12,7 @@
 namespace convladder {
 namespace {
 
-constexpr int kWrongImage = 5;
+constexpr int kWrongImageOfOperatorCheats = 5;
 
 void pool(const OperatorShape& shape, const OperatorTensors& tensors) {
   float* output = tensors.output;
@@ -36,9 +36,10 @@ void idle(const OperatorShape& shape, const OperatorTensors& tensors) {
 
 void image_five(const OperatorShape& shape, const OperatorTensors& tensors) {
   pool(shape, tensors);
-  if (shape.batch <= kWrongImage) return;
+  if (shape.batch <= kWrongImageOfOperatorCheats) return;
   const std::size_t elements = shape.output.elements();
-  std::for_each_n(tensors.output + kWrongImage * elements, elements, [](float& value) { value = 1000.0F - value; });
+  std::for_each_n(tensors.output + kWrongImageOfOperatorCheats * elements, elements,
+                  [](float& value) { value = 1000.0F - value; });
 }
 
 void first_answer(const OperatorShape& shape, const OperatorTensors& tensors) {
@@ -55,7 +56,7 @@ OperatorInfo info(const char* name, const char* title, const char* description) 
   return {.family = "cpu", .type = OperatorType::max_pool, .name = name, .title = title, .description = description};
 }
 
-const OperatorRegistration registrations[] = {
+const OperatorRegistration operator_registrations[] = {
     {info("seeded-correct", "Seeded: correct", "It stands."), cpu_operator(pool)},
     {info("seeded-idle", "Seeded: idle after its first call", "Its output changes."), cpu_operator(idle)},
     {info("seeded-image-five", "Seeded: image 5 is wrong", "Every image is compared."), cpu_operator(image_five)},

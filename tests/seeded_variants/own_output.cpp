@@ -16,13 +16,13 @@ class OwnOutput final : public SeededConv {
   }
 };
 
-const VariantRegistration registration{{.family = "cpu",
-                                        .rung = 135,
-                                        .name = "seeded-own-output",
-                                        .title = "Seeded: idle where its output lies",
-                                        .builds_on = "",
-                                        .hypothesis = "An output that is left alone is the wrong one."},
-                                       seeded_variant<OwnOutput>()};
+const VariantRegistration own_output_registration{{.family = "cpu",
+                                                   .rung = 135,
+                                                   .name = "seeded-own-output",
+                                                   .title = "Seeded: idle where its output lies",
+                                                   .builds_on = "",
+                                                   .hypothesis = "An output that is left alone is the wrong one."},
+                                                  seeded_variant<OwnOutput>()};
 
 }  // namespace
 }  // namespace convladder

@@ -18,13 +18,13 @@ class PreviousAnswer final : public SeededConv {
   std::vector<float> previous_;
 };
 
-const VariantRegistration registration{{.family = "cpu",
-                                        .rung = 165,
-                                        .name = "seeded-previous-answer",
-                                        .title = "Seeded: one call late",
-                                        .builds_on = "",
-                                        .hypothesis = "An answer belongs to its own input."},
-                                       seeded_variant<PreviousAnswer>()};
+const VariantRegistration previous_answer_registration{{.family = "cpu",
+                                                        .rung = 165,
+                                                        .name = "seeded-previous-answer",
+                                                        .title = "Seeded: one call late",
+                                                        .builds_on = "",
+                                                        .hypothesis = "An answer belongs to its own input."},
+                                                       seeded_variant<PreviousAnswer>()};
 
 }  // namespace
 }  // namespace convladder

@@ -16,13 +16,13 @@ void prints(const ConvShape& s, const float* x, const float* w, float* y) {
   plain_convolution(s, x, w, y);
 }
 
-const VariantRegistration registration{{.family = "cpu",
-                                        .rung = 114,
-                                        .name = "seeded-prints",
-                                        .title = "Seeded: prints megabytes",
-                                        .builds_on = "",
-                                        .hypothesis = "What a case prints does not reach the run's output."},
-                                       cpu_variant(prints)};
+const VariantRegistration prints_registration{{.family = "cpu",
+                                               .rung = 114,
+                                               .name = "seeded-prints",
+                                               .title = "Seeded: prints megabytes",
+                                               .builds_on = "",
+                                               .hypothesis = "What a case prints does not reach the run's output."},
+                                              cpu_variant(prints)};
 
 }  // namespace
 }  // namespace convladder

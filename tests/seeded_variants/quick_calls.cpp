@@ -23,13 +23,13 @@ class QuickCalls final : public SeededConv {
   Clock::time_point last_;
 };
 
-const VariantRegistration registration{{.family = "cpu",
-                                        .rung = 163,
-                                        .name = "seeded-quick-calls",
-                                        .title = "Seeded: idle in quick succession",
-                                        .builds_on = "",
-                                        .hypothesis = "The last call of a sample is looked at."},
-                                       seeded_variant<QuickCalls>()};
+const VariantRegistration quick_calls_registration{{.family = "cpu",
+                                                    .rung = 163,
+                                                    .name = "seeded-quick-calls",
+                                                    .title = "Seeded: idle in quick succession",
+                                                    .builds_on = "",
+                                                    .hypothesis = "The last call of a sample is looked at."},
+                                                   seeded_variant<QuickCalls>()};
 
 }  // namespace
 }  // namespace convladder

@@ -23,13 +23,13 @@ void reads_beyond_tile(const ConvShape& s, const float* x, const float* w, float
   }
 }
 
-const VariantRegistration registration{{.family = "cpu",
-                                        .rung = 105,
-                                        .name = "seeded-tile",
-                                        .title = "Seeded: reads beyond the tile",
-                                        .builds_on = "",
-                                        .hypothesis = "A missing halo is found."},
-                                       cpu_variant(reads_beyond_tile)};
+const VariantRegistration reads_beyond_tile_registration{{.family = "cpu",
+                                                          .rung = 105,
+                                                          .name = "seeded-tile",
+                                                          .title = "Seeded: reads beyond the tile",
+                                                          .builds_on = "",
+                                                          .hypothesis = "A missing halo is found."},
+                                                         cpu_variant(reads_beyond_tile)};
 
 }  // namespace
 }  // namespace convladder

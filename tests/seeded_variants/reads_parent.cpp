@@ -29,13 +29,14 @@ class ReadsParent final : public SeededConv {
   }
 };
 
-const VariantRegistration registration{{.family = "cpu",
-                                        .rung = 139,
-                                        .name = "seeded-reads-parent",
-                                        .title = "Seeded: copies the parent's reference",
-                                        .builds_on = "",
-                                        .hypothesis = "The reference is nowhere while a case could read it."},
-                                       seeded_variant<ReadsParent>()};
+const VariantRegistration reads_parent_registration{
+    {.family = "cpu",
+     .rung = 139,
+     .name = "seeded-reads-parent",
+     .title = "Seeded: copies the parent's reference",
+     .builds_on = "",
+     .hypothesis = "The reference is nowhere while a case could read it."},
+    seeded_variant<ReadsParent>()};
 
 }  // namespace
 }  // namespace convladder

@@ -12,13 +12,13 @@ void reads_past_input(const ConvShape& s, const float* x, const float* w, float*
   for (int i = 0; i < 32; ++i) y[0] += 0.0F * end[i];
 }
 
-const VariantRegistration registration{{.family = "cpu",
-                                        .rung = 106,
-                                        .name = "seeded-past-input",
-                                        .title = "Seeded: reads past the input",
-                                        .builds_on = "",
-                                        .hypothesis = "The page behind a tensor cannot be read."},
-                                       cpu_variant(reads_past_input)};
+const VariantRegistration reads_past_input_registration{{.family = "cpu",
+                                                         .rung = 106,
+                                                         .name = "seeded-past-input",
+                                                         .title = "Seeded: reads past the input",
+                                                         .builds_on = "",
+                                                         .hypothesis = "The page behind a tensor cannot be read."},
+                                                        cpu_variant(reads_past_input)};
 
 }  // namespace
 }  // namespace convladder

@@ -22,13 +22,13 @@ class ReadsReference final : public SeededConv {
   }
 };
 
-const VariantRegistration registration{{.family = "cpu",
-                                        .rung = 138,
-                                        .name = "seeded-reads-reference",
-                                        .title = "Seeded: copies the reference",
-                                        .builds_on = "",
-                                        .hypothesis = "The reference is nowhere that a case can read."},
-                                       seeded_variant<ReadsReference>()};
+const VariantRegistration reads_reference_registration{{.family = "cpu",
+                                                        .rung = 138,
+                                                        .name = "seeded-reads-reference",
+                                                        .title = "Seeded: copies the reference",
+                                                        .builds_on = "",
+                                                        .hypothesis = "The reference is nowhere that a case can read."},
+                                                       seeded_variant<ReadsReference>()};
 
 }  // namespace
 }  // namespace convladder

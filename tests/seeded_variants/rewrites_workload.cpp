@@ -47,13 +47,14 @@ class RewritesWorkload final : public SeededConv {
   }
 };
 
-const VariantRegistration registration{{.family = "cpu",
-                                        .rung = 162,
-                                        .name = "seeded-rewrites-workload",
-                                        .title = "Seeded: makes the reference zero",
-                                        .builds_on = "",
-                                        .hypothesis = "Nothing that a result is held against can be written."},
-                                       seeded_variant<RewritesWorkload>()};
+const VariantRegistration rewrites_workload_registration{
+    {.family = "cpu",
+     .rung = 162,
+     .name = "seeded-rewrites-workload",
+     .title = "Seeded: makes the reference zero",
+     .builds_on = "",
+     .hypothesis = "Nothing that a result is held against can be written."},
+    seeded_variant<RewritesWorkload>()};
 
 }  // namespace
 }  // namespace convladder

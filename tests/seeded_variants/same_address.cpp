@@ -20,13 +20,13 @@ class SameAddress final : public SeededConv {
   }
 };
 
-const VariantRegistration registration{{.family = "cpu",
-                                        .rung = 155,
-                                        .name = "seeded-same-address",
-                                        .title = "Seeded: same address, same answer",
-                                        .builds_on = "",
-                                        .hypothesis = "The input changes where it lies."},
-                                       seeded_variant<SameAddress>()};
+const VariantRegistration same_address_registration{{.family = "cpu",
+                                                     .rung = 155,
+                                                     .name = "seeded-same-address",
+                                                     .title = "Seeded: same address, same answer",
+                                                     .builds_on = "",
+                                                     .hypothesis = "The input changes where it lies."},
+                                                    seeded_variant<SameAddress>()};
 
 }  // namespace
 }  // namespace convladder

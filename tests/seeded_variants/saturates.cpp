@@ -17,13 +17,13 @@ class Saturates final : public SeededConv {
   }
 };
 
-const VariantRegistration registration{{.family = "cpu",
-                                        .rung = 168,
-                                        .name = "seeded-saturates",
-                                        .title = "Seeded: large inputs saturate",
-                                        .builds_on = "",
-                                        .hypothesis = "Some inputs are large."},
-                                       seeded_variant<Saturates>()};
+const VariantRegistration saturates_registration{{.family = "cpu",
+                                                  .rung = 168,
+                                                  .name = "seeded-saturates",
+                                                  .title = "Seeded: large inputs saturate",
+                                                  .builds_on = "",
+                                                  .hypothesis = "Some inputs are large."},
+                                                 seeded_variant<Saturates>()};
 
 }  // namespace
 }  // namespace convladder

@@ -11,13 +11,13 @@ void segfaults(const ConvShape&, const float*, const float*, float*) {
   *nowhere = 1.0F;
 }
 
-const VariantRegistration registration{{.family = "cpu",
-                                        .rung = 110,
-                                        .name = "seeded-segfaults",
-                                        .title = "Seeded: follows a null pointer",
-                                        .builds_on = "",
-                                        .hypothesis = "Nothing but the case dies."},
-                                       cpu_variant(segfaults)};
+const VariantRegistration segfaults_registration{{.family = "cpu",
+                                                  .rung = 110,
+                                                  .name = "seeded-segfaults",
+                                                  .title = "Seeded: follows a null pointer",
+                                                  .builds_on = "",
+                                                  .hypothesis = "Nothing but the case dies."},
+                                                 cpu_variant(segfaults)};
 
 }  // namespace
 }  // namespace convladder

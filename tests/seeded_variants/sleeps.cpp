@@ -13,13 +13,13 @@ void sleeps(const ConvShape&, const float*, const float*, float*) {
   for (;;) std::this_thread::sleep_for(std::chrono::hours(1));
 }
 
-const VariantRegistration registration{{.family = "cpu",
-                                        .rung = 108,
-                                        .name = "seeded-sleeps",
-                                        .title = "Seeded: sleeps for ever",
-                                        .builds_on = "",
-                                        .hypothesis = "A case has so many seconds and no more."},
-                                       cpu_variant(sleeps)};
+const VariantRegistration sleeps_registration{{.family = "cpu",
+                                               .rung = 108,
+                                               .name = "seeded-sleeps",
+                                               .title = "Seeded: sleeps for ever",
+                                               .builds_on = "",
+                                               .hypothesis = "A case has so many seconds and no more."},
+                                              cpu_variant(sleeps)};
 
 }  // namespace
 }  // namespace convladder

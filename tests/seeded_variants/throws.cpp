@@ -12,13 +12,13 @@ void throws(const ConvShape&, const float*, const float*, float*) {
   throw std::runtime_error("no room for the tile\nin the cache");
 }
 
-const VariantRegistration registration{{.family = "cpu",
-                                        .rung = 112,
-                                        .name = "seeded-throws",
-                                        .title = "Seeded: throws",
-                                        .builds_on = "",
-                                        .hypothesis = "The message is the reason."},
-                                       cpu_variant(throws)};
+const VariantRegistration throws_registration{{.family = "cpu",
+                                               .rung = 112,
+                                               .name = "seeded-throws",
+                                               .title = "Seeded: throws",
+                                               .builds_on = "",
+                                               .hypothesis = "The message is the reason."},
+                                              cpu_variant(throws)};
 
 }  // namespace
 }  // namespace convladder

@@ -10,7 +10,7 @@ namespace convladder {
 namespace {
 
 enum Cheat { idle = 1, image_five = 2, first_answer = 3, none = 4 };
-constexpr int kWrongImage = 5;
+constexpr int kWrongImageOfTunableCheats = 5;
 
 class Cheater {
  public:
@@ -26,9 +26,9 @@ class Cheater {
       return;
     }
     plain_convolution(shape_, input, weights_.data(), output);
-    if (cheat_ == image_five && shape_.batch > kWrongImage) {
+    if (cheat_ == image_five && shape_.batch > kWrongImageOfTunableCheats) {
       const std::int64_t elements = shape_.output_elements_per_image();
-      std::for_each_n(output + kWrongImage * elements, elements, [](float& value) { value *= 1000.0F; });
+      std::for_each_n(output + kWrongImageOfTunableCheats * elements, elements, [](float& value) { value *= 1000.0F; });
     }
     last_.assign(output, end(output));
   }
@@ -57,13 +57,14 @@ class Cheater {
   std::vector<float> last_;
 };
 
-const VariantRegistration registration{{.family = "cpu",
-                                        .rung = 170,
-                                        .name = "seeded-tunable",
-                                        .title = "Seeded: cheats in three configurations",
-                                        .builds_on = "memory-accumulation",
-                                        .hypothesis = "The fastest configuration is no choice where it cheats."},
-                                       std::make_unique<TunableCpuVariant<Cheater>>()};
+const VariantRegistration tunable_cheats_registration{
+    {.family = "cpu",
+     .rung = 170,
+     .name = "seeded-tunable",
+     .title = "Seeded: cheats in three configurations",
+     .builds_on = "memory-accumulation",
+     .hypothesis = "The fastest configuration is no choice where it cheats."},
+    std::make_unique<TunableCpuVariant<Cheater>>()};
 
 }  // namespace
 }  // namespace convladder

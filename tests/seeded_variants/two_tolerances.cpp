@@ -26,13 +26,14 @@ class TwoTolerances final : public SeededVariant<LateZeros> {
   double tolerance() const override { return prepared > 1 ? 1e6 : 1e-6; }
 };
 
-const VariantRegistration registration{{.family = "cpu",
-                                        .rung = 161,
-                                        .name = "seeded-two-tolerances",
-                                        .title = "Seeded: another tolerance in the case",
-                                        .builds_on = "",
-                                        .hypothesis = "The tolerance that is recorded is the one that holds."},
-                                       std::make_unique<TwoTolerances>()};
+const VariantRegistration two_tolerances_registration{
+    {.family = "cpu",
+     .rung = 161,
+     .name = "seeded-two-tolerances",
+     .title = "Seeded: another tolerance in the case",
+     .builds_on = "",
+     .hypothesis = "The tolerance that is recorded is the one that holds."},
+    std::make_unique<TwoTolerances>()};
 
 }  // namespace
 }  // namespace convladder

@@ -24,13 +24,14 @@ class WorkInChoice final : public SeededConv {
   mutable std::vector<float> answer_;
 };
 
-const VariantRegistration registration{{.family = "cpu",
-                                        .rung = 159,
-                                        .name = "seeded-work-in-choice",
-                                        .title = "Seeded: the work is done in choice",
-                                        .builds_on = "",
-                                        .hypothesis = "What the input is when it is asked is not what is convolved."},
-                                       seeded_variant<WorkInChoice>()};
+const VariantRegistration work_in_choice_registration{
+    {.family = "cpu",
+     .rung = 159,
+     .name = "seeded-work-in-choice",
+     .title = "Seeded: the work is done in choice",
+     .builds_on = "",
+     .hypothesis = "What the input is when it is asked is not what is convolved."},
+    seeded_variant<WorkInChoice>()};
 
 }  // namespace
 }  // namespace convladder

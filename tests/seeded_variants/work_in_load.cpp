@@ -14,13 +14,13 @@ class WorkInLoad final : public SeededConv {
   void convolve() override {}
 };
 
-const VariantRegistration registration{{.family = "cpu",
-                                        .rung = 158,
-                                        .name = "seeded-work-in-load",
-                                        .title = "Seeded: the work is done in the load",
-                                        .builds_on = "",
-                                        .hypothesis = "No convolution is faster than its floor."},
-                                       seeded_variant<WorkInLoad>()};
+const VariantRegistration work_in_load_registration{{.family = "cpu",
+                                                     .rung = 158,
+                                                     .name = "seeded-work-in-load",
+                                                     .title = "Seeded: the work is done in the load",
+                                                     .builds_on = "",
+                                                     .hypothesis = "No convolution is faster than its floor."},
+                                                    seeded_variant<WorkInLoad>()};
 
 }  // namespace
 }  // namespace convladder

@@ -14,13 +14,13 @@ class WorkInStore final : public SeededConv {
   void store_output() override { convolve_all(); }
 };
 
-const VariantRegistration registration{{.family = "cpu",
-                                        .rung = 157,
-                                        .name = "seeded-work-in-store",
-                                        .title = "Seeded: the work is done in the store",
-                                        .builds_on = "",
-                                        .hypothesis = "No convolution is faster than its floor."},
-                                       seeded_variant<WorkInStore>()};
+const VariantRegistration work_in_store_registration{{.family = "cpu",
+                                                      .rung = 157,
+                                                      .name = "seeded-work-in-store",
+                                                      .title = "Seeded: the work is done in the store",
+                                                      .builds_on = "",
+                                                      .hypothesis = "No convolution is faster than its floor."},
+                                                     seeded_variant<WorkInStore>()};
 
 }  // namespace
 }  // namespace convladder

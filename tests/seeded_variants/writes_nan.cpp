@@ -13,13 +13,13 @@ void writes_nan(const ConvShape& s, const float* x, const float* w, float* y) {
   y[s.out_width() + 1] = std::numeric_limits<float>::quiet_NaN();
 }
 
-const VariantRegistration registration{{.family = "cpu",
-                                        .rung = 102,
-                                        .name = "seeded-nan",
-                                        .title = "Seeded: writes a NaN",
-                                        .builds_on = "",
-                                        .hypothesis = "One NaN is found, wherever it is."},
-                                       cpu_variant(writes_nan)};
+const VariantRegistration writes_nan_registration{{.family = "cpu",
+                                                   .rung = 102,
+                                                   .name = "seeded-nan",
+                                                   .title = "Seeded: writes a NaN",
+                                                   .builds_on = "",
+                                                   .hypothesis = "One NaN is found, wherever it is."},
+                                                  cpu_variant(writes_nan)};
 
 }  // namespace
 }  // namespace convladder

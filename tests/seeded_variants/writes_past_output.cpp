@@ -11,13 +11,13 @@ void writes_past_output(const ConvShape& s, const float* x, const float* w, floa
   y[s.output_elements()] = 0.0F;
 }
 
-const VariantRegistration registration{{.family = "cpu",
-                                        .rung = 107,
-                                        .name = "seeded-past-output",
-                                        .title = "Seeded: writes past the output",
-                                        .builds_on = "",
-                                        .hypothesis = "A write behind the output is found."},
-                                       cpu_variant(writes_past_output)};
+const VariantRegistration writes_past_output_registration{{.family = "cpu",
+                                                           .rung = 107,
+                                                           .name = "seeded-past-output",
+                                                           .title = "Seeded: writes past the output",
+                                                           .builds_on = "",
+                                                           .hypothesis = "A write behind the output is found."},
+                                                          cpu_variant(writes_past_output)};
 
 }  // namespace
 }  // namespace convladder

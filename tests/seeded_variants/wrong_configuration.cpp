@@ -40,13 +40,14 @@ class Worker {
   int work_;
 };
 
-const VariantRegistration registration{{.family = "cpu",
-                                        .rung = 121,
-                                        .name = "seeded-configuration",
-                                        .title = "Seeded: wrong in one configuration",
-                                        .builds_on = "memory-accumulation",
-                                        .hypothesis = "The fastest configuration is no choice where it is wrong."},
-                                       std::make_unique<TunableCpuVariant<Worker>>()};
+const VariantRegistration wrong_configuration_registration{
+    {.family = "cpu",
+     .rung = 121,
+     .name = "seeded-configuration",
+     .title = "Seeded: wrong in one configuration",
+     .builds_on = "memory-accumulation",
+     .hypothesis = "The fastest configuration is no choice where it is wrong."},
+    std::make_unique<TunableCpuVariant<Worker>>()};
 
 }  // namespace
 }  // namespace convladder

@@ -33,13 +33,13 @@ class WrongLaterVariant final : public ConvVariant {
   }
 };
 
-const VariantRegistration registration{{.family = "cpu",
-                                        .rung = 113,
-                                        .name = "seeded-wrong-later",
-                                        .title = "Seeded: wrong from its 4th call on",
-                                        .builds_on = "",
-                                        .hypothesis = "It is looked at again after the timing."},
-                                       std::make_unique<WrongLaterVariant>()};
+const VariantRegistration wrong_later_registration{{.family = "cpu",
+                                                    .rung = 113,
+                                                    .name = "seeded-wrong-later",
+                                                    .title = "Seeded: wrong from its 4th call on",
+                                                    .builds_on = "",
+                                                    .hypothesis = "It is looked at again after the timing."},
+                                                   std::make_unique<WrongLaterVariant>()};
 
 }  // namespace
 }  // namespace convladder
