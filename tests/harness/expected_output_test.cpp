@@ -262,8 +262,9 @@ TEST_F(ExpectedOutputTest, ImagesThatAreNotHeldAreCombined) {
   EXPECT_EQ(right.images, 18) << "those that are held, and eight of the others";
 }
 
-/// One wrong float anywhere in a batch of 1000, off by a thousandth of its scale: the promise in docs/measuring.md, where
-/// every image is held, and where all are combined.
+/// One wrong float anywhere in a batch of 1000, off by a thousandth of its scale: the promise in docs/measuring.md. In a
+/// combination an element of a dark place hides behind its brighter neighbours in the batch; there it is a thousandth of
+/// the largest scale.
 TEST_F(ExpectedOutputTest, ASingleWrongElementOfALargeBatchIsFound) {
   constexpr int kTrials = kSanitized ? 50 : 1000;
   const ConvShape shape = kShape.with_batch(1000);
@@ -273,17 +274,19 @@ TEST_F(ExpectedOutputTest, ASingleWrongElementOfALargeBatchIsFound) {
   ASSERT_EQ(all.held_images(), 1000);
   output_ = right_output(workload.real());
   SeededRandom random(7, 7);
-  int missed_of_all = 0;
+  int missed = 0;
   int missed_combined = 0;
   for (int trial = 0; trial < kTrials; ++trial) {
     const auto element = static_cast<std::size_t>(random.between(0, static_cast<int>(output_.size()) - 1));
     const float right = output_[element];
-    output_[element] += (random.chance(50) ? 1e-3F : -1e-3F) * all.magnitude()[element];
-    missed_of_all += compare(all, kTolerance, 10'000).passed ? 1 : 0;
+    const float sign = random.chance(50) ? 1e-3F : -1e-3F;
+    output_[element] = right + sign * all.magnitude()[element];
+    missed += compare(all, kTolerance, 10'000).passed ? 1 : 0;
+    output_[element] = right + sign * all.largest_magnitude();
     missed_combined += compare(none, kTolerance, 10'000).passed ? 1 : 0;
     output_[element] = right;
   }
-  EXPECT_EQ(missed_of_all, 0);
+  EXPECT_EQ(missed, 0);
   EXPECT_LE(missed_combined, kTrials / 1000);
 }
 
