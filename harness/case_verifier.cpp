@@ -70,13 +70,14 @@ CaseVerifier::Verified CaseVerifier::verify() {
 }
 
 void CaseVerifier::set_for_timing(std::int64_t calls) {
-  set(on_host_ ? Pokes::everywhere : Pokes::one, calls);
+  set(on_host_ ? Pokes::everywhere : Pokes::one, calls, /*sparse=*/true);
   untimed_ns_ = convladder::untimed_ns(workload_.problem(kind_).shape, calls, on_host_);
 }
 
-void CaseVerifier::set(Pokes pokes, std::int64_t looked_at) {
+void CaseVerifier::set(Pokes pokes, std::int64_t looked_at, bool sparse) {
   setting_ = draw_setting(workload_.expected(kind_), random_, kind_ == ProblemKind::integers, /*linear=*/true, pokes,
                           {looked_at, looked_at});
+  setting_.fill.sparse = sparse;
   ask(set_request(setting_));
 }
 

@@ -48,8 +48,8 @@ class CaseVerifier {
   };
   Verified verify();
 
-  /// Has the input changed and the output filled, both anew.
-  void set(Pokes pokes, std::int64_t looked_at = 1);
+  /// Has the input changed and the output filled, both anew; `sparse`: of a large output some pieces.
+  void set(Pokes pokes, std::int64_t looked_at = 1, bool sparse = false);
   /// The same for so many timed calls, of which each is to have as much of its own as can be had.
   void set_for_timing(std::int64_t calls);
   /// What changing the input between them may have taken, beside what they claim for themselves.

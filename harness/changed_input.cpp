@@ -10,8 +10,7 @@ using nlohmann::ordered_json;
 namespace {
 
 constexpr std::uint32_t kDecoySeed = 0x0dec0;
-constexpr int kFewestToShare = 64;               // images to be poked by several threads
-constexpr std::int64_t kFilledAtOnce = 1 << 20;  // elements of an output, by one thread
+constexpr int kFewestToShare = 64;  // images to be poked by several threads
 
 }  // namespace
 
@@ -87,19 +86,22 @@ void ChangedInput::poke_on_device(std::int64_t call) {
 }
 
 void fill_output(Device& device, float* output, std::int64_t elements, const OutputFill& fill) {
-  const std::int64_t pieces = (elements - 1) / kFilledAtOnce + 1;
-  const auto size = [&](std::int64_t piece) { return std::min(kFilledAtOnce, elements - piece * kFilledAtOnce); };
+  constexpr std::int64_t at_once = OutputFill::kPiece;
+  const std::int64_t pieces = (elements - 1) / at_once + 1;
+  const auto size = [&](std::int64_t piece) { return std::min(at_once, elements - piece * at_once); };
   if (device.is_host_memory()) {
 #pragma omp parallel for schedule(static)
     for (std::int64_t piece = 0; piece < pieces; ++piece) {
-      write_fill(output + piece * kFilledAtOnce, fill, piece * kFilledAtOnce, size(piece));
+      if (!fill.writes_piece(piece, elements)) continue;
+      write_fill(output + piece * at_once, fill, piece * at_once, size(piece));
     }
     return;
   }
-  std::vector<float> values(static_cast<std::size_t>(std::min(elements, kFilledAtOnce)));
+  std::vector<float> values(static_cast<std::size_t>(std::min(elements, at_once)));
   for (std::int64_t piece = 0; piece < pieces; ++piece) {
-    write_fill(values.data(), fill, piece * kFilledAtOnce, size(piece));
-    device.copy_to_device(output + piece * kFilledAtOnce, values.data(),
+    if (!fill.writes_piece(piece, elements)) continue;
+    write_fill(values.data(), fill, piece * at_once, size(piece));
+    device.copy_to_device(output + piece * at_once, values.data(),
                           static_cast<std::size_t>(size(piece)) * sizeof(float));
   }
 }
@@ -111,7 +113,9 @@ ordered_json to_json(const InputChange& change) {
           {"whole", change.whole}};
 }
 
-ordered_json to_json(const OutputFill& fill) { return {{"seed", fill.seed}, {"scale", fill.scale}}; }
+ordered_json to_json(const OutputFill& fill) {
+  return {{"seed", fill.seed}, {"scale", fill.scale}, {"sparse", fill.sparse}};
+}
 
 InputChange change_from_json(const ordered_json& json) {
   return {.rotation = json.at("rotation"),
@@ -123,6 +127,8 @@ InputChange change_from_json(const ordered_json& json) {
           .whole = json.at("whole")};
 }
 
-OutputFill fill_from_json(const ordered_json& json) { return {.seed = json.at("seed"), .scale = json.at("scale")}; }
+OutputFill fill_from_json(const ordered_json& json) {
+  return {.seed = json.at("seed"), .scale = json.at("scale"), .sparse = json.at("sparse")};
+}
 
 }  // namespace convladder

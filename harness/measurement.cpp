@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::size_t kFewestSamples = 3;        // whatever the budget says
 constexpr int kFewestToVary = 3;                 // calls of a sample
-constexpr int kPercentLookedAt = 20;             // of the samples, beside the last
+constexpr int kPercentLookedAt = 10;             // of the samples, beside the last
 constexpr std::size_t kFewestForAnInterval = 6;  // below, no interval of the median reaches 95%
 
 }  // namespace

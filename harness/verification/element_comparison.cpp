@@ -11,11 +11,17 @@ double scaled_error(float found, const ExpectedElements& expected, std::int64_t 
 }
 
 double max_scaled_error(const float* found, const ExpectedElements& expected, std::int64_t count) {
-  double largest = 0;
-  std::int64_t not_a_number = 0;
+  // Errors are differences of doubles; what part of the scale one is needs no more digits than a float has. An error
+  // too small for a float still is one.
+  float largest = 0;
+  std::int32_t not_a_number = 0;
+  const auto magnitude_factor = static_cast<float>(expected.magnitude_factor);
 #pragma omp simd reduction(max : largest) reduction(+ : not_a_number)
   for (std::int64_t i = 0; i < count; ++i) {
-    const double scaled = scaled_error(found[i], expected, i);
+    const double error = std::abs(found[i] - expected.value_factor * expected.value[i]);
+    const float part = static_cast<float>(error) / (magnitude_factor * expected.magnitude[i]);
+    const float at_least = part < std::numeric_limits<float>::min() ? std::numeric_limits<float>::min() : part;
+    const float scaled = error == 0 ? 0 : at_least;
     largest = scaled > largest ? scaled : largest;
     not_a_number += scaled != scaled ? 1 : 0;
   }

@@ -175,10 +175,15 @@ class Comparison {
                                       expected_.magnitude().data() + in_reference, setting_.change.factor,
                                       std::abs(setting_.change.factor)};
       if (setting_.change.pokes == 0) return compare_elements(image, map, found, elements, result);
-      std::vector<double> value(elements.value, elements.value + pixels_);
-      std::vector<float> magnitude(elements.magnitude, elements.magnitude + pixels_);
-      for (double& one : value) one *= elements.value_factor;
-      for (float& one : magnitude) one *= static_cast<float>(elements.magnitude_factor);
+      thread_local std::vector<double> value;
+      thread_local std::vector<float> magnitude;
+      value.resize(static_cast<std::size_t>(pixels_));
+      magnitude.resize(static_cast<std::size_t>(pixels_));
+      const auto magnitude_factor = static_cast<float>(elements.magnitude_factor);
+      for (std::size_t i = 0; i < value.size(); ++i) {
+        value[i] = elements.value_factor * elements.value[i];
+        magnitude[i] = magnitude_factor * elements.magnitude[i];
+      }
       call_.add_pokes(image, map, value.data(), magnitude.data());
       return compare_elements(image, map, found, {value.data(), magnitude.data()}, result);
     }
