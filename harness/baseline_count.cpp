@@ -1,5 +1,7 @@
 #include "harness/baseline_count.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <nlohmann/json.hpp>
 

@@ -40,7 +40,9 @@ CallSetting draw_setting(const ExpectedOutput& expected, SeededRandom& random, b
 
 double untimed_ns(const ConvShape& shape, std::int64_t calls, bool on_host) {
   const int step = std::max(shape.kernel, 2);
-  const double grid = ((shape.height - 1) / step + 1.0) * ((shape.width - 1) / step + 1.0);
+  const int rows = (shape.height - 1) / step + 1;
+  const int columns = (shape.width - 1) / step + 1;
+  const double grid = double{1} * rows * columns;
   const double of_image = kImageNs + kPokeNs * (on_host ? (grid + 1) / 2 : 1);
   return static_cast<double>(calls) *
          (kCallNs + (shape.batch >= kManyImages ? kThreadsNs : 0) + of_image * shape.batch);

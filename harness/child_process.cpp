@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <linux/capability.h>
-#include <signal.h>
 #include <spawn.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -15,11 +14,13 @@
 #include <array>
 #include <cerrno>
 #include <chrono>
+#include <csignal>
 #include <cstring>
 #include <new>
 #include <nlohmann/json.hpp>
 #include <system_error>
 #include <thread>
+#include <utility>
 
 #include "devices/device_error.hpp"
 #include "harness/errors.hpp"
@@ -27,8 +28,6 @@
 #include "harness/message_socket.hpp"
 #include "harness/printable.hpp"
 #include "harness/processor_turns.hpp"
-
-extern char** environ;
 
 namespace convladder {
 
@@ -79,6 +78,7 @@ int empty_input() {
 
 std::vector<char*> pointers(std::vector<std::string>& texts) {
   std::vector<char*> result;
+  result.reserve(texts.size() + 1);
   for (std::string& text : texts) result.push_back(text.data());
   result.push_back(nullptr);
   return result;
@@ -120,9 +120,11 @@ ordered_json ending_of(const std::exception& error) {
   return ending("crashed", fmt::format("exception: {}", reason));
 }
 
-ChildProcess::ChildProcess(const std::string& what, const std::string& command, const std::vector<int>& memory,
+ChildProcess::ChildProcess(std::string what, const std::string& command, const std::vector<int>& memory,
                            double timeout_seconds, const ordered_json& hello, const std::string& program)
-    : what_(what), timeout_seconds_(timeout_seconds), errors_(memfd_create("stderr of a case", MFD_CLOEXEC)) {
+    : what_(std::move(what)),
+      timeout_seconds_(timeout_seconds),
+      errors_(memfd_create("stderr of a case", MFD_CLOEXEC)) {
   keep_to_ourselves();
   std::array<int, 2> ends{};
   if (errors_ < 0 || socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0) cannot_start(errno);

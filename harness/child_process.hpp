@@ -38,8 +38,8 @@ class ChildProcess final : public CaseClient {
  public:
   /// Starts `program` as `convladder <command> SOCKET MEMORY...`, where each MEMORY is one of `memory` in the child,
   /// and sends it `hello`. `what` names it in errors. Throws MachineFault if no process can be started.
-  ChildProcess(const std::string& what, const std::string& command, const std::vector<int>& memory,
-               double timeout_seconds, const nlohmann::ordered_json& hello, const std::string& program = kThisProgram);
+  ChildProcess(std::string what, const std::string& command, const std::vector<int>& memory, double timeout_seconds,
+               const nlohmann::ordered_json& hello, const std::string& program = kThisProgram);
   ~ChildProcess() override;
 
   nlohmann::ordered_json ask(const nlohmann::ordered_json& request) override;

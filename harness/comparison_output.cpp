@@ -133,6 +133,7 @@ std::vector<std::vector<const ComparedCase*>> timed_groups(const Comparison& com
 
 std::string group_table(const std::vector<const ComparedCase*>& group) {
   std::vector<std::vector<std::string>> rows;
+  rows.reserve(group.size());
   for (const ComparedCase* const one : group) {
     rows.push_back({one->variant, time_or_blank(one->base_median_ns), time_or_blank(one->new_median_ns),
                     change_text(one->change), bounds_text(one->change), bounds_text(one->beside),
@@ -156,7 +157,7 @@ std::string verdict_section(const Comparison& comparison, CaseVerdict verdict) {
     std::string reason = explanation(one);
     if (verdict == CaseVerdict::regressed || verdict == CaseVerdict::improved) {
       const std::string proof = proof_text(one);
-      if (!proof.empty()) reason = proof + (reason.empty() ? "" : "; " + reason);
+      if (!proof.empty()) reason = reason.empty() ? proof : fmt::format("{}; {}", proof, reason);
       const std::string disturbance = disturbance_text(one);
       if (!disturbance.empty()) reason += (reason.empty() ? "" : "; ") + disturbance;
     }

@@ -34,6 +34,7 @@ struct DuelRound {
 
 inline std::vector<double> differences(const std::vector<DuelRound>& rounds) {
   std::vector<double> values;
+  values.reserve(rounds.size());
   for (const DuelRound& round : rounds) values.push_back(round.difference());
   return values;
 }

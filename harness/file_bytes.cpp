@@ -88,7 +88,7 @@ class Source {
 
 /// The message of a failed system call on a file, with what is safe.
 UserError write_error(const fs::path& path, int error) {
-  return UserError(fmt::format("cannot write {}: {}", path.string(), system_error_text(error)));
+  return UserError{fmt::format("cannot write {}: {}", path.string(), system_error_text(error))};
 }
 
 /// The path of the unfinished file, for a signal handler.

@@ -109,8 +109,9 @@ void extrapolate(std::vector<std::pair<std::string, double>>& values,
     const auto found = std::ranges::find(half, name, &std::pair<std::string, double>::first);
     if (!name.ends_with(".sum") || found == half.end()) continue;  // as Nsight Compute ends the names of sums
     const double of_half = found->second;
-    const double per_place = (value - of_half) / (part - part / 2);
-    value = of_half + per_place * (places - part / 2);
+    const unsigned first_half = part / 2;
+    const double per_place = (value - of_half) / (part - first_half);
+    value = of_half + per_place * (places - first_half);
   }
 }
 

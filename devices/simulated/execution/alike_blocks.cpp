@@ -20,7 +20,6 @@ namespace {
 using ptx::Instruction;
 using ptx::Operand;
 using ptx::OperandKind;
-using ptx::Space;
 using ptx::TypeClass;
 
 constexpr std::uint64_t kSectorBytes = 32;
