@@ -8,6 +8,7 @@
 #include "devices/kernel_resources.hpp"
 #include "harness/case_session.hpp"
 #include "harness/counters.hpp"
+#include "harness/shape_json.hpp"
 #include "harness/statistics.hpp"
 
 namespace convladder {
