@@ -6,21 +6,23 @@
 #include <array>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <map>
 #include <numeric>
 #include <sstream>
 
 namespace convladder {
+
+std::string system_text(const std::filesystem::path& file) {
+  const std::ifstream stream(file);
+  std::ostringstream text;
+  if (stream) text << stream.rdbuf();  // what fails there is kept in its state and not thrown
+  return text.str();
+}
+
 namespace {
 
 constexpr double kShortestSeconds = 0.25;  // 25 ticks: each process's time is rounded to one of them
 constexpr double kSmallestAccount = 0.5;   // of the time that went by; a system that keeps none shows zeros
-
-std::string text_of(const std::filesystem::path& file) {
-  std::ifstream stream(file);
-  return {std::istreambuf_iterator<char>(stream), {}};
-}
 
 /// The texts of all processes that are there; one that ends meanwhile has none.
 std::vector<std::string> all_process_stats() {
@@ -28,7 +30,7 @@ std::vector<std::string> all_process_stats() {
   std::error_code error;
   for (std::filesystem::directory_iterator entry("/proc", error), end; !error && entry != end; entry.increment(error)) {
     const std::string name = entry->path().filename().string();
-    if (name.find_first_not_of("0123456789") == std::string::npos) stats.push_back(text_of(entry->path() / "stat"));
+    if (name.find_first_not_of("0123456789") == std::string::npos) stats.push_back(system_text(entry->path() / "stat"));
   }
   return stats;
 }
@@ -107,10 +109,10 @@ std::optional<MachineTimes> machine_times() {
   cpu_set_t processors;
   CPU_ZERO(&processors);
   if (sched_getaffinity(0, sizeof processors, &processors) != 0) return std::nullopt;
-  if (text_of("/proc/1/stat").empty()) return std::nullopt;
+  if (system_text("/proc/1/stat").empty()) return std::nullopt;
   const auto ticks = static_cast<double>(sysconf(_SC_CLK_TCK));
   MachineTimes times{.when = std::chrono::steady_clock::now(),
-                     .processors = processor_times(text_of("/proc/stat"), processors, ticks),
+                     .processors = processor_times(system_text("/proc/stat"), processors, ticks),
                      .ours = tree_seconds(all_process_stats(), getpid(), ticks)};
   if (times.processors.processors == 0) return std::nullopt;
   return times;

@@ -4,6 +4,7 @@
 #include <sched.h>
 
 #include <chrono>
+#include <filesystem>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -35,6 +36,10 @@ struct MachineTimes {
 /// Of the processors that this process may use. None where /proc is not there, or does not show everybody's processes:
 /// ours could be among those that are hidden.
 std::optional<MachineTimes> machine_times();
+
+/// What a file of the system says, empty if it cannot be read: a process may end between the opening of its file and
+/// the reading, which fails then.
+std::string system_text(const std::filesystem::path& file);
 
 /// What others did between two readings.
 struct MachineLoad {

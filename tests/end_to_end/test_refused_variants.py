@@ -172,7 +172,7 @@ def run_of(folder: Path, name: str, batch: int) -> dict[str, Any]:
     names = TOGETHER if name in TOGETHER else [name]
     variants = seeded(one for one in names if batch in WRONG[one].batches) + CONTROLS
     return recorded(folder, "run", tuple(variants), batch, "--family", "cpu", "--no-table", "--repetitions", 6,
-                    "--benchmark_min_time=0.003", "--shape", SHAPES[batch])
+                    "--benchmark_min_time=0.006", "--shape", SHAPES[batch])
 
 
 def network_of(folder: Path, network_file: Path, name: str, batch: int) -> dict[str, Any]:
