@@ -231,14 +231,14 @@ def test_run_controls_stand(folder: Path, beside: str, batch: int) -> None:
         assert min(of_run[control]["time"]["samples"]) > 0
 
 
-@pytest.mark.parametrize("batch", [batch for batch in (8, 100) if batch in BATCHES])  # in batches of five images or less one of the cheats is right
+@pytest.mark.parametrize("batch", BATCHES)
 def test_sweep(folder: Path, batch: int) -> None:
     of_sweep = recorded(folder, "sweep", ("seeded-tunable",), batch, "--device", "cpu", "--repetitions", 3, "--shape",
                         SHAPES[batch])
-    for cheat in (1, 2, 3):
+    for cheat in (1, 2, 3) if batch in MANY else (1, 3):  # the second has image 5 wrong
         assert_refused_case(of_sweep, f"cheat={cheat}", ANY, "time", "score")
     assert_stands(of_sweep, "cheat=4")
-    assert of_sweep["best"] == "cheat=4"
+    assert batch not in MANY or of_sweep["best"] == "cheat=4"
 
 
 def duel(tmp_path: Path, variant: str, batch: int) -> dict[str, Any]:
