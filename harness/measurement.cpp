@@ -151,8 +151,9 @@ void Measurement::count() {
 void Measurement::add_series(const char* of, double call_ns) {
   const double sample_ns = options_->sample_milliseconds * 1e6;
   TimeSeries series{of, "", 1, {}};
-  // A call that took many times a sample's length, though it was the first, needs no calibration.
-  if (call_ns < 4 * sample_ns) {
+  // A call that took very many times a sample's length needs no calibration; one that took several may only have been
+  // disturbed.
+  if (call_ns < 40 * sample_ns) {
     const ordered_json reply = verifier_->ask({{"do", "calibrate"}, {"of", of}, {"sample_ns", sample_ns}});
     series.iterations = reply.at("iterations").get<int>();
   }
