@@ -239,10 +239,18 @@ TEST_F(MeasurementTest, TakesExactlyTheRepetitionsAskedFor) {
 TEST_F(MeasurementTest, ALongCallNeedsNoCalibration) {
   options_.sample_milliseconds = 1;
   options_.repetitions = 2;
-  script_.call_ns = 4e6;
+  script_.call_ns = 40e6;
   const CaseOutcome outcome = run();
   EXPECT_EQ(script_.count("calibrate"), 0);
   EXPECT_EQ(outcome.times[0].iterations, 1);
+}
+
+TEST_F(MeasurementTest, ACallThatMayOnlyHaveBeenDisturbedIsNoCalibration) {
+  options_.sample_milliseconds = 1;
+  options_.repetitions = 2;
+  script_.call_ns = 39e6;
+  run();
+  EXPECT_EQ(script_.count("calibrate"), 1);
 }
 
 TEST_F(MeasurementTest, CalibratesToTheLengthOfASampleAskedFor) {
