@@ -17,7 +17,7 @@ foreach(file IN LISTS FILES)
   math(EXPR number "${number} + 1")
 endforeach()
 
-set(source "#include \"devices/embedded_file.hpp\"\n")
+set(source "#include \"support/embedded_file.hpp\"\n")
 if(INCLUDE)
   string(APPEND source "#include \"${INCLUDE}\"\n")
 endif()

@@ -7,7 +7,7 @@
 #include <limits>
 #include <utility>
 
-#include "datasets/data_error.hpp"
+#include "support/data_error.hpp"
 
 namespace convladder {
 namespace {

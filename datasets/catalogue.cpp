@@ -14,10 +14,10 @@
 #include <vector>
 
 #include "datasets/byte_source.hpp"
-#include "datasets/data_error.hpp"
 #include "datasets/garments.hpp"
 #include "datasets/idx_reader.hpp"
-#include "datasets/sha256.hpp"
+#include "support/data_error.hpp"
+#include "support/sha256.hpp"
 
 namespace convladder {
 namespace {

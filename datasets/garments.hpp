@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "datasets/canvas.hpp"
-#include "datasets/seeded_random.hpp"
+#include "support/seeded_random.hpp"
 
 namespace convladder {
 

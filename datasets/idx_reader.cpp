@@ -12,8 +12,8 @@
 #include <utility>
 
 #include "datasets/byte_source.hpp"
-#include "datasets/data_error.hpp"
-#include "datasets/sha256.hpp"
+#include "support/data_error.hpp"
+#include "support/sha256.hpp"
 
 namespace convladder {
 namespace {

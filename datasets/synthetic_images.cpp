@@ -9,8 +9,8 @@
 
 #include "datasets/canvas.hpp"
 #include "datasets/garments.hpp"
-#include "datasets/seeded_random.hpp"
-#include "datasets/sha256.hpp"
+#include "support/seeded_random.hpp"
+#include "support/sha256.hpp"
 
 namespace convladder {
 namespace {

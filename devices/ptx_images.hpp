@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "devices/embedded_file.hpp"
+#include "support/embedded_file.hpp"
 
 namespace convladder {
 

@@ -1,5 +1,5 @@
-#include "harness/command_line.hpp"
-#include "harness/program_start.hpp"
+#include "harness/commands/command_line.hpp"
+#include "harness/isolation/program_start.hpp"
 
 namespace {
 

@@ -9,8 +9,8 @@
 #include <set>
 #include <utility>
 
-#include "devices/embedded_file.hpp"
-#include "network/shown_text.hpp"
+#include "support/embedded_file.hpp"
+#include "support/shown_text.hpp"
 
 namespace convladder {
 

@@ -5,6 +5,7 @@
 #include <limits>
 #include <span>
 
+#include "variants/float32.hpp"
 #include "variants/reference.hpp"
 
 namespace convladder {
@@ -14,7 +15,6 @@ constexpr int kChunk = 64;         // images: a few megabytes of activations at 
 constexpr int kImagesInCache = 8;  // of those, what a fully connected layer's weights go over at once
 
 // Each layer may move its sums by this part of sum(|x * w|): the gate of the float32 variants.
-constexpr double kLayerTolerance = 1e-6;
 
 std::vector<float> convolved(const Layer& layer, const LayerWeights& weights, int count,
                              const std::vector<float>& input) {
@@ -106,8 +106,8 @@ ReferencePrediction prediction_of(std::span<const double> scores, std::span<cons
   }
   prediction.gap = scores[prediction.best] - (scores.size() > 1 ? second : scores[prediction.best]);
   // Both scores err, each by what the layers before it and its own sum may err.
-  prediction.rounding = kLayerTolerance * layers * (magnitudes[prediction.best] + magnitudes[prediction.second]);
-  prediction.score_rounding = kLayerTolerance * layers * *std::ranges::max_element(magnitudes);
+  prediction.rounding = kFloat32Tolerance * layers * (magnitudes[prediction.best] + magnitudes[prediction.second]);
+  prediction.score_rounding = kFloat32Tolerance * layers * *std::ranges::max_element(magnitudes);
   return prediction;
 }
 

@@ -10,8 +10,8 @@
 #include <optional>
 #include <string_view>
 
-#include "devices/simulated/execution/half.hpp"
 #include "network/safetensors_header.hpp"
+#include "support/half.hpp"
 
 namespace convladder {
 namespace {

@@ -15,7 +15,7 @@
 #include <string>
 #include <vector>
 
-#include "datasets/data_error.hpp"
+#include "support/data_error.hpp"
 
 namespace convladder {
 

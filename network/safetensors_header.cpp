@@ -6,8 +6,8 @@
 #include <set>
 #include <utility>
 
-#include "datasets/data_error.hpp"
-#include "network/shown_text.hpp"
+#include "support/data_error.hpp"
+#include "support/shown_text.hpp"
 
 namespace convladder {
 namespace {

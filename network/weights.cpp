@@ -7,10 +7,10 @@
 #include <cmath>
 #include <filesystem>
 
-#include "datasets/seeded_random.hpp"
-#include "datasets/sha256.hpp"
 #include "network/safetensors.hpp"
 #include "network/safetensors_header.hpp"
+#include "support/seeded_random.hpp"
+#include "support/sha256.hpp"
 
 namespace convladder {
 namespace {

@@ -5,9 +5,9 @@
 
 #include <set>
 
-#include "datasets/seeded_random.hpp"
 #include "devices/ptx_images.hpp"
 #include "devices/simulated/simulated_device.hpp"
+#include "support/seeded_random.hpp"
 #include "variants/registry.hpp"
 
 namespace convladder {

@@ -17,6 +17,7 @@
 #include "devices/device.hpp"
 #include "variants/configuration.hpp"
 #include "variants/conv_shape.hpp"
+#include "variants/float32.hpp"
 
 namespace convladder {
 
@@ -113,7 +114,7 @@ class ConvVariant {
   /// The largest allowed |error| / sum(|x*w|) against a float64 reference. 1e-6 stands for float32 arithmetic in any
   /// order of summation, more is granted for many products (granted_tolerance); tf32 and fp16 inputs with float32
   /// accumulation need 1e-3, which is the most that is granted.
-  virtual double tolerance() const { return 1e-6; }
+  virtual double tolerance() const { return kFloat32Tolerance; }
 
   /// How many times fewer multiplications than the direct convolution the algorithm makes for the shape: 1 for a direct
   /// one, more for Winograd or FFT, at most kernel * kernel. A time that even so many fewer do not explain is refused.

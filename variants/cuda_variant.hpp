@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "variants/float32.hpp"
 #include "variants/registry.hpp"
 
 namespace convladder {
@@ -36,8 +37,8 @@ struct CudaVariantParts {
   WeightPacking pack = nullptr;                                              ///< none: the weights stay OIHW
   ChoiceText choice = nullptr;
   WorkspaceBytes workspace = nullptr;
-  double tolerance = 1e-6;  ///< `ConvVariant::tolerance`
-  bool suits = true;        ///< `ConvVariant::suits`, of any shape: false for a stage that is there to be learned from
+  double tolerance = kFloat32Tolerance;  ///< `ConvVariant::tolerance`
+  bool suits = true;  ///< `ConvVariant::suits`, of any shape: false for a stage that is there to be learned from
 };
 
 /// Wraps a launch plan into a variant that packs the weights and copies them to the device in `prepare`.

@@ -4,7 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "devices/embedded_file.hpp"
+#include "support/embedded_file.hpp"
 
 namespace convladder {
 

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "devices/embedded_file.hpp"
+#include "support/embedded_file.hpp"
 
 namespace convladder {
 

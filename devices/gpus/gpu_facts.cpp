@@ -9,7 +9,7 @@
 #include <set>
 #include <utility>
 
-#include "devices/embedded_file.hpp"
+#include "support/embedded_file.hpp"
 
 namespace convladder {
 

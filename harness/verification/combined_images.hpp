@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "datasets/seeded_random.hpp"
+#include "support/seeded_random.hpp"
 #include "variants/conv_shape.hpp"
 
 namespace convladder {

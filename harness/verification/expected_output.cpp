@@ -10,8 +10,8 @@
 #include <random>
 #include <vector>
 
+#include "devices/cpu/all_cores.hpp"
 #include "devices/cpu/cpu_facts.hpp"
-#include "harness/all_cores.hpp"
 #include "harness/verification/combined_images.hpp"
 #include "harness/verification/element_comparison.hpp"
 #include "variants/reference.hpp"

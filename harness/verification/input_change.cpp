@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "datasets/seeded_random.hpp"
+#include "support/seeded_random.hpp"
 
 namespace convladder {
 

@@ -17,6 +17,7 @@
 
 #include "network/operators/layer_operator.hpp"
 #include "variants/conv_variant.hpp"
+#include "variants/float32.hpp"
 #include "variants/registry.hpp"
 
 namespace convladder {
@@ -88,7 +89,7 @@ class FusedVariant {
   }
 
   /// The largest allowed |error| / magnitude against `reference_fused` (network/fused/reference.hpp).
-  virtual double tolerance() const { return 1e-6; }
+  virtual double tolerance() const { return kFloat32Tolerance; }
 };
 
 /// A fused variant and what its registration says: no rung, and `builds_on` names the stage whose convolution it is.

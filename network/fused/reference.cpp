@@ -4,12 +4,11 @@
 #include <cmath>
 
 #include "network/operators/tolerances.hpp"
+#include "variants/float32.hpp"
 #include "variants/reference.hpp"
 
 namespace convladder {
 namespace {
-
-constexpr double kConvolutionTolerance = 1e-6;  // ConvVariant::tolerance of float32
 
 double activated(OperatorType activation, double x) {
   if (activation == OperatorType::tanh) return std::tanh(x);
@@ -22,8 +21,7 @@ OperatorReference reference_fused(const FusedShape& shape, std::span<const doubl
                                   std::span<const double> magnitude, const float* bias) {
   const int height = shape.convolution.out_height();
   const int width = shape.convolution.out_width();
-  const double own_error =
-      shape.activation == OperatorType::tanh ? double{tolerance::tanh} / kConvolutionTolerance : 0.0;
+  const double own_error = shape.activation == OperatorType::tanh ? double{tolerance::tanh} / kFloat32Tolerance : 0.0;
   OperatorReference result;
   for (int map = 0; map < shape.convolution.out_channels; ++map) {
     const double added = shape.has_bias ? bias[map] : 0.0;

@@ -10,8 +10,8 @@
 #include <span>
 
 #include "datasets/image_batch.hpp"
-#include "datasets/seeded_random.hpp"
 #include "network/training/onednn_network.hpp"
+#include "support/seeded_random.hpp"
 #include "variants/cpu/onednn_convolution.hpp"
 
 namespace convladder {

@@ -161,7 +161,7 @@ def _accessible(svg: str, title: str, description: str) -> str:
 
 
 def write(path: Path, content: bytes) -> None:
-    """Puts a whole file in place or none, as harness/file_bytes.hpp says: a reader never sees half of one."""
+    """Puts a whole file in place or none, as support/file_bytes.hpp says: a reader never sees half of one."""
     target = Path(os.path.realpath(path))  # a link stays, and what it names is replaced
     old = target.stat().st_mode if target.exists() else None
     if old is not None and not stat.S_ISREG(old):

@@ -19,7 +19,7 @@
 #include <vector>
 
 #include "devices/device_registry.hpp"
-#include "harness/statistics.hpp"
+#include "harness/statistics/statistics.hpp"
 #include "variants/registry.hpp"
 
 namespace convladder {

@@ -9,7 +9,7 @@
 #include <string>
 
 #include "datasets/idx_reader.hpp"
-#include "datasets/sha256.hpp"
+#include "support/sha256.hpp"
 #include "tests/datasets/idx_test_files.hpp"
 
 namespace convladder {

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "datasets/data_error.hpp"
-#include "datasets/sha256.hpp"
+#include "support/data_error.hpp"
+#include "support/sha256.hpp"
 #include "tests/datasets/idx_test_files.hpp"
 
 namespace convladder {

@@ -17,7 +17,7 @@
 #include <string_view>
 #include <vector>
 
-#include "datasets/data_error.hpp"
+#include "support/data_error.hpp"
 
 namespace convladder::testing_files {
 

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "datasets/canvas.hpp"
-#include "datasets/sha256.hpp"
+#include "support/sha256.hpp"
 
 namespace convladder {
 namespace {

@@ -17,8 +17,8 @@
 
 #include "devices/simulated/execution/executor.hpp"
 #include "devices/simulated/execution/forms.hpp"
-#include "devices/simulated/execution/half.hpp"
 #include "devices/simulated/ptx/parser.hpp"
+#include "support/half.hpp"
 
 namespace convladder::simulated {
 namespace {

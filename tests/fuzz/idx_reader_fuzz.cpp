@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "datasets/byte_source.hpp"
-#include "datasets/data_error.hpp"
 #include "datasets/idx_reader.hpp"
+#include "support/data_error.hpp"
 
 namespace {
 

@@ -7,8 +7,8 @@
 #include <string>
 #include <string_view>
 
-#include "harness/errors.hpp"
-#include "harness/history_output.hpp"
+#include "harness/regression/history/history_output.hpp"
+#include "support/errors.hpp"
 
 namespace convladder {
 namespace {

@@ -5,10 +5,10 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "harness/comparison.hpp"
-#include "harness/comparison_output.hpp"
-#include "harness/errors.hpp"
-#include "harness/recorded_run.hpp"
+#include "harness/records/recorded_run.hpp"
+#include "harness/regression/compare/comparison.hpp"
+#include "harness/regression/compare/comparison_output.hpp"
+#include "support/errors.hpp"
 
 namespace convladder {
 namespace {

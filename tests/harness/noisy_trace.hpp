@@ -5,7 +5,7 @@
 #include <numbers>
 #include <vector>
 
-#include "datasets/seeded_random.hpp"
+#include "support/seeded_random.hpp"
 
 namespace convladder {
 

@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "datasets/seeded_random.hpp"
-#include "harness/recorded_run.hpp"
+#include "harness/records/recorded_run.hpp"
+#include "support/seeded_random.hpp"
 
 namespace convladder {
 

@@ -5,7 +5,7 @@
 
 #include "datasets/synthetic_images.hpp"
 #include "devices/cpu/cpu_device.hpp"
-#include "harness/workload.hpp"
+#include "harness/cases/workload.hpp"
 #include "variants/reference.hpp"
 
 namespace convladder {

@@ -7,7 +7,6 @@
 #include <cmath>
 #include <cstdlib>
 
-#include "datasets/seeded_random.hpp"
 #include "devices/cpu/cpu_device.hpp"
 #include "devices/kernel_resources.hpp"
 #include "devices/ptx_images.hpp"
@@ -16,6 +15,7 @@
 #include "network/fused/reference.hpp"
 #include "network/network_runner.hpp"
 #include "network/operator_test_data.hpp"
+#include "support/seeded_random.hpp"
 #include "variants/conv_test_data.hpp"
 
 namespace convladder {

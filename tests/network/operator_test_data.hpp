@@ -10,10 +10,10 @@
 #include <string>
 #include <vector>
 
-#include "datasets/seeded_random.hpp"
 #include "devices/device.hpp"
 #include "network/operators/layer_operator.hpp"
 #include "network/operators/reference.hpp"
+#include "support/seeded_random.hpp"
 
 namespace convladder {
 

@@ -8,9 +8,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "datasets/seeded_random.hpp"
 #include "datasets/synthetic_images.hpp"
 #include "expect_error.hpp"
+#include "support/seeded_random.hpp"
 
 #if CONVLADDER_HAS_ONEDNN
 #include "network/training/onednn_network.hpp"  // the only one that needs the library's headers

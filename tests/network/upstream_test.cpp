@@ -8,8 +8,8 @@
 #include <limits>
 #include <set>
 
-#include "datasets/seeded_random.hpp"
 #include "network/weights.hpp"
+#include "support/seeded_random.hpp"
 
 namespace convladder {
 namespace {

@@ -7,10 +7,10 @@
 #include <cmath>
 #include <limits>
 
-#include "datasets/data_error.hpp"
-#include "datasets/sha256.hpp"
 #include "expect_error.hpp"
 #include "network/safetensors.hpp"
+#include "support/data_error.hpp"
+#include "support/sha256.hpp"
 
 namespace convladder {
 namespace {

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "datasets/seeded_random.hpp"
+#include "support/seeded_random.hpp"
 #include "variants/conv_shape.hpp"
 
 namespace convladder {

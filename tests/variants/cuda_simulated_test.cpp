@@ -6,12 +6,12 @@
 #include <cstdlib>
 #include <vector>
 
-#include "datasets/seeded_random.hpp"
 #include "devices/device_error.hpp"
 #include "devices/ptx_images.hpp"
 #include "devices/simulated/simulated_device.hpp"
 #include "expect_error.hpp"
 #include "sanitized.hpp"
+#include "support/seeded_random.hpp"
 #include "variants/reference.hpp"
 #include "variants/registry.hpp"
 

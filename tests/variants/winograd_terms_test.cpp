@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "datasets/seeded_random.hpp"
+#include "support/seeded_random.hpp"
 
 namespace convladder {
 namespace {

@@ -1,5 +1,5 @@
 // What a device can do at most, reached by small kernels made for nothing else: multiply-adds in registers, stores past
-// the caches, a copy. A layer's floor follows from them (harness/floor.hpp).
+// the caches, a copy. A layer's floor follows from them (harness/cases/floor.hpp).
 #pragma once
 
 #include <memory>

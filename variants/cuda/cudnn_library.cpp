@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "devices/device_error.hpp"
-#include "devices/dynamic_library.hpp"
+#include "support/dynamic_library.hpp"
 
 namespace convladder {
 namespace {

@@ -7,6 +7,7 @@
 
 #include "variants/cuda/matrix_tiling.hpp"
 #include "variants/cuda_variant.hpp"
+#include "variants/float32.hpp"
 
 namespace convladder {
 
@@ -16,7 +17,7 @@ using MatrixTileKernel = void (*)(const float*, const float*, float*, LayerSizes
 struct MatrixTileStage {
   std::span<const MatrixTileSize> sizes;      ///< live as long as the program
   std::span<const MatrixTileKernel> kernels;  ///< a size and its kernel stand at the same place
-  double tolerance = 1e-6;                    ///< `ConvVariant::tolerance`
+  double tolerance = kFloat32Tolerance;       ///< `ConvVariant::tolerance`
   std::vector<float> (*pack)(const ConvShape&, const MatrixTilePlan&, const float* weights) = pack_for_matrix_tile;
 };
 

@@ -14,10 +14,10 @@
 #include <optional>
 #include <string_view>
 
-#include "devices/simulated/execution/half.hpp"
 #include "devices/simulated/execution/instruction_decoder.hpp"
 #include "devices/simulated/execution/lane_access.hpp"
 #include "devices/simulated/execution/lane_functions.hpp"
+#include "support/half.hpp"
 
 namespace convladder::simulated {
 namespace {

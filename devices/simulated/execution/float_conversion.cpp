@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "devices/simulated/execution/conversion.hpp"
-#include "devices/simulated/execution/half.hpp"
+#include "support/half.hpp"
 
 namespace convladder::simulated {
 namespace {

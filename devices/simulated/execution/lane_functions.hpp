@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "devices/simulated/execution/forms.hpp"
-#include "devices/simulated/execution/half.hpp"
+#include "support/half.hpp"
 
 namespace convladder::simulated {
 

@@ -4,8 +4,8 @@
 
 #include <bit>
 
-#include "devices/simulated/execution/half.hpp"
 #include "devices/simulated/execution/warp_members.hpp"
+#include "support/half.hpp"
 
 namespace convladder::simulated {
 namespace {

@@ -1,0 +1,51 @@
+// The harness's side of a case: it asks, and gets an answer or a status, whatever the case does.
+#pragma once
+
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+#include "harness/cases/workload.hpp"
+#include "harness/isolation/child_process.hpp"
+#include "harness/isolation/shared_memory.hpp"
+#include "harness/plan/plan.hpp"
+
+namespace convladder {
+
+/// A case has come to its end before its time: the message is the reason.
+struct CaseFailure : std::runtime_error {
+  CaseFailure(std::string its_status, const std::string& reason)
+      : std::runtime_error(reason), status(std::move(its_status)) {}
+  std::string status;
+};
+
+/// A case that has been started, and the memory in which it hands out its output.
+struct OpenCase {
+  std::unique_ptr<SharedMemory> window;
+  std::unique_ptr<CaseClient> client;  ///< gone before the window is
+
+  /// The case's answer. Throws CaseFailure where that is a status.
+  nlohmann::ordered_json ask(const nlohmann::ordered_json& request) const;
+  /// Reads its output: {"do": "read", "first", "count"} with the fields of `which`.
+  ReadOutput output(const nlohmann::ordered_json& which) const;
+  std::int64_t window_elements() const { return static_cast<std::int64_t>(window->bytes() / sizeof(float)); }
+};
+
+/// Memory for outputs: what the caches hold for both sides, and at least `elements`.
+std::unique_ptr<SharedMemory> output_window(std::int64_t elements);
+
+/// Runs the case in a process of its own, started now; it answers as CaseSession::answer does. A case that crashes
+/// answers {"status": "crashed"}, one that takes longer than `timeout_seconds` for a request is killed and answers
+/// {"status": "timeout"}. `program` is this one or another build that speaks the same protocol (case_protocol.hpp).
+OpenCase start_case_process(const PlannedCase& planned, const Workload& workload, const RunOptions& options,
+                            double timeout_seconds, const std::string& program = kThisProgram);
+
+/// Runs the case in this process, for debuggers and profilers: nothing protects from a crash or a hang.
+OpenCase start_case_here(const PlannedCase& planned, const Workload& workload);
+
+/// The other end of `start_case_process`: serves one case on a socket until it is closed. Returns the exit code.
+int serve_case(int socket_descriptor, int workload_descriptor, int window_descriptor);
+
+}  // namespace convladder

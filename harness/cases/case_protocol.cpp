@@ -1,0 +1,88 @@
+#include "harness/cases/case_protocol.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "harness/isolation/child_process.hpp"
+#include "harness/isolation/shared_memory.hpp"
+#include "harness/machine/environment.hpp"
+#include "support/errors.hpp"
+#include "support/printable.hpp"
+#include "variants/registry.hpp"
+
+namespace convladder {
+
+using nlohmann::ordered_json;
+
+namespace {
+
+constexpr double kMostSeconds = 20;  // a start, on a machine that is busy
+
+class About final : public CaseClient {
+ public:
+  ordered_json ask(const ordered_json& /*request*/) override {
+    ordered_json variants = ordered_json::array();
+    for (const RegisteredVariant& registered : registered_variants()) {
+      variants.push_back(fmt::format("{}/{}", registered.info.family, registered.info.name));
+    }
+    return {{"protocol", kCaseProtocol}, {"program", program_json()}, {"variants", std::move(variants)}};
+  }
+};
+
+/// What the system would only say after the fact, and less clearly.
+void check_file(const std::string& path) {
+  std::error_code error;
+  const std::filesystem::file_status status = std::filesystem::status(path, error);
+  if (!std::filesystem::exists(status)) throw UserError(fmt::format("{}: there is no such program", path));
+  if (std::filesystem::is_directory(status)) {
+    throw UserError(fmt::format("{}: expected a program, found a folder", path));
+  }
+  if (access(path.c_str(), X_OK) != 0) throw UserError(fmt::format("{}: it is not executable", path));
+}
+
+}  // namespace
+
+bool OtherProgram::has(std::string_view family, std::string_view variant) const {
+  return variants.contains(fmt::format("{}/{}", family, variant));
+}
+
+OtherProgram ask_program(const std::string& path) {
+  check_file(path);
+  const SharedMemory nothing(1);  // a case would find its workload in it
+  ordered_json reply;
+  {
+    ChildProcess process(path, "serve-about", std::vector{nothing.descriptor()}, kMostSeconds, ordered_json::object(),
+                         path);
+    reply = process.ask({{"do", "about"}});
+  }
+  if (reply.contains("status")) {
+    const std::string reason = printable(reply.value("reason", ""));
+    if (reason.find("unknown command 'serve-about'") != std::string::npos) {
+      throw UserError(fmt::format("{}: this build is too old for a duel: it does not know what is asked of it", path));
+    }
+    throw UserError(fmt::format("{}: it does not answer as a convladder does: {}", path, reason));
+  }
+  try {
+    const ordered_json protocol = reply.at("protocol");
+    if (protocol != kCaseProtocol) {
+      throw UserError(
+          fmt::format("{}: it speaks protocol {}, this program {}: the two builds are too far apart for a "
+                      "duel",
+                      path, short_json(protocol), kCaseProtocol));
+    }
+    OtherProgram other{path, reply.at("program"), {}};
+    for (const ordered_json& variant : reply.at("variants")) other.variants.insert(variant.get<std::string>());
+    return other;
+  } catch (const ordered_json::exception&) {
+    throw UserError(fmt::format("{}: it does not answer as a convladder does: {}", path, short_json(reply)));
+  }
+}
+
+int serve_about(int socket_descriptor) {
+  return serve_requests(socket_descriptor, [](const ordered_json&) { return std::make_unique<About>(); });
+}
+
+}  // namespace convladder

@@ -1,0 +1,260 @@
+#include "harness/cases/case_session.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+
+#include "devices/device_error.hpp"
+#include "harness/cases/counters.hpp"
+#include "harness/cases/google_engine.hpp"
+#include "harness/isolation/child_process.hpp"
+
+namespace convladder {
+
+using nlohmann::ordered_json;
+
+namespace {
+
+ordered_json failure(const char* status, const std::string& reason) { return {{"status", status}, {"reason", reason}}; }
+
+constexpr double kMostUntimed = 20;  // times a sample's length, that a sample may take with what is not timed
+
+ordered_json state_to_json(const DeviceState& state) {
+  ordered_json json = ordered_json::object();
+  if (state.clock_mhz) json["clock_mhz"] = *state.clock_mhz;
+  if (state.temperature_celsius) json["temperature_celsius"] = *state.temperature_celsius;
+  if (!state.throttle_reasons.empty()) json["throttle_reasons"] = state.throttle_reasons;
+  return json;
+}
+
+}  // namespace
+
+CaseSession::CaseSession(std::string id, std::unique_ptr<Device> device, const RegisteredVariant& variant,
+                         const Workload& workload, const SharedMemory& window)
+    : range_(id),
+      id_(std::move(id)),
+      variant_(variant),
+      workload_(workload),
+      window_(window),
+      device_(std::move(device)),
+      for_variant_(*device_) {}
+
+CaseSession::~CaseSession() = default;
+
+ordered_json CaseSession::answer(const ordered_json& request) {
+  const NvtxRange phase(request.at("do").get<std::string>());
+  try {
+    ordered_json reply = carry_out(request);
+    if (const std::string violation = device_->memory_violation(); !violation.empty()) {
+      return failure("incorrect", violation);
+    }
+    return reply;
+  } catch (const std::exception& error) {
+    return ending_of(error);
+  }
+}
+
+ordered_json CaseSession::carry_out(const ordered_json& request) {
+  const auto what = request.at("do").get<std::string>();
+  if (what == "prepare") {
+    return prepare(request.at("problem") == "integers" ? ProblemKind::integers : ProblemKind::real);
+  }
+  if (what == "set") return set(request);
+  if (what == "call") return call_once();
+  if (what == "read") {
+    return read(request.at("first").get<std::int64_t>(), request.at("count").get<std::int64_t>());
+  }
+  if (what == "count") return count();
+  if (what == "profile") return profile(request.at("calls").get<int>());
+  if (what == "slot") return slot(request);
+  const auto of = request.at("of").get<std::string>();
+  if (what == "calibrate") return calibrate(of, request.at("sample_ns").get<double>());
+  if (what == "sample") return sample(of, request.at("iterations").get<int>(), request.at("cold").get<bool>());
+  throw std::logic_error(fmt::format("unknown request '{}'", what));
+}
+
+ordered_json CaseSession::prepare(ProblemKind kind) {
+  problem_ = &workload_.problem(kind);
+  const int batch = kind == ProblemKind::real ? workload_.planned_batch() : problem_->shape.batch;
+  const ConvShape shape = problem_->shape.with_batch(batch);
+  prepared_.reset();
+  output_ = {};
+  input_ = device_->allocate(static_cast<std::size_t>(shape.input_elements()) * sizeof(float), "input");
+  output_ = device_->allocate(static_cast<std::size_t>(shape.output_elements()) * sizeof(float), "output");
+  changed_.emplace(*device_, *problem_, input_.floats());
+  changed_->write_decoy();
+  const auto prepare_now = [&] {
+    prepared_ =
+        variant_.variant->prepare(for_variant(), shape, problem_->weights.data(), {input_.floats(), output_.floats()});
+  };
+  for_variant_.allow_copies(true);
+  prepare_now();
+  device_->wait();
+  double prepare_ns = 0;
+  if (kind == ProblemKind::real) {
+    // Once more, now that libraries are loaded and memory is touched: what preparing costs, not what starting costs.
+    prepared_.reset();
+    prepare_ns = device_->time_ns(prepare_now);
+  }
+  for_variant_.allow_copies(false);
+  // Of a batch that is only counted, the problem holds the first images: the others' blocks do not run.
+  device_->set_grid_window(batch == problem_->shape.batch
+                               ? std::nullopt
+                               : std::optional(GridWindow{0, unsigned(problem_->shape.batch), unsigned(batch)}));
+  return {{"prepare_ns", prepare_ns},
+          {"own_layout", prepared_->has_own_layout()},
+          {"choice", prepared_->choice()},
+          {"can_be_cold", device_->can_flush_caches()},
+          {"has_clock", device_->has_clock()}};
+}
+
+/// What is only counted is counted behind the variant's back.
+Device& CaseSession::for_variant() {
+  if (device_->has_clock()) return *device_;
+  return for_variant_;
+}
+
+ordered_json CaseSession::set(const ordered_json& request) {
+  changed_->set(change_from_json(request.at("change")));
+  // All of the batch, of which the problem may be the first images.
+  fill_output(*device_, output_.floats(), output_elements(), fill_from_json(request.at("fill")));
+  return ordered_json::object();
+}
+
+ordered_json CaseSession::read(std::int64_t first, std::int64_t count) {
+  if (first < 0 || count < 0 || first + count > output_elements() ||
+      static_cast<std::size_t>(count) * sizeof(float) > window_.bytes()) {
+    throw std::logic_error(fmt::format("{} elements from {} on are not the output's", count, first));
+  }
+  device_->copy_to_host(window_.data(), output_.floats() + first, static_cast<std::size_t>(count) * sizeof(float));
+  return ordered_json::object();
+}
+
+ordered_json CaseSession::call_once() { return {{"ns", timed_call(time_of::kLayer, 1, false)}}; }
+
+/// The counters of the whole batch; `images` of it are executed where the others are known from them.
+std::vector<KernelCounters> CaseSession::count_images(int images, int batch) {
+  device_->set_counted_items(GridWindow{0, static_cast<unsigned>(images), static_cast<unsigned>(batch)});
+  device_->take_counters();
+  prepared_->convolve();
+  device_->wait();
+  device_->set_counted_items(std::nullopt);
+  return device_->take_counters();
+}
+
+/// The batch holds its first images only: they stand for the others as well.
+void CaseSession::repeat_images(int images, int batch) {
+  const std::span<const float> there = workload_.real().input;
+  const std::size_t all = there.size() / static_cast<std::size_t>(images) * static_cast<std::size_t>(batch);
+  for (std::size_t at = there.size(); at < all; at += there.size()) {
+    device_->copy_to_device(input_.floats() + at, there.data(), std::min(there.size(), all - at) * sizeof(float));
+  }
+  device_->set_grid_window(std::nullopt);
+  prepared_->load_input();
+}
+
+ordered_json CaseSession::count() {
+  const int images = workload_.real().shape.batch;
+  const int batch = workload_.planned_batch();
+  std::vector<KernelCounters> kernels = count_images(images, batch);
+  // What depends on images that are not there is not known exactly.
+  const bool exact =
+      images == batch || std::ranges::none_of(kernels, [](const KernelCounters& one) { return one.depends_on_data; });
+  if (!exact) {
+    repeat_images(images, batch);
+    kernels = count_images(images, batch);
+  }
+  return {{"counters", counters_json(kernels, batch, exact)}};
+}
+
+ordered_json CaseSession::profile(int calls) {
+  // The request's own NVTX range is around this: a profiler that looks at that range sees these launches and no other.
+  for (int i = 0; i < calls; ++i) prepared_->convolve();
+  device_->wait();
+  return ordered_json::object();
+}
+
+/// What has to be done for a call before the part that is timed.
+void CaseSession::before_timed(const std::string& of, std::int64_t call) {
+  // A store is short, and what it stores is not: that is made once for all of a sample's stores.
+  if (of == time_of::kStoreOutput && call > 1) return;
+  changed_->before_call(call);
+  if (of == time_of::kOp || of == time_of::kStoreOutput) prepared_->load_input();
+  if (of == time_of::kStoreOutput) prepared_->convolve();
+}
+
+void CaseSession::timed(const std::string& of) {
+  if (of == time_of::kLayer || of == time_of::kLoadInput) prepared_->load_input();
+  if (of == time_of::kLayer || of == time_of::kOp) prepared_->convolve();
+  if (of == time_of::kLayer || of == time_of::kStoreOutput) prepared_->store_output();
+}
+
+/// What is left of the layer after the part that was timed.
+void CaseSession::after_timed(const std::string& of) {
+  if (of == time_of::kLoadInput) prepared_->convolve();
+  if (of == time_of::kLoadInput || of == time_of::kOp) prepared_->store_output();
+}
+
+double CaseSession::timed_call(const std::string& of, std::int64_t call, bool cold) {
+  before_timed(of, call);
+  if (cold) device_->flush_caches();
+  return device_->time_ns([&] { timed(of); });
+}
+
+ordered_json CaseSession::calibrate(const std::string& of, double sample_ns) {
+  double total = 0;
+  int calls = 0;
+  const auto begin = std::chrono::steady_clock::now();
+  const auto elapsed_ns = [&] {
+    return std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now() - begin).count();
+  };
+  // A handful of calls also warms up caches, branch predictors and clocks.
+  while (total < sample_ns / 2 && calls < 1000 && elapsed_ns() < kMostUntimed * sample_ns) {
+    total += timed_call(of, ++calls, false);
+  }
+  const double per_call = std::max(total / calls, 1.0);
+  // What has to be done for a call and is not timed may take longer than the call: a change of layout before an op.
+  const double affordable = kMostUntimed * sample_ns / std::max(elapsed_ns() / calls, 1.0);
+  return {
+      {"iterations", static_cast<int>(std::clamp(std::ceil(std::min(sample_ns / per_call, affordable)), 1.0, 1e6))}};
+}
+
+ordered_json CaseSession::sample(const std::string& of, int iterations, bool cold) {
+  std::int64_t call = 0;
+  const double nanoseconds = google_benchmark_sample(id_, iterations, [&] { return timed_call(of, ++call, cold); });
+  after_timed(of);
+  device_->wait();
+  return {{"ns", nanoseconds}, {"last_call", changed_->last_call()}, {"state", state_to_json(device_->state())}};
+}
+
+ordered_json CaseSession::slot(const ordered_json& request) {
+  const auto of = request.at("of").get<std::string>();
+  const auto iterations = request.at("iterations").get<std::int64_t>();
+  const auto work = iterations * (100 + request.at("extra_percent").get<std::int64_t>());
+  if (iterations < 1 || work % 100 != 0) throw std::logic_error("a slot's calls must be a whole number");
+  ordered_json sub_runs = ordered_json::array();
+  std::int64_t call = 0;
+  for (int left = request.at("sub_runs").get<int>(); left > 0; --left) {
+    double nanoseconds = 0;
+    if (device_->is_asynchronous()) {
+      // The clock is read around all of them: around each, it would time the launch. All of them have one input.
+      before_timed(of, ++call);
+      nanoseconds = device_->time_ns([&] {
+        for (std::int64_t i = 0; i < work / 100; ++i) timed(of);
+      });
+    } else {
+      for (std::int64_t i = 0; i < work / 100; ++i) nanoseconds += timed_call(of, ++call, false);
+    }
+    sub_runs.push_back(nanoseconds / static_cast<double>(iterations));
+  }
+  after_timed(of);
+  device_->wait();
+  return {
+      {"ns", std::move(sub_runs)}, {"last_call", changed_->last_call()}, {"state", state_to_json(device_->state())}};
+}
+
+}  // namespace convladder

@@ -1,0 +1,90 @@
+// One case, step by step: prepare, set, call, hand out the output. Runs inside the case's own process, which knows no
+// expected output: the harness's side (case_verifier.hpp) compares.
+#pragma once
+
+#include <memory>
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <string>
+
+#include "devices/device.hpp"
+#include "devices/nvtx_range.hpp"
+#include "devices/variant_device.hpp"
+#include "harness/cases/workload.hpp"
+#include "harness/isolation/shared_memory.hpp"
+#include "harness/verification/changed_input.hpp"
+#include "variants/registry.hpp"
+
+namespace convladder {
+
+/// Which part of the work a time is of, as in the record.
+namespace time_of {
+inline constexpr const char* kOp = "op";
+inline constexpr const char* kLayer = "layer";
+inline constexpr const char* kLoadInput = "load input";
+inline constexpr const char* kStoreOutput = "store output";
+inline constexpr const char* kPrepare = "prepare";
+}  // namespace time_of
+
+class CaseSession {
+ public:
+  /// `id` names the case's NVTX range. The device is the case's own. Outputs are handed out in `window`.
+  CaseSession(std::string id, std::unique_ptr<Device> device, const RegisteredVariant& variant,
+              const Workload& workload, const SharedMemory& window);
+  ~CaseSession();
+  CaseSession(const CaseSession&) = delete;
+  CaseSession& operator=(const CaseSession&) = delete;
+
+  /// Carries out one request and returns the reply; what fails is in the reply, as a status and a reason.
+  ///   {"do": "prepare", "problem": "real" or "integers"} -> {"prepare_ns", "own_layout", "choice", "can_be_cold",
+  ///       "has_clock"}: on an input that no call will see
+  ///   {"do": "set", "change", "fill"}          -> {}: writes the changed input, and the fill into the output
+  ///   {"do": "call"}                           -> {"ns"}: call number 1 of the change, all of the layer
+  ///   {"do": "calibrate", "of", "sample_ns"}   -> {"iterations"}: so that a sample takes at least that long
+  ///   {"do": "count"}                          -> {"counters"}: instead of sampling, where the device has no clock
+  ///   {"do": "profile", "calls"}               -> {}: so many calls of `convolve` and a wait, nothing else
+  ///   {"do": "sample", "of", "iterations", "cold"} -> {"ns", "last_call", "state"}: mean nanoseconds of a call.
+  ///       The calls are numbered from 1, `last_call` is the one whose change the input has now; what of the layer is
+  ///       not timed is done as well, so that the output is that of this call
+  ///   {"do": "slot", "of", "iterations", "sub_runs", "extra_percent"} -> {"ns", "last_call", "state"}: of each sub-run
+  ///       the nanoseconds of (100 + extra_percent) % of the iterations, which must be a whole number, divided by the
+  ///       iterations: with 5 % of extra work, an otherwise equal case takes 5 % longer
+  ///   {"do": "read", "first", "count"}         -> {}: so many elements of the output, into the window
+  nlohmann::ordered_json answer(const nlohmann::ordered_json& request);
+
+ private:
+  nlohmann::ordered_json carry_out(const nlohmann::ordered_json& request);
+  nlohmann::ordered_json prepare(ProblemKind kind);
+  nlohmann::ordered_json set(const nlohmann::ordered_json& request);
+  nlohmann::ordered_json call_once();
+  nlohmann::ordered_json calibrate(const std::string& of, double sample_ns);
+  nlohmann::ordered_json sample(const std::string& of, int iterations, bool cold);
+  nlohmann::ordered_json slot(const nlohmann::ordered_json& request);
+  nlohmann::ordered_json count();
+  nlohmann::ordered_json profile(int calls);
+  nlohmann::ordered_json read(std::int64_t first, std::int64_t count);
+
+  std::vector<KernelCounters> count_images(int images, int batch);
+  void repeat_images(int images, int batch);
+  Device& for_variant();
+  std::int64_t output_elements() const { return static_cast<std::int64_t>(output_.bytes() / sizeof(float)); }
+  void before_timed(const std::string& of, std::int64_t call);
+  void timed(const std::string& of);
+  void after_timed(const std::string& of);
+  double timed_call(const std::string& of, std::int64_t call, bool cold);
+
+  NvtxRange range_;
+  std::string id_;
+  RegisteredVariant variant_;  // a copy: what it came from may be a temporary
+  const Workload& workload_;
+  const SharedMemory& window_;
+  std::unique_ptr<Device> device_;
+  VariantDevice for_variant_;
+  const Problem* problem_ = nullptr;  // that is prepared
+  DeviceBuffer input_;
+  DeviceBuffer output_;
+  std::optional<ChangedInput> changed_;
+  std::unique_ptr<PreparedConv> prepared_;  // before the device and the buffers it uses are gone
+};
+
+}  // namespace convladder

@@ -1,0 +1,75 @@
+// The harness's side of verifying a case: it says what the next calls find, and compares what they leave.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <nlohmann/json.hpp>
+
+#include "harness/cases/case_client.hpp"
+#include "harness/cases/workload.hpp"
+#include "support/seeded_random.hpp"
+
+namespace convladder {
+
+/// Whether calls get an input of their own: not, in one element of each image, or wherever an output looks. Without,
+/// the input is the problem's: what is counted may depend on it.
+enum class Pokes { none, one, everywhere };
+
+/// What the next calls are to find: another rotation, sign, size and fill each time. `whole`: a problem of integers,
+/// whose sums stay where float32 holds them exactly. `linear`: what is computed is, so the input may be larger and of
+/// another sign. `looked_at`: the calls whose outputs may be compared.
+CallSetting draw_setting(const ExpectedOutput& expected, SeededRandom& random, bool whole, bool linear, Pokes pokes,
+                         const std::array<std::int64_t, 2>& looked_at = {});
+
+/// What changing the input between so many calls may take. `on_host`: everywhere, otherwise in one element of an image.
+double untimed_ns(const ConvShape& shape, std::int64_t calls, bool on_host);
+
+/// {"do": "set", …} of that setting.
+nlohmann::ordered_json set_request(const CallSetting& setting);
+
+/// What is asked of a case, and what it leaves. Everything here throws CaseFailure where the case answers with a
+/// status.
+class CaseVerifier {
+ public:
+  /// `tolerance` is the variant's. `seed` decides what inputs and outputs look like before calls. `on_host`: inputs are
+  /// in the host's memory, where it is cheap to change much of them between calls.
+  CaseVerifier(OpenCase open, const Workload& workload, double tolerance, std::uint64_t seed, bool on_host);
+
+  /// The case's answer.
+  nlohmann::ordered_json ask(const nlohmann::ordered_json& request) const { return open_.ask(request); }
+  /// How long that took by our clock; 0 where it was not looked at.
+  ObservedAnswer last_answer() const { return open_.client->last_answer(); }
+
+  /// Has the case prepare for a problem, and sees it through one call.
+  nlohmann::ordered_json prepare(ProblemKind kind);
+  struct Verified {
+    Check check;
+    double call_ns = 0;
+  };
+  Verified verify();
+
+  /// Has the input changed and the output filled, both anew; `sparse`: of a large output some pieces.
+  void set(Pokes pokes, std::int64_t looked_at = 1, bool sparse = false);
+  /// The same for so many timed calls, of which each is to have as much of its own as can be had.
+  void set_for_timing(std::int64_t calls);
+  /// What changing the input between them may have taken, beside what they claim for themselves.
+  double untimed_ns() const { return untimed_ns_; }
+  /// Compares the output as it lies, after call number `call` since `set`; nothing is called for it.
+  Check check(std::int64_t call);
+
+  /// Elements of the batch's last image that hold what `set` put there.
+  std::int64_t left_in_last_image() const;
+
+ private:
+  OpenCase open_;
+  const Workload& workload_;
+  double tolerance_;
+  bool is_float32_;
+  bool on_host_;
+  double untimed_ns_ = 0;
+  SeededRandom random_;
+  ProblemKind kind_ = ProblemKind::real;
+  CallSetting setting_;
+};
+
+}  // namespace convladder

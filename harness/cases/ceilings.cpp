@@ -1,0 +1,251 @@
+#include "harness/cases/ceilings.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <chrono>
+#include <cmath>
+
+#include "devices/cpu/cpu_facts.hpp"
+#include "harness/isolation/shared_memory.hpp"
+#include "harness/plan/device_argument.hpp"
+#include "harness/statistics/statistics.hpp"
+#include "support/errors.hpp"
+#include "support/json_null.hpp"
+#include "variants/ceilings/ceilings.hpp"
+
+namespace convladder {
+
+using nlohmann::ordered_json;
+using CeilingClock = std::chrono::steady_clock;
+
+namespace {
+
+constexpr double kCeilingSeconds = 1.0;    // of each device, over the whole run
+constexpr double kCeilingTimeout = 120.0;  // a start on a busy machine, with memory to be touched
+constexpr std::array<CeilingLimit, 3> kLimits{kMultiplyAddLimit, kStoreLimit, kCopyLimit};
+
+class CeilingsHere final : public CaseClient {
+ public:
+  explicit CeilingsHere(const DeviceKind& kind) : device_(kind.open()) {
+    kernels_ = find_ceilings(kind.family)(*device_, last_level_cache_bytes(kind));
+  }
+
+  ordered_json ask(const ordered_json& /*request*/) override {
+    try {
+      return {{"choice", kernels_->choice()},
+              {"buffer_bytes", kernels_->buffer_bytes()},
+              {kMultiplyAddLimit.name, rate([this] { return kernels_->multiply_add(); })},
+              {kStoreLimit.name, rate([this] { return kernels_->store(); })},
+              {kCopyLimit.name, rate([this] { return kernels_->copy(); })}};
+    } catch (const std::exception& error) {
+      return ending("launch failed", error.what());
+    }
+  }
+
+ private:
+  /// Work in a nanosecond. The call before the timed one wakes threads and raises clocks.
+  template <typename Call>
+  double rate(const Call& call) {
+    call();
+    device_->wait();
+    double work = 0;
+    const double nanoseconds = device_->time_ns([&] { work = call(); });
+    return work / nanoseconds;
+  }
+
+  std::unique_ptr<Device> device_;
+  std::unique_ptr<CeilingKernels> kernels_;  // gone before the device that its buffers are on
+};
+
+std::unique_ptr<CaseClient> start_ceilings(const std::string& device, const RunOptions& options) {
+  if (!options.isolate) return start_ceilings_here(device);
+  const SharedMemory nothing(1);  // a case would find its workload in it
+  return std::make_unique<ChildProcess>(fmt::format("the ceilings of {}", device), "serve-ceilings",
+                                        std::vector{nothing.descriptor()}, kCeilingTimeout,
+                                        ordered_json{{"device", device}});
+}
+
+ordered_json limit_json(const CeilingLimit& limit, const std::vector<double>& samples) {
+  const auto interval = median_interval(samples);
+  return {
+      {"name", limit.name},
+      {"kind", "measured"},
+      {"unit", limit.unit},
+      {"median", median(samples)},
+      {"interval", interval ? ordered_json{{"low", interval->low}, {"high", interval->high}, {"level", interval->level}}
+                            : ordered_json()},
+      {"samples", samples}};
+}
+
+}  // namespace
+
+/// What is known of one device.
+struct CeilingSampler::OfDevice {
+  std::string name;
+  std::size_t cache_bytes = 0;
+  double seconds_of_group = 0;  ///< that a group may take
+  int rounds = 0;               ///< of the group's cases so far
+  int next_round = 1;           ///< after which a sample is due
+  double seconds = 0;           ///< taken in this group
+  std::string choice;
+  std::size_t buffer_bytes = 0;
+  std::string failure;
+  std::array<std::vector<double>, kLimits.size()> samples;
+  std::unique_ptr<CaseClient> client;
+  bool sampled = false;  ///< in this session
+
+  /// What a session before this one recorded.
+  void take_over(const ordered_json& before) {
+    cache_bytes = before.at("last_level_cache_bytes").get<std::size_t>();
+    buffer_bytes = before.at("buffer_bytes").get<std::size_t>();
+    if (before.at("choice").is_string()) choice = before.at("choice").get<std::string>();
+    for (std::size_t i = 0; i < before.at("limits").size(); ++i) {
+      samples.at(i) = before.at("limits").at(i).at("samples").get<std::vector<double>>();
+    }
+  }
+};
+
+std::size_t last_level_cache_bytes(const DeviceKind& kind) {
+  if (kind.family == "cpu") return cpu_last_level_cache_bytes();
+  for (const DeviceFact& fact : kind.facts()) {
+    std::size_t bytes = 0;
+    const char* const end = fact.value.data() + fact.value.size();
+    if (fact.name == "L2 bytes" && std::from_chars(fact.value.data(), end, bytes).ptr == end) return bytes;
+  }
+  return 0;
+}
+
+std::unique_ptr<CaseClient> start_ceilings_here(const std::string& device) {
+  try {
+    return std::make_unique<CeilingsHere>(find_device_kind(device));
+  } catch (const std::exception& error) {
+    return failed_client(error.what());
+  }
+}
+
+int serve_ceilings(int socket_descriptor) {
+  return serve_requests(socket_descriptor, [](const ordered_json& hello) {
+    return start_ceilings_here(hello.at("device").get<std::string>());
+  });
+}
+
+CeilingSampler::CeilingSampler(const RunOptions& options, const std::map<std::string, int>& groups,
+                               const ordered_json& recorded)
+    : options_(options) {
+  // Under a profiler, only the kernels that were asked for.
+  if (options.profile_calls) return;
+  for (const DeviceKind& kind : device_kinds()) {
+    const auto planned = groups.find(std::string(kind.name));
+    const auto before =
+        std::ranges::find_if(recorded, [&kind](const ordered_json& one) { return one.at("device") == kind.name; });
+    const bool measures = planned != groups.end() && kind.has_clock && find_ceilings(kind.family) != nullptr;
+    if (!measures && before == recorded.end()) continue;
+    auto one = std::make_unique<OfDevice>();
+    one->name = kind.name;
+    try {
+      if (before != recorded.end()) one->take_over(*before);
+    } catch (const std::exception&) {  // another type, or more limits than there are
+      throw UserError(fmt::format("the record's ceilings of {} are none that can be gone on with", kind.name));
+    }
+    if (measures) {
+      one->cache_bytes = last_level_cache_bytes(kind);
+      one->seconds_of_group = kCeilingSeconds / planned->second;
+    }
+    devices_.push_back(std::move(one));
+  }
+}
+
+CeilingSampler::~CeilingSampler() = default;
+
+CeilingSampler::OfDevice* CeilingSampler::find(const std::string& device) const {
+  const auto found = std::ranges::find(devices_, device, [](const auto& one) { return one->name; });
+  return found == devices_.end() ? nullptr : found->get();
+}
+
+void CeilingSampler::sample(OfDevice& one) const {
+  if (!one.failure.empty()) return;
+  const auto start = CeilingClock::now();
+  if (one.client == nullptr) one.client = start_ceilings(one.name, options_);
+  const ordered_json reply = one.client->ask({{"do", "sample ceilings"}});
+  if (reply.contains("status")) {
+    one.failure = reply.at("reason").get<std::string>();
+    one.client.reset();
+    return;
+  }
+  one.sampled = true;
+  one.choice = reply.at("choice").get<std::string>();
+  one.buffer_bytes = reply.at("buffer_bytes").get<std::size_t>();
+  for (std::size_t i = 0; i < kLimits.size(); ++i) {
+    one.samples[i].push_back(reply.at(kLimits[i].name).get<double>());
+  }
+  one.seconds += std::chrono::duration<double>(CeilingClock::now() - start).count();
+}
+
+void CeilingSampler::before_group(const std::string& device) {
+  OfDevice* const one = find(device);
+  if (one == nullptr) return;
+  one->rounds = 0;
+  one->next_round = 1;
+  one->seconds = 0;
+  sample(*one);
+}
+
+void CeilingSampler::between_rounds(const std::string& device) {
+  OfDevice* const one = find(device);
+  if (one == nullptr) return;
+  if (++one->rounds < one->next_round || !(one->seconds < one->seconds_of_group)) return;
+  one->next_round = 4 * one->rounds;
+  sample(*one);
+}
+
+bool CeilingSampler::again(const std::string& device) {
+  OfDevice* const one = find(device);
+  if (one == nullptr) return false;
+  sample(*one);
+  return one->failure.empty();
+}
+
+void CeilingSampler::finish() {
+  for (const std::unique_ptr<OfDevice>& one : devices_) {
+    if (one->client != nullptr) sample(*one);
+    one->client.reset();
+  }
+}
+
+ordered_json CeilingSampler::json() const {
+  ordered_json list = ordered_json::array();
+  for (const std::unique_ptr<OfDevice>& one : devices_) {
+    if (one->samples.front().empty() && one->failure.empty()) continue;
+    ordered_json limits = ordered_json::array();
+    for (std::size_t i = 0; i < kLimits.size(); ++i) {
+      if (!one->samples[i].empty()) limits.push_back(limit_json(kLimits[i], one->samples[i]));
+    }
+    list.push_back({{"device", one->name},
+                    {"choice", text_or_null(one->choice)},
+                    {"last_level_cache_bytes", one->cache_bytes},
+                    {"buffer_bytes", one->buffer_bytes},
+                    {"reason", text_or_null(one->failure)},
+                    {"limits", std::move(limits)}});
+  }
+  return list;
+}
+
+std::vector<std::string> CeilingSampler::lines() const {
+  std::vector<std::string> lines;
+  for (const std::unique_ptr<OfDevice>& one : devices_) {
+    if (!one->failure.empty()) lines.push_back(fmt::format("{}: no ceilings: {}", one->name, one->failure));
+    if (!one->sampled) continue;
+    std::string line = fmt::format("{}:", one->name);
+    for (std::size_t i = 0; i < kLimits.size(); ++i) {
+      line +=
+          fmt::format("{} {} {:.3g} {}", i == 0 ? "" : ",", kLimits[i].name, median(one->samples[i]), kLimits[i].unit);
+    }
+    lines.push_back(fmt::format("{} (measured, {} samples)", line, one->samples.front().size()));
+  }
+  return lines;
+}
+
+}  // namespace convladder

@@ -1,0 +1,241 @@
+#include "harness/cases/measurement.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+
+#include "devices/kernel_resources.hpp"
+#include "harness/cases/case_session.hpp"
+#include "harness/cases/counters.hpp"
+#include "harness/plan/shape_json.hpp"
+#include "harness/statistics/statistics.hpp"
+
+namespace convladder {
+
+using nlohmann::ordered_json;
+using Clock = std::chrono::steady_clock;
+
+namespace {
+
+constexpr std::size_t kFewestSamples = 3;        // whatever the budget says
+constexpr int kFewestToVary = 3;                 // calls of a sample
+constexpr int kPercentLookedAt = 10;             // of the samples, beside the last
+constexpr std::size_t kFewestForAnInterval = 6;  // below, no interval of the median reaches 95%
+
+}  // namespace
+
+namespace {
+
+/// What was launched and not planned, in one line: resources and predictions go by the plan. Empty if it was as
+/// planned.
+std::string other_than_planned(const PlannedCase& planned, const ordered_json& counters) {
+  const std::vector<KernelLaunch> plan = planned.variant.variant->launch_plan(planned.work.shape);
+  const ordered_json& kernels = counters.at("kernels");
+  if (plan.empty()) return {};
+  if (plan.size() != kernels.size()) {
+    return fmt::format("it launches {} kernels, and its plan says {}", kernels.size(), plan.size());
+  }
+  for (std::size_t i = 0; i < plan.size(); ++i) {
+    const ordered_json& kernel = kernels.at(i);
+    const std::string name = kernel_display_name(plan[i].kernel);
+    if (kernel.at("kernel") == name && kernel.at("grid") == dim_json(plan[i].grid) &&
+        kernel.at("block") == dim_json(plan[i].block)) {
+      continue;
+    }
+    return fmt::format("it launches {} with grid {} and block {}, and its plan says {} with {} and {}",
+                       kernel.at("kernel").dump(), kernel.at("grid").dump(), kernel.at("block").dump(), name,
+                       dim_json(plan[i].grid).dump(), dim_json(plan[i].block).dump());
+  }
+  return {};
+}
+
+}  // namespace
+
+double step_timeout_seconds(const RunOptions& options, const ConvShape& shape) {
+  return options.timeout_seconds.value_or(60.0 + 5.0 * shape.flop() * 1e-9);
+}
+
+Measurement::Measurement(const PlannedCase& planned, const Workload& workload, const RunOptions& options, OpenCase open)
+    : planned_(&planned), options_(&options), random_(options.seed, std::hash<std::string>{}(planned.id)) {
+  const double tolerance = std::min(planned.variant.variant->tolerance(), kLargestTolerance);
+  verifier_.emplace(std::move(open), workload, tolerance, random_.next(), planned.device == "cpu");
+  outcome_.input_kind = workload.input_kind();
+  outcome_.verification = {{"reference", "float64 direct convolution"},
+                           {"tolerance", tolerance},
+                           {"images_compared", 0},
+                           {"images_combined", 0},
+                           {"elements_compared", 0},
+                           {"before", nullptr},
+                           {"integers", nullptr},
+                           {"timed_calls_compared", 0},
+                           {"after", nullptr}};
+}
+
+void Measurement::attempt(const std::function<void()>& step) {
+  try {
+    step();
+  } catch (const CaseFailure& failure) {
+    end(failure.status, failure.what());
+  } catch (const ordered_json::exception& error) {
+    end("crashed", fmt::format("its answers make no sense: {}", error.what()));
+  }
+}
+
+void Measurement::end(const std::string& status, const std::string& reason) {
+  outcome_.status = status;
+  outcome_.reason = reason;
+  std::ranges::replace(outcome_.reason, '\n', ' ');  // a variant's exception may say it in several lines
+  outcome_.times.clear();
+  outcome_.counters = nullptr;
+}
+
+void Measurement::refuse(const std::string& why) { end("refused", why); }
+
+void Measurement::take_check(const char* when, const Check& check) {
+  outcome_.verification[when] = check.to_json();
+  if (check.passed) return;
+  const std::string_view moment(when);
+  throw CaseFailure("incorrect", (moment == "integers" ? "on small integers: "
+                                  : moment == "after"  ? "after timing: "
+                                                       : "") +
+                                     check.first_failure);
+}
+
+void Measurement::verify_and_calibrate() {
+  attempt([this] {
+    verifier_->prepare(ProblemKind::integers);
+    take_check("integers", verifier_->verify().check);
+    const ordered_json prepared = verifier_->prepare(ProblemKind::real);
+    outcome_.prepare_ns = prepared.at("prepare_ns").get<double>();
+    outcome_.choice = prepared.at("choice").get<std::string>();
+
+    const CaseVerifier::Verified verified = verifier_->verify();
+    outcome_.verification["elements_compared"] = verified.check.compared;
+    outcome_.verification["images_combined"] = verified.check.combined_images;
+    outcome_.verification["images_compared"] = verified.check.images;
+    take_check("before", verified.check);
+    if (options_->profile_calls) verifier_->ask({{"do", "profile"}, {"calls", *options_->profile_calls}});
+    if (!prepared.value("has_clock", true)) return count();
+
+    if (prepared.at("own_layout").get<bool>()) {
+      for (const char* of : {time_of::kOp, time_of::kLayer, time_of::kLoadInput, time_of::kStoreOutput}) {
+        add_series(of, of == time_of::kLayer ? verified.call_ns : 0);
+      }
+    } else {
+      add_series(time_of::kLayer, verified.call_ns);
+    }
+    if (!prepared.at("can_be_cold").get<bool>()) return;
+    for (TimeSeries& series : outcome_.times) series.cache = "hot";
+    TimeSeries cold = outcome_.times.front();
+    cold.cache = "cold";
+    outcome_.times.push_back(std::move(cold));
+  });
+}
+
+void Measurement::count() {
+  verifier_->set(Pokes::none);
+  outcome_.counters = verifier_->ask({{"do", "count"}}).at("counters");
+  if (const std::string other = other_than_planned(*planned_, outcome_.counters); !other.empty()) {
+    throw CaseFailure("refused", other);
+  }
+  // Whatever was executed whole has to have written the images that nobody looks at, too.
+  const bool whole = outcome_.counters.at("images_executed") == outcome_.counters.at("batch");
+  if (whole && verifier_->left_in_last_image() > 0) {
+    throw CaseFailure("incorrect", "when counted, it never wrote some of the batch's last image");
+  }
+  outcome_.prepare_ns.reset();
+  stopped_because_ = "counted";
+}
+
+void Measurement::add_series(const char* of, double call_ns) {
+  const double sample_ns = options_->sample_milliseconds * 1e6;
+  TimeSeries series{of, "", 1, {}};
+  // A call that took very many times a sample's length needs no calibration; one that took several may only have been
+  // disturbed.
+  if (call_ns < 40 * sample_ns) {
+    const ordered_json reply = verifier_->ask({{"do", "calibrate"}, {"of", of}, {"sample_ns", sample_ns}});
+    series.iterations = reply.at("iterations").get<int>();
+  }
+  outcome_.times.push_back(std::move(series));
+}
+
+void Measurement::take_samples() {
+  if (done()) return;
+  attempt([this] {
+    // The case's own time comes last: what its last call leaves is what `finish` finds.
+    for (std::size_t i = outcome_.times.size(); i-- > 0;) {
+      const bool first_of_others = i > 0 && outcome_.times[i].samples.empty();
+      take_sample(i, first_of_others || random_.chance(kPercentLookedAt));
+    }
+    stopped_because_ = stop_reason();
+  });
+}
+
+void Measurement::take_sample(std::size_t index, bool look) {
+  const TimeSeries& series = outcome_.times[index];
+  // Now and then a call more, so that what is wrong in every second or sixteenth call is not always right in the last.
+  const int iterations = series.iterations + (series.iterations >= kFewestToVary ? random_.between(0, 1) : 0);
+  verifier_->set_for_timing(iterations);
+  const auto start = Clock::now();
+  const ordered_json reply = verifier_->ask(
+      {{"do", "sample"}, {"of", series.of}, {"iterations", iterations}, {"cold", series.cache == "cold"}});
+  measured_seconds_ += std::chrono::duration<double>(Clock::now() - start).count();
+  last_call_ = reply.at("last_call").get<std::int64_t>();
+  const auto nanoseconds = reply.at("ns").get<double>();
+  outcome_.times[index].samples.push_back(nanoseconds);
+  if (index == 0) {
+    // A change of layout before each call takes time that is not claimed, and so do calls that Google Benchmark is told
+    // to make beside the timed ones.
+    const bool all_is_timed = series.of == time_of::kLayer && options_->google_benchmark_flags.empty();
+    claimed_.add(nanoseconds * iterations, verifier_->last_answer(), all_is_timed, verifier_->untimed_ns());
+  }
+  for (const auto& [name, value] : reply.at("state").items()) {
+    ordered_json& seen = outcome_.device_state[name];
+    if (seen.is_null()) seen = ordered_json::array();
+    for (const ordered_json& entry : value.is_array() ? value : ordered_json::array({value})) {
+      if (name != "throttle_reasons" || std::ranges::find(seen, entry) == seen.end()) seen.push_back(entry);
+    }
+  }
+  if (!look) return;
+  take_check("after", verifier_->check(last_call_));
+  ordered_json& looked_at = outcome_.verification["timed_calls_compared"];
+  looked_at = looked_at.get<int>() + 1;
+}
+
+std::string Measurement::stop_reason() const {
+  const std::vector<double>& samples = outcome_.times.front().samples;
+  const std::size_t count = samples.size();
+  if (options_->repetitions) return count >= static_cast<std::size_t>(*options_->repetitions) ? "samples" : "";
+  if (count >= kFewestForAnInterval) {
+    const auto interval = median_interval(samples);
+    if ((interval->high - interval->low) / 2 <= options_->target_half_width * median(samples)) return "interval";
+  }
+  if (count >= static_cast<std::size_t>(options_->max_samples)) return "samples";
+  if (count >= kFewestSamples && measured_seconds_ >= options_->budget_seconds) return "budget";
+  return "";
+}
+
+void Measurement::reconsider_claims() {
+  for (int more = kMostReconsidered; more > 0 && !claimed_.mismatch().empty(); --more) {
+    take_sample(0, false);
+    outcome_.times.front().samples.pop_back();
+  }
+  if (const std::string mismatch = claimed_.mismatch(); !mismatch.empty()) throw CaseFailure("refused", mismatch);
+}
+
+void Measurement::finish() {
+  if (outcome_.status == "ok") {
+    attempt([this] {
+      // What is counted may be a part of a launch: one more call, on another input, stands for it.
+      take_check("after", outcome_.counters.is_null() ? verifier_->check(last_call_) : verifier_->verify().check);
+      ordered_json& looked_at = outcome_.verification["timed_calls_compared"];
+      looked_at = looked_at.get<int>() + 1;
+      reconsider_claims();
+    });
+  }
+  if (outcome_.status == "ok") outcome_.stopped_because = stopped_because_;
+  verifier_.reset();
+}
+
+}  // namespace convladder

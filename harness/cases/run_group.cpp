@@ -1,0 +1,87 @@
+#include "harness/cases/run_group.hpp"
+
+#include <algorithm>
+#include <deque>
+
+#include "devices/cpu/cpu_facts.hpp"
+#include "harness/cases/case_session.hpp"
+#include "harness/statistics/statistics.hpp"
+#include "support/seeded_random.hpp"
+
+namespace convladder {
+namespace {
+
+constexpr double kMemoryShare = 0.8;  // of what is available, for all cases that are open at a time
+
+void shuffle(std::vector<Measurement*>& order, SeededRandom& random) {
+  for (int last = static_cast<int>(order.size()) - 1; last > 0; --last) {
+    std::swap(order[last], order[random.between(0, last)]);
+  }
+}
+
+/// Interleaves the cases of one wave until each has come to its end.
+void run_wave(const std::vector<PlannedCase>& cases, std::size_t first, std::size_t count, const Workload& workload,
+              const RunOptions& options, const CaseFinished& finished, const PhaseStarted& phase_started,
+              const RoundEnded& round_ended, const RefuseTimes& refuse_times) {
+  std::deque<Measurement> measurements;
+  std::vector<Measurement*> active;
+  const auto end = [&](Measurement& measurement) {
+    measurement.finish();
+    if (measurement.outcome().status == "ok") {
+      const std::string why = refuse_times(measurement.planned(), measurement.outcome());
+      if (!why.empty()) measurement.refuse(why);
+    }
+    finished(measurement.planned(), measurement.outcome());
+  };
+  for (std::size_t i = first; i < first + count; ++i) {
+    phase_started(cases[i], "verifying");
+    Measurement& measurement = measurements.emplace_back(
+        cases[i], workload, options,
+        options.isolate
+            ? start_case_process(cases[i], workload, options, step_timeout_seconds(options, cases[i].work.shape))
+            : start_case_here(cases[i], workload));
+    measurement.verify_and_calibrate();
+    if (measurement.done()) {
+      end(measurement);
+    } else {
+      active.push_back(&measurement);
+    }
+  }
+  SeededRandom random(options.seed, std::hash<std::string>{}(cases[first].id));
+  while (!active.empty()) {
+    shuffle(active, random);
+    for (Measurement* measurement : active) {
+      phase_started(measurement->planned(), "measuring");
+      measurement->take_samples();
+      if (measurement->done()) end(*measurement);
+    }
+    std::erase_if(active, [](const Measurement* measurement) { return measurement->done(); });
+    round_ended();
+  }
+}
+
+}  // namespace
+
+void run_group(const std::vector<PlannedCase>& cases, const Workload& workload, const RunOptions& options,
+               const CaseFinished& finished, const PhaseStarted& phase_started, const RoundEnded& round_ended,
+               const RefuseTimes& refuse_times) {
+  for (std::size_t first = 0; first < cases.size();) {
+    const double memory = kMemoryShare * static_cast<double>(available_memory_bytes());
+    const auto fitting = static_cast<std::size_t>(memory / case_bytes(cases[first].work.shape));
+    const std::size_t count = std::clamp<std::size_t>(fitting, 1, cases.size() - first);
+    run_wave(cases, first, count, workload, options, finished, phase_started, round_ended, refuse_times);
+    first += count;
+  }
+}
+
+std::string refused_times(TimeJudge& judge, const PlannedCase& planned, const CaseOutcome& outcome) {
+  std::vector<ClaimedTime> times;
+  for (const TimeSeries& series : outcome.times) {
+    if (series.of == time_of::kOp || series.of == time_of::kLayer) {
+      times.push_back({series.of + " time", median(series.samples)});
+    }
+  }
+  return judge.refusal(planned.device, planned.work.shape, most_saved(planned.variant, planned.work.shape), times);
+}
+
+}  // namespace convladder

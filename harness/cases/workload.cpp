@@ -1,0 +1,136 @@
+#include "harness/cases/workload.hpp"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "datasets/image_batch.hpp"
+#include "harness/plan/shape_json.hpp"
+#include "network/upstream.hpp"
+#include "network/weights.hpp"
+#include "support/seeded_random.hpp"
+
+namespace convladder {
+
+using nlohmann::ordered_json;
+
+namespace {
+
+constexpr int kIntegerImages = 3;   // an odd number, so that pairs of images leave one over
+constexpr int kLargestInteger = 8;  // sums of products stay below 2^24 for the layers of any known network
+
+std::size_t problem_bytes(const Problem& problem) {
+  const ConvShape& s = problem.shape;
+  return sizeof(float) * static_cast<std::size_t>(s.input_elements() + s.weight_elements());
+}
+
+/// Cuts the problem's tensors out of the memory. Returns the end.
+std::byte* attach_problem(Problem& problem, std::byte* at) {
+  const ConvShape& s = problem.shape;
+  const auto cut = [&at](std::span<const float>& view, std::int64_t elements) {
+    view = {reinterpret_cast<const float*>(at), static_cast<std::size_t>(elements)};
+    at += view.size_bytes();
+  };
+  cut(problem.input, s.input_elements());
+  cut(problem.weights, s.weight_elements());
+  return at;
+}
+
+// Only the constructor that creates the memory writes to it.
+template <typename T>
+T* writable(std::span<const T> view) {
+  return const_cast<T*>(view.data());
+}
+
+/// Uniform in 0..1, as activations are; an own sequence for each image.
+void fill_random(const ConvShape& s, std::uint64_t seed, float* to) {
+#pragma omp parallel for schedule(static)
+  for (int image = 0; image < s.batch; ++image) {
+    SeededRandom random(seed, static_cast<std::uint64_t>(image));
+    float* const values = to + image * s.input_elements_per_image();
+    for (std::int64_t i = 0; i < s.input_elements_per_image(); ++i) {
+      values[i] = static_cast<float>(random.next() >> 40) * 0x1p-24F;
+    }
+  }
+}
+
+/// Returns what kind of input it is.
+std::string fill_real_input(const LayerWork& work, const ImageSet& images, std::uint64_t seed, float* to) {
+  const ConvShape& s = work.shape;
+  if (work.source == nullptr) {
+    if (s.in_channels != 1) {
+      fill_random(s, seed, to);
+      return "random";
+    }
+    fill_image_batch(images, 0, s.batch, 1, s.height, s.width, to);
+    return "images";
+  }
+  const ActivationShape& image = work.source->input;
+  if (work.layer_index == 0) {
+    fill_image_batch(images, 0, s.batch, image.channels, image.height, image.width, to);
+    return "images";
+  }
+  std::vector<float> pixels(image.elements() * s.batch);
+  fill_image_batch(images, 0, s.batch, image.channels, image.height, image.width, pixels.data());
+  upstream_activations(*work.source, work.layer_index, s.batch, pixels.data(), seed, to);
+  return "upstream activations";
+}
+
+std::vector<float> real_weights(const LayerWork& work, std::uint64_t seed) {
+  if (work.source != nullptr) return initial_convolution_weights(*work.source, work.layer_index, seed);
+  return initial_convolution_weights(work.shape, work.shape.in_channels == 1 ? kPixelScale : 1.0F, seed);
+}
+
+void fill_integers(std::span<const float> view, std::uint64_t seed, std::uint64_t stream) {
+  SeededRandom random(seed, stream);
+  float* const to = writable(view);
+  for (std::size_t i = 0; i < view.size(); ++i) {
+    to[i] = static_cast<float>(random.between(-kLargestInteger, kLargestInteger));
+  }
+}
+
+}  // namespace
+
+void Workload::attach() { attach_problem(integers_, attach_problem(real_, memory_->data())); }
+
+Workload::Workload(const LayerWork& planned_work, const ImageSet& images, std::uint64_t seed, int most_images)
+    : planned_batch_(planned_work.shape.batch) {
+  LayerWork work = planned_work;
+  work.shape.batch = std::min(work.shape.batch, most_images);
+  real_.shape = work.shape;
+  integers_.shape = work.shape.with_batch(std::min(work.shape.batch, kIntegerImages));
+  memory_ = std::make_unique<SharedMemory>(problem_bytes(real_) + problem_bytes(integers_));
+  attach();
+
+  input_kind_ = fill_real_input(work, images, seed, writable(real_.input));
+  std::ranges::copy(real_weights(work, seed), writable(real_.weights));
+  fill_integers(integers_.input, seed, 1);
+  fill_integers(integers_.weights, seed, 2);
+  memory_->seal();
+  attach();
+}
+
+const ExpectedOutput& Workload::expected(ProblemKind kind) const {
+  const std::scoped_lock lock(expecting_);
+  std::unique_ptr<ExpectedOutput>& expected = expected_.at(kind == ProblemKind::real ? 0 : 1);
+  if (expected == nullptr) expected = std::make_unique<ExpectedOutput>(problem(kind));
+  return *expected;
+}
+
+ordered_json Workload::header() const {
+  return {{"bytes", memory_->bytes()},
+          {"input_kind", input_kind_},
+          {"planned_batch", planned_batch_},
+          {"real", shape_to_list(real_.shape)},
+          {"integers", shape_to_list(integers_.shape)}};
+}
+
+Workload::Workload(const ordered_json& header, int descriptor)
+    : memory_(std::make_unique<SharedMemory>(descriptor, header.at("bytes").get<std::size_t>())),
+      input_kind_(header.at("input_kind").get<std::string>()),
+      planned_batch_(header.at("planned_batch").get<int>()) {
+  real_.shape = shape_from_list(header.at("real"));
+  integers_.shape = shape_from_list(header.at("integers"));
+  attach();
+}
+
+}  // namespace convladder

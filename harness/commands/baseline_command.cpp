@@ -1,0 +1,238 @@
+#include "harness/commands/baseline_command.hpp"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <filesystem>
+#include <set>
+
+#include "harness/plan/network_argument.hpp"
+#include "harness/regression/gate/baseline_report.hpp"
+#include "support/errors.hpp"
+#include "support/file_bytes.hpp"
+#include "support/folder_lock.hpp"
+#include "support/nearest_name.hpp"
+#include "support/progress.hpp"
+#include "support/shown_text.hpp"
+
+namespace convladder {
+namespace {
+
+constexpr const char* kBaselineFooter = R"(examples:
+  convladder baseline check                            every variant and layer, both compilers' PTX, some seconds
+  convladder baseline check --all                      AlexNet as well: minutes
+  convladder baseline check --variant shared-memory --network lenet72 --format json
+  convladder baseline update                           what is counted now becomes the baseline
+
+exit codes: 0 all counters are the same (update: the files say what is counted now) - 1 a counter moved -
+2 a case has nothing to be compared with: it is new, missing, or its compiler is another - 3 bad input)";
+
+/// What a network has in the folder, and what is counted now.
+struct CountedNetwork {
+  std::string name;
+  Baseline recorded;
+  std::vector<CountedCase> counted;
+};
+
+/// The networks as typed, or the built-in ones; those that take minutes are left out unless they are asked for.
+std::vector<std::string> networks_of(const BaselineArguments& arguments, std::vector<std::string>& notes) {
+  if (!arguments.networks.empty()) return arguments.networks;
+  std::vector<std::string> names;
+  for (const Network& network : built_in_networks()) {
+    if (convolution_layers(network).empty()) continue;
+    if (arguments.all || !counts_slowly(network)) {
+      names.push_back(network.name);
+    } else {
+      notes.push_back(fmt::format("{} is left out: {:.1f} GFLOP an image; --all or --network {} takes it in",
+                                  network.name, convolution_flop(network) / 1e9, network.name));
+    }
+  }
+  return names;
+}
+
+bool selected(const std::vector<std::string>& filter, const std::string& name) {
+  return filter.empty() || std::ranges::find(filter, name) != filter.end();
+}
+
+bool counted_now(const CountedNetwork& network, const BaselineCase& recorded) {
+  return std::ranges::any_of(network.counted,
+                             [&](const CountedCase& one) { return same_place(one.baseline, recorded); });
+}
+
+/// Whether a recorded case is of those that are counted now, if it still exists.
+bool in_selection(const BaselineCase& recorded, const BaselineArguments& arguments,
+                  const std::vector<const PtxImages*>& compilers) {
+  return selected(arguments.variants, recorded.variant) && std::ranges::any_of(compilers, [&](const PtxImages* images) {
+           return images->compiler == recorded.compiler && images->version == recorded.version;
+         });
+}
+
+void compare_network(const CountedNetwork& network, const BaselineArguments& arguments,
+                     const std::vector<const PtxImages*>& compilers, BaselineReport& report) {
+  for (const CountedCase& one : network.counted) {
+    report.cases.push_back(compare_case(network.name, one, network.recorded.cases));
+  }
+  for (const BaselineCase& one : network.recorded.cases) {
+    if (in_selection(one, arguments, compilers) && !counted_now(network, one)) {
+      report.cases.push_back(missing_case(network.name, one));
+    }
+  }
+}
+
+/// Recorded compilers that are not in this build: their PTX is not here to be counted.
+void note_absent_compilers(const std::vector<CountedNetwork>& networks, std::vector<std::string>& notes) {
+  std::set<std::string> absent;
+  for (const CountedNetwork& network : networks) {
+    for (const BaselineCase& one : network.recorded.cases) {
+      if (std::ranges::find(ptx_images(), one.compiler, &PtxImages::compiler) == ptx_images().end()) {
+        absent.insert(shown_text(one.compiler));
+      }
+    }
+  }
+  for (const std::string& compiler : absent) {
+    notes.push_back(fmt::format("{} is not looked at: recorded, and no compiler of this build", compiler));
+  }
+}
+
+/// A compiler all of whose PTX is another than recorded was probably changed itself.
+void note_changed_compilers(const std::vector<const PtxImages*>& compilers, BaselineReport& report) {
+  for (const PtxImages* const images : compilers) {
+    std::size_t all = 0;
+    std::size_t changed = 0;
+    for (const ComparedCounters& one : report.cases) {
+      const bool compared = one.verdict == BaselineVerdict::same || one.verdict == BaselineVerdict::moved;
+      if (one.compiler != images->compiler || !compared) continue;
+      ++all;
+      if (one.ptx_changed) ++changed;
+    }
+    if (changed < 2 || changed < all) continue;
+    report.notes.push_back(
+        fmt::format("every PTX of {} {} is another than recorded: if no source changed, another build "
+                    "of this compiler or other flags did it",
+                    images->compiler, images->version));
+  }
+}
+
+/// Files of networks that this program does not have.
+void note_stray_files(const std::filesystem::path& folder, BaselineReport& report) {
+  std::error_code error;
+  std::set<std::string> strays;
+  for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
+    const std::string name = entry.path().stem().string();
+    if (entry.path().extension() != ".json") continue;
+    if (std::ranges::find(built_in_networks(), name, &Network::name) == built_in_networks().end()) strays.insert(name);
+  }
+  for (const std::string& name : strays) {
+    report.cases.push_back({.id = fmt::format("{}.json", shown_text(name)),
+                            .compiler = "any",
+                            .version = "compiler",
+                            .verdict = BaselineVerdict::missing,
+                            .ptx_changed = false,
+                            .reason = "a baseline, and no built-in network has this name",
+                            .moves = {}});
+  }
+}
+
+std::string formatted(const BaselineReport& report, const std::string& format) {
+  if (format == "json") return report_json(report);
+  return format == "markdown" ? report_markdown(report) : report_text(report);
+}
+
+/// What the file is to hold: the recorded cases, with those of the selection replaced by what is counted now.
+Baseline updated(const CountedNetwork& network, const BaselineArguments& arguments,
+                 const std::vector<const PtxImages*>& compilers) {
+  Baseline baseline{network.name, {}};
+  for (const BaselineCase& one : network.recorded.cases) {
+    if (!in_selection(one, arguments, compilers)) baseline.cases.push_back(one);
+  }
+  for (const CountedCase& one : network.counted) baseline.cases.push_back(one.baseline);
+  return baseline;
+}
+
+std::string file_text(const std::filesystem::path& path) {
+  const std::vector<std::byte> bytes = read_file_bytes(path.string());
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+/// Writes what is not there yet; says of every file whether it was written. What another program has written since the
+/// counting began stays, unless it is of this selection.
+void write_baselines(std::vector<CountedNetwork> networks, const BaselineArguments& arguments,
+                     const std::vector<const PtxImages*>& compilers, BaselineReport& report) {
+  for (const ComparedCounters& one : report.cases) {
+    if (one.verdict != BaselineVerdict::failed) continue;
+    throw UserError(fmt::format("{}, {}: {}; nothing was written", one.id, one.compiler, one.reason));
+  }
+  std::error_code error;
+  std::filesystem::create_directories(arguments.folder, error);
+  if (error) throw UserError(fmt::format("cannot create {}: {}", arguments.folder, error.message()));
+  for (CountedNetwork& network : networks) {
+    const std::filesystem::path path = baseline_path(arguments.folder, network.name);
+    const FolderLock lock = FolderLock::of_file(path, WhileLocked::wait);
+    remove_unfinished_files(path);
+    network.recorded = load_baseline(arguments.folder, network.name).value_or(Baseline{network.name, {}});
+    const std::string text = baseline_text(updated(network, arguments, compilers));
+    const bool same = std::filesystem::exists(path) && text == file_text(path);
+    if (!same) write_file_atomically(path, text);
+    report.notes.push_back(fmt::format("{}: {}", path.string(), same ? "unchanged" : "written"));
+  }
+}
+
+std::vector<CountedNetwork> counted_networks(const BaselineArguments& arguments,
+                                             const std::vector<const PtxImages*>& compilers,
+                                             std::vector<std::string>& notes) {
+  std::vector<CountedNetwork> networks;
+  const std::vector<std::string> selection = networks_of(arguments, notes);
+  for (const std::string& argument : selection) {  // files first: who mistyped does not want to wait
+    const std::string& name = find_network(argument).name;
+    if (std::ranges::find(networks, name, &CountedNetwork::name) != networks.end()) {
+      throw UserError(fmt::format("--network: '{}' is there twice", shown_text(name)));
+    }
+    networks.push_back({name, load_baseline(arguments.folder, name).value_or(Baseline{name, {}}), {}});
+  }
+  Progress progress(nullptr, static_cast<int>(networks.size()));
+  for (std::size_t i = 0; i < networks.size(); ++i) {
+    const auto begin = [&](const std::string& layer) { progress.show(fmt::format("counting {}", layer), 0); };
+    networks[i].counted = count_network(selection[i], arguments.variants, compilers, begin);
+    progress.finished("");
+  }
+  return networks;
+}
+
+}  // namespace
+
+void add_baseline_options(CLI::App& baseline, BaselineArguments& arguments) {
+  baseline.footer(kBaselineFooter);
+  const auto list = [&baseline](const char* name, std::vector<std::string>& values, const char* help) {
+    baseline.add_option(name, values, help)->delimiter(',')->allow_extra_args(false);
+  };
+  baseline.add_option("action", arguments.action, "check, or update")->required();
+  baseline.add_option("--folder", arguments.folder, "of the files (default results/baseline below the current folder)");
+  list("--network", arguments.networks, "only these: lenet28, ..., or a network file");
+  list("--variant", arguments.variants, "only these, from 'convladder list'");
+  list("--compiler", arguments.compilers, "only these compilers' PTX: nvcc, clang");
+  baseline.add_flag("--all", arguments.all, "also the built-in networks that take minutes");
+  baseline.add_option("--format", arguments.format, "text (default), json or markdown")
+      ->check(CLI::IsMember({"text", "json", "markdown"}));
+}
+
+int baseline_command(const BaselineArguments& arguments) {
+  const std::vector<std::string> actions = {"check", "update"};
+  if (std::ranges::find(actions, arguments.action) == actions.end()) {
+    throw UserError(unknown_name_message("action", arguments.action, actions));
+  }
+  const std::vector<const PtxImages*> compilers = selected_compilers(arguments.compilers);
+  BaselineReport report;
+  const std::vector<CountedNetwork> networks = counted_networks(arguments, compilers, report.notes);
+  for (const CountedNetwork& network : networks) compare_network(network, arguments, compilers, report);
+  if (arguments.networks.empty()) note_stray_files(arguments.folder, report);
+  if (arguments.compilers.empty()) note_absent_compilers(networks, report.notes);
+  note_changed_compilers(compilers, report);
+  report.sort();
+  const bool update = arguments.action == "update";
+  if (update) write_baselines(networks, arguments, compilers, report);
+  fmt::print("{}", formatted(report, arguments.format));
+  return update ? kExitOk : report.exit_code();
+}
+
+}  // namespace convladder

@@ -1,0 +1,211 @@
+#include "harness/commands/duel_command.hpp"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <random>
+#include <regex>
+
+#include "harness/cases/google_engine.hpp"
+#include "harness/machine/environment.hpp"
+#include "harness/plan/estimate.hpp"
+#include "harness/plan/option_checks.hpp"
+#include "harness/plan/run_material.hpp"
+#include "harness/records/case_json.hpp"
+#include "harness/regression/duel/duel_output.hpp"
+#include "support/errors.hpp"
+#include "support/file_bytes.hpp"
+#include "support/printable.hpp"
+#include "support/progress.hpp"
+
+namespace convladder {
+
+using nlohmann::ordered_json;
+using Clock = std::chrono::steady_clock;
+
+namespace {
+
+constexpr int kDefaultBatch = 100;
+
+constexpr const char* kDuelFooter = R"(examples:
+  convladder duel --base ../before/build/release/convladder
+  convladder duel --base old/convladder --new new/convladder --layer lenet72.conv2 --variant flat-vector
+  convladder duel --base-variant flat-vector --new-variant compile-time --layer lenet72.conv1
+  convladder duel --base old/convladder --json duel.json --markdown duel.md
+  convladder duel --extra-work 5 --batch 1 --layer lenet28.conv1    would a slowdown of 5 % be found here?
+
+docs/duel.md says how it measures and what a verdict means; 'convladder selftest' how often it errs on this machine.
+exit codes: 0 pass - 1 a case regressed - 2 inconclusive - 3 a case is missing or failed, the control moved, the two
+cannot be compared, or bad input: one line says what)";
+
+/// What makes two builds incomparable, and what is only worth a note.
+void compare_programs(const OtherProgram& base, const OtherProgram& now, std::vector<std::string>& notes) {
+  const auto value = [](const OtherProgram& program, const char* name) {
+    return program.program.contains(name) ? program.program.at(name) : ordered_json();
+  };
+  for (const char* const name : {"sanitized", "build_type"}) {
+    if (value(base, name) == value(now, name)) continue;
+    throw UserError(fmt::format("the builds cannot be compared: {} is {} in the base, {} in the new one", name,
+                                short_json(value(base, name)), short_json(value(now, name))));
+  }
+  for (const char* const name :
+       {"compiler", "compiler_flags", "cpu_variant_flags", "cuda_compiler", "cuda_architectures"}) {
+    if (value(base, name) == value(now, name)) continue;
+    notes.push_back(
+        fmt::format("{} differs: {}, now {}", name, short_json(value(base, name)), short_json(value(now, name))));
+  }
+}
+
+void check_arguments(const DuelArguments& a) {
+  if (a.base_variant.empty() != a.new_variant.empty()) {
+    throw UserError("--base-variant and --new-variant: expected both or neither");
+  }
+  if (a.base_variant.empty() && a.base == a.now && a.settings.extra_percent == 0) {
+    throw UserError("nothing to compare: give another build with --base PATH, or --base-variant and --new-variant");
+  }
+  if (!a.base_variant.empty() && !a.options.variants.empty()) {
+    throw UserError("--variant: cannot be given beside --base-variant and --new-variant");
+  }
+  const VerdictLimits& limits = a.settings.limits.verdict;
+  if (limits.delta < limits.tau) {
+    throw UserError(fmt::format("--delta {:g}: expected at least --tau, {:g}: what passes would be a regression",
+                                limits.delta, limits.tau));
+  }
+  try {
+    static_cast<void>(std::regex(a.options.case_filter));
+  } catch (const std::regex_error& error) {
+    throw UserError(fmt::format("--case '{}' is no regular expression: {}", a.options.case_filter, error.what()));
+  }
+  check_output_file("--json", a.json);
+  check_output_file("--markdown", a.markdown);
+}
+
+/// What the simulated device would have counted is said once.
+void note_counted(const RunOptions& options, std::vector<std::string>& notes) {
+  const bool any_cuda =
+      options.families.empty() || std::ranges::find(options.families, "cuda") != options.families.end();
+  if (any_cuda && options.devices.empty()) {
+    notes.emplace_back(
+        "counters of the CUDA variants are not part of a duel: 'convladder baseline check' compares them");
+  }
+}
+
+}  // namespace
+
+std::uint64_t coin_seed(const CLI::App& command, const RunOptions& options) {
+  return command.count("--seed") > 0 ? options.seed : std::random_device()();
+}
+
+std::string make_idle_threads_sleep() {
+  const char* const policy = std::getenv("OMP_WAIT_POLICY");
+  const char* const spins = std::getenv("GOMP_SPINCOUNT");
+  const bool asked = policy != nullptr || spins != nullptr;
+  unsetenv("OMP_WAIT_POLICY");
+  unsetenv("GOMP_SPINCOUNT");  // ChildProcess then gives every child the same short one
+  return asked ? "OMP_WAIT_POLICY and GOMP_SPINCOUNT are not obeyed: threads of the idle side have to sleep" : "";
+}
+
+void check_output_file(const std::string& option, const std::string& file) {
+  if (file.empty()) return;
+  std::error_code error;
+  const std::filesystem::path folder = std::filesystem::absolute(file).parent_path();
+  if (!std::filesystem::is_directory(folder, error)) {
+    throw UserError(fmt::format("{} {}: {} is no folder", option, file, folder.string()));
+  }
+  if (std::filesystem::is_directory(file, error)) {
+    throw UserError(fmt::format("{} {}: expected a file name, found a folder", option, file));
+  }
+}
+
+ImageSet duel_images(const std::vector<DuelGroup>& plan, const RunOptions& options) {
+  int largest = 1;
+  for (const DuelGroup& group : plan) largest = std::max(largest, group.work.shape.batch);
+  return load_images(options.data_folder, options.seed, largest);
+}
+
+ordered_json duel_context(const std::vector<std::string>& command_line, const ImageSet& images) {
+  ordered_json context = environment_json();
+  context["command_line"] = command_line;
+  context["date"] = utc_now();
+  context["dataset"] = dataset_json(images);
+  return context;
+}
+
+void add_duel_options(CLI::App& duel, DuelArguments& a) {
+  duel.footer(kDuelFooter);
+  a.command = &duel;
+  duel.add_option("--base", a.base, "the build that the other one is held against (default: this program)");
+  duel.add_option("--new", a.now, "the build in question (default: this program)");
+  duel.add_option("--base-variant", a.base_variant, "instead of the same variants of two builds: this one");
+  duel.add_option("--new-variant", a.new_variant, "against this one");
+  add_case_selection(duel, a.options, a.selection, "100");
+  duel.add_option("--case", a.options.case_filter, "only cases whose id matches this regular expression")
+      ->group("Which cases");
+  VerdictLimits& limits = a.settings.limits.verdict;
+  duel.add_option("--tau", limits.tau, "a regression is proved to be above this part (default 0.02)")
+      ->check(number_between(0.0, 10.0))
+      ->group("How");
+  duel.add_option("--delta", limits.delta, "a pass is proved to be below this part (default 0.05)")
+      ->check(number_between(0.0, 10.0))
+      ->group("How");
+  duel.add_option("--alpha", limits.alpha, "how often a verdict may be wrong (default 0.01)")
+      ->check(number_between(1e-6, 0.5))
+      ->group("How");
+  duel.add_option("--rounds", a.settings.limits.most_rounds, "most rounds of a case in the confirmation (default 31)")
+      ->check(CLI::Range(13, kMostRounds))
+      ->group("How");
+  duel.add_option("--timeout", a.timeout, "seconds for each step of a case (default 60, and 5 for each GFLOP)")
+      ->check(number_between(0.1, 1e6))
+      ->group("How");
+  duel.add_option("--extra-work", a.settings.extra_percent, "percent of work added to the new side, to see it found")
+      ->check(CLI::Range(0, 1000))
+      ->group("How");
+  duel.add_option("--json", a.json, "file for everything, every slot included")->group("Where");
+  duel.add_option("--markdown", a.markdown, "file for a table as a review shows it")->group("Where");
+  duel.add_flag("--quiet", a.quiet, "no table")->group("Where");
+}
+
+int duel_command(DuelArguments& a, const std::vector<std::string>& command_line) {
+  check_arguments(a);
+  apply_case_selection(a.selection, a.options);
+  if (a.options.batches.empty()) a.options.batches = {kDefaultBatch};
+  a.settings.seed = coin_seed(*a.command, a.options);
+  if (a.timeout > 0) a.settings.timeout_seconds = a.timeout;
+  initialize_google_benchmark({});
+
+  std::vector<std::string> notes;
+  if (const std::string note = make_idle_threads_sleep(); !note.empty()) notes.push_back(note);
+  const OtherProgram base = ask_program(a.base);
+  const OtherProgram now = ask_program(a.now);
+  compare_programs(base, now, notes);
+  const std::vector<DuelGroup> plan = plan_duel(a.options, base, now, a.base_variant, a.new_variant);
+  if (a.base_variant.empty()) note_counted(a.options, notes);
+  const ImageSet images = duel_images(plan, a.options);
+
+  DuelResult result;
+  {
+    Progress progress(nullptr, 0);
+    const auto start = Clock::now();
+    result = run_duel(plan, base, now, images, a.settings, [&](const char* phase, const std::string& id, double done) {
+      const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
+      progress.show_part(fmt::format("{} {}", phase, id), done, done > 0 ? seconds * (1 / done - 1) : 0);
+    });
+  }
+  std::ranges::move(notes, std::back_inserter(result.notes));
+  const DuelReport report{result, a.settings, base, now};
+  if (!a.json.empty()) {
+    ordered_json json = duel_json(report);
+    json["context"] = duel_context(command_line, images);
+    write_file_atomically(a.json, json.dump(1, ' ', false, ordered_json::error_handler_t::replace) + "\n");
+  }
+  if (!a.markdown.empty()) write_file_atomically(a.markdown, duel_markdown(report));
+  if (!a.quiet) fmt::print("{}", duel_text(report));
+  return result.exit_code();
+}
+
+}  // namespace convladder

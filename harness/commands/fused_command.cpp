@@ -1,0 +1,134 @@
+#include "harness/commands/fused_command.hpp"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdio>
+
+#include "harness/fused/fused_record.hpp"
+#include "harness/fused/fused_session.hpp"
+#include "harness/fused/fused_tables.hpp"
+#include "harness/plan/option_checks.hpp"
+#include "harness/plan/run_material.hpp"
+#include "support/errors.hpp"
+#include "support/progress.hpp"
+#include "support/whole_number.hpp"
+
+namespace convladder {
+namespace {
+
+constexpr const char* kFusedFooter = R"(examples:
+  convladder fused                                       lenet28 and lenet72 on the CPU, batch 100
+  convladder fused --network lenet86 --batch 10,100      a row for each layer and batch
+  convladder fused --device simulated                    instructions and DRAM bytes without a GPU
+  convladder network --network lenet72 --variant register-tile,fused-register-tile
+                                                         the same in whole networks
+
+A fused variant's store applies the activation and the max pooling that follow the convolution. Both sides
+are verified against float64 and measured in turns, on the same input. docs/fused.md says more.
+exit codes: 0 every case that ran is verified - 1 a case was incorrect, crashed, timed out or could not be
+launched (the others stand) - 3 bad input, or nothing could be written - 130 interrupted)";
+
+FusedOptions fused_options_of(const FusedArguments& arguments) {
+  FusedOptions options = arguments.options;
+  for (const std::string& batch : arguments.batches) {
+    options.batches.push_back(parse_whole_number("--batch", batch, 1, kLargestBatch));
+  }
+  if (arguments.repetitions > 0) options.repetitions = arguments.repetitions;
+  return options;
+}
+
+FusedResult run_planned(const FusedCase& planned, const FusedArguments& arguments, const FusedOptions& options,
+                        const Workload* workload) {
+  FusedResult result{planned, {}};
+  if (!planned.runs()) {
+    result.outcome.status = planned.skipped.empty() ? "unsupported" : "skipped";
+    result.outcome.reason = planned.skipped.empty() ? planned.unsupported : planned.skipped;
+    return result;
+  }
+  const double flop = planned.shape.convolution.flop();
+  const double seconds = arguments.timeout > 0 ? arguments.timeout : 60 + (planned.has_clock ? 5e-9 : 5e-8) * flop;
+  const OpenCase open = start_fused_process(planned, *workload, seconds);
+  result.outcome = run_fused_case(planned, options, *workload, open);
+  return result;
+}
+
+/// A table for each device and fused variant, in the order of the plan.
+void print_fused_tables(const std::vector<FusedResult>& results) {
+  std::vector<std::vector<FusedResult>> groups;
+  for (const FusedResult& result : results) {
+    const auto belongs = [&](const std::vector<FusedResult>& group) {
+      const FusedCase& first = group.front().planned;
+      return first.device == result.planned.device && first.fused.variant == result.planned.fused.variant;
+    };
+    auto at = std::ranges::find_if(groups, belongs);
+    if (at == groups.end()) at = groups.insert(groups.end(), std::vector<FusedResult>());
+    at->push_back(result);
+  }
+  for (const std::vector<FusedResult>& group : groups) fmt::print("{}", fused_table(group));
+}
+
+}  // namespace
+
+void add_fused_options(CLI::App& fused, FusedArguments& a) {
+  fused.footer(kFusedFooter);
+  const auto list = [&fused](const char* name, std::vector<std::string>& values, const char* help) {
+    fused.add_option(name, values, help)->delimiter(',')->allow_extra_args(false)->group("Which cases");
+  };
+  list("--network", a.options.networks, "lenet28, alexnet, ..., or a network file (default lenet28, lenet72)");
+  list("--layer", a.options.layers, "conv1, or lenet86.conv2 (default: all that an activation and a pooling follow)");
+  list("--variant", a.options.variants, "fused variants, see 'convladder list' (default all)");
+  list("--device", a.options.devices, "cpu, cuda, simulated; default: cpu, and cuda where there is one");
+  list("--batch", a.batches, "images of a call (default 100; 8 where the device counts)");
+  fused.add_option("--data", a.options.data_folder, "folder of IDX files (default: the built-in synthetic images)")
+      ->group("Which cases");
+  fused.add_option("--seed", a.options.seed, "of synthetic images, random weights and the order (default 1)")
+      ->check(seed_error)
+      ->group("Which cases");
+  fused.add_option("--budget", a.options.budget_seconds, "seconds of rounds for each case (default 2), at least three")
+      ->check(number_between(0.0, 1e6))
+      ->group("How");
+  fused.add_option("--repetitions", a.repetitions, "exactly so many rounds of each case")
+      ->check(CLI::Range(1, 100000))
+      ->group("How");
+  fused.add_option("--sample", a.options.sample_milliseconds, "milliseconds of calls in a sample (default 5)")
+      ->check(number_between(0.001, 1e6))
+      ->group("How");
+  fused.add_option("--timeout", a.timeout, "seconds for a step of a case (default 60, and 5 for each GFLOP)")
+      ->check(number_between(0.1, 1e6))
+      ->group("How");
+  fused.add_option("--output", a.output, "folder for fused.json (default results/<host>-<time>)")->group("Where");
+  fused.add_flag("--quiet", a.quiet, "no line for each case")->group("Where");
+}
+
+int fused_command(const FusedArguments& arguments, const std::vector<std::string>& command_line) {
+  const FusedOptions options = fused_options_of(arguments);
+  const std::vector<FusedCase> plan = make_fused_plan(options);
+  int most = 0;
+  for (const FusedCase& planned : plan) most = std::max(most, planned.shape.convolution.batch);
+  const ImageSet images = load_images(options.data_folder, options.seed, most);
+  const std::filesystem::path folder =
+      arguments.output.empty() ? make_default_folder() : std::filesystem::path(arguments.output);
+  FusedRecord record(folder, options, command_line, plan, images);
+  std::vector<FusedResult> results;
+  {
+    Progress progress(arguments.quiet ? nullptr : stdout, static_cast<int>(plan.size()));
+    for (const FusedCase& planned : plan) {
+      progress.show(planned.id, options.budget_seconds);
+      std::unique_ptr<Workload> workload;
+      if (planned.runs()) workload = std::make_unique<Workload>(planned.work, images, options.seed);
+      results.push_back(run_planned(planned, arguments, options, workload.get()));
+      record.add(results.back(), workload == nullptr ? "" : workload->input_kind());
+      progress.finished(fused_result_line(results.back()));
+    }
+  }
+  record.complete();
+  print_fused_tables(results);
+  fmt::print("\n{}\n", record.file().string());
+  const bool failed =
+      std::ranges::any_of(results, [](const FusedResult& result) { return is_failure(result.outcome.status); });
+  return failed ? kExitCasesFailed : kExitOk;
+}
+
+}  // namespace convladder

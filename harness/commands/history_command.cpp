@@ -1,0 +1,101 @@
+#include "harness/commands/history_command.hpp"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "harness/plan/option_checks.hpp"
+#include "harness/plan/plan.hpp"
+#include "harness/regression/history/history_output.hpp"
+#include "support/errors.hpp"
+#include "support/file_bytes.hpp"
+#include "support/printable.hpp"
+#include "support/whole_number.hpp"
+
+namespace convladder {
+namespace {
+
+constexpr const char* kHistoryFooter = R"(examples:
+  convladder history results                                every results/*/run.json, however deep
+  convladder history nightly weekly/run7.json --layer lenet72.conv2 --batch 100
+  convladder history results --anchor memory-accumulation   every time divided by this variant's
+  convladder history results --json history.json && scripts/history.py history.json    with charts
+
+docs/history.md says how changes are found and what they can be trusted for.
+exit codes: 0 shown - 2 shown, but something could not be read; it is listed - 3 nothing to show, or bad input: one
+line says what)";
+
+/// Beside the runs: in the first folder that is given, or that of the first file.
+std::filesystem::path index_path(const HistoryArguments& arguments) {
+  if (arguments.no_index) return {};
+  if (!arguments.index.empty()) return arguments.index;
+  std::error_code ignored;
+  for (const std::string& path : arguments.paths) {
+    if (std::filesystem::is_directory(path, ignored)) return std::filesystem::path(path) / kIndexName;
+  }
+  return std::filesystem::absolute(arguments.paths.front()).parent_path() / kIndexName;
+}
+
+}  // namespace
+
+void add_history_options(CLI::App& history, HistoryArguments& a) {
+  const auto list = [&history](const char* name, std::vector<std::string>& values, const char* help) {
+    history.add_option(name, values, help)->delimiter(',')->allow_extra_args(false)->group("Which cases");
+  };
+  history.footer(kHistoryFooter);
+  history.add_option("FOLDER", a.paths, "folders with run.json files at any depth, or records of any name")->required();
+  list("--network", a.options.networks, "only these networks");
+  list("--layer", a.options.layers, "only these layers: conv1, or lenet72.conv1");
+  list("--variant", a.options.variants, "only these variants; the anchor need not be among them");
+  list("--device", a.options.devices, "only these devices");
+  list("--batch", a.batches, "only these batches");
+  history
+      .add_option("--anchor", a.options.anchor,
+                  "the variant that all times are divided by (default: a library that is in all runs, otherwise "
+                  "the lowest rung that is)")
+      ->group("How");
+  history
+      .add_option("--alpha", a.options.alpha, "how often anything may be marked where nothing changed (default 0.05)")
+      ->check(number_between(1e-6, 0.5))
+      ->group("How");
+  history.add_option("--tau", a.options.tau, "changes below this part are not marked (default 0.02)")
+      ->check(number_between(0.0, 10.0))
+      ->group("How");
+  history.add_flag("--merge-hosts", a.options.merge_hosts, "runs of hosts with other names belong together as well")
+      ->group("How");
+  history.add_option("--json", a.json, "writes the history to this file, for scripts/history.py")->group("Where");
+  history.add_option("--markdown", a.markdown, "writes tables for a review to this file")->group("Where");
+  history.add_option("--index", a.index, "what was read already (default: history-index.jsonl in the first folder)")
+      ->group("Where");
+  history.add_flag("--no-index", a.no_index, "reads every record again and writes no index")->group("Where");
+}
+
+int history_command(const HistoryArguments& arguments) {
+  HistoryOptions options = arguments.options;
+  for (const std::string& batch : arguments.batches) {
+    options.batches.push_back(parse_whole_number("--batch", batch, 1, kLargestBatch));
+  }
+  HistoryIndex index(index_path(arguments));
+  HistoryRuns runs = read_history_runs(arguments.paths, index);
+  if (!index.trouble().empty()) fmt::print(stderr, "convladder: {}\n", printable(index.trouble()));
+  if (runs.runs.empty()) {
+    if (runs.unreadable.empty()) {
+      throw UserError(fmt::format("{}: no run.json below", printable(arguments.paths.front())));
+    }
+    for (const std::string& line : runs.unreadable) fmt::print(stderr, "convladder: {}\n", line);
+    throw UserError("no run can be read: nothing to make a history of");
+  }
+  const History history = make_history(std::move(runs), options);
+  if (!arguments.json.empty()) {
+    // A file's name need not be UTF-8.
+    const auto replace = nlohmann::ordered_json::error_handler_t::replace;
+    write_file_atomically(arguments.json, history_json(history).dump(1, ' ', false, replace) + '\n');
+  }
+  if (!arguments.markdown.empty()) write_file_atomically(arguments.markdown, history_markdown(history));
+  fmt::print("{}", history_text(history));
+  return history.from.unreadable.empty() ? kExitOk : kExitInconclusive;
+}
+
+}  // namespace convladder

@@ -1,0 +1,265 @@
+#include "harness/commands/network_command.hpp"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <map>
+#include <optional>
+#include <ranges>
+
+#include "harness/networks/network_record.hpp"
+#include "harness/networks/network_session.hpp"
+#include "harness/networks/network_tables.hpp"
+#include "harness/plan/option_checks.hpp"
+#include "harness/plan/run_material.hpp"
+#include "support/errors.hpp"
+#include "support/progress.hpp"
+#include "support/whole_number.hpp"
+
+namespace convladder {
+namespace {
+
+constexpr int kLargestNetworkBatch = 1'000'000;
+
+constexpr const char* kNetworkFooter = R"(examples:
+  convladder network --network lenet72                         batches 100, 1000, 10000 with the last CPU stage
+  convladder network --network lenet72 --variant all --batch 100,1000
+  convladder network --network lenet72 --variant conv1=flat-vector,conv2=onednn
+  convladder network --network lenet28 --data mnist/ --weights low
+  convladder network --network alexnet                         batches 1, 2, 4, ... : where the time goes
+  convladder network --network lenet86 --device simulated      CUDA stages without a GPU: verified and counted
+  convladder network --network my_network.json --weights my_weights.safetensors
+
+Weights: 'high' and 'low' are what 'convladder train' wrote for the images' set, or what is built in; without any the
+weights are random, and no accuracy is shown. docs/networks.md says what the tables mean.
+exit codes: 0 every case that ran is right - 1 a case was incorrect, crashed, timed out or could not be
+launched (the others stand) - 3 bad input, or nothing could be written - 130 interrupted)";
+
+int most_images(const std::vector<NetworkCase>& cases) {
+  return std::ranges::max(cases | std::views::transform(images_in_turn));
+}
+
+/// As far as the limits of a device are concerned.
+RunOptions run_options(const NetworkOptions& options) {
+  RunOptions result;
+  result.isolate = options.isolate;
+  return result;
+}
+
+std::map<std::string, int> one_group_each() {
+  std::map<std::string, int> groups;
+  for (const DeviceKind& kind : device_kinds()) groups[std::string(kind.name)] = 1;
+  return groups;
+}
+
+/// The cases of one network, one after the other, on the same images and weights.
+class NetworkLoop {
+ public:
+  NetworkLoop(const NetworkOptions& options, const ImageSet& images, NetworkRecord& record, Progress& progress)
+      : options_(options),
+        images_(images),
+        record_(record),
+        progress_(progress),
+        ceilings_(run_options(options), one_group_each(), nlohmann::ordered_json::array()) {}
+
+  /// `cases` are all of one network. Returns their results.
+  std::vector<NetworkResult> run(const std::vector<NetworkCase>& cases) {
+    const NetworkCase& first = cases.front();
+    weights_ = network_weights(options_, *first.network, images_);
+    record_.add_network(*first.network, weights_->weights);
+    const bool any_runs = std::ranges::any_of(cases, &NetworkCase::runs);
+    std::optional<NetworkWorkload> workload;
+    std::vector<ReferencePrediction> predictions;
+    if (any_runs) {
+      progress_.show(fmt::format("{}: images and weights", first.network->name), 0);
+      workload.emplace(*first.network, first.network_argument, images_, most_images(cases), weights_->weights);
+      predictions = reference(*workload);
+    }
+    std::vector<std::uint8_t> labels;
+    if (weights_->trained) labels.assign(images_.labels.begin(), images_.labels.end());
+    std::vector<NetworkResult> results;
+    for (const NetworkCase& planned : cases) {
+      results.push_back({planned, run_case(planned, workload, {predictions, labels, &weights_->weights})});
+      record_.add(planned, results.back().outcome);
+      progress_.finished(network_result_line(results.back()));
+    }
+    return results;
+  }
+
+  const ChosenWeights& weights() const { return *weights_; }
+
+ private:
+  std::vector<ReferencePrediction> reference(const NetworkWorkload& workload) {
+    const auto begin = std::chrono::steady_clock::now();
+    return ReferenceNetwork(workload.network(), weights_->weights)
+        .predictions(workload.count(), workload.images(), [&](int done) {
+          const std::chrono::duration<double> so_far = std::chrono::steady_clock::now() - begin;
+          progress_.show(
+              fmt::format("{}: float64 reference, image {} of {}", workload.network().name, done, workload.count()),
+              so_far.count() / done * (workload.count() - done));
+        });
+  }
+
+  NetworkOutcome run_case(const NetworkCase& planned, const std::optional<NetworkWorkload>& workload,
+                          const NetworkTruth& truth) {
+    NetworkOutcome outcome;
+    if (!planned.runs()) {
+      outcome.status = planned.skipped.empty() ? "unsupported" : "skipped";
+      outcome.reason = planned.skipped.empty() ? planned.unsupported : planned.skipped;
+      return outcome;
+    }
+    const double timeout = network_timeout_seconds(planned, options_);
+    const PassWish wish{.chunk = options_.chunk, .overlap = options_.overlap};
+    const OpenCase open = options_.isolate ? start_network_process(planned, *workload, wish, timeout)
+                                           : start_network_here(planned, *workload, wish);
+    ceilings_.before_group(planned.device);
+    return run_network_case(planned, options_, truth, *workload, open, judge_, [&](const char* phase) {
+      progress_.show(fmt::format("{} {}", phase, planned.id), options_.budget_seconds);
+    });
+  }
+
+  const NetworkOptions& options_;
+  const ImageSet& images_;
+  NetworkRecord& record_;
+  Progress& progress_;
+  CeilingSampler ceilings_;
+  TimeJudge judge_{ceilings_};
+  std::optional<ChosenWeights> weights_;
+};
+
+/// The cases of each network and device, which share a table.
+std::vector<std::vector<NetworkCase>> by_network(const std::vector<NetworkCase>& plan) {
+  std::vector<std::vector<NetworkCase>> groups;
+  for (const NetworkCase& planned : plan) {
+    auto at = std::ranges::find_if(groups, [&](const auto& group) { return group.front().network == planned.network; });
+    if (at == groups.end()) at = groups.insert(groups.end(), std::vector<NetworkCase>());
+    at->push_back(planned);
+  }
+  return groups;
+}
+
+void print_tables(const std::vector<NetworkResult>& results, const std::string& weights, const std::string& images) {
+  std::map<std::string, std::vector<NetworkResult>> by_device;
+  for (const NetworkResult& result : results) by_device[result.planned.device].push_back(result);
+  for (const auto& [device, of_device] : by_device) fmt::print("{}", network_tables(of_device, weights, images));
+}
+
+}  // namespace
+
+void add_network_choice_options(CLI::App& command, NetworkArguments& a) {
+  const auto list = [&command](const char* name, std::vector<std::string>& values, const char* help) {
+    return command.add_option(name, values, help)->delimiter(',')->allow_extra_args(false)->group("Which cases");
+  };
+  list("--network", a.options.networks, "lenet28, alexnet, ..., or a network file")->required();
+  // Not split at commas here: one choice may name a variant for each layer.
+  command
+      .add_option("--variant", a.options.variants,
+                  "names from 'convladder list', or 'all', or conv1=NAME,conv2=NAME; default: the last stage that "
+                  "suits each layer")
+      ->allow_extra_args(false)
+      ->group("Which cases");
+  command
+      .add_option("--operator", a.options.operators,
+                  "another operator than the default one: fully_connected=NAME (see 'convladder list')")
+      ->allow_extra_args(false)
+      ->group("Which cases");
+  list("--device", a.options.devices, "cpu, cuda, simulated; default: cpu, and cuda where there is one");
+  list("--batch", a.batches, "images of a pass (default: the network's own, as far as the device does them soon)");
+  command.add_option("--data", a.options.data_folder, "folder of IDX files (default: the built-in synthetic images)")
+      ->group("Which cases");
+  command.add_option("--weights", a.options.weights, "high (default), low, random, or a safetensors file")
+      ->group("Which cases");
+  command
+      .add_option("--skip-images", a.options.skip_images,
+                  "leave out the first images: those the weights were trained on, say")
+      ->check(CLI::Range(0, kLargestNetworkBatch))
+      ->group("Which cases");
+  command.add_option("--seed", a.options.seed, "of synthetic images and random weights (default 1)")
+      ->check(seed_error)
+      ->group("Which cases");
+  command.add_option("--chunk", a.chunk, "images at once (default: as many as fit the memory)")
+      ->check(CLI::Range(1, kLargestNetworkBatch))
+      ->group("How");
+  command
+      .add_flag("--overlap", a.options.overlap,
+                "copy a chunk in and out while another is computed, on devices that can (pinned memory, streams)")
+      ->group("How");
+}
+
+void add_network_options(CLI::App& network, NetworkArguments& a) {
+  network.footer(kNetworkFooter);
+  add_network_choice_options(network, a);
+  network.add_option("--budget", a.options.budget_seconds, "seconds of passes for each case (default 2), at least one")
+      ->check(number_between(0.0, 1e6))
+      ->group("How");
+  network.add_option("--repetitions", a.repetitions, "exactly so many passes of each case")
+      ->check(CLI::Range(1, 100000))
+      ->group("How");
+  network.add_option("--timeout", a.timeout, "seconds for a pass (default 60, and 5 for each GFLOP)")
+      ->check(number_between(0.1, 1e6))
+      ->group("How");
+  network.add_option("--isolate", a.isolate, "'process': every case in a process of its own (default); 'none'")
+      ->check(CLI::IsMember({"process", "none"}))
+      ->group("How");
+  network.add_option("--output", a.output, "folder for network.json (default results/<host>-<time>)")->group("Where");
+  network.add_flag("--quiet", a.quiet, "no line for each case")->group("Where");
+}
+
+NetworkOptions network_options_of(const NetworkArguments& a) {
+  NetworkOptions options = a.options;
+  options.variants.clear();
+  for (const std::string& text : a.options.variants) {
+    if (text.find('=') != std::string::npos) {
+      options.variants.push_back(text);
+      continue;
+    }
+    for (std::size_t from = 0; from <= text.size();) {
+      const std::size_t comma = std::min(text.find(',', from), text.size());
+      options.variants.push_back(text.substr(from, comma - from));
+      from = comma + 1;
+    }
+  }
+  for (const std::string& batch : a.batches) {
+    options.batches.push_back(parse_whole_number("--batch", batch, 1, kLargestNetworkBatch));
+  }
+  if (a.repetitions > 0) options.repetitions = a.repetitions;
+  if (a.chunk > 0) options.chunk = a.chunk;
+  if (a.timeout > 0) options.timeout_seconds = a.timeout;
+  options.isolate = a.isolate == "process";
+  return options;
+}
+
+int network_command(const NetworkArguments& arguments, const std::vector<std::string>& command_line) {
+  const NetworkOptions options = network_options_of(arguments);
+  const std::vector<NetworkCase> plan = make_network_plan(options);
+  const ImageSet images = network_images(options, most_images(plan));
+  for (const NetworkCase& planned : plan) {  // a file that is wrong is known before anything is run
+    static_cast<void>(network_weights(options, *planned.network, images));
+  }
+  const std::filesystem::path folder =
+      arguments.output.empty() ? make_default_folder() : std::filesystem::path(arguments.output);
+  NetworkRecord record(folder, options, command_line, plan, images);
+  bool any_failed = false;
+  {
+    Progress progress(arguments.quiet ? nullptr : stdout, static_cast<int>(plan.size()));
+    NetworkLoop loop(options, images, record, progress);
+    std::vector<std::pair<std::vector<NetworkResult>, std::string>> finished;
+    for (const std::vector<NetworkCase>& cases : by_network(plan)) {
+      finished.emplace_back(loop.run(cases), loop.weights().weights.name);
+    }
+    for (const auto& [results, weights] : finished) {
+      print_tables(results, weights, images.name);
+      any_failed = any_failed || std::ranges::any_of(results, [](const NetworkResult& result) {
+                     return is_failure(result.outcome.status);
+                   });
+    }
+  }
+  record.complete();
+  fmt::print("\n{}\n", record.file().string());
+  return any_failed ? kExitCasesFailed : kExitOk;
+}
+
+}  // namespace convladder

@@ -1,0 +1,306 @@
+#include "harness/commands/simulate_command.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+
+#include "devices/device_error.hpp"
+#include "devices/kernel_resources.hpp"
+#include "devices/simulated/ptx/parser.hpp"
+#include "devices/simulated/simulated_device.hpp"
+#include "harness/simulation/checkers_argument.hpp"
+#include "harness/simulation/kernel_argument.hpp"
+#include "harness/simulation/simulation_report.hpp"
+#include "support/errors.hpp"
+#include "support/file_bytes.hpp"
+#include "support/nearest_name.hpp"
+#include "support/printable.hpp"
+#include "support/whole_number.hpp"
+
+namespace convladder {
+namespace {
+
+// "Technical Specifications per Compute Capability" in the CUDA C++ programming guide.
+constexpr std::array<int, 3> kGridLimits = {2147483647, 65535, 65535};
+constexpr std::array<int, 3> kBlockLimits = {1024, 1024, 64};
+constexpr unsigned kMostHostThreads = 1024;
+constexpr std::uint64_t kLargestPtx = 64 << 20;  // bytes; what compilers make has a few
+constexpr int kMostSharedBytes = 227 * 1024;     // of a block, static ones included, on compute capability 9.0
+
+constexpr const char* kSimulateFooter =
+    R"(one --arg for each parameter, in order, each with NAME= before it where messages should call it so:
+  TYPE:VALUE                 a number                           --arg i32:1000  --arg f32:0.5
+  bytes:@FILE                a structure passed by value        --arg bytes:@sizes.bin
+  in:TYPE:CONTENT            a buffer that the kernel reads     --arg in:f32:1,2,3  --arg x=in:@x.npy
+  inout:TYPE:CONTENT         one that it reads and writes       --arg inout:i32:fill:256:0
+  out:TYPE:SHAPE[=VALUE]     one that it writes                 --arg y=out:f32:64x32  --arg sum=out:f32:1=0
+  TYPE     i8 i16 i32 i64 u8 u16 u32 u64 f16 f32 f64
+  CONTENT  1,2,3   @FILE.bin   @FILE.npy   fill:SHAPE:VALUE   iota:SHAPE[:FIRST]   random:SHAPE[:SEED]
+  SHAPE    a number of elements, or sizes as in 64x32
+A buffer 'out' without a value is uninitialised: reading it before writing is reported.
+
+examples:
+  convladder simulate scale.ptx --list
+  convladder simulate scale.ptx --grid 4 --block 256 --arg x=in:f32:iota:1000 --arg y=out:f32:1000 --arg f32:2 --arg i32:1000
+  convladder simulate scale.ptx ... --output y=y.npy --json everything.json
+  convladder simulate scale.ptx ... --json -           the JSON document on the standard output, no text
+
+exit codes: 0 the kernel ran and nothing was found - 1 something was found, or the kernel was ended by a fault -
+3 bad input, or PTX that is not supported: one line says where and what)";
+
+/// "X[,Y[,Z]]"
+Dim3 parse_dim(const char* option, const std::string& text, const std::array<int, 3>& limits) {
+  const std::vector<std::string> parts = CLI::detail::split(text, ',');
+  if (parts.empty() || parts.size() > 3) throw UserError(fmt::format("{} {}: expected X[,Y[,Z]]", option, text));
+  std::array<unsigned, 3> sizes = {1, 1, 1};
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    sizes[i] = static_cast<unsigned>(parse_whole_number(fmt::format("{} {}", option, text), parts[i], 1, limits[i]));
+  }
+  return {sizes[0], sizes[1], sizes[2]};
+}
+
+const ptx::Kernel& find_kernel(const ptx::Module& module, const std::string& entry) {
+  if (module.kernels.empty()) throw UserError(fmt::format("{}: there is no kernel in it", module.file));
+  std::vector<std::string> names;
+  for (const ptx::Kernel& kernel : module.kernels) {
+    names.push_back(display_name(kernel.name));
+    if (kernel.name == entry) return kernel;
+  }
+  if (entry.empty()) {
+    if (names.size() == 1) return module.kernels.front();
+    throw UserError(fmt::format("{}: there are {} kernels in it, choose with --entry: {}", module.file, names.size(),
+                                fmt::join(names, ", ")));
+  }
+  if (std::ranges::count(names, entry) > 1) {
+    throw UserError(fmt::format("{}: several kernels are called '{}', give the mangled name (--list shows it)",
+                                module.file, entry));
+  }
+  const auto found = std::ranges::find(names, entry);
+  if (found == names.end())
+    throw UserError(fmt::format("{}: {}", module.file, unknown_name_message("kernel", entry, names)));
+  return module.kernels[static_cast<std::size_t>(found - names.begin())];
+}
+
+/// Of the variables in that space that the kernel has itself or shares with others in its file; dynamic ones count 0.
+std::uint64_t variable_bytes(const ptx::Module& module, const ptx::Kernel& kernel, ptx::Space space) {
+  std::uint64_t bytes = 0;
+  for (const auto* const symbols : {&kernel.symbols, &module.symbols}) {
+    for (const ptx::Symbol& symbol : *symbols) {
+      if (symbol.space == space) bytes += symbol.bytes;
+    }
+  }
+  return bytes;
+}
+
+bool has_dynamic_shared_memory(const ptx::Module& module) {
+  const auto is_dynamic = [](const ptx::Symbol& symbol) {
+    return symbol.space == ptx::Space::shared && symbol.is_extern;
+  };
+  return std::ranges::any_of(module.symbols, is_dynamic);
+}
+
+void list_kernels(const ptx::Module& module) {
+  fmt::print("{}: PTX {} for {}\n", printable(module.file), printable(module.version), module.target);
+  for (const ptx::Kernel& kernel : module.kernels) {
+    fmt::print("\n{}\n", display_name(kernel.name));
+    if (display_name(kernel.name) != kernel.name) fmt::print("  {}\n", kernel.name);
+    fmt::print("  {} instructions, {} bytes of shared memory", kernel.instructions.size(),
+               variable_bytes(module, kernel, ptx::Space::shared));
+    if (has_dynamic_shared_memory(module)) fmt::print(" and what --shared adds");
+    if (const std::uint64_t local = variable_bytes(module, kernel, ptx::Space::local); local > 0) {
+      fmt::print(", {} bytes of local memory a thread", local);
+    }
+    if (kernel.max_threads_per_block > 0) fmt::print(", at most {} threads a block", kernel.max_threads_per_block);
+    fmt::print("\n");
+    for (std::size_t i = 0; i < kernel.parameters.size(); ++i) {
+      const ptx::Symbol& parameter = kernel.parameters[i];
+      fmt::print("  {:>2}  {:<40} {:>6} bytes\n", i, parameter.name, parameter.bytes);
+    }
+  }
+}
+
+std::vector<KernelArgument> parse_arguments(const std::vector<std::string>& texts, const ptx::Kernel& kernel) {
+  if (texts.size() != kernel.parameters.size()) {
+    throw UserError(fmt::format("{} has {} parameters, and there are {} --arg", display_name(kernel.name),
+                                kernel.parameters.size(), texts.size()));
+  }
+  std::vector<KernelArgument> arguments;
+  for (std::size_t i = 0; i < texts.size(); ++i) {
+    KernelArgument argument = parse_kernel_argument(texts[i]);
+    const std::size_t bytes = argument.is_buffer() ? sizeof(std::uint64_t) : argument.bytes.size();
+    const ptx::Symbol& parameter = kernel.parameters[i];
+    if (bytes != parameter.bytes) {
+      throw UserError(fmt::format("--arg {}: {} bytes, but parameter {} ({}) has {}", texts[i], bytes, i,
+                                  parameter.name, parameter.bytes));
+    }
+    if (argument.name.empty()) argument.name = parameter.name;
+    const auto same = [&argument](const KernelArgument& other) { return other.name == argument.name; };
+    if (std::ranges::any_of(arguments, same)) {
+      throw UserError(fmt::format("--arg {}: there is an argument '{}' already", texts[i], argument.name));
+    }
+    arguments.push_back(std::move(argument));
+  }
+  return arguments;
+}
+
+/// A buffer that is to be written to a file.
+struct WantedFile {
+  std::size_t argument = 0;
+  std::string file;
+};
+
+std::vector<WantedFile> parse_outputs(const std::vector<std::string>& texts,
+                                      const std::vector<KernelArgument>& arguments) {
+  std::vector<WantedFile> wanted;
+  for (const std::string& text : texts) {
+    const std::size_t equals = text.find('=');
+    if (equals == std::string::npos || equals + 1 == text.size()) {
+      throw UserError(fmt::format("--output {}: expected NAME=FILE", text));
+    }
+    const std::string name = text.substr(0, equals);
+    const std::string file = text.substr(equals + 1);
+    std::vector<std::string> names;
+    std::size_t found = arguments.size();
+    for (std::size_t i = 0; i < arguments.size(); ++i) {
+      if (!arguments[i].is_buffer()) continue;
+      names.push_back(arguments[i].name);
+      if (arguments[i].name == name || std::to_string(i) == name) found = i;
+    }
+    if (found == arguments.size()) {
+      throw UserError(fmt::format("--output {}: {}", text, unknown_name_message("buffer", name, names)));
+    }
+    static_cast<void>(buffer_file({}, file));  // the ending is known, before anything runs
+    wanted.push_back({found, file});
+  }
+  return wanted;
+}
+
+/// Runs the kernel; what ends it early is in the report.
+SimulationReport simulate(const ptx::Module& module, const ptx::Kernel& kernel, KernelLaunch launch,
+                          const std::vector<KernelArgument>& arguments,
+                          const simulated::SimulatedDeviceOptions& options) {
+  simulated::SimulatedDevice device(options);
+  SimulationReport report{.kernel = kernel.name,
+                          .display_name = display_name(kernel.name),
+                          .grid = launch.grid,
+                          .block = launch.block,
+                          .dynamic_shared_bytes = launch.dynamic_shared_bytes,
+                          .buffers = {},
+                          .counters = {},
+                          .findings = {},
+                          .fault = {}};
+  launch.kernel = device.load(module, kernel);
+  std::vector<DeviceBuffer> buffers;
+  for (const KernelArgument& argument : arguments) {
+    buffers.emplace_back();
+    if (!argument.is_buffer()) {
+      launch.arguments.push_back(argument.bytes);
+      continue;
+    }
+    buffers.back() = device.allocate(argument.buffer_bytes(), argument.name);
+    device.copy_to_device(buffers.back().address(), argument.bytes.data(), argument.bytes.size());
+    const auto address = reinterpret_cast<std::uint64_t>(buffers.back().address());
+    const auto* const begin = reinterpret_cast<const std::byte*>(&address);
+    launch.arguments.emplace_back(begin, begin + sizeof address);
+  }
+  try {
+    device.launch(launch);
+    report.counters = device.take_counters();
+  } catch (const DeviceError& error) {
+    report.fault = error.what();
+  }
+  report.findings = device.take_findings();
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    const KernelArgument& argument = arguments[i];
+    if (!argument.is_buffer()) continue;
+    BufferContent content{argument.name, argument.kind != ArgumentKind::input, *argument.type, argument.shape,
+                          std::vector<std::byte>(argument.buffer_bytes())};
+    device.copy_to_host(content.bytes.data(), buffers[i].address(), content.bytes.size());
+    report.buffers.push_back(std::move(content));
+  }
+  return report;
+}
+
+/// In ASCII: names from the PTX need not be UTF-8, and the terminal may be where it goes.
+std::string json_text(const SimulationReport& report) {
+  return to_json(report).dump(1, ' ', true, nlohmann::ordered_json::error_handler_t::replace);
+}
+
+KernelLaunch parse_launch(const SimulateArguments& given, const ptx::Module& module, const ptx::Kernel& kernel) {
+  KernelLaunch launch;
+  launch.grid = parse_dim("--grid", given.grid, kGridLimits);
+  launch.block = parse_dim("--block", given.block, kBlockLimits);
+  const unsigned threads = launch.block.x * launch.block.y * launch.block.z;
+  if (threads > kMostHostThreads) {
+    throw UserError(
+        fmt::format("--block {}: {} threads, a block has at most {}", given.block, threads, kMostHostThreads));
+  }
+  if (kernel.max_threads_per_block > 0 && threads > static_cast<unsigned>(kernel.max_threads_per_block)) {
+    throw UserError(fmt::format("--block {}: {} threads, {} was compiled for {} at most", given.block, threads,
+                                display_name(kernel.name), kernel.max_threads_per_block));
+  }
+  const int dynamic_bytes = parse_whole_number("--shared", given.shared, 0, kMostSharedBytes);
+  const std::uint64_t bytes =
+      variable_bytes(module, kernel, ptx::Space::shared) + static_cast<std::uint64_t>(dynamic_bytes);
+  if (bytes > kMostSharedBytes) {
+    throw UserError(fmt::format("--shared {}: {} bytes with those that the kernel has itself, a block has at most {}",
+                                given.shared, bytes, kMostSharedBytes));
+  }
+  launch.dynamic_shared_bytes = static_cast<std::size_t>(dynamic_bytes);
+  return launch;
+}
+
+}  // namespace
+
+void add_simulate_options(CLI::App& simulate, SimulateArguments& a) {
+  simulate.footer(kSimulateFooter);
+  simulate.add_option("FILE", a.file, "PTX, as 'nvcc -ptx -lineinfo' or clang make it")->required();
+  simulate.add_flag("--list", a.list, "only lists the kernels, their parameters and resources");
+  simulate.add_option("--entry", a.entry, "the kernel's name, where there are several");
+  simulate.add_option("--grid", a.grid, "blocks, X[,Y[,Z]] (default 1)");
+  simulate.add_option("--block", a.block, "threads of a block, X[,Y[,Z]] (default 1)");
+  simulate.add_option("--shared", a.shared, "bytes of dynamic shared memory (default 0)");
+  simulate.add_option("--arg", a.arguments, "an argument, see below")->allow_extra_args(false);
+  simulate.add_option("--output", a.outputs, "NAME=FILE: writes a buffer to FILE.bin, .npy or .json")
+      ->allow_extra_args(false);
+  simulate.add_option("--check", a.check,
+                      "memory, initialization, race, synchronization: a list of them, all (default) or none");
+  simulate.add_option("--threads", a.threads, "host threads (default all cores); results do not depend on it");
+  simulate.add_option("--json", a.json, "writes everything to this file; '-' is the standard output");
+}
+
+int simulate_command(const SimulateArguments& given) {
+  const std::vector<std::byte> text = read_file_bytes(given.file, kLargestPtx);
+  const ptx::Module module = ptx::parse_module({reinterpret_cast<const char*>(text.data()), text.size()}, given.file);
+  if (given.list) {
+    list_kernels(module);
+    return kExitOk;
+  }
+  const ptx::Kernel& kernel = find_kernel(module, given.entry);
+  const KernelLaunch launch = parse_launch(given, module, kernel);
+  const std::vector<KernelArgument> arguments = parse_arguments(given.arguments, kernel);
+  const std::vector<WantedFile> wanted = parse_outputs(given.outputs, arguments);
+  simulated::SimulatedDeviceOptions options;
+  options.checkers = parse_checkers(given.check);
+  if (!given.threads.empty()) options.host_threads = parse_whole_number("--threads", given.threads, 1, 1024);
+  const SimulationReport report = simulate(module, kernel, launch, arguments, options);
+
+  for (const WantedFile& one : wanted) {
+    const auto buffer = std::ranges::find(report.buffers, arguments[one.argument].name, &BufferContent::name);
+    write_file_bytes(one.file, buffer_file(*buffer, one.file));
+  }
+  if (given.json == "-") {
+    fmt::print("{}\n", json_text(report));
+  } else {
+    if (!given.json.empty()) {
+      const std::string document = json_text(report) + '\n';
+      write_file_bytes(given.json, std::as_bytes(std::span(document)));
+    }
+    print_report(report);
+  }
+  return report.findings.empty() && report.fault.empty() ? kExitOk : kExitCasesFailed;
+}
+
+}  // namespace convladder

@@ -1,0 +1,192 @@
+#include "harness/commands/train_command.hpp"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+
+#include "harness/networks/training_data.hpp"
+#include "harness/plan/estimate.hpp"
+#include "harness/plan/network_argument.hpp"
+#include "harness/plan/option_checks.hpp"
+#include "harness/plan/weights_files.hpp"
+#include "harness/statistics/statistics.hpp"
+#include "network/training/training.hpp"
+#include "support/errors.hpp"
+#include "support/file_bytes.hpp"
+#include "support/progress.hpp"
+#include "support/whole_number.hpp"
+
+namespace convladder {
+namespace {
+
+namespace fs = std::filesystem;
+using Clock = std::chrono::steady_clock;
+
+constexpr int kImagesSeen = 180'000;  // by default: three passes over MNIST, more over a smaller set
+constexpr int kMostDefaultEpochs = 60;
+constexpr int kMostEpochs = 10'000;
+constexpr int kLargestTrainingBatch = 4096;
+constexpr double kLowAccuracy = 0.6;      // of the training images: where "low" stops
+constexpr double kLowLearningRate = 0.1;  // of the one for "high", so that it does not step far over that
+
+constexpr const char* kTrainFooter = R"(examples:
+  convladder train --network lenet86                     on the built-in synthetic images, a minute or two
+  convladder train --network lenet28 --data mnist/       on IDX files: train-* to learn from, t10k-* to test on
+  convladder train --network lenet28 --data mnist/ --quality low     stopped early: wrong on purpose, now and then
+  convladder train --network lenet28 --data sample/ --split 600      one file: the first 600, tested on the others
+  convladder train --network all --seed 7 --epochs 3
+  convladder train --network my_network.json --output my_weights.safetensors
+
+The weights go to ~/.cache/convladder/weights, where `network` finds them; docs/weights.md says more.
+exit codes: 0 trained and written - 3 bad input, or nothing could be written: one line says what)";
+
+double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+
+std::vector<const Network*> networks_of(const std::vector<std::string>& names) {
+  std::vector<const Network*> networks;
+  for (const std::string& name : names) {
+    if (name == "all") {
+      for (const Network& network : built_in_networks()) networks.push_back(&network);
+    } else {
+      networks.push_back(&find_network(name));
+    }
+  }
+  return networks;
+}
+
+TrainingOptions options_of(const TrainArguments& arguments, int images) {
+  TrainingOptions options;
+  options.seed = arguments.seed;
+  options.epochs = std::clamp((kImagesSeen + images - 1) / images, 1, kMostDefaultEpochs);
+  if (!arguments.epochs.empty()) options.epochs = parse_whole_number("--epochs", arguments.epochs, 1, kMostEpochs);
+  if (!arguments.batch.empty())
+    options.batch = parse_whole_number("--batch", arguments.batch, 1, kLargestTrainingBatch);
+  const bool low = arguments.quality == "low";
+  if (low) {
+    options.stop_at_accuracy = kLowAccuracy;
+    options.learning_rate *= kLowLearningRate;
+  }
+  if (arguments.learning_rate > 0) options.learning_rate = arguments.learning_rate;
+  return options;
+}
+
+std::string accuracy_text(const EpochResult& result) {
+  const ProportionInterval interval = proportion_interval(result.right, result.tested);
+  return fmt::format("accuracy {:.4f} ({} of {}, 95% interval {:.4f} to {:.4f})",
+                     static_cast<double>(result.right) / result.tested, result.right, result.tested, interval.low,
+                     interval.high);
+}
+
+/// Asked before the training, which may take minutes.
+void require_folder(const fs::path& file) {
+  const fs::path folder = file.has_parent_path() ? file.parent_path() : ".";
+  std::error_code error;
+  if (fs::is_directory(folder, error)) return;
+  throw UserError(fmt::format("cannot write {}: there is no folder {}", file.string(), folder.string()));
+}
+
+/// What a weights file says of itself: all that its bytes depend on, nothing else.
+std::map<std::string, std::string> metadata_of(const Network& network, const TrainArguments& arguments,
+                                               const TrainingData& data, const TrainingOptions& options,
+                                               const TrainedNetwork& trained) {
+  return {{"network", network.name},
+          {"dataset", dataset_key(*data.training().images)},
+          {"quality", arguments.quality},
+          {"images", data.description()},
+          {"seed", fmt::to_string(options.seed)},
+          {"updates", fmt::to_string(trained.last.updates)},
+          {"epochs", fmt::to_string(trained.last.epoch)},
+          {"batch", fmt::to_string(options.batch)},
+          {"learning_rate", fmt::to_string(options.learning_rate)},
+          {"momentum", fmt::to_string(options.momentum)},
+          {"result", accuracy_text(trained.last)},
+          {"library", trained.library},
+          {"threads", fmt::to_string(trained.threads)}};
+}
+
+fs::path output_file(const Network& network, const TrainArguments& arguments, const TrainingData& data) {
+  if (!arguments.output.empty()) {
+    require_folder(arguments.output);
+    return arguments.output;
+  }
+  const fs::path folder = weights_cache_folder();
+  if (folder.empty())
+    throw UserError("neither XDG_CACHE_HOME nor HOME is an absolute path, so the weights have no place: give --output");
+  std::error_code error;
+  fs::create_directories(folder, error);
+  if (error) throw UserError(fmt::format("cannot create the folder {}: {}", folder.string(), error.message()));
+  return folder / weights_file_name(network, dataset_key(*data.training().images), arguments.quality);
+}
+
+void train_one(const Network& network, const TrainArguments& arguments, const TrainingData& data,
+               const TrainingOptions& options, Progress& progress) {
+  const fs::path file = output_file(network, arguments, data);
+  const Clock::time_point start = Clock::now();
+  Clock::time_point epoch_start = start;
+  TrainingListener listener;
+  listener.update = [&](std::int64_t done, std::int64_t all) {
+    const double left = seconds_since(start) / static_cast<double>(done) * static_cast<double>(all - done);
+    progress.show(fmt::format("{}: update {} of {}", network.name, done, all), left);
+  };
+  listener.epoch = [&](const EpochResult& result) {
+    progress.finished(fmt::format("  epoch {}/{}  loss {:.4f}  {}  {}", result.epoch, options.epochs, result.loss,
+                                  accuracy_text(result), duration_text(seconds_since(epoch_start))));
+    epoch_start = Clock::now();
+  };
+  if (!arguments.quiet) fmt::print("{}: {}\n", network.name, data.description());
+  const TrainedNetwork trained = train(network, data.training(), data.test(), options, listener);
+  const std::string content =
+      weights_file_content(network, trained.weights, metadata_of(network, arguments, data, options, trained));
+  write_file_atomically(file, content);
+  fmt::print("{}: {} quality, {}, {} updates, {}: {}\n", network.name, arguments.quality, accuracy_text(trained.last),
+             trained.last.updates, duration_text(seconds_since(start)), file.string());
+}
+
+}  // namespace
+
+void add_train_options(CLI::App& train, TrainArguments& arguments) {
+  train.footer(kTrainFooter);
+  train.add_option("--network", arguments.networks, "names, a network file's path, or all")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->required();
+  train.add_option("--data", arguments.data_folder, "folder of IDX files (default: the built-in synthetic images)");
+  train.add_option("--quality", arguments.quality, "high, or low: stopped as soon as 0.6 of the images are right")
+      ->check(CLI::IsMember({"high", "low"}));
+  train.add_option("--images", arguments.images, "train on the first N images (default: all)");
+  train.add_option("--test-images", arguments.test_images, "A:B: test on the test images A to B-1 (default: all)");
+  train.add_option("--split", arguments.split, "where one file holds all: train on its first N, test on the others");
+  train.add_option("--epochs", arguments.epochs, "passes over the images (default: as many as see 180000, at most 60)");
+  train.add_option("--seed", arguments.seed, "of the starting weights and of the images' order (default 1)")
+      ->check(seed_error);
+  train.add_option("--batch", arguments.batch, "images an update (default 64)");
+  train.add_option("--learning-rate", arguments.learning_rate, "of the first update (default 0.02, low: 0.002)")
+      ->check(number_between(1e-9, 1e3));
+  train.add_option("--output", arguments.output, "the weights file (default: in the user's cache, by its name)");
+  train.add_flag("--quiet", arguments.quiet, "only the result");
+}
+
+int train_command(const TrainArguments& arguments) {
+  const std::vector<const Network*> networks = networks_of(arguments.networks);
+  if (networks.size() > 1 && !arguments.output.empty()) {
+    throw UserError(fmt::format("--output is one file, but {} networks are to be trained", networks.size()));
+  }
+  for (const Network* network : networks) {
+    if (const std::string reason = training_unsupported(*network); !reason.empty()) {
+      throw TrainingError(fmt::format("{} cannot be trained: {}", network->name, reason));
+    }
+  }
+  const TrainingData data({.folder = arguments.data_folder,
+                           .images = arguments.images,
+                           .split = arguments.split,
+                           .test_images = arguments.test_images});
+  const TrainingOptions options = options_of(arguments, data.training().count);
+  Progress progress(arguments.quiet ? nullptr : stdout, static_cast<int>(networks.size()) * options.epochs);
+  for (const Network* network : networks) train_one(*network, arguments, data, options, progress);
+  return kExitOk;
+}
+
+}  // namespace convladder

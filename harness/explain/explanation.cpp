@@ -1,0 +1,304 @@
+#include "harness/explain/explanation.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <regex>
+#include <tuple>
+#include <utility>
+
+#include "devices/simulated/counters/metrics.hpp"
+#include "harness/records/prediction.hpp"
+#include "harness/records/published_stage.hpp"
+#include "harness/records/recorded_run.hpp"
+#include "support/json_place.hpp"
+#include "support/printable.hpp"
+
+namespace convladder {
+namespace {
+
+using nlohmann::ordered_json;
+
+constexpr std::size_t kLongestId = 1024;  // a regular expression's matcher recurses over it
+constexpr double kSmallestChange = 0.05;  // of a counter, to be worth a word
+constexpr int kPublishedBatch = 10000;    // of most published ladders, where a batch of its own has no figure
+constexpr int kScaledFrom = 100;          // images, below which a launch does not fill a GPU and nothing scales
+
+/// The counters that tell stages apart; sums of several where a resource has several.
+struct Told {
+  const char* title;
+  std::vector<const char*> names;
+  bool modelled;
+};
+const std::vector<Told>& told_counters() {
+  static const std::vector<Told> all = {
+      {"thread instructions", {"smsp__thread_inst_executed_pred_on.sum"}, false},
+      {"global load requests", {"l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum"}, false},
+      {"global load sectors", {"l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum"}, false},
+      {"global store sectors", {"l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum"}, false},
+      {"shared memory wavefronts",
+       {"l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum", "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_st.sum"},
+       false},
+      {"barriers", {"smsp__inst_executed_op_barrier.sum"}, false},
+      {"L2 sectors (modelled)", {"lts__t_sectors_op_read.sum", "lts__t_sectors_op_write.sum"}, true},
+      {"DRAM bytes (modelled)", {"dram__bytes_read.sum", "dram__bytes_write.sum"}, true}};
+  return all;
+}
+
+std::optional<double> sum_of(const Told& told, const JsonPlace& counters) {
+  const JsonPlace values = counters.object(told.modelled ? "modelled" : "totals");
+  double sum = 0;
+  for (const char* name : told.names) {
+    if (!values.has(name)) return std::nullopt;
+    if (!values.json().at(name).is_number()) values.fail(fmt::format("{}: expected a number", name));
+    sum += values.json().at(name).get<double>();
+  }
+  return sum;
+}
+
+std::vector<ExplainedChange> changes(const JsonPlace& below, const JsonPlace& above) {
+  std::vector<ExplainedChange> list;
+  for (const Told& told : told_counters()) {
+    const auto before = sum_of(told, below);
+    const auto after = sum_of(told, above);
+    if (!before || !after || !(*before > 0) || !(*after > 0)) continue;
+    const double ratio = *after / *before;
+    if (std::abs(ratio - 1) >= kSmallestChange) list.push_back({told.title, ratio});
+  }
+  std::ranges::stable_sort(list, std::greater<>(),
+                           [](const ExplainedChange& one) { return std::abs(std::log(one.ratio)); });
+  return list;
+}
+
+std::optional<double> time_or_none(const JsonPlace& place, const char* field) {
+  if (!place.has(field)) return std::nullopt;
+  const ordered_json& value = place.json().at(field);
+  if (!value.is_number() || !(value.get<double>() > 0) || !std::isfinite(value.get<double>())) {
+    place.fail(fmt::format("{}: expected a positive number", field));
+  }
+  return value.get<double>();
+}
+
+ExplainedPrediction read_prediction(const JsonPlace& place) {
+  ExplainedPrediction prediction{.gpu = printable(place.text("gpu")),
+                                 .low_ns = time_or_none(place, "low"),
+                                 .high_ns = time_or_none(place, "high"),
+                                 .binding_low = printable(place.text_or_empty("binding_low")),
+                                 .binding_high = printable(place.text_or_empty("binding_high")),
+                                 .occupancy = 2,
+                                 .limited_by = {}};
+  for (std::size_t i = 0; i < place.list("kernels").size(); ++i) {
+    const JsonPlace residence = place.element("kernels", i).object("occupancy");
+    if (!residence.json().contains("share") || !residence.json().at("share").is_number()) {
+      residence.fail("share: expected a number");
+    }
+    const double share = residence.json().at("share").get<double>();
+    if (!(share < prediction.occupancy)) continue;
+    prediction.occupancy = share;
+    prediction.limited_by.clear();
+    for (const ordered_json& name : residence.list("limited_by")) {
+      if (!name.is_string()) residence.fail("limited_by: expected texts");
+      if (!prediction.limited_by.empty()) prediction.limited_by += ", ";
+      prediction.limited_by += printable(name.get<std::string>());
+    }
+  }
+  return prediction;
+}
+
+std::vector<ExplainedPrediction> predictions(const JsonPlace& one) {
+  ordered_json computed;
+  if (!one.has("prediction")) {
+    if (!one.has("counters")) return {};
+    try {
+      computed = prediction_json(one.object("counters").json(), one.list("resources"));
+    } catch (const ordered_json::exception& error) {
+      one.fail(fmt::format("counters: {}", error.what()));
+    }
+    if (computed.is_null()) return {};
+  }
+  const JsonPlace prediction = computed.is_null() ? one.object("prediction") : JsonPlace(computed, "prediction");
+  std::vector<ExplainedPrediction> list;
+  for (std::size_t i = 0; i < prediction.list("gpus").size(); ++i) {
+    list.push_back(read_prediction(prediction.element("gpus", i)));
+  }
+  return list;
+}
+
+/// The variants of the cuda family as the record describes them, in ladder order.
+struct Variant {
+  std::string name;
+  std::string title;
+  std::string builds_on;
+};
+
+std::vector<Variant> cuda_variants(const JsonPlace& run) {
+  std::vector<Variant> variants;
+  for (std::size_t i = 0; i < run.list("variants").size(); ++i) {
+    const JsonPlace one = run.element("variants", i);
+    if (one.text("family") != "cuda") continue;
+    const std::string title = printable(one.text("title"));
+    variants.push_back({printable(one.text("name")),
+                        one.has("rung") ? fmt::format("{} {}", one.whole_number("rung"), title) : title,
+                        printable(one.text_or_empty("builds_on"))});
+  }
+  return variants;
+}
+
+class Explainer {
+ public:
+  Explainer(const JsonPlace& run, const std::string& filter) : run_(run), variants_(cuda_variants(run)) {
+    const std::regex wanted(filter);
+    for (std::size_t i = 0; i < run.list("cases").size(); ++i) {
+      const JsonPlace one = run.element("cases", i);
+      const std::string id = one.text("id");
+      if (id.size() > kLongestId) one.fail(fmt::format("id: expected at most {} bytes", kLongestId));
+      if (one.text("family") != "cuda" || !std::regex_search(id, wanted)) continue;
+      const Key key{printable(one.text("network")), printable(one.text("layer")), one.whole_number("batch")};
+      if (std::ranges::find(order_, key) == order_.end()) order_.push_back(key);
+      cases_[key].emplace_back(one);
+    }
+  }
+
+  std::vector<ExplainedGroup> groups() const {
+    std::vector<ExplainedGroup> list;
+    for (const Key& key : order_) {
+      ExplainedGroup group{.network = std::get<0>(key),
+                           .layer = std::get<1>(key),
+                           .batch = std::get<2>(key),
+                           .real_gpu = {},
+                           .stages = {},
+                           .published = {}};
+      for (const Variant& variant : variants_) add_stage(cases_.at(key), variant, group);
+      const auto predicted = [](const ExplainedStage& stage) { return !stage.predictions.empty(); };
+      if (std::ranges::none_of(group.stages, predicted)) continue;
+      add_published(group);
+      list.push_back(std::move(group));
+    }
+    return list;
+  }
+
+ private:
+  using Key = std::tuple<std::string, std::string, int>;
+
+  static const JsonPlace* case_of(const std::vector<JsonPlace>& cases, const std::string& variant, const char* has) {
+    const auto found = std::ranges::find_if(cases, [&](const JsonPlace& one) {
+      return one.text("variant") == variant && one.text("status") == "ok" && one.has(has);
+    });
+    return found == cases.end() ? nullptr : &*found;
+  }
+
+  void add_stage(const std::vector<JsonPlace>& cases, const Variant& variant, ExplainedGroup& group) const {
+    ExplainedStage stage{.variant = variant.name,
+                         .title = variant.title,
+                         .builds_on = variant.builds_on,
+                         .predictions = {},
+                         .changes = {},
+                         .measured_ns = {},
+                         .measured_of = {},
+                         .why_not = {}};
+    const auto any =
+        std::ranges::find_if(cases, [&variant](const JsonPlace& one) { return one.text("variant") == variant.name; });
+    if (any == cases.end()) return;
+    if (const JsonPlace* const counted = case_of(cases, variant.name, "counters")) {
+      stage.predictions = predictions(*counted);
+      const JsonPlace* const below = case_of(cases, variant.builds_on, "counters");
+      if (below != nullptr) stage.changes = changes(below->object("counters"), counted->object("counters"));
+    } else {
+      stage.why_not = printable(any->text("status"));
+      if (any->has("reason")) stage.why_not += fmt::format(": {}", printable(any->text("reason")));
+    }
+    if (const JsonPlace* const timed = case_of(cases, variant.name, "time")) {
+      stage.measured_ns = time_or_none(timed->object("time"), "median");
+      stage.measured_of = printable(timed->object("time").text("of"));
+      group.real_gpu = device_name(timed->text("device"));
+    }
+    group.stages.push_back(std::move(stage));
+  }
+
+  /// What the record says the device is.
+  std::string device_name(const std::string& kind) const {
+    const JsonPlace context = run_.object("context");
+    for (std::size_t i = 0; i < context.list("devices").size(); ++i) {
+      const JsonPlace device = context.element("devices", i);
+      if (device.text("kind") == kind && device.has("facts") && device.object("facts").has("name")) {
+        return printable(device.object("facts").text("name"));
+      }
+    }
+    return printable(kind);
+  }
+
+  static void add_published(ExplainedGroup& group) {
+    std::vector<PublishedFigure> figures = published_figures(group.network, group.batch, group.layer);
+    if (group.batch != kPublishedBatch && group.batch >= kScaledFrom) {
+      std::ranges::move(published_figures(group.network, kPublishedBatch, group.layer), std::back_inserter(figures));
+    }
+    std::ranges::stable_sort(figures, {}, [](const PublishedFigure& one) { return one.what != "kernel time"; });
+    for (const PublishedFigure& figure : figures) add_figure(figure, group);
+    std::ranges::stable_sort(group.published, {}, [&group](const ExplainedPublished& one) {
+      return std::ranges::find(group.stages, one.variant, &ExplainedStage::variant);
+    });
+  }
+
+  static void add_figure(const PublishedFigure& figure, ExplainedGroup& group) {
+    const auto known = published_stage(figure);
+    const double ns_of_unit = figure.unit == "s" ? 1e9 : figure.unit == "ms" ? 1e6 : 0;
+    if (!known || ns_of_unit == 0 || !figure.batch) return;
+    const auto again = [&](const ExplainedPublished& one) {
+      return one.variant == known->variant && one.gpu == known->gpu;
+    };
+    if (std::ranges::any_of(group.published, again)) return;  // the kernel's own time came first
+    const auto stage = std::ranges::find(group.stages, known->variant, &ExplainedStage::variant);
+    if (stage == group.stages.end()) return;
+    const auto on_gpu = std::ranges::find(stage->predictions, known->gpu, &ExplainedPrediction::gpu);
+    if (on_gpu == stage->predictions.end() || !on_gpu->low_ns || !on_gpu->high_ns) return;
+    group.published.push_back({.source = figure.source,
+                               .stage = figure.stage,
+                               .what = figure.what,
+                               .gpu = std::string(known->gpu),
+                               .variant = std::string(known->variant),
+                               .ns = figure.value * ns_of_unit * group.batch / *figure.batch,
+                               .batch = *figure.batch,
+                               .low_ns = *on_gpu->low_ns,
+                               .high_ns = *on_gpu->high_ns});
+  }
+
+  const JsonPlace& run_;
+  std::vector<Variant> variants_;
+  std::vector<Key> order_;
+  std::map<Key, std::vector<JsonPlace>> cases_;
+};
+
+}  // namespace
+
+std::vector<ExplainedGroup> explain_run(const ordered_json& record, const std::string& file,
+                                        const std::string& filter) {
+  const JsonPlace run(record, file);
+  if (run.text("schema_version") != kRunSchemaVersion || run.has("kind")) {
+    run.fail(fmt::format("expected a run of single layers of schema version \"{}\"", kRunSchemaVersion));
+  }
+  try {
+    return Explainer(run, filter).groups();
+  } catch (const std::regex_error&) {
+    throw UserError(fmt::format("--case: expected a regular expression, got '{}'", printable(filter)));
+  }
+}
+
+double ExplainedPublished::middle_ns() const { return std::sqrt(low_ns * high_ns); }
+
+std::vector<std::string> order_differences(const std::vector<ExplainedPublished>& published) {
+  std::vector<std::string> pairs;
+  for (std::size_t i = 0; i < published.size(); ++i) {
+    for (std::size_t k = i + 1; k < published.size(); ++k) {
+      const ExplainedPublished& a = published[i];
+      const ExplainedPublished& b = published[k];
+      if (a.gpu == b.gpu && (a.ns < b.ns) != (a.middle_ns() < b.middle_ns())) {
+        pairs.push_back(fmt::format("{} and {}", a.variant, b.variant));
+      }
+    }
+  }
+  return pairs;
+}
+
+}  // namespace convladder

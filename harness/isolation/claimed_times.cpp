@@ -1,0 +1,44 @@
+#include "harness/isolation/claimed_times.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <thread>
+
+#include "harness/statistics/statistics.hpp"
+#include "support/units.hpp"
+
+namespace convladder {
+namespace {
+
+constexpr double kMostOverClaim = 1.3;
+constexpr double kLeastOverheadNs = 1e6;  // of the least disturbed answer, a message there and back included
+constexpr double kUsualOverheadNs = 4e6;  // of answers as they are on a busy machine, where a process waits its turn
+constexpr double kClockTolerance = 1.01;  // both clocks are one, read at different moments
+
+}  // namespace
+
+void ClaimedTimes::add(double claimed_ns, const ObservedAnswer& observed, bool all_is_timed, double other_ns) {
+  if (!(observed.ns > 0)) return;
+  const double may_take_ns = kMostOverClaim * (claimed_ns + other_ns);
+  const double may_use_ns = std::max(1U, std::thread::hardware_concurrency()) * may_take_ns + kUsualOverheadNs;
+  const double waited_ns = observed.used_ns <= may_use_ns ? std::max(observed.waited_ns, 0.0) : 0;
+  claimed_ns_.push_back(claimed_ns);
+  observed_ns_.push_back(observed.ns);
+  unexplained_ns_.push_back(std::max(observed.ns - waited_ns, observed.worked_ns) - may_take_ns);
+  all_is_timed_ = all_is_timed_ && all_is_timed;
+}
+
+std::string ClaimedTimes::mismatch() const {
+  if (claimed_ns_.empty()) return {};
+  const double claimed = median(claimed_ns_);
+  const double observed = median(observed_ns_);
+  const bool explained =
+      std::ranges::min(unexplained_ns_) <= kLeastOverheadNs && median(unexplained_ns_) <= kUsualOverheadNs;
+  if ((explained || !all_is_timed_) && claimed <= observed * kClockTolerance) return {};
+  return fmt::format(
+      "it claims that its timed calls took {}, by the clock of the one who asked it was {} (medians of {})",
+      time_text(claimed), time_text(observed), claimed_ns_.size());
+}
+
+}  // namespace convladder

@@ -1,0 +1,136 @@
+#include "harness/machine/environment.hpp"
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+#include <zlib.h>
+#include <CLI/Version.hpp>
+
+#include <algorithm>
+#include <array>
+#include <ctime>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "build_information.hpp"
+#include "devices/cpu/cpu_facts.hpp"
+#include "devices/device_registry.hpp"
+#include "harness/machine/ptx_hash.hpp"
+#include "support/json_null.hpp"
+#include "variants/library_versions.hpp"
+
+namespace convladder {
+
+using nlohmann::ordered_json;
+
+namespace {
+
+/// PRETTY_NAME of /etc/os-release.
+std::string system_name() {
+  std::ifstream file("/etc/os-release");
+  for (std::string line; std::getline(file, line);) {
+    constexpr std::string_view key = "PRETTY_NAME=";
+    if (!line.starts_with(key)) continue;
+    line.erase(0, key.size());
+    std::erase(line, '"');
+    return line;
+  }
+  return "unknown";
+}
+
+/// Whether the processor says that a hypervisor is below it.
+bool in_virtual_machine() {
+  std::ifstream file("/proc/cpuinfo");
+  for (std::string line; std::getline(file, line);) {
+    if (line.starts_with("flags")) return line.find(" hypervisor") != std::string::npos;
+  }
+  return false;
+}
+
+ordered_json host() {
+  utsname name{};
+  uname(&name);
+  return {{"name", host_name()},
+          {"system", system_name()},
+          {"kernel", fmt::format("{} {}", name.sysname, name.release)},
+          {"virtual_machine", in_virtual_machine()},
+          {"memory_bytes", total_memory_bytes()}};
+}
+
+ordered_json cpu() {
+  ordered_json caches = ordered_json::array();
+  for (const CpuCache& cache : cpu_caches()) {
+    caches.push_back({{"level", cache.level}, {"type", cache.type}, {"bytes", cache.bytes}});
+  }
+  return {{"model", cpu_model()},
+          {"cores", usable_cores()},
+          {"threads", cpu_threads()},
+          {"instruction_sets", cpu_instruction_sets()},
+          {"caches", std::move(caches)}};
+}
+
+ordered_json devices() {
+  ordered_json list = ordered_json::array();
+  for (const DeviceKind& kind : device_kinds()) {
+    ordered_json facts = ordered_json::object();
+    for (const DeviceFact& fact : kind.facts()) facts[fact.name] = fact.value;
+    list.push_back({{"kind", kind.name},
+                    {"family", kind.family},
+                    {"unavailable", text_or_null(kind.unavailable())},
+                    {"facts", std::move(facts)}});
+  }
+  return list;
+}
+
+ordered_json libraries() {
+  ordered_json versions = {
+      {"Google Benchmark", CONVLADDER_BENCHMARK_VERSION},
+      {"nlohmann json",
+       fmt::format("{}.{}.{}", NLOHMANN_JSON_VERSION_MAJOR, NLOHMANN_JSON_VERSION_MINOR, NLOHMANN_JSON_VERSION_PATCH)},
+      {"CLI11", CLI11_VERSION},
+      {"fmt", fmt::format("{}.{}.{}", FMT_VERSION / 10000, FMT_VERSION / 100 % 100, FMT_VERSION % 100)},
+      {"zlib", zlibVersion()}};
+  for (const LibraryVersion& library : library_versions()) versions[library.name] = library.version;
+  return versions;
+}
+
+}  // namespace
+
+ordered_json program_json() {
+  return {{"name", "convladder"},
+          {"version", build::version},
+          {"commit", build::commit},
+          {"dirty", build::dirty},
+          {"build_type", build::build_type},
+          {"compiler", build::compiler},
+          {"compiler_flags", build::cxx_flags},
+          {"cpu_variant_flags", build::cpu_variant_flags},
+          {"cuda_compiler", text_or_null(build::cuda_compiler)},
+          {"cuda_architectures", text_or_null(build::cuda_architectures)},
+          {"ptx", ptx_json()},
+          {"sanitized", build::sanitized}};
+}
+
+ordered_json environment_json() {
+  return {{"program", program_json()},
+          {"host", host()},
+          {"cpu", cpu()},
+          {"devices", devices()},
+          {"libraries", libraries()}};
+}
+
+std::string host_name() {
+  std::array<char, 256> buffer{};
+  if (gethostname(buffer.data(), buffer.size() - 1) != 0) return "unknown";
+  std::string name(buffer.data());
+  std::ranges::replace_if(
+      name, [](unsigned char c) { return std::isalnum(c) == 0 && c != '-' && c != '.'; }, '-');
+  return name.empty() ? "unknown" : name;
+}
+
+std::string utc_now() { return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr))); }
+
+std::string local_time_for_names() { return fmt::format("{:%Y%m%d-%H%M%S}", fmt::localtime(std::time(nullptr))); }
+
+}  // namespace convladder

@@ -1,0 +1,268 @@
+#include "harness/networks/network_case.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include "harness/isolation/claimed_times.hpp"
+#include "harness/networks/network_session.hpp"
+#include "harness/statistics/statistics.hpp"
+#include "network/network_runner.hpp"
+#include "support/units.hpp"
+
+namespace convladder {
+
+using nlohmann::ordered_json;
+
+namespace {
+
+constexpr int kMostPasses = 100;
+constexpr double kRepeatedNs = 20e6;  // of passes one after the other
+constexpr double kMostRepeated = 4;   // times what a pass claims: on a busy machine they may take much longer than one
+constexpr int kRepeats = 3;           // before it is refused
+
+class NetworkRun {
+ public:
+  NetworkRun(const NetworkCase& planned, const NetworkOptions& options, const NetworkTruth& truth,
+             const NetworkWorkload& workload, const OpenCase& open, TimeJudge& judge,
+             const std::function<void(const char*)>& phase)
+      : planned_(planned),
+        options_(options),
+        truth_(truth),
+        open_(open),
+        phase_(phase),
+        verifier_(planned, workload, truth, open, options.seed),
+        judge_(judge) {}
+
+  NetworkOutcome run() {
+    try {
+      verify();
+      measure();
+      look_at_classes();
+      if (!planned_.has_clock) count();
+    } catch (const CaseFailure& failure) {
+      fail(failure);
+    } catch (const ordered_json::exception& error) {
+      fail(CaseFailure("crashed", fmt::format("its answers make no sense: {}", error.what())));
+    }
+    return std::move(outcome_);
+  }
+
+ private:
+  /// What is not verified publishes no time.
+  void fail(const CaseFailure& failure) {
+    outcome_.status = failure.status;
+    outcome_.reason = failure.what();
+    std::ranges::replace(outcome_.reason, '\n', ' ');  // a variant's exception may say it in several lines
+    for (StepOutcome& step : outcome_.steps) step.samples.clear();
+    outcome_.phases.clear();
+    outcome_.totals.clear();
+    outcome_.program = nullptr;
+    outcome_.profile = {};
+  }
+
+  void verify() {
+    phase_("verifying");
+    verifier_.verify();
+    outcome_.chunk = verifier_.chunk();
+    const std::vector<StepCheck> checks = verifier_.checks();
+    for (std::size_t i = 0; i < checks.size(); ++i) {
+      const NetworkStep& step = verifier_.steps()[i];
+      outcome_.steps.push_back({.name = step.name,
+                                .type = std::string(step.type),
+                                .implementation = std::string(step.implementation),
+                                .fused_with = step.fused_with,
+                                .verification = checks[i].to_json(),
+                                .samples = {},
+                                .counters = nullptr});
+    }
+  }
+
+  void measure() {
+    phase_(planned_.has_clock ? "measuring" : "executing");
+    double seconds = 0;
+    bool can_record = false;
+    for (int passes = 0;; ++passes) {
+      outcome_.stopped_because = stop_reason(passes, seconds);
+      if (!outcome_.stopped_because.empty()) break;
+      const ordered_json activities = take_pass();
+      seconds += pass_seconds_;
+      can_record = activities.at("can_record");
+    }
+    for (int more = kMostReconsidered; more > 0 && !(claimed_.mismatch() + claimed_layers_.mismatch()).empty();
+         --more) {
+      ask_pass();
+    }
+    refuse_impossible(claimed_, "");
+    refuse_impossible(claimed_layers_, "the layers of a pass, against its phase 'run layers': ");
+    if (planned_.has_clock) {
+      repeat_short_passes();
+      judge_convolutions();
+    }
+    if (!can_record) return;
+    // Kernels and API calls in a pass of their own: recording them takes time that no measured pass is to have.
+    verifier_.change_images();
+    open_.ask({{"do", "pass"}, {"record", true}});
+    outcome_.profile = make_profile(activities_from_json(open_.ask({{"do", "activities"}}).at("activities")));
+    verifier_.compare_scores();
+  }
+
+  static void refuse_impossible(const ClaimedTimes& times, const char* of) {
+    if (const std::string mismatch = times.mismatch(); !mismatch.empty()) throw CaseFailure("refused", of + mismatch);
+  }
+
+  /// A short pass is lost in the time that a message takes: many of them are not.
+  void repeat_short_passes() {
+    const double pass_ns = median(outcome_.totals);
+    if (!passes_are_all_timed_ || !(pass_ns < kRepeatedNs)) return;
+    const int passes = static_cast<int>(std::clamp(kRepeatedNs / std::max(pass_ns, 1.0), 1.0, 1000.0));
+    double least_ns = std::numeric_limits<double>::infinity();
+    for (int attempt = 0; attempt < kRepeats && !(least_ns <= kMostRepeated * passes * pass_ns); ++attempt) {
+      open_.ask({{"do", "repeat"}, {"passes", passes}});
+      least_ns = std::min(least_ns, open_.client->last_answer().ns);
+    }
+    if (least_ns <= kMostRepeated * passes * pass_ns) return;
+    throw CaseFailure("refused", fmt::format("it claims {} for a pass, and {} of them took {} one after the other",
+                                             time_text(pass_ns), passes, time_text(least_ns)));
+  }
+
+  /// No convolution is faster than its device lets it be.
+  void judge_convolutions() {
+    for (std::size_t i = 0; i < outcome_.steps.size(); ++i) {
+      const NetworkStep& step = verifier_.steps()[i];
+      const auto variant =
+          planned_.choice.convolutions.find(static_cast<std::size_t>(step.source - planned_.network->layers.data()));
+      if (step.convolution == nullptr || variant == planned_.choice.convolutions.end()) continue;
+      const ConvShape shape = step.source->convolution.with_batch(planned_.batch);
+      const std::string why =
+          judge_.refusal(planned_.device, shape, most_saved(variant->second, shape),
+                         {{fmt::format("{}'s time", step.name), median(outcome_.steps[i].samples)}});
+      if (!why.empty()) throw CaseFailure("refused", why);
+    }
+  }
+
+  struct AnsweredPass {
+    ordered_json pass;
+    ordered_json of_activities;
+    std::vector<Activity> activities;
+  };
+
+  /// One pass, on images that the last one did not have, its scores and what it claims.
+  AnsweredPass ask_pass() {
+    verifier_.change_images();
+    AnsweredPass answer;
+    answer.pass = open_.ask({{"do", "pass"}, {"record", false}});
+    const ObservedAnswer observed = open_.client->last_answer();
+    answer.of_activities = open_.ask({{"do", "activities"}});
+    verifier_.compare_scores();
+    answer.activities = activities_from_json(answer.of_activities.at("activities"));
+    if (!planned_.has_clock) return answer;
+    const double total_ns = answer.pass.at("total_ns");
+    const bool apart = answer.pass.at("steps_apart");
+    claimed_.add(total_ns, observed, !apart);
+    passes_are_all_timed_ = !apart;
+    if (!apart) claim_layers(answer.activities, total_ns);
+    return answer;
+  }
+
+  ordered_json take_pass() {
+    const AnsweredPass answer = ask_pass();
+    ++outcome_.compared_passes;
+    const double total_ns = answer.pass.at("total_ns");
+    pass_seconds_ = total_ns * 1e-9;
+    add_pass(answer.activities, total_ns);
+    outcome_.program = answer.pass.at("program");
+    return answer.of_activities;
+  }
+
+  /// Steps that were timed one by one make up their phase but for what little is between them.
+  void claim_layers(const std::vector<Activity>& activities, double total_ns) {
+    double layers = 0;
+    for (const Activity& activity : activities) {
+      if (activity.group == activity_group::kLayers) layers += activity.duration_ns;
+    }
+    claimed_layers_.add(
+        layers, {.ns = std::min(total_ns, activity_ns(activities, activity_group::kHost, pass_phase::kLayers))}, true);
+  }
+
+  std::string stop_reason(int passes, double seconds) const {
+    if (passes == 0) return {};
+    if (!planned_.has_clock) return "counted";
+    if (options_.repetitions) return passes >= *options_.repetitions ? "repetitions" : "";
+    // Another pass would exceed the budget.
+    if (seconds + seconds / passes > options_.budget_seconds) return "budget";
+    return passes >= kMostPasses ? "passes" : "";
+  }
+
+  void add_pass(const std::vector<Activity>& activities, double total_ns) {
+    outcome_.profile = make_profile(activities);
+    if (!planned_.has_clock) return;  // how long the simulation took says nothing of the network
+    outcome_.totals.push_back(total_ns);
+    for (StepOutcome& step : outcome_.steps) {
+      step.samples.push_back(activity_ns(activities, activity_group::kLayers, step.name));
+    }
+    for (const Activity& activity : activities) {
+      if (activity.group != activity_group::kHost) continue;
+      auto at = std::ranges::find(outcome_.phases, activity.name, &PassSamples::name);
+      if (at == outcome_.phases.end()) {
+        at = outcome_.phases.insert(outcome_.phases.end(), PassSamples{activity.name, {}});
+      }
+      // A phase of every chunk is one sample of the pass.
+      if (at->samples.size() < outcome_.totals.size()) at->samples.push_back(0);
+      at->samples.back() += activity.duration_ns;
+    }
+  }
+
+  /// Every pass gave every image the class of its verified scores, or the other one that rounding allows.
+  void look_at_classes() {
+    for (int image = 0; image < planned_.batch; ++image) {
+      const ReferencePrediction expected = verifier_.expected(image);
+      const int found = verifier_.found_class(image);
+      if (expected.within_rounding()) {
+        outcome_.close_calls.push_back({image, expected.best, expected.second, found, expected.gap, expected.rounding});
+      }
+      if (static_cast<std::size_t>(image) < truth_.labels.size()) {
+        ++outcome_.labelled;
+        outcome_.correct += found == truth_.labels[static_cast<std::size_t>(image)] ? 1 : 0;
+      }
+    }
+  }
+
+  void count() {
+    const ordered_json reply = open_.ask({{"do", "counters"}});
+    for (std::size_t i = 0; i < outcome_.steps.size(); ++i) {
+      outcome_.steps[i].counters = reply.at("counters").at(i);
+    }
+  }
+
+  const NetworkCase& planned_;
+  const NetworkOptions& options_;
+  const NetworkTruth& truth_;
+  const OpenCase& open_;
+  const std::function<void(const char*)>& phase_;
+  NetworkVerifier verifier_;
+  ClaimedTimes claimed_;
+  ClaimedTimes claimed_layers_;
+  double pass_seconds_ = 0;
+  bool passes_are_all_timed_ = false;
+  TimeJudge& judge_;
+  NetworkOutcome outcome_;
+};
+
+}  // namespace
+
+NetworkOutcome run_network_case(const NetworkCase& planned, const NetworkOptions& options, const NetworkTruth& truth,
+                                const NetworkWorkload& workload, const OpenCase& open, TimeJudge& judge,
+                                const std::function<void(const char* phase)>& phase) {
+  return NetworkRun(planned, options, truth, workload, open, judge, phase).run();
+}
+
+double network_timeout_seconds(const NetworkCase& planned, const NetworkOptions& options) {
+  if (options.timeout_seconds) return *options.timeout_seconds;
+  const double seconds = 60 + 5e-9 * planned.batch * network_flop(*planned.network);
+  return planned.has_clock ? seconds : 10 * seconds;
+}
+
+}  // namespace convladder

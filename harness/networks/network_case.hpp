@@ -1,0 +1,70 @@
+// One network case from the outside: verified, passed through again and again, every pass held against what was
+// verified.
+#pragma once
+
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "harness/cases/case_client.hpp"
+#include "harness/cases/time_judge.hpp"
+#include "harness/networks/network_plan.hpp"
+#include "harness/networks/network_verifier.hpp"
+#include "harness/plan/network_options.hpp"
+#include "harness/profile/profile_table.hpp"
+
+namespace convladder {
+
+/// A name and what it took in each pass, in nanoseconds.
+struct PassSamples {
+  std::string name;
+  std::vector<double> samples;
+};
+
+struct StepOutcome {
+  std::string name;
+  std::string type;
+  std::string implementation;
+  std::vector<std::string> fused_with = {};  ///< layers that the step does besides its own
+  nlohmann::ordered_json verification;
+  std::vector<double> samples;      ///< nanoseconds of each pass; empty where the device has no clock
+  nlohmann::ordered_json counters;  ///< as in the record of a run; null where the device does not count
+};
+
+/// An image that the reference and the device see differently, or that float32 may see so.
+struct CloseCall {
+  int image = 0;
+  int reference = 0;    ///< class
+  int alternative = 0;  ///< the reference's second class
+  int found = 0;
+  double gap = 0;       ///< between the reference's two best scores
+  double rounding = 0;  ///< how much float32 may move it
+};
+
+struct NetworkOutcome {
+  std::string status = "ok";
+  std::string reason;
+  int chunk = 0;
+  std::vector<StepOutcome> steps;
+  std::vector<PassSamples> phases;
+  std::vector<double> totals;  ///< of whole passes
+  int compared_passes = 0;     ///< timed or counted ones whose scores were all compared
+  nlohmann::ordered_json program;
+  ProfileTable profile;  ///< of the last pass
+  std::string stopped_because;
+  std::vector<CloseCall> close_calls;  ///< images within rounding, and no others: with another class the case is wrong
+  int correct = 0;                     ///< images whose class is their label
+  int labelled = 0;                    ///< images that count for that
+};
+
+/// Runs the case to its end. `phase` is told what begins.
+NetworkOutcome run_network_case(const NetworkCase& planned, const NetworkOptions& options, const NetworkTruth& truth,
+                                const NetworkWorkload& workload, const OpenCase& open, TimeJudge& judge,
+                                const std::function<void(const char* phase)>& phase);
+
+/// How long a pass or the verification may take: as asked for, or 60 s and 5 s per GFLOP; without a clock ten times.
+double network_timeout_seconds(const NetworkCase& planned, const NetworkOptions& options);
+
+}  // namespace convladder

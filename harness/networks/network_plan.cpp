@@ -1,0 +1,264 @@
+#include "harness/networks/network_plan.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "devices/cpu/cpu_facts.hpp"
+#include "harness/plan/device_argument.hpp"
+#include "harness/plan/network_argument.hpp"
+#include "support/errors.hpp"
+#include "support/nearest_name.hpp"
+#include "variants/float32.hpp"
+
+namespace convladder {
+namespace {
+
+/// "conv1=a,conv2=b" as pairs; a text without '=' is one pair with an empty name. Throws UserError for half a pair.
+std::vector<std::pair<std::string, std::string>> assignments(const std::string& option, const std::string& text) {
+  if (text.find('=') == std::string::npos) return {{"", text}};
+  std::vector<std::pair<std::string, std::string>> pairs;
+  for (std::size_t from = 0; from <= text.size();) {
+    const std::size_t comma = std::min(text.find(',', from), text.size());
+    const std::string part = text.substr(from, comma - from);
+    const std::size_t equals = part.find('=');
+    if (equals == std::string::npos || equals == 0 || equals + 1 == part.size()) {
+      throw UserError(fmt::format("{} {}: expected NAME=IMPLEMENTATION, found '{}'", option, text, part));
+    }
+    pairs.emplace_back(part.substr(0, equals), part.substr(equals + 1));
+    from = comma + 1;
+  }
+  return pairs;
+}
+
+std::vector<const RegisteredVariant*> variants_of(std::string_view family) {
+  std::vector<const RegisteredVariant*> variants;
+  for (const RegisteredVariant& registered : registered_variants()) {
+    if (registered.info.family == family) variants.push_back(&registered);
+  }
+  return variants;
+}
+
+/// What computes a layer that nobody named a variant for: the highest rung in fp32 that suits it; nullptr if the family
+/// has none.
+const RegisteredVariant* default_stage(std::string_view family, const ConvShape& shape) {
+  const RegisteredVariant* last = nullptr;
+  for (const RegisteredVariant* registered : variants_of(family)) {
+    const ConvVariant& variant = *registered->variant;
+    if (registered->info.rung && variant.tolerance() <= kFloat32Tolerance && variant.suits(shape) &&
+        variant.unsupported_reason(shape).empty()) {
+      last = registered;
+    }
+  }
+  return last;
+}
+
+/// The assignments that give every convolution its default: one for all where they are the same.
+std::vector<std::pair<std::string, std::string>> default_choice(const Network& network, std::string_view family,
+                                                                int batch) {
+  std::vector<std::pair<std::string, std::string>> choice;
+  for (const std::size_t index : convolution_layers(network)) {
+    const Layer& layer = network.layers[index];
+    const RegisteredVariant* const stage = default_stage(family, layer.convolution.with_batch(batch));
+    if (stage == nullptr) return {};
+    choice.emplace_back(layer.name, stage->info.name);
+  }
+  const auto other = [&choice](const auto& one) { return one.second != choice.front().second; };
+  if (!choice.empty() && std::ranges::none_of(choice, other)) return {{"", choice.front().second}};
+  return choice;
+}
+
+void check_variant_name(const std::string& name) {
+  std::vector<std::string> known{"all"};
+  for (const RegisteredVariant& registered : registered_variants()) {
+    if (registered.info.name == name) return;
+    known.emplace_back(registered.info.name);
+  }
+  for (const RegisteredFused& registered : registered_fused_variants()) {
+    if (registered.info.name == name) return;
+    known.emplace_back(registered.info.name);
+  }
+  throw UserError(unknown_name_message("variant", name, known));
+}
+
+/// What `--variant` asks for, once for each choice: by layer name, "" for every convolution.
+std::vector<std::vector<std::pair<std::string, std::string>>> variant_choices(const NetworkOptions& options,
+                                                                              const Network& network,
+                                                                              std::string_view family, int batch) {
+  std::vector<std::vector<std::pair<std::string, std::string>>> choices;
+  if (options.variants.empty()) {
+    auto choice = default_choice(network, family, batch);
+    if (!choice.empty()) choices.push_back(std::move(choice));
+  }
+  for (const std::string& text : options.variants) {
+    if (text == "all") {
+      for (const RegisteredVariant* registered : variants_of(family)) {
+        if (!registered->info.leaves_out.empty()) continue;
+        choices.push_back({{"", std::string(registered->info.name)}});
+      }
+      continue;
+    }
+    choices.push_back(assignments("--variant", text));
+    for (const auto& [layer, variant] : choices.back()) check_variant_name(variant);
+  }
+  return choices;
+}
+
+/// Fuses the convolution `index` with what follows it, where that can be. `planned.unsupported` says why not where the
+/// layer was named, or where no other is fused (`choose_convolutions` clears it).
+void choose_fused(NetworkCase& planned, std::size_t index, const RegisteredFused& fused) {
+  const std::string error = fusion_error(*planned.network, index, *fused.variant);
+  if (error.empty()) {
+    planned.choice.fused[index] = fused;
+  } else if (planned.unsupported.empty()) {
+    planned.unsupported = fmt::format("{} ({}): {}", planned.network->layers[index].name, fused.info.name, error);
+  }
+}
+
+/// Fills the choice's convolutions and what is fused. False if the family has not all of the variants.
+bool choose_convolutions(const Network& network, const std::vector<std::pair<std::string, std::string>>& wanted,
+                         NetworkCase& planned) {
+  NetworkChoice& choice = planned.choice;
+  std::vector<std::string> layers;
+  for (const std::size_t index : convolution_layers(network)) layers.push_back(network.layers[index].name);
+  for (const auto& [layer, variant] : wanted) {
+    if (!layer.empty() && std::ranges::find(layers, layer) == layers.end()) {
+      throw UserError(fmt::format("--variant: {}",
+                                  unknown_name_message(fmt::format("convolution of {}", network.name), layer, layers)));
+    }
+  }
+  for (const std::size_t index : convolution_layers(network)) {
+    const ConvShape shape = network.layers[index].convolution.with_batch(planned.batch);
+    const RegisteredVariant* chosen = default_stage(choice.family, shape);  // of layers that are not named
+    for (const auto& [layer, variant] : wanted) {
+      if (!layer.empty() && layer != network.layers[index].name) continue;
+      const RegisteredFused* const fused = find_fused_variant(choice.family, variant);
+      if (fused != nullptr) choose_fused(planned, index, *fused);
+      // What a fused variant cannot take, the stage does that it builds on.
+      chosen = find_variant(choice.family, fused == nullptr ? variant : fused->info.builds_on);
+    }
+    if (chosen == nullptr) return false;
+    choice.convolutions[index] = *chosen;
+  }
+  // One name for all layers asks for those that can be.
+  if (wanted.size() == 1 && wanted.front().first.empty() && !choice.fused.empty()) planned.unsupported.clear();
+  return true;
+}
+
+void choose_operators(const NetworkOptions& options, NetworkChoice& choice) {
+  for (const std::string& text : options.operators) {
+    for (const auto& [type_name, name] : assignments("--operator", text)) {
+      std::vector<std::string> types;
+      std::vector<std::string> names;
+      bool found = false;
+      for (const RegisteredOperator& registered : registered_operators()) {
+        types.emplace_back(operator_type_name(registered.info.type));
+        if (types.back() != type_name) continue;
+        names.emplace_back(registered.info.name);
+        if (registered.info.name != name) continue;
+        found = true;
+        if (registered.info.family == choice.family) choice.operators[registered.info.type] = registered;
+      }
+      if (names.empty()) throw UserError(unknown_name_message("operator", type_name, types));
+      if (!found) throw UserError(unknown_name_message(fmt::format("{} operator", type_name), name, names));
+    }
+  }
+}
+
+std::vector<int> batches_of(const NetworkOptions& options, const Network& network, const DeviceKind& kind) {
+  std::vector<int> batches = options.batches;
+  const double flop = network_flop(network);
+  if (batches.empty() && !kind.has_clock) {
+    batches.push_back(kCountedBatch * flop <= kCountedNetworkWorkLimit ? kCountedBatch : 1);
+  }
+  if (batches.empty()) {
+    for (const int batch : network.batches) {
+      // A GPU does them all.
+      if (batches.empty() || kind.family == "cuda" || batch * flop <= kNetworkWorkLimit) batches.push_back(batch);
+    }
+  }
+  std::ranges::sort(batches);
+  const auto repeated = std::ranges::unique(batches);
+  batches.erase(repeated.begin(), repeated.end());
+  return batches;
+}
+
+std::vector<DeviceKind> chosen_devices(const NetworkOptions& options) {
+  std::vector<DeviceKind> chosen;
+  for (const std::string& name : options.devices) chosen.push_back(find_device_kind(name));
+  if (!chosen.empty()) return chosen;
+  for (const DeviceKind& kind : device_kinds()) {
+    if (kind.name == "cpu" || (kind.has_clock && kind.unavailable().empty())) chosen.push_back(kind);
+  }
+  return chosen;
+}
+
+void check_memory(const Network& network, int batch) {
+  const double needed = 4.0 * batch * static_cast<double>(network.input.elements());
+  const auto available = static_cast<double>(available_memory_bytes());
+  if (needed <= available) return;
+  throw UserError(fmt::format("{}: the images of batch {} need {:.1f} GB of memory, {:.1f} GB are available",
+                              network.name, batch, needed / 1e9, available / 1e9));
+}
+
+std::string unsupported_on(const DeviceKind& kind, const NetworkCase& planned) {
+  const std::vector<NetworkStep> steps = network_steps(*planned.network, planned.choice);
+  std::string reason = unsupported_reason(steps, planned.batch);
+  if (reason.empty() && !kind.has_clock) reason = without_own_kernels(steps, planned.batch);
+  return reason;
+}
+
+void add_cases(const NetworkOptions& options, const std::string& argument, const DeviceKind& kind,
+               std::vector<NetworkCase>& cases) {
+  const Network& network = find_network(argument);
+  const std::string unavailable = kind.unavailable();
+  for (const int batch : batches_of(options, network, kind)) {
+    check_memory(network, batch);
+    for (const auto& wanted : variant_choices(options, network, kind.family, batch)) {
+      NetworkCase planned;
+      planned.network = &network;
+      planned.network_argument = argument;
+      planned.choice.family = kind.family;
+      planned.device = kind.name;
+      planned.batch = batch;
+      planned.has_clock = kind.has_clock;
+      planned.skipped = unavailable;
+      if (!choose_convolutions(network, wanted, planned)) continue;
+      choose_operators(options, planned.choice);
+      for (const auto& [layer, variant] : wanted) {
+        planned.variants +=
+            fmt::format("{}{}{}{}", planned.variants.empty() ? "" : ",", layer, layer.empty() ? "" : "=", variant);
+      }
+      planned.id = fmt::format("{}/{}/{}/{}", kind.name, planned.variants, network.name, batch);
+      if (!planned.skipped.empty()) planned.unsupported.clear();
+      if (planned.skipped.empty() && planned.unsupported.empty()) planned.unsupported = unsupported_on(kind, planned);
+      if (std::ranges::find(cases, planned.id, &NetworkCase::id) == cases.end()) cases.push_back(std::move(planned));
+    }
+  }
+}
+
+}  // namespace
+
+double network_flop(const Network& network) {
+  double flop = 0;
+  for (const Layer& layer : network.layers) {
+    if (layer.type == LayerType::convolution) flop += layer.convolution.flop();
+    if (layer.type == LayerType::fully_connected) {
+      flop += 2.0 * static_cast<double>(layer.input.elements()) * static_cast<double>(layer.output.elements());
+    }
+  }
+  return flop;
+}
+
+std::vector<NetworkCase> make_network_plan(const NetworkOptions& options) {
+  std::vector<NetworkCase> cases;
+  for (const std::string& argument : options.networks) {
+    for (const DeviceKind& kind : chosen_devices(options)) add_cases(options, argument, kind, cases);
+  }
+  if (cases.empty()) {
+    throw UserError("no case is left: no device that was chosen runs these variants (see 'convladder list')");
+  }
+  return cases;
+}
+
+}  // namespace convladder

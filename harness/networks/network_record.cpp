@@ -1,0 +1,196 @@
+#include "harness/networks/network_record.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "harness/machine/environment.hpp"
+#include "harness/records/case_json.hpp"
+#include "harness/records/published.hpp"
+#include "harness/statistics/statistics.hpp"
+#include "support/json_null.hpp"
+
+namespace convladder {
+
+using nlohmann::ordered_json;
+
+namespace {
+
+constexpr const char* kNetworkSchemaVersion = "1.0";
+
+ordered_json time_or_null(const char* of, const std::vector<double>& samples) {
+  return samples.empty() ? ordered_json() : measured_json(of, samples);
+}
+
+ordered_json steps_json(const NetworkOutcome& outcome) {
+  ordered_json list = ordered_json::array();
+  for (const StepOutcome& step : outcome.steps) {
+    list.push_back({{"name", step.name},
+                    {"type", step.type},
+                    {"implementation", step.implementation},
+                    {"verification", step.verification},
+                    {"time", time_or_null("layer", step.samples)},
+                    {"counters", step.counters}});
+    if (!step.fused_with.empty()) list.back()["fused_with"] = step.fused_with;
+  }
+  return list;
+}
+
+ordered_json phases_json(const NetworkOutcome& outcome) {
+  ordered_json list = ordered_json::array();
+  for (const PassSamples& phase : outcome.phases) {
+    list.push_back({{"name", phase.name}, {"time", measured_json("host phase", phase.samples)}});
+  }
+  return list;
+}
+
+ordered_json accuracy_json(const NetworkOutcome& outcome) {
+  if (outcome.labelled == 0) return nullptr;
+  const ProportionInterval interval = proportion_interval(outcome.correct, outcome.labelled);
+  return {{"correct", outcome.correct},
+          {"of", outcome.labelled},
+          {"value", static_cast<double>(outcome.correct) / outcome.labelled},
+          {"low", interval.low},
+          {"high", interval.high},
+          {"level", 0.95}};
+}
+
+ordered_json close_calls_json(const NetworkOutcome& outcome) {
+  ordered_json list = ordered_json::array();
+  for (const CloseCall& call : outcome.close_calls) {
+    list.push_back({{"image", call.image},
+                    {"reference", call.reference},
+                    {"alternative", call.alternative},
+                    {"found", call.found},
+                    {"gap", call.gap},
+                    {"rounding", call.rounding}});
+  }
+  return list;
+}
+
+ordered_json published_json(const NetworkCase& planned) {
+  ordered_json list = ordered_json::array();
+  for (const PublishedFigure& figure : published_figures(planned.network->name, planned.batch)) {
+    list.push_back({{"source", figure.source},
+                    {"device", text_or_null(figure.device)},
+                    {"batch", figure.batch ? ordered_json(*figure.batch) : ordered_json()},
+                    {"stage", text_or_null(figure.stage)},
+                    {"model", text_or_null(figure.model)},
+                    {"layer", text_or_null(figure.layer)},
+                    {"what", figure.what},
+                    {"value", figure.what == "profile" ? ordered_json() : ordered_json(figure.value)},
+                    {"unit", text_or_null(figure.unit)},
+                    {"approximate", figure.approximate},
+                    {"path", figure.path}});
+  }
+  return list;
+}
+
+/// The variants that appear in the plan, in ladder order, then the fused ones.
+ordered_json variants_json(const std::vector<NetworkCase>& plan) {
+  ordered_json list = ordered_json::array();
+  for (const RegisteredVariant& registered : registered_variants()) {
+    const auto appears = [&registered](const NetworkCase& planned) {
+      return std::ranges::any_of(planned.choice.convolutions, [&registered](const auto& chosen) {
+        return chosen.second.variant == registered.variant;
+      });
+    };
+    if (std::ranges::any_of(plan, appears)) list.push_back(variant_json(registered.info));
+  }
+  for (const RegisteredFused& registered : registered_fused_variants()) {
+    const auto appears = [&registered](const NetworkCase& planned) {
+      return std::ranges::any_of(planned.choice.fused, [&registered](const auto& chosen) {
+        return chosen.second.variant == registered.variant;
+      });
+    };
+    if (std::ranges::any_of(plan, appears)) list.push_back(variant_json(registered.info));
+  }
+  return list;
+}
+
+ordered_json shape_json(const ActivationShape& shape) { return {shape.channels, shape.height, shape.width}; }
+
+}  // namespace
+
+ordered_json network_case_json(const NetworkCase& planned, const NetworkOutcome& outcome) {
+  const bool measured = !outcome.totals.empty();
+  return {{"id", planned.id},
+          {"network", planned.network->name},
+          {"device", planned.device},
+          {"variants", planned.variants},
+          {"batch", planned.batch},
+          {"status", outcome.status},
+          {"reason", text_or_null(outcome.reason)},
+          {"images_at_once", outcome.chunk},
+          {"steps", steps_json(outcome)},
+          {"phases", phases_json(outcome)},
+          {"total", time_or_null("pass", outcome.totals)},
+          {"compared_passes", outcome.compared_passes},
+          {"stopped_because", text_or_null(outcome.stopped_because)},
+          {"program", measured ? outcome.program : ordered_json()},
+          {"accuracy", accuracy_json(outcome)},
+          {"within_rounding", close_calls_json(outcome)},
+          {"profile", measured ? profile_to_json(outcome.profile) : ordered_json()}};
+}
+
+NetworkRecord::NetworkRecord(const std::filesystem::path& folder, const NetworkOptions& options,
+                             const std::vector<std::string>& command_line, const std::vector<NetworkCase>& plan,
+                             const ImageSet& images)
+    : file_(RecordFile::create(folder / "network.json")) {
+  ordered_json context = environment_json();
+  context["command_line"] = command_line;
+  context["options"] = to_json(options);
+  context["seed"] = options.seed;
+  context["date"] = utc_now();
+  context["dataset"] = dataset_json(images);
+  ordered_json published = ordered_json::object();
+  ordered_json planned_ids = ordered_json::array();
+  for (const NetworkCase& planned : plan) {
+    planned_ids.push_back(planned.id);
+    published[fmt::format("{}/{}", planned.network->name, planned.batch)] = published_json(planned);
+  }
+  json_ = {{"schema_version", kNetworkSchemaVersion},
+           {"kind", "network"},
+           {"complete", false},
+           {"context", std::move(context)},
+           {"variants", variants_json(plan)},
+           {"networks", ordered_json::array()},
+           {"published", std::move(published)},
+           {"planned", std::move(planned_ids)},
+           {"cases", ordered_json::array()}};
+  write();
+}
+
+void NetworkRecord::add_network(const Network& network, const NetworkWeights& weights) {
+  for (const ordered_json& known : json_.at("networks")) {
+    if (known.at("name") == network.name) return;
+  }
+  ordered_json layers = ordered_json::array();
+  for (const Layer& layer : network.layers) {
+    layers.push_back({{"name", layer.name}, {"input", shape_json(layer.input)}, {"output", shape_json(layer.output)}});
+  }
+  json_.at("networks")
+      .push_back({{"name", network.name},
+                  {"title", network.title},
+                  {"input", shape_json(network.input)},
+                  {"layers", std::move(layers)},
+                  {"flop_per_image", network_flop(network)},
+                  {"weights", {{"name", weights.name}, {"sha256", text_or_null(weights.sha256)}}}});
+}
+
+void NetworkRecord::add(const NetworkCase& planned, const NetworkOutcome& outcome) {
+  json_.at("cases").push_back(network_case_json(planned, outcome));
+  write();
+}
+
+void NetworkRecord::complete() {
+  json_["complete"] = true;
+  write();
+}
+
+void NetworkRecord::write() {
+  // Bytes that are no UTF-8, in a host name or a file name, must not cost the record.
+  file_.write(json_.dump(1, ' ', false, ordered_json::error_handler_t::replace) + "\n");
+}
+
+}  // namespace convladder

@@ -1,0 +1,274 @@
+#include "harness/networks/network_session.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <nlohmann/json.hpp>
+
+#include "devices/cpu/cpu_facts.hpp"
+#include "devices/device_error.hpp"
+#include "harness/cases/counters.hpp"
+#include "harness/plan/device_argument.hpp"
+#include "harness/plan/network_argument.hpp"
+#include "harness/profile/program_time.hpp"
+#include "harness/verification/changed_input.hpp"
+
+namespace convladder {
+
+using nlohmann::ordered_json;
+
+namespace {
+
+constexpr int kOverlappedChunks = 4;  // enough for copies to hide behind, few enough to keep kernels large
+constexpr std::uint32_t kDecoyActivations = 0x0dec0;
+
+/// What a record may take: what is left beside a pass that uses all the memory it may (chunk_images).
+constexpr double kRecordShare = 1.0 / 16;
+constexpr std::size_t kMostRecordBytes = std::size_t{2} << 30;
+
+/// Room for what every step leaves of some images, at least of one.
+std::unique_ptr<SharedMemory> record_window(const NetworkCase& planned) {
+  const std::vector<NetworkStep> steps = network_steps(*planned.network, planned.choice);
+  const std::size_t of_image = record_offset(steps, steps.size(), 1);
+  const auto share = static_cast<std::size_t>(kRecordShare * static_cast<double>(available_memory_bytes()));
+  const std::size_t most = std::min(kMostRecordBytes, share) / sizeof(float);
+  const std::size_t images = std::clamp<std::size_t>(most / of_image, 1, static_cast<std::size_t>(planned.batch));
+  return output_window(static_cast<std::int64_t>(images * of_image));
+}
+
+ordered_json activities_json(const std::vector<Activity>& activities) {
+  ordered_json list = ordered_json::array();
+  for (const Activity& a : activities) list.push_back({a.group, a.name, a.start_ns, a.duration_ns});
+  return list;
+}
+
+/// What the other process needs of a case; its network and weights are the workload's.
+ordered_json choice_json(const NetworkCase& planned) {
+  ordered_json convolutions = ordered_json::array();
+  for (const auto& [layer, registered] : planned.choice.convolutions) {
+    convolutions.push_back({layer, registered.info.name});
+  }
+  ordered_json operators = ordered_json::array();
+  for (const auto& [type, registered] : planned.choice.operators) {
+    operators.push_back({static_cast<int>(type), registered.info.name});
+  }
+  ordered_json fused = ordered_json::array();
+  for (const auto& [layer, registered] : planned.choice.fused) fused.push_back({layer, registered.info.name});
+  return {{"family", planned.choice.family},
+          {"convolutions", std::move(convolutions)},
+          {"fused", std::move(fused)},
+          {"operators", std::move(operators)}};
+}
+
+NetworkChoice choice_from_json(const ordered_json& json) {
+  NetworkChoice choice{.family = json.at("family"), .convolutions = {}, .operators = {}};
+  for (const ordered_json& pair : json.at("convolutions")) {
+    choice.convolutions[pair.at(0)] = *find_variant(choice.family, pair.at(1).get<std::string>());
+  }
+  for (const ordered_json& pair : json.at("fused")) {
+    choice.fused[pair.at(0)] = *find_fused_variant(choice.family, pair.at(1).get<std::string>());
+  }
+  for (const ordered_json& pair : json.at("operators")) {
+    const auto type = static_cast<OperatorType>(pair.at(0).get<int>());
+    choice.operators[type] = *find_operator(choice.family, type, pair.at(1).get<std::string>());
+  }
+  return choice;
+}
+
+std::unique_ptr<CaseClient> session_or_failure(const NetworkCase& planned, const NetworkWorkload& workload,
+                                               const PassWish& wish, const SharedMemory& window) {
+  try {
+    return std::make_unique<NetworkSession>(planned, workload, wish, window);
+  } catch (const DeviceError& error) {
+    return failed_client(error.what());
+  }
+}
+
+}  // namespace
+
+NetworkSession::NetworkSession(const NetworkCase& planned, const NetworkWorkload& workload, const PassWish& wish,
+                               const SharedMemory& window)
+    : workload_(workload),
+      window_(window),
+      batch_(planned.batch),
+      weights_(parse_weights(workload.network(), workload.weights_file(), "weights")),
+      steps_(network_steps(workload.network(), planned.choice)),
+      device_(find_device_kind(planned.device).open()),
+      overlap_(wish.overlap) {
+  const int fitting = chunk_images(workload.network(), batch_, device_->free_bytes());
+  const int quarter = (batch_ - 1) / kOverlappedChunks + 1;
+  chunk_ = std::min(batch_, wish.chunk.value_or(overlap_ ? std::min(fitting, quarter) : fitting));
+}
+
+ordered_json NetworkSession::ask(const ordered_json& request) {
+  try {
+    ordered_json reply = carry_out(request);
+    if (const std::string violation = device_->memory_violation(); !violation.empty()) {
+      return ending("incorrect", violation);
+    }
+    return reply;
+  } catch (const std::exception& error) {
+    return ending_of(error);
+  }
+}
+
+ordered_json NetworkSession::carry_out(const ordered_json& request) {
+  const auto what = request.at("do").get<std::string>();
+  if (what == "set") return set(request.at("rotation"), request.at("of"));
+  if (what == "record") return record({request.at("first"), request.at("count")}, request.at("seed"));
+  if (what == "pass") return pass(request.at("record").get<bool>());
+  if (what == "activities") return activities();
+  if (what == "repeat") return repeat(request.at("passes"));
+  if (what == "read") return read(request.at("first"), request.at("count"));
+  if (what == "counters") return counters();
+  throw std::logic_error(fmt::format("unknown request '{}'", what));
+}
+
+ordered_json NetworkSession::set(int rotation, int of) {
+  if (overlap_ && !device_->can_overlap()) {
+    return ending("unsupported", "this device has no copies that run beside its kernels");
+  }
+  if (rotation < 0 || of < batch_ || of > workload_.count()) throw std::logic_error("there are no such images");
+  const std::size_t elements = workload_.network().input.elements();
+  images_.resize(elements * static_cast<std::size_t>(batch_));
+  for (int image = 0; image < batch_; ++image) {
+    const float* const from = workload_.images() + static_cast<std::size_t>((image + rotation) % of) * elements;
+    std::copy_n(from, elements,
+                images_.begin() + static_cast<std::ptrdiff_t>(image) * static_cast<std::ptrdiff_t>(elements));
+  }
+  forget_activations();
+  return {{"chunk", chunk_}};
+}
+
+/// A pass prepares before it copies its images in: what it finds in its buffers then must not be what the last one
+/// left. Memory of the host comes anew from the system, zeroed; a device hands out again what was freed.
+void NetworkSession::forget_activations() {
+  if (device_->is_host_memory()) return;
+  std::size_t largest = workload_.network().input.elements();
+  for (const Layer& layer : workload_.network().layers) largest = std::max(largest, layer.output.elements());
+  const std::size_t elements = largest * static_cast<std::size_t>(chunk_);
+  std::vector<DeviceBuffer> buffers(2);
+  for (DeviceBuffer& buffer : buffers) {
+    buffer = device_->allocate(elements * sizeof(float), "activations");
+    fill_output(*device_, buffer.floats(), static_cast<std::int64_t>(elements), {kDecoyActivations, 1});
+  }
+}
+
+ordered_json NetworkSession::record(const PassImages& wanted, std::uint32_t seed) {
+  if (wanted.first < 0 || wanted.count < 1 || wanted.count > batch_ - wanted.first ||
+      record_offset(steps_, steps_.size(), wanted.count) * sizeof(float) > window_.bytes()) {
+    throw std::logic_error(fmt::format("{} images from {} on cannot be recorded", wanted.count, wanted.first));
+  }
+  StepRecorder recorder(*device_, steps_, window_, wanted, seed);
+  const PassOptions options{.chunk = chunk_, .time_steps = false, .observer = &recorder};
+  run_pass(*device_, workload_.network(), steps_, weights_, images_.data(), batch_, options);
+  return ordered_json::object();
+}
+
+ordered_json NetworkSession::repeat(int passes) {
+  const PassOptions options{.chunk = chunk_, .time_steps = true};
+  for (int left = passes; left > 0; --left) {
+    run_pass(*device_, workload_.network(), steps_, weights_, images_.data(), batch_, options);
+  }
+  return ordered_json::object();
+}
+
+ordered_json NetworkSession::pass(bool record) {
+  // Waiting for each step is part of timing it. Where the host could go on meanwhile, its own phases come from a pass
+  // that does not wait.
+  PassOptions options{.chunk = chunk_, .time_steps = true};
+  const auto run = [&] {
+    return run_pass(*device_, workload_.network(), steps_, weights_, images_.data(), batch_, options);
+  };
+  const bool apart = device_->is_asynchronous() || (overlap_ && device_->has_clock());
+  std::vector<Activity> steps;
+  if (apart) {
+    for (Activity& activity : run().activities) {
+      if (activity.group == activity_group::kLayers) steps.push_back(std::move(activity));
+    }
+    options.time_steps = false;
+  }
+  options.overlap = overlap_;
+  const bool recorded = record && device_->records_activities();
+  if (recorded) device_->start_activities();
+  const ProgramTimer timer;
+  last_ = run();
+  const ProgramTime program = timer.elapsed();
+  if (recorded) {
+    for (Activity& activity : device_->stop_activities()) last_.activities.push_back(std::move(activity));
+  }
+  for (Activity& activity : steps) last_.activities.push_back(std::move(activity));
+  return {{"total_ns", last_.total_ns}, {"steps_apart", apart}, {"program", to_json(program)}};
+}
+
+ordered_json NetworkSession::activities() const {
+  return {{"activities", activities_json(last_.activities)},
+          {"can_record", device_->records_activities()},
+          {"cannot_record_because", device_->why_no_activities()}};
+}
+
+ordered_json NetworkSession::read(std::size_t first, std::size_t count) const {
+  if (first > last_.scores.size() || count > last_.scores.size() - first || count * sizeof(float) > window_.bytes()) {
+    throw std::logic_error(fmt::format("{} scores from {} on are not the pass's", count, first));
+  }
+  std::memcpy(window_.data(), last_.scores.data() + first, count * sizeof(float));
+  return ordered_json::object();
+}
+
+ordered_json NetworkSession::counters() const {
+  ordered_json list = ordered_json::array();
+  for (const std::vector<KernelCounters>& of_step : last_.counters) {
+    list.push_back(counters_json(of_step, batch_));
+  }
+  return {{"counters", std::move(list)}};
+}
+
+std::vector<Activity> activities_from_json(const ordered_json& json) {
+  std::vector<Activity> activities;
+  for (const ordered_json& a : json) {
+    activities.push_back({a.at(0), a.at(1), a.at(2).get<double>(), a.at(3).get<double>()});
+  }
+  return activities;
+}
+
+OpenCase start_network_process(const NetworkCase& planned, const NetworkWorkload& workload, const PassWish& wish,
+                               double timeout_seconds) {
+  std::unique_ptr<SharedMemory> window = record_window(planned);
+  auto client = std::make_unique<ChildProcess>(
+      planned.id, "serve-network", std::vector{workload.descriptor(), window->descriptor()}, timeout_seconds,
+      ordered_json{{"device", planned.device},
+                   {"batch", planned.batch},
+                   {"choice", choice_json(planned)},
+                   {"chunk", wish.chunk ? ordered_json(*wish.chunk) : ordered_json()},
+                   {"overlap", wish.overlap},
+                   {"window_bytes", window->bytes()},
+                   {"workload", workload.header()}});
+  return {std::move(window), std::move(client)};
+}
+
+OpenCase start_network_here(const NetworkCase& planned, const NetworkWorkload& workload, const PassWish& wish) {
+  std::unique_ptr<SharedMemory> window = record_window(planned);
+  auto client = session_or_failure(planned, workload, wish, *window);
+  return {std::move(window), std::move(client)};
+}
+
+int serve_network(int socket_descriptor, int workload_descriptor, int window_descriptor) {
+  std::optional<NetworkWorkload> workload;  // both outlive the case
+  std::unique_ptr<SharedMemory> window;
+  return serve_requests(socket_descriptor, [&](const ordered_json& hello) -> std::unique_ptr<CaseClient> {
+    workload.emplace(hello.at("workload"), workload_descriptor);
+    window = std::make_unique<SharedMemory>(window_descriptor, hello.at("window_bytes").get<std::size_t>(),
+                                            SharedMemory::Access::write);
+    NetworkCase planned;
+    planned.network = &workload->network();
+    planned.choice = choice_from_json(hello.at("choice"));
+    planned.device = hello.at("device");
+    planned.batch = hello.at("batch");
+    PassWish wish{.chunk = std::nullopt, .overlap = hello.at("overlap")};
+    if (!hello.at("chunk").is_null()) wish.chunk = hello.at("chunk").get<int>();
+    return session_or_failure(planned, *workload, wish, *window);
+  });
+}
+
+}  // namespace convladder

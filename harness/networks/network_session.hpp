@@ -1,0 +1,83 @@
+// One network case, run where it is: passes, recorded or timed. Runs inside the case's own process, which compares
+// nothing: the harness's side (network_verifier.hpp) does.
+#pragma once
+
+#include <memory>
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "devices/device_registry.hpp"
+#include "harness/cases/case_client.hpp"
+#include "harness/networks/network_plan.hpp"
+#include "harness/networks/network_workload.hpp"
+#include "harness/networks/step_recorder.hpp"
+#include "network/network_runner.hpp"
+
+namespace convladder {
+
+/// How passes are to be made.
+struct PassWish {
+  std::optional<int> chunk;  ///< images at once; none: as many as fit, or a quarter of the batch to overlap copies with
+  bool overlap = false;      ///< copies beside computing
+};
+
+/// Answers
+///   {"do": "set", "rotation", "of"} -> {"chunk"}: the images of the next passes. The pass's image i is the workload's
+///                        image (i + rotation) % of. A pass takes `chunk` images at once
+///   {"do": "record", "first", "count", "seed"} -> {}: a pass in chunks as they are timed, with every output filled
+///                        before; of those images what every step left, into the window (step_recorder.hpp)
+///   {"do": "pass", "record": bool} -> {"total_ns", "steps_apart", "program"}; "steps_apart": the steps' times are of a
+///                        run of their own, made before the one that took total_ns. "record" asks the device itself for
+///                        its activities as well, which takes time of its own
+///   {"do": "activities"} -> {"activities": [[group, name, start_ns, duration_ns]], "can_record",
+///                        "cannot_record_because"}: of the last "pass"
+///   {"do": "read", "first", "count"} -> {}: so many scores, as that pass left them, into the window
+///   {"do": "repeat", "passes"} -> {}: so many passes, one after the other
+///   {"do": "counters"} -> {"counters": [counters of each step]}: of that pass, on devices that count
+/// A failure is {"status", "reason"}.
+class NetworkSession final : public CaseClient {
+ public:
+  /// Opens the device. Throws DeviceError.
+  NetworkSession(const NetworkCase& planned, const NetworkWorkload& workload, const PassWish& wish,
+                 const SharedMemory& window);
+  nlohmann::ordered_json ask(const nlohmann::ordered_json& request) override;
+
+ private:
+  nlohmann::ordered_json carry_out(const nlohmann::ordered_json& request);
+  nlohmann::ordered_json set(int rotation, int of);
+  void forget_activations();
+  nlohmann::ordered_json record(const PassImages& wanted, std::uint32_t seed);
+  nlohmann::ordered_json pass(bool record);
+  nlohmann::ordered_json activities() const;
+  nlohmann::ordered_json repeat(int passes);
+  nlohmann::ordered_json read(std::size_t first, std::size_t count) const;
+  nlohmann::ordered_json counters() const;
+
+  const NetworkWorkload& workload_;
+  const SharedMemory& window_;
+  int batch_;
+  NetworkWeights weights_;
+  std::vector<NetworkStep> steps_;
+  std::unique_ptr<Device> device_;
+  int chunk_ = 1;
+  bool overlap_;
+  std::vector<float> images_;  ///< of the next passes
+  PassResult last_;
+};
+
+/// "activities" of a reply.
+std::vector<Activity> activities_from_json(const nlohmann::ordered_json& json);
+
+/// Runs the case in a process of its own.
+OpenCase start_network_process(const NetworkCase& planned, const NetworkWorkload& workload, const PassWish& wish,
+                               double timeout_seconds);
+
+/// Runs it in this one, for debuggers and profilers. A device that cannot be opened answers with a status.
+OpenCase start_network_here(const NetworkCase& planned, const NetworkWorkload& workload, const PassWish& wish);
+
+/// The other end of `start_network_process`. Returns the exit code.
+int serve_network(int socket_descriptor, int workload_descriptor, int window_descriptor);
+
+}  // namespace convladder

@@ -1,0 +1,47 @@
+#include "harness/plan/case_selection.hpp"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+
+#include "harness/plan/option_checks.hpp"
+#include "harness/plan/plan.hpp"
+#include "harness/plan/shape_argument.hpp"
+#include "support/whole_number.hpp"
+
+namespace convladder {
+namespace {
+
+constexpr const char* kGroup = "Which cases";
+
+}  // namespace
+
+void add_case_selection(CLI::App& command, RunOptions& options, CaseSelection& selection, const char* default_batches) {
+  const auto list = [&command](const char* name, std::vector<std::string>& values, const std::string& help) {
+    command.add_option(name, values, help)->delimiter(',')->allow_extra_args(false)->group(kGroup);
+  };
+  list("--family", options.families, "cpu or cuda");
+  list("--variant", options.variants, "names from 'convladder list'");
+  list("--network", options.networks, "lenet28, alexnet, ... (default lenet28,lenet72), or a network file");
+  list("--layer", options.layers, "conv1, or lenet72.conv1");
+  list("--device", options.devices, "cpu, cuda");
+  list("--batch", selection.batches, fmt::format("images per call (default {})", default_batches));
+  command
+      .add_option("--shape", selection.shapes, "an own shape C,H,W,M,K[,stride[,padding]]; may be given several times")
+      ->allow_extra_args(false)
+      ->group(kGroup);
+  command.add_option("--data", options.data_folder, "folder of IDX files (default: the built-in synthetic images)")
+      ->group(kGroup);
+  command.add_option("--seed", options.seed, "of images, weights and the order of measuring (default 1)")
+      ->check(seed_error)
+      ->group(kGroup);
+}
+
+void apply_case_selection(const CaseSelection& selection, RunOptions& options) {
+  for (const std::string& batch : selection.batches) {
+    options.batches.push_back(parse_whole_number("--batch", batch, 1, kLargestBatch));
+  }
+  for (const std::string& shape : selection.shapes) options.shapes.push_back(parse_shape(shape));
+}
+
+}  // namespace convladder

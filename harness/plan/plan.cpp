@@ -1,0 +1,189 @@
+#include "harness/plan/plan.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <regex>
+#include <set>
+
+#include "devices/cpu/cpu_facts.hpp"
+#include "devices/device_registry.hpp"
+#include "harness/plan/network_argument.hpp"
+#include "support/errors.hpp"
+#include "support/nearest_name.hpp"
+
+namespace convladder {
+namespace {
+
+bool selected(const std::vector<std::string>& filter, std::string_view name) {
+  return filter.empty() || std::ranges::find(filter, name) != filter.end();
+}
+
+void check_names(std::string_view what, const std::vector<std::string>& wanted, const std::vector<std::string>& known) {
+  for (const std::string& name : wanted) {
+    if (std::ranges::find(known, name) == known.end()) throw UserError(unknown_name_message(what, name, known));
+  }
+}
+
+void check_all_names(const RunOptions& options) {
+  std::vector<std::string> families;
+  std::vector<std::string> variants;
+  for (const RegisteredVariant& registered : registered_variants()) {
+    families.emplace_back(registered.info.family);
+    variants.emplace_back(registered.info.name);
+  }
+  std::vector<std::string> devices;
+  for (const DeviceKind& kind : device_kinds()) devices.emplace_back(kind.name);
+  std::vector<std::string> layers;
+  for (const Network* network : selected_networks(options.networks, options.layers)) {
+    for (const std::size_t index : convolution_layers(*network)) {
+      layers.push_back(network->layers[index].name);
+      layers.push_back(network->name + "." + network->layers[index].name);
+    }
+  }
+  for (const Network& network : built_in_networks()) {
+    for (const std::size_t index : convolution_layers(network)) {
+      layers.push_back(network.name + "." + network.layers[index].name);
+    }
+  }
+  check_names("family", options.families, families);
+  check_names("variant", options.variants, variants);
+  check_names("device", options.devices, devices);
+  check_names("layer", options.layers, layers);
+}
+
+std::vector<int> batches_of(const RunOptions& options, const ConvShape& shape) {
+  std::vector<int> batches = options.batches;
+  if (batches.empty()) {
+    for (const int batch : kDefaultBatches) {
+      if (batches.empty() || shape.with_batch(batch).flop() <= kDefaultWorkLimit) batches.push_back(batch);
+    }
+  }
+  std::ranges::sort(batches);
+  const auto repeated = std::ranges::unique(batches);
+  batches.erase(repeated.begin(), repeated.end());
+  return batches;
+}
+
+/// Every layer with every batch.
+std::vector<LayerWork> layer_works(const RunOptions& options) {
+  std::vector<LayerWork> layers;
+  if (options.shapes.empty() || !options.networks.empty() || !options.layers.empty()) {
+    for (const Network* network : selected_networks(options.networks, options.layers)) {
+      for (const std::size_t index : convolution_layers(*network)) {
+        const Layer& layer = network->layers[index];
+        if (!selected(options.layers, layer.name) && !selected(options.layers, network->name + "." + layer.name)) {
+          continue;
+        }
+        layers.push_back({network->name, layer.name, network, index, layer.convolution});
+      }
+    }
+  }
+  for (const ConvShape& shape : options.shapes) layers.push_back({"shape", shape_name(shape), nullptr, 0, shape});
+
+  std::vector<LayerWork> works;
+  for (const LayerWork& layer : layers) {
+    for (const int batch : batches_of(options, layer.shape)) {
+      works.push_back(layer);
+      works.back().shape.batch = batch;
+      if (const std::string error = shape_error(works.back().shape); !error.empty()) {
+        throw UserError(fmt::format("{}: {}", layer.name(), error));
+      }
+    }
+  }
+  return works;
+}
+
+/// The kinds of device a family's cases are planned for: those asked for. Otherwise the first of each family, whose
+/// cases say why they are skipped if it is not there, and then the first that is there beside it.
+std::vector<DeviceKind> kinds_for(const RunOptions& options) {
+  std::vector<DeviceKind> chosen;
+  std::set<std::string_view> served;
+  for (const DeviceKind& kind : device_kinds()) {
+    const bool wanted = options.devices.empty() ? !served.contains(kind.family) : selected(options.devices, kind.name);
+    if (!wanted) continue;
+    const bool first_of_family = std::ranges::none_of(chosen, [&](const auto& k) { return k.family == kind.family; });
+    const bool available = kind.unavailable().empty();
+    if (options.devices.empty() && !first_of_family && !available) continue;
+    chosen.push_back(kind);
+    if (available) served.insert(kind.family);
+  }
+  return chosen;
+}
+
+void check_memory(const LayerWork& work) {
+  const double needed = case_bytes(work.shape);
+  const auto available = static_cast<double>(available_memory_bytes());
+  if (needed <= available) return;
+  const double per_image = case_bytes(work.shape.with_batch(1));
+  throw UserError(fmt::format(
+      "{}: batch {} needs {:.1f} GB of memory, {:.1f} GB are available; the largest batch that fits is about {}",
+      work.name(), work.shape.batch, needed / 1e9, available / 1e9, std::max<long>(1, long(available / per_image))));
+}
+
+/// Why the variant cannot run the shape on that kind of device; empty if it can.
+std::string unsupported_on(const DeviceKind& kind, const ConvVariant& variant, const ConvShape& shape) {
+  if (!kind.has_clock && variant.launch_plan(shape).empty()) {
+    const std::string reason = variant.unsupported_reason(shape);
+    return reason.empty() ? "its kernels are a library's: there is no PTX of them to execute" : reason;
+  }
+  return variant.unsupported_reason(shape);
+}
+
+CaseGroup make_group(const RunOptions& options, const LayerWork& work, const DeviceKind& kind,
+                     const std::string& unavailable) {
+  CaseGroup group{work, std::string(kind.name), {}, kind.has_clock};
+  const std::regex filter(options.case_filter);
+  for (const RegisteredVariant& registered : registered_variants()) {
+    if (registered.info.family != kind.family || !selected(options.families, registered.info.family) ||
+        !selected(options.variants, registered.info.name)) {
+      continue;
+    }
+    if (options.variants.empty() && !registered.info.leaves_out.empty()) continue;  // only if asked for by name
+    PlannedCase planned{
+        .id = fmt::format("{}/{}/{}/{}", kind.name, registered.info.name, work.name(), work.shape.batch),
+        .variant = registered,
+        .device = group.device,
+        .work = work,
+        .skipped = unavailable,
+        .unsupported = {},
+        .has_clock = kind.has_clock};
+    if (!options.case_filter.empty() && !std::regex_search(planned.id, filter)) continue;
+    if (planned.skipped.empty()) planned.unsupported = unsupported_on(kind, *registered.variant, work.shape);
+    group.cases.push_back(std::move(planned));
+  }
+  return group;
+}
+
+}  // namespace
+
+double case_bytes(const ConvShape& shape) {
+  // The host's copy of the input, and twice the tensors: a variant with its own layout holds both.
+  return 4.0 * static_cast<double>(shape.input_elements()) + 2.0 * shape.minimum_bytes();
+}
+
+std::vector<CaseGroup> make_plan(const RunOptions& options) {
+  check_all_names(options);
+  try {
+    static_cast<void>(std::regex(options.case_filter));
+  } catch (const std::regex_error& error) {
+    throw UserError(
+        fmt::format("--benchmark_filter '{}' is no regular expression: {}", options.case_filter, error.what()));
+  }
+  const std::vector<LayerWork> works = layer_works(options);
+  std::vector<CaseGroup> groups;
+  for (const DeviceKind& kind : kinds_for(options)) {
+    const std::string unavailable = kind.unavailable();
+    for (const LayerWork& work : works) {
+      CaseGroup group = make_group(options, work, kind, unavailable);
+      if (group.cases.empty()) continue;
+      const bool runs = std::ranges::any_of(group.cases, &PlannedCase::runs);
+      if (runs && kind.has_clock) check_memory(work);
+      groups.push_back(std::move(group));
+    }
+  }
+  if (groups.empty()) throw UserError("no case is left: the filters exclude each other (see 'convladder list')");
+  return groups;
+}
+
+}  // namespace convladder

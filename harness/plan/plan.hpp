@@ -1,0 +1,62 @@
+// From options to cases: what is to be run, in which order, and what cannot be.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "harness/plan/options.hpp"
+#include "network/network.hpp"
+#include "variants/registry.hpp"
+
+namespace convladder {
+
+/// More images than any run has had memory for; a wrong number of digits is refused.
+constexpr int kLargestBatch = 10'000'000;
+
+/// A layer to be convolved: where its shape and its input come from.
+struct LayerWork {
+  std::string network;              ///< "lenet72", or "shape" for a shape given on the command line
+  std::string layer;                ///< "conv1", or the shape's short name
+  const Network* source = nullptr;  ///< null for an own shape
+  std::size_t layer_index = 0;      ///< in source->layers
+  ConvShape shape;                  ///< with the batch
+
+  std::string name() const { return network + "." + layer; }
+};
+
+/// Variant x layer shape x device: the unit that is verified, measured, recorded, skipped or failed.
+struct PlannedCase {
+  std::string id;  ///< device/variant/network.layer/batch
+  RegisteredVariant variant;
+  std::string device;
+  LayerWork work;
+  std::string skipped;             ///< why it is not run on this machine; empty if it is
+  std::string unsupported;         ///< why the variant cannot run this shape; empty if it can
+  bool has_clock = true;           ///< whether the device times; if not it counts
+  std::string configuration = {};  ///< what `variant`, a configured one, was told; empty for one from the registry
+  bool runs() const { return skipped.empty() && unsupported.empty(); }
+};
+
+/// Cases that share layer, batch and device: measured side by side, on the same input.
+struct CaseGroup {
+  LayerWork work;
+  std::string device;
+  std::vector<PlannedCase> cases;
+  bool has_clock = true;  ///< whether the device times; if not it counts, and executes kCountedImages of a batch
+};
+
+/// Without `--batch` these are the batch sizes, as far as one call's work stays below `kDefaultWorkLimit`.
+inline constexpr int kDefaultBatches[] = {10, 100, 1000};
+inline constexpr double kDefaultWorkLimit = 10e9;  ///< floating-point operations
+
+/// Images of a batch that a device without a clock executes; the others do the same.
+inline constexpr int kCountedImages = 8;
+
+/// All groups, by device, layer and batch. Throws UserError for names that are not known (nearest first), for filters
+/// that leave nothing, and for a batch whose tensors exceed the memory.
+std::vector<CaseGroup> make_plan(const RunOptions& options);
+
+/// Bytes a case holds on its device: input, weights and output, and as much again for a layout of the variant's own.
+double case_bytes(const ConvShape& shape);
+
+}  // namespace convladder

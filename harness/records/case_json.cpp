@@ -1,0 +1,139 @@
+#include "harness/records/case_json.hpp"
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "devices/kernel_resources.hpp"
+#include "harness/cases/case_session.hpp"
+#include "harness/plan/shape_json.hpp"
+#include "harness/records/prediction.hpp"
+#include "harness/statistics/statistics.hpp"
+#include "support/json_null.hpp"
+
+namespace convladder {
+
+using nlohmann::ordered_json;
+
+namespace {
+
+ordered_json rung_json(const VariantInfo& info) { return info.rung ? ordered_json(*info.rung) : ordered_json(); }
+
+/// Only of those that leave something out.
+void add_leaves_out(ordered_json& json, const VariantInfo& info) {
+  if (!info.leaves_out.empty()) json["leaves_out"] = info.leaves_out;
+}
+
+ordered_json shape_json(const ConvShape& s) {
+  return {{"in_channels", s.in_channels},   {"height", s.height}, {"width", s.width},
+          {"out_channels", s.out_channels}, {"kernel", s.kernel}, {"stride", s.stride},
+          {"padding", s.padding},           {"groups", s.groups}, {"out_height", s.out_height()},
+          {"out_width", s.out_width()}};
+}
+
+ordered_json time_json(const TimeSeries& series, const std::string& stopped_because) {
+  ordered_json json = measured_json(series.of, series.samples);
+  if (!series.cache.empty()) json["cache"] = series.cache;
+  json["iterations_per_sample"] = series.iterations;
+  json["stopped_because"] = stopped_because;
+  return json;
+}
+
+/// What the compiler says of every kernel a call launches, on every architecture it was asked for.
+ordered_json resources_json(const PlannedCase& planned) {
+  ordered_json list = ordered_json::array();
+  if (!planned.unsupported.empty()) return list;
+  if (!planned.variant.variant->unsupported_reason(planned.work.shape).empty()) return list;
+  for (const KernelLaunch& launch : planned.variant.variant->launch_plan(planned.work.shape)) {
+    for (const KernelResources& resources : kernel_resources(launch.kernel)) {
+      list.push_back({{"kernel", resources.demangled},
+                      {"architecture", resources.architecture},
+                      {"source", resources.source},
+                      {"registers", resources.registers},
+                      {"shared_bytes", resources.shared_bytes},
+                      {"constant_bytes", resources.constant_bytes},
+                      {"stack_bytes", resources.stack_bytes},
+                      {"spill_store_bytes", resources.spill_store_bytes},
+                      {"spill_load_bytes", resources.spill_load_bytes},
+                      {"barriers", resources.barriers},
+                      {"grid", dim_json(launch.grid)},
+                      {"block", dim_json(launch.block)},
+                      {"dynamic_shared_bytes", launch.dynamic_shared_bytes}});
+    }
+  }
+  return list;
+}
+
+ordered_json other_times_json(const CaseOutcome& outcome) {
+  ordered_json list = ordered_json::array();
+  for (std::size_t i = 1; i < outcome.times.size(); ++i) {
+    list.push_back(time_json(outcome.times[i], outcome.stopped_because));
+  }
+  if (outcome.prepare_ns && !outcome.times.empty()) {
+    list.push_back(time_json({time_of::kPrepare, "", 1, {*outcome.prepare_ns}}, "once"));
+  }
+  return list;
+}
+
+}  // namespace
+
+ordered_json dataset_json(const ImageSet& images) {
+  return {{"name", images.name},     {"source", images.source}, {"images", images.count},
+          {"height", images.height}, {"width", images.width},   {"sha256", images.sha256}};
+}
+
+ordered_json measured_json(std::string_view of, const std::vector<double>& samples) {
+  const auto interval = median_interval(samples);
+  return {
+      {"kind", "measured"},
+      {"of", of},
+      {"unit", "ns"},
+      {"median", median(samples)},
+      {"interval", interval ? ordered_json{{"low", interval->low}, {"high", interval->high}, {"level", interval->level}}
+                            : ordered_json()},
+      {"samples", samples}};
+}
+
+ordered_json variant_json(const VariantInfo& info) {
+  ordered_json json = {{"family", info.family},
+                       {"rung", rung_json(info)},
+                       {"name", info.name},
+                       {"title", info.title},
+                       {"builds_on", text_or_null(info.builds_on)},
+                       {"hypothesis", info.hypothesis}};
+  add_leaves_out(json, info);
+  return json;
+}
+
+ordered_json case_json(const PlannedCase& planned, const CaseOutcome& outcome, int session) {
+  const VariantInfo& info = planned.variant.info;
+  const ConvShape& shape = planned.work.shape;
+  const ordered_json resources = resources_json(planned);
+  ordered_json json = {
+      {"id", planned.id},
+      {"variant", info.name},
+      {"family", info.family},
+      {"rung", rung_json(info)},
+      {"device", planned.device},
+      {"network", planned.work.network},
+      {"layer", planned.work.layer},
+      {"shape", shape_json(shape)},
+      {"batch", shape.batch},
+      {"status", outcome.status},
+      {"reason", text_or_null(outcome.reason)},
+      {"input", outcome.input_kind},
+      {"work", {{"flop", shape.flop()}, {"minimum_bytes", shape.minimum_bytes()}}},
+      {"verification", outcome.verification},
+      {"time", outcome.times.empty() ? ordered_json() : time_json(outcome.times.front(), outcome.stopped_because)},
+      {"other_times", other_times_json(outcome)},
+      {"counters", outcome.counters},
+      {"resources", resources},
+      {"prediction", outcome.status == "ok" ? prediction_json(outcome.counters, resources) : ordered_json()},
+      {"choice", text_or_null(outcome.choice)},
+      {"device_state", outcome.device_state},
+      {"quality", outcome.quality},
+      {"session", session}};
+  add_leaves_out(json, info);
+  return json;
+}
+
+}  // namespace convladder

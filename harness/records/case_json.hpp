@@ -1,0 +1,24 @@
+// One case as the record shows it.
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "datasets/image_set.hpp"
+#include "harness/cases/measurement.hpp"
+#include "harness/plan/plan.hpp"
+
+namespace convladder {
+
+/// `cases[]` of the record.
+nlohmann::ordered_json case_json(const PlannedCase& planned, const CaseOutcome& outcome, int session);
+
+/// `variants[]` of the record.
+nlohmann::ordered_json variant_json(const VariantInfo& info);
+
+/// {"kind": "measured", "of", "unit": "ns", "median", "interval", "samples"} of at least one sample in nanoseconds.
+nlohmann::ordered_json measured_json(std::string_view of, const std::vector<double>& samples);
+
+/// `context.dataset` of a record.
+nlohmann::ordered_json dataset_json(const ImageSet& images);
+
+}  // namespace convladder

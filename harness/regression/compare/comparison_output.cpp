@@ -1,0 +1,284 @@
+#include "harness/regression/compare/comparison_output.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <vector>
+
+#include "harness/regression/compare/change_text.hpp"
+#include "support/json_null.hpp"
+#include "support/printable.hpp"
+#include "support/text_table.hpp"
+#include "support/units.hpp"
+
+namespace convladder {
+
+using nlohmann::ordered_json;
+
+namespace {
+
+bool timed(const ComparedCase& one) { return one.base_median_ns && one.new_median_ns; }
+
+/// What the record says of the program that made it.
+std::string run_text(const RecordedRun& run) {
+  const auto text = [&run](const char* pointer) {
+    const ordered_json::json_pointer place(pointer);
+    const bool there = run.context.contains(place) && run.context.at(place).is_string();
+    return there ? printable(run.context.at(place).get<std::string>()) : std::string("unknown");
+  };
+  const ordered_json::json_pointer dirty("/program/dirty");
+  const bool changed = run.context.contains(dirty) && run.context.at(dirty) == true;
+  return fmt::format("{}: commit {}{}, {}, {} cases", printable(run.file), text("/program/commit").substr(0, 12),
+                     changed ? " and changes" : "", text("/date"), run.cases.size());
+}
+
+/// How far what should not move has moved: what these two records cannot see below.
+std::string drift_text(const Comparison& comparison) {
+  double lowest = 0;
+  double highest = 0;
+  int controls = 0;
+  for (const ComparedCase& one : comparison.cases) {
+    if (!one.control || !one.change) continue;
+    lowest = controls == 0 ? one.change->estimate : std::min(lowest, one.change->estimate);
+    highest = controls == 0 ? one.change->estimate : std::max(highest, one.change->estimate);
+    ++controls;
+  }
+  if (controls == 0) return "no control: no library and no --control was timed in both, so the drift is not known";
+  return fmt::format("{} control{} moved by {:+.1f}% to {:+.1f}% between the records, measured", controls,
+                     controls == 1 ? "" : "s", percent(lowest), percent(highest));
+}
+
+std::vector<std::string> all_notes(const Comparison& comparison) {
+  std::vector<std::string> notes = comparison.notes;
+  const bool any_timed = std::ranges::any_of(comparison.cases, timed);
+  if (any_timed) {
+    notes.push_back(drift_text(comparison));
+    notes.emplace_back(
+        "two records see nothing below the drift of the machine between them; runs of both builds in turns would");
+  }
+  const auto counts_same = [](const ComparedCase& one) {
+    return one.device == "simulated" && one.verdict == CaseVerdict::pass && one.counters.empty();
+  };
+  const auto same = std::ranges::count_if(comparison.cases, counts_same);
+  if (same > 0) notes.push_back(fmt::format("{} counted cases have the very same counters", same));
+  for (const ComparedCase& one : comparison.cases) {
+    if (one.cause.starts_with("latent")) notes.push_back(fmt::format("{}: {}", one.id, one.cause));
+  }
+  return notes;
+}
+
+std::string counts_text(const Comparison& comparison) {
+  std::string text;
+  for (const CaseVerdict verdict : kAllVerdicts) {
+    const int count = comparison.count(verdict);
+    if (count == 0) continue;
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", count, case_verdict_name(verdict));
+  }
+  return text.empty() ? "no cases" : text;
+}
+
+std::string explanation(const ComparedCase& one) {
+  std::string text = one.reason;
+  if (!one.cause.empty()) text += (text.empty() ? "" : "; ") + one.cause;
+  return text;
+}
+
+/// "base: disturbed: others used 1.6 of 2 cores"; empty where both were measured on a quiet machine.
+std::string disturbance_text(const ComparedCase& one) {
+  std::string text;
+  if (!one.base_disturbance.empty()) text += "base: " + one.base_disturbance;
+  if (!one.new_disturbance.empty()) text += (text.empty() ? "new: " : "; new: ") + one.new_disturbance;
+  return text;
+}
+
+/// A line for each case that was not measured on a quiet machine, but for those whose proof says it already.
+std::string disturbance_section(const Comparison& comparison) {
+  std::string text;
+  for (const ComparedCase& one : comparison.cases) {
+    if (one.verdict == CaseVerdict::regressed || one.verdict == CaseVerdict::improved) continue;
+    const std::string disturbance = disturbance_text(one);
+    if (!disturbance.empty()) text += indented(one.id, 2) + indented(disturbance, 6);
+  }
+  return text.empty() ? text : "\nmeasured on a machine that was not quiet\n" + text;
+}
+
+/// "+10.1%, at least +7.9%; beside onednn +10.0%, at least +8.2%": what is proved of a change.
+std::string proof_text(const ComparedCase& one) {
+  const auto side = [&one](const ChangeBounds& change) {
+    const bool slower = one.verdict == CaseVerdict::regressed;
+    return fmt::format("{:+.1f}%, {} {:+.1f}%", percent(change.estimate), slower ? "at least" : "at most",
+                       percent(slower ? change.low : change.high));
+  };
+  if (!one.change) return {};
+  std::string text = side(*one.change);
+  if (one.beside) text += fmt::format("; beside {} {}", one.witness, side(*one.beside));
+  return text;
+}
+
+/// The groups of timed cases in their order, each with its cases.
+std::vector<std::vector<const ComparedCase*>> timed_groups(const Comparison& comparison) {
+  std::vector<std::vector<const ComparedCase*>> groups;
+  std::map<std::string, std::size_t> index;
+  for (const ComparedCase& one : comparison.cases) {
+    if (!timed(one)) continue;
+    const auto [place, added] = index.emplace(one.group, groups.size());
+    if (added) groups.emplace_back();
+    groups[place->second].push_back(&one);
+  }
+  return groups;
+}
+
+std::string group_table(const std::vector<const ComparedCase*>& group) {
+  std::vector<std::vector<std::string>> rows;
+  rows.reserve(group.size());
+  for (const ComparedCase* const one : group) {
+    rows.push_back({one->variant, time_or_blank(one->base_median_ns), time_or_blank(one->new_median_ns),
+                    change_text(one->change), bounds_text(one->change), bounds_text(one->beside),
+                    std::string(case_verdict_name(one->verdict))});
+  }
+  return text_table({{.title = "variant", .unit = "", .number = false},
+                     {.title = "base", .unit = "", .number = true},
+                     {.title = "new", .unit = "", .number = true},
+                     {.title = "change", .unit = "%", .number = true},
+                     {.title = "bounds", .unit = "%", .number = true},
+                     {.title = "beside witness", .unit = "%", .number = true},
+                     {.title = "verdict", .unit = "", .number = false}},
+                    rows, kTextColumns);
+}
+
+/// Cases of one verdict; those with the same reason together.
+std::string verdict_section(const Comparison& comparison, CaseVerdict verdict) {
+  std::vector<std::pair<std::string, std::string>> ids_by_reason;
+  for (const ComparedCase& one : comparison.cases) {
+    if (one.verdict != verdict) continue;
+    std::string reason = explanation(one);
+    if (verdict == CaseVerdict::regressed || verdict == CaseVerdict::improved) {
+      const std::string proof = proof_text(one);
+      if (!proof.empty()) reason = reason.empty() ? proof : fmt::format("{}; {}", proof, reason);
+      const std::string disturbance = disturbance_text(one);
+      if (!disturbance.empty()) reason += (reason.empty() ? "" : "; ") + disturbance;
+    }
+    const auto same = std::ranges::find(ids_by_reason, reason, &std::pair<std::string, std::string>::first);
+    if (same == ids_by_reason.end()) {
+      ids_by_reason.emplace_back(reason, one.id);
+    } else {
+      same->second += ' ';
+      same->second += one.id;
+    }
+  }
+  std::string text;
+  for (const auto& [reason, ids] : ids_by_reason) {
+    text += indented(ids, 2);
+    if (!reason.empty()) text += indented(reason, 6);
+  }
+  if (!text.empty()) text.insert(0, fmt::format("\n{}\n", case_verdict_name(verdict)));
+  return text;
+}
+
+ordered_json counters_json(const std::vector<MovedCounter>& counters) {
+  ordered_json list = ordered_json::array();
+  for (const MovedCounter& one : counters) list.push_back({{"name", one.name}, {"base", one.base}, {"new", one.now}});
+  return list;
+}
+
+ordered_json case_json(const ComparedCase& one) {
+  return {{"id", one.id},
+          {"verdict", case_verdict_name(one.verdict)},
+          {"reason", text_or_null(one.reason)},
+          {"cause", text_or_null(one.cause)},
+          {"base_quality", text_or_null(one.base_disturbance)},
+          {"new_quality", text_or_null(one.new_disturbance)},
+          {"control", one.control},
+          {"witness", text_or_null(one.witness)},
+          {"base_median_ns", or_null(one.base_median_ns)},
+          {"new_median_ns", or_null(one.new_median_ns)},
+          {"change", change_json(one.change)},
+          {"beside_witness", change_json(one.beside)},
+          {"counters", counters_json(one.counters)},
+          {"modelled", counters_json(one.modelled)}};
+}
+
+ordered_json run_json(const RecordedRun& run) {
+  const auto value = [&run](const char* pointer) {
+    const ordered_json::json_pointer place(pointer);
+    return run.context.contains(place) ? run.context.at(place) : ordered_json();
+  };
+  return {{"file", run.file},       {"commit", value("/program/commit")}, {"dirty", value("/program/dirty")},
+          {"date", value("/date")}, {"host", value("/host/name")},        {"ptx", value("/program/ptx")}};
+}
+
+std::string exit_text(int code) {
+  constexpr const char* texts[] = {"pass", "regressed", "inconclusive", "not a whole comparison"};
+  return fmt::format("{} (exit code {})", texts[code], code);
+}
+
+}  // namespace
+
+std::string comparison_text(const Comparison& comparison) {
+  std::string text = indented(fmt::format("base  {}", run_text(comparison.base)), 0) +
+                     indented(fmt::format("new   {}", run_text(comparison.now)), 0);
+  for (const std::vector<const ComparedCase*>& group : timed_groups(comparison)) {
+    const bool compared = std::ranges::any_of(group, [](const ComparedCase* one) { return one->change.has_value(); });
+    if (!compared) continue;  // all of them stand below with what forbids it
+    text += fmt::format("\n{}, measured\n{}", group.front()->group, group_table(group));
+  }
+  for (const CaseVerdict verdict : kAllVerdicts) {
+    if (verdict != CaseVerdict::pass) text += verdict_section(comparison, verdict);
+  }
+  text += disturbance_section(comparison);
+  text += '\n';
+  for (const std::string& note : all_notes(comparison)) text += indented(fmt::format("note: {}", note), 0);
+  const VerdictLimits& limits = comparison.options.limits;
+  text += indented(
+      fmt::format("regressed: proved above +{:g}%; pass: proved below +{:g}%; each bound errs in at most {:g}% "
+                  "of comparisons where nothing drifts",
+                  limits.tau * 100, limits.delta * 100, limits.alpha * 100),
+      0);
+  text += indented(fmt::format("{}: {}", exit_text(comparison.exit_code()), counts_text(comparison)), 0);
+  return text;
+}
+
+std::string comparison_markdown(const Comparison& comparison) {
+  std::string text = fmt::format("**{}**: {}\n\n", exit_text(comparison.exit_code()), counts_text(comparison));
+  text += fmt::format("- base {}\n- new {}\n", markdown_text(run_text(comparison.base)),
+                      markdown_text(run_text(comparison.now)));
+  for (const std::string& note : all_notes(comparison)) text += fmt::format("- {}\n", markdown_text(note));
+  text += "\n| case | base | new | change, % | bounds, % | beside witness, % | verdict | why |\n";
+  text += "|:--|--:|--:|--:|--:|--:|:--|:--|\n";
+  for (const CaseVerdict verdict : kAllVerdicts) {
+    for (const ComparedCase& one : comparison.cases) {
+      if (one.verdict != verdict) continue;
+      std::string why = explanation(one);
+      const std::string disturbance = disturbance_text(one);
+      if (!disturbance.empty()) why += (why.empty() ? "" : "; ") + disturbance;
+      text += fmt::format("| {} | {} | {} | {} | {} | {} | {} | {} |\n", markdown_text(one.id),
+                          time_or_blank(one.base_median_ns), time_or_blank(one.new_median_ns), change_text(one.change),
+                          bounds_text(one.change), bounds_text(one.beside), case_verdict_name(one.verdict),
+                          markdown_text(why));
+    }
+  }
+  return text;
+}
+
+ordered_json comparison_json(const Comparison& comparison) {
+  ordered_json counts = ordered_json::object();
+  for (const CaseVerdict verdict : kAllVerdicts) {
+    counts[std::string(case_verdict_name(verdict))] = comparison.count(verdict);
+  }
+  ordered_json cases = ordered_json::array();
+  for (const ComparedCase& one : comparison.cases) cases.push_back(case_json(one));
+  const VerdictLimits& limits = comparison.options.limits;
+  return {{"kind", "comparison"},
+          {"base", run_json(comparison.base)},
+          {"new", run_json(comparison.now)},
+          {"limits", {{"tau", limits.tau}, {"delta", limits.delta}, {"alpha", limits.alpha}}},
+          {"exit_code", comparison.exit_code()},
+          {"counts", std::move(counts)},
+          {"notes", all_notes(comparison)},
+          {"cases", std::move(cases)}};
+}
+
+}  // namespace convladder

@@ -1,0 +1,111 @@
+// Which cases a duel has, and which only one of its sides has.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "devices/device_registry.hpp"
+#include "harness/plan/device_argument.hpp"
+#include "harness/regression/duel/duel.hpp"
+#include "support/errors.hpp"
+
+namespace convladder {
+namespace {
+
+constexpr const char* kCounted =
+    "the simulated device counts and has no clock: there is no time to be compared ('convladder baseline check' "
+    "compares its counters, exactly)";
+
+/// Why the pair cannot be measured, if it cannot.
+void settle(DuelPair& pair, const OtherProgram& base, const OtherProgram& now) {
+  const VariantInfo& old_info = pair.base.variant.info;
+  const VariantInfo& new_info = pair.now.variant.info;
+  for (const PlannedCase* const one : {&pair.base, &pair.now}) {
+    if (!pair.runs() || one->runs()) continue;
+    pair.verdict = CaseVerdict::skipped;
+    pair.reason = one->skipped.empty() ? one->unsupported : one->skipped;
+  }
+  if (!pair.runs()) return;
+  const bool in_base = base.has(old_info.family, old_info.name);
+  const bool in_new = now.has(new_info.family, new_info.name);
+  if (!in_base && !in_new) {
+    pair.verdict = CaseVerdict::skipped;
+    pair.reason = "neither build has this variant";
+  } else if (!in_new) {
+    pair.verdict = CaseVerdict::missing;
+    pair.reason = "the new build does not have this variant";
+  } else if (!in_base) {
+    pair.verdict = CaseVerdict::added;
+    pair.reason = "the base does not have this variant";
+  }
+}
+
+/// Null if the variant is of another family.
+const PlannedCase* case_of(const CaseGroup& group, const std::string& variant) {
+  const auto found = std::ranges::find_if(
+      group.cases, [&variant](const PlannedCase& one) { return one.variant.info.name == variant; });
+  return found == group.cases.end() ? nullptr : &*found;
+}
+
+/// What the base has and neither the new build nor this program knows: it is lost, and that is said.
+void add_lost(DuelGroup& duel, const CaseGroup& group, const RunOptions& options, const OtherProgram& base,
+              const OtherProgram& now) {
+  if (!options.variants.empty() || !options.case_filter.empty()) return;
+  const std::string family(find_device_kind(group.device).family);
+  for (const std::string& name : base.variants) {
+    const std::string variant = name.substr(name.find('/') + 1);
+    if (!name.starts_with(family + "/") || now.has(family, variant)) continue;
+    if (find_variant(family, variant) != nullptr) continue;  // it is among the cases already
+    DuelPair pair{fmt::format("{}/{}/{}/{}", group.device, variant, group.work.name(), group.work.shape.batch),
+                  variant,
+                  variant,
+                  group.cases.front(),
+                  group.cases.front(),
+                  CaseVerdict::missing,
+                  "the new build does not have this variant"};
+    duel.pairs.push_back(std::move(pair));
+  }
+}
+
+}  // namespace
+
+std::vector<DuelGroup> plan_duel(const RunOptions& all_options, const OtherProgram& base, const OtherProgram& now,
+                                 const std::string& base_variant, const std::string& new_variant) {
+  RunOptions options = all_options;
+  const bool of_variants = !base_variant.empty();
+  if (of_variants) options.variants = {base_variant, new_variant};
+  for (const std::string& device : options.devices) {
+    if (std::ranges::any_of(device_kinds(), [&](const DeviceKind& k) { return k.name == device && !k.has_clock; })) {
+      throw UserError(fmt::format("--device {}: {}", device, kCounted));
+    }
+  }
+  std::vector<DuelGroup> groups;
+  for (const CaseGroup& group : make_plan(options)) {
+    if (!group.has_clock) continue;
+    DuelGroup duel{group.work, group.device, {}};
+    if (of_variants) {
+      const PlannedCase* const a = case_of(group, base_variant);
+      const PlannedCase* const b = case_of(group, new_variant);
+      if (a == nullptr || b == nullptr) continue;
+      duel.pairs.push_back({fmt::format("{}/{}..{}/{}/{}", group.device, base_variant, new_variant, group.work.name(),
+                                        group.work.shape.batch),
+                            base_variant, new_variant, *a, *b, CaseVerdict::inconclusive, ""});
+    } else {
+      for (const PlannedCase& one : group.cases) {
+        const std::string variant(one.variant.info.name);
+        duel.pairs.push_back({one.id, variant, variant, one, one, CaseVerdict::inconclusive, ""});
+      }
+    }
+    for (DuelPair& pair : duel.pairs) settle(pair, base, now);
+    if (!of_variants) add_lost(duel, group, options, base, now);
+    groups.push_back(std::move(duel));
+  }
+  if (groups.empty() && of_variants) {
+    throw UserError(fmt::format("no case has both '{}' and '{}': they must be of one family, on a device with a clock",
+                                base_variant, new_variant));
+  }
+  if (groups.empty()) throw UserError(kCounted);
+  return groups;
+}
+
+}  // namespace convladder

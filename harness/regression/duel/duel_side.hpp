@@ -1,0 +1,85 @@
+// One side of a duel: a process of one build with one case, verified, and then asked for slots.
+#pragma once
+
+#include <array>
+#include <memory>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "harness/cases/case_verifier.hpp"
+#include "harness/cases/time_judge.hpp"
+#include "harness/isolation/claimed_times.hpp"
+#include "harness/regression/duel/duel_round.hpp"
+
+namespace convladder {
+
+/// A side could not do its part: it is wrong, crashed, … The message says which side and what.
+struct SideFailure : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+/// How long a slot is: the same for both sides.
+struct SlotLength {
+  int iterations = 1;  ///< calls of a sub-run
+  int sub_runs = 5;
+};
+
+struct SlotTime {
+  double ns = 0;                    ///< of a call
+  std::optional<double> clock_mhz;  ///< of a GPU, after it
+};
+
+/// What a process is started for.
+struct SideSetting {
+  std::string role;     ///< "base" or "new": for messages
+  std::string program;  ///< path
+  const PlannedCase& planned;
+  const Workload& workload;
+  double timeout_seconds = 60;
+  std::uint64_t seed = 1;      ///< of what inputs and outputs look like before calls: the same for both sides
+  TimeJudge* judge = nullptr;  ///< of what its calls claim, if any
+  int extra_percent = 0;       ///< work that is added to every slot, to see whether it is found
+};
+
+class DuelSide {
+ public:
+  /// Starts the process and verifies it, on integers and on the real input. Throws SideFailure.
+  explicit DuelSide(const SideSetting& setting);
+
+  /// How long slots should be: on a processor sub-runs of about 1 ms, at most 5 and fewer where a call takes longer
+  /// than 20 ms; on a GPU so many calls that they last 10 ms. The iterations are a multiple of what `extra_percent`
+  /// needs.
+  SlotLength calibrate(int extra_percent);
+  /// On a processor the fastest sub-run, which no neighbour disturbed; on a GPU the median.
+  SlotTime slot(const SlotLength& length);
+  /// Compares what the last call of the last slot left.
+  void verify_after();
+
+ private:
+  /// Does one step; throws SideFailure where the case fails.
+  template <typename Step>
+  auto attempt(const Step& step) const;
+  void require(const char* when, const Check& check) const;
+
+  std::string role_;
+  bool on_processor_;
+  int extra_percent_;
+  PlannedCase planned_;
+  TimeJudge* judge_;
+  std::vector<double> slots_ns_;  ///< of a call, in each slot
+  std::int64_t last_call_ = 0;
+  CaseVerifier verifier_;
+  ClaimedTimes claimed_;
+};
+
+/// Four slots in the order of the coin.
+DuelRound measure_round(DuelSide& base, DuelSide& now, bool base_outside, const SlotLength& length);
+
+/// The same between two processes that are started for it, the outer one first, warmed up by a slot each, and verified
+/// again at its end. Nothing but the coin says which is which, so that two equal sides can be exchanged.
+DuelRound measure_fresh_round(const SideSetting& base, const SideSetting& now, bool base_outside,
+                              const SlotLength& length);
+
+}  // namespace convladder

@@ -1,0 +1,25 @@
+// The fused variants' part of `convladder check`: convolutions with activation and pooling under the checkers.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "harness/plan/plan.hpp"
+#include "harness/simulation/checked_case.hpp"
+#include "network/fused/fused_variant.hpp"
+
+namespace convladder {
+
+/// A layer that a fused variant may stand for.
+struct FusedWork {
+  LayerWork convolution;  ///< with the batch
+  FusedShape shape;
+};
+
+/// Those of the networks, and one for each batch.
+std::vector<FusedWork> fused_works(const std::vector<std::string>& networks, const std::vector<int>& batches);
+
+/// Every fused variant of family cuda, from every compiler's PTX, on all cores.
+std::vector<CheckedCase> check_fused(const FusedWork& work, const simulated::CheckerSet& checkers);
+
+}  // namespace convladder

@@ -1,0 +1,58 @@
+#include "harness/simulation/checked_case.hpp"
+
+#include <fmt/format.h>
+
+#include <new>
+#include <nlohmann/json.hpp>
+
+#include "devices/device_error.hpp"
+#include "harness/simulation/simulation_report.hpp"
+
+namespace convladder {
+
+using nlohmann::ordered_json;
+
+void run_checked(CheckedCase& checked, const simulated::CheckerSet& checkers,
+                 const std::function<std::string(simulated::SimulatedDevice&)>& work) {
+  simulated::SimulatedDeviceOptions options;
+  options.checkers = checkers;
+  options.host_threads = 1;
+  options.with_caches = false;
+  options.ptx_compiler = checked.compiler;
+  simulated::SimulatedDevice device(options);
+  try {
+    checked.reason = work(device);
+    checked.status = checked.reason.empty() ? "ok" : "incorrect";
+  } catch (const DeviceError& error) {
+    checked.status = "launch failed";
+    checked.reason = error.what();
+  } catch (const std::bad_alloc&) {
+    checked.status = "launch failed";
+    checked.reason = "out of memory";
+  }
+  checked.findings = device.take_findings();
+  if (!checkers.memory) return;
+  for (simulated::Finding& leak : device.leaks()) checked.findings.push_back(std::move(leak));
+}
+
+ordered_json case_json(const CheckedCase& checked) {
+  ordered_json findings = ordered_json::array();
+  for (const simulated::Finding& finding : checked.findings) findings.push_back(finding_json(finding));
+  return {{"id", checked.id},
+          {"ptx_compiler", checked.compiler},
+          {"status", checked.status},
+          {"reason", checked.reason.empty() ? ordered_json() : ordered_json(checked.reason)},
+          {"findings", std::move(findings)}};
+}
+
+std::string case_lines(const CheckedCase& checked) {
+  const std::string found =
+      checked.findings.empty() ? "nothing found" : fmt::format("{} findings", checked.findings.size());
+  std::string line = fmt::format("  {:<58} {:<6} {}", checked.id, checked.compiler, checked.status);
+  if (checked.status == "ok" || !checked.findings.empty()) line += fmt::format(", {}", found);
+  if (!checked.reason.empty()) line += fmt::format("\n      {}", checked.reason);
+  for (const simulated::Finding& finding : checked.findings) line += fmt::format("\n      {}", to_text(finding));
+  return line;
+}
+
+}  // namespace convladder

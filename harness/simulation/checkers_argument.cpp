@@ -1,0 +1,35 @@
+#include "harness/simulation/checkers_argument.hpp"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "support/errors.hpp"
+#include "support/nearest_name.hpp"
+
+namespace convladder {
+
+simulated::CheckerSet parse_checkers(const std::string& text) {
+  if (text == "all") return simulated::CheckerSet::all();
+  simulated::CheckerSet checkers;
+  if (text == "none") return checkers;
+  const std::vector<std::pair<std::string, bool*>> known = {{"memory", &checkers.memory},
+                                                            {"initialization", &checkers.initialization},
+                                                            {"race", &checkers.race},
+                                                            {"synchronization", &checkers.synchronization}};
+  for (const std::string& name : CLI::detail::split(text, ',')) {
+    const auto found = std::ranges::find(known, name, &std::pair<std::string, bool*>::first);
+    if (found == known.end()) {
+      std::vector<std::string> names = {"all", "none"};
+      for (const auto& [one, unused] : known) names.push_back(one);
+      throw UserError(fmt::format("--check {}: {}", text, unknown_name_message("checker", name, names)));
+    }
+    *found->second = true;
+  }
+  return checkers;
+}
+
+}  // namespace convladder

@@ -1,0 +1,42 @@
+// Kernel arguments as they are written on the command line.
+//
+//   [NAME=]TYPE:VALUE                     a number
+//   [NAME=]bytes:@FILE                    a structure passed by value: the file's bytes
+//   [NAME=]in:TYPE:CONTENT                a buffer on the device that the kernel reads
+//   [NAME=]in:@FILE.npy                   the same, its type and shape from the file
+//   [NAME=]inout:TYPE:CONTENT             a buffer whose values are shown afterwards as well
+//   [NAME=]out:TYPE:SHAPE[=VALUE]         a buffer to be written: never initialised unless there is a value
+//
+//   TYPE     i8 i16 i32 i64 u8 u16 u32 u64 f16 f32 f64
+//   CONTENT  1,2,3 | @FILE.bin | @FILE.npy | fill:SHAPE:VALUE | iota:SHAPE[:FIRST] | random:SHAPE[:SEED]
+//   SHAPE    a number of elements, or several sizes: 64x32
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "harness/simulation/element_type.hpp"
+
+namespace convladder {
+
+enum class ArgumentKind { value, input, in_out, output };
+
+struct KernelArgument {
+  ArgumentKind kind = ArgumentKind::value;
+  std::string text;                 ///< as written
+  std::string name;                 ///< as given before '='; empty without
+  std::optional<ElementType> type;  ///< none for `bytes:`
+  std::vector<std::size_t> shape;   ///< of a buffer, in elements; its last size varies fastest
+  std::vector<std::byte> bytes;     ///< of the value, or the buffer's initial content; empty for one without
+
+  bool is_buffer() const { return kind != ArgumentKind::value; }
+  /// Of the device's buffer.
+  std::size_t buffer_bytes() const;
+};
+
+/// Also reads the files that are named. Throws UserError "--arg TEXT: what is wrong", or that of a file.
+KernelArgument parse_kernel_argument(const std::string& text);
+
+}  // namespace convladder

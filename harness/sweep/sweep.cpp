@@ -1,0 +1,83 @@
+#include "harness/sweep/sweep.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "support/errors.hpp"
+
+namespace convladder {
+namespace {
+
+const SweptConfiguration* scored(const std::vector<SweptConfiguration>& results, const Configuration& configuration) {
+  const auto found = std::ranges::find(results, configuration, &SweptConfiguration::configuration);
+  return found == results.end() || !found->score ? nullptr : &*found;
+}
+
+}  // namespace
+
+std::vector<const SweptConfiguration*> Sweep::ranked() const {
+  std::vector<const SweptConfiguration*> verified;
+  for (const SweptConfiguration& one : results) {
+    if (one.score) verified.push_back(&one);
+  }
+  std::ranges::stable_sort(verified, {}, [](const SweptConfiguration* one) { return one->score->value; });
+  return verified;
+}
+
+const SweptConfiguration* Sweep::default_result() const { return scored(results, found.candidates.front()); }
+
+const SweptConfiguration* Sweep::model_result() const { return scored(results, found.by_model); }
+
+const SweptConfiguration* Sweep::winner() const {
+  const std::vector<const SweptConfiguration*> verified = ranked();
+  if (verified.empty()) return nullptr;
+  const SweptConfiguration* const by_model = model_result();
+  if (by_model == nullptr || surely_better(kind, *verified.front()->score, *by_model->score)) return verified.front();
+  return by_model;
+}
+
+std::optional<Sweep> plan_sweep(const PlannedCase& planned, const Configuration& wanted, int most,
+                                const std::string& gpu) {
+  Sweep sweep;
+  sweep.planned = planned;
+  sweep.kind = planned.has_clock ? ScoreKind::measured : gpu.empty() ? ScoreKind::counted : ScoreKind::predicted;
+  sweep.gpu = sweep.kind == ScoreKind::predicted ? gpu : "";
+  try {
+    sweep.found = planned.variant.variant->configurations(planned.work.shape, wanted, most);
+  } catch (const std::invalid_argument& error) {
+    throw UserError(fmt::format("--configuration {}: {}: {}", wanted.text(), planned.variant.info.name, error.what()));
+  }
+  if (sweep.found.candidates.empty()) return std::nullopt;
+  for (const Configuration& one : sweep.found.candidates) sweep.results.push_back({one, {}, {}, {}, {}});
+  return sweep;
+}
+
+ConfiguredCases configured_cases(const Sweep& sweep) {
+  ConfiguredCases configured;
+  for (const Configuration& one : sweep.found.candidates) {
+    configured.variants.push_back(
+        sweep.planned.variant.variant->configured(sweep.planned.work.shape, one, ChosenBy::request));
+    PlannedCase& planned = configured.cases.emplace_back(sweep.planned);
+    planned.variant.variant = configured.variants.back().get();
+    planned.configuration = one.text();
+    planned.id += "/" + planned.configuration;
+  }
+  return configured;
+}
+
+int counted_images(const std::vector<PlannedCase>& cases) {
+  constexpr double kQuickFlop = 300e6;
+  const ConvShape& shape = cases.front().work.shape;
+  unsigned images_of_block = 1;
+  for (const PlannedCase& planned : cases) {
+    for (const KernelLaunch& launch : planned.variant.variant->launch_plan(shape)) {
+      images_of_block = std::max(images_of_block, launch.items ? launch.items->per_block : 1);
+    }
+  }
+  const int fewest = 2 * static_cast<int>(images_of_block);
+  const bool quick = shape.with_batch(kCountedImages).flop() <= kQuickFlop;
+  return quick ? std::max(fewest, kCountedImages) : fewest;
+}
+
+}  // namespace convladder

@@ -1,0 +1,58 @@
+// A parameter sweep: what a variant could take for a layer, tried one after the other, verified and put in order.
+#pragma once
+
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "harness/plan/plan.hpp"
+#include "harness/sweep/sweep_score.hpp"
+
+namespace convladder {
+
+/// What became of one configuration.
+struct SweptConfiguration {
+  Configuration configuration;
+  std::string status;  ///< as of a case; empty before it is run
+  std::string reason;
+  std::optional<Score> score;       ///< none unless it is verified
+  nlohmann::ordered_json recorded;  ///< `case_json`; null before it is run
+};
+
+/// A variant on a layer, with a batch, on a device.
+struct Sweep {
+  PlannedCase planned;  ///< of the variant as it is, which makes its own choice
+  ScoreKind kind = ScoreKind::measured;
+  std::string gpu;  ///< of a predicted score
+  Configurations found;
+  std::vector<SweptConfiguration> results;  ///< in the order of `found.candidates`
+
+  /// The verified ones, the best first.
+  std::vector<const SweptConfiguration*> ranked() const;
+  /// What the variant takes if it is not told; null while it has no score.
+  const SweptConfiguration* default_result() const;
+  /// What the variant's own model takes, likewise.
+  const SweptConfiguration* model_result() const;
+  /// The best, if it is surely better than the model's choice, otherwise that. Null while there is no score of either.
+  const SweptConfiguration* winner() const;
+};
+
+/// The sweep of a planned case, not run yet: none where there is nothing to choose. `most` configurations that agree
+/// with what is wanted. Throws UserError where that is not possible.
+std::optional<Sweep> plan_sweep(const PlannedCase& planned, const Configuration& wanted, int most,
+                                const std::string& gpu);
+
+/// A sweep's configurations as cases, and the variants that they are of.
+struct ConfiguredCases {
+  std::vector<std::unique_ptr<ConvVariant>> variants;
+  std::vector<PlannedCase> cases;
+};
+ConfiguredCases configured_cases(const Sweep& sweep);
+
+/// Images of a batch that a device without a clock executes: as many as `run` where that is quick, otherwise twice as
+/// many as the blocks of these cases compute at most.
+int counted_images(const std::vector<PlannedCase>& cases);
+
+}  // namespace convladder

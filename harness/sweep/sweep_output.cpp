@@ -1,0 +1,152 @@
+#include "harness/sweep/sweep_output.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "devices/gpus/gpu_facts.hpp"
+#include "support/text_table.hpp"
+#include "support/units.hpp"
+
+namespace convladder {
+
+using nlohmann::ordered_json;
+
+namespace {
+
+/// What was counted for each multiply-add that the layer needs.
+struct CountedColumn {
+  const char* title;
+  std::vector<const char*> metrics;
+};
+
+/// Beside a prediction, which says more, there is room for two.
+std::vector<CountedColumn> counted_columns(ScoreKind kind) {
+  std::vector<CountedColumn> columns = {{"instr.", {"smsp__thread_inst_executed_pred_on.sum"}},
+                                        {"wavefr.",
+                                         {"l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum",
+                                          "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_st.sum"}}};
+  if (kind == ScoreKind::counted) {
+    columns.push_back(
+        {"sectors",
+         {"l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum", "l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum"}});
+  }
+  return columns;
+}
+
+std::string counted_per_multiply_add(const Sweep& sweep, const SweptConfiguration& one, const CountedColumn& column) {
+  if (one.recorded.is_null() || one.recorded.at("counters").is_null()) return "-";
+  double sum = 0;
+  for (const char* const metric : column.metrics) sum += one.recorded.at("counters").at("totals").value(metric, 0.0);
+  return fmt::format("{:.3g}", sum / (sweep.planned.work.shape.flop() / 2));
+}
+
+/// Least occupancy of the kernels on the GPU of the score.
+std::string occupancy_text(const Sweep& sweep, const SweptConfiguration& one) {
+  double least = 1;
+  if (one.recorded.is_null() || one.recorded.at("prediction").is_null()) return "-";
+  for (const ordered_json& gpu : one.recorded.at("prediction").at("gpus")) {
+    if (gpu.at("gpu") != sweep.gpu) continue;
+    for (const ordered_json& kernel : gpu.at("kernels")) {
+      least = std::min(least, kernel.at("occupancy").at("share").get<double>());
+    }
+  }
+  return fmt::format("{:.0f}%", least * 100);
+}
+
+std::vector<TextColumn> columns_of(const Sweep& sweep) {
+  std::vector<TextColumn> columns = {{"", "", false}};
+  for (const Parameter& parameter : sweep.found.by_model.parameters()) columns.push_back({parameter.name, "", true});
+  const char* const kind = kind_text(sweep.kind);
+  if (sweep.kind == ScoreKind::counted) {
+    columns.push_back({"cycles", kind, true});
+  } else {
+    columns.push_back({"time", kind, true});
+  }
+  if (sweep.kind == ScoreKind::measured) columns.push_back({"±", "", true});
+  columns.push_back({"of *", "", true});
+  if (sweep.kind == ScoreKind::measured) {
+    columns.push_back({"GFLOP/s", kind, true});
+    return columns;
+  }
+  for (const CountedColumn& column : counted_columns(sweep.kind)) columns.push_back({column.title, "/FMA", true});
+  if (sweep.kind == ScoreKind::predicted) columns.push_back({"occup.", "", true});
+  return columns;
+}
+
+std::vector<std::string> row_of(const Sweep& sweep, const SweptConfiguration& one) {
+  const Score& score = *one.score;
+  const SweptConfiguration* const standard = sweep.default_result();
+  std::vector<std::string> row = {&one == standard ? "*" : &one == sweep.model_result() ? "m" : ""};
+  for (const Parameter& parameter : one.configuration.parameters()) row.push_back(std::to_string(parameter.value));
+  row.push_back(sweep.kind == ScoreKind::counted ? fmt::format("{:.4g}", score.value) : time_text(score.value));
+  if (sweep.kind == ScoreKind::measured) {
+    row.push_back(fmt::format("{:.1f}%", (score.high - score.low) / 2 / score.value * 100));
+  }
+  row.push_back(standard == nullptr ? "-" : fmt::format("{:.3f}", score.value / standard->score->value));
+  if (sweep.kind == ScoreKind::measured) {
+    row.push_back(fmt::format("{:.1f}", sweep.planned.work.shape.flop() / score.value));
+    return row;
+  }
+  for (const CountedColumn& column : counted_columns(sweep.kind)) {
+    row.push_back(counted_per_multiply_add(sweep, one, column));
+  }
+  if (sweep.kind == ScoreKind::predicted) row.push_back(occupancy_text(sweep, one));
+  return row;
+}
+
+std::string title_of(const Sweep& sweep) {
+  std::string what = "measured times";
+  if (sweep.kind == ScoreKind::counted) what = "cycles of one multiprocessor, from what was counted";
+  if (sweep.kind == ScoreKind::predicted) {
+    what = fmt::format("middles of the predicted op times on {}, from what was counted", find_gpu(sweep.gpu)->title);
+  }
+  return fmt::format("{}: {}. {} of {} possible configurations were tried{}.", sweep.planned.id, what,
+                     sweep.results.size(), sweep.found.possible,
+                     static_cast<long>(sweep.results.size()) < sweep.found.possible
+                         ? "; of the others the variant's own model expects less, or the same"
+                         : "");
+}
+
+std::string conclusion(const Sweep& sweep) {
+  const SweptConfiguration* const best = sweep.winner();
+  if (best == nullptr) return "no configuration is verified\n";
+  const SweptConfiguration* const by_model = sweep.model_result();
+  if (best == by_model) {
+    const bool by_chance = sweep.kind == ScoreKind::measured && best != sweep.ranked().front();
+    return fmt::format("best: what the model takes, {}{}\n", best->configuration.text(),
+                       by_chance ? ": the intervals of those above are not apart from its own" : "");
+  }
+  if (by_model == nullptr) return fmt::format("best: {}\n", best->configuration.text());
+  return fmt::format("best: {}, {} {:.3f} of the model's choice\n", best->configuration.text(), kind_text(sweep.kind),
+                     best->score->value / by_model->score->value);
+}
+
+}  // namespace
+
+std::string score_text(const Sweep& sweep, const SweptConfiguration& one) {
+  if (!one.score) return fmt::format("{}: {}", one.status, one.reason);
+  if (sweep.kind == ScoreKind::counted) return fmt::format("counted {:.4g} cycles", one.score->value);
+  return fmt::format("{} {}{}", kind_text(sweep.kind), time_text(one.score->value),
+                     sweep.gpu.empty() ? "" : fmt::format(" ({})", sweep.gpu));
+}
+
+std::string sweep_text(const Sweep& sweep) {
+  std::vector<std::vector<std::string>> rows;
+  for (const SweptConfiguration* const one : sweep.ranked()) rows.push_back(row_of(sweep, *one));
+  std::string text = indented(title_of(sweep), 0) + "\n";
+  if (!rows.empty()) {
+    text += text_table(columns_of(sweep), rows);
+    const bool tuned = sweep.found.candidates.front() != sweep.found.by_model;
+    text += tuned ? "* what 'run' takes, from the table; m what the variant's own model would take\n"
+                  : "* what 'run' takes, by the variant's own model\n";
+  }
+  for (const SweptConfiguration& one : sweep.results) {
+    if (!one.score && !one.status.empty()) {
+      text += indented(fmt::format("not ranked: {}: {}", one.configuration.text(), score_text(sweep, one)), 0);
+    }
+  }
+  return text + indented(conclusion(sweep), 0);
+}
+
+}  // namespace convladder

@@ -1,0 +1,23 @@
+// What this machine, or a limit that was set on it, did not let the program do.
+#pragma once
+
+#include <string>
+
+#include "support/errors.hpp"
+
+namespace convladder {
+
+/// Not the fault of a case: the run ends with one line, the case is not recorded, and a resumed run tries it again.
+struct MachineFault : UserError {
+  using UserError::UserError;
+};
+
+/// What errno says, with the limit that mostly is behind it: "Too many open files (see 'ulimit -n')".
+std::string system_error_text(int error);
+
+/// What the want of memory says: with the limit, if one is set on this process's memory.
+std::string out_of_memory_text();
+/// Whether a limit is set on this process's memory (ulimit -v, -d).
+bool memory_is_limited();
+
+}  // namespace convladder

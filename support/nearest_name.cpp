@@ -1,0 +1,42 @@
+#include "support/nearest_name.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+#include <set>
+
+namespace convladder {
+namespace {
+
+/// Levenshtein's distance: insertions, deletions and substitutions of a character.
+int edit_distance(std::string_view a, std::string_view b) {
+  std::vector<int> row(b.size() + 1);
+  std::iota(row.begin(), row.end(), 0);
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    int diagonal = row[0];
+    row[0] = static_cast<int>(i);
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      const int substituted = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
+      diagonal = row[j];
+      row[j] = std::min({row[j] + 1, row[j - 1] + 1, substituted});
+    }
+  }
+  return row.back();
+}
+
+}  // namespace
+
+std::vector<std::string> nearest_names(std::string_view wanted, std::vector<std::string> names) {
+  std::set<std::string> seen;
+  std::erase_if(names, [&seen](const std::string& name) { return !seen.insert(name).second; });
+  std::ranges::stable_sort(names, {}, [&](const std::string& name) { return edit_distance(wanted, name); });
+  return names;
+}
+
+std::string unknown_name_message(std::string_view what, std::string_view wanted, std::vector<std::string> names) {
+  const std::vector<std::string> nearest = nearest_names(wanted, std::move(names));
+  return fmt::format("unknown {} '{}'; known: {}", what, wanted, fmt::join(nearest, ", "));
+}
+
+}  // namespace convladder

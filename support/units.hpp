@@ -1,0 +1,29 @@
+// Figures as people read them.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <string>
+
+namespace convladder {
+
+/// Nanoseconds with three significant digits in the unit that suits: "847 ns", "12.3 µs", "4.56 ms", "1.23 s".
+inline std::string time_text(double nanoseconds) {
+  const auto digits = [](double value) { return value < 9.995 ? 2 : value < 99.95 ? 1 : 0; };
+  for (const auto& [unit, size] : {std::pair{"ns", 1.0}, {"µs", 1e3}, {"ms", 1e6}}) {
+    const double value = nanoseconds / size;
+    if (value < 999.5) return fmt::format("{:.{}f} {}", value, digits(value), unit);
+  }
+  return fmt::format("{:.{}f} s", nanoseconds / 1e9, digits(nanoseconds / 1e9));
+}
+
+/// "1h02m", "3m05s", "42s": rounded up, so that what is not done is never "0s".
+inline std::string duration_text(double seconds) {
+  const auto whole = static_cast<long>(std::ceil(seconds));
+  if (whole >= 3600) return fmt::format("{}h{:02}m", whole / 3600, whole / 60 % 60);
+  if (whole >= 60) return fmt::format("{}m{:02}s", whole / 60, whole % 60);
+  return fmt::format("{}s", whole);
+}
+
+}  // namespace convladder

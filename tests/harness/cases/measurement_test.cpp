@@ -1,0 +1,432 @@
+// The course of a case, against a case that answers by script.
+#include "harness/cases/measurement.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <functional>
+#include <set>
+
+#include "expect_error.hpp"
+#include "harness/cases/case_session.hpp"
+#include "harness/small_problem.hpp"
+#include "harness/verification/changed_input.hpp"
+
+namespace convladder {
+namespace {
+
+using nlohmann::ordered_json;
+
+/// What the case answers, what it was asked, and whether it is still there.
+struct Script {
+  ordered_json prepare = {
+      {"prepare_ns", 1234.0}, {"own_layout", false}, {"choice", "algorithm 7"}, {"can_be_cold", false}};
+  double call_ns = 100;
+  int iterations = 5;
+  ordered_json state = ordered_json::object();
+  std::function<double(int)> sample_ns = [](int) { return 100.0; };  ///< of the n-th sample, from 0
+  std::function<ordered_json(const std::string&, int)> instead;      ///< of the n-th request of its kind
+  std::function<bool(int)> wrong = [](int) { return false; };        ///< the output that the n-th reading finds
+  double observed_ns = 0;                                            ///< how long each answer takes
+  std::vector<ordered_json> asked;
+  bool alive = false;
+
+  int count(const std::string& what) const {
+    return static_cast<int>(
+        std::ranges::count_if(asked, [&](const ordered_json& request) { return request.at("do") == what; }));
+  }
+};
+
+/// Computes what is asked for, for once in the process of the test, or something else.
+class ScriptedCase final : public CaseClient {
+ public:
+  ScriptedCase(Script& script, const Workload& workload, const SharedMemory& window)
+      : script_(script), workload_(workload), window_(window) {
+    script_.alive = true;
+  }
+  ~ScriptedCase() override { script_.alive = false; }
+
+  ordered_json ask(const ordered_json& request) override {
+    const auto what = request.at("do").get<std::string>();
+    const int nth = script_.count(what);
+    script_.asked.push_back(request);
+    if (script_.instead) {
+      if (ordered_json reply = script_.instead(what, nth); !reply.is_null()) return reply;
+    }
+    if (what == "prepare") {
+      problem_ = &workload_.problem(request.at("problem") == "integers" ? ProblemKind::integers : ProblemKind::real);
+      return script_.prepare;
+    }
+    if (what == "set") change_ = change_from_json(request.at("change"));
+    if (what == "set") return ordered_json::object();
+    if (what == "call") {
+      call_ = 1;
+      return {{"ns", script_.call_ns}};
+    }
+    if (what == "calibrate") return {{"iterations", script_.iterations}};
+    if (what == "read") {
+      read(request, script_.wrong(nth));
+      return ordered_json::object();
+    }
+    if (what == "profile") return ordered_json::object();
+    call_ = request.at("iterations").get<int>();
+    const auto samples = script_.count("sample");
+    return {{"ns", script_.sample_ns(samples - 1)}, {"last_call", call_}, {"state", script_.state}};
+  }
+  ObservedAnswer last_answer() const override { return {.ns = script_.observed_ns}; }
+
+ private:
+  void read(const ordered_json& request, bool wrong) const {
+    const ConvShape& shape = problem_->shape;
+    const std::int64_t elements = shape.input_elements_per_image();
+    std::vector<float> input(problem_->input.size());
+    for (int image = 0; image < shape.batch; ++image) {
+      write_changed_image(input.data() + image * elements, change_, shape, problem_->input, image);
+      poke_image(input.data() + image * elements, change_, shape, image, call_);
+    }
+    std::vector<float> output(static_cast<std::size_t>(shape.output_elements()));
+    reference_forward(shape, shape.batch, input.data(), problem_->weights.data(), output.data());
+    if (wrong) output[0] += 1000.0F;
+    const auto first = request.at("first").get<std::ptrdiff_t>();
+    std::copy_n(output.begin() + first, request.at("count").get<std::ptrdiff_t>(),
+                reinterpret_cast<float*>(window_.data()));
+  }
+
+  Script& script_;
+  const Workload& workload_;
+  const SharedMemory& window_;
+  const Problem* problem_ = nullptr;
+  InputChange change_;
+  std::int64_t call_ = 0;
+};
+
+OpenCase scripted_case(Script& script, const Workload& workload) {
+  std::unique_ptr<SharedMemory> window = output_window(1);
+  auto client = std::make_unique<ScriptedCase>(script, workload, *window);
+  return {std::move(window), std::move(client)};
+}
+
+class MeasurementTest : public testing::Test {
+ protected:
+  MeasurementTest()
+      : work_(own_shape({2, 1, 8, 8, 2, 3})),
+        workload_(work_, synthetic_images(2, 1), 1),
+        planned_(planned_case(work_, "local-accumulation")) {
+    options_.budget_seconds = 1e9;
+    options_.target_half_width = 0;
+    options_.max_samples = 1000;
+  }
+
+  /// The whole course: verified, sampled until it is done, verified again.
+  CaseOutcome run() {
+    Measurement measurement(planned_, workload_, options_, scripted_case(script_, workload_));
+    measurement.verify_and_calibrate();
+    for (int rounds = 0; !measurement.done() && rounds < 5000; ++rounds) measurement.take_samples();
+    EXPECT_TRUE(measurement.done());
+    measurement.finish();
+    EXPECT_FALSE(script_.alive) << "the case is let go at the end";
+    return measurement.outcome();
+  }
+
+  LayerWork work_;
+  Workload workload_;
+  PlannedCase planned_;
+  RunOptions options_;
+  Script script_;
+};
+
+double rising(int nth) { return 100.0 + nth; }
+
+TEST_F(MeasurementTest, VerifiesBeforeAndAfterSampling) {
+  options_.repetitions = 4;
+  const CaseOutcome outcome = run();
+  EXPECT_EQ(outcome.status, "ok");
+  EXPECT_EQ(outcome.reason, "");
+  std::vector<std::string> asked;
+  for (const ordered_json& request : script_.asked) asked.push_back(request.at("do"));
+  const std::vector<std::string> before{"prepare", "set",  "call", "read",     "prepare",
+                                        "set",     "call", "read", "calibrate"};
+  ASSERT_GT(asked.size(), before.size());
+  EXPECT_EQ(std::vector(asked.begin(), asked.begin() + 9), before);
+  EXPECT_EQ(script_.asked[0].at("problem"), "integers");
+  EXPECT_EQ(script_.asked[4].at("problem"), "real");
+  EXPECT_EQ(asked.back(), "read") << "what the last timed call left";
+  for (std::size_t i = 9; i < asked.size(); ++i) {
+    if (asked[i] == "sample") {
+      EXPECT_EQ(asked[i - 1], "set") << "another input for every sample";
+    }
+  }
+  for (const char* when : {"integers", "before", "after"}) {
+    EXPECT_EQ(outcome.verification.at(when).at("passed"), true) << when;
+  }
+  EXPECT_EQ(outcome.verification.at("elements_compared"), 2 * 2 * 6 * 6);
+  EXPECT_EQ(outcome.verification.at("tolerance"), 1e-6);
+  EXPECT_EQ(outcome.verification.at("images_compared"), 2);
+  EXPECT_EQ(outcome.verification.at("images_combined"), 0);
+  EXPECT_EQ(outcome.verification.at("timed_calls_compared"), script_.count("read") - 2);
+  EXPECT_EQ(outcome.prepare_ns, 1234.0);
+  EXPECT_EQ(outcome.choice, "algorithm 7");
+  EXPECT_EQ(outcome.input_kind, "images");
+}
+
+TEST_F(MeasurementTest, KeepsTheSamplesInTheirOrder) {
+  options_.repetitions = 4;
+  script_.sample_ns = [](int nth) { return std::vector{9.0, 3.0, 7.0, 1.0}.at(static_cast<std::size_t>(nth)); };
+  const CaseOutcome outcome = run();
+  ASSERT_EQ(outcome.times.size(), 1U);
+  EXPECT_EQ(outcome.times[0].of, time_of::kLayer);
+  EXPECT_EQ(outcome.times[0].cache, "");
+  EXPECT_EQ(outcome.times[0].iterations, 5);
+  EXPECT_EQ(outcome.times[0].samples, (std::vector{9.0, 3.0, 7.0, 1.0}));
+  for (const ordered_json& request : script_.asked) {
+    if (request.at("do") == "sample") {
+      EXPECT_GE(request.at("iterations"), 5);
+      EXPECT_LE(request.at("iterations"), 6) << "one more now and then";
+    }
+  }
+}
+
+TEST_F(MeasurementTest, StopsAtTheFirstIntervalThatIsNarrowEnough) {
+  options_.target_half_width = 0.01;
+  const CaseOutcome outcome = run();
+  EXPECT_EQ(outcome.stopped_because, "interval");
+  EXPECT_EQ(outcome.times[0].samples.size(), 6U) << "fewer have no interval of 95%";
+}
+
+TEST_F(MeasurementTest, TheTargetIsTheHalfWidthAsPartOfTheMedian) {
+  script_.sample_ns = [](int nth) { return nth % 2 == 0 ? 99.0 : 101.0; };
+  options_.max_samples = 8;
+  options_.target_half_width = 0.01;
+  EXPECT_EQ(run().stopped_because, "interval");
+  script_ = {};
+  script_.sample_ns = [](int nth) { return nth % 2 == 0 ? 99.0 : 101.0; };
+  options_.target_half_width = 0.0099;
+  EXPECT_EQ(run().stopped_because, "samples");
+}
+
+TEST_F(MeasurementTest, StopsAtTheMostSamples) {
+  script_.sample_ns = rising;
+  for (const int most : {1, 2, 10}) {
+    script_.asked.clear();
+    options_.max_samples = most;
+    const CaseOutcome outcome = run();
+    EXPECT_EQ(outcome.stopped_because, "samples");
+    EXPECT_EQ(outcome.times[0].samples.size(), static_cast<std::size_t>(most));
+  }
+}
+
+TEST_F(MeasurementTest, StopsWhenTheBudgetIsSpentButNotBeforeThreeSamples) {
+  script_.sample_ns = rising;
+  options_.budget_seconds = 0;
+  const CaseOutcome outcome = run();
+  EXPECT_EQ(outcome.stopped_because, "budget");
+  EXPECT_EQ(outcome.times[0].samples.size(), 3U);
+}
+
+TEST_F(MeasurementTest, TakesExactlyTheRepetitionsAskedFor) {
+  options_.budget_seconds = 0;
+  options_.target_half_width = 1;
+  options_.max_samples = 2;
+  for (const int repetitions : {1, 5, 12}) {
+    script_.asked.clear();
+    options_.repetitions = repetitions;
+    const CaseOutcome outcome = run();
+    EXPECT_EQ(outcome.stopped_because, "samples");
+    EXPECT_EQ(outcome.times[0].samples.size(), static_cast<std::size_t>(repetitions));
+  }
+}
+
+TEST_F(MeasurementTest, ALongCallNeedsNoCalibration) {
+  options_.sample_milliseconds = 1;
+  options_.repetitions = 2;
+  script_.call_ns = 40e6;
+  const CaseOutcome outcome = run();
+  EXPECT_EQ(script_.count("calibrate"), 0);
+  EXPECT_EQ(outcome.times[0].iterations, 1);
+}
+
+TEST_F(MeasurementTest, ACallThatMayOnlyHaveBeenDisturbedIsNoCalibration) {
+  options_.sample_milliseconds = 1;
+  options_.repetitions = 2;
+  script_.call_ns = 39e6;
+  run();
+  EXPECT_EQ(script_.count("calibrate"), 1);
+}
+
+TEST_F(MeasurementTest, CalibratesToTheLengthOfASampleAskedFor) {
+  options_.sample_milliseconds = 2.5;
+  options_.repetitions = 1;
+  run();
+  const auto request = std::ranges::find_if(script_.asked, [](const auto& r) { return r.at("do") == "calibrate"; });
+  ASSERT_NE(request, script_.asked.end());
+  EXPECT_EQ(request->at("sample_ns"), 2.5e6);
+  EXPECT_EQ(request->at("of"), time_of::kLayer);
+}
+
+TEST_F(MeasurementTest, AnOwnLayoutHasItsOpTimeFirstAndThreeMore) {
+  script_.prepare["own_layout"] = true;
+  script_.sample_ns = rising;
+  options_.repetitions = 2;
+  const CaseOutcome outcome = run();
+  ASSERT_EQ(outcome.times.size(), 4U);
+  const char* const order[] = {time_of::kOp, time_of::kLayer, time_of::kLoadInput, time_of::kStoreOutput};
+  for (std::size_t i = 0; i < 4; ++i) {
+    EXPECT_EQ(outcome.times[i].of, order[i]);
+    // Interleaved: one sample of each, then the next of each; the case's time comes last.
+    EXPECT_EQ(outcome.times[i].samples, (std::vector{103.0 - static_cast<double>(i), 107.0 - static_cast<double>(i)}));
+  }
+  EXPECT_EQ(script_.count("calibrate"), 4);
+}
+
+TEST_F(MeasurementTest, WhereCachesCanBeFlushedTheFirstTimeIsTakenHotAndCold) {
+  script_.prepare["can_be_cold"] = true;
+  script_.prepare["own_layout"] = true;
+  options_.repetitions = 3;
+  const CaseOutcome outcome = run();
+  ASSERT_EQ(outcome.times.size(), 5U);
+  for (std::size_t i = 0; i < 4; ++i) EXPECT_EQ(outcome.times[i].cache, "hot");
+  EXPECT_EQ(outcome.times[4].of, time_of::kOp);
+  EXPECT_EQ(outcome.times[4].cache, "cold");
+  EXPECT_EQ(outcome.times[4].samples.size(), 3U);
+  int cold = 0;
+  for (const ordered_json& request : script_.asked) {
+    if (request.at("do") == "sample" && request.at("cold") == true) {
+      EXPECT_EQ(request.at("of"), time_of::kOp);
+      ++cold;
+    }
+  }
+  EXPECT_EQ(cold, 3);
+}
+
+TEST_F(MeasurementTest, CollectsTheStatesOfTheDevice) {
+  script_.state = {{"clock_mhz", 1500.0}, {"throttle_reasons", {"power", "heat"}}};
+  options_.repetitions = 3;
+  const CaseOutcome outcome = run();
+  EXPECT_EQ(outcome.device_state.at("clock_mhz"), ordered_json::parse("[1500.0, 1500.0, 1500.0]"));
+  EXPECT_EQ(outcome.device_state.at("throttle_reasons"), ordered_json::parse(R"(["power", "heat"])"));
+}
+
+struct Failure {
+  const char* step;
+  int nth;
+};
+
+TEST_F(MeasurementTest, AFailureInAnyStepGetsItsStatusAndLosesTheTimes) {
+  const Failure failures[] = {{"prepare", 0}, {"call", 0},   {"read", 0},   {"prepare", 1},   {"set", 1},
+                              {"call", 1},    {"read", 1},   {"set", 2},    {"calibrate", 0}, {"calibrate", 2},
+                              {"sample", 0},  {"sample", 5}, {"sample", 7}, {"read", 2}};
+  for (const Failure& failure : failures) {
+    for (const char* status : {"crashed", "timeout", "launch failed", "incorrect"}) {
+      SCOPED_TRACE(std::string(failure.step) + " " + std::to_string(failure.nth) + " " + status);
+      script_ = {};
+      script_.prepare["own_layout"] = true;
+      options_.repetitions = 2;
+      script_.instead = [&](const std::string& what, int nth) -> ordered_json {
+        if (what != failure.step || nth != failure.nth) return nullptr;
+        return {{"status", status}, {"reason", "ended by signal 6"}};
+      };
+      const CaseOutcome outcome = run();
+      EXPECT_EQ(outcome.status, status);
+      EXPECT_EQ(outcome.reason, "ended by signal 6");
+      EXPECT_TRUE(outcome.times.empty());
+      EXPECT_EQ(outcome.stopped_because, "");
+      EXPECT_EQ(script_.asked.back().at("do"), failure.step) << "nothing more is asked of a case that is gone";
+    }
+  }
+}
+
+TEST_F(MeasurementTest, AReasonOfSeveralLinesBecomesOne) {
+  script_.instead = [](const std::string&, int) -> ordered_json {
+    return {{"status", "crashed"}, {"reason", "first\nsecond"}};
+  };
+  expect_one_line(run().reason, {"first", "second"});
+}
+
+TEST_F(MeasurementTest, ACheckThatFailsMakesTheCaseIncorrectAndSaysWhich) {
+  struct Wrong {
+    int from;  ///< the reading that is the first wrong one
+    const char* when;
+    const char* reason;
+  };
+  const Wrong cases[] = {{0, "integers", "on small integers: image 0, map 0, row 0, column 0 is "},
+                         {1, "before", "image 0, map 0, row 0, column 0 is "},
+                         {2, "after", "after timing: image 0, map 0, row 0, column 0 is "}};
+  for (const Wrong& wrong : cases) {
+    SCOPED_TRACE(wrong.when);
+    script_ = {};
+    options_.repetitions = 2;
+    script_.wrong = [&](int nth) { return nth >= wrong.from; };
+    const CaseOutcome outcome = run();
+    EXPECT_EQ(outcome.status, "incorrect");
+    EXPECT_EQ(outcome.reason.rfind(wrong.reason, 0), 0U) << outcome.reason;
+    EXPECT_TRUE(outcome.times.empty());
+    EXPECT_EQ(outcome.stopped_because, "");
+    EXPECT_EQ(outcome.verification.at(wrong.when).at("passed"), false);
+  }
+}
+
+TEST_F(MeasurementTest, TheLastTimedCallIsAlwaysLookedAtAndSomeOthersAre) {
+  options_.repetitions = 40;
+  const CaseOutcome right = run();
+  const int looks = script_.count("read") - 2;
+  EXPECT_GT(looks, 2);
+  EXPECT_LT(looks, 30);
+  script_ = {};
+  script_.wrong = [&](int nth) { return nth == looks + 1; };  // the last of the same looks: the seed is the same
+  const CaseOutcome outcome = run();
+  EXPECT_EQ(outcome.status, "incorrect");
+  EXPECT_EQ(script_.count("sample"), 40);
+}
+
+TEST_F(MeasurementTest, EverySampleHasAnotherInputAndAnotherFill) {
+  options_.repetitions = 20;
+  run();
+  std::set<std::string> changes;
+  std::set<std::string> fills;
+  for (const ordered_json& request : script_.asked) {
+    if (request.at("do") != "set") continue;
+    changes.insert(request.at("change").dump());
+    fills.insert(request.at("fill").dump());
+  }
+  EXPECT_EQ(changes.size(), 22U);
+  EXPECT_EQ(fills.size(), 22U);
+}
+
+TEST_F(MeasurementTest, ClaimsThatOurClockContradictsAreRefused) {
+  options_.repetitions = 5;
+  script_.sample_ns = [](int) { return 1e6; };  // two of them: 2 ms
+  script_.iterations = 2;
+  for (const double observed : {1.9e6, 60e6}) {
+    script_.asked.clear();
+    script_.observed_ns = observed;
+    const CaseOutcome outcome = run();
+    EXPECT_EQ(outcome.status, "refused");
+    expect_one_line(outcome.reason, {"2.00 ms", observed > 5e6 ? "60.0 ms" : "1.90 ms", "medians of 17"});
+    EXPECT_TRUE(outcome.times.empty());
+  }
+  script_.observed_ns = 3e6;
+  EXPECT_EQ(run().status, "ok");
+}
+
+TEST_F(MeasurementTest, ACaseThatIsDoneTakesNoMoreSamples) {
+  script_.instead = [](const std::string& what, int) -> ordered_json {
+    return what == "prepare" ? ordered_json{{"status", "crashed"}, {"reason", "gone"}} : ordered_json();
+  };
+  Measurement measurement(planned_, workload_, options_, scripted_case(script_, workload_));
+  measurement.verify_and_calibrate();
+  ASSERT_TRUE(measurement.done());
+  measurement.take_samples();
+  EXPECT_EQ(script_.count("sample"), 0);
+  EXPECT_TRUE(measurement.outcome().times.empty());
+}
+
+TEST(StepTimeout, GrowsWithTheWorkUnlessItIsGiven) {
+  RunOptions options;
+  const ConvShape shape{1000, 1, 10, 10, 100, 1, 1, 0, 1};  // 2 * 1000 * 100 * 100 = 20 MFLOP
+  EXPECT_DOUBLE_EQ(step_timeout_seconds(options, shape), 60 + 5 * 0.02);
+  options.timeout_seconds = 3.5;
+  EXPECT_EQ(step_timeout_seconds(options, shape), 3.5);
+}
+
+}  // namespace
+}  // namespace convladder

@@ -1,0 +1,138 @@
+#include "harness/networks/network_plan.hpp"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "expect_error.hpp"
+#include "support/errors.hpp"
+
+namespace convladder {
+namespace {
+
+NetworkOptions options_for(const char* network) {
+  NetworkOptions options;
+  options.networks = {network};
+  options.devices = {"cpu"};
+  options.batches = {2};
+  return options;
+}
+
+std::vector<std::string> ids(const NetworkOptions& options) {
+  std::vector<std::string> list;
+  for (const NetworkCase& planned : make_network_plan(options)) list.push_back(planned.id);
+  return list;
+}
+
+TEST(NetworkPlan, TakesTheLastStageThatSuitsEachLayerUnlessToldOtherwise) {
+  const std::vector<NetworkCase> plan = make_network_plan(options_for("lenet72"));
+  ASSERT_EQ(plan.size(), 1U);
+  EXPECT_TRUE(plan[0].runs());
+  ASSERT_EQ(plan[0].choice.convolutions.size(), 2U);
+  std::string id = "cpu/";
+  for (const auto& [index, chosen] : plan[0].choice.convolutions) {
+    const Layer& layer = plan[0].network->layers[index];
+    const ConvShape shape = layer.convolution.with_batch(2);
+    std::string_view last;
+    for (const RegisteredVariant& registered : registered_variants()) {
+      if (registered.info.family == "cpu" && registered.info.rung && registered.variant->suits(shape) &&
+          registered.variant->unsupported_reason(shape).empty()) {
+        last = registered.info.name;
+      }
+    }
+    EXPECT_EQ(chosen.info.name, last) << layer.name;
+    id += fmt::format("{}{}={}", id.ends_with('/') ? "" : ",", layer.name, last);
+  }
+  EXPECT_EQ(plan[0].id, id + "/lenet72/2") << "conv1 has one channel, which the last of all stages refuses";
+}
+
+TEST(NetworkPlan, PlugsAVariantIntoEachLayer) {
+  NetworkOptions options = options_for("lenet72");
+  options.variants = {"conv1=flat-vector,conv2=compile-time", "conv2=unrolled-taps"};
+  const std::vector<NetworkCase> plan = make_network_plan(options);
+  ASSERT_EQ(plan.size(), 2U);
+  EXPECT_EQ(plan[0].id, "cpu/conv1=flat-vector,conv2=compile-time/lenet72/2");
+  EXPECT_EQ(plan[0].choice.convolutions.at(0).info.name, "flat-vector");
+  EXPECT_EQ(plan[0].choice.convolutions.at(3).info.name, "compile-time");
+  EXPECT_EQ(plan[1].choice.convolutions.at(3).info.name, "unrolled-taps");
+  EXPECT_TRUE(plan[1].choice.convolutions.at(0).info.rung.has_value()) << "a layer not named gets the last stage";
+}
+
+TEST(NetworkPlan, AllIsEveryVariantOfTheDevicesFamily) {
+  NetworkOptions options = options_for("lenet28");
+  options.variants = {"all"};
+  options.batches = {5, 3, 5};
+  std::size_t variants = 0;
+  for (const RegisteredVariant& registered : registered_variants()) variants += registered.info.family == "cpu" ? 1 : 0;
+  const std::vector<std::string> list = ids(options);
+  EXPECT_EQ(list.size(), 2 * variants);
+  EXPECT_EQ(list.front(), "cpu/memory-accumulation/lenet28/3");
+}
+
+TEST(NetworkPlan, LeavesOutVariantsThatTheDeviceDoesNotRun) {
+  NetworkOptions options = options_for("lenet28");
+#if CONVLADDER_HAS_CUDA_FAMILY
+  options.variants = {"flat-vector", "global-memory"};
+  EXPECT_EQ(ids(options), std::vector<std::string>{"cpu/flat-vector/lenet28/2"});
+#endif
+  options.variants = {"compile-time"};  // both families have one
+  EXPECT_EQ(ids(options), std::vector<std::string>{"cpu/compile-time/lenet28/2"});
+}
+
+TEST(NetworkPlan, TakesTheNetworksOwnBatchesAsFarAsTheyAreSoonDone) {
+  NetworkOptions options = options_for("lenet72");
+  options.batches.clear();
+  options.variants = {"compile-time"};
+  EXPECT_EQ(ids(options), (std::vector<std::string>{"cpu/compile-time/lenet72/100", "cpu/compile-time/lenet72/1000",
+                                                    "cpu/compile-time/lenet72/10000"}));
+  options.networks = {"alexnet"};
+  const std::vector<std::string> list = ids(options);
+  EXPECT_EQ(list.front(), "cpu/compile-time/alexnet/1");
+  EXPECT_EQ(list.back(), "cpu/compile-time/alexnet/128");
+#if CONVLADDER_HAS_CUDA_FAMILY
+  options.devices = {"simulated"};
+  EXPECT_EQ(ids(options), std::vector<std::string>{"simulated/compile-time/alexnet/1"});
+  options.networks = {"lenet72"};
+  EXPECT_EQ(ids(options), std::vector<std::string>{"simulated/compile-time/lenet72/8"});
+#endif
+}
+
+TEST(NetworkPlan, AnswersUnknownNamesWithTheNearestFirst) {
+  const auto refused = [](NetworkOptions options, std::initializer_list<std::string_view> parts) {
+    expect_error<UserError>([&] { make_network_plan(options); }, parts);
+  };
+  NetworkOptions options = options_for("alexnett");
+  refused(options, {"unknown network 'alexnett'; known: alexnet, "});
+  options = options_for("lenet72");
+  options.variants = {"flat_vector"};
+  refused(options, {"unknown variant 'flat_vector'; known: flat-vector, "});
+  options.variants = {"conv1=flat-vektor"};
+  refused(options, {"unknown variant 'flat-vektor'; known: flat-vector, "});
+  options.variants = {"conv3=flat-vector"};
+  refused(options, {"--variant", "unknown convolution of lenet72 'conv3'; known: conv1, conv2"});
+  options.variants = {"conv1=flat-vector,conv2"};
+  refused(options, {"--variant conv1=flat-vector,conv2", "expected NAME=IMPLEMENTATION", "'conv2'"});
+  options.variants.clear();
+  options.devices = {"gpu"};
+  refused(options, {"unknown device 'gpu'; known: cpu, "});
+  options.devices = {"cpu"};
+  options.operators = {"fully_conected=onednn"};
+  refused(options, {"unknown operator 'fully_conected'; known: fully_connected, "});
+  options.operators = {"fully_connected=nonsense"};
+  refused(options, {"unknown fully_connected operator 'nonsense'"});
+}
+
+TEST(NetworkPlan, RefusesABatchWhoseImagesExceedTheMemory) {
+  NetworkOptions options = options_for("alexnet");
+  options.batches = {1'000'000};
+  expect_error<UserError>([&] { make_network_plan(options); }, {"alexnet", "batch 1000000", "GB"});
+}
+
+TEST(NetworkFlop, CountsConvolutionsAndFullyConnectedLayers) {
+  for (const Network& network : built_in_networks()) {
+    if (network.name != "lenet28") continue;
+    EXPECT_DOUBLE_EQ(network_flop(network), 2.0 * (50 * 24 * 24 * 25 + 7200 * 500 + 500 * 10));
+  }
+}
+
+}  // namespace
+}  // namespace convladder

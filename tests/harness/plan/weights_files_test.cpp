@@ -1,0 +1,84 @@
+#include "harness/plan/weights_files.hpp"
+
+#include <gtest/gtest.h>
+#include <stdlib.h>
+
+#include "expect_error.hpp"
+#include "harness/plan/network_argument.hpp"
+#include "support/data_error.hpp"
+#include "support/file_bytes.hpp"
+#include "temporary_folder.hpp"
+
+namespace convladder {
+namespace {
+
+/// A cache of the test's own.
+class WeightsFiles : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (const char* const cache = getenv("XDG_CACHE_HOME")) before_ = cache;
+    setenv("XDG_CACHE_HOME", folder_.path().c_str(), 1);
+    std::filesystem::create_directories(weights_cache_folder());
+  }
+  void TearDown() override { before_ ? setenv("XDG_CACHE_HOME", before_->c_str(), 1) : unsetenv("XDG_CACHE_HOME"); }
+  /// Puts random weights into the cache.
+  static void cache(const Network& network, const std::string& dataset, const std::string& quality,
+                    std::uint64_t seed) {
+    write_file_atomically(weights_cache_folder() / weights_file_name(network, dataset, quality),
+                          weights_file_content(network, initial_weights(network, seed), {}));
+  }
+
+  TemporaryFolder folder_;
+  std::optional<std::string> before_;
+};
+
+ImageSet named(const std::string& name) {
+  ImageSet set;
+  set.name = name;
+  return set;
+}
+
+TEST_F(WeightsFiles, TheCacheIsTheUsers) { EXPECT_EQ(weights_cache_folder(), folder_.path() / "convladder/weights"); }
+
+TEST_F(WeightsFiles, SomeAreBuiltIn) {
+  const Network& network = find_network("lenet86");
+  for (const char* dataset : {"synthetic", "mnist"}) {
+    const auto weights = find_weights(network, dataset, "high");
+    ASSERT_TRUE(weights) << dataset;
+    EXPECT_EQ(weights->name, std::string("lenet86 ") + dataset + " high");
+    EXPECT_EQ(weights->sha256.size(), 64U);
+    EXPECT_EQ(weights->layers.size(), 4U);
+  }
+  EXPECT_FALSE(find_weights(network, "fashion-mnist", "high"));
+  EXPECT_FALSE(find_weights(network, "mnist", "low"));
+  EXPECT_FALSE(find_weights(find_network("lenet28"), "synthetic", "high"));
+}
+
+TEST_F(WeightsFiles, TheCachesComeFirst) {
+  const Network& network = find_network("lenet86");
+  cache(network, "mnist", "high", 5);
+  EXPECT_EQ(find_weights(network, "mnist", "high")->layers, initial_weights(network, 5).layers);
+  cache(network, "own", "low", 6);
+  EXPECT_EQ(find_weights(network, "own", "low")->name, "lenet86-own-low.safetensors");
+}
+
+TEST_F(WeightsFiles, ABrokenOneInTheCacheIsSaid) {
+  const Network& network = find_network("lenet86");
+  const std::filesystem::path file = weights_cache_folder() / "lenet86-mnist-high.safetensors";
+  write_file_atomically(file, "short");
+  expect_error<DataError>([&] { find_weights(network, "mnist", "high"); }, {file.string(), "the file has 5"});
+  expect_error<DataError>([&] { load_weights(network, folder_.path() / "none"); }, {"none"});
+}
+
+TEST_F(WeightsFiles, AreNamedByWhatTheyWereTrainedOn) {
+  EXPECT_EQ(dataset_key(named("synthetic")), "synthetic");
+  EXPECT_EQ(dataset_key(named("MNIST train")), "mnist");
+  EXPECT_EQ(dataset_key(named("Fashion-MNIST sample of 900")), "fashion-mnist");
+  EXPECT_EQ(dataset_key(named("unknown IDX files")), "own");
+  Network network;
+  network.name = "../my net";
+  EXPECT_EQ(weights_file_name(network, "own", "low"), ".._my_net-own-low.safetensors");
+}
+
+}  // namespace
+}  // namespace convladder

@@ -1,0 +1,130 @@
+// Kernel arguments as written on the command line.
+#include "harness/simulation/kernel_argument.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+#include "expect_error.hpp"
+#include "harness/simulation/npy_file.hpp"
+#include "support/errors.hpp"
+#include "support/file_bytes.hpp"
+#include "temporary_folder.hpp"
+
+namespace convladder {
+namespace {
+
+using Shape = std::vector<std::size_t>;
+
+std::string values(const KernelArgument& argument) {
+  std::string text;
+  for (std::size_t at = 0; at < argument.bytes.size(); at += element_bytes(*argument.type)) {
+    text += element_text(*argument.type, argument.bytes.data() + at) + ' ';
+  }
+  return text;
+}
+
+void expect_refused(const std::string& text, std::initializer_list<std::string_view> parts) {
+  SCOPED_TRACE(text);
+  expect_error<UserError>([&] { parse_kernel_argument(text); }, parts);
+}
+
+TEST(KernelArgument, ANumber) {
+  const KernelArgument argument = parse_kernel_argument("n=i32:-5");
+  EXPECT_EQ(argument.kind, ArgumentKind::value);
+  EXPECT_EQ(argument.name, "n");
+  EXPECT_EQ(argument.bytes.size(), 4U);
+  EXPECT_EQ(values(argument), "-5 ");
+}
+
+TEST(KernelArgument, AnInputWithItsValues) {
+  const KernelArgument argument = parse_kernel_argument("in:f32:1,2.5,-3");
+  EXPECT_EQ(argument.kind, ArgumentKind::input);
+  EXPECT_EQ(argument.name, "");
+  EXPECT_EQ(argument.shape, Shape{3});
+  EXPECT_EQ(values(argument), "1 2.5 -3 ");
+}
+
+TEST(KernelArgument, AnOutputWithAndWithoutAValue) {
+  const KernelArgument empty = parse_kernel_argument("y=out:f32:64x32");
+  EXPECT_EQ(empty.kind, ArgumentKind::output);
+  EXPECT_EQ(empty.shape, (Shape{64, 32}));
+  EXPECT_EQ(empty.buffer_bytes(), 64U * 32 * 4);
+  EXPECT_TRUE(empty.bytes.empty());
+  const KernelArgument filled = parse_kernel_argument("out:u16:3=7");
+  EXPECT_EQ(filled.name, "");
+  EXPECT_EQ(values(filled), "7 7 7 ");
+}
+
+TEST(KernelArgument, FillsAndSequences) {
+  EXPECT_EQ(values(parse_kernel_argument("inout:i32:fill:4:-1")), "-1 -1 -1 -1 ");
+  EXPECT_EQ(values(parse_kernel_argument("in:f16:iota:2x2")), "0 1 2 3 ");
+  EXPECT_EQ(values(parse_kernel_argument("in:i8:iota:3:-1")), "-1 0 1 ");
+  const KernelArgument random = parse_kernel_argument("in:f32:random:1000:7");
+  EXPECT_EQ(values(random), values(parse_kernel_argument("in:f32:random:1000:7")));
+  EXPECT_NE(values(random), values(parse_kernel_argument("in:f32:random:1000:8")));
+  for (std::size_t at = 0; at < random.bytes.size(); at += 4) {
+    float value = 0;
+    std::memcpy(&value, random.bytes.data() + at, 4);
+    EXPECT_TRUE(value >= 0 && value < 1);
+  }
+}
+
+class KernelArgumentFiles : public testing::Test {
+ protected:
+  std::string path(const std::string& name) const { return (folder_.path() / name).string(); }
+
+ private:
+  TemporaryFolder folder_;
+};
+
+TEST_F(KernelArgumentFiles, AreReadAsBytesOrArrays) {
+  write_file_bytes(path("x.bin"), std::vector<std::byte>(12, std::byte{1}));
+  write_file_bytes(path("x.npy"), npy_bytes({ElementType::u8, {2, 2}, std::vector<std::byte>(4, std::byte{9})}));
+  EXPECT_EQ(parse_kernel_argument("in:f32:@" + path("x.bin")).shape, Shape{3});
+  EXPECT_EQ(parse_kernel_argument("bytes:@" + path("x.bin")).bytes.size(), 12U);
+  const KernelArgument array = parse_kernel_argument("inout:@" + path("x.npy"));
+  EXPECT_EQ(array.type, ElementType::u8);
+  EXPECT_EQ(array.shape, (Shape{2, 2}));
+  EXPECT_EQ(values(array), "9 9 9 9 ");
+}
+
+TEST_F(KernelArgumentFiles, ThatDoNotFitAreRefused) {
+  write_file_bytes(path("x.bin"), std::vector<std::byte>(13));
+  write_file_bytes(path("empty.bin"), {});
+  write_file_bytes(path("x.npy"), npy_bytes({ElementType::u8, {4}, std::vector<std::byte>(4)}));
+  expect_refused("in:f32:@" + path("x.bin"), {"13 bytes", "multiple of 4", "f32"});
+  expect_refused("in:f32:@" + path("empty.bin"), {"no element"});
+  expect_refused("in:@" + path("x.bin"), {"type is missing"});
+  expect_refused("in:f32:@" + path("x.npy"), {"holds u8, not f32"});
+  expect_refused("in:f32:@" + path("nowhere.bin"), {"nowhere.bin: cannot be read"});
+  expect_refused("bytes:" + path("x.bin"), {"bytes:@FILE"});
+}
+
+TEST(KernelArgument, WhatIsNoneIsRefused) {
+  expect_refused("", {"expected in, out, inout"});
+  expect_refused("5", {"got '5'"});
+  expect_refused("a b=i32:5", {"'a b' is no name"});
+  expect_refused("u8:300", {"--arg u8:300: ", "0 to 255"});
+  expect_refused("u32:-1", {"0 to 4294967295"});
+  expect_refused("i32:", {"got ''"});
+  expect_refused("f32:1e99", {"beyond"});
+  expect_refused("in:f31:1", {"unknown type 'f31'", "f32"});
+  expect_refused("in:f32:", {"missing"});
+  expect_refused("in:i32:1,,2", {"got ''"});
+  expect_refused("in:i32:1,2,", {"got ''"});
+  expect_refused("out:f32:0", {"from 1 on"});
+  expect_refused("out:f32:-4", {"from 1 on"});
+  expect_refused("out:f32:4x", {"from 1 on"});
+  expect_refused("out:f32:", {"from 1 on"});
+  expect_refused("out:f32:99999999999999", {"more than 64 GB"});
+  expect_refused("out:f64:4294967296x4294967296x4294967296", {"more than 64 GB"});
+  expect_refused("in:u8:iota:300", {"0 to 255", "'299'"});
+  expect_refused("in:f16:iota:4096", {"f16 does not hold"});
+  expect_refused("in:i32:iota:4:x", {"count from"});
+  expect_refused("in:i32:random:4:-1", {"seed"});
+  expect_refused("in:i32:fill:4:1.5", {"whole number"});
+}
+
+}  // namespace
+}  // namespace convladder

@@ -1,0 +1,109 @@
+// A parameter sweep without a device: scores, what is best, and the tables that are written.
+#include "harness/sweep/sweep.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "expect_error.hpp"
+#include "harness/sweep/sweep_output.hpp"
+#include "harness/sweep/tuning_update.hpp"
+#include "small_problem.hpp"
+#include "support/file_bytes.hpp"
+#include "temporary_folder.hpp"
+#include "variants/tuning_table.hpp"
+
+namespace convladder {
+namespace {
+
+/// Of the CPU's implicit GEMM, whose parts of pixels and maps depend on the batch; nothing is run.
+Sweep gemm_sweep(ScoreKind kind, int batch, const std::vector<Score>& scores) {
+  const LayerWork work = own_shape({batch, 8, 20, 20, 12, 3});
+  const Configuration wanted;
+  Sweep sweep = *plan_sweep(planned_case(work, "implicit-gemm"), wanted, static_cast<int>(scores.size()), "");
+  sweep.kind = kind;
+  for (std::size_t i = 0; i < scores.size(); ++i) {
+    sweep.results.at(i).status = "ok";
+    sweep.results[i].score = scores[i];
+  }
+  return sweep;
+}
+
+TEST(Sweep, TheBestIsTheSmallestScoreOfWhatIsCounted) {
+  const Sweep sweep = gemm_sweep(ScoreKind::counted, 2, {{10, 10, 10}, {9, 9, 9}, {11, 11, 11}});
+  EXPECT_EQ(sweep.winner(), &sweep.results[1]);
+  EXPECT_EQ(sweep.ranked(),
+            (std::vector<const SweptConfiguration*>{&sweep.results[1], &sweep.results[0], &sweep.results[2]}));
+  const Sweep equal = gemm_sweep(ScoreKind::counted, 2, {{10, 10, 10}, {10, 10, 10}});
+  EXPECT_EQ(equal.winner(), equal.model_result()) << "what is equal is no reason to change anything";
+}
+
+TEST(Sweep, OfMeasuredTimesTheIntervalsHaveToBeApart) {
+  const Sweep together = gemm_sweep(ScoreKind::measured, 2, {{10, 9, 11}, {8, 7, 9.5}});
+  EXPECT_EQ(together.winner(), &together.results[0]);
+  std::string text = sweep_text(together);
+  std::ranges::replace(text, '\n', ' ');
+  EXPECT_NE(text.find("the intervals of those above are not apart"), std::string::npos) << text;
+  const Sweep apart = gemm_sweep(ScoreKind::measured, 2, {{10, 9, 11}, {8, 7, 8.9}});
+  EXPECT_EQ(apart.winner(), &apart.results[1]);
+}
+
+TEST(Sweep, WhatIsNotVerifiedIsNotRanked) {
+  Sweep sweep = gemm_sweep(ScoreKind::counted, 2, {{10, 10, 10}, {1, 1, 1}});
+  sweep.results[1] = {sweep.results[1].configuration, "incorrect", "image 0 is wrong", std::nullopt, {}};
+  EXPECT_EQ(sweep.winner(), &sweep.results[0]);
+  EXPECT_NE(sweep_text(sweep).find("not ranked: "), std::string::npos);
+  sweep.results[0].score.reset();
+  EXPECT_EQ(sweep.winner(), nullptr);
+}
+
+TEST(Sweep, ScoresByWhatIsThere) {
+  CaseOutcome outcome;
+  outcome.times = {{"layer", "", 1, {3, 1, 2, 5, 4, 7, 6}}};
+  EXPECT_EQ(score_of(ScoreKind::measured, "", outcome, {})->value, 4);
+  nlohmann::ordered_json recorded;
+  recorded["counters"]["totals"] = {{"smsp__inst_executed.sum", 400},
+                                    {"l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum", 30},
+                                    {"l1tex__data_pipe_lsu_wavefronts_mem_shared_op_st.sum", 2},
+                                    {"l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum", 8},
+                                    {"l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum", 4}};
+  EXPECT_EQ(score_of(ScoreKind::counted, "", outcome, recorded)->value, 100 + 32 + 3);
+  recorded["prediction"]["gpus"] = {{{"gpu", "k80"}, {"low", nullptr}, {"high", nullptr}},
+                                    {{"gpu", "h100"}, {"low", 4.0}, {"high", 9.0}}};
+  EXPECT_EQ(score_of(ScoreKind::predicted, "h100", outcome, recorded)->value, 6);
+  EXPECT_FALSE(score_of(ScoreKind::predicted, "k80", outcome, recorded)) << "it cannot be launched there";
+  outcome.status = "incorrect";
+  for (const ScoreKind kind : {ScoreKind::measured, ScoreKind::counted, ScoreKind::predicted}) {
+    EXPECT_FALSE(score_of(kind, "h100", outcome, recorded));
+  }
+}
+
+TuningTable table_in(const TemporaryFolder& folder) {
+  const std::string file = folder.path() / "cpu-implicit-gemm.json";
+  const std::vector<std::byte> bytes = read_file_bytes(file);
+  return parse_tuning_table({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, file);
+}
+
+TEST(TuningTables, SayForEveryBatchWhatDoesNotDependOnIt) {
+  const TemporaryFolder folder;
+  Sweep sweep = gemm_sweep(ScoreKind::counted, 2, {{10, 10, 10}, {9, 9, 9}, {8, 8, 8}, {7, 7, 7}});
+  const Configuration best = sweep.results[3].configuration;
+  update_tuning_tables(folder.path().string(), {sweep}, 1);
+  const TuningTable first = table_in(folder);
+  const ConvShape shape = sweep.planned.work.shape;
+  EXPECT_EQ(*first.find(shape.with_batch(77)), best.without("pixel_parts").without("map_parts"));
+  const bool batch_matters = best.value("pixel_parts") != sweep.found.by_model.value("pixel_parts") ||
+                             best.value("map_parts") != sweep.found.by_model.value("map_parts");
+  EXPECT_EQ(*first.find(shape) == best, batch_matters);
+
+  // Once the model's choice is the best, that is what stands there, and nothing of this batch alone.
+  sweep.results[0].score = Score{1, 1, 1};
+  update_tuning_tables(folder.path().string(), {sweep}, 1);
+  const TuningTable second = table_in(folder);
+  ASSERT_EQ(second.entries.size(), 1U);
+  EXPECT_EQ(*second.find(shape), sweep.found.by_model.without("pixel_parts").without("map_parts"));
+}
+
+}  // namespace
+}  // namespace convladder
