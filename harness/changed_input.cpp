@@ -128,7 +128,7 @@ InputChange change_from_json(const ordered_json& json) {
 }
 
 OutputFill fill_from_json(const ordered_json& json) {
-  return {.seed = json.at("seed"), .scale = json.at("scale"), .sparse = json.at("sparse")};
+  return {.seed = json.at("seed"), .scale = json.at("scale"), .sparse = json.value("sparse", false)};
 }
 
 }  // namespace convladder

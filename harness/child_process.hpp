@@ -11,8 +11,8 @@
 #include <string_view>
 #include <vector>
 
-#include "harness/claimed_times.hpp"
 #include "harness/message_socket.hpp"
+#include "harness/processor_turns.hpp"
 
 namespace convladder {
 
