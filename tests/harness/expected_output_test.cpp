@@ -10,6 +10,7 @@
 #include <set>
 
 #include "expect_error.hpp"
+#include "harness/changed_input.hpp"
 #include "harness/small_problem.hpp"
 #include "harness/verification/combined_images.hpp"
 #include "sanitized.hpp"
@@ -349,13 +350,15 @@ TEST(OutputFill, ASparseOneWritesAQuarterOfThePieces) {
   constexpr std::int64_t kElements = kPieces * OutputFill::kPiece;
   std::set<std::vector<bool>> chosen;
   for (std::uint32_t seed = 1; seed <= 20; ++seed) {
-    const OutputFill sparse{.seed = seed, .scale = 1, .sparse = true};
+    const OutputFill sparse{.seed = seed, .scale = 1, .part = FillPart::pieces};
     const OutputFill whole{.seed = seed, .scale = 1};
+    const OutputFill nothing{.seed = seed, .scale = 1, .part = FillPart::nothing};
     std::vector<bool> pieces;
     for (std::int64_t piece = 0; piece < kPieces; ++piece) {
       pieces.push_back(sparse.writes_piece(piece, kElements));
       EXPECT_TRUE(whole.writes_piece(piece, kElements));
-      EXPECT_TRUE(sparse.writes_piece(piece, OutputFill::kFewestSparse - 1)) << "not large";
+      EXPECT_FALSE(nothing.writes_piece(piece, kElements));
+      EXPECT_TRUE(sparse.writes_piece(piece, OutputFill::kFewestOfLarge - 1)) << "not large";
     }
     const auto written = std::ranges::count(pieces, true);
     EXPECT_NEAR(static_cast<double>(written), kPieces / 4.0, 300) << "seven standard deviations";
@@ -364,13 +367,24 @@ TEST(OutputFill, ASparseOneWritesAQuarterOfThePieces) {
   EXPECT_EQ(chosen.size(), 20U) << "other pieces for another seed";
 }
 
+TEST(OutputFill, IsSentAndReceivedAndAnOlderProgramsIsWhole) {
+  for (const FillPart part : {FillPart::all, FillPart::pieces, FillPart::nothing}) {
+    const OutputFill received = fill_from_json(to_json(OutputFill{.seed = 77, .scale = 3, .part = part}));
+    EXPECT_EQ(received.part, part);
+    EXPECT_EQ(received.at(5), kFill.at(5));
+  }
+  const OutputFill older = fill_from_json({{"seed", 77}, {"scale", 3.0}});
+  EXPECT_EQ(older.part, FillPart::all);
+  EXPECT_EQ(older.at(5), kFill.at(5));
+}
+
 TEST(OutputFill, EveryPieceOfASparseOneIsWrittenNowAndThen) {
-  constexpr std::int64_t kPieces = OutputFill::kFewestSparse / OutputFill::kPiece;
+  constexpr std::int64_t kPieces = OutputFill::kFewestOfLarge / OutputFill::kPiece;
   for (std::int64_t piece = 0; piece < kPieces; ++piece) {
     int written = 0;
     for (std::uint32_t seed = 0; seed < 1000; ++seed) {
-      const OutputFill fill{.seed = seed * 0x9e3779b9U, .scale = 1, .sparse = true};
-      written += fill.writes_piece(piece, OutputFill::kFewestSparse) ? 1 : 0;
+      const OutputFill fill{.seed = seed * 0x9e3779b9U, .scale = 1, .part = FillPart::pieces};
+      written += fill.writes_piece(piece, OutputFill::kFewestOfLarge) ? 1 : 0;
     }
     EXPECT_NEAR(written, 250, 96) << "seven standard deviations, piece " << piece;
   }
