@@ -76,9 +76,7 @@ void CaseVerifier::set_for_timing(std::int64_t calls) {
   untimed_ns_ = convladder::untimed_ns(workload_.problem(kind_).shape, calls, on_host_);
 }
 
-void CaseVerifier::set_for_following_call() {
-  set(on_host_ ? Pokes::everywhere : Pokes::one, 1, FillPart::nothing);
-}
+void CaseVerifier::set_for_following_call() { set(on_host_ ? Pokes::everywhere : Pokes::one, 1, FillPart::nothing); }
 
 void CaseVerifier::set(Pokes pokes, std::int64_t looked_at, FillPart part) {
   setting_ = draw_setting(workload_.expected(kind_), random_, kind_ == ProblemKind::integers, /*linear=*/true, pokes,

@@ -18,7 +18,7 @@ struct OutputFill {
   float scale = 1;
   FillPart part = FillPart::all;
 
-  static constexpr std::int64_t kPiece = 1 << 14;             ///< elements
+  static constexpr std::int64_t kPiece = 1 << 14;              ///< elements
   static constexpr std::int64_t kFewestOfLarge = 16 * kPiece;  ///< an output that is not large has no pieces
 
   float at(std::int64_t i) const {
