@@ -72,14 +72,16 @@ CaseVerifier::Verified CaseVerifier::verify() {
 }
 
 void CaseVerifier::set_for_timing(std::int64_t calls) {
-  set(on_host_ ? Pokes::everywhere : Pokes::one, calls, /*sparse=*/true);
+  set(on_host_ ? Pokes::everywhere : Pokes::one, calls, calls > 1 ? FillPart::pieces : FillPart::all);
   untimed_ns_ = convladder::untimed_ns(workload_.problem(kind_).shape, calls, on_host_);
 }
 
-void CaseVerifier::set(Pokes pokes, std::int64_t looked_at, bool sparse) {
+void CaseVerifier::set_for_following_call() { set(on_host_ ? Pokes::everywhere : Pokes::one, 1, FillPart::nothing); }
+
+void CaseVerifier::set(Pokes pokes, std::int64_t looked_at, FillPart part) {
   setting_ = draw_setting(workload_.expected(kind_), random_, kind_ == ProblemKind::integers, /*linear=*/true, pokes,
                           {looked_at, looked_at});
-  setting_.fill.sparse = sparse;
+  setting_.fill.part = part;
   ask(set_request(setting_));
 }
 

@@ -48,10 +48,14 @@ class CaseVerifier {
   };
   Verified verify();
 
-  /// Has the input changed and the output filled, both anew; `sparse`: of a large output some pieces.
-  void set(Pokes pokes, std::int64_t looked_at = 1, bool sparse = false);
-  /// The same for so many timed calls, of which each is to have as much of its own as can be had.
+  /// Has the input changed and the output filled, both anew.
+  void set(Pokes pokes, std::int64_t looked_at = 1, FillPart part = FillPart::all);
+  /// The same for so many timed calls, of which each is to have as much of its own as can be had. Where several follow
+  /// each other the first alone finds the fill, and pieces of it do. A call by itself finds the same each time: what
+  /// spares itself work where its own output lies does not get away with it now and then.
   void set_for_timing(std::int64_t calls);
+  /// The same for one call more, which finds its output as the last call left it.
+  void set_for_following_call();
   /// What changing the input between them may have taken, beside what they claim for themselves.
   double untimed_ns() const { return untimed_ns_; }
   /// Compares the output as it lies, after call number `call` since `set`; nothing is called for it.

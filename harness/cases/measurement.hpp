@@ -47,8 +47,8 @@ class Measurement {
   void verify_and_calibrate();
   /// Takes one sample of every time, if the case is not done, and looks at what some of their last calls left.
   void take_samples();
-  /// Looks at what the last timed call left, holds the times against our own clock and lets the case go. A case that is
-  /// wrong now loses its times.
+  /// Looks at what the last timed call left, and at one call more that follows it where samples are of one call. Holds
+  /// the times against our own clock and lets the case go. A case that is wrong now loses its times.
   void finish();
   /// Why the times cannot be, with both figures: the case is refused, and loses them.
   void refuse(const std::string& why);
@@ -65,6 +65,9 @@ class Measurement {
   void count();
   void add_series(const char* of, double call_ns);
   void take_sample(std::size_t series, bool look);
+  nlohmann::ordered_json ask_for_sample(const TimeSeries& series, int iterations) const;
+  void take_look(const Check& check);
+  void look_at_following_call();
   void reconsider_claims();
   std::string stop_reason() const;
 

@@ -25,7 +25,7 @@ namespace {
 // "Technical Specifications per Compute Capability" in the CUDA C++ programming guide.
 constexpr std::array<int, 3> kGridLimits = {2147483647, 65535, 65535};
 constexpr std::array<int, 3> kBlockLimits = {1024, 1024, 64};
-constexpr unsigned kMostHostThreads = 1024;
+constexpr unsigned kMostBlockThreads = 1024;
 constexpr std::uint64_t kLargestPtx = 64 << 20;  // bytes; what compilers make has a few
 constexpr int kMostSharedBytes = 227 * 1024;     // of a block, static ones included, on compute capability 9.0
 
@@ -233,9 +233,9 @@ KernelLaunch parse_launch(const SimulateArguments& given, const ptx::Module& mod
   launch.grid = parse_dim("--grid", given.grid, kGridLimits);
   launch.block = parse_dim("--block", given.block, kBlockLimits);
   const unsigned threads = launch.block.x * launch.block.y * launch.block.z;
-  if (threads > kMostHostThreads) {
+  if (threads > kMostBlockThreads) {
     throw UserError(
-        fmt::format("--block {}: {} threads, a block has at most {}", given.block, threads, kMostHostThreads));
+        fmt::format("--block {}: {} threads, a block has at most {}", given.block, threads, kMostBlockThreads));
   }
   if (kernel.max_threads_per_block > 0 && threads > static_cast<unsigned>(kernel.max_threads_per_block)) {
     throw UserError(fmt::format("--block {}: {} threads, {} was compiled for {} at most", given.block, threads,

@@ -4,15 +4,9 @@
 #include <string>
 #include <vector>
 
-namespace convladder {
+#include "harness/isolation/processor_turns.hpp"
 
-/// What an answer took, as the one who asked saw it.
-struct ObservedAnswer {
-  double ns = 0;         ///< by the clock; 0 where that was not looked at
-  double used_ns = 0;    ///< of it on processors, all threads of the one who answered together
-  double worked_ns = 0;  ///< of that its first thread
-  double waited_ns = 0;  ///< ready to run, here and there, and without a processor
-};
+namespace convladder {
 
 /// A busy machine may have come between all of a few answers: before it is refused, a case is asked so often again.
 inline constexpr int kMostReconsidered = 12;

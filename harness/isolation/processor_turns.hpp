@@ -15,4 +15,12 @@ struct ProcessorTurns {
 /// Of another process, or of this one with `getpid()`, since it started. Each is 0 where the system does not say.
 ProcessorTurns processor_turns(pid_t process);
 
+/// What an answer took, as the one who asked saw it.
+struct ObservedAnswer {
+  double ns = 0;         ///< by the clock; 0 where that was not looked at
+  double used_ns = 0;    ///< of it on processors, all threads of the one who answered together
+  double worked_ns = 0;  ///< of that its first thread
+  double waited_ns = 0;  ///< ready to run, here and there, and without a processor
+};
+
 }  // namespace convladder

@@ -8,7 +8,7 @@ namespace {
 constexpr double kStartSeconds = 0.15;        // a process, its libraries and its memory
 constexpr double kUnseenFlopPerSecond = 5e9;  // a plain loop on two cores: on the slow side, as estimates should be
 constexpr double kSimulatedFlopPerSecond = 0.5e9;
-constexpr double kFewestCalls = 5;  // verified before and after, and three samples
+constexpr double kFewestCalls = 6;  // verified twice before and once after, and three samples
 
 }  // namespace
 
@@ -30,9 +30,9 @@ double Estimator::case_seconds(const PlannedCase& planned) const {
   const double sample = std::max(call, options_->sample_milliseconds * 1e-3);
   const double sampling = options_->repetitions ? sample * *options_->repetitions
                                                 : std::min(options_->budget_seconds, sample * options_->max_samples);
-  // Every output is filled, read back and looked at three times, at a few gigabytes a second.
-  const double checking = 3 * 4.0 * static_cast<double>(shape.output_elements()) / 2e9;
-  return kStartSeconds + checking + std::max(sampling + 2 * call, kFewestCalls * call);
+  // Every output is filled, read back and looked at four times, at a few gigabytes a second.
+  const double checking = 4 * 4.0 * static_cast<double>(shape.output_elements()) / 2e9;
+  return kStartSeconds + checking + std::max(sampling + 3 * call, kFewestCalls * call);
 }
 
 }  // namespace convladder

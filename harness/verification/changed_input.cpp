@@ -114,7 +114,10 @@ ordered_json to_json(const InputChange& change) {
 }
 
 ordered_json to_json(const OutputFill& fill) {
-  return {{"seed", fill.seed}, {"scale", fill.scale}, {"sparse", fill.sparse}};
+  return {{"seed", fill.seed},
+          {"scale", fill.scale},
+          {"sparse", fill.part != FillPart::all},
+          {"nothing", fill.part == FillPart::nothing}};
 }
 
 InputChange change_from_json(const ordered_json& json) {
@@ -128,7 +131,11 @@ InputChange change_from_json(const ordered_json& json) {
 }
 
 OutputFill fill_from_json(const ordered_json& json) {
-  return {.seed = json.at("seed"), .scale = json.at("scale"), .sparse = json.at("sparse")};
+  // Other builds of the same protocol may not know every part: to theirs the nearest fill is as good.
+  const FillPart part = json.value("nothing", false)  ? FillPart::nothing
+                        : json.value("sparse", false) ? FillPart::pieces
+                                                      : FillPart::all;
+  return {.seed = json.at("seed"), .scale = json.at("scale"), .part = part};
 }
 
 }  // namespace convladder

@@ -14,10 +14,13 @@ struct ExpectedElements {
 };
 
 /// The largest |found - value| / magnitude of `count` elements: 0 where there is no error, infinite where there is one
-/// and the magnitude is 0, NaN as soon as one of them is not a number.
+/// and the magnitude is 0, NaN as soon as one of them is not a number. It may be off by `kScaledErrorAccuracy` of
+/// itself.
 double max_scaled_error(const float* found, const ExpectedElements& expected, std::int64_t count);
 
-/// The same for one element.
+inline constexpr double kScaledErrorAccuracy = 1e-6;
+
+/// The same for one element, in doubles.
 double scaled_error(float found, const ExpectedElements& expected, std::int64_t at);
 
 /// to[i] += factor * from[i].

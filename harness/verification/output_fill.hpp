@@ -6,24 +6,27 @@
 
 namespace convladder {
 
+/// How much of an output a fill writes. Of a large one `pieces` are a quarter, drawn by the seed: the others keep what
+/// another call left. `nothing`: all of it does.
+enum class FillPart { all, pieces, nothing };
+
 /// Element `i` of a fill is a number, not 0, in -scale..scale that follows from the seed and i. A kernel cannot tell it
 /// from a result. A right result may happen to be those very bits, once in some ten million elements: only what is
 /// wrong was never written.
 struct OutputFill {
   std::uint32_t seed = 0;
   float scale = 1;
-  /// Of a large output only some pieces are written, a quarter of them, drawn by the seed. The others keep what another
-  /// call left.
-  bool sparse = false;
+  FillPart part = FillPart::all;
 
-  static constexpr std::int64_t kPiece = 1 << 14;             ///< elements
-  static constexpr std::int64_t kFewestSparse = 16 * kPiece;  ///< an output that is not large is written whole
+  static constexpr std::int64_t kPiece = 1 << 14;              ///< elements
+  static constexpr std::int64_t kFewestOfLarge = 16 * kPiece;  ///< an output that is not large has no pieces
 
   float at(std::int64_t i) const {
     return static_cast<float>(static_cast<std::int32_t>(bits(i) | 1U)) * (0x1p-31F * scale);
   }
   bool writes_piece(std::int64_t piece, std::int64_t elements) const {
-    return !sparse || elements < kFewestSparse || bits(~piece) % 4 == 0;
+    if (part == FillPart::nothing) return false;
+    return part == FillPart::all || elements < kFewestOfLarge || bits(~piece) % 4 == 0;
   }
   bool left_at(std::int64_t i, float found) const {
     return std::bit_cast<std::uint32_t>(at(i)) == std::bit_cast<std::uint32_t>(found);

@@ -30,6 +30,14 @@ NEVER: tuple[int, ...] = ()
 SHAPES = {1: "16,18,18,16,3", 8: "8,14,14,8,3", 100: "3,9,9,4,3", 1000: "1,8,8,2,3"}
 """About a million operations a call: quick, and above what a clock can tell."""
 
+LARGE = ("1,20,20,3,3", 300)
+"""Shape and batch of an output that is filled in pieces: 291600 elements."""
+LARGE_SAMPLES = {"one call": "0.000001", "several calls": "0.05"}
+"""--benchmark_min_time, at a few milliseconds a call."""
+WRONG_WHEN_LARGE = ["own-output", "half-own-output", "off-when-timed", "null-after-verification", "first-answer",
+                    "previous-answer", "every-1000th"]
+"""What goes by what its output held before, or answers for another input."""
+
 PLACE = r"image \d+"
 """An output was compared, and the reason names where it was wrong."""
 TIME = r"time|clock|floor|fast|ns\b|it claims"
@@ -229,6 +237,17 @@ def test_run_controls_stand(folder: Path, beside: str, batch: int) -> None:
     for control in CONTROLS:
         assert_stands(of_run, control)
         assert min(of_run[control]["time"]["samples"]) > 0
+
+
+@pytest.mark.parametrize("samples", LARGE_SAMPLES)
+@pytest.mark.parametrize("name", WRONG_WHEN_LARGE)
+def test_run_with_a_large_output(folder: Path, samples: str, name: str) -> None:
+    shape, batch = LARGE
+    of_run = recorded(folder, "run", tuple(seeded(WRONG_WHEN_LARGE) + ["seeded-correct"]), batch, "--family", "cpu",
+                      "--no-table", "--repetitions", 6, f"--benchmark_min_time={LARGE_SAMPLES[samples]}", "--shape", shape)
+    assert_refused_case(of_run, f"seeded-{name}", ANY, "time", "other_times")
+    assert_stands(of_run, "seeded-correct")
+    assert (of_run["seeded-correct"]["time"]["iterations_per_sample"] == 1) == (samples == "one call")
 
 
 @pytest.mark.parametrize("batch", BATCHES)

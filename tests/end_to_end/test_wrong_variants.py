@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from conftest import SEEDED, cases, record, run
+from conftest import SEEDED, cases, record, run, without_load
 
 SHAPE = "3,13,11,5,3,1,1"
 BATCH = 5
@@ -114,7 +114,7 @@ def test_without_isolation_the_other_cases_stand(together: dict[str, Any], varia
 
 
 def test_the_terminal_shows_a_line_for_each_case_and_nothing_a_case_printed(isolated: dict[str, Any]) -> None:
-    lines = [line for line in isolated["stdout"].splitlines() if " cases were measured on a machine that was " not in line]
+    lines = without_load(isolated["stdout"]).splitlines()
     assert len(lines) == len(WRONG) + len(BYSTANDERS) + 2  # and the ceilings and the path
     assert "xxxx" not in isolated["stdout"]
     for name, (status, _) in WRONG.items():

@@ -216,24 +216,27 @@ class Follower {
       waits_for_sources_ = wait_for_sources;
       for (changed_ = true; changed_;) {
         changed_ = false;
-        for (std::size_t i = 0; i < kernel_.instructions.size(); ++i) {
-          if (is_target_[i]) ++stretch_;
-          follow(kernel_.instructions[i]);
-        }
+        follow_all([](const Instruction&) {});
         ++stretch_;
       }
     }
     result_.period = 1;
     if (program_.needs_block_order) refuse(kernel_.instructions.front(), "its blocks speak to each other");
-    for (std::size_t i = 0; i < kernel_.instructions.size(); ++i) {
-      if (is_target_[i]) ++stretch_;
-      check(kernel_.instructions[i]);
-      follow(kernel_.instructions[i]);
-    }
+    follow_all([this](const Instruction& instruction) { check(instruction); });
     return std::move(result_);
   }
 
  private:
+  /// From the first instruction to the last; `before` sees each with what registers hold there.
+  template <typename Before>
+  void follow_all(const Before& before) {
+    for (std::size_t i = 0; i < kernel_.instructions.size(); ++i) {
+      if (is_target_[i]) ++stretch_;
+      before(kernel_.instructions[i]);
+      follow(kernel_.instructions[i]);
+    }
+  }
+
   // --- what registers hold --------------------------------------------------------------------------------------
 
   Value of_register(int index) const {

@@ -54,13 +54,15 @@ class DuelSide {
   SlotLength calibrate(int extra_percent);
   /// On a processor the fastest sub-run, which no neighbour disturbed; on a GPU the median.
   SlotTime slot(const SlotLength& length);
-  /// Compares what the last call of the last slot left.
+  /// Compares what the last call of the last slot left, and one call more that follows it where slots are of one call.
   void verify_after();
 
  private:
   /// Does one step; throws SideFailure where the case fails.
   template <typename Step>
   auto attempt(const Step& step) const;
+  std::int64_t calls_of_slot(const SlotLength& length) const;
+  nlohmann::ordered_json ask_for_slot(const SlotLength& length);
   void require(const char* when, const Check& check) const;
 
   std::string role_;
@@ -70,6 +72,7 @@ class DuelSide {
   TimeJudge* judge_;
   std::vector<double> slots_ns_;  ///< of a call, in each slot
   std::int64_t last_call_ = 0;
+  SlotLength length_;  ///< of the last slot
   CaseVerifier verifier_;
   ClaimedTimes claimed_;
 };

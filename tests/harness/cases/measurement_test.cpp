@@ -378,6 +378,45 @@ TEST_F(MeasurementTest, TheLastTimedCallIsAlwaysLookedAtAndSomeOthersAre) {
   EXPECT_EQ(script_.count("sample"), 40);
 }
 
+TEST_F(MeasurementTest, SamplesOfOneCallAreFollowedByOneThatFindsWhatItLeft) {
+  options_.repetitions = 4;
+  script_.iterations = 1;
+  script_.sample_ns = rising;
+  const CaseOutcome outcome = run();
+  EXPECT_EQ(outcome.times[0].samples, (std::vector{100.0, 101.0, 102.0, 103.0})) << "its time is none of the case's";
+  EXPECT_EQ(script_.count("sample"), 5);
+  EXPECT_EQ(script_.asked.back().at("do"), "read");
+  std::vector<OutputFill> fills;
+  for (const ordered_json& request : script_.asked) {
+    if (request.at("do") == "set") fills.push_back(fill_from_json(request.at("fill")));
+  }
+  ASSERT_EQ(fills.size(), 7U);
+  for (std::size_t i = 0; i < fills.size(); ++i) {
+    EXPECT_EQ(fills[i].part, i + 1 < fills.size() ? FillPart::all : FillPart::nothing) << i;
+  }
+  const int reads = script_.count("read");
+  script_ = {};
+  script_.iterations = 1;
+  script_.wrong = [reads](int nth) { return nth == reads - 1; };
+  const CaseOutcome wrong = run();
+  EXPECT_EQ(wrong.status, "incorrect");
+  expect_one_line(wrong.reason, {"after timing: image 0, map 0, row 0, column 0 is "});
+  EXPECT_TRUE(wrong.times.empty());
+}
+
+TEST_F(MeasurementTest, OfSeveralCallsAllButTheFirstFindWhatACallLeft) {
+  options_.repetitions = 4;
+  script_.iterations = 2;
+  run();
+  EXPECT_EQ(script_.count("sample"), 4) << "none has to follow";
+  int sets = 0;
+  for (const ordered_json& request : script_.asked) {
+    if (request.at("do") != "set") continue;
+    const FillPart part = fill_from_json(request.at("fill")).part;
+    EXPECT_EQ(part, sets++ < 2 ? FillPart::all : FillPart::pieces) << "of a verification all";
+  }
+}
+
 TEST_F(MeasurementTest, EverySampleHasAnotherInputAndAnotherFill) {
   options_.repetitions = 20;
   run();

@@ -40,7 +40,37 @@ TEST(ClaimedTimes, WhoKeepsTheProcessorsBusyItselfHasNoExcuse) {
 }
 
 TEST(ClaimedTimes, WorkIsWorkHoweverLongItWaitedBeside) {
-  EXPECT_NE(claims({.ns = 90 * kMs, .used_ns = 25 * kMs, .worked_ns = 20 * kMs, .waited_ns = 65 * kMs}).mismatch(), "");
+  EXPECT_EQ(claims({.ns = 90 * kMs, .used_ns = 15 * kMs, .worked_ns = 12 * kMs, .waited_ns = 80 * kMs}).mismatch(), "");
+  EXPECT_NE(claims({.ns = 90 * kMs, .used_ns = 15 * kMs, .worked_ns = 20 * kMs, .waited_ns = 80 * kMs}).mismatch(), "");
+}
+
+TEST(ClaimedTimes, ALittleTooLittleEveryTimeIsFoundInTheLeastDisturbedAnswer) {
+  EXPECT_NE(claims({.ns = 15 * kMs}).mismatch(), "");
+  ClaimedTimes times = claims({.ns = 15 * kMs});
+  times.add(10 * kMs, {.ns = 13.5 * kMs}, true);
+  EXPECT_EQ(times.mismatch(), "");
+}
+
+TEST(ClaimedTimes, WhatIsWrongInMostAnswersIsFoundInTheirMedian) {
+  for (const double ns : {16 * kMs, 18 * kMs}) {
+    ClaimedTimes times = claims({.ns = 11 * kMs}, 2);
+    for (int i = 0; i < 3; ++i) times.add(10 * kMs, {.ns = ns}, true);
+    EXPECT_EQ(times.mismatch().empty(), ns < 17 * kMs) << ns;
+  }
+}
+
+TEST(ClaimedTimes, WhatIsDoneBesideTimedCallsIsNoneOfTheirClaims) {
+  ClaimedTimes beside;
+  beside.add(10 * kMs, {.ns = 39.5 * kMs}, true, 20 * kMs);
+  EXPECT_EQ(beside.mismatch(), "");
+  beside.add(10 * kMs, {.ns = 50 * kMs}, true, 20 * kMs);
+  EXPECT_NE(beside.mismatch(), "");
+  ClaimedTimes unknown;
+  unknown.add(10 * kMs, {.ns = 90 * kMs}, false);
+  EXPECT_EQ(unknown.mismatch(), "");
+  unknown.add(10 * kMs, {.ns = 1 * kMs}, false);
+  unknown.add(10 * kMs, {.ns = 1 * kMs}, false);
+  EXPECT_NE(unknown.mismatch(), "") << "whatever else was done, it cannot have taken less";
 }
 
 }  // namespace

@@ -7,7 +7,7 @@
 #include <chrono>
 #include <nlohmann/json.hpp>
 
-#include "recorded_runs.hpp"
+#include "tests/harness/recorded_runs.hpp"
 
 namespace convladder {
 namespace {

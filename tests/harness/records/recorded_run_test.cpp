@@ -5,8 +5,8 @@
 
 #include <functional>
 
-#include "recorded_runs.hpp"
 #include "support/errors.hpp"
+#include "tests/harness/recorded_runs.hpp"
 
 namespace convladder {
 namespace {

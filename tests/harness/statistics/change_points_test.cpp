@@ -7,7 +7,7 @@
 #include <numbers>
 #include <numeric>
 
-#include "recorded_runs.hpp"
+#include "tests/harness/recorded_runs.hpp"
 
 namespace convladder {
 namespace {

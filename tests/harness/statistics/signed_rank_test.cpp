@@ -8,9 +8,9 @@
 #include <limits>
 #include <numeric>
 
-#include "noisy_trace.hpp"
 #include "sanitized.hpp"
 #include "support/seeded_random.hpp"
+#include "tests/harness/noisy_trace.hpp"
 
 namespace convladder {
 namespace {

@@ -9,9 +9,9 @@
 #include "expect_error.hpp"
 #include "harness/sweep/sweep_output.hpp"
 #include "harness/sweep/tuning_update.hpp"
-#include "small_problem.hpp"
 #include "support/file_bytes.hpp"
 #include "temporary_folder.hpp"
+#include "tests/harness/small_problem.hpp"
 #include "variants/tuning_table.hpp"
 
 namespace convladder {

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <limits>
@@ -10,6 +11,7 @@
 
 #include "expect_error.hpp"
 #include "harness/small_problem.hpp"
+#include "harness/verification/changed_input.hpp"
 #include "harness/verification/combined_images.hpp"
 #include "sanitized.hpp"
 
@@ -140,6 +142,29 @@ TEST_F(ExpectedOutputTest, OneWrongElementOfAnyImageFailsWithItsPlace) {
     expect_one_line(result.first_failure, {"image " + std::to_string(image) + ", map 2, row 5, column 0 is ",
                                            "expected ", "of sum|x*w|", "allowed 1e-06"});
   }
+}
+
+TEST_F(ExpectedOutputTest, AtTheToleranceDoublesHaveTheLastWord) {
+  const std::size_t place = at(3, 1, 2, 4);
+  const double value = expected_.value()[place];
+  const double magnitude = expected_.magnitude()[place];
+  int rounded_up = 0;
+  int rounded_down = 0;
+  for (int i = 1; i <= 100; ++i) {
+    output_[place] = static_cast<float>(value + i * 1e-6 * magnitude);
+    const double error = std::abs(output_[place] - value) / magnitude;
+    const float in_floats = static_cast<float>(std::abs(output_[place] - value)) / expected_.magnitude()[place];
+    rounded_up += in_floats > error ? 1 : 0;
+    rounded_down += in_floats < error ? 1 : 0;
+    const Check allowed = check(error);
+    EXPECT_TRUE(allowed.passed) << allowed.first_failure;
+    EXPECT_EQ(allowed.max_scaled_error, error);
+    const Check beyond = check(std::nextafter(error, 0));
+    EXPECT_FALSE(beyond.passed);
+    EXPECT_EQ(beyond.max_scaled_error, error);
+    expect_one_line(beyond.first_failure, {"image 3, map 1, row 2, column 4 is "});
+  }
+  EXPECT_GT(std::min(rounded_up, rounded_down), 0) << "floats err to both sides";
 }
 
 TEST_F(ExpectedOutputTest, TheFirstOfSeveralFailuresIsNamed) {
@@ -317,6 +342,51 @@ TEST(OutputFill, IsFiniteNeverZeroAndAnotherForAnotherSeed) {
   for (std::int64_t i = 0; i < 100; ++i) {
     EXPECT_TRUE(kFill.left_at(40 + i, written[static_cast<std::size_t>(i)]));
     EXPECT_FALSE(kFill.left_at(41 + i, written[static_cast<std::size_t>(i)]));
+  }
+}
+
+TEST(OutputFill, ASparseOneWritesAQuarterOfThePieces) {
+  constexpr std::int64_t kPieces = 10000;
+  constexpr std::int64_t kElements = kPieces * OutputFill::kPiece;
+  std::set<std::vector<bool>> chosen;
+  for (std::uint32_t seed = 1; seed <= 20; ++seed) {
+    const OutputFill sparse{.seed = seed, .scale = 1, .part = FillPart::pieces};
+    const OutputFill whole{.seed = seed, .scale = 1};
+    const OutputFill nothing{.seed = seed, .scale = 1, .part = FillPart::nothing};
+    std::vector<bool> pieces;
+    for (std::int64_t piece = 0; piece < kPieces; ++piece) {
+      pieces.push_back(sparse.writes_piece(piece, kElements));
+      EXPECT_TRUE(whole.writes_piece(piece, kElements));
+      EXPECT_FALSE(nothing.writes_piece(piece, kElements));
+      EXPECT_TRUE(sparse.writes_piece(piece, OutputFill::kFewestOfLarge - 1)) << "not large";
+    }
+    const auto written = std::ranges::count(pieces, true);
+    EXPECT_NEAR(static_cast<double>(written), kPieces / 4.0, 300) << "seven standard deviations";
+    chosen.insert(pieces);
+  }
+  EXPECT_EQ(chosen.size(), 20U) << "other pieces for another seed";
+}
+
+TEST(OutputFill, IsSentAndReceivedAndAnOlderProgramsIsWhole) {
+  for (const FillPart part : {FillPart::all, FillPart::pieces, FillPart::nothing}) {
+    const OutputFill received = fill_from_json(to_json(OutputFill{.seed = 77, .scale = 3, .part = part}));
+    EXPECT_EQ(received.part, part);
+    EXPECT_EQ(received.at(5), kFill.at(5));
+  }
+  const OutputFill older = fill_from_json({{"seed", 77}, {"scale", 3.0}});
+  EXPECT_EQ(older.part, FillPart::all);
+  EXPECT_EQ(older.at(5), kFill.at(5));
+}
+
+TEST(OutputFill, EveryPieceOfASparseOneIsWrittenNowAndThen) {
+  constexpr std::int64_t kPieces = OutputFill::kFewestOfLarge / OutputFill::kPiece;
+  for (std::int64_t piece = 0; piece < kPieces; ++piece) {
+    int written = 0;
+    for (std::uint32_t seed = 0; seed < 1000; ++seed) {
+      const OutputFill fill{.seed = seed * 0x9e3779b9U, .scale = 1, .part = FillPart::pieces};
+      written += fill.writes_piece(piece, OutputFill::kFewestOfLarge) ? 1 : 0;
+    }
+    EXPECT_NEAR(written, 250, 96) << "seven standard deviations, piece " << piece;
   }
 }
 

@@ -7,8 +7,8 @@
 #include <sstream>
 
 #include "harness/regression/compare/comparison_output.hpp"
-#include "recorded_runs.hpp"
 #include "support/errors.hpp"
+#include "tests/harness/recorded_runs.hpp"
 
 namespace convladder {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "recorded_runs.hpp"
+#include "tests/harness/recorded_runs.hpp"
 
 namespace convladder {
 namespace {

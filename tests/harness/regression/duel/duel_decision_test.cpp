@@ -8,9 +8,9 @@
 
 #include "harness/regression/duel/duel_round.hpp"
 #include "harness/statistics/signed_rank.hpp"
-#include "noisy_trace.hpp"
 #include "sanitized.hpp"
 #include "support/seeded_random.hpp"
+#include "tests/harness/noisy_trace.hpp"
 
 namespace convladder {
 namespace {

@@ -9,8 +9,8 @@
 #include <iterator>
 
 #include "harness/regression/history/history_files.hpp"
-#include "recorded_runs.hpp"
 #include "temporary_folder.hpp"
+#include "tests/harness/recorded_runs.hpp"
 
 namespace convladder {
 namespace {

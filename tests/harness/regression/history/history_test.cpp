@@ -11,9 +11,9 @@
 
 #include "expect_error.hpp"
 #include "harness/regression/history/history_output.hpp"
-#include "recorded_runs.hpp"
 #include "support/errors.hpp"
 #include "temporary_folder.hpp"
+#include "tests/harness/recorded_runs.hpp"
 
 namespace convladder {
 namespace {
