@@ -12,9 +12,9 @@
 #include <sstream>
 #include <stdexcept>
 
-#include "build_information.hpp"
 #include "devices/cpu/cpu_facts.hpp"
 #include "harness/baseline_command.hpp"
+#include "harness/build_information.hpp"
 #include "harness/case_client.hpp"
 #include "harness/case_protocol.hpp"
 #include "harness/case_selection.hpp"
