@@ -1,4 +1,4 @@
-# Writes build_information.hpp, and leaves it alone when nothing changed so that nothing is rebuilt.
+# Writes build_information.cpp, and leaves it alone when nothing changed so that nothing is rebuilt.
 
 set(commit "unknown")
 set(dirty "false")
@@ -15,7 +15,7 @@ if(git)
   endif()
 endif()
 
-set(content "#pragma once\n\nnamespace convladder::build {\n")
+set(content "#include \"harness/machine/build_information.hpp\"\n\nnamespace convladder::build {\n")
 foreach(pair "version=${VERSION}" "commit=${commit}" "build_type=${BUILD_TYPE}" "compiler=${COMPILER}"
              "cxx_flags=${CXX_FLAGS}" "cpu_variant_flags=${CPU_VARIANT_FLAGS}" "cuda_compiler=${CUDA_COMPILER}"
              "cuda_architectures=${CUDA_ARCHITECTURES}")
@@ -23,14 +23,14 @@ foreach(pair "version=${VERSION}" "commit=${commit}" "build_type=${BUILD_TYPE}" 
   string(SUBSTRING "${pair}" 0 ${at} name)
   math(EXPR at "${at} + 1")
   string(SUBSTRING "${pair}" ${at} -1 value)
-  string(APPEND content "inline constexpr const char* ${name} = \"${value}\";\n")
+  string(APPEND content "const char* const ${name} = \"${value}\";\n")
 endforeach()
 if(SANITIZED)
   set(sanitized "true")
 else()
   set(sanitized "false")
 endif()
-string(APPEND content "inline constexpr bool dirty = ${dirty};\ninline constexpr bool sanitized = ${sanitized};\n")
+string(APPEND content "const bool dirty = ${dirty};\nconst bool sanitized = ${sanitized};\n")
 string(APPEND content "}  // namespace convladder::build\n")
 
 if(EXISTS "${OUTPUT}")

@@ -12,7 +12,6 @@
 #include <sstream>
 #include <stdexcept>
 
-#include "build_information.hpp"
 #include "devices/cpu/cpu_facts.hpp"
 #include "harness/cases/case_client.hpp"
 #include "harness/cases/case_protocol.hpp"
@@ -37,6 +36,7 @@
 #include "harness/commands/sweep_command.hpp"
 #include "harness/commands/train_command.hpp"
 #include "harness/fused/fused_session.hpp"
+#include "harness/machine/build_information.hpp"
 #include "harness/networks/network_session.hpp"
 #include "harness/plan/case_selection.hpp"
 #include "harness/plan/option_checks.hpp"

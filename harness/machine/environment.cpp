@@ -13,9 +13,9 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "build_information.hpp"
 #include "devices/cpu/cpu_facts.hpp"
 #include "devices/device_registry.hpp"
+#include "harness/machine/build_information.hpp"
 #include "harness/machine/ptx_hash.hpp"
 #include "support/json_null.hpp"
 #include "variants/library_versions.hpp"
