@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Iterable, Iterator, NamedTuple, Optional, Sequence
 
 _FINDING = re.compile(r"^(\S.*?):\d+:\d+: (warning|error): ")
-_DEVICE_CODE = re.compile(r"\b(__device__|__global__|__shared__|threadIdx)\b")
+_DEVICE_CODE = re.compile(r"^(?!\s*//).*\b(__device__|__global__|__shared__|threadIdx)\b", re.MULTILINE)
 _SECONDS_BETWEEN_LINES = 30.0
 """How often progress is told where there is no terminal."""
 
