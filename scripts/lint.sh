@@ -14,7 +14,7 @@ Checks the layout of the C++ and CUDA sources with clang-format, and the C++ sou
 an error.
 
   --format          only clang-format (seconds)
-  --tidy            only clang-tidy. All files take an hour on two cores; how long is left is shown
+  --tidy            only clang-tidy. All files take about half an hour on two cores; how long is left is shown
   --fix             lets clang-format rewrite the files
   --jobs N          so many clang-tidy at once (default: one for each core)
   --changed [BASE]  only files that differ from where this branch left BASE (default: from the last commit)
@@ -28,7 +28,7 @@ examples:
   scripts/lint.sh --tidy variants/registry.cpp
   scripts/lint.sh --tidy --changed main
 
-exit status: 0 clean, 1 findings, 77 clang-format 14 or clang-tidy 14 is not there.
+exit status: 0 clean, 1 findings, 77 clang-format 14 or clang-tidy 14 is not there, 130 interrupted.
 USAGE
 }
 
@@ -114,6 +114,6 @@ if $tidy; then
   $all && pattern='\.cpp$' || pattern='\.[ch]pp$'
   # clang does not know this nvcc's flags: kernels are left to the compilers.
   printf '%s\n' "${sources[@]}" | { grep -E "$pattern" || true; } |
-    /usr/bin/python3 scripts/tidy.py --clang-tidy "$clang_tidy" --build build/debug --jobs "$jobs" || status=1
+    /usr/bin/python3 scripts/tidy.py --clang-tidy "$clang_tidy" --build build/debug --jobs "$jobs" || status=$?
 fi
 exit "$status"
