@@ -1,80 +1,126 @@
 #!/usr/bin/env bash
-# clang-format and clang-tidy over the C++ and CUDA sources.
+# Who uses whom, clang-format and clang-tidy over the C++ and CUDA sources.
 set -euo pipefail
 # shellcheck source=scripts/common.sh
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
-readonly clang_format_version=14  # other versions lay out the same code differently
+readonly clang_version=14  # other versions lay out the same code differently, and find other things
 
 usage() {
   cat <<'USAGE'
-usage: scripts/lint.sh [--format | --tidy] [--fix] [--changed | FILE...]
+usage: scripts/lint.sh [--layers | --format | --tidy] [--fix] [--jobs N] [--changed [BASE] | FILE...]
 
-Checks the layout of the C++ and CUDA sources with clang-format, and the C++ sources with clang-tidy. Every finding is
-an error. All files take several minutes; clang-tidy needs the compile commands of build/debug, and configures it.
+Checks that folders only use what layers.txt allows, the layout of the C++ and CUDA sources with clang-format, and the
+C++ sources with clang-tidy. Every finding is an error.
 
-  --format   only clang-format (seconds)
-  --tidy     only clang-tidy
-  --fix      lets clang-format rewrite the files
-  --changed  only files that differ from the last commit
-  FILE...    only these
+  --layers          only the includes, against layers.txt (a second)
+  --format          only clang-format (seconds)
+  --tidy            only clang-tidy. All files take about half an hour on two cores; how long is left is shown
+  --fix             lets clang-format rewrite the files
+  --jobs N          so many clang-tidy at once (default: one for each core)
+  --changed [BASE]  only files that differ from where this branch left BASE (default: from the last commit)
+  FILE...           only these
 
-exit status: 0 clean, 1 findings, 77 the right clang-format is not there (with --format).
+clang-tidy needs the compile commands of build/debug, and configures it. Headers are checked through the sources that
+include them; a header that is named or changed is also checked by itself.
+
+examples:
+  scripts/lint.sh --format --fix
+  scripts/lint.sh --tidy variants/registry.cpp
+  scripts/lint.sh --tidy --changed main
+
+exit status: 0 clean, 1 findings, 77 clang-format 14 or clang-tidy 14 is not there, 130 interrupted.
 USAGE
 }
 
+layers=true
 format=true
 tidy=true
 fix=false
 changed=false
+base=HEAD
+jobs=$(nproc)
 files=()
 while (($#)); do
   case "$1" in
-    --format) tidy=false ;;
-    --tidy) format=false ;;
+    --layers) format=false tidy=false ;;
+    --format) layers=false tidy=false ;;
+    --tidy) layers=false format=false ;;
     --fix) fix=true ;;
-    --changed) changed=true ;;
+    --jobs)
+      [[ ${2:-} =~ ^[1-9][0-9]*$ ]] || fail "--jobs needs a number, 1 or more"
+      jobs=$2
+      shift
+      ;;
+    --changed)
+      changed=true
+      if (($# > 1)) && [[ $2 != -* ]]; then
+        base=$2
+        shift
+      fi
+      ;;
     --help | -h) usage && exit ;;
     -*) fail "unknown argument '$1', see --help" ;;
     *) files+=("$(realpath -e -- "$1")") || fail "$1: no such file" ;;
   esac
   shift
 done
+$layers || $format || $tidy || fail "--layers, --format and --tidy leave nothing to check"
+! $changed || ((${#files[@]} == 0)) || fail "--changed chooses the files itself: leave out '${files[0]}'"
+
+# clang_tool NAME: the command of the right version; exits with 77 where it is not there.
+clang_tool() {
+  local command
+  for command in "$1-$clang_version" "$1"; do
+    if "$command" --version 2>/dev/null | grep -q "version $clang_version\."; then echo "$command" && return; fi
+  done
+  echo "lint.sh: $1 $clang_version is not there (scripts/setup.sh --lint installs it)" >&2
+  exit 77
+}
 
 cd "$root"
+status=0
+# An include of a file that did not change may be wrong now: always all of them.
+if $layers; then
+  /usr/bin/python3 scripts/check_layers.py || status=$?
+  $format || $tidy || exit "$status"
+fi
+all=false
 if $changed; then
-  mapfile -t files < <(git diff --name-only --diff-filter=d HEAD; git ls-files --others --exclude-standard)
+  fork=$(git merge-base "$base" HEAD 2>/dev/null) || fail "--changed: '$base' is no commit that this branch came from"
+  mapfile -t files < <(git diff --name-only --diff-filter=d "$fork"; git ls-files --others --exclude-standard)
 elif ((${#files[@]} == 0)); then
+  all=true
   mapfile -t files < <(git ls-files)
 fi
 sources=()
 for file in "${files[@]}"; do
+  file=${file#"$root/"}
   if [[ $file =~ \.(cpp|hpp|cu|cuh)$ && -f $file ]]; then sources+=("$file"); fi
 done
 if ((${#sources[@]} == 0)); then
   echo "lint.sh: no C++ or CUDA file to check"
-  exit 0
+  exit "$status"
 fi
 
-status=0
 if $format; then
-  if ! clang-format --version 2>/dev/null | grep -q "version $clang_format_version\."; then
-    echo "lint.sh: clang-format $clang_format_version is not there (scripts/setup.sh --lint installs it)" >&2
-    exit 77
-  fi
+  clang_format=$(clang_tool clang-format)
   if $fix; then
-    clang-format -i "${sources[@]}"
+    "$clang_format" -i "${sources[@]}"
   else
-    clang-format --dry-run -Werror "${sources[@]}" || status=1
+    "$clang_format" --dry-run -Werror "${sources[@]}" || status=1
   fi
 fi
 if $tidy; then
-  command -v clang-tidy >/dev/null || fail "clang-tidy is not there (scripts/setup.sh --lint installs it)"
-  [[ -f build/debug/compile_commands.json ]] || cmake --preset debug >/dev/null
-  # clang does not know this nvcc's flags, headers are checked through the sources that include them, and a libFuzzer
-  # target is not in the release build.
-  printf '%s\n' "${sources[@]}" | grep '\.cpp$' | grep -v '^tests/fuzz/' |
-    xargs -r -P "$(nproc)" -n 2 clang-tidy --quiet -p build/debug --extra-arg=-Wno-unknown-warning-option \
-      2> >(grep -v -E 'warnings? generated\.$|^Suppressed |^Use -header-filter' >&2) || status=1
+  clang_tidy=$(clang_tool clang-tidy)
+  if [[ ! -f build/debug/compile_commands.json ]]; then
+    mkdir -p build
+    cmake --preset debug >build/debug.log 2>&1 || build_failed "$root/build/debug.log" configuring
+  fi
+  build_preset debug convladder_build_information  # the build looks for new files
+  $all && pattern='\.cpp$' || pattern='\.[ch]pp$'
+  # clang does not know this nvcc's flags: kernels are left to the compilers.
+  printf '%s\n' "${sources[@]}" | { grep -E "$pattern" || true; } |
+    /usr/bin/python3 scripts/tidy.py --clang-tidy "$clang_tidy" --build build/debug --jobs "$jobs" || status=$?
 fi
 exit "$status"

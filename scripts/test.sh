@@ -7,6 +7,7 @@ source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 usage() {
   cat <<'USAGE'
 usage: scripts/test.sh [--asan | --no-asan] [--all] [--fuzz SECONDS] [options of ctest]
+       scripts/test.sh -k EXPRESSION [--asan | --no-asan] [options of ctest]
 
 Installs the Debian packages that are missing and runs every test: those of the release build, those of a build with
 AddressSanitizer and UndefinedBehaviorSanitizer, and the layout of the code if clang-format 14 is there. The last line
@@ -16,10 +17,13 @@ adds them all up. Some minutes on two cores.
   --no-asan       without the sanitized build
   --all           with sanitizers also what takes minutes there
   --fuzz SECONDS  also the libFuzzer targets, so long each (needs clang)
+  -k EXPRESSION   only the tests of pytest whose names match, as with pytest's own -k, and nothing else; builds only the
+                  programs that they run. The sanitized build leaves out those of the scripts
 
 examples:
   scripts/test.sh
   scripts/test.sh --no-asan -R harness    only tests whose name matches
+  scripts/test.sh --no-asan -k "hostile_names and not charts"
   scripts/test.sh --fuzz 300
 
 environment:
@@ -33,6 +37,7 @@ release=true
 asan=true
 all=false
 fuzz_seconds=0
+names=
 ctest_options=()
 while (($#)); do
   case "$1" in
@@ -44,12 +49,23 @@ while (($#)); do
       fuzz_seconds="$2"
       shift
       ;;
+    -k)
+      [[ -n ${2:-} ]] || fail "-k needs an expression, for example -k hostile_names"
+      names=$2
+      shift
+      ;;
     --help | -h) usage && exit ;;
     *) ctest_options+=("$1") ;;
   esac
   shift
 done
 $release || $asan || fail "--asan and --no-asan leave no test"
+if [[ -n $names ]]; then
+  ((fuzz_seconds == 0)) || fail "-k runs tests of pytest only: leave out --fuzz"
+  for option in "${ctest_options[@]}"; do
+    [[ $option != -R* && $option != --tests-regex* ]] || fail "-k chooses the tests: leave out $option"
+  done
+fi
 
 trap 'echo >&2; exit 130' INT
 setup_options=(--tests)
@@ -58,12 +74,13 @@ setup_options=(--tests)
 
 reports=()
 checks=()
+targets=()  # what to build; everything if empty
 
 # run_ctest NAME PRESET [OPTION...]: builds a preset and runs its tests.
 run_ctest() {
   local name="$1" preset="$2" report
   shift 2
-  build_preset "$preset"
+  build_preset "$preset" "${targets[@]}"
   report="$root/build/$preset/test_report.xml"
   rm -f "$report"
   # pytest's own closing line is read from the output, so no output is cut short. One test more than there are cores:
@@ -94,6 +111,38 @@ run_fuzz() {
     rm -rf "$corpus"
   done
 }
+
+# files_with_names FOLDER: the files of tests/FOLDER with a test that $names chooses, as ctest calls them, a line each.
+files_with_names() {
+  local listed status=0
+  listed=$(cd "$root/tests" && PYTHONDONTWRITEBYTECODE=1 /usr/bin/python3 -m pytest -q -p no:cacheprovider \
+    --collect-only --continue-on-collection-errors -k "$names" "$1" 2>&1) || status=$?
+  if ((status == 4)); then fail "-k: $(sed -n 's/^ERROR: //p' <<<"$listed")"; fi
+  # A file that asks the program for its tests cannot be listed before that is built. It may have one.
+  sed -nE 's!^(ERROR )?(tests/)?[a-z_]+/test_([A-Za-z0-9_]+)\.py.*!\3!p' <<<"$listed" | sort -u | sed "s/^/pytest.$1./"
+}
+
+if [[ -n $names ]]; then
+  /usr/bin/python3 -c 'import pytest' 2>/dev/null || fail "Debian's python3-pytest is not installed"
+  folders=(end_to_end)
+  ! $release || folders+=(scripts)
+  chosen=
+  for folder in "${folders[@]}"; do
+    files=$(files_with_names "$folder") || exit 1
+    chosen+=$files$'\n'
+  done
+  mapfile -t chosen < <(grep . <<<"$chosen")
+  ((${#chosen[@]} > 0)) || fail "no test of pytest has a name that matches '$names'"
+  [[ " ${chosen[*]}" == *" pytest.end_to_end."* ]] || asan=false
+  pattern=$(IFS='|' && echo "^(${chosen[*]//./\\.})\$")
+  export CONVLADDER_PYTEST_NAMES=$names
+  targets=(convladder_pytest_programs)
+  if "$root/scripts/lint.sh" --layers; then checks+=(--check "layers=passed"); else checks+=(--check "layers=failed"); fi
+
+if $release; then run_ctest release release --tests-regex "$pattern"; fi
+  if $asan; then run_ctest sanitized asan-ubsan --tests-regex "$pattern" --exclude-regex '^pytest\.scripts\.'; fi
+  exec /usr/bin/python3 "$root/scripts/test_summary.py" "${reports[@]}"
+fi
 
 status=0
 "$root/scripts/lint.sh" --format || status=$?

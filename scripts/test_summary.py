@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Iterator, NamedTuple, Optional, Sequence
 
 _PYTEST_CLOSING = re.compile(r"^=* ?((?:\d+ \w+, )*\d+ \w+) in [\d.]+s(?: \([\d:]+\))? ?=*$", re.MULTILINE)
+_PYTEST_NONE_CHOSEN = re.compile(r"^=* ?\d+ deselected in [\d.]+s ?=*$", re.MULTILINE)
 _PYTEST_SKIPPED = re.compile(r"^SKIPPED \[\d+\] \S+?: (.+)$", re.MULTILINE)
 _PYTEST_WORDS = {"passed": "passed", "xfailed": "passed", "failed": "failed", "error": "failed", "errors": "failed",
                  "xpassed": "failed", "skipped": "skipped"}
@@ -73,6 +74,8 @@ def _read(argument: str) -> Iterator[Result]:
         inner = list(_pytest_results(name, output))
         if inner and (case.find("failure") is None) == all(result.status != "failed" for result in inner):
             yield from inner
+        elif case.find("failure") is None and _PYTEST_NONE_CHOSEN.search(output):
+            continue  # scripts/test.sh -k chose tests of other files
         elif case.find("skipped") is not None or case.get("status") in ("notrun", "disabled"):
             yield Result(name, "skipped", 1, _reason(output) or name)
         else:

@@ -11,82 +11,76 @@
 #include <string_view>
 #include <vector>
 
-<<<<<<< HEAD:harness/isolation/child_process.hpp
-#include "harness/isolation/claimed_times.hpp"
-#include "harness/isolation/message_socket.hpp"
-    == == ==
-    =
 #include "harness/isolation/message_socket.hpp"
 #include "harness/isolation/processor_turns.hpp"
-        >>>>>>> review : harness / child_process.hpp
 
-                                   namespace convladder {
+namespace convladder {
 
-  /// Answers requests, {"do": …}, one after the other. A reply with a "status" is the end: "reason" says what failed.
-  class CaseClient {
-   public:
-    CaseClient() = default;
-    CaseClient(const CaseClient&) = delete;
-    CaseClient& operator=(const CaseClient&) = delete;
-    virtual ~CaseClient() = default;
-    virtual nlohmann::ordered_json ask(const nlohmann::ordered_json& request) = 0;
-    /// What the last answer took, by the clocks of the one who asked; all 0 where that was not looked at.
-    virtual ObservedAnswer last_answer() const { return {}; }
-  };
+/// Answers requests, {"do": …}, one after the other. A reply with a "status" is the end: "reason" says what failed.
+class CaseClient {
+ public:
+  CaseClient() = default;
+  CaseClient(const CaseClient&) = delete;
+  CaseClient& operator=(const CaseClient&) = delete;
+  virtual ~CaseClient() = default;
+  virtual nlohmann::ordered_json ask(const nlohmann::ordered_json& request) = 0;
+  /// What the last answer took, by the clocks of the one who asked; all 0 where that was not looked at.
+  virtual ObservedAnswer last_answer() const { return {}; }
+};
 
-  /// The program that runs, whatever it is called.
-  inline constexpr const char* kThisProgram = "/proc/self/exe";
+/// The program that runs, whatever it is called.
+inline constexpr const char* kThisProgram = "/proc/self/exe";
 
-  /// A child process as a client. One that crashes answers {"status": "crashed"}, one that takes longer than
-  /// `timeout_seconds` for a request {"status": "timeout"}; either is over then. It ends with this object. What the
-  /// machine did not let it do is no answer: `ask` throws MachineFault, for a process that was killed from outside too.
-  class ChildProcess final : public CaseClient {
-   public:
-    /// Starts `program` as `convladder <command> SOCKET MEMORY...`, where each MEMORY is one of `memory` in the child,
-    /// and sends it `hello`. `what` names it in errors. Throws MachineFault if no process can be started.
-    ChildProcess(std::string what, const std::string& command, const std::vector<int>& memory, double timeout_seconds,
-                 const nlohmann::ordered_json& hello, const std::string& program = kThisProgram);
-    ~ChildProcess() override;
+/// A child process as a client. One that crashes answers {"status": "crashed"}, one that takes longer than
+/// `timeout_seconds` for a request {"status": "timeout"}; either is over then. It ends with this object. What the
+/// machine did not let it do is no answer: `ask` throws MachineFault, for a process that was killed from outside too.
+class ChildProcess final : public CaseClient {
+ public:
+  /// Starts `program` as `convladder <command> SOCKET MEMORY...`, where each MEMORY is one of `memory` in the child,
+  /// and sends it `hello`. `what` names it in errors. Throws MachineFault if no process can be started.
+  ChildProcess(std::string what, const std::string& command, const std::vector<int>& memory, double timeout_seconds,
+               const nlohmann::ordered_json& hello, const std::string& program = kThisProgram);
+  ~ChildProcess() override;
 
-    nlohmann::ordered_json ask(const nlohmann::ordered_json& request) override;
-    ObservedAnswer last_answer() const override { return last_answer_; }
+  nlohmann::ordered_json ask(const nlohmann::ordered_json& request) override;
+  ObservedAnswer last_answer() const override { return last_answer_; }
 
-   private:
-    [[noreturn]] void cannot_start(int error);
-    void start(const std::string& program, const std::string& command, int socket_end, const std::vector<int>& memory);
-    nlohmann::ordered_json without_machine_fault(nlohmann::ordered_json reply) const;
-    nlohmann::ordered_json death();
-    void limit_output() const;
-    std::string last_words() const;
+ private:
+  [[noreturn]] void cannot_start(int error);
+  void start(const std::string& program, const std::string& command, int socket_end, const std::vector<int>& memory);
+  nlohmann::ordered_json without_machine_fault(nlohmann::ordered_json reply) const;
+  nlohmann::ordered_json death();
+  void limit_output() const;
+  std::string last_words() const;
 
-    std::string what_;
-    double timeout_seconds_;
-    ObservedAnswer last_answer_;
-    int errors_ = -1;
-    pid_t process_ = -1;
-    std::unique_ptr<MessageSocket> socket_;
-  };
+  std::string what_;
+  double timeout_seconds_;
+  ObservedAnswer last_answer_;
+  int errors_ = -1;
+  pid_t process_ = -1;
+  std::unique_ptr<MessageSocket> socket_;
+};
 
-  /// Shuts other processes of the same user out of this one's memory and descriptors, those that it starts above all:
-  /// what outputs are held against lies there. For root, takes the right to look from the processes that it starts.
-  void keep_to_ourselves();
+/// Shuts other processes of the same user out of this one's memory and descriptors, those that it starts above all:
+/// what outputs are held against lies there. For root, takes the right to look from the processes that it starts.
+void keep_to_ourselves();
 
-  /// The child's side: receives the hello, makes what answers of it, and serves requests until the socket is closed.
-  /// `make` returns null for a hello that cannot be. The process ends with its parent. Returns the exit code.
-  int serve_requests(int socket_descriptor,
-                     const std::function<std::unique_ptr<CaseClient>(const nlohmann::ordered_json& hello)>& make);
+/// The child's side: receives the hello, makes what answers of it, and serves requests until the socket is closed.
+/// `make` returns null for a hello that cannot be. The process ends with its parent. Returns the exit code.
+int serve_requests(int socket_descriptor,
+                   const std::function<std::unique_ptr<CaseClient>(const nlohmann::ordered_json& hello)>& make);
 
-  /// Stands for a case whose device could not even be opened: answers everything with {"status": "launch failed"}.
-  std::unique_ptr<CaseClient> failed_client(const std::string& reason);
+/// Stands for a case whose device could not even be opened: answers everything with {"status": "launch failed"}.
+std::unique_ptr<CaseClient> failed_client(const std::string& reason);
 
-  /// {"status": status, "reason": reason}: the reply that ends a case.
-  nlohmann::ordered_json ending(const char* status, const std::string& reason);
+/// {"status": status, "reason": reason}: the reply that ends a case.
+nlohmann::ordered_json ending(const char* status, const std::string& reason);
 
-  /// The reply that an exception makes of a case: "launch failed" where the device refused, otherwise "crashed". Throws
-  /// MachineFault where the machine is to blame: no thread can be started, or a limit is set on the memory.
-  nlohmann::ordered_json ending_of(const std::exception& error);
+/// The reply that an exception makes of a case: "launch failed" where the device refused, otherwise "crashed". Throws
+/// MachineFault where the machine is to blame: no thread can be started, or a limit is set on the memory.
+nlohmann::ordered_json ending_of(const std::exception& error);
 
-  /// Whether a case of this status makes a command exit with 1.
-  bool is_failure(std::string_view status);
+/// Whether a case of this status makes a command exit with 1.
+bool is_failure(std::string_view status);
 
 }  // namespace convladder

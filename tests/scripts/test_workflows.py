@@ -1,0 +1,66 @@
+"""What CI, the hooks and CONTRIBUTING.md call is there: every script, and every option that they give it."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+
+import pytest
+from conftest import REPOSITORY
+
+CALLERS = [*sorted(REPOSITORY.glob(".github/workflows/*.yml")), *sorted(REPOSITORY.glob(".github/**/*.md")),
+           REPOSITORY / ".pre-commit-config.yaml", REPOSITORY / "CONTRIBUTING.md"]
+_CALL = re.compile(r"scripts/[a-z_/]+\.(?:sh|py)((?: +(?:--?[a-z][a-z-]*|\$\{\{[^}]*\}\}|\"[^\"]*\"|[A-Za-z0-9_/.]+))*)")
+_ACTION = re.compile(r"uses: (\S+)(.*)")
+OF_CTEST = {"-R", "-V"}
+
+
+def calls(text: str) -> list[tuple[str, list[str]]]:
+    """The scripts that a text calls, with the options of each."""
+    found = []
+    for match in _CALL.finditer(text):
+        options = re.findall(r"(?<!\S)--?[a-z][a-z-]*", match.group(1))
+        found.append((match.group(0).split()[0], options))
+    return found
+
+
+ALL_CALLS = sorted({(script, option) for caller in CALLERS for script, options in calls(caller.read_text("utf-8"))
+                    for option in [*options, ""]})
+
+
+def test_the_calls_are_found() -> None:
+    assert calls("run: scripts/lint.sh --tidy --changed \"$BASE\"\n") == [("scripts/lint.sh", ["--tidy", "--changed"])]
+    assert {"scripts/test.sh", "scripts/lint.sh", "scripts/setup.sh"} <= {script for script, _ in ALL_CALLS}
+    assert ("scripts/lint.sh", "--tidy") in ALL_CALLS
+
+
+@pytest.mark.parametrize(("script", "option"), ALL_CALLS)
+def test_a_called_script_knows_the_option(script: str, option: str) -> None:
+    path = REPOSITORY / script
+    assert os.access(path, os.X_OK), f"{script} is not there"
+    usage = subprocess.run([path, "--help"], capture_output=True, encoding="utf-8", check=True, timeout=60).stdout
+    assert option in OF_CTEST or re.search(rf"(?<![\w-]){re.escape(option)}(?![\w-])", usage), f"{script} {option}"
+
+
+def test_options_of_the_matrix_are_those_of_test_sh() -> None:
+    text = (REPOSITORY / ".github/workflows/tests.yml").read_text("utf-8")
+    usage = subprocess.run([REPOSITORY / "scripts/test.sh", "--help"], capture_output=True, encoding="utf-8", check=True,
+                           timeout=60).stdout
+    options = re.findall(r"^ +options: (.+)$", text, re.MULTILINE)
+    assert len(options) == 2
+    for option in " ".join(options).split():
+        assert f"  {option} " in usage
+
+
+@pytest.mark.parametrize("workflow", sorted(REPOSITORY.glob(".github/workflows/*.yml")), ids=lambda path: path.stem)
+def test_workflow(workflow: os.PathLike[str]) -> None:
+    yaml = pytest.importorskip("yaml")
+    with open(workflow, encoding="utf-8") as file:
+        text = file.read()
+    jobs = yaml.safe_load(text)["jobs"]
+    assert jobs and all("timeout-minutes" in job and job["steps"] for job in jobs.values())
+    # Actions of GitHub alone, by commit: a tag can be moved.
+    for action, comment in _ACTION.findall(text):
+        assert re.fullmatch(r"actions/[a-z-]+@[0-9a-f]{40}", action), action
+        assert re.fullmatch(r"  # v\d+\.\d+\.\d+", comment), action
