@@ -2,7 +2,7 @@
 # An OBJECT library of CUDA kernels with their launch plans, by whichever compilers there are: machine code and PTX by
 # nvcc, PTX by clang, and without nvcc the host's side by clang too. TOOLKIT_SOURCES need the CUDA toolkit and are left out
 # without it. NEEDS is the architecture whose instructions the kernels use: nothing is compiled for older ones, where a
-# launch fails for want of a kernel image. What the target embeds registers itself with the devices, so that several such
+# launch fails because there is no kernel image. What the target embeds registers itself with the devices, so that several such
 # libraries add up.
 function(add_kernel_library target)
   cmake_parse_arguments(LIBRARY "" "NEEDS" "KERNELS;SOURCES;TOOLKIT_SOURCES" ${ARGN})

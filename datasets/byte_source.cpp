@@ -80,11 +80,10 @@ class GzipSource final : public ByteSource {
     if (status == Z_STREAM_END) {
       begin_next_member();
     } else if (status == Z_BUF_ERROR || (status == Z_OK && given == 0 && stream_.avail_out == wanted)) {
-      throw DataError(fmt::format("{}: byte {}: expected more of the gzip stream, found the end of the file",
-                                  file_name_, consumed_));
+      throw DataError(fmt::format("{}: byte {}: the file ends inside the gzip stream", file_name_, consumed_));
     } else if (status != Z_OK) {
-      throw DataError(fmt::format("{}: byte {}: expected a sound gzip stream, found it corrupt ({})", file_name_,
-                                  consumed_, stream_.msg != nullptr ? stream_.msg : zError(status)));
+      throw DataError(fmt::format("{}: byte {}: the gzip stream is corrupt ({})", file_name_, consumed_,
+                                  stream_.msg != nullptr ? stream_.msg : zError(status)));
     }
     return wanted - stream_.avail_out;
   }

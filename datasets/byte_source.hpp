@@ -1,4 +1,4 @@
-// The bytes of a file in memory, unpacked on the way if it is gzip. Nothing is unpacked that nobody asks for, so a
+// The bytes of a file in memory, unpacked on the way if it is gzip. Only the requested part is unpacked, so a
 // file that would unpack to far more than its header promises costs no memory.
 #pragma once
 

@@ -8,7 +8,7 @@ namespace {
 // At most one random number is drawn in the arguments of a call: the order in which a compiler evaluates them is its
 // own choice, and the images are to be the same with every compiler.
 
-/// What every drawing needs: where to draw, whence its proportions come, and its cloth.
+/// What every drawing needs: where to draw, where its proportions come from, and its cloth.
 struct Sketch {
   Canvas& canvas;
   SeededRandom& random;

@@ -3,7 +3,7 @@
 //   images: 0x00000803, count, height, width (32 bits each), count * height * width grey pixels, row by row
 //   labels: 0x00000801, count                (32 bits each), count labels
 //
-// Source: "The IDX file format" in http://yann.lecun.com/exdb/mnist/. Files may be gzip or plain; the content tells,
+// Source: "The IDX file format" in http://yann.lecun.com/exdb/mnist/. Files may be gzip or plain; the content decides,
 // not the name. Every function here throws DataError with one line that names the file, the byte (of the unpacked data
 // unless it concerns the packing) and what was expected there. A file is read whole or refused, never in part.
 #pragma once
@@ -40,7 +40,7 @@ struct IdxLabels {
 IdxImages parse_idx_images(std::span<const std::uint8_t> file, const std::string& file_name);
 IdxLabels parse_idx_labels(std::span<const std::uint8_t> file, const std::string& file_name);
 
-/// A whole regular file, as it lies on disk.
+/// The bytes of a whole regular file.
 std::vector<std::uint8_t> read_data_file(const std::filesystem::path& path);
 
 IdxImages read_idx_images(const std::filesystem::path& path);

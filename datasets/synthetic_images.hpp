@@ -7,7 +7,7 @@
 
 namespace convladder {
 
-/// The seed of the images that networks are trained on. Runs draw theirs with other seeds, 1 if not told.
+/// The seed of the images that networks are trained on. Runs use other seeds, by default 1.
 inline constexpr std::uint64_t kSyntheticTrainingSeed = 0x747261696e;  // "train"
 
 /// `count` (at least 1) images of 28 x 28 pixels, with labels 0..9 and the class names of Fashion-MNIST. Every ten

@@ -5,7 +5,7 @@
 namespace convladder {
 namespace {
 
-constexpr int kComputeStream = 0;  // where libraries and launches go without being asked
+constexpr int kComputeStream = 0;  // the stream that libraries and launches use by default
 constexpr int kCopyInStream = 1;
 constexpr int kCopyOutStream = 2;
 

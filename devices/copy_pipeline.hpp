@@ -1,5 +1,5 @@
-// Copies beside computing: while the device works on one chunk of a batch, the next one is copied in and the one before
-// is copied out.
+// Overlapping copies with computing: while the device works on one chunk of a batch, the next one is copied in and the
+// one before is copied out.
 //
 //   copy in   | 0 | 1 |   | 2 |   | 3 |
 //   compute       |  0  |  1  |  2  |  3  |

@@ -8,7 +8,7 @@ namespace convladder {
 namespace {
 
 [[noreturn]] void throw_without_streams() {
-  throw DeviceError("this device has one stream: its copies do not overlap with kernels");
+  throw DeviceError("this device has only one stream, so copies do not overlap with kernels");
 }
 
 void check_number(const char* what, int number, int count) {

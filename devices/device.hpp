@@ -61,7 +61,7 @@ struct KernelLaunch {
   std::size_t dynamic_shared_bytes = 0;           ///< shared memory asked for at the launch, beside the kernel's own
   std::vector<std::vector<std::byte>> arguments;  ///< one entry per parameter, its bytes exactly as declared
   std::vector<VariableContent> variables;         ///< copied before the kernel starts, in its stream
-  std::optional<ItemBlocks> items;                ///< none: nothing is known of it
+  std::optional<ItemBlocks> items;                ///< empty if nothing is known
 };
 
 /// Describes a launch of `kernel`; every argument is converted to its parameter's exact type first.
@@ -152,7 +152,7 @@ struct KernelCounters {
   bool operator==(const KernelCounters&) const = default;
 };
 
-/// The items from `first` to before `first + count` of a batch of `of`. Of a launch that says which blocks work at
+/// The items first … first + count - 1 of a batch of `of` items. Of a launch that says which blocks work at
 /// them, and whose grid is as large as that asks for, the others need not run.
 struct GridWindow {
   unsigned first = 0;

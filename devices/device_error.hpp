@@ -1,4 +1,4 @@
-// What went wrong on a device, told apart so that a case gets the right status.
+// Errors on a device, as separate types so that a case gets the right status.
 #pragma once
 
 #include <stdexcept>

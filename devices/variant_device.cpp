@@ -8,7 +8,7 @@ namespace convladder {
 namespace {
 
 [[noreturn]] void refuse(const char* what) {
-  throw DeviceError(std::string("a variant may not ") + what + ": that is for who counts what it does");
+  throw DeviceError(std::string("a variant may not ") + what + ": only the harness may do that");
 }
 
 }  // namespace

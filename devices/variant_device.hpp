@@ -1,4 +1,4 @@
-// A device as a kernel's author may use it: what the harness counts and limits is not to be had through it.
+// A device as a kernel's author may use it: it gives no access to the harness's counters and limits.
 #pragma once
 
 #include "devices/device.hpp"

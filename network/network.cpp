@@ -23,7 +23,7 @@ using nlohmann::json;
 constexpr int kLargestField = 1 << 20;
 constexpr int kDeepestNesting = 8;                            // a network needs four
 constexpr std::int64_t kMostWeights = std::int64_t{1} << 31;  // of a layer, as of a convolution
-constexpr std::uintmax_t kLargestFile = 1 << 20;              // bytes; a file that is no network could be of any size
+constexpr std::uintmax_t kLargestFile = 1 << 20;              // bytes; a file that is not a network could have any size
 
 constexpr std::pair<std::string_view, LayerType> kLayerTypes[] = {{"convolution", LayerType::convolution},
                                                                   {"tanh", LayerType::tanh},
@@ -88,11 +88,10 @@ class Fields {
     if (!object_.contains(field)) fail(fmt::format("the field '{}' is missing", field));
     return object_.at(field);
   }
-  /// A misspelt field would otherwise be a default in disguise.
+  /// Otherwise a misspelt field would silently mean the default.
   void refuse_others() const {
     for (const auto& [name, value] : object_.items()) {
-      if (!used_.contains(name) && !is_known(name))
-        fail(fmt::format("the field '{}' is not known here", shown_text(name)));
+      if (!used_.contains(name) && !is_known(name)) fail(fmt::format("unknown field '{}'", shown_text(name)));
     }
   }
   void know(std::initializer_list<const char*> optional) { used_.insert(optional.begin(), optional.end()); }
@@ -111,7 +110,7 @@ LayerType layer_type(Fields& fields) {
     if (type_name == name) return type;
     known += fmt::format("{}{}", known.empty() ? "" : ", ", type_name);
   }
-  fields.fail(fmt::format("'type' is '{}'; known are: {}", shown_text(name), known));
+  fields.fail(fmt::format("unknown 'type' '{}'; known types: {}", shown_text(name), known));
 }
 
 void read_convolution(Fields& fields, Layer& layer) {
@@ -135,7 +134,7 @@ void read_max_pool(Fields& fields, Layer& layer) {
   layer.pool_stride = fields.number("stride", 1);
   const int smaller_side = std::min(layer.input.height, layer.input.width);
   if (layer.pool_size > smaller_side) {
-    fields.fail(fmt::format("'size' {} is larger than the {}x{} it pools", layer.pool_size, layer.input.height,
+    fields.fail(fmt::format("'size' {} is larger than its {}x{} input", layer.pool_size, layer.input.height,
                             layer.input.width));
   }
   layer.output = {layer.input.channels, (layer.input.height - layer.pool_size) / layer.pool_stride + 1,

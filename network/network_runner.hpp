@@ -1,4 +1,4 @@
-// A pass of images through a network on a device: what the published reports ran, step by step.
+// A pass of images through a network on a device, with the same steps as in the published reports.
 //
 //   allocate -> copy weights -> prepare -> for each chunk: copy images, every step, copy scores -> free
 //
@@ -36,8 +36,8 @@ inline constexpr std::string_view kCopyScores = "copy scores to host";
 inline constexpr std::string_view kFree = "free";
 }  // namespace pass_phase
 
-/// Sees every step of a pass, before and after it is run; the device has finished what is before. `input` and `output`
-/// are device addresses of `images` images' activations, the same for steps that work in place.
+/// Observes every step of a pass, before and after it runs; the device has finished everything before it. `input` and
+/// `output` are device addresses of `images` images' activations, the same for steps that work in place.
 class StepObserver {
  public:
   StepObserver() = default;

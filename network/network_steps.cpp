@@ -27,7 +27,7 @@ bool NetworkStep::in_place() const {
 
 std::string fusion_error(const Network& network, std::size_t layer, const FusedVariant& variant) {
   const std::optional<FusedShape> shape = fused_shape(network, layer);
-  return shape ? variant.unsupported_reason(*shape) : "no tanh or relu and then a max_pool follow it";
+  return shape ? variant.unsupported_reason(*shape) : "it is not followed by tanh or relu and then max_pool";
 }
 
 std::vector<NetworkStep> network_steps(const Network& network, const NetworkChoice& choice) {

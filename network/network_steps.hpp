@@ -1,4 +1,4 @@
-// What a network is made of when it runs: its layers as steps, each with the implementation that does it.
+// The steps of a network run: its layers, each with its implementation.
 #pragma once
 
 #include <cstddef>
@@ -39,7 +39,7 @@ struct NetworkStep {
   double tolerance() const;
   ActivationShape input() const;
   ActivationShape output() const;
-  /// Whether it writes its output over its input: nothing else is in the way.
+  /// Whether it can write its output over its input.
   bool in_place() const;
 
   const Layer* source = nullptr;  ///< the layer itself

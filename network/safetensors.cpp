@@ -114,7 +114,7 @@ class Reader {
     std::uint64_t end = 0;
     for (const TensorEntry* entry : ordered) {
       if (entry->begin != end) {
-        fail(*entry, fmt::format("its data begin at {}, expected {}, where the data before it end ({})", entry->begin,
+        fail(*entry, fmt::format("its data begins at {}, expected {}, where the previous data ends ({})", entry->begin,
                                  end, entry->begin < end ? "they overlap" : "there is a gap"));
       }
       end = entry->end;
@@ -127,7 +127,8 @@ class Reader {
   Tensor read_tensor(const TensorEntry& entry) const {
     const auto* const format = std::ranges::find(kFormats, entry.dtype, &ElementFormat::name);
     if (format == std::end(kFormats)) {
-      fail(entry, fmt::format("dtype {} is not for weights; expected F32, F64, F16 or BF16", shown_name(entry.dtype)));
+      fail(entry, fmt::format("dtype {} is not supported for weights; expected F32, F64, F16 or BF16",
+                              shown_name(entry.dtype)));
     }
     const std::uint64_t bytes = entry.end - entry.begin;
     const auto elements = elements_up_to(entry.shape, data_.size() / format->bytes);

@@ -70,7 +70,7 @@ class HeaderReader : public nlohmann::json_sax<json> {
   bool key(string_t& value) override {
     std::set<std::string>& known = state_ == State::top ? names_ : fields_;
     key_.clear();  // a message is about this name, not about what the last one held
-    if (!known.insert(value).second) fail(fmt::format("{} is there twice", shown_name(value)));
+    if (!known.insert(value).second) fail(fmt::format("{} occurs twice", shown_name(value)));
     if (state_ == State::tensor && value != "dtype" && value != "shape" && value != "data_offsets") {
       fail(fmt::format("the field {} is not known; expected dtype, shape and data_offsets", shown_name(value)));
     }

@@ -27,11 +27,11 @@ _WIDTHS = (23, 33, 9, 8, 8, 9, 8)
 
 EXAMPLES = """\
 examples:
-  scripts/against_library.py run1.json run2.json run3.json             a table for the README: medians of three runs
-  scripts/against_library.py results/*/run.json --goals                each goal behind it: met, not met, not measured
+  scripts/against_library.py run1.json run2.json run3.json             a table for the README, with medians of three runs
+  scripts/against_library.py results/*/run.json --goals                also each goal: met, not met or not measured
   scripts/against_library.py run.json --device cuda --format text      a GPU's, for a terminal
 
-Layers that the goals speak of, each at the batch that most of the runs have, or the largest of these. Layer times, NCHW in to NCHW out.
+The layers of the goals, each at the batch that most runs have (the largest of these). Layer times, NCHW in to NCHW out.
 % lib: of the fastest library variant's layer time; % op: of the library's bare op, in its own layout, against our whole
 layer; % floor and % peak: of the layer's floor and of the FMA peak, as measured in the same run. The best stage is the
 one with the least median over the runs; each figure is the median over the runs of what that stage reached in it.
@@ -86,7 +86,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--device", default="cpu", metavar="NAME", help="cpu or cuda (default: cpu)")
     parser.add_argument("--batch", type=int, metavar="N", help="only this batch")
     parser.add_argument("--format", choices=("markdown", "text"), default="markdown", help="default: markdown")
-    parser.add_argument("--goals", action="store_true", help="what is to be reached, and whether it is")
+    parser.add_argument("--goals", action="store_true", help="also print the goals and whether they are met")
     return parser
 
 
@@ -114,7 +114,7 @@ def _all_best(runs: Sequence[Record], groups: Sequence[Group], batch: Optional[i
         best += [found for arithmetic, belongs in (("fp32", _is_fp32), ("tf32", _is_tf32))
                  if timed and (found := _best(timed, arithmetic, belongs)) is not None]
     if not best:
-        raise RecordError("no layer that the goals speak of has a time; expected one of "
+        raise RecordError("none of the layers in the goals has a time; expected one of "
                           + ", ".join(goals.LAYERS.get(groups[0].family, ())))
     return best
 

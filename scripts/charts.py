@@ -73,11 +73,11 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("run", type=Path, metavar="RECORD.json", help="a run.json or a network.json")
     parser.add_argument("--output", type=Path, metavar="DIR", help="where to write (default: next to the record)")
     parser.add_argument("--format", type=_formats, default=("svg", "png"), metavar="svg,png",
-                        help="which pictures (default: svg,png)")
+                        help="image formats (default: svg,png)")
     parser.add_argument("--device", type=_list, metavar="NAMES", help="only these devices, comma-separated")
     parser.add_argument("--batch", type=int, metavar="N",
-                        help="of ladders and counts (default: the largest where the most stages have a figure)")
-    parser.add_argument("--gpu", metavar="NAME", help="whose roofline is drawn (default: h100)")
+                        help="the batch of ladders and counts (default: the largest batch for which the most stages have a figure)")
+    parser.add_argument("--gpu", metavar="NAME", help="the GPU whose roofline is drawn (default: h100)")
     parser.add_argument("--table", action="store_true", help="print the table too")
     return parser
 
@@ -117,7 +117,7 @@ def _of_gpu(group: PredictedGroup, options: argparse.Namespace) -> PredictedGrou
     if options.gpu is None:
         return group
     if options.gpu not in held:
-        raise RecordError(f"{options.run}: no GPU {printable(options.gpu)}; it predicts for {', '.join(held)}")
+        raise RecordError(f"{options.run}: no prediction for GPU {…}; the record predicts for {', '.join(held)}")
     return dataclasses.replace(group, gpu=options.gpu)
 
 

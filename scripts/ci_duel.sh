@@ -9,7 +9,7 @@ usage() {
 usage: scripts/ci_duel.sh [BASE_COMMIT] [options of 'convladder duel']
 
 Builds the merge base of BASE_COMMIT and this tree, and this tree, and measures them in turns. Without BASE_COMMIT it is
-origin/main, or main. Without options for the choice of cases the CPU variants on lenet28 and lenet72 are compared. The
+origin/main, or main. Without options that choose cases, it compares the CPU variants on lenet28 and lenet72. The
 JSON with every slot is build/duel.json. In a job of GitHub Actions the table is also written to the job's summary.
 
 examples:
@@ -19,9 +19,9 @@ examples:
 
 environment:
   CONVLADDER_NO_SETUP=1   do not look for missing packages
-  OMP_NUM_THREADS         threads of the CPU variants; 1 where other jobs share the machine
+  OMP_NUM_THREADS         threads of the CPU variants; use 1 if other jobs share the machine
 
-exit status: 0 pass, 1 a case regressed, 2 inconclusive, 3 the duel is not whole or could not be made.
+exit status: 0 pass, 1 a case regressed, 2 inconclusive, 3 the duel is incomplete or could not be run.
 USAGE
 }
 

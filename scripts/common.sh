@@ -34,5 +34,5 @@ build_preset() {
 
 build_failed() {
   grep -E -A 4 'error:|CMake Error|FAILED:' "$1" | head -n 25 >&2 || tail -n 25 "$1" >&2
-  fail "$2 failed; everything it said is in $1"
+  fail "$2 failed; its output is in $1"
 }

@@ -29,11 +29,11 @@ usage() {
   cat <<EOF
 usage: $program [--from DIR] [--cache DIR] [mnist] [fashion-mnist]
 
-Downloads the data sets named, both if none is, as gzipped IDX files into
-the cache, a folder for each set. Files that are already there and sound are left alone.
+Downloads the named data sets (both if none is named) as gzipped IDX files into
+the cache, a folder for each set. Files that already exist and have the right checksum are left alone.
 
   --from DIR   take the files from DIR (or DIR/mnist, DIR/fashion-mnist) instead of downloading;
-               with no set named, whatever DIR holds
+               if no set is named, all sets that are in DIR
   --cache DIR  where to put them, instead of \$XDG_CACHE_HOME/convladder/datasets
                or ~/.cache/convladder/datasets
   --help       this text
@@ -118,7 +118,7 @@ download_file() {
     install_file "$set" "$file" "$mirror/$file.gz" download "$mirror/$file.gz" && return
     problems+=("$problem")
   done
-  fail "$set: no mirror delivered $file.gz: $(printf '%s; ' "${problems[@]}")try --from DIR with files of your own"
+  fail "$set: no mirror delivered $file.gz: $(printf '%s; ' "${problems[@]}")try --from DIR with your own files"
 }
 
 copy_file() {

@@ -14,7 +14,7 @@ Prints the ncu command for a case and runs it. The case is verified as always; t
 range "profile" are profiled, and no others: --launch-count is their exact number. The times of that run are not to be
 used, because ncu runs every kernel many times, with fixed clocks.
 
-  --variant NAME   of the cuda family, from 'convladder list'
+  --variant NAME   a variant of the cuda family, from 'convladder list'
   --layer NAME     lenet72.conv2
   --shape SHAPE    instead of a layer
   --batch N        images per call (default 100)
@@ -29,7 +29,7 @@ examples:
   scripts/ncu.sh --variant block-remap --layer lenet72.conv1 -- --section SpeedOfLight --section Occupancy
 
 environment:
-  CONVLADDER_PROGRAM   the program to profile (default build/release/convladder, built where it is not there)
+  CONVLADDER_PROGRAM   the program to profile (default build/release/convladder, built if it does not exist)
 
 exit status: 0 done, or printed with --print-only; 1 the program could not be built, or ncu failed; 2 usage, or no such
 case; 3 ncu is not installed: the command was printed.

@@ -14,7 +14,7 @@ Prints the nsys command for a case and runs it. The case is verified as always; 
 end of the NVTX range "profile", which holds the calls of the convolution and nothing else, and prints its tables of
 kernels and API calls.
 
-  --variant NAME   of the cuda family, from 'convladder list'
+  --variant NAME   a variant of the cuda family, from 'convladder list'
   --layer NAME     lenet72.conv2
   --shape SHAPE    instead of a layer
   --batch N        images per call (default 100)
@@ -29,7 +29,7 @@ examples:
   scripts/nsys.sh --variant block-remap --layer lenet72.conv1 -- --trace=cuda,nvtx,osrt
 
 environment:
-  CONVLADDER_PROGRAM   the program to profile (default build/release/convladder, built where it is not there)
+  CONVLADDER_PROGRAM   the program to profile (default build/release/convladder, built if it does not exist)
 
 exit status: 0 done, or printed with --print-only; 1 the program could not be built, or nsys failed; 2 usage, or no such
 case; 3 nsys is not installed: the command was printed.
@@ -44,5 +44,5 @@ case_command
 ((${#profiler_options[@]})) ||
   profiler_options=('--trace=cuda,nvtx' --capture-range=nvtx --nvtx-capture=profile@convladder --capture-range-end=stop
                     --env-var=NSYS_NVTX_PROFILER_REGISTER_ONLY=0)
-[[ -z $launches ]] || echo "$launches launches are to be in it" >&2
+[[ -z $launches ]] || echo "$launches launches are expected in it" >&2
 run_profiler nsys profile "${profiler_options[@]}" --stats=true --output="$output/$name" "${command[@]}"

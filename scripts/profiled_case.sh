@@ -73,7 +73,7 @@ case_command() {
 run_profiler() {
   printf '%q ' "$@" && echo
   if ! command -v "$1" >/dev/null; then
-    echo "${0##*/}: $1 is not installed; this is the command to run where it is" >&2
+    echo "${0##*/}: $1 is not installed; run this command on a machine that has it" >&2
     $print_only || exit "$exit_no_profiler"
   fi
   $print_only && return

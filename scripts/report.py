@@ -46,7 +46,7 @@ def main(arguments: Optional[Sequence[str]] = None) -> int:
     except RecordError as error:
         return _complain(options, str(error), BAD_INPUT)
     except ModuleNotFoundError as error:
-        return _complain(options, f"there is no Python module {error.name}; it needs matplotlib and Jinja2, "
+        return _complain(options, f"missing Python module {error.name}; it needs matplotlib and Jinja2, "
                          "which scripts/setup.sh --charts installs", CANNOT_WRITE)
     except OSError as error:
         return _complain(options, f"cannot write {error.filename or ''}: {error.strerror}", CANNOT_WRITE)
@@ -80,7 +80,7 @@ def _write(options: argparse.Namespace) -> list[Path]:
     page = html.html(report, script)
     write(output, page.encode("utf-8"))
     if script is not None and report.has_explorers and script not in page:
-        print(f"{options.name}: without the charts that need JavaScript: with them the page has "
+        print(f"{options.name}: without the interactive charts: with them the page would have "
               f"{html.LARGEST / 1e6:g} MB or more", file=sys.stderr)
     written = [output]
     if options.markdown:
@@ -97,7 +97,7 @@ def _program(options: argparse.Namespace) -> Path:
     choices = [options.program] if options.program else PROGRAMS
     found = next((path for path in choices if path.is_file()), None)
     if found is None:
-        raise RecordError(f"--base needs the program, and there is none at {choices[-1]}; scripts/run.sh builds it")
+        raise RecordError(f"--base needs the program, which was not found at {choices[-1]}; scripts/run.sh builds it")
     return found
 
 
@@ -108,9 +108,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--output", type=Path, metavar="FILE",
                         help="the page (default: report.html next to the first record)")
     parser.add_argument("--base", type=Path, metavar="BASE.json",
-                        help="what the first run of single layers is held against")
+                        help="a run.json to compare the first run of single layers with")
     parser.add_argument("--markdown", type=Path, metavar="DIR", help="also report.md and SVG files, into DIR")
-    parser.add_argument("--pdf", type=Path, metavar="FILE", help="also this PDF, where Chromium is")
+    parser.add_argument("--pdf", type=Path, metavar="FILE", help="also write this PDF (needs Chromium)")
     parser.add_argument("--static", action="store_true", help="without the charts that need JavaScript")
     parser.add_argument("--program", type=Path, metavar="PATH",
                         help="the convladder that compares (default: this tree's)")

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Puts Vega-Lite where report.py finds it, so that reports get charts with values under the pointer.
+# Puts Vega-Lite where report.py finds it, so that reports get interactive charts.
 set -euo pipefail
 # shellcheck source=scripts/common.sh
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
@@ -10,10 +10,10 @@ usage: scripts/report_library.sh
 
 Takes Vega, Vega-Lite and Vega-Embed (each under the BSD 3-Clause licence) from the npm registry, in the versions and with
 the checksums that are written here, and makes build/report-library/library.js of them. Nothing is installed and none
-of their own dependencies is needed. Does nothing where the file is there. Without it reports are complete; only
+of their own dependencies is needed. Does nothing if the file exists. Without it reports are complete; only
 the charts that need JavaScript are left out.
 
-exit status: 0 it is there, 1 it is not: one line says why.
+exit status: 0 the file exists, 1 it could not be made: one line says why.
 USAGE
 }
 
@@ -33,7 +33,7 @@ vega-embed  7.3.0  b1455caba2fb1a72fb46025ba0ba1316e2dbc7f0dd40a3f6040172bf9c08b
 folder="$root/build/report-library"
 library="$folder/library.js"
 [[ ! -f $library ]] || exit 0
-command -v npm >/dev/null || fail "no chart library: there is no npm"
+command -v npm >/dev/null || fail "no chart library: npm is not installed"
 mkdir -p -- "$folder" || fail "cannot create $folder"
 work=$(mktemp -d "$folder/XXXXXX")
 trap 'rm -rf -- "$work"' EXIT
@@ -45,7 +45,7 @@ while read -r package version sum; do
   fi
   tar -xzf "$work/$package-$version.tgz" -C "$work"
   file="$work/package/build/$package.min.js"
-  [[ $(sha256sum <"$file") == "$sum  -" ]] || fail "no chart library: $package@$version is not the file that was expected"
+  [[ $(sha256sum <"$file") == "$sum  -" ]] || fail "no chart library: $package@$version does not have the expected checksum"
   {
     printf '/* %s %s\n' "$package" "$version"
     cat "$work/package/LICENSE"

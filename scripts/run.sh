@@ -19,7 +19,7 @@ examples:
   scripts/run.sh --network lenet72 --batch 100       less
   scripts/run.sh --data DIR                          on real images, IDX files in DIR
   scripts/run.sh --output DIR                        into a folder of your choice
-  scripts/run.sh --resume DIR                        goes on with an interrupted run
+  scripts/run.sh --resume DIR                        continues an interrupted run
   scripts/run.sh network --network lenet72           a whole network
   build/release/convladder run --help                every option, also 'convladder network --help'
 

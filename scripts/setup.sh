@@ -35,15 +35,15 @@ usage: scripts/setup.sh [--charts] [--tests] [--lint] [--fuzz] [--list]
 Installs the Debian packages that building convladder needs and that are missing. Does nothing, and says nothing,
 if none is. Needs root or sudo only where something is missing.
 
-  --charts  those that the charts need as well
-  --tests   those that the charts and the tests need as well
-  --lint    those that scripts/lint.sh needs as well
-  --fuzz    those that scripts/test.sh --fuzz needs as well
-  --list    only prints the missing packages, one a line
+  --charts  also the packages for the charts
+  --tests   also the packages for the charts and the tests
+  --lint    also the packages for scripts/lint.sh
+  --fuzz    also the packages for scripts/test.sh --fuzz
+  --list    only print the missing packages, one per line
 
-Where nvcc is missing, clang is installed to compile the CUDA variants, if that can be done.
+If nvcc is missing, clang is installed, if possible, to compile the CUDA variants.
 
-exit status: 0 all are there that are needed, 1 some are still missing, 2 usage.
+exit status: 0 all needed packages are installed, 1 some are still missing, 2 usage.
 USAGE
 }
 
@@ -93,10 +93,10 @@ optional=false
 if ! command -v nvcc >/dev/null && [[ ! -x /usr/local/cuda/bin/nvcc ]]; then
   optional=true
   $list || command -v clang++ >/dev/null ||
-    echo "setup.sh: nvcc not found: clang is to compile the CUDA variants, for the simulated device" >&2
+    echo "setup.sh: nvcc not found: clang will compile the CUDA variants, for the simulated device only" >&2
 fi
 if ! command -v dpkg-query >/dev/null; then
-  give_up "this is no Debian system: install these yourself, then set CONVLADDER_NO_SETUP=1"
+  give_up "this is not a Debian system: install these yourself, then set CONVLADDER_NO_SETUP=1"
 fi
 
 mapfile -t needed < <(missing)

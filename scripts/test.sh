@@ -11,12 +11,12 @@ usage: scripts/test.sh [--asan | --no-asan] [--all] [--fuzz SECONDS] [options of
 
 Installs the Debian packages that are missing and runs every test: those of the release build, those of a build with
 AddressSanitizer and UndefinedBehaviorSanitizer, and the layout of the code if clang-format 14 is there. The last line
-adds them all up. Some minutes on two cores.
+gives the totals. Takes some minutes on two cores.
 
   --asan          only the sanitized build
   --no-asan       without the sanitized build
-  --all           with sanitizers also what takes minutes there
-  --fuzz SECONDS  also the libFuzzer targets, so long each (needs clang)
+  --all           also run the tests that take minutes with sanitizers
+  --fuzz SECONDS  also run each libFuzzer target for SECONDS (needs clang)
   -k EXPRESSION   only the tests of pytest whose names match, as with pytest's own -k, and nothing else; builds only the
                   programs that they run. The sanitized build leaves out those of the scripts
 

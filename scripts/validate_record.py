@@ -26,9 +26,9 @@ _LADDER_TIMES = {"median_ns": "median", "low_ns": "low", "high_ns": "high"}
 EXAMPLES = """\
 examples:
   scripts/validate_record.py results/host-20250101/run.json
-  scripts/validate_record.py results/*/*.json && echo all are good
+  scripts/validate_record.py results/*/*.json && echo all are valid
 
-Which kind of record a file is says its "kind". Prints one line per problem: file, place in the document, what is wrong.
+The field "kind" of a file says which kind of record it is. Prints one line per problem: file, place in the document, what is wrong.
 exit status: 0 valid, 1 problems found, 2 usage."""
 
 
@@ -297,7 +297,7 @@ def _left_out(view: Any, place: str, document: Any) -> Iterator[Problem]:
             yield f"{at}.case", f"there is no case \"{row['case']}\""
         for name, figure in (("x_instructions", "instructions_per_multiply_add"), ("x_time", "median_ns")):
             yield from agrees(row[name], _over(row[figure], whole[figure]), f"{at}.{name}",
-                              f"its {figure} over that of the stage")
+                              f"its {figure} divided by that of the stage")
 
 
 def _over(dividend: Optional[float], divisor: Optional[float], factor: float = 1) -> Optional[float]:

@@ -1,4 +1,4 @@
-// A file from outside that is not what it should be. The message names the file, the place and what was expected.
+// An invalid input file. The message names the file, the place and what was expected.
 #pragma once
 
 #include <stdexcept>

@@ -18,12 +18,12 @@ enum ExitCode : int {
   kExitInterrupted = 130,
 };
 
-/// Something the user can mend. The message is one line and is all that is printed.
+/// Something that the user can fix. The message is one line and is all that is printed.
 struct UserError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// What was to be new is there already.
+/// A file that should be new already exists.
 struct FileIsThere : UserError {
   using UserError::UserError;
 };

@@ -61,7 +61,7 @@ class Source {
       more = got > 0;
       if (bytes.size() > most) fail_as_too_large(most);
     }
-    if (is_pipe && bytes.empty()) fail("it is a pipe that nobody writes into");
+    if (is_pipe && bytes.empty()) fail("it is a pipe with no writer");
     return bytes;
   }
 
@@ -71,7 +71,7 @@ class Source {
   }
   [[noreturn]] void fail(int error) const { fail(std::strerror(error)); }
   [[noreturn]] void fail_as_too_large(std::uint64_t most) const {
-    fail(fmt::format("it has more than the {} bytes that can be taken here", most));
+    fail(fmt::format("it is larger than the limit of {} bytes", most));
   }
 
   std::size_t read_some(std::byte* to, std::size_t bytes) {
@@ -268,7 +268,7 @@ void write_file_atomically(const fs::path& path, const std::string& content) {
   if (S_ISDIR(old->about.st_mode)) throw write_error(path, EISDIR);
   const bool standard_output = is_standard_output(old->about);
   if (standard_output || !S_ISREG(old->about.st_mode)) return write_through(path, content, standard_output);
-  UnfinishedFile file(old->path, 0600);  // it may be a secret: it gets its mode before its content
+  UnfinishedFile file(old->path, 0600);  // the content may be secret, so the mode is set before it is written
   file.take_over(old->about);
   file.write(content);
   file.place(false);
@@ -277,7 +277,7 @@ void write_file_atomically(const fs::path& path, const std::string& content) {
 void create_file_atomically(const fs::path& path, const std::string& content) {
   UnfinishedFile file(path, 0666);
   file.write(content);
-  if (!file.place(true)) throw FileIsThere(fmt::format("{} is there already", path.string()));
+  if (!file.place(true)) throw FileIsThere(fmt::format("{} already exists", path.string()));
 }
 
 void write_file_bytes(const std::string& file, std::span<const std::byte> bytes) {

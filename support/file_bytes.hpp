@@ -29,8 +29,8 @@ void create_file_atomically(const std::filesystem::path& path, const std::string
 /// write_file_atomically for bytes.
 void write_file_bytes(const std::string& file, std::span<const std::byte> bytes);
 
-/// Removes what writers of this file left beside it when they were killed. Only for who holds a lock that all its
-/// writers take.
+/// Removes what writers of this file left beside it when they were killed. Call it only while holding the lock that all
+/// its writers take.
 void remove_unfinished_files(const std::filesystem::path& path) noexcept;
 
 /// Removes the file that is being written, if one is. For a signal handler that ends the program.

@@ -31,7 +31,7 @@ Taken take_lock(int descriptor, WhileLocked other) {
 
 [[noreturn]] void refuse(const std::filesystem::path& folder) {
   throw UserError(
-      fmt::format("{}: another convladder is writing into this folder; wait for its end, or give another --output",
+      fmt::format("{}: another convladder is writing into this folder; wait until it ends, or use another --output",
                   folder.string()));
 }
 

@@ -1,4 +1,4 @@
-// What is not there is null in a record.
+// Missing values are null in a record.
 #pragma once
 
 #include <nlohmann/json.hpp>

@@ -1,4 +1,4 @@
-// What this machine, or a limit that was set on it, did not let the program do.
+// Things that this machine, or a limit set on it, did not allow the program to do.
 #pragma once
 
 #include <string>
@@ -12,7 +12,7 @@ struct MachineFault : UserError {
   using UserError::UserError;
 };
 
-/// What errno says, with the limit that mostly is behind it: "Too many open files (see 'ulimit -n')".
+/// The text of errno, with the limit that usually causes it: "Too many open files (see 'ulimit -n')".
 std::string system_error_text(int error);
 
 /// What the want of memory says: with the limit, if one is set on this process's memory.

@@ -1,4 +1,4 @@
-// What a run shows while it runs: a line for each finished case, and on a terminal one line that moves.
+// Progress output of a run: a line for each finished case and, on a terminal, one line that is updated.
 #pragma once
 
 #include <chrono>
@@ -17,7 +17,7 @@ class Progress {
 
   /// Something of a case begins; shown at most ten times a second. `seconds_left` is predicted.
   void show(const std::string& what, double seconds_left);
-  /// The same for what is no row of cases: `done` of it, 0 … 1.
+  /// The same for work that is not a list of cases: `done` is the finished share, 0 … 1.
   void show_part(const std::string& what, double done, double seconds_left);
   /// A case has ended: its line stays.
   void finished(const std::string& line);

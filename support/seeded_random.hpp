@@ -8,7 +8,7 @@ namespace convladder {
 /// SplitMix64 (Steele, Lea, Flood: Fast splittable pseudorandom number generators, 2014), integers only.
 class SeededRandom {
  public:
-  /// An own sequence for every pair: `stream` numbers what is to be independent of each other under one seed.
+  /// Each pair has its own sequence: different `stream` numbers give independent sequences for one seed.
   SeededRandom(std::uint64_t seed, std::uint64_t stream) : state_(mix(mix(seed) ^ (stream * golden_ratio))) {}
 
   std::uint64_t next() {

@@ -106,7 +106,7 @@ void print_error(std::string_view line) noexcept {
   try {
     fmt::print(stderr, "convladder: {}\n", printable(line));
   } catch (...) {  // there is no memory for it, or nobody to read it
-    constexpr std::string_view short_line = "convladder: an error, and it cannot be printed\n";
+    constexpr std::string_view short_line = "convladder: an error occurred and its message cannot be printed\n";
     static_cast<void>(write_to(STDERR_FILENO, short_line));
   }
 }

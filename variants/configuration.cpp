@@ -35,7 +35,7 @@ Configuration Configuration::parse(std::string_view text) {
   while (true) {
     const std::size_t comma = text.find(',');
     Parameter parameter = parse_parameter(text.substr(0, comma));
-    if (result.value(parameter.name)) throw std::invalid_argument(fmt::format("'{}' is there twice", parameter.name));
+    if (result.value(parameter.name)) throw std::invalid_argument(fmt::format("'{}' occurs twice", parameter.name));
     result.parameters_.push_back(std::move(parameter));
     if (comma == std::string_view::npos) return result;
     text.remove_prefix(comma + 1);
@@ -92,7 +92,7 @@ std::vector<Configuration> candidates_of(const std::vector<Configuration>& all, 
 
 std::string impossible_configuration(const Configuration& wanted, std::span<const Configuration> all,
                                      std::string_view for_what) {
-  if (all.empty()) return fmt::format("there is nothing to choose for {}", for_what);
+  if (all.empty()) return fmt::format("{} has no parameters to choose", for_what);
   std::vector<const Configuration*> left;
   for (const Configuration& one : all) left.push_back(&one);
   std::string before;

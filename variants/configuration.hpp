@@ -1,4 +1,4 @@
-// What of a variant can be chosen for a layer: a few named numbers, "maps=8,pixels=9,images=2".
+// The parameters of a variant that can be chosen for a layer: a few named numbers, "maps=8,pixels=9,images=2".
 #pragma once
 
 #include <optional>
@@ -48,7 +48,7 @@ class Configuration {
 
 /// What a variant could take for a shape, as complete configurations.
 struct Configurations {
-  /// Those that are worth a try. The first is what the variant takes if it is not told.
+  /// Configurations worth trying. The first is the variant's default.
   std::vector<Configuration> candidates;
   /// What the variant's own model takes: the first, unless a tuning table says something else.
   Configuration by_model;

@@ -23,8 +23,8 @@ std::string shape_error(const ConvShape& shape) {
   }
   if (shape.padding < 0) return fmt::format("padding is {}, it must be at least 0", shape.padding);
   if (shape.padding >= shape.kernel) {
-    return fmt::format("padding {} is not smaller than the kernel {}: outputs of nothing but padding", shape.padding,
-                       shape.kernel);
+    return fmt::format("padding {} is not smaller than the kernel {}: some outputs would see only padding",
+                       shape.padding, shape.kernel);
   }
   const std::int64_t padding_of_both_sides = 2 * std::int64_t{shape.padding};
   const std::int64_t padded_height = shape.height + padding_of_both_sides;

@@ -24,13 +24,13 @@ namespace convladder {
 /// What a registration says about its variant. All texts live as long as the program.
 struct VariantInfo {
   std::string_view family;      ///< "cpu" or "cuda"
-  std::optional<int> rung;      ///< place on the family's ladder, from 1; none for what stands beside the ladder
+  std::optional<int> rung;      ///< place on the family's ladder, from 1; none for variants that are not on the ladder
   std::string_view name;        ///< unique in its family, as typed: "shared-memory"
   std::string_view title;       ///< as drawn: "Shared memory"
   std::string_view builds_on;   ///< name of the stage it adds one idea to; empty for the first and for libraries
   std::string_view hypothesis;  ///< one sentence: what should get better, and why
-  /// Beside the ladder: the idea that this is `builds_on` without, in a few words; empty for all others. `hypothesis`
-  /// then says what should get worse.
+  /// Only for variants that are `builds_on` minus one idea: that idea, in a few words; empty for all others.
+  /// `hypothesis` then says what should get worse.
   std::string_view leaves_out = {};
 
   bool is_library() const { return !rung && leaves_out.empty(); }
@@ -69,9 +69,9 @@ class PreparedConv {
 /// allowed.
 inline constexpr double kLargestTolerance = 1e-3;
 
-/// What that comes to for a shape. Errors of sums of n products, each rounded to float32 whatever their order, grow
+/// The tolerance granted for a shape. Errors of sums of n products, each rounded to float32 whatever their order, grow
 /// with sqrt(n) * 2^-24 (Higham and Mary, A new approach to probabilistic rounding error analysis, 2019). Three times
-/// that is granted: a right stage was seen at 0.9 times it for 588 products. Where there are few products, 1e-6 is
+/// that is granted: a correct stage was seen at 0.9 times this value for 588 products. With few products 1e-6 is
 /// more.
 inline double granted_tolerance(double wanted, const ConvShape& shape) {
   const double products = 1.0 * shape.channels_per_group() * shape.kernel * shape.kernel;
@@ -92,8 +92,8 @@ class ConvVariant {
     return {};
   }
 
-  /// Whether it is meant for the shape, which it can run: false where a stage below it is known to be faster, as for
-  /// stages that are there to be learned from. Where nobody names a variant, the highest rung that suits is taken.
+  /// Whether the variant is a good choice for a shape that it can run. False if a lower stage is known to be faster, as
+  /// for stages that are there to be learned from. Where nobody names a variant, the highest rung that suits is taken.
   virtual bool suits(const ConvShape& shape) const {
     static_cast<void>(shape);
     return true;
@@ -117,7 +117,7 @@ class ConvVariant {
   virtual double tolerance() const { return kFloat32Tolerance; }
 
   /// How many times fewer multiplications than the direct convolution the algorithm makes for the shape: 1 for a direct
-  /// one, more for Winograd or FFT, at most kernel * kernel. A time that even so many fewer do not explain is refused.
+  /// one, more for Winograd or FFT, at most kernel * kernel. A time that is too short even with this factor is refused.
   virtual double saved_multiplications(const ConvShape& shape) const {
     static_cast<void>(shape);
     return 1;

@@ -1,4 +1,4 @@
-// The float64 convolution that every variant is held against.
+// The float64 reference convolution that every variant is compared with.
 #pragma once
 
 #include <vector>

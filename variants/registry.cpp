@@ -54,13 +54,13 @@ std::vector<RegisteredVariant> sorted_and_checked() {
     });
     if (!a.info.leaves_out.empty() && (a.info.rung || !has_stage_below)) {
       throw std::logic_error(
-          fmt::format("variant '{}' of family {} leaves an idea out: it needs a stage to build on and "
+          fmt::format("variant '{}' of family {} leaves an idea out, so it needs a stage to build on and "
                       "no rung of its own",
                       a.info.name, a.info.family));
     }
     if (!found_base) {
-      throw std::logic_error(fmt::format("variant '{}' builds on '{}', which is no variant of family {}", a.info.name,
-                                         a.info.builds_on, a.info.family));
+      throw std::logic_error(fmt::format("variant '{}' builds on '{}', which is not a variant of family {}",
+                                         a.info.name, a.info.builds_on, a.info.family));
     }
   }
   return variants;

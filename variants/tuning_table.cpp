@@ -81,7 +81,7 @@ TuningTable parse_tuning_table(std::string_view text_of_file, const std::string&
     TuningEntry one = parse_entry(entry, place);
     for (const TuningEntry& before : table.entries) {
       if (before.shape == one.shape && before.batch == one.batch) {
-        fail(place, fmt::format("'{}' with this batch is there twice", one.shape));
+        fail(place, fmt::format("'{}' with this batch occurs twice", one.shape));
       }
     }
     table.entries.push_back(std::move(one));

@@ -98,7 +98,7 @@ void CpuDevice::copy_to_host(void* destination, const void* source, std::size_t 
 }
 
 void CpuDevice::launch(const KernelLaunch& /*launch*/) {
-  throw DeviceError("the cpu device runs host code, it launches no kernels");
+  throw DeviceError("the cpu device runs host code and cannot launch kernels");
 }
 
 double CpuDevice::time_ns(const std::function<void()>& work) {

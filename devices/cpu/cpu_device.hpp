@@ -8,7 +8,7 @@
 namespace convladder {
 
 /// Allocations end at an unreadable page and the bytes between the end and that page are watched, so that a variant
-/// that reads past a tensor crashes or reads NaN, and one that writes past it is found out.
+/// that reads past a tensor crashes or reads NaN, and one that writes past it is detected.
 class CpuDevice final : public Device {
  public:
   std::size_t free_bytes() const override;

@@ -95,7 +95,7 @@ DeviceBuffer CudaDevice::allocate(std::size_t bytes, std::string_view label) {
   if (status == cudaErrorMemoryAllocation) {
     static_cast<void>(cudaGetLastError());
     throw OutOfDeviceMemory(
-        fmt::format("{}: {} bytes of device memory asked for, {} bytes are free", label, bytes, free_bytes()));
+        fmt::format("{}: needs {} bytes of device memory, but {} bytes are free", label, bytes, free_bytes()));
   }
   require_cuda(status, fmt::format("cudaMalloc of {} bytes for {}", bytes, label));
   return {*this, address, bytes};
@@ -196,7 +196,7 @@ PinnedBuffer CudaDevice::allocate_pinned(std::size_t bytes, std::string_view lab
   const cudaError_t status = cudaHostAlloc(&address, bytes, cudaHostAllocDefault);
   if (status == cudaErrorMemoryAllocation) {
     static_cast<void>(cudaGetLastError());
-    throw OutOfDeviceMemory(fmt::format("{} needs {} bytes of pinned memory, which are not to be had", label, bytes));
+    throw OutOfDeviceMemory(fmt::format("{} needs {} bytes of pinned memory, which are not available", label, bytes));
   }
   require_cuda(status, fmt::format("cudaHostAlloc of {} bytes for {}", bytes, label));
   return {address, bytes, [](void* memory) { static_cast<void>(cudaFreeHost(memory)); }};
@@ -229,7 +229,7 @@ std::string CudaDevice::why_no_activities() const { return cupti_unavailable(); 
 void CudaDevice::start_activities() { start_cupti_activities(); }
 
 std::vector<Activity> CudaDevice::stop_activities() {
-  pause_cupti_api_calls();  // the wait is ours, not the program's
+  pause_cupti_api_calls();  // this wait is the harness's, not the program's
   wait();
   return stop_cupti_activities();
 }
@@ -252,7 +252,7 @@ std::string cuda_unavailable() {
   }
   constexpr int oldest = CONVLADDER_OLDEST_CUDA_ARCHITECTURE;
   if (10 * major + minor < oldest) {
-    return fmt::format("no CUDA device (its compute capability is {}.{}, this build has code from {}.{} on)", major,
+    return fmt::format("no CUDA device (its compute capability is {}.{}, this build needs {}.{} or later)", major,
                        minor, oldest / 10, oldest % 10);
   }
   return {};

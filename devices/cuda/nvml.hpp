@@ -23,7 +23,7 @@ class NvmlDevice {
   void* device_ = nullptr;
 };
 
-/// NVML's bit mask of reasons why clocks are held down, as words; a GPU that only idles has none.
+/// NVML's bit mask of reasons why clocks are held down, as words; an idle GPU has none.
 std::vector<std::string> throttle_reason_names(unsigned long long reasons);
 
 }  // namespace convladder

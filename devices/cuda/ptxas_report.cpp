@@ -32,7 +32,7 @@ int number(std::string_view digits, std::string_view line) {
   const char* end = digits.data() + digits.size();
   const auto [stopped, error] = std::from_chars(digits.data(), end, value);
   if (error != std::errc() || stopped != end || value < 0) {
-    throw PtxasReportError(fmt::format("ptxas report: '{}' is no count, in: {}", digits, line));
+    throw PtxasReportError(fmt::format("ptxas report: '{}' is not a number, in: {}", digits, line));
   }
   return value;
 }

@@ -23,11 +23,11 @@ using nlohmann::json;
 json parsed(std::string_view text, const std::string& file) {
   std::vector<std::set<std::string>> members;
   const auto see = [&](int depth, json::parse_event_t event, json& value) {
-    if (depth > 8) throw GpuFactsError(fmt::format("{}: more than 8 objects in each other", file));
+    if (depth > 8) throw GpuFactsError(fmt::format("{}: objects nested more than 8 deep", file));
     if (event == json::parse_event_t::object_start) members.emplace_back();
     if (event == json::parse_event_t::object_end) members.pop_back();
     if (event == json::parse_event_t::key && !members.back().insert(value.get<std::string>()).second) {
-      throw GpuFactsError(fmt::format("{}: {} is there twice, expected it once", file, value.dump()));
+      throw GpuFactsError(fmt::format("{}: {} occurs twice, expected it once", file, value.dump()));
     }
     return true;
   };
@@ -51,7 +51,7 @@ class Members {
 
   bool has(const std::string& name) const { return object_.contains(name); }
   const json& take(const std::string& name) {
-    if (!has(name)) fail(fmt::format("expected a member \"{}\", there is none", name));
+    if (!has(name)) fail(fmt::format("the member \"{}\" is missing", name));
     taken_.insert(name);
     return object_.at(name);
   }
@@ -69,7 +69,7 @@ class Members {
   const json& members() const { return object_; }
   void refuse_others() const {
     for (const auto& [name, value] : object_.items()) {
-      if (!taken_.contains(name)) fail(fmt::format("{}: not a member known here", json(name).dump()));
+      if (!taken_.contains(name)) fail(fmt::format("{}: unknown member", json(name).dump()));
     }
   }
 

@@ -73,9 +73,9 @@ struct GpuFactsError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// Reads a file; `file` is what messages call it. Throws GpuFactsError "FILE: place: expected …" for what is no JSON, a
-/// member that is missing or not known, a unit that is another one, a source that is not listed or listed in vain,
-/// a number that is negative, no whole one where things are counted, or bounds in the wrong order.
+/// Reads a file; `file` is what messages call it. Throws GpuFactsError "FILE: place: expected …" for text that is not
+/// JSON, a member that is missing or not known, a unit that is another one, a source that is not listed, or is listed
+/// but not used, a number that is negative, a count that is not a whole number, or bounds in the wrong order.
 GpuFacts parse_gpu_facts(std::string_view text, const std::string& file);
 
 /// All GPUs that this program was built with, oldest first.

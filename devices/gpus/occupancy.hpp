@@ -1,7 +1,7 @@
-// How many blocks of a kernel are resident on a multiprocessor at a time, and what keeps more from it.
+// How many blocks of a kernel are resident on a multiprocessor at a time, and what limits them.
 //
 // The rules are those of NVIDIA's cuda_occupancy.h, by the figures of a GPU's file (gpu_facts.hpp), so that they are
-// known without a toolkit and for GPUs that a toolkit has forgotten; the tests hold them against that header.
+// known without a toolkit and for GPUs that the toolkit no longer supports; the tests compare them with that header.
 #pragma once
 
 #include <cstdint>

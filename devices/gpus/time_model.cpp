@@ -55,8 +55,8 @@ class End {
   double fast(const Range& range) const { return optimistic_ ? range.high : range.low; }
   double slow(const Range& range) const { return optimistic_ ? range.low : range.high; }
 
-  /// The time of the busiest multiprocessor, of cycles summed over all. At best it gets its whole blocks one by one as
-  /// others end, at worst in waves whose last one takes as long as a full one.
+  /// The time of the busiest multiprocessor, from the cycles summed over all of them. At best it gets its whole blocks
+  /// one by one as others end, at worst in waves whose last one takes as long as a full one.
   double of_cycles(double cycles) const {
     const double tail =
         optimistic_ || blocks_ <= multiprocessors_ * resident_

@@ -3,7 +3,7 @@
 //   T = max(issue, fp32 pipe, tensor cores, integer pipe, load/store unit, L2, DRAM, latency) x wave tail + launch
 //   overhead
 //
-// At worst latency is hidden behind nothing: it comes on top of the largest of the others.
+// In the pessimistic case no latency is hidden: it is added to the largest of the other terms.
 //
 // Each term is what the launch needs of one resource over what the GPU has of it; `latency` is Little's law: the cycles
 // that the instructions of a warp wait, over the warps that are resident to hide them. After Hong and Kim 2009, "An
@@ -67,8 +67,8 @@ struct PredictedLaunch {
   Occupancy residence;  ///< blocks 0: it cannot be launched, and nothing else is set
   Range waves;          ///< how often the busiest multiprocessor is filled with blocks, if evenly and if in whole waves
   Range ns;             ///< optimistic and pessimistic, with the launch overhead
-  TimeTerm binding_low = TimeTerm::issue;   ///< what the optimistic time is of
-  TimeTerm binding_high = TimeTerm::issue;  ///< what the pessimistic time is of
+  TimeTerm binding_low = TimeTerm::issue;   ///< the term that limits the optimistic time
+  TimeTerm binding_high = TimeTerm::issue;  ///< the term that limits the pessimistic time
   std::array<Range, kTimeTerms> terms;      ///< ns of each, the tail of the last wave included
 };
 

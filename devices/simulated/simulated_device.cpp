@@ -59,11 +59,11 @@ void check_launch(const Program& program, const KernelLaunch& launch) {
   }
   const auto limit = static_cast<std::uint64_t>(program.kernel->max_threads_per_block);
   if (limit != 0 && threads > limit) {
-    throw DeviceError(
-        fmt::format("{}: a block of {} threads, compiled for {} at most", program.kernel->name, threads, limit));
+    throw DeviceError(fmt::format("{}: a block of {} threads, but it was compiled for at most {}", program.kernel->name,
+                                  threads, limit));
   }
   if (launch.arguments.size() != program.parameter_offsets.size()) {
-    throw DeviceError(fmt::format("{}: launched with {} arguments, it has {} parameters", program.kernel->name,
+    throw DeviceError(fmt::format("{}: launched with {} arguments, but it has {} parameters", program.kernel->name,
                                   launch.arguments.size(), program.parameter_offsets.size()));
   }
   for (std::size_t i = 0; i < launch.arguments.size(); ++i) {
@@ -74,7 +74,7 @@ void check_launch(const Program& program, const KernelLaunch& launch) {
 }
 
 std::string unavailable() {
-  if (ptx_images().empty()) return "no PTX in this build: there was no compiler for the kernels";
+  if (ptx_images().empty()) return "this build has no PTX: there was no compiler for the kernels";
   const auto left = address_space_left();
   if (!left || *left >= kLeastAddresses) return "";
   return fmt::format("it needs {} MiB of addresses, {} MiB are left{}", kLeastAddresses >> 20, *left >> 20,
@@ -119,7 +119,7 @@ DeviceMemory open_memory() {
   try {
     return DeviceMemory(available_memory_bytes());
   } catch (const std::bad_alloc&) {
-    throw OutOfDeviceMemory("the simulated device: there are no addresses for its memory" + address_space_remark());
+    throw OutOfDeviceMemory("the simulated device: no address space is left for its memory" + address_space_remark());
   }
 }
 
@@ -233,7 +233,7 @@ void SimulatedDevice::fill(const ptx::Module& module, const VariableContent& con
   const std::string name = variable_mangled_name(content.variable);
   const auto symbol = std::ranges::find(module.symbols, name, &ptx::Symbol::name);
   if (name.empty() || symbol == module.symbols.end()) {
-    throw DeviceError(fmt::format("{} is no variable of the kernel's module",
+    throw DeviceError(fmt::format("{} is not a variable of the kernel's module",
                                   name.empty() ? "what is to be filled" : demangle(name)));
   }
   if (content.bytes > symbol->bytes) {
@@ -247,7 +247,7 @@ const Program& SimulatedDevice::program_of(const void* kernel) {
   std::unique_ptr<Program>& program = programs_[kernel];
   if (program) return *program;
   const std::string name = kernel_mangled_name(kernel);
-  if (images_ == nullptr) throw DeviceError("no PTX in this build: there was no compiler for the kernels");
+  if (images_ == nullptr) throw DeviceError("this build has no PTX: there was no compiler for the kernels");
   const FoundKernel found = find_kernel(*images_, name);
   if (found.kernel == nullptr) throw DeviceError(fmt::format("no PTX of the kernel '{}' is in this build", name));
   program = decoded(*found.module, *found.kernel);

@@ -1,4 +1,4 @@
-// The harness's side of a case: it asks, and gets an answer or a status, whatever the case does.
+// The harness's side of a case: it sends requests and always gets an answer or a status.
 #pragma once
 
 #include <memory>
@@ -14,7 +14,7 @@
 
 namespace convladder {
 
-/// A case has come to its end before its time: the message is the reason.
+/// A case ended early; the message is the reason.
 struct CaseFailure : std::runtime_error {
   CaseFailure(std::string its_status, const std::string& reason)
       : std::runtime_error(reason), status(std::move(its_status)) {}

@@ -36,7 +36,7 @@ class About final : public CaseClient {
 void check_file(const std::string& path) {
   std::error_code error;
   const std::filesystem::file_status status = std::filesystem::status(path, error);
-  if (!std::filesystem::exists(status)) throw UserError(fmt::format("{}: there is no such program", path));
+  if (!std::filesystem::exists(status)) throw UserError(fmt::format("{}: no such program", path));
   if (std::filesystem::is_directory(status)) {
     throw UserError(fmt::format("{}: expected a program, found a folder", path));
   }
@@ -61,9 +61,9 @@ OtherProgram ask_program(const std::string& path) {
   if (reply.contains("status")) {
     const std::string reason = printable(reply.value("reason", ""));
     if (reason.find("unknown command 'serve-about'") != std::string::npos) {
-      throw UserError(fmt::format("{}: this build is too old for a duel: it does not know what is asked of it", path));
+      throw UserError(fmt::format("{}: this build is too old for a duel", path));
     }
-    throw UserError(fmt::format("{}: it does not answer as a convladder does: {}", path, reason));
+    throw UserError(fmt::format("{}: it does not answer like convladder: {}", path, reason));
   }
   try {
     const ordered_json protocol = reply.at("protocol");
@@ -77,7 +77,7 @@ OtherProgram ask_program(const std::string& path) {
     for (const ordered_json& variant : reply.at("variants")) other.variants.insert(variant.get<std::string>());
     return other;
   } catch (const ordered_json::exception&) {
-    throw UserError(fmt::format("{}: it does not answer as a convladder does: {}", path, short_json(reply)));
+    throw UserError(fmt::format("{}: it does not answer like convladder: {}", path, short_json(reply)));
   }
 }
 

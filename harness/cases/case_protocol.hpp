@@ -1,4 +1,4 @@
-// Which builds of this program understand each other: what a duel asks of both before anything else.
+// Which builds of this program can work together. A duel checks this first on both sides.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -8,7 +8,7 @@
 namespace convladder {
 
 /// Raised whenever a message between a command and the process of a case changes (CaseSession::answer, the hello of
-/// start_case_process, the layout of Workload): builds of different numbers are not asked for anything.
+/// start_case_process, the layout of Workload): builds with different numbers cannot be used together.
 inline constexpr int kCaseProtocol = 2;
 
 /// Another build of this program, or this one, as a side of a duel.

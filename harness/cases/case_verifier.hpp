@@ -1,4 +1,4 @@
-// The harness's side of verifying a case: it says what the next calls find, and compares what they leave.
+// The harness's side of verifying a case: it sets the input of the next calls and compares their output.
 #pragma once
 
 #include <array>
@@ -11,13 +11,13 @@
 
 namespace convladder {
 
-/// Whether calls get an input of their own: not, in one element of each image, or wherever an output looks. Without,
+/// Whether each call gets its own input: no; in one element of each image; or in the window of every output. Without,
 /// the input is the problem's: what is counted may depend on it.
 enum class Pokes { none, one, everywhere };
 
-/// What the next calls are to find: another rotation, sign, size and fill each time. `whole`: a problem of integers,
-/// whose sums stay where float32 holds them exactly. `linear`: what is computed is, so the input may be larger and of
-/// another sign. `looked_at`: the calls whose outputs may be compared.
+/// The input and output contents for the next calls: different rotation, sign, size and fill each time. `whole`: a
+/// problem of integers, whose sums stay where float32 holds them exactly. `linear`: what is computed is, so the input
+/// may be larger and of another sign. `looked_at`: the calls whose outputs may be compared.
 CallSetting draw_setting(const ExpectedOutput& expected, SeededRandom& random, bool whole, bool linear, Pokes pokes,
                          const std::array<std::int64_t, 2>& looked_at = {});
 
@@ -27,7 +27,7 @@ double untimed_ns(const ConvShape& shape, std::int64_t calls, bool on_host);
 /// {"do": "set", …} of that setting.
 nlohmann::ordered_json set_request(const CallSetting& setting);
 
-/// What is asked of a case, and what it leaves. Everything here throws CaseFailure where the case answers with a
+/// The requests to a case, and checks of its output. Everything here throws CaseFailure where the case answers with a
 /// status.
 class CaseVerifier {
  public:
@@ -50,7 +50,7 @@ class CaseVerifier {
 
   /// Has the input changed and the output filled, both anew.
   void set(Pokes pokes, std::int64_t looked_at = 1, FillPart part = FillPart::all);
-  /// The same for so many timed calls, of which each is to have as much of its own as can be had. Where several follow
+  /// The same for this many timed calls, each of which gets as many replaced elements as possible. Where several follow
   /// each other the first alone finds the fill, and pieces of it do. A call by itself finds the same each time: what
   /// spares itself work where its own output lies does not get away with it now and then.
   void set_for_timing(std::int64_t calls);
@@ -58,7 +58,7 @@ class CaseVerifier {
   void set_for_following_call();
   /// What changing the input between them may have taken, beside what they claim for themselves.
   double untimed_ns() const { return untimed_ns_; }
-  /// Compares the output as it lies, after call number `call` since `set`; nothing is called for it.
+  /// Compares the output that call number `call` since `set` left. Makes no call of its own.
   Check check(std::int64_t call);
 
   /// Elements of the batch's last image that hold what `set` put there.

@@ -148,7 +148,7 @@ CeilingSampler::CeilingSampler(const RunOptions& options, const std::map<std::st
     try {
       if (before != recorded.end()) one->take_over(*before);
     } catch (const std::exception&) {  // another type, or more limits than there are
-      throw UserError(fmt::format("the record's ceilings of {} are none that can be gone on with", kind.name));
+      throw UserError(fmt::format("the record's ceilings of {} are invalid, so the run cannot be resumed", kind.name));
     }
     if (measures) {
       one->cache_bytes = last_level_cache_bytes(kind);

@@ -50,7 +50,7 @@ ordered_json counters_json(const std::vector<KernelCounters>& kernels, int batch
     modelled_totals = list.front().at("modelled");
   }
   return {{"kind", "counted"},
-          {"of", "PTX instructions executed by the simulated device; 'modelled': traffic below its model of caches"},
+          {"of", "PTX instructions executed by the simulated device; 'modelled': traffic from its model of the caches"},
           {"images_executed", executed_images(kernels, batch)},
           {"batch", batch},
           {"exact", exact},

@@ -34,7 +34,7 @@ std::string other_than_planned(const PlannedCase& planned, const ordered_json& c
   const ordered_json& kernels = counters.at("kernels");
   if (plan.empty()) return {};
   if (plan.size() != kernels.size()) {
-    return fmt::format("it launches {} kernels, and its plan says {}", kernels.size(), plan.size());
+    return fmt::format("it launches {} kernels, but its plan says {}", kernels.size(), plan.size());
   }
   for (std::size_t i = 0; i < plan.size(); ++i) {
     const ordered_json& kernel = kernels.at(i);
@@ -78,7 +78,7 @@ void Measurement::attempt(const std::function<void()>& step) {
   } catch (const CaseFailure& failure) {
     end(failure.status, failure.what());
   } catch (const ordered_json::exception& error) {
-    end("crashed", fmt::format("its answers make no sense: {}", error.what()));
+    end("crashed", fmt::format("its answers are invalid: {}", error.what()));
   }
 }
 
@@ -142,7 +142,7 @@ void Measurement::count() {
   // Whatever was executed whole has to have written the images that nobody looks at, too.
   const bool whole = outcome_.counters.at("images_executed") == outcome_.counters.at("batch");
   if (whole && verifier_->left_in_last_image() > 0) {
-    throw CaseFailure("incorrect", "when counted, it never wrote some of the batch's last image");
+    throw CaseFailure("incorrect", "when it was counted, it left parts of the batch's last image unwritten");
   }
   outcome_.prepare_ns.reset();
   stopped_because_ = "counted";
@@ -174,7 +174,8 @@ void Measurement::take_samples() {
 
 void Measurement::take_sample(std::size_t index, bool look) {
   const TimeSeries& series = outcome_.times[index];
-  // Now and then a call more, so that what is wrong in every second or sixteenth call is not always right in the last.
+  // Sometimes one call more, so that a result that is wrong in every second or sixteenth call is not always right in
+  // the last one.
   const int iterations = series.iterations + (series.iterations >= kFewestToVary ? random_.between(0, 1) : 0);
   verifier_->set_for_timing(iterations);
   const auto start = Clock::now();

@@ -1,4 +1,4 @@
-// One case on its way from planned to finished: verified, sampled, verified again.
+// The life of one case: verified, sampled, verified again.
 #pragma once
 
 #include <functional>
@@ -50,7 +50,7 @@ class Measurement {
   /// Looks at what the last timed call left, and at one call more that follows it where samples are of one call. Holds
   /// the times against our own clock and lets the case go. A case that is wrong now loses its times.
   void finish();
-  /// Why the times cannot be, with both figures: the case is refused, and loses them.
+  /// Why the times are impossible, with both figures: the case is refused and loses its times.
   void refuse(const std::string& why);
 
   bool done() const { return !stopped_because_.empty() || outcome_.status != "ok"; }

@@ -63,10 +63,10 @@ std::optional<Least> least_time(const ordered_json& ceilings, const std::string&
   const double beyond_cache = std::max(0.0, 1 - found->at("last_level_cache_bytes").get<double>() / all);
   const double bytes_ns = beyond_cache * std::max(written / *store, all / *copy);
   if (operations_ns >= bytes_ns) {
-    return Least{operations_ns, fmt::format("{:.3g} GFLOP at {:.0f} GFLOP/s, the highest that the FMA peak may be,",
+    return Least{operations_ns, fmt::format("{:.3g} GFLOP at {:.0f} GFLOP/s, the highest possible FMA peak,",
                                             flop_inside(shape) / saved * 1e-9, *peak)};
   }
-  return Least{bytes_ns, fmt::format("{:.3g} MB to and from memory at {:.0f} GB/s, the highest that its rate may be,",
+  return Least{bytes_ns, fmt::format("{:.3g} MB to and from memory at {:.0f} GB/s, the highest possible rate,",
                                      beyond_cache * all * 1e-6, beyond_cache * all / bytes_ns)};
 }
 
@@ -89,7 +89,7 @@ std::string TimeJudge::refusal(const std::string& device, const ConvShape& shape
     const std::optional<Least> least = least_time(ceilings_.json(), device, shape, saved_multiplications);
     if (!least || shortest.ns >= least->ns) return {};
     if (Clock::now() >= end || !ceilings_.again(device)) {
-      return fmt::format("its {} of {} cannot be: {} take {}", shortest.of, time_text(shortest.ns), least->because,
+      return fmt::format("its {} of {} is impossible: {} take {}", shortest.of, time_text(shortest.ns), least->because,
                          time_text(least->ns));
     }
   }

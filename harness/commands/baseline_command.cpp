@@ -23,10 +23,10 @@ constexpr const char* kBaselineFooter = R"(examples:
   convladder baseline check                            every variant and layer, both compilers' PTX, some seconds
   convladder baseline check --all                      AlexNet as well: minutes
   convladder baseline check --variant shared-memory --network lenet72 --format json
-  convladder baseline update                           what is counted now becomes the baseline
+  convladder baseline update                           makes the current counters the baseline
 
-exit codes: 0 all counters are the same (update: the files say what is counted now) - 1 a counter moved -
-2 a case has nothing to be compared with: it is new, missing, or its compiler is another - 3 bad input)";
+exit codes: 0 all counters are the same (update: the files hold the current counters) - 1 a counter moved -
+2 a case has nothing to compare with: it is new, missing, or from another compiler - 3 bad input)";
 
 /// What a network has in the folder, and what is counted now.
 struct CountedNetwork {
@@ -44,7 +44,7 @@ std::vector<std::string> networks_of(const BaselineArguments& arguments, std::ve
     if (arguments.all || !counts_slowly(network)) {
       names.push_back(network.name);
     } else {
-      notes.push_back(fmt::format("{} is left out: {:.1f} GFLOP an image; --all or --network {} takes it in",
+      notes.push_back(fmt::format("{} is left out: {:.1f} GFLOP per image; --all or --network {} includes it",
                                   network.name, convolution_flop(network) / 1e9, network.name));
     }
   }
@@ -91,7 +91,7 @@ void note_absent_compilers(const std::vector<CountedNetwork>& networks, std::vec
     }
   }
   for (const std::string& compiler : absent) {
-    notes.push_back(fmt::format("{} is not looked at: recorded, and no compiler of this build", compiler));
+    notes.push_back(fmt::format("{} is skipped: it is in the baseline, but this build has no such compiler", compiler));
   }
 }
 
@@ -108,8 +108,8 @@ void note_changed_compilers(const std::vector<const PtxImages*>& compilers, Base
     }
     if (changed < 2 || changed < all) continue;
     report.notes.push_back(
-        fmt::format("every PTX of {} {} is another than recorded: if no source changed, another build "
-                    "of this compiler or other flags did it",
+        fmt::format("all PTX of {} {} differs from the recorded PTX: if no source changed, another build "
+                    "of this compiler or other flags are the cause",
                     images->compiler, images->version));
   }
 }
@@ -129,7 +129,7 @@ void note_stray_files(const std::filesystem::path& folder, BaselineReport& repor
                             .version = "compiler",
                             .verdict = BaselineVerdict::missing,
                             .ptx_changed = false,
-                            .reason = "a baseline, and no built-in network has this name",
+                            .reason = "there is a baseline, but no built-in network has this name",
                             .moves = {}});
   }
 }
@@ -183,10 +183,10 @@ std::vector<CountedNetwork> counted_networks(const BaselineArguments& arguments,
                                              std::vector<std::string>& notes) {
   std::vector<CountedNetwork> networks;
   const std::vector<std::string> selection = networks_of(arguments, notes);
-  for (const std::string& argument : selection) {  // files first: who mistyped does not want to wait
+  for (const std::string& argument : selection) {  // reads the files first, so that a typing error is reported at once
     const std::string& name = find_network(argument).name;
     if (std::ranges::find(networks, name, &CountedNetwork::name) != networks.end()) {
-      throw UserError(fmt::format("--network: '{}' is there twice", shown_text(name)));
+      throw UserError(fmt::format("--network: '{}' is given twice", shown_text(name)));
     }
     networks.push_back({name, load_baseline(arguments.folder, name).value_or(Baseline{name, {}}), {}});
   }
@@ -207,7 +207,8 @@ void add_baseline_options(CLI::App& baseline, BaselineArguments& arguments) {
     baseline.add_option(name, values, help)->delimiter(',')->allow_extra_args(false);
   };
   baseline.add_option("action", arguments.action, "check, or update")->required();
-  baseline.add_option("--folder", arguments.folder, "of the files (default results/baseline below the current folder)");
+  baseline.add_option("--folder", arguments.folder,
+                      "folder of the baseline files (default results/baseline below the current folder)");
   list("--network", arguments.networks, "only these: lenet28, ..., or a network file");
   list("--variant", arguments.variants, "only these, from 'convladder list'");
   list("--compiler", arguments.compilers, "only these compilers' PTX: nvcc, clang");

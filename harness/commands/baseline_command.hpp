@@ -1,5 +1,5 @@
 // `convladder baseline`: the counter gate. What the simulated device counts is exact, so it is compared exactly with
-// what was recorded in the repository, and a changed compiler reads as that.
+// what was recorded in the repository, and a changed compiler is reported as such.
 #pragma once
 
 #include <string>

@@ -38,7 +38,7 @@ constexpr const char* kCheckFooter = R"(examples:
   convladder check --operator softmax,max_pool --network alexnet --batch 1
   convladder check --json > findings.json
 
-exit codes: 0 every case is right and nothing was found - 1 something was found, or a result is wrong -
+exit codes: 0 every case is correct and nothing was found - 1 something was found, or a result is wrong -
 3 bad input: one line says what)";
 
 /// Shapes with tail tiles, strides, padding and groups, which the networks' layers do not have together.
@@ -165,13 +165,13 @@ void add_check_options(CLI::App& check, CheckArguments& arguments) {
     check.add_option(name, values, help)->delimiter(',')->allow_extra_args(false);
   };
   list("--variant", arguments.variants, "names from 'convladder list'");
-  list("--operator", arguments.operators, "only these layers around the convolution: max_pool, fully_connected, ...");
+  list("--operator", arguments.operators, "only these operators: max_pool, fully_connected, ...");
   list("--network", arguments.networks, "lenet28, alexnet, ..., or a network file");
   list("--layer", arguments.layers, "conv1, or lenet72.conv1");
   list("--batch", arguments.batches, "images per call (default 1,3)");
   check
       .add_option("--shape", arguments.shapes,
-                  "an own shape C,H,W,M,K[,stride[,padding]]; may be given several times (default: some with tails, "
+                  "your own layer shape C,H,W,M,K[,stride[,padding]]; may be repeated (default: some with tails, "
                   "strides, padding and groups)")
       ->allow_extra_args(false);
   check.add_option("--checkers", arguments.checkers, "memory,initialization,race,synchronization (default all)");
@@ -185,7 +185,9 @@ int check_command(const CheckArguments& arguments) {
   const bool operators_only = !arguments.operators.empty();
   const bool variants_only = !arguments.variants.empty() || !arguments.layers.empty() || !arguments.shapes.empty();
   if (operators_only && variants_only) {
-    throw UserError("--operator goes with --network and --batch: --variant, --layer and --shape are of convolutions");
+    throw UserError(
+        "--operator can be combined only with --network and --batch; --variant, --layer and --shape are for "
+        "convolutions");
   }
   const std::vector<CaseGroup> plan = operators_only ? std::vector<CaseGroup>() : make_plan(options);
   std::vector<OperatorWork> operators;

@@ -55,34 +55,34 @@ constexpr const char* kRunExamples = R"(examples:
   convladder run                                       the ladder on every layer, batches 10, 100 and 1000
   convladder run --batch 100,1000,10000 --network lenet72
   convladder run --variant compile-time,onednn --layer lenet72.conv2 --batch 500
-  convladder run --shape 96,27,27,256,5,1,2 --batch 16   an own shape: C,H,W,M,K[,stride[,padding]]
+  convladder run --shape 96,27,27,256,5,1,2 --batch 16   your own layer shape: C,H,W,M,K[,stride[,padding]]
   convladder run --data mnist/ --output results/tonight  real images (IDX files), a folder of your choice
-  convladder run --resume results/tonight              goes on with an interrupted run
+  convladder run --resume results/tonight              continues an interrupted run
   convladder run --dry-run                             what would be run, and how long it would take
   convladder run --benchmark_format=json               Google Benchmark's own JSON on the standard output
 
 exit codes: 0 every case that ran is verified - 1 a case was incorrect, crashed, timed out or could not be
-launched (the others stand) - 3 bad input, or nothing could be written - 130 interrupted)";
+launched (the other results are kept) - 3 bad input, or nothing could be written - 130 interrupted)";
 
 constexpr const char* kMainFooter = R"(examples:
   convladder list                      variants, layers and devices
   convladder run --batch 100,1000      runs the ladder, writes results/<host>-<time>/run.json
-  convladder env                       what this machine is and has
+  convladder env                       the machine: processor, devices, libraries
   convladder check                     the CUDA variants under all checkers, on every layer and on awkward shapes
   convladder baseline check            the CUDA variants' counters against the recorded ones, exactly
   convladder sweep --variant register-tile --device simulated    which tile sizes are best for which layer
   convladder simulate kernel.ptx ...   runs any kernel without a GPU, checks it and counts
   convladder network --network lenet86 whole networks: op times, accuracy, where the time goes
-  convladder fused --network lenet86   activation and pooling in the convolution's store, beside separate operators
+  convladder fused --network lenet86   convolution, activation and pooling in one kernel, compared with separate operators
   convladder train --network lenet86   trains a network on the built-in images, a minute or two
-  convladder published                 figures of others for the same networks
+  convladder published                 figures that others published for the same networks
   convladder compare BASE.json NEW.json    did it get slower? two recorded runs, case by case
   convladder report RUN.json           one HTML page of records: ladder, counters, networks, changes
   convladder explain RUN.json          why is a stage faster? counters, occupancy, predicted times on named GPUs
-  convladder leave-one-out             what is each idea of the best stage worth, beside all others?
+  convladder leave-one-out             what is each idea of the best stage worth when all others are present?
   convladder history results           all runs below a folder: every case over time, and where it changed
   convladder duel --base PATH          did it get slower? this build and another one, measured in turns
-  convladder selftest                  how often a duel errs on this machine, and what it finds
+  convladder selftest                  how often a duel is wrong on this machine, and what it finds
 
 'convladder COMMAND --help' says more, with examples.)";
 
@@ -125,7 +125,7 @@ void apply_google_flag(const std::string& flag, RunOptions& options, GoogleOutpu
   } else if (name == "--benchmark_min_time") {
     options.sample_milliseconds = parse_seconds(name, value) * 1e3;
   } else if (name == "--benchmark_list_tests") {
-    throw UserError("--benchmark_list_tests: --dry-run lists the cases here");
+    throw UserError("--benchmark_list_tests: use --dry-run to list the cases");
   } else {  // and none of is_own_google_flag()
     options.google_benchmark_flags.push_back(flag);
   }
@@ -146,19 +146,19 @@ struct RunArguments {
 
 void add_run_options(CLI::App& run, RunArguments& a) {
   run.footer(kRunExamples);
-  add_case_selection(run, a.options, a.selection, "10,100,1000, as far as a call stays below 10 GFLOP");
+  add_case_selection(run, a.options, a.selection, "10,100,1000, while a call stays below 10 GFLOP");
 
   run.add_option("--budget", a.options.budget_seconds, "seconds of measuring for each case (default 1)")
       ->check(number_between(0.0, 1e6))
       ->group("How");
   run.add_option("--precision", a.options.target_half_width,
-                 "stop when the interval's half width is below this part of the median (default 0.01)")
+                 "stop when the interval's half width is below this fraction of the median (default 0.01)")
       ->check(number_between(0.0, 1.0))
       ->group("How");
-  run.add_option("--repetitions", a.repetitions, "exactly so many samples of each case")
+  run.add_option("--repetitions", a.repetitions, "exactly this many samples of each case")
       ->check(CLI::Range(1, 100000))
       ->group("How");
-  run.add_option("--timeout", a.timeout, "seconds for each step of a case (default 60, and 5 for each GFLOP)")
+  run.add_option("--timeout", a.timeout, "seconds for each step of a case (default 60 plus 5 for each GFLOP)")
       ->check(number_between(0.1, 1e6))
       ->group("How");
   run.add_option("--isolate", a.isolate,
@@ -169,12 +169,12 @@ void add_run_options(CLI::App& run, RunArguments& a) {
 
   run.add_option(
          "--profile-calls", a.profile_calls,
-         "for profilers: exactly so many calls of the convolution in an NVTX range 'profile', before the samples")
+         "for profilers: exactly this many calls of the convolution in an NVTX range 'profile', before the samples")
       ->check(CLI::Range(1, 100000))
       ->group("How");
 
   run.add_option("--output", a.output, "folder for run.json (default results/<host>-<time>)")->group("Where");
-  run.add_option("--resume", a.resume, "go on with the interrupted run in this folder, with its settings")
+  run.add_option("--resume", a.resume, "continue the interrupted run in this folder, with its settings")
       ->group("Where");
   run.add_flag("--dry-run", a.invocation.dry_run, "only list the cases and predict their time")->group("Where");
   run.add_flag("--quiet", a.invocation.quiet, "no line for each case, no table")->group("Where");
@@ -192,7 +192,7 @@ int execute_run(CLI::App& run, RunArguments& a, const std::vector<std::string>& 
     const RunOptions before = a.options;
     apply_google_flag(extra, a.options, a.invocation.google);
     if (!a.resume.empty() && options_to_json(a.options) != options_to_json(before)) {
-      throw UserError(fmt::format("{} cannot be given with --resume: the run goes on with its own settings", extra));
+      throw UserError(fmt::format("{} cannot be used with --resume: the run continues with its own settings", extra));
     }
   }
   apply_case_selection(a.selection, a.options);
@@ -208,14 +208,14 @@ int execute_run(CLI::App& run, RunArguments& a, const std::vector<std::string>& 
       const std::string name = option->get_name();
       if (option->count() > 0 && name != "--resume" && name != "--quiet" && name != "--no-table" &&
           name != "--dry-run") {
-        throw UserError(fmt::format("{} cannot be given with --resume: the run goes on with its own settings", name));
+        throw UserError(fmt::format("{} cannot be used with --resume: the run continues with its own settings", name));
       }
     }
   }
   return run_command(a.options, a.invocation);
 }
 
-/// Throws for the first argument that looks like an option and is none of the command's.
+/// Throws for the first argument that looks like an option but is not one of this command.
 void refuse_unknown_options(const CLI::App& command) {
   for (const std::string& argument : command.remaining()) {
     if (!argument.starts_with("-")) continue;
@@ -232,7 +232,7 @@ void require_proc() {
   }
 }
 
-/// An empty path is mostly a variable of the shell that is not set, and never what was meant.
+/// An empty path is usually an unset shell variable, and never intended.
 void refuse_empty_paths(const CLI::App& command) {
   constexpr std::array<std::string_view, 13> paths{"--output", "--resume", "--data",   "--json", "--markdown",
                                                    "--tables", "--folder", "--index",  "--pdf",  "--base",
@@ -240,13 +240,14 @@ void refuse_empty_paths(const CLI::App& command) {
   for (const CLI::Option* const option : command.get_options()) {
     if (std::ranges::find(paths, option->get_name()) == paths.end() || option->count() == 0) continue;
     if (std::ranges::find(option->results(), "") != option->results().end()) {
-      throw UserError(fmt::format("{}: expected a path, got an empty text", option->get_name()));
+      throw UserError(fmt::format("{}: expected a path, got an empty string", option->get_name()));
     }
   }
 }
 
 int parse_and_execute(int argc, char** argv) {
-  CLI::App app{"convladder climbs one convolution: every stage verified, measured and compared.", "convladder"};
+  CLI::App app{"convladder optimizes one kernel step by step: every stage is verified, measured and compared.",
+               "convladder"};
   app.set_version_flag("--version", fmt::format("convladder {} ({})", build::version, build::commit));
   app.footer(kMainFooter);
   app.require_subcommand(1);
@@ -255,7 +256,7 @@ int parse_and_execute(int argc, char** argv) {
   CLI::App* const list = app.add_subcommand("list", "the variants, layers and devices of this build");
   list->add_flag("--json", list_as_json, "as JSON");
   bool list_metrics = false;
-  list->add_flag("--metrics", list_metrics, "what the simulated device counts, instead");
+  list->add_flag("--metrics", list_metrics, "list the metrics of the simulated device instead");
   list->footer("examples:\n  convladder list\n  convladder list --metrics");
 
   RunArguments run_arguments;
@@ -263,8 +264,8 @@ int parse_and_execute(int argc, char** argv) {
   add_run_options(*run, run_arguments);
 
   bool env_as_json = false;
-  CLI::App* const env = app.add_subcommand("env", "what this machine is and has");
-  env->add_flag("--json", env_as_json, "as in the record of a run");
+  CLI::App* const env = app.add_subcommand("env", "the machine: processor, devices, libraries");
+  env->add_flag("--json", env_as_json, "as JSON, in the format of a run's record");
   env->footer("example:\n  convladder env --json");
 
   CheckArguments check_arguments;
@@ -288,7 +289,7 @@ int parse_and_execute(int argc, char** argv) {
   add_explain_options(*explain, explain_arguments);
 
   HistoryArguments history_arguments;
-  CLI::App* const history = app.add_subcommand("history", "recorded runs as trends: every case over time");
+  CLI::App* const history = app.add_subcommand("history", "trends over many recorded runs, case by case");
   add_history_options(*history, history_arguments);
 
   DuelArguments duel_arguments;
@@ -296,7 +297,8 @@ int parse_and_execute(int argc, char** argv) {
   add_duel_options(*duel, duel_arguments);
 
   SelftestArguments selftest_arguments;
-  CLI::App* const selftest = app.add_subcommand("selftest", "how often a duel errs on this machine, and what it finds");
+  CLI::App* const selftest =
+      app.add_subcommand("selftest", "how often a duel is wrong on this machine, and what it finds");
   add_selftest_options(*selftest, selftest_arguments);
 
   SweepArguments sweep_arguments;
@@ -308,11 +310,11 @@ int parse_and_execute(int argc, char** argv) {
   add_simulate_options(*simulate, simulate_arguments);
 
   NetworkArguments network_arguments;
-  CLI::App* const network = app.add_subcommand("network", "run whole networks, any variant plugged in");
+  CLI::App* const network = app.add_subcommand("network", "run whole networks with any variant in them");
   add_network_options(*network, network_arguments);
 
   FusedArguments fused_arguments;
-  CLI::App* const fused = app.add_subcommand("fused", "activation and pooling in the convolution's store, or apart");
+  CLI::App* const fused = app.add_subcommand("fused", "convolution with activation and pooling, fused or separate");
   add_fused_options(*fused, fused_arguments);
 
   ProfileArguments profile_arguments;
@@ -332,7 +334,7 @@ int parse_and_execute(int argc, char** argv) {
   add_leave_one_out_options(*leave_one_out, leave_one_out_arguments);
 
   PublishedArguments published_arguments;
-  CLI::App* const published = app.add_subcommand("published", "figures that others published of these networks");
+  CLI::App* const published = app.add_subcommand("published", "figures that others published for the same networks");
   add_published_options(*published, published_arguments);
 
   try {

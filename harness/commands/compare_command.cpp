@@ -19,7 +19,7 @@ namespace {
 constexpr const char* kCompareFooter = R"(examples:
   convladder compare results/monday/run.json results/today/run.json
   convladder compare base.json new.json --case '^cpu/.*/lenet72' --tau 0.03
-  convladder compare base.json new.json --control memory-accumulation     a variant that nobody touched
+  convladder compare base.json new.json --control memory-accumulation     a variant that nobody changed
   convladder compare base.json new.json --format markdown > comparison.md
 
 docs/compare.md says what a verdict means and what two records cannot show.
@@ -30,16 +30,17 @@ bad input: one line says what)";
 
 void add_compare_options(CLI::App& compare, CompareArguments& a) {
   compare.footer(kCompareFooter);
-  compare.add_option("BASE.json", a.base, "the run that the other one is held against")->required();
-  compare.add_option("NEW.json", a.now, "the run in question")->required();
-  compare.add_option("--tau", a.limits.tau, "a regression is proved to be above this part (default 0.02)")
+  compare.add_option("BASE.json", a.base, "the run to compare with")->required();
+  compare.add_option("NEW.json", a.now, "the run to judge")->required();
+  compare.add_option("--tau", a.limits.tau, "a regression is proved to be above this fraction (default 0.02)")
       ->check(number_between(0.0, 10.0));
-  compare.add_option("--delta", a.limits.delta, "a pass is proved to be below this part (default 0.05)")
+  compare.add_option("--delta", a.limits.delta, "a pass is proved to be below this fraction (default 0.05)")
       ->check(number_between(0.0, 10.0));
   compare.add_option("--alpha", a.limits.alpha, "how often a bound may be wrong (default 0.01)")
       ->check(number_between(1e-6, 0.5));
   compare.add_option("--case", a.case_filter, "only cases whose id matches this regular expression");
-  compare.add_option("--control", a.controls, "variants that are the same in both builds, beside the libraries")
+  compare
+      .add_option("--control", a.controls, "variants that are the same in both builds, in addition to the libraries")
       ->delimiter(',')
       ->allow_extra_args(false);
   compare.add_option("--format", a.format, "text (default), markdown or json");
@@ -51,8 +52,9 @@ int compare_command(const CompareArguments& arguments) {
     throw UserError(unknown_name_message("--format", arguments.format, formats));
   }
   if (arguments.limits.delta < arguments.limits.tau) {
-    throw UserError(fmt::format("--delta {:g}: expected at least --tau, {:g}: what passes would be a regression",
-                                arguments.limits.delta, arguments.limits.tau));
+    throw UserError(
+        fmt::format("--delta {:g}: expected at least --tau, {:g}: otherwise a case that passes could be a regression",
+                    arguments.limits.delta, arguments.limits.tau));
   }
   const RecordedRun base = read_recorded_run(arguments.base);
   const RecordedRun now = read_recorded_run(arguments.now);

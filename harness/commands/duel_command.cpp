@@ -39,7 +39,7 @@ constexpr const char* kDuelFooter = R"(examples:
   convladder duel --base old/convladder --json duel.json --markdown duel.md
   convladder duel --extra-work 5 --batch 1 --layer lenet28.conv1    would a slowdown of 5 % be found here?
 
-docs/duel.md says how it measures and what a verdict means; 'convladder selftest' how often it errs on this machine.
+docs/duel.md says how it measures and what a verdict means; 'convladder selftest' shows how often it is wrong on this machine.
 exit codes: 0 pass - 1 a case regressed - 2 inconclusive - 3 a case is missing or failed, the control moved, the two
 cannot be compared, or bad input: one line says what)";
 
@@ -69,17 +69,18 @@ void check_arguments(const DuelArguments& a) {
     throw UserError("nothing to compare: give another build with --base PATH, or --base-variant and --new-variant");
   }
   if (!a.base_variant.empty() && !a.options.variants.empty()) {
-    throw UserError("--variant: cannot be given beside --base-variant and --new-variant");
+    throw UserError("--variant cannot be combined with --base-variant and --new-variant");
   }
   const VerdictLimits& limits = a.settings.limits.verdict;
   if (limits.delta < limits.tau) {
-    throw UserError(fmt::format("--delta {:g}: expected at least --tau, {:g}: what passes would be a regression",
-                                limits.delta, limits.tau));
+    throw UserError(
+        fmt::format("--delta {:g}: expected at least --tau, {:g}: otherwise a case that passes could be a regression",
+                    limits.delta, limits.tau));
   }
   try {
     static_cast<void>(std::regex(a.options.case_filter));
   } catch (const std::regex_error& error) {
-    throw UserError(fmt::format("--case '{}' is no regular expression: {}", a.options.case_filter, error.what()));
+    throw UserError(fmt::format("--case '{}' is not a regular expression: {}", a.options.case_filter, error.what()));
   }
   check_output_file("--json", a.json);
   check_output_file("--markdown", a.markdown);
@@ -107,7 +108,7 @@ std::string make_idle_threads_sleep() {
   const bool asked = policy != nullptr || spins != nullptr;
   unsetenv("OMP_WAIT_POLICY");
   unsetenv("GOMP_SPINCOUNT");  // ChildProcess then gives every child the same short one
-  return asked ? "OMP_WAIT_POLICY and GOMP_SPINCOUNT are not obeyed: threads of the idle side have to sleep" : "";
+  return asked ? "OMP_WAIT_POLICY and GOMP_SPINCOUNT are ignored: threads of the idle side have to sleep" : "";
 }
 
 void check_output_file(const std::string& option, const std::string& file) {
@@ -115,7 +116,7 @@ void check_output_file(const std::string& option, const std::string& file) {
   std::error_code error;
   const std::filesystem::path folder = std::filesystem::absolute(file).parent_path();
   if (!std::filesystem::is_directory(folder, error)) {
-    throw UserError(fmt::format("{} {}: {} is no folder", option, file, folder.string()));
+    throw UserError(fmt::format("{} {}: {} is not a folder", option, file, folder.string()));
   }
   if (std::filesystem::is_directory(file, error)) {
     throw UserError(fmt::format("{} {}: expected a file name, found a folder", option, file));
@@ -139,18 +140,19 @@ ordered_json duel_context(const std::vector<std::string>& command_line, const Im
 void add_duel_options(CLI::App& duel, DuelArguments& a) {
   duel.footer(kDuelFooter);
   a.command = &duel;
-  duel.add_option("--base", a.base, "the build that the other one is held against (default: this program)");
-  duel.add_option("--new", a.now, "the build in question (default: this program)");
-  duel.add_option("--base-variant", a.base_variant, "instead of the same variants of two builds: this one");
+  duel.add_option("--base", a.base, "the build to compare with (default: this program)");
+  duel.add_option("--new", a.now, "the build to judge (default: this program)");
+  duel.add_option("--base-variant", a.base_variant,
+                  "compare this variant, instead of the same variants of two builds,");
   duel.add_option("--new-variant", a.new_variant, "against this one");
   add_case_selection(duel, a.options, a.selection, "100");
   duel.add_option("--case", a.options.case_filter, "only cases whose id matches this regular expression")
       ->group("Which cases");
   VerdictLimits& limits = a.settings.limits.verdict;
-  duel.add_option("--tau", limits.tau, "a regression is proved to be above this part (default 0.02)")
+  duel.add_option("--tau", limits.tau, "a regression is proved to be above this fraction (default 0.02)")
       ->check(number_between(0.0, 10.0))
       ->group("How");
-  duel.add_option("--delta", limits.delta, "a pass is proved to be below this part (default 0.05)")
+  duel.add_option("--delta", limits.delta, "a pass is proved to be below this fraction (default 0.05)")
       ->check(number_between(0.0, 10.0))
       ->group("How");
   duel.add_option("--alpha", limits.alpha, "how often a verdict may be wrong (default 0.01)")
@@ -162,11 +164,12 @@ void add_duel_options(CLI::App& duel, DuelArguments& a) {
   duel.add_option("--timeout", a.timeout, "seconds for each step of a case (default 60, and 5 for each GFLOP)")
       ->check(number_between(0.1, 1e6))
       ->group("How");
-  duel.add_option("--extra-work", a.settings.extra_percent, "percent of work added to the new side, to see it found")
+  duel.add_option("--extra-work", a.settings.extra_percent,
+                  "percent of work added to the new side, to see whether the duel finds it")
       ->check(CLI::Range(0, 1000))
       ->group("How");
   duel.add_option("--json", a.json, "file for everything, every slot included")->group("Where");
-  duel.add_option("--markdown", a.markdown, "file for a table as a review shows it")->group("Where");
+  duel.add_option("--markdown", a.markdown, "Markdown file with a table for a review")->group("Where");
   duel.add_flag("--quiet", a.quiet, "no table")->group("Where");
 }
 

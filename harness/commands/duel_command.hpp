@@ -35,7 +35,7 @@ void add_duel_options(CLI::App& duel, DuelArguments& arguments);
 /// Returns the exit code of the duel. Throws UserError.
 int duel_command(DuelArguments& arguments, const std::vector<std::string>& command_line);
 
-/// What `duel` and `selftest` do alike. The largest batch decides how many images are drawn.
+/// Steps that `duel` and `selftest` share. The largest batch decides how many images are drawn.
 ImageSet duel_images(const std::vector<DuelGroup>& plan, const RunOptions& options);
 
 /// The seed of the coins: the one of --seed if it was given, otherwise a new one. With the same coins in every duel, an

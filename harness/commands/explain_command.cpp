@@ -22,7 +22,7 @@ constexpr const char* kExplainFooter = R"(examples:
   convladder explain run.json --gpu k80,h200 --case 'lenet28.conv1/10000$'
   convladder explain run.json --gpu all --format markdown > why.md
 
-docs/prediction.md says how the ranges come about and how wrong they are.
+docs/prediction.md says how the ranges are computed and how wrong they are.
 exit codes: 0 printed - 3 bad input: one line says what)";
 
 std::vector<std::string> asked_gpus(const std::vector<std::string>& asked) {

@@ -25,10 +25,10 @@ constexpr const char* kFusedFooter = R"(examples:
   convladder network --network lenet72 --variant register-tile,fused-register-tile
                                                          the same in whole networks
 
-A fused variant's store applies the activation and the max pooling that follow the convolution. Both sides
+A fused variant applies activation and max pooling when it stores the convolution's results. Both sides
 are verified against float64 and measured in turns, on the same input. docs/fused.md says more.
 exit codes: 0 every case that ran is verified - 1 a case was incorrect, crashed, timed out or could not be
-launched (the others stand) - 3 bad input, or nothing could be written - 130 interrupted)";
+launched (the other results are kept) - 3 bad input, or nothing could be written - 130 interrupted)";
 
 FusedOptions fused_options_of(const FusedArguments& arguments) {
   FusedOptions options = arguments.options;
@@ -77,19 +77,20 @@ void add_fused_options(CLI::App& fused, FusedArguments& a) {
     fused.add_option(name, values, help)->delimiter(',')->allow_extra_args(false)->group("Which cases");
   };
   list("--network", a.options.networks, "lenet28, alexnet, ..., or a network file (default lenet28, lenet72)");
-  list("--layer", a.options.layers, "conv1, or lenet86.conv2 (default: all that an activation and a pooling follow)");
+  list("--layer", a.options.layers,
+       "conv1, or lenet86.conv2 (default: all layers followed by an activation and a pooling)");
   list("--variant", a.options.variants, "fused variants, see 'convladder list' (default all)");
-  list("--device", a.options.devices, "cpu, cuda, simulated; default: cpu, and cuda where there is one");
-  list("--batch", a.batches, "images of a call (default 100; 8 where the device counts)");
+  list("--device", a.options.devices, "cpu, cuda, simulated; default: cpu, and cuda if there is a GPU");
+  list("--batch", a.batches, "images per call (default 100; 8 on the simulated device)");
   fused.add_option("--data", a.options.data_folder, "folder of IDX files (default: the built-in synthetic images)")
       ->group("Which cases");
-  fused.add_option("--seed", a.options.seed, "of synthetic images, random weights and the order (default 1)")
+  fused.add_option("--seed", a.options.seed, "seed of synthetic images, random weights and the order (default 1)")
       ->check(seed_error)
       ->group("Which cases");
   fused.add_option("--budget", a.options.budget_seconds, "seconds of rounds for each case (default 2), at least three")
       ->check(number_between(0.0, 1e6))
       ->group("How");
-  fused.add_option("--repetitions", a.repetitions, "exactly so many rounds of each case")
+  fused.add_option("--repetitions", a.repetitions, "exactly this many rounds of each case")
       ->check(CLI::Range(1, 100000))
       ->group("How");
   fused.add_option("--sample", a.options.sample_milliseconds, "milliseconds of calls in a sample (default 5)")

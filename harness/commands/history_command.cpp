@@ -23,7 +23,7 @@ constexpr const char* kHistoryFooter = R"(examples:
   convladder history results --anchor memory-accumulation   every time divided by this variant's
   convladder history results --json history.json && scripts/history.py history.json    with charts
 
-docs/history.md says how changes are found and what they can be trusted for.
+docs/history.md says how changes are found and how far to trust them.
 exit codes: 0 shown - 2 shown, but something could not be read; it is listed - 3 nothing to show, or bad input: one
 line says what)";
 
@@ -53,21 +53,23 @@ void add_history_options(CLI::App& history, HistoryArguments& a) {
   list("--batch", a.batches, "only these batches");
   history
       .add_option("--anchor", a.options.anchor,
-                  "the variant that all times are divided by (default: a library that is in all runs, otherwise "
+                  "the variant that all times are divided by (default: a library in all runs, otherwise "
                   "the lowest rung that is)")
       ->group("How");
-  history
-      .add_option("--alpha", a.options.alpha, "how often anything may be marked where nothing changed (default 0.05)")
+  history.add_option("--alpha", a.options.alpha, "probability of any mark if nothing changed (default 0.05)")
       ->check(number_between(1e-6, 0.5))
       ->group("How");
-  history.add_option("--tau", a.options.tau, "changes below this part are not marked (default 0.02)")
+  history.add_option("--tau", a.options.tau, "changes below this fraction are not marked (default 0.02)")
       ->check(number_between(0.0, 10.0))
       ->group("How");
-  history.add_flag("--merge-hosts", a.options.merge_hosts, "runs of hosts with other names belong together as well")
+  history
+      .add_flag("--merge-hosts", a.options.merge_hosts, "treat runs of hosts with different names as the same machine")
       ->group("How");
   history.add_option("--json", a.json, "writes the history to this file, for scripts/history.py")->group("Where");
   history.add_option("--markdown", a.markdown, "writes tables for a review to this file")->group("Where");
-  history.add_option("--index", a.index, "what was read already (default: history-index.jsonl in the first folder)")
+  history
+      .add_option("--index", a.index,
+                  "index of records already read (default: history-index.jsonl in the first folder)")
       ->group("Where");
   history.add_flag("--no-index", a.no_index, "reads every record again and writes no index")->group("Where");
 }
@@ -85,7 +87,7 @@ int history_command(const HistoryArguments& arguments) {
       throw UserError(fmt::format("{}: no run.json below", printable(arguments.paths.front())));
     }
     for (const std::string& line : runs.unreadable) fmt::print(stderr, "convladder: {}\n", line);
-    throw UserError("no run can be read: nothing to make a history of");
+    throw UserError("no run can be read, so there is no history");
   }
   const History history = make_history(std::move(runs), options);
   if (!arguments.json.empty()) {

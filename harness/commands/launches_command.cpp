@@ -25,7 +25,7 @@ constexpr const char* kLaunchesFooter = R"(examples:
 /// The one case that the options name, on whatever device.
 PlannedCase chosen_case(const LaunchesArguments& arguments) {
   if (arguments.layer.empty() == arguments.shape.empty()) {
-    throw UserError("expected --layer or --shape, one of them");
+    throw UserError("expected either --layer or --shape");
   }
   RunOptions options;
   options.families = {"cuda"};
@@ -50,12 +50,13 @@ std::string text(const Dim3& dimensions) {
 
 void add_launches_options(CLI::App& launches, LaunchesArguments& arguments) {
   launches.footer(kLaunchesFooter);
-  launches.add_option("--variant", arguments.variant, "of the cuda family, from 'convladder list'")->required();
+  launches.add_option("--variant", arguments.variant, "a variant of the cuda family, from 'convladder list'")
+      ->required();
   launches.add_option("--layer", arguments.layer, "lenet72.conv1");
-  launches.add_option("--shape", arguments.shape, "an own shape C,H,W,M,K[,stride[,padding]]");
+  launches.add_option("--shape", arguments.shape, "your own layer shape C,H,W,M,K[,stride[,padding]]");
   launches.add_option("--batch", arguments.batch, "images per call (default 1)");
   launches.add_flag("--json", arguments.as_json, "as JSON");
-  launches.add_flag("--count", arguments.only_count, "only how many");
+  launches.add_flag("--count", arguments.only_count, "print only the number of launches");
 }
 
 int launches_command(const LaunchesArguments& arguments) {
@@ -85,7 +86,7 @@ int launches_command(const LaunchesArguments& arguments) {
     fmt::print("{}\n", json.dump(1));
     return kExitOk;
   }
-  fmt::print("{}: {} launch{} a call, batch {}\n", chosen.work.name(), plan.size(), plan.size() == 1 ? "" : "es",
+  fmt::print("{}: {} launch{} per call, batch {}\n", chosen.work.name(), plan.size(), plan.size() == 1 ? "" : "es",
              chosen.work.shape.batch);
   fmt::print(
       "{}",

@@ -16,8 +16,8 @@ constexpr const char* kLeaveOneOutFooter = R"(examples:
   convladder leave-one-out --layer lenet28.conv1 --device simulated
   convladder leave-one-out --family cuda --device cuda --batch 100,1000
 
-The record is that of a run: charts, report and explain take it. docs/leave_one_out.md says how to read the table.
-exit codes: those of run)";
+The record is that of an ordinary run, so charts, report and explain accept it. docs/leave_one_out.md says how to read the table.
+exit codes: as for run)";
 
 /// Stages that have variants without an idea, and these variants.
 std::vector<std::string> names_of_leave_one_out() {

@@ -86,7 +86,7 @@ void print_fused_variants() {
   for (const RegisteredFused& registered : registered_fused_variants()) {
     const VariantInfo& info = registered.info;
     if (info.family != family) {
-      fmt::print("\nfused variants of family {}: with activation and pooling in the store\n", info.family);
+      fmt::print("\nfused variants of family {}: convolution, activation and pooling in one\n", info.family);
     }
     family = info.family;
     fmt::print("     {:<22} {}\n     {:<22} {}\n", info.name, info.title, "", info.hypothesis);
@@ -111,7 +111,7 @@ void print_operators() {
   std::string_view family;
   for (const RegisteredOperator& registered : registered_operators()) {
     const OperatorInfo& info = registered.info;
-    if (info.family != family) fmt::print("\noperators of family {} (* what networks use)\n", info.family);
+    if (info.family != family) fmt::print("\noperators of family {} (* used by networks)\n", info.family);
     family = info.family;
     const std::string_view type = operator_type_name(info.type);
     fmt::print("   {} {:<22} {:<22} {}\n", is_default(info) ? '*' : ' ', type, info.name, info.description);
@@ -123,7 +123,7 @@ void print_layers() {
   for (const Network& network : built_in_networks()) {
     for (const std::size_t index : convolution_layers(network)) {
       const Layer& layer = network.layers[index];
-      fmt::print("  {:<22} {:<20} {:>8.2f} MFLOP an image\n", network.name + "." + layer.name,
+      fmt::print("  {:<22} {:<20} {:>8.2f} MFLOP per image\n", network.name + "." + layer.name,
                  shape_name(layer.convolution), layer.convolution.flop() / 1e6);
     }
   }
@@ -234,11 +234,11 @@ int env_command(bool as_json) {
     }
   }
   if (environment.at("program").at("cuda_compiler").is_null()) {
-    fmt::print("not in this build: the cuda family (neither nvcc nor clang was found when it was configured)\n");
+    fmt::print("not in this build: the cuda family (configuration found neither nvcc nor clang)\n");
   }
   const auto cached = find_cached_folder();
   fmt::print("images on this machine\n  {}\n",
-             cached ? cached->string() : "none but the built-in synthetic set; scripts/fetch_datasets.sh gets more");
+             cached ? cached->string() : "only the built-in synthetic set; scripts/fetch_datasets.sh downloads more");
   return kExitOk;
 }
 

@@ -33,10 +33,10 @@ constexpr const char* kNetworkFooter = R"(examples:
   convladder network --network lenet86 --device simulated      CUDA stages without a GPU: verified and counted
   convladder network --network my_network.json --weights my_weights.safetensors
 
-Weights: 'high' and 'low' are what 'convladder train' wrote for the images' set, or what is built in; without any the
+Weights: 'high' and 'low' are what 'convladder train' wrote for the images' set, or the built-in weights; without any the
 weights are random, and no accuracy is shown. docs/networks.md says what the tables mean.
-exit codes: 0 every case that ran is right - 1 a case was incorrect, crashed, timed out or could not be
-launched (the others stand) - 3 bad input, or nothing could be written - 130 interrupted)";
+exit codes: 0 every case that ran is correct - 1 a case was incorrect, crashed, timed out or could not be
+launched (the other results are kept) - 3 bad input, or nothing could be written - 130 interrupted)";
 
 int most_images(const std::vector<NetworkCase>& cases) {
   return std::ranges::max(cases | std::views::transform(images_in_turn));
@@ -163,24 +163,25 @@ void add_network_choice_options(CLI::App& command, NetworkArguments& a) {
       ->group("Which cases");
   command
       .add_option("--operator", a.options.operators,
-                  "another operator than the default one: fully_connected=NAME (see 'convladder list')")
+                  "an operator other than the default: fully_connected=NAME (see 'convladder list')")
       ->allow_extra_args(false)
       ->group("Which cases");
-  list("--device", a.options.devices, "cpu, cuda, simulated; default: cpu, and cuda where there is one");
-  list("--batch", a.batches, "images of a pass (default: the network's own, as far as the device does them soon)");
+  list("--device", a.options.devices, "cpu, cuda, simulated; default: cpu, and cuda if there is a GPU");
+  list("--batch", a.batches,
+       "images per pass (default: the network's own batches that this device finishes in reasonable time)");
   command.add_option("--data", a.options.data_folder, "folder of IDX files (default: the built-in synthetic images)")
       ->group("Which cases");
   command.add_option("--weights", a.options.weights, "high (default), low, random, or a safetensors file")
       ->group("Which cases");
   command
       .add_option("--skip-images", a.options.skip_images,
-                  "leave out the first images: those the weights were trained on, say")
+                  "leave out the first N images, for example those that the weights were trained on")
       ->check(CLI::Range(0, kLargestNetworkBatch))
       ->group("Which cases");
-  command.add_option("--seed", a.options.seed, "of synthetic images and random weights (default 1)")
+  command.add_option("--seed", a.options.seed, "seed of synthetic images and random weights (default 1)")
       ->check(seed_error)
       ->group("Which cases");
-  command.add_option("--chunk", a.chunk, "images at once (default: as many as fit the memory)")
+  command.add_option("--chunk", a.chunk, "images at once (default: as many as fit into memory)")
       ->check(CLI::Range(1, kLargestNetworkBatch))
       ->group("How");
   command
@@ -195,7 +196,7 @@ void add_network_options(CLI::App& network, NetworkArguments& a) {
   network.add_option("--budget", a.options.budget_seconds, "seconds of passes for each case (default 2), at least one")
       ->check(number_between(0.0, 1e6))
       ->group("How");
-  network.add_option("--repetitions", a.repetitions, "exactly so many passes of each case")
+  network.add_option("--repetitions", a.repetitions, "exactly this many passes of each case")
       ->check(CLI::Range(1, 100000))
       ->group("How");
   network.add_option("--timeout", a.timeout, "seconds for a pass (default 60, and 5 for each GFLOP)")

@@ -29,7 +29,7 @@ constexpr const char* kProfileFooter = R"(examples:
   convladder profile --network alexnet --batch 16 --format csv > alexnet.csv
   convladder profile --record results/tonight/network.json --case onednn/lenet72/1000
 
-A run is made in this process, once more after a pass that warms up. docs/profiling.md explains the columns.
+The network runs in this process: one pass to warm up, then the profiled one. docs/profiling.md explains the columns.
 exit codes: 0 printed - 1 the run was incorrect or could not be launched - 3 bad input: one line says what)";
 
 /// What a profile is of, and the table.
@@ -63,7 +63,7 @@ TitledProfile profile_of(const NetworkCase& planned, const NetworkOptions& optio
   const ordered_json program = pass(true).at("program");
   const ordered_json reply = open.ask({{"do", "activities"}});
   if (const std::string why = reply.at("cannot_record_because"); !why.empty()) {
-    fmt::print(stderr, "convladder: {}: no kernels and API calls are listed: {}\n", planned.id, why);
+    fmt::print(stderr, "convladder: {}: kernels and API calls are not listed: {}\n", planned.id, why);
   }
   return {planned.id, make_profile(activities_from_json(reply.at("activities"))), program};
 }
@@ -124,12 +124,15 @@ void add_profile_options(CLI::App& profile, ProfileArguments& a) {
   profile.footer(kProfileFooter);
   add_network_choice_options(profile, a.network);
   profile.get_option("--network")->required(false);
-  profile.add_option("--record", a.record, "print the profiles of a network.json instead of making a run")
+  profile.add_option("--record", a.record, "print the profiles of a network.json instead of running")
       ->group("Which cases");
-  profile.add_option("--case", a.case_filter, "of a record: only cases with this in their id")->group("Which cases");
+  profile.add_option("--case", a.case_filter, "with --record: only cases whose id contains this text")
+      ->group("Which cases");
   profile.add_option("--layout", a.layout, "nvprof (default) or nsys")->group("How it is printed");
   profile.add_option("--format", a.format, "text (default), csv or json")->group("How it is printed");
-  profile.add_option("--cut", a.cut_percent, "rows until this share of the time is reached (default 90; 100: all)")
+  profile
+      .add_option("--cut", a.cut_percent,
+                  "print rows until they reach this share of the time in percent (default 90; 100: all)")
       ->check(number_between(0.1, 100.0))
       ->group("How it is printed");
   profile.add_flag("--full-names", a.full_names, "do not shorten kernel names")->group("How it is printed");
@@ -141,7 +144,7 @@ int profile_command(const ProfileArguments& arguments) {
                              .cut_percent = arguments.cut_percent,
                              .full_names = arguments.full_names};
   if (arguments.record.empty() == arguments.network.options.networks.empty()) {
-    throw UserError("profile: give either --network, for a run now, or --record FILE");
+    throw UserError("profile: use either --network for a new run, or --record FILE");
   }
   if (!arguments.record.empty()) {
     print(recorded_profiles(arguments.record, arguments.case_filter), format);

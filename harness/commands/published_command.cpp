@@ -25,7 +25,7 @@ constexpr const char* kPublishedFooter = R"(examples:
   convladder published fa18-batches --csv > fa18.csv
   convladder published alexnet-batch-sweep --json
 
-These are figures of others, measured on their machines, as their reports print them.)";
+These figures were published by others and measured on their machines; they are printed as in their reports.)";
 
 /// As the file has it: "0.000477", and not 4.77e-04.
 std::string cell_text(const ordered_json& cell) {
@@ -102,7 +102,9 @@ void print_list() {
   fmt::print("{}",
              text_table({{"name", "", false}, {"network", "", false}, {"tables", "", false}, {"device", "", false}},
                         rows, kTextColumns));
-  fmt::print("\nfigures of others, on their machines; 'convladder published NAME' prints one's tables\n");
+  fmt::print(
+      "\nfigures that others published, on their machines; 'convladder published NAME' prints the tables of one "
+      "publication\n");
 }
 
 void print_source(const PublishedSource& source, const ProfileFormat& format) {
@@ -153,11 +155,12 @@ ordered_json published_list_json() {
 void add_published_options(CLI::App& published, PublishedArguments& arguments) {
   published.footer(kPublishedFooter);
   published.add_option("name", arguments.name, "which one (default: a list of all)");
-  published.add_flag("--json", arguments.as_json, "as JSON, every value as it is in the file");
+  published.add_flag("--json", arguments.as_json, "as JSON, with every value as in the file");
   published.add_flag("--csv", arguments.as_csv, "as comma-separated values, a block for each table");
-  published.add_option("--layout", arguments.layout, "of profiles: nvprof (default) or nsys");
-  published.add_option("--cut", arguments.cut_percent, "rows of a profile until this share of the time (default 100)");
-  published.add_flag("--full-names", arguments.full_names, "kernels by their whole names");
+  published.add_option("--layout", arguments.layout, "layout of profiles: nvprof (default) or nsys");
+  published.add_option("--cut", arguments.cut_percent,
+                       "print rows of a profile until they reach this share of the time in percent (default 100)");
+  published.add_flag("--full-names", arguments.full_names, "do not shorten kernel names");
 }
 
 int published_command(const PublishedArguments& arguments) {

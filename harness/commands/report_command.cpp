@@ -20,10 +20,10 @@ constexpr const char* kReportFooter = R"(examples:
   convladder report run.json network.json --output all.html
   convladder report run.json --base old/run.json          with what changed, by 'convladder compare'
   convladder report run.json --markdown docs/run          also report.md with an SVG file for each figure
-  convladder report run.json --pdf report.pdf             also as PDF, where Chromium is
+  convladder report run.json --pdf report.pdf             also as PDF (needs Chromium)
 
-One file that needs nothing else: no network, and no JavaScript to be read. Drawn by /usr/bin/python3, or by the
-Python that the environment variable PYTHON names, with matplotlib and Jinja2. docs/report.md says what stands in it.
+One self-contained file, readable without network and JavaScript. It is drawn by /usr/bin/python3, or by the
+Python that the environment variable PYTHON names, with matplotlib and Jinja2. docs/report.md says what it contains.
 exit codes: 0 written - 3 a record could not be read, nothing could be written, or Python lacks a module)";
 
 constexpr const char* kPython = "/usr/bin/python3";
@@ -37,11 +37,11 @@ std::string python() {
 
 void add_report_options(CLI::App& report, ReportArguments& a) {
   report.footer(kReportFooter);
-  report.add_option("RECORD.json", a.records, "records of 'run' and of 'network'")->required();
-  report.add_option("--base", a.base, "the run.json that the first run among the records is held against");
+  report.add_option("RECORD.json", a.records, "records of 'run' and 'network'")->required();
+  report.add_option("--base", a.base, "a run.json to compare the first run among the records with");
   report.add_option("--output", a.output, "the page (default: report.html beside the first record)");
   report.add_option("--markdown", a.markdown, "also report.md and SVG files, into this folder");
-  report.add_option("--pdf", a.pdf, "also this PDF, where Chromium is");
+  report.add_option("--pdf", a.pdf, "also write this PDF (needs Chromium)");
 }
 
 std::optional<fs::path> find_report_script(const fs::path& program) {
@@ -59,7 +59,7 @@ int report_command(const ReportArguments& arguments) {
   const fs::path program = fs::read_symlink("/proc/self/exe", error);
   const std::optional<fs::path> script = error ? std::nullopt : find_report_script(program);
   if (!script) {
-    throw UserError(fmt::format("scripts/report.py is neither beside {} nor in a folder above it", program.string()));
+    throw UserError(fmt::format("scripts/report.py was not found beside {} or in a folder above it", program.string()));
   }
   // -B: the program may lie where nothing can be written.
   std::vector<std::string> words = {python(), "-B", script->string(), "--program", program.string()};

@@ -24,7 +24,7 @@ struct ReportArguments {
 void add_report_options(CLI::App& report, ReportArguments& arguments);
 
 /// The nearest `scripts/report.py` in the program's folder or above it: a bundle has it beside the program, a source
-/// tree two folders above build/release. None where there is none.
+/// tree two folders above build/release. Empty if there is none.
 std::optional<std::filesystem::path> find_report_script(const std::filesystem::path& program);
 
 /// Becomes the script, so the exit code is the script's: 0 written, 3 bad input or nothing could be written. Throws

@@ -49,8 +49,7 @@ std::string mark_text(const nlohmann::ordered_json& quality) {
 std::string result_line(const PlannedCase& planned, const CaseOutcome& outcome) {
   if (outcome.status == "ok" && outcome.times.empty()) {
     const double instructions = outcome.counters.at("totals").value("smsp__inst_executed.sum", 0.0);
-    return fmt::format("{:<11} {:<48} {:>10.4g} instructions of warps (counted)", outcome.status, planned.id,
-                       instructions);
+    return fmt::format("{:<11} {:<48} {:>10.4g} warp instructions (counted)", outcome.status, planned.id, instructions);
   }
   if (outcome.times.empty()) return fmt::format("{:<11} {}: {}", outcome.status, planned.id, outcome.reason);
   const TimeSeries& time = outcome.times.front();
@@ -115,8 +114,9 @@ class RunLoop {
     not_run_.print(lines_);
     for (const std::string& line : ceilings_.lines()) fmt::print(lines_, "{}\n", line);
     if (machine_.is_blind()) {
-      fmt::print(lines_,
-                 "what others did is not known here: /proc does not say, so only samples and ceilings were judged\n");
+      fmt::print(
+          lines_,
+          "the load of other programs is unknown (no data in /proc), so only samples and ceilings were judged\n");
     }
     const std::string quality = quality_line(record_.json().at("cases"), usable_cores());
     if (!quality.empty()) fmt::print(lines_, "{}\n", quality);
@@ -289,7 +289,7 @@ void check_google_output(const GoogleOutput& output) {
   std::error_code error;
   const std::filesystem::path folder = std::filesystem::absolute(output.file).parent_path();
   if (!std::filesystem::is_directory(folder, error)) {
-    throw UserError(fmt::format("--benchmark_out={}: {} is no folder", output.file, folder.string()));
+    throw UserError(fmt::format("--benchmark_out={}: {} is not a folder", output.file, folder.string()));
   }
   if (std::filesystem::is_directory(output.file, error)) {
     throw UserError(fmt::format("--benchmark_out={}: expected a file name, found a folder", output.file));

@@ -37,13 +37,13 @@ constexpr int kShortOfEqual = 60;
 constexpr int kShortOfExtra = 12;
 
 constexpr const char* kSelftestFooter = R"(examples:
-  convladder selftest                        under two minutes: as many duels as fit
-  convladder selftest --full                 the proof: 300 of equal sides, 59 with each amount of extra work
+  convladder selftest                        as many duels as fit into two minutes
+  convladder selftest --full                 the proof: 300 duels of equal sides, 59 for each amount of extra work
   convladder selftest --full --neighbour bursty --json selftest.json
   convladder selftest --levels 0 --runs 60 --new build/release/tests/convladder_relinked
                                              60 duels with the same objects, linked in another order
 
-docs/duel.md explains the numbers. exit codes: 0 nothing speaks against what a duel claims - 1 something does -
+docs/duel.md explains the numbers. exit codes: 0 nothing contradicts what a duel claims - 1 something does -
 2 --full did not show it - 3 bad input, or a case that is wrong: one line says what)";
 
 /// How many duels of each level.
@@ -75,7 +75,7 @@ std::vector<DuelGroup> plan_one(SelftestArguments& a, const OtherProgram& base, 
       if (pair.runs()) return {{group.work, group.device, {pair}}};
     }
   }
-  throw UserError("no case can be run here on both sides");
+  throw UserError("no case can run here on both sides");
 }
 
 std::string share_text(const SelftestLevel& level) {
@@ -101,7 +101,7 @@ std::string levels_table(const std::vector<SelftestLevel>& levels) {
 }
 
 std::string claim_text(Claim claim) {
-  constexpr const char* texts[] = {"shown", "neither shown nor refuted by so few duels", "REFUTED"};
+  constexpr const char* texts[] = {"shown", "too few duels to show or refute it", "REFUTED"};
   return texts[static_cast<int>(claim)];
 }
 
@@ -120,7 +120,7 @@ Claims claims_of(const std::vector<SelftestLevel>& levels, const VerdictLimits& 
       claims.false_alarms = few_false_alarms(level, limits.alpha);
       claims.text += indented(
           fmt::format(
-              "equal sides: {} of {} called a regression, at most {:.2f} % with 95 % confidence; claimed: at most "
+              "equal sides: {} of {} reported as a regression, at most {:.2f} % with 95 % confidence; claimed: at most "
               "{:g} %: {}",
               level.regressed, level.runs, level.regressed_bounds.high * 100, limits.alpha * 100,
               claim_text(*claims.false_alarms)),
@@ -204,21 +204,22 @@ SelftestResult measure(const SelftestArguments& a, const std::vector<DuelGroup>&
 void add_selftest_options(CLI::App& selftest, SelftestArguments& a) {
   selftest.footer(kSelftestFooter);
   a.command = &selftest;
-  selftest.add_flag("--full", a.full, "the proof: 300 duels of equal sides, 59 with each amount of extra work");
+  selftest.add_flag("--full", a.full, "the proof: 300 duels of equal sides, 59 for each amount of extra work");
   selftest.add_option("--levels", a.levels, "extra work in percent (default 0,1,2,3,5,10)")
       ->delimiter(',')
       ->allow_extra_args(false)
       ->check(CLI::Range(0, 1000));
-  selftest.add_option("--runs", a.runs, "exactly so many duels of each level")->check(CLI::Range(1, 100000));
+  selftest.add_option("--runs", a.runs, "exactly this many duels of each level")->check(CLI::Range(1, 100000));
   selftest
-      .add_option("--budget", a.budget, "seconds after which no duel begins (default 90, none with --full or --runs)")
+      .add_option("--budget", a.budget,
+                  "seconds after which no new duel begins (default 90; no limit with --full or --runs)")
       ->check(number_between(0.1, 1e6));
   selftest.add_option("--threads", a.threads, "OpenMP threads of the case (default 1)")->check(CLI::Range(1, 1024));
-  selftest.add_option("--neighbour", a.neighbour, "none (default), or bursty: threads that compute now and then")
+  selftest.add_option("--neighbour", a.neighbour, "none (default), or bursty: other threads that compute in bursts")
       ->check(CLI::IsMember({"none", "bursty"}));
   selftest.add_option("--base", a.base, "another build as the base (default: this program)");
   selftest.add_option("--new", a.now, "another build as the new side (default: this program)");
-  selftest.add_option("--json", a.json, "file for everything, the differences of all rounds included");
+  selftest.add_option("--json", a.json, "file for everything, including the differences of all rounds");
   add_case_selection(selftest, a.options, a.selection, "1");
 }
 
@@ -247,7 +248,7 @@ int selftest_command(SelftestArguments& a, const std::vector<std::string>& comma
   fmt::print("{}, {} thread{}, {} duels in {:.0f} s, measured; neighbour: {}\n\n{}\n{}", id, a.threads,
              a.threads == 1 ? "" : "s", result.runs.size(), result.seconds, a.neighbour, levels_table(levels),
              claims.text);
-  if (result.out_of_time) fmt::print("the time was over before all duels were made: --full makes them all\n");
+  if (result.out_of_time) fmt::print("time ran out before all duels were run: --full runs them all\n");
   if (!note.empty()) fmt::print("note: {}\n", note);
   if (claims.any(Claim::refuted)) return kExitCasesFailed;
   return a.full && claims.any(Claim::open) ? kExitInconclusive : kExitOk;

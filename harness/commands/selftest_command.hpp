@@ -33,7 +33,7 @@ struct SelftestArguments {
 
 void add_selftest_options(CLI::App& selftest, SelftestArguments& arguments);
 
-/// Returns the exit code: 0 nothing speaks against what a duel claims, 1 something does, 2 `--full` could not show it.
+/// Returns the exit code: 0 nothing contradicts what a duel claims, 1 something does, 2 `--full` could not show it.
 /// Throws UserError.
 int selftest_command(SelftestArguments& arguments, const std::vector<std::string>& command_line);
 

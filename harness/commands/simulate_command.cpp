@@ -30,7 +30,7 @@ constexpr std::uint64_t kLargestPtx = 64 << 20;  // bytes; what compilers make h
 constexpr int kMostSharedBytes = 227 * 1024;     // of a block, static ones included, on compute capability 9.0
 
 constexpr const char* kSimulateFooter =
-    R"(one --arg for each parameter, in order, each with NAME= before it where messages should call it so:
+    R"(one --arg for each parameter, in order; put NAME= before it to choose the name that messages use:
   TYPE:VALUE                 a number                           --arg i32:1000  --arg f32:0.5
   bytes:@FILE                a structure passed by value        --arg bytes:@sizes.bin
   in:TYPE:CONTENT            a buffer that the kernel reads     --arg in:f32:1,2,3  --arg x=in:@x.npy
@@ -62,7 +62,7 @@ Dim3 parse_dim(const char* option, const std::string& text, const std::array<int
 }
 
 const ptx::Kernel& find_kernel(const ptx::Module& module, const std::string& entry) {
-  if (module.kernels.empty()) throw UserError(fmt::format("{}: there is no kernel in it", module.file));
+  if (module.kernels.empty()) throw UserError(fmt::format("{}: it contains no kernel", module.file));
   std::vector<std::string> names;
   for (const ptx::Kernel& kernel : module.kernels) {
     names.push_back(display_name(kernel.name));
@@ -70,7 +70,7 @@ const ptx::Kernel& find_kernel(const ptx::Module& module, const std::string& ent
   }
   if (entry.empty()) {
     if (names.size() == 1) return module.kernels.front();
-    throw UserError(fmt::format("{}: there are {} kernels in it, choose with --entry: {}", module.file, names.size(),
+    throw UserError(fmt::format("{}: it contains {} kernels; choose one with --entry: {}", module.file, names.size(),
                                 fmt::join(names, ", ")));
   }
   if (std::ranges::count(names, entry) > 1) {
@@ -110,9 +110,9 @@ void list_kernels(const ptx::Module& module) {
                variable_bytes(module, kernel, ptx::Space::shared));
     if (has_dynamic_shared_memory(module)) fmt::print(" and what --shared adds");
     if (const std::uint64_t local = variable_bytes(module, kernel, ptx::Space::local); local > 0) {
-      fmt::print(", {} bytes of local memory a thread", local);
+      fmt::print(", {} bytes of local memory per thread", local);
     }
-    if (kernel.max_threads_per_block > 0) fmt::print(", at most {} threads a block", kernel.max_threads_per_block);
+    if (kernel.max_threads_per_block > 0) fmt::print(", at most {} threads per block", kernel.max_threads_per_block);
     fmt::print("\n");
     for (std::size_t i = 0; i < kernel.parameters.size(); ++i) {
       const ptx::Symbol& parameter = kernel.parameters[i];
@@ -123,7 +123,7 @@ void list_kernels(const ptx::Module& module) {
 
 std::vector<KernelArgument> parse_arguments(const std::vector<std::string>& texts, const ptx::Kernel& kernel) {
   if (texts.size() != kernel.parameters.size()) {
-    throw UserError(fmt::format("{} has {} parameters, and there are {} --arg", display_name(kernel.name),
+    throw UserError(fmt::format("{} has {} parameters, but {} --arg were given", display_name(kernel.name),
                                 kernel.parameters.size(), texts.size()));
   }
   std::vector<KernelArgument> arguments;
@@ -138,7 +138,7 @@ std::vector<KernelArgument> parse_arguments(const std::vector<std::string>& text
     if (argument.name.empty()) argument.name = parameter.name;
     const auto same = [&argument](const KernelArgument& other) { return other.name == argument.name; };
     if (std::ranges::any_of(arguments, same)) {
-      throw UserError(fmt::format("--arg {}: there is an argument '{}' already", texts[i], argument.name));
+      throw UserError(fmt::format("--arg {}: the name '{}' is already used", texts[i], argument.name));
     }
     arguments.push_back(std::move(argument));
   }
@@ -238,14 +238,15 @@ KernelLaunch parse_launch(const SimulateArguments& given, const ptx::Module& mod
         fmt::format("--block {}: {} threads, a block has at most {}", given.block, threads, kMostBlockThreads));
   }
   if (kernel.max_threads_per_block > 0 && threads > static_cast<unsigned>(kernel.max_threads_per_block)) {
-    throw UserError(fmt::format("--block {}: {} threads, {} was compiled for {} at most", given.block, threads,
-                                display_name(kernel.name), kernel.max_threads_per_block));
+    throw UserError(
+        fmt::format("--block {}: {} threads, but {} was compiled for at most {} (swap the last two arguments)",
+                    given.block, threads, display_name(kernel.name), kernel.max_threads_per_block));
   }
   const int dynamic_bytes = parse_whole_number("--shared", given.shared, 0, kMostSharedBytes);
   const std::uint64_t bytes =
       variable_bytes(module, kernel, ptx::Space::shared) + static_cast<std::uint64_t>(dynamic_bytes);
   if (bytes > kMostSharedBytes) {
-    throw UserError(fmt::format("--shared {}: {} bytes with those that the kernel has itself, a block has at most {}",
+    throw UserError(fmt::format("--shared {}: {} bytes together with the kernel's own; a block can have at most {}",
                                 given.shared, bytes, kMostSharedBytes));
   }
   launch.dynamic_shared_bytes = static_cast<std::size_t>(dynamic_bytes);
@@ -256,18 +257,18 @@ KernelLaunch parse_launch(const SimulateArguments& given, const ptx::Module& mod
 
 void add_simulate_options(CLI::App& simulate, SimulateArguments& a) {
   simulate.footer(kSimulateFooter);
-  simulate.add_option("FILE", a.file, "PTX, as 'nvcc -ptx -lineinfo' or clang make it")->required();
-  simulate.add_flag("--list", a.list, "only lists the kernels, their parameters and resources");
-  simulate.add_option("--entry", a.entry, "the kernel's name, where there are several");
+  simulate.add_option("FILE", a.file, "a PTX file, from 'nvcc -ptx -lineinfo' or clang")->required();
+  simulate.add_flag("--list", a.list, "only list the kernels, their parameters and resources");
+  simulate.add_option("--entry", a.entry, "the kernel's name, if there are several");
   simulate.add_option("--grid", a.grid, "blocks, X[,Y[,Z]] (default 1)");
-  simulate.add_option("--block", a.block, "threads of a block, X[,Y[,Z]] (default 1)");
+  simulate.add_option("--block", a.block, "threads per block, X[,Y[,Z]] (default 1)");
   simulate.add_option("--shared", a.shared, "bytes of dynamic shared memory (default 0)");
   simulate.add_option("--arg", a.arguments, "an argument, see below")->allow_extra_args(false);
   simulate.add_option("--output", a.outputs, "NAME=FILE: writes a buffer to FILE.bin, .npy or .json")
       ->allow_extra_args(false);
   simulate.add_option("--check", a.check,
                       "memory, initialization, race, synchronization: a list of them, all (default) or none");
-  simulate.add_option("--threads", a.threads, "host threads (default all cores); results do not depend on it");
+  simulate.add_option("--threads", a.threads, "host threads (default all cores); the results do not depend on it");
   simulate.add_option("--json", a.json, "writes everything to this file; '-' is the standard output");
 }
 

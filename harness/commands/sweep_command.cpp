@@ -31,12 +31,12 @@ constexpr const char* kSweepFooter = R"(examples:
   convladder sweep --variant register-tile --device simulated --layer lenet72.conv2 --batch 8      by counters
   convladder sweep --variant many-images --device simulated --batch 1000 --gpu h100    by times predicted for a GPU
   convladder sweep --variant implicit-gemm --device cpu --layer lenet72.conv2 --batch 100       by measured times
-  convladder sweep --variant many-images --device cuda --batch 1000 --update-table     and take it from now on
+  convladder sweep --variant many-images --device cuda --batch 1000 --update-table     and use the result from now on
   convladder sweep --variant register-tile --device simulated --configuration maps=8,pixels=9 --limit 100
 
 docs/sweep.md says what can be chosen, what the score is, and how the tables are used.
 exit codes: 0 every configuration that was tried is verified - 1 one was incorrect, crashed, timed out or could not
-be launched (the others stand) - 3 bad input, or nothing could be written - 130 interrupted)";
+be launched (the other results are kept) - 3 bad input, or nothing could be written - 130 interrupted)";
 
 /// Layers of many kinds: whether a variant has anything to choose cannot depend on the layer alone.
 std::vector<std::string> variants_with_a_choice() {
@@ -52,7 +52,7 @@ std::vector<std::string> variants_with_a_choice() {
 
 void check_sweep_arguments(const SweepArguments& a) {
   if (a.options.variants.empty()) {
-    throw UserError(fmt::format("--variant: which one? There is something to choose for {}",
+    throw UserError(fmt::format("--variant is missing; these variants can be swept: {}",
                                 fmt::join(variants_with_a_choice(), ", ")));
   }
   std::vector<std::string> gpus;
@@ -99,7 +99,7 @@ SweepPlan plan_sweeps(const std::vector<CaseGroup>& plan, const SweepArguments& 
   }
   if (!sweeps.sweeps.empty()) return sweeps;
   const std::string reason = sweeps.left_out.empty() ? "no case is left" : sweeps.left_out.front();
-  throw UserError(fmt::format("there is nothing to sweep: {}; there is something to choose for {}", reason,
+  throw UserError(fmt::format("there is nothing to sweep: {}; these variants can be swept: {}", reason,
                               fmt::join(variants_with_a_choice(), ", ")));
 }
 
@@ -230,7 +230,7 @@ void add_sweep_options(CLI::App& sweep, SweepArguments& a) {
   sweep.add_option("--budget", a.options.budget_seconds, "seconds of measuring for each configuration (default 1)")
       ->check(number_between(0.0, 1e6))
       ->group("How");
-  sweep.add_option("--repetitions", a.repetitions, "exactly so many samples of each configuration")
+  sweep.add_option("--repetitions", a.repetitions, "exactly this many samples of each configuration")
       ->check(CLI::Range(1, 100000))
       ->group("How");
   sweep.add_option("--timeout", a.timeout, "seconds for each step of a case (default 60, and 5 for each GFLOP)")
@@ -238,7 +238,8 @@ void add_sweep_options(CLI::App& sweep, SweepArguments& a) {
       ->group("How");
   sweep.add_option("--output", a.output, "folder for sweep.json (default results/<host>-<time>)")->group("Where");
   sweep
-      .add_flag("--update-table", a.update_table, "write what is best into the tuning tables; the next build takes it")
+      .add_flag("--update-table", a.update_table,
+                "write the best configurations into the tuning tables; the next build uses them")
       ->group("Where");
   sweep.add_option("--tables", a.tables, "folder of the tuning tables (default variants/tuning)")->group("Where");
   sweep.add_flag("--quiet", a.quiet, "no line for each configuration")->group("Where");
@@ -262,7 +263,7 @@ int sweep_command(SweepArguments a, const std::vector<std::string>& command_line
   SweepLoop(a, images, sweeps, record).run();
   if (a.update_table) {
     for (const std::string& file : update_tuning_tables(a.tables, sweeps.sweeps, a.options.seed)) {
-      fmt::print("{}: written; the next build takes it\n", file);
+      fmt::print("{}: written; the next build uses it\n", file);
     }
   }
   fmt::print("{}\n", record.file().string());

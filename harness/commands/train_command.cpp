@@ -35,7 +35,7 @@ constexpr double kLowLearningRate = 0.1;  // of the one for "high", so that it d
 constexpr const char* kTrainFooter = R"(examples:
   convladder train --network lenet86                     on the built-in synthetic images, a minute or two
   convladder train --network lenet28 --data mnist/       on IDX files: train-* to learn from, t10k-* to test on
-  convladder train --network lenet28 --data mnist/ --quality low     stopped early: wrong on purpose, now and then
+  convladder train --network lenet28 --data mnist/ --quality low     stopped early, so that some answers are wrong on purpose
   convladder train --network lenet28 --data sample/ --split 600      one file: the first 600, tested on the others
   convladder train --network all --seed 7 --epochs 3
   convladder train --network my_network.json --output my_weights.safetensors
@@ -114,7 +114,8 @@ fs::path output_file(const Network& network, const TrainArguments& arguments, co
   }
   const fs::path folder = weights_cache_folder();
   if (folder.empty())
-    throw UserError("neither XDG_CACHE_HOME nor HOME is an absolute path, so the weights have no place: give --output");
+    throw UserError(
+        "neither XDG_CACHE_HOME nor HOME is an absolute path, so there is no folder for the weights: use --output");
   std::error_code error;
   fs::create_directories(folder, error);
   if (error) throw UserError(fmt::format("cannot create the folder {}: {}", folder.string(), error.message()));
@@ -154,19 +155,24 @@ void add_train_options(CLI::App& train, TrainArguments& arguments) {
       ->allow_extra_args(false)
       ->required();
   train.add_option("--data", arguments.data_folder, "folder of IDX files (default: the built-in synthetic images)");
-  train.add_option("--quality", arguments.quality, "high, or low: stopped as soon as 0.6 of the images are right")
+  train
+      .add_option("--quality", arguments.quality,
+                  "high, or low: stopped as soon as 0.6 of the images are classified correctly")
       ->check(CLI::IsMember({"high", "low"}));
   train.add_option("--images", arguments.images, "train on the first N images (default: all)");
   train.add_option("--test-images", arguments.test_images, "A:B: test on the test images A to B-1 (default: all)");
-  train.add_option("--split", arguments.split, "where one file holds all: train on its first N, test on the others");
+  train.add_option("--split", arguments.split,
+                   "if one file holds all images: train on its first N, test on the others");
   train.add_option("--epochs", arguments.epochs, "passes over the images (default: as many as see 180000, at most 60)");
-  train.add_option("--seed", arguments.seed, "of the starting weights and of the images' order (default 1)")
+  train.add_option("--seed", arguments.seed, "seed of the starting weights and the order of the images (default 1)")
       ->check(seed_error);
-  train.add_option("--batch", arguments.batch, "images an update (default 64)");
-  train.add_option("--learning-rate", arguments.learning_rate, "of the first update (default 0.02, low: 0.002)")
+  train.add_option("--batch", arguments.batch, "images per update (default 64)");
+  train
+      .add_option("--learning-rate", arguments.learning_rate,
+                  "learning rate of the first update (default 0.02, low: 0.002)")
       ->check(number_between(1e-9, 1e3));
   train.add_option("--output", arguments.output, "the weights file (default: in the user's cache, by its name)");
-  train.add_flag("--quiet", arguments.quiet, "only the result");
+  train.add_flag("--quiet", arguments.quiet, "print only the result");
 }
 
 int train_command(const TrainArguments& arguments) {

@@ -99,7 +99,7 @@ ExplainedPrediction read_prediction(const JsonPlace& place) {
     prediction.occupancy = share;
     prediction.limited_by.clear();
     for (const ordered_json& name : residence.list("limited_by")) {
-      if (!name.is_string()) residence.fail("limited_by: expected texts");
+      if (!name.is_string()) residence.fail("limited_by: expected a list of strings");
       if (!prediction.limited_by.empty()) prediction.limited_by += ", ";
       prediction.limited_by += printable(name.get<std::string>());
     }

@@ -9,7 +9,7 @@
 
 namespace convladder {
 
-/// A prediction and how it was: high and low over a measured time of the same kernels.
+/// A prediction and its error: high and low divided by a measured time of the same kernels.
 struct ExplainedPrediction {
   std::string gpu;                ///< "h100"
   std::optional<double> low_ns;   ///< none if it cannot be launched there
@@ -43,7 +43,7 @@ struct ExplainedPublished {
   std::string stage;    ///< in the source's words
   std::string what;     ///< "op time", "kernel time"
   std::string gpu;      ///< "k80"
-  std::string variant;  ///< the stage of ours that it is held against
+  std::string variant;  ///< our stage that it is compared with
   double ns = 0;        ///< for the batch of the group
   int batch = 0;        ///< as published; other than the group's: `ns` is scaled
   double low_ns = 0;
@@ -58,14 +58,14 @@ struct ExplainedGroup {
   std::string network;
   std::string layer;
   int batch = 0;
-  std::string real_gpu;  ///< whose measured times stand beside; empty if there are none
+  std::string real_gpu;  ///< the GPU whose measured times are shown beside it; empty if there are none
   std::vector<ExplainedStage> stages;
   std::vector<ExplainedPublished> published;
 };
 
 /// Of the cases whose id matches `filter` (a regular expression; empty: all). `record` is a run.json, `file` what
-/// messages call it. A case without a prediction but with counters gets one. Throws UserError, one line, for what is no
-/// run, and for a filter that is no regular expression.
+/// messages call it. A case without a prediction but with counters gets one. Throws UserError, in one line, if the file
+/// is not a run, run, and for a filter that is no regular expression.
 std::vector<ExplainedGroup> explain_run(const nlohmann::ordered_json& record, const std::string& file,
                                         const std::string& filter);
 

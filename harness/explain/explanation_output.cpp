@@ -18,9 +18,10 @@ using nlohmann::ordered_json;
 constexpr std::size_t kMostChanges = 3;
 
 constexpr const char* kNote =
-    "PREDICTED from counters of PTX by docs/prediction.md, never measured: optimistic to pessimistic, and what each "
+    "PREDICTED from counters of PTX (docs/prediction.md), never measured: from optimistic to pessimistic, with what "
+    "limits "
     "end "
-    "is of. Occupancy: resident warps, and what allows no more.";
+    "each end. Occupancy: resident warps, and the resource that limits them.";
 
 struct TextTableParts {
   std::vector<TextColumn> columns;
@@ -80,7 +81,7 @@ TextTableParts stage_table(const ExplainedGroup& group, const std::string& gpu) 
 /// What the counters did from stage to stage: the same for every GPU.
 TextTableParts changes_table(const ExplainedGroup& group) {
   TextTableParts table;
-  table.columns = {{"stage", "", false}, {"counters over those of the stage it builds on, counted", "", false}};
+  table.columns = {{"stage", "", false}, {"counters divided by those of the stage it builds on, counted", "", false}};
   for (const ExplainedStage& stage : group.stages) {
     table.rows.push_back({stage.title, stage.why_not.empty() ? changes_text(stage) : stage.why_not});
   }
@@ -121,12 +122,12 @@ std::string published_sentence(const ExplainedGroup& group) {
       group.published, [](const ExplainedPublished& one) { return one.low_ns <= one.ns && one.ns <= one.high_ns; });
   const std::vector<std::string> differences = order_differences(group.published);
   std::string text =
-      fmt::format("published by others for their own kernels, most likely on these GPUs: {} of {} inside the range",
+      fmt::format("published by others for their own kernels, probably on these GPUs: {} of {} within the range",
                   inside, group.published.size());
   if (group.published.size() > 1) {
     text += differences.empty()
                 ? "; the order of stages agrees"
-                : fmt::format("; by the middles of the ranges the order differs for {}", fmt::join(differences, ", "));
+                : fmt::format("; ordered by the middles of the ranges, these differ: {}", fmt::join(differences, ", "));
   }
   return text;
 }

@@ -47,7 +47,7 @@ class FusedRun {
     } catch (const CaseFailure& failure) {
       end(failure.status, failure.what());
     } catch (const ordered_json::exception& error) {
-      end("crashed", fmt::format("its answers make no sense: {}", error.what()));
+      end("crashed", fmt::format("its answers are invalid: {}", error.what()));
     }
     return std::move(outcome_);
   }

@@ -122,7 +122,7 @@ std::vector<FusedCase> make_fused_plan(const FusedOptions& options) {
     }
   }
   if (cases.empty()) {
-    throw UserError("no case is left: no convolution of these networks is followed by an activation and a max pooling");
+    throw UserError("no case remains: no convolution of these networks is followed by an activation and a max pooling");
   }
   return cases;
 }

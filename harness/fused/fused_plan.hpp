@@ -18,13 +18,13 @@ struct FusedOptions {
   std::string data_folder;            ///< IDX files; empty: the built-in synthetic images
   std::uint64_t seed = 1;
   double budget_seconds = 2.0;       ///< of rounds for each case, at least three of them
-  std::optional<int> repetitions;    ///< exactly so many rounds
+  std::optional<int> repetitions;    ///< exactly this many rounds
   double sample_milliseconds = 5.0;  ///< a sample repeats its calls for at least so long
 };
 
 inline constexpr int kFusedBatch = 100;
 
-/// An operator that the fused variant stands for: a part of the other side of the comparison.
+/// An operator that the fused variant replaces: a part of the other side of the comparison.
 struct SeparateStep {
   std::string name;            ///< "conv1", "conv1 bias", "activation1", "pool1"
   std::string type;            ///< "convolution", or the operator's

@@ -19,7 +19,7 @@ struct FusedProblem {
 /// exactly.
 FusedProblem make_fused_problem(const FusedShape& layer, const Problem& convolution, bool whole);
 
-/// Holds a pooled output against float64: every image whose convolution `expected` holds, and of the others a few that
+/// Compares a pooled output with float64: every image whose convolution `expected` holds, and of the others a few that
 /// are chosen anew each time. Images are asked for in order, at most `most_elements` at a time or one.
 StepCheck check_fused_output(const FusedProblem& problem, const ExpectedOutput& expected, const ReadOutput& read,
                              std::int64_t most_elements, const CallSetting& setting, double tolerance);

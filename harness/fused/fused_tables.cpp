@@ -103,7 +103,7 @@ std::string fused_result_line(const FusedResult& result) {
 
 std::string fused_table(const std::vector<FusedResult>& results) {
   const FusedCase& first = results.front().planned;
-  std::string text = fmt::format("\n{} on {}, beside {} and the operators it stands for\n", first.fused.info.name,
+  std::string text = fmt::format("\n{} on {}, beside {} and the operators it replaces\n", first.fused.info.name,
                                  first.device, first.convolution.info.name);
   std::vector<std::vector<std::string>> times;
   std::vector<std::vector<std::string>> instructions;

@@ -55,7 +55,7 @@ constexpr off_t kMostOutput = 1 << 20;
 
 constexpr const char* kMachineFault = "machine fault";  // a status that is never recorded
 
-/// Signals that nothing in a process raises by itself: a person, a limit, or the system for want of memory.
+/// Signals that a process does not raise itself: they come from a person, a limit, or the system when memory runs out.
 bool comes_from_outside(int signal) {
   constexpr std::array<int, 6> signals{SIGKILL, SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGXCPU};
   return std::ranges::find(signals, signal) != signals.end();
@@ -215,14 +215,14 @@ void ChildProcess::start(const std::string& program, const std::string& command,
   close(errors_);
   const bool no_proc = failed == ENOENT && program == kThisProgram;
   throw MachineFault(fmt::format("cannot start {}: {}", program,
-                                 no_proc ? "it is not there; is /proc mounted?" : system_error_text(failed)));
+                                 no_proc ? "it does not exist; is /proc mounted?" : system_error_text(failed)));
 }
 
 /// The reply. Throws for one that says that the machine is to blame.
 ordered_json ChildProcess::without_machine_fault(ordered_json reply) const {
   if (!reply.is_object() || !reply.contains("status")) return reply;
   const std::string reason = printable(reply.value("reason", ""));
-  if (reply.at("status") == kMachineFault) throw MachineFault(fmt::format("{} cannot be run here: {}", what_, reason));
+  if (reply.at("status") == kMachineFault) throw MachineFault(fmt::format("{} cannot run here: {}", what_, reason));
   reply["reason"] = reason;
   return reply;
 }
@@ -242,10 +242,10 @@ ordered_json ChildProcess::death() {
   const std::string last = last_words();
   if (WIFSIGNALED(status) && comes_from_outside(WTERMSIG(status))) {
     const int signal = WTERMSIG(status);
-    throw MachineFault(fmt::format("the process of {} was ended from outside by signal {} ({}){}", what_, signal,
-                                   strsignal(signal), signal == SIGKILL ? "; was the memory enough?" : ""));
+    throw MachineFault(fmt::format("the process of {} was killed from outside by signal {} ({}){}", what_, signal,
+                                   strsignal(signal), signal == SIGKILL ? "; was there enough memory?" : ""));
   }
-  if (blames_the_machine(last)) throw MachineFault(fmt::format("{} cannot be run here: {}", what_, last));
+  if (blames_the_machine(last)) throw MachineFault(fmt::format("{} cannot run here: {}", what_, last));
   std::string how = WIFSIGNALED(status)
                         ? fmt::format("ended by signal {} ({})", WTERMSIG(status), strsignal(WTERMSIG(status)))
                         : fmt::format("ended with exit code {} before it answered", WEXITSTATUS(status));

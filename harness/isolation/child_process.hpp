@@ -1,5 +1,5 @@
-// A part of this program, or of another build of it, in a process of its own: asked over a socket, and answered for,
-// whatever becomes of it.
+// A part of this program, or of another build of it, in a process of its own. It is queried over a socket, and there is
+// always an answer, whatever becomes of it.
 #pragma once
 
 #include <sys/types.h>
@@ -62,7 +62,7 @@ class ChildProcess final : public CaseClient {
 };
 
 /// Shuts other processes of the same user out of this one's memory and descriptors, those that it starts above all:
-/// what outputs are held against lies there. For root, takes the right to look from the processes that it starts.
+/// the references for outputs are there. Under root, also removes that right from the processes that it starts.
 void keep_to_ourselves();
 
 /// The child's side: receives the hello, makes what answers of it, and serves requests until the socket is closed.

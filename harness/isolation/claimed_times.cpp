@@ -36,9 +36,8 @@ std::string ClaimedTimes::mismatch() const {
   const bool explained =
       std::ranges::min(unexplained_ns_) <= kLeastOverheadNs && median(unexplained_ns_) <= kUsualOverheadNs;
   if ((explained || !all_is_timed_) && claimed <= observed * kClockTolerance) return {};
-  return fmt::format(
-      "it claims that its timed calls took {}, by the clock of the one who asked it was {} (medians of {})",
-      time_text(claimed), time_text(observed), claimed_ns_.size());
+  return fmt::format("it claims that its timed calls took {}, but by the harness's clock they took {} (medians of {})",
+                     time_text(claimed), time_text(observed), claimed_ns_.size());
 }
 
 }  // namespace convladder

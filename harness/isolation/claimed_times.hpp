@@ -1,4 +1,4 @@
-// Times that a case claims, held against the clock of the one who asked.
+// Times that a case claims, compared with the harness's own clock.
 #pragma once
 
 #include <string>
@@ -8,7 +8,8 @@
 
 namespace convladder {
 
-/// A busy machine may have come between all of a few answers: before it is refused, a case is asked so often again.
+/// A busy machine may have disturbed all of a few answers, so a case is asked this many more times before it is
+/// refused.
 inline constexpr int kMostReconsidered = 12;
 
 class ClaimedTimes {

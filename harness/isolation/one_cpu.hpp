@@ -1,6 +1,6 @@
 // One CPU for two processes that are compared.
 //
-// The CPUs of a machine are not equally fast for seconds at a time: a neighbour on the other hardware thread of a core,
+// The CPUs of a machine can differ in speed for seconds at a time: a neighbour on the other hardware thread of a core,
 // or another virtual machine, halves one and not the next. Two processes that take turns mostly stay on different ones,
 // and the difference of the CPUs would be taken for theirs.
 #pragma once

@@ -1,4 +1,4 @@
-// What a process got of the processors, as the system counts it: on a busy machine a process waits for its turn, and
+// How much processor time a process got, as the system counts it. On a busy machine a process waits for its turn, but
 // the clock goes on.
 #pragma once
 

@@ -40,7 +40,8 @@ void start_program(int /*argc*/, char** /*argv*/, char** environment) {
     if (!text.starts_with(kGooglesVariables)) *kept++ = *variable;
     if (!text.starts_with(kThreads) || is_thread_list(text.substr(kThreads.size()))) continue;
     constexpr std::string_view line =
-        "convladder: OMP_NUM_THREADS: expected a whole number of threads from 1 to 1024; unset, all cores are used\n";
+        "convladder: OMP_NUM_THREADS: expected a whole number of threads from 1 to 1024; if unset, all cores are "
+        "used\n";
     static_cast<void>(::write(STDERR_FILENO, line.data(), line.size()) == 0);
     ::_exit(kExitError);
   }

@@ -1,4 +1,4 @@
-// What has to be right before anything else of the program runs, libraries included.
+// Checks that must pass before anything else in the program runs, including libraries.
 #pragma once
 
 namespace convladder {

@@ -1,4 +1,4 @@
-// What else the machine did meanwhile: its processors' time by the system's own account, less that of this program.
+// The load of other programs: the processors' time as the system accounts for it, minus the time of this program.
 #pragma once
 
 #include <sched.h>
@@ -51,7 +51,7 @@ struct MachineLoad {
 /// None where the time between them is too short for the system's ticks, or its account does not hold it.
 std::optional<MachineLoad> load_between(const MachineTimes& from, const MachineTimes& to);
 
-/// Looks at the machine now and then, and says what others did since.
+/// Samples the machine's load and reports what other programs did since the last sample.
 class MachineWatch {
  public:
   void look();

@@ -1,4 +1,4 @@
-// What identifies the PTX that a case ran: counters are a matter of the PTX, not of the source.
+// Identifies the PTX that a case ran. Counters depend on the PTX, not on the source.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>

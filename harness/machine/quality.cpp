@@ -114,7 +114,7 @@ Quality judge_quality(const SeenOfCase& seen) {
   }
   if (const auto half_width = half_width_of(seen.samples)) {
     found.emplace_back(mark_of(*half_width, kHalfWidth),
-                       fmt::format("the median is known to ±{:.0f}% only", *half_width * 100));
+                       fmt::format("the median is known only to ±{:.0f}%", *half_width * 100));
   }
   if (seen.anchors) {
     found.emplace_back(mark_of(seen.anchors->ratio, kAnchorSpread),
@@ -161,7 +161,8 @@ std::string quality_line(const ordered_json& cases, int cores) {
   const std::string why = busy ? fmt::format("others used up to {:.1f} of {} cores", most, cores)
                                : worst->at("reasons").at(0).get<std::string>();
   return fmt::format(
-      "{} of {} cases were measured on a machine that was {} ({}): their times are not what it can do; run.json says "
+      "{} of {} cases were measured while the machine was {} ({}): their times do not show what it can do; run.json "
+      "has "
       "which",
       marked, timed, busy ? "busy" : "not steady", why);
 }

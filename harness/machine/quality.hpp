@@ -17,7 +17,7 @@ enum class QualityMark { good, noisy, disturbed };
 
 /// "good", "noisy", "disturbed".
 std::string_view quality_name(QualityMark mark);
-/// What stands beside a marked time, of one column: "~" for noisy, "!" for disturbed, empty for everything else.
+/// The sign beside a marked time, one column wide: "~" for noisy, "!" for disturbed, empty for everything else.
 std::string_view quality_sign(std::string_view name);
 
 /// How far a limit of the device, which should always be the same, scattered.

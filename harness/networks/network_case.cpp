@@ -45,7 +45,7 @@ class NetworkRun {
     } catch (const CaseFailure& failure) {
       fail(failure);
     } catch (const ordered_json::exception& error) {
-      fail(CaseFailure("crashed", fmt::format("its answers make no sense: {}", error.what())));
+      fail(CaseFailure("crashed", fmt::format("its answers are invalid: {}", error.what())));
     }
     return std::move(outcome_);
   }
@@ -124,7 +124,7 @@ class NetworkRun {
       least_ns = std::min(least_ns, open_.client->last_answer().ns);
     }
     if (least_ns <= kMostRepeated * passes * pass_ns) return;
-    throw CaseFailure("refused", fmt::format("it claims {} for a pass, and {} of them took {} one after the other",
+    throw CaseFailure("refused", fmt::format("it claims {} for a pass, but {} passes in a row took {}",
                                              time_text(pass_ns), passes, time_text(least_ns)));
   }
 

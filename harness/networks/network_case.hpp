@@ -1,4 +1,4 @@
-// One network case from the outside: verified, passed through again and again, every pass held against what was
+// One network case, seen by the harness: verified, then run in many passes, each compared with what was
 // verified.
 #pragma once
 
@@ -33,7 +33,7 @@ struct StepOutcome {
   nlohmann::ordered_json counters;  ///< as in the record of a run; null where the device does not count
 };
 
-/// An image that the reference and the device see differently, or that float32 may see so.
+/// An image that the reference and the device classify differently, or that float32 may classify differently.
 struct CloseCall {
   int image = 0;
   int reference = 0;    ///< class

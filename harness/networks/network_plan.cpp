@@ -256,7 +256,7 @@ std::vector<NetworkCase> make_network_plan(const NetworkOptions& options) {
     for (const DeviceKind& kind : chosen_devices(options)) add_cases(options, argument, kind, cases);
   }
   if (cases.empty()) {
-    throw UserError("no case is left: no device that was chosen runs these variants (see 'convladder list')");
+    throw UserError("no case remains: none of the chosen devices runs these variants (see 'convladder list')");
   }
   return cases;
 }

@@ -127,9 +127,9 @@ ordered_json NetworkSession::carry_out(const ordered_json& request) {
 
 ordered_json NetworkSession::set(int rotation, int of) {
   if (overlap_ && !device_->can_overlap()) {
-    return ending("unsupported", "this device has no copies that run beside its kernels");
+    return ending("unsupported", "this device cannot overlap copies with kernels");
   }
-  if (rotation < 0 || of < batch_ || of > workload_.count()) throw std::logic_error("there are no such images");
+  if (rotation < 0 || of < batch_ || of > workload_.count()) throw std::logic_error("these images do not exist");
   const std::size_t elements = workload_.network().input.elements();
   images_.resize(elements * static_cast<std::size_t>(batch_));
   for (int image = 0; image < batch_; ++image) {

@@ -103,7 +103,7 @@ void failures(const std::vector<NetworkResult>& results, std::string& out) {
 void program_table(const std::vector<NetworkResult>& results, std::string& out) {
   if (std::ranges::none_of(results, is_measured)) return;
   const auto to = std::back_inserter(out);
-  fmt::format_to(to, "\nprogram time of a pass, measured as /usr/bin/time does (seconds; the last pass)\n");
+  fmt::format_to(to, "\nprogram time of the last pass, as /usr/bin/time measures it (seconds)\n");
   fmt::format_to(to, "{:>6}  {:<28} {:>10} {:>10} {:>10} {:>6} {:>16}\n", "batch", "convolutions", "elapsed", "user",
                  "system", "CPU", "max resident");
   for (const NetworkResult& result : results) {
@@ -170,11 +170,11 @@ void class_lines(const std::vector<NetworkResult>& results, std::string& out) {
   fmt::format_to(to, "\n");
   for (const auto& [batch, result] : by_batch) {
     const NetworkOutcome& outcome = result->outcome;
-    fmt::format_to(to, "batch {}: {} run{} gave every image the reference's class", batch, right[batch],
+    fmt::format_to(to, "batch {}: in {} run{} every image got the reference's class", batch, right[batch],
                    right[batch] == 1 ? "" : "s");
     if (outcome.labelled > 0) {
       const ProportionInterval interval = proportion_interval(outcome.correct, outcome.labelled);
-      fmt::format_to(to, "; {} of {} are right: {} (95%: {:.4f} to {:.4f})", outcome.correct, outcome.labelled,
+      fmt::format_to(to, "; {} of {} are correct: {} (95%: {:.4f} to {:.4f})", outcome.correct, outcome.labelled,
                      accuracy_text(outcome), interval.low, interval.high);
     }
     fmt::format_to(to, "\n");

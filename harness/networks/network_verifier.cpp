@@ -160,7 +160,7 @@ void NetworkVerifier::compare_class(int image, const float* scores) const {
   if (found == reference.best || (reference.within_rounding() && found == reference.second)) return;
   throw CaseFailure(
       "incorrect",
-      fmt::format("image {} is taken for class {}, the reference says {}; its two best scores are {:.3g} apart, and "
+      fmt::format("image {} is classified as {}, but the reference says {}; its two best scores differ by {:.3g}, and "
                   "rounding explains {:.3g}",
                   image, found, reference.best, reference.gap, reference.rounding));
 }
@@ -178,10 +178,9 @@ void NetworkVerifier::compare_with_verified(int place, const float* scores) cons
     if (std::abs(double{scores[i]} - verified[i]) <= allowed) continue;
     throw CaseFailure(
         "incorrect",
-        fmt::format(
-            "score {} of image {}, in place {} of a pass, is {:.6g}; when every step was verified it was {:.6g}, "
-            "and rounding explains {:.2g}",
-            i, image, place, scores[i], verified[i], allowed));
+        fmt::format("score {} of image {}, at place {} of a pass, is {:.6g}; during verification it was {:.6g}, "
+                    "and rounding can explain only {:.2g}",
+                    i, image, place, scores[i], verified[i], allowed));
   }
 }
 

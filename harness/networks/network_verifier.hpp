@@ -1,5 +1,5 @@
-// The harness's side of verifying a network case: it says which images a pass gets, holds what every step left of every
-// image against float64, and the scores of each pass that follows against those.
+// The harness's side of verifying a network case: it says which images a pass gets, compares what every step computed
+// for every image against float64, and the scores of each pass that follows against those.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,7 @@ namespace convladder {
 /// that no two passes in a row are given the same.
 int images_in_turn(const NetworkCase& planned);
 
-/// What every case of a network and batch is held against.
+/// The reference for every case of a network and batch.
 struct NetworkTruth {
   std::span<const ReferencePrediction> predictions;  ///< of at least images_in_turn
   std::span<const std::uint8_t> labels;              ///< of as many images as there are different ones
@@ -40,7 +40,7 @@ class NetworkVerifier {
   void verify();
   /// Gives the next pass its images: the same in another order, or others.
   void change_images();
-  /// Holds the scores that the last pass left against the float64 classes and against the scores of the verified steps.
+  /// Compares the scores of the last pass with the float64 classes and with the scores of the verified steps.
   void compare_scores();
 
   /// Images that a pass takes at once; known after `verify`, as what follows is.

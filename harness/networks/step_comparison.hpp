@@ -1,5 +1,5 @@
-// A step of a network held against float64, image by image, each on what really entered it. Runs in the harness's own
-// process.
+// Compares a step of a network with float64, image by image, each on the input that the step really had. Runs in the
+// harness's own process.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// What every step of a pass leaves, handed to whoever holds it against float64. Runs in the case's process.
+// Hands the output of every step of a pass to the code that compares it with float64. Runs in the case's process.
 #pragma once
 
 #include <cstddef>

@@ -37,7 +37,7 @@ void TrainingData::choose(const TrainingDataChoice& choice) {
   test_count_ = test_.count;
   if (!choice.split.empty()) {
     if (!choice.images.empty() || !choice.test_images.empty()) {
-      throw UserError("--split cannot be given with --images or --test-images: it says both");
+      throw UserError("--split cannot be combined with --images or --test-images: it sets both");
     }
     training_count_ = parse_whole_number("--split", choice.split, 1, training_.count - 1);
     test_ = training_;

@@ -26,13 +26,12 @@ void add_case_selection(CLI::App& command, RunOptions& options, CaseSelection& s
   list("--layer", options.layers, "conv1, or lenet72.conv1");
   list("--device", options.devices, "cpu, cuda");
   list("--batch", selection.batches, fmt::format("images per call (default {})", default_batches));
-  command
-      .add_option("--shape", selection.shapes, "an own shape C,H,W,M,K[,stride[,padding]]; may be given several times")
+  command.add_option("--shape", selection.shapes, "your own layer shape C,H,W,M,K[,stride[,padding]]; may be repeated")
       ->allow_extra_args(false)
       ->group(kGroup);
   command.add_option("--data", options.data_folder, "folder of IDX files (default: the built-in synthetic images)")
       ->group(kGroup);
-  command.add_option("--seed", options.seed, "of images, weights and the order of measuring (default 1)")
+  command.add_option("--seed", options.seed, "seed of images, weights and the order of measuring (default 1)")
       ->check(seed_error)
       ->group(kGroup);
 }

@@ -12,7 +12,7 @@ class Estimator {
  public:
   explicit Estimator(const RunOptions& options) : options_(&options) {}
 
-  /// One call of that variant on that layer took so long for that batch.
+  /// Records the time of one call of that variant on that layer for that batch.
   void learn(const PlannedCase& planned, double call_seconds);
   /// Predicted seconds from the start of the case to its end; 0 for one that does not run.
   double case_seconds(const PlannedCase& planned) const;

@@ -24,7 +24,7 @@ const Network& loaded_network(const std::string& path) {
     throw UserError(error.what());
   }
   if (std::ranges::find(built_in_networks(), network->name, &Network::name) != built_in_networks().end()) {
-    throw UserError(fmt::format("{}: the name '{}' is that of a built-in network", path, network->name));
+    throw UserError(fmt::format("{}: the name '{}' is already used by a built-in network", path, network->name));
   }
   return *network;
 }

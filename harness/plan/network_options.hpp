@@ -21,12 +21,12 @@ struct NetworkOptions {
   // What on.
   std::string data_folder;       ///< IDX files; empty: the built-in synthetic images
   std::string weights = "high";  ///< "high", "low" or "random", or a safetensors file
-  int skip_images = 0;           ///< the first ones left out: those the weights were trained on, say
+  int skip_images = 0;           ///< leave out the first ones, for example those that the weights were trained on
   std::uint64_t seed = 1;        ///< of synthetic images and random weights
 
   // How.
   double budget_seconds = 2.0;            ///< of passes for each case, at least one pass
-  std::optional<int> repetitions;         ///< exactly so many passes
+  std::optional<int> repetitions;         ///< exactly this many passes
   std::optional<int> chunk;               ///< images at once; none: as many as fit the memory
   bool overlap = false;                   ///< copies beside computing, in chunks
   std::optional<double> timeout_seconds;  ///< for a pass; none: 60 s and 5 s per GFLOP

@@ -19,7 +19,7 @@ using nlohmann::ordered_json;
 
 namespace {
 
-// What the command line takes: a record is no way around it. docs/command_line.md
+// The limits of the command line; they apply to settings from a record as well. docs/command_line.md
 constexpr int kMostRepetitions = 100000;
 constexpr double kMostSeconds = 1e6;
 constexpr double kShortestTimeout = 0.1;
@@ -41,7 +41,7 @@ class Setting {
     return json_->get<bool>();
   }
   std::uint64_t seed() const {
-    if (!json_->is_number_unsigned()) wrong("a whole number from 0");
+    if (!json_->is_number_unsigned()) wrong("a whole number, 0 or above");
     return json_->get<std::uint64_t>();
   }
   int whole(int smallest, int largest) const { return whole(*json_, smallest, largest); }
@@ -52,7 +52,7 @@ class Setting {
     return json_->get<double>();
   }
   std::vector<std::string> texts() const {
-    if (!json_->is_array() || !std::ranges::all_of(*json_, &ordered_json::is_string)) wrong("a list of texts");
+    if (!json_->is_array() || !std::ranges::all_of(*json_, &ordered_json::is_string)) wrong("a list of strings");
     return json_->get<std::vector<std::string>>();
   }
   std::vector<int> wholes(int smallest, int largest) const {
@@ -160,7 +160,7 @@ RunOptions options_from_json(const ordered_json& json) {
   o.google_benchmark_flags = flags.texts();
   for (const std::string& flag : o.google_benchmark_flags) {
     if (!flag.starts_with("--benchmark_") || is_own_google_flag(flag)) {
-      flags.fail(fmt::format("{} is none of those that are handed to Google Benchmark", short_json(flag)));
+      flags.fail(fmt::format("{} is not a flag that can be passed to Google Benchmark", short_json(flag)));
     }
   }
   return o;

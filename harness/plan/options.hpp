@@ -20,7 +20,7 @@ struct RunOptions {
   std::vector<std::string> layers;  ///< "conv1" or "lenet72.conv1"
   std::vector<std::string> devices;
   std::vector<int> batches;       ///< empty: 10, 100, 1000, as far as the work of a call stays below a limit
-  std::vector<ConvShape> shapes;  ///< own shapes; with them the networks are left out unless they are named
+  std::vector<ConvShape> shapes;  ///< the user's own shapes; with them the networks are left out unless they are named
   std::string case_filter;        ///< regular expression over case ids (--benchmark_filter)
 
   // What on.

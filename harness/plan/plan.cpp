@@ -125,7 +125,7 @@ void check_memory(const LayerWork& work) {
 std::string unsupported_on(const DeviceKind& kind, const ConvVariant& variant, const ConvShape& shape) {
   if (!kind.has_clock && variant.launch_plan(shape).empty()) {
     const std::string reason = variant.unsupported_reason(shape);
-    return reason.empty() ? "its kernels are a library's: there is no PTX of them to execute" : reason;
+    return reason.empty() ? "its kernels come from a library, so there is no PTX to execute" : reason;
   }
   return variant.unsupported_reason(shape);
 }
@@ -168,7 +168,7 @@ std::vector<CaseGroup> make_plan(const RunOptions& options) {
     static_cast<void>(std::regex(options.case_filter));
   } catch (const std::regex_error& error) {
     throw UserError(
-        fmt::format("--benchmark_filter '{}' is no regular expression: {}", options.case_filter, error.what()));
+        fmt::format("--benchmark_filter '{}' is not a regular expression: {}", options.case_filter, error.what()));
   }
   const std::vector<LayerWork> works = layer_works(options);
   std::vector<CaseGroup> groups;
@@ -182,7 +182,7 @@ std::vector<CaseGroup> make_plan(const RunOptions& options) {
       groups.push_back(std::move(group));
     }
   }
-  if (groups.empty()) throw UserError("no case is left: the filters exclude each other (see 'convladder list')");
+  if (groups.empty()) throw UserError("no case remains: the filters exclude each other (see 'convladder list')");
   return groups;
 }
 

@@ -10,14 +10,14 @@
 
 namespace convladder {
 
-/// More images than any run has had memory for; a wrong number of digits is refused.
+/// More images than any machine has memory for, so that mistyped numbers are refused.
 constexpr int kLargestBatch = 10'000'000;
 
 /// A layer to be convolved: where its shape and its input come from.
 struct LayerWork {
   std::string network;              ///< "lenet72", or "shape" for a shape given on the command line
   std::string layer;                ///< "conv1", or the shape's short name
-  const Network* source = nullptr;  ///< null for an own shape
+  const Network* source = nullptr;  ///< null for a shape from the command line
   std::size_t layer_index = 0;      ///< in source->layers
   ConvShape shape;                  ///< with the batch
 

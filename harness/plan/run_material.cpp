@@ -47,10 +47,10 @@ ChosenWeights network_weights(const NetworkOptions& options, const Network& netw
                   options.data_folder.empty() ? "" : fmt::format(" --data {}", options.data_folder),
                   options.weights == "low" ? " --quality low" : "");
   if (options.weights == "low") {
-    throw UserError(fmt::format("no low weights of {} for {} images are there; {}", network.name, key, remedy));
+    throw UserError(fmt::format("there are no low weights of {} for {} images; {}", network.name, key, remedy));
   }
   ChosenWeights random{initial_weights(network, options.seed), false};
-  random.weights.name += fmt::format(" (no trained ones for {} images; {})", key, remedy);
+  random.weights.name += fmt::format(" (there are no trained weights for {} images; {})", key, remedy);
   return random;
 }
 

@@ -82,7 +82,7 @@ ProfileRow row_from_json(const ordered_json& json, const std::string& place) {
   if (!json.is_object()) throw UserError(fmt::format("{}: expected an object", place));
   ProfileRow row;
   if (!json.contains("name") || !json.at("name").is_string()) {
-    throw UserError(fmt::format("{}.name: expected a text", place));
+    throw UserError(fmt::format("{}.name: expected a string", place));
   }
   row.name = json.at("name").get<std::string>();
   const auto known = [&json](const char* field) { return json.contains(field) && !json.at(field).is_null(); };
@@ -153,7 +153,7 @@ ProfileTable profile_from_json(const ordered_json& json) {
   for (const ordered_json& group_json : json.at("groups")) {
     const std::string place = fmt::format("profile.groups[{}]", table.groups.size());
     if (!group_json.is_object() || !group_json.contains("group") || !group_json.at("group").is_string()) {
-      throw UserError(fmt::format("{}.group: expected a text", place));
+      throw UserError(fmt::format("{}.group: expected a string", place));
     }
     if (!group_json.contains("rows") || !group_json.at("rows").is_array()) {
       throw UserError(fmt::format("{}.rows: expected a list", place));

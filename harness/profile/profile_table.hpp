@@ -4,7 +4,7 @@
 //   fmt::print("{}", profile_text(table, {.layout = ProfileLayout::nvprof}));      // harness/profile/profile_text.hpp
 //   record["profile"] = profile_to_json(table);
 //
-// A published table may know less than one of ours: what it does not say is empty here and blank where it is printed.
+// A published table may have fewer values than ours; missing values are empty here and printed as blanks.
 #pragma once
 
 #include <cstddef>

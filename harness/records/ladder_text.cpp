@@ -74,7 +74,8 @@ std::string ladders_text(const ordered_json& ladders, const ordered_json& varian
     text += fmt::format("\n{} {}.{}, batch {}, measured\n{}", ladder.at("device").get<std::string>(),
                         ladder.at("network").get<std::string>(), ladder.at("layer").get<std::string>(),
                         ladder.at("batch").get<int>(), text_table(columns, rows));
-    if (any_signs) text += "~ noisy, ! disturbed: the machine was not quiet meanwhile; run.json says what was seen\n";
+    if (any_signs)
+      text += "~ noisy, ! disturbed: the machine was not quiet during the measurement; see quality in run.json\n";
   }
   return text;
 }

@@ -155,7 +155,7 @@ std::string idea_title(const ordered_json& row, const ordered_json& view) {
 }
 
 std::string place_text(const ordered_json& view) {
-  return fmt::format("{}.{}, batch {}, {}: {} without each of its ideas", view.at("network").get<std::string>(),
+  return fmt::format("{}.{}, batch {}, {}: {} without one idea at a time", view.at("network").get<std::string>(),
                      view.at("layer").get<std::string>(), view.at("batch").get<int>(),
                      view.at("device").get<std::string>(), view.at("best").get<std::string>());
 }
@@ -220,8 +220,9 @@ std::string view_text(const ordered_json& view) {
   }
   const std::string note =
       counted ? "COUNTED in PTX per multiply-add of the layer, DRAM modelled, times PREDICTED from these counts: "
-                "never measured. x: without the idea over with all of them, of predictions by their geometric middles."
-              : "MEASURED side by side in one run. x: without the idea over with all of them.";
+                "never measured. x: without the idea divided by with all ideas; for predictions, of their geometric "
+                "middles."
+              : "MEASURED side by side in one run. x: without the idea divided by with all ideas.";
   return fmt::format("{}\n{}\n{}", place_text(view), text_table(columns, rows), indented(note, 0));
 }
 

@@ -1,7 +1,7 @@
 // `prediction` of a case in the record: how long its kernels would take on each named GPU, by
 // devices/gpus/time_model.hpp.
 //
-// It follows from the case's counters and from what ptxas reported, both in the record: nothing here is measured, and
+// It is computed from the case's counters and ptxas's report, both in the record. Nothing here is measured, and
 // nothing is gated by it.
 #pragma once
 

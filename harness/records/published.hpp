@@ -1,7 +1,7 @@
 // What others published of the same networks: op times, program times, accuracies, profiles, as data
 // (results/published/*.json, built into the program; results/published.schema.json says what is in a file).
 //
-// They are other people's figures, measured on other machines. Whoever shows one beside ours names its device.
+// They are other people's figures, measured on other machines. Code that shows one beside ours must name its device.
 #pragma once
 
 #include <nlohmann/json.hpp>

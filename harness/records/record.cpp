@@ -78,7 +78,7 @@ void require_same(const ordered_json& then, const ordered_json& now, const std::
   constexpr std::size_t longest_place = 100;
   const Difference difference = first_difference(then, now, "");
   const std::string place = printable(difference.place).substr(0, longest_place);
-  throw UserError(fmt::format("cannot resume: {} differs ({}{}then {}, now {}); start a new run", what, place,
+  throw UserError(fmt::format("cannot resume: {} differs ({}{}{} then, {} now); start a new run", what, place,
                               place.empty() ? "" : ": ", short_json(difference.then), short_json(difference.now)));
 }
 
@@ -89,7 +89,7 @@ RunRecord RunRecord::create(const std::filesystem::path& folder, const RunOption
                             const ImageSet& images) {
   RunRecord record(RecordFile::create(
       folder / kRecordName,
-      fmt::format("'convladder run --resume {}' goes on with it, another --output starts a new run", folder.string())));
+      fmt::format("'convladder run --resume {}' continues it, another --output starts a new run", folder.string())));
   ordered_json context = environment_json();
   context["command_line"] = command_line;
   context["options"] = options_to_json(options);
@@ -122,7 +122,7 @@ RunRecord RunRecord::open(const std::filesystem::path& folder) {
   const RecordedRun checked = recorded_run_of(record.json_, name);
   for (const RecordedCase& one : checked.cases) {
     if (std::ranges::find(checked.planned, one.id) == checked.planned.end()) {
-      throw UserError(fmt::format("{}: {} is recorded and was not planned", name, one.id));
+      throw UserError(fmt::format("{}: {} is recorded but was not planned", name, one.id));
     }
     record.recorded_.insert(one.id);
   }

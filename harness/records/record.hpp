@@ -27,8 +27,8 @@ class RunRecord {
 
   /// The settings the run was started with.
   RunOptions options() const;
-  /// Makes sure that what goes on is what was started: same program, host, plan and data. Throws UserError that names
-  /// what differs. Adds a session.
+  /// Checks that a resumed run matches the one that was started: same program, host, plan and data. Throws UserError
+  /// that names what differs. Adds a session.
   void resume(const std::vector<CaseGroup>& plan, const ImageSet& images);
 
   bool has(const std::string& id) const { return recorded_.contains(id); }

@@ -39,8 +39,7 @@ fs::path make_default_folder() {
     if (fs::create_directory(folder, error)) return folder;
     if (error && error != std::errc::file_exists) throw cannot_make(folder, error);
   }
-  throw UserError(
-      fmt::format("{} is there already, and so are the next ones; give --output", (results / name).string()));
+  throw UserError(fmt::format("{} and the next names already exist; use --output", (results / name).string()));
 }
 
 RecordFile::RecordFile(fs::path path, bool on_disk)
@@ -53,7 +52,7 @@ RecordFile RecordFile::create(const fs::path& file, const std::string& remedy) {
   fs::create_directories(file.parent_path(), error);
   if (error) throw cannot_make(file.parent_path(), error);
   RecordFile record(file, false);
-  if (is_there(file)) throw UserError(fmt::format("{} is there already: {}", file.string(), remedy));
+  if (is_there(file)) throw UserError(fmt::format("{} already exists: {}", file.string(), remedy));
   return record;
 }
 

@@ -1,4 +1,4 @@
-// The file of a record and its folder: found or made, and kept from others while the record is written.
+// The file of a record and its folder: found or created, and locked while the record is written.
 #pragma once
 
 #include <filesystem>
@@ -30,7 +30,7 @@ class RecordFile {
 
   std::filesystem::path path_;
   FolderLock lock_;
-  bool on_disk_;  ///< whether it is this record that stands there
+  bool on_disk_;  ///< whether the file on disk is this record
 };
 
 }  // namespace convladder

@@ -30,14 +30,15 @@ class StructureCheck {
   explicit StructureCheck(const std::string& file) : file_(file) {}
 
   void see(int depth, ordered_json::parse_event_t event, const ordered_json& parsed) {
-    if (depth > kDeepest) throw UserError(fmt::format("{}: lists and objects are more than {} deep", file_, kDeepest));
+    if (depth > kDeepest)
+      throw UserError(fmt::format("{}: lists and objects are nested more than {} deep", file_, kDeepest));
     if (event == ordered_json::parse_event_t::object_start) {
       keys_.emplace_back();
     } else if (event == ordered_json::parse_event_t::object_end) {
       keys_.pop_back();
     } else if (event == ordered_json::parse_event_t::key && !keys_.back().insert(parsed.get<std::string>()).second) {
       throw UserError(
-          fmt::format("{}: the key \"{}\" is there twice in an object", file_, printable(parsed.get<std::string>())));
+          fmt::format("{}: the key \"{}\" occurs twice in an object", file_, printable(parsed.get<std::string>())));
     }
   }
 
@@ -101,7 +102,7 @@ std::string parse_disturbance(const JsonPlace& place) {
   }
   std::vector<std::string> reasons;
   for (const ordered_json& reason : place.list("reasons")) {
-    if (!reason.is_string()) place.fail("reasons: expected texts");
+    if (!reason.is_string()) place.fail("reasons: expected a list of strings");
     reasons.push_back(printable(reason.get<std::string>()));
   }
   if (reasons.empty()) place.fail("reasons: expected at least one, because the mark is not good");
@@ -177,8 +178,7 @@ RecordedRun recorded_run_of(const ordered_json& json, const std::string& file) {
   for (std::size_t i = 0; i < place.list("cases").size(); ++i) {
     const JsonPlace one = place.element("cases", i);
     run.cases.push_back(parse_case(one));
-    if (!ids.insert(run.cases.back().id).second)
-      one.fail(fmt::format("id: \"{}\" is there twice", run.cases.back().id));
+    if (!ids.insert(run.cases.back().id).second) one.fail(fmt::format("id: \"{}\" occurs twice", run.cases.back().id));
   }
   return run;
 }

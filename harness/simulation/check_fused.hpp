@@ -10,7 +10,7 @@
 
 namespace convladder {
 
-/// A layer that a fused variant may stand for.
+/// A layer that a fused variant may replace.
 struct FusedWork {
   LayerWork convolution;  ///< with the batch
   FusedShape shape;

@@ -1,4 +1,4 @@
-// One case of `convladder check`: kernels from one compiler's PTX, run under the checkers, and what came of it.
+// One case of `convladder check`: kernels from one compiler's PTX, run under the checkers, and the outcome.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Which checkers are to look on, as typed on the command line.
+// Which checkers are active, as typed on the command line.
 #pragma once
 
 #include <string>

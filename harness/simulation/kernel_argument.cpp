@@ -43,7 +43,7 @@ class ArgumentParser {
   KernelArgument parse() {
     if (const std::size_t equals = rest_.find('='); equals != std::string_view::npos) {
       if (const std::string_view name = rest_.substr(0, equals); name.find(':') == std::string_view::npos) {
-        if (!is_name(name)) fail(fmt::format("'{}' is no name", name));
+        if (!is_name(name)) fail(fmt::format("'{}' is not a valid name", name));
         result_.name = name;
         rest_.remove_prefix(equals + 1);
       }
@@ -92,7 +92,7 @@ class ArgumentParser {
       const char* const first = text.data() + begin;
       const auto [stop, error] = std::from_chars(first, text.data() + end, size);
       if (error != std::errc() || stop != text.data() + end || size == 0) {
-        fail(fmt::format("expected a number of elements from 1 on, or sizes as in 64x32, got '{}'", text));
+        fail(fmt::format("expected a number of elements (at least 1) or sizes such as 64x32, got '{}'", text));
       }
       if (size > kMostBytes / bytes) fail(fmt::format("{} elements are more than 64 GB", text));
       bytes *= size;
@@ -102,7 +102,7 @@ class ArgumentParser {
     // Two copies are there at a time, the host's and the device's. Memory is given out before it is there, so this
     // asks.
     if (const std::uint64_t free = available_memory_bytes(); bytes > free / 2) {
-      fail(fmt::format("twice {} bytes are needed, {} are free", bytes, free));
+      fail(fmt::format("2 x {} bytes are needed, and {} are free", bytes, free));
     }
   }
 
@@ -204,16 +204,16 @@ class ArgumentParser {
       result_.shape = array.shape.empty() ? std::vector<std::size_t>{1} : std::move(array.shape);
       result_.bytes = std::move(array.bytes);
     } else {
-      if (!result_.type) fail("the type is missing: only an .npy file says its own");
+      if (!result_.type) fail("the type is missing: only an .npy file contains it");
       const std::size_t element = element_bytes(*result_.type);
       if (content.size() % element != 0) {
-        fail(fmt::format("{} has {} bytes, no multiple of {}, the size of {}", file, content.size(), element,
-                         element_name(*result_.type)));
+        fail(fmt::format("{} has {} bytes, which is not a multiple of {}, the size of {}", file, content.size(),
+                         element, element_name(*result_.type)));
       }
       result_.shape = {content.size() / element};
       result_.bytes = std::move(content);
     }
-    if (result_.bytes.empty()) fail(fmt::format("{} holds no element", file));
+    if (result_.bytes.empty()) fail(fmt::format("{} is empty", file));
   }
 
   void output() {

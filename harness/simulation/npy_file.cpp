@@ -81,7 +81,7 @@ class HeaderReader {
     const char quote = peek();
     if (quote != '\'' && quote != '"') fail(at_, "expected a text in quotes in the header");
     const std::size_t end = content_.find(quote, at_ + 1);
-    if (end == std::string_view::npos) fail(at_, "a text that never ends");
+    if (end == std::string_view::npos) fail(at_, "an unterminated string");
     const std::string_view result = content_.substr(at_ + 1, end - at_ - 1);
     at_ = end + 1;
     return result;
@@ -154,15 +154,16 @@ NpyArray parse_npy(std::span<const std::byte> content, const std::string& file) 
     throw UserError(fmt::format("{}: byte {}: {}", file, at, what));
   };
   const auto byte_at = [&content](std::size_t at) { return std::to_integer<std::size_t>(content[at]); };
-  if (!text.starts_with(kMagic)) fail(0, "this is no .npy file: it does not begin with \\x93NUMPY");
-  if (content.size() < 10) fail(content.size(), "the file ends inside of its header");
+  if (!text.starts_with(kMagic)) fail(0, "this is not an .npy file: it does not begin with \\x93NUMPY");
+  if (content.size() < 10) fail(content.size(), "the file ends inside its header");
   const std::size_t version = byte_at(6);
-  if (version < 1 || version > 3) fail(6, fmt::format("version {} of the format is not known, 1 to 3 are", version));
+  if (version < 1 || version > 3)
+    fail(6, fmt::format("version {} of the format is not supported; versions 1 to 3 are", version));
   const std::size_t begin = version == 1 ? 10 : 12;
-  if (content.size() < begin) fail(content.size(), "the file ends inside of its header");
+  if (content.size() < begin) fail(content.size(), "the file ends inside its header");
   std::size_t header = byte_at(8) | byte_at(9) << 8;
   if (version > 1) header |= byte_at(10) << 16 | byte_at(11) << 24;
-  if (content.size() - begin < header) fail(content.size(), "the file ends inside of its header");
+  if (content.size() - begin < header) fail(content.size(), "the file ends inside its header");
 
   NpyArray array;
   HeaderReader(text, begin, begin + header, file).read(array);
@@ -174,7 +175,7 @@ NpyArray parse_npy(std::span<const std::byte> content, const std::string& file) 
                                      bytes ? std::to_string(*bytes) : "more", data));
   }
   if (content.size() - data > *bytes) {
-    fail(data + *bytes, fmt::format("{} bytes are left over behind the array", content.size() - data - *bytes));
+    fail(data + *bytes, fmt::format("{} extra bytes after the array", content.size() - data - *bytes));
   }
   array.bytes.assign(content.begin() + static_cast<std::ptrdiff_t>(data), content.end());
   return array;

@@ -75,7 +75,7 @@ void print_counters(const std::vector<KernelCounters>& launches) {
         }
       }
     }
-    if (zeros > 0) fmt::print("  and {} that are 0\n", zeros);
+    if (zeros > 0) fmt::print("  and {} counters that are 0\n", zeros);
   }
 }
 
@@ -140,7 +140,7 @@ void print_report(const SimulationReport& report) {
   for (const simulated::Finding& finding : report.findings) {
     fmt::print("  {}\n", printable(simulated::to_text(finding)));
   }
-  if (!report.fault.empty()) fmt::print("  the kernel was ended: {}\n", printable(report.fault));
+  if (!report.fault.empty()) fmt::print("  the kernel was stopped: {}\n", printable(report.fault));
 }
 
 std::vector<std::byte> buffer_file(const BufferContent& buffer, const std::string& file) {

@@ -18,7 +18,7 @@
 
 namespace convladder {
 
-/// A level lasts at least so many runs.
+/// A level lasts at least this many runs.
 constexpr std::size_t kShortestLevel = 3;
 
 /// Fewer show no change, whatever alpha is.

@@ -21,7 +21,7 @@ constexpr std::string_view verdict_name(Verdict verdict) {
   return names[static_cast<int>(verdict)];
 }
 
-/// What counts as a change, as parts of the base time, and the error allowed to each bound.
+/// What counts as a change, as fractions of the base time, and the error allowed to each bound.
 struct VerdictLimits {
   double tau = 0.02;    ///< a regression is proved to be above it
   double delta = 0.05;  ///< a pass is proved to be below it
@@ -29,7 +29,7 @@ struct VerdictLimits {
 };
 
 /// Regressed if the low bound lies above ln(1 + tau); improved by the mirrored rule; pass if the high bound lies below
-/// ln(1 + delta); otherwise nothing is proved. A bound that is no number proves nothing.
+/// ln(1 + delta); otherwise nothing is proved. A bound that is NaN proves nothing.
 inline Verdict judge(const ChangeBounds& change, const VerdictLimits& limits) {
   if (change.low > std::log1p(limits.tau)) return Verdict::regressed;
   if (-change.high > std::log1p(limits.tau)) return Verdict::improved;

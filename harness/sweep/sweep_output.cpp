@@ -104,18 +104,18 @@ std::string title_of(const Sweep& sweep) {
   return fmt::format("{}: {}. {} of {} possible configurations were tried{}.", sweep.planned.id, what,
                      sweep.results.size(), sweep.found.possible,
                      static_cast<long>(sweep.results.size()) < sweep.found.possible
-                         ? "; of the others the variant's own model expects less, or the same"
+                         ? "; the variant's own model expects the others to be no better"
                          : "");
 }
 
 std::string conclusion(const Sweep& sweep) {
   const SweptConfiguration* const best = sweep.winner();
-  if (best == nullptr) return "no configuration is verified\n";
+  if (best == nullptr) return "no configuration passed verification\n";
   const SweptConfiguration* const by_model = sweep.model_result();
   if (best == by_model) {
     const bool by_chance = sweep.kind == ScoreKind::measured && best != sweep.ranked().front();
-    return fmt::format("best: what the model takes, {}{}\n", best->configuration.text(),
-                       by_chance ? ": the intervals of those above are not apart from its own" : "");
+    return fmt::format("best: the model's choice, {}{}\n", best->configuration.text(),
+                       by_chance ? ": the intervals of those above overlap with its own" : "");
   }
   if (by_model == nullptr) return fmt::format("best: {}\n", best->configuration.text());
   return fmt::format("best: {}, {} {:.3f} of the model's choice\n", best->configuration.text(), kind_text(sweep.kind),
@@ -138,8 +138,8 @@ std::string sweep_text(const Sweep& sweep) {
   if (!rows.empty()) {
     text += text_table(columns_of(sweep), rows);
     const bool tuned = sweep.found.candidates.front() != sweep.found.by_model;
-    text += tuned ? "* what 'run' takes, from the table; m what the variant's own model would take\n"
-                  : "* what 'run' takes, by the variant's own model\n";
+    text += tuned ? "* 'run' uses this one, from the table; m the variant's own model would use this one\n"
+                  : "* 'run' uses this one, chosen by the variant's own model\n";
   }
   for (const SweptConfiguration& one : sweep.results) {
     if (!one.score && !one.status.empty()) {

@@ -9,7 +9,8 @@
 
 namespace convladder {
 
-/// Throws UserError if a table that these sweeps will be written into is there and is none: before hours of sweeping.
+/// Throws UserError if the file that these sweeps will be written into exists and is not a tuning table. Called before
+/// hours of sweeping.
 void check_tuning_tables(const std::string& folder, const std::vector<Sweep>& sweeps);
 
 /// Replaces or adds, in FOLDER/FAMILY-VARIANT.json, what each sweep that has a winner found: for every batch what does

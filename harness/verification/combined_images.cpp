@@ -70,7 +70,7 @@ std::string CombinedImages::finish(double tolerance) {
     const double error = std::abs(output_[i] - expected[i]);
     if (error <= allowed) continue;
     failure = fmt::format(
-        "map {}, row {}, column {} is wrong in one image or more of {} that were compared in a random combination: "
+        "map {}, row {}, column {} is wrong in at least one of {} images that were compared in a random combination: "
         "{:.9g}, expected {:.9g}, allowed error {:.2g}",
         i / pixels, i % pixels / static_cast<std::size_t>(shape_.out_width()),
         i % static_cast<std::size_t>(shape_.out_width()), images_, output_[i], expected[i], allowed);

@@ -1,4 +1,4 @@
-// Numbers held against numbers: the loops that every element of every checked output goes through.
+// The loops that compare every element of every checked output with its reference.
 #pragma once
 
 #include <cstdint>

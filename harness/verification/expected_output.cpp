@@ -210,7 +210,7 @@ class Comparison {
       result.unwritten += left ? 1 : 0;
       if (!result.first_failure.empty()) continue;
       result.first_failure = fmt::format(
-          "image {}, map {}, row {}, column {} {}, expected {:.9g} (error {:.2g} of sum|x*w|, allowed {:.2g})", image,
+          "image {}, map {}, row {}, column {} {}, expected {:.9g} (error {:.2g} of sum|x*w|; allowed: {:.2g})", image,
           map, i / shape().out_width(), i % shape().out_width(),
           left ? "was never written" : fmt::format("is {:.9g}", found[i]), elements.value_factor * elements.value[i],
           scaled, tolerance_);

@@ -59,7 +59,8 @@ class ExpectedOutput {
   ~ExpectedOutput();
 
   const Problem& problem() const { return problem_; }
-  /// The first so many images are held; the others are compared in combinations (combined_images.hpp).
+  /// The references of the first images, this many, are stored; the others are compared in combinations
+  /// (combined_images.hpp).
   int held_images() const { return held_; }
   /// Of held images: the sums, and the sums of |x * w|, as the output lies.
   std::span<const double> value() const;

@@ -1,4 +1,4 @@
-// The hyperbolic tangent held against float64, many elements at a time: the library's takes most of the time that
+// Compares the hyperbolic tangent with float64, many elements at a time: the library's takes most of the time that
 // verifying a network with it would cost.
 #pragma once
 

@@ -1,6 +1,6 @@
 // The contract: what a fused variant is, a convolution that also applies what follows it in a network.
 //
-// The store of such a convolution pools and activates: what is written is smaller by the pooling's area, and the two
+// Such a convolution pools and activates when it stores. Its output is smaller by the area of the pooling, and the two
 // passes that would read and write all of the convolution's output are gone. A fused variant is one source file with
 // one registration, as a variant is, and stands beside the ladder: it is compared with the sum of the operators that it
 // replaces, of which the convolution is the stage that it builds on. See docs/fused.md; `cpu_fused.hpp` and

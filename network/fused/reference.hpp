@@ -1,4 +1,4 @@
-// The float64 chain that every fused variant is held against: convolution, bias, activation, max pooling.
+// The float64 reference of every fused variant: convolution, bias, activation, max pooling.
 #pragma once
 
 #include <span>

@@ -32,10 +32,11 @@ std::vector<RegisteredFused> sorted_and_checked() {
       throw std::logic_error(fmt::format("two variants of family {} are called '{}'", info.family, info.name));
     }
     if (info.rung) {
-      throw std::logic_error(fmt::format("the fused variant '{}' has a rung: it is none of a ladder's", info.name));
+      throw std::logic_error(
+          fmt::format("the fused variant '{}' has a rung, but fused variants are not on a ladder", info.name));
     }
     if (find_variant(info.family, info.builds_on) == nullptr) {
-      throw std::logic_error(fmt::format("the fused variant '{}' builds on '{}', which is no variant of family {}",
+      throw std::logic_error(fmt::format("the fused variant '{}' builds on '{}', which is not a variant of family {}",
                                          info.name, info.builds_on, info.family));
     }
   }

@@ -1,4 +1,4 @@
-// The float64 operators that every implementation is held against.
+// The float64 reference of every operator.
 #pragma once
 
 #include <string>

@@ -33,8 +33,9 @@ std::vector<RegisteredOperator> sorted_and_checked() {
       if (a.implementation == b.implementation || a.info.family != b.info.family || a.info.type != b.info.type)
         continue;
       if (a.info.name == b.info.name || (a.info.preferred && b.info.preferred)) {
-        throw std::logic_error(fmt::format("{} operators '{}' and '{}' of family {} share a name or are both preferred",
-                                           operator_type_name(a.info.type), a.info.name, b.info.name, a.info.family));
+        throw std::logic_error(
+            fmt::format("{} operators '{}' and '{}' of family {} have the same name or are both preferred",
+                        operator_type_name(a.info.type), a.info.name, b.info.name, a.info.family));
       }
     }
   }

@@ -71,9 +71,8 @@ class Trainer {
       stopped = good_enough(count_right(labels));
       const double batch_loss = passes_.backward(labels);
       if (!std::isfinite(batch_loss)) {
-        throw TrainingError(
-            fmt::format("the loss is not finite after {} updates: a smaller learning rate than {} may do",
-                        result_.updates, options_.learning_rate));
+        throw TrainingError(fmt::format("the loss is not finite after {} updates: try a learning rate below {}",
+                                        result_.updates, options_.learning_rate));
       }
       const double left = 1.0 - static_cast<double>(result_.updates) / static_cast<double>(updates_in_all);
       passes_.update(static_cast<float>(options_.learning_rate * left), static_cast<float>(options_.momentum));

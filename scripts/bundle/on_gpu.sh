@@ -9,7 +9,7 @@ usage() {
   cat <<'USAGE'
 usage: ./on_gpu.sh [--quick] [--output DIR] [--without-gpu]
 
-Measures all that this bundle has on the first visible GPU (CUDA_VISIBLE_DEVICES chooses another) and packs it:
+Measures everything in this bundle on the first visible GPU (CUDA_VISIBLE_DEVICES chooses another) and packs it:
 
   environment   machine, driver, clocks; nothing is ever changed on the GPU
   verified      every CUDA stage on every layer, and on awkward shapes, at batches 1, 3 and 8, against float64
@@ -20,20 +20,20 @@ Measures all that this bundle has on the first visible GPU (CUDA_VISIBLE_DEVICES
   networks      whole networks: op times and where the time goes
   sweep         tile sizes of four stages by measured time, for the tables of a clone
   counted       the counters of the simulated device for the same kernels (on the CPU)
-  ncu           Nsight Compute's counters of some of them beside those, where ncu is installed and allowed to count
+  ncu           Nsight Compute's counters of some of these kernels, if ncu is installed and allowed to count
   goals         which goals are met
   charts        charts, tables and report.html, where Python has matplotlib and Jinja2
 
 It writes results/<device>-<date>/ below the current folder, and the same as results/<device>-<date>.tar.gz: unpack that
 below results/ of a clone to commit it. At the end it says what could not be done, and why.
 
-  --quick         smaller batches and less time for each case: minutes, to see that everything works
-  --output DIR    another folder, which must not be there yet
+  --quick         smaller batches and less time for each case: takes minutes; use it to see whether everything works
+  --output DIR    another folder, which must not exist yet
   --without-gpu   on a machine without a GPU: the CPU ladder and the counters of the simulated device
 
-cuDNN is not in here: it is found where the dynamic linker or Python's package nvidia-cudnn has it.
+cuDNN is not included: it is used if the dynamic linker finds it or Python's package nvidia-cudnn is installed.
 
-exit status: 0 all parts done; 1 some could not be, the others are there; 2 usage; 3 there is no GPU, nothing was done.
+exit status: 0 all parts done; 1 some parts failed, the others are done; 2 usage; 3 no GPU, nothing was done.
 USAGE
 }
 
@@ -71,7 +71,7 @@ else
   title=$(of_cuda_device | sed -n 's/^name  *//p')
   if [[ -z $title ]]; then
     why=$(of_cuda_device | head -n 1)
-    echo "on_gpu.sh: ${why:-no CUDA device, and no CUDA variants in this bundle}; --without-gpu runs what needs none" >&2
+    echo "on_gpu.sh: ${why:-no CUDA device, and no CUDA variants in this bundle}; --without-gpu runs the parts that need no GPU" >&2
     exit 3
   fi
 fi
@@ -108,7 +108,7 @@ finish() {
     echo "By \`on_gpu.sh\`$($quick && echo " --quick") of $("$program" --version), $(date -u +%Y-%m-%dT%H:%MZ)."
     echo
     if ((${#missing[@]})); then
-      echo "Not done, or not without errors:"
+      echo "These parts failed or were not done:"
       echo
       printf -- '- %s\n' "${missing[@]}"
     else

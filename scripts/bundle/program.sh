@@ -4,7 +4,7 @@
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 
-# The compiler's libraries that came along serve where the machine has none that will do.
+# Uses the bundled compiler libraries if the machine's own are missing or too old.
 if ! "$here/convladder" --version >/dev/null 2>&1; then
   export LD_LIBRARY_PATH="$here/lib/fallback${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
   if ! problem=$("$here/convladder" --version 2>&1); then

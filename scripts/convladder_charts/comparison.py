@@ -38,7 +38,7 @@ LOOKS: Mapping[str, Look] = {
 
 @dataclass(frozen=True)
 class Bounds:
-    """A change of time as parts of the base: 0.1 is 10 % more."""
+    """A change of time as a fraction of the base: 0.1 is 10 % more."""
 
     estimate: float
     low: float

@@ -65,7 +65,7 @@ def _about(history: History, series: Sequence[Series]) -> list[str]:
     samples = span([float(point.samples) for point in points])
     anchors = ", ".join(sorted({one.anchor for one in series if one.anchor})) or "none"
     lines = [f"measured, median of n = {samples} samples a run, error bars: 95 % interval of the median; "
-             f"divided sample by sample by the anchor's ({anchors}), whose own time stands last",
+             f"divided sample by sample by the anchor's ({anchors}), whose own time comes last",
              f"{len(runs)} runs from {runs[0].date} to {runs[-1].date}, evenly spaced in their order"]
     if history.judged:
         lines.append(f"dashed: a change, permutation test with p ≤ {significant(history.series_alpha, 2)} "
@@ -101,7 +101,7 @@ class _Panel:
         self._commits(axes)
         if not shown:
             axes.set_yticks([])
-            axes.text(0.5, 0.5, "no run has the anchor beside it", transform=axes.transAxes, ha="center", color=MUTED)
+            axes.text(0.5, 0.5, "the anchor was not measured with it in any run", transform=axes.transAxes, ha="center", color=MUTED)
             return
         self._points(axes, shown)
         self._changes(axes)
@@ -179,7 +179,7 @@ class _Panel:
         widths = [text_inches(name, _SMALL) for name in names]
         ticks = thinned([self._across(place) for place in range(len(names))], widths, 0.1)
         axes.set_xticks(ticks, [names[tick] for tick in ticks], fontsize=_SMALL)
-        axes.set_xlabel("commit of the run (+ with changes)", labelpad=2, fontsize=_SMALL)
+        axes.set_xlabel("commit of the run (+: with uncommitted changes)", labelpad=2, fontsize=_SMALL)
 
 
 def _values(series: Series, point: Point) -> Optional[Values]:

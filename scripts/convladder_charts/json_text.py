@@ -35,7 +35,7 @@ def parse_json(text: str, path: Path) -> Any:
         line, column, token = next(constants(text))
         raise RecordError(f"{path}:{line}:{column}: {token} is not JSON; expected a number or null") from None
     except _Duplicate as error:
-        raise RecordError(f"{path}: the member {error} is there twice in one object; expected it once") from None
+        raise RecordError(f"{path}: the member {error} occurs twice in one object; expected it once") from None
     except RecursionError:
         raise RecordError(f"{path}:1:1: nested too deeply; expected the JSON of a convladder run") from None
     except ValueError as error:  # an integer of thousands of digits
@@ -76,7 +76,7 @@ def read_text(path: Path) -> str:
         with open(path, "rb", opener=_open_at_once) as file:
             content = file.read(_LARGEST_RECORD + 1)
         if len(content) > _LARGEST_RECORD:
-            raise RecordError(f"{path}: more than {_LARGEST_RECORD} bytes; no run.json of a convladder run has as many")
+            raise RecordError(f"{path}: more than {_LARGEST_RECORD} bytes; a run.json is never that large")
         return content.decode("utf-8")
     except OSError as error:
         raise RecordError(f"{path}: {error.strerror}; expected the run.json of a convladder run") from None
@@ -99,7 +99,7 @@ class _Duplicate(Exception):
 
 
 def _members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """An object, unless it says two things under one name: readers differ in which they would believe."""
+    """An object; an error if a name occurs twice, because readers differ in which value they use."""
     members = dict(pairs)
     if len(members) < len(pairs):
         names = [name for name, _ in pairs]
@@ -125,7 +125,7 @@ class Node:
         if not isinstance(self.value, dict):
             raise self.wrong("an object")
         if name not in self.value:
-            raise RecordError(f"{self.source}: {self.place}: expected a member \"{name}\", there is none")
+            raise RecordError(f"{self.source}: {self.place}: the member \"{name}\" is missing")
         return Node(self.value[name], self.source, f"{self.place}.{name}")
 
     def items(self) -> list["Node"]:
@@ -141,7 +141,7 @@ class Node:
         return self.value
 
     def integer(self) -> int:
-        """A whole number; true and false are none."""
+        """A whole number; true and false do not count."""
         if not isinstance(self.value, int) or isinstance(self.value, bool):
             raise self.wrong("an integer")
         if abs(self.value) > _LARGEST_INTEGER:
@@ -177,7 +177,7 @@ class Node:
         return self.value is None
 
     def wrong(self, expected: str) -> RecordError:
-        """The error that says what stands here instead of `expected`."""
+        """The error that says what is here instead of `expected`."""
         found = json.dumps(self.value)
         found = found if len(found) <= 40 else found[:37] + "..."
         return RecordError(f"{self.source}: {self.place}: expected {expected}, found {found}")

@@ -24,9 +24,9 @@ _PRICE_SHARE = 2.2
 _WHOLE, _LACKING = "#3c4a57", "#c98a3a"
 _PAPER = {"facecolor": "white", "edgecolor": "none", "pad": 0.6}
 NOTES = {
-    "counted": "Each row is the stage without one idea and nothing else, counted in PTX; times are PREDICTED from "
+    "counted": "Each row is the stage with exactly one idea removed, counted in PTX; times are PREDICTED from "
                "these counts, never measured. Dashed: the stage with all of its ideas.",
-    "measured": "Each row is the stage without one idea and nothing else, MEASURED side by side in one run. "
+    "measured": "Each row is the stage with exactly one idea removed, MEASURED side by side in one run. "
                 "Dashed: the stage with all of its ideas.",
 }
 

@@ -26,7 +26,7 @@ def draw(record: NetworkRecord, group: NetworkGroup, batch: Optional[int]) -> tu
     title = (f"{group.device}, COUNTED in PTX: warp instructions of {group.network}'s steps at batch "
              f"{cases[0].batch}, with each stage as its convolutions")
     others = [case for case in group.failed if case.batch == cases[0].batch]
-    notes = [f"{images(cases)}. No times: what the kernels' PTX did when it was executed on the CPU",
+    notes = [f"{images(cases)}. Not times: counts of what the kernels' PTX did when it was executed on the CPU",
              provenance(record, group), f"weights: {group.weights}",
              *(f"{case.stage.title}: {case.why_no_time}" for case in others)]
     heading = Heading(title, notes, record.warnings, _WIDTH)
@@ -51,7 +51,7 @@ def images(cases: Sequence[Case]) -> str:
     """How much of the batch was executed."""
     executed = min(case.images_counted or case.batch for case in cases)
     if executed == cases[0].batch:
-        return "Counted while every image of the batch was executed"
+        return "Counted with every image of the batch executed"
     return f"Counted over {executed} of {cases[0].batch} images and scaled to the batch"
 
 

@@ -150,7 +150,7 @@ def draw(record: NetworkRecord, group: NetworkGroup, _batch: Optional[int]) -> t
     if theirs:
         blocks.append(_Distribution(
             "Published distribution", "measured by others on the device named; API calls wait for the device, so they "
-            "hold the kernels' time again; cudaMemcpy: both ways", theirs))
+            "include the kernels' time again; cudaMemcpy: both directions", theirs))
     plots = [dataclasses.replace(plot, name=f"{group.network}, a whole pass")
              for plot in plots_of(ladders, Time("time of a pass"))]
     return compose(title, about, record.warnings, plots, blocks)

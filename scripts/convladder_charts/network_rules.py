@@ -23,7 +23,7 @@ def problems(document: Any) -> Iterator[Problem]:
     families = {one["kind"]: one["family"] for one in document["context"]["devices"]}
     described = {(one["family"], one["name"]) for one in document["variants"]}
     if len(networks) != len(document["networks"]):
-        yield "$.networks", "a network is there twice"
+        yield "$.networks", "a network occurs twice"
     for index, case in enumerate(document["cases"]):
         place = f"$.cases[{index}]"
         if case["network"] not in networks:
@@ -83,7 +83,7 @@ def _not_ok(case: Any, place: str) -> Iterator[Problem]:
 
 
 def _verified(step: Any, place: str, batch: int) -> Iterator[Problem]:
-    """Every image of every step was held against the reference, some of them element by element."""
+    """Every image of every step was compared with the reference, some of them element by element."""
     check = step["verification"]
     if not check["passed"] or check["failure"] is not None:
         yield f"{place}.verification", f"\"{step['name']}\" is not verified, but the case is \"ok\""
@@ -177,10 +177,10 @@ def _close_call(call: Any, place: str, batch: int) -> Iterator[Problem]:
         yield f"{place}.found", (f"expected class {call['reference']} or {call['alternative']}, "
                                  f"found {call['found']}")
     if not call["gap"] <= call["rounding"]:
-        yield f"{place}.gap", f"{call['gap']} is more than rounding explains, {call['rounding']}"
+        yield f"{place}.gap", f"{call['gap']} is more than rounding can explain, {call['rounding']}"
 
 
 def _published(case: Any, place: str, published: dict[str, Any]) -> Iterator[Problem]:
     name = f"{case['network']}/{case['batch']}"
     if name not in published:
-        yield place, f"expected \"{name}\" in $.published, be it empty"
+        yield place, f"expected \"{name}\" in $.published, even if it is empty"

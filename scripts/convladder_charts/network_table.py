@@ -112,8 +112,8 @@ def _sweeps(group: NetworkGroup) -> Iterator[Table]:
 
 def _note(group: NetworkGroup) -> str:
     """What our host phases are where the published columns are API calls."""
-    waiting = ("On a CPU the host computes: nothing is waited for." if group.device == "cpu" else
-               "synchronise waits for the layers: it holds their time again.")
+    waiting = ("On a CPU the host computes, so it waits for nothing." if group.device == "cpu" else
+               "synchronise waits for the layers, so it includes their time again.")
     return f"copies: memcpy_htod and memcpy_dtoh together. {waiting}"
 
 
@@ -121,7 +121,7 @@ def _published_sweep(sweep: PublishedSweep, names: tuple[str, ...]) -> Table:
     calls = ", ".join(f"{column.name}: {column.published}" for column in SWEEP if column.name != column.published)
     return Table(f"Published: {sweep.source}, {sweep.device}, milliseconds", names, tuple(
         (str(batch), *(_milliseconds(row[column.name]) for column in SWEEP)) for batch, row in sweep.rows.items()), 0,
-        (f"{calls}. These API calls wait for the device: they hold the kernels' time again.",), "$.published",
+        (f"{calls}. These API calls wait for the device: they include the kernels' time again.",), "$.published",
         kind="sweep")
 
 

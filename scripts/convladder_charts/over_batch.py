@@ -40,7 +40,7 @@ class Line:
     low: tuple[Optional[float], ...]
     high: tuple[Optional[float], ...]
     of_all: bool = False
-    """It stands for several stages, so it has the mark of none."""
+    """It represents several stages, so it has no stage's marker."""
 
     @property
     def mark(self) -> Mark:
@@ -95,7 +95,7 @@ class Plot:
 
 
 class Block(Protocol):
-    """Something that stands below the panels, as wide as the page."""
+    """Something below the panels, as wide as the page."""
 
     def height(self, width: float) -> float:
         """What it takes of the page."""

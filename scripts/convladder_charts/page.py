@@ -81,7 +81,7 @@ class Heading:
 
 
 def sampling(group: Group, rows: Sequence[Row], mark: str) -> str:
-    """How many samples stand behind each figure, and what its interval is."""
+    """How many samples each figure is based on, and what its interval is."""
     samples = [float(row.samples) for row in rows if row.samples]
     levels = [100 * row.level for row in rows if row.level is not None]
     parts = [f"{group.kind}, median of n = {span(samples)} samples" if samples else f"{group.kind}, without samples"]

@@ -1,4 +1,4 @@
-"""The record of a run as the charts need it: the ladders, and what stands in a figure's heading.
+"""The record of a run as the charts need it: the ladders, and the text of a figure's heading.
 
 Nothing is computed here that run.json already says: times, ratios and rates are the record's own.
 """
@@ -61,7 +61,7 @@ class Row:
 
     @property
     def has_time(self) -> bool:
-        """Whether there is anything to draw; a time of zero or less is none."""
+        """Whether there is anything to draw; a time of zero or less does not count."""
         return self.median is not None and self.median > 0
 
     @property

@@ -21,7 +21,7 @@ _BAR = (3.2, 0.16)
 _COLOURS = "cividis"
 """Made to look the same to those who cannot tell red from green; its lightness rises all the way."""
 _LIGHT = 0.18
-"""Luminance above which black is read better than white."""
+"""Luminance above which black text is easier to read than white."""
 
 
 def draw(record: Record, group: Group, _batch: Optional[int]) -> tuple[Page, str, str]:

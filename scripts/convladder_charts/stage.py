@@ -25,7 +25,7 @@ class Stage:
     twin: int = 0
     """How many stages of the family with the same rung come before it."""
     is_choice: bool = False
-    """Several variants, one for each layer of a network: its rung is no rung and only gives it a mark."""
+    """Several variants, one for each layer of a network: its rung is not on a ladder and only gives it a marker."""
     leaves_out: str = ""
     """The idea that it is another stage without; empty for all others."""
 

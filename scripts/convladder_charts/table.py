@@ -82,7 +82,7 @@ def legend(record: Record) -> str:
         return "No case of this run has a time."
     return ("of: layer is NCHW in to NCHW out, op the convolution alone in the variant's own layout. "
             "The ratios compare layer times: × prev to the stage it builds on, × base to the first rung, "
-            "% lib to the fastest library, % op to the library's bare op in its own layout, % floor to the layer's "
+            "% lib to the fastest library, % op to the library's convolution alone in its own layout, % floor to the layer's "
             "floor: operations at the FMA peak, or bytes at the memory's rate, as measured in this run. "
             "Intervals are confidence intervals of the median." + _quality_legend(record))
 
@@ -159,7 +159,7 @@ def _markdown_table(group: Group, ladder: Ladder) -> list[str]:
 def _counted_legend(group: CountedGroup) -> str:
     return ("Counted in PTX, not timed. instr/madd: thread instructions per multiply-add; wavefr/32madd: shared memory "
             f"wavefronts per 32 multiply-adds; DRAM: from a model of the caches of {group.modelled_gpu}. "
-            f"{SCALED.strip()} marks what is scaled from the executed images and not exact.")
+            f"{SCALED.strip()} marks figures that are scaled from the executed images and not exact.")
 
 
 def _counter_cells(shown: Sequence[Figure], row: CountedRow, ladder: CountedLadder) -> list[str]:
@@ -198,7 +198,7 @@ def _markdown_counters(group: CountedGroup, ladder: CountedLadder) -> list[str]:
 
 
 def _aligned(cells: Iterable[str]) -> str:
-    """Figures right, so that digits stand under digits; the word "of" in the middle of its column."""
+    """Figures are right-aligned so that digits line up; the word "of" is centred in its column."""
     padded = []
     for column, width, cell in zip(_COLUMNS, _WIDTHS, cells):
         word = column == "of"

@@ -26,7 +26,7 @@ class Table:
     row_places: tuple[str, ...] = ()
     """The same for each row, or nothing."""
     kind: str = ""
-    """Of what it is, in the words of the published tables: op times, sweep, profile."""
+    """Its kind, in the words of the published tables: op times, sweep, profile."""
 
     def is_text(self, index: int) -> bool:
         """Batches are numbers wherever they stand, names are texts."""

@@ -54,7 +54,7 @@ def compared(inputs: Sequence[Input], base: Path, program: Path) -> Comparison:
     """The first run of single layers against a base. Raises RecordError, also where there is no such run."""
     now = next((one for one in inputs if isinstance(one.record, Record)), None)
     if now is None:
-        raise RecordError(f"--base {base}: none of the records is a run of single layers, which a base is held against")
+        raise RecordError(f"--base {base}: none of the records is a run of single layers, so there is nothing to compare with the base")
     return changes.compared(program, base, now.root.source, now.root)
 
 
@@ -116,7 +116,7 @@ def _of_record(one: Input, publications: tuple[Publication, ...], prefix: str) -
 def _others(publications: tuple[Publication, ...], ours: set[str]) -> Iterator[Section]:
     """Notes of all publications, and whole those of networks that no record is of."""
     if not publications:
-        yield Section("published", "Published figures", (Paragraph("The folder of published figures is not there."),))
+        yield Section("published", "Published figures", (Paragraph("The folder of published figures is missing."),))
         return
     blocks: list[Block] = [Paragraph(
         "Measured by others, on the devices named and not on this run's. Their tables of the networks above stand "

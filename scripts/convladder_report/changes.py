@@ -129,7 +129,7 @@ def _bounds(changes: Sequence[Change]) -> Table:
 def _causes(comparison: Comparison, source: str) -> Iterator[Block]:
     told = [one for one in comparison.changes if one.cause or one.counters]
     if not told:
-        yield Paragraph("None: no counter moved, and no time moved where counters stand beside it.")
+        yield Paragraph("None: no counter moved, and no time that has counters moved.")
         return
     rows = []
     for one in told:
@@ -138,7 +138,7 @@ def _causes(comparison: Comparison, source: str) -> Iterator[Block]:
         more = f"; and {len(moved) - _MOST_COUNTERS} more" if len(moved) > _MOST_COUNTERS else ""
         change = percent(one.bounds.estimate) if one.bounds else NONE
         rows.append((one.id, one.verdict, change, one.cause or NONE, shown + more or NONE))
-    yield TableBlock(Table("What the counters say, counted exactly; those that moved most come first",
+    yield TableBlock(Table("Counters, exact; the largest changes come first",
                            ("case", "verdict", "time", "cause", "counters"), tuple(rows), 5,
                            place="$.cases[…]: cause, counters", row_places=tuple(one.place for one in told)), source)
 

@@ -80,7 +80,7 @@ class Explorer:
 
 @dataclass(frozen=True)
 class Section:
-    """A heading with what stands below it."""
+    """A heading with its content."""
 
     name: str
     """No other section of the report has it."""
@@ -105,7 +105,7 @@ Block = Union[Paragraph, Items, TableBlock, HeatMap, Figure, Explorer, Section]
 
 @dataclass(frozen=True)
 class Sentence:
-    """A sentence about a record, and where its numbers stand there."""
+    """A sentence about a record, and where its numbers are in the record."""
 
     text: str
     place: str = ""

@@ -132,5 +132,5 @@ def _unwrap(parent: ElementTree.Element) -> None:
 
 
 def _rounded(match: "re.Match[str]") -> str:
-    """A hundredth of a point is less than any screen shows."""
+    """No screen shows a hundredth of a point."""
     return f"{float(match.group()):.2f}".rstrip("0").rstrip(".")

@@ -29,7 +29,7 @@ def write_pdf(page: Path, output: Path) -> None:
 
     program = browser()
     if program is None:
-        raise NoPdf(f"no PDF: there is no Chromium (tried {', '.join(_NAMES)}; CHROMIUM names another); "
+        raise NoPdf(f"no PDF: Chromium was not found (tried {', '.join(_NAMES)}; set CHROMIUM to use another program); "
                     f"any browser prints {page}")
     with tempfile.TemporaryDirectory() as folder:
         drawn = Path(folder) / "page.pdf"

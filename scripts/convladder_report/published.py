@@ -1,4 +1,4 @@
-"""The figures of others, from the folder of published tables: every table as it stands there."""
+"""The figures that others published: every table in the folder, unchanged."""
 
 from __future__ import annotations
 

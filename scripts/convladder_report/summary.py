@@ -16,7 +16,7 @@ from convladder_charts.units import NONE, count, duration, percent, ratio, signi
 from convladder_report.document import Sentence
 
 _MOVED = 0.05
-"""Smaller changes of a counter are not told."""
+"""Smaller changes of a counter are not mentioned."""
 
 
 def of_run(record: Record) -> Iterator[Sentence]:
@@ -86,7 +86,7 @@ def _counted(group: CountedGroup, ladder: CountedLadder) -> Iterator[Sentence]:
     moved = _moved(first, last)
     yield Sentence(
         f"{ladder.layer_name} at batch {ladder.batch} on {group.device}, counted and not timed: from "
-        f"{_named(first.stage)} to {_named(last.stage)}: {moved or 'no counter moved by a twentieth'}.",
+        f"{_named(first.stage)} to {_named(last.stage)}: {moved or 'no counter moved by 5 % or more'}.",
         f"{first.place}.counters, {last.place}.counters")
 
 
@@ -120,7 +120,7 @@ def _from_to(each: Figure, below: CountedRow, row: CountedRow) -> str:
     about = SCALED if each.is_scaled(below) or each.is_scaled(row) else ""
     text = significant if each.per else count
     unit = "B" if each.unit == "B" else ""
-    factor = f" ({ratio(max(old, new) / min(old, new))} {'less' if new < old else 'more'})" if min(old, new) > 0 else ""
+    factor = f" ({ratio(max(old, new) / min(old, new))} as a ratio: say '1.05x lower' never '1.05x less'; better: 'fell to 95 %' / 'rose to 105 %' of the stage below, i.e. f' (to {100 * new / old:.3g} %)')" if min(old, new) > 0 else ""
     return f"from {about}{text(old)}{unit} to {about}{text(new)}{unit}{factor}"
 
 

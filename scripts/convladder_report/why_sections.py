@@ -34,7 +34,7 @@ def _why(record: Record, group: PredictedGroup, source: str, name: str) -> Itera
     place = places_of(row.place for one in ladders for row in one.rows) + ".prediction"
     yield Paragraph(NOTE)
     yield Section(f"{name}-occupancy", "Occupancy", (
-        Paragraph("The share of the warps that a multiprocessor can hold, and what allows no more. Registers are those "
+        Paragraph("The share of the warps that a multiprocessor can hold, and the resource that limits it. Registers are those "
                   "that ptxas reports for the architecture named."),
         *(TableBlock(_occupancy(group, one), source) for one in ladders)))
     yield Section(f"{name}-roofline", "Roofline", (
@@ -73,7 +73,7 @@ def _occupancy(group: PredictedGroup, one: PredictedLadder) -> Table:
 def _intensities(group: PredictedGroup, one: PredictedLadder) -> Table:
     def cell(value: Optional[float]) -> str:
         return NONE if value is None else significant(value)
-    return _table(group, one, "fp32 operations for each byte of a memory level",
+    return _table(group, one, "fp32 operations per byte of a memory level",
                   tuple(f"{words}, {origin}" for _, words, origin in LEVELS),
                   [tuple(cell(row.intensity(level)) for level, _, _ in LEVELS) for row in one.rows])
 
@@ -81,7 +81,7 @@ def _intensities(group: PredictedGroup, one: PredictedLadder) -> Table:
 def _times(group: PredictedGroup, one: PredictedLadder) -> Table:
     def cell(on: Optional[OnGpu]) -> str:
         return f"{time_text(on)} ({on.binding})" if on is not None and on.has_time else time_text(on)
-    return _table(group, one, "op time, PREDICTED, and what it is of", tuple(title for _, title in group.gpus),
+    return _table(group, one, "op time, PREDICTED, and what limits it", tuple(title for _, title in group.gpus),
                   [tuple(cell(row.on(gpu)) for gpu, _ in group.gpus) for row in one.rows])
 
 
@@ -98,7 +98,7 @@ def _errors(record: Record, group: PredictedGroup, source: str) -> Iterator[Bloc
                 tables.append(_error(group, one, ladder, timed.hardware))
     if not tables:
         yield Paragraph("This record holds no measured time of a GPU: the error of these predictions is not known from "
-                        "it. “convladder explain” holds them against published figures.")
+                        "it. “convladder explain” compares them with published figures.")
         return
     yield Paragraph("Predicted over measured, optimistic to pessimistic: 1 lies inside where the range held the "
                     "measured time. Only the GPU that was measured says anything about the model.")

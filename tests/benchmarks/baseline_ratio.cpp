@@ -1,5 +1,5 @@
-// Is the foot of the CPU ladder an honest baseline? Measures it beside the six loops that anyone would write, compiled
-// with the same flags, and beside the last stage.
+// Is the first stage of the CPU ladder a fair baseline? Measures it beside the six loops that anyone would write,
+// compiled with the same flags, and beside the last stage.
 //
 //   cmake --build build/release --target baseline_ratio && build/release/tests/benchmarks/baseline_ratio
 //

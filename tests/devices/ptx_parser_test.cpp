@@ -99,8 +99,8 @@ TEST(PtxParser, RefusesWhatItDoesNotKnowAtItsPlace) {
   EXPECT_THAT(error_in_body("ld.global.f32 x, [y]; ret;"), HasSubstr("'y' is neither a register nor a variable"));
   EXPECT_THAT(error_in_body(".reg .b32 %r<99999999999>;"), HasSubstr("larger than"));
   EXPECT_THAT(error_in_body("mov.f32 x, 0f3F8;"), HasSubstr("8 hexadecimal digits"));
-  EXPECT_THAT(error_in_body("mov.u32 x, \"text"), HasSubstr("a text that never ends"));
-  EXPECT_THAT(error_in_body("/* "), HasSubstr("a comment that never ends"));
+  EXPECT_THAT(error_in_body("mov.u32 x, \"text"), HasSubstr("an unterminated string"));
+  EXPECT_THAT(error_in_body("/* "), HasSubstr("an unterminated comment"));
 }
 
 std::string repeated(const std::string& text, int times) {
@@ -115,7 +115,7 @@ TEST(PtxParser, RefusesWhatIsDeeperOrLargerThanSupported) {
   EXPECT_THAT(error_of(".global .b8 x = " + repeated("{", deep)), HasSubstr("initial values in more braces"));
   EXPECT_THAT(error_in_body("mov.b64 x, " + repeated("{", deep)), HasSubstr("this cannot stand inside of"));
   EXPECT_THAT(error_in_body("mov.b64 {x, [y]}, z;"), HasSubstr("this cannot stand inside of"));
-  EXPECT_THAT(error_in_body(repeated("{", deep)), HasSubstr("more braces in each other than supported"));
+  EXPECT_THAT(error_in_body(repeated("{", deep)), HasSubstr("braces nested deeper than supported"));
   const std::string array = ".global .b8 x[65536][65536]";
   EXPECT_EQ(parse_module(array + ";", "test.ptx").symbols.at(0).bytes, std::uint64_t{1} << 32);
   EXPECT_THAT(error_of(array + "[2];"), HasSubstr("the array is larger than supported"));

@@ -12,7 +12,7 @@ import pytest
 from conftest import SMALL, assert_refused, idx_images, idx_labels, mounted, record, run, write_idx
 
 HUGE = "1" + "0" * 30
-SHAPE_NUMBERS = "expected a whole number from 0 to 1048576, got"
+SHAPE_NUMBERS = "expected a whole number, 0 or above to 1048576, got"
 COMMANDS = [[], ["list"], ["run"], ["env"]]
 
 NAMES = {
@@ -34,9 +34,9 @@ NUMBERS = {
     "batch in a list": (["--batch", "10,zero"], "got 'zero'"),
     "batch beyond memory": (["--batch", "10000000"], "GB are available; the largest batch that fits is about "),
     "no batch": (["--batch"], "--batch"),
-    "seed -1": (["--seed", "-1"], "--seed: expected a whole number from 0"),
-    "huge seed": (["--seed", HUGE], "--seed: expected a whole number from 0"),
-    "seed of words": (["--seed", "lucky"], "--seed: expected a whole number from 0"),
+    "seed -1": (["--seed", "-1"], "--seed: expected a whole number, 0 or above"),
+    "huge seed": (["--seed", HUGE], "--seed: expected a whole number, 0 or above"),
+    "seed of words": (["--seed", "lucky"], "--seed: expected a whole number, 0 or above"),
     "budget": (["--budget", "-1"], "--budget"),
     "budget not a number": (["--budget", "nan"], "--budget"),
     "endless budget": (["--budget", "inf"], "--budget"),

@@ -263,7 +263,7 @@ def test_a_broken_file_is_said_in_one_line(tmp_path: Path, original: str, action
 
 CHANGES: dict[str, tuple[Callable[[dict[str, Any]], Any], str]] = {
     "network": (lambda d: d.update(network="lenet72"), "is of the network 'lenet72'"),
-    "case twice": (lambda d: d["cases"].append(d["cases"][0]), "the same case is there twice"),
+    "case twice": (lambda d: d["cases"].append(d["cases"][0]), "the same case occurs twice"),
     "hash": (lambda d: d["cases"][0].update(ptx_sha256="12"), "ptx_sha256: expected 64 hex digits"),
     "shape": (lambda d: d["cases"][0].update(shape=[0] * 9), "shape: "),
     "short shape": (lambda d: d["cases"][0].update(shape=[1]), "shape: expected 9 numbers"),
@@ -271,7 +271,7 @@ CHANGES: dict[str, tuple[Callable[[dict[str, Any]], Any], str]] = {
     "no kernels": (lambda d: d["cases"][0].update(kernels=[]), "expected at least one kernel"),
     "no number": (lambda d: _kernel(d)["values"].update({LOADS: None}), f"'{LOADS}': expected a number"),
     "name": (lambda d: d["cases"][0].update(variant=""), "variant: is empty"),
-    "text": (lambda d: d["cases"][0].update(layer=7), "layer: expected a text"),
+    "text": (lambda d: d["cases"][0].update(layer=7), "layer: expected a string"),
 }
 
 

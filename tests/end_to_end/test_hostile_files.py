@@ -1,4 +1,4 @@
-"""Files that are none, never end or are far too large, and too few addresses: one line says so, at once."""
+"""Not regular files, endless or far too large files, and too little address space: one line says so at once."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ ENDLESS = ["--family", "cpu", "--variant", "local-accumulation", *SMALL, "--batc
 
 
 def killed_after(seconds: float, folder: Path) -> bool:
-    """Starts the run or goes on with it, and kills it. False if it came to its end before."""
+    """Starts or resumes the run, and kills it. False if it finished first."""
     arguments = ["--resume", folder] if (folder / "run.json").exists() else [*MANY, "--output", folder]
     process = start("run", *arguments)
     try:

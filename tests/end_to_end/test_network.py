@@ -365,7 +365,7 @@ def test_a_record_that_is_none_is_one_line(content: str | None, words: list[str]
 
 
 PROFILES = {
-    "neither": ([], "profile: give either --network, for a run now, or --record FILE"),
+    "neither": ([], "profile: use either --network for a new run, or --record FILE"),
     "both": (["--network", "lenet28", "--record", "x.json"], "profile: give either"),
     "layout": (["--network", "lenet28", "--layout", "nsis"], "unknown choice 'nsis'; known: nsys, nvprof"),
     "format": (["--network", "lenet28", "--format", "xml"], "unknown choice 'xml'; known: "),

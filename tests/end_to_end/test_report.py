@@ -61,7 +61,7 @@ def page(folder: Path) -> Element:
 
 
 def section(page: Element, name: str) -> Element:
-    """What stands below a heading."""
+    """The content below a heading."""
     return next(one for one in page.all("section") if one.attributes.get("id") == name)
 
 

@@ -39,7 +39,7 @@ def planned(*arguments: object) -> list[str]:
 
 @pytest.fixture(scope="module")
 def ladder(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
-    """Every stage on a layer of a network and on an own shape, with two threads."""
+    """Every stage on a layer of a network and on a user's own shape, with two threads."""
     folder = tmp_path_factory.mktemp("ladder")
     return measured(folder, *CPU, *QUICK, "--layer", "lenet28.conv1", "--shape", "3,9,9,4,3,2,1", "--batch", "2,3",
                     env=os.environ | {"OMP_NUM_THREADS": "2"})

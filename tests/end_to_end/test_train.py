@@ -106,7 +106,7 @@ BAD = {
     "quality": (["--quality", "middling"], "--quality: middling not in {high,low}"),
     "epochs": (["--epochs", "0"], "--epochs: expected a whole number from 1 to 10000, got '0'"),
     "batch": (["--batch", "many"], "--batch: expected a whole number from 1 to 4096, got 'many'"),
-    "seed": (["--seed", "-1"], "--seed: expected a whole number from 0"),
+    "seed": (["--seed", "-1"], "--seed: expected a whole number, 0 or above"),
     "images": (["--images", "12001"], "--images: expected a whole number from 1 to 12000, got '12001'"),
     "test images": (["--test-images", "5"], "--test-images: expected A:B"),
     "no test images": (["--test-images", "5:5"], "--test-images: expected a whole number from 6 to 2000, got '5'"),

@@ -11,7 +11,7 @@ std::string described(const RegisteredOperator& registered, const OperatorShape&
   return fmt::format("{} on {} batch {}", registered.info.name, operator_shape_name(shape), shape.batch);
 }
 
-/// Runs every CPU operator of the shape's type and holds it against the reference.
+/// Runs every CPU operator of the shape's type and compares it with the reference.
 void expect_cpu_right(const OperatorShape& shape, const OperatorTestData& data, bool exact = false) {
   ASSERT_EQ(operator_shape_error(shape), "") << operator_shape_name(shape);
   for (const RegisteredOperator& registered : registered_operators()) {

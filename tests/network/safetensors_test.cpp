@@ -148,11 +148,11 @@ TEST(Safetensors, RefusesAHeaderOfAnotherForm) {
   expect_header_refused(R"({"a":3})", {R"(header: "a": expected an object)", "found 3"});
   expect_header_refused(R"({"a":null})", {"expected an object", "found null"});
   expect_header_refused(R"({"a":[]})", {"expected an object", "found a list"});
-  expect_header_refused(R"({"__metadata__":{"epochs":2}})", {R"(__metadata__: "epochs": expected a text, found 2)"});
+  expect_header_refused(R"({"__metadata__":{"epochs":2}})", {R"(__metadata__: "epochs": expected a string, found 2)"});
   expect_header_refused(R"({"a":{}})", {R"(tensor "a": the field 'dtype' is missing)"});
   expect_header_refused(R"({"a":{"dtype":"F32"}})", {R"(tensor "a": the field 'shape' is missing)"});
   expect_header_refused(R"({"a":{"dtype":"F32","shape":[2]}})", {"'data_offsets' is missing"});
-  expect_header_refused(R"({"a":{"dtype":["F32"]}})", {R"(tensor "a": "dtype": expected a text, found a list)"});
+  expect_header_refused(R"({"a":{"dtype":["F32"]}})", {R"(tensor "a": "dtype": expected a string, found a list)"});
   expect_header_refused(R"({"a":{"shape":"2"}})", {"expected a list of whole numbers", R"(found the text "2")"});
   expect_header_refused(R"({"a":{"size":[2]}})", {R"(the field "size" is not known)"});
 }

@@ -139,7 +139,7 @@ def test_runs_without_the_anchor_are_gaps(tmp_path: Path) -> None:
     for point in document["series"][2]["points"]:
         point.update(ratio=None, ratio_interval=None, interval_ns=None)
     page, _, words = page_of(document)
-    assert "no run has the anchor beside it" in [text.get_text() for axes in page.figure.axes for text in axes.texts]
+    assert "the anchor was not measured with it in any run" in [text.get_text() for axes in page.figure.axes for text in axes.texts]
     assert "flat-vector #2, 5 runs; began anew" in words
 
 

@@ -1,5 +1,5 @@
 // The same convolution with its images at other places of the grid, and launches that say so, say nothing or say what
-// is not so. tests/scaled_counters_test.cpp holds their counters against those of the batch executed whole.
+// is not so. tests/scaled_counters_test.cpp compares their counters with those of the batch executed whole.
 #include "variants/cuda/layer_sizes.hpp"
 #include "variants/cuda_variant.hpp"
 

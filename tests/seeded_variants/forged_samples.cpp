@@ -40,7 +40,7 @@ const VariantRegistration forged_samples_registration{{.family = "cpu",
                                                        .name = "seeded-forged-samples",
                                                        .title = "Seeded: samples that were never taken",
                                                        .builds_on = "",
-                                                       .hypothesis = "A sample without an output is none."},
+                                                       .hypothesis = "A sample without an output does not count."},
                                                       seeded_variant<ForgedSamples>()};
 
 }  // namespace

@@ -27,7 +27,7 @@ const VariantRegistration forged_times_registration{
      .name = "seeded-forged-times",
      .title = "Seeded: a fiftieth of each time",
      .builds_on = "",
-     .hypothesis = "What a case says it took is held against another clock."},
+     .hypothesis = "The time that a case claims is compared with another clock."},
     seeded_variant<ForgedTimes>()};
 
 }  // namespace

@@ -16,13 +16,14 @@ class HalfPrecision final : public SeededConv {
   }
 };
 
-const VariantRegistration half_precision_registration{{.family = "cpu",
-                                                       .rung = 151,
-                                                       .name = "seeded-half-precision",
-                                                       .title = "Seeded: float16 that claims float32",
-                                                       .builds_on = "",
-                                                       .hypothesis = "A claim of 1e-6 is held against every element."},
-                                                      seeded_variant<HalfPrecision>()};
+const VariantRegistration half_precision_registration{
+    {.family = "cpu",
+     .rung = 151,
+     .name = "seeded-half-precision",
+     .title = "Seeded: float16 that claims float32",
+     .builds_on = "",
+     .hypothesis = "A claimed tolerance of 1e-6 is checked on every element."},
+    seeded_variant<HalfPrecision>()};
 
 }  // namespace
 }  // namespace convladder

@@ -27,7 +27,7 @@ const VariantRegistration nonsense_answers_registration{
      .name = "seeded-nonsense-answers",
      .title = "Seeded: answers with nonsense",
      .builds_on = "",
-     .hypothesis = "A reply that is none ends its case and no other."},
+     .hypothesis = "An invalid reply ends its own case and no other."},
     seeded_variant<NonsenseAnswers>()};
 
 }  // namespace

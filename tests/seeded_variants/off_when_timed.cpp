@@ -16,13 +16,14 @@ class OffWhenTimed final : public SeededConv {
   }
 };
 
-const VariantRegistration off_when_timed_registration{{.family = "cpu",
-                                                       .rung = 150,
-                                                       .name = "seeded-off-when-timed",
-                                                       .title = "Seeded: one float off where its output lies",
-                                                       .builds_on = "",
-                                                       .hypothesis = "What a timed call wrote is compared as it lies."},
-                                                      seeded_variant<OffWhenTimed>()};
+const VariantRegistration off_when_timed_registration{
+    {.family = "cpu",
+     .rung = 150,
+     .name = "seeded-off-when-timed",
+     .title = "Seeded: one float off where its output lies",
+     .builds_on = "",
+     .hypothesis = "The output of a timed call is compared unchanged."},
+    seeded_variant<OffWhenTimed>()};
 
 }  // namespace
 }  // namespace convladder

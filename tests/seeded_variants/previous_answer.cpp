@@ -1,4 +1,4 @@
-// A bug of a pipeline: what is written belongs to the input of the call before.
+// A pipeline bug: the output belongs to the input of the previous call.
 
 #include "tests/seeded_variants/seeded_conv.hpp"
 

@@ -53,7 +53,7 @@ const VariantRegistration rewrites_workload_registration{
      .name = "seeded-rewrites-workload",
      .title = "Seeded: makes the reference zero",
      .builds_on = "",
-     .hypothesis = "Nothing that a result is held against can be written."},
+     .hypothesis = "The references of results cannot be overwritten."},
     seeded_variant<RewritesWorkload>()};
 
 }  // namespace

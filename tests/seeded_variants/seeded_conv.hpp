@@ -1,4 +1,4 @@
-// What the variants here share that are wrong now and then: the tensors, an honest convolution to be wrong with, and
+// Shared by the variants here that are sometimes wrong: the tensors, an honest convolution to be wrong with, and
 // ways to tell whether anybody looks.
 #pragma once
 

@@ -18,7 +18,7 @@ const VariantRegistration sleeps_registration{{.family = "cpu",
                                                .name = "seeded-sleeps",
                                                .title = "Seeded: sleeps for ever",
                                                .builds_on = "",
-                                               .hypothesis = "A case has so many seconds and no more."},
+                                               .hypothesis = "A case has a limited number of seconds."},
                                               cpu_variant(sleeps)};
 
 }  // namespace

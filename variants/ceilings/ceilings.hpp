@@ -1,4 +1,4 @@
-// What a device can do at most, reached by small kernels made for nothing else: multiply-adds in registers, stores past
+// The most that a device can do, measured with small dedicated kernels: multiply-adds in registers, stores past
 // the caches, a copy. A layer's floor follows from them (harness/cases/floor.hpp).
 #pragma once
 

@@ -3,7 +3,7 @@
 // Six nested loops, and `y +=` at every tap, as the formula is written. Every multiply-add stores its output, and the
 // compiler must keep it so: it cannot know that y does not overlap x or w. (It may keep the sum of a filter row to
 // reload y less often.) The work is spread over all cores by image and output map. This is the baseline that everything
-// else is compared with; it loses always.
+// else is compared with. It always loses.
 
 #include "variants/cpu_variant.hpp"
 
@@ -63,7 +63,7 @@ const VariantRegistration registration{
      .name = "memory-accumulation",
      .title = "Accumulate in memory",
      .builds_on = "",
-     .hypothesis = "The baseline: a store of the output at every tap bounds it, not arithmetic."},
+     .hypothesis = "The baseline: limited by one store of the output per tap, not by arithmetic."},
     cpu_variant(memory_accumulation)};
 
 }  // namespace

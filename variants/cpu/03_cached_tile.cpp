@@ -3,7 +3,7 @@
 // Against stage 2 the input that a band of output rows needs is first copied, all channels of it, into a buffer of
 // each core's own, with the padding written out as zeros. All output maps are then computed from that copy: the image
 // is fetched from memory once instead of once per map, and the tests for the image's border leave the inner loop. It
-// loses where an image is in the cache anyway and has few maps to share the copy: then the copy is only extra work.
+// loses if an image is in the cache anyway and has few maps to share the copy; the copy is then only extra work.
 
 #include "variants/cpu/input_tile.hpp"
 #include "variants/cpu_variant.hpp"

@@ -96,7 +96,7 @@ const VariantRegistration registration{
      .name = "register-tile",
      .title = "Register tile",
      .builds_on = "compile-time",
-     .hypothesis = "Eight maps share each vector of pixels: half as many loads for each multiply-add."},
+     .hypothesis = "Eight maps share each vector of pixels, which halves the loads per multiply-add."},
     std::make_unique<PreparingCpuVariant<RegisterTiled>>()};
 
 }  // namespace

@@ -2,11 +2,11 @@
 //
 // A convolution is a product of two matrices: weights, maps x taps, by inputs, taps x output pixels. Against stage 7
 // the second matrix is written down, but only a panel of it at a time: the pixels of one register tile, for so many
-// taps that they stay in the first-level cache while all maps pass by. The sums wait in the second-level cache for the
+// taps that they stay in the first-level cache while all maps use them. The sums wait in the second-level cache for the
 // next panel's taps. In a panel the output pixels lie side by side without the columns of padding between rows, and
-// every load is a whole cache line: no lane is spent but at the end of an image, no load is split. Images are cut into
-// so many parts of pixels or maps that every core has work at batch 1 as well. Each input is copied once for each tap,
-// so it loses where few maps share the copy, and where kernels of size 1 make it a copy for nothing.
+// every load is a whole cache line. Lanes are wasted only at the end of an image, and no load is split. Images are cut
+// into so many parts of pixels or maps that every core has work at batch 1 as well. Each input is copied once for each
+// tap, so it loses where few maps share the copy, and where kernels of size 1 make it a copy for nothing.
 
 #include <fmt/format.h>
 #include <omp.h>
@@ -393,7 +393,7 @@ const VariantRegistration registration{
      .name = "implicit-gemm",
      .title = "Implicit GEMM, cache blocks",
      .builds_on = "register-tile",
-     .hypothesis = "Pixels come from the first-level cache for all maps, and no lane is spent between rows."},
+     .hypothesis = "All maps read pixels from the first-level cache, and no lane is wasted between rows."},
     std::make_unique<TunableCpuVariant<ImplicitGemm>>()};
 
 }  // namespace

@@ -3,7 +3,7 @@
 // In stage 7 a run of outputs goes on over the columns between the end of an output row and the next, which belong to
 // no output: 6 of 33 lanes at a filter of 7 and 27 outputs. Here a band's input is copied once for each column of the
 // filter, shifted by it and cut to the output's width. Then the inputs of any tap are one line without gaps, as the
-// outputs are: no lane is spent between rows, sums are stored as they are, and a tap is still nothing but an offset.
+// outputs are: no lane is wasted between rows, sums are stored as they are, and a tap is still nothing but an offset.
 // The copies are as many as the filter has columns, a seventh of what stage 8 writes down for a filter of 7; they are
 // read again for every row of the filter. The register tile is wider where there are few maps, so that it has sums
 // enough. Known as MEC, Cho and Brand, "MEC: Memory-efficient Convolution for Deep Neural Network", ICML 2017, there
@@ -32,7 +32,7 @@ const VariantRegistration registration{
      .name = "shifted-rows",
      .title = "Shifted rows",
      .builds_on = "register-tile",
-     .hypothesis = "A copy of the input for each column of the filter: no lane is spent between output rows."},
+     .hypothesis = "One copy of the input for each filter column, so no lane is wasted between output rows."},
     std::make_unique<PreparingCpuVariant<ShiftedRowsStage>>()};
 
 }  // namespace

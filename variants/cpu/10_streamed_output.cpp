@@ -1,4 +1,4 @@
-// Stage 10: outputs leave past the caches.
+// Stage 10: outputs bypass the caches.
 //
 // A layer with one channel writes far more than it reads, and every line that an ordinary store touches is read from
 // memory first. Against stage 9 a register tile goes to memory by streaming stores, which fill whole lines in a buffer
@@ -38,7 +38,8 @@ const VariantRegistration registration{
      .name = "streamed-output",
      .title = "Streamed output",
      .builds_on = "shifted-rows",
-     .hypothesis = "Lines that are written whole are not read first: up to half of the memory's traffic goes away."},
+     .hypothesis =
+         "Lines that are written whole need not be read first, which saves up to half of the memory traffic."},
     std::make_unique<PreparingCpuVariant<StreamedOutput>>()};
 
 }  // namespace

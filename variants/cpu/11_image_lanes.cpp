@@ -1,6 +1,6 @@
 // Stage 11: a vector holds the same pixel of many images.
 //
-// Against stage 8 a lane is no pixel but an image, or a strip of rows of one: inputs are transposed into
+// Compared with stage 8, a lane holds not a pixel but an image, or a strip of rows of one: inputs are transposed into
 // [channel][row][column][image], sums back. Then a vector is one output pixel, whatever the width of the image, the
 // stride and the padding: no lane is spent at the end of a row, no tap is copied once for each output that it belongs
 // to, and every load is one whole cache line, at a place that only depends on the tap. A register tile is maps x
@@ -20,7 +20,7 @@ namespace {
 /// What `prepare` made, the same for all threads.
 struct ImageLanesPlan {
   static constexpr int kSumBytes = 256 * 1024;     ///< of the sums that wait for their transposition
-  static constexpr int kWeightBytes = 256 * 1024;  ///< of the maps that pass by the same pixels
+  static constexpr int kWeightBytes = 256 * 1024;  ///< of the maps that use the same pixels
 
   ConvShape shape;
   InstructionSet set;
@@ -90,7 +90,7 @@ struct ImageLanesPlan {
 /// What a thread works in.
 struct ImageLanesWorkspace {
   LaneTile tile;
-  AlignedFloats sums;  ///< [map][pixel][lane], of the maps that pass by the same pixels
+  AlignedFloats sums;  ///< [map][pixel][lane], of the maps that use the same pixels
 
   explicit ImageLanesWorkspace(const ImageLanesPlan& plan)
       : tile(plan.input_tile()),

@@ -259,8 +259,8 @@ class Winograd {
                                           s.stride, s.channels_per_group());
     if (s.stride != 1) return sizes + ": neighbouring outputs share products with stride 1 only";
     if (s.channels_per_group() < kFewestChannels) {
-      return fmt::format("{}: with fewer than {}, the rounding errors of products that cancel show beside small sums",
-                         sizes, kFewestChannels);
+      return fmt::format("{}: with fewer than {} channels, cancellation would make rounding errors too large", sizes,
+                         kFewestChannels);
     }
     return "";
   }
@@ -276,7 +276,7 @@ const VariantRegistration registration{
      .name = "winograd",
      .title = "Winograd 2x2",
      .builds_on = "image-lanes",
-     .hypothesis = "Less than half of the multiplications for kernels of 3x3 and 5x5, less than two thirds for 7x7."},
+     .hypothesis = "Less than half of the multiplications for 3x3 and 5x5 kernels, less than two thirds for 7x7."},
     std::make_unique<PreparingCpuVariant<Winograd>>(Winograd::unsupported)};
 
 }  // namespace

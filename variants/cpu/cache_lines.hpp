@@ -8,8 +8,8 @@
 
 namespace convladder {
 
-/// Whether outputs of so many floats are better streamed: the last-level cache does not hold them. One of a usual size
-/// is taken where the system does not say.
+/// Whether outputs of this many floats should be streamed because the last-level cache does not hold them. One of a
+/// usual size is taken where the system does not say.
 inline bool outgrows_caches(std::int64_t floats) {
   std::int64_t most = 0;
   for (const CpuCache& cache : cpu_caches()) most = std::max(most, static_cast<std::int64_t>(cache.bytes));

@@ -1,4 +1,4 @@
-// The tasks of the stages that work at images in lanes: a group of strips, and a part of the maps of one group of
+// The tasks of the stages that keep images in lanes: a group of strips, and a part of the maps of one group of
 // channels.
 #pragma once
 

@@ -1,4 +1,4 @@
-// The ceiling beside the CPU ladder: oneDNN on plain NCHW tensors, what a caller gets who keeps his layout.
+// The ceiling beside the CPU ladder: oneDNN on plain NCHW tensors, for a caller that keeps its own layout.
 //
 // The weights are reordered in `prepare`. It loses to oneDNN's own layout where the reorders are cheap beside the
 // convolution, and to specialised code where there is only one input channel.
@@ -39,13 +39,14 @@ class Onednn final : public ConvVariant {
   }
 };
 
-const VariantRegistration registration{{.family = "cpu",
-                                        .rung = std::nullopt,
-                                        .name = "onednn",
-                                        .title = "oneDNN, NCHW",
-                                        .builds_on = "",
-                                        .hypothesis = "What everyone would otherwise call, in the caller's layout."},
-                                       std::make_unique<Onednn>()};
+const VariantRegistration registration{
+    {.family = "cpu",
+     .rung = std::nullopt,
+     .name = "onednn",
+     .title = "oneDNN, NCHW",
+     .builds_on = "",
+     .hypothesis = "The library call that most programs would use, in the caller's layout."},
+    std::make_unique<Onednn>()};
 
 }  // namespace
 }  // namespace convladder

@@ -1,9 +1,9 @@
-// The ceiling beside the CPU ladder in its best light: oneDNN in the layout it asks for, channels in blocks of a
-// vector.
+// The ceiling beside the CPU ladder under the best conditions: oneDNN in the layout that it prefers, channels in blocks
+// of a vector.
 //
-// The convolution alone is its op time; the reorders from and to NCHW are timed apart and belong to its layer time. In
-// a network of oneDNN layers the reorders vanish; in a single layer they are paid, and with one input channel or a
-// large output they are what decides.
+// The convolution alone is its op time; the reorders from and to NCHW are timed separately and are part of its layer
+// time. In a network of oneDNN layers the reorders vanish; in a single layer they are paid, and with one input channel
+// or a large output they are what decides.
 
 #include "variants/cpu/onednn_convolution.hpp"
 #include "variants/registry.hpp"
@@ -64,7 +64,7 @@ const VariantRegistration registration{
      .name = "onednn-blocked",
      .title = "oneDNN, own layout",
      .builds_on = "",
-     .hypothesis = "The library at its best: what the convolution alone takes when the layout suits it."},
+     .hypothesis = "The library at its best: the time of the convolution alone in the layout that suits it."},
     std::make_unique<OnednnBlocked>()};
 
 }  // namespace

@@ -32,7 +32,7 @@ class MapTiles {
 };
 
 /// Weights in the order in which the inner loop reads them: for each group and tile of maps, tap by tap (c, p, q) the
-/// weights of the tile's maps side by side. What stands before a map is as long as in OIHW: tile t of group g begins at
+/// weights of the tile's maps side by side. The offset of a map is the same as in OIHW: tile t of group g begins at
 /// (g * maps_per_group + first(t)) * taps.
 inline AlignedFloats pack_weights(const ConvShape& s, const MapTiles& tiles, const float* weights) {
   AlignedFloats packed(s.weight_elements());

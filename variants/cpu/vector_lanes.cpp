@@ -42,7 +42,7 @@ InstructionSet chosen_instruction_set() {
     } else if (std::string_view(wish) == set.name) {
       if (processor_has(set.kind)) return set;
       throw std::runtime_error(
-          fmt::format("CONVLADDER_INSTRUCTION_SET is {}, which this processor does not have", wish));
+          fmt::format("CONVLADDER_INSTRUCTION_SET is {}, which this processor does not support", wish));
     }
   }
   throw std::runtime_error(

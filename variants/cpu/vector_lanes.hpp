@@ -97,7 +97,7 @@ template <typename V>
   store_vector(to, from);
 #endif
 }
-/// Orders everything that this thread streamed before what it stores from here on: another thread that is told by such
+/// Orders everything that this thread streamed before what it stores from here on: another thread that learns from such
 /// a store that the data is there finds it.
 inline void finish_streams() {
 #ifdef __x86_64__

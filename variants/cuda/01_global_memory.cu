@@ -1,4 +1,4 @@
-// Stage 1: global memory. Every tap adds to the output where it lies, in global memory.
+// Stage 1: global memory. Every tap adds to the output directly in global memory.
 //
 // This is the convolution as its formula reads: one thread per output pixel, and for each of its C*K*K taps
 //   y[b, m, oh, ow] += x[...] * w[...]
@@ -7,7 +7,7 @@
 // What it costs: the compiler cannot keep the sum in a register, because y might overlap x or w (nothing says that it
 // does not). It does see that what it loads from y is what it just stored, so it drops that load; one store per tap
 // stays. The stage is therefore bound by stores: C*K*K of them for each output where one would do. Multiplications are
-// the smallest part. It never wins; it is the foot of the ladder, and what all others are compared with.
+// the smallest part. It never wins. It is the first stage of the ladder, and all others are compared with it.
 #include "variants/cuda/layer_sizes.hpp"
 #include "variants/cuda_variant.hpp"
 
@@ -64,8 +64,9 @@ const VariantRegistration registration{
      .name = "global-memory",
      .title = "Global memory",
      .builds_on = "",
-     .hypothesis = "The foot of the ladder: adding every tap to the output in global memory is bound by one store per "
-                   "tap."},
+     .hypothesis =
+         "The first stage: it adds every tap to the output in global memory, so it is limited by one store per "
+         "tap."},
     cuda_variant(plan, unsupported)};
 
 }  // namespace

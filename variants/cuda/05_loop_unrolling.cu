@@ -108,8 +108,9 @@ const VariantRegistration registration{
      .name = "loop-unrolling",
      .title = "Loop unrolling",
      .builds_on = "block-remap",
-     .hypothesis = "Five taps per turn of the innermost loop share its counter, branch and addresses, and their loads "
-                   "overlap."},
+     .hypothesis =
+         "Five taps per iteration of the innermost loop share its counter, branch and addresses, and their loads "
+         "overlap."},
     cuda_variant(plan, map_loop_error)};
 
 }  // namespace

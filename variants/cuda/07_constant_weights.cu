@@ -2,7 +2,7 @@
 //
 // In stages 4 to 6 the threads of a block are dealt out over several maps, and every multiply-add loads an input and a
 // weight from shared memory, into which both were copied. Here a thread has one pixel and walks over the maps. At
-// any time all lanes of a warp want the same weight, and that is what constant memory is for: its cache answers one
+// any time all lanes of a warp need the same weight, and constant memory is made for this: its cache serves one
 // address at a time, for all lanes that want it. Nothing has to be copied by the threads, waited for or made room for,
 // and no load goes through the pipe of global and shared memory. That halves the traffic of shared memory, and frees it
 // for the input, of which all channels have to fit.
@@ -231,9 +231,8 @@ const VariantRegistration registration{
      .name = "constant-weights",
      .title = "Weights in constant memory",
      .builds_on = "compile-time",
-     .hypothesis =
-         "A weight that all lanes want at once comes from the constant cache, so that shared memory has half as "
-         "much to do."},
+     .hypothesis = "A weight that all lanes need at once comes from the constant cache, so shared memory has half as "
+                   "much to do."},
     cuda_variant({.plan = plan, .unsupported = unsupported, .choice = choice})};
 
 }  // namespace

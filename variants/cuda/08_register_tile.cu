@@ -1,9 +1,9 @@
 // Stage 8: register tile. A thread computes several output maps of several neighbouring pixels.
 //
-// Up to stage 6 a thread has one output, and every multiply-add asks shared memory for an input and a weight: the
+// Up to stage 6 a thread has one output, and every multiply-add loads an input and a weight from shared memory: the
 // loads, not the arithmetic, set the pace. Here a thread has a tile of, say, 8 maps x 9 pixels in registers. For one
 // row of the filters it loads the 9 + 6 inputs under its pixels once; they slide under the seven taps, of which each
-// brings its 8 weights in two 128-bit loads. 504 multiply-adds for 29 loads, where it were 1008. The weights come
+// brings its 8 weights in two 128-bit loads. That is 504 multiply-adds for 29 loads instead of 1008. The weights come
 // packed for that from `prepare`, with the maps of a block side by side, so that copying them is a straight line too.
 // That relieves shared memory and the issue slots: the multiply-adds are nearly all that is left.
 //

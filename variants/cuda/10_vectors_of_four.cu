@@ -101,7 +101,7 @@ const VariantRegistration registration{
      .name = "vectors-of-four",
      .title = "Vectors of four, streaming stores",
      .builds_on = "many-images",
-     .hypothesis = "128-bit loads and stores side by side: fewer instructions, and each sector of the output is sent "
+     .hypothesis = "Adjacent 128-bit loads and stores: fewer instructions, and each sector of the output is sent "
                    "once."},
     register_tile_variant({.sizes = sizes, .kernels = kernels, .many_images = true})};
 

@@ -105,8 +105,7 @@ const VariantRegistration registration{
      .name = "implicit-gemm",
      .title = "Implicit GEMM",
      .builds_on = "register-tile",
-     .hypothesis =
-         "As a product of matrices every shape runs at the pace of one inner loop, and wide layers gain most."},
+     .hypothesis = "As a matrix product, every shape runs at the speed of one inner loop, and wide layers gain most."},
     matrix_tile_variant({.sizes = sizes, .kernels = kernels})};
 
 }  // namespace

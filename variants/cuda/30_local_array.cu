@@ -75,9 +75,8 @@ const VariantRegistration registration{
      .name = "local-array",
      .title = "Local array of all outputs (known loser)",
      .builds_on = "local-accumulation",
-     .hypothesis =
-         "A known loser: an array that a loop indexes lies in memory, and every multiply-add loads and stores "
-         "its sum."},
+     .hypothesis = "A known loser: an array that a loop indexes is in memory, and every multiply-add loads and stores "
+                   "its sum."},
     cuda_variant({.plan = plan, .unsupported = unsupported, .suits = false})};
 
 }  // namespace

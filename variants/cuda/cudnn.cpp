@@ -200,7 +200,7 @@ class PreparedCudnnConv final : public PreparedConv {
                                                                  convolution_.get(), output_.get(), algorithm_, &bytes),
                   "cudnnGetConvolutionForwardWorkspaceSize");
     workspace_ = allocate_workspace(device, bytes);
-    remark_ = "; not measured, the search gave no algorithm in this arithmetic";
+    remark_ = "; not measured: the search found no algorithm in this arithmetic";
   }
 
   static DeviceBuffer allocate_workspace(Device& device, std::size_t bytes) {
@@ -259,9 +259,8 @@ const VariantRegistration registration{
      .name = "cudnn",
      .title = "cuDNN",
      .builds_on = "",
-     .hypothesis =
-         "NVIDIA's library with the algorithm it measured to be the fastest in plain float32: what the ladder "
-         "is compared with."},
+     .hypothesis = "NVIDIA's library with the algorithm that it measured as fastest in plain float32: the ladder "
+                   "is compared with."},
     std::make_unique<CudnnVariant>(fp32)};
 
 const VariantRegistration registration_tf32{
@@ -270,7 +269,7 @@ const VariantRegistration registration_tf32{
      .name = "cudnn-tf32",
      .title = "cuDNN, tf32",
      .builds_on = "",
-     .hypothesis = "The same where tensor cores may round to tf32: what the stages in tf32 are compared with."},
+     .hypothesis = "The same, but tensor cores may round to tf32: the tf32 stages are compared with this."},
     std::make_unique<CudnnVariant>(tf32)};
 
 }  // namespace

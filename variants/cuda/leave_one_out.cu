@@ -336,7 +336,7 @@ template <Idea without>
 std::string unsupported(const ConvShape& shape) {
   if (std::string error = register_tile_error(shape, sizes<without>); !error.empty()) return error;
   if (whole_plan(shape)) return "";
-  return std::string(best_stage) + " has another tile for this layer than those that ideas are left out of here";
+  return std::string(best_stage) + " uses a tile for this layer that leave-one-out is not compiled for";
 }
 
 template <Idea without>
@@ -377,12 +377,12 @@ VariantRegistration registration(std::string_view name, std::string_view title, 
 }
 
 const VariantRegistration registrations[] = {
-    registration<Idea::shared_inputs>("without-shared-inputs", "Without shared memory for inputs",
-                                      "shared memory for inputs",
-                                      "Each input is asked of the L1 by every thread that needs it, border by border."),
-    registration<Idea::shared_weights>("without-shared-weights", "Without shared memory for weights",
-                                       "shared memory for weights",
-                                       "Weights come from the L1, which has more to do than shared memory would."),
+    registration<Idea::shared_inputs>(
+        "without-shared-inputs", "Without shared memory for inputs", "shared memory for inputs",
+        "Every thread that needs an input reads it through the L1, and checks every border."),
+    registration<Idea::shared_weights>(
+        "without-shared-weights", "Without shared memory for weights", "shared memory for weights",
+        "Weights come from the L1, which then has more work than shared memory would have."),
     registration<Idea::packed_weights>("without-packed-weights", "Without packed weights", "packed weights",
                                        "Blocks gather the weights from OIHW, one scattered float at a time."),
     registration<Idea::weight_vectors>("without-weight-vectors", "Without vectors of weights",
@@ -403,7 +403,7 @@ const VariantRegistration registrations[] = {
     registration<Idea::pixel_tile>("without-pixel-tile", "Without a tile of pixels", "register tile over pixels",
                                    "A weight in a register is used for one pixel instead of six or nine."),
     registration<Idea::padded_rows>("without-padded-rows", "Without padded rows", "rows padded against bank conflicts",
-                                    "Threads of neighbouring rows ask the same banks of shared memory."),
+                                    "Threads of neighbouring rows use the same banks of shared memory."),
     registration<Idea::many_images>("without-many-images", "Without many images per block", "many images per block",
                                     "Weights are copied and blocks are started for every image."),
 };

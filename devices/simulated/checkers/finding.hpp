@@ -22,7 +22,7 @@ std::string_view checker_name(Checker checker);
 
 struct Finding {
   Checker checker = Checker::memory;
-  std::string problem;  ///< "read of 4 bytes 0 bytes behind the end of 'in' (256 bytes)"
+  std::string problem;  ///< "read of 4 bytes 0 bytes past the end of 'in' (256 bytes)"
   std::string kernel;   ///< as in the PTX
   std::string opcode;
   int ptx_line = 0;

@@ -172,26 +172,31 @@ constexpr Sum kSums[] = {
     {"shared store bank conflicts", "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_st.sum", "wavefronts",
      "Those of them that conflicts between banks cost.", kOfAccesses, is_access<kShared, true>, conflicts},
     {"global atomics", "smsp__inst_executed_op_global_atom.sum", "instructions",
-     "Atomics on global memory by warps that give a value back; those on generic addresses are counted here.", kOfCode,
+     "Atomics on global memory that return a value, by warps. Atomics on generic addresses are counted here.", kOfCode,
      is_global_atomic, warps},
     {"global reductions", "smsp__inst_executed_op_global_red.sum", "instructions",
-     "Atomics on global memory by warps that give nothing back.",
-     "As written in the PTX: ptxas makes one of an atomic whose result nobody uses.", is_global_reduction, warps},
+     "Atomics on global memory that return nothing, by warps.",
+     "As written in the PTX: ptxas also turns an atomic whose result nobody uses into one of these.",
+     is_global_reduction, warps},
     {"shared atomics", "smsp__inst_executed_op_shared_atom.sum", "instructions", "Atomics on shared memory by warps.",
      kOfCode, is_shared_atomic, warps},
     {"asynchronous copies", "smsp__inst_executed_op_ldgsts.sum", "instructions",
-     "Copies from global to shared memory that go past the registers (cp.async) by warps.", kOfCode,
+     "Copies from global to shared memory that bypass the registers (cp.async), by warps.", kOfCode,
      is_asynchronous_copy, warps},
     {"matrix loads", "smsp__inst_executed_op_ldsm.sum", "instructions",
      "Loads of matrices from shared memory (ldmatrix) by warps.", kOfCode, is_matrix_load, warps},
     {"local loads", "smsp__inst_executed_op_local_ld.sum", "instructions",
      "Loads from local memory (indexed arrays) by warps.",
-     "Local memory in the PTX: spills are made by ptxas and not seen here.", is_access<kLocal, false>, requests},
+     "Local memory in the PTX: ptxas makes spills later, so they are not counted here.", is_access<kLocal, false>,
+     requests},
     {"local stores", "smsp__inst_executed_op_local_st.sum", "instructions", "Stores to local memory by warps.",
-     "Local memory in the PTX: spills are made by ptxas and not seen here.", is_access<kLocal, true>, requests},
+     "Local memory in the PTX: ptxas makes spills later, so they are not counted here.", is_access<kLocal, true>,
+     requests},
     {"constant requests", kConstantRequests, "requests",
-     "Different addresses that warps asked the constant cache for: 1 for each load whose threads all want the same.",
-     "Only of kernels with constants, and of loads in the PTX: where ptxas knows the address it makes the constant an "
+     "Different addresses that warps requested from the constant cache: 1 for each load whose threads all use the same "
+     "address.",
+     "Only for kernels with constants, and for loads in the PTX: where ptxas knows the address it makes the constant "
+     "an "
      "operand of the arithmetic. What the constant cache does not hold is not modelled.",
      is_access<kConstant, false>, wavefronts},
 };
@@ -212,22 +217,22 @@ constexpr TensorSum kTensorSums[] = {
      ElementType::f32},
 };
 constexpr const char* kOfTensorCores =
-    "Only of kernels with products of matrices (mma, wmma). Products in the PTX: ptxas may cut one into several "
+    "Only for kernels with matrix products (mma, wmma). Products in the PTX: ptxas may cut one into several "
     "instructions, with the same operations.";
 
 constexpr CacheSum kCacheSums[] = {
     {"L1 hit sectors", "l1tex__t_sectors_pipe_lsu_mem_global_op_ld_lookup_hit.sum", "sectors",
      "Sectors of global loads that were in the L1.", &CacheCounters::l1_load_hits, 1, false},
-    {"L2 read sectors", "lts__t_sectors_op_read.sum", "sectors", "Sectors that loads asked of the L2.",
+    {"L2 read sectors", "lts__t_sectors_op_read.sum", "sectors", "Sectors that loads requested from the L2.",
      &CacheCounters::l2_read_sectors, 1, true},
-    {"L2 read hit sectors", "lts__t_sectors_op_read_lookup_hit.sum", "sectors", "Those of them that were in the L2.",
-     &CacheCounters::l2_read_hits, 1, true},
+    {"L2 read hit sectors", "lts__t_sectors_op_read_lookup_hit.sum", "sectors",
+     "The part of those sectors that were in the L2.", &CacheCounters::l2_read_hits, 1, true},
     {"L2 write sectors", "lts__t_sectors_op_write.sum", "sectors", "Sectors that stores and atomics sent to the L2.",
      &CacheCounters::l2_write_sectors, 1, true},
     {"DRAM bytes read", "dram__bytes_read.sum", "bytes", "Bytes read from device memory.",
      &CacheCounters::dram_read_sectors, kSectorBytes, true},
     {"DRAM bytes written", "dram__bytes_write.sum", "bytes",
-     "Bytes written to device memory, with what is still in the L2 when the kernel ends.",
+     "Bytes written to device memory, including what is still in the L2 when the kernel ends.",
      &CacheCounters::dram_write_sectors, kSectorBytes, true},
 };
 
@@ -245,8 +250,9 @@ constexpr Ratio kRatios[] = {
      "Sectors of global loads that were in the L1.", kOfModel,
      "l1tex__t_sectors_pipe_lsu_mem_global_op_ld_lookup_hit.sum", "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum",
      100},
-    {"L2 read hit rate", "lts__t_sector_op_read_hit_rate.pct", "percent", "Sectors asked of the L2 that were there.",
-     kOfModel, "lts__t_sectors_op_read_lookup_hit.sum", "lts__t_sectors_op_read.sum", 100},
+    {"L2 read hit rate", "lts__t_sector_op_read_hit_rate.pct", "percent",
+     "Share of the sectors requested from the L2 that were there.", kOfModel, "lts__t_sectors_op_read_lookup_hit.sum",
+     "lts__t_sectors_op_read.sum", 100},
 };
 
 /// Instructions and operations of the tensor cores, of a kernel that has any.

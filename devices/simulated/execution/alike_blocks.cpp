@@ -221,7 +221,7 @@ class Follower {
       }
     }
     result_.period = 1;
-    if (program_.needs_block_order) refuse(kernel_.instructions.front(), "its blocks speak to each other");
+    if (program_.needs_block_order) refuse(kernel_.instructions.front(), "its blocks communicate");
     follow_all([this](const Instruction& instruction) { check(instruction); });
     return std::move(result_);
   }

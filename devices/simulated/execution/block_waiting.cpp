@@ -64,7 +64,7 @@ void BlockRunner::check_divergence(const Warp& warp, const Operation& operation,
   const LaneMask missing = warp.state.live & ~lanes;
   if (missing == 0) return;
   synchronization_fault(warp, operation, kDivergent, lanes,
-                        fmt::format("barrier in divergent code: {} of the warp's {} threads are not here",
+                        fmt::format("barrier in divergent code: {} of the warp's {} threads have not arrived",
                                     std::popcount(missing), std::popcount(warp.state.live)));
 }
 
@@ -79,7 +79,7 @@ bool BlockRunner::arrive(Warp& warp, const Operation& operation, LaneMask lanes)
   if (reduces) arrival.predicate = *warp.state.read<LaneMask>(operation.operands[3]);
   if (const auto mismatch = barriers_.arrive(arrival); mismatch.is_one) {
     synchronization_fault(warp, operation, kOtherThreads, lanes,
-                          fmt::format("barrier {} for {}, where others wait for {}", arrival.barrier,
+                          fmt::format("barrier {} for {}, while others wait for {}", arrival.barrier,
                                       threads_text(arrival.threads), threads_text(mismatch.threads)));
     return true;
   }
@@ -160,9 +160,9 @@ void BlockRunner::report_spinning() const {
   const std::string problem =
       in_lockstep ? fmt::format(
                         "waits for ever: the loop repeats itself while {} threads of the same warp wait for it to end; "
-                        "lanes in lockstep cannot wait for each other",
+                        "lanes that run in lockstep cannot wait for each other",
                         std::popcount(parked(*found)))
-                  : "waits for ever: the loop repeats itself and no other warp of the block will change memory";
+                  : "waits forever: the loop repeats and no other warp of the block can change memory";
   synchronization_fault(*found, *found->waits_at, kSpinning, found->paths.back().mask, problem);
 }
 

@@ -301,7 +301,7 @@ std::pair<Slot, bool> InstructionDecoder::address(const ptx::Operand& operand, p
   if (!operand.name.empty()) {
     const auto& [symbol_space, place] = symbols_.at(operand.name);
     if (space != ptx::Space::generic && symbol_space != space) {
-      fail(fmt::format("'{}' does not lie in this instruction's state space", operand.name));
+      fail(fmt::format("'{}' is not in this instruction's state space", operand.name));
     }
     base = space == ptx::Space::generic ? generic_address(symbol_space, place) : place;
   }

@@ -64,7 +64,7 @@ class InstructionDecoder {
   Operation& emit(Handler handler, std::initializer_list<Slot> operands);
   /// Keeps operands that an Operation has no room for; the result is its `list`.
   int keep_operands(const std::vector<Slot>& slots);
-  /// Blocks speak to each other: see Program::needs_block_order.
+  /// Blocks communicate: see Program::needs_block_order.
   void require_block_order() { program_.needs_block_order = true; }
 
   /// Makes a variable or parameter known: where it lies in its state space.

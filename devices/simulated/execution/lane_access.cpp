@@ -78,18 +78,18 @@ std::string place_in_memory(const DeviceMemory& memory, std::uint64_t address, s
   const Allocation* const above = memory.next(address);
   if (below != nullptr && address < below->end) {
     label = below->label;
-    if (below->freed) return fmt::format("inside of '{}', which was freed", below->label);
-    return fmt::format("that begins inside of '{}' and ends behind it", below->label);
+    if (below->freed) return fmt::format("inside '{}', which was freed", below->label);
+    return fmt::format("that begins inside '{}' and ends after it", below->label);
   }
   // What lies nearer is more likely what was meant.
   if (above != nullptr && (below == nullptr || above->begin - address < address - below->end)) {
     label = above->label;
-    return fmt::format("{} bytes before the begin of '{}' ({} bytes{})", above->begin - address, above->label,
+    return fmt::format("{} bytes before the start of '{}' ({} bytes{})", above->begin - address, above->label,
                        above->end - above->begin, above->freed ? ", freed" : "");
   }
-  if (below == nullptr) return "outside of all allocations";
+  if (below == nullptr) return "outside all allocations";
   label = below->label;
-  return fmt::format("{} bytes behind the end of '{}' ({} bytes{})", address - below->end, below->label,
+  return fmt::format("{} bytes past the end of '{}' ({} bytes{})", address - below->end, below->label,
                      below->end - below->begin, below->freed ? ", freed" : "");
 }
 

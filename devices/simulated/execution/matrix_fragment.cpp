@@ -78,7 +78,7 @@ void check_all_lanes(const WarpState& warp, const Operation& operation) {
   if (warp.mask == kAllLanes) return;
   warp.block->fault(warp, operation, Checker::synchronization, kNotAllLanes, warp.mask, [&](int lane) {
     return warp.block->finding_at(warp, operation, lane, Checker::synchronization,
-                                  fmt::format("all 32 threads of a warp must execute this together: {} are not here",
+                                  fmt::format("all 32 threads of a warp must execute this together, but {} do not",
                                               kLanes - std::popcount(warp.mask)));
   });
 }

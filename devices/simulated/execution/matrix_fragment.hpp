@@ -3,7 +3,7 @@
 // With g = lane / 4 and t = lane % 4, a lane holds of every block of 8 rows the row g, and of every block of 8 columns
 // the columns 2t and 2t + 1 (of 32-bit factors: of every 4 columns the column t). Blocks follow each other down the
 // rows first. The right factor is held the same way with rows and columns exchanged, its blocks again down the rows
-// first. The ISA says so for mma. What wmma's fragments are it leaves open: here they are the same, and where such a
+// first. The ISA says so for mma. It leaves the layout of wmma's fragments open; here it is the same, and where such a
 // fragment has room for more than all elements, they begin again.
 #pragma once
 

@@ -49,7 +49,7 @@ struct Program {
   std::vector<std::uint32_t> parameter_offsets;  ///< of each parameter, aligned as declared
   std::uint32_t static_shared_bytes = 0;         ///< dynamic shared memory begins behind them
   std::uint32_t local_bytes = 0;                 ///< of one thread
-  bool needs_block_order = false;  ///< blocks speak to each other through global memory: they run in order, on one
+  bool needs_block_order = false;  ///< blocks communicate through global memory, so they run in order, on one
                                    ///< host thread, so that results are the same in every run
 };
 

@@ -14,7 +14,7 @@ namespace convladder::simulated {
 
 class SpinWatch {
  public:
-  /// After so many branches backwards without a barrier a warp's turn ends, and its state is looked at.
+  /// After this many backward branches without a barrier a warp's turn ends and its state is checked.
   static constexpr std::uint32_t kBranchesPerTurn = 65536;
 
   /// Counts a branch backwards; returns whether the turn ends.

@@ -17,14 +17,14 @@ void report_not_named(const WarpState& warp, const Operation& operation, LaneMas
   warp.block->fault(warp, operation, Checker::synchronization, kNotNamed, lanes, [&](int lane) {
     return warp.block->finding_at(
         warp, operation, lane, Checker::synchronization,
-        fmt::format("the mask 0x{:08x} does not name {} threads that are here", named, std::popcount(lanes)));
+        fmt::format("the mask 0x{:08x} does not name {} threads that execute this", named, std::popcount(lanes)));
   });
 }
 
 void report_not_here(const WarpState& warp, const Operation& operation, LaneMask named, LaneMask lanes) {
   warp.block->fault(warp, operation, Checker::synchronization, kNotHere, lanes, [&](int lane) {
     return warp.block->finding_at(warp, operation, lane, Checker::synchronization,
-                                  fmt::format("the mask 0x{:08x} names {} threads that are not here", named,
+                                  fmt::format("the mask 0x{:08x} names {} threads that do not execute this", named,
                                               std::popcount(named & warp.live & ~lanes)));
   });
 }
@@ -63,7 +63,7 @@ void report_no_source(const WarpState& warp, const Operation& operation, LaneMas
   warp.block->fault(warp, operation, Checker::synchronization, kNoSource, lanes, [&](int lane) {
     return warp.block->finding_at(
         warp, operation, lane, Checker::synchronization,
-        fmt::format("reads the value of lane {}, which takes no part", sources[static_cast<std::size_t>(lane)]));
+        fmt::format("reads the value of lane {}, which does not take part", sources[static_cast<std::size_t>(lane)]));
   });
 }
 

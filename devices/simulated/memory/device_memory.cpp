@@ -73,7 +73,7 @@ std::uint64_t DeviceMemory::allocate(std::uint64_t bytes, std::string_view label
 void DeviceMemory::free(std::uint64_t address) {
   const auto found = allocations_.find(address);
   if (found == allocations_.end() || found->second.freed) {
-    throw std::invalid_argument("freed what is not allocated");
+    throw std::invalid_argument("freed memory that is not allocated");
   }
   Allocation& allocation = found->second;
   allocation.freed = true;

@@ -139,7 +139,7 @@ std::vector<BasicBlock> control_flow(const Kernel& kernel, const std::string& fi
   for (const BasicBlock& block : blocks) {
     if (is_branch(kernel.instructions[block.end - 1]) && block.successors.front() == end) {
       throw PtxError(file, kernel.instructions[block.end - 1].position,
-                     "the branch's label stands behind the last instruction");
+                     "the branch's label is after the last instruction");
     }
   }
   const PostDominators dominators(blocks);

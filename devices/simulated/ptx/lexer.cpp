@@ -49,7 +49,7 @@ class Lexer {
         advance();
         advance();
         while (!(peek() == '*' && peek(1) == '/')) {
-          if (done()) fail(start, "a comment that never ends");
+          if (done()) fail(start, "an unterminated comment");
           advance();
         }
         advance();
@@ -75,7 +75,7 @@ class Lexer {
     if (starts_word(c)) return word(begin, where);
     if (c == '"') return text(where);
     constexpr std::string_view punctuation = ",;:()[]{}<>@!|=+-*";
-    if (punctuation.find(c) == std::string_view::npos) fail(where, "a character that PTX does not have");
+    if (punctuation.find(c) == std::string_view::npos) fail(where, "a character that is not allowed in PTX");
     advance();
     return token(TokenKind::punctuation, begin, where);
   }
@@ -92,7 +92,7 @@ class Lexer {
     advance();
     const std::size_t begin = at_;
     while (peek() != '"') {
-      if (done() || peek() == '\n') fail(where, "a text that never ends");
+      if (done() || peek() == '\n') fail(where, "an unterminated string");
       advance();
     }
     const Token result = token(TokenKind::text, begin, where);
@@ -148,7 +148,7 @@ class Lexer {
     }
     const std::string_view digits = source_.substr(digits_begin, at_ - digits_begin);
     if (peek() == 'U') advance();
-    if (continues_word(peek())) fail(where, "a number with letters behind it");
+    if (continues_word(peek())) fail(where, "a number followed by letters");
     Token result = token(TokenKind::integer, begin, where);
     result.number = parse_integer(digits, base, where);
     return result;

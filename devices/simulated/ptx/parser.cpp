@@ -164,7 +164,7 @@ class Parser {
   Type take_type() {
     const Token word = take_word("a type");
     const auto type = type_of_suffix(word.text);
-    if (!type) fail(word, "'" + shown(word.text) + "' is no type");
+    if (!type) fail(word, "'" + shown(word.text) + "' is not a type");
     return *type;
   }
 
@@ -222,7 +222,7 @@ class Parser {
 
   void initial_values(Type type, Symbol& symbol, int depth = 0) {
     if (type.bits > 64) fail(current(), "initial values of more than 64 bits are not supported");
-    if (depth > kDeepestBraces) fail(current(), "initial values in more braces than supported");
+    if (depth > kDeepestBraces) fail(current(), "initial values with braces nested deeper than supported");
     const bool list = accept("{");
     do {
       if (list && current().is("{")) {
@@ -318,7 +318,7 @@ class Parser {
       if (current().kind == TokenKind::end) fail_expected("the kernel's '}'");
       const Token at = current();
       if (accept("{")) {
-        if (++depth > kDeepestScopes) fail(at, "more braces in each other than supported");
+        if (++depth > kDeepestScopes) fail(at, "braces nested deeper than supported");
         scopes_.emplace_back();
       } else if (accept("}")) {
         if (--depth > 0) scopes_.pop_back();
@@ -436,7 +436,7 @@ class Parser {
       instruction.predicate = find_register(guard.text);
       if (instruction.predicate < 0) fail(guard, "the register '" + shown(guard.text) + "' is not declared");
       if (kernel_.registers[instruction.predicate].type.type_class != TypeClass::predicate) {
-        fail(guard, "'" + shown(guard.text) + "' guards an instruction but is no predicate");
+        fail(guard, "'" + shown(guard.text) + "' guards an instruction but is not a predicate");
       }
     }
     const Token opcode = take_word("an instruction");
@@ -558,7 +558,7 @@ class Parser {
     Operand result;
     result.kind = OperandKind::vector;
     do {
-      if (current().is("{") || current().is("[")) fail(current(), "this cannot stand inside of {…}");
+      if (current().is("{") || current().is("[")) fail(current(), "this is not allowed inside {…}");
       result.elements.push_back(operand());
     } while (accept(","));
     expect("}");

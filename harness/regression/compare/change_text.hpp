@@ -29,7 +29,7 @@ inline std::string bounds_text(const std::optional<ChangeBounds>& change) {
   return change ? fmt::format("{:+.1f} to {:+.1f}", percent(change->low), percent(change->high)) : std::string();
 }
 
-/// {"estimate", "low", "high"} as parts of the base: 0.1 is 10 % more. Null for none, and for a bound that is not
+/// {"estimate", "low", "high"} as fractions of the base: 0.1 is 10 % more. Null for none, and for a bound that is not
 /// finite.
 inline nlohmann::ordered_json change_json(const std::optional<ChangeBounds>& change) {
   if (!change) return nullptr;

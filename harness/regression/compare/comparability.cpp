@@ -31,7 +31,7 @@ constexpr std::array kTimedDevices = {Fact{"/program/sanitized", "sanitizers dif
                                       Fact{"/options/isolate", "isolation of cases differs"},
                                       Fact{"/options/profile_calls", "calls for a profiler differ"},
                                       Fact{"/options/google_benchmark_flags", "flags of Google Benchmark differ"},
-                                      Fact{"/host/virtual_machine", "virtual machine or not differs"}};
+                                      Fact{"/host/virtual_machine", "one machine is virtual and the other is not"}};
 
 constexpr std::array kCpu = {Fact{"/program/compiler", "compiler changed"},
                              Fact{"/program/compiler_flags", "compiler flags differ"},
@@ -167,10 +167,10 @@ std::vector<std::string> case_differences(const RecordedRun& base_run, const Rec
   if (base.shape != now.shape) differences.push_back(difference("shape differs", base.shape, now.shape));
   if (base.input != now.input) differences.push_back(difference("input differs", base.input, now.input));
   if (base.time && now.time && base.time->of != now.time->of) {
-    differences.push_back(difference("another time was taken", base.time->of, now.time->of));
+    differences.push_back(difference("a different kind of time was taken", base.time->of, now.time->of));
   }
   if (base.time && now.time && base.time->cache != now.time->cache) {
-    differences.push_back(difference("caches were in another state", base.time->cache, now.time->cache));
+    differences.push_back(difference("the caches were in a different state", base.time->cache, now.time->cache));
   }
   if (base.counters && now.counters && base.counters->images_executed != now.counters->images_executed) {
     differences.push_back(
@@ -182,7 +182,7 @@ std::vector<std::string> case_differences(const RecordedRun& base_run, const Rec
   if (base.library) {
     std::ranges::move(library_differences(base_run, new_run, base.variant), std::back_inserter(differences));
     if (base.choice != now.choice) {
-      differences.push_back(difference("the library chose otherwise", base.choice, now.choice));
+      differences.push_back(difference("the library chose another algorithm", base.choice, now.choice));
     }
   }
   return differences;
@@ -213,7 +213,7 @@ std::vector<std::string> context_notes(const RecordedRun& base, const RecordedRu
   std::vector<std::string> notes;
   for (const RecordedRun* const run : {&base, &now}) {
     if (!run->complete)
-      notes.push_back(fmt::format("{} is not complete: the run was interrupted or still goes on", run->file));
+      notes.push_back(fmt::format("{} is not complete: the run was interrupted or is still running", run->file));
   }
   append_differences(kHosts, base, now, notes);
   const ExecutedPtx then = executed_ptx_of(base);

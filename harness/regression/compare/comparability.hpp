@@ -1,4 +1,4 @@
-// Whether two recorded runs say something about each other: what has to be the same, and what differs.
+// Whether two recorded runs can be compared: what has to be the same, and what differs.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>

@@ -51,7 +51,7 @@ class Comparer {
     try {
       filter_ = std::regex(options.case_filter);
     } catch (const std::regex_error& error) {
-      throw UserError(fmt::format("--case '{}' is no regular expression: {}", options.case_filter, error.what()));
+      throw UserError(fmt::format("--case '{}' is not a regular expression: {}", options.case_filter, error.what()));
     }
     require_known_controls();
   }
@@ -146,7 +146,7 @@ class Comparer {
         compared.group = "planned, not run";
         compared.variant = id;
         compared.verdict = CaseVerdict::missing;
-        compared.reason = fmt::format("planned in {}, but not there", run->file);
+        compared.reason = fmt::format("planned in {}, but not run", run->file);
       }
     }
   }
@@ -185,7 +185,7 @@ class Comparer {
     const VerdictLimits& limits = result_.options.limits;
     compared.change = recorded_change(pair.base->time->samples, pair.now->time->samples, limits.alpha);
     const auto too_few = [&limits](std::size_t count, const char* what) {
-      return fmt::format("{} {}, {} are needed at {:g}%: run with --repetitions {} or more", count, what,
+      return fmt::format("only {} {}; {} are needed at {:g}%: run with --repetitions {} or more", count, what,
                          fewest_samples(limits.alpha), limits.alpha * 100, fewest_samples(limits.alpha));
     };
     if (!compared.change) {
@@ -213,7 +213,7 @@ class Comparer {
     if (proved && !is_steady(*witness)) {
       compared.verdict = CaseVerdict::inconclusive;
       compared.reason =
-          fmt::format("{} is not steady between the records, so nothing is proved beside it", compared.witness);
+          fmt::format("the witness {} is not steady between the records, so it proves nothing", compared.witness);
     }
   }
 
@@ -233,7 +233,7 @@ class Comparer {
     if (verdict == Verdict::pass) {
       compared.reason = "control: the same code in both";
     } else if (verdict == Verdict::inconclusive) {
-      compared.reason = "a control: its samples scatter too much to say how the machine moved";
+      compared.reason = "a control whose samples scatter too much to show how the machine moved";
     } else {
       compared.reason = "a control moved: the machine was not the same, the comparison is contaminated";
     }
@@ -251,9 +251,10 @@ class Comparer {
                compared.beside->high < delta) {
       compared.verdict = CaseVerdict::pass;  // one of them says faster, the other at least not slower
     } else if (alone == Verdict::regressed && compared.beside->high < delta) {
-      compared.reason = fmt::format("slower, but {} is as well: the machine, or a change of both", compared.witness);
+      compared.reason = fmt::format("slower, but so is {}: the machine changed, or both did", compared.witness);
     } else if (beside == Verdict::regressed && compared.change->high < delta) {
-      compared.reason = fmt::format("not slower, but {} is faster: the machine, or a change of it", compared.witness);
+      compared.reason =
+          fmt::format("not slower, but {} is faster: the machine changed, or that variant did", compared.witness);
     } else {
       compared.reason =
           fmt::format("the time alone: {}, beside {}: {}", verdict_name(alone), compared.witness, verdict_name(beside));

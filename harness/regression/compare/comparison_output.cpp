@@ -46,7 +46,8 @@ std::string drift_text(const Comparison& comparison) {
     highest = controls == 0 ? one.change->estimate : std::max(highest, one.change->estimate);
     ++controls;
   }
-  if (controls == 0) return "no control: no library and no --control was timed in both, so the drift is not known";
+  if (controls == 0)
+    return "no control: no library and no --control variant was timed in both records, so the drift is unknown";
   return fmt::format("{} control{} moved by {:+.1f}% to {:+.1f}% between the records, measured", controls,
                      controls == 1 ? "" : "s", percent(lowest), percent(highest));
 }
@@ -57,13 +58,14 @@ std::vector<std::string> all_notes(const Comparison& comparison) {
   if (any_timed) {
     notes.push_back(drift_text(comparison));
     notes.emplace_back(
-        "two records see nothing below the drift of the machine between them; runs of both builds in turns would");
+        "two records cannot show a change smaller than the machine's drift between them; measuring both builds in "
+        "turns can");
   }
   const auto counts_same = [](const ComparedCase& one) {
     return one.device == "simulated" && one.verdict == CaseVerdict::pass && one.counters.empty();
   };
   const auto same = std::ranges::count_if(comparison.cases, counts_same);
-  if (same > 0) notes.push_back(fmt::format("{} counted cases have the very same counters", same));
+  if (same > 0) notes.push_back(fmt::format("{} counted cases have exactly the same counters", same));
   for (const ComparedCase& one : comparison.cases) {
     if (one.cause.starts_with("latent")) notes.push_back(fmt::format("{}: {}", one.id, one.cause));
   }
@@ -211,7 +213,7 @@ ordered_json run_json(const RecordedRun& run) {
 }
 
 std::string exit_text(int code) {
-  constexpr const char* texts[] = {"pass", "regressed", "inconclusive", "not a whole comparison"};
+  constexpr const char* texts[] = {"pass", "regressed", "inconclusive", "incomplete comparison"};
   return fmt::format("{} (exit code {})", texts[code], code);
 }
 
@@ -222,7 +224,7 @@ std::string comparison_text(const Comparison& comparison) {
                      indented(fmt::format("new   {}", run_text(comparison.now)), 0);
   for (const std::vector<const ComparedCase*>& group : timed_groups(comparison)) {
     const bool compared = std::ranges::any_of(group, [](const ComparedCase* one) { return one->change.has_value(); });
-    if (!compared) continue;  // all of them stand below with what forbids it
+    if (!compared) continue;  // all of them are listed below with the reason
     text += fmt::format("\n{}, measured\n{}", group.front()->group, group_table(group));
   }
   for (const CaseVerdict verdict : kAllVerdicts) {
@@ -233,7 +235,7 @@ std::string comparison_text(const Comparison& comparison) {
   for (const std::string& note : all_notes(comparison)) text += indented(fmt::format("note: {}", note), 0);
   const VerdictLimits& limits = comparison.options.limits;
   text += indented(
-      fmt::format("regressed: proved above +{:g}%; pass: proved below +{:g}%; each bound errs in at most {:g}% "
+      fmt::format("regressed: proved above +{:g}%; pass: proved below +{:g}%; each bound is wrong in at most {:g}% "
                   "of comparisons where nothing drifts",
                   limits.tau * 100, limits.delta * 100, limits.alpha * 100),
       0);

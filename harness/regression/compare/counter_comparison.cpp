@@ -76,7 +76,7 @@ void explain(ComparedCase& timed, ComparedCase& twin) {
   } else if (slower) {
     timed.cause = "environment or layout, to be confirmed by a duel: no counter went up";
   } else if (up && (timed.verdict == CaseVerdict::pass || timed.verdict == CaseVerdict::improved)) {
-    timed.cause = fmt::format("latent: the time does not show it, but {}", moved_text(twin.counters));
+    timed.cause = fmt::format("latent: not visible in the time, but {}", moved_text(twin.counters));
     if (twin.verdict == CaseVerdict::regressed) twin.verdict = CaseVerdict::pass;
     twin.cause = fmt::format("latent: {} is not slower", timed.id);
   }
@@ -96,10 +96,10 @@ void compare_counters(const RecordedCounters& base, const RecordedCounters& now,
     compared.verdict = up ? CaseVerdict::regressed : down ? CaseVerdict::improved : CaseVerdict::pass;
   }
   if (up || down) compared.reason = moved_text(compared.counters);
-  if (up && down) compared.reason = fmt::format("some counters went up, some down: {}", compared.reason);
+  if (up && down) compared.reason = fmt::format("some counters went up and some down: {}", compared.reason);
   if (!changes.unmatched.empty()) {
     compared.reason +=
-        fmt::format("{}{} counters are in one record only, {} for one", compared.reason.empty() ? "" : "; ",
+        fmt::format("{}{} counters are in only one record, for example {}", compared.reason.empty() ? "" : "; ",
                     changes.unmatched.size(), changes.unmatched.front());
   }
 }

@@ -16,7 +16,7 @@ void compare_counters(const RecordedCounters& base, const RecordedCounters& now,
 
 /// Sets the cause of cases timed on a GPU, and of their twins on the simulated device: same variant, layer and batch.
 /// Counters up and slower: explained. Slower alone: environment or layout. Counters up alone: latent, and the twin is
-/// no regression then, since the clock is what is asked.
+/// not a regression then, because the time is what matters.
 void explain_by_counters(std::vector<ComparedCase>& cases);
 
 /// "thread instructions +12.0%, global load sectors +50.0%", the three that moved most.

@@ -10,7 +10,8 @@ namespace convladder {
 
 class BurstyNeighbour {
  public:
-  /// A thread for every core of the process. Bursts last 1 … 80 ms, pauses 1 … 160 ms, an own seeded sequence each.
+  /// A thread for every core of the process. Bursts last 1 … 80 ms, pauses 1 … 160 ms; each thread has its own seeded
+  /// sequence.
   explicit BurstyNeighbour(std::uint64_t seed);
 
  private:

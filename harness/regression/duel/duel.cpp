@@ -21,7 +21,7 @@
 namespace convladder {
 namespace {
 
-constexpr int kScreenRoundsOfAPair = 3;  // the luck of one pair, where its code and data lie, is not that of all rounds
+constexpr int kScreenRoundsOfAPair = 3;   // a pair's luck with code and data placement must not affect all rounds
 constexpr double kDuelMemoryShare = 0.8;  // of what is available, for all processes that are open at a time
 constexpr int kMostControlRounds = 120;
 constexpr int kControlEvery = 3;  // sweeps of the confirmation
@@ -307,13 +307,13 @@ class Duel {
     const auto rounds = static_cast<int>(confirmed.differences.size());
     one.rounds_wanting = rounds_wanting(*confirmed.bounds, rounds, limits);
     if (!one.rounds_wanting) {
-      one.reason = "too close to a limit, or too much scatter: more rounds of this kind would not tell";
+      one.reason = "too close to a limit, or too much scatter: more rounds like these would not decide it";
       return;
     }
     const int wanted = rounds + *one.rounds_wanting;
-    one.reason = fmt::format("about {} rounds more by the spread seen: {}", *one.rounds_wanting,
-                             wanted <= kMostRounds ? fmt::format("--rounds {}", wanted)
-                                                   : "a quieter machine, or fewer threads, rather than that many");
+    one.reason = fmt::format(
+        "about {} more rounds, judging by the observed spread: {}", *one.rounds_wanting,
+        wanted <= kMostRounds ? fmt::format("--rounds {}", wanted) : "use a quieter machine or fewer threads instead");
   }
 
   const OtherProgram& base_;

@@ -40,7 +40,7 @@ Screened screen(std::span<const double> differences, const DuelLimits& limits) {
   const double tau = std::log1p(limits.verdict.tau);
   const ChangeBounds suspicion = bounds_or_none(differences, limits.screen_alpha);
   const ChangeBounds proof = bounds_or_none(differences, limits.verdict.alpha / 2);
-  // Written so that a bound which is no number flags.
+  // Written so that a bound that is NaN flags the case.
   const bool passes = suspicion.low <= tau && -suspicion.high <= tau && proof.high < std::log1p(limits.verdict.delta);
   return {suspicion, !passes};
 }

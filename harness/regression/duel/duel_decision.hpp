@@ -12,16 +12,16 @@ namespace convladder {
 
 struct DuelLimits {
   VerdictLimits verdict;       ///< tau, Delta, and alpha for what is said at the end
-  double screen_alpha = 0.05;  ///< how readily the screen suspects a case
+  double screen_alpha = 0.05;  ///< level at which the screen flags a case
   int screen_rounds = 9;
   int most_rounds = 31;  ///< of the confirmation
 };
 
-/// More than this is not asked of a confirmation: another machine is the better idea.
+/// A confirmation never needs more than this: use another machine instead.
 inline constexpr int kMostRounds = 1000;
 
 /// When the confirmation is looked at: after 13, 21 and 31 rounds as far as they are below `most_rounds`, and then.
-/// What may go wrong is shared by the looks, so that looking three times does not go wrong three times as often.
+/// The looks share the error, so looking three times does not make an error three times as likely.
 std::vector<int> confirm_looks(int most_rounds);
 
 /// What the first rounds of a case say.
@@ -66,7 +66,7 @@ class Confirmation {
   std::vector<Case> cases_;
 };
 
-/// Whether a change of the time is none of the cycles: its clock changed, and the code did not. `cycles` are the bounds
+/// Whether the time changed but the cycles did not: then the clock changed, not the code. `cycles` are the bounds
 /// of the differences in cycles at the level of the verdict. Only for regressed and improved.
 bool only_the_clock(Verdict verdict, const ChangeBounds& cycles, double tau);
 

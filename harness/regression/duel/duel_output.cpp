@@ -85,12 +85,12 @@ std::string control_text(const DuelResult& result) {
     return fmt::format("control: could not be measured, nothing is proved: {}", result.control_failure);
   }
   if (!result.control_outcome) {
-    return fmt::format("control: only {} rounds, too few to judge by: nothing is proved", result.control.size());
+    return fmt::format("control: only {} rounds, too few to judge: nothing is proved", result.control.size());
   }
   const std::optional<ChangeBounds> bounds = result.control_outcome->bounds;
   return fmt::format("control: the base against itself moved by {}%, bounds {}%, in {} rounds{}", change_text(bounds),
                      bounds_text(bounds), result.control.size(),
-                     result.contaminated() ? ": CONTAMINATED, what stands above proves nothing" : "");
+                     result.contaminated() ? ": CONTAMINATED: the results above prove nothing" : "");
 }
 
 std::string limits_text(const DuelReport& report) {
@@ -103,7 +103,7 @@ std::string limits_text(const DuelReport& report) {
 }
 
 std::string exit_text(const DuelResult& result) {
-  constexpr const char* texts[] = {"pass", "regressed", "inconclusive", "the duel is not whole"};
+  constexpr const char* texts[] = {"pass", "regressed", "inconclusive", "the duel is incomplete"};
   const int code = result.exit_code();
   return fmt::format("{} (exit code {})", result.contaminated() ? "contaminated" : texts[code], code);
 }

@@ -13,7 +13,7 @@ namespace convladder {
 namespace {
 
 constexpr const char* kCounted =
-    "the simulated device counts and has no clock: there is no time to be compared ('convladder baseline check' "
+    "the simulated device counts and has no clock, so there is no time to compare ('convladder baseline check' "
     "compares its counters, exactly)";
 
 /// Why the pair cannot be measured, if it cannot.
@@ -47,7 +47,7 @@ const PlannedCase* case_of(const CaseGroup& group, const std::string& variant) {
   return found == group.cases.end() ? nullptr : &*found;
 }
 
-/// What the base has and neither the new build nor this program knows: it is lost, and that is said.
+/// Cases that the base has but neither the new build nor this program: they are reported as missing.
 void add_lost(DuelGroup& duel, const CaseGroup& group, const RunOptions& options, const OtherProgram& base,
               const OtherProgram& now) {
   if (!options.variants.empty() || !options.case_filter.empty()) return;

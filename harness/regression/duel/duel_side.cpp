@@ -39,7 +39,7 @@ auto DuelSide::attempt(const Step& step) const {
   } catch (const CaseFailure& failure) {
     throw SideFailure(fmt::format("{}: {}: {}", role_, printable(failure.status), printable(failure.what())));
   } catch (const ordered_json::exception& error) {
-    throw SideFailure(fmt::format("{}: crashed: its answers make no sense: {}", role_, printable(error.what())));
+    throw SideFailure(fmt::format("{}: crashed: its answers are invalid: {}", role_, printable(error.what())));
   }
 }
 

@@ -15,7 +15,7 @@
 
 namespace convladder {
 
-/// A side could not do its part: it is wrong, crashed, … The message says which side and what.
+/// A side failed: it is wrong, crashed, … The message says which side and what.
 struct SideFailure : std::runtime_error {
   using std::runtime_error::runtime_error;
 };

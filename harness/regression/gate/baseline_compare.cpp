@@ -92,8 +92,8 @@ void compare_with(ComparedCounters& compared, const BaselineCase& recorded, cons
     compared.reason = fmt::format("recorded for {}, batch {}", shape_name(recorded.shape), recorded.shape.batch);
   } else if (recorded.unsupported.empty() != now.unsupported.empty()) {
     compared.verdict = BaselineVerdict::moved;
-    compared.reason = now.unsupported.empty() ? "was unsupported, is counted now"
-                                              : fmt::format("is unsupported now: {}", now.unsupported);
+    compared.reason = now.unsupported.empty() ? "was unsupported and is now counted"
+                                              : fmt::format("is now unsupported: {}", now.unsupported);
   } else {
     compared.moves = compare_kernels(recorded.kernels, now.kernels);
     if (!compared.moves.empty()) compared.verdict = BaselineVerdict::moved;
@@ -144,7 +144,8 @@ ComparedCounters compare_case(const std::string& network, const CountedCase& cou
     compare_with(compared, *same_ptx, now);
   } else if (!versions.empty()) {
     compared.verdict = BaselineVerdict::compiler_changed;
-    compared.reason = fmt::format("recorded with {} {}, whose PTX is another", now.compiler, fmt::join(versions, ", "));
+    compared.reason =
+        fmt::format("recorded with {} {}, which makes different PTX", now.compiler, fmt::join(versions, ", "));
   } else {
     compared.verdict = BaselineVerdict::is_new;
     compared.reason = "no baseline";
@@ -158,7 +159,7 @@ ComparedCounters missing_case(const std::string& network, const BaselineCase& re
           .version = shown_text(recorded.version),
           .verdict = BaselineVerdict::missing,
           .ptx_changed = false,
-          .reason = "recorded, and this program has no such case",
+          .reason = "recorded, but this program has no such case",
           .moves = {}};
 }
 

@@ -46,7 +46,7 @@ struct ComparedCounters {
   std::vector<CounterMove> moves;  ///< the greatest change first, counted before modelled
 };
 
-/// One counted case against the network's baseline, which may be empty. It is held against the baseline of the same
+/// One counted case against the network's baseline, which may be empty. It is compared with the baseline of the same
 /// compiler version, or else of another version whose PTX is the same.
 ComparedCounters compare_case(const std::string& network, const CountedCase& counted,
                               const std::vector<BaselineCase>& recorded);

@@ -53,7 +53,7 @@ std::vector<CountedCase> cases_of(const CaseGroup& group, const std::vector<cons
                                   std::vector<std::pair<const PlannedCase*, const PtxImages*>>& plan) {
   std::vector<CountedCase> cases;
   for (const PlannedCase& planned : group.cases) {
-    if (!planned.variant.info.rung) continue;  // a library's kernels are not ours to count
+    if (!planned.variant.info.rung) continue;  // kernels of libraries cannot be counted
     for (const PtxImages* const images : compilers) {
       cases.push_back({.baseline = {.compiler = images->compiler,
                                     .version = images->version,

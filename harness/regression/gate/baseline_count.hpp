@@ -25,7 +25,7 @@ double convolution_flop(const Network& network);
 /// all of them are executed.
 int baseline_batch(const Network& network);
 
-/// Whether counting it takes minutes: only done where it is asked for.
+/// Whether counting it takes minutes; such networks are counted only on request.
 bool counts_slowly(const Network& network);
 
 /// This build's compilers with these names, or all if there are none. Throws UserError for a name that is not one of

@@ -31,7 +31,7 @@ ordered_json parse_json(std::string_view text, const std::string& file) {
     if (event == ordered_json::parse_event_t::object_start) keys.emplace_back();
     if (event == ordered_json::parse_event_t::object_end) keys.pop_back();
     if (event == ordered_json::parse_event_t::key && !keys.back().insert(value.get<std::string>()).second) {
-      throw UserError(fmt::format("{}: '{}' is there twice", file, shown_text(value.get<std::string>())));
+      throw UserError(fmt::format("{}: '{}' occurs twice", file, shown_text(value.get<std::string>())));
     }
     return true;
   };
@@ -191,7 +191,7 @@ std::string case_text(const BaselineCase& one) {
 std::filesystem::path baseline_path(const std::filesystem::path& folder, std::string_view network) {
   if (network.empty() || network.starts_with('.') || network.find('/') != std::string_view::npos ||
       network.find('\0') != std::string_view::npos) {
-    throw UserError(fmt::format("the network's name '{}' is no file name", shown_text(std::string(network))));
+    throw UserError(fmt::format("the network's name '{}' is not a valid file name", shown_text(std::string(network))));
   }
   return folder / fmt::format("{}.json", network);
 }
@@ -217,7 +217,7 @@ Baseline parse_baseline(std::string_view text, const std::string& file) {
   std::set<std::tuple<std::string, std::string, std::string, std::string>> known;
   for (const BaselinePlace& one : place.at("cases").list()) {
     baseline.cases.push_back(read_case(one));
-    if (!known.insert(identity(baseline.cases.back())).second) one.fail("the same case is there twice");
+    if (!known.insert(identity(baseline.cases.back())).second) one.fail("the same case occurs twice");
   }
   return baseline;
 }
@@ -229,13 +229,14 @@ std::optional<Baseline> load_baseline(const std::filesystem::path& folder, std::
   if (error) throw UserError(fmt::format("{}: cannot be read: {}", path.string(), error.message()));
   if (!there) return std::nullopt;
   if (std::filesystem::is_regular_file(path, error) && std::filesystem::file_size(path, error) > kLargestFile) {
-    throw UserError(fmt::format("{}: larger than {} MiB, no baseline is", path.string(), kLargestFile >> 20));
+    throw UserError(
+        fmt::format("{}: larger than {} MiB; no baseline is that large", path.string(), kLargestFile >> 20));
   }
   const std::vector<std::byte> bytes = read_file_bytes(path.string());
   const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
   Baseline baseline = parse_baseline(text, path.string());
   if (baseline.network != network) {
-    throw UserError(fmt::format("{}: is of the network '{}'", path.string(), shown_text(baseline.network)));
+    throw UserError(fmt::format("{}: belongs to the network '{}'", path.string(), shown_text(baseline.network)));
   }
   return baseline;
 }

@@ -20,7 +20,7 @@ using nlohmann::ordered_json;
 constexpr std::size_t kMostCounters =
     8;  // of a case in the text, counted and modelled each; JSON and Markdown have all
 
-/// Ours for the profiler's: "global load sectors". What this program does not count can have any name: cut short.
+/// Our name for the profiler's: "global load sectors". What this program does not count can have any name: cut short.
 std::string title_of(const std::string& counter) {
   const std::string title = simulated::metric_title(counter);
   if (!title.empty()) return title;
@@ -186,7 +186,7 @@ std::string report_text(const BaselineReport& report) {
     return one.verdict == BaselineVerdict::same && one.ptx_changed;
   });
   for (const std::string& note : report.notes) append_wrapped(text, note);
-  if (changed > 0) append_wrapped(text, fmt::format("{} the same with another PTX", counted_cases(changed)));
+  if (changed > 0) append_wrapped(text, fmt::format("{} the same from different PTX", counted_cases(changed)));
   return fmt::format("{}{}\n", text, summary_line(report));
 }
 

@@ -207,7 +207,7 @@ class HistoryMaker {
     }
     if (groups_.empty()) {
       throw UserError(
-          fmt::format("no case with a time in {} runs: nothing to make a history of", history_.from.runs.size()));
+          fmt::format("no case has a time in any of {} runs, so there is no history", history_.from.runs.size()));
     }
   }
 
@@ -308,9 +308,9 @@ class HistoryMaker {
       if (series.is_anchor()) {
         series.not_judged = "it is the anchor";
       } else if (ratios == 0) {
-        series.not_judged = "no anchor measured beside it: the drift of the machine cannot be told from a change";
+        series.not_judged = "no anchor was measured with it, so drift of the machine cannot be told from a change";
       } else if (ratios < kFewestRuns) {
-        series.not_judged = fmt::format("{} runs, and {} are the fewest that can show a change", ratios, kFewestRuns);
+        series.not_judged = fmt::format("{} runs; at least {} are needed to show a change", ratios, kFewestRuns);
       }
       history_.judged += series.not_judged.empty() ? 1 : 0;
     }
@@ -324,8 +324,8 @@ class HistoryMaker {
     std::vector<std::size_t> places;
     const std::vector<double> values = logarithms(series, places);
     if (values.size() < static_cast<std::size_t>(history_.fewest)) {
-      series.not_judged = fmt::format("{} runs, and {} are the fewest that can show a change among {} series",
-                                      values.size(), history_.fewest, history_.judged);
+      series.not_judged = fmt::format("{} runs; at least {} are needed to show a change among {} series", values.size(),
+                                      history_.fewest, history_.judged);
       return;
     }
     series.changes = change_points(values, history_.series_alpha, seed);

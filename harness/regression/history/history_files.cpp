@@ -36,12 +36,12 @@ void find_below(const fs::path& folder, std::set<std::string>& files, std::vecto
     if (place->path().filename() == "run.json") {
       files.insert(fs::absolute(place->path()).lexically_normal().string());
     } else if (place->is_directory(ignored) && ::access(place->path().c_str(), R_OK | X_OK) != 0) {
-      unreadable.push_back(fmt::format("{}: cannot be looked into: {}", place->path().string(), std::strerror(errno)));
+      unreadable.push_back(fmt::format("{}: cannot be opened: {}", place->path().string(), std::strerror(errno)));
       place.disable_recursion_pending();
     }
     place.increment(error);
   }
-  if (error) unreadable.push_back(fmt::format("{}: cannot be looked into: {}", folder.string(), error.message()));
+  if (error) unreadable.push_back(fmt::format("{}: cannot be opened: {}", folder.string(), error.message()));
 }
 
 /// Throws UserError for what is no file or far too large to be a record.

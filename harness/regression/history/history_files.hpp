@@ -33,7 +33,7 @@ std::vector<std::string> find_records(const std::vector<std::string>& paths, std
 /// what forbids a comparison. What was counted has no time and is left out.
 nlohmann::ordered_json shortened_record(const RecordedRun& run);
 
-/// Reads all of them, from the index where it has them. What cannot be read is listed; the rest stands.
+/// Reads all of them, from the index where it has them. What cannot be read is listed, and the rest is used.
 HistoryRuns read_history_runs(const std::vector<std::string>& paths, HistoryIndex& index);
 
 }  // namespace convladder

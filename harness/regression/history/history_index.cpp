@@ -118,7 +118,7 @@ void HistoryIndex::load() {
   std::error_code error;
   if (!std::filesystem::exists(path_, error)) return;
   if (!std::filesystem::is_regular_file(path_, error)) {
-    trouble_ = fmt::format("{}: not a file, so nothing is kept for the next call", path_.string());
+    trouble_ = fmt::format("{}: not a file, so no index is kept", path_.string());
     return;
   }
   try {
@@ -128,7 +128,7 @@ void HistoryIndex::load() {
     std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
     if (!begins_as_index(text)) {
       trouble_ = fmt::format(
-          "{}: not the index of a history, so it is left as it is and nothing is kept for the "
+          "{}: not a history index; it is left unchanged and no index is kept "
           "next call",
           path_.string());
       return;

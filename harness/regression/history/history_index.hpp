@@ -1,7 +1,7 @@
 // What a history has read already, so that it need not read it again: one line of JSON for each record.
 //
 // Lines are only ever appended, each in one write under a lock, so two programs may use one index at once. A line that
-// is torn, because a program was killed or a disk was full, or that something else wrote, is no line: its record is
+// is torn, because a program was killed or a disk was full, or that something else wrote, is ignored: its record is
 // read again. A record that was changed has another size, time or inode, so its old line is passed over. Deleting the
 // file costs time and nothing else.
 #pragma once

@@ -80,9 +80,10 @@ std::string change_text(const History& history, const HistorySeries& series, con
   const HistoryRun& after = history.run(series.points[change.first]);
   const HistoryRun& before = run_before(history, series, change);
   const auto index = static_cast<std::size_t>(&change - series.changes.data());
-  return fmt::format("{}% from {}, commit {} (before it {}, commit {}), p = {:.2g}; the anchor's own time {}%",
-                     percent_text(change.shift), after.date, commit_text(after), before.date, commit_text(before),
-                     change.p, percent_text(History::anchor_shift(series, index)));
+  return fmt::format(
+      "{}% from {}, commit {} (before it {}, commit {}), p = {:.2g}; the anchor's own time changed by {}%",
+      percent_text(change.shift), after.date, commit_text(after), before.date, commit_text(before), change.p,
+      percent_text(History::anchor_shift(series, index)));
 }
 
 std::vector<std::string> row(const History& history, const HistorySeries& series) {
@@ -132,9 +133,9 @@ std::vector<std::string> notes(const History& history) {
     lines.push_back(fmt::format(
         "a change is marked if its permutation test has p of at most {:.2g} (alpha {:g} shared by {} judged series), "
         "and "
-        "if it is {:g}% or more; that takes {} runs. Among runs of one and the same program anything is marked in "
+        "if it is {:g}% or more; that takes {} runs. Among runs of the same program, a mark appears in "
         "{:g}% "
-        "of histories at most, as far as the ratios do not depend on the order of the runs",
+        "of histories at most, as long as the ratios do not depend on the order of the runs",
         history.series_alpha, history.options.alpha, history.judged, tau, history.fewest, history.options.alpha * 100));
   }
   std::size_t small = 0;
@@ -152,11 +153,11 @@ std::vector<std::string> notes(const History& history) {
   const auto incomplete =
       std::ranges::count_if(history.from.runs, [](const HistoryRun& one) { return !one.run.complete; });
   if (incomplete > 0) {
-    lines.push_back(fmt::format("{} not complete: interrupted, or still going on",
+    lines.push_back(fmt::format("{} not complete: interrupted or still running",
                                 plural(static_cast<std::size_t>(incomplete), "run is", "runs are")));
   }
   const auto dirty = std::ranges::any_of(history.from.runs, &HistoryRun::dirty);
-  if (dirty) lines.emplace_back("+ behind a commit: the tree had changes that are not in it");
+  if (dirty) lines.emplace_back("+ after a commit: the tree had uncommitted changes");
   std::ranges::copy(history.from.repeated, std::back_inserter(lines));
   return lines;
 }
@@ -258,7 +259,7 @@ std::string history_text(const History& history) {
   section("anchors, their own times", anchors);
   std::string anew;
   for (const auto& [reason, ids] : splits(history)) anew += indented(ids, 2) + indented(reason, 6);
-  section("began anew, because it cannot be compared with what was before", anew);
+  section("new series, because it cannot be compared with the runs before", anew);
   std::string unreadable;
   for (const std::string& line : history.from.unreadable) unreadable += indented(line, 2);
   section("not read", unreadable);
@@ -294,7 +295,7 @@ std::string history_markdown(const History& history) {
   section("Anchors, their own times:", anchors);
   std::vector<std::string> anew;
   for (const auto& [reason, ids] : splits(history)) anew.push_back(fmt::format("{}: {}", ids, reason));
-  section("Began anew, because it cannot be compared with what was before:", anew);
+  section("New series, because these cannot be compared with the runs before:", anew);
   section("Not read:", history.from.unreadable);
   return text;
 }

@@ -1,4 +1,4 @@
-// What the CPU's fused variants do with sums that are complete: pool them, then add the bias and activate what is left.
+// Pooling, bias and activation of complete sums, as the CPU's fused variants do them.
 #pragma once
 
 #include <cstddef>

@@ -170,7 +170,8 @@ const FusedRegistration registration{
      .name = "fused-register-tile",
      .title = "Register tile, pooled in the store",
      .builds_on = "register-tile",
-     .hypothesis = "The convolution's output stays in the first-level cache until a pooled quarter of it is left."},
+     .hypothesis =
+         "The convolution's output stays in the first-level cache and is reduced there to a quarter by pooling."},
     std::make_unique<CpuFusedVariant<FusedRegisterTile>>()};
 
 }  // namespace

@@ -240,7 +240,7 @@ const FusedRegistration registration{
      .name = "fused-register-tile",
      .title = "Register tile, pooled in the store",
      .builds_on = "register-tile",
-     .hypothesis = "A thread's tile is whole pooling windows: a quarter is stored, and two kernels are gone."},
+     .hypothesis = "A thread's tile holds whole pooling windows: only a quarter is stored, and two kernels are saved."},
     cuda_fused_variant({.unsupported = unsupported, .pack = pack, .plan = plan, .choice = choice})};
 
 }  // namespace

@@ -72,7 +72,7 @@ const OperatorRegistration registration{
      .type = OperatorType::fully_connected,
      .name = "dot-products",
      .title = "Dot products",
-     .description = "Four vectorised dot products at once, their weights in the cache while all images pass by."},
+     .description = "Four vectorised dot products at once; their weights stay in the cache for all images."},
     cpu_operator(fully_connected, tolerance::fully_connected)};
 
 }  // namespace

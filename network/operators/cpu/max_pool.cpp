@@ -36,7 +36,7 @@ const OperatorRegistration registration{{.family = "cpu",
                                          .type = OperatorType::max_pool,
                                          .name = "rows-of-maxima",
                                          .title = "Rows of maxima",
-                                         .description = "The maxima of columns over the window's rows first, which are "
+                                         .description = "First the column maxima over the window's rows, which are "
                                                         "contiguous, then those along the row."},
                                         cpu_operator(max_pool)};
 

@@ -31,7 +31,7 @@ dnnl::inner_product_forward::primitive_desc describe(const OperatorShape& shape,
 
 class PreparedInnerProduct final : public PreparedOperator {
  public:
-  // oneDNN takes what it only reads as void* too.
+  // oneDNN also takes memory that it only reads as void*.
   PreparedInnerProduct(const OperatorShape& shape, const OperatorTensors& tensors)
       : engine_(dnnl::engine::kind::cpu, 0),
         stream_(engine_),
@@ -90,7 +90,7 @@ const OperatorRegistration registration{
      .name = "onednn",
      .title = "oneDNN",
      .library = true,
-     .description = "The library's inner product, weights reordered once into the layout it asks for.",
+     .description = "The library's inner product; the weights are reordered once into the layout that it wants.",
      .preferred = true},
     std::make_unique<OnednnFullyConnected>()};
 

@@ -27,7 +27,7 @@ const OperatorRegistration registration{{.family = "cuda",
                                          .name = "elementwise",
                                          .title = "Elementwise",
                                          .library = false,
-                                         .description = "A thread per element finds its channel by one division."},
+                                         .description = "One thread per element finds its channel with one division."},
                                         cuda_operator(plan, tolerance::bias)};
 
 }  // namespace

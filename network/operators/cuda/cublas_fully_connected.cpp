@@ -78,7 +78,7 @@ const OperatorRegistration registration{
      .name = "cublas",
      .title = "cuBLAS",
      .library = true,
-     .description = "NVIDIA's matrix product in plain float32, the bias by a product of its own."},
+     .description = "NVIDIA's matrix product in plain float32, and a second product for the bias."},
     std::make_unique<CublasFullyConnected>()};
 
 }  // namespace

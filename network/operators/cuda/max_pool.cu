@@ -50,7 +50,7 @@ const OperatorRegistration registration{{.family = "cuda",
                                          .name = "thread-per-output",
                                          .title = "Thread per output",
                                          .library = false,
-                                         .description = "Every thread looks through the window of one output."},
+                                         .description = "Each thread searches the window of one output."},
                                         cuda_operator(plan)};
 
 }  // namespace

@@ -44,7 +44,7 @@ const OperatorRegistration registration{{.family = "cuda",
                                          .name = "warp-per-image",
                                          .title = "Warp per image",
                                          .library = false,
-                                         .description = "Maximum and sum by shuffles in the warp that has the image."},
+                                         .description = "One warp per image computes maximum and sum with shuffles."},
                                         cuda_operator(plan, tolerance::softmax)};
 
 }  // namespace

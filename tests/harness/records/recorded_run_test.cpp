@@ -55,7 +55,7 @@ TEST(RecordedRun, RefusesWhatIsNoRunInOneLine) {
       {"", "byte 1: not valid JSON"},
       {text.substr(0, text.size() / 2), "not valid JSON"},
       {"[]", "expected an object"},
-      {"{}", "schema_version: expected a text"},
+      {"{}", "schema_version: expected a string"},
       {std::string(200000, '['), "more than 64 deep"},
       {R"({"a": 1, "a": 2})", "the key \"a\" is there twice"},
       {R"({"a": 1e999})", "beyond the range of a double"},
@@ -64,7 +64,7 @@ TEST(RecordedRun, RefusesWhatIsNoRunInOneLine) {
       {with([](json& j) { j.erase("context"); }), "context: expected an object"},
       {with([](json& j) { j["cases"] = 3; }), "cases: expected a list"},
       {with([](json& j) { j["cases"][1] = nullptr; }), "cases[1]: expected an object"},
-      {with([](json& j) { j["cases"][0].erase("status"); }), "cases[0]: status: expected a text"},
+      {with([](json& j) { j["cases"][0].erase("status"); }), "cases[0]: status: expected a string"},
       {with([](json& j) { j["cases"].push_back(j["cases"][0]); }),
        "cases[2]: id: \"cpu/flat-vector/lenet28.conv1/10\""},
       {with([](json& j) { j["cases"][0]["id"] = "x"; }), "cases[0]: id: expected \"cpu/flat-vector/lenet28.conv1/10\""},
@@ -87,7 +87,7 @@ TEST(RecordedRun, RefusesWhatIsNoRunInOneLine) {
       {with([](json& j) {
          j["cases"][0]["quality"] = {{"mark", "noisy"}, {"reasons", {1}}};
        }),
-       "quality: reasons: expected texts"},
+       "quality: reasons: expected a list of strings"},
       {with([](json& j) {
          j["cases"][0]["quality"] = {{"mark", "noisy"}, {"reasons", json::array()}};
        }),

@@ -57,8 +57,9 @@ const VariantRegistration registration{
      .name = "tensor-tf32",
      .title = "Tensor cores, tf32",
      .builds_on = "implicit-gemm",
-     .hypothesis = "One instruction of a warp does 1024 multiply-adds in tf32, and gathering sets the pace instead of "
-                   "multiplying."},
+     .hypothesis =
+         "One instruction of a warp does 1024 multiply-adds in tf32, and gathering becomes the limit instead of "
+         "multiplying."},
     matrix_tile_variant({.sizes = sizes, .kernels = kernels, .tolerance = 1e-3})};
 
 }  // namespace

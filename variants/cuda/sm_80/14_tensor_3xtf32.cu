@@ -62,15 +62,14 @@ constexpr MatrixTileKernel kernels[] = {conv_tensor_3xtf32<64, 128>, conv_tensor
                                         conv_tensor_3xtf32<32, 128>, conv_tensor_3xtf32<32, 64>};
 static_assert(std::size(sizes) == std::size(kernels));
 
-const VariantRegistration registration{
-    {.family = "cuda",
-     .rung = 14,
-     .name = "tensor-3xtf32",
-     .title = "Tensor cores, 3xTF32",
-     .builds_on = "tensor-tf32",
-     .hypothesis =
-         "Three products of split numbers come near float32 and still take fewer instructions than its multiply-adds."},
-    matrix_tile_variant({.sizes = sizes, .kernels = kernels, .tolerance = 4e-6})};
+const VariantRegistration registration{{.family = "cuda",
+                                        .rung = 14,
+                                        .name = "tensor-3xtf32",
+                                        .title = "Tensor cores, 3xTF32",
+                                        .builds_on = "tensor-tf32",
+                                        .hypothesis = "Three products of split numbers come close to float32 accuracy "
+                                                      "and still need fewer instructions than float32 multiply-adds."},
+                                       matrix_tile_variant({.sizes = sizes, .kernels = kernels, .tolerance = 4e-6})};
 
 }  // namespace
 }  // namespace convladder

@@ -143,7 +143,7 @@ const VariantRegistration registration{
      .name = "prefetched-tile",
      .title = "Register tile, prefetched",
      .builds_on = "many-images",
-     .hypothesis = "Copies that are under way while the tile is computed leave no wait between the steps."},
+     .hypothesis = "Copies run while the tile is computed, so there is no wait between steps."},
     register_tile_variant({.sizes = sizes, .kernels = kernels, .many_images = true, .two_buffers = true})};
 
 }  // namespace

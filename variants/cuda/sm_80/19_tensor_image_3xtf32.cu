@@ -63,7 +63,7 @@ const VariantRegistration registration{
      .name = "tensor-image-3xtf32",
      .title = "Tensor cores, 3xTF32 from the image",
      .builds_on = "tensor-image",
-     .hypothesis = "Three products of split numbers take three instructions of a warp, and finding their inputs costs "
+     .hypothesis = "Three products of split numbers take three instructions of a warp, and locating their inputs costs "
                    "no more than for one."},
     tensor_image_variant({.kernel_for = kernel_for, .parts = Tf32Parts::two, .tolerance = 4e-6})};
 

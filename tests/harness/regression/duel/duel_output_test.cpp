@@ -70,7 +70,7 @@ TEST(DuelOutput, NamesTheCaseTheRatioAndTheVerdict) {
   const std::string text = duel_text(report);
   EXPECT_THAT(text, HasSubstr("1.094"));
   EXPECT_THAT(text, HasSubstr("\nregressed\n  cpu/flat-vector/lenet72.conv2/100\n"));
-  EXPECT_THAT(text, HasSubstr("the duel is not whole (exit code 3): 1 regressed, 1 failed"));
+  EXPECT_THAT(text, HasSubstr("the duel is incomplete (exit code 3): 1 regressed, 1 failed"));
   std::istringstream lines(text);
   for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 100) << line;
   const std::string markdown = duel_markdown(report);
