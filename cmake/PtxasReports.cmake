@@ -33,9 +33,11 @@ function(embed_ptxas_reports target oldest_architecture)
   endif()
   foreach(source IN LISTS ARGN)
     get_filename_component(name "${source}" NAME_WE)
-    set(ptx "${CMAKE_CURRENT_BINARY_DIR}/ptx/${name}.ptx")
-    set(report "${CMAKE_CURRENT_BINARY_DIR}/ptx/${name}.txt")
-    file(MAKE_DIRECTORY "${CMAKE_CURRENT_BINARY_DIR}/ptx")
+    source_folder("${source}" place)
+    set(folder "${CMAKE_CURRENT_BINARY_DIR}/ptx/${place}")
+    set(ptx "${folder}/${name}.ptx")
+    set(report "${folder}/${name}.txt")
+    file(MAKE_DIRECTORY "${folder}")
     add_custom_command(
       OUTPUT "${ptx}"
       COMMAND ${compiler} -ptx -MD -MF "${ptx}.d" -MT "${ptx}" -o "${ptx}" "${source}"
