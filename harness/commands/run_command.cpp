@@ -79,9 +79,8 @@ CaseOutcome outcome_without_run(const PlannedCase& planned) {
   CaseOutcome outcome;
   outcome.status = planned.skipped.empty() ? "unsupported" : "skipped";
   outcome.reason = planned.skipped.empty() ? planned.unsupported : planned.skipped;
-  const bool first_layer =
-      planned.work.source != nullptr ? planned.work.layer_index == 0 : planned.work.shape.in_channels == 1;
-  if (!first_layer) outcome.input_kind = planned.work.source != nullptr ? "upstream activations" : "random";
+  if (!takes_images(planned.work))
+    outcome.input_kind = planned.work.source != nullptr ? "upstream activations" : "random";
   return outcome;
 }
 
