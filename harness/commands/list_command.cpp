@@ -13,12 +13,12 @@
 #include "devices/simulated/counters/metrics.hpp"
 #include "harness/machine/environment.hpp"
 #include "harness/records/case_json.hpp"
-#include "network/fused/fused_variant.hpp"
 #include "network/network.hpp"
-#include "network/operators/layer_operator.hpp"
 #include "support/errors.hpp"
 #include "support/text_table.hpp"
-#include "variants/registry.hpp"
+#include "variants/convolution/registry.hpp"
+#include "variants/fused/fused_variant.hpp"
+#include "variants/layer_operator.hpp"
 
 namespace convladder {
 

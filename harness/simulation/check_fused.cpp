@@ -8,6 +8,7 @@
 #include "harness/cases/workload.hpp"
 #include "harness/fused/fused_problem.hpp"
 #include "harness/plan/network_argument.hpp"
+#include "network/layer_operators.hpp"
 
 namespace convladder {
 namespace {

@@ -4,7 +4,7 @@
 #include <set>
 
 #include "devices/kernel_resources.hpp"
-#include "variants/registry.hpp"
+#include "variants/convolution/registry.hpp"
 
 namespace convladder {
 namespace {

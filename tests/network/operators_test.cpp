@@ -7,8 +7,9 @@
 
 #include "devices/device_error.hpp"
 #include "expect_error.hpp"
+#include "network/layer_operators.hpp"
 #include "network/operator_test_data.hpp"
-#include "network/operators/cpu_operator.hpp"
+#include "variants/cpu_operator.hpp"
 
 namespace convladder {
 namespace {
