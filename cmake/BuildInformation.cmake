@@ -29,7 +29,6 @@ add_custom_target(convladder_build_information
 # add_build_information(target): compiles it into the target.
 function(add_build_information target)
   target_sources(${target} PRIVATE "${convladder_build_information_source}")
-  set_source_files_properties("${convladder_build_information_source}" TARGET_DIRECTORY ${target} PROPERTIES
-    SKIP_UNITY_BUILD_INCLUSION ON SKIP_PRECOMPILE_HEADERS ON)
+  set_source_files_properties("${convladder_build_information_source}" TARGET_DIRECTORY ${target} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
   add_dependencies(${target} convladder_build_information)
 endfunction()

@@ -56,18 +56,18 @@ function(clang_compile_kernels kind source result architecture)
   set(${result} "${output}" PARENT_SCOPE)
 endfunction()
 
-# embed_clang_ptx(target architecture file.cu...): embeds their PTX, a file per .cu, for ptx_images()
+# embed_clang_ptx(target name architecture file.cu...): embeds their PTX in the target, a file per .cu, for ptx_images()
 # (devices/ptx_images.hpp). PTX 7.0 for sm_70 or sm_80 is the newest in which clang 14 knows every instruction that it
 # can make.
-function(embed_clang_ptx target architecture)
+function(embed_clang_ptx target name architecture)
   set(images "")
   foreach(source IN LISTS ARGN)
     clang_compile_kernels(ptx "${source}" image "${architecture}"
       --cuda-device-only -O3 -gline-tables-only -Xclang -target-feature -Xclang +ptx70)
     list(APPEND images "${image}")
   endforeach()
-  embed_files(TARGET ${target} NAME ${target}_clang_ptx FILES ${images} INCLUDE devices/ptx_images.hpp REGISTRATION
-    "PtxImagesRegistration{\"clang\", \"${CONVLADDER_CLANG_CUDA_VERSION}\", embedded_${target}_clang_ptx}")
+  embed_files(TARGET ${target} NAME ${name}_clang_ptx FILES ${images} INCLUDE devices/ptx_images.hpp REGISTRATION
+    "PtxImagesRegistration{\"clang\", \"${CONVLADDER_CLANG_CUDA_VERSION}\", embedded_${name}_clang_ptx}")
 endfunction()
 
 # clang_host_code(RESULT-VARIABLE architecture file.cu...): the host's side of .cu files, as assembly sources for any target: launch

@@ -37,20 +37,25 @@ if(CONVLADDER_HAS_CUDA)
   endif()
   set(CMAKE_CUDA_ARCHITECTURES "${architectures}" CACHE STRING "GPU architectures")
 
-  # The oldest of them: GPUs before it are refused, and the PTX that reports are made from is compiled for it.
-  set(CONVLADDER_OLDEST_CUDA_ARCHITECTURE "")
-  string(REGEX MATCHALL "[0-9]+" numbers "${CMAKE_CUDA_ARCHITECTURES}")
-  if(numbers)
-    list(SORT numbers COMPARE NATURAL)
-    list(GET numbers 0 CONVLADDER_OLDEST_CUDA_ARCHITECTURE)
-  endif()
-  if(NOT CONVLADDER_OLDEST_CUDA_ARCHITECTURE)  # "native", "all"
-    string(REGEX MATCH "compute_([0-9]+)" ignored "${known_architectures}")
-    set(CONVLADDER_OLDEST_CUDA_ARCHITECTURE "${CMAKE_MATCH_1}")
-  endif()
-
   enable_language(CUDA)
   find_package(CUDAToolkit REQUIRED)
+  # "native", "all" and "all-major" by their numbers; CMake 3.25 knows those of older toolkits only.
+  if(CMAKE_CUDA_ARCHITECTURES STREQUAL "native")
+    set(CMAKE_CUDA_ARCHITECTURES "${CMAKE_CUDA_ARCHITECTURES_NATIVE}")
+  elseif(CMAKE_CUDA_ARCHITECTURES MATCHES "^all")
+    string(REGEX MATCHALL "[0-9]+" architectures "${known_architectures}")
+    if(CMAKE_CUDA_ARCHITECTURES STREQUAL "all-major")
+      list(FILTER architectures INCLUDE REGEX "0$")
+    endif()
+    list(GET architectures -1 newest)
+    list(TRANSFORM architectures APPEND "-real")
+    set(CMAKE_CUDA_ARCHITECTURES "${architectures}" "${newest}-virtual")
+  endif()
+
+  # The oldest of them: GPUs before it are refused, and the PTX that reports are made from is compiled for it.
+  string(REGEX MATCHALL "[0-9]+" numbers "${CMAKE_CUDA_ARCHITECTURES}")
+  list(SORT numbers COMPARE NATURAL)
+  list(GET numbers 0 CONVLADDER_OLDEST_CUDA_ARCHITECTURE)
 
   # CMake 3.25 does not know that nvcc 12 and later have C++20; this is what 3.26 sets.
   if(NOT DEFINED CMAKE_CUDA20_STANDARD_COMPILE_OPTION)
@@ -80,7 +85,7 @@ if(CONVLADDER_HAS_CUDA)
     set(kept "")
     foreach(architecture IN LISTS CMAKE_CUDA_ARCHITECTURES)
       string(REGEX MATCH "^[0-9]+" number "${architecture}")
-      if(NOT number OR NOT number LESS first)  # "native", "all" stay
+      if(NOT number LESS first)
         list(APPEND kept "${architecture}")
       endif()
     endforeach()
@@ -90,5 +95,5 @@ if(CONVLADDER_HAS_CUDA)
     set(${result} "${kept}" PARENT_SCOPE)
   endfunction()
 
-  include(PtxasReports)
+  include(NvccPtx)
 endif()

@@ -74,10 +74,10 @@ CudaDevice::~CudaDevice() {
   flush_buffer_ = DeviceBuffer();
   if (start_ != nullptr) static_cast<void>(cudaEventDestroy(start_));
   if (stop_ != nullptr) static_cast<void>(cudaEventDestroy(stop_));
-  for (const cudaEvent_t event : events_) {
+  for (cudaEvent_t event : events_) {
     if (event != nullptr) static_cast<void>(cudaEventDestroy(event));
   }
-  for (const cudaStream_t stream : streams_) {
+  for (cudaStream_t stream : streams_) {
     if (stream != nullptr) static_cast<void>(cudaStreamDestroy(stream));
   }
 }

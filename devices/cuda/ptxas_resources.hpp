@@ -7,7 +7,7 @@
 
 namespace convladder {
 
-/// A static object of this type adds one library's reports, one per .cu file (cmake/PtxasReports.cmake).
+/// A static object of this type adds one library's reports, one per .cu file (cmake/NvccPtx.cmake).
 struct PtxasReportsRegistration {
   explicit PtxasReportsRegistration(const std::vector<EmbeddedFile>& (*reports)());
 };

@@ -108,7 +108,7 @@ class Parameters {
   Range range(const char* name, const char* unit, bool with_zero = false) {
     Members one = begin(name, unit);
     const Range range{one.number("low"), one.number("high")};
-    if (!(range.low <= range.high)) one.fail("expected \"low\" not above \"high\"");
+    if (!(range.low <= range.high)) one.fail(R"(expected "low" not above "high")");
     if (!with_zero && !(range.low > 0)) one.fail("low: expected a number above 0");
     one.refuse_others();
     return range;
@@ -120,7 +120,7 @@ class Parameters {
     if (!list.is_array() || list.empty() || !std::all_of(list.begin(), list.end(), whole)) {
       one.fail("value: expected a list of whole numbers");
     }
-    const auto numbers = list.get<std::vector<std::uint64_t>>();
+    auto numbers = list.get<std::vector<std::uint64_t>>();
     if (std::adjacent_find(numbers.begin(), numbers.end(), std::greater_equal<>()) != numbers.end()) {
       one.fail("value: expected ascending numbers");
     }
@@ -137,7 +137,7 @@ class Parameters {
     Members one = parameters_.object(name);
     if (one.text("unit") != unit) one.fail(fmt::format("unit: expected \"{}\"", unit));
     const std::string source = one.text("source");
-    if (!sources_.contains(source)) one.fail(fmt::format("source: \"{}\" is not in \"sources\"", source));
+    if (!sources_.contains(source)) one.fail(fmt::format(R"(source: "{}" is not in "sources")", source));
     unused_.erase(source);
     return one;
   }

@@ -114,7 +114,7 @@ class End {
 
   /// At best, and if it fits, all of it is in the L2 already: left there by the call before.
   double dram_bytes() const {
-    const double l2_bytes = static_cast<double>(gpu_.l2_bytes);
+    const auto l2_bytes = static_cast<double>(gpu_.l2_bytes);
     if (!c_.modelled) return optimistic_ ? 0 : kSectorBytes * (l2_reads() + l2_writes());
     if (optimistic_) return c_.modelled->dram_bytes <= l2_bytes ? 0 : c_.modelled->dram_bytes;
     return std::min(c_.modelled->dram_bytes * growth(c_.modelled->l2_bytes, l2_bytes),

@@ -132,7 +132,8 @@ void search(std::span<const double> values, std::size_t begin, std::size_t end, 
 int fewest_runs(double alpha) {
   int n = kFewestRuns;
   const auto most_extreme = [](int count) {
-    const double below = std::lgamma(count / 2 + 1.0) + std::lgamma(count - count / 2 + 1.0);
+    const int half = count / 2;
+    const double below = std::lgamma(half + 1.0) + std::lgamma(count - half + 1.0);
     return 2 * std::exp(below - std::lgamma(count + 1.0));
   };
   while (most_extreme(n) > alpha) ++n;

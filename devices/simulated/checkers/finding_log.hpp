@@ -13,9 +13,9 @@ namespace convladder::simulated {
 /// What makes two findings the same one.
 struct FindingSite {
   Checker checker = Checker::memory;
-  int instruction = 0;  ///< of the kernel
-  int kind = 0;         ///< the checker's own: what is wrong there
-  auto operator<=>(const FindingSite&) const = default;
+  int instruction = 0;                                   ///< of the kernel
+  int kind = 0;                                          ///< the checker's own: what is wrong there
+  auto operator<=>(const FindingSite&) const = default;  // NOLINT(modernize-use-nullptr): a false alarm
 };
 
 class FindingLog {

@@ -23,7 +23,8 @@ unsigned unit_shift(const ptx::Kernel& kernel, ptx::Space space) {
 
 }  // namespace
 
-RaceChecker::RaceChecker(const Program& program, std::set<std::uint64_t> written_allocations, FindingLog& findings)
+RaceChecker::RaceChecker(const Program& program, const std::set<std::uint64_t>& written_allocations,
+                         FindingLog& findings)
     : program_(program),
       findings_(findings),
       shared_shift_(unit_shift(*program.kernel, ptx::Space::shared)),

@@ -26,7 +26,7 @@ namespace convladder::simulated {
 class RaceChecker final : public AccessObserver {
  public:
   /// Global memory is looked at in these allocations (by their begins): the others are only read by the launch.
-  RaceChecker(const Program& program, std::set<std::uint64_t> written_allocations, FindingLog& findings);
+  RaceChecker(const Program& program, const std::set<std::uint64_t>& written_allocations, FindingLog& findings);
 
   void block_begins(const BlockContext& block) override;
   void access(const WarpAccess& access) override;

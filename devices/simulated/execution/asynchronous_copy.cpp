@@ -27,7 +27,7 @@ void PendingCopies::clear() {
 void PendingCopies::begin(Copy copy, LaneMask lanes) {
   copy.mask = lanes;
   copy.group = groups_;
-  copies_.push_back(std::move(copy));
+  copies_.push_back(copy);
 }
 
 void PendingCopies::commit(LaneMask lanes) {
@@ -131,7 +131,7 @@ void begin_copy(WarpState& warp, const Operation& operation) {
     if (warp.mask != 0) read_source(warp, operation, sources, size, copy);
   }
   warp.mask = all;
-  warp.block->copies[static_cast<std::size_t>(warp.index)].begin(std::move(copy), all);
+  warp.block->copies[static_cast<std::size_t>(warp.index)].begin(copy, all);
 }
 
 /// What of the warp's copies has arrived is written to shared memory.

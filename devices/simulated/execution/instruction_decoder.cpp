@@ -72,7 +72,7 @@ void InstructionDecoder::lay_out_registers(const std::vector<ptx::BasicBlock>& b
     const auto [place, is_new] = slots.try_emplace({widths[r], allocation.slot[r]});
     if (is_new) place->second = temporary(widths[r]);
     registers_.push_back(place->second);
-    if (allocation.from_before[r]) program_.zeroed.push_back({place->second.offset(), slot_bytes(widths[r])});
+    if (allocation.from_before[r]) program_.zeroed.emplace_back(place->second.offset(), slot_bytes(widths[r]));
   }
 }
 

@@ -19,14 +19,14 @@ void move_data(const WarpState& warp, const Operation& operation, const LanePlac
   for (int element = 0; element < operation.vector_elements; ++element) {
     const std::size_t at = sizeof(Memory) * static_cast<std::size_t>(element);
     if constexpr (kStore) {
-      const Element* const source = warp.read<Element>(operation.operands[element]);
+      const auto* const source = warp.read<Element>(operation.operands[element]);
       for (int lane = 0; lane < kLanes; ++lane) {
         if (((places.mask >> lane) & 1U) == 0) continue;
         const auto value = static_cast<std::make_unsigned_t<Memory>>(source[lane]);
         std::memcpy(places.at[lane] + at, &value, sizeof value);
       }
     } else {
-      Element* const destination = warp.write<Element>(operation.operands[element]);
+      auto* const destination = warp.write<Element>(operation.operands[element]);
       if (places.mask == warp.mask) {
         write_lanes(destination, warp.mask, [&](int lane) {
           Memory value;

@@ -1,6 +1,7 @@
 #include "devices/simulated/ptx/control_flow.hpp"
 
 #include <algorithm>
+#include <ranges>
 #include <string_view>
 
 namespace convladder::ptx {
@@ -51,8 +52,8 @@ class PostDominators {
     for (bool changed = true; changed;) {
       changed = false;
       // Reverse postorder of the reversed graph, without its root.
-      for (auto block = postorder_.rbegin(); block != postorder_.rend(); ++block) {
-        if (*block != end_) changed = update(*block) || changed;
+      for (const auto block : postorder_ | std::views::reverse) {
+        if (block != end_) changed = update(block) || changed;
       }
     }
   }

@@ -4,6 +4,7 @@
 #include <bit>
 #include <cstring>
 #include <map>
+#include <ranges>
 #include <tuple>
 #include <utility>
 
@@ -421,8 +422,8 @@ class Parser {
   // --- instructions ---------------------------------------------------------------------------------------------
 
   int find_register(std::string_view name) const {
-    for (auto scope = scopes_.rbegin(); scope != scopes_.rend(); ++scope) {
-      if (const auto found = scope->find(name); found != scope->end()) return found->second;
+    for (const auto& scope : scopes_ | std::views::reverse) {
+      if (const auto found = scope.find(name); found != scope.end()) return found->second;
     }
     return -1;
   }
@@ -514,7 +515,7 @@ class Parser {
     } else {
       result.kind = OperandKind::label;
       result.name = word.text;
-      pending_labels_.push_back({kernel_.instructions.size(), word});
+      pending_labels_.emplace_back(kernel_.instructions.size(), word);
     }
     return result;
   }

@@ -158,6 +158,7 @@ std::string number(double value) {
 
 std::string counters_text(const std::vector<std::pair<std::string, double>>& counters) {
   std::vector<std::string> lines;
+  lines.reserve(counters.size());
   for (const auto& [name, value] : counters)
     lines.push_back(fmt::format("\n     {}: {}", json_text(name), number(value)));
   return fmt::format("{{{}}}", fmt::join(lines, ","));

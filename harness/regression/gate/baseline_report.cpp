@@ -22,7 +22,7 @@ constexpr std::size_t kMostCounters =
 
 /// Our name for the profiler's: "global load sectors". What this program does not count can have any name: cut short.
 std::string title_of(const std::string& counter) {
-  const std::string title = simulated::metric_title(counter);
+  std::string title = simulated::metric_title(counter);
   if (!title.empty()) return title;
   constexpr std::size_t longest = 28;
   return counter.size() <= longest ? shown_text(counter) : shown_text(counter.substr(0, longest - 3) + "...");
