@@ -88,8 +88,7 @@ SweepPlan plan_sweeps(const std::vector<CaseGroup>& plan, const SweepArguments& 
   for (const CaseGroup& group : plan) {
     for (const PlannedCase& planned : group.cases) {
       if (!planned.runs()) {
-        sweeps.left_out.push_back(
-            fmt::format("{}: {}", planned.id, why_not_run(planned).reason));
+        sweeps.left_out.push_back(fmt::format("{}: {}", planned.id, why_not_run(planned).reason));
       } else if (auto sweep = plan_sweep(planned, wanted, a.limit, a.gpu)) {
         sweeps.sweeps.push_back(std::move(*sweep));
       } else {

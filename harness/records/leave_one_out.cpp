@@ -165,7 +165,9 @@ std::string place_text(const ordered_json& view) {
 std::string common_reason(const ordered_json& view) {
   const ordered_json& first = view.at("rows").front();
   for (const ordered_json& row : view.at("rows")) {
-    if (row.at("status") == status_name(Status::ok) || row.at("reason").is_null() || row.at("reason") != first.at("reason")) return {};
+    if (row.at("status") == status_name(Status::ok) || row.at("reason").is_null() ||
+        row.at("reason") != first.at("reason"))
+      return {};
   }
   return fmt::format("{}: {}", first.at("status").get<std::string>(), first.at("reason").get<std::string>());
 }
