@@ -1,53 +1,45 @@
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <stdexcept>
 #include <tuple>
 
 #include "variants/layer_operator.hpp"
+#include "variants/registry.hpp"
 
 namespace convladder {
 namespace {
 
-struct Entry {
-  OperatorInfo info;
-  std::unique_ptr<LayerOperator> implementation;
-};
-
-// A function-local static: registrars run before main in no particular order of files.
-std::vector<Entry>& entries() {
-  static std::vector<Entry> all;
-  return all;
-}
-
-std::vector<RegisteredOperator> sorted_and_checked() {
-  std::vector<RegisteredOperator> operators;
-  for (const Entry& entry : entries()) operators.push_back({entry.info, entry.implementation.get()});
-  const auto key = [](const RegisteredOperator& registered) {
-    const OperatorInfo& info = registered.info;
-    return std::tuple(info.family, info.type, info.library, info.name);
-  };
-  std::ranges::sort(operators, {}, key);
+void check(const std::vector<RegisteredOperator>& operators) {
   for (const RegisteredOperator& a : operators) {
     for (const RegisteredOperator& b : operators) {
-      if (a.implementation == b.implementation || a.info.family != b.info.family || a.info.type != b.info.type)
-        continue;
-      if (a.info.name == b.info.name || (a.info.preferred && b.info.preferred)) {
-        throw std::logic_error(
-            fmt::format("{} operators '{}' and '{}' of family {} have the same name or are both preferred",
-                        operator_type_name(a.info.type), a.info.name, b.info.name, a.info.family));
-      }
+      const bool alike = a.info.family == b.info.family && a.info.type == b.info.type;
+      if (a.implementation == b.implementation || !alike || !a.info.preferred || !b.info.preferred) continue;
+      throw std::logic_error(fmt::format("{} operators '{}' and '{}' of family {} are both preferred",
+                                         operator_type_name(a.info.type), a.info.name, b.info.name, a.info.family));
     }
   }
-  return operators;
+}
+
+auto place_in_order(const OperatorInfo& info) { return std::tuple(info.family, info.type, info.library, info.name); }
+
+using Operators = Registry<RegisteredOperator, LayerOperator>;
+
+Operators& operators() {
+  static Operators all(
+      {.before = [](const RegisteredOperator& a,
+                    const RegisteredOperator& b) { return place_in_order(a.info) < place_in_order(b.info); },
+       .identity =
+           [](const RegisteredOperator& one) {
+             return fmt::format("{} operator '{}' of family {}", operator_type_name(one.info.type), one.info.name,
+                                one.info.family);
+           },
+       .check = check});
+  return all;
 }
 
 }  // namespace
 
-const std::vector<RegisteredOperator>& registered_operators() {
-  static const std::vector<RegisteredOperator> operators = sorted_and_checked();
-  return operators;
-}
+const std::vector<RegisteredOperator>& registered_operators() { return operators().all(); }
 
 const RegisteredOperator& default_operator(std::string_view family, OperatorType type) {
   const RegisteredOperator* first = nullptr;
@@ -63,15 +55,14 @@ const RegisteredOperator& default_operator(std::string_view family, OperatorType
 }
 
 const RegisteredOperator* find_operator(std::string_view family, OperatorType type, std::string_view name) {
-  for (const RegisteredOperator& registered : registered_operators()) {
-    const OperatorInfo& info = registered.info;
-    if (info.family == family && info.type == type && info.name == name) return &registered;
-  }
-  return nullptr;
+  return operators().find([&](const RegisteredOperator& one) {
+    return one.info.family == family && one.info.type == type && one.info.name == name;
+  });
 }
 
 OperatorRegistration::OperatorRegistration(const OperatorInfo& info, std::unique_ptr<LayerOperator> implementation) {
-  entries().push_back({info, std::move(implementation)});
+  const LayerOperator* const itself = implementation.get();
+  operators().add({info, itself}, std::move(implementation));
 }
 
 }  // namespace convladder

@@ -1,6 +1,7 @@
+#include "variants/registry.hpp"
+
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <stdexcept>
 #include <tuple>
 
@@ -9,27 +10,11 @@
 namespace convladder {
 namespace {
 
-struct Entry {
-  VariantInfo info;
-  std::unique_ptr<FusedVariant> variant;
-};
-
-// A function-local static: registrars run before main in no particular order of files.
-std::vector<Entry>& entries() {
-  static std::vector<Entry> all;
-  return all;
-}
-
-std::vector<RegisteredFused> sorted_and_checked() {
-  std::vector<RegisteredFused> variants;
-  for (const Entry& entry : entries()) variants.push_back({entry.info, entry.variant.get()});
-  std::ranges::sort(variants, {},
-                    [](const RegisteredFused& one) { return std::tuple(one.info.family, one.info.name); });
-  for (std::size_t i = 0; i < variants.size(); ++i) {
-    const VariantInfo& info = variants[i].info;
-    const bool repeated = i > 0 && variants[i - 1].info.family == info.family && variants[i - 1].info.name == info.name;
-    if (repeated || find_variant(info.family, info.name) != nullptr) {
-      throw std::logic_error(fmt::format("two variants of family {} are called '{}'", info.family, info.name));
+void check(const std::vector<RegisteredFused>& variants) {
+  for (const RegisteredFused& one : variants) {
+    const VariantInfo& info = one.info;
+    if (find_variant(info.family, info.name) != nullptr) {
+      throw std::logic_error(fmt::format("there are two: variant '{}' of family {}", info.name, info.family));
     }
     if (info.rung) {
       throw std::logic_error(
@@ -40,25 +25,36 @@ std::vector<RegisteredFused> sorted_and_checked() {
                                          info.name, info.builds_on, info.family));
     }
   }
-  return variants;
+}
+
+auto place_in_order(const VariantInfo& info) { return std::tuple(info.family, info.name); }
+
+using FusedVariants = Registry<RegisteredFused, FusedVariant>;
+
+FusedVariants& variants() {
+  static FusedVariants all(
+      {.before = [](const RegisteredFused& a,
+                    const RegisteredFused& b) { return place_in_order(a.info) < place_in_order(b.info); },
+       .identity =
+           [](const RegisteredFused& one) {
+             return fmt::format("variant '{}' of family {}", one.info.name, one.info.family);
+           },
+       .check = check});
+  return all;
 }
 
 }  // namespace
 
-const std::vector<RegisteredFused>& registered_fused_variants() {
-  static const std::vector<RegisteredFused> variants = sorted_and_checked();
-  return variants;
-}
+const std::vector<RegisteredFused>& registered_fused_variants() { return variants().all(); }
 
 const RegisteredFused* find_fused_variant(std::string_view family, std::string_view name) {
-  for (const RegisteredFused& registered : registered_fused_variants()) {
-    if (registered.info.family == family && registered.info.name == name) return &registered;
-  }
-  return nullptr;
+  return variants().find(
+      [&](const RegisteredFused& one) { return one.info.family == family && one.info.name == name; });
 }
 
 FusedRegistration::FusedRegistration(const VariantInfo& info, std::unique_ptr<FusedVariant> variant) {
-  entries().push_back({info, std::move(variant)});
+  const FusedVariant* const itself = variant.get();
+  variants().add({info, itself}, std::move(variant));
 }
 
 }  // namespace convladder
