@@ -63,11 +63,11 @@ using Variants = Registry<VariantEntry, Variant>;
 
 Variants& variants_of_problems() {
   static Variants all(
-      {.before = [](const VariantEntry& a,
-                    const VariantEntry& b) { return place_in_order(a) < place_in_order(b); },
-       .identity = [](const VariantEntry& one) {
-         return fmt::format("variant '{}' of {}, family {}", one.info.name, one.problem, one.info.family);
-       },
+      {.before = [](const VariantEntry& a, const VariantEntry& b) { return place_in_order(a) < place_in_order(b); },
+       .identity =
+           [](const VariantEntry& one) {
+             return fmt::format("variant '{}' of {}, family {}", one.info.name, one.problem, one.info.family);
+           },
        .check = check_variants});
   return all;
 }

@@ -1,9 +1,9 @@
 // The contract: what a problem is, whatever its variants do.
 //
 // A problem is a folder below variants/: a source file that says what is computed and registers it, and its variants in
-// cpu/ and cuda/. A batch holds items, each with an input and an output of its own; what they share, weights for example,
-// are constants. Plan, inputs, verification, measurement, counters, checkers and records are derived from this.
-// See docs/adding_a_problem.md.
+// cpu/ and cuda/. A batch holds items, each with an input and an output of its own; what they share, weights for
+// example, are constants. Plan, inputs, verification, measurement, counters, checkers and records are derived from
+// this. See docs/adding_a_problem.md.
 #pragma once
 
 #include <cstdint>

@@ -1,7 +1,7 @@
 // The contract: what a variant of any problem is to the harness, and what it promises.
 //
-// `function_variant.hpp` and `launch_variant.hpp` make most of them a few lines long. A problem may have a contract of its
-// own for its variants, as the convolution has (convolution/conv_variant.hpp); to the harness they are these.
+// `function_variant.hpp` and `launch_variant.hpp` make most of them a few lines long. A problem may have a contract of
+// its own for its variants, as the convolution has (convolution/conv_variant.hpp); to the harness they are these.
 #pragma once
 
 #include <memory>
@@ -63,8 +63,8 @@ class Variant {
   /// Makes it ready. Throws DeviceError where the device refuses.
   virtual std::unique_ptr<PreparedVariant> prepare(Device& device, const ProblemSize& size,
                                                    const ProblemTensors& tensors) const = 0;
-  /// The kernels one `run` launches, in order, without a device; addresses in the arguments are null. Empty for variants
-  /// that launch none of ours.
+  /// The kernels one `run` launches, in order, without a device; addresses in the arguments are null. Empty for
+  /// variants that launch none of ours.
   virtual std::vector<KernelLaunch> launch_plan(const ProblemSize& size) const {
     static_cast<void>(size);
     return {};

@@ -38,8 +38,8 @@ ordered_json problems_json() {
 std::string problem_lines() {
   std::string text = "\nproblems (--problem, --size)\n";
   for (const Problem* problem : registered_problems()) {
-    text += fmt::format("  {:<22} {}: {}\n", problem->name(), problem->title(),
-                        fmt::join(problem->default_sizes(), ", "));
+    text +=
+        fmt::format("  {:<22} {}: {}\n", problem->name(), problem->title(), fmt::join(problem->default_sizes(), ", "));
     if (problem == &convolution_problem()) continue;
     for (const ProblemVariant& one : problem->variants()) {
       text += fmt::format("     {} {:<5} {:<22} {}\n", one.info.rung ? fmt::format("{:>2}", *one.info.rung) : " -",

@@ -4,6 +4,7 @@
 #include "devices/cpu/all_cores.hpp"
 #include "devices/ptx_images.hpp"
 #include "harness/cases/workload.hpp"
+#include "harness/plan/not_run.hpp"
 
 namespace convladder {
 namespace {
@@ -33,8 +34,9 @@ std::string solve(const Variant& variant, const ProblemData& data, const Expecta
 void check_variant(CheckedCase& checked, const PlannedCase& planned, const Workload& workload,
                    const simulated::CheckerSet& checkers) {
   if (!planned.runs()) {
-    checked.status = planned.skipped.empty() ? "unsupported" : "skipped";
-    checked.reason = planned.skipped.empty() ? planned.unsupported : planned.skipped;
+    const NotRun not_run = why_not_run(planned);
+    checked.status = not_run.status;
+    checked.reason = not_run.reason;
     return;
   }
   run_checked(checked, checkers, [&](simulated::SimulatedDevice& device) {
@@ -42,8 +44,7 @@ void check_variant(CheckedCase& checked, const PlannedCase& planned, const Workl
     const Problem& problem = *planned.work.shape.problem;
     const double tolerance = problem.granted_tolerance(variant.tolerance(), planned.work.shape);
     const bool exact = problem.is_exact_on_whole_numbers(planned.work.shape, variant.tolerance());
-    std::string wrong =
-        solve(variant, workload.real(), workload.expected(ProblemKind::real), tolerance, device);
+    std::string wrong = solve(variant, workload.real(), workload.expected(ProblemKind::real), tolerance, device);
     if (!wrong.empty()) return wrong;
     return solve(variant, workload.integers(), workload.expected(ProblemKind::integers), exact ? 0 : tolerance, device);
   });

@@ -65,7 +65,7 @@ std::vector<CheckedCase> check_fused(const FusedWork& work, const simulated::Che
       cases.push_back({.id = fmt::format("simulated/{}/{}/{}", registered.info.name, work.convolution.name(),
                                          work.shape.convolution.batch),
                        .compiler = images.compiler,
-                       .status = unsupported.empty() ? "" : "unsupported",
+                       .status = unsupported.empty() ? std::nullopt : std::optional(Status::unsupported),
                        .reason = unsupported,
                        .findings = {}});
       variants.push_back(registered.variant);
@@ -76,7 +76,7 @@ std::vector<CheckedCase> check_fused(const FusedWork& work, const simulated::Che
   const FusedProblem real = make_fused_problem(work.shape, conv_problem(workload.real()), false);
   const FusedProblem whole = make_fused_problem(work.shape, conv_problem(workload.integers()), true);
   on_all_cores(cases.size(), [&](std::size_t index) {
-    if (!cases[index].status.empty()) return;
+    if (cases[index].status) return;
     run_checked(cases[index], checkers, [&](simulated::SimulatedDevice& device) {
       std::string wrong = run_fused(device, *variants[index], real, workload.expected_convolution(ProblemKind::real),
                                     granted_tolerance(variants[index]->tolerance(), work.shape.convolution));

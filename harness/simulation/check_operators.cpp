@@ -113,7 +113,7 @@ std::vector<CheckedCase> check_operators(const OperatorWork& work, const simulat
       cases.push_back({.id = fmt::format("simulated/{}/{}/{}/{}", operator_type_name(shape.type), registered.info.name,
                                          work.layer, shape.batch),
                        .compiler = images.compiler,
-                       .status = unsupported.empty() ? "" : "unsupported",
+                       .status = unsupported.empty() ? std::nullopt : std::optional(Status::unsupported),
                        .reason = unsupported,
                        .findings = {}});
       implementations.push_back(&implementation);
@@ -123,7 +123,7 @@ std::vector<CheckedCase> check_operators(const OperatorWork& work, const simulat
   const OperatorProblem whole = make_problem(shape, true);
   on_all_cores(cases.size(), [&](std::size_t index) {
     CheckedCase& checked = cases[index];
-    if (!checked.status.empty()) return;
+    if (checked.status) return;
     const LayerOperator& implementation = *implementations[index];
     run_checked(checked, checkers, [&](simulated::SimulatedDevice& device) {
       const double tolerance = implementation.tolerance();

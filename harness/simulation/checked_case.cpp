@@ -22,12 +22,12 @@ void run_checked(CheckedCase& checked, const simulated::CheckerSet& checkers,
   simulated::SimulatedDevice device(options);
   try {
     checked.reason = work(device);
-    checked.status = checked.reason.empty() ? "ok" : "incorrect";
+    checked.status = checked.reason.empty() ? Status::ok : Status::incorrect;
   } catch (const DeviceError& error) {
-    checked.status = "launch failed";
+    checked.status = Status::launch_failed;
     checked.reason = error.what();
   } catch (const std::bad_alloc&) {
-    checked.status = "launch failed";
+    checked.status = Status::launch_failed;
     checked.reason = "out of memory";
   }
   checked.findings = device.take_findings();
@@ -40,7 +40,7 @@ ordered_json case_json(const CheckedCase& checked) {
   for (const simulated::Finding& finding : checked.findings) findings.push_back(finding_json(finding));
   return {{"id", checked.id},
           {"ptx_compiler", checked.compiler},
-          {"status", checked.status},
+          {"status", checked.status.value()},
           {"reason", checked.reason.empty() ? ordered_json() : ordered_json(checked.reason)},
           {"findings", std::move(findings)}};
 }
@@ -48,8 +48,8 @@ ordered_json case_json(const CheckedCase& checked) {
 std::string case_lines(const CheckedCase& checked) {
   const std::string found =
       checked.findings.empty() ? "nothing found" : fmt::format("{} findings", checked.findings.size());
-  std::string line = fmt::format("  {:<58} {:<6} {}", checked.id, checked.compiler, checked.status);
-  if (checked.status == "ok" || !checked.findings.empty()) line += fmt::format(", {}", found);
+  std::string line = fmt::format("  {:<58} {:<6} {}", checked.id, checked.compiler, checked.status.value());
+  if (checked.status == Status::ok || !checked.findings.empty()) line += fmt::format(", {}", found);
   if (!checked.reason.empty()) line += fmt::format("\n      {}", checked.reason);
   for (const simulated::Finding& finding : checked.findings) line += fmt::format("\n      {}", to_text(finding));
   return line;

@@ -39,8 +39,8 @@ struct ExpectedItems::ItemFound {
 ExpectedItems::ExpectedItems(ProblemData data, double most_flop) : data_(std::move(data)) {
   const double of_item = std::max(1.0, data_.shape.with_batch(1).flop());
   const double cheap = most_flop / of_item;
-  compared_items_ = cheap >= batch() ? batch() : std::clamp(static_cast<int>(cheap), std::min(kFewestItems, batch()),
-                                                            batch());
+  compared_items_ =
+      cheap >= batch() ? batch() : std::clamp(static_cast<int>(cheap), std::min(kFewestItems, batch()), batch());
   for (const float x : data_.input) largest_input_ = std::max(largest_input_, std::abs(x));
   if (largest_input_ == 0) largest_input_ = 1;
   const ReferenceOutput first =
@@ -87,10 +87,9 @@ void ExpectedItems::compare_item(int item, const float* found, const CallSetting
     const bool left = setting.fill.left_at(item * elements + i, found[i]);
     result.unwritten += left ? 1 : 0;
     if (!result.first_failure.empty()) continue;
-    result.first_failure =
-        fmt::format("item {}, element {} {}, expected {:.9g} (error {:.2g} of its magnitude; allowed: {:.2g})", item, i,
-                    left ? "was never written" : fmt::format("is {:.9g}", found[i]), expected.value[at], scaled,
-                    tolerance);
+    result.first_failure = fmt::format(
+        "item {}, element {} {}, expected {:.9g} (error {:.2g} of its magnitude; allowed: {:.2g})", item, i,
+        left ? "was never written" : fmt::format("is {:.9g}", found[i]), expected.value[at], scaled, tolerance);
   }
 }
 

@@ -77,10 +77,14 @@ class Convolution final : public Problem {
   std::string_view title() const override { return "convolution"; }
   std::vector<Dimension> dimensions() const override {  // what each may be, `shape_error` says
     constexpr int most = std::numeric_limits<int>::max();
-    return {{"C", "in_channels", std::nullopt, 0, most},  {"H", "height", std::nullopt, 0, most},
-            {"W", "width", std::nullopt, 0, most},        {"M", "out_channels", std::nullopt, 0, most},
-            {"K", "kernel", std::nullopt, 0, most},       {"S", "stride", 1, 0, most},
-            {"P", "padding", 0, -most, most},             {"G", "groups", 1, 0, most}};
+    return {{"C", "in_channels", std::nullopt, 0, most},
+            {"H", "height", std::nullopt, 0, most},
+            {"W", "width", std::nullopt, 0, most},
+            {"M", "out_channels", std::nullopt, 0, most},
+            {"K", "kernel", std::nullopt, 0, most},
+            {"S", "stride", 1, 0, most},
+            {"P", "padding", 0, -most, most},
+            {"G", "groups", 1, 0, most}};
   }
   std::string own_size_error(const ProblemSize& size) const override { return shape_error(conv_shape(size)); }
   std::vector<std::string> default_sizes() const override { return {"C1H72W72M12K7"}; }

@@ -38,10 +38,9 @@ class AsVariant final : public Variant {
   std::unique_ptr<PreparedVariant> prepare(Device& device, const ProblemSize& size,
                                            const ProblemTensors& tensors) const override {
     const FusedShape shape = shape_of(size);
-    return std::make_unique<PreparedFused>(
-        variant_.prepare(device, shape,
-                         {tensors.input, tensors.constants[0], shape.has_bias ? tensors.constants[1] : nullptr,
-                          tensors.output}));
+    return std::make_unique<PreparedFused>(variant_.prepare(
+        device, shape,
+        {tensors.input, tensors.constants[0], shape.has_bias ? tensors.constants[1] : nullptr, tensors.output}));
   }
   std::vector<KernelLaunch> launch_plan(const ProblemSize& size) const override {
     const FusedShape shape = shape_of(size);
@@ -58,15 +57,24 @@ class FusedConvolution final : public Problem {
   std::string_view name() const override { return "fused-convolution"; }
   std::string_view title() const override { return "fused convolution"; }
   std::vector<Dimension> dimensions() const override {
-    return {{"C", "in_channels", std::nullopt},  {"H", "height", std::nullopt}, {"W", "width", std::nullopt},
-            {"M", "out_channels", std::nullopt}, {"K", "kernel", std::nullopt}, {"S", "stride", 1},
-            {"P", "padding", 0, 0},              {"G", "groups", 1},            {"B", "bias", 0, 0, 1},
-            {"T", "tanh", 0, 0, 1},              {"Q", "pool_size", 2},         {"R", "pool_stride", 2}};
+    return {{"C", "in_channels", std::nullopt},
+            {"H", "height", std::nullopt},
+            {"W", "width", std::nullopt},
+            {"M", "out_channels", std::nullopt},
+            {"K", "kernel", std::nullopt},
+            {"S", "stride", 1},
+            {"P", "padding", 0, 0},
+            {"G", "groups", 1},
+            {"B", "bias", 0, 0, 1},
+            {"T", "tanh", 0, 0, 1},
+            {"Q", "pool_size", 2},
+            {"R", "pool_stride", 2}};
   }
   std::string own_size_error(const ProblemSize& size) const override {
     const FusedShape shape = shape_of(size);
     if (std::string error = shape_error(shape.convolution); !error.empty()) return error;
-    if (shape.pool_size <= shape.convolution.out_height() && shape.pool_size <= shape.convolution.out_width()) return {};
+    if (shape.pool_size <= shape.convolution.out_height() && shape.pool_size <= shape.convolution.out_width())
+      return {};
     return "the pooling's windows are larger than the convolution's output";
   }
   std::vector<std::string> default_sizes() const override { return {"C1H72W72M12K7T1"}; }

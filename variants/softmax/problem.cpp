@@ -1,5 +1,5 @@
-// e^x over the sum of all e^x of the image. The magnitude is 1, the sum of the outputs: an error in a probability counts the
-// same whether it is large or small.
+// e^x over the sum of all e^x of the image. The magnitude is 1, the sum of the outputs: an error in a probability
+// counts the same whether it is large or small.
 #include <algorithm>
 #include <cmath>
 

@@ -22,7 +22,7 @@ std::vector<KernelLaunch> plan(const ProblemSize& size, const ProblemTensors& te
   const int rows = size.at("R");
   const Dim3 grid{static_cast<unsigned>(size.batch), static_cast<unsigned>(ceil_div(rows, threads)), 1};
   return {make_launch(matrix_vector_rows, grid, Dim3{threads, 1, 1}, 0, rows, size.at("C"), tensors.constants[0],
-                        tensors.input, tensors.output)};
+                      tensors.input, tensors.output)};
 }
 
 const ProblemVariantRegistration registration("matrix-vector",

@@ -105,7 +105,7 @@ TEST(ProfileCalls, AreAskedForOnceAfterVerifyingAndOnlyIfWanted) {
     measurement.verify_and_calibrate();
     while (!measurement.done()) measurement.take_samples();
     measurement.finish();
-    EXPECT_EQ(measurement.outcome().status, "ok") << measurement.outcome().reason;
+    EXPECT_EQ(measurement.outcome().status, Status::ok) << measurement.outcome().reason;
     const ordered_json profile = {{"do", "profile"}, {"calls", 3}};
     EXPECT_EQ(std::ranges::count(asked, profile), wanted ? 1 : 0);
     if (wanted) {
