@@ -30,7 +30,7 @@ TEST(TuningTable, SaysWhatIsWrongWithAFile) {
   };
   const std::string good = R"({"shape": "C1", "batch": null, "configuration": "maps=8", "found": 1})";
   EXPECT_EQ(error_of(good), "");
-  EXPECT_EQ(error_of(good + "," + good), "t.json: entries[1]: 'C1' with this batch is there twice");
+  EXPECT_EQ(error_of(good + "," + good), "t.json: entries[1]: 'C1' with this batch occurs twice");
   EXPECT_EQ(error_of("7"), "t.json: entries[0]: expected a member 'shape'");
   EXPECT_EQ(error_of(R"({"shape": 1})"), "t.json: entries[0]: shape: expected a string");
   EXPECT_EQ(error_of(R"({"shape": "C1", "batch": 0, "configuration": "maps=8"})"),
