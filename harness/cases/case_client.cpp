@@ -41,9 +41,9 @@ std::unique_ptr<CaseClient> case_here(const PlannedCase& planned, const Workload
 
 constexpr std::size_t kWindowBytes = 4 << 20;
 
-/// Room for a whole map, however large.
-std::unique_ptr<SharedMemory> window_for(const ConvShape& shape) {
-  return output_window(std::int64_t{shape.out_height()} * shape.out_width());
+/// Room for a whole image, however large.
+std::unique_ptr<SharedMemory> window_for(const ProblemSize& shape) {
+  return output_window(shape.output_elements_per_item());
 }
 
 }  // namespace
@@ -83,6 +83,7 @@ OpenCase start_case_process(const PlannedCase& planned, const Workload& workload
                      {"workload", workload.header()},
                      {"window_bytes", window->bytes()},
                      {"google_benchmark_flags", options.google_benchmark_flags}};
+  if (!is_convolution(workload.real().shape)) hello["problem"] = planned.variant.problem->name();
   // Only a sweep tells a variant what to take, and it asks no other build: the protocol between builds is as before.
   if (!planned.configuration.empty()) hello["configuration"] = planned.configuration;
   auto client =
@@ -100,16 +101,18 @@ OpenCase start_case_here(const PlannedCase& planned, const Workload& workload) {
 int serve_case(int socket_descriptor, int workload_descriptor, int window_descriptor) {
   std::unique_ptr<SharedMemory> window;  // outlives the case
   std::optional<Workload> workload;      // outlives the case
-  std::unique_ptr<ConvVariant> configured;
+  std::unique_ptr<Variant> configured;
   return serve_requests(socket_descriptor, [&](const ordered_json& hello) -> std::unique_ptr<CaseClient> {
     initialize_google_benchmark(hello.at("google_benchmark_flags").get<std::vector<std::string>>());
-    const RegisteredVariant* const variant =
-        find_variant(hello.at("family").get<std::string>(), hello.at("variant").get<std::string>());
+    const Problem* const problem = find_problem(hello.value("problem", "convolution"));
+    if (problem == nullptr) return nullptr;
+    const ProblemVariant* const variant =
+        find_variant(*problem, hello.at("family").get<std::string>(), hello.at("variant").get<std::string>());
     if (variant == nullptr) return nullptr;
     workload.emplace(hello.at("workload"), workload_descriptor);
     window = std::make_unique<SharedMemory>(window_descriptor, hello.at("window_bytes").get<std::size_t>(),
                                             SharedMemory::Access::write);
-    RegisteredVariant told = *variant;
+    ProblemVariant told = *variant;
     if (hello.contains("configuration")) {
       configured = told.variant->configured(workload->real().shape.with_batch(workload->planned_batch()),
                                             Configuration::parse(hello.at("configuration").get<std::string>()),

@@ -13,7 +13,7 @@
 #include "harness/cases/workload.hpp"
 #include "harness/isolation/shared_memory.hpp"
 #include "harness/verification/changed_input.hpp"
-#include "variants/convolution/registry.hpp"
+#include "variants/variant.hpp"
 
 namespace convladder {
 
@@ -29,8 +29,8 @@ inline constexpr const char* kPrepare = "prepare";
 class CaseSession {
  public:
   /// `id` names the case's NVTX range. The device is the case's own. Outputs are handed out in `window`.
-  CaseSession(std::string id, std::unique_ptr<Device> device, const RegisteredVariant& variant,
-              const Workload& workload, const SharedMemory& window);
+  CaseSession(std::string id, std::unique_ptr<Device> device, const ProblemVariant& variant, const Workload& workload,
+              const SharedMemory& window);
   ~CaseSession();
   CaseSession(const CaseSession&) = delete;
   CaseSession& operator=(const CaseSession&) = delete;
@@ -42,7 +42,7 @@ class CaseSession {
   ///   {"do": "call"}                           -> {"ns"}: call number 1 of the change, all of the layer
   ///   {"do": "calibrate", "of", "sample_ns"}   -> {"iterations"}: so that a sample takes at least that long
   ///   {"do": "count"}                          -> {"counters"}: instead of sampling, where the device has no clock
-  ///   {"do": "profile", "calls"}               -> {}: so many calls of `convolve` and a wait, nothing else
+  ///   {"do": "profile", "calls"}               -> {}: so many calls of `run` and a wait, nothing else
   ///   {"do": "sample", "of", "iterations", "cold"} -> {"ns", "last_call", "state"}: mean nanoseconds of a call.
   ///       The calls are numbered from 1, `last_call` is the one whose change the input has now; what of the layer is
   ///       not timed is done as well, so that the output is that of this call
@@ -75,16 +75,16 @@ class CaseSession {
 
   NvtxRange range_;
   std::string id_;
-  RegisteredVariant variant_;  // a copy: what it came from may be a temporary
+  ProblemVariant variant_;  // a copy: what it came from may be a temporary
   const Workload& workload_;
   const SharedMemory& window_;
   std::unique_ptr<Device> device_;
   VariantDevice for_variant_;
-  const Problem* problem_ = nullptr;  // that is prepared
+  const ProblemData* problem_ = nullptr;  // that is prepared
   DeviceBuffer input_;
   DeviceBuffer output_;
   std::optional<ChangedInput> changed_;
-  std::unique_ptr<PreparedConv> prepared_;  // before the device and the buffers it uses are gone
+  std::unique_ptr<PreparedVariant> prepared_;  // before the device and the buffers it uses are gone
 };
 
 }  // namespace convladder

@@ -21,22 +21,7 @@ std::optional<double> limit_of(const ordered_json& ceilings, const CeilingLimit&
   return std::nullopt;
 }
 
-/// Pairs of an output and a tap along one side of the image, where the tap is on the image.
-double taps_inside(int size, int outputs, const ConvShape& shape) {
-  double sum = 0;
-  for (int i = 0; i < outputs; ++i) {
-    const int first = i * shape.stride - shape.padding;
-    sum += std::min(first + shape.kernel, size) - std::max(first, 0);
-  }
-  return sum;
-}
-
 }  // namespace
-
-double flop_inside(const ConvShape& shape) {
-  return 2.0 * shape.batch * shape.out_channels * shape.channels_per_group() *
-         taps_inside(shape.height, shape.out_height(), shape) * taps_inside(shape.width, shape.out_width(), shape);
-}
 
 ordered_json floor_json(const ordered_json& one_case, const ordered_json& ceilings) {
   const auto of_device = std::ranges::find_if(
@@ -47,10 +32,10 @@ ordered_json floor_json(const ordered_json& one_case, const ordered_json& ceilin
   const std::optional<double> copy = limit_of(*of_device, kCopyLimit);
   if (!peak || !store || !copy) return nullptr;
 
-  const ConvShape shape = recorded_shape(one_case);
+  const ProblemSize shape = recorded_size(one_case);
   const double written = 4.0 * static_cast<double>(shape.output_elements());
   const double read = shape.minimum_bytes() - written;
-  const double operations_ns = flop_inside(shape) / *peak;
+  const double operations_ns = shape.least_flop() / *peak;
   std::optional<double> bytes_ns;
   if (read + written > of_device->at("last_level_cache_bytes").get<double>()) {
     bytes_ns = written / *store + read * std::max(2 / *copy - 1 / *store, 0.0);
@@ -62,7 +47,7 @@ ordered_json floor_json(const ordered_json& one_case, const ordered_json& ceilin
           {"bound", bytes_bind ? "bytes" : "operations"},
           {"operations", operations_ns},
           {"bytes", or_null(bytes_ns)},
-          {"flop", flop_inside(shape)},
+          {"flop", shape.least_flop()},
           {"bytes_read", read},
           {"bytes_written", written}};
 }

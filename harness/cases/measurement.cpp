@@ -52,7 +52,7 @@ std::string other_than_planned(const PlannedCase& planned, const ordered_json& c
 
 }  // namespace
 
-double step_timeout_seconds(const RunOptions& options, const ConvShape& shape) {
+double step_timeout_seconds(const RunOptions& options, const ProblemSize& shape) {
   return options.timeout_seconds.value_or(60.0 + 5.0 * shape.flop() * 1e-9);
 }
 
@@ -61,7 +61,7 @@ Measurement::Measurement(const PlannedCase& planned, const Workload& workload, c
   const double tolerance = std::min(planned.variant.variant->tolerance(), kLargestTolerance);
   verifier_.emplace(std::move(open), workload, tolerance, random_.next(), planned.device == "cpu");
   outcome_.input_kind = workload.input_kind();
-  outcome_.verification = {{"reference", "float64 direct convolution"},
+  outcome_.verification = {{"reference", planned.variant.problem->reference_name()},
                            {"tolerance", tolerance},
                            {"images_compared", 0},
                            {"images_combined", 0},

@@ -83,6 +83,6 @@ class Measurement {
 };
 
 /// How long a step of the case may take: as asked for, or 60 s and 5 s per GFLOP, which a single slow core manages.
-double step_timeout_seconds(const RunOptions& options, const ConvShape& shape);
+double step_timeout_seconds(const RunOptions& options, const ProblemSize& shape);
 
 }  // namespace convladder

@@ -11,6 +11,7 @@
 #include "harness/statistics/statistics.hpp"
 #include "network/network_runner.hpp"
 #include "support/units.hpp"
+#include "variants/convolution/problem.hpp"
 
 namespace convladder {
 
@@ -138,7 +139,7 @@ class NetworkRun {
       if (step.convolution == nullptr || variant == planned_.choice.convolutions.end()) continue;
       const ConvShape shape = step.source->convolution.with_batch(planned_.batch);
       const std::string why =
-          judge_.refusal(planned_.device, shape, most_saved(variant->second, shape),
+          judge_.refusal(planned_.device, shape, most_saved(as_variant(variant->second), shape),
                          {{fmt::format("{}'s time", step.name), median(outcome_.steps[i].samples)}});
       if (!why.empty()) throw CaseFailure(Status::refused, why);
     }

@@ -12,6 +12,7 @@
 #include "support/errors.hpp"
 #include "support/file_bytes.hpp"
 #include "support/printable.hpp"
+#include "variants/convolution/problem.hpp"
 
 namespace convladder {
 
@@ -23,7 +24,8 @@ constexpr const char* kRecordName = "run.json";
 
 ordered_json variants_json(const std::vector<CaseGroup>& plan) {
   ordered_json list = ordered_json::array();
-  for (const RegisteredVariant& registered : registered_variants()) {
+  const Problem& problem = plan.empty() ? convolution_problem() : *plan.front().work.shape.problem;
+  for (const ProblemVariant& registered : problem.variants()) {
     const auto appears = [&registered](const CaseGroup& group) {
       return std::ranges::any_of(group.cases, [&registered](const PlannedCase& planned) {
         return planned.variant.variant == registered.variant;

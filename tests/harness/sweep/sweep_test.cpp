@@ -91,7 +91,7 @@ TEST(TuningTables, SayForEveryBatchWhatDoesNotDependOnIt) {
   const Configuration best = sweep.results[3].configuration;
   update_tuning_tables(folder.path().string(), {sweep}, 1);
   const TuningTable first = table_in(folder);
-  const ConvShape shape = sweep.planned.work.shape;
+  const ConvShape shape = conv_shape(sweep.planned.work.shape);
   EXPECT_EQ(*first.find(shape_name(shape), 77), best.without("pixel_parts").without("map_parts"));
   const bool batch_matters = best.value("pixel_parts") != sweep.found.by_model.value("pixel_parts") ||
                              best.value("map_parts") != sweep.found.by_model.value("map_parts");
