@@ -9,7 +9,7 @@
 
 #include "expect_error.hpp"
 #include "harness/cases/case_session.hpp"
-#include "harness/small_problem.hpp"
+#include "harness/cases/small_problem.hpp"
 #include "harness/verification/changed_input.hpp"
 
 namespace convladder {

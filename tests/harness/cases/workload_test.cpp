@@ -10,7 +10,7 @@
 #include <set>
 
 #include "datasets/resize.hpp"
-#include "harness/small_problem.hpp"
+#include "harness/cases/small_problem.hpp"
 #include "network/upstream.hpp"
 #include "network/weights.hpp"
 

@@ -11,7 +11,7 @@
 #include "harness/sweep/tuning_update.hpp"
 #include "support/file_bytes.hpp"
 #include "temporary_folder.hpp"
-#include "tests/harness/small_problem.hpp"
+#include "tests/harness/cases/small_problem.hpp"
 #include "variants/tuning_table.hpp"
 
 namespace convladder {

@@ -10,7 +10,7 @@
 #include <set>
 
 #include "expect_error.hpp"
-#include "harness/small_problem.hpp"
+#include "harness/cases/small_problem.hpp"
 #include "harness/verification/changed_input.hpp"
 #include "harness/verification/combined_images.hpp"
 #include "sanitized.hpp"
