@@ -63,7 +63,9 @@ class OperatorVariant final : public Variant {
 }  // namespace
 
 std::string OperatorProblem::own_size_error(const ProblemSize& size) const {
-  return operator_shape_error(operator_shape(size));
+  const OperatorShape shape = operator_shape(size);
+  std::string error = own_shape_error(shape);  // says more than that an output has no rows
+  return error.empty() ? operator_shape_error(shape) : error;
 }
 
 std::int64_t OperatorProblem::input_elements(const ProblemSize& size) const {

@@ -71,11 +71,11 @@ std::string size_error(const ProblemSize& size) {
     return fmt::format("a size of {} has {} numbers, not {}", size.problem->name(), dimensions.size(),
                        size.values.size());
   }
-  if (size.batch < 1) return fmt::format("the batch must be at least 1, it is {}", size.batch);
+  if (size.batch < 1) return fmt::format("batch is {}, it must be at least 1", size.batch);
   for (std::size_t i = 0; i < dimensions.size(); ++i) {
     const Dimension& one = dimensions[i];
     if (size.values[i] >= one.smallest && size.values[i] <= one.largest) continue;
-    return fmt::format("{} must be {} to {}, it is {}", one.name, one.smallest, one.largest, size.values[i]);
+    return fmt::format("{} is {}, it must be {} to {}", one.name, size.values[i], one.smallest, one.largest);
   }
   if (std::string error = size.problem->own_size_error(size); !error.empty()) return error;
   std::vector<Tensor> tensors = size.problem->constants(size);

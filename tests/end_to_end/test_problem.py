@@ -41,7 +41,7 @@ def test_it_is_listed() -> None:
 def test_bad_sizes_and_names_are_refused() -> None:
     assert_refused(run("run", "--problem", "matrix-vektor", program=TOY), "matrix-vektor", NAME)
     assert_refused(run(*ON_CPU, "--size", "R7", program=TOY), "--size R7", "C is missing")
-    assert_refused(run(*ON_CPU, "--size", "R7C0", program=TOY), "columns must be 1 to")
+    assert_refused(run(*ON_CPU, "--size", "R7C0", program=TOY), "columns is 0, it must be 1 to")
     assert_refused(run(*ON_CPU, "--network", "lenet28", program=TOY), "are for the convolution")
 
 

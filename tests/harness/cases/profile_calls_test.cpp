@@ -63,7 +63,7 @@ TEST(ProfileCalls, TheRangeHoldsTheCallsAndNothingElse) {
   const Workload workload(own_shape({2, 1, 8, 8, 2, 3}), synthetic_images(2, 1), 1);
   const DeviceKind kind = cpu_kind();
   const std::unique_ptr<SharedMemory> window = output_window(1);
-  CaseSession session("counted", kind.open(), {{}, &variant}, workload, *window);
+  CaseSession session("counted", kind.open(), as_variant(RegisteredVariant{{}, &variant}), workload, *window);
   ASSERT_FALSE(session.answer({{"do", "prepare"}, {"problem", "real"}}).contains("status"));
   for (const int wanted : {1, 7}) {
     calls = {};

@@ -150,7 +150,7 @@ TEST(Workload, ItsTensorsAreAligned) {
     const Workload workload(own_shape({batch, 1, 3, 3, 1, 3}), synthetic_images(1, 1), 1);
     for (const ProblemData* problem : {&workload.real(), &workload.integers()}) {
       EXPECT_FALSE(misaligned(problem->input)) << batch;
-      EXPECT_FALSE(misaligned(problem->weights)) << batch;
+      EXPECT_FALSE(misaligned(problem->constants.at(0))) << batch;
     }
   }
 }
