@@ -50,7 +50,7 @@ DuelSide::DuelSide(const SideSetting& setting)
       planned_(setting.planned),
       judge_(setting.judge),
       verifier_(
-          start_case_process(setting.planned, setting.workload, RunOptions{}, setting.timeout_seconds, setting.program),
+          start_case_process(setting.planned, setting.workload, {}, setting.timeout_seconds, setting.program),
           setting.workload, setting.planned.variant.variant->tolerance(), setting.seed,
           setting.planned.device == "cpu") {
   attempt([&] {
