@@ -53,8 +53,7 @@ int explain_command(const ExplainArguments& arguments) {
     throw UserError(unknown_name_message("--format", arguments.format, formats));
   }
   const std::vector<std::string> gpus = asked_gpus(arguments.gpus);
-  const std::vector<std::byte> bytes = read_file_bytes(arguments.run);
-  const auto record = parse_record_json({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, arguments.run);
+  const nlohmann::ordered_json record = read_record_json(arguments.run);
   const std::vector<ExplainedGroup> groups = explain_run(record, arguments.run, arguments.case_filter);
   if (groups.empty()) {
     throw UserError(

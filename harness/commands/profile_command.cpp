@@ -13,8 +13,8 @@
 #include "harness/plan/run_material.hpp"
 #include "harness/profile/profile_text.hpp"
 #include "harness/profile/program_time.hpp"
+#include "harness/records/recorded_run.hpp"
 #include "support/errors.hpp"
-#include "support/file_bytes.hpp"
 
 namespace convladder {
 
@@ -71,10 +71,8 @@ TitledProfile profile_of(const NetworkCase& planned, const NetworkOptions& optio
 std::vector<TitledProfile> recorded_profiles(const std::string& file, const std::string& filter) {
   std::vector<TitledProfile> profiles;
   std::vector<std::string> ids;
-  const std::vector<std::byte> bytes = read_file_bytes(file);
-  const auto* const text = reinterpret_cast<const char*>(bytes.data());
+  const ordered_json record = read_record_json(file);
   try {
-    const ordered_json record = ordered_json::parse(text, text + bytes.size());
     for (const ordered_json& one_case : record.at("cases")) {
       const std::string id = one_case.at("id");
       if (one_case.at("profile").is_null()) continue;
@@ -82,9 +80,6 @@ std::vector<TitledProfile> recorded_profiles(const std::string& file, const std:
       if (id.find(filter) == std::string::npos) continue;
       profiles.push_back({id, profile_from_json(one_case.at("profile")), one_case.at("program")});
     }
-  } catch (const ordered_json::parse_error& error) {
-    throw UserError(
-        fmt::format("{}: byte {}: not valid JSON, expected a record of 'convladder network'", file, error.byte));
   } catch (const ordered_json::exception& error) {
     throw UserError(fmt::format("{}: not a record of 'convladder network': {}", file, error.what()));
   } catch (const UserError& error) {

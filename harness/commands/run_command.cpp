@@ -22,8 +22,8 @@
 #include "harness/plan/run_material.hpp"
 #include "harness/records/ladder_text.hpp"
 #include "harness/records/leave_one_out.hpp"
-#include "harness/records/record.hpp"
-#include "harness/records/record_folder.hpp"
+#include "harness/records/record_file.hpp"
+#include "harness/records/run_record.hpp"
 #include "harness/statistics/statistics.hpp"
 #include "support/errors.hpp"
 #include "support/progress.hpp"
@@ -332,11 +332,7 @@ int run_command(RunOptions options, const RunInvocation& invocation) {
     fmt::print("{}\n", record->file().string());
   }
 
-  const nlohmann::ordered_json& cases = record->json().at("cases");
-  const bool any_failed = std::ranges::any_of(cases, [](const auto& one_case) {
-    return is_failure(status_from_name(one_case.at("status").template get<std::string>()).value());
-  });
-  return any_failed ? kExitCasesFailed : kExitOk;
+  return record->any_failed() ? kExitCasesFailed : kExitOk;
 }
 
 }  // namespace convladder

@@ -16,6 +16,7 @@
 #include "harness/plan/option_checks.hpp"
 #include "harness/plan/run_material.hpp"
 #include "harness/records/case_json.hpp"
+#include "harness/records/record.hpp"
 #include "harness/sweep/sweep.hpp"
 #include "harness/sweep/sweep_output.hpp"
 #include "harness/sweep/sweep_record.hpp"
@@ -113,7 +114,7 @@ std::string swept_line(const Sweep& sweep, const SweptConfiguration& one) {
 
 class SweepLoop {
  public:
-  SweepLoop(const SweepArguments& a, const ImageSet& images, SweepPlan& plan, SweepRecord& record)
+  SweepLoop(const SweepArguments& a, const ImageSet& images, SweepPlan& plan, Record& record)
       : arguments_(a),
         images_(images),
         plan_(plan),
@@ -123,13 +124,12 @@ class SweepLoop {
         ceilings_(a.options, groups_of_devices(plan), nlohmann::ordered_json::array()) {}
 
   void run() {
-    record_.write(plan_.sweeps, false);
     std::size_t first = 0;
     for (const auto& [group, end] : plan_.groups) {
       if (first < end) run_sweeps_of(*group, first, end);
       first = end;
     }
-    record_.write(plan_.sweeps, true);
+    record_.complete({{"sweeps", sweeps_json(plan_.sweeps)}});
   }
 
  private:
@@ -195,13 +195,13 @@ class SweepLoop {
     if (!one->score && outcome.status == Status::ok) one->reason = fmt::format("cannot be launched on {}", sweep.gpu);
     if (one->score && sweep.kind == ScoreKind::measured) estimator_.learn(sweep.planned, one->score->value * 1e-9);
     progress_.finished(swept_line(sweep, *one));
-    record_.write(plan_.sweeps, false);
+    record_.add(configuration_json(sweep, *one), {{"sweeps", nlohmann::ordered_json::array()}});
   }
 
   const SweepArguments& arguments_;
   const ImageSet& images_;
   SweepPlan& plan_;
-  SweepRecord& record_;
+  Record& record_;
   Progress progress_;
   Estimator estimator_;
   CeilingSampler ceilings_;
@@ -257,8 +257,10 @@ int sweep_command(SweepArguments a, const std::vector<std::string>& command_line
   SweepPlan sweeps = plan_sweeps(plan, a);
   if (a.update_table) check_tuning_tables(a.tables, sweeps.sweeps);
   const ImageSet images = load_images(a.options.data_folder, a.options.seed, most_images(plan));
-  SweepRecord record(a.output.empty() ? make_default_folder() : std::filesystem::path(a.output), a.options,
-                     command_line, images);
+  Record record = Record::create(a.output.empty() ? make_default_folder() : std::filesystem::path(a.output), kSweepKind,
+                                 {command_line, options_to_json(a.options), a.options.seed, dataset_json(images)},
+                                 planned_ids(sweeps.sweeps), nlohmann::ordered_json::object(),
+                                 {{"sweeps", nlohmann::ordered_json::array()}});
   for (const std::string& line : sweeps.left_out) fmt::print("{}", indented(fmt::format("left out: {}", line), 0));
   SweepLoop(a, images, sweeps, record).run();
   if (a.update_table) {
@@ -267,10 +269,7 @@ int sweep_command(SweepArguments a, const std::vector<std::string>& command_line
     }
   }
   fmt::print("{}\n", record.file().string());
-  const bool any_failed = std::ranges::any_of(sweeps.sweeps, [](const Sweep& sweep) {
-    return std::ranges::any_of(sweep.results, [](const auto& one) { return one.status && is_failure(*one.status); });
-  });
-  return any_failed ? kExitCasesFailed : kExitOk;
+  return record.any_failed() ? kExitCasesFailed : kExitOk;
 }
 
 }  // namespace convladder

@@ -326,7 +326,7 @@ def test_a_folder_that_holds_a_run_is_refused(three_layers: Path, tmp_path: Path
     arguments = ["--network", three_layers, "--batch", "1", *ONCE]
     measured(tmp_path / "out", *arguments)
     before = (tmp_path / "out/network.json").read_bytes()
-    assert_refused(run("network", *arguments, "--output", tmp_path / "out"), "network.json is there already")
+    assert_refused(run("network", *arguments, "--output", tmp_path / "out"), "network.json already exists")
     assert (tmp_path / "out/network.json").read_bytes() == before
 
 

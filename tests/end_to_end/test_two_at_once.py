@@ -29,7 +29,7 @@ FUSED_RUN = ["fused", "--network", "lenet28", "--device", "cpu", "--batch", "1",
 SWEEP_RUN = ["sweep", "--variant", "implicit-gemm", "--device", "cpu", "--batch", "2", "--repetitions", "3", "--limit", "2"]
 SWEPT = ["--shape", "2,9,9,4,3"]
 BUSY = "another convladder is writing into this folder"
-THERE = "is there already"
+THERE = "already exists"
 PLENTY = 100  # seconds
 
 Ended = tuple[int, str, str]
