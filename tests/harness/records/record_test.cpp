@@ -132,7 +132,7 @@ TEST_F(AtomicFile, IsCreatedWhereNothingIsAndNowhereElse) {
   create_file_atomically(folder_ / "a.json", "first");
   fs::create_symlink("nothing", folder_ / "link");
   for (const char* name : {"a.json", "link"}) {
-    expect_error<FileIsThere>([&] { create_file_atomically(folder_ / name, "second"); }, {name, "is there already"});
+    expect_error<FileIsThere>([&] { create_file_atomically(folder_ / name, "second"); }, {name, "already exists"});
   }
   EXPECT_EQ(content_of(folder_ / "a.json"), "first");
   EXPECT_EQ(files(), (std::vector<std::string>{"a.json", "link"}));
@@ -285,7 +285,7 @@ TEST_F(Record, AddsEveryCaseAtOnceAndSortsThemAtTheEnd) {
 TEST_F(Record, ANewRunDoesNotTouchAnOldOne) {
   create();
   const std::string before = content_of(folder_ / "run.json");
-  expect_error<UserError>([&] { create(); }, {"run.json is there already", "--resume", "--output"});
+  expect_error<UserError>([&] { create(); }, {"run.json already exists", "--resume", "--output"});
   EXPECT_EQ(content_of(folder_ / "run.json"), before);
 }
 

@@ -57,7 +57,7 @@ TEST(RecordedRun, RefusesWhatIsNoRunInOneLine) {
       {"[]", "expected an object"},
       {"{}", "schema_version: expected a string"},
       {std::string(200000, '['), "more than 64 deep"},
-      {R"({"a": 1, "a": 2})", "the key \"a\" is there twice"},
+      {R"({"a": 1, "a": 2})", "the key \"a\" occurs twice"},
       {R"({"a": 1e999})", "beyond the range of a double"},
       {with([](json& j) { j["schema_version"] = "2.0"; }), R"(schema_version: "2.0", this program reads "1.0")"},
       {with([](json& j) { j["kind"] = "network"; }), "kind: \"network\" is not a run"},
