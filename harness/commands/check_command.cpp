@@ -92,7 +92,7 @@ class Results {
     if (as_json_) {
       fmt::print("{}\n", json_.dump(1));
     } else {
-      fmt::print("{} cases checked, {} failed\n", checked_, failed_);
+      fmt::print("{} case{} checked, {} failed\n", checked_, checked_ == 1 ? "" : "s", failed_);
     }
     return failed_ == 0 ? kExitOk : kExitCasesFailed;
   }

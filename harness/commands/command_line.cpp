@@ -73,7 +73,7 @@ constexpr const char* kMainFooter = R"(examples:
   convladder sweep --variant register-tile --device simulated    which tile sizes are best for which layer
   convladder simulate kernel.ptx ...   runs any kernel without a GPU, checks it and counts
   convladder network --network lenet86 whole networks: op times, accuracy, where the time goes
-  convladder fused --network lenet86   convolution, activation and pooling in one kernel, compared with separate operators
+  convladder fused --network lenet86   convolution, activation and pooling in one kernel, against separate operators
   convladder train --network lenet86   trains a network on the built-in images, a minute or two
   convladder published                 figures that others published for the same networks
   convladder compare BASE.json NEW.json    did it get slower? two recorded runs, case by case

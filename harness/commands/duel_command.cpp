@@ -39,7 +39,7 @@ constexpr const char* kDuelFooter = R"(examples:
   convladder duel --base old/convladder --json duel.json --markdown duel.md
   convladder duel --extra-work 5 --batch 1 --layer lenet28.conv1    would a slowdown of 5 % be found here?
 
-docs/duel.md says how it measures and what a verdict means; 'convladder selftest' shows how often it is wrong on this machine.
+docs/duel.md says how it measures and what a verdict means; 'convladder selftest' shows how often it is wrong here.
 exit codes: 0 pass - 1 a case regressed - 2 inconclusive - 3 a case is missing or failed, the control moved, the two
 cannot be compared, or bad input: one line says what)";
 

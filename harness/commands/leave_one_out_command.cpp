@@ -16,7 +16,7 @@ constexpr const char* kLeaveOneOutFooter = R"(examples:
   convladder leave-one-out --layer lenet28.conv1 --device simulated
   convladder leave-one-out --family cuda --device cuda --batch 100,1000
 
-The record is that of an ordinary run, so charts, report and explain accept it. docs/leave_one_out.md says how to read the table.
+The record is that of an ordinary run, so charts, report and explain accept it. docs/leave_one_out.md explains the table.
 exit codes: as for run)";
 
 /// Stages that have variants without an idea, and these variants.

@@ -69,7 +69,8 @@ class CasesNotRun {
     ++counts_[fmt::format("{:<11} {}: {}", outcome.status, device_family, outcome.reason)];
   }
   void print(std::FILE* stream) const {
-    for (const auto& [line, count] : counts_) fmt::print(stream, "{} ({} cases)\n", line, count);
+    for (const auto& [line, count] : counts_)
+      fmt::print(stream, "{} ({} case{})\n", line, count, count == 1 ? "" : "s");
   }
 
  private:
@@ -278,10 +279,11 @@ int dry_run(const std::vector<CaseGroup>& plan, const RunOptions& options, const
       }
     }
   }
-  fmt::print("{} cases, {} to be run, about {} (predicted from one small call of each variant that is timed)\n",
-             std::accumulate(plan.begin(), plan.end(), std::size_t{0},
-                             [](std::size_t sum, const CaseGroup& group) { return sum + group.cases.size(); }),
-             runs, duration_text(all));
+  const std::size_t cases =
+      std::accumulate(plan.begin(), plan.end(), std::size_t{0},
+                      [](std::size_t sum, const CaseGroup& group) { return sum + group.cases.size(); });
+  fmt::print("{} case{}, {} to be run, about {} (predicted from one small call of each variant that is timed)\n", cases,
+             cases == 1 ? "" : "s", runs, duration_text(all));
   return kExitOk;
 }
 
