@@ -41,7 +41,8 @@ ordered_json OpenCase::ask(const ordered_json& request) const {
   const std::optional<Status> status = status_from_name(reply.at("status").get<std::string>());
   // Whether it can be skipped or is right is not for the case to say.
   if (!status || *status == Status::ok || *status == Status::skipped) {
-    throw CaseFailure(Status::crashed, fmt::format("its answers are invalid: status {}", short_json(reply.at("status"))));
+    throw CaseFailure(Status::crashed,
+                      fmt::format("its answers are invalid: status {}", short_json(reply.at("status"))));
   }
   throw CaseFailure(*status, reply.at("reason").get<std::string>());
 }

@@ -99,9 +99,9 @@ void Measurement::take_check(const char* when, const Check& check) {
   if (check.passed) return;
   const std::string_view moment(when);
   throw CaseFailure(Status::incorrect, (moment == "integers" ? "on small integers: "
-                                  : moment == "after"  ? "after timing: "
-                                                       : "") +
-                                     check.first_failure);
+                                        : moment == "after"  ? "after timing: "
+                                                             : "") +
+                                           check.first_failure);
 }
 
 void Measurement::verify_and_calibrate() {

@@ -118,9 +118,9 @@ int fused_command(const FusedArguments& arguments, const std::vector<std::string
       arguments.output.empty() ? make_default_folder() : std::filesystem::path(arguments.output);
   std::vector<std::string> ids;
   for (const FusedCase& planned : plan) ids.push_back(planned.id);
-  Record record =
-      Record::create(folder, kFusedKind, {command_line, fused_options_json(options), options.seed, dataset_json(images)},
-                     ids, {{"variants", fused_variants_json(plan)}});
+  Record record = Record::create(folder, kFusedKind,
+                                 {command_line, fused_options_json(options), options.seed, dataset_json(images)}, ids,
+                                 {{"variants", fused_variants_json(plan)}});
   std::vector<FusedResult> results;
   {
     Progress progress(arguments.quiet ? nullptr : stdout, static_cast<int>(plan.size()));

@@ -89,8 +89,7 @@ SweepPlan plan_sweeps(const std::vector<CaseGroup>& plan, const SweepArguments& 
   for (const CaseGroup& group : plan) {
     for (const PlannedCase& planned : group.cases) {
       if (!planned.runs()) {
-        sweeps.left_out.push_back(
-            fmt::format("{}: {}", planned.id, why_not_run(planned).reason));
+        sweeps.left_out.push_back(fmt::format("{}: {}", planned.id, why_not_run(planned).reason));
       } else if (auto sweep = plan_sweep(planned, wanted, a.limit, a.gpu)) {
         sweeps.sweeps.push_back(std::move(*sweep));
       } else {
@@ -258,10 +257,10 @@ int sweep_command(SweepArguments a, const std::vector<std::string>& command_line
   SweepPlan sweeps = plan_sweeps(plan, a);
   if (a.update_table) check_tuning_tables(a.tables, sweeps.sweeps);
   const ImageSet images = load_images(a.options.data_folder, a.options.seed, most_images(plan));
-  Record record = Record::create(
-      a.output.empty() ? make_default_folder() : std::filesystem::path(a.output), kSweepKind,
-      {command_line, options_to_json(a.options), a.options.seed, dataset_json(images)}, planned_ids(sweeps.sweeps),
-      nlohmann::ordered_json::object(), {{"sweeps", nlohmann::ordered_json::array()}});
+  Record record = Record::create(a.output.empty() ? make_default_folder() : std::filesystem::path(a.output), kSweepKind,
+                                 {command_line, options_to_json(a.options), a.options.seed, dataset_json(images)},
+                                 planned_ids(sweeps.sweeps), nlohmann::ordered_json::object(),
+                                 {{"sweeps", nlohmann::ordered_json::array()}});
   for (const std::string& line : sweeps.left_out) fmt::print("{}", indented(fmt::format("left out: {}", line), 0));
   SweepLoop(a, images, sweeps, record).run();
   if (a.update_table) {

@@ -41,7 +41,8 @@ class FusedRun {
       }
       check("separate after timing", false);
       check("fused after timing", true);
-      if (const std::string mismatch = claimed_.mismatch(); !mismatch.empty()) throw CaseFailure(Status::refused, mismatch);
+      if (const std::string mismatch = claimed_.mismatch(); !mismatch.empty())
+        throw CaseFailure(Status::refused, mismatch);
     } catch (const CaseFailure& failure) {
       end(failure.status, failure.what());
     } catch (const ordered_json::exception& error) {

@@ -120,7 +120,8 @@ class NetworkRun {
   }
 
   static void refuse_impossible(const ClaimedTimes& times, const char* of) {
-    if (const std::string mismatch = times.mismatch(); !mismatch.empty()) throw CaseFailure(Status::refused, of + mismatch);
+    if (const std::string mismatch = times.mismatch(); !mismatch.empty())
+      throw CaseFailure(Status::refused, of + mismatch);
   }
 
   /// A short pass is lost in the time that a message takes: many of them are not.
@@ -135,7 +136,7 @@ class NetworkRun {
     }
     if (least_ns <= kMostRepeated * passes * pass_ns) return;
     throw CaseFailure(Status::refused, fmt::format("it claims {} for a pass, but {} passes in a row took {}",
-                                             time_text(pass_ns), passes, time_text(least_ns)));
+                                                   time_text(pass_ns), passes, time_text(least_ns)));
   }
 
   /// No convolution is faster than its device lets it be.

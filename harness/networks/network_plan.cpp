@@ -243,7 +243,8 @@ double network_flop(const Network& network) {
 std::vector<NetworkCase> make_network_plan(const NetworkOptions& options) {
   std::vector<NetworkCase> cases;
   for (const std::string& argument : options.networks) {
-    for (const DeviceKind& kind : chosen_devices(options.devices, DefaultDevices::timed)) add_cases(options, argument, kind, cases);
+    for (const DeviceKind& kind : chosen_devices(options.devices, DefaultDevices::timed))
+      add_cases(options, argument, kind, cases);
   }
   if (cases.empty()) {
     throw UserError("no case remains: none of the chosen devices runs these variants (see 'convladder list')");

@@ -224,8 +224,7 @@ OpenCase start_network_process(const NetworkCase& planned, const NetworkWorkload
 
 OpenCase start_network_here(const NetworkCase& planned, const NetworkWorkload& workload, const PassWish& wish) {
   std::unique_ptr<SharedMemory> window = record_window(planned);
-  auto client =
-      session_or_failure([&] { return std::make_unique<NetworkSession>(planned, workload, wish, *window); });
+  auto client = session_or_failure([&] { return std::make_unique<NetworkSession>(planned, workload, wish, *window); });
   return {std::move(window), std::move(client)};
 }
 

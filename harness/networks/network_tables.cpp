@@ -222,7 +222,8 @@ void published_lines(const std::vector<NetworkResult>& results, std::string& out
 
 std::string network_result_line(const NetworkResult& result) {
   const NetworkOutcome& outcome = result.outcome;
-  if (outcome.status != Status::ok) return fmt::format("{:<11} {:<50} {}", outcome.status, result.planned.id, outcome.reason);
+  if (outcome.status != Status::ok)
+    return fmt::format("{:<11} {:<50} {}", outcome.status, result.planned.id, outcome.reason);
   if (!is_measured(result)) {
     double all = 0;
     for (const StepOutcome& step : outcome.steps) all += instructions(step);

@@ -39,7 +39,9 @@ constexpr std::string_view kEndOfCases = "\n ]";
 constexpr std::string_view kEndOfRecord = "\n}\n";
 
 /// Bytes that are no UTF-8, in a host name or a file name, must not cost the record.
-std::string dumped(const ordered_json& json) { return json.dump(1, ' ', false, ordered_json::error_handler_t::replace); }
+std::string dumped(const ordered_json& json) {
+  return json.dump(1, ' ', false, ordered_json::error_handler_t::replace);
+}
 
 /// The fields of an object, each on lines of its own, without the braces.
 std::string fields_text(const ordered_json& object) {

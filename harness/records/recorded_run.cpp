@@ -173,8 +173,8 @@ ordered_json read_record_json(const std::string& file) {
     const std::string closed = closed_record(text);
     if (closed.empty() || !ordered_json::accept(closed)) throw;
     ordered_json json = parse_record_json(closed, file);
-    fmt::print(stderr, "convladder: {}: cut off in the middle; whole cases that are used: {}\n",
-               printable(file), json.at("cases").size());
+    fmt::print(stderr, "convladder: {}: cut off in the middle; whole cases that are used: {}\n", printable(file),
+               json.at("cases").size());
     return json;
   }
 }

@@ -46,10 +46,9 @@ RunRecord::RunRecord(Record record) : record_(std::move(record)) {
 RunRecord RunRecord::create(const std::filesystem::path& folder, const RunOptions& options,
                             const std::vector<std::string>& command_line, const std::vector<CaseGroup>& plan,
                             const ImageSet& images) {
-  return RunRecord(Record::create(folder, kRunKind,
-                                  {command_line, options_to_json(options), options.seed, dataset_json(images)},
-                                  planned_ids(plan), {{"variants", variants_json(plan)}},
-                                  {{"ceilings", ordered_json::array()}, {"ladders", ordered_json::array()}}));
+  return RunRecord(Record::create(
+      folder, kRunKind, {command_line, options_to_json(options), options.seed, dataset_json(images)}, planned_ids(plan),
+      {{"variants", variants_json(plan)}}, {{"ceilings", ordered_json::array()}, {"ladders", ordered_json::array()}}));
 }
 
 RunRecord RunRecord::open(const std::filesystem::path& folder) {
@@ -78,8 +77,8 @@ void RunRecord::add(const PlannedCase& planned, const CaseOutcome& outcome) {
 
 void RunRecord::complete() {
   if (record_.is_complete()) return;
-  const ordered_json cases = record_.cases_as_planned();
-  const ordered_json& variants = json().at("variants");
+  const std::vector<CaseFigures> cases = case_figures(record_.cases_as_planned());
+  const std::vector<VariantFigures> variants = variant_figures(json().at("variants"));
   ordered_json derived{{"ceilings", ceilings_}, {"ladders", ladders_of(cases, variants, ceilings_)}};
   ordered_json views = leave_one_out_of(cases, variants);
   if (!views.empty()) derived["leave_one_out"] = std::move(views);

@@ -17,7 +17,7 @@ constexpr std::uint64_t kCheckSeed = 1;  ///< of images and weights
 
 struct CheckedCase {
   std::string id;
-  std::string compiler;  ///< whose PTX: "nvcc" or "clang"
+  std::string compiler;          ///< whose PTX: "nvcc" or "clang"
   std::optional<Status> status;  ///< as of a case in a run; none before it is run
   std::string reason;
   std::vector<simulated::Finding> findings;

@@ -259,8 +259,7 @@ class Duel {
     }
     if (open.empty()) return;
     const Workload workload(group.group->work, images_, settings_.seed);
-    SeededRandom random(settings_.seed,
-                        text_hash(group.contests.front().pair->id) + static_cast<std::uint64_t>(look));
+    SeededRandom random(settings_.seed, text_hash(group.contests.front().pair->id) + static_cast<std::uint64_t>(look));
     for (int sweep = 0;; ++sweep) {
       std::erase_if(open, [&](std::size_t i) {
         return !flagged[i]->measured() || static_cast<int>(flagged[i]->result->confirm.size()) >= look;

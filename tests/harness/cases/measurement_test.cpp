@@ -317,7 +317,8 @@ TEST_F(MeasurementTest, AFailureInAnyStepGetsItsStatusAndLosesTheTimes) {
                               {"sample", 0},  {"sample", 5}, {"sample", 7}, {"read", 2}};
   for (const Failure& failure : failures) {
     for (const Status status : {Status::crashed, Status::timeout, Status::launch_failed, Status::incorrect}) {
-      SCOPED_TRACE(std::string(failure.step) + " " + std::to_string(failure.nth) + " " + std::string(status_name(status)));
+      SCOPED_TRACE(std::string(failure.step) + " " + std::to_string(failure.nth) + " " +
+                   std::string(status_name(status)));
       script_ = {};
       script_.prepare["own_layout"] = true;
       options_.repetitions = 2;

@@ -362,7 +362,7 @@ TEST_F(NetworkCaseTest, TimesThatCannotBeAreRefused) {
   EXPECT_NE(outcome.reason.find("50"), std::string::npos) << outcome.reason;
   EXPECT_TRUE(outcome.totals.empty());
   EXPECT_EQ(timed(110e6, 101e6, 80e6, 81e6).status, Status::refused);  // more than it can have been
-  outcome = timed(100e6, 101e6, 20e6, 81e6);                     // layers that took less than running them
+  outcome = timed(100e6, 101e6, 20e6, 81e6);                           // layers that took less than running them
   EXPECT_EQ(outcome.status, Status::refused);
   EXPECT_NE(outcome.reason.find("the layers of a pass"), std::string::npos) << outcome.reason;
   EXPECT_EQ(timed(100e6, 101e6, 120e6, 120e6).status, Status::refused);  // and more than the whole pass

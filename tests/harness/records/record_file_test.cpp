@@ -87,8 +87,8 @@ TEST_F(GrowingFile, CutAnywhereBehindItsBeginningGivesAllWholeCases) {
     testing::internal::CaptureStderr();
     const ordered_json record = read_record_json(path());
     const std::string said = testing::internal::GetCapturedStderr();
-    const auto expected = static_cast<std::size_t>(
-        std::ranges::count_if(whole, [size](std::size_t end) { return size >= end; }));
+    const auto expected =
+        static_cast<std::size_t>(std::ranges::count_if(whole, [size](std::size_t end) { return size >= end; }));
     ASSERT_EQ(ids(record).size(), expected) << "cut behind " << size << " bytes";
     EXPECT_EQ(record.at("complete"), false);
     EXPECT_EQ(std::ranges::count(said, '\n'), 1) << said;
