@@ -79,8 +79,8 @@ void RunRecord::add(const PlannedCase& planned, const CaseOutcome& outcome) {
 
 void RunRecord::complete() {
   if (record_.is_complete()) return;
-  const ordered_json cases = record_.cases_as_planned();
-  const ordered_json& variants = json().at("variants");
+  const std::vector<CaseFigures> cases = case_figures(record_.cases_as_planned());
+  const std::vector<VariantFigures> variants = variant_figures(json().at("variants"));
   ordered_json derived{{"ceilings", ceilings_}, {"ladders", ladders_of(cases, variants, ceilings_)}};
   ordered_json views = leave_one_out_of(cases, variants);
   if (!views.empty()) derived["leave_one_out"] = std::move(views);
