@@ -9,6 +9,7 @@
 #include "devices/device_registry.hpp"
 #include "harness/cases/case_session.hpp"
 #include "harness/cases/google_engine.hpp"
+#include "harness/isolation/served_process.hpp"
 #include "harness/plan/device_argument.hpp"
 
 namespace convladder {
@@ -88,6 +89,8 @@ OpenCase start_case_here(const PlannedCase& planned, const Workload& workload) {
   return {std::move(window), std::move(client)};
 }
 
+namespace {
+
 int serve_case(int socket_descriptor, int workload_descriptor, int window_descriptor) {
   std::unique_ptr<SharedMemory> window;  // outlives the case
   std::optional<Workload> workload;      // outlives the case
@@ -111,5 +114,9 @@ int serve_case(int socket_descriptor, int workload_descriptor, int window_descri
                      *workload, *window);
   });
 }
+
+const ServedRegistration serve_case_registration("serve-case", serve_case);
+
+}  // namespace
 
 }  // namespace convladder

@@ -10,6 +10,7 @@
 #include "devices/device_error.hpp"
 #include "harness/cases/counters.hpp"
 #include "harness/fused/fused_problem.hpp"
+#include "harness/isolation/served_process.hpp"
 #include "harness/plan/device_argument.hpp"
 #include "harness/verification/changed_input.hpp"
 
@@ -262,6 +263,8 @@ OpenCase start_fused_process(const FusedCase& planned, const Workload& workload,
   return {std::move(window), std::move(client)};
 }
 
+namespace {
+
 int serve_fused(int socket_descriptor, int workload_descriptor, int window_descriptor) {
   std::optional<Workload> workload;  // both outlive the case
   std::unique_ptr<SharedMemory> window;
@@ -284,5 +287,9 @@ int serve_fused(int socket_descriptor, int workload_descriptor, int window_descr
     }
   });
 }
+
+const ServedRegistration serve_fused_registration("serve-fused", serve_fused);
+
+}  // namespace
 
 }  // namespace convladder

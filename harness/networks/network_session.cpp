@@ -9,6 +9,7 @@
 #include "devices/cpu/cpu_facts.hpp"
 #include "devices/device_error.hpp"
 #include "harness/cases/counters.hpp"
+#include "harness/isolation/served_process.hpp"
 #include "harness/plan/device_argument.hpp"
 #include "harness/plan/network_argument.hpp"
 #include "harness/profile/program_time.hpp"
@@ -253,6 +254,8 @@ OpenCase start_network_here(const NetworkCase& planned, const NetworkWorkload& w
   return {std::move(window), std::move(client)};
 }
 
+namespace {
+
 int serve_network(int socket_descriptor, int workload_descriptor, int window_descriptor) {
   std::optional<NetworkWorkload> workload;  // both outlive the case
   std::unique_ptr<SharedMemory> window;
@@ -270,5 +273,9 @@ int serve_network(int socket_descriptor, int workload_descriptor, int window_des
     return session_or_failure(planned, *workload, wish, *window);
   });
 }
+
+const ServedRegistration serve_network_registration("serve-network", serve_network);
+
+}  // namespace
 
 }  // namespace convladder
