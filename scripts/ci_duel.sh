@@ -59,12 +59,9 @@ root=$tree
 (build_preset release convladder) || exit 3
 root=$head
 
-duel=("$root/build/release/convladder" duel --base "$tree/build/release/convladder" --json "$root/build/duel.json" "$@")
+duel=("$root/build/release/convladder" duel --base "$tree/build/release/convladder" --output "$root/build/duel.json" "$@")
 [[ " $* " == *" --family"* || " $* " == *" --device"* ]] || duel+=(--family cpu)
 if [[ -z ${GITHUB_STEP_SUMMARY:-} ]]; then
   exec "${duel[@]}"
 fi
-status=0
-"${duel[@]}" --markdown "$root/build/duel.md" || status=$?
-if [[ -f $root/build/duel.md ]]; then cat "$root/build/duel.md" >>"$GITHUB_STEP_SUMMARY"; fi
-exit "$status"
+"${duel[@]}" --format markdown | tee -a "$GITHUB_STEP_SUMMARY"

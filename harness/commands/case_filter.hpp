@@ -28,7 +28,7 @@ template <class Case>
 void keep_cases(std::vector<Case>& cases, const std::string& text) {
   const std::regex expression = case_expression(text);
   std::erase_if(cases, [&](const Case& one) { return !std::regex_search(one.id, expression); });
-  if (cases.empty()) throw UserError(fmt::format("no case is left: --case '{}' matches none", text));
+  if (cases.empty()) throw UserError(fmt::format("no case remains: --case '{}' matches none", text));
 }
 
 /// What --dry-run says of cases that have an `id`, and `skipped` or `unsupported` if they do not run. Nothing is run.

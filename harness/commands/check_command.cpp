@@ -171,7 +171,7 @@ class Results {
   /// Prints the sum, or everything as JSON; returns the exit code. Throws UserError if there was no case.
   int finish() {
     if (checked_ == 0) {
-      throw UserError(fmt::format("no case is left: --case '{}' matches none", arguments_.case_filter));
+      throw UserError(fmt::format("no case remains: --case '{}' matches none", arguments_.case_filter));
     }
     const Printed& printed = arguments_.printed;
     if (arguments_.dry_run) {

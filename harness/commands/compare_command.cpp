@@ -76,6 +76,9 @@ int compare_command(CompareArguments& arguments, const CommandLine& /*command_li
   const RecordedRun now = read_recorded_run(arguments.now);
   const Comparison comparison = compare_runs(
       base, now, {.limits = arguments.limits, .case_filter = arguments.case_filter, .controls = arguments.controls});
+  if (comparison.cases.empty() && !arguments.case_filter.empty()) {
+    throw UserError(fmt::format("no case remains: --case '{}' matches none", arguments.case_filter));
+  }
   print_as(arguments.printed, comparison_in(arguments.printed.format, comparison));
   return comparison.exit_code();
 }

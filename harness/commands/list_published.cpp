@@ -89,8 +89,9 @@ std::string published_list_text() {
   text += text_table({{"name", "", false}, {"network", "", false}, {"tables", "", false}, {"device", "", false}}, rows,
                      kTextColumns);
   text +=
-      "\nfigures that others published, on their machines; 'convladder list --published NAME' shows the tables of one "
-      "publication\n";
+      "\n" + hanging("",
+                     "figures that others published, on their machines; 'convladder list --published NAME' shows the "
+                     "tables of one publication");
   return text;
 }
 

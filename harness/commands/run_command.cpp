@@ -177,8 +177,8 @@ void check_resumed(const RunArguments& a) {
 }
 
 int run_command(RunArguments& a, const CommandLine& command_line) {
-  apply_google_flags(a);
   static_cast<void>(case_expression(a.options.case_filter));
+  apply_google_flags(a);
   apply_case_selection(a.selection, a.options);
   if (a.leave_one_out) choose_leave_one_out(a.options);
   if (a.repetitions > 0) a.options.repetitions = a.repetitions;

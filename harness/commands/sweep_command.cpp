@@ -120,7 +120,7 @@ SweepPlan plan_sweeps(const std::vector<CaseGroup>& plan, const SweepArguments& 
     sweeps.groups.emplace_back(&group, sweeps.sweeps.size());
   }
   if (!sweeps.sweeps.empty()) return sweeps;
-  const std::string reason = sweeps.left_out.empty() ? "no case is left" : sweeps.left_out.front();
+  const std::string reason = sweeps.left_out.empty() ? "no case remains" : sweeps.left_out.front();
   throw UserError(fmt::format("there is nothing to sweep: {}; these variants can be swept: {}", reason,
                               fmt::join(variants_with_a_choice(), ", ")));
 }

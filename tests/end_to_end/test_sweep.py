@@ -61,7 +61,7 @@ def test_the_table_is_written_and_updated(tmp_path: Path) -> None:
 
 
 def test_counted_and_predicted_configurations(tmp_path: Path) -> None:
-    if not json.loads(run("env", "--json").stdout)["program"].get("ptx"):
+    if not json.loads(run("list", "--machine", "--format", "json").stdout)["program"].get("ptx"):
         pytest.skip("no kernels in this build")
     document, text = sweep(tmp_path / "counted", *COUNTED)
     (one,) = document["sweeps"]
@@ -101,7 +101,7 @@ def test_bad_input_is_one_clear_line(tmp_path: Path, arguments: list[str], words
 
 def test_a_second_sweep_does_not_overwrite_the_first(tmp_path: Path) -> None:
     (tmp_path / "sweep.json").write_text("mine")
-    assert_refused(run("sweep", "--variant", "implicit-gemm", "--device", "cpu", *TINY, "--output", tmp_path), "is there already")
+    assert_refused(run("sweep", "--variant", "implicit-gemm", "--device", "cpu", *TINY, "--output", tmp_path), "already exists")
     assert (tmp_path / "sweep.json").read_text() == "mine"
 
 
