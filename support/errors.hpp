@@ -13,7 +13,7 @@ enum ExitCode : int {
                           ///< slower, or its counters moved; a checker found something
   kExitInconclusive = 2,  ///< nothing like that, but something is missing to tell: a case that is not there or cannot
                           ///< be compared, too few samples, a file that could not be read
-  kExitError = 3,  ///< bad input, bad usage, or nothing could be written: one line says what
+  kExitError = 3,         ///< bad input, bad usage, or nothing could be written: one line says what
   kExitInterrupted = 130,
 };
 

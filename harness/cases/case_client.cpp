@@ -1,5 +1,7 @@
 #include "harness/cases/case_client.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -11,6 +13,7 @@
 #include "harness/cases/google_engine.hpp"
 #include "harness/isolation/served_process.hpp"
 #include "harness/plan/device_argument.hpp"
+#include "support/printable.hpp"
 
 namespace convladder {
 
@@ -49,7 +52,13 @@ std::unique_ptr<SharedMemory> window_for(const ConvShape& shape) {
 ordered_json OpenCase::ask(const ordered_json& request) const {
   ordered_json reply = client->ask(request);
   if (!reply.contains("status")) return reply;
-  throw CaseFailure(reply.at("status").get<std::string>(), reply.at("reason").get<std::string>());
+  const std::optional<Status> status = status_from_name(reply.at("status").get<std::string>());
+  // Whether it can be skipped or is right is not for the case to say.
+  if (!status || *status == Status::ok || *status == Status::skipped) {
+    throw CaseFailure(Status::crashed,
+                      fmt::format("its answers are invalid: status {}", short_json(reply.at("status"))));
+  }
+  throw CaseFailure(*status, reply.at("reason").get<std::string>());
 }
 
 ReadOutput OpenCase::output(const ordered_json& which) const {

@@ -5,7 +5,6 @@
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 #include <string>
-#include <utility>
 
 #include "harness/cases/workload.hpp"
 #include "harness/isolation/child_process.hpp"
@@ -16,9 +15,8 @@ namespace convladder {
 
 /// A case ended early; the message is the reason.
 struct CaseFailure : std::runtime_error {
-  CaseFailure(std::string its_status, const std::string& reason)
-      : std::runtime_error(reason), status(std::move(its_status)) {}
-  std::string status;
+  CaseFailure(Status its_status, const std::string& reason) : std::runtime_error(reason), status(its_status) {}
+  Status status;
 };
 
 /// A case that has been started, and the memory in which it hands out its output.
@@ -26,7 +24,7 @@ struct OpenCase {
   std::unique_ptr<SharedMemory> window;
   std::unique_ptr<CaseClient> client;  ///< gone before the window is
 
-  /// The case's answer. Throws CaseFailure where that is a status.
+  /// The case's answer. Throws CaseFailure where that is a status, or none that a case can end with.
   nlohmann::ordered_json ask(const nlohmann::ordered_json& request) const;
   /// Reads its output: {"do": "read", "first", "count"} with the fields of `which`.
   ReadOutput output(const nlohmann::ordered_json& which) const;

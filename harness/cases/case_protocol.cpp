@@ -12,7 +12,7 @@
 #include "harness/machine/environment.hpp"
 #include "support/errors.hpp"
 #include "support/printable.hpp"
-#include "variants/registry.hpp"
+#include "variants/convolution/registry.hpp"
 
 namespace convladder {
 

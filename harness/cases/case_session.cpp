@@ -19,8 +19,6 @@ using nlohmann::ordered_json;
 
 namespace {
 
-ordered_json failure(const char* status, const std::string& reason) { return {{"status", status}, {"reason", reason}}; }
-
 constexpr double kMostUntimed = 20;  // times a sample's length, that a sample may take with what is not timed
 
 ordered_json state_to_json(const DeviceState& state) {
@@ -50,7 +48,7 @@ ordered_json CaseSession::answer(const ordered_json& request) {
   try {
     ordered_json reply = carry_out(request);
     if (const std::string violation = device_->memory_violation(); !violation.empty()) {
-      return failure("incorrect", violation);
+      return ending(Status::incorrect, violation);
     }
     return reply;
   } catch (const std::exception& error) {

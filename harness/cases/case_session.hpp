@@ -13,7 +13,7 @@
 #include "harness/cases/workload.hpp"
 #include "harness/isolation/shared_memory.hpp"
 #include "harness/verification/changed_input.hpp"
-#include "variants/registry.hpp"
+#include "variants/convolution/registry.hpp"
 
 namespace convladder {
 

@@ -42,7 +42,7 @@ class CeilingsHere final : public CaseClient {
               {kStoreLimit.name, rate([this] { return kernels_->store(); })},
               {kCopyLimit.name, rate([this] { return kernels_->copy(); })}};
     } catch (const std::exception& error) {
-      return ending("launch failed", error.what());
+      return ending(Status::launch_failed, error.what());
     }
   }
 

@@ -3,7 +3,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 
-#include "variants/conv_shape.hpp"
+#include "variants/convolution/conv_shape.hpp"
 
 namespace convladder {
 

@@ -78,11 +78,11 @@ void Measurement::attempt(const std::function<void()>& step) {
   } catch (const CaseFailure& failure) {
     end(failure.status, failure.what());
   } catch (const ordered_json::exception& error) {
-    end("crashed", fmt::format("its answers are invalid: {}", error.what()));
+    end(Status::crashed, fmt::format("its answers are invalid: {}", error.what()));
   }
 }
 
-void Measurement::end(const std::string& status, const std::string& reason) {
+void Measurement::end(Status status, const std::string& reason) {
   outcome_.status = status;
   outcome_.reason = reason;
   std::ranges::replace(outcome_.reason, '\n', ' ');  // a variant's exception may say it in several lines
@@ -90,16 +90,16 @@ void Measurement::end(const std::string& status, const std::string& reason) {
   outcome_.counters = nullptr;
 }
 
-void Measurement::refuse(const std::string& why) { end("refused", why); }
+void Measurement::refuse(const std::string& why) { end(Status::refused, why); }
 
 void Measurement::take_check(const char* when, const Check& check) {
   outcome_.verification[when] = check.to_json();
   if (check.passed) return;
   const std::string_view moment(when);
-  throw CaseFailure("incorrect", (moment == "integers" ? "on small integers: "
-                                  : moment == "after"  ? "after timing: "
-                                                       : "") +
-                                     check.first_failure);
+  throw CaseFailure(Status::incorrect, (moment == "integers" ? "on small integers: "
+                                        : moment == "after"  ? "after timing: "
+                                                             : "") +
+                                           check.first_failure);
 }
 
 void Measurement::verify_and_calibrate() {
@@ -137,12 +137,12 @@ void Measurement::count() {
   verifier_->set(Pokes::none);
   outcome_.counters = verifier_->ask({{"do", "count"}}).at("counters");
   if (const std::string other = other_than_planned(*planned_, outcome_.counters); !other.empty()) {
-    throw CaseFailure("refused", other);
+    throw CaseFailure(Status::refused, other);
   }
   // Whatever was executed whole has to have written the images that nobody looks at, too.
   const bool whole = outcome_.counters.at("images_executed") == outcome_.counters.at("batch");
   if (whole && verifier_->left_in_last_image() > 0) {
-    throw CaseFailure("incorrect", "when it was counted, it left parts of the batch's last image unwritten");
+    throw CaseFailure(Status::incorrect, "when it was counted, it left parts of the batch's last image unwritten");
   }
   outcome_.prepare_ns.reset();
   stopped_because_ = "counted";
@@ -239,11 +239,11 @@ void Measurement::reconsider_claims() {
     take_sample(0, false);
     outcome_.times.front().samples.pop_back();
   }
-  if (const std::string mismatch = claimed_.mismatch(); !mismatch.empty()) throw CaseFailure("refused", mismatch);
+  if (const std::string mismatch = claimed_.mismatch(); !mismatch.empty()) throw CaseFailure(Status::refused, mismatch);
 }
 
 void Measurement::finish() {
-  if (outcome_.status == "ok") {
+  if (outcome_.status == Status::ok) {
     attempt([this] {
       // What is counted may be a part of a launch: one more call, on another input, stands for it.
       if (!outcome_.counters.is_null()) return take_look(verifier_->verify().check);
@@ -252,7 +252,7 @@ void Measurement::finish() {
       reconsider_claims();
     });
   }
-  if (outcome_.status == "ok") outcome_.stopped_because = stopped_because_;
+  if (outcome_.status == Status::ok) outcome_.stopped_because = stopped_because_;
   verifier_.reset();
 }
 

@@ -25,7 +25,7 @@ struct TimeSeries {
 
 /// Everything that is known of a case at its end.
 struct CaseOutcome {
-  std::string status = "ok";
+  Status status = Status::ok;
   std::string reason;
   nlohmann::ordered_json verification;  ///< as in the record; null if it was never run
   std::vector<TimeSeries> times;        ///< the case's time first; empty unless the status is ok
@@ -53,14 +53,14 @@ class Measurement {
   /// Why the times are impossible, with both figures: the case is refused and loses its times.
   void refuse(const std::string& why);
 
-  bool done() const { return !stopped_because_.empty() || outcome_.status != "ok"; }
+  bool done() const { return !stopped_because_.empty() || outcome_.status != Status::ok; }
   const PlannedCase& planned() const { return *planned_; }
   const CaseOutcome& outcome() const { return outcome_; }
 
  private:
   /// Does one step; after a failure the outcome has the status.
   void attempt(const std::function<void()>& step);
-  void end(const std::string& status, const std::string& reason);
+  void end(Status status, const std::string& reason);
   void take_check(const char* when, const Check& check);
   void count();
   void add_series(const char* of, double call_ns);

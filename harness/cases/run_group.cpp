@@ -27,7 +27,7 @@ void run_wave(const std::vector<PlannedCase>& cases, std::size_t first, std::siz
   std::vector<Measurement*> active;
   const auto end = [&](Measurement& measurement) {
     measurement.finish();
-    if (measurement.outcome().status == "ok") {
+    if (measurement.outcome().status == Status::ok) {
       const std::string why = refuse_times(measurement.planned(), measurement.outcome());
       if (!why.empty()) measurement.refuse(why);
     }

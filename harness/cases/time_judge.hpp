@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "harness/cases/ceilings.hpp"
-#include "variants/registry.hpp"
+#include "variants/convolution/registry.hpp"
 
 namespace convladder {
 

@@ -19,6 +19,7 @@
 #include "harness/commands/printed.hpp"
 #include "harness/plan/device_argument.hpp"
 #include "harness/plan/network_argument.hpp"
+#include "harness/plan/not_run.hpp"
 #include "harness/plan/plan.hpp"
 #include "harness/plan/shape_argument.hpp"
 #include "harness/simulation/check_fused.hpp"
@@ -113,8 +114,9 @@ std::string convolve(const ConvVariant& variant, const ExpectedOutput& expected,
 void check_variant(CheckedCase& checked, const PlannedCase& planned, const Workload& workload,
                    const simulated::CheckerSet& checkers) {
   if (!planned.runs()) {
-    checked.status = planned.skipped.empty() ? "unsupported" : "skipped";
-    checked.reason = planned.skipped.empty() ? planned.unsupported : planned.skipped;
+    const NotRun not_run = why_not_run(planned);
+    checked.status = not_run.status;
+    checked.reason = not_run.reason;
     return;
   }
   run_checked(checked, checkers, [&](simulated::SimulatedDevice& device) {

@@ -13,6 +13,7 @@
 #include "harness/fused/fused_record.hpp"
 #include "harness/fused/fused_session.hpp"
 #include "harness/fused/fused_tables.hpp"
+#include "harness/plan/not_run.hpp"
 #include "harness/plan/option_checks.hpp"
 #include "harness/plan/run_material.hpp"
 #include "support/errors.hpp"
@@ -60,8 +61,9 @@ FusedResult run_planned(const FusedCase& planned, const FusedArguments& argument
                         const Workload* workload) {
   FusedResult result{planned, {}};
   if (!planned.runs()) {
-    result.outcome.status = planned.skipped.empty() ? "unsupported" : "skipped";
-    result.outcome.reason = planned.skipped.empty() ? planned.unsupported : planned.skipped;
+    const NotRun not_run = why_not_run(planned);
+    result.outcome.status = not_run.status;
+    result.outcome.reason = not_run.reason;
     return result;
   }
   const double flop = planned.shape.convolution.flop();

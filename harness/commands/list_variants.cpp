@@ -8,10 +8,10 @@
 #include "devices/device_registry.hpp"
 #include "harness/commands/list_topics.hpp"
 #include "harness/records/case_json.hpp"
-#include "network/fused/fused_variant.hpp"
 #include "network/network.hpp"
-#include "network/operators/layer_operator.hpp"
-#include "variants/registry.hpp"
+#include "variants/convolution/registry.hpp"
+#include "variants/fused/fused_variant.hpp"
+#include "variants/layer_operator.hpp"
 
 namespace convladder {
 namespace {

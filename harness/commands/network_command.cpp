@@ -14,6 +14,7 @@
 #include "harness/networks/network_record.hpp"
 #include "harness/networks/network_session.hpp"
 #include "harness/networks/network_tables.hpp"
+#include "harness/plan/not_run.hpp"
 #include "harness/plan/option_checks.hpp"
 #include "harness/plan/run_material.hpp"
 #include "support/errors.hpp"
@@ -103,8 +104,9 @@ class NetworkLoop {
                           const NetworkTruth& truth) {
     NetworkOutcome outcome;
     if (!planned.runs()) {
-      outcome.status = planned.skipped.empty() ? "unsupported" : "skipped";
-      outcome.reason = planned.skipped.empty() ? planned.unsupported : planned.skipped;
+      const NotRun not_run = why_not_run(planned);
+      outcome.status = not_run.status;
+      outcome.reason = not_run.reason;
       return outcome;
     }
     const double timeout = network_timeout_seconds(planned, options_);

@@ -18,6 +18,7 @@
 #include "harness/machine/machine_load.hpp"
 #include "harness/machine/quality.hpp"
 #include "harness/plan/estimate.hpp"
+#include "harness/plan/not_run.hpp"
 #include "harness/plan/run_material.hpp"
 #include "harness/records/ladder_text.hpp"
 #include "harness/records/leave_one_out.hpp"
@@ -48,7 +49,7 @@ std::string mark_text(const nlohmann::ordered_json& quality) {
 }
 
 std::string result_line(const PlannedCase& planned, const CaseOutcome& outcome) {
-  if (outcome.status == "ok" && outcome.times.empty()) {
+  if (outcome.status == Status::ok && outcome.times.empty()) {
     const double instructions = outcome.counters.at("totals").value("smsp__inst_executed.sum", 0.0);
     return fmt::format("{:<11} {:<48} {:>10.4g} warp instructions (counted)", outcome.status, planned.id, instructions);
   }
@@ -62,7 +63,7 @@ std::string result_line(const PlannedCase& planned, const CaseOutcome& outcome) 
 }
 
 /// Everything that is not run has its reason; all of it is in the record, one line per reason is enough to read.
-class NotRun {
+class CasesNotRun {
  public:
   void add(const PlannedCase& planned, const CaseOutcome& outcome) {
     const std::string device_family = fmt::format("{} on {}", planned.variant.info.family, planned.device);
@@ -78,8 +79,9 @@ class NotRun {
 
 CaseOutcome outcome_without_run(const PlannedCase& planned) {
   CaseOutcome outcome;
-  outcome.status = planned.skipped.empty() ? "unsupported" : "skipped";
-  outcome.reason = planned.skipped.empty() ? planned.unsupported : planned.skipped;
+  const NotRun not_run = why_not_run(planned);
+  outcome.status = not_run.status;
+  outcome.reason = not_run.reason;
   const bool first_layer =
       planned.work.source != nullptr ? planned.work.layer_index == 0 : planned.work.shape.in_channels == 1;
   if (!first_layer) outcome.input_kind = planned.work.source != nullptr ? "upstream activations" : "random";
@@ -219,7 +221,7 @@ class RunLoop {
   Estimator estimator_;
   CeilingSampler ceilings_;
   TimeJudge judge_{ceilings_};
-  NotRun not_run_;
+  CasesNotRun not_run_;
   std::vector<const PlannedCase*> remaining_;
   MachineWatch machine_;
   std::size_t group_anchors_ = 0;                                       ///< samples of the ceilings before the group
@@ -333,8 +335,9 @@ int run_cases(RunOptions options, const RunInvocation& invocation) {
   }
 
   const nlohmann::ordered_json& cases = record->json().at("cases");
-  const bool any_failed = std::ranges::any_of(
-      cases, [](const auto& one_case) { return is_failure(one_case.at("status").template get<std::string>()); });
+  const bool any_failed = std::ranges::any_of(cases, [](const auto& one_case) {
+    return is_failure(status_from_name(one_case.at("status").template get<std::string>()).value());
+  });
   return any_failed ? kExitCasesFailed : kExitOk;
 }
 

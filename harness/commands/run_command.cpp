@@ -16,7 +16,7 @@
 #include "harness/plan/option_checks.hpp"
 #include "support/errors.hpp"
 #include "support/whole_number.hpp"
-#include "variants/registry.hpp"
+#include "variants/convolution/registry.hpp"
 
 namespace convladder {
 namespace {

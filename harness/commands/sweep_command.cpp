@@ -16,6 +16,7 @@
 #include "harness/commands/command.hpp"
 #include "harness/plan/case_selection.hpp"
 #include "harness/plan/estimate.hpp"
+#include "harness/plan/not_run.hpp"
 #include "harness/plan/option_checks.hpp"
 #include "harness/plan/options.hpp"
 #include "harness/plan/run_material.hpp"
@@ -109,8 +110,7 @@ SweepPlan plan_sweeps(const std::vector<CaseGroup>& plan, const SweepArguments& 
   for (const CaseGroup& group : plan) {
     for (const PlannedCase& planned : group.cases) {
       if (!planned.runs()) {
-        sweeps.left_out.push_back(
-            fmt::format("{}: {}", planned.id, planned.skipped.empty() ? planned.unsupported : planned.skipped));
+        sweeps.left_out.push_back(fmt::format("{}: {}", planned.id, why_not_run(planned).reason));
       } else if (auto sweep = plan_sweep(planned, wanted, a.limit, a.gpu)) {
         sweeps.sweeps.push_back(std::move(*sweep));
       } else {
@@ -170,7 +170,7 @@ class SweepLoop {
   double seconds_left() const {
     double seconds = 0;
     for (const Sweep& sweep : plan_.sweeps) {
-      const auto left = std::ranges::count_if(sweep.results, [](const auto& one) { return one.status.empty(); });
+      const auto left = std::ranges::count_if(sweep.results, [](const auto& one) { return !one.status; });
       seconds += static_cast<double>(left) * estimator_.case_seconds(sweep.planned);
     }
     return seconds;
@@ -214,7 +214,7 @@ class SweepLoop {
     one->reason = outcome.reason;
     one->recorded = case_json(planned, outcome, 0);
     one->score = score_of(sweep.kind, sweep.gpu, outcome, one->recorded);
-    if (!one->score && outcome.status == "ok") one->reason = fmt::format("cannot be launched on {}", sweep.gpu);
+    if (!one->score && outcome.status == Status::ok) one->reason = fmt::format("cannot be launched on {}", sweep.gpu);
     if (one->score && sweep.kind == ScoreKind::measured) estimator_.learn(sweep.planned, one->score->value * 1e-9);
     progress_.finished(swept_line(sweep, *one));
     record_.write(plan_.sweeps, false);
@@ -306,7 +306,7 @@ int sweep_command(SweepArguments& a, const CommandLine& command_line) {
   }
   fmt::print("{}\n", record.file().string());
   const bool any_failed = std::ranges::any_of(sweeps.sweeps, [](const Sweep& sweep) {
-    return std::ranges::any_of(sweep.results, [](const auto& one) { return is_failure(one.status); });
+    return std::ranges::any_of(sweep.results, [](const auto& one) { return one.status && is_failure(*one.status); });
   });
   return any_failed ? kExitCasesFailed : kExitOk;
 }

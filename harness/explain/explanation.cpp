@@ -184,7 +184,7 @@ class Explainer {
 
   static const JsonPlace* case_of(const std::vector<JsonPlace>& cases, const std::string& variant, const char* has) {
     const auto found = std::ranges::find_if(cases, [&](const JsonPlace& one) {
-      return one.text("variant") == variant && one.text("status") == "ok" && one.has(has);
+      return one.text("variant") == variant && one.text("status") == status_name(Status::ok) && one.has(has);
     });
     return found == cases.end() ? nullptr : &*found;
   }

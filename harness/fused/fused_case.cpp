@@ -43,17 +43,18 @@ class FusedRun {
       }
       check("separate after timing", false);
       check("fused after timing", true);
-      if (const std::string mismatch = claimed_.mismatch(); !mismatch.empty()) throw CaseFailure("refused", mismatch);
+      if (const std::string mismatch = claimed_.mismatch(); !mismatch.empty())
+        throw CaseFailure(Status::refused, mismatch);
     } catch (const CaseFailure& failure) {
       end(failure.status, failure.what());
     } catch (const ordered_json::exception& error) {
-      end("crashed", fmt::format("its answers are invalid: {}", error.what()));
+      end(Status::crashed, fmt::format("its answers are invalid: {}", error.what()));
     }
     return std::move(outcome_);
   }
 
  private:
-  void end(const std::string& status, const std::string& reason) {
+  void end(Status status, const std::string& reason) {
     outcome_.status = status;
     outcome_.reason = reason;
     std::ranges::replace(outcome_.reason, '\n', ' ');
@@ -93,7 +94,7 @@ class FusedRun {
     const StepCheck found = check_fused_output(problem_, workload_.expected(kind_), open_.output({{"fused", fused}}),
                                                open_.window_elements(), setting_, tolerance);
     outcome_.verification[what] = found.to_json();
-    if (!found.passed()) throw CaseFailure("incorrect", fmt::format("{}: {}", what, found.failure));
+    if (!found.passed()) throw CaseFailure(Status::incorrect, fmt::format("{}: {}", what, found.failure));
   }
 
   void measure() {

@@ -11,7 +11,7 @@
 namespace convladder {
 
 struct FusedOutcome {
-  std::string status = "ok";
+  Status status = Status::ok;
   std::string reason;
   nlohmann::ordered_json verification;           ///< "integers", "separate", "fused", and both "… after timing" or
                                                  ///< counting; null if it was never run

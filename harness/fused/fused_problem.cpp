@@ -8,8 +8,8 @@
 #include <set>
 
 #include "devices/cpu/all_cores.hpp"
-#include "network/fused/reference.hpp"
 #include "support/seeded_random.hpp"
+#include "variants/fused/reference.hpp"
 
 namespace convladder {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "harness/verification/expected_output.hpp"
 #include "harness/verification/step_check.hpp"
-#include "network/fused/fused_variant.hpp"
+#include "variants/fused/fused_variant.hpp"
 
 namespace convladder {
 

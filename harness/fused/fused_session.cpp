@@ -127,7 +127,7 @@ class FusedSession final : public CaseClient {
     try {
       ordered_json reply = carry_out(request);
       if (const std::string violation = device_->memory_violation(); !violation.empty()) {
-        return ending("incorrect", violation);
+        return ending(Status::incorrect, violation);
       }
       return reply;
     } catch (const std::exception& error) {

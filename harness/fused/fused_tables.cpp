@@ -116,7 +116,7 @@ std::string fused_table(const std::vector<FusedResult>& results) {
       instructions.push_back(counted_row(result, kInstructions));
       bytes.push_back(counted_row(result, kDramBytes));
     }
-    if (outcome.status == "ok") continue;
+    if (outcome.status == Status::ok) continue;
     failures += fmt::format("{}: {}: {}\n", result.planned.id, outcome.status, outcome.reason);
   }
   std::vector<TextColumn> columns = columns_of("ms");

@@ -87,7 +87,7 @@ std::vector<char*> pointers(std::vector<std::string>& texts) {
 class FailedClient final : public CaseClient {
  public:
   explicit FailedClient(std::string reason) : reason_(std::move(reason)) {}
-  ordered_json ask(const ordered_json& /*request*/) override { return ending("launch failed", reason_); }
+  ordered_json ask(const ordered_json& /*request*/) override { return ending(Status::launch_failed, reason_); }
 
  private:
   std::string reason_;
@@ -103,7 +103,7 @@ void keep_to_ourselves() {
 
 std::unique_ptr<CaseClient> failed_client(const std::string& reason) { return std::make_unique<FailedClient>(reason); }
 
-ordered_json ending(const char* status, const std::string& reason) { return {{"status", status}, {"reason", reason}}; }
+ordered_json ending(Status status, const std::string& reason) { return {{"status", status}, {"reason", reason}}; }
 
 ordered_json ending_of(const std::exception& error) {
   if (dynamic_cast<const MachineFault*>(&error) != nullptr) throw MachineFault(error.what());
@@ -116,8 +116,8 @@ ordered_json ending_of(const std::exception& error) {
   if ((no_memory || dynamic_cast<const OutOfDeviceMemory*>(&error) != nullptr) && memory_is_limited()) {
     throw MachineFault(no_memory ? out_of_memory_text() : fmt::format("{}: {}", out_of_memory_text(), reason));
   }
-  if (no_memory || dynamic_cast<const DeviceError*>(&error) != nullptr) return ending("launch failed", reason);
-  return ending("crashed", fmt::format("exception: {}", reason));
+  if (no_memory || dynamic_cast<const DeviceError*>(&error) != nullptr) return ending(Status::launch_failed, reason);
+  return ending(Status::crashed, fmt::format("exception: {}", reason));
 }
 
 ChildProcess::ChildProcess(std::string what, const std::string& command, const std::vector<int>& memory,
@@ -168,8 +168,8 @@ ordered_json ChildProcess::ask(const ordered_json& request) {
       limit_output();
       return without_machine_fault(std::move(reply));
     case MessageSocket::Received::timed_out:
-      return ending("timeout", fmt::format("no answer to '{}' within {:.0f} s", request.at("do").get<std::string>(),
-                                           timeout_seconds_));
+      return ending(Status::timeout, fmt::format("no answer to '{}' within {:.0f} s",
+                                                 request.at("do").get<std::string>(), timeout_seconds_));
     case MessageSocket::Received::closed:
       break;
   }
@@ -250,7 +250,7 @@ ordered_json ChildProcess::death() {
                         ? fmt::format("ended by signal {} ({})", WTERMSIG(status), strsignal(WTERMSIG(status)))
                         : fmt::format("ended with exit code {} before it answered", WEXITSTATUS(status));
   if (!last.empty()) how += ": " + last;
-  return ending("crashed", how);
+  return ending(Status::crashed, how);
 }
 
 /// What a case prints is kept in memory, and it is called thousands of times.
@@ -286,13 +286,11 @@ int serve_requests(int socket_descriptor,
       if (!socket.send(client->ask(request))) break;
     }
   } catch (const MachineFault& fault) {
-    socket.send(ending(kMachineFault, fault.what()));
+    socket.send({{"status", kMachineFault}, {"reason", fault.what()}});
   } catch (const std::bad_alloc&) {
-    socket.send(ending(kMachineFault, out_of_memory_text()));
+    socket.send({{"status", kMachineFault}, {"reason", out_of_memory_text()}});
   }
   return kExitOk;
 }
-
-bool is_failure(std::string_view status) { return status != "ok" && status != "skipped" && status != "unsupported"; }
 
 }  // namespace convladder

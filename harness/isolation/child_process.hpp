@@ -8,11 +8,11 @@
 #include <memory>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "harness/isolation/message_socket.hpp"
 #include "harness/isolation/processor_turns.hpp"
+#include "harness/isolation/status.hpp"
 
 namespace convladder {
 
@@ -74,13 +74,10 @@ int serve_requests(int socket_descriptor,
 std::unique_ptr<CaseClient> failed_client(const std::string& reason);
 
 /// {"status": status, "reason": reason}: the reply that ends a case.
-nlohmann::ordered_json ending(const char* status, const std::string& reason);
+nlohmann::ordered_json ending(Status status, const std::string& reason);
 
 /// The reply that an exception makes of a case: "launch failed" where the device refused, otherwise "crashed". Throws
 /// MachineFault where the machine is to blame: no thread can be started, or a limit is set on the memory.
 nlohmann::ordered_json ending_of(const std::exception& error);
-
-/// Whether a case of this status makes a command exit with 1.
-bool is_failure(std::string_view status);
 
 }  // namespace convladder

@@ -45,7 +45,7 @@ class NetworkRun {
     } catch (const CaseFailure& failure) {
       fail(failure);
     } catch (const ordered_json::exception& error) {
-      fail(CaseFailure("crashed", fmt::format("its answers are invalid: {}", error.what())));
+      fail(CaseFailure(Status::crashed, fmt::format("its answers are invalid: {}", error.what())));
     }
     return std::move(outcome_);
   }
@@ -110,7 +110,8 @@ class NetworkRun {
   }
 
   static void refuse_impossible(const ClaimedTimes& times, const char* of) {
-    if (const std::string mismatch = times.mismatch(); !mismatch.empty()) throw CaseFailure("refused", of + mismatch);
+    if (const std::string mismatch = times.mismatch(); !mismatch.empty())
+      throw CaseFailure(Status::refused, of + mismatch);
   }
 
   /// A short pass is lost in the time that a message takes: many of them are not.
@@ -124,8 +125,8 @@ class NetworkRun {
       least_ns = std::min(least_ns, open_.client->last_answer().ns);
     }
     if (least_ns <= kMostRepeated * passes * pass_ns) return;
-    throw CaseFailure("refused", fmt::format("it claims {} for a pass, but {} passes in a row took {}",
-                                             time_text(pass_ns), passes, time_text(least_ns)));
+    throw CaseFailure(Status::refused, fmt::format("it claims {} for a pass, but {} passes in a row took {}",
+                                                   time_text(pass_ns), passes, time_text(least_ns)));
   }
 
   /// No convolution is faster than its device lets it be.
@@ -139,7 +140,7 @@ class NetworkRun {
       const std::string why =
           judge_.refusal(planned_.device, shape, most_saved(variant->second, shape),
                          {{fmt::format("{}'s time", step.name), median(outcome_.steps[i].samples)}});
-      if (!why.empty()) throw CaseFailure("refused", why);
+      if (!why.empty()) throw CaseFailure(Status::refused, why);
     }
   }
 

@@ -44,7 +44,7 @@ struct CloseCall {
 };
 
 struct NetworkOutcome {
-  std::string status = "ok";
+  Status status = Status::ok;
   std::string reason;
   int chunk = 0;
   std::vector<StepOutcome> steps;

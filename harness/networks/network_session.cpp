@@ -106,7 +106,7 @@ ordered_json NetworkSession::ask(const ordered_json& request) {
   try {
     ordered_json reply = carry_out(request);
     if (const std::string violation = device_->memory_violation(); !violation.empty()) {
-      return ending("incorrect", violation);
+      return ending(Status::incorrect, violation);
     }
     return reply;
   } catch (const std::exception& error) {
@@ -128,7 +128,7 @@ ordered_json NetworkSession::carry_out(const ordered_json& request) {
 
 ordered_json NetworkSession::set(int rotation, int of) {
   if (overlap_ && !device_->can_overlap()) {
-    return ending("unsupported", "this device cannot overlap copies with kernels");
+    return ending(Status::unsupported, "this device cannot overlap copies with kernels");
   }
   if (rotation < 0 || of < batch_ || of > workload_.count()) throw std::logic_error("these images do not exist");
   const std::size_t elements = workload_.network().input.elements();

@@ -18,7 +18,7 @@ namespace {
 constexpr std::size_t kMostListed = 10;
 
 bool is_measured(const NetworkResult& result) {
-  return result.outcome.status == "ok" && !result.outcome.totals.empty();
+  return result.outcome.status == Status::ok && !result.outcome.totals.empty();
 }
 
 double median_or_zero(const std::vector<double>& samples) { return samples.empty() ? 0 : median(samples); }
@@ -75,7 +75,7 @@ void op_time_table(const std::vector<NetworkResult>& results, std::string& out) 
   fmt::format_to(to, " {:>10} {:>9} {:>8}\n", "all layers", has_clock ? "pass" : "", "accuracy");
   for (const NetworkResult& result : results) {
     fmt::format_to(to, "{:>6}  {:<20}", result.planned.batch, fitted(result.planned.variants, 20));
-    if (result.outcome.status != "ok") {
+    if (result.outcome.status != Status::ok) {
       fmt::format_to(to, " {}\n", result.outcome.status);
       continue;
     }
@@ -94,7 +94,7 @@ void op_time_table(const std::vector<NetworkResult>& results, std::string& out) 
 
 void failures(const std::vector<NetworkResult>& results, std::string& out) {
   for (const NetworkResult& result : results) {
-    if (result.outcome.status == "ok") continue;
+    if (result.outcome.status == Status::ok) continue;
     fmt::format_to(std::back_inserter(out), "{}: {}: {}\n", result.planned.id, result.outcome.status,
                    result.outcome.reason);
   }
@@ -162,7 +162,7 @@ void class_lines(const std::vector<NetworkResult>& results, std::string& out) {
   std::map<int, const NetworkResult*> by_batch;
   std::map<int, int> right;
   for (const NetworkResult& result : results) {
-    if (result.outcome.status != "ok") continue;
+    if (result.outcome.status != Status::ok) continue;
     ++right[result.planned.batch];
     const NetworkResult*& kept = by_batch[result.planned.batch];
     if (kept == nullptr) kept = &result;
@@ -215,14 +215,16 @@ void published_lines(const std::vector<NetworkResult>& results, std::string& out
   }
   if (lines.empty()) return;
   fmt::format_to(std::back_inserter(out),
-                 "\npublished by others, measured on their devices ('convladder list --published' names them)\n{}", lines);
+                 "\npublished by others, measured on their devices ('convladder list --published' names them)\n{}",
+                 lines);
 }
 
 }  // namespace
 
 std::string network_result_line(const NetworkResult& result) {
   const NetworkOutcome& outcome = result.outcome;
-  if (outcome.status != "ok") return fmt::format("{:<11} {:<50} {}", outcome.status, result.planned.id, outcome.reason);
+  if (outcome.status != Status::ok)
+    return fmt::format("{:<11} {:<50} {}", outcome.status, result.planned.id, outcome.reason);
   if (!is_measured(result)) {
     double all = 0;
     for (const StepOutcome& step : outcome.steps) all += instructions(step);

@@ -108,7 +108,7 @@ void NetworkVerifier::verify_block(const PassImages& block) {
     images.fill = step_fill(seed, step);
     comparisons_[step].compare(images, by_element);
     if (const StepCheck& check = comparisons_[step].check(); !check.passed()) {
-      throw CaseFailure("incorrect", fmt::format("{}: {}", check.step, check.failure));
+      throw CaseFailure(Status::incorrect, fmt::format("{}: {}", check.step, check.failure));
     }
     images.input = images.output;
   }
@@ -153,13 +153,13 @@ int NetworkVerifier::found_class(int image) const {
 void NetworkVerifier::compare_class(int image, const float* scores) const {
   const auto not_finite = std::count_if(scores, scores + classes_, [](float score) { return !std::isfinite(score); });
   if (not_finite > 0) {
-    throw CaseFailure("incorrect", fmt::format("{} scores of image {} are not finite", not_finite, image));
+    throw CaseFailure(Status::incorrect, fmt::format("{} scores of image {} are not finite", not_finite, image));
   }
   const ReferencePrediction reference = expected(image);
   const int found = largest_index(scores, classes_);
   if (found == reference.best || (reference.within_rounding() && found == reference.second)) return;
   throw CaseFailure(
-      "incorrect",
+      Status::incorrect,
       fmt::format("image {} is classified as {}, but the reference says {}; its two best scores differ by {:.3g}, and "
                   "rounding explains {:.3g}",
                   image, found, reference.best, reference.gap, reference.rounding));
@@ -177,7 +177,7 @@ void NetworkVerifier::compare_with_verified(int place, const float* scores) cons
     const double allowed = softmax ? size * std::expm1(2 * rounding) + own : rounding + own * size;
     if (std::abs(double{scores[i]} - verified[i]) <= allowed) continue;
     throw CaseFailure(
-        "incorrect",
+        Status::incorrect,
         fmt::format("score {} of image {}, at place {} of a pass, is {:.6g}; during verification it was {:.6g}, "
                     "and rounding can explain only {:.2g}",
                     i, image, place, scores[i], verified[i], allowed));

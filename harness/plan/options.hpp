@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "variants/conv_shape.hpp"
+#include "variants/convolution/conv_shape.hpp"
 
 namespace convladder {
 

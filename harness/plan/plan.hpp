@@ -6,7 +6,7 @@
 
 #include "harness/plan/options.hpp"
 #include "network/network.hpp"
-#include "variants/registry.hpp"
+#include "variants/convolution/registry.hpp"
 
 namespace convladder {
 

@@ -127,7 +127,7 @@ ordered_json case_json(const PlannedCase& planned, const CaseOutcome& outcome, i
       {"other_times", other_times_json(outcome)},
       {"counters", outcome.counters},
       {"resources", resources},
-      {"prediction", outcome.status == "ok" ? prediction_json(outcome.counters, resources) : ordered_json()},
+      {"prediction", outcome.status == Status::ok ? prediction_json(outcome.counters, resources) : ordered_json()},
       {"choice", text_or_null(outcome.choice)},
       {"device_state", outcome.device_state},
       {"quality", outcome.quality},

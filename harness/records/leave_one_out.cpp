@@ -10,6 +10,7 @@
 #include <optional>
 #include <vector>
 
+#include "harness/isolation/status.hpp"
 #include "support/json_null.hpp"
 #include "support/text_table.hpp"
 #include "support/units.hpp"
@@ -149,7 +150,7 @@ std::string idea_title(const ordered_json& row, const ordered_json& view) {
                                 ? fmt::format("nothing ({})", view.at("best").get<std::string>())
                                 : row.at("leaves_out").get<std::string>();
   const std::string status = row.at("status").get<std::string>();
-  if (status == "ok") return title;
+  if (status == status_name(Status::ok)) return title;
   return fmt::format("{} - {}: {}", title, status,
                      row.at("reason").is_null() ? "" : row.at("reason").get<std::string>());
 }
@@ -164,7 +165,9 @@ std::string place_text(const ordered_json& view) {
 std::string common_reason(const ordered_json& view) {
   const ordered_json& first = view.at("rows").front();
   for (const ordered_json& row : view.at("rows")) {
-    if (row.at("status") == "ok" || row.at("reason").is_null() || row.at("reason") != first.at("reason")) return {};
+    if (row.at("status") == status_name(Status::ok) || row.at("reason").is_null() ||
+        row.at("reason") != first.at("reason"))
+      return {};
   }
   return fmt::format("{}: {}", first.at("status").get<std::string>(), first.at("reason").get<std::string>());
 }

@@ -81,6 +81,12 @@ RecordedTime parse_time(const JsonPlace& place) {
   return time;
 }
 
+Status status_of(const JsonPlace& place) {
+  const std::optional<Status> status = status_from_name(place.text("status"));
+  if (!status) place.fail(fmt::format("status: {} is not known", short_json(place.json().at("status"))));
+  return *status;
+}
+
 std::vector<std::pair<std::string, double>> parse_metrics(const JsonPlace& place, const char* field) {
   std::vector<std::pair<std::string, double>> metrics;
   for (const auto& [name, value] : place.object(field).json().items()) {
@@ -122,7 +128,7 @@ RecordedCase parse_case(const JsonPlace& place) {
   if (one.id != expected) place.fail(fmt::format("id: expected \"{}\" by its other fields", expected));
   one.library = !place.has("rung") && !place.has("leaves_out");
   if (place.has("rung")) one.rung = place.whole_number("rung");
-  one.status = name_of(place, "status");
+  one.status = status_of(place);
   one.reason = printable(place.text_or_empty("reason"));
   one.input = place.text_or_empty("input");
   one.choice = printable(place.text_or_empty("choice"));

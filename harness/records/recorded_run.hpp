@@ -8,6 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "harness/isolation/status.hpp"
+
 namespace convladder {
 
 /// `schema_version` of the run.json that this program writes, and all that it reads.
@@ -36,7 +38,7 @@ struct RecordedCase {
   int batch = 0;
   int rung = 0;          ///< on the ladder, from 1; 0 for a library
   bool library = false;  ///< stands beside the ladder
-  std::string status;
+  Status status = Status::ok;
   std::string reason;  ///< without control characters
   std::string input;
   std::string choice;
@@ -46,9 +48,9 @@ struct RecordedCase {
   std::string disturbance;  ///< "disturbed: others used 1.6 of 2 cores"; empty if its quality is good or not recorded
   int session = 0;
 
-  bool ok() const { return status == "ok"; }
-  /// It was run and went wrong: the status is none of "ok", "skipped" and "unsupported".
-  bool failed() const { return !ok() && status != "skipped" && status != "unsupported"; }
+  bool ok() const { return status == Status::ok; }
+  /// It was run and went wrong.
+  bool failed() const { return is_failure(status); }
 };
 
 struct RecordedRun {

@@ -8,6 +8,7 @@
 #include "harness/cases/workload.hpp"
 #include "harness/fused/fused_problem.hpp"
 #include "harness/plan/network_argument.hpp"
+#include "network/layer_operators.hpp"
 
 namespace convladder {
 namespace {
@@ -66,7 +67,7 @@ std::vector<CheckedCase> check_fused(const FusedWork& work, const CheckSettings&
     for (const PtxImages& images : ptx_images()) {
       cases.push_back({.id = id,
                        .compiler = images.compiler,
-                       .status = unsupported.empty() ? "" : "unsupported",
+                       .status = unsupported.empty() ? std::nullopt : std::optional(Status::unsupported),
                        .reason = unsupported,
                        .findings = {}});
       variants.push_back(registered.variant);
@@ -77,7 +78,7 @@ std::vector<CheckedCase> check_fused(const FusedWork& work, const CheckSettings&
   const FusedProblem real = make_fused_problem(work.shape, workload.real(), false);
   const FusedProblem whole = make_fused_problem(work.shape, workload.integers(), true);
   on_all_cores(cases.size(), [&](std::size_t index) {
-    if (!cases[index].status.empty()) return;
+    if (cases[index].status) return;
     run_checked(cases[index], settings.checkers, [&](simulated::SimulatedDevice& device) {
       std::string wrong = run_fused(device, *variants[index], real, workload.expected(ProblemKind::real),
                                     granted_tolerance(variants[index]->tolerance(), work.shape.convolution));

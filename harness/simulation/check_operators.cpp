@@ -7,10 +7,11 @@
 #include "devices/cpu/all_cores.hpp"
 #include "devices/ptx_images.hpp"
 #include "harness/plan/network_argument.hpp"
-#include "network/operators/reference.hpp"
+#include "network/layer_operators.hpp"
 #include "support/errors.hpp"
 #include "support/nearest_name.hpp"
 #include "support/seeded_random.hpp"
+#include "variants/operator_reference.hpp"
 
 namespace convladder {
 namespace {
@@ -114,7 +115,7 @@ std::vector<CheckedCase> check_operators(const OperatorWork& work, const CheckSe
     for (const PtxImages& images : ptx_images()) {
       cases.push_back({.id = id,
                        .compiler = images.compiler,
-                       .status = unsupported.empty() ? "" : "unsupported",
+                       .status = unsupported.empty() ? std::nullopt : std::optional(Status::unsupported),
                        .reason = unsupported,
                        .findings = {}});
       implementations.push_back(&implementation);
@@ -125,7 +126,7 @@ std::vector<CheckedCase> check_operators(const OperatorWork& work, const CheckSe
   const OperatorProblem whole = make_problem(shape, true);
   on_all_cores(cases.size(), [&](std::size_t index) {
     CheckedCase& checked = cases[index];
-    if (!checked.status.empty()) return;
+    if (checked.status) return;
     const LayerOperator& implementation = *implementations[index];
     run_checked(checked, settings.checkers, [&](simulated::SimulatedDevice& device) {
       const double tolerance = implementation.tolerance();

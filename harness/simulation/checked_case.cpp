@@ -36,12 +36,12 @@ void run_checked(CheckedCase& checked, const simulated::CheckerSet& checkers,
   simulated::SimulatedDevice device(options);
   try {
     checked.reason = work(device);
-    checked.status = checked.reason.empty() ? "ok" : "incorrect";
+    checked.status = checked.reason.empty() ? Status::ok : Status::incorrect;
   } catch (const DeviceError& error) {
-    checked.status = "launch failed";
+    checked.status = Status::launch_failed;
     checked.reason = error.what();
   } catch (const std::bad_alloc&) {
-    checked.status = "launch failed";
+    checked.status = Status::launch_failed;
     checked.reason = "out of memory";
   }
   for (simulated::Finding& finding : device.take_findings()) add_once(checked.findings, std::move(finding));
@@ -54,7 +54,7 @@ ordered_json case_json(const CheckedCase& checked) {
   for (const simulated::Finding& finding : checked.findings) findings.push_back(finding_json(finding));
   return {{"id", checked.id},
           {"ptx_compiler", checked.compiler},
-          {"status", checked.status},
+          {"status", checked.status.value()},
           {"reason", checked.reason.empty() ? ordered_json() : ordered_json(checked.reason)},
           {"findings", std::move(findings)}};
 }
@@ -62,10 +62,10 @@ ordered_json case_json(const CheckedCase& checked) {
 std::string case_lines(const CheckedCase& checked) {
   const std::size_t found = checked.findings.size();
   std::string line = fmt::format("  {:<58} {:<6} ", checked.id, checked.compiler);
-  if (checked.status == "ok") {
+  if (checked.status == Status::ok) {
     line += found == 0 ? "ok, nothing found" : fmt::format("failed, {} finding{}", found, found == 1 ? "" : "s");
   } else {
-    line += checked.status;
+    line += fmt::format("{}", checked.status.value());
     if (found > 0) line += fmt::format(", {} finding{}", found, found == 1 ? "" : "s");
   }
   if (!checked.reason.empty()) line += fmt::format("\n      {}", checked.reason);

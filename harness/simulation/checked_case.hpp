@@ -4,11 +4,13 @@
 #include <cstdint>
 #include <functional>
 #include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <regex>
 #include <string>
 #include <vector>
 
 #include "devices/simulated/simulated_device.hpp"
+#include "harness/isolation/status.hpp"
 
 namespace convladder {
 
@@ -16,12 +18,12 @@ constexpr std::uint64_t kCheckSeed = 1;  ///< of images and weights
 
 struct CheckedCase {
   std::string id;
-  std::string compiler;  ///< whose PTX: "nvcc" or "clang"
-  std::string status;    ///< as of a case in a run
+  std::string compiler;          ///< whose PTX: "nvcc" or "clang"
+  std::optional<Status> status;  ///< as of a case in a run; none before it is run
   std::string reason;
   std::vector<simulated::Finding> findings;
 
-  bool passed() const { return (status == "ok" || status == "unsupported") && findings.empty(); }
+  bool passed() const { return (status == Status::ok || status == Status::unsupported) && findings.empty(); }
 };
 
 /// How cases are checked, and which.

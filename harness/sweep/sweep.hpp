@@ -15,7 +15,7 @@ namespace convladder {
 /// What became of one configuration.
 struct SweptConfiguration {
   Configuration configuration;
-  std::string status;  ///< as of a case; empty before it is run
+  std::optional<Status> status;  ///< as of a case; none before it is run
   std::string reason;
   std::optional<Score> score;       ///< none unless it is verified
   nlohmann::ordered_json recorded;  ///< `case_json`; null before it is run

@@ -125,7 +125,7 @@ std::string conclusion(const Sweep& sweep) {
 }  // namespace
 
 std::string score_text(const Sweep& sweep, const SweptConfiguration& one) {
-  if (!one.score) return fmt::format("{}: {}", one.status, one.reason);
+  if (!one.score) return fmt::format("{}: {}", one.status.value(), one.reason);
   if (sweep.kind == ScoreKind::counted) return fmt::format("counted {:.4g} cycles", one.score->value);
   return fmt::format("{} {}{}", kind_text(sweep.kind), time_text(one.score->value),
                      sweep.gpu.empty() ? "" : fmt::format(" ({})", sweep.gpu));
@@ -142,7 +142,7 @@ std::string sweep_text(const Sweep& sweep) {
                   : "* 'run' uses this one, chosen by the variant's own model\n";
   }
   for (const SweptConfiguration& one : sweep.results) {
-    if (!one.score && !one.status.empty()) {
+    if (!one.score && one.status) {
       text += indented(fmt::format("not ranked: {}: {}", one.configuration.text(), score_text(sweep, one)), 0);
     }
   }

@@ -52,7 +52,7 @@ ordered_json result_json(const Sweep& sweep, const SweptConfiguration& one) {
   const bool comparable = standard != nullptr && one.score.has_value();
   ordered_json json{{"configuration", configuration_json(one.configuration)},
                     {"text", one.configuration.text()},
-                    {"status", one.status.empty() ? "not run" : one.status},
+                    {"status", one.status ? status_name(*one.status) : "not run"},
                     {"reason", text_or_null(one.reason)},
                     {"score", score_json(one.score)},
                     {"of_default", comparable ? ordered_json(one.score->value / standard->score->value) : nullptr}};

@@ -52,7 +52,7 @@ double multiprocessor_cycles(const ordered_json& totals) {
 
 std::optional<Score> score_of(ScoreKind kind, const std::string& gpu, const CaseOutcome& outcome,
                               const ordered_json& recorded) {
-  if (outcome.status != "ok") return std::nullopt;
+  if (outcome.status != Status::ok) return std::nullopt;
   if (kind == ScoreKind::measured) return measured_score(outcome);
   if (kind == ScoreKind::predicted) return predicted_score(gpu, recorded.at("prediction"));
   const double cycles = multiprocessor_cycles(recorded.at("counters").at("totals"));

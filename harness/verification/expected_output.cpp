@@ -14,7 +14,7 @@
 #include "devices/cpu/cpu_facts.hpp"
 #include "harness/verification/combined_images.hpp"
 #include "harness/verification/element_comparison.hpp"
-#include "variants/reference.hpp"
+#include "variants/convolution/reference.hpp"
 
 namespace convladder {
 namespace {

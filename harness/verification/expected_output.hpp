@@ -12,8 +12,8 @@
 
 #include "harness/verification/input_change.hpp"
 #include "harness/verification/output_fill.hpp"
-#include "variants/conv_shape.hpp"
-#include "variants/reference.hpp"
+#include "variants/convolution/conv_shape.hpp"
+#include "variants/convolution/reference.hpp"
 
 namespace convladder {
 

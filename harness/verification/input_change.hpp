@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <span>
 
-#include "variants/conv_shape.hpp"
+#include "variants/convolution/conv_shape.hpp"
 
 namespace convladder {
 

@@ -6,7 +6,7 @@
 #include "datasets/synthetic_images.hpp"
 #include "devices/cpu/cpu_device.hpp"
 #include "harness/cases/workload.hpp"
-#include "variants/reference.hpp"
+#include "variants/convolution/reference.hpp"
 
 namespace convladder {
 

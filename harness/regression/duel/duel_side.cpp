@@ -37,7 +37,7 @@ auto DuelSide::attempt(const Step& step) const {
   try {
     return step();
   } catch (const CaseFailure& failure) {
-    throw SideFailure(fmt::format("{}: {}: {}", role_, printable(failure.status), printable(failure.what())));
+    throw SideFailure(fmt::format("{}: {}: {}", role_, failure.status, printable(failure.what())));
   } catch (const ordered_json::exception& error) {
     throw SideFailure(fmt::format("{}: crashed: its answers are invalid: {}", role_, printable(error.what())));
   }

@@ -140,7 +140,7 @@ double rising(int nth) { return 100.0 + nth; }
 TEST_F(MeasurementTest, VerifiesBeforeAndAfterSampling) {
   options_.repetitions = 4;
   const CaseOutcome outcome = run();
-  EXPECT_EQ(outcome.status, "ok");
+  EXPECT_EQ(outcome.status, Status::ok);
   EXPECT_EQ(outcome.reason, "");
   std::vector<std::string> asked;
   for (const ordered_json& request : script_.asked) asked.push_back(request.at("do"));
@@ -316,8 +316,9 @@ TEST_F(MeasurementTest, AFailureInAnyStepGetsItsStatusAndLosesTheTimes) {
                               {"call", 1},    {"read", 1},   {"set", 2},    {"calibrate", 0}, {"calibrate", 2},
                               {"sample", 0},  {"sample", 5}, {"sample", 7}, {"read", 2}};
   for (const Failure& failure : failures) {
-    for (const char* status : {"crashed", "timeout", "launch failed", "incorrect"}) {
-      SCOPED_TRACE(std::string(failure.step) + " " + std::to_string(failure.nth) + " " + status);
+    for (const Status status : {Status::crashed, Status::timeout, Status::launch_failed, Status::incorrect}) {
+      SCOPED_TRACE(std::string(failure.step) + " " + std::to_string(failure.nth) + " " +
+                   std::string(status_name(status)));
       script_ = {};
       script_.prepare["own_layout"] = true;
       options_.repetitions = 2;
@@ -337,7 +338,7 @@ TEST_F(MeasurementTest, AFailureInAnyStepGetsItsStatusAndLosesTheTimes) {
 
 TEST_F(MeasurementTest, AReasonOfSeveralLinesBecomesOne) {
   script_.instead = [](const std::string&, int) -> ordered_json {
-    return {{"status", "crashed"}, {"reason", "first\nsecond"}};
+    return {{"status", Status::crashed}, {"reason", "first\nsecond"}};
   };
   expect_one_line(run().reason, {"first", "second"});
 }
@@ -357,7 +358,7 @@ TEST_F(MeasurementTest, ACheckThatFailsMakesTheCaseIncorrectAndSaysWhich) {
     options_.repetitions = 2;
     script_.wrong = [&](int nth) { return nth >= wrong.from; };
     const CaseOutcome outcome = run();
-    EXPECT_EQ(outcome.status, "incorrect");
+    EXPECT_EQ(outcome.status, Status::incorrect);
     EXPECT_EQ(outcome.reason.rfind(wrong.reason, 0), 0U) << outcome.reason;
     EXPECT_TRUE(outcome.times.empty());
     EXPECT_EQ(outcome.stopped_because, "");
@@ -374,7 +375,7 @@ TEST_F(MeasurementTest, TheLastTimedCallIsAlwaysLookedAtAndSomeOthersAre) {
   script_ = {};
   script_.wrong = [&](int nth) { return nth == looks + 1; };  // the last of the same looks: the seed is the same
   const CaseOutcome outcome = run();
-  EXPECT_EQ(outcome.status, "incorrect");
+  EXPECT_EQ(outcome.status, Status::incorrect);
   EXPECT_EQ(script_.count("sample"), 40);
 }
 
@@ -399,7 +400,7 @@ TEST_F(MeasurementTest, SamplesOfOneCallAreFollowedByOneThatFindsWhatItLeft) {
   script_.iterations = 1;
   script_.wrong = [reads](int nth) { return nth == reads - 1; };
   const CaseOutcome wrong = run();
-  EXPECT_EQ(wrong.status, "incorrect");
+  EXPECT_EQ(wrong.status, Status::incorrect);
   expect_one_line(wrong.reason, {"after timing: image 0, map 0, row 0, column 0 is "});
   EXPECT_TRUE(wrong.times.empty());
 }
@@ -439,17 +440,17 @@ TEST_F(MeasurementTest, ClaimsThatOurClockContradictsAreRefused) {
     script_.asked.clear();
     script_.observed_ns = observed;
     const CaseOutcome outcome = run();
-    EXPECT_EQ(outcome.status, "refused");
+    EXPECT_EQ(outcome.status, Status::refused);
     expect_one_line(outcome.reason, {"2.00 ms", observed > 5e6 ? "60.0 ms" : "1.90 ms", "medians of 17"});
     EXPECT_TRUE(outcome.times.empty());
   }
   script_.observed_ns = 3e6;
-  EXPECT_EQ(run().status, "ok");
+  EXPECT_EQ(run().status, Status::ok);
 }
 
 TEST_F(MeasurementTest, ACaseThatIsDoneTakesNoMoreSamples) {
   script_.instead = [](const std::string& what, int) -> ordered_json {
-    return what == "prepare" ? ordered_json{{"status", "crashed"}, {"reason", "gone"}} : ordered_json();
+    return what == "prepare" ? ordered_json{{"status", Status::crashed}, {"reason", "gone"}} : ordered_json();
   };
   Measurement measurement(planned_, workload_, options_, scripted_case(script_, workload_));
   measurement.verify_and_calibrate();

@@ -15,7 +15,7 @@
 #include "harness/networks/network_session.hpp"
 #include "harness/verification/tanh_comparison.hpp"
 #include "network/weights.hpp"
-#include "variants/reference.hpp"
+#include "variants/convolution/reference.hpp"
 
 namespace convladder {
 namespace {
@@ -146,7 +146,7 @@ TEST_F(NetworkCaseTest, ARightRunHasItsTimesAndItsAccuracy) {
   labels_[2] = static_cast<std::uint8_t>(labels_[2] + 1);
   labels_.pop_back();  // an image without a label of its own
   const NetworkOutcome outcome = run();
-  EXPECT_EQ(outcome.status, "ok") << outcome.reason;
+  EXPECT_EQ(outcome.status, Status::ok) << outcome.reason;
   EXPECT_EQ(outcome.totals.size(), 2U);
   EXPECT_EQ(outcome.compared_passes, 2);
   EXPECT_EQ(outcome.stopped_because, "repetitions");
@@ -165,7 +165,7 @@ TEST_F(NetworkCaseTest, ARightRunHasItsTimesAndItsAccuracy) {
 TEST_F(NetworkCaseTest, AClassThatIsNotTheReferencesIsIncorrectAndHasNoTimes) {
   predictions_[4].best = (predictions_[4].best + 1) % 10;
   const NetworkOutcome outcome = run();
-  EXPECT_EQ(outcome.status, "incorrect");
+  EXPECT_EQ(outcome.status, Status::incorrect);
   EXPECT_NE(outcome.reason.find("image 4 is taken for class"), std::string::npos) << outcome.reason;
   EXPECT_TRUE(outcome.totals.empty());
   EXPECT_TRUE(outcome.phases.empty());
@@ -180,24 +180,24 @@ TEST_F(NetworkCaseTest, AnImageTooCloseToTellIsListedWhicheverClassItGets) {
   predictions_[3].best = (predictions_[3].best + 1) % 10;
   predictions_[3].gap = 0;
   const NetworkOutcome outcome = run();
-  EXPECT_EQ(outcome.status, "ok") << outcome.reason;
+  EXPECT_EQ(outcome.status, Status::ok) << outcome.reason;
   ASSERT_EQ(outcome.close_calls.size(), 2U);
   EXPECT_EQ(outcome.close_calls[0].image, 1);
   EXPECT_EQ(outcome.close_calls[0].found, outcome.close_calls[0].reference);
   EXPECT_EQ(outcome.close_calls[1].image, 3);
   EXPECT_EQ(outcome.close_calls[1].found, outcome.close_calls[1].alternative);
   predictions_[3].second = (predictions_[3].second + 5) % 10;  // a third class is no rounding
-  EXPECT_EQ(run().status, "incorrect");
+  EXPECT_EQ(run().status, Status::incorrect);
 }
 
 TEST_F(NetworkCaseTest, AFailureInAnyRequestGetsItsStatusAndLosesTheTimes) {
   for (const char* failing : {"set", "record", "pass", "activities", "read"}) {
     SCOPED_TRACE(failing);
     const NetworkOutcome outcome = run_changed([failing](const ordered_json& request, ordered_json& reply, float*) {
-      if (request.at("do") == failing) reply = ending("crashed", "for the\ntest");
+      if (request.at("do") == failing) reply = ending(Status::crashed, "for the\ntest");
       return 0.0;
     });
-    EXPECT_EQ(outcome.status, "crashed");
+    EXPECT_EQ(outcome.status, Status::crashed);
     EXPECT_EQ(outcome.reason, "for the test");
     EXPECT_TRUE(outcome.totals.empty());
     for (const StepOutcome& step : outcome.steps) EXPECT_TRUE(step.samples.empty());
@@ -209,7 +209,7 @@ TEST_F(NetworkCaseTest, WeightsThatAreNotTheReferencesAreNoticed) {
   for (float& weight : others.layers.at("fc1").weights) weight = -weight;
   workload_.emplace(*planned_.network, "lenet28", synthetic_images(kImages, 1), kImages, others);
   const NetworkOutcome outcome = run();
-  EXPECT_EQ(outcome.status, "incorrect");
+  EXPECT_EQ(outcome.status, Status::incorrect);
   EXPECT_TRUE(outcome.reason.starts_with("fc1: image 0: ")) << outcome.reason;
 }
 
@@ -223,7 +223,7 @@ TEST_F(NetworkCaseTest, AStepThatIsWrongInOneImageIsFoundWhicheverStepItIs) {
       }
       return 0.0;
     });
-    EXPECT_EQ(outcome.status, "incorrect");
+    EXPECT_EQ(outcome.status, Status::incorrect);
     EXPECT_TRUE(outcome.reason.starts_with(steps[step].name + ": image 5: 1 of ")) << outcome.reason;
     EXPECT_NE(outcome.reason.find("element 3 is "), std::string::npos) << outcome.reason;
   }
@@ -232,7 +232,7 @@ TEST_F(NetworkCaseTest, AStepThatIsWrongInOneImageIsFoundWhicheverStepItIs) {
 TEST_F(NetworkCaseTest, WhatWasNeverWrittenIsCalledSo) {
   spy({.is_idle = [] { return true; }});
   const NetworkOutcome outcome = run();
-  EXPECT_EQ(outcome.status, "incorrect");
+  EXPECT_EQ(outcome.status, Status::incorrect);
   EXPECT_TRUE(outcome.reason.starts_with("conv1: 172800 of 172800 output elements were never written; first: image 0"))
       << outcome.reason;
 }
@@ -241,7 +241,7 @@ TEST_F(NetworkCaseTest, AStageThatIsIdleInTimedPassesIsFound) {
   int calls = 0;
   spy({.is_idle = [&] { return ++calls > 2; }});  // the verified pass, and a first timed one
   const NetworkOutcome outcome = run();
-  EXPECT_EQ(outcome.status, "incorrect");
+  EXPECT_EQ(outcome.status, Status::incorrect);
   EXPECT_TRUE(outcome.totals.empty());
   EXPECT_EQ(outcome.compared_passes, 1);
 }
@@ -279,7 +279,7 @@ TEST_F(NetworkCaseTest, ScoresOfATimedPassThatAreWrongAreFound) {
           if (request.at("do") == "read") way(pass, window);
           return 0.0;
         });
-    EXPECT_EQ(outcome.status, "incorrect") << outcome.reason;
+    EXPECT_EQ(outcome.status, Status::incorrect) << outcome.reason;
     EXPECT_TRUE(outcome.totals.empty());
     EXPECT_NE(outcome.reason.find("image"), std::string::npos) << outcome.reason;
   }
@@ -297,7 +297,7 @@ TEST_F(NetworkCaseTest, NoTwoPassesGetTheSameImages) {
       EXPECT_EQ(request.at("of"), batch == 1 ? 4 : kImages);
       return 0.0;
     });
-    EXPECT_EQ(outcome.status, "ok") << outcome.reason;
+    EXPECT_EQ(outcome.status, Status::ok) << outcome.reason;
     ASSERT_EQ(rotations.size(), batch == 1 ? 12U : 9U);
     EXPECT_EQ(std::ranges::adjacent_find(rotations), rotations.end());
     EXPECT_EQ(outcome.labelled, batch);
@@ -314,7 +314,7 @@ TEST_F(NetworkCaseTest, PreparingSeesNoImages) {
     seen += static_cast<int>(std::count_if(tensors.input, tensors.input + shape.input_elements(),
                                            [&](float x) { return pixels.contains(x); }));
   }});
-  EXPECT_EQ(run().status, "ok");
+  EXPECT_EQ(run().status, Status::ok);
   EXPECT_GE(prepared, 3);
   EXPECT_EQ(seen, 0);
 }
@@ -336,7 +336,7 @@ TEST_F(NetworkCaseTest, ALargeBatchIsVerifiedInParts) {
     return 0.0;
   });
   NetworkOutcome outcome = run(open);
-  EXPECT_EQ(outcome.status, "ok") << outcome.reason;
+  EXPECT_EQ(outcome.status, Status::ok) << outcome.reason;
   EXPECT_EQ(parts, (std::vector{0, 2, 4}));
   EXPECT_EQ(outcome.chunk, 5);
   for (const StepOutcome& step : outcome.steps) EXPECT_EQ(step.verification.at("compared_images"), kImages);
@@ -356,16 +356,16 @@ TEST_F(NetworkCaseTest, TimesThatCannotBeAreRefused) {
       return observed_ns;
     });
   };
-  EXPECT_EQ(timed(100e6, 101e6, 80e6, 81e6).status, "ok");
+  EXPECT_EQ(timed(100e6, 101e6, 80e6, 81e6).status, Status::ok);
   NetworkOutcome outcome = timed(50e6, 101e6, 40e6, 41e6);  // half of what it was
-  EXPECT_EQ(outcome.status, "refused");
+  EXPECT_EQ(outcome.status, Status::refused);
   EXPECT_NE(outcome.reason.find("50"), std::string::npos) << outcome.reason;
   EXPECT_TRUE(outcome.totals.empty());
-  EXPECT_EQ(timed(110e6, 101e6, 80e6, 81e6).status, "refused");  // more than it can have been
-  outcome = timed(100e6, 101e6, 20e6, 81e6);                     // layers that took less than running them
-  EXPECT_EQ(outcome.status, "refused");
+  EXPECT_EQ(timed(110e6, 101e6, 80e6, 81e6).status, Status::refused);  // more than it can have been
+  outcome = timed(100e6, 101e6, 20e6, 81e6);                           // layers that took less than running them
+  EXPECT_EQ(outcome.status, Status::refused);
   EXPECT_NE(outcome.reason.find("the layers of a pass"), std::string::npos) << outcome.reason;
-  EXPECT_EQ(timed(100e6, 101e6, 120e6, 120e6).status, "refused");  // and more than the whole pass
+  EXPECT_EQ(timed(100e6, 101e6, 120e6, 120e6).status, Status::refused);  // and more than the whole pass
 }
 
 TEST_F(NetworkCaseTest, NobodyCanWriteToImagesAndWeights) {

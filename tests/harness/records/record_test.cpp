@@ -402,7 +402,7 @@ TEST_F(Record, OfACompleteRunIsLeftAloneWhenResumed) {
 TEST_F(Record, ACaseWithoutATimeKeepsItsReason) {
   RunRecord record = create();
   CaseOutcome outcome;
-  outcome.status = "crashed";
+  outcome.status = Status::crashed;
   outcome.reason = "ended by signal 11";
   record.add(plan_[0].cases[0], outcome);
   const ordered_json one_case = on_disk().at("cases")[0];

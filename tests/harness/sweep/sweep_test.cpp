@@ -24,7 +24,7 @@ Sweep gemm_sweep(ScoreKind kind, int batch, const std::vector<Score>& scores) {
   Sweep sweep = *plan_sweep(planned_case(work, "implicit-gemm"), wanted, static_cast<int>(scores.size()), "");
   sweep.kind = kind;
   for (std::size_t i = 0; i < scores.size(); ++i) {
-    sweep.results.at(i).status = "ok";
+    sweep.results.at(i).status = Status::ok;
     sweep.results[i].score = scores[i];
   }
   return sweep;
@@ -51,7 +51,7 @@ TEST(Sweep, OfMeasuredTimesTheIntervalsHaveToBeApart) {
 
 TEST(Sweep, WhatIsNotVerifiedIsNotRanked) {
   Sweep sweep = gemm_sweep(ScoreKind::counted, 2, {{10, 10, 10}, {1, 1, 1}});
-  sweep.results[1] = {sweep.results[1].configuration, "incorrect", "image 0 is wrong", std::nullopt, {}};
+  sweep.results[1] = {sweep.results[1].configuration, Status::incorrect, "image 0 is wrong", std::nullopt, {}};
   EXPECT_EQ(sweep.winner(), &sweep.results[0]);
   EXPECT_NE(sweep_text(sweep).find("not ranked: "), std::string::npos);
   sweep.results[0].score.reset();
@@ -73,7 +73,7 @@ TEST(Sweep, ScoresByWhatIsThere) {
                                     {{"gpu", "h100"}, {"low", 4.0}, {"high", 9.0}}};
   EXPECT_EQ(score_of(ScoreKind::predicted, "h100", outcome, recorded)->value, 6);
   EXPECT_FALSE(score_of(ScoreKind::predicted, "k80", outcome, recorded)) << "it cannot be launched there";
-  outcome.status = "incorrect";
+  outcome.status = Status::incorrect;
   for (const ScoreKind kind : {ScoreKind::measured, ScoreKind::counted, ScoreKind::predicted}) {
     EXPECT_FALSE(score_of(kind, "h100", outcome, recorded));
   }
@@ -92,17 +92,18 @@ TEST(TuningTables, SayForEveryBatchWhatDoesNotDependOnIt) {
   update_tuning_tables(folder.path().string(), {sweep}, 1);
   const TuningTable first = table_in(folder);
   const ConvShape shape = sweep.planned.work.shape;
-  EXPECT_EQ(*first.find(shape.with_batch(77)), best.without("pixel_parts").without("map_parts"));
+  EXPECT_EQ(*first.find(shape_name(shape), 77), best.without("pixel_parts").without("map_parts"));
   const bool batch_matters = best.value("pixel_parts") != sweep.found.by_model.value("pixel_parts") ||
                              best.value("map_parts") != sweep.found.by_model.value("map_parts");
-  EXPECT_EQ(*first.find(shape) == best, batch_matters);
+  EXPECT_EQ(*first.find(shape_name(shape), shape.batch) == best, batch_matters);
 
   // Once the model's choice is the best, that is what stands there, and nothing of this batch alone.
   sweep.results[0].score = Score{1, 1, 1};
   update_tuning_tables(folder.path().string(), {sweep}, 1);
   const TuningTable second = table_in(folder);
   ASSERT_EQ(second.entries.size(), 1U);
-  EXPECT_EQ(*second.find(shape), sweep.found.by_model.without("pixel_parts").without("map_parts"));
+  EXPECT_EQ(*second.find(shape_name(shape), shape.batch),
+            sweep.found.by_model.without("pixel_parts").without("map_parts"));
 }
 
 }  // namespace
