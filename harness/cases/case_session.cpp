@@ -33,31 +33,14 @@ ordered_json state_to_json(const DeviceState& state) {
 
 CaseSession::CaseSession(std::string id, std::unique_ptr<Device> device, const ProblemVariant& variant,
                          const Workload& workload, const SharedMemory& window)
-    : range_(id),
+    : Session(id, std::move(device)),
       id_(std::move(id)),
       variant_(variant),
       workload_(workload),
       window_(window),
-      device_(std::move(device)),
-      for_variant_(*device_) {}
+      for_variant_(CaseSession::device()) {}
 
-CaseSession::~CaseSession() = default;
-
-ordered_json CaseSession::answer(const ordered_json& request) {
-  const NvtxRange phase(request.at("do").get<std::string>());
-  try {
-    ordered_json reply = carry_out(request);
-    if (const std::string violation = device_->memory_violation(); !violation.empty()) {
-      return ending(Status::incorrect, violation);
-    }
-    return reply;
-  } catch (const std::exception& error) {
-    return ending_of(error);
-  }
-}
-
-ordered_json CaseSession::carry_out(const ordered_json& request) {
-  const auto what = request.at("do").get<std::string>();
+ordered_json CaseSession::carry_out(const std::string& what, const ordered_json& request) {
   if (what == "prepare") {
     return prepare(request.at("problem") == "integers" ? ProblemKind::integers : ProblemKind::real);
   }
@@ -81,9 +64,9 @@ ordered_json CaseSession::prepare(ProblemKind kind) {
   const ProblemSize shape = problem_->shape.with_batch(batch);
   prepared_.reset();
   output_ = {};
-  input_ = device_->allocate(static_cast<std::size_t>(shape.input_elements()) * sizeof(float), "input");
-  output_ = device_->allocate(static_cast<std::size_t>(shape.output_elements()) * sizeof(float), "output");
-  changed_.emplace(*device_, InputLayout(problem_->shape), problem_->input, input_.floats());
+  input_ = device().allocate(static_cast<std::size_t>(shape.input_elements()) * sizeof(float), "input");
+  output_ = device().allocate(static_cast<std::size_t>(shape.output_elements()) * sizeof(float), "output");
+  changed_.emplace(device(), InputLayout(problem_->shape), problem_->input, input_.floats());
   changed_->write_decoy();
   const auto prepare_now = [&] {
     const std::vector<const float*> constants = problem_->constant_addresses();
@@ -91,35 +74,35 @@ ordered_json CaseSession::prepare(ProblemKind kind) {
   };
   for_variant_.allow_copies(true);
   prepare_now();
-  device_->wait();
+  device().wait();
   double prepare_ns = 0;
   if (kind == ProblemKind::real) {
     // Once more, now that libraries are loaded and memory is touched: what preparing costs, not what starting costs.
     prepared_.reset();
-    prepare_ns = device_->time_ns(prepare_now);
+    prepare_ns = device().time_ns(prepare_now);
   }
   for_variant_.allow_copies(false);
   // Of a batch that is only counted, the problem holds the first images: the others' blocks do not run.
-  device_->set_grid_window(batch == problem_->shape.batch
+  device().set_grid_window(batch == problem_->shape.batch
                                ? std::nullopt
                                : std::optional(GridWindow{0, unsigned(problem_->shape.batch), unsigned(batch)}));
   return {{"prepare_ns", prepare_ns},
           {"own_layout", prepared_->has_own_layout()},
           {"choice", prepared_->choice()},
-          {"can_be_cold", device_->can_flush_caches()},
-          {"has_clock", device_->has_clock()}};
+          {"can_be_cold", device().can_flush_caches()},
+          {"has_clock", device().has_clock()}};
 }
 
 /// What is only counted is counted behind the variant's back.
 Device& CaseSession::for_variant() {
-  if (device_->has_clock()) return *device_;
+  if (device().has_clock()) return device();
   return for_variant_;
 }
 
 ordered_json CaseSession::set(const ordered_json& request) {
   changed_->set(change_from_json(request.at("change")));
   // All of the batch, of which the problem may be the first images.
-  fill_output(*device_, output_.floats(), output_elements(), fill_from_json(request.at("fill")));
+  fill_output(device(), output_.floats(), output_elements(), fill_from_json(request.at("fill")));
   return ordered_json::object();
 }
 
@@ -128,7 +111,7 @@ ordered_json CaseSession::read(std::int64_t first, std::int64_t count) {
       static_cast<std::size_t>(count) * sizeof(float) > window_.bytes()) {
     throw std::logic_error(fmt::format("{} elements from {} on are not the output's", count, first));
   }
-  device_->copy_to_host(window_.data(), output_.floats() + first, static_cast<std::size_t>(count) * sizeof(float));
+  device().copy_to_host(window_.data(), output_.floats() + first, static_cast<std::size_t>(count) * sizeof(float));
   return ordered_json::object();
 }
 
@@ -138,13 +121,13 @@ ordered_json CaseSession::call_once() { return {{"ns", timed_call(time_of::kLaye
 std::vector<KernelCounters> CaseSession::count_images(int images, int batch) {
   // Of the convolution alone it is known that the others do the same.
   if (is_convolution(workload_.real().shape)) {
-    device_->set_counted_items(GridWindow{0, static_cast<unsigned>(images), static_cast<unsigned>(batch)});
+    device().set_counted_items(GridWindow{0, static_cast<unsigned>(images), static_cast<unsigned>(batch)});
   }
-  device_->take_counters();
+  device().take_counters();
   prepared_->run();
-  device_->wait();
-  device_->set_counted_items(std::nullopt);
-  return device_->take_counters();
+  device().wait();
+  device().set_counted_items(std::nullopt);
+  return device().take_counters();
 }
 
 /// The batch holds its first images only: they stand for the others as well.
@@ -152,9 +135,9 @@ void CaseSession::repeat_images(int images, int batch) {
   const std::span<const float> there = workload_.real().input;
   const std::size_t all = there.size() / static_cast<std::size_t>(images) * static_cast<std::size_t>(batch);
   for (std::size_t at = there.size(); at < all; at += there.size()) {
-    device_->copy_to_device(input_.floats() + at, there.data(), std::min(there.size(), all - at) * sizeof(float));
+    device().copy_to_device(input_.floats() + at, there.data(), std::min(there.size(), all - at) * sizeof(float));
   }
-  device_->set_grid_window(std::nullopt);
+  device().set_grid_window(std::nullopt);
   prepared_->load_input();
 }
 
@@ -175,7 +158,7 @@ ordered_json CaseSession::count() {
 ordered_json CaseSession::profile(int calls) {
   // The request's own NVTX range is around this: a profiler that looks at that range sees these launches and no other.
   for (int i = 0; i < calls; ++i) prepared_->run();
-  device_->wait();
+  device().wait();
   return ordered_json::object();
 }
 
@@ -202,8 +185,8 @@ void CaseSession::after_timed(const std::string& of) {
 
 double CaseSession::timed_call(const std::string& of, std::int64_t call, bool cold) {
   before_timed(of, call);
-  if (cold) device_->flush_caches();
-  return device_->time_ns([&] { timed(of); });
+  if (cold) device().flush_caches();
+  return device().time_ns([&] { timed(of); });
 }
 
 ordered_json CaseSession::calibrate(const std::string& of, double sample_ns) {
@@ -228,8 +211,8 @@ ordered_json CaseSession::sample(const std::string& of, int iterations, bool col
   std::int64_t call = 0;
   const double nanoseconds = google_benchmark_sample(id_, iterations, [&] { return timed_call(of, ++call, cold); });
   after_timed(of);
-  device_->wait();
-  return {{"ns", nanoseconds}, {"last_call", changed_->last_call()}, {"state", state_to_json(device_->state())}};
+  device().wait();
+  return {{"ns", nanoseconds}, {"last_call", changed_->last_call()}, {"state", state_to_json(device().state())}};
 }
 
 ordered_json CaseSession::slot(const ordered_json& request) {
@@ -241,10 +224,10 @@ ordered_json CaseSession::slot(const ordered_json& request) {
   std::int64_t call = 0;
   for (int left = request.at("sub_runs").get<int>(); left > 0; --left) {
     double nanoseconds = 0;
-    if (device_->is_asynchronous()) {
+    if (device().is_asynchronous()) {
       // The clock is read around all of them: around each, it would time the launch. All of them have one input.
       before_timed(of, ++call);
-      nanoseconds = device_->time_ns([&] {
+      nanoseconds = device().time_ns([&] {
         for (std::int64_t i = 0; i < work / 100; ++i) timed(of);
       });
     } else {
@@ -253,9 +236,9 @@ ordered_json CaseSession::slot(const ordered_json& request) {
     sub_runs.push_back(nanoseconds / static_cast<double>(iterations));
   }
   after_timed(of);
-  device_->wait();
+  device().wait();
   return {
-      {"ns", std::move(sub_runs)}, {"last_call", changed_->last_call()}, {"state", state_to_json(device_->state())}};
+      {"ns", std::move(sub_runs)}, {"last_call", changed_->last_call()}, {"state", state_to_json(device().state())}};
 }
 
 }  // namespace convladder

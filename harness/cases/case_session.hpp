@@ -3,15 +3,13 @@
 #pragma once
 
 #include <memory>
-#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 
 #include "devices/device.hpp"
-#include "devices/nvtx_range.hpp"
 #include "devices/variant_device.hpp"
 #include "harness/cases/workload.hpp"
-#include "harness/isolation/shared_memory.hpp"
+#include "harness/isolation/session.hpp"
 #include "harness/verification/changed_input.hpp"
 #include "variants/variant.hpp"
 
@@ -26,16 +24,13 @@ inline constexpr const char* kStoreOutput = "store output";
 inline constexpr const char* kPrepare = "prepare";
 }  // namespace time_of
 
-class CaseSession {
+class CaseSession final : public Session {
  public:
   /// `id` names the case's NVTX range. The device is the case's own. Outputs are handed out in `window`.
   CaseSession(std::string id, std::unique_ptr<Device> device, const ProblemVariant& variant, const Workload& workload,
               const SharedMemory& window);
-  ~CaseSession();
-  CaseSession(const CaseSession&) = delete;
-  CaseSession& operator=(const CaseSession&) = delete;
 
-  /// Carries out one request and returns the reply; what fails is in the reply, as a status and a reason.
+  /// Answers
   ///   {"do": "prepare", "problem": "real" or "integers"} -> {"prepare_ns", "own_layout", "choice", "can_be_cold",
   ///       "has_clock"}: on an input that no call will see
   ///   {"do": "set", "change", "fill"}          -> {}: writes the changed input, and the fill into the output
@@ -50,10 +45,9 @@ class CaseSession {
   ///       the nanoseconds of (100 + extra_percent) % of the iterations, which must be a whole number, divided by the
   ///       iterations: with 5 % of extra work, an otherwise equal case takes 5 % longer
   ///   {"do": "read", "first", "count"}         -> {}: so many elements of the output, into the window
-  nlohmann::ordered_json answer(const nlohmann::ordered_json& request);
-
+  /// A failure is {"status", "reason"}.
  private:
-  nlohmann::ordered_json carry_out(const nlohmann::ordered_json& request);
+  nlohmann::ordered_json carry_out(const std::string& what, const nlohmann::ordered_json& request) override;
   nlohmann::ordered_json prepare(ProblemKind kind);
   nlohmann::ordered_json set(const nlohmann::ordered_json& request);
   nlohmann::ordered_json call_once();
@@ -73,12 +67,10 @@ class CaseSession {
   void after_timed(const std::string& of);
   double timed_call(const std::string& of, std::int64_t call, bool cold);
 
-  NvtxRange range_;
   std::string id_;
   ProblemVariant variant_;  // a copy: what it came from may be a temporary
   const Workload& workload_;
   const SharedMemory& window_;
-  std::unique_ptr<Device> device_;
   VariantDevice for_variant_;
   const ProblemData* problem_ = nullptr;  // that is prepared
   DeviceBuffer input_;

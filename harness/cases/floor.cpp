@@ -5,7 +5,6 @@
 #include <optional>
 
 #include "harness/cases/ceilings.hpp"
-#include "harness/plan/shape_json.hpp"
 #include "support/json_null.hpp"
 
 namespace convladder {
@@ -23,16 +22,15 @@ std::optional<double> limit_of(const ordered_json& ceilings, const CeilingLimit&
 
 }  // namespace
 
-ordered_json floor_json(const ordered_json& one_case, const ordered_json& ceilings) {
-  const auto of_device = std::ranges::find_if(
-      ceilings, [&](const ordered_json& one) { return one.at("device") == one_case.at("device"); });
+ordered_json floor_json(const ProblemSize& shape, const std::string& device, const ordered_json& ceilings) {
+  const auto of_device =
+      std::ranges::find_if(ceilings, [&](const ordered_json& one) { return one.at("device") == device; });
   if (of_device == ceilings.end()) return nullptr;
   const std::optional<double> peak = limit_of(*of_device, kMultiplyAddLimit);
   const std::optional<double> store = limit_of(*of_device, kStoreLimit);
   const std::optional<double> copy = limit_of(*of_device, kCopyLimit);
   if (!peak || !store || !copy) return nullptr;
 
-  const ProblemSize shape = recorded_size(one_case);
   const double written = 4.0 * static_cast<double>(shape.output_elements());
   const double read = shape.minimum_bytes() - written;
   const double operations_ns = shape.least_flop() / *peak;

@@ -4,10 +4,9 @@
 
 #include <algorithm>
 #include <regex>
-#include <set>
 
 #include "devices/cpu/cpu_facts.hpp"
-#include "devices/device_registry.hpp"
+#include "harness/plan/device_argument.hpp"
 #include "harness/plan/network_argument.hpp"
 #include "support/errors.hpp"
 #include "support/nearest_name.hpp"
@@ -40,8 +39,6 @@ void check_all_names(const RunOptions& options) {
     families.emplace_back(registered.info.family);
     variants.emplace_back(registered.info.name);
   }
-  std::vector<std::string> devices;
-  for (const DeviceKind& kind : device_kinds()) devices.emplace_back(kind.name);
   std::vector<std::string> layers;
   for (const Network* network : selected_networks(options.networks, options.layers)) {
     for (const std::size_t index : convolution_layers(*network)) {
@@ -56,7 +53,6 @@ void check_all_names(const RunOptions& options) {
   }
   check_names("family", options.families, families);
   check_names("variant", options.variants, variants);
-  check_names("device", options.devices, devices);
   check_names("layer", options.layers, layers);
 }
 
@@ -135,23 +131,6 @@ std::vector<LayerWork> layer_works(const RunOptions& options) {
   return works;
 }
 
-/// The kinds of device a family's cases are planned for: those asked for. Otherwise the first of each family, whose
-/// cases say why they are skipped if it is not there, and then the first that is there beside it.
-std::vector<DeviceKind> kinds_for(const RunOptions& options) {
-  std::vector<DeviceKind> chosen;
-  std::set<std::string_view> served;
-  for (const DeviceKind& kind : device_kinds()) {
-    const bool wanted = options.devices.empty() ? !served.contains(kind.family) : selected(options.devices, kind.name);
-    if (!wanted) continue;
-    const bool first_of_family = std::ranges::none_of(chosen, [&](const auto& k) { return k.family == kind.family; });
-    const bool available = kind.unavailable().empty();
-    if (options.devices.empty() && !first_of_family && !available) continue;
-    chosen.push_back(kind);
-    if (available) served.insert(kind.family);
-  }
-  return chosen;
-}
-
 void check_memory(const LayerWork& work) {
   const double needed = case_bytes(work.shape);
   const auto available = static_cast<double>(available_memory_bytes());
@@ -218,7 +197,7 @@ std::vector<CaseGroup> make_plan(const RunOptions& options) {
   }
   const std::vector<LayerWork> works = layer_works(options);
   std::vector<CaseGroup> groups;
-  for (const DeviceKind& kind : kinds_for(options)) {
+  for (const DeviceKind& kind : chosen_devices(options.devices, DefaultDevices::of_every_family)) {
     const std::string unavailable = kind.unavailable();
     for (const LayerWork& work : works) {
       CaseGroup group = make_group(options, work, kind, unavailable);

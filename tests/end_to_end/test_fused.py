@@ -97,4 +97,4 @@ def test_what_cannot_be_fused_says_why(tmp_path: Path) -> None:
     assert_refused(run("fused", "--network", "lenet27"), "lenet27", "lenet28")
     assert_refused(run("fused", "--variant", "fused-register"), "fused-register", FUSED)
     assert_refused(run("fused", "--layer", "lenet72.conv2"), "lenet72.conv2", "lenet72.conv1")
-    assert_refused(run("fused", "--output", tmp_path / "a", "--device", "cpu"), "fused.json", "is there already")
+    assert_refused(run("fused", "--output", tmp_path / "a", "--device", "cpu"), "fused.json", "already exists")

@@ -66,7 +66,7 @@ def test_a_record_that_is_a_link_stays_one(tmp_path: Path, half_done: dict[str, 
 def test_a_new_record_takes_no_links_place(tmp_path: Path) -> None:
     (folder := tmp_path / "run").mkdir()
     (folder / "run.json").symlink_to(tmp_path / "nothing")
-    assert_refused(run("run", *FEW, "--output", folder), "is there already")
+    assert_refused(run("run", *FEW, "--output", folder), "already exists")
     assert_refused(run("run", "--resume", folder), "run.json", "No such file")
     assert not (tmp_path / "nothing").exists()
     (output := tmp_path / "out.json").symlink_to(tmp_path / "nothing")
@@ -105,7 +105,7 @@ def test_new_files_have_what_the_umask_allows(tmp_path: Path, umask: int, expect
     assert done.returncode == 0
     assert mode(folder / "run.json") == mode(tmp_path / "google.json") == expected
     assert mode(folder) == 0o777 & ~umask
-    done = run("history", folder, "--json", tmp_path / "history.json", umask=umask)
+    done = run("history", folder, "--format", "json", "--output", tmp_path / "history.json", umask=umask)
     assert done.returncode == 0
     assert mode(tmp_path / "history.json") == mode(folder / "history-index.jsonl") == expected
 
@@ -186,8 +186,8 @@ def test_a_record_is_no_way_around_the_command_line(tmp_path: Path, half_done: d
 
 @pytest.mark.parametrize("change, words", [
     (lambda run: run["cases"][0].update(id="cpu/x/shape.C1H8W8M2K3/2"), ["id: expected"]),
-    (lambda run: run["planned"].pop(0), ["is recorded and was not planned"]),
-    (lambda run: run["cases"].append(run["cases"][0]), ["is there twice"]),
+    (lambda run: run["planned"].pop(0), ["is recorded but was not planned"]),
+    (lambda run: run["cases"].append(run["cases"][0]), ["occurs twice"]),
     (lambda run: run["cases"][0]["time"].update(samples=[-1]), ["samples[0]"]),
     (lambda run: run["context"].update(sessions="none"), ["run.json"]),
     (lambda run: run["ceilings"][0]["limits"].append(run["ceilings"][0]["limits"][0]), ["ceilings of cpu"]),

@@ -49,10 +49,9 @@ DuelSide::DuelSide(const SideSetting& setting)
       extra_percent_(setting.extra_percent),
       planned_(setting.planned),
       judge_(setting.judge),
-      verifier_(
-          start_case_process(setting.planned, setting.workload, RunOptions{}, setting.timeout_seconds, setting.program),
-          setting.workload, setting.planned.variant.variant->tolerance(), setting.seed,
-          setting.planned.device == "cpu") {
+      verifier_(start_case_process(setting.planned, setting.workload, {}, setting.timeout_seconds, setting.program),
+                setting.workload, setting.planned.variant.variant->tolerance(), setting.seed,
+                setting.planned.device == "cpu") {
   attempt([&] {
     verifier_.prepare(ProblemKind::integers);
     require("on small integers", verifier_.verify().check);

@@ -38,7 +38,7 @@ void count_case(CountedCase& counted, const PlannedCase& planned, const PtxImage
   CaseSession session(planned.id, std::make_unique<simulated::SimulatedDevice>(options), planned.variant, workload,
                       window);
   for (const ordered_json& request : {ordered_json{{"do", "prepare"}, {"problem", "real"}}, {{"do", "count"}}}) {
-    const ordered_json reply = session.answer(request);
+    const ordered_json reply = session.ask(request);
     if (reply.contains("status")) {
       counted.failure = reply.at("reason").get<std::string>();
       return;

@@ -460,13 +460,5 @@ TEST_F(MeasurementTest, ACaseThatIsDoneTakesNoMoreSamples) {
   EXPECT_TRUE(measurement.outcome().times.empty());
 }
 
-TEST(StepTimeout, GrowsWithTheWorkUnlessItIsGiven) {
-  RunOptions options;
-  const ConvShape shape{1000, 1, 10, 10, 100, 1, 1, 0, 1};  // 2 * 1000 * 100 * 100 = 20 MFLOP
-  EXPECT_DOUBLE_EQ(step_timeout_seconds(options, shape), 60 + 5 * 0.02);
-  options.timeout_seconds = 3.5;
-  EXPECT_EQ(step_timeout_seconds(options, shape), 3.5);
-}
-
 }  // namespace
 }  // namespace convladder

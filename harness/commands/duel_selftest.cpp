@@ -1,0 +1,250 @@
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "harness/cases/google_engine.hpp"
+#include "harness/commands/duel_setup.hpp"
+#include "harness/commands/printed.hpp"
+#include "harness/plan/option_checks.hpp"
+#include "harness/plan/shape_argument.hpp"
+#include "harness/regression/compare/change_text.hpp"
+#include "harness/regression/duel/bursty_neighbour.hpp"
+#include "harness/regression/duel/selftest.hpp"
+#include "support/errors.hpp"
+#include "support/file_bytes.hpp"
+#include "support/progress.hpp"
+#include "support/text_table.hpp"
+
+namespace convladder {
+
+using nlohmann::ordered_json;
+
+namespace {
+
+constexpr const char* kSchemaVersion = "1.0";
+constexpr double kShortSeconds = 90;  // no duel begins after that, and one takes seconds
+constexpr const char* kSmallShape = "1,16,16,4,5";
+constexpr int kLevels[] = {0, 1, 2, 3, 5, 10};
+constexpr int kProofOfEqual = 300;  // 299 without a regression show at most 1 %
+constexpr int kProofOfExtra = 59;   // 59 of 59 show at least 95 %
+constexpr int kShortOfEqual = 60;
+constexpr int kShortOfExtra = 12;
+
+/// How many duels of each level.
+std::vector<std::pair<int, int>> wanted_runs(const DuelArguments& a) {
+  std::vector<int> levels = a.levels;
+  if (levels.empty()) levels.assign(std::begin(kLevels), std::end(kLevels));
+  std::ranges::sort(levels);
+  std::vector<std::pair<int, int>> wanted;
+  for (const int level : levels) {
+    if (!wanted.empty() && wanted.back().first == level) continue;
+    const int runs =
+        a.full ? (level == 0 ? kProofOfEqual : kProofOfExtra) : (level == 0 ? kShortOfEqual : kShortOfExtra);
+    wanted.emplace_back(level, a.runs > 0 ? a.runs : runs);
+  }
+  return wanted;
+}
+
+/// One case: that of the options, or a small one of the first stage, whose calls are so short that 1 % of a sub-run of
+/// about 1 ms is a whole call.
+std::vector<DuelGroup> plan_one(DuelArguments& a, const OtherProgram& base, const OtherProgram& now) {
+  apply_case_selection(a.selection, a.options);
+  if (a.options.batches.empty()) a.options.batches = {1};
+  if (a.options.families.empty() && a.options.devices.empty()) a.options.families = {"cpu"};
+  if (a.options.networks.empty() && a.options.layers.empty() && a.options.shapes.empty()) {
+    a.options.shapes = {parse_shape(kSmallShape)};
+  }
+  for (DuelGroup& group : plan_duel(a.options, base, now, "", "")) {
+    for (DuelPair& pair : group.pairs) {
+      if (pair.runs()) return {{group.work, group.device, {pair}}};
+    }
+  }
+  throw UserError("no case can run here on both sides");
+}
+
+std::string share_text(const SelftestLevel& level) {
+  return fmt::format("{:.1f} to {:.1f}", level.regressed_bounds.low * 100, level.regressed_bounds.high * 100);
+}
+
+std::string levels_table(const std::vector<SelftestLevel>& levels) {
+  std::vector<std::vector<std::string>> rows;
+  for (const SelftestLevel& level : levels) {
+    rows.push_back({fmt::format("{}", level.extra_percent), fmt::format("{}", level.runs),
+                    fmt::format("{}", level.regressed), fmt::format("{}", level.inconclusive),
+                    fmt::format("{}", level.passed), fmt::format("{}", level.improved),
+                    fmt::format("{}", level.contaminated), fmt::format("{:.1f}", 100.0 * level.regressed / level.runs),
+                    share_text(level)});
+  }
+  const auto column = [](const char* title, const char* unit) {
+    return TextColumn{.title = title, .unit = unit, .number = true};
+  };
+  return text_table({column("extra work", "%"), column("duels", ""), column("regressed", ""),
+                     column("inconclusive", ""), column("pass", ""), column("improved", ""), column("contaminated", ""),
+                     column("regressed", "%"), column("exact bounds", "%")},
+                    rows, kTextColumns);
+}
+
+std::string claim_text(Claim claim) {
+  constexpr const char* texts[] = {"shown", "too few duels to show or refute it", "REFUTED"};
+  return texts[static_cast<int>(claim)];
+}
+
+struct Claims {
+  std::optional<Claim> false_alarms;
+  std::optional<Claim> power;
+  std::string text;
+
+  bool any(Claim claim) const { return false_alarms == claim || power == claim; }
+};
+
+Claims claims_of(const std::vector<SelftestLevel>& levels, const VerdictLimits& limits) {
+  Claims claims;
+  for (const SelftestLevel& level : levels) {
+    if (level.extra_percent == 0) {
+      claims.false_alarms = few_false_alarms(level, limits.alpha);
+      claims.text += indented(
+          fmt::format(
+              "equal sides: {} of {} reported as a regression, at most {:.2f} % with 95 % confidence; claimed: at most "
+              "{:g} %: {}",
+              level.regressed, level.runs, level.regressed_bounds.high * 100, limits.alpha * 100,
+              claim_text(*claims.false_alarms)),
+          0);
+    } else if (level.extra_percent == static_cast<int>(std::lround(limits.delta * 100))) {
+      claims.power = finds(level);
+      claims.text += indented(
+          fmt::format("+{} %: {} of {} found, at least {:.1f} % with 95 % confidence; claimed: 95 %, 56 of 59: {}",
+                      level.extra_percent, level.regressed, level.runs, level.regressed_bounds.low * 100,
+                      claim_text(*claims.power)),
+          0);
+    }
+  }
+  return claims;
+}
+
+ordered_json level_json(const SelftestLevel& level) {
+  return {{"extra_percent", level.extra_percent},
+          {"duels", level.runs},
+          {"regressed", level.regressed},
+          {"inconclusive", level.inconclusive},
+          {"pass", level.passed},
+          {"improved", level.improved},
+          {"contaminated", level.contaminated},
+          {"regressed_low", level.regressed_bounds.low},
+          {"regressed_high", level.regressed_bounds.high}};
+}
+
+ordered_json run_json(const SelftestRun& run) {
+  return {{"extra_percent", run.extra_percent},
+          {"seed", run.seed},
+          {"verdict", case_verdict_name(run.duel.verdict)},
+          {"contaminated", run.contaminated},
+          {"change", change_json(run.duel.change())},
+          {"screen", differences(run.duel.screen)},
+          {"confirm", differences(run.duel.confirm)}};
+}
+
+ordered_json result_json(const DuelArguments& a, const SelftestResult& result, const DuelSettings& settings,
+                         const std::string& id) {
+  ordered_json levels = ordered_json::array();
+  for (const SelftestLevel& level : result.levels()) levels.push_back(level_json(level));
+  ordered_json runs = ordered_json::array();
+  for (const SelftestRun& run : result.runs) runs.push_back(run_json(run));
+  const VerdictLimits& limits = settings.limits.verdict;
+  return {
+      {"schema_version", kSchemaVersion},
+      {"kind", "selftest"},
+      {"case", id},
+      {"base", a.base},
+      {"new", a.now},
+      {"neighbour", a.neighbour},
+      {"threads", a.threads},
+      {"settings", {{"tau", limits.tau}, {"delta", limits.delta}, {"alpha", limits.alpha}, {"seed", settings.seed}}},
+      {"complete", !result.out_of_time},
+      {"seconds", result.seconds},
+      {"levels", std::move(levels)},
+      {"runs", std::move(runs)}};
+}
+
+SelftestResult measure(const DuelArguments& a, const std::vector<DuelGroup>& plan, const OtherProgram& base,
+                       const OtherProgram& now, const ImageSet& images, const DuelSettings& settings) {
+  const std::unique_ptr<BurstyNeighbour> neighbour =
+      a.neighbour == "bursty" ? std::make_unique<BurstyNeighbour>(settings.seed) : nullptr;
+  const std::vector<int> order = selftest_order(wanted_runs(a), settings.seed);
+  std::optional<double> budget;
+  if (!a.full && a.runs == 0) budget = kShortSeconds;
+  if (a.budget > 0) budget = a.budget;
+  Progress progress(nullptr, 0);
+  return run_selftest(plan, base, now, images, settings, order, budget, [&](const SelftestResult& so_far) {
+    const double runs_done = static_cast<double>(so_far.runs.size()) / static_cast<double>(order.size());
+    double seconds_left = so_far.seconds * (1 / runs_done - 1);
+    if (budget) seconds_left = std::min(seconds_left, std::max(0.0, *budget - so_far.seconds));
+    progress.show_part(fmt::format("{} duels", so_far.runs.size()), so_far.seconds / (so_far.seconds + seconds_left),
+                       seconds_left);
+  });
+}
+
+}  // namespace
+
+void add_selftest_options(CLI::App& duel, DuelArguments& a) {
+  const char* const group = kSelftestGroup;
+  duel.add_flag("--selftest", a.selftest, "duels whose answer is known: how often is one wrong on this machine?")
+      ->group("Selftest");
+  duel.add_flag("--full", a.full, "the proof: 300 duels of equal sides, 59 for each amount of extra work")
+      ->group(group);
+  duel.add_option("--levels", a.levels, "extra work in percent (default 0,1,2,3,5,10)")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->check(CLI::Range(0, 1000))
+      ->group(group);
+  duel.add_option("--runs", a.runs, "exactly this many duels of each level")
+      ->check(CLI::Range(1, 100000))
+      ->group(group);
+  duel.add_option("--budget", a.budget,
+                  "seconds after which no new duel begins (default 90; no limit with --full or --runs)")
+      ->check(number_between(0.1, 1e6))
+      ->group(group);
+  duel.add_option("--threads", a.threads, "OpenMP threads of the case (default 1)")
+      ->check(CLI::Range(1, 1024))
+      ->group(group);
+  duel.add_option("--neighbour", a.neighbour, "none (default), or bursty: other threads that compute in bursts")
+      ->check(CLI::IsMember({"none", "bursty"}))
+      ->group(group);
+}
+
+int duel_selftest(DuelArguments& a, const CommandLine& command_line) {
+  check_output_file("--output", a.output);
+  initialize_google_benchmark({});
+  const std::string note = make_idle_threads_sleep();
+  // It is the method that is tested, and a core is what even a busy machine has.
+  setenv("OMP_NUM_THREADS", std::to_string(a.threads).c_str(), 1);
+  const OtherProgram base = ask_program(a.base);
+  const OtherProgram now = ask_program(a.now);
+  const std::vector<DuelGroup> plan = plan_one(a, base, now);
+  const ImageSet images = duel_images(plan, a.options);
+  DuelSettings settings;
+  settings.seed = coin_seed(*a.command, a.options);
+
+  const SelftestResult result = measure(a, plan, base, now, images, settings);
+  const std::string& id = plan.front().pairs.front().id;
+  const std::vector<SelftestLevel> levels = result.levels();
+  const Claims claims = claims_of(levels, settings.limits.verdict);
+  if (!a.output.empty()) {
+    ordered_json json = result_json(a, result, settings, id);
+    json["context"] = duel_context(command_line, images);
+    write_file_atomically(a.output, json.dump(1, ' ', false, ordered_json::error_handler_t::replace) + "\n");
+  }
+  fmt::print("{}, {} thread{}, {} duels in {:.0f} s, measured; neighbour: {}\n\n{}\n{}", id, a.threads,
+             a.threads == 1 ? "" : "s", result.runs.size(), result.seconds, a.neighbour, levels_table(levels),
+             claims.text);
+  if (result.out_of_time) fmt::print("time ran out before all duels were run: --full runs them all\n");
+  if (!note.empty()) fmt::print("note: {}\n", note);
+  if (claims.any(Claim::refuted)) return kExitCasesFailed;
+  return a.full && claims.any(Claim::open) ? kExitInconclusive : kExitOk;
+}
+
+}  // namespace convladder

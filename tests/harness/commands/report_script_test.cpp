@@ -1,0 +1,56 @@
+// Where the program finds the scripts that draw its report.
+#include "harness/commands/report_script.hpp"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+
+namespace convladder {
+namespace {
+
+namespace fs = std::filesystem;
+
+class ReportScript : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    folder_ = fs::path(testing::TempDir()) / testing::UnitTest::GetInstance()->current_test_info()->name();
+    fs::remove_all(folder_);
+    fs::create_directories(folder_ / "build" / "release");
+  }
+  void TearDown() override { fs::remove_all(folder_); }
+
+  void put_script(const fs::path& below) const {
+    fs::create_directories(below / "scripts");
+    std::ofstream(below / "scripts" / "report.py") << "print()\n";
+  }
+
+  fs::path folder_;
+};
+
+TEST_F(ReportScript, IsTwoFoldersAboveInASourceTree) {
+  put_script(folder_);
+  EXPECT_EQ(find_report_script(folder_ / "build" / "release" / "convladder"), folder_ / "scripts" / "report.py");
+}
+
+TEST_F(ReportScript, BesideTheProgramGoesFirst) {
+  put_script(folder_);
+  put_script(folder_ / "build" / "release");
+  EXPECT_EQ(find_report_script(folder_ / "build" / "release" / "convladder"),
+            folder_ / "build" / "release" / "scripts" / "report.py");
+}
+
+TEST_F(ReportScript, AFolderOfItsNameIsNoScript) {
+  fs::create_directories(folder_ / "build" / "release" / "scripts" / "report.py");
+  put_script(folder_);
+  EXPECT_EQ(find_report_script(folder_ / "build" / "release" / "convladder"), folder_ / "scripts" / "report.py");
+}
+
+TEST(NoReportScript, EndsAtTheRoot) {
+  EXPECT_FALSE(find_report_script("/no-such-folder/convladder").has_value());
+  EXPECT_FALSE(find_report_script("/convladder").has_value());
+  EXPECT_FALSE(find_report_script("convladder").has_value());
+}
+
+}  // namespace
+}  // namespace convladder
