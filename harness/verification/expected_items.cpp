@@ -11,6 +11,7 @@
 namespace convladder {
 namespace {
 
+constexpr double kFlopOfAnElement = 20;  // what making and comparing it costs beside its operations
 constexpr double kByChance = 1e-6;  // of elements that nobody compares: right ones that happen to be the fill's bits
 
 /// A NaN is taken over and stays.
@@ -37,7 +38,9 @@ struct ExpectedItems::ItemFound {
 };
 
 ExpectedItems::ExpectedItems(ProblemData data, double most_flop) : data_(std::move(data)) {
-  const double of_item = std::max(1.0, data_.shape.with_batch(1).flop());
+  const ProblemSize one = data_.shape.with_batch(1);
+  const double of_item =
+      one.flop() + kFlopOfAnElement * static_cast<double>(one.input_elements() + one.output_elements());
   const double cheap = most_flop / of_item;
   compared_items_ =
       cheap >= batch() ? batch() : std::clamp(static_cast<int>(cheap), std::min(kFewestItems, batch()), batch());
