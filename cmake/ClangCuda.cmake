@@ -38,11 +38,12 @@ if(CONVLADDER_WERROR)
   list(APPEND convladder_clang_cuda_flags -Werror)
 endif()
 
-# clang_compile_kernels(KIND file.cu RESULT-VARIABLE architecture flag...): a custom command that makes a file in
-# clang_KIND/.
+# clang_compile_kernels(KIND file.cu RESULT-VARIABLE architecture flag...): a custom command that makes a file below
+# clang_KIND/, where the source lies below the current folder.
 function(clang_compile_kernels kind source result architecture)
   get_filename_component(name "${source}" NAME_WE)
-  set(folder "${CMAKE_CURRENT_BINARY_DIR}/clang_${kind}")
+  source_folder("${source}" place)
+  set(folder "${CMAKE_CURRENT_BINARY_DIR}/clang_${kind}/${place}")
   file(MAKE_DIRECTORY "${folder}")
   set(output "${folder}/${name}.${kind}")
   add_custom_command(

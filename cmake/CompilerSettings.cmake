@@ -52,7 +52,8 @@ elseif(CMAKE_BUILD_TYPE STREQUAL "Release")
 endif()
 
 # unite_sources(target): several files in one translation unit, since reading the headers of JSON and of command lines
-# takes most of their compilation. The debug preset, for who changes one file at a time, does not.
+# takes most of their compilation. The dev and debug presets, for who changes one file at a time, do not. (Precompiled
+# headers instead were tried: with GCC 12 a file that includes little takes 3 s instead of 0.5.)
 function(unite_sources target)
   set_target_properties(${target} PROPERTIES UNITY_BUILD ${CONVLADDER_UNITED_SOURCES} UNITY_BUILD_BATCH_SIZE 40)
 endfunction()

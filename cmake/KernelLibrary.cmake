@@ -1,3 +1,14 @@
+# source_folder(file RESULT-VARIABLE): where it lies below the current folder, so that what is made of files of one name in
+# two folders does not meet; empty for a file from elsewhere.
+function(source_folder file result)
+  get_filename_component(folder "${file}" DIRECTORY)
+  file(RELATIVE_PATH place "${CMAKE_CURRENT_SOURCE_DIR}" "${folder}")
+  if(place MATCHES "^\\.\\.")
+    set(place "")
+  endif()
+  set(${result} "${place}" PARENT_SCOPE)
+endfunction()
+
 # add_kernel_library(target KERNELS file.cu... [SOURCES file.cpp...] [TOOLKIT_SOURCES file.cpp...] [NEEDS 80]
 #                    [ARCHITECTURES 75-real])
 # An OBJECT library of CUDA kernels with their launch plans, by whichever compilers there are: machine code and PTX by

@@ -45,17 +45,18 @@ function(embed_nvcc_ptx target library oldest_architecture)
 
   set(kept_folder "${CMAKE_CURRENT_BINARY_DIR}/${target}_kept")
   set(folder "${CMAKE_CURRENT_BINARY_DIR}/${target}_ptx")
-  file(MAKE_DIRECTORY "${kept_folder}" "${folder}")
-  # --keep by its other name: at this one ccache knows that there is more to keep than the object.
-  target_compile_options(${target} PRIVATE "$<$<COMPILE_LANGUAGE:CUDA>:--save-temps;--keep-dir=${kept_folder}>")
   set(reports "")
   set(images "")
   foreach(source IN LISTS ARGN)
     get_filename_component(name "${source}" NAME_WE)
-    set(kept "${kept_folder}/${name}${ending}")
+    source_folder("${source}" place)
+    set(kept "${kept_folder}/${place}/${name}${ending}")
+    set(ptx "${folder}/${place}/${name}.ptx")
+    set(report "${folder}/${place}/${name}.txt")
+    file(MAKE_DIRECTORY "${kept_folder}/${place}" "${folder}/${place}")
+    # --keep by its other name: at this one ccache knows that there is more to keep than the object.
+    set_property(SOURCE "${source}" APPEND PROPERTY COMPILE_OPTIONS --save-temps "--keep-dir=${kept_folder}/${place}")
     set_property(SOURCE "${source}" APPEND PROPERTY OBJECT_OUTPUTS "${kept}")
-    set(ptx "${folder}/${name}.ptx")
-    set(report "${folder}/${name}.txt")
     add_custom_command(
       OUTPUT "${ptx}" "${report}"
       COMMAND "${CMAKE_COMMAND}" "-DPTXAS=${CONVLADDER_PTXAS}" "-DKEPT=${kept}" "-DPTX=${ptx}" "-DREPORT=${report}"

@@ -7,22 +7,14 @@
 #include <string_view>
 #include <vector>
 
-#include "variants/conv_shape.hpp"
+#include "variants/activation_shape.hpp"
+#include "variants/convolution/conv_shape.hpp"
 
 namespace convladder {
 
 /// A network file that is not what it should be. The message names the file, the layer and the field.
 struct NetworkError : std::runtime_error {
   using std::runtime_error::runtime_error;
-};
-
-/// One image's activations at some place in the network.
-struct ActivationShape {
-  int channels = 0;
-  int height = 0;
-  int width = 0;
-  bool operator==(const ActivationShape&) const = default;
-  std::size_t elements() const { return static_cast<std::size_t>(channels) * height * width; }
 };
 
 enum class LayerType { convolution, tanh, relu, max_pool, fully_connected, softmax };

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "network/layer_operators.hpp"
 #include "network/weights.hpp"
 
 namespace convladder {

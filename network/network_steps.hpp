@@ -7,10 +7,10 @@
 #include <string_view>
 #include <vector>
 
-#include "network/fused/fused_variant.hpp"
 #include "network/network.hpp"
-#include "network/operators/layer_operator.hpp"
-#include "variants/registry.hpp"
+#include "variants/convolution/registry.hpp"
+#include "variants/fused/fused_variant.hpp"
+#include "variants/layer_operator.hpp"
 
 namespace convladder {
 

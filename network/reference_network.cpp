@@ -5,8 +5,8 @@
 #include <limits>
 #include <span>
 
+#include "variants/convolution/reference.hpp"
 #include "variants/float32.hpp"
-#include "variants/reference.hpp"
 
 namespace convladder {
 namespace {

@@ -28,11 +28,16 @@ def read_table(path):
 
 
 def folder_of(file, heights):
-    """The longest folder of the table that holds `file`, a path below the root; None outside all of them."""
+    """The longest folder of the table that holds `file`, a path below the root; None outside all of them. A folder that
+    the table has as FOLDER/* is one."""
     for parent in file.parents:
-        if parent.as_posix() in heights:
+        if parent.as_posix() in heights or f"{parent.parent.as_posix()}/*" in heights:
             return parent.as_posix()
     return None
+
+
+def height_of(folder, heights):
+    return heights[folder] if folder in heights else heights[f"{folder.rpartition('/')[0]}/*"]
 
 
 def includes(path):
@@ -62,7 +67,7 @@ def findings(root, heights):
                 used = folder_of(target.resolve().relative_to(root), heights)
                 if used is None:
                     yield f"{place}:{number}: {user} may not use {included}, which is in no folder of layers.txt"
-                elif used != user and heights[used] >= heights[user]:
+                elif used != user and height_of(used, heights) >= height_of(user, heights):
                     yield f"{place}:{number}: {user} may not use {used} ({included})"
 
 

@@ -1,32 +1,74 @@
-// All variants of this build, in ladder order.
+// What files of the program register of themselves before main: variants, operators, problems, each kind in a registry
+// of its own, all of the same make.
 #pragma once
 
-#include <memory>
-#include <string_view>
-#include <vector>
+#include <fmt/format.h>
 
-#include "variants/conv_variant.hpp"
+#include <algorithm>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
 
 namespace convladder {
 
-/// A variant and what its registration says.
-struct RegisteredVariant {
-  VariantInfo info;
-  const ConvVariant* variant = nullptr;
-};
+/// Entries of one kind. `Entry` is what is handed out: small, with a pointer to its `Implementation`, which the
+/// registry owns. A registry is a static object of a function, since files register in no particular order.
+template <typename Entry, typename Implementation>
+class Registry {
+ public:
+  struct Rules {
+    /// What an entry still lacks when it is registered. May be left out.
+    std::function<void(Entry&)> complete = nullptr;
+    /// The order, which never depends on the linker.
+    std::function<bool(const Entry&, const Entry&)> before;
+    /// What no two entries may share: "variant 'shared-memory' of family cuda".
+    std::function<std::string(const Entry&)> identity;
+    /// What else has to be so, of the sorted entries; throws std::logic_error. May be left out.
+    std::function<void(const std::vector<Entry>&)> check = nullptr;
+  };
 
-/// Every registered variant: by family, then by rung, then libraries, then those that leave an idea out. The order
-/// never depends on the linker. Those with a tuning table (tuning_table.hpp) take what it says. Throws std::logic_error
-/// if two variants of a family share a name or a rung, if `builds_on` names none, or if what leaves an idea out has a
-/// rung or builds on no stage.
-const std::vector<RegisteredVariant>& registered_variants();
+  explicit Registry(Rules rules) : rules_(std::move(rules)) {}
 
-/// The variant of that family and name, or nullptr.
-const RegisteredVariant* find_variant(std::string_view family, std::string_view name);
+  void add(const Entry& entry, std::unique_ptr<Implementation> implementation) {
+    entries_.push_back(entry);
+    owned_.push_back(std::move(implementation));
+  }
 
-/// A static object of this type in a variant's source file puts it on the ladder.
-struct VariantRegistration {
-  VariantRegistration(const VariantInfo& info, std::unique_ptr<ConvVariant> variant);
+  /// All of them, sorted and checked when they are first asked for: nothing registers later. Throws std::logic_error.
+  const std::vector<Entry>& all() {
+    std::call_once(arranged_, [this] { arrange(); });
+    return entries_;
+  }
+
+  /// The first that matches, or nullptr.
+  template <typename Matches>
+  const Entry* find(const Matches& matches) {
+    const auto found = std::ranges::find_if(all(), matches);
+    return found == all().end() ? nullptr : &*found;
+  }
+
+ private:
+  void arrange() {
+    if (rules_.complete) std::ranges::for_each(entries_, rules_.complete);
+    std::ranges::sort(entries_, rules_.before);
+    std::vector<std::string> identities;
+    for (const Entry& entry : entries_) {
+      identities.push_back(rules_.identity(entry));
+      if (std::ranges::count(identities, identities.back()) > 1) {
+        throw std::logic_error(fmt::format("there are two: {}", identities.back()));
+      }
+    }
+    if (rules_.check) rules_.check(entries_);
+  }
+
+  Rules rules_;
+  std::vector<Entry> entries_;
+  std::vector<std::unique_ptr<Implementation>> owned_;
+  std::once_flag arranged_;
 };
 
 }  // namespace convladder

@@ -53,12 +53,11 @@ std::vector<TuningTable> embedded_tables() {
 
 }  // namespace
 
-const Configuration* TuningTable::find(const ConvShape& shape) const {
-  const std::string name = shape_name(shape);
+const Configuration* TuningTable::find(std::string_view shape, int batch) const {
   const Configuration* found = nullptr;
   for (const TuningEntry& entry : entries) {
-    if (entry.shape != name) continue;
-    if (entry.batch == shape.batch) return &entry.configuration;
+    if (entry.shape != shape) continue;
+    if (entry.batch == batch) return &entry.configuration;
     if (!entry.batch) found = &entry.configuration;
   }
   return found;

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "variants/configuration.hpp"
-#include "variants/conv_shape.hpp"
 
 namespace convladder {
 
@@ -23,9 +22,9 @@ struct TuningTable {
   std::string variant;
   std::vector<TuningEntry> entries;
 
-  /// What is to be taken for the shape: the entry of its batch, otherwise the one for every batch; null if there is
-  /// none.
-  const Configuration* find(const ConvShape& shape) const;
+  /// What is to be taken for a shape and a batch: the entry of that batch, otherwise the one for every batch; null if
+  /// there is none.
+  const Configuration* find(std::string_view shape, int batch) const;
 };
 
 /// A file that is no tuning table.

@@ -28,9 +28,9 @@ std::unique_ptr<CaseClient> case_here(const PlannedCase& planned, const Workload
 
 constexpr std::size_t kWindowBytes = 4 << 20;
 
-/// Room for a whole map, however large.
-std::unique_ptr<SharedMemory> window_for(const ConvShape& shape) {
-  return output_window(std::int64_t{shape.out_height()} * shape.out_width());
+/// Room for a whole image, however large.
+std::unique_ptr<SharedMemory> window_for(const ProblemSize& shape) {
+  return output_window(shape.output_elements_per_item());
 }
 
 }  // namespace
@@ -77,6 +77,7 @@ OpenCase start_case_process(const PlannedCase& planned, const Workload& workload
                      {"family", planned.variant.info.family},
                      {"variant", planned.variant.info.name},
                      {"google_benchmark_flags", google_benchmark_flags}};
+  if (!is_convolution(workload.real().shape)) hello["problem"] = planned.variant.problem->name();
   // Only a sweep tells a variant what to take, and it asks no other build: the protocol between builds is as before.
   if (!planned.configuration.empty()) hello["configuration"] = planned.configuration;
   return start_session({planned.id, workload.descriptor(), workload.header(), timeout_seconds, program}, "serve-case",
@@ -90,14 +91,16 @@ OpenCase start_case_here(const PlannedCase& planned, const Workload& workload) {
 }
 
 int serve_case(int socket_descriptor, int workload_descriptor, int window_descriptor) {
-  std::unique_ptr<ConvVariant> configured;  // outlives the case
+  std::unique_ptr<Variant> configured;  // outlives the case
   const auto make = [&](const ordered_json& hello, const Workload& workload,
                         const SharedMemory& window) -> std::unique_ptr<CaseClient> {
     initialize_google_benchmark(hello.at("google_benchmark_flags").get<std::vector<std::string>>());
-    const RegisteredVariant* const variant =
-        find_variant(hello.at("family").get<std::string>(), hello.at("variant").get<std::string>());
+    const Problem* const problem = find_problem(hello.value("problem", "convolution"));
+    if (problem == nullptr) return nullptr;
+    const ProblemVariant* const variant =
+        find_variant(*problem, hello.at("family").get<std::string>(), hello.at("variant").get<std::string>());
     if (variant == nullptr) return nullptr;
-    RegisteredVariant told = *variant;
+    ProblemVariant told = *variant;
     if (hello.contains("configuration")) {
       configured = told.variant->configured(workload.real().shape.with_batch(workload.planned_batch()),
                                             Configuration::parse(hello.at("configuration").get<std::string>()),

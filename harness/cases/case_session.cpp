@@ -31,7 +31,7 @@ ordered_json state_to_json(const DeviceState& state) {
 
 }  // namespace
 
-CaseSession::CaseSession(std::string id, std::unique_ptr<Device> device, const RegisteredVariant& variant,
+CaseSession::CaseSession(std::string id, std::unique_ptr<Device> device, const ProblemVariant& variant,
                          const Workload& workload, const SharedMemory& window)
     : Session(id, std::move(device)),
       id_(std::move(id)),
@@ -61,16 +61,16 @@ ordered_json CaseSession::carry_out(const std::string& what, const ordered_json&
 ordered_json CaseSession::prepare(ProblemKind kind) {
   problem_ = &workload_.problem(kind);
   const int batch = kind == ProblemKind::real ? workload_.planned_batch() : problem_->shape.batch;
-  const ConvShape shape = problem_->shape.with_batch(batch);
+  const ProblemSize shape = problem_->shape.with_batch(batch);
   prepared_.reset();
   output_ = {};
   input_ = device().allocate(static_cast<std::size_t>(shape.input_elements()) * sizeof(float), "input");
   output_ = device().allocate(static_cast<std::size_t>(shape.output_elements()) * sizeof(float), "output");
-  changed_.emplace(device(), *problem_, input_.floats());
+  changed_.emplace(device(), InputLayout(problem_->shape), problem_->input, input_.floats());
   changed_->write_decoy();
   const auto prepare_now = [&] {
-    prepared_ =
-        variant_.variant->prepare(for_variant(), shape, problem_->weights.data(), {input_.floats(), output_.floats()});
+    const std::vector<const float*> constants = problem_->constant_addresses();
+    prepared_ = variant_.variant->prepare(for_variant(), shape, {input_.floats(), constants, output_.floats()});
   };
   for_variant_.allow_copies(true);
   prepare_now();
@@ -119,9 +119,12 @@ ordered_json CaseSession::call_once() { return {{"ns", timed_call(time_of::kLaye
 
 /// The counters of the whole batch; `images` of it are executed where the others are known from them.
 std::vector<KernelCounters> CaseSession::count_images(int images, int batch) {
-  device().set_counted_items(GridWindow{0, static_cast<unsigned>(images), static_cast<unsigned>(batch)});
+  // Of the convolution alone it is known that the others do the same.
+  if (is_convolution(workload_.real().shape)) {
+    device().set_counted_items(GridWindow{0, static_cast<unsigned>(images), static_cast<unsigned>(batch)});
+  }
   device().take_counters();
-  prepared_->convolve();
+  prepared_->run();
   device().wait();
   device().set_counted_items(std::nullopt);
   return device().take_counters();
@@ -154,7 +157,7 @@ ordered_json CaseSession::count() {
 
 ordered_json CaseSession::profile(int calls) {
   // The request's own NVTX range is around this: a profiler that looks at that range sees these launches and no other.
-  for (int i = 0; i < calls; ++i) prepared_->convolve();
+  for (int i = 0; i < calls; ++i) prepared_->run();
   device().wait();
   return ordered_json::object();
 }
@@ -165,18 +168,18 @@ void CaseSession::before_timed(const std::string& of, std::int64_t call) {
   if (of == time_of::kStoreOutput && call > 1) return;
   changed_->before_call(call);
   if (of == time_of::kOp || of == time_of::kStoreOutput) prepared_->load_input();
-  if (of == time_of::kStoreOutput) prepared_->convolve();
+  if (of == time_of::kStoreOutput) prepared_->run();
 }
 
 void CaseSession::timed(const std::string& of) {
   if (of == time_of::kLayer || of == time_of::kLoadInput) prepared_->load_input();
-  if (of == time_of::kLayer || of == time_of::kOp) prepared_->convolve();
+  if (of == time_of::kLayer || of == time_of::kOp) prepared_->run();
   if (of == time_of::kLayer || of == time_of::kStoreOutput) prepared_->store_output();
 }
 
 /// What is left of the layer after the part that was timed.
 void CaseSession::after_timed(const std::string& of) {
-  if (of == time_of::kLoadInput) prepared_->convolve();
+  if (of == time_of::kLoadInput) prepared_->run();
   if (of == time_of::kLoadInput || of == time_of::kOp) prepared_->store_output();
 }
 

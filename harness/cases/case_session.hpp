@@ -11,7 +11,7 @@
 #include "harness/cases/workload.hpp"
 #include "harness/isolation/session.hpp"
 #include "harness/verification/changed_input.hpp"
-#include "variants/registry.hpp"
+#include "variants/variant.hpp"
 
 namespace convladder {
 
@@ -27,8 +27,8 @@ inline constexpr const char* kPrepare = "prepare";
 class CaseSession final : public Session {
  public:
   /// `id` names the case's NVTX range. The device is the case's own. Outputs are handed out in `window`.
-  CaseSession(std::string id, std::unique_ptr<Device> device, const RegisteredVariant& variant,
-              const Workload& workload, const SharedMemory& window);
+  CaseSession(std::string id, std::unique_ptr<Device> device, const ProblemVariant& variant, const Workload& workload,
+              const SharedMemory& window);
 
   /// Answers
   ///   {"do": "prepare", "problem": "real" or "integers"} -> {"prepare_ns", "own_layout", "choice", "can_be_cold",
@@ -37,7 +37,7 @@ class CaseSession final : public Session {
   ///   {"do": "call"}                           -> {"ns"}: call number 1 of the change, all of the layer
   ///   {"do": "calibrate", "of", "sample_ns"}   -> {"iterations"}: so that a sample takes at least that long
   ///   {"do": "count"}                          -> {"counters"}: instead of sampling, where the device has no clock
-  ///   {"do": "profile", "calls"}               -> {}: so many calls of `convolve` and a wait, nothing else
+  ///   {"do": "profile", "calls"}               -> {}: so many calls of `run` and a wait, nothing else
   ///   {"do": "sample", "of", "iterations", "cold"} -> {"ns", "last_call", "state"}: mean nanoseconds of a call.
   ///       The calls are numbered from 1, `last_call` is the one whose change the input has now; what of the layer is
   ///       not timed is done as well, so that the output is that of this call
@@ -68,15 +68,15 @@ class CaseSession final : public Session {
   double timed_call(const std::string& of, std::int64_t call, bool cold);
 
   std::string id_;
-  RegisteredVariant variant_;  // a copy: what it came from may be a temporary
+  ProblemVariant variant_;  // a copy: what it came from may be a temporary
   const Workload& workload_;
   const SharedMemory& window_;
   VariantDevice for_variant_;
-  const Problem* problem_ = nullptr;  // that is prepared
+  const ProblemData* problem_ = nullptr;  // that is prepared
   DeviceBuffer input_;
   DeviceBuffer output_;
   std::optional<ChangedInput> changed_;
-  std::unique_ptr<PreparedConv> prepared_;  // before the device and the buffers it uses are gone
+  std::unique_ptr<PreparedVariant> prepared_;  // before the device and the buffers it uses are gone
 };
 
 }  // namespace convladder

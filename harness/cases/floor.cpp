@@ -20,24 +20,9 @@ std::optional<double> limit_of(const ordered_json& ceilings, const CeilingLimit&
   return std::nullopt;
 }
 
-/// Pairs of an output and a tap along one side of the image, where the tap is on the image.
-double taps_inside(int size, int outputs, const ConvShape& shape) {
-  double sum = 0;
-  for (int i = 0; i < outputs; ++i) {
-    const int first = i * shape.stride - shape.padding;
-    sum += std::min(first + shape.kernel, size) - std::max(first, 0);
-  }
-  return sum;
-}
-
 }  // namespace
 
-double flop_inside(const ConvShape& shape) {
-  return 2.0 * shape.batch * shape.out_channels * shape.channels_per_group() *
-         taps_inside(shape.height, shape.out_height(), shape) * taps_inside(shape.width, shape.out_width(), shape);
-}
-
-ordered_json floor_json(const ConvShape& shape, const std::string& device, const ordered_json& ceilings) {
+ordered_json floor_json(const ProblemSize& shape, const std::string& device, const ordered_json& ceilings) {
   const auto of_device =
       std::ranges::find_if(ceilings, [&](const ordered_json& one) { return one.at("device") == device; });
   if (of_device == ceilings.end()) return nullptr;
@@ -48,7 +33,7 @@ ordered_json floor_json(const ConvShape& shape, const std::string& device, const
 
   const double written = 4.0 * static_cast<double>(shape.output_elements());
   const double read = shape.minimum_bytes() - written;
-  const double operations_ns = flop_inside(shape) / *peak;
+  const double operations_ns = shape.least_flop() / *peak;
   std::optional<double> bytes_ns;
   if (read + written > of_device->at("last_level_cache_bytes").get<double>()) {
     bytes_ns = written / *store + read * std::max(2 / *copy - 1 / *store, 0.0);
@@ -60,7 +45,7 @@ ordered_json floor_json(const ConvShape& shape, const std::string& device, const
           {"bound", bytes_bind ? "bytes" : "operations"},
           {"operations", operations_ns},
           {"bytes", or_null(bytes_ns)},
-          {"flop", flop_inside(shape)},
+          {"flop", shape.least_flop()},
           {"bytes_read", read},
           {"bytes_written", written}};
 }

@@ -63,7 +63,7 @@ Measurement::Measurement(const PlannedCase& planned, const Workload& workload, c
   const double tolerance = std::min(planned.variant.variant->tolerance(), kLargestTolerance);
   verifier_.emplace(std::move(open), workload, tolerance, random_.next(), planned.device == "cpu");
   outcome_.input_kind = workload.input_kind();
-  outcome_.verification = {{"reference", "float64 direct convolution"},
+  outcome_.verification = {{"reference", planned.variant.problem->reference_name()},
                            {"tolerance", tolerance},
                            {"images_compared", 0},
                            {"images_combined", 0},

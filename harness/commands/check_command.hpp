@@ -13,6 +13,8 @@ namespace convladder {
 
 /// The command line, not checked yet.
 struct CheckArguments {
+  std::string problem = "convolution";
+  std::vector<std::string> sizes;
   std::vector<std::string> variants;
   std::vector<std::string> operators;
   std::vector<std::string> networks;

@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "harness/commands/run_command.hpp"
-#include "variants/registry.hpp"
+#include "variants/convolution/registry.hpp"
 
 namespace convladder {
 namespace {

@@ -12,13 +12,14 @@
 #include "devices/device_registry.hpp"
 #include "devices/simulated/counters/metrics.hpp"
 #include "harness/machine/environment.hpp"
+#include "harness/plan/problem_list.hpp"
 #include "harness/records/case_json.hpp"
-#include "network/fused/fused_variant.hpp"
 #include "network/network.hpp"
-#include "network/operators/layer_operator.hpp"
 #include "support/errors.hpp"
 #include "support/text_table.hpp"
-#include "variants/registry.hpp"
+#include "variants/convolution/registry.hpp"
+#include "variants/fused/fused_variant.hpp"
+#include "variants/layer_operator.hpp"
 
 namespace convladder {
 
@@ -62,11 +63,8 @@ ordered_json list_json() {
   for (const DeviceKind& kind : device_kinds()) {
     devices.push_back({{"device", kind.name}, {"family", kind.family}, {"unavailable", kind.unavailable()}});
   }
-  return {{"variants", std::move(variants)},
-          {"fused_variants", std::move(fused)},
-          {"operators", operators_json()},
-          {"layers", std::move(layers)},
-          {"devices", std::move(devices)}};
+  return {{"variants", std::move(variants)}, {"fused_variants", std::move(fused)}, {"operators", operators_json()},
+          {"problems", problems_json()},     {"layers", std::move(layers)},        {"devices", std::move(devices)}};
 }
 
 void print_variants() {
@@ -206,6 +204,7 @@ int list_command(bool as_json) {
   print_fused_variants();
   print_left_out();
   print_operators();
+  fmt::print("{}", problem_lines());
   print_layers();
   print_devices();
   return kExitOk;

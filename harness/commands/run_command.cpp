@@ -81,9 +81,9 @@ CaseOutcome outcome_without_run(const PlannedCase& planned) {
   const NotRun not_run = why_not_run(planned);
   outcome.status = not_run.status;
   outcome.reason = not_run.reason;
-  const bool first_layer =
-      planned.work.source != nullptr ? planned.work.layer_index == 0 : planned.work.shape.in_channels == 1;
-  if (!first_layer) outcome.input_kind = planned.work.source != nullptr ? "upstream activations" : "random";
+  if (!takes_images(planned.work)) {
+    outcome.input_kind = planned.work.source != nullptr ? "upstream activations" : "random";
+  }
   return outcome;
 }
 

@@ -64,7 +64,7 @@ class FusedRun {
 
   void prepare(ProblemKind kind) {
     kind_ = kind;
-    problem_ = make_fused_problem(planned_.shape, workload_.problem(kind), kind == ProblemKind::integers);
+    problem_ = make_fused_problem(planned_.shape, conv_problem(workload_.problem(kind)), kind == ProblemKind::integers);
     outcome_.choice =
         open_.ask({{"do", "prepare"}, {"problem", kind == ProblemKind::integers ? "integers" : "real"}}).at("choice");
   }
@@ -89,8 +89,9 @@ class FusedRun {
     const double tolerance = kind_ == ProblemKind::integers
                                  ? 0
                                  : granted_tolerance(planned_.fused.variant->tolerance(), planned_.shape.convolution);
-    const StepCheck found = check_fused_output(problem_, workload_.expected(kind_), open_.output({{"fused", fused}}),
-                                               open_.window_elements(), setting_, tolerance);
+    const StepCheck found =
+        check_fused_output(problem_, workload_.expected_convolution(kind_), open_.output({{"fused", fused}}),
+                           open_.window_elements(), setting_, tolerance);
     outcome_.verification[what] = found.to_json();
     if (!found.passed()) throw CaseFailure(Status::incorrect, fmt::format("{}: {}", what, found.failure));
   }

@@ -6,6 +6,7 @@
 
 #include "harness/plan/device_argument.hpp"
 #include "harness/plan/network_argument.hpp"
+#include "network/layer_operators.hpp"
 #include "support/errors.hpp"
 #include "support/nearest_name.hpp"
 

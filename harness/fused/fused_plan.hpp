@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "harness/plan/plan.hpp"
-#include "network/fused/fused_variant.hpp"
+#include "variants/fused/fused_variant.hpp"
 
 namespace convladder {
 

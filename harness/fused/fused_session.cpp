@@ -35,14 +35,14 @@ class BothSides {
   BothSides(Device& device, const RegisteredFused& fused, const FusedProblem& problem)
       : device_(device),
         problem_(problem),
-        input_(device.allocate(problem.convolution->input.size_bytes(), "input")),
+        input_(device.allocate(problem.convolution.input.size_bytes(), "input")),
         bias_(on_device(device, problem.bias, "bias")),
-        changed_(device, *problem.convolution, input_.floats()) {
+        changed_(device, problem.convolution.shape, problem.convolution.input, input_.floats()) {
     const FusedShape& shape = problem.shape;
     sums_ = device.allocate(static_cast<std::size_t>(shape.convolution.output_elements()) * sizeof(float), "sums");
     for (DeviceBuffer& output : outputs_) output = device.allocate(shape.output_elements() * sizeof(float), "output");
     changed_.write_decoy();
-    const float* const weights = problem.convolution->weights.data();
+    const float* const weights = problem.convolution.weights.data();
     convolution_ = find_variant(fused.info.family, fused.info.builds_on)
                        ->variant->prepare(device, shape.convolution, weights, {input_.floats(), sums_.floats()});
     add_operators(fused.info.family);
@@ -119,8 +119,8 @@ class FusedSession final : public Session {
       : Session(id, find_device_kind(device).open()),
         fused_(fused),
         window_(window),
-        integers_(make_fused_problem(layer, workload.integers(), true)),
-        real_(make_fused_problem(layer, workload.real(), false)) {}
+        integers_(make_fused_problem(layer, conv_problem(workload.integers()), true)),
+        real_(make_fused_problem(layer, conv_problem(workload.real()), false)) {}
 
  private:
   ordered_json carry_out(const std::string& what, const ordered_json& request) override {
@@ -251,7 +251,7 @@ int serve_fused(int socket_descriptor, int workload_descriptor, int window_descr
     const RegisteredFused* const fused =
         find_fused_variant(hello.at("family").get<std::string>(), hello.at("fused").get<std::string>());
     if (fused == nullptr) return nullptr;
-    const FusedShape layer{.convolution = workload.real().shape,
+    const FusedShape layer{.convolution = conv_shape(workload.real().shape),
                            .has_bias = hello.at("bias"),
                            .activation = static_cast<OperatorType>(hello.at("activation").get<int>()),
                            .pool_size = hello.at("pool").at(0),

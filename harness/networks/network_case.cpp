@@ -13,6 +13,7 @@
 #include "harness/statistics/stop_rule.hpp"
 #include "network/network_runner.hpp"
 #include "support/units.hpp"
+#include "variants/convolution/problem.hpp"
 
 namespace convladder {
 
@@ -148,7 +149,7 @@ class NetworkRun {
       if (step.convolution == nullptr || variant == planned_.choice.convolutions.end()) continue;
       const ConvShape shape = step.source->convolution.with_batch(planned_.batch);
       const std::string why =
-          judge_.refusal(planned_.device, shape, most_saved(variant->second, shape),
+          judge_.refusal(planned_.device, shape, most_saved(as_variant(variant->second), shape),
                          {{fmt::format("{}'s time", step.name), median(outcome_.steps[i].samples)}});
       if (!why.empty()) throw CaseFailure(Status::refused, why);
     }

@@ -9,9 +9,9 @@
 #include "devices/cpu/all_cores.hpp"
 #include "harness/verification/combined_images.hpp"
 #include "harness/verification/tanh_comparison.hpp"
-#include "network/fused/reference.hpp"
-#include "network/operators/reference.hpp"
-#include "variants/reference.hpp"
+#include "variants/convolution/reference.hpp"
+#include "variants/fused/reference.hpp"
+#include "variants/operator_reference.hpp"
 
 namespace convladder {
 namespace {

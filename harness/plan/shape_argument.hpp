@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "variants/conv_shape.hpp"
+#include "variants/convolution/conv_shape.hpp"
 
 namespace convladder {
 

@@ -80,7 +80,7 @@ CaseFigures figures_of(const ordered_json& one_case) {
                       .predictions = predicted_figures(one_case)};
   if (const ordered_json mark = value_at(one_case, "/quality/mark"); mark.is_string()) figures.quality = mark;
   if (!one_case.at("rung").is_null()) figures.rung = one_case.at("rung").get<int>();
-  if (one_case.contains("shape")) figures.shape = recorded_shape(one_case);
+  if (one_case.contains("shape")) figures.shape = recorded_size(one_case);
   for (const ordered_json& other : one_case.value("other_times", ordered_json::array())) {
     if (std::optional<TimeFigure> time = time_figure(other)) figures.other_times.push_back(std::move(*time));
   }

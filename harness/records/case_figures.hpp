@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "harness/isolation/status.hpp"
-#include "variants/conv_shape.hpp"
+#include "variants/problem.hpp"
 
 namespace convladder {
 
@@ -48,7 +48,7 @@ struct CaseFigures {
   Status status = Status::ok;
   std::string reason;
   std::string quality;  ///< its mark; empty where it is not known
-  std::optional<ConvShape> shape;
+  std::optional<ProblemSize> shape;
   double flop = 0;
   double minimum_bytes = 0;
   double tolerance = 0;  ///< of the error that its verification allows; fp32's where it was not verified

@@ -9,6 +9,7 @@
 #include "harness/records/leave_one_out.hpp"
 #include "harness/records/recorded_run.hpp"
 #include "support/errors.hpp"
+#include "variants/convolution/problem.hpp"
 
 namespace convladder {
 
@@ -18,7 +19,8 @@ namespace {
 
 ordered_json variants_json(const std::vector<CaseGroup>& plan) {
   ordered_json list = ordered_json::array();
-  for (const RegisteredVariant& registered : registered_variants()) {
+  const Problem& problem = plan.empty() ? convolution_problem() : *plan.front().work.shape.problem;
+  for (const ProblemVariant& registered : problem.variants()) {
     const auto appears = [&registered](const CaseGroup& group) {
       return std::ranges::any_of(group.cases, [&registered](const PlannedCase& planned) {
         return planned.variant.variant == registered.variant;

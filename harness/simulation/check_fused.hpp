@@ -6,7 +6,7 @@
 
 #include "harness/plan/plan.hpp"
 #include "harness/simulation/checked_case.hpp"
-#include "network/fused/fused_variant.hpp"
+#include "variants/fused/fused_variant.hpp"
 
 namespace convladder {
 

@@ -7,10 +7,11 @@
 #include "devices/cpu/all_cores.hpp"
 #include "devices/ptx_images.hpp"
 #include "harness/plan/network_argument.hpp"
-#include "network/operators/reference.hpp"
+#include "network/layer_operators.hpp"
 #include "support/errors.hpp"
 #include "support/nearest_name.hpp"
 #include "support/seeded_random.hpp"
+#include "variants/operator_reference.hpp"
 
 namespace convladder {
 namespace {

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "harness/simulation/checked_case.hpp"
-#include "network/operators/layer_operator.hpp"
+#include "variants/layer_operator.hpp"
 
 namespace convladder {
 

@@ -66,7 +66,7 @@ ordered_json sweep_json(const Sweep& sweep) {
           {"device", planned.device},
           {"network", planned.work.network},
           {"layer", planned.work.layer},
-          {"shape", shape_name(planned.work.shape)},
+          {"shape", size_name(planned.work.shape)},
           {"batch", planned.work.shape.batch},
           {"work", {{"flop", planned.work.shape.flop()}, {"minimum_bytes", planned.work.shape.minimum_bytes()}}},
           {"scoring", scoring_json(sweep)},

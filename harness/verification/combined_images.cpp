@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "harness/verification/element_comparison.hpp"
-#include "variants/reference.hpp"
+#include "variants/convolution/reference.hpp"
 
 namespace convladder {
 namespace {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "support/seeded_random.hpp"
-#include "variants/conv_shape.hpp"
+#include "variants/convolution/conv_shape.hpp"
 
 namespace convladder {
 

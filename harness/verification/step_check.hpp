@@ -6,7 +6,7 @@
 #include <string>
 
 #include "harness/verification/output_fill.hpp"
-#include "network/operators/reference.hpp"
+#include "variants/operator_reference.hpp"
 
 namespace convladder {
 

@@ -7,7 +7,7 @@
 #include <cstring>
 #include <limits>
 
-#include "variants/cpu/onednn_convolution.hpp"
+#include "variants/convolution/cpu/onednn_convolution.hpp"
 
 namespace convladder {
 namespace {

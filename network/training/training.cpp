@@ -12,7 +12,7 @@
 #include "datasets/image_batch.hpp"
 #include "network/training/onednn_network.hpp"
 #include "support/seeded_random.hpp"
-#include "variants/cpu/onednn_convolution.hpp"
+#include "variants/convolution/cpu/onednn_convolution.hpp"
 
 namespace convladder {
 namespace {

@@ -114,13 +114,18 @@ def _is_moved(old: float, new: float) -> bool:
     return abs(new - old) > _MOVED * max(abs(old), abs(new))
 
 
+def _by_how_much(old: float, new: float) -> str:
+    """ "to 95 %", or "9.9x" from twice as much on."""
+    return ratio(new / old) if new >= 2 * old else f"to {100 * new / old:.3g} %"
+
+
 def _from_to(each: Figure, below: CountedRow, row: CountedRow) -> str:
     """From a value to a value, and by which factor where there is one."""
     old, new = each.of(below) or 0.0, each.of(row) or 0.0
     about = SCALED if each.is_scaled(below) or each.is_scaled(row) else ""
     text = significant if each.per else count
     unit = "B" if each.unit == "B" else ""
-    factor = f" ({ratio(max(old, new) / min(old, new))} as a ratio: say '1.05x lower' never '1.05x less'; better: 'fell to 95 %' / 'rose to 105 %' of the stage below, i.e. f' (to {100 * new / old:.3g} %)')" if min(old, new) > 0 else ""
+    factor = f" ({_by_how_much(old, new)})" if min(old, new) > 0 else ""
     return f"from {about}{text(old)}{unit} to {about}{text(new)}{unit}{factor}"
 
 
@@ -161,7 +166,8 @@ def _instructions(group: NetworkGroup) -> Sentence:
     text = (f"{group.network} at batch {cases[0].batch} on {group.device}, counted and not timed: a pass executes the "
             f"fewest warp instructions with {_named(least[1].stage)}, {count(least[0])}")
     if least[0] > 0 and len(cases) > 1:
-        text += f", {ratio(most[0] / least[0])} fewer than the most, {count(most[0])} with {_named(most[1].stage)}"
+        text += (f"; the most, {count(most[0])} ({ratio(most[0] / least[0])} as many), "
+                 f"with {_named(most[1].stage)}")
     return Sentence(f"{text}. {images(cases)}.", f"{least[1].place}.steps, {most[1].place}.steps")
 
 

@@ -20,7 +20,7 @@
 
 #include "devices/device_registry.hpp"
 #include "harness/statistics/statistics.hpp"
-#include "variants/registry.hpp"
+#include "variants/convolution/registry.hpp"
 
 namespace convladder {
 namespace {

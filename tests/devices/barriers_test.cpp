@@ -52,7 +52,7 @@ TEST(SimulatedBarriers, WrongOperandsAreFaults) {
   LaneKernel odd("mov.u32 %r5, 33; bar.sync 1, %r5; ret;", Words(32), 32);
   EXPECT_THAT(odd.fault(), HasSubstr("a barrier for 33 threads; a multiple of 32 is expected"));
   LaneKernel mixed(kWarp + "setp.eq.u32 %p1, %r2, 0; @%p1 bar.sync 1, 64; @!%p1 bar.sync 1, 96; ret;", Words(64), 64);
-  EXPECT_THAT(mixed.fault(64), HasSubstr("barrier 1 for 96 threads, where others wait for 64 threads"));
+  EXPECT_THAT(mixed.fault(64), HasSubstr("barrier 1 for 96 threads, while others wait for 64 threads"));
   EXPECT_THROW(LaneKernel("bar.sync 16; ret;", Words(32), 32), ptx::PtxError);
   EXPECT_THROW(LaneKernel("barrier.cluster.arrive; ret;", Words(32), 32), ptx::PtxError);
 }

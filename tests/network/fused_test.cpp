@@ -11,12 +11,13 @@
 #include "devices/kernel_resources.hpp"
 #include "devices/ptx_images.hpp"
 #include "devices/simulated/simulated_device.hpp"
-#include "network/fused/fused_variant.hpp"
-#include "network/fused/reference.hpp"
+#include "network/layer_operators.hpp"
 #include "network/network_runner.hpp"
 #include "network/operator_test_data.hpp"
 #include "support/seeded_random.hpp"
-#include "variants/conv_test_data.hpp"
+#include "variants/convolution/conv_test_data.hpp"
+#include "variants/fused/fused_variant.hpp"
+#include "variants/fused/reference.hpp"
 
 namespace convladder {
 namespace {

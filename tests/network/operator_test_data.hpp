@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "devices/device.hpp"
-#include "network/operators/layer_operator.hpp"
-#include "network/operators/reference.hpp"
 #include "support/seeded_random.hpp"
+#include "variants/layer_operator.hpp"
+#include "variants/operator_reference.hpp"
 
 namespace convladder {
 

@@ -7,8 +7,9 @@
 
 #include "devices/device_error.hpp"
 #include "expect_error.hpp"
+#include "network/layer_operators.hpp"
 #include "network/operator_test_data.hpp"
-#include "network/operators/cpu_operator.hpp"
+#include "variants/cpu_operator.hpp"
 
 namespace convladder {
 namespace {
@@ -183,7 +184,8 @@ TEST_F(OperatorRegistryDeathTest, TakesWhatFitsAndRefusesANameThatIsTaken) {
   EXPECT_EXIT(exit_with_the_verdict_on(extra), ExitedWithCode(0), "");
   OperatorInfo taken = extra;
   taken.name = "vector";
-  EXPECT_EXIT(exit_with_the_verdict_on(taken), ExitedWithCode(3), "relu operators 'vector' and 'vector'.*share a name");
+  EXPECT_EXIT(exit_with_the_verdict_on(taken), ExitedWithCode(3),
+              "there are two: relu operator 'vector' of family cpu");
 }
 
 }  // namespace

@@ -1,7 +1,7 @@
 // The same convolution with its images at other places of the grid, and launches that say so, say nothing or say what
 // is not so. tests/scaled_counters_test.cpp compares their counters with those of the batch executed whole.
-#include "variants/cuda/layer_sizes.hpp"
-#include "variants/cuda_variant.hpp"
+#include "variants/convolution/cuda/layer_sizes.hpp"
+#include "variants/convolution/cuda_variant.hpp"
 
 namespace convladder {
 

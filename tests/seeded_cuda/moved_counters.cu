@@ -1,7 +1,7 @@
 // The first stage twice more, each with a change that the counter gate has to see: the row of the image shifted by one,
 // and one more store for each output. tests/end_to_end/test_baseline.py compares them with the first stage's baseline.
-#include "variants/cuda/layer_sizes.hpp"
-#include "variants/cuda_variant.hpp"
+#include "variants/convolution/cuda/layer_sizes.hpp"
+#include "variants/convolution/cuda_variant.hpp"
 
 namespace convladder {
 

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "tests/seeded_variants/plain_convolution.hpp"
-#include "variants/cuda/layer_sizes.hpp"
-#include "variants/registry.hpp"
+#include "variants/convolution/cuda/layer_sizes.hpp"
+#include "variants/convolution/registry.hpp"
 
 namespace convladder {
 

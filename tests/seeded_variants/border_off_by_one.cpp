@@ -1,7 +1,7 @@
 // The last column of every row is computed one pixel too far to the left.
 
 #include "tests/seeded_variants/plain_convolution.hpp"
-#include "variants/cpu_variant.hpp"
+#include "variants/convolution/cpu_variant.hpp"
 
 namespace convladder {
 namespace {

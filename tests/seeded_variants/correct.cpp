@@ -1,7 +1,7 @@
 // A variant that is right. It is known to no other file: that it is listed, run and drawn is the registration's doing.
 
 #include "tests/seeded_variants/plain_convolution.hpp"
-#include "variants/cpu_variant.hpp"
+#include "variants/convolution/cpu_variant.hpp"
 
 namespace convladder {
 namespace {

@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <bit>
 
-#include "network/fused/cpu_fused.hpp"
-#include "network/fused/reference.hpp"
 #include "tests/seeded_variants/seeded_conv.hpp"
+#include "variants/fused/cpu_fused.hpp"
+#include "variants/fused/reference.hpp"
 
 namespace convladder {
 namespace {

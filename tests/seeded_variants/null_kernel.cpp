@@ -1,7 +1,7 @@
 // Returns at once: what a launch that never happened looks like.
 
 #include "tests/seeded_variants/plain_convolution.hpp"
-#include "variants/cpu_variant.hpp"
+#include "variants/convolution/cpu_variant.hpp"
 
 namespace convladder {
 namespace {

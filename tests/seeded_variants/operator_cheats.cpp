@@ -6,8 +6,8 @@
 #include <utility>
 #include <vector>
 
-#include "network/operators/cpu_operator.hpp"
-#include "network/operators/reference.hpp"
+#include "variants/cpu_operator.hpp"
+#include "variants/operator_reference.hpp"
 
 namespace convladder {
 namespace {

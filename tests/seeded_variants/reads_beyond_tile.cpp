@@ -1,7 +1,7 @@
 // A tile without its halo: taps beyond its last column read what lies there, the start of the tile's next row.
 
 #include "tests/seeded_variants/plain_convolution.hpp"
-#include "variants/cpu_variant.hpp"
+#include "variants/convolution/cpu_variant.hpp"
 
 namespace convladder {
 namespace {

@@ -1,7 +1,7 @@
 // Reads behind the end of the input, as a load without a bound does; on most machines that would go unnoticed.
 
 #include "tests/seeded_variants/plain_convolution.hpp"
-#include "variants/cpu_variant.hpp"
+#include "variants/convolution/cpu_variant.hpp"
 
 namespace convladder {
 namespace {

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "tests/seeded_variants/plain_convolution.hpp"
-#include "variants/registry.hpp"
+#include "variants/convolution/registry.hpp"
 
 namespace convladder {
 

@@ -4,7 +4,7 @@
 #include <thread>
 
 #include "tests/seeded_variants/plain_convolution.hpp"
-#include "variants/cpu_variant.hpp"
+#include "variants/convolution/cpu_variant.hpp"
 
 namespace convladder {
 namespace {

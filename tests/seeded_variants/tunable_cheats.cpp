@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "tests/seeded_variants/seeded_conv.hpp"
-#include "variants/cpu_variant.hpp"
+#include "variants/convolution/cpu_variant.hpp"
 
 namespace convladder {
 namespace {

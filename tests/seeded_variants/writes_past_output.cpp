@@ -1,7 +1,7 @@
 // The output is right, and so is one element behind it, which is not the variant's to write.
 
 #include "tests/seeded_variants/plain_convolution.hpp"
-#include "variants/cpu_variant.hpp"
+#include "variants/convolution/cpu_variant.hpp"
 
 namespace convladder {
 namespace {

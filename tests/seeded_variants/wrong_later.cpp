@@ -2,7 +2,7 @@
 // Only a second look after the timing sees it.
 
 #include "tests/seeded_variants/plain_convolution.hpp"
-#include "variants/registry.hpp"
+#include "variants/convolution/registry.hpp"
 
 namespace convladder {
 namespace {

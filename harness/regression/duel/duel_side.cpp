@@ -133,7 +133,7 @@ void DuelSide::verify_after() {
     throw SideFailure(fmt::format("{}: refused: {}", role_, mismatch));
   }
   if (judge_ == nullptr || slots_ns_.empty()) return;
-  const ConvShape& shape = planned_.work.shape;
+  const ProblemSize& shape = planned_.work.shape;
   const std::string why =
       judge_->refusal(planned_.device, shape, most_saved(planned_.variant, shape), {{"layer time", median(slots_ns_)}});
   if (!why.empty()) throw SideFailure(fmt::format("{}: refused: {}", role_, why));

@@ -16,6 +16,7 @@
 #include "harness/plan/plan.hpp"
 #include "support/errors.hpp"
 #include "support/nearest_name.hpp"
+#include "variants/convolution/problem.hpp"
 
 namespace convladder {
 namespace {
@@ -59,7 +60,7 @@ std::vector<CountedCase> cases_of(const CaseGroup& group, const std::vector<cons
                                     .version = images->version,
                                     .layer = group.work.layer,
                                     .variant = std::string(planned.variant.info.name),
-                                    .shape = group.work.shape,
+                                    .shape = conv_shape(group.work.shape),
                                     .ptx_sha256 = {},
                                     .unsupported = planned.unsupported,
                                     .kernels = {}},

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "devices/device.hpp"
-#include "variants/conv_shape.hpp"
+#include "variants/convolution/conv_shape.hpp"
 
 namespace convladder {
 

@@ -8,7 +8,7 @@
 #include "harness/cases/case_session.hpp"
 #include "harness/cases/measurement.hpp"
 #include "harness/cases/run_group.hpp"
-#include "harness/small_problem.hpp"
+#include "harness/cases/small_problem.hpp"
 
 namespace convladder {
 namespace {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "devices/ptx_images.hpp"
-#include "variants/registry.hpp"
+#include "variants/convolution/registry.hpp"
 
 namespace convladder {
 namespace {

@@ -15,7 +15,7 @@
 #include "harness/networks/network_session.hpp"
 #include "harness/verification/tanh_comparison.hpp"
 #include "network/weights.hpp"
-#include "variants/reference.hpp"
+#include "variants/convolution/reference.hpp"
 
 namespace convladder {
 namespace {

@@ -13,7 +13,7 @@
 
 #include "expect_error.hpp"
 #include "harness/cases/case_session.hpp"
-#include "harness/small_problem.hpp"
+#include "harness/cases/small_problem.hpp"
 #include "support/errors.hpp"
 #include "support/file_bytes.hpp"
 #include "support/folder_lock.hpp"

@@ -11,7 +11,7 @@
 #include "harness/sweep/tuning_update.hpp"
 #include "support/file_bytes.hpp"
 #include "temporary_folder.hpp"
-#include "tests/harness/small_problem.hpp"
+#include "tests/harness/cases/small_problem.hpp"
 #include "variants/tuning_table.hpp"
 
 namespace convladder {
@@ -91,18 +91,19 @@ TEST(TuningTables, SayForEveryBatchWhatDoesNotDependOnIt) {
   const Configuration best = sweep.results[3].configuration;
   update_tuning_tables(folder.path().string(), {sweep}, 1);
   const TuningTable first = table_in(folder);
-  const ConvShape shape = sweep.planned.work.shape;
-  EXPECT_EQ(*first.find(shape.with_batch(77)), best.without("pixel_parts").without("map_parts"));
+  const ConvShape shape = conv_shape(sweep.planned.work.shape);
+  EXPECT_EQ(*first.find(shape_name(shape), 77), best.without("pixel_parts").without("map_parts"));
   const bool batch_matters = best.value("pixel_parts") != sweep.found.by_model.value("pixel_parts") ||
                              best.value("map_parts") != sweep.found.by_model.value("map_parts");
-  EXPECT_EQ(*first.find(shape) == best, batch_matters);
+  EXPECT_EQ(*first.find(shape_name(shape), shape.batch) == best, batch_matters);
 
   // Once the model's choice is the best, that is what stands there, and nothing of this batch alone.
   sweep.results[0].score = Score{1, 1, 1};
   update_tuning_tables(folder.path().string(), {sweep}, 1);
   const TuningTable second = table_in(folder);
   ASSERT_EQ(second.entries.size(), 1U);
-  EXPECT_EQ(*second.find(shape), sweep.found.by_model.without("pixel_parts").without("map_parts"));
+  EXPECT_EQ(*second.find(shape_name(shape), shape.batch),
+            sweep.found.by_model.without("pixel_parts").without("map_parts"));
 }
 
 }  // namespace

@@ -1,0 +1,56 @@
+#include "network/layer_operators.hpp"
+
+namespace convladder {
+namespace {
+
+OperatorType operator_type(LayerType type) {
+  switch (type) {
+    case LayerType::tanh:
+      return OperatorType::tanh;
+    case LayerType::relu:
+      return OperatorType::relu;
+    case LayerType::max_pool:
+      return OperatorType::max_pool;
+    case LayerType::fully_connected:
+      return OperatorType::fully_connected;
+    case LayerType::softmax:
+      return OperatorType::softmax;
+    case LayerType::convolution:
+      break;
+  }
+  return OperatorType::bias;  // of a convolution: all that it needs beside its variant
+}
+
+}  // namespace
+
+std::vector<OperatorShape> layer_operators(const Layer& layer, int batch) {
+  if (layer.type == LayerType::convolution) {
+    if (!layer.bias) return {};
+    return {{.type = OperatorType::bias, .batch = batch, .input = layer.output, .output = layer.output}};
+  }
+  return {{.type = operator_type(layer.type),
+           .batch = batch,
+           .input = layer.input,
+           .output = layer.output,
+           .pool_size = layer.pool_size,
+           .pool_stride = layer.pool_stride,
+           .has_bias = layer.bias}};
+}
+
+std::optional<FusedShape> fused_shape(const Network& network, std::size_t layer) {
+  if (layer + kFusedLayers > network.layers.size()) return std::nullopt;
+  const Layer& convolution = network.layers[layer];
+  const Layer& activation = network.layers[layer + 1];
+  const Layer& pooling = network.layers[layer + 2];
+  const bool activates = activation.type == LayerType::tanh || activation.type == LayerType::relu;
+  if (convolution.type != LayerType::convolution || !activates || pooling.type != LayerType::max_pool) {
+    return std::nullopt;
+  }
+  return FusedShape{.convolution = convolution.convolution.with_batch(1),
+                    .has_bias = convolution.bias,
+                    .activation = activation.type == LayerType::tanh ? OperatorType::tanh : OperatorType::relu,
+                    .pool_size = pooling.pool_size,
+                    .pool_stride = pooling.pool_stride};
+}
+
+}  // namespace convladder

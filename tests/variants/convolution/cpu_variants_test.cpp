@@ -1,0 +1,256 @@
+// Every CPU variant there is, over many shapes: within the tolerance on real numbers, exact on small integers.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <bit>
+#include <cmath>
+
+#include "devices/cpu/cpu_device.hpp"
+#include "sanitized.hpp"
+#include "variants/convolution/conv_test_data.hpp"
+#include "variants/convolution/reference.hpp"
+#include "variants/convolution/registry.hpp"
+
+namespace convladder {
+namespace {
+
+constexpr double kTolerance = 1e-6;  // of sum |x * w|: float32 in any order
+constexpr std::uint32_t kPoison = 0x7fd1e5a1;
+
+constexpr int kFewerMaps = kSanitized ? 4 : 1;  // sanitizers see the same accesses in fewer
+
+std::vector<RegisteredVariant> cpu_variants() {
+  std::vector<RegisteredVariant> variants;
+  for (const RegisteredVariant& registered : registered_variants()) {
+    if (registered.info.family == "cpu") variants.push_back(registered);
+  }
+  return variants;
+}
+
+ReferenceOutput reference_of_all_images(const ConvShape& shape, const ConvTestData& data) {
+  ReferenceOutput all;
+  for (int image = 0; image < shape.batch; ++image) {
+    const ReferenceOutput one =
+        reference_convolution(shape, data.input.data() + image * shape.input_elements_per_image(), data.weights.data());
+    all.value.insert(all.value.end(), one.value.begin(), one.value.end());
+    all.magnitude.insert(all.magnitude.end(), one.magnitude.begin(), one.magnitude.end());
+  }
+  return all;
+}
+
+/// What the variant makes of the data, on guarded memory, with the output poisoned before.
+std::vector<float> convolved(const ConvVariant& variant, const ConvShape& shape, const ConvTestData& data) {
+  CpuDevice device;
+  const DeviceBuffer input = device.allocate(data.input.size() * sizeof(float), "input");
+  device.copy_to_device(input.address(), data.input.data(), input.bytes());
+  std::vector<float> result(static_cast<std::size_t>(shape.output_elements()), std::bit_cast<float>(kPoison));
+  const DeviceBuffer output = device.allocate(result.size() * sizeof(float), "output");
+  {
+    std::vector<float> passing_weights = data.weights;  // only valid during `prepare`
+    const auto prepared = variant.prepare(device, shape, passing_weights.data(), {input.floats(), output.floats()});
+    std::ranges::fill(passing_weights, std::nanf(""));
+    for (int call = 0; call < 2; ++call) {  // a call must not depend on what the one before left behind
+      device.copy_to_device(output.address(), std::vector<float>(result.size(), std::bit_cast<float>(kPoison)).data(),
+                            output.bytes());
+      prepared->load_input();
+      prepared->convolve();
+      prepared->store_output();
+      device.wait();
+    }
+  }
+  device.copy_to_host(result.data(), output.address(), output.bytes());
+  std::vector<float> input_after(data.input.size());
+  device.copy_to_host(input_after.data(), input.address(), input.bytes());
+  EXPECT_EQ(input_after, data.input) << "the input was changed";
+  EXPECT_EQ(device.memory_violation(), "");
+  return result;
+}
+
+void expect_within(const std::vector<float>& output, const ReferenceOutput& expected, double tolerance) {
+  std::size_t wrong = 0;
+  std::string first;
+  for (std::size_t i = 0; i < output.size(); ++i) {
+    const double error = std::abs(output[i] - expected.value[i]);
+    if (!(error <= tolerance * expected.magnitude[i])) {  // a NaN is wrong
+      if (wrong++ == 0) first = fmt::format("element {} is {:.9g}, not {:.9g}", i, output[i], expected.value[i]);
+    }
+  }
+  EXPECT_EQ(wrong, 0U) << "of " << output.size() << "; first: " << first;
+}
+
+enum class Numbers { integers, real };
+
+void check_all_variants(const ConvShape& shape, Numbers numbers) {
+  ASSERT_EQ(shape_error(shape), "") << shape_name(shape);
+  const bool exact = numbers == Numbers::integers;
+  const ConvTestData data = exact ? integer_data(shape, 11) : random_data(shape, 12);
+  const ReferenceOutput expected = reference_of_all_images(shape, data);
+  for (const RegisteredVariant& registered : cpu_variants()) {
+    if (!registered.variant->unsupported_reason(shape).empty()) continue;
+    SCOPED_TRACE(fmt::format("cpu variant {}, {} batch {}, {}", registered.info.name, shape_name(shape), shape.batch,
+                             exact ? "integers" : "real numbers"));
+    expect_within(convolved(*registered.variant, shape, data), expected, exact ? 0 : kTolerance);
+  }
+}
+
+void check_all_variants(const std::vector<ConvShape>& shapes) {
+  for (const ConvShape& shape : shapes) {
+    check_all_variants(shape, Numbers::real);
+    check_all_variants(shape, Numbers::integers);
+  }
+}
+
+TEST(CpuVariants, ComputeTheLayersOfTheLenets) {
+  check_all_variants({{3, 1, 28, 28, 50, 5}, {3, 1, 72, 72, 12, 7}, {2, 12, 33, 33, 24, 7}, {1, 4, 40, 40, 16, 7}});
+}
+
+std::vector<ConvShape> alexnet_layers() {
+  return {{1, 3, 227, 227, 96, 11, 4},
+          {1, 96, 27, 27, 256, 5, 1, 2},
+          {1, 256, 13, 13, 384, 3, 1, 1},
+          {1, 384, 13, 13, 384, 3, 1, 1},
+          {1, 384, 13, 13, 256, 3, 1, 1}};
+}
+
+TEST(CpuVariants, ComputeTheLayersOfAlexNet) {
+  for (ConvShape shape : alexnet_layers()) {
+    shape.out_channels /= kFewerMaps;
+    check_all_variants(shape, Numbers::real);
+  }
+}
+
+TEST(CpuVariants, AreExactOnIntegersForTheLayersOfAlexNet) {
+  for (ConvShape shape : alexnet_layers()) {
+    shape.out_channels /= 16;  // what the other maps would add is time
+    check_all_variants(shape, Numbers::integers);
+  }
+}
+
+TEST(CpuVariants, RunEveryLayerOfTheLenets) {
+  for (const ConvShape& shape : {ConvShape{1, 1, 28, 28, 50, 5}, {1, 1, 72, 72, 12, 7}, {1, 12, 33, 33, 24, 7}}) {
+    for (const RegisteredVariant& registered : cpu_variants()) {
+      if (registered.info.name == "winograd" && shape.in_channels == 1) continue;  // says why, see below
+      EXPECT_EQ(registered.variant->unsupported_reason(shape), "") << registered.info.name << " " << shape_name(shape);
+    }
+  }
+}
+
+TEST(CpuVariants, TakeEveryStrideAndPaddingOfEveryKernel) {
+  for (const int kernel : {1, 2, 3, 4, 5, 7, 11}) {
+    for (int stride = 1; stride <= 4; ++stride) {
+      for (const int padding : {0, 1, kernel / 2, kernel - 1}) {
+        if (padding >= kernel) continue;
+        check_all_variants({{2, 2, 17, 14, 3, kernel, stride, padding}});
+      }
+    }
+  }
+}
+
+// Tiles of the stages from 07 on: up to 8 maps x 48 pixels with AVX-512, 6 x 16 with AVX2, 4 x 8 otherwise.
+TEST(CpuVariants, TakeEveryRestOfATileOfMaps) {
+  for (int maps = 1; maps <= 17; ++maps)
+    check_all_variants({{1, 2, 7, 9, maps, 3}, {1, 4, 5, 5, 2 * maps, 3, 1, 1, 2}});
+}
+
+TEST(CpuVariants, TakeEveryRestOfATileOfPixels) {
+  for (const int width : {1, 2, 3, 4, 5, 7, 8, 9, 11, 13, 15, 16, 17, 31, 32, 33, 47, 48, 49, 64, 65, 97}) {
+    check_all_variants({{2, 2, 1, width, 9, 1},                  // outputs of one row
+                        {2, 2, 5, width, 5, 3, 1, 1},            // rows of any length
+                        {1, 3, 6, 2 * width + 2, 3, 4, 2, 1},    // with a stride
+                        {1, 2, width, 2, 3, 3, 1, 2},            // four outputs wide
+                        {1, 1, 3 * width + 4, 5, 2, 5, 3, 0}});  // one output wide
+  }
+}
+
+TEST(CpuVariants, TakeChannelsThatNeedSeveralPanels) {
+  for (const int channels : {1, 13, 14, 15, 29, 42, 43, 127, 128, 129, 257}) {
+    check_all_variants({{1, channels, 5, 6, 10, 3, 1, 1}, {1, channels, 5, 11, 3, 1}});
+  }
+  check_all_variants({{1, 2, 20, 19, 9, 12, 1, 11}, {2, 5, 40, 21, 17, 11, 4, 2}, {1, 3, 30, 30, 2, 17, 3, 16}});
+}
+
+// Eight channels are the fewest that the Winograd stage takes.
+TEST(CpuVariants, TakeEveryKernelOfManyChannels) {
+  for (const int kernel : {1, 2, 3, 4, 5, 7, 9}) {
+    for (const int padding : {0, kernel / 2}) {
+      check_all_variants({{2, 8, 11, 12, 5, kernel, 1, padding}, {1, 17, kernel, 13, 9, kernel, 1, padding}});
+    }
+  }
+}
+
+TEST(CpuVariants, TakeKernelsLargerThanTheImage) {
+  check_all_variants(
+      {{2, 2, 1, 1, 9, 5, 1, 4}, {1, 3, 2, 3, 5, 7, 2, 6}, {1, 1, 3, 1, 2, 11, 4, 5}, {2, 2, 4, 2, 10, 5, 3, 3}});
+}
+
+TEST(CpuVariants, TakeGroups) {
+  check_all_variants({{2, 6, 14, 14, 6, 3, 1, 1, 6},
+                      {2, 8, 9, 9, 4, 3, 2, 1, 2},
+                      {1, 4, 9, 11, 12, 5, 1, 2, 4},
+                      {3, 6, 7, 7, 9, 1, 1, 0, 3},
+                      {1, 16, 12, 12, 32, 3, 1, 1, 2}});
+}
+
+TEST(CpuVariants, TakeImagesOfExtremeProportions) {
+  check_all_variants({{1, 1, 1, 1, 1, 1},
+                      {2, 3, 5, 5, 4, 5},        // a single output pixel
+                      {1, 1, 1, 1, 1, 3, 1, 1},  // a single pixel, padding around it
+                      {1, 1, 3, 2100, 2, 3},     // wide: rows longer than a run
+                      {1, 1, 3, 2100, 2, 3, 2, 1},
+                      {1, 2, 2100, 3, 2, 3},  // tall
+                      {1, 2, 2100, 3, 2, 3, 3, 1},
+                      {1, 1, 1, 700, 3, 1},
+                      {1, 1, 700, 1, 3, 1},
+                      {1, 1, 9, 130, 2, 3},  // rows as long as a run of the last stage, and one more
+                      {1, 1, 9, 131, 2, 3}});
+}
+
+TEST(CpuVariants, TakeInputsThatNeedSeveralBandsOfRows) {
+  check_all_variants({{1, 64, 60, 60, 3, 3, 1, 1},   // 15 rows fit into a tile
+                      {2, 64, 60, 60, 2, 5, 2, 2},   //
+                      {1, 512, 14, 14, 4, 3, 1, 1},  //
+                      {1, 3000, 9, 9, 2, 3},         // not even one row of filters fits
+                      {1, 1, 300, 700, 2, 7},        //
+                      {1, 2000, 8, 8, 4, 1, 2},      //
+                      {1, 1024, 12, 10, 8, 3, 1, 1, 8}});
+}
+
+TEST(CpuVariants, TakeEveryBatch) {
+  for (const int batch : {1, 2, 3, 7, 65}) check_all_variants({{batch, 1, 12, 12, 3, 5}, {batch, 2, 6, 6, 2, 3, 2, 1}});
+}
+
+TEST(CpuVariants, SayWhichSizesTheyDoNotTake) {
+  for (const RegisteredVariant& registered : cpu_variants()) {
+    for (const ConvShape& shape : {ConvShape{1, 1, 40, 40, 2, 6}, {1, 1, 40, 40, 2, 13}, {1, 1, 40, 40, 2, 3, 5}}) {
+      const std::string reason = registered.variant->unsupported_reason(shape);
+      EXPECT_EQ(reason, registered.variant->unsupported_reason(shape.with_batch(1000)))
+          << registered.info.name << ": a batch is no reason";
+      if (reason.empty()) continue;
+      EXPECT_EQ(reason.find('\n'), std::string::npos) << reason;
+      EXPECT_NE(reason.find(std::to_string(shape.kernel)), std::string::npos) << reason;
+      EXPECT_NE(reason.find(std::to_string(shape.stride)), std::string::npos) << reason;
+    }
+  }
+}
+
+TEST(CpuVariants, WinogradRefusesStridesAndFewChannels) {
+  const RegisteredVariant* const winograd = find_variant("cpu", "winograd");
+  ASSERT_NE(winograd, nullptr);
+  const auto refused = [&](const ConvShape& shape) { return winograd->variant->unsupported_reason(shape); };
+  EXPECT_NE(refused({1, 3, 227, 227, 96, 11, 4}).find("stride 4"), std::string::npos);
+  EXPECT_NE(refused({1, 7, 9, 9, 8, 3}).find("7 input channels"), std::string::npos);
+  EXPECT_NE(refused({1, 16, 9, 9, 8, 3, 1, 1, 4}).find("4 input channels"), std::string::npos);
+  EXPECT_EQ(refused({1, 8, 9, 9, 8, 3}), "");
+}
+
+TEST(CpuVariants, WithCompileTimeSizesRefusesTheOthersAndListsItsOwn) {
+  const RegisteredVariant* const compiled = find_variant("cpu", "compile-time");
+  ASSERT_NE(compiled, nullptr);
+  const std::string reason = compiled->variant->unsupported_reason({1, 1, 40, 40, 2, 6, 3});
+  for (const char* part : {"kernel 6", "stride 3", "5/1", "7/1", "11/4"}) {
+    EXPECT_NE(reason.find(part), std::string::npos) << reason;
+  }
+}
+
+}  // namespace
+}  // namespace convladder

@@ -1,0 +1,128 @@
+// Variants that are a stage without one of its ideas: they differ from it by that alone, and compute the same.
+#if CONVLADDER_HAS_CUDA_FAMILY
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "devices/ptx_images.hpp"
+#include "devices/simulated/simulated_device.hpp"
+#include "variants/convolution/reference.hpp"
+#include "variants/convolution/registry.hpp"
+
+namespace convladder {
+namespace {
+
+std::vector<RegisteredVariant> all_left_out() {
+  std::vector<RegisteredVariant> all;
+  for (const RegisteredVariant& registered : registered_variants()) {
+    if (!registered.info.leaves_out.empty()) all.push_back(registered);
+  }
+  return all;
+}
+
+using Counts = std::map<std::string, double>;
+
+struct Run {
+  std::vector<float> output;
+  Counts counts;
+};
+
+/// On small integers, so that every order of summation gives the same.
+Run run(const ConvVariant& variant, const std::string& compiler, const ConvShape& shape) {
+  simulated::SimulatedDeviceOptions options;
+  options.ptx_compiler = compiler;
+  simulated::SimulatedDevice device(options);
+  std::vector<float> input(static_cast<std::size_t>(shape.input_elements()));
+  std::vector<float> weights(static_cast<std::size_t>(shape.weight_elements()));
+  for (std::size_t i = 0; i < input.size(); ++i) input[i] = static_cast<float>((i * 7 + 3) % 11) - 5;
+  for (std::size_t i = 0; i < weights.size(); ++i) weights[i] = static_cast<float>((i * 5 + 1) % 7) - 3;
+  const DeviceBuffer x = device.allocate(input.size() * sizeof(float), "input");
+  const DeviceBuffer y = device.allocate(static_cast<std::size_t>(shape.output_elements()) * sizeof(float), "output");
+  device.copy_to_device(x.address(), input.data(), x.bytes());
+  variant.prepare(device, shape, weights.data(), {x.floats(), y.floats()})->convolve();
+  Run result;
+  result.output.resize(static_cast<std::size_t>(shape.output_elements()));
+  device.copy_to_host(result.output.data(), y.address(), y.bytes());
+  for (const KernelCounters& counters : device.take_counters()) {
+    for (const auto& [name, value] : counters.values) result.counts[name] += value;
+  }
+  return result;
+}
+
+/// Layers of few pixels on which stage 9 has the tiles that ideas are left out of; the batch takes several images a
+/// block, and the last tiles hang over the edge.
+std::vector<ConvShape> small_layers() { return {{8, 1, 16, 11, 15, 7}, {8, 2, 26, 7, 15, 7}, {8, 3, 7, 13, 8, 5}}; }
+
+TEST(LeaveOneOut, NamesAStageAndAnIdea) {
+  const std::vector<RegisteredVariant> all = all_left_out();
+  ASSERT_GE(all.size(), 8U);
+  for (const RegisteredVariant& registered : all) {
+    const VariantInfo& info = registered.info;
+    SCOPED_TRACE(info.name);
+    const RegisteredVariant* const best = find_variant(info.family, info.builds_on);
+    ASSERT_NE(best, nullptr);
+    EXPECT_TRUE(best->info.rung.has_value());
+    EXPECT_FALSE(info.rung.has_value());
+    EXPECT_FALSE(info.is_library());
+    EXPECT_LE(info.leaves_out.size(), 36U) << "too long for a table's column";
+  }
+}
+
+TEST(LeaveOneOut, ComputesWhatTheStageComputes) {
+  if (ptx_images().empty()) GTEST_SKIP() << "no PTX in this build";
+  for (const ConvShape& shape : small_layers()) {
+    for (const PtxImages& images : ptx_images()) {
+      const std::vector<float> expected =
+          run(*find_variant("cuda", "many-images")->variant, images.compiler, shape).output;
+      for (const RegisteredVariant& registered : all_left_out()) {
+        SCOPED_TRACE(std::string(registered.info.name) + " " + shape_name(shape) + " by " + images.compiler);
+        ASSERT_EQ(registered.variant->unsupported_reason(shape), "");
+        EXPECT_EQ(run(*registered.variant, images.compiler, shape).output, expected);
+      }
+    }
+  }
+}
+
+TEST(LeaveOneOut, IsTheStageItselfWhereNothingIsLeftOut) {
+  if (ptx_images().empty()) GTEST_SKIP() << "no PTX in this build";
+  for (const ConvShape& layer : small_layers()) {
+    const ConvShape shape = layer.with_batch(1);  // the stage takes one image a block, so none is missing
+    for (const PtxImages& images : ptx_images()) {
+      SCOPED_TRACE(shape_name(shape) + " by " + images.compiler);
+      const ConvVariant& best = *find_variant("cuda", "many-images")->variant;
+      const ConvVariant& same = *find_variant("cuda", "without-many-images")->variant;
+      const Counts expected = run(best, images.compiler, shape).counts;
+      const Counts counts = run(same, images.compiler, shape).counts;
+      for (const char* const name :
+           {"smsp__sass_thread_inst_executed_op_ffma_pred_on.sum", "smsp__sass_inst_executed_op_shared_ld.sum",
+            "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum", "smsp__sass_inst_executed_op_shared_st.sum",
+            "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum", "l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum",
+            "smsp__inst_executed_op_barrier.sum"}) {
+        EXPECT_EQ(counts.at(name), expected.at(name)) << name;
+      }
+      // The compiler allocates and orders a little otherwise around the same loops.
+      const char* const instructions = "smsp__inst_executed.sum";
+      EXPECT_NEAR(counts.at(instructions) / expected.at(instructions), 1.0, 0.02);
+    }
+  }
+}
+
+TEST(LeaveOneOut, RefusesTilesThatTheStageDoesNotHave) {
+  const ConvShape alexnet{1, 3, 227, 227, 96, 11, 4};
+  const ConvShape one_channel{1, 1, 72, 72, 12, 7};
+  for (const RegisteredVariant& registered : all_left_out()) {
+    EXPECT_NE(registered.variant->unsupported_reason(alexnet).find("is not among the compiled ones"),
+              std::string::npos);
+    EXPECT_NE(registered.variant->unsupported_reason(one_channel).find("many-images has another tile"),
+              std::string::npos);
+    EXPECT_TRUE(registered.variant->launch_plan(one_channel).empty());
+  }
+}
+
+}  // namespace
+}  // namespace convladder
+
+#endif  // CONVLADDER_HAS_CUDA_FAMILY

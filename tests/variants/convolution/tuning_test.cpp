@@ -1,0 +1,130 @@
+// The tuning tables: every entry is possible and right, and what they say is what is launched.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdlib>
+#include <optional>
+
+#include "devices/ptx_images.hpp"
+#include "devices/simulated/simulated_device.hpp"
+#include "sanitized.hpp"
+#include "variants/convolution/conv_test_data.hpp"
+#include "variants/convolution/reference.hpp"
+#include "variants/convolution/registry.hpp"
+#include "variants/convolution/tuned_variant.hpp"
+
+namespace convladder {
+namespace {
+
+TEST(TuningTable, SaysWhatIsWrongWithAFile) {
+  const auto error_of = [](const std::string& entries) {
+    const std::string text =
+        R"({"schema_version": "1.0", "family": "cuda", "variant": "v", "entries": [)" + entries + "]}";
+    try {
+      parse_tuning_table(text, "t.json");
+    } catch (const TuningTableError& error) {
+      return std::string(error.what());
+    }
+    return std::string();
+  };
+  const std::string good = R"({"shape": "C1", "batch": null, "configuration": "maps=8", "found": 1})";
+  EXPECT_EQ(error_of(good), "");
+  EXPECT_EQ(error_of(good + "," + good), "t.json: entries[1]: 'C1' with this batch occurs twice");
+  EXPECT_EQ(error_of("7"), "t.json: entries[0]: expected a member 'shape'");
+  EXPECT_EQ(error_of(R"({"shape": 1})"), "t.json: entries[0]: shape: expected a string");
+  EXPECT_EQ(error_of(R"({"shape": "C1", "batch": 0, "configuration": "maps=8"})"),
+            "t.json: entries[0]: batch: expected a whole number above 0, or null for every batch");
+  EXPECT_EQ(error_of(R"({"shape": "C1", "batch": 8, "configuration": "maps"})"),
+            "t.json: entries[0]: configuration: expected NAME=NUMBER, from 1 on, got 'maps'");
+  EXPECT_THROW(parse_tuning_table("{", "t.json"), TuningTableError);
+  EXPECT_THROW(parse_tuning_table(R"({"schema_version": "2.0"})", "t.json"), TuningTableError);
+}
+
+#if CONVLADDER_HAS_CUDA_FAMILY
+
+TEST(TuningTable, AChangedEntryChangesTheLaunch) {
+  const ConvShape shape{8, 12, 33, 33, 24, 7};
+  const RegisteredVariant& registered = *find_variant("cuda", "many-images");
+  const auto launch = [&](const std::string& entries) {
+    const TuningTable table = parse_tuning_table(
+        R"({"schema_version": "1.0", "family": "cuda", "variant": "many-images", "entries": [)" + entries + "]}", "t");
+    return tuned_variant(*registered.variant, table)->launch_plan(shape).at(0);
+  };
+  const std::string name = shape_name(shape);
+  const auto entry = [&](const std::string& batch, const std::string& configuration) {
+    return R"({"shape": ")" + name + R"(", "batch": )" + batch + R"(, "configuration": ")" + configuration + R"("})";
+  };
+  const KernelLaunch by_table = launch(entry("null", "maps=4,pixels=16,rows=9,images=1"));
+  EXPECT_EQ(by_table.grid.x, 8U);
+  EXPECT_EQ(by_table.grid.z, 3U);
+  const KernelLaunch changed = launch(entry("null", "maps=8,pixels=9,rows=27,images=1"));
+  EXPECT_NE(changed.kernel, by_table.kernel);
+  EXPECT_EQ(changed.grid.z, 1U);
+  // The batch's own entry counts, and another batch's does not.
+  EXPECT_EQ(launch(entry("null", "images=1") + "," + entry("8", "images=4")).grid.x, 2U);
+  EXPECT_EQ(launch(entry("null", "images=1") + "," + entry("16", "images=4")).grid.x, 8U);
+}
+
+TEST(TuningTable, AnImpossibleEntryLeavesItToTheModel) {
+  const ConvShape shape{8, 12, 33, 33, 20, 7};  // of no network
+  const ConvVariant& variant = *find_variant("cuda", "register-tile")->variant;
+  const auto grid = [&](const std::string& configuration) {
+    const TuningTable table = parse_tuning_table(
+        R"({"schema_version": "1.0", "family": "cuda", "variant": "register-tile", "entries":
+            [{"shape": "C12H33W33M20K7", "batch": null, "configuration": ")" +
+            configuration + R"("}]})",
+        "t");
+    return tuned_variant(variant, table)->launch_plan(shape).at(0).grid;
+  };
+  EXPECT_EQ(grid("maps=5"), variant.launch_plan(shape).at(0).grid);
+  EXPECT_NE(grid("rows=1"), variant.launch_plan(shape).at(0).grid);
+}
+
+TEST(Configurations, CanAllBeLaunchedAndTheFirstIsWhatIsTaken) {
+  for (const ConvShape& shape : {ConvShape{8, 12, 33, 33, 24, 7}, ConvShape{8, 1, 28, 28, 50, 5}}) {
+    for (const RegisteredVariant& registered : registered_variants()) {
+      if (registered.info.family != "cuda" || !registered.variant->unsupported_reason(shape).empty()) continue;
+      const Configurations found = registered.variant->configurations(shape, {}, 12);
+      if (found.candidates.empty()) continue;
+      SCOPED_TRACE(registered.info.name);
+      EXPECT_LE(found.candidates.size(), 12U);
+      EXPECT_LE(static_cast<long>(found.candidates.size()), found.possible);
+      const auto launch = [&](const Configuration& one) {
+        return registered.variant->configured(shape, one, ChosenBy::request)->launch_plan(shape).at(0);
+      };
+      EXPECT_EQ(launch(found.candidates[0]).arguments, registered.variant->launch_plan(shape).at(0).arguments);
+      for (const Configuration& one : found.candidates) {
+        EXPECT_LE(launch(one).block.count(), 1024U) << one.text();
+        EXPECT_LE(launch(one).dynamic_shared_bytes, 48U * 1024) << one.text();
+        const Configurations again = registered.variant->configurations(shape, one, 5);
+        EXPECT_EQ(again.candidates, std::vector{one}) << "a complete configuration agrees with itself alone";
+      }
+    }
+  }
+}
+
+TEST(Configurations, SayWhatIsPossible) {
+  const ConvVariant& variant = *find_variant("cuda", "many-images")->variant;
+  const ConvShape shape{8, 12, 33, 33, 24, 7};
+  const auto why = [&](const char* text) {
+    try {
+      static_cast<void>(variant.configured(shape, Configuration::parse(text), ChosenBy::request));
+    } catch (const std::invalid_argument& error) {
+      return std::string(error.what());
+    }
+    return std::string();
+  };
+  EXPECT_EQ(why("maps=8,channels=2,images=8"), "");
+  EXPECT_EQ(why("tiles=8"),
+            "unknown parameter 'tiles'; known: maps, pixels, rows, strips, map_groups, channels, images");
+  EXPECT_EQ(why("maps=5"), "maps=5 is not possible for C12H33W33M24K7; possible: 4, 8, 12");
+  EXPECT_EQ(why("maps=8,pixels=6"), "pixels=6 is not possible for C12H33W33M24K7 with maps=8; possible: 9");
+  EXPECT_EQ(why("images=16"), "images=16 is not possible; a block computes up to 8");
+  EXPECT_EQ(why("rows=27,channels=12").substr(0, 49), "channels=12 is not possible for C12H33W33M24K7; p");
+}
+
+#endif  // CONVLADDER_HAS_CUDA_FAMILY
+
+}  // namespace
+}  // namespace convladder

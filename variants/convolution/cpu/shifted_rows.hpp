@@ -1,0 +1,80 @@
+// The input copied once for each column of the filter, and a register tile that runs over all outputs of a band of rows
+// as over one line. Stages 09 and up for layers of few channels share it.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "variants/convolution/conv_shape.hpp"
+#include "variants/convolution/cpu/register_tile.hpp"
+#include "variants/convolution/cpu/shifted_copy.hpp"
+#include "variants/vector_lanes.hpp"
+
+namespace convladder {
+
+/// One shape cut into bands of output rows, all maps, whose copied inputs stay in the second-level cache. The same for
+/// all threads.
+class ShiftedRows {
+ public:
+  /// `weights` OIHW. `threads` will share the bands: an image has more of them where the batch alone leaves some idle.
+  ShiftedRows(const ConvShape& shape, const float* weights, int threads);
+
+  /// Bands of an image.
+  int bands() const { return (shape_.out_height() + band_rows_ - 1) / band_rows_; }
+  /// Floats that a thread needs for the copies.
+  std::int64_t copy_floats() const;
+
+  /// Computes one band of one image: `input` CHW and `output` MHW, both from the image's first element on.
+  /// `past_caches`: with streaming stores; where `whole_lines`, and if the output begins at a line.
+  void convolve(float* copies, const float* input, float* output, int band, bool past_caches) const;
+
+  /// Whether each vector of outputs is a part of one cache line if the first is.
+  bool whole_lines() const;
+
+  InstructionSet::Kind instruction_set() const { return set_.kind; }
+  std::string choice() const;
+
+ private:
+  friend struct ShiftedRowsBand;
+
+  /// Maps that are computed together, and where they begin: all in floats.
+  struct TileOfMaps {
+    int maps;
+    std::int64_t weights;
+    std::int64_t copies;
+    std::int64_t output;
+  };
+
+  /// The last one of all tiles is one of the largest.
+  int most_maps() const { return tiles_of_maps_.back().maps; }
+
+  ConvShape shape_;
+  InstructionSet set_;
+  std::int64_t map_pixels_;
+  AlignedFloats weights_;  ///< packed
+  int band_rows_ = 1;
+  int plane_ = 0;                             ///< floats of the rows of one phase in one column's copy
+  std::vector<TileOfMaps> tiles_of_maps_;     ///< of all groups
+  std::vector<CopiedVector> copied_vectors_;  ///< of a whole image; empty if its copies are made row by row
+  std::vector<int> tap_offsets_;              ///< of the taps of a group's channels in the copies
+};
+
+/// All images of a batch, over all cores.
+class ShiftedRowsConvolution {
+ public:
+  /// `weights` OIHW.
+  ShiftedRowsConvolution(const ConvShape& shape, const float* weights);
+
+  /// `input` and `output` NCHW; `past_caches` as in `ShiftedRows::convolve`.
+  void convolve(const float* input, float* output, bool past_caches);
+
+  const ShiftedRows& rows() const { return rows_; }
+
+ private:
+  ConvShape shape_;
+  ShiftedRows rows_;
+  std::vector<AlignedFloats> copies_;  ///< of each thread
+};
+
+}  // namespace convladder

@@ -1,0 +1,102 @@
+// A CPU variant is a function over NCHW arrays; this makes it a registered variant.
+#pragma once
+
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+#include "variants/convolution/registry.hpp"
+
+namespace convladder {
+
+/// The convolution: `input` NCHW, `weights` OIHW, `output` NCHW, all cores used. Writes every output element.
+using CpuConvolution = void (*)(const ConvShape& shape, const float* input, const float* weights, float* output);
+/// Empty if the shape can be run, otherwise why not.
+using UnsupportedReason = std::string (*)(const ConvShape& shape);
+/// `ConvVariant::suits`.
+using Suits = bool (*)(const ConvShape& shape);
+
+/// Wraps a function into a variant that keeps its own copy of the weights.
+std::unique_ptr<ConvVariant> cpu_variant(CpuConvolution convolution, UnsupportedReason unsupported = nullptr);
+
+/// A convolution that `Ready` has made ready: packed weights, workspaces.
+template <typename Ready>
+class ReadyCpuConv final : public PreparedConv {
+ public:
+  template <typename... Arguments>
+  ReadyCpuConv(ConvTensors tensors, const char* chosen_by, const Arguments&... arguments)
+      : ready_(arguments...), tensors_(tensors), chosen_by_(chosen_by) {}
+  void convolve() override { ready_.convolve(tensors_.input, tensors_.output); }
+  std::string choice() const override { return ready_.choice() + chosen_by_; }
+
+ private:
+  Ready ready_;
+  ConvTensors tensors_;
+  const char* chosen_by_;  ///< `chosen_by_text`, or empty
+};
+
+/// A variant that makes something ready in `prepare`: packed weights, workspaces. `Ready` has
+///   Ready(const ConvShape& shape, const float* weights)     what `prepare` does; weights OIHW
+///   void convolve(const float* input, float* output)        as CpuConvolution
+///   std::string choice() const                              as PreparedConv::choice
+/// and may have
+///   static double saved_multiplications(const ConvShape& shape)   as ConvVariant's
+template <typename Ready>
+class PreparingCpuVariant final : public ConvVariant {
+ public:
+  explicit PreparingCpuVariant(UnsupportedReason unsupported = nullptr, Suits suits = nullptr)
+      : unsupported_(unsupported), suits_(suits) {}
+
+  std::string unsupported_reason(const ConvShape& shape) const override {
+    return unsupported_ == nullptr ? std::string() : unsupported_(shape);
+  }
+  bool suits(const ConvShape& shape) const override { return suits_ == nullptr || suits_(shape); }
+  double saved_multiplications(const ConvShape& shape) const override {
+    if constexpr (requires { Ready::saved_multiplications(shape); }) return Ready::saved_multiplications(shape);
+    return 1;
+  }
+  std::unique_ptr<PreparedConv> prepare(Device& /*device*/, const ConvShape& shape, const float* weights,
+                                        ConvTensors tensors) const override {
+    return std::make_unique<ReadyCpuConv<Ready>>(tensors, "", shape, weights);
+  }
+
+ private:
+  UnsupportedReason unsupported_;
+  Suits suits_;
+};
+
+/// One that `convladder sweep` can choose for. `Ready` has `convolve` and `choice` as above, and
+///   Ready(const ConvShape& shape, const float* weights, const Configuration& wanted)
+///   static Configurations configurations(const ConvShape& shape, const Configuration& wanted, int most)
+///   static std::string impossible(const ConvShape& shape, const Configuration& wanted)    empty if it can be run so
+template <typename Ready>
+class TunableCpuVariant final : public ConvVariant {
+ public:
+  TunableCpuVariant() = default;
+  TunableCpuVariant(Configuration wanted, ChosenBy chosen_by) : wanted_(std::move(wanted)), chosen_by_(chosen_by) {}
+
+  std::unique_ptr<PreparedConv> prepare(Device& /*device*/, const ConvShape& shape, const float* weights,
+                                        ConvTensors tensors) const override {
+    return std::make_unique<ReadyCpuConv<Ready>>(tensors, chosen_by_text(chosen_by_), shape, weights, wanted_);
+  }
+  Configurations configurations(const ConvShape& shape, const Configuration& wanted, int most) const override {
+    require_possible(shape, wanted);
+    return Ready::configurations(shape, wanted, most);
+  }
+  std::unique_ptr<ConvVariant> configured(const ConvShape& shape, const Configuration& wanted,
+                                          ChosenBy chosen_by) const override {
+    require_possible(shape, wanted);
+    return std::make_unique<TunableCpuVariant>(wanted, chosen_by);
+  }
+
+ private:
+  static void require_possible(const ConvShape& shape, const Configuration& wanted) {
+    if (std::string reason = Ready::impossible(shape, wanted); !reason.empty()) throw std::invalid_argument(reason);
+  }
+
+  Configuration wanted_;
+  ChosenBy chosen_by_ = ChosenBy::model;
+};
+
+}  // namespace convladder

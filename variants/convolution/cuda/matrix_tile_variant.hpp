@@ -1,0 +1,27 @@
+// The stages that multiply matrices as variants: their kernels differ, what is chosen for a layer does not.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "variants/convolution/cuda/matrix_tiling.hpp"
+#include "variants/convolution/cuda_variant.hpp"
+#include "variants/float32.hpp"
+
+namespace convladder {
+
+/// input, weights as the stage packs them, output
+using MatrixTileKernel = void (*)(const float*, const float*, float*, LayerSizes, MatrixTiling);
+
+struct MatrixTileStage {
+  std::span<const MatrixTileSize> sizes;      ///< live as long as the program
+  std::span<const MatrixTileKernel> kernels;  ///< a size and its kernel stand at the same place
+  double tolerance = kFloat32Tolerance;       ///< `ConvVariant::tolerance`
+  std::vector<float> (*pack)(const ConvShape&, const MatrixTilePlan&, const float* weights) = pack_for_matrix_tile;
+};
+
+/// Parameters: maps and pixels of a block's tile, as compiled.
+std::unique_ptr<ConvVariant> matrix_tile_variant(const MatrixTileStage& stage);
+
+}  // namespace convladder

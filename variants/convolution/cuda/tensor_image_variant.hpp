@@ -1,0 +1,23 @@
+// The stages whose fragments come from an image as variants: their kernels differ, what is chosen for a layer does not.
+#pragma once
+
+#include <memory>
+
+#include "variants/convolution/cuda/tensor_image_tiling.hpp"
+#include "variants/convolution/cuda_variant.hpp"
+
+namespace convladder {
+
+/// input, weights as `pack_for_tensor_image` packs them, output
+using TensorImageKernel = void (*)(const float*, const float*, float*, LayerSizes, TensorImageTiling);
+
+struct TensorImageStage {
+  TensorImageKernel (*kernel_for)(int maps) = nullptr;  ///< of a map tile: 64, 32 or 16
+  Tf32Parts parts = Tf32Parts::one;
+  double tolerance = 1e-3;  ///< `ConvVariant::tolerance`
+};
+
+/// Parameters: maps of a map tile, warps of a block.
+std::unique_ptr<ConvVariant> tensor_image_variant(const TensorImageStage& stage);
+
+}  // namespace convladder

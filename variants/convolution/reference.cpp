@@ -1,0 +1,207 @@
+#include "variants/convolution/reference.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace convladder {
+namespace {
+
+/// One output map of one image, row by row: sums[ow] += x * w over the taps that fall inside the image.
+template <typename Store>
+void convolve_map(const ConvShape& s, int m, const float* input, const float* weights, const Store& store) {
+  const int first_channel = m / s.maps_per_group() * s.channels_per_group();
+  std::vector<double> sums(static_cast<std::size_t>(s.out_width()));
+  std::vector<double> magnitudes(sums.size());
+  for (int oh = 0; oh < s.out_height(); ++oh) {
+    std::ranges::fill(sums, 0.0);
+    std::ranges::fill(magnitudes, 0.0);
+    for (int c = 0; c < s.channels_per_group(); ++c) {
+      for (int p = 0; p < s.kernel; ++p) {
+        const int ih = oh * s.stride + p - s.padding;
+        if (ih < 0 || ih >= s.height) continue;
+        const float* const row = input + (static_cast<std::int64_t>(first_channel + c) * s.height + ih) * s.width;
+        for (int q = 0; q < s.kernel; ++q) {
+          const double w =
+              weights[((static_cast<std::int64_t>(m) * s.channels_per_group() + c) * s.kernel + p) * s.kernel + q];
+          // Output columns whose tap q lies inside the row.
+          const int left = q - s.padding;
+          const int begin = left >= 0 ? 0 : (-left + s.stride - 1) / s.stride;
+          const int end = left >= s.width ? 0 : std::min(s.out_width(), (s.width - 1 - left) / s.stride + 1);
+          for (int ow = begin; ow < end; ++ow) sums[ow] += w * row[ow * s.stride + left];
+          for (int ow = begin; ow < end; ++ow) magnitudes[ow] += std::abs(w * row[ow * s.stride + left]);
+        }
+      }
+    }
+    for (int ow = 0; ow < s.out_width(); ++ow) store(oh * s.out_width() + ow, sums[ow], magnitudes[ow]);
+  }
+}
+
+// Sizes of a tile that the sums of stay in registers: maps x output columns.
+constexpr int kTileMaps = 4;
+constexpr int kTileColumns = 16;
+
+/// Images in float64 with their padding, each row's columns sorted by their place in a stride, so that neighbouring
+/// outputs read neighbouring values: column c lies at [c % stride][c / stride].
+class PaddedImages {
+ public:
+  template <typename Input>
+  PaddedImages(const ConvShape& shape, int count, const Input* input)
+      : shape_(shape),
+        rows_(shape.height + 2 * shape.padding),
+        columns_((shape.width + 2 * shape.padding - 1) / shape.stride + 1 + kTileColumns),
+        values_(static_cast<std::size_t>(count) * shape.in_channels * rows_ * shape.stride * columns_) {
+    const int planes = count * shape.in_channels;
+#pragma omp parallel for schedule(static)
+    for (int plane = 0; plane < planes; ++plane) {
+      const Input* from = input + static_cast<std::int64_t>(plane) * shape.height * shape.width;
+      for (int h = 0; h < shape.height; ++h) {
+        double* const to = values_.data() + row_offset(plane, h + shape.padding);
+        for (int w = 0; w < shape.width; ++w) {
+          const int column = w + shape.padding;
+          to[column % shape.stride * columns_ + column / shape.stride] = *from++;
+        }
+      }
+    }
+  }
+
+  /// What tap `q` of the output at column 0 reads in that row; its neighbours' lie behind it.
+  const double* tap(int image, int channel, int row, int q) const {
+    return values_.data() + row_offset(image * shape_.in_channels + channel, row) + q % shape_.stride * columns_ +
+           q / shape_.stride;
+  }
+
+ private:
+  std::size_t row_offset(int plane, int row) const {
+    return (static_cast<std::size_t>(plane) * rows_ + row) * shape_.stride * columns_;
+  }
+  const ConvShape& shape_;
+  int rows_;
+  int columns_;
+  std::vector<double> values_;
+};
+
+inline double add_product(double sum, double w, double x) {
+#ifdef __FMA__
+  return __builtin_fma(w, x, sum);
+#else
+  return sum + w * x;
+#endif
+}
+
+/// What is added up: the products, or what they are without their signs.
+enum class Sum { products, magnitudes };
+
+/// The sums of a tile, in the order of `convolve_map`. A product of two float32 is exact in float64: fused with the
+/// addition or not, it gives the same bits, and so does a tap in the padding, which adds zero.
+template <Sum kSum>
+void convolve_tile(const ConvShape& s, const PaddedImages& images, int image, int oh, int ow,
+                   const float* const* filters, int first_channel, double (&result)[kTileMaps][kTileColumns]) {
+  double sums[kTileMaps][kTileColumns] = {};  // nobody else's, so that they stay in registers
+  int tap = 0;
+  for (int c = 0; c < s.channels_per_group(); ++c) {
+    for (int p = 0; p < s.kernel; ++p) {
+      for (int q = 0; q < s.kernel; ++q, ++tap) {
+        const double* const x = images.tap(image, first_channel + c, oh * s.stride + p, q) + ow;
+        for (int m = 0; m < kTileMaps; ++m) {
+          const double w = kSum == Sum::products ? filters[m][tap] : std::abs(filters[m][tap]);
+          for (int i = 0; i < kTileColumns; ++i) {
+            sums[m][i] = add_product(sums[m][i], w, kSum == Sum::products ? x[i] : std::abs(x[i]));
+          }
+        }
+      }
+    }
+  }
+  std::copy_n(&sums[0][0], kTileMaps * kTileColumns, &result[0][0]);
+}
+
+constexpr int kImagesAtOnce = 64;  // that are kept in float64
+
+/// The sums of `count` images, which lie one after the other, rounded to what they are stored as.
+template <Sum kSum, typename Input, typename Output>
+void sums_of_images(const ConvShape& shape, int count, const Input* input, const float* weights, Output* output) {
+  const PaddedImages images(shape, count, input);
+  const std::int64_t map_elements = shape.output_elements_per_image() / shape.out_channels;
+  const std::int64_t filter_elements = shape.weight_elements() / shape.out_channels;
+  const int blocks_per_group = (shape.maps_per_group() - 1) / kTileMaps + 1;
+#pragma omp parallel for collapse(2) schedule(static)
+  for (int image = 0; image < count; ++image) {
+    for (int block = 0; block < shape.groups * blocks_per_group; ++block) {
+      const int group = block / blocks_per_group;
+      const int first_map = group * shape.maps_per_group() + block % blocks_per_group * kTileMaps;
+      const int maps = std::min(kTileMaps, (group + 1) * shape.maps_per_group() - first_map);
+      const float* filters[kTileMaps];  // those beyond the group's last map repeat it
+      for (int m = 0; m < kTileMaps; ++m) filters[m] = weights + (first_map + std::min(m, maps - 1)) * filter_elements;
+      double sums[kTileMaps][kTileColumns];
+      for (int oh = 0; oh < shape.out_height(); ++oh) {
+        for (int ow = 0; ow < shape.out_width(); ow += kTileColumns) {
+          convolve_tile<kSum>(shape, images, image, oh, ow, filters, group * shape.channels_per_group(), sums);
+          const int columns = std::min(kTileColumns, shape.out_width() - ow);
+          for (int m = 0; m < maps; ++m) {
+            Output* const to = output + image * shape.output_elements_per_image() + (first_map + m) * map_elements +
+                               std::int64_t{oh} * shape.out_width() + ow;
+            for (int i = 0; i < columns; ++i) to[i] = static_cast<Output>(sums[m][i]);
+          }
+        }
+      }
+    }
+  }
+}
+
+/// The same for any number of images.
+template <Sum kSum, typename Input, typename Output>
+void sums_of_batch(const ConvShape& shape, int count, const Input* input, const float* weights, Output* output) {
+  for (int first = 0; first < count; first += kImagesAtOnce) {
+    sums_of_images<kSum>(shape, std::min(kImagesAtOnce, count - first),
+                         input + first * shape.input_elements_per_image(), weights,
+                         output + first * shape.output_elements_per_image());
+  }
+}
+
+/// Of each map's filter and the whole image.
+void dot_products(const ConvShape& shape, const double* input, const float* weights, double* value) {
+  const std::int64_t elements = shape.input_elements_per_image();
+#pragma omp parallel for schedule(static)
+  for (int m = 0; m < shape.out_channels; ++m) {
+    const float* const filter = weights + m * elements;
+    double sum = 0;
+#pragma omp simd reduction(+ : sum)
+    for (std::int64_t i = 0; i < elements; ++i) sum += filter[i] * input[i];
+    value[m] = sum;
+  }
+}
+
+}  // namespace
+
+ReferenceOutput reference_convolution(const ConvShape& shape, const float* input, const float* weights) {
+  const auto elements = static_cast<std::size_t>(shape.output_elements_per_image());
+  const std::size_t map_elements = elements / shape.out_channels;
+  ReferenceOutput output{std::vector<double>(elements), std::vector<double>(elements)};
+#pragma omp parallel for schedule(dynamic)
+  for (int m = 0; m < shape.out_channels; ++m) {
+    convolve_map(shape, m, input, weights, [&](int pixel, double sum, double magnitude) {
+      output.value[m * map_elements + pixel] = sum;
+      output.magnitude[m * map_elements + pixel] = magnitude;
+    });
+  }
+  return output;
+}
+
+void reference_forward(const ConvShape& shape, int count, const float* input, const float* weights, float* output) {
+  sums_of_batch<Sum::products>(shape, count, input, weights, output);
+}
+
+void reference_batch(const ConvShape& shape, int count, const float* input, const float* weights, double* value,
+                     float* magnitude) {
+  sums_of_batch<Sum::products>(shape, count, input, weights, value);
+  sums_of_batch<Sum::magnitudes>(shape, count, input, weights, magnitude);
+}
+
+void reference_of_sums(const ConvShape& shape, const double* input, const float* weights, double* value) {
+  // An output of one pixel is a dot product with all of the input: a tile of columns would be computed for one.
+  if (shape.groups == 1 && shape.padding == 0 && shape.kernel == shape.height && shape.kernel == shape.width) {
+    return dot_products(shape, input, weights, value);
+  }
+  sums_of_batch<Sum::products>(shape, 1, input, weights, value);
+}
+
+}  // namespace convladder

@@ -1,0 +1,15 @@
+// A variant that takes what its tuning table says, where the table has the layer.
+#pragma once
+
+#include <memory>
+
+#include "variants/convolution/conv_variant.hpp"
+#include "variants/tuning_table.hpp"
+
+namespace convladder {
+
+/// Both outlive the result. Where an entry is not possible, for example with another instruction set than it was found
+/// with, the variant's own model chooses; `PreparedConv::choice` says who did.
+std::unique_ptr<ConvVariant> tuned_variant(const ConvVariant& variant, const TuningTable& table);
+
+}  // namespace convladder

@@ -1,0 +1,68 @@
+#include "variants/cuda_operator.hpp"
+
+#include <fmt/format.h>
+
+#include "devices/kernel_resources.hpp"
+#include "variants/launch_limits.hpp"
+
+namespace convladder {
+namespace {
+
+class PreparedCudaOperator final : public PreparedOperator {
+ public:
+  PreparedCudaOperator(Device& device, std::vector<KernelLaunch> launches)
+      : device_(device), launches_(std::move(launches)) {}
+  void run() override {
+    for (const KernelLaunch& launch : launches_) device_.launch(launch);
+  }
+  std::string choice() const override {
+    std::string kernels;
+    for (const KernelLaunch& launch : launches_) {
+      kernels += fmt::format("{}{}", kernels.empty() ? "" : ", ", kernel_display_name(launch.kernel));
+    }
+    return kernels;
+  }
+
+ private:
+  Device& device_;
+  std::vector<KernelLaunch> launches_;
+};
+
+class CudaOperator final : public LayerOperator {
+ public:
+  CudaOperator(OperatorLaunchPlan plan, double tolerance) : plan_(plan), tolerance_(tolerance) {}
+
+  std::string unsupported_reason(const OperatorShape& shape) const override {
+    for (const KernelLaunch& launch : plan_(shape, {})) {
+      if (std::string error = grid_error(launch.grid); !error.empty()) return error;
+    }
+    return {};
+  }
+  std::unique_ptr<PreparedOperator> prepare(Device& device, const OperatorShape& shape,
+                                            const OperatorTensors& tensors) const override {
+    return std::make_unique<PreparedCudaOperator>(device, plan_(shape, tensors));
+  }
+  std::vector<KernelLaunch> launch_plan(const OperatorShape& shape) const override { return plan_(shape, {}); }
+  double tolerance() const override { return tolerance_; }
+
+ private:
+  OperatorLaunchPlan plan_;
+  double tolerance_;
+};
+
+}  // namespace
+
+std::unique_ptr<LayerOperator> cuda_operator(OperatorLaunchPlan plan, double tolerance) {
+  return std::make_unique<CudaOperator>(plan, tolerance);
+}
+
+// Every block has at least one element of a tensor in memory: fewer than 2^31 of them on any GPU there is.
+Dim3 element_grid(std::size_t elements) { return {static_cast<unsigned>((elements - 1) / kElementThreads + 1), 1, 1}; }
+
+Dim3 image_grid(int batch, std::size_t elements) {
+  return {static_cast<unsigned>(batch) * static_cast<unsigned>(blocks_per_image(elements)), 1, 1};
+}
+
+int blocks_per_image(std::size_t elements) { return ceil_div(static_cast<int>(elements), kElementThreads); }
+
+}  // namespace convladder

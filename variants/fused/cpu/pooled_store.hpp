@@ -1,0 +1,46 @@
+// Pooling, bias and activation of complete sums, as the CPU's fused variants do them.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "variants/elementary_functions.hpp"
+#include "variants/fused/fused_variant.hpp"
+#include "variants/max_pooling/cpu/row_pooling.hpp"
+
+namespace convladder {
+
+class PooledStore {
+ public:
+  /// `bias` as in FusedTensors, copied.
+  PooledStore(const FusedShape& shape, const float* bias)
+      : pooling_(shape.pool_size, shape.pool_stride, shape.convolution.out_width()),
+        is_tanh_(shape.activation == OperatorType::tanh),
+        bias_(bias, bias + (shape.has_bias ? shape.convolution.out_channels : 0)) {}
+
+  /// Floats of scratch memory, once written, that `store` needs for so many pooled rows.
+  int scratch(int rows) const { return pooling_.scratch(rows); }
+
+  /// Makes `rows` pooled rows of a map from its sums, rows of which are `pitch` floats apart. Inlined, for whatever
+  /// instruction set its caller is compiled for.
+  [[gnu::always_inline]] void store(std::int64_t map, const float* sums, std::ptrdiff_t pitch, int rows, float* scratch,
+                                    float* output) const {
+    pooling_.pool(sums, pitch, rows, scratch, output);
+    const int count = rows * pooling_.pooled_width();
+    const float added = bias_.empty() ? 0.0F : bias_[static_cast<std::size_t>(map)];
+    if (is_tanh_) {
+#pragma omp simd
+      for (int i = 0; i < count; ++i) output[i] = hyperbolic_tangent(output[i] + added);
+    } else {
+#pragma omp simd
+      for (int i = 0; i < count; ++i) output[i] = output[i] + added < 0.0F ? 0.0F : output[i] + added;
+    }
+  }
+
+ private:
+  RowPooling pooling_;
+  bool is_tanh_;
+  std::vector<float> bias_;
+};
+
+}  // namespace convladder

@@ -1,0 +1,18 @@
+// Pooling windows that belong to one thread's tile: the host's side of their launch, without a device.
+#pragma once
+
+#include <string>
+
+#include "variants/fused/fused_variant.hpp"
+
+namespace convladder {
+
+/// The convolution of those pixels that a window covers, for windows that touch and do not overlap; its padding at the
+/// lower and right end is of no meaning.
+ConvShape covered_convolution(const FusedShape& shape);
+
+/// Empty if the windows touch and do not overlap and `compiled` says that there are kernels of their size, otherwise
+/// why not, in one line.
+std::string window_error(const FusedShape& shape, bool compiled);
+
+}  // namespace convladder

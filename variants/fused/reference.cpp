@@ -1,0 +1,55 @@
+#include "variants/fused/reference.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "variants/convolution/reference.hpp"
+#include "variants/float32.hpp"
+#include "variants/operator_tolerances.hpp"
+
+namespace convladder {
+namespace {
+
+double activated(OperatorType activation, double x) {
+  if (activation == OperatorType::tanh) return std::tanh(x);
+  return x < 0 ? 0 : x;  // a NaN stays
+}
+
+}  // namespace
+
+OperatorReference reference_fused(const FusedShape& shape, std::span<const double> value,
+                                  std::span<const double> magnitude, const float* bias) {
+  const int height = shape.convolution.out_height();
+  const int width = shape.convolution.out_width();
+  const double own_error = shape.activation == OperatorType::tanh ? double{tolerance::tanh} / kFloat32Tolerance : 0.0;
+  OperatorReference result;
+  for (int map = 0; map < shape.convolution.out_channels; ++map) {
+    const double added = shape.has_bias ? bias[map] : 0.0;
+    for (int row = 0; row < shape.pooled_height(); ++row) {
+      for (int column = 0; column < shape.pooled_width(); ++column) {
+        double largest = -std::numeric_limits<double>::infinity();
+        double scale = 0;
+        for (int p = 0; p < shape.pool_size; ++p) {
+          for (int q = 0; q < shape.pool_size; ++q) {
+            const std::size_t at = (static_cast<std::size_t>(map) * height + row * shape.pool_stride + p) * width +
+                                   column * shape.pool_stride + q;
+            const double element = activated(shape.activation, value[at] + added);
+            if (element > largest || std::isnan(element)) largest = element;
+            scale = std::max(scale, magnitude[at]);
+          }
+        }
+        result.value.push_back(largest);
+        result.magnitude.push_back(scale + std::abs(added) + own_error * std::abs(largest));
+      }
+    }
+  }
+  return result;
+}
+
+OperatorReference reference_fused(const FusedShape& shape, const float* input, const float* weights,
+                                  const float* bias) {
+  const ReferenceOutput output = reference_convolution(shape.convolution, input, weights);
+  return reference_fused(shape, output.value, output.magnitude, bias);
+}
+
+}  // namespace convladder

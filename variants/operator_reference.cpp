@@ -1,0 +1,30 @@
+#include "variants/operator_reference.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "variants/operator_problem.hpp"
+
+namespace convladder {
+
+OperatorReference reference_operator(const OperatorShape& shape, const float* input, const float* weights,
+                                     const float* bias) {
+  return operator_problem(shape.type).own_reference(shape, input, weights, bias);
+}
+
+std::string operator_mismatch(const OperatorReference& expected, const float* output, double tolerance) {
+  std::size_t wrong = 0;
+  std::string first;
+  for (std::size_t i = 0; i < expected.value.size(); ++i) {
+    const double value = expected.value[i];
+    const double error = output[i] == value ? 0 : std::abs(output[i] - value);  // equal infinities have no difference
+    const bool right = std::isnan(value) ? std::isnan(output[i]) : error <= tolerance * expected.magnitude[i];
+    if (right) continue;
+    if (wrong++ == 0) first = fmt::format("element {} is {:.9g}, expected {:.9g}", i, output[i], value);
+  }
+  if (wrong == 0) return {};
+  return fmt::format("{} of {} elements are wrong; {}", wrong, expected.value.size(), first);
+}
+
+}  // namespace convladder

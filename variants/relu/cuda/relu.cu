@@ -1,0 +1,30 @@
+// ReLU: a thread per element. All that it costs is reading and writing each once.
+#include "variants/cuda_operator.hpp"
+
+namespace convladder {
+
+__global__ void relu(const float* x, float* y, std::size_t elements) {
+  const std::size_t i = static_cast<std::size_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+  if (i >= elements) return;
+  const float value = x[i];
+  y[i] = value < 0.0F ? 0.0F : value;  // not max(value, 0), which would turn a NaN into 0
+}
+
+namespace {
+
+std::vector<KernelLaunch> plan(const OperatorShape& shape, const OperatorTensors& tensors) {
+  const std::size_t elements = shape.input_elements();
+  return {make_launch(relu, element_grid(elements), Dim3{kElementThreads, 1, 1}, 0, tensors.input, tensors.output,
+                      elements)};
+}
+
+const OperatorRegistration registration{{.family = "cuda",
+                                         .type = OperatorType::relu,
+                                         .name = "elementwise",
+                                         .title = "Elementwise",
+                                         .library = false,
+                                         .description = "A thread per element."},
+                                        cuda_operator(plan)};
+
+}  // namespace
+}  // namespace convladder

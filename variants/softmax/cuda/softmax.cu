@@ -1,0 +1,51 @@
+// Softmax: a warp per image passes over its elements three times, for the largest, which is subtracted so that no
+// exponential overflows, for the exponentials and their sum, and for the quotients.
+#include "variants/cuda_operator.hpp"
+#include "variants/elementary_functions.hpp"
+#include "variants/launch_limits.hpp"
+#include "variants/operator_tolerances.hpp"
+
+namespace convladder {
+
+__global__ void softmax(const float* x, float* y, int classes, int batch) {
+  const int lane = static_cast<int>(threadIdx.x % 32);
+  const unsigned image = blockIdx.x * (blockDim.x / 32) + threadIdx.x / 32;
+  if (image >= static_cast<unsigned>(batch)) return;  // the whole warp
+  x += static_cast<std::size_t>(image) * classes;
+  y += static_cast<std::size_t>(image) * classes;
+
+  float largest = -INFINITY;
+  for (int i = lane; i < classes; i += 32) largest = max(largest, x[i]);
+  for (int distance = 16; distance > 0; distance /= 2) {
+    largest = max(largest, __shfl_xor_sync(0xffffffff, largest, distance));
+  }
+  float sum = 0.0F;
+  for (int i = lane; i < classes; i += 32) {
+    const float power = exponential(x[i] - largest);  // of a NaN, a NaN, and so the sum and every output
+    y[i] = power;  // read again by the same thread only, and x[i] was read before: y may be x
+    sum += power;
+  }
+  for (int distance = 16; distance > 0; distance /= 2) sum += __shfl_xor_sync(0xffffffff, sum, distance);
+  for (int i = lane; i < classes; i += 32) y[i] /= sum;
+}
+
+namespace {
+
+constexpr int kWarpsPerBlock = 4;
+
+std::vector<KernelLaunch> plan(const OperatorShape& shape, const OperatorTensors& tensors) {
+  const auto blocks = static_cast<unsigned>(ceil_div(shape.batch, kWarpsPerBlock));
+  return {make_launch(softmax, Dim3{blocks, 1, 1}, Dim3{32 * kWarpsPerBlock, 1, 1}, 0, tensors.input, tensors.output,
+                      static_cast<int>(shape.input.elements()), shape.batch)};
+}
+
+const OperatorRegistration registration{{.family = "cuda",
+                                         .type = OperatorType::softmax,
+                                         .name = "warp-per-image",
+                                         .title = "Warp per image",
+                                         .library = false,
+                                         .description = "One warp per image computes maximum and sum with shuffles."},
+                                        cuda_operator(plan, tolerance::softmax)};
+
+}  // namespace
+}  // namespace convladder

@@ -1,0 +1,32 @@
+// tanh: a thread per element, with two ways to compute it and a choice (elementary_functions.hpp).
+#include "variants/cuda_operator.hpp"
+#include "variants/elementary_functions.hpp"
+#include "variants/operator_tolerances.hpp"
+
+namespace convladder {
+
+__global__ void tanh_elements(const float* x, float* y, std::size_t elements) {
+  const std::size_t i = static_cast<std::size_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+  if (i >= elements) return;
+  y[i] = hyperbolic_tangent(x[i]);
+}
+
+namespace {
+
+std::vector<KernelLaunch> plan(const OperatorShape& shape, const OperatorTensors& tensors) {
+  const std::size_t elements = shape.input_elements();
+  return {make_launch(tanh_elements, element_grid(elements), Dim3{kElementThreads, 1, 1}, 0, tensors.input,
+                      tensors.output, elements)};
+}
+
+const OperatorRegistration registration{
+    {.family = "cuda",
+     .type = OperatorType::tanh,
+     .name = "elementwise",
+     .title = "Elementwise",
+     .library = false,
+     .description = "A thread per element, a polynomial near 0 and a quotient of exponentials elsewhere."},
+    cuda_operator(plan, tolerance::tanh)};
+
+}  // namespace
+}  // namespace convladder

@@ -1,0 +1,52 @@
+#include "variants/vector_lanes.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <cstdlib>
+#include <stdexcept>
+#include <string_view>
+
+namespace convladder {
+namespace {
+
+using Kind = InstructionSet::Kind;
+
+template <typename Set>
+constexpr InstructionSet described(Kind kind, const char* name) {
+  return {kind, name, Set::lanes, Set::maps, Set::vectors};
+}
+
+constexpr std::array kSets = {described<Avx512>(Kind::avx512, "avx512"), described<Avx2>(Kind::avx2, "avx2"),
+                              described<Baseline>(Kind::baseline, "baseline")};
+
+bool processor_has(Kind kind) {
+  if (kind == Kind::baseline) return true;
+#ifdef __x86_64__
+  const bool avx2 = __builtin_cpu_supports("avx2") != 0 && __builtin_cpu_supports("fma") != 0;
+  if (kind == Kind::avx2) return avx2;
+  return avx2 && __builtin_cpu_supports("avx512f") != 0 && __builtin_cpu_supports("avx512vl") != 0 &&
+         __builtin_cpu_supports("avx512bw") != 0 && __builtin_cpu_supports("avx512dq") != 0;
+#else
+  return false;
+#endif
+}
+
+}  // namespace
+
+InstructionSet chosen_instruction_set() {
+  const char* const wish = std::getenv("CONVLADDER_INSTRUCTION_SET");
+  for (const InstructionSet& set : kSets) {
+    if (wish == nullptr || *wish == '\0') {
+      if (processor_has(set.kind)) return set;
+    } else if (std::string_view(wish) == set.name) {
+      if (processor_has(set.kind)) return set;
+      throw std::runtime_error(
+          fmt::format("CONVLADDER_INSTRUCTION_SET is {}, which this processor does not support", wish));
+    }
+  }
+  throw std::runtime_error(
+      fmt::format("CONVLADDER_INSTRUCTION_SET is '{}', it must be avx512, avx2 or baseline", wish));
+}
+
+}  // namespace convladder
