@@ -10,7 +10,7 @@
 
 namespace convladder {
 
-/// One thing to know about a device, for `convladder env` and the record: ("multiprocessors", "132").
+/// One thing to know about a device, for `convladder list --machine` and the record: ("multiprocessors", "132").
 struct DeviceFact {
   std::string name;
   std::string value;

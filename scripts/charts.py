@@ -34,7 +34,7 @@ examples:
 The first device that has times gets the plain file names (measured before predicted, cuda before cpu), every
 other one has its name in the file's: ladder-cpu.svg. A run in which a device counted instead of timing gets
 counters.svg as well, and prediction.svg and roofline.svg where times are predicted from these counters; one of
-'convladder leave-one-out' gets leave_one_out.svg. Of whole
+'convladder run --leave-one-out' gets leave_one_out.svg. Of whole
 networks every network gets op_times-NETWORK.svg and pass_time-NETWORK.svg, or
 instructions-NETWORK.svg where a device counted. The same record gives the same files, byte for byte.
 
@@ -117,7 +117,8 @@ def _of_gpu(group: PredictedGroup, options: argparse.Namespace) -> PredictedGrou
     if options.gpu is None:
         return group
     if options.gpu not in held:
-        raise RecordError(f"{options.run}: no prediction for GPU {…}; the record predicts for {', '.join(held)}")
+        raise RecordError(f"{options.run}: no prediction for GPU {printable(options.gpu)}; "
+                          f"the record predicts for {', '.join(held)}")
     return dataclasses.replace(group, gpu=options.gpu)
 
 

@@ -21,7 +21,7 @@ environment:
   CONVLADDER_NO_SETUP=1   do not look for missing packages
   OMP_NUM_THREADS         threads of the CPU variants; use 1 if other jobs share the machine
 
-exit status: 0 pass, 1 a case regressed, 2 inconclusive, 3 the duel is incomplete or could not be run.
+exit status: 0 pass, 1 a case regressed or failed, 2 inconclusive or incomplete, 3 the duel could not be run.
 USAGE
 }
 
@@ -59,12 +59,9 @@ root=$tree
 (build_preset release convladder) || exit 3
 root=$head
 
-duel=("$root/build/release/convladder" duel --base "$tree/build/release/convladder" --json "$root/build/duel.json" "$@")
+duel=("$root/build/release/convladder" duel --base "$tree/build/release/convladder" --output "$root/build/duel.json" "$@")
 [[ " $* " == *" --family"* || " $* " == *" --device"* ]] || duel+=(--family cpu)
 if [[ -z ${GITHUB_STEP_SUMMARY:-} ]]; then
   exec "${duel[@]}"
 fi
-status=0
-"${duel[@]}" --markdown "$root/build/duel.md" || status=$?
-if [[ -f $root/build/duel.md ]]; then cat "$root/build/duel.md" >>"$GITHUB_STEP_SUMMARY"; fi
-exit "$status"
+"${duel[@]}" --format markdown | tee -a "$GITHUB_STEP_SUMMARY"

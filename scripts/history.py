@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Draws what `convladder history --json` wrote: a figure for each layer, batch and device over the runs."""
+"""Draws what `convladder history --format json` wrote: a figure for each layer, batch and device over the runs."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ CANNOT_WRITE = 4
 
 EXAMPLES = """\
 examples:
-  convladder history results --json history.json && scripts/history.py history.json
+  convladder history results --format json --output history.json && scripts/history.py history.json
   scripts/history.py history.json --changed --output trends      only where a change is marked, into trends/
 
 A figure is called history-DEVICE-LAYER-BATCH.svg. The same history gives the same files, byte for byte.
@@ -54,7 +54,7 @@ def main(arguments: Optional[Sequence[str]] = None) -> int:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(description=__doc__, epilog=EXAMPLES, allow_abbrev=False,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("history", type=Path, metavar="HISTORY.json", help="from `convladder history --json`")
+    parser.add_argument("history", type=Path, metavar="HISTORY.json", help="from `convladder history --format json`")
     parser.add_argument("--output", type=Path, metavar="DIR", help="where to write (default: next to the history)")
     parser.add_argument("--format", type=_formats, default=("svg",), metavar="svg,png",
                         help="which pictures (default: svg)")

@@ -33,7 +33,7 @@ def main(arguments: Optional[Sequence[str]] = None) -> int:
     parser.add_argument("--page", type=Path, default=PAGE, help="the page to write into (default: docs/counters.md)")
     options = parser.parse_args(arguments)
     try:
-        answer = subprocess.run([str(options.program), "list", "--metrics", "--json"], check=True,
+        answer = subprocess.run([str(options.program), "list", "--metrics", "--format", "json"], check=True,
                                 capture_output=True, encoding="utf-8").stdout
         text = options.page.read_text(encoding="utf-8")
         new = with_table(text, table(json.loads(answer)["metrics"]))

@@ -53,13 +53,12 @@ find_program() {
 
 # count_launches: sets `launches`, the launches of all calls; empty where a library decides for itself what it launches.
 count_launches() {
-  local per_call error
-  if per_call=$("$program" launches --variant "$variant" "${work[@]}" --batch "$batch" --count 2>&1); then
-    launches=$((per_call * calls))
+  local listed
+  if listed=$("$program" list --launches --variant "$variant" "${work[@]}" --batch "$batch" --format csv 2>&1); then
+    launches=$((($(wc -l <<<"$listed") - 1) * calls))  # a line each, below the titles
     return
   fi
-  error="$per_call"
-  [[ $error == *"decides for itself"* ]] || { echo "${0##*/}: ${error#convladder: }" >&2 && exit "$exit_usage"; }
+  [[ $listed == *"decides for itself"* ]] || { echo "${0##*/}: ${listed#convladder: }" >&2 && exit "$exit_usage"; }
   launches=''
 }
 

@@ -5,15 +5,14 @@
 
 namespace convladder {
 
-/// What a command tells the shell. Documented in `convladder --help` and docs/command_line.md.
+/// What a command tells the shell: the only place where the codes are defined. `convladder --help` and
+/// docs/command_line.md say the same. The first that applies of 3, 1, 2, 0.
 enum ExitCode : int {
   kExitOk = 0,            ///< everything asked for was done, and every case that ran is verified
-  kExitCasesFailed = 1,   ///< a case was incorrect, crashed, timed out or could not be launched; the others stand.
-                          ///< `simulate`: something was found, or the kernel was ended by a fault.
-                          ///< `compare`: a case is slower. `baseline check`: a counter moved
-  kExitInconclusive = 2,  ///< `compare`: nothing is slower as far as can be told, but not everything can be told.
-                          ///< `baseline check`: a case has nothing to be compared with.
-                          ///< `history`: something could not be read
+  kExitCasesFailed = 1,   ///< a case was incorrect, crashed, timed out or could not be launched (the others stand), is
+                          ///< slower, or its counters moved; a checker found something
+  kExitInconclusive = 2,  ///< nothing like that, but something is missing to tell: a case that is not there or cannot
+                          ///< be compared, too few samples, a file that could not be read
   kExitError = 3,         ///< bad input, bad usage, or nothing could be written: one line says what
   kExitInterrupted = 130,
 };

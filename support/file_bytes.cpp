@@ -274,6 +274,12 @@ void write_file_atomically(const fs::path& path, const std::string& content) {
   file.place(false);
 }
 
+void require_writable(const fs::path& path) {
+  const std::optional<Replaced> old = find_replaced(path);
+  if (old && S_ISDIR(old->about.st_mode)) throw write_error(path, EISDIR);
+  if (!old || S_ISREG(old->about.st_mode)) const UnfinishedFile file(old ? old->path : path, 0600);
+}
+
 void create_file_atomically(const fs::path& path, const std::string& content) {
   UnfinishedFile file(path, 0666);
   file.write(content);

@@ -29,6 +29,10 @@ void create_file_atomically(const std::filesystem::path& path, const std::string
 /// write_file_atomically for bytes.
 void write_file_bytes(const std::string& file, std::span<const std::byte> bytes);
 
+/// Throws as write_file_atomically would, if the file cannot be written; leaves nothing behind. For asking before work
+/// that takes minutes.
+void require_writable(const std::filesystem::path& path);
+
 /// Removes what writers of this file left beside it when they were killed. Call it only while holding the lock that all
 /// its writers take.
 void remove_unfinished_files(const std::filesystem::path& path) noexcept;

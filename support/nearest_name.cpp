@@ -9,6 +9,9 @@
 namespace convladder {
 namespace {
 
+constexpr std::size_t kMostNames = 8;     // so many are all listed
+constexpr std::size_t kNearestNames = 5;  // of more, the nearest
+
 /// Levenshtein's distance: insertions, deletions and substitutions of a character.
 int edit_distance(std::string_view a, std::string_view b) {
   std::vector<int> row(b.size() + 1);
@@ -35,8 +38,11 @@ std::vector<std::string> nearest_names(std::string_view wanted, std::vector<std:
 }
 
 std::string unknown_name_message(std::string_view what, std::string_view wanted, std::vector<std::string> names) {
-  const std::vector<std::string> nearest = nearest_names(wanted, std::move(names));
-  return fmt::format("unknown {} '{}'; known: {}", what, wanted, fmt::join(nearest, ", "));
+  std::vector<std::string> nearest = nearest_names(wanted, std::move(names));
+  const std::size_t all = nearest.size();
+  if (all > kMostNames) nearest.resize(kNearestNames);
+  return fmt::format("unknown {} '{}'; known: {}{}", what, wanted, fmt::join(nearest, ", "),
+                     all > kMostNames ? fmt::format(" and {} more", all - kNearestNames) : "");
 }
 
 }  // namespace convladder

@@ -10,7 +10,7 @@ namespace convladder {
 /// The names, nearest to `wanted` first by edit distance; equal distances keep their order.
 std::vector<std::string> nearest_names(std::string_view wanted, std::vector<std::string> names);
 
-/// "unknown <what> '<wanted>'; known: <names, nearest first>".
+/// "unknown <what> '<wanted>'; known: <names, nearest first>"; of more than eight names the nearest five "and 40 more".
 std::string unknown_name_message(std::string_view what, std::string_view wanted, std::vector<std::string> names);
 
 }  // namespace convladder

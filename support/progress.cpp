@@ -23,15 +23,25 @@ void Progress::show(const std::string& what, double seconds_left) {
   draw(fmt::format("{}/{}", done_, all_), what, seconds_left);
 }
 
+void Progress::show(const std::string& what) {
+  std::optional<double> seconds_left;
+  if (done_ > 0) {
+    const std::chrono::duration<double> so_far = std::chrono::steady_clock::now() - begin_;
+    seconds_left = so_far.count() / done_ * (all_ - done_);
+  }
+  draw(fmt::format("{}/{}", done_, all_), what, seconds_left);
+}
+
 void Progress::show_part(const std::string& what, double done, double seconds_left) {
   draw(fmt::format("{:.0f} %", std::clamp(done, 0.0, 1.0) * 100), what, seconds_left);
 }
 
-void Progress::draw(const std::string& where, const std::string& what, double seconds_left) {
+void Progress::draw(const std::string& where, const std::string& what, std::optional<double> seconds_left) {
   const auto now = std::chrono::steady_clock::now();
   if (!moving_ || now - last_ < kShortestWait) return;
   last_ = now;
-  std::string line = fmt::format("[{}] about {} left  {}", where, duration_text(seconds_left), what);
+  const std::string left = seconds_left ? fmt::format(" about {} left", duration_text(*seconds_left)) : "";
+  std::string line = fmt::format("[{}]{}  {}", where, left, what);
   line = printable(line);
   if (line.size() > kTextColumns) line.resize(kTextColumns);
   fmt::print(stderr, "\r\033[K{}", line);

@@ -128,6 +128,16 @@ std::vector<std::string> wrapped(const std::string& text, std::size_t width) {
   return lines;
 }
 
+std::string hanging(const std::string& lead, const std::string& text, std::size_t most_columns) {
+  std::string lines;
+  std::string before = lead;
+  for (const std::string& line : wrapped(text, most_columns - std::min(most_columns, lead.size()))) {
+    lines += before + line + '\n';
+    before.assign(lead.size(), ' ');
+  }
+  return lines;
+}
+
 std::string indented(const std::string& text, std::size_t columns, std::size_t most_columns) {
   std::string lines;
   for (const std::string& line : wrapped(text, most_columns - columns)) {

@@ -25,6 +25,9 @@ std::string text_table(const std::vector<TextColumn>& columns, const std::vector
 /// The words of a text in lines of at most `width` characters, a longer word in a line of its own. At least one line.
 std::vector<std::string> wrapped(const std::string& text, std::size_t width);
 
+/// Lines of at most `most_columns` characters, the first behind `lead`, the others behind as many spaces.
+std::string hanging(const std::string& lead, const std::string& text, std::size_t most_columns = kTextColumns);
+
 /// The same as lines of a text of at most `most_columns` characters, each behind `columns` spaces.
 std::string indented(const std::string& text, std::size_t columns, std::size_t most_columns = kTextColumns);
 

@@ -40,7 +40,7 @@ std::string address_space_remark();
 /// space where these are lower.
 std::size_t available_memory_bytes();
 
-/// All of it, for `convladder env` and the record.
+/// All of it, for `convladder list --machine` and the record.
 std::vector<DeviceFact> cpu_facts();
 
 }  // namespace convladder

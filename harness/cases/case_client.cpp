@@ -11,6 +11,7 @@
 #include "devices/device_registry.hpp"
 #include "harness/cases/case_session.hpp"
 #include "harness/cases/google_engine.hpp"
+#include "harness/isolation/served_process.hpp"
 #include "harness/plan/device_argument.hpp"
 #include "support/printable.hpp"
 
@@ -90,6 +91,8 @@ OpenCase start_case_here(const PlannedCase& planned, const Workload& workload) {
   return {std::move(window), std::move(client)};
 }
 
+namespace {
+
 int serve_case(int socket_descriptor, int workload_descriptor, int window_descriptor) {
   std::unique_ptr<Variant> configured;  // outlives the case
   const auto make = [&](const ordered_json& hello, const Workload& workload,
@@ -112,5 +115,9 @@ int serve_case(int socket_descriptor, int workload_descriptor, int window_descri
   };
   return serve_session<Workload>(socket_descriptor, workload_descriptor, window_descriptor, make);
 }
+
+const ServedRegistration serve_case_registration("serve-case", serve_case);
+
+}  // namespace
 
 }  // namespace convladder

@@ -59,7 +59,4 @@ OpenCase start_case_process(const PlannedCase& planned, const Workload& workload
 /// Runs the case in this process, for debuggers and profilers: nothing protects from a crash or a hang.
 OpenCase start_case_here(const PlannedCase& planned, const Workload& workload);
 
-/// The other end of `start_case_process`: serves one case on a socket until it is closed. Returns the exit code.
-int serve_case(int socket_descriptor, int workload_descriptor, int window_descriptor);
-
 }  // namespace convladder

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "harness/isolation/child_process.hpp"
+#include "harness/isolation/served_process.hpp"
 #include "harness/isolation/shared_memory.hpp"
 #include "harness/machine/environment.hpp"
 #include "support/errors.hpp"
@@ -90,8 +91,14 @@ OtherProgram ask_program(const std::string& path) {
   }
 }
 
-int serve_about(int socket_descriptor) {
+namespace {
+
+int serve_about(int socket_descriptor, int /*memory*/, int /*window*/) {
   return serve_requests(socket_descriptor, [](const ordered_json&) { return std::make_unique<About>(); });
 }
+
+const ServedRegistration serve_about_registration("serve-about", serve_about);
+
+}  // namespace
 
 }  // namespace convladder

@@ -29,7 +29,4 @@ struct OtherProgram {
 /// convladder, or one whose protocol is another.
 OtherProgram ask_program(const std::string& path);
 
-/// The other end, `convladder serve-about SOCKET MEMORY`. Returns the exit code.
-int serve_about(int socket_descriptor);
-
 }  // namespace convladder

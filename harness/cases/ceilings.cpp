@@ -9,6 +9,7 @@
 #include <cmath>
 
 #include "devices/cpu/cpu_facts.hpp"
+#include "harness/isolation/served_process.hpp"
 #include "harness/isolation/session.hpp"
 #include "harness/plan/device_argument.hpp"
 #include "harness/plan/step_timeout.hpp"
@@ -117,11 +118,17 @@ std::unique_ptr<CaseClient> start_ceilings_here(const std::string& device) {
   return session_or_failure([&] { return std::make_unique<CeilingsHere>(find_device_kind(device)); });
 }
 
-int serve_ceilings(int socket_descriptor) {
+namespace {
+
+int serve_ceilings(int socket_descriptor, int /*memory*/, int /*window*/) {
   return serve_requests(socket_descriptor, [](const ordered_json& hello) {
     return start_ceilings_here(hello.at("device").get<std::string>());
   });
 }
+
+const ServedRegistration serve_ceilings_registration("serve-ceilings", serve_ceilings);
+
+}  // namespace
 
 CeilingSampler::CeilingSampler(const RunOptions& options, const std::map<std::string, int>& groups,
                                const ordered_json& recorded)

@@ -29,8 +29,6 @@ std::size_t last_level_cache_bytes(const DeviceKind& kind);
 ///   {"do": "sample ceilings"} -> {"choice", "buffer_bytes", "FMA peak", "streaming store", "copy"}: a rate of each, in
 ///       its unit, of one call that another one of the same kernel went before.
 std::unique_ptr<CaseClient> start_ceilings_here(const std::string& device);
-/// The other end of a process for the same: serves until the socket is closed. Returns the exit code.
-int serve_ceilings(int socket_descriptor);
 
 /// Samples of the limits of some devices, spread over a run and short: about a second in all for each device. A device
 /// that fails has a reason instead, and the run goes on.

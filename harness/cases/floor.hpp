@@ -4,7 +4,7 @@
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 
-#include "variants/problem.hpp"
+#include "variants/problem_size.hpp"
 
 namespace convladder {
 

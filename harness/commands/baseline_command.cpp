@@ -1,12 +1,16 @@
-#include "harness/commands/baseline_command.hpp"
-
+// `convladder baseline`: the counter gate. What the simulated device counts is exact, so it is compared exactly with
+// what was recorded in the repository, and a changed compiler is reported as such.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <filesystem>
 #include <set>
+#include <string>
+#include <vector>
 
+#include "harness/commands/command.hpp"
+#include "harness/commands/printed.hpp"
 #include "harness/plan/network_argument.hpp"
 #include "harness/regression/gate/baseline_report.hpp"
 #include "support/errors.hpp"
@@ -18,6 +22,17 @@
 
 namespace convladder {
 namespace {
+
+/// The command line, not checked yet.
+struct BaselineArguments {
+  std::string action;  ///< "check" or "update"
+  std::string folder = "results/baseline";
+  std::vector<std::string> networks;
+  std::vector<std::string> variants;
+  std::vector<std::string> compilers;
+  bool all = false;
+  Printed printed;
+};
 
 constexpr const char* kBaselineFooter = R"(examples:
   convladder baseline check                            every variant and layer, both compilers' PTX, some seconds
@@ -190,19 +205,23 @@ std::vector<CountedNetwork> counted_networks(const BaselineArguments& arguments,
     }
     networks.push_back({name, load_baseline(arguments.folder, name).value_or(Baseline{name, {}}), {}});
   }
-  Progress progress(nullptr, static_cast<int>(networks.size()));
+  std::size_t layers = 0;
+  for (const std::string& argument : selection) layers += convolution_layers(find_network(argument)).size();
+  Progress progress(nullptr, static_cast<int>(layers));
   for (std::size_t i = 0; i < networks.size(); ++i) {
-    const auto begin = [&](const std::string& layer) { progress.show(fmt::format("counting {}", layer), 0); };
+    bool first = true;
+    const auto begin = [&](const std::string& layer) {
+      if (!first) progress.finished("");
+      first = false;
+      progress.show(fmt::format("counting {}", layer));
+    };
     networks[i].counted = count_network(selection[i], arguments.variants, compilers, begin);
     progress.finished("");
   }
   return networks;
 }
 
-}  // namespace
-
 void add_baseline_options(CLI::App& baseline, BaselineArguments& arguments) {
-  baseline.footer(kBaselineFooter);
   const auto list = [&baseline](const char* name, std::vector<std::string>& values, const char* help) {
     baseline.add_option(name, values, help)->delimiter(',')->allow_extra_args(false);
   };
@@ -213,14 +232,22 @@ void add_baseline_options(CLI::App& baseline, BaselineArguments& arguments) {
   list("--variant", arguments.variants, "only these, from 'convladder list'");
   list("--compiler", arguments.compilers, "only these compilers' PTX: nvcc, clang");
   baseline.add_flag("--all", arguments.all, "also the built-in networks that take minutes");
-  baseline.add_option("--format", arguments.format, "text (default), json or markdown")
-      ->check(CLI::IsMember({"text", "json", "markdown"}));
+  add_printed_options(baseline, arguments.printed, {"text", "markdown", "json"});
 }
 
-int baseline_command(const BaselineArguments& arguments) {
+int baseline_command(BaselineArguments& arguments, const CommandLine& /*command_line*/) {
   const std::vector<std::string> actions = {"check", "update"};
   if (std::ranges::find(actions, arguments.action) == actions.end()) {
     throw UserError(unknown_name_message("action", arguments.action, actions));
+  }
+  check_printed(arguments.printed);
+  const bool update = arguments.action == "update";
+  std::error_code error;
+  if (!update && !std::filesystem::is_directory(arguments.folder, error)) {
+    throw UserError(
+        fmt::format("--folder {}: no such folder; the source tree has its baseline in results/baseline, 'baseline "
+                    "update' makes one",
+                    arguments.folder));
   }
   const std::vector<const PtxImages*> compilers = selected_compilers(arguments.compilers);
   BaselineReport report;
@@ -230,10 +257,17 @@ int baseline_command(const BaselineArguments& arguments) {
   if (arguments.compilers.empty()) note_absent_compilers(networks, report.notes);
   note_changed_compilers(compilers, report);
   report.sort();
-  const bool update = arguments.action == "update";
   if (update) write_baselines(networks, arguments, compilers, report);
-  fmt::print("{}", formatted(report, arguments.format));
+  print_as(arguments.printed, formatted(report, arguments.printed.format));
   return update ? kExitOk : report.exit_code();
 }
 
+const CommandRegistration baseline_registration(
+    {.name = "baseline",
+     .group = CommandGroup::without_a_gpu,
+     .help = "check or update the recorded counters of every variant",
+     .footer = kBaselineFooter,
+     .add = command_of<BaselineArguments, add_baseline_options, baseline_command>});
+
+}  // namespace
 }  // namespace convladder

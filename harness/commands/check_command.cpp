@@ -1,13 +1,19 @@
-#include "harness/commands/check_command.hpp"
-
+// `convladder check`: the CUDA variants and operators on the simulated device under the checkers, from every compiler's
+// PTX.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cstdio>
 #include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
 
 #include "devices/ptx_images.hpp"
 #include "devices/simulated/simulated_device.hpp"
+#include "harness/commands/case_filter.hpp"
+#include "harness/commands/command.hpp"
+#include "harness/commands/printed.hpp"
 #include "harness/plan/device_argument.hpp"
 #include "harness/plan/network_argument.hpp"
 #include "harness/plan/plan.hpp"
@@ -25,6 +31,22 @@
 namespace convladder {
 namespace {
 
+/// The command line, not checked yet.
+struct CheckArguments {
+  std::string problem = "convolution";
+  std::vector<std::string> sizes;
+  std::vector<std::string> variants;
+  std::vector<std::string> operators;
+  std::vector<std::string> networks;
+  std::vector<std::string> layers;
+  std::vector<std::string> shapes;
+  std::vector<std::string> batches;
+  std::string checkers = "all";
+  std::string case_filter;
+  bool dry_run = false;
+  Printed printed;
+};
+
 using nlohmann::ordered_json;
 
 constexpr int kLargestCheckedBatch = 64;  // checkers look at every access; more images tell the same story
@@ -34,7 +56,7 @@ constexpr const char* kCheckFooter = R"(examples:
   convladder check --variant shared-memory --layer lenet72.conv2
   convladder check --shape 96,27,27,256,5,1,2 --batch 1 --checkers memory,race
   convladder check --operator softmax,max_pool --network alexnet --batch 1
-  convladder check --json > findings.json
+  convladder check --format json --output findings.json
 
 exit codes: 0 every case is correct and nothing was found - 1 something was found, or a result is wrong -
 3 bad input: one line says what)";
@@ -76,39 +98,58 @@ RunOptions options_of(const CheckArguments& arguments) {
 /// Shows the cases as they are checked, and counts.
 class Results {
  public:
-  Results(bool as_json, int all) : as_json_(as_json), progress_(as_json ? nullptr : stdout, all) {}
+  Results(const CheckArguments& arguments, int all)
+      : arguments_(arguments), progress_(arguments.dry_run ? nullptr : lines_of(arguments.printed), all) {}
 
-  void begin(const std::string& what, int batch) { progress_.show(fmt::format("{} batch {}", what, batch), 0); }
+  void begin(const std::string& what, int batch) { progress_.show(fmt::format("{} batch {}", what, batch)); }
   void add(const std::vector<CheckedCase>& cases) {
     for (const CheckedCase& checked : cases) {
       ++checked_;
+      if (arguments_.dry_run) {
+        text_ += fmt::format("{} {}{}\n", checked.id, checked.compiler,
+                             checked.reason.empty() ? "" : fmt::format(": {}", checked.reason));
+        continue;
+      }
       if (!checked.passed()) ++failed_;
-      progress_.finished(case_lines(checked));
-      if (as_json_) json_.push_back(case_json(checked));
+      const std::string lines = case_lines(checked);
+      progress_.finished(lines);
+      text_ += lines + '\n';
+      json_.push_back(case_json(checked));
     }
   }
-  /// Prints the sum, or everything as JSON; returns the exit code.
-  int finish() const {
-    if (as_json_) {
-      fmt::print("{}\n", json_.dump(1));
+  /// Prints the sum, or everything as JSON; returns the exit code. Throws UserError if there was no case.
+  int finish() {
+    if (checked_ == 0) {
+      throw UserError(fmt::format("no case remains: --case '{}' matches none", arguments_.case_filter));
+    }
+    const Printed& printed = arguments_.printed;
+    if (arguments_.dry_run) {
+      fmt::print("{}{} case{}\n", text_, checked_, checked_ == 1 ? "" : "s");
+    } else if (printed.format == "json") {
+      print_as(printed, json_.dump(1) + '\n');
     } else {
-      fmt::print("{} cases checked, {} failed\n", checked_, failed_);
+      const std::string sum =
+          fmt::format("{} case{} checked, {} failed\n", checked_, checked_ == 1 ? "" : "s", failed_);
+      print_as(printed, printed.file.empty() ? sum : text_ + sum);
     }
     return failed_ == 0 ? kExitOk : kExitCasesFailed;
   }
 
  private:
-  bool as_json_;
+  /// As text, a case is shown when it has ended.
+  static std::FILE* lines_of(const Printed& printed) {
+    return printed.format == "text" && printed.file.empty() ? stdout : nullptr;
+  }
+
+  const CheckArguments& arguments_;
   Progress progress_;
   ordered_json json_ = ordered_json::array();
+  std::string text_;
   int checked_ = 0;
   int failed_ = 0;
 };
 
-}  // namespace
-
 void add_check_options(CLI::App& check, CheckArguments& arguments) {
-  check.footer(kCheckFooter);
   const auto list = [&check](const char* name, std::vector<std::string>& values, const char* help) {
     check.add_option(name, values, help)->delimiter(',')->allow_extra_args(false);
   };
@@ -125,11 +166,16 @@ void add_check_options(CLI::App& check, CheckArguments& arguments) {
                   "strides, padding and groups)")
       ->allow_extra_args(false);
   check.add_option("--checkers", arguments.checkers, "memory,initialization,race,synchronization (default all)");
-  check.add_flag("--json", arguments.as_json, "as JSON");
+  check.add_option("--case", arguments.case_filter, kCaseHelp);
+  check.add_flag("--dry-run", arguments.dry_run, "only list the cases");
+  add_printed_options(check, arguments.printed, {"text", "json"});
 }
 
-int check_command(const CheckArguments& arguments) {
-  const simulated::CheckerSet checkers = parse_checkers(arguments.checkers);
+int check_command(CheckArguments& arguments, const CommandLine& /*command_line*/) {
+  const CheckSettings settings{.checkers = parse_checkers(arguments.checkers),
+                               .ids = case_expression(arguments.case_filter),
+                               .dry_run = arguments.dry_run};
+  check_printed(arguments.printed);
   const RunOptions options = options_of(arguments);
   // Whoever names variants, layers or shapes means convolutions; whoever names operators means none.
   const bool operators_only = !arguments.operators.empty();
@@ -152,20 +198,27 @@ int check_command(const CheckArguments& arguments) {
 
   std::size_t all = operators.size() + fused.size();
   for (const CaseGroup& group : plan) all += group.cases.size();
-  Results results(arguments.as_json, static_cast<int>(all * ptx_images().size()));
+  Results results(arguments, static_cast<int>(all * ptx_images().size()));
   for (const CaseGroup& group : plan) {
     results.begin(group.work.name(), group.work.shape.batch);
-    results.add(check_group(group, checkers));
+    results.add(check_group(group, settings));
   }
   for (const FusedWork& work : fused) {
     results.begin(work.convolution.name(), work.shape.convolution.batch);
-    results.add(check_fused(work, checkers));
+    results.add(check_fused(work, settings));
   }
   for (const OperatorWork& work : operators) {
     results.begin(work.layer, work.shape.batch);
-    results.add(check_operators(work, checkers));
+    results.add(check_operators(work, settings));
   }
   return results.finish();
 }
 
+const CommandRegistration check_registration({.name = "check",
+                                              .group = CommandGroup::without_a_gpu,
+                                              .help = "run the CUDA variants under all checkers, without a GPU",
+                                              .footer = kCheckFooter,
+                                              .add = command_of<CheckArguments, add_check_options, check_command>});
+
+}  // namespace
 }  // namespace convladder

@@ -1,20 +1,35 @@
-#include "harness/commands/compare_command.hpp"
-
+// `convladder compare`: two recorded runs against each other.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
 
+#include "harness/commands/case_filter.hpp"
+#include "harness/commands/command.hpp"
+#include "harness/commands/printed.hpp"
 #include "harness/plan/option_checks.hpp"
 #include "harness/records/recorded_run.hpp"
 #include "harness/regression/compare/comparison.hpp"
 #include "harness/regression/compare/comparison_output.hpp"
+#include "harness/statistics/change_verdict.hpp"
 #include "support/errors.hpp"
 #include "support/nearest_name.hpp"
 
 namespace convladder {
 namespace {
+
+/// The command line, not checked yet.
+struct CompareArguments {
+  std::string base;
+  std::string now;
+  VerdictLimits limits;
+  std::string case_filter;
+  std::vector<std::string> controls;
+  Printed printed;
+};
 
 constexpr const char* kCompareFooter = R"(examples:
   convladder compare results/monday/run.json results/today/run.json
@@ -26,10 +41,7 @@ docs/compare.md says what a verdict means and what two records cannot show.
 exit codes: 0 pass - 1 a case regressed - 2 inconclusive - 3 a case is missing, failed or cannot be compared, or
 bad input: one line says what)";
 
-}  // namespace
-
 void add_compare_options(CLI::App& compare, CompareArguments& a) {
-  compare.footer(kCompareFooter);
   compare.add_option("BASE.json", a.base, "the run to compare with")->required();
   compare.add_option("NEW.json", a.now, "the run to judge")->required();
   compare.add_option("--tau", a.limits.tau, "a regression is proved to be above this fraction (default 0.02)")
@@ -38,19 +50,23 @@ void add_compare_options(CLI::App& compare, CompareArguments& a) {
       ->check(number_between(0.0, 10.0));
   compare.add_option("--alpha", a.limits.alpha, "how often a bound may be wrong (default 0.01)")
       ->check(number_between(1e-6, 0.5));
-  compare.add_option("--case", a.case_filter, "only cases whose id matches this regular expression");
+  compare.add_option("--case", a.case_filter, kCaseHelp);
   compare
       .add_option("--control", a.controls, "variants that are the same in both builds, in addition to the libraries")
       ->delimiter(',')
       ->allow_extra_args(false);
-  compare.add_option("--format", a.format, "text (default), markdown or json");
+  add_printed_options(compare, a.printed, {"text", "markdown", "json"});
 }
 
-int compare_command(const CompareArguments& arguments) {
-  const std::vector<std::string> formats = {"text", "markdown", "json"};
-  if (std::ranges::find(formats, arguments.format) == formats.end()) {
-    throw UserError(unknown_name_message("--format", arguments.format, formats));
-  }
+std::string comparison_in(const std::string& format, const Comparison& comparison) {
+  if (format == "text") return comparison_text(comparison);
+  if (format == "markdown") return comparison_markdown(comparison);
+  // A file's name need not be UTF-8.
+  return comparison_json(comparison).dump(1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + '\n';
+}
+
+int compare_command(CompareArguments& arguments, const CommandLine& /*command_line*/) {
+  check_printed(arguments.printed);
   if (arguments.limits.delta < arguments.limits.tau) {
     throw UserError(
         fmt::format("--delta {:g}: expected at least --tau, {:g}: otherwise a case that passes could be a regression",
@@ -60,14 +76,19 @@ int compare_command(const CompareArguments& arguments) {
   const RecordedRun now = read_recorded_run(arguments.now);
   const Comparison comparison = compare_runs(
       base, now, {.limits = arguments.limits, .case_filter = arguments.case_filter, .controls = arguments.controls});
-  if (arguments.format == "json") {
-    // A file's name need not be UTF-8.
-    fmt::print("{}\n",
-               comparison_json(comparison).dump(1, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
-  } else {
-    fmt::print("{}", arguments.format == "text" ? comparison_text(comparison) : comparison_markdown(comparison));
+  if (comparison.cases.empty() && !arguments.case_filter.empty()) {
+    throw UserError(fmt::format("no case remains: --case '{}' matches none", arguments.case_filter));
   }
+  print_as(arguments.printed, comparison_in(arguments.printed.format, comparison));
   return comparison.exit_code();
 }
 
+const CommandRegistration compare_registration(
+    {.name = "compare",
+     .group = CommandGroup::judge,
+     .help = "did it get slower? two recorded runs, case by case",
+     .footer = kCompareFooter,
+     .add = command_of<CompareArguments, add_compare_options, compare_command>});
+
+}  // namespace
 }  // namespace convladder

@@ -1,22 +1,17 @@
-#include "harness/commands/duel_command.hpp"
-
+// `convladder duel`: two builds of this program, or two variants, measured in turns.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
-#include <cstdlib>
-#include <filesystem>
 #include <nlohmann/json.hpp>
-#include <random>
 #include <regex>
 
 #include "harness/cases/google_engine.hpp"
-#include "harness/machine/environment.hpp"
-#include "harness/plan/estimate.hpp"
+#include "harness/commands/command.hpp"
+#include "harness/commands/duel_setup.hpp"
+#include "harness/commands/printed.hpp"
 #include "harness/plan/option_checks.hpp"
-#include "harness/plan/run_material.hpp"
-#include "harness/records/case_json.hpp"
 #include "harness/regression/duel/duel_output.hpp"
 #include "support/errors.hpp"
 #include "support/file_bytes.hpp"
@@ -36,10 +31,16 @@ constexpr const char* kDuelFooter = R"(examples:
   convladder duel --base ../before/build/release/convladder
   convladder duel --base old/convladder --new new/convladder --layer lenet72.conv2 --variant flat-vector
   convladder duel --base-variant flat-vector --new-variant compile-time --layer lenet72.conv1
-  convladder duel --base old/convladder --json duel.json --markdown duel.md
+  convladder duel --base old/convladder --output duel.json --format markdown > duel.md
   convladder duel --extra-work 5 --batch 1 --layer lenet28.conv1    would a slowdown of 5 % be found here?
 
-docs/duel.md says how it measures and what a verdict means; 'convladder selftest' shows how often it is wrong on this machine.
+  convladder duel --selftest                 as many duels whose answer is known as fit into two minutes
+  convladder duel --selftest --full          the proof: 300 duels of equal sides, 59 for each amount of extra work
+  convladder duel --selftest --full --neighbour bursty --output selftest.json
+  convladder duel --selftest --levels 0 --runs 60 --new build/release/tests/convladder_relinked
+                                             60 duels with the same objects, linked in another order
+
+docs/duel.md says how it measures and what a verdict means; '--selftest' shows how often it is wrong on this machine.
 exit codes: 0 pass - 1 a case regressed - 2 inconclusive - 3 a case is missing or failed, the control moved, the two
 cannot be compared, or bad input: one line says what)";
 
@@ -82,8 +83,7 @@ void check_arguments(const DuelArguments& a) {
   } catch (const std::regex_error& error) {
     throw UserError(fmt::format("--case '{}' is not a regular expression: {}", a.options.case_filter, error.what()));
   }
-  check_output_file("--json", a.json);
-  check_output_file("--markdown", a.markdown);
+  check_output_file("--output", a.output);
 }
 
 /// What the simulated device would have counted is said once.
@@ -96,49 +96,7 @@ void note_counted(const RunOptions& options, std::vector<std::string>& notes) {
   }
 }
 
-}  // namespace
-
-std::uint64_t coin_seed(const CLI::App& command, const RunOptions& options) {
-  return command.count("--seed") > 0 ? options.seed : std::random_device()();
-}
-
-std::string make_idle_threads_sleep() {
-  const char* const policy = std::getenv("OMP_WAIT_POLICY");
-  const char* const spins = std::getenv("GOMP_SPINCOUNT");
-  const bool asked = policy != nullptr || spins != nullptr;
-  unsetenv("OMP_WAIT_POLICY");
-  unsetenv("GOMP_SPINCOUNT");  // ChildProcess then gives every child the same short one
-  return asked ? "OMP_WAIT_POLICY and GOMP_SPINCOUNT are ignored: threads of the idle side have to sleep" : "";
-}
-
-void check_output_file(const std::string& option, const std::string& file) {
-  if (file.empty()) return;
-  std::error_code error;
-  const std::filesystem::path folder = std::filesystem::absolute(file).parent_path();
-  if (!std::filesystem::is_directory(folder, error)) {
-    throw UserError(fmt::format("{} {}: {} is not a folder", option, file, folder.string()));
-  }
-  if (std::filesystem::is_directory(file, error)) {
-    throw UserError(fmt::format("{} {}: expected a file name, found a folder", option, file));
-  }
-}
-
-ImageSet duel_images(const std::vector<DuelGroup>& plan, const RunOptions& options) {
-  int largest = 1;
-  for (const DuelGroup& group : plan) largest = std::max(largest, group.work.shape.batch);
-  return load_images(options.data_folder, options.seed, largest);
-}
-
-ordered_json duel_context(const std::vector<std::string>& command_line, const ImageSet& images) {
-  ordered_json context = environment_json();
-  context["command_line"] = command_line;
-  context["date"] = utc_now();
-  context["dataset"] = dataset_json(images);
-  return context;
-}
-
 void add_duel_options(CLI::App& duel, DuelArguments& a) {
-  duel.footer(kDuelFooter);
   a.command = &duel;
   duel.add_option("--base", a.base, "the build to compare with (default: this program)");
   duel.add_option("--new", a.now, "the build to judge (default: this program)");
@@ -168,12 +126,39 @@ void add_duel_options(CLI::App& duel, DuelArguments& a) {
                   "percent of work added to the new side, to see whether the duel finds it")
       ->check(CLI::Range(0, 1000))
       ->group("How");
-  duel.add_option("--json", a.json, "file for everything, every slot included")->group("Where");
-  duel.add_option("--markdown", a.markdown, "Markdown file with a table for a review")->group("Where");
+  duel.add_option("--output", a.output, "file for everything, every slot included, as JSON")->group("Where");
+  add_format_option(duel, a.format, {"text", "markdown", "json"});
+  duel.add_flag("--dry-run", a.dry_run, "only list the cases that would be measured")->group("Where");
   duel.add_flag("--quiet", a.quiet, "no table")->group("Where");
+  add_selftest_options(duel, a);
 }
 
-int duel_command(DuelArguments& a, const std::vector<std::string>& command_line) {
+std::string result_text(const DuelReport& report, const ordered_json& document, const std::string& format) {
+  if (format == "json") return document.dump(1, ' ', false, ordered_json::error_handler_t::replace) + '\n';
+  return format == "markdown" ? duel_markdown(report) : duel_text(report);
+}
+
+/// What would be measured, and what has only one side or cannot run; nothing is.
+int duel_dry_run(const std::vector<DuelGroup>& plan) {
+  std::size_t runs = 0;
+  std::size_t all = 0;
+  for (const DuelGroup& group : plan) {
+    for (const DuelPair& pair : group.pairs) {
+      ++all;
+      if (pair.runs()) ++runs;
+      fmt::print("{}{}\n", pair.id, pair.runs() ? "" : fmt::format(": {}", pair.reason));
+    }
+  }
+  fmt::print("{} case{}, {} to be measured\n", all, all == 1 ? "" : "s", runs);
+  return kExitOk;
+}
+
+int duel_command(DuelArguments& a, const CommandLine& command_line) {
+  if (a.selftest) return duel_selftest(a, command_line);
+  for (const CLI::Option* option : a.command->get_options(
+           [](const CLI::Option* one) { return one->get_group() == kSelftestGroup && one->count() > 0; })) {
+    throw UserError(fmt::format("{} can be used only with --selftest", option->get_name()));
+  }
   check_arguments(a);
   apply_case_selection(a.selection, a.options);
   if (a.options.batches.empty()) a.options.batches = {kDefaultBatch};
@@ -187,6 +172,7 @@ int duel_command(DuelArguments& a, const std::vector<std::string>& command_line)
   const OtherProgram now = ask_program(a.now);
   compare_programs(base, now, notes);
   const std::vector<DuelGroup> plan = plan_duel(a.options, base, now, a.base_variant, a.new_variant);
+  if (a.dry_run) return duel_dry_run(plan);
   if (a.base_variant.empty()) note_counted(a.options, notes);
   const ImageSet images = duel_images(plan, a.options);
 
@@ -201,14 +187,21 @@ int duel_command(DuelArguments& a, const std::vector<std::string>& command_line)
   }
   std::ranges::move(notes, std::back_inserter(result.notes));
   const DuelReport report{result, a.settings, base, now};
-  if (!a.json.empty()) {
-    ordered_json json = duel_json(report);
-    json["context"] = duel_context(command_line, images);
-    write_file_atomically(a.json, json.dump(1, ' ', false, ordered_json::error_handler_t::replace) + "\n");
+  ordered_json document = duel_json(report);
+  document["context"] = duel_context(command_line, images);
+  if (!a.output.empty()) {
+    write_file_atomically(a.output, document.dump(1, ' ', false, ordered_json::error_handler_t::replace) + "\n");
   }
-  if (!a.markdown.empty()) write_file_atomically(a.markdown, duel_markdown(report));
-  if (!a.quiet) fmt::print("{}", duel_text(report));
+  if (!a.quiet) fmt::print("{}", result_text(report, document, a.format));
   return result.exit_code();
 }
 
+const CommandRegistration duel_registration({.name = "duel",
+                                             .group = CommandGroup::judge,
+                                             .help = "did it get slower? two builds measured in turns, case by case",
+                                             .footer = kDuelFooter,
+                                             .add = command_of<DuelArguments, add_duel_options, duel_command>,
+                                             .needs_proc = true});
+
+}  // namespace
 }  // namespace convladder

@@ -1,12 +1,16 @@
-#include "harness/commands/explain_command.hpp"
-
+// `convladder explain`: why a stage is faster, from a recorded run.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
 
 #include "devices/gpus/gpu_facts.hpp"
+#include "harness/commands/case_filter.hpp"
+#include "harness/commands/command.hpp"
+#include "harness/commands/printed.hpp"
 #include "harness/explain/explanation.hpp"
 #include "harness/explain/explanation_output.hpp"
 #include "harness/records/recorded_run.hpp"
@@ -16,6 +20,14 @@
 
 namespace convladder {
 namespace {
+
+/// The command line, not checked yet.
+struct ExplainArguments {
+  std::string run;
+  std::vector<std::string> gpus = {"h100"};
+  std::string case_filter;
+  Printed printed;
+};
 
 constexpr const char* kExplainFooter = R"(examples:
   convladder explain results/today/run.json                 every layer and batch, predicted for an H100
@@ -35,23 +47,24 @@ std::vector<std::string> asked_gpus(const std::vector<std::string>& asked) {
   return asked;
 }
 
-}  // namespace
-
 void add_explain_options(CLI::App& explain, ExplainArguments& a) {
-  explain.footer(kExplainFooter);
   explain.add_option("RUN.json", a.run, "a run with cases of the simulated device")->required();
   explain.add_option("--gpu", a.gpus, "k80, v100, a100, h100 (default), h200, or all")
       ->delimiter(',')
       ->allow_extra_args(false);
-  explain.add_option("--case", a.case_filter, "only cases whose id matches this regular expression");
-  explain.add_option("--format", a.format, "text (default), markdown or json");
+  explain.add_option("--case", a.case_filter, kCaseHelp);
+  add_printed_options(explain, a.printed, {"text", "markdown", "json"});
 }
 
-int explain_command(const ExplainArguments& arguments) {
-  const std::vector<std::string> formats = {"text", "markdown", "json"};
-  if (std::ranges::find(formats, arguments.format) == formats.end()) {
-    throw UserError(unknown_name_message("--format", arguments.format, formats));
-  }
+std::string explanation_in(const std::string& format, const std::vector<ExplainedGroup>& groups,
+                           const std::vector<std::string>& gpus) {
+  if (format == "text") return explanation_text(groups, gpus);
+  if (format == "markdown") return explanation_markdown(groups, gpus);
+  return explanation_json(groups, gpus).dump(1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + '\n';
+}
+
+int explain_command(ExplainArguments& arguments, const CommandLine& /*command_line*/) {
+  check_printed(arguments.printed);
   const std::vector<std::string> gpus = asked_gpus(arguments.gpus);
   const nlohmann::ordered_json record = read_record_json(arguments.run);
   const std::vector<ExplainedGroup> groups = explain_run(record, arguments.run, arguments.case_filter);
@@ -61,13 +74,16 @@ int explain_command(const ExplainArguments& arguments) {
                     "counts",
                     arguments.run, arguments.case_filter.empty() ? "" : "that --case matches "));
   }
-  if (arguments.format == "json") {
-    fmt::print("{}\n",
-               explanation_json(groups, gpus).dump(1, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
-  } else {
-    fmt::print("{}", arguments.format == "text" ? explanation_text(groups, gpus) : explanation_markdown(groups, gpus));
-  }
+  print_as(arguments.printed, explanation_in(arguments.printed.format, groups, gpus));
   return kExitOk;
 }
 
+const CommandRegistration explain_registration(
+    {.name = "explain",
+     .group = CommandGroup::judge,
+     .help = "why is a stage faster? predicted times on named GPUs",
+     .footer = kExplainFooter,
+     .add = command_of<ExplainArguments, add_explain_options, explain_command>});
+
+}  // namespace
 }  // namespace convladder

@@ -1,11 +1,15 @@
-#include "harness/commands/fused_command.hpp"
-
+// `convladder fused`: fused variants beside the sum of the separate operators.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
+#include <string>
+#include <vector>
 
+#include "harness/commands/case_filter.hpp"
+#include "harness/commands/command.hpp"
+#include "harness/fused/fused_plan.hpp"
 #include "harness/fused/fused_record.hpp"
 #include "harness/fused/fused_session.hpp"
 #include "harness/fused/fused_tables.hpp"
@@ -16,11 +20,24 @@
 #include "harness/records/case_json.hpp"
 #include "harness/records/record.hpp"
 #include "support/errors.hpp"
+#include "support/interruption.hpp"
 #include "support/progress.hpp"
 #include "support/whole_number.hpp"
 
 namespace convladder {
 namespace {
+
+/// The command line, not checked yet.
+struct FusedArguments {
+  FusedOptions options;
+  std::vector<std::string> batches;
+  std::string output;
+  int repetitions = 0;
+  double timeout = 0;
+  std::string case_filter;
+  bool dry_run = false;
+  bool quiet = false;
+};
 
 constexpr const char* kFusedFooter = R"(examples:
   convladder fused                                       lenet28 and lenet72 on the CPU, batch 100
@@ -74,10 +91,7 @@ void print_fused_tables(const std::vector<FusedResult>& results) {
   for (const std::vector<FusedResult>& group : groups) fmt::print("{}", fused_table(group));
 }
 
-}  // namespace
-
 void add_fused_options(CLI::App& fused, FusedArguments& a) {
-  fused.footer(kFusedFooter);
   const auto list = [&fused](const char* name, std::vector<std::string>& values, const char* help) {
     fused.add_option(name, values, help)->delimiter(',')->allow_extra_args(false)->group("Which cases");
   };
@@ -87,6 +101,7 @@ void add_fused_options(CLI::App& fused, FusedArguments& a) {
   list("--variant", a.options.variants, "fused variants, see 'convladder list' (default all)");
   list("--device", a.options.devices, "cpu, cuda, simulated; default: cpu, and cuda if there is a GPU");
   list("--batch", a.batches, "images per call (default 100; 8 on the simulated device)");
+  fused.add_option("--case", a.case_filter, kCaseHelp)->group("Which cases");
   fused.add_option("--data", a.options.data_folder, "folder of IDX files (default: the built-in synthetic images)")
       ->group("Which cases");
   fused.add_option("--seed", a.options.seed, "seed of synthetic images, random weights and the order (default 1)")
@@ -105,12 +120,18 @@ void add_fused_options(CLI::App& fused, FusedArguments& a) {
       ->check(number_between(0.1, 1e6))
       ->group("How");
   fused.add_option("--output", a.output, "folder for fused.json (default results/<host>-<time>)")->group("Where");
+  fused.add_flag("--dry-run", a.dry_run, "only list the cases")->group("Where");
   fused.add_flag("--quiet", a.quiet, "no line for each case")->group("Where");
 }
 
-int fused_command(const FusedArguments& arguments, const std::vector<std::string>& command_line) {
+int fused_command(FusedArguments& arguments, const CommandLine& command_line) {
   const FusedOptions options = fused_options_of(arguments);
-  const std::vector<FusedCase> plan = make_fused_plan(options);
+  std::vector<FusedCase> plan = make_fused_plan(options);
+  if (!arguments.case_filter.empty()) keep_cases(plan, arguments.case_filter);
+  if (arguments.dry_run) {
+    print_planned(plan, "");
+    return kExitOk;
+  }
   int most = 0;
   for (const FusedCase& planned : plan) most = std::max(most, planned.shape.convolution.batch);
   const ImageSet images = load_images(options.data_folder, options.seed, most);
@@ -121,11 +142,12 @@ int fused_command(const FusedArguments& arguments, const std::vector<std::string
   Record record = Record::create(folder, kFusedKind,
                                  {command_line, fused_options_json(options), options.seed, dataset_json(images)}, ids,
                                  {{"variants", fused_variants_json(plan)}});
+  advise_on_interrupt(fmt::format("what was finished is in {}", record.file().string()));
   std::vector<FusedResult> results;
   {
     Progress progress(arguments.quiet ? nullptr : stdout, static_cast<int>(plan.size()));
     for (const FusedCase& planned : plan) {
-      progress.show(planned.id, options.budget_seconds);
+      progress.show(planned.id);
       std::unique_ptr<Workload> workload;
       if (planned.runs()) workload = std::make_unique<Workload>(planned.work, images, options.seed);
       results.push_back(run_planned(planned, arguments, options, workload.get()));
@@ -139,4 +161,12 @@ int fused_command(const FusedArguments& arguments, const std::vector<std::string
   return record.any_failed() ? kExitCasesFailed : kExitOk;
 }
 
+const CommandRegistration fused_registration({.name = "fused",
+                                              .group = CommandGroup::measure,
+                                              .help = "convolution with activation and pooling, fused or separate",
+                                              .footer = kFusedFooter,
+                                              .add = command_of<FusedArguments, add_fused_options, fused_command>,
+                                              .needs_proc = true});
+
+}  // namespace
 }  // namespace convladder

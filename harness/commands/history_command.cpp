@@ -1,13 +1,17 @@
-#include "harness/commands/history_command.hpp"
-
+// `convladder history`: recorded runs as trends.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
 
+#include "harness/commands/command.hpp"
+#include "harness/commands/printed.hpp"
 #include "harness/plan/option_checks.hpp"
 #include "harness/plan/plan.hpp"
+#include "harness/regression/history/history.hpp"
 #include "harness/regression/history/history_output.hpp"
 #include "support/errors.hpp"
 #include "support/file_bytes.hpp"
@@ -17,11 +21,24 @@
 namespace convladder {
 namespace {
 
+/// The command line, not checked yet.
+struct HistoryArguments {
+  std::vector<std::string> paths;
+  HistoryOptions options;
+  std::vector<std::string> batches;
+  std::string index;  ///< empty: kIndexName in the first folder
+  bool no_index = false;
+  Printed printed;
+};
+
+/// What the index is called in the folder of the runs.
+constexpr const char* kIndexName = "history-index.jsonl";
+
 constexpr const char* kHistoryFooter = R"(examples:
   convladder history results                                every results/*/run.json, however deep
   convladder history nightly weekly/run7.json --layer lenet72.conv2 --batch 100
   convladder history results --anchor memory-accumulation   every time divided by this variant's
-  convladder history results --json history.json && scripts/history.py history.json    with charts
+  convladder history results --format json --output history.json && scripts/history.py history.json
 
 docs/history.md says how changes are found and how far to trust them.
 exit codes: 0 shown - 2 shown, but something could not be read; it is listed - 3 nothing to show, or bad input: one
@@ -38,13 +55,10 @@ std::filesystem::path index_path(const HistoryArguments& arguments) {
   return std::filesystem::absolute(arguments.paths.front()).parent_path() / kIndexName;
 }
 
-}  // namespace
-
 void add_history_options(CLI::App& history, HistoryArguments& a) {
   const auto list = [&history](const char* name, std::vector<std::string>& values, const char* help) {
     history.add_option(name, values, help)->delimiter(',')->allow_extra_args(false)->group("Which cases");
   };
-  history.footer(kHistoryFooter);
   history.add_option("FOLDER", a.paths, "folders with run.json files at any depth, or records of any name")->required();
   list("--network", a.options.networks, "only these networks");
   list("--layer", a.options.layers, "only these layers: conv1, or lenet72.conv1");
@@ -65,8 +79,7 @@ void add_history_options(CLI::App& history, HistoryArguments& a) {
   history
       .add_flag("--merge-hosts", a.options.merge_hosts, "treat runs of hosts with different names as the same machine")
       ->group("How");
-  history.add_option("--json", a.json, "writes the history to this file, for scripts/history.py")->group("Where");
-  history.add_option("--markdown", a.markdown, "writes tables for a review to this file")->group("Where");
+  add_printed_options(history, a.printed, {"text", "markdown", "json"});
   history
       .add_option("--index", a.index,
                   "index of records already read (default: history-index.jsonl in the first folder)")
@@ -74,7 +87,15 @@ void add_history_options(CLI::App& history, HistoryArguments& a) {
   history.add_flag("--no-index", a.no_index, "reads every record again and writes no index")->group("Where");
 }
 
-int history_command(const HistoryArguments& arguments) {
+std::string history_in(const std::string& format, const History& history) {
+  if (format == "markdown") return history_markdown(history);
+  if (format == "text") return history_text(history);
+  // A file's name need not be UTF-8.
+  return history_json(history).dump(1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + '\n';
+}
+
+int history_command(HistoryArguments& arguments, const CommandLine& /*command_line*/) {
+  check_printed(arguments.printed);
   HistoryOptions options = arguments.options;
   for (const std::string& batch : arguments.batches) {
     options.batches.push_back(parse_whole_number("--batch", batch, 1, kLargestBatch));
@@ -90,14 +111,16 @@ int history_command(const HistoryArguments& arguments) {
     throw UserError("no run can be read, so there is no history");
   }
   const History history = make_history(std::move(runs), options);
-  if (!arguments.json.empty()) {
-    // A file's name need not be UTF-8.
-    const auto replace = nlohmann::ordered_json::error_handler_t::replace;
-    write_file_atomically(arguments.json, history_json(history).dump(1, ' ', false, replace) + '\n');
-  }
-  if (!arguments.markdown.empty()) write_file_atomically(arguments.markdown, history_markdown(history));
-  fmt::print("{}", history_text(history));
+  print_as(arguments.printed, history_in(arguments.printed.format, history));
   return history.from.unreadable.empty() ? kExitOk : kExitInconclusive;
 }
 
+const CommandRegistration history_registration(
+    {.name = "history",
+     .group = CommandGroup::judge,
+     .help = "trends over many recorded runs, case by case",
+     .footer = kHistoryFooter,
+     .add = command_of<HistoryArguments, add_history_options, history_command>});
+
+}  // namespace
 }  // namespace convladder

@@ -1,15 +1,16 @@
-#include "harness/commands/network_command.hpp"
-
+// `convladder network`: whole networks, any convolution variant plugged in.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <chrono>
 #include <cstdio>
 #include <map>
 #include <optional>
 #include <ranges>
 
+#include "harness/commands/case_filter.hpp"
+#include "harness/commands/command.hpp"
+#include "harness/commands/network_choice.hpp"
 #include "harness/networks/network_record.hpp"
 #include "harness/networks/network_session.hpp"
 #include "harness/networks/network_tables.hpp"
@@ -18,13 +19,11 @@
 #include "harness/plan/run_material.hpp"
 #include "harness/records/case_json.hpp"
 #include "support/errors.hpp"
+#include "support/interruption.hpp"
 #include "support/progress.hpp"
-#include "support/whole_number.hpp"
 
 namespace convladder {
 namespace {
-
-constexpr int kLargestNetworkBatch = 1'000'000;
 
 constexpr const char* kNetworkFooter = R"(examples:
   convladder network --network lenet72                         batches 100, 1000, 10000 with the last CPU stage
@@ -75,7 +74,7 @@ class NetworkLoop {
     std::optional<NetworkWorkload> workload;
     std::vector<ReferencePrediction> predictions;
     if (any_runs) {
-      progress_.show(fmt::format("{}: images and weights", first.network->name), 0);
+      progress_.show(fmt::format("{}: images and weights", first.network->name));
       workload.emplace(*first.network, first.network_argument, images_, most_images(cases), weights_->weights);
       predictions = reference(*workload);
     }
@@ -94,13 +93,10 @@ class NetworkLoop {
 
  private:
   std::vector<ReferencePrediction> reference(const NetworkWorkload& workload) {
-    const auto begin = std::chrono::steady_clock::now();
     return ReferenceNetwork(workload.network(), weights_->weights)
         .predictions(workload.count(), workload.images(), [&](int done) {
-          const std::chrono::duration<double> so_far = std::chrono::steady_clock::now() - begin;
           progress_.show(
-              fmt::format("{}: float64 reference, image {} of {}", workload.network().name, done, workload.count()),
-              so_far.count() / done * (workload.count() - done));
+              fmt::format("{}: float64 reference, image {} of {}", workload.network().name, done, workload.count()));
         });
   }
 
@@ -118,9 +114,8 @@ class NetworkLoop {
     const OpenCase open = options_.isolate ? start_network_process(planned, *workload, wish, timeout)
                                            : start_network_here(planned, *workload, wish);
     ceilings_.before_group(planned.device);
-    return run_network_case(planned, options_, truth, *workload, open, judge_, [&](const char* phase) {
-      progress_.show(fmt::format("{} {}", phase, planned.id), options_.budget_seconds);
-    });
+    return run_network_case(planned, options_, truth, *workload, open, judge_,
+                            [&](const char* phase) { progress_.show(fmt::format("{} {}", phase, planned.id)); });
   }
 
   const NetworkOptions& options_;
@@ -149,51 +144,7 @@ void print_tables(const std::vector<NetworkResult>& results, const std::string& 
   for (const auto& [device, of_device] : by_device) fmt::print("{}", network_tables(of_device, weights, images));
 }
 
-}  // namespace
-
-void add_network_choice_options(CLI::App& command, NetworkArguments& a) {
-  const auto list = [&command](const char* name, std::vector<std::string>& values, const char* help) {
-    return command.add_option(name, values, help)->delimiter(',')->allow_extra_args(false)->group("Which cases");
-  };
-  list("--network", a.options.networks, "lenet28, alexnet, ..., or a network file")->required();
-  // Not split at commas here: one choice may name a variant for each layer.
-  command
-      .add_option("--variant", a.options.variants,
-                  "names from 'convladder list', or 'all', or conv1=NAME,conv2=NAME; default: the last stage that "
-                  "suits each layer")
-      ->allow_extra_args(false)
-      ->group("Which cases");
-  command
-      .add_option("--operator", a.options.operators,
-                  "an operator other than the default: fully_connected=NAME (see 'convladder list')")
-      ->allow_extra_args(false)
-      ->group("Which cases");
-  list("--device", a.options.devices, "cpu, cuda, simulated; default: cpu, and cuda if there is a GPU");
-  list("--batch", a.batches,
-       "images per pass (default: the network's own batches that this device finishes in reasonable time)");
-  command.add_option("--data", a.options.data_folder, "folder of IDX files (default: the built-in synthetic images)")
-      ->group("Which cases");
-  command.add_option("--weights", a.options.weights, "high (default), low, random, or a safetensors file")
-      ->group("Which cases");
-  command
-      .add_option("--skip-images", a.options.skip_images,
-                  "leave out the first N images, for example those that the weights were trained on")
-      ->check(CLI::Range(0, kLargestNetworkBatch))
-      ->group("Which cases");
-  command.add_option("--seed", a.options.seed, "seed of synthetic images and random weights (default 1)")
-      ->check(seed_error)
-      ->group("Which cases");
-  command.add_option("--chunk", a.chunk, "images at once (default: as many as fit into memory)")
-      ->check(CLI::Range(1, kLargestNetworkBatch))
-      ->group("How");
-  command
-      .add_flag("--overlap", a.options.overlap,
-                "copy a chunk in and out while another is computed, on devices that can (pinned memory, streams)")
-      ->group("How");
-}
-
 void add_network_options(CLI::App& network, NetworkArguments& a) {
-  network.footer(kNetworkFooter);
   add_network_choice_options(network, a);
   network.add_option("--budget", a.options.budget_seconds, "seconds of passes for each case (default 2), at least one")
       ->check(number_between(0.0, 1e6))
@@ -208,36 +159,17 @@ void add_network_options(CLI::App& network, NetworkArguments& a) {
       ->check(CLI::IsMember({"process", "none"}))
       ->group("How");
   network.add_option("--output", a.output, "folder for network.json (default results/<host>-<time>)")->group("Where");
+  network.add_flag("--dry-run", a.dry_run, "only list the cases")->group("Where");
   network.add_flag("--quiet", a.quiet, "no line for each case")->group("Where");
 }
 
-NetworkOptions network_options_of(const NetworkArguments& a) {
-  NetworkOptions options = a.options;
-  options.variants.clear();
-  for (const std::string& text : a.options.variants) {
-    if (text.find('=') != std::string::npos) {
-      options.variants.push_back(text);
-      continue;
-    }
-    for (std::size_t from = 0; from <= text.size();) {
-      const std::size_t comma = std::min(text.find(',', from), text.size());
-      options.variants.push_back(text.substr(from, comma - from));
-      from = comma + 1;
-    }
-  }
-  for (const std::string& batch : a.batches) {
-    options.batches.push_back(parse_whole_number("--batch", batch, 1, kLargestNetworkBatch));
-  }
-  if (a.repetitions > 0) options.repetitions = a.repetitions;
-  if (a.chunk > 0) options.chunk = a.chunk;
-  if (a.timeout > 0) options.timeout_seconds = a.timeout;
-  options.isolate = a.isolate == "process";
-  return options;
-}
-
-int network_command(const NetworkArguments& arguments, const std::vector<std::string>& command_line) {
+int network_command(NetworkArguments& arguments, const CommandLine& command_line) {
   const NetworkOptions options = network_options_of(arguments);
-  const std::vector<NetworkCase> plan = make_network_plan(options);
+  const std::vector<NetworkCase> plan = planned_networks(options, arguments);
+  if (arguments.dry_run) {
+    print_planned(plan, "");
+    return kExitOk;
+  }
   const ImageSet images = network_images(options, most_images(plan));
   std::vector<RecordedNetwork> networks;
   for (const std::vector<NetworkCase>& cases :
@@ -251,6 +183,7 @@ int network_command(const NetworkArguments& arguments, const std::vector<std::st
   Record record =
       Record::create(folder, kNetworkKind, {command_line, to_json(options), options.seed, dataset_json(images)},
                      planned_ids(plan), network_fields(plan, networks));
+  advise_on_interrupt(fmt::format("what was finished is in {}", record.file().string()));
   {
     Progress progress(arguments.quiet ? nullptr : stdout, static_cast<int>(plan.size()));
     NetworkLoop loop(options, images, record, progress);
@@ -265,4 +198,13 @@ int network_command(const NetworkArguments& arguments, const std::vector<std::st
   return record.any_failed() ? kExitCasesFailed : kExitOk;
 }
 
+const CommandRegistration network_registration(
+    {.name = "network",
+     .group = CommandGroup::measure,
+     .help = "run whole networks with any variant in them",
+     .footer = kNetworkFooter,
+     .add = command_of<NetworkArguments, add_network_options, network_command>,
+     .needs_proc = true});
+
+}  // namespace
 }  // namespace convladder

@@ -1,12 +1,16 @@
-#include "harness/commands/profile_command.hpp"
-
+// `convladder profile`: where the time of a network run goes, as nvprof and nsys print it.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
+#include <string>
 
+#include "harness/commands/case_filter.hpp"
+#include "harness/commands/command.hpp"
+#include "harness/commands/network_choice.hpp"
+#include "harness/commands/printed.hpp"
 #include "harness/networks/network_session.hpp"
 #include "harness/networks/network_verifier.hpp"
 #include "harness/plan/option_checks.hpp"
@@ -15,6 +19,7 @@
 #include "harness/profile/program_time.hpp"
 #include "harness/records/recorded_run.hpp"
 #include "support/errors.hpp"
+#include "support/shown_text.hpp"
 
 namespace convladder {
 
@@ -22,12 +27,22 @@ using nlohmann::ordered_json;
 
 namespace {
 
+/// The command line, not checked yet.
+struct ProfileArguments {
+  NetworkArguments network;  ///< of a run that is made now
+  std::string record;        ///< or a network.json, whose profiles are printed
+  std::string layout = "nvprof";
+  Printed printed;
+  double cut_percent = 90;
+  bool full_names = false;
+};
+
 constexpr const char* kProfileFooter = R"(examples:
   convladder profile --network lenet72 --batch 1000                   the last CPU stage, layers and host phases
   convladder profile --network lenet72 --batch 1000 --variant flat-vector --layout nsys --cut 100
   convladder profile --network lenet86 --device cuda --batch 10000    kernels and API calls, by CUPTI
   convladder profile --network alexnet --batch 16 --format csv > alexnet.csv
-  convladder profile --record results/tonight/network.json --case onednn/lenet72/1000
+  convladder profile results/tonight/network.json --case onednn/lenet72/1000
 
 The network runs in this process: one pass to warm up, then the profiled one. docs/profiling.md explains the columns.
 exit codes: 0 printed - 1 the run was incorrect or could not be launched - 3 bad input: one line says what)";
@@ -68,32 +83,47 @@ TitledProfile profile_of(const NetworkCase& planned, const NetworkOptions& optio
   return {planned.id, make_profile(activities_from_json(reply.at("activities"))), program};
 }
 
+TitledProfile recorded_profile(const ordered_json& one_case) {
+  return {one_case.at("id"), profile_from_json(one_case.at("profile")), one_case.at("program")};
+}
+
+/// The record in a file. Throws UserError for what is no record of networks.
+ordered_json network_record(const std::string& file) {
+  const ordered_json record = read_record_json(file);
+  // Older records say no kind.
+  const std::string unsaid = record.contains("ladders") ? "run" : "network";
+  const std::string kind = record.is_object() ? record.value("kind", unsaid) : "";
+  if (kind == "network" && record.contains("cases") && record.at("cases").is_array()) return record;
+  throw UserError(fmt::format("{}: not a record of 'convladder network'{}", file,
+                              kind.empty() || kind == "network" ? "" : fmt::format(" but of 'convladder {}'", kind)));
+}
+
 std::vector<TitledProfile> recorded_profiles(const std::string& file, const std::string& filter) {
+  const ordered_json record = network_record(file);
+  const std::regex expression = case_expression(filter);
   std::vector<TitledProfile> profiles;
   std::vector<std::string> ids;
-  const ordered_json record = read_record_json(file);
   try {
     for (const ordered_json& one_case : record.at("cases")) {
-      const std::string id = one_case.at("id");
       if (one_case.at("profile").is_null()) continue;
-      ids.push_back(id);
-      if (id.find(filter) == std::string::npos) continue;
-      profiles.push_back({id, profile_from_json(one_case.at("profile")), one_case.at("program")});
+      ids.push_back(one_case.at("id"));
+      if (std::regex_search(ids.back(), expression)) profiles.push_back(recorded_profile(one_case));
     }
-  } catch (const ordered_json::exception& error) {
-    throw UserError(fmt::format("{}: not a record of 'convladder network': {}", file, error.what()));
+  } catch (const ordered_json::exception&) {
+    throw UserError(fmt::format("{}: case {}: it is not as 'convladder network' writes it", file,
+                                ids.empty() ? "1" : shown_text(ids.back())));
   } catch (const UserError& error) {
     throw UserError(fmt::format("{}: {}", file, error.what()));
   }
   if (profiles.empty()) {
     throw UserError(
         ids.empty() ? fmt::format("{}: no case has a profile", file)
-                    : fmt::format("{}: no case has '{}' in its id; there are: {}", file, filter, fmt::join(ids, ", ")));
+                    : fmt::format("{}: --case '{}' matches none; there are: {}", file, filter, fmt::join(ids, ", ")));
   }
   return profiles;
 }
 
-void print(const std::vector<TitledProfile>& profiles, const ProfileFormat& format) {
+std::string profiles_text(const std::vector<TitledProfile>& profiles, const ProfileFormat& format) {
   if (format.encoding == ProfileEncoding::json) {
     ordered_json list = ordered_json::array();
     for (const TitledProfile& profile : profiles) {
@@ -101,30 +131,25 @@ void print(const std::vector<TitledProfile>& profiles, const ProfileFormat& form
                       {"program", profile.program},
                       {"profile", profile_to_json(cut_profile(profile.table, format.cut_percent))}});
     }
-    fmt::print("{}\n", list.dump(1));
-    return;
+    return list.dump(1) + '\n';
   }
+  std::string text;
   for (const TitledProfile& profile : profiles) {
-    if (format.encoding == ProfileEncoding::text) fmt::print("{}, measured\n", profile.id);
-    fmt::print("{}", profile_text(profile.table, format));
+    if (format.encoding == ProfileEncoding::text) text += fmt::format("{}, measured\n", profile.id);
+    text += profile_text(profile.table, format);
     if (format.encoding == ProfileEncoding::text && !profile.program.is_null()) {
-      fmt::print("\n{}\n", program_time_text(program_time_from_json(profile.program)));
+      text += fmt::format("\n{}\n", program_time_text(program_time_from_json(profile.program)));
     }
   }
+  return text;
 }
 
-}  // namespace
-
 void add_profile_options(CLI::App& profile, ProfileArguments& a) {
-  profile.footer(kProfileFooter);
   add_network_choice_options(profile, a.network);
   profile.get_option("--network")->required(false);
-  profile.add_option("--record", a.record, "print the profiles of a network.json instead of running")
-      ->group("Which cases");
-  profile.add_option("--case", a.case_filter, "with --record: only cases whose id contains this text")
-      ->group("Which cases");
+  profile.add_option("NETWORK.json", a.record, "print the profiles of this record of 'network' instead of running");
   profile.add_option("--layout", a.layout, "nvprof (default) or nsys")->group("How it is printed");
-  profile.add_option("--format", a.format, "text (default), csv or json")->group("How it is printed");
+  add_printed_options(profile, a.printed, {"text", "csv", "json"});
   profile
       .add_option("--cut", a.cut_percent,
                   "print rows until they reach this share of the time in percent (default 90; 100: all)")
@@ -133,21 +158,23 @@ void add_profile_options(CLI::App& profile, ProfileArguments& a) {
   profile.add_flag("--full-names", a.full_names, "do not shorten kernel names")->group("How it is printed");
 }
 
-int profile_command(const ProfileArguments& arguments) {
+int profile_command(ProfileArguments& arguments, const CommandLine& /*command_line*/) {
   const ProfileFormat format{.layout = parse_profile_layout("--layout", arguments.layout),
-                             .encoding = parse_profile_encoding("--format", arguments.format),
+                             .encoding = parse_profile_encoding("--format", arguments.printed.format),
                              .cut_percent = arguments.cut_percent,
                              .full_names = arguments.full_names};
+  check_printed(arguments.printed);
   if (arguments.record.empty() == arguments.network.options.networks.empty()) {
-    throw UserError("profile: use either --network for a new run, or --record FILE");
+    throw UserError("expected either --network for a new run, or NETWORK.json, a record");
   }
   if (!arguments.record.empty()) {
-    print(recorded_profiles(arguments.record, arguments.case_filter), format);
+    print_as(arguments.printed,
+             profiles_text(recorded_profiles(arguments.record, arguments.network.case_filter), format));
     return kExitOk;
   }
   const NetworkOptions options = network_options_of(arguments.network);
   std::vector<TitledProfile> profiles;
-  for (const NetworkCase& planned : make_network_plan(options)) {
+  for (const NetworkCase& planned : planned_networks(options, arguments.network)) {
     if (!planned.runs()) {
       throw UserError(
           fmt::format("{}: {}", planned.id, planned.skipped.empty() ? planned.unsupported : planned.skipped));
@@ -159,8 +186,17 @@ int profile_command(const ProfileArguments& arguments) {
       return kExitCasesFailed;
     }
   }
-  print(profiles, format);
+  print_as(arguments.printed, profiles_text(profiles, format));
   return kExitOk;
 }
 
+const CommandRegistration profile_registration(
+    {.name = "profile",
+     .group = CommandGroup::measure,
+     .help = "where the time of a network run goes",
+     .footer = kProfileFooter,
+     .add = command_of<ProfileArguments, add_profile_options, profile_command>,
+     .needs_proc = true});
+
+}  // namespace
 }  // namespace convladder

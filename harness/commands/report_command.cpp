@@ -1,26 +1,40 @@
-#include "harness/commands/report_command.hpp"
-
+// `convladder report`: records as one page, drawn by the Python scripts that came with the program.
 #include <fmt/format.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
 
+#include "harness/commands/command.hpp"
+#include "harness/commands/report_script.hpp"
 #include "support/errors.hpp"
+#include "support/nearest_name.hpp"
 
 namespace convladder {
 namespace {
 
 namespace fs = std::filesystem;
 
+struct ReportArguments {
+  std::vector<std::string> records;
+  std::string base;
+  std::string output;
+  std::vector<std::string> formats;
+};
+
 constexpr const char* kReportFooter = R"(examples:
   convladder report results/tonight/run.json              report.html beside it
   convladder report run.json network.json --output all.html
   convladder report run.json --base old/run.json          with what changed, by 'convladder compare'
-  convladder report run.json --markdown docs/run          also report.md with an SVG file for each figure
-  convladder report run.json --pdf report.pdf             also as PDF (needs Chromium)
+  convladder report run.json --format markdown --output docs/run    also report.md with an SVG file for each figure
+  convladder report run.json --format markdown,pdf        also as PDF (needs Chromium)
 
 One self-contained file, readable without network and JavaScript. It is drawn by /usr/bin/python3, or by the
 Python that the environment variable PYTHON names, with matplotlib and Jinja2. docs/report.md says what it contains.
@@ -33,28 +47,40 @@ std::string python() {
   return chosen != nullptr && *chosen != '\0' ? chosen : kPython;
 }
 
-}  // namespace
+/// What the script is told of formats and places.
+std::vector<std::string> output_words(const ReportArguments& a) {
+  const std::vector<std::string> known = {"html", "markdown", "pdf"};
+  bool markdown = false;
+  bool pdf = false;
+  for (const std::string& format : a.formats) {
+    if (std::ranges::find(known, format) == known.end())
+      throw UserError(unknown_name_message("--format", format, known));
+    markdown = markdown || format == "markdown";
+    pdf = pdf || format == "pdf";
+  }
+  if (!markdown && !pdf) {
+    return a.output.empty() ? std::vector<std::string>() : std::vector<std::string>{"--output=" + a.output};
+  }
+  const fs::path folder = a.output.empty() ? fs::absolute(a.records.front()).parent_path() : fs::path(a.output);
+  std::vector<std::string> words = {"--output=" + (folder / "report.html").string()};
+  if (markdown) words.push_back("--markdown=" + folder.string());
+  if (pdf) words.push_back("--pdf=" + (folder / "report.pdf").string());
+  return words;
+}
 
 void add_report_options(CLI::App& report, ReportArguments& a) {
-  report.footer(kReportFooter);
   report.add_option("RECORD.json", a.records, "records of 'run' and 'network'")->required();
   report.add_option("--base", a.base, "a run.json to compare the first run among the records with");
-  report.add_option("--output", a.output, "the page (default: report.html beside the first record)");
-  report.add_option("--markdown", a.markdown, "also report.md and SVG files, into this folder");
-  report.add_option("--pdf", a.pdf, "also write this PDF (needs Chromium)");
+  report
+      .add_option("--format", a.formats,
+                  "html (default); markdown: also report.md and SVG files; pdf: also report.pdf (needs Chromium)")
+      ->delimiter(',')
+      ->allow_extra_args(false);
+  report.add_option("--output", a.output,
+                    "the page; with markdown or pdf a folder (default: report.html beside the first record)");
 }
 
-std::optional<fs::path> find_report_script(const fs::path& program) {
-  for (fs::path folder = program.parent_path(); !folder.empty(); folder = folder.parent_path()) {
-    const fs::path script = folder / "scripts" / "report.py";
-    std::error_code none;
-    if (fs::is_regular_file(script, none)) return script;
-    if (folder == folder.root_path()) break;
-  }
-  return std::nullopt;
-}
-
-int report_command(const ReportArguments& arguments) {
+int report_command(ReportArguments& arguments, const CommandLine& /*command_line*/) {
   std::error_code error;
   const fs::path program = fs::read_symlink("/proc/self/exe", error);
   const std::optional<fs::path> script = error ? std::nullopt : find_report_script(program);
@@ -63,13 +89,8 @@ int report_command(const ReportArguments& arguments) {
   }
   // -B: the program may lie where nothing can be written.
   std::vector<std::string> words = {python(), "-B", script->string(), "--program", program.string()};
-  const auto add = [&words](const char* name, const std::string& value) {
-    if (!value.empty()) words.push_back(fmt::format("{}={}", name, value));
-  };
-  add("--base", arguments.base);
-  add("--output", arguments.output);
-  add("--markdown", arguments.markdown);
-  add("--pdf", arguments.pdf);
+  if (!arguments.base.empty()) words.push_back("--base=" + arguments.base);
+  for (const std::string& word : output_words(arguments)) words.push_back(word);
   words.emplace_back("--");  // a record may be called --help
   words.insert(words.end(), arguments.records.begin(), arguments.records.end());
   std::vector<char*> pointers;
@@ -80,4 +101,12 @@ int report_command(const ReportArguments& arguments) {
                               words.front(), std::strerror(errno)));
 }
 
+const CommandRegistration report_registration({.name = "report",
+                                               .group = CommandGroup::judge,
+                                               .help = "one HTML page of recorded runs and networks",
+                                               .footer = kReportFooter,
+                                               .add = command_of<ReportArguments, add_report_options, report_command>,
+                                               .needs_proc = true});
+
+}  // namespace
 }  // namespace convladder

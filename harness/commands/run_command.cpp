@@ -1,338 +1,206 @@
-#include "harness/commands/run_command.hpp"
-
+// `convladder run`: verifies and measures cases, and writes run.json.
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
-#include <chrono>
-#include <cstdio>
-#include <map>
+#include <array>
+#include <charconv>
 #include <nlohmann/json.hpp>
-#include <numeric>
-#include <optional>
+#include <string>
+#include <vector>
 
-#include "devices/cpu/cpu_facts.hpp"
-#include "harness/cases/ceilings.hpp"
-#include "harness/cases/google_engine.hpp"
-#include "harness/cases/run_group.hpp"
-#include "harness/machine/environment.hpp"
-#include "harness/machine/machine_load.hpp"
-#include "harness/machine/quality.hpp"
-#include "harness/plan/estimate.hpp"
-#include "harness/plan/not_run.hpp"
-#include "harness/plan/run_material.hpp"
-#include "harness/records/ladder_text.hpp"
-#include "harness/records/leave_one_out.hpp"
-#include "harness/records/record_file.hpp"
-#include "harness/records/run_record.hpp"
-#include "harness/statistics/statistics.hpp"
+#include "harness/commands/case_filter.hpp"
+#include "harness/commands/command.hpp"
+#include "harness/commands/run_cases.hpp"
+#include "harness/plan/case_selection.hpp"
+#include "harness/plan/option_checks.hpp"
 #include "support/errors.hpp"
-#include "support/progress.hpp"
-#include "support/units.hpp"
+#include "support/whole_number.hpp"
+#include "variants/convolution/registry.hpp"
 
 namespace convladder {
 namespace {
 
-constexpr int kProbeBatch = 4;
+constexpr const char* kRunFooter = R"(examples:
+  convladder run                                       the ladder on every layer, batches 10, 100 and 1000
+  convladder run --batch 100,1000,10000 --network lenet72
+  convladder run --variant compile-time,onednn --layer lenet72.conv2 --batch 500
+  convladder run --shape 96,27,27,256,5,1,2 --batch 16   your own layer shape: C,H,W,M,K[,stride[,padding]]
+  convladder run --data mnist/ --output results/tonight  real images (IDX files), a folder of your choice
+  convladder run --resume results/tonight              continues an interrupted run
+  convladder run --leave-one-out                       what is each idea of the best stage worth? docs/leave_one_out.md
+  convladder run --dry-run                             what would be run, and how long it would take
+  convladder run --benchmark_format=json               Google Benchmark's own JSON on the standard output
 
-int largest_batch(const std::vector<CaseGroup>& plan) {
-  int largest = 1;
-  for (const CaseGroup& group : plan) largest = std::max(largest, group.work.shape.batch);
-  return largest;
+exit codes: 0 every case that ran is verified - 1 a case was incorrect, crashed, timed out or could not be
+launched (the other results are kept) - 3 bad input, or nothing could be written - 130 interrupted)";
+
+double parse_seconds(const std::string& flag, const std::string& text) {
+  // Google Benchmark writes "0.5" or "0.5s".
+  double value = 0;
+  const char* const end = text.data() + text.size() - (text.ends_with('s') ? 1 : 0);
+  const auto [stop, error] = std::from_chars(text.data(), end, value);
+  if (error != std::errc() || stop != end || !(value > 0 && value < 1e6)) {
+    throw UserError(fmt::format("{}: expected seconds above 0, got '{}'", flag, text));
+  }
+  return value;
 }
 
-/// " ! disturbed" behind the line of a case that was; empty behind that of a good one.
-std::string mark_text(const nlohmann::ordered_json& quality) {
-  const std::string mark = quality.is_null() ? "" : quality.at("mark").get<std::string>();
-  const std::string_view sign = quality_sign(mark);
-  return sign.empty() ? "" : fmt::format(" {} {}", sign, mark);
+/// Takes the `--benchmark_*` flags that have a meaning here; the others go to Google Benchmark as they are.
+void apply_google_flag(const std::string& flag, RunOptions& options, GoogleOutput& output) {
+  const std::size_t equals = flag.find('=');
+  const std::string name = flag.substr(0, equals);
+  const std::string value = equals == std::string::npos ? "" : flag.substr(equals + 1);
+  const auto require_format = [&] {
+    if (value != "json" && value != "console") {
+      throw UserError(fmt::format("{}: expected json or console, got '{}'", name, value));
+    }
+  };
+  if (name == "--benchmark_format") {
+    require_format();
+    output.console_format = value;
+  } else if (name == "--benchmark_out_format") {
+    require_format();
+    output.file_format = value;
+  } else if (name == "--benchmark_out") {
+    if (value.empty()) throw UserError("--benchmark_out: expected a file name");
+    output.file = value;
+  } else if (name == "--benchmark_report_aggregates_only") {
+    output.aggregates_only = value != "false" && value != "0";
+  } else if (name == "--benchmark_filter") {
+    options.case_filter = value;
+  } else if (name == "--benchmark_repetitions") {
+    options.repetitions = parse_whole_number(name, value, 1, 100000);
+  } else if (name == "--benchmark_min_time") {
+    options.sample_milliseconds = parse_seconds(name, value) * 1e3;
+  } else if (name == "--benchmark_list_tests") {
+    throw UserError("--benchmark_list_tests: use --dry-run to list the cases");
+  } else {  // and none of is_own_google_flag()
+    options.google_benchmark_flags.push_back(flag);
+  }
 }
 
-std::string result_line(const PlannedCase& planned, const CaseOutcome& outcome) {
-  if (outcome.status == Status::ok && outcome.times.empty()) {
-    const double instructions = outcome.counters.at("totals").value("smsp__inst_executed.sum", 0.0);
-    return fmt::format("{:<11} {:<48} {:>10.4g} warp instructions (counted)", outcome.status, planned.id, instructions);
-  }
-  if (outcome.times.empty()) return fmt::format("{:<11} {}: {}", outcome.status, planned.id, outcome.reason);
-  const TimeSeries& time = outcome.times.front();
-  const double middle = median(time.samples);
-  const auto interval = median_interval(time.samples);
-  const double half = interval ? (interval->high - interval->low) / 2 / middle * 100 : 0;
-  return fmt::format("{:<11} {:<48} {:>10} ±{:4.1f}%  {:>7.1f} GFLOP/s ({} time){}", outcome.status, planned.id,
-                     time_text(middle), half, planned.work.shape.flop() / middle, time.of, mark_text(outcome.quality));
-}
-
-/// Everything that is not run has its reason; all of it is in the record, one line per reason is enough to read.
-class CasesNotRun {
- public:
-  void add(const PlannedCase& planned, const CaseOutcome& outcome) {
-    const std::string device_family = fmt::format("{} on {}", planned.variant.info.family, planned.device);
-    ++counts_[fmt::format("{:<11} {}: {}", outcome.status, device_family, outcome.reason)];
-  }
-  void print(std::FILE* stream) const {
-    for (const auto& [line, count] : counts_) fmt::print(stream, "{} ({} cases)\n", line, count);
-  }
-
- private:
-  std::map<std::string, int> counts_;
+/// What the options of `run` are parsed into before they are checked.
+struct RunArguments {
+  RunOptions options;
+  RunInvocation invocation;
+  CaseSelection selection;
+  std::string output;
+  std::string resume;
+  bool leave_one_out = false;
+  const CLI::App* command = nullptr;
+  std::string isolate = "process";
+  int repetitions = 0;
+  int profile_calls = 0;
+  double timeout = 0;
 };
 
-CaseOutcome outcome_without_run(const PlannedCase& planned) {
-  CaseOutcome outcome;
-  const NotRun not_run = why_not_run(planned);
-  outcome.status = not_run.status;
-  outcome.reason = not_run.reason;
-  if (!takes_images(planned.work)) {
-    outcome.input_kind = planned.work.source != nullptr ? "upstream activations" : "random";
-  }
-  return outcome;
+void add_run_options(CLI::App& run, RunArguments& a) {
+  a.command = &run;
+  add_case_selection(run, a.options, a.selection, "10,100,1000, while a call stays below 10 GFLOP");
+  run.add_option("--case", a.options.case_filter, kCaseHelp)->group("Which cases");
+  run.add_flag("--leave-one-out", a.leave_one_out,
+               "the best stage, and what lacks one of its ideas (default: lenet72.conv2, batch 1000)")
+      ->group("Which cases");
+
+  run.add_option("--budget", a.options.budget_seconds, "seconds of measuring for each case (default 1)")
+      ->check(number_between(0.0, 1e6))
+      ->group("How");
+  run.add_option("--precision", a.options.target_half_width,
+                 "stop when the interval's half width is below this fraction of the median (default 0.01)")
+      ->check(number_between(0.0, 1.0))
+      ->group("How");
+  run.add_option("--repetitions", a.repetitions, "exactly this many samples of each case")
+      ->check(CLI::Range(1, 100000))
+      ->group("How");
+  run.add_option("--timeout", a.timeout, "seconds for each step of a case (default 60 plus 5 for each GFLOP)")
+      ->check(number_between(0.1, 1e6))
+      ->group("How");
+  run.add_option("--isolate", a.isolate,
+                 "'process': every case in a process of its own (default); 'none': all in this "
+                 "one, for debuggers and profilers")
+      ->check(CLI::IsMember({"process", "none"}))
+      ->group("How");
+
+  run.add_option(
+         "--profile-calls", a.profile_calls,
+         "for profilers: exactly this many calls of the convolution in an NVTX range 'profile', before the samples")
+      ->check(CLI::Range(1, 100000))
+      ->group("How");
+
+  run.add_option("--output", a.output, "folder for run.json (default results/<host>-<time>)")->group("Where");
+  run.add_option("--resume", a.resume, "continue the interrupted run in this folder, with its settings")
+      ->group("Where");
+  run.add_flag("--dry-run", a.invocation.dry_run, "only list the cases and predict their time")->group("Where");
+  run.add_flag("--quiet", a.invocation.quiet, "no line for each case, no table")->group("Where");
+  run.add_flag("--no-table", a.invocation.no_table, "no table of each ladder at the end")->group("Where");
 }
 
-/// One run from the first case to the last.
-class RunLoop {
- public:
-  RunLoop(const RunOptions& options, const RunInvocation& invocation, const std::vector<CaseGroup>& plan,
-          const ImageSet& images, RunRecord& record)
-      : options_(options),
-        plan_(plan),
-        images_(images),
-        record_(record),
-        lines_(invocation.quiet ? nullptr : (invocation.google.console_format ? stderr : stdout)),
-        progress_(lines_, count_cases()),
-        estimator_(options),
-        ceilings_(options, groups_to_run(), record.ceilings()) {
-    for (const CaseGroup& group : plan_) {
-      for (const PlannedCase& planned : group.cases) {
-        if (!record_.has(planned.id)) remaining_.push_back(&planned);
-      }
-    }
+/// Stages that have variants without an idea, and these variants.
+std::vector<std::string> names_of_leave_one_out() {
+  std::vector<std::string> names;
+  for (const RegisteredVariant& registered : registered_variants()) {
+    if (registered.info.leaves_out.empty()) continue;
+    const std::string best(registered.info.builds_on);
+    if (std::ranges::find(names, best) == names.end()) names.push_back(best);
+    names.emplace_back(registered.info.name);
   }
+  return names;
+}
 
-  void run() {
-    for (const CaseGroup& group : plan_) run_one_group(group);
-    ceilings_.finish();
-    record_.set_ceilings(ceilings_.json());
-    record_.complete();
-    if (lines_ == nullptr) return;
-    not_run_.print(lines_);
-    for (const std::string& line : ceilings_.lines()) fmt::print(lines_, "{}\n", line);
-    if (machine_.is_blind()) {
-      fmt::print(
-          lines_,
-          "the load of other programs is unknown (no data in /proc), so only samples and ceilings were judged\n");
-    }
-    const std::string quality = quality_line(record_.json().at("cases"), usable_cores());
-    if (!quality.empty()) fmt::print(lines_, "{}\n", quality);
-  }
+/// What is each idea of the best stage worth when all others are present?
+void choose_leave_one_out(RunOptions& options) {
+  if (options.variants.empty()) options.variants = names_of_leave_one_out();
+  if (options.networks.empty() && options.layers.empty() && options.shapes.empty()) options.layers = {"lenet72.conv2"};
+  if (options.batches.empty()) options.batches = {1000};
+}
 
- private:
-  int count_cases() const {
-    int count = 0;
-    for (const CaseGroup& group : plan_) {
-      count += static_cast<int>(std::ranges::count_if(group.cases, &PlannedCase::runs));
-    }
-    return count;
-  }
+void refuse_with_resume(const std::string& option) {
+  throw UserError(fmt::format("{} cannot be used with --resume: the run continues with its own settings", option));
+}
 
-  /// By device, those that have a case to be run.
-  std::map<std::string, int> groups_to_run() const {
-    std::map<std::string, int> groups;
-    for (const CaseGroup& group : plan_) {
-      const bool runs = std::ranges::any_of(
-          group.cases, [this](const PlannedCase& planned) { return planned.runs() && !record_.has(planned.id); });
-      if (runs) ++groups[group.device];
-    }
-    return groups;
-  }
-
-  double seconds_left() const {
-    double sum = 0;
-    for (const PlannedCase* planned : remaining_) sum += estimator_.case_seconds(*planned);
-    return sum;
-  }
-
-  /// Remembers how the machine was when the first sample of a case is due.
-  void begin_measuring(const PlannedCase& planned) {
-    if (begun_.contains(planned.id)) return;
-    machine_.look();
-    begun_[planned.id] = std::chrono::steady_clock::now();
-  }
-
-  /// A case that was timed, with what was seen of the machine meanwhile.
-  CaseOutcome judged(const PlannedCase& planned, CaseOutcome outcome) {
-    if (outcome.times.empty()) return outcome;
-    outcome.quality = quality_json({.samples = outcome.times.front().samples,
-                                    .threads = planned.device == "cpu" ? cpu_threads() : 1,
-                                    .load = machine_.load_since(begun_[planned.id]),
-                                    .anchors = anchor_spread(ceilings_.json(), planned.device, group_anchors_)});
-    return outcome;
-  }
-
-  void finished(const PlannedCase& planned, const CaseOutcome& unjudged) {
-    const CaseOutcome outcome = judged(planned, unjudged);
-    record_.set_ceilings(ceilings_.json());
-    record_.add(planned, outcome);
-    std::erase_if(remaining_, [&](const PlannedCase* left) { return left->id == planned.id; });
-    if (!outcome.times.empty()) estimator_.learn(planned, median(outcome.times.front().samples) * 1e-9);
-    if (planned.runs()) {
-      progress_.finished(result_line(planned, outcome));
-    } else {
-      not_run_.add(planned, outcome);
-    }
-  }
-
-  void run_one_group(const CaseGroup& group) {
-    std::vector<PlannedCase> to_run;
-    for (const PlannedCase& planned : group.cases) {
-      if (record_.has(planned.id)) continue;
-      if (planned.runs()) {
-        to_run.push_back(planned);
-      } else {
-        finished(planned, outcome_without_run(planned));
-      }
-    }
-    if (to_run.empty()) return;
-    progress_.show(fmt::format("{} batch {}: inputs and reference", group.work.name(), group.work.shape.batch),
-                   seconds_left());
-    machine_.look();
-    group_anchors_ = anchor_samples(ceilings_.json(), group.device);
-    ceilings_.before_group(group.device);
-    const Workload workload(group.work, images_, options_.seed,
-                            group.has_clock ? group.work.shape.batch : kCountedImages);
-    run_group(
-        to_run, workload, options_,
-        [this](const PlannedCase& planned, const CaseOutcome& outcome) { finished(planned, outcome); },
-        [this](const PlannedCase& planned, const char* phase) {
-          if (std::string_view(phase) == "measuring") begin_measuring(planned);
-          progress_.show(fmt::format("{} {}", phase, planned.id), seconds_left());
-        },
-        [this, &group] { ceilings_.between_rounds(group.device); },
-        [this](const PlannedCase& planned, const CaseOutcome& outcome) {
-          return refused_times(judge_, planned, outcome);
-        });
-  }
-
-  const RunOptions& options_;
-  const std::vector<CaseGroup>& plan_;
-  const ImageSet& images_;
-  RunRecord& record_;
-  std::FILE* lines_;
-  Progress progress_;
-  Estimator estimator_;
-  CeilingSampler ceilings_;
-  TimeJudge judge_{ceilings_};
-  CasesNotRun not_run_;
-  std::vector<const PlannedCase*> remaining_;
-  MachineWatch machine_;
-  std::size_t group_anchors_ = 0;                                       ///< samples of the ceilings before the group
-  std::map<std::string, std::chrono::steady_clock::time_point> begun_;  ///< by case, when its first sample was due
-};
-
-/// Times one call of every variant on every layer at a small batch, so that the estimate stands on this machine. A
-/// device without a clock gives no time to learn from.
-void probe(const std::vector<CaseGroup>& plan, const RunOptions& options, const ImageSet& images,
-           Estimator& estimator) {
-  std::map<std::string, std::vector<PlannedCase>> probes;
-  for (const CaseGroup& group : plan) {
-    if (!group.has_clock) continue;
-    for (PlannedCase planned : group.cases) {
-      if (!planned.runs()) continue;
-      planned.work.shape.batch = std::min(planned.work.shape.batch, kProbeBatch);
-      std::vector<PlannedCase>& same = probes[group.device + group.work.name()];
-      if (std::ranges::none_of(
-              same, [&](const PlannedCase& p) { return p.variant.info.name == planned.variant.info.name; })) {
-        same.push_back(planned);
-      }
-    }
-  }
-  RunOptions quick = options;
-  quick.repetitions = 1;
-  quick.sample_milliseconds = 0.001;
-  for (const auto& [name, cases] : probes) {
-    const Workload workload(cases.front().work, images, options.seed);
-    run_group(
-        cases, workload, quick,
-        [&](const PlannedCase& planned, const CaseOutcome& outcome) {
-          if (!outcome.times.empty()) estimator.learn(planned, outcome.times.front().samples.front() * 1e-9);
-        },
-        [](const PlannedCase&, const char*) {}, [] {},
-        [](const PlannedCase&, const CaseOutcome&) { return std::string(); });
+void apply_google_flags(RunArguments& a) {
+  for (const std::string& flag : a.command->remaining()) {
+    const RunOptions before = a.options;
+    apply_google_flag(flag, a.options, a.invocation.google);
+    if (!a.resume.empty() && options_to_json(a.options) != options_to_json(before)) refuse_with_resume(flag);
   }
 }
 
-int dry_run(const std::vector<CaseGroup>& plan, const RunOptions& options, const ImageSet& images) {
-  Estimator estimator(options);
-  probe(plan, options, images, estimator);
-  double all = 0;
-  int runs = 0;
-  fmt::print("{:<68} {:>10}  {}\n", "case", "predicted", "");
-  for (const CaseGroup& group : plan) {
-    for (const PlannedCase& planned : group.cases) {
-      const double seconds = estimator.case_seconds(planned);
-      all += seconds;
-      runs += planned.runs() ? 1 : 0;
-      if (planned.runs()) {
-        fmt::print("{:<68} {:>10}\n", planned.id, duration_text(seconds));
-      } else {
-        fmt::print("{:<68} {:>10}  {}\n", planned.id, "-",
-                   planned.skipped.empty() ? planned.unsupported : planned.skipped);
-      }
-    }
+/// A resumed run has its settings: only what says how it is shown may be added.
+void check_resumed(const RunArguments& a) {
+  constexpr std::array<std::string_view, 4> allowed{"--resume", "--quiet", "--no-table", "--dry-run"};
+  for (const CLI::Option* option : a.command->get_options()) {
+    if (option->count() == 0 || std::ranges::find(allowed, option->get_name()) != allowed.end()) continue;
+    refuse_with_resume(option->get_name());
   }
-  fmt::print("{} cases, {} to be run, about {} (predicted from one small call of each variant that is timed)\n",
-             std::accumulate(plan.begin(), plan.end(), std::size_t{0},
-                             [](std::size_t sum, const CaseGroup& group) { return sum + group.cases.size(); }),
-             runs, duration_text(all));
-  return kExitOk;
 }
 
-/// Before hours of measuring, not after.
-void check_google_output(const GoogleOutput& output) {
-  if (output.file.empty()) return;
-  std::error_code error;
-  const std::filesystem::path folder = std::filesystem::absolute(output.file).parent_path();
-  if (!std::filesystem::is_directory(folder, error)) {
-    throw UserError(fmt::format("--benchmark_out={}: {} is not a folder", output.file, folder.string()));
-  }
-  if (std::filesystem::is_directory(output.file, error)) {
-    throw UserError(fmt::format("--benchmark_out={}: expected a file name, found a folder", output.file));
-  }
+int run_command(RunArguments& a, const CommandLine& command_line) {
+  static_cast<void>(case_expression(a.options.case_filter));
+  apply_google_flags(a);
+  apply_case_selection(a.selection, a.options);
+  if (a.leave_one_out) choose_leave_one_out(a.options);
+  if (a.repetitions > 0) a.options.repetitions = a.repetitions;
+  if (a.profile_calls > 0) a.options.profile_calls = a.profile_calls;
+  if (a.timeout > 0) a.options.timeout_seconds = a.timeout;
+  a.options.isolate = a.isolate == "process";
+  a.invocation.output = a.output;
+  a.invocation.resume = a.resume;
+  a.invocation.command_line = command_line;
+  if (!a.resume.empty()) check_resumed(a);
+  return run_cases(a.options, a.invocation);
 }
+
+const CommandRegistration run_registration({.name = "run",
+                                            .group = CommandGroup::measure,
+                                            .help = "verify and measure cases, write run.json",
+                                            .footer = kRunFooter,
+                                            .add = command_of<RunArguments, add_run_options, run_command>,
+                                            .needs_proc = true,
+                                            .takes_word = [](const std::string& word) {
+                                              return word.starts_with("--benchmark_");
+                                            }});
 
 }  // namespace
-
-int run_command(RunOptions options, const RunInvocation& invocation) {
-  std::optional<RunRecord> record;
-  if (!invocation.resume.empty()) {
-    record = RunRecord::open(invocation.resume);
-    options = record->options();
-  }
-  check_google_output(invocation.google);
-  initialize_google_benchmark(options.google_benchmark_flags);  // refuses unknown flags before anything is run
-  const std::vector<CaseGroup> plan = make_plan(options);
-  const ImageSet images = load_images(options.data_folder, options.seed, largest_batch(plan));
-  if (invocation.dry_run) return dry_run(plan, options, images);
-
-  const bool is_new = !record;
-  if (is_new) {
-    const auto folder = invocation.output.empty() ? make_default_folder() : invocation.output;
-    record = RunRecord::create(folder, options, invocation.command_line, plan, images);
-  }
-  RunLoop loop(options, invocation, plan, images, *record);  // refuses what cannot be gone on with
-  if (!is_new) record->resume(plan, images);
-  loop.run();
-  write_google_output(invocation.google, record->json());
-  if (record->json().contains("leave_one_out") && !invocation.google.console_format) {
-    fmt::print("\n{}\n", leave_one_out_text(record->json().at("leave_one_out")));
-  }
-  if (!invocation.google.console_format) {
-    const nlohmann::ordered_json& json = record->json();
-    if (!invocation.quiet && !invocation.no_table && !json.contains("leave_one_out")) {
-      fmt::print("{}\n", ladders_text(json.at("ladders"), json.at("variants")));
-    }
-    fmt::print("{}\n", record->file().string());
-  }
-
-  return record->any_failed() ? kExitCasesFailed : kExitOk;
-}
-
 }  // namespace convladder

@@ -1,15 +1,18 @@
-#include "harness/commands/simulate_command.hpp"
-
+// `convladder simulate`: runs a kernel of any PTX file on the simulated device, checks it and counts.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
 
 #include "devices/device_error.hpp"
 #include "devices/kernel_resources.hpp"
 #include "devices/simulated/ptx/parser.hpp"
 #include "devices/simulated/simulated_device.hpp"
+#include "harness/commands/command.hpp"
+#include "harness/commands/printed.hpp"
 #include "harness/simulation/checkers_argument.hpp"
 #include "harness/simulation/kernel_argument.hpp"
 #include "harness/simulation/simulation_report.hpp"
@@ -21,6 +24,22 @@
 
 namespace convladder {
 namespace {
+
+/// The command line, not checked yet.
+struct SimulateArguments {
+  std::string file;
+  std::string entry;
+  std::string grid = "1";
+  std::string block = "1";
+  std::string shared = "0";
+  std::vector<std::string> arguments;
+  std::vector<std::string> saved;
+  std::string output;
+  std::string format;
+  std::string checkers = "all";
+  std::string threads;
+  bool list = false;
+};
 
 // "Technical Specifications per Compute Capability" in the CUDA C++ programming guide.
 constexpr std::array<int, 3> kGridLimits = {2147483647, 65535, 65535};
@@ -44,8 +63,8 @@ A buffer 'out' without a value is uninitialised: reading it before writing is re
 examples:
   convladder simulate scale.ptx --list
   convladder simulate scale.ptx --grid 4 --block 256 --arg x=in:f32:iota:1000 --arg y=out:f32:1000 --arg f32:2 --arg i32:1000
-  convladder simulate scale.ptx ... --output y=y.npy --json everything.json
-  convladder simulate scale.ptx ... --json -           the JSON document on the standard output, no text
+  convladder simulate scale.ptx ... --save y=y.npy --output everything.json
+  convladder simulate scale.ptx ... --format json      the JSON document on the standard output, no text
 
 exit codes: 0 the kernel ran and nothing was found - 1 something was found, or the kernel was ended by a fault -
 3 bad input, or PTX that is not supported: one line says where and what)";
@@ -101,11 +120,23 @@ bool has_dynamic_shared_memory(const ptx::Module& module) {
   return std::ranges::any_of(module.symbols, is_dynamic);
 }
 
+/// Throws UserError with the command that makes PTX of CUDA C++.
+void refuse_source(const std::string& file) {
+  if (!file.ends_with(".cu")) return;
+  const std::string ptx = file.substr(0, file.size() - 3) + ".ptx";
+  throw UserError(
+      fmt::format("{}: CUDA C++, expected PTX: make it with 'nvcc -ptx -lineinfo -o {} {}'", file, ptx, file));
+}
+
 void list_kernels(const ptx::Module& module) {
   fmt::print("{}: PTX {} for {}\n", printable(module.file), printable(module.version), module.target);
   for (const ptx::Kernel& kernel : module.kernels) {
     fmt::print("\n{}\n", display_name(kernel.name));
     if (display_name(kernel.name) != kernel.name) fmt::print("  {}\n", kernel.name);
+    if (!kernel.calls.empty()) {
+      fmt::print("  cannot be run here: it calls '{}', which was not inlined\n", printable(display_name(kernel.calls)));
+      continue;
+    }
     fmt::print("  {} instructions, {} bytes of shared memory", kernel.instructions.size(),
                variable_bytes(module, kernel, ptx::Space::shared));
     if (has_dynamic_shared_memory(module)) fmt::print(" and what --shared adds");
@@ -157,7 +188,7 @@ std::vector<WantedFile> parse_outputs(const std::vector<std::string>& texts,
   for (const std::string& text : texts) {
     const std::size_t equals = text.find('=');
     if (equals == std::string::npos || equals + 1 == text.size()) {
-      throw UserError(fmt::format("--output {}: expected NAME=FILE", text));
+      throw UserError(fmt::format("--save {}: expected NAME=FILE", text));
     }
     const std::string name = text.substr(0, equals);
     const std::string file = text.substr(equals + 1);
@@ -169,7 +200,7 @@ std::vector<WantedFile> parse_outputs(const std::vector<std::string>& texts,
       if (arguments[i].name == name || std::to_string(i) == name) found = i;
     }
     if (found == arguments.size()) {
-      throw UserError(fmt::format("--output {}: {}", text, unknown_name_message("buffer", name, names)));
+      throw UserError(fmt::format("--save {}: {}", text, unknown_name_message("buffer", name, names)));
     }
     static_cast<void>(buffer_file({}, file));  // the ending is known, before anything runs
     wanted.push_back({found, file});
@@ -238,9 +269,8 @@ KernelLaunch parse_launch(const SimulateArguments& given, const ptx::Module& mod
         fmt::format("--block {}: {} threads, a block has at most {}", given.block, threads, kMostBlockThreads));
   }
   if (kernel.max_threads_per_block > 0 && threads > static_cast<unsigned>(kernel.max_threads_per_block)) {
-    throw UserError(
-        fmt::format("--block {}: {} threads, but {} was compiled for at most {} (swap the last two arguments)",
-                    given.block, threads, display_name(kernel.name), kernel.max_threads_per_block));
+    throw UserError(fmt::format("--block {}: {} threads, but {} was compiled for at most {}", given.block, threads,
+                                display_name(kernel.name), kernel.max_threads_per_block));
   }
   const int dynamic_bytes = parse_whole_number("--shared", given.shared, 0, kMostSharedBytes);
   const std::uint64_t bytes =
@@ -253,10 +283,7 @@ KernelLaunch parse_launch(const SimulateArguments& given, const ptx::Module& mod
   return launch;
 }
 
-}  // namespace
-
 void add_simulate_options(CLI::App& simulate, SimulateArguments& a) {
-  simulate.footer(kSimulateFooter);
   simulate.add_option("FILE", a.file, "a PTX file, from 'nvcc -ptx -lineinfo' or clang")->required();
   simulate.add_flag("--list", a.list, "only list the kernels, their parameters and resources");
   simulate.add_option("--entry", a.entry, "the kernel's name, if there are several");
@@ -264,15 +291,21 @@ void add_simulate_options(CLI::App& simulate, SimulateArguments& a) {
   simulate.add_option("--block", a.block, "threads per block, X[,Y[,Z]] (default 1)");
   simulate.add_option("--shared", a.shared, "bytes of dynamic shared memory (default 0)");
   simulate.add_option("--arg", a.arguments, "an argument, see below")->allow_extra_args(false);
-  simulate.add_option("--output", a.outputs, "NAME=FILE: writes a buffer to FILE.bin, .npy or .json")
+  simulate.add_option("--save", a.saved, "NAME=FILE: writes a buffer to FILE.bin, .npy or .json")
       ->allow_extra_args(false);
-  simulate.add_option("--check", a.check,
+  simulate.add_option("--checkers", a.checkers,
                       "memory, initialization, race, synchronization: a list of them, all (default) or none");
   simulate.add_option("--threads", a.threads, "host threads (default all cores); the results do not depend on it");
-  simulate.add_option("--json", a.json, "writes everything to this file; '-' is the standard output");
+  simulate.add_option("--output", a.output, "file for everything, as JSON");
+  add_format_option(simulate, a.format, {"text", "json"});
 }
 
-int simulate_command(const SimulateArguments& given) {
+int simulate_command(SimulateArguments& given, const CommandLine& /*command_line*/) {
+  if (const std::size_t equals = given.output.find('='); equals != std::string::npos) {
+    throw UserError(fmt::format("--output {}: a buffer is now written by --save NAME=FILE", given.output));
+  }
+  check_output_file("--output", given.output);
+  refuse_source(given.file);
   const std::vector<std::byte> text = read_file_bytes(given.file, kLargestPtx);
   const ptx::Module module = ptx::parse_module({reinterpret_cast<const char*>(text.data()), text.size()}, given.file);
   if (given.list) {
@@ -282,9 +315,9 @@ int simulate_command(const SimulateArguments& given) {
   const ptx::Kernel& kernel = find_kernel(module, given.entry);
   const KernelLaunch launch = parse_launch(given, module, kernel);
   const std::vector<KernelArgument> arguments = parse_arguments(given.arguments, kernel);
-  const std::vector<WantedFile> wanted = parse_outputs(given.outputs, arguments);
+  const std::vector<WantedFile> wanted = parse_outputs(given.saved, arguments);
   simulated::SimulatedDeviceOptions options;
-  options.checkers = parse_checkers(given.check);
+  options.checkers = parse_checkers(given.checkers);
   if (!given.threads.empty()) options.host_threads = parse_whole_number("--threads", given.threads, 1, 1024);
   const SimulationReport report = simulate(module, kernel, launch, arguments, options);
 
@@ -292,16 +325,22 @@ int simulate_command(const SimulateArguments& given) {
     const auto buffer = std::ranges::find(report.buffers, arguments[one.argument].name, &BufferContent::name);
     write_file_bytes(one.file, buffer_file(*buffer, one.file));
   }
-  if (given.json == "-") {
-    fmt::print("{}\n", json_text(report));
+  const std::string document = json_text(report) + '\n';
+  if (!given.output.empty()) write_file_atomically(given.output, document);
+  if (given.format == "json") {
+    fmt::print("{}", document);
   } else {
-    if (!given.json.empty()) {
-      const std::string document = json_text(report) + '\n';
-      write_file_bytes(given.json, std::as_bytes(std::span(document)));
-    }
     print_report(report);
   }
   return report.findings.empty() && report.fault.empty() ? kExitOk : kExitCasesFailed;
 }
 
+const CommandRegistration simulate_registration(
+    {.name = "simulate",
+     .group = CommandGroup::without_a_gpu,
+     .help = "run a PTX kernel on the simulated device",
+     .footer = kSimulateFooter,
+     .add = command_of<SimulateArguments, add_simulate_options, simulate_command>});
+
+}  // namespace
 }  // namespace convladder

@@ -1,5 +1,4 @@
-#include "harness/commands/sweep_command.hpp"
-
+// `convladder sweep`: tries what a variant could take for a layer, puts it in order, and writes the tuning tables.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -7,13 +6,19 @@
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
+#include <string>
+#include <vector>
 
 #include "devices/gpus/gpu_facts.hpp"
 #include "harness/cases/google_engine.hpp"
 #include "harness/cases/run_group.hpp"
+#include "harness/commands/case_filter.hpp"
+#include "harness/commands/command.hpp"
+#include "harness/plan/case_selection.hpp"
 #include "harness/plan/estimate.hpp"
 #include "harness/plan/not_run.hpp"
 #include "harness/plan/option_checks.hpp"
+#include "harness/plan/options.hpp"
 #include "harness/plan/run_material.hpp"
 #include "harness/records/case_json.hpp"
 #include "harness/records/record.hpp"
@@ -22,12 +27,29 @@
 #include "harness/sweep/sweep_record.hpp"
 #include "harness/sweep/tuning_update.hpp"
 #include "support/errors.hpp"
+#include "support/interruption.hpp"
 #include "support/nearest_name.hpp"
 #include "support/progress.hpp"
 #include "support/text_table.hpp"
 
 namespace convladder {
 namespace {
+
+/// The command line, not checked yet.
+struct SweepArguments {
+  RunOptions options;
+  CaseSelection selection;
+  std::string configuration;  ///< only configurations that agree with it; empty: all
+  int limit = 24;             ///< configurations of a variant on a layer
+  std::string gpu;            ///< for which a device without a clock predicts; empty: it counts
+  int repetitions = 0;
+  double timeout = 0;
+  std::string output;
+  bool update_table = false;
+  std::string tables = "variants/tuning";
+  bool dry_run = false;
+  bool quiet = false;
+};
 
 constexpr const char* kSweepFooter = R"(examples:
   convladder sweep --variant register-tile --device simulated --layer lenet72.conv2 --batch 8      by counters
@@ -99,7 +121,7 @@ SweepPlan plan_sweeps(const std::vector<CaseGroup>& plan, const SweepArguments& 
     sweeps.groups.emplace_back(&group, sweeps.sweeps.size());
   }
   if (!sweeps.sweeps.empty()) return sweeps;
-  const std::string reason = sweeps.left_out.empty() ? "no case is left" : sweeps.left_out.front();
+  const std::string reason = sweeps.left_out.empty() ? "no case remains" : sweeps.left_out.front();
   throw UserError(fmt::format("there is nothing to sweep: {}; these variants can be swept: {}", reason,
                               fmt::join(variants_with_a_choice(), ", ")));
 }
@@ -215,11 +237,9 @@ int most_images(const std::vector<CaseGroup>& plan) {
   return largest;
 }
 
-}  // namespace
-
 void add_sweep_options(CLI::App& sweep, SweepArguments& a) {
-  sweep.footer(kSweepFooter);
   add_case_selection(sweep, a.options, a.selection, "100");
+  sweep.add_option("--case", a.options.case_filter, kCaseHelp)->group("Which cases");
   sweep.add_option("--configuration", a.configuration, "only configurations with these values: maps=8,pixels=9")
       ->group("What is tried");
   sweep.add_option("--limit", a.limit, "configurations of a variant on a layer (default 24)")
@@ -242,11 +262,27 @@ void add_sweep_options(CLI::App& sweep, SweepArguments& a) {
                 "write the best configurations into the tuning tables; the next build uses them")
       ->group("Where");
   sweep.add_option("--tables", a.tables, "folder of the tuning tables (default variants/tuning)")->group("Where");
+  sweep.add_flag("--dry-run", a.dry_run, "only list the configurations of each case")->group("Where");
   sweep.add_flag("--quiet", a.quiet, "no line for each configuration")->group("Where");
 }
 
-int sweep_command(SweepArguments a, const std::vector<std::string>& command_line) {
+/// What would be tried; nothing is.
+int sweep_dry_run(const SweepPlan& plan) {
+  std::size_t all = 0;
+  for (const Sweep& sweep : plan.sweeps) {
+    all += sweep.results.size();
+    for (const SweptConfiguration& one : sweep.results) {
+      fmt::print("{}: {}\n", sweep.planned.id, one.configuration.text());
+    }
+  }
+  for (const std::string& line : plan.left_out) fmt::print("{}", indented(fmt::format("left out: {}", line), 0));
+  fmt::print("{} configuration{} to be tried\n", all, all == 1 ? "" : "s");
+  return kExitOk;
+}
+
+int sweep_command(SweepArguments& a, const CommandLine& command_line) {
   constexpr int kDefaultSweepBatch = 100;
+  static_cast<void>(case_expression(a.options.case_filter));
   apply_case_selection(a.selection, a.options);
   if (a.options.batches.empty()) a.options.batches = {kDefaultSweepBatch};
   if (a.repetitions > 0) a.options.repetitions = a.repetitions;
@@ -255,12 +291,14 @@ int sweep_command(SweepArguments a, const std::vector<std::string>& command_line
   initialize_google_benchmark({});
   const std::vector<CaseGroup> plan = make_plan(a.options);
   SweepPlan sweeps = plan_sweeps(plan, a);
+  if (a.dry_run) return sweep_dry_run(sweeps);
   if (a.update_table) check_tuning_tables(a.tables, sweeps.sweeps);
   const ImageSet images = load_images(a.options.data_folder, a.options.seed, most_images(plan));
   Record record = Record::create(a.output.empty() ? make_default_folder() : std::filesystem::path(a.output), kSweepKind,
                                  {command_line, options_to_json(a.options), a.options.seed, dataset_json(images)},
                                  planned_ids(sweeps.sweeps), nlohmann::ordered_json::object(),
                                  {{"sweeps", nlohmann::ordered_json::array()}});
+  advise_on_interrupt(fmt::format("what was finished is in {}", record.file().string()));
   for (const std::string& line : sweeps.left_out) fmt::print("{}", indented(fmt::format("left out: {}", line), 0));
   SweepLoop(a, images, sweeps, record).run();
   if (a.update_table) {
@@ -272,4 +310,12 @@ int sweep_command(SweepArguments a, const std::vector<std::string>& command_line
   return record.any_failed() ? kExitCasesFailed : kExitOk;
 }
 
+const CommandRegistration sweep_registration({.name = "sweep",
+                                              .group = CommandGroup::measure,
+                                              .help = "which tile sizes are best for which layer: tuning tables",
+                                              .footer = kSweepFooter,
+                                              .add = command_of<SweepArguments, add_sweep_options, sweep_command>,
+                                              .needs_proc = true});
+
+}  // namespace
 }  // namespace convladder

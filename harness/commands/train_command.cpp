@@ -1,12 +1,15 @@
-#include "harness/commands/train_command.hpp"
-
+// `convladder train`: weights for a network, from a data set.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
+#include <cstdint>
 #include <filesystem>
+#include <string>
+#include <vector>
 
+#include "harness/commands/command.hpp"
 #include "harness/networks/training_data.hpp"
 #include "harness/plan/estimate.hpp"
 #include "harness/plan/network_argument.hpp"
@@ -21,6 +24,22 @@
 
 namespace convladder {
 namespace {
+
+/// The command line, not checked yet. Empty texts and zeros are options that were not given.
+struct TrainArguments {
+  std::vector<std::string> networks;
+  std::string data_folder;
+  std::string quality = "high";
+  std::uint64_t seed = 1;
+  std::string epochs;
+  std::string batch;
+  std::string images;
+  std::string split;
+  std::string test_images;
+  std::string output;
+  double learning_rate = 0;
+  bool quiet = false;
+};
 
 namespace fs = std::filesystem;
 using Clock = std::chrono::steady_clock;
@@ -84,7 +103,7 @@ std::string accuracy_text(const EpochResult& result) {
 void require_folder(const fs::path& file) {
   const fs::path folder = file.has_parent_path() ? file.parent_path() : ".";
   std::error_code error;
-  if (fs::is_directory(folder, error)) return;
+  if (fs::is_directory(folder, error)) return require_writable(file);
   throw UserError(fmt::format("cannot write {}: there is no folder {}", file.string(), folder.string()));
 }
 
@@ -142,14 +161,16 @@ void train_one(const Network& network, const TrainArguments& arguments, const Tr
   const std::string content =
       weights_file_content(network, trained.weights, metadata_of(network, arguments, data, options, trained));
   write_file_atomically(file, content);
-  fmt::print("{}: {} quality, {}, {} updates, {}: {}\n", network.name, arguments.quality, accuracy_text(trained.last),
+  fmt::print("{}: weights '{}', {}, {} updates, {}: {}\n", network.name, arguments.quality, accuracy_text(trained.last),
              trained.last.updates, duration_text(seconds_since(start)), file.string());
+  const double accuracy = static_cast<double>(trained.last.right) / trained.last.tested;
+  if (arguments.quality == "high" && accuracy < kLowAccuracy) {
+    fmt::print("{}: an accuracy of {:.2f} is not high: more --epochs or more images would help\n", network.name,
+               accuracy);
+  }
 }
 
-}  // namespace
-
 void add_train_options(CLI::App& train, TrainArguments& arguments) {
-  train.footer(kTrainFooter);
   train.add_option("--network", arguments.networks, "names, a network file's path, or all")
       ->delimiter(',')
       ->allow_extra_args(false)
@@ -175,7 +196,7 @@ void add_train_options(CLI::App& train, TrainArguments& arguments) {
   train.add_flag("--quiet", arguments.quiet, "print only the result");
 }
 
-int train_command(const TrainArguments& arguments) {
+int train_command(TrainArguments& arguments, const CommandLine& /*command_line*/) {
   const std::vector<const Network*> networks = networks_of(arguments.networks);
   if (networks.size() > 1 && !arguments.output.empty()) {
     throw UserError(fmt::format("--output is one file, but {} networks are to be trained", networks.size()));
@@ -195,4 +216,11 @@ int train_command(const TrainArguments& arguments) {
   return kExitOk;
 }
 
+const CommandRegistration train_registration({.name = "train",
+                                              .group = CommandGroup::measure,
+                                              .help = "train a network's weights",
+                                              .footer = kTrainFooter,
+                                              .add = command_of<TrainArguments, add_train_options, train_command>});
+
+}  // namespace
 }  // namespace convladder

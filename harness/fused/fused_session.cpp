@@ -9,6 +9,7 @@
 
 #include "harness/cases/counters.hpp"
 #include "harness/fused/fused_problem.hpp"
+#include "harness/isolation/served_process.hpp"
 #include "harness/isolation/session.hpp"
 #include "harness/plan/device_argument.hpp"
 #include "harness/verification/changed_input.hpp"
@@ -245,6 +246,8 @@ OpenCase start_fused_process(const FusedCase& planned, const Workload& workload,
                         {"pool", {shape.pool_size, shape.pool_stride}}});
 }
 
+namespace {
+
 int serve_fused(int socket_descriptor, int workload_descriptor, int window_descriptor) {
   const auto make = [](const ordered_json& hello, const Workload& workload,
                        const SharedMemory& window) -> std::unique_ptr<CaseClient> {
@@ -261,5 +264,9 @@ int serve_fused(int socket_descriptor, int workload_descriptor, int window_descr
   };
   return serve_session<Workload>(socket_descriptor, workload_descriptor, window_descriptor, make);
 }
+
+const ServedRegistration serve_fused_registration("serve-fused", serve_fused);
+
+}  // namespace
 
 }  // namespace convladder

@@ -23,7 +23,4 @@ namespace convladder {
 /// A failure is {"status", "reason"}.
 OpenCase start_fused_process(const FusedCase& planned, const Workload& workload, double timeout_seconds);
 
-/// The other end of `start_fused_process`. Returns the exit code.
-int serve_fused(int socket_descriptor, int workload_descriptor, int window_descriptor);
-
 }  // namespace convladder

@@ -8,6 +8,7 @@
 
 #include "devices/cpu/cpu_facts.hpp"
 #include "harness/cases/counters.hpp"
+#include "harness/isolation/served_process.hpp"
 #include "harness/plan/device_argument.hpp"
 #include "harness/plan/network_argument.hpp"
 #include "harness/profile/program_time.hpp"
@@ -228,6 +229,8 @@ OpenCase start_network_here(const NetworkCase& planned, const NetworkWorkload& w
   return {std::move(window), std::move(client)};
 }
 
+namespace {
+
 int serve_network(int socket_descriptor, int workload_descriptor, int window_descriptor) {
   const auto make = [](const ordered_json& hello, const NetworkWorkload& workload, const SharedMemory& window) {
     NetworkCase planned;
@@ -242,5 +245,9 @@ int serve_network(int socket_descriptor, int workload_descriptor, int window_des
   };
   return serve_session<NetworkWorkload>(socket_descriptor, workload_descriptor, window_descriptor, make);
 }
+
+const ServedRegistration serve_network_registration("serve-network", serve_network);
+
+}  // namespace
 
 }  // namespace convladder

@@ -76,7 +76,4 @@ OpenCase start_network_process(const NetworkCase& planned, const NetworkWorkload
 /// Runs it in this one, for debuggers and profilers. A device that cannot be opened answers with a status.
 OpenCase start_network_here(const NetworkCase& planned, const NetworkWorkload& workload, const PassWish& wish);
 
-/// The other end of `start_network_process`. Returns the exit code.
-int serve_network(int socket_descriptor, int workload_descriptor, int window_descriptor);
-
 }  // namespace convladder

@@ -215,7 +215,8 @@ void published_lines(const std::vector<NetworkResult>& results, std::string& out
   }
   if (lines.empty()) return;
   fmt::format_to(std::back_inserter(out),
-                 "\npublished by others, measured on their devices ('convladder published' names them)\n{}", lines);
+                 "\npublished by others, measured on their devices ('convladder list --published' names them)\n{}",
+                 lines);
 }
 
 }  // namespace

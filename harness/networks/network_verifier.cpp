@@ -154,7 +154,7 @@ void NetworkVerifier::compare_class(int image, const float* scores) const {
   throw CaseFailure(
       Status::incorrect,
       fmt::format("image {} is classified as {}, but the reference says {}; its two best scores differ by {:.3g}, and "
-                  "rounding explains {:.3g}",
+                  "rounding can explain only {:.3g}",
                   image, found, reference.best, reference.gap, reference.rounding));
 }
 

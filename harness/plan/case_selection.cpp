@@ -27,7 +27,7 @@ void add_case_selection(CLI::App& command, RunOptions& options, CaseSelection& s
   list("--variant", options.variants, "names from 'convladder list'");
   list("--network", options.networks, "lenet28, alexnet, ... (default lenet28,lenet72), or a network file");
   list("--layer", options.layers, "conv1, or lenet72.conv1");
-  list("--device", options.devices, "cpu, cuda");
+  list("--device", options.devices, "cpu, cuda, simulated (default: each family's own; cuda without a GPU: simulated)");
   list("--batch", selection.batches, fmt::format("images per call (default {})", default_batches));
   command.add_option("--shape", selection.shapes, "your own layer shape C,H,W,M,K[,stride[,padding]]; may be repeated")
       ->allow_extra_args(false)

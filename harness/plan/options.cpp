@@ -33,7 +33,7 @@ class Setting {
   }
 
   std::string text() const {
-    if (!json_->is_string()) wrong("a text");
+    if (!json_->is_string()) wrong("a string");
     return json_->get<std::string>();
   }
   bool truth() const {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "harness/isolation/status.hpp"
-#include "variants/problem.hpp"
+#include "variants/problem_size.hpp"
 
 namespace convladder {
 

@@ -208,9 +208,9 @@ std::string view_text(const ordered_json& view) {
   }
   const std::string note =
       counted ? "COUNTED in PTX per multiply-add of the layer, DRAM modelled, times PREDICTED from these counts: "
-                "never measured. x: without the idea divided by with all ideas; for predictions, of their geometric "
-                "middles."
-              : "MEASURED side by side in one run. x: without the idea divided by with all ideas.";
+                "never measured. x: the figure without the idea divided by the "
+                "figure with all ideas; for predictions, by their geometric middles."
+              : "MEASURED side by side in one run. x: the time without the idea divided by the time with all ideas.";
   return fmt::format("{}\n{}\n{}", place_text(view), text_table(columns, rows), indented(note, 0));
 }
 

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <cstdlib>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
@@ -71,6 +72,18 @@ const ordered_json* resources_of(const ordered_json& kernel, const ordered_json&
     }
   }
   return nullptr;
+}
+
+/// Whether ptxas has made this kernel only for architectures that are newer than the GPU: it uses what older ones lack.
+bool needs_newer_architecture(const ordered_json& kernel, const ordered_json& resources, const GpuFacts& gpu) {
+  const auto number = [](const std::string& architecture) { return std::atoi(architecture.c_str() + 3); };  // "sm_80"
+  bool made = false;
+  for (const ordered_json& one : resources) {
+    if (display_name(one.at("kernel").get<std::string>()) != kernel.at("kernel").get<std::string>()) continue;
+    if (number(one.at("architecture").get<std::string>()) <= number(gpu.resources_of)) return false;
+    made = true;
+  }
+  return made;
 }
 
 void add_modelled(const ordered_json& modelled, LaunchCounts& counts) {
@@ -159,6 +172,12 @@ ordered_json ceilings_json(const GpuFacts& gpu) {
           {"dram_gb_per_s", gpu.dram_gb_per_s.high}};
 }
 
+PredictedLaunch not_launched(const char* limited_by) {
+  PredictedLaunch launch;
+  launch.residence.limited_by = {limited_by};
+  return launch;
+}
+
 /// The kernels of a case run one after another: their times add up, and the longest names what binds.
 ordered_json gpu_json(const GpuFacts& gpu, const ordered_json& counters, const ordered_json& resources) {
   ordered_json kernels = ordered_json::array();
@@ -170,7 +189,8 @@ ordered_json gpu_json(const GpuFacts& gpu, const ordered_json& counters, const o
   double longest_high = 0;
   for (const ordered_json& kernel : counters.at("kernels")) {
     const LaunchCounts counts = launch_counts(kernel, resources_of(kernel, resources, gpu.resources_of));
-    const PredictedLaunch launch = predict_launch(gpu, counts);
+    const PredictedLaunch launch =
+        needs_newer_architecture(kernel, resources, gpu) ? not_launched("architecture") : predict_launch(gpu, counts);
     kernels.push_back(kernel_json(kernel, counts, launch));
     if (launch.residence.blocks == 0) {
       low = high = nullptr;

@@ -52,19 +52,20 @@ void check_variant(CheckedCase& checked, const PlannedCase& planned, const Workl
 
 }  // namespace
 
-std::vector<CheckedCase> check_group(const CaseGroup& group, const simulated::CheckerSet& checkers) {
+std::vector<CheckedCase> check_group(const CaseGroup& group, const CheckSettings& settings) {
   std::vector<CheckedCase> cases;
   std::vector<const PlannedCase*> plan;
   for (const PlannedCase& planned : group.cases) {
     for (const PtxImages& images : ptx_images()) {
-      if (planned.variant.info.is_library()) continue;
+      if (planned.variant.info.is_library() || !settings.takes(planned.id)) continue;
       cases.push_back({.id = planned.id, .compiler = images.compiler, .status = {}, .reason = {}, .findings = {}});
       plan.push_back(&planned);
     }
   }
-  if (cases.empty()) return cases;
+  if (cases.empty() || settings.dry_run) return cases;
   const Workload workload(group.work, synthetic_images(group.work.shape.batch, kCheckSeed), kCheckSeed);
-  on_all_cores(cases.size(), [&](std::size_t index) { check_variant(cases[index], *plan[index], workload, checkers); });
+  on_all_cores(cases.size(),
+               [&](std::size_t index) { check_variant(cases[index], *plan[index], workload, settings.checkers); });
   return cases;
 }
 

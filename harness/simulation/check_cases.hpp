@@ -8,7 +8,8 @@
 
 namespace convladder {
 
-/// All cases of a group from every compiler's PTX, on all cores; libraries, which have none, are left out.
-std::vector<CheckedCase> check_group(const CaseGroup& group, const simulated::CheckerSet& checkers);
+/// All cases of a group that the settings take, from every compiler's PTX, on all cores; libraries, which have none,
+/// are left out.
+std::vector<CheckedCase> check_group(const CaseGroup& group, const CheckSettings& settings);
 
 }  // namespace convladder

@@ -55,15 +55,17 @@ std::vector<FusedWork> fused_works(const std::vector<std::string>& networks, con
   return works;
 }
 
-std::vector<CheckedCase> check_fused(const FusedWork& work, const simulated::CheckerSet& checkers) {
+std::vector<CheckedCase> check_fused(const FusedWork& work, const CheckSettings& settings) {
   std::vector<CheckedCase> cases;
   std::vector<const FusedVariant*> variants;
   for (const RegisteredFused& registered : registered_fused_variants()) {
     if (registered.info.family != "cuda") continue;
     const std::string unsupported = registered.variant->unsupported_reason(work.shape);
+    const std::string id =
+        fmt::format("simulated/{}/{}/{}", registered.info.name, work.convolution.name(), work.shape.convolution.batch);
+    if (!settings.takes(id)) continue;
     for (const PtxImages& images : ptx_images()) {
-      cases.push_back({.id = fmt::format("simulated/{}/{}/{}", registered.info.name, work.convolution.name(),
-                                         work.shape.convolution.batch),
+      cases.push_back({.id = id,
                        .compiler = images.compiler,
                        .status = unsupported.empty() ? std::nullopt : std::optional(Status::unsupported),
                        .reason = unsupported,
@@ -71,13 +73,13 @@ std::vector<CheckedCase> check_fused(const FusedWork& work, const simulated::Che
       variants.push_back(registered.variant);
     }
   }
-  if (cases.empty()) return cases;
+  if (cases.empty() || settings.dry_run) return cases;
   const Workload workload(work.convolution, synthetic_images(work.shape.convolution.batch, kCheckSeed), kCheckSeed);
   const FusedProblem real = make_fused_problem(work.shape, conv_problem(workload.real()), false);
   const FusedProblem whole = make_fused_problem(work.shape, conv_problem(workload.integers()), true);
   on_all_cores(cases.size(), [&](std::size_t index) {
     if (cases[index].status) return;
-    run_checked(cases[index], checkers, [&](simulated::SimulatedDevice& device) {
+    run_checked(cases[index], settings.checkers, [&](simulated::SimulatedDevice& device) {
       std::string wrong = run_fused(device, *variants[index], real, workload.expected_convolution(ProblemKind::real),
                                     granted_tolerance(variants[index]->tolerance(), work.shape.convolution));
       return !wrong.empty()

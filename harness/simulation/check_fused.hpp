@@ -19,7 +19,7 @@ struct FusedWork {
 /// Those of the networks, and one for each batch.
 std::vector<FusedWork> fused_works(const std::vector<std::string>& networks, const std::vector<int>& batches);
 
-/// Every fused variant of family cuda, from every compiler's PTX, on all cores.
-std::vector<CheckedCase> check_fused(const FusedWork& work, const simulated::CheckerSet& checkers);
+/// Every fused variant of family cuda, from every compiler's PTX, on all cores; those that the settings take.
+std::vector<CheckedCase> check_fused(const FusedWork& work, const CheckSettings& settings);
 
 }  // namespace convladder

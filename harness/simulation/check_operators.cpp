@@ -101,7 +101,7 @@ std::vector<OperatorWork> operator_works(const std::vector<std::string>& network
   return works;
 }
 
-std::vector<CheckedCase> check_operators(const OperatorWork& work, const simulated::CheckerSet& checkers) {
+std::vector<CheckedCase> check_operators(const OperatorWork& work, const CheckSettings& settings) {
   const OperatorShape& shape = work.shape;
   std::vector<CheckedCase> cases;
   std::vector<const LayerOperator*> implementations;
@@ -109,9 +109,11 @@ std::vector<CheckedCase> check_operators(const OperatorWork& work, const simulat
     const LayerOperator& implementation = *registered.implementation;
     if (registered.info.family != "cuda" || registered.info.type != shape.type || registered.info.library) continue;
     const std::string unsupported = implementation.unsupported_reason(shape);
+    const std::string id = fmt::format("simulated/{}/{}/{}/{}", operator_type_name(shape.type), registered.info.name,
+                                       work.layer, shape.batch);
+    if (!settings.takes(id)) continue;
     for (const PtxImages& images : ptx_images()) {
-      cases.push_back({.id = fmt::format("simulated/{}/{}/{}/{}", operator_type_name(shape.type), registered.info.name,
-                                         work.layer, shape.batch),
+      cases.push_back({.id = id,
                        .compiler = images.compiler,
                        .status = unsupported.empty() ? std::nullopt : std::optional(Status::unsupported),
                        .reason = unsupported,
@@ -119,13 +121,14 @@ std::vector<CheckedCase> check_operators(const OperatorWork& work, const simulat
       implementations.push_back(&implementation);
     }
   }
+  if (cases.empty() || settings.dry_run) return cases;
   const OperatorProblem real = make_problem(shape, false);
   const OperatorProblem whole = make_problem(shape, true);
   on_all_cores(cases.size(), [&](std::size_t index) {
     CheckedCase& checked = cases[index];
     if (checked.status) return;
     const LayerOperator& implementation = *implementations[index];
-    run_checked(checked, checkers, [&](simulated::SimulatedDevice& device) {
+    run_checked(checked, settings.checkers, [&](simulated::SimulatedDevice& device) {
       const double tolerance = implementation.tolerance();
       std::string wrong = solve(device, implementation, shape, real, tolerance);
       const bool exact = shape.type == OperatorType::fully_connected || shape.type == OperatorType::bias;

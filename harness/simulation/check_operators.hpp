@@ -20,7 +20,8 @@ struct OperatorWork {
 std::vector<OperatorWork> operator_works(const std::vector<std::string>& networks,
                                          const std::vector<std::string>& types, const std::vector<int>& batches);
 
-/// Every operator of family cuda that has kernels of ours, from every compiler's PTX, on all cores.
-std::vector<CheckedCase> check_operators(const OperatorWork& work, const simulated::CheckerSet& checkers);
+/// Every operator of family cuda that has kernels of ours, from every compiler's PTX, on all cores; those that the
+/// settings take.
+std::vector<CheckedCase> check_operators(const OperatorWork& work, const CheckSettings& settings);
 
 }  // namespace convladder

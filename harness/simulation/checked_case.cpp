@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <new>
 #include <nlohmann/json.hpp>
 
@@ -11,6 +12,19 @@
 namespace convladder {
 
 using nlohmann::ordered_json;
+
+namespace {
+
+/// The same place is found by every launch of the kernel: with real numbers, and with small integers.
+void add_once(std::vector<simulated::Finding>& findings, simulated::Finding finding) {
+  const auto same = [&](const simulated::Finding& other) {
+    return other.checker == finding.checker && other.problem == finding.problem && other.kernel == finding.kernel &&
+           other.ptx_line == finding.ptx_line;
+  };
+  if (std::ranges::none_of(findings, same)) findings.push_back(std::move(finding));
+}
+
+}  // namespace
 
 void run_checked(CheckedCase& checked, const simulated::CheckerSet& checkers,
                  const std::function<std::string(simulated::SimulatedDevice&)>& work) {
@@ -30,7 +44,7 @@ void run_checked(CheckedCase& checked, const simulated::CheckerSet& checkers,
     checked.status = Status::launch_failed;
     checked.reason = "out of memory";
   }
-  checked.findings = device.take_findings();
+  for (simulated::Finding& finding : device.take_findings()) add_once(checked.findings, std::move(finding));
   if (!checkers.memory) return;
   for (simulated::Finding& leak : device.leaks()) checked.findings.push_back(std::move(leak));
 }
@@ -46,10 +60,14 @@ ordered_json case_json(const CheckedCase& checked) {
 }
 
 std::string case_lines(const CheckedCase& checked) {
-  const std::string found =
-      checked.findings.empty() ? "nothing found" : fmt::format("{} findings", checked.findings.size());
-  std::string line = fmt::format("  {:<58} {:<6} {}", checked.id, checked.compiler, checked.status.value());
-  if (checked.status == Status::ok || !checked.findings.empty()) line += fmt::format(", {}", found);
+  const std::size_t found = checked.findings.size();
+  std::string line = fmt::format("  {:<58} {:<6} ", checked.id, checked.compiler);
+  if (checked.status == Status::ok) {
+    line += found == 0 ? "ok, nothing found" : fmt::format("failed, {} finding{}", found, found == 1 ? "" : "s");
+  } else {
+    line += fmt::format("{}", checked.status.value());
+    if (found > 0) line += fmt::format(", {} finding{}", found, found == 1 ? "" : "s");
+  }
   if (!checked.reason.empty()) line += fmt::format("\n      {}", checked.reason);
   for (const simulated::Finding& finding : checked.findings) line += fmt::format("\n      {}", to_text(finding));
   return line;

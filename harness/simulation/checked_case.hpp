@@ -5,6 +5,7 @@
 #include <functional>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
+#include <regex>
 #include <string>
 #include <vector>
 
@@ -25,8 +26,17 @@ struct CheckedCase {
   bool passed() const { return (status == Status::ok || status == Status::unsupported) && findings.empty(); }
 };
 
+/// How cases are checked, and which.
+struct CheckSettings {
+  simulated::CheckerSet checkers;
+  std::regex ids;        ///< of the cases that are taken
+  bool dry_run = false;  ///< cases are named and not run
+
+  bool takes(const std::string& id) const { return std::regex_search(id, ids); }
+};
+
 /// Runs on a device of its own; `work` returns what was wrong with the results, empty if nothing was. Fills in status,
-/// reason and findings, those of memory that was not freed included.
+/// reason and findings, each once, those of memory that was not freed included.
 void run_checked(CheckedCase& checked, const simulated::CheckerSet& checkers,
                  const std::function<std::string(simulated::SimulatedDevice&)>& work);
 

@@ -25,7 +25,7 @@ simulated::CheckerSet parse_checkers(const std::string& text) {
     if (found == known.end()) {
       std::vector<std::string> names = {"all", "none"};
       for (const auto& [one, unused] : known) names.push_back(one);
-      throw UserError(fmt::format("--check {}: {}", text, unknown_name_message("checker", name, names)));
+      throw UserError(fmt::format("--checkers {}: {}", text, unknown_name_message("checker", name, names)));
     }
     *found->second = true;
   }

@@ -60,8 +60,8 @@ while (($#)); do
 done
 
 program="$here/convladder"
-# What `convladder env` says of the CUDA device: its name, or why there is none.
-of_cuda_device() { "$program" env | awk '/^device /{cuda = ($2 == "cuda")} cuda && /^  /{sub("^  ", ""); print}'; }
+# What `convladder list --machine` says of the CUDA device: its name, or why there is none.
+of_cuda_device() { "$program" list --machine | awk '/^device /{cuda = ($2 == "cuda")} cuda && /^  /{sub("^  ", ""); print}'; }
 
 if $without_gpu; then
   device=cpu
@@ -129,7 +129,7 @@ finish() {
 trap 'missing+=("interrupted: what comes after it is missing"); finish; exit 130' INT TERM
 
 environment() {
-  "$program" env --json >"$output/environment.json" && "$program" env
+  "$program" list --machine --format json >"$output/environment.json" && "$program" list --machine
   ! command -v nvidia-smi >/dev/null || nvidia-smi -q -d CLOCK,PERFORMANCE,POWER,ECC
 }
 
@@ -174,7 +174,7 @@ ncu_variants=(global-memory shared-memory block-remap compile-time register-tile
 counters_of_ncu() {
   local metrics variant name
   [[ -n $python ]] || { echo "no Python 3 here" && return 1; }
-  metrics=$("$program" list --metrics --json | "$python" -c 'import json, sys
+  metrics=$("$program" list --metrics --format json | "$python" -c 'import json, sys
 print(",".join(one["name"] for one in json.load(sys.stdin)["metrics"] if not one["modelled"]))') || return 1
   mkdir -p "$output/ncu"
   for variant in "${ncu_variants[@]}"; do

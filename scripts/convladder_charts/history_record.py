@@ -1,4 +1,4 @@
-"""What `convladder history --json` wrote: series of cases over runs, checked as they are read."""
+"""What `convladder history --format json` wrote: series of cases over runs, checked as they are read."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ class History:
 def read(root: Node) -> History:
     """The history in a document. Raises RecordError with the place of what is wrong."""
     if not isinstance(root.value, dict) or root.value.get("kind") != "history":
-        raise RecordError(f"{root.source}: $.kind: expected \"history\", what `convladder history --json` writes")
+        raise RecordError(f"{root.source}: $.kind: expected \"history\", what `convladder history --format json` writes")
     runs = tuple(map(_run, root.field("runs").items()))
     series = tuple(_series(node, len(runs)) for node in root.field("series").items())
     if not series:

@@ -89,10 +89,30 @@ TEST(PtxParser, InnerScopesMayRepeatNames) {
   EXPECT_EQ(kernel.registers[kernel.instructions[1].operands[0].index].type.bits, 16);
 }
 
+TEST(PtxParser, AKernelThatCallsAFunctionSaysSoAndTheOthersAreRead) {
+  const Module module = parse_module(
+      ".version 9.0\n.target sm_75\n.address_size 64\n"
+      ".extern .func (.param .b32 result) vprintf (.param .b64 format, .param .b64 list);\n"
+      ".func helper(.param .b32 x) { { ret; } }\n"
+      ".visible .entry calls(.param .u64 x) {\n"
+      "{ .param .b64 p; call.uni (r), vprintf, (p); } ret; }\n"
+      ".entry plain() { ret; }\n"
+      ".entry bare() { call helper, (x); ret; }\n",
+      "test.ptx");
+  ASSERT_EQ(module.kernels.size(), 3U);
+  EXPECT_EQ(module.kernels[0].calls, "vprintf");
+  EXPECT_EQ(module.kernels[0].call_position, (Position{7, 18}));
+  EXPECT_EQ(module.kernels[0].parameters.size(), 1U);
+  EXPECT_EQ(module.kernels[1].calls, "");
+  EXPECT_EQ(module.kernels[1].instructions.size(), 1U);
+  EXPECT_EQ(module.kernels[2].calls, "helper");
+}
+
 TEST(PtxParser, RefusesWhatItDoesNotKnowAtItsPlace) {
   using testing::HasSubstr;
   EXPECT_THAT(error_of("hello"), HasSubstr("test.ptx:1:1: the directive 'hello' is not supported here"));
-  EXPECT_THAT(error_of(".visible .func f() { ret; }"), HasSubstr("device functions"));
+  EXPECT_THAT(error_of(".visible .func f() { ret; "), HasSubstr("expected a '}'"));
+  EXPECT_THAT(error_of(".extern .func f()"), HasSubstr("expected the function's '{' or ';'"));
   EXPECT_THAT(error_in_body("bra nowhere; ret;"), HasSubstr("test.ptx:6:5: 'nowhere' is neither"));
   EXPECT_THAT(error_in_body("a: a: ret;"), HasSubstr("test.ptx:6:4: the label 'a' is defined twice"));
   EXPECT_THAT(error_in_body(".reg .b32 r; .reg .b32 r; ret;"), HasSubstr("declared twice"));
@@ -112,9 +132,10 @@ std::string repeated(const std::string& text, int times) {
 TEST(PtxParser, RefusesWhatIsDeeperOrLargerThanSupported) {
   using testing::HasSubstr;
   constexpr int deep = 100'000;
-  EXPECT_THAT(error_of(".global .b8 x = " + repeated("{", deep)), HasSubstr("initial values in more braces"));
-  EXPECT_THAT(error_in_body("mov.b64 x, " + repeated("{", deep)), HasSubstr("this cannot stand inside of"));
-  EXPECT_THAT(error_in_body("mov.b64 {x, [y]}, z;"), HasSubstr("this cannot stand inside of"));
+  EXPECT_THAT(error_of(".global .b8 x = " + repeated("{", deep)),
+              HasSubstr("initial values with braces nested deeper"));
+  EXPECT_THAT(error_in_body("mov.b64 x, " + repeated("{", deep)), HasSubstr("this is not allowed inside {…}"));
+  EXPECT_THAT(error_in_body("mov.b64 {x, [y]}, z;"), HasSubstr("this is not allowed inside {…}"));
   EXPECT_THAT(error_in_body(repeated("{", deep)), HasSubstr("braces nested deeper than supported"));
   const std::string array = ".global .b8 x[65536][65536]";
   EXPECT_EQ(parse_module(array + ";", "test.ptx").symbols.at(0).bytes, std::uint64_t{1} << 32);

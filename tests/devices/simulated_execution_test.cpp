@@ -182,7 +182,7 @@ TEST(SimulatedExecution, AVectorAccessTakesAPassForEachQuarter) {
 TEST(SimulatedExecution, AnAccessBehindAnAllocationNamesEverything) {
   Mapping mapping("ld.global.u32 %r5, [%rd5+4];\nst.global.u32 [%rd4], %r5; ret;", 64);
   const std::string fault = fault_of(mapping, {2}, {32});
-  EXPECT_THAT(fault, HasSubstr("0 bytes behind the end of 'in' (256 bytes)"));
+  EXPECT_THAT(fault, HasSubstr("0 bytes past the end of 'in' (256 bytes)"));
   EXPECT_THAT(fault, HasSubstr("'ld.global.u32' in test, PTX line"));
   EXPECT_THAT(fault, HasSubstr("block (1, 0, 0), thread (31, 0, 0)"));
 }

@@ -118,7 +118,7 @@ def _no_process_is_left_behind(request: pytest.FixtureRequest) -> Iterator[None]
 @functools.cache
 def is_sanitized() -> bool:
     """Whether the program was built with sanitizers, which turn signals into exit codes and take many times as long."""
-    return json.loads(run("env", "--json").stdout)["program"]["sanitized"]
+    return json.loads(run("list", "--machine", "--format", "json").stdout)["program"]["sanitized"]
 
 
 @pytest.fixture(scope="session")

@@ -10,7 +10,7 @@ from conftest import assert_refused, run
 
 
 def _checked(*arguments: str) -> list[dict[str, Any]]:
-    done = run("check", "--json", *arguments)
+    done = run("check", "--format", "json", *arguments)
     if "no PTX in this build" in done.stderr:
         pytest.skip("no PTX in this build")
     assert done.returncode == 0, done.stderr
@@ -20,7 +20,7 @@ def _checked(*arguments: str) -> list[dict[str, Any]]:
 def test_every_variant_is_right_and_nothing_is_found() -> None:
     cases = _checked("--shape", "2,17,19,5,3,1,1", "--batch", "1,3")
     compilers = {case["ptx_compiler"] for case in cases}
-    listed = json.loads(run("list", "--json").stdout)["variants"]
+    listed = json.loads(run("list", "--format", "json").stdout)["variants"]
     ours = [one for one in listed if one["family"] == "cuda" and (one["rung"] is not None or "leaves_out" in one)]
     assert len(cases) == len(ours) * 2 * len(compilers)
     # A stage without an idea is compiled for a few tiles only; all stages run.
@@ -59,7 +59,7 @@ def test_the_text_has_a_line_for_each_case_and_a_sum() -> None:
     (["--variant", "shared-memry"], "shared-memory"),
     (["--checkers", "rice"], "race"),
     (["--operator", "softmx"], "softmax"),
-    (["--operator", "softmax", "--variant", "shared-memory"], "--operator goes with"),
+    (["--operator", "softmax", "--variant", "shared-memory"], "--operator can be combined only"),
     (["--operator", "tanh", "--network", "lenet86"], "no layer"),
     (["--batch", "0"], "--batch"),
     (["--batch", "65"], "64"),

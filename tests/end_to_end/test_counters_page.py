@@ -18,7 +18,7 @@ PAGE = REPOSITORY / "docs/counters.md"
 
 def metrics() -> list[dict[str, Any]]:
     """As the program lists them."""
-    done = run("list", "--metrics", "--json")
+    done = run("list", "--metrics", "--format", "json")
     assert (done.returncode, done.stderr) == (0, "")
     return json.loads(done.stdout)["metrics"]
 

@@ -41,7 +41,7 @@ def copy_of_program(folder: Path) -> Path:
 
 def test_equal_builds_are_no_regression(tmp_path: Path) -> None:
     other = copy_of_program(tmp_path)
-    done = run("duel", "--base", other, *TINY_CASE, "--rounds", "13", "--json", tmp_path / "duel.json")
+    done = run("duel", "--base", other, *TINY_CASE, "--rounds", "13", "--output", tmp_path / "duel.json")
     document = read(tmp_path / "duel.json")
     assert (document["base"]["path"], document["exit_code"]) == (str(other), done.returncode)
     if document["control"]["contaminated"]:
@@ -55,21 +55,21 @@ def test_equal_builds_are_no_regression(tmp_path: Path) -> None:
 
 
 def test_twice_the_work_is_found(tmp_path: Path) -> None:
-    done = run("duel", *TINY_CASE, "--family", "cpu", "--extra-work", "150", "--json", tmp_path / "duel.json",
-               "--markdown", tmp_path / "duel.md")
+    done = run("duel", *TINY_CASE, "--family", "cpu", "--extra-work", "150", "--output", tmp_path / "duel.json",
+               "--format", "markdown")
     document = read(tmp_path / "duel.json")
     one, = document["cases"]
     assert one["verdict"] == "regressed", done.stdout
-    assert done.returncode == (3 if document["control"]["contaminated"] else 1)
+    assert done.returncode == (2 if document["control"]["contaminated"] else 1)
     assert one["change"]["low"] > 0.02 and one["iterations"] % 2 == 0
     assert "150 % of extra work" in document["notes"][0]
-    markdown = (tmp_path / "duel.md").read_text(encoding="utf-8")
+    markdown = done.stdout
     assert "| regressed |" in markdown and one["id"].replace("_", r"\_") in markdown
 
 
 def test_two_variants_of_one_build(tmp_path: Path) -> None:
     done = run("duel", "--base-variant", "memory-accumulation", "--new-variant", "compile-time", *TINY, "--rounds", "13",
-               "--json", tmp_path / "duel.json", "--quiet")
+               "--output", tmp_path / "duel.json", "--quiet")
     document = read(tmp_path / "duel.json")
     assert done.returncode == document["exit_code"] and done.stdout == ""
     one = next(one for one in document["cases"] if one["device"] == "cpu")
@@ -82,8 +82,8 @@ def test_two_variants_of_one_build(tmp_path: Path) -> None:
                                              ("seeded-throws", "new: crashed")])
 def test_a_wrong_variant_is_not_timed(tmp_path: Path, variant: str, reason: str) -> None:
     done = run("duel", "--base-variant", "seeded-correct", "--new-variant", variant, "--shape", "3,13,11,5,3,1,1",
-               "--batch", "5", "--rounds", "13", "--json", tmp_path / "duel.json", program=SEEDED)
-    assert done.returncode == 3, done.stdout
+               "--batch", "5", "--rounds", "13", "--output", tmp_path / "duel.json", program=SEEDED)
+    assert done.returncode == 1, done.stdout
     one, = read(tmp_path / "duel.json")["cases"]
     assert one["verdict"] == "failed" and reason in one["reason"]
     assert one["change"] is None or variant == "seeded-wrong-later"
@@ -92,9 +92,9 @@ def test_a_wrong_variant_is_not_timed(tmp_path: Path, variant: str, reason: str)
 
 def test_variants_of_one_side_only(tmp_path: Path) -> None:
     """The seeded program has a variant more than the other one."""
-    options = ["--variant", "seeded-correct", *TINY, "--json", tmp_path / "duel.json"]
+    options = ["--variant", "seeded-correct", *TINY, "--output", tmp_path / "duel.json"]
     done = run("duel", "--base", SEEDED, "--new", PROGRAM, *options, program=SEEDED)
-    assert done.returncode == 3
+    assert done.returncode == 2
     assert read(tmp_path / "duel.json")["cases"][0]["verdict"] == "missing"
     run("duel", "--base", PROGRAM, "--new", SEEDED, *options, program=SEEDED)
     assert read(tmp_path / "duel.json")["cases"][0]["verdict"] == "new"
@@ -102,10 +102,10 @@ def test_variants_of_one_side_only(tmp_path: Path) -> None:
 
 def test_what_only_the_base_knows_is_missing(tmp_path: Path) -> None:
     """Variants that this program has never heard of are not dropped."""
-    program = json.loads(run("env", "--json").stdout)["program"]
+    program = json.loads(run("list", "--machine", "--format", "json").stdout)["program"]
     base = speaking(tmp_path, {"protocol": 2, "program": program, "variants": ["cpu/lost", "cuda/lost-too"]})
-    done = run("duel", "--base", base, "--family", "cpu", *TINY, "--json", tmp_path / "duel.json")
-    assert done.returncode == 3
+    done = run("duel", "--base", base, "--family", "cpu", *TINY, "--output", tmp_path / "duel.json")
+    assert done.returncode == 2
     verdicts = {one["id"]: one["verdict"] for one in read(tmp_path / "duel.json")["cases"]}
     assert verdicts["cpu/lost/shape.C1H8W8M2K3/2"] == "missing"
     assert verdicts["cpu/compile-time/shape.C1H8W8M2K3/2"] == "new"
@@ -152,7 +152,7 @@ def test_a_build_before_duels_is_refused(tmp_path: Path) -> None:
 
 
 def test_builds_of_another_kind_are_refused(tmp_path: Path) -> None:
-    program = json.loads(run("env", "--json").stdout)["program"]
+    program = json.loads(run("list", "--machine", "--format", "json").stdout)["program"]
     other = speaking(tmp_path, {"protocol": 2, "program": program | {"build_type": "Other"}, "variants": []})
     assert_refused(run("duel", "--base", other, *TINY_CASE), "cannot be compared", "build_type")
 
@@ -167,14 +167,14 @@ def test_bad_options_are_refused(tmp_path: Path) -> None:
     assert_refused(run(*base, "--rounds", "12"), "--rounds")
     assert_refused(run(*base, "--tau", "0.1"), "--delta", "--tau")
     assert_refused(run(*base, "--case", "("), "--case", "regular expression")
-    assert_refused(run(*base, "--json", tmp_path / "none/duel.json"), "--json", "no folder")
-    assert_refused(run(*base, "--markdown", tmp_path), "--markdown", "found a folder")
+    assert_refused(run(*base, "--output", tmp_path / "none/duel.json"), "--output", "is not a folder")
+    assert_refused(run(*base, "--output", tmp_path), "--output", "found a folder")
 
 
 def test_a_killed_duel_leaves_nothing(tmp_path: Path) -> None:
     """Its screen alone takes half a minute: 1 ms passes before each slot, and there are thousands of them."""
     process = start("duel", "--family", "cpu", "--shape", "1,8,8,2,3", "--batch", ",".join(map(str, range(1, 17))),
-                    "--extra-work", "1", "--json", tmp_path / "duel.json")
+                    "--extra-work", "1", "--output", tmp_path / "duel.json")
     with pytest.raises(subprocess.TimeoutExpired):
         process.wait(timeout=1)
     process.terminate()
@@ -184,13 +184,13 @@ def test_a_killed_duel_leaves_nothing(tmp_path: Path) -> None:
 
 
 def test_selftest_counts_verdicts(tmp_path: Path) -> None:
-    done = run("selftest", *TINY, "--levels", "0,200", "--runs", "1", "--neighbour", "bursty", "--json",
+    done = run("duel", "--selftest", *TINY, "--levels", "0,200", "--runs", "1", "--neighbour", "bursty", "--output",
                tmp_path / "selftest.json")
     document = json.loads((tmp_path / "selftest.json").read_text(encoding="utf-8"))
     assert (document["kind"], document["complete"], len(document["runs"])) == ("selftest", True, 2)
     equal, more = document["levels"]
     assert (equal["extra_percent"], more["extra_percent"]) == (0, 200)
     assert equal["regressed"] == 0 and more["regressed"] == 1, done.stdout
-    assert done.returncode == 0 and "0 of 1 called a regression" in done.stdout
-    assert_refused(run("selftest", "--neighbour", "loud"), "--neighbour")
-    assert_refused(run("selftest", "--levels", "-1"), "--levels")
+    assert done.returncode == 0 and "0 of 1 reported as a regression" in done.stdout
+    assert_refused(run("duel", "--selftest", "--neighbour", "loud"), "--neighbour")
+    assert_refused(run("duel", "--selftest", "--levels", "-1"), "--levels")

@@ -25,7 +25,7 @@ def test_no_other_file_knows_it() -> None:
 def test_it_is_listed_in_its_place() -> None:
     listed = run("list", program=SEEDED).stdout
     assert NAME in listed and TITLE in listed and HYPOTHESIS in listed
-    variants = [one for one in json.loads(run("list", "--json", program=SEEDED).stdout)["variants"]
+    variants = [one for one in json.loads(run("list", "--format", "json", program=SEEDED).stdout)["variants"]
                 if one["family"] == "cpu"]
     one = next(one for one in variants if one["name"] == NAME)
     assert one == {"family": "cpu", "rung": 120, "name": NAME, "title": TITLE, "builds_on": BASE,

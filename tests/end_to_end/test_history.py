@@ -66,18 +66,21 @@ def series(path: Path) -> dict[tuple[str, int], dict[str, Any]]:
 
 def test_the_change_is_found_with_its_commit(tmp_path: Path, synthetic: list[dict[str, Any]]) -> None:
     folder = write(tmp_path / "results", synthetic)
-    done = run("history", folder, "--json", tmp_path / "h.json", "--markdown", tmp_path / "h.md")
+    done = run("history", folder, "--format", "json", "--output", tmp_path / "h.json")
     assert (done.returncode, done.stderr) == (0, ""), done
     found = series(tmp_path / "h.json")
     assert [(change["point"], change["marked"]) for change in found[SLOWER, 1]["changes"]] == [(CHANGED, True)]
     assert found[SLOWER, 1]["changes"][0]["change"] == pytest.approx(0.1, abs=0.02)
     assert all(not one["changes"] for key, one in found.items() if key != (SLOWER, 1))
     assert {one["anchor"] for one in found.values()} == {"memory-accumulation"}, "the lowest rung"
-    lines = done.stdout.splitlines()
+    text = run("history", folder)
+    lines = text.stdout.splitlines()
     assert all(len(line) <= 100 for line in lines), max(lines, key=len)
     table = next(index for index, line in enumerate(lines) if line.startswith("case "))
     assert lines[table + 2].startswith("flat-vector ") and f"{CHANGED}c0ffee0" in lines[table + 2]
-    assert f"from 2026-02-{1 + CHANGED}T08:00:00Z" in " ".join(done.stdout.split())
+    assert f"from 2026-02-{1 + CHANGED}T08:00:00Z" in " ".join(text.stdout.split())
+    markdown = run("history", folder, "--format", "markdown", "--output", tmp_path / "h.md")
+    assert (markdown.returncode, markdown.stdout) == (0, "")
     assert "| flat-vector shape.C1H8W8M2K3/2 cpu | 20 |" in (tmp_path / "h.md").read_text(encoding="utf-8")
 
 
@@ -113,20 +116,20 @@ def test_broken_records_are_listed_and_the_rest_stands(tmp_path: Path, synthetic
     for name, content in broken.items():
         (folder / name).mkdir()
         (folder / name / "run.json").write_text(content, encoding="utf-8")
-    done = run("history", folder, "--json", tmp_path / "h.json")
+    done = run("history", folder, "--format", "json", "--output", tmp_path / "h.json")
     assert (done.returncode, done.stderr) == (2, "")
     unreadable = json.loads((tmp_path / "h.json").read_text(encoding="utf-8"))["unreadable"]
     assert len(unreadable) == len(broken)
     for name in broken:
         assert sum(f"/{name}/run.json: " in line for line in unreadable) == 1
     assert series(tmp_path / "h.json")[SLOWER, 1]["changes"] != []
-    assert "not read" in done.stdout
+    assert "not read" in run("history", folder).stdout
 
 
 def test_what_is_given_by_name_and_what_is_chosen(tmp_path: Path, real: Path, synthetic: list[dict[str, Any]]) -> None:
     other = tmp_path / "monday.json"
     other.write_text(json.dumps(synthetic[0]), encoding="utf-8")
-    done = run("history", real, other, "--index", tmp_path / "index", "--json", tmp_path / "h.json",
+    done = run("history", real, other, "--index", tmp_path / "index", "--format", "json", "--output", tmp_path / "h.json",
                "--variant", "flat-vector", "--anchor", "local-accumulation")
     assert done.returncode == 0, done
     found = series(tmp_path / "h.json")
@@ -140,18 +143,18 @@ def test_other_settings_are_another_series(tmp_path: Path, synthetic: list[dict[
     documents[4]["context"]["program"]["compiler"] = "GNU 99"
     documents[5]["context"]["host"]["name"] = "elsewhere"
     folder = write(tmp_path / "results", documents)
-    done = run("history", folder, "--json", tmp_path / "h.json")
+    run("history", folder, "--format", "json", "--output", tmp_path / "h.json")
     found = series(tmp_path / "h.json")
     assert [len(found[SLOWER, number]["points"]) for number in (1, 2, 3)] == [4, 1, 1]
     assert "compiler changed" in found[SLOWER, 2]["split"][0] and "machine differs" in found[SLOWER, 3]["split"][0]
-    assert "began anew" in done.stdout
-    run("history", folder, "--merge-hosts", "--json", tmp_path / "h.json")
+    assert "new series" in run("history", folder).stdout
+    run("history", folder, "--merge-hosts", "--format", "json", "--output", tmp_path / "h.json")
     assert len(series(tmp_path / "h.json")[SLOWER, 1]["points"]) == 5
 
 
 def test_the_charts_of_it(tmp_path: Path, synthetic: list[dict[str, Any]]) -> None:
     folder = write(tmp_path / "results", synthetic)
-    assert run("history", folder, "--json", tmp_path / "h.json").returncode == 0
+    assert run("history", folder, "--format", "json", "--output", tmp_path / "h.json").returncode == 0
     done = subprocess.run([SCRIPTS / "history.py", tmp_path / "h.json"], capture_output=True, encoding="utf-8",
                           check=False)
     assert (done.returncode, done.stderr) == (0, "")
@@ -166,5 +169,5 @@ def test_bad_input_is_one_line(tmp_path: Path, real: Path) -> None:
     assert_refused(run("history", real, "--no-index", "--batch", "x"), "--batch")
     assert_refused(run("history", real, "--no-index", "--alpha", "nan"), "alpha")
     assert_refused(run("history"), "FOLDER")
-    assert_refused(run("history", real, "--no-index", "--json", tmp_path / "no" / "h.json"), "cannot write")
+    assert_refused(run("history", real, "--no-index", "--format", "json", "--output", tmp_path / "no" / "h.json"), "is not a folder")
     assert "convladder history results" in run("history", "--help").stdout

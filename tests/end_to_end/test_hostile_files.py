@@ -97,7 +97,7 @@ def test_a_pipe_without_an_end(tmp_path: Path, reader: str) -> None:
         number = endless.stdout.fileno()
         done = run(*READERS[reader](Path(f"/dev/fd/{number}"), tmp_path), pass_fds=[number], timeout=60)
         endless.kill()
-    assert_refused(done, "it has more than the")
+    assert_refused(done, "it is larger than the")
 
 
 def test_a_pipe_is_read_as_a_file_is() -> None:
@@ -116,7 +116,7 @@ def test_names_from_ptx_give_the_terminal_no_orders(tmp_path: Path) -> None:
     body = b".reg .b64 %d<2>; .reg .b32 %r; .loc 1 7 1\nld.param.u64 %d1, [p]; ld.global.u32 %r, [%d1+-4]; ret;"
     text = EMPTY_KERNEL.encode().replace(b".visible", names).replace(b"ret;", body)
     file.write_bytes(text.replace(b".version 8.0", b'.version "\x1b[32m"'))
-    for arguments in (["--list"], ["--arg", "p=u64:0"], ["--arg", "p=u64:0", "--json", "-"]):
+    for arguments in (["--list"], ["--arg", "p=u64:0"], ["--arg", "p=u64:0", "--format", "json"]):
         done = run("simulate", file, *arguments, encoding="utf-8", errors="replace")
         assert done.returncode in (0, 1), done
         assert not set("\x1b\x07\x9b") & set(done.stdout + done.stderr), (arguments, done.stdout)

@@ -103,7 +103,8 @@ def test_an_interrupt_ends_it_with_130_and_a_readable_record(tmp_path: Path, how
     time.sleep(0.3)  # somewhere in the first case
     process.send_signal(how)
     errors = process.communicate(timeout=10)[1]
-    assert (process.returncode, errors) == (130, "")
+    assert process.returncode == 130
+    assert errors == f"convladder: interrupted; 'convladder run --resume {tmp_path}' continues\n"
     assert no_process_left()
     assert not record(tmp_path)["complete"]
 

@@ -19,7 +19,7 @@ LAYER = "1,16,11,15,7"
 def _made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
     """The folder of a run, and what it printed."""
     path = tmp_path_factory.mktemp("left_out") / "run"
-    done = run("leave-one-out", "--device", "simulated", "--shape", LAYER, "--batch", "8", "--output", path, "--quiet")
+    done = run("run", "--leave-one-out", "--device", "simulated", "--shape", LAYER, "--batch", "8", "--output", path, "--quiet")
     if done.returncode != 0 and "simulated" in done.stderr:
         pytest.skip(f"no simulated device: {done.stderr.strip()}")
     assert (done.returncode, done.stderr) == (0, "")
@@ -37,7 +37,7 @@ def _view(made: tuple[Path, str]) -> dict[str, Any]:
 
 
 def test_every_idea_stands_beside_the_stage(made: tuple[Path, str], view: dict[str, Any]) -> None:
-    listed = [one for one in json.loads(run("list", "--json").stdout)["variants"] if "leaves_out" in one]
+    listed = [one for one in json.loads(run("list", "--format", "json").stdout)["variants"] if "leaves_out" in one]
     assert {one["builds_on"] for one in listed} == {view["best"]}
     assert [row["variant"] for row in view["rows"]] == [view["best"], *(one["name"] for one in listed)]
     assert [row["leaves_out"] for row in view["rows"]] == [None, *(one["leaves_out"] for one in listed)]
@@ -92,5 +92,5 @@ def test_a_run_that_does_not_ask_has_none_of_it(tmp_path: Path) -> None:
     assert "many-images" in done.stdout and "without-" not in done.stdout
     listed = run("list").stdout
     assert "without one of its ideas" in listed and "without-map-tile" in listed
-    assert_refused(run("leave-one-out", "--variant", "without-map-tiles", "--output", tmp_path / "run"),
+    assert_refused(run("run", "--leave-one-out", "--variant", "without-map-tiles", "--output", tmp_path / "run"),
                    "without-map-tile")

@@ -105,7 +105,7 @@ def test_new_files_have_what_the_umask_allows(tmp_path: Path, umask: int, expect
     assert done.returncode == 0
     assert mode(folder / "run.json") == mode(tmp_path / "google.json") == expected
     assert mode(folder) == 0o777 & ~umask
-    done = run("history", folder, "--json", tmp_path / "history.json", umask=umask)
+    done = run("history", folder, "--format", "json", "--output", tmp_path / "history.json", umask=umask)
     assert done.returncode == 0
     assert mode(tmp_path / "history.json") == mode(folder / "history-index.jsonl") == expected
 

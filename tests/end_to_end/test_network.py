@@ -68,7 +68,7 @@ def by_id(document: dict[str, Any]) -> dict[str, dict[str, Any]]:
 
 def stages() -> list[str]:
     """Names of all variants for CPUs."""
-    return [one["name"] for one in json.loads(run("list", "--json").stdout)["variants"] if one["family"] == "cpu"]
+    return [one["name"] for one in json.loads(run("list", "--format", "json").stdout)["variants"] if one["family"] == "cpu"]
 
 
 @pytest.fixture(scope="module")
@@ -150,7 +150,7 @@ def test_each_layer_can_have_its_own_variant(three_layers: Path, tmp_path: Path)
 
 
 def test_an_operator_can_be_chosen(three_layers: Path, tmp_path: Path) -> None:
-    operators = [one for one in json.loads(run("list", "--json").stdout)["operators"]
+    operators = [one for one in json.loads(run("list", "--format", "json").stdout)["operators"]
                  if one["family"] == "cpu" and one["type"] == "fully_connected"]
     for one in operators:
         document = measured(tmp_path / one["name"], "--network", three_layers, "--batch", "2", *ONCE,
@@ -210,7 +210,7 @@ def test_weights_of_a_file_give_an_accuracy_with_its_interval(tmp_path: Path) ->
 
 
 def test_the_simulated_device_counts_every_layer_and_times_nothing(tmp_path: Path) -> None:
-    names = {one["name"] for one in json.loads(run("list", "--json").stdout)["variants"] if one["family"] == "cuda"}
+    names = {one["name"] for one in json.loads(run("list", "--format", "json").stdout)["variants"] if one["family"] == "cuda"}
     if "global-memory" not in names:
         pytest.skip("this build has no CUDA variants")
     document = measured(tmp_path, "--network", "lenet28", "--device", "simulated", "--batch", "2", "--weights",
@@ -228,7 +228,7 @@ def test_the_simulated_device_counts_every_layer_and_times_nothing(tmp_path: Pat
 
 
 def test_a_device_that_is_not_there_is_skipped_with_its_reason(tmp_path: Path) -> None:
-    devices = {one["kind"]: one for one in json.loads(run("env", "--json").stdout)["devices"]}
+    devices = {one["kind"]: one for one in json.loads(run("list", "--machine", "--format", "json").stdout)["devices"]}
     if "cuda" not in devices:
         pytest.skip("a build without nvcc has no such device")
     if devices["cuda"]["unavailable"] is None:
@@ -344,14 +344,14 @@ def test_a_profile_in_both_layouts(layout: str, columns: str, three_layers: Path
 def test_the_profile_of_a_record_is_the_records(lenet: dict[str, Any], tmp_path: Path) -> None:
     path = written(tmp_path / "network.json", {key: value for key, value in lenet.items() if key != "stdout"})
     case = by_id(lenet)["cpu/flat-vector/lenet28/5"]
-    done = run("profile", "--record", path, "--case", "flat-vector/lenet28/5", "--format", "json", "--cut", "100")
+    done = run("profile", path, "--case", "flat-vector/lenet28/5", "--format", "json", "--cut", "100")
     assert (done.returncode, done.stderr) == (0, "")
     assert json.loads(done.stdout) == [{key: case[key] for key in ("id", "program", "profile")}]
-    done = run("profile", "--record", path, "--case", "flat-vector/lenet28/5", "--format", "csv", "--cut", "100")
+    done = run("profile", path, "--case", "flat-vector/lenet28/5", "--format", "csv", "--cut", "100")
     rows = list(csv.reader(io.StringIO(done.stdout)))
     expected = [row["name"] for group in case["profile"]["groups"] for row in group["rows"]]
     assert [row[-1] for row in rows[2:]] == expected
-    assert run("profile", "--record", path).stdout.count(", measured") == len(lenet["cases"])
+    assert run("profile", path).stdout.count(", measured") == len(lenet["cases"])
 
 
 @pytest.mark.parametrize("content, words", [
@@ -361,12 +361,12 @@ def test_a_record_that_is_none_is_one_line(content: str | None, words: list[str]
     path = tmp_path / "network.json"
     if content is not None:
         path.write_text(content)
-    assert_refused(run("profile", "--record", path), str(path), *words)
+    assert_refused(run("profile", path), str(path), *words)
 
 
 PROFILES = {
-    "neither": ([], "profile: use either --network for a new run, or --record FILE"),
-    "both": (["--network", "lenet28", "--record", "x.json"], "profile: give either"),
+    "neither": ([], "expected either --network for a new run, or NETWORK.json, a record"),
+    "both": (["--network", "lenet28", "x.json"], "expected either"),
     "layout": (["--network", "lenet28", "--layout", "nsis"], "unknown choice 'nsis'; known: nsys, nvprof"),
     "format": (["--network", "lenet28", "--format", "xml"], "unknown choice 'xml'; known: "),
     "cut": (["--network", "lenet28", "--cut", "0"], "--cut: expected a number from 0.1 to 100, got '0'"),

@@ -1,4 +1,4 @@
-"""`convladder published` and `convladder launches`: what is known without running anything."""
+"""`convladder list --published` and `--launches`: what is known without running anything."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ FILES = sorted((REPOSITORY / "results/published").glob("*.json"))
 
 
 def listed() -> list[dict[str, Any]]:
-    return json.loads(run("published", "--json").stdout)
+    return json.loads(run("list", "--published", "--format", "json").stdout)
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
@@ -29,7 +29,7 @@ def test_every_file_follows_its_schema(path: Path) -> None:
 
 
 def test_the_list_names_every_file_and_fits_the_terminal() -> None:
-    done = run("published")
+    done = run("list", "--published")
     assert done.returncode == 0
     assert max(map(len, done.stdout.splitlines())) <= 100
     assert [entry["name"] for entry in listed()] == [path.stem for path in FILES]
@@ -39,8 +39,8 @@ def test_the_list_names_every_file_and_fits_the_terminal() -> None:
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
 def test_one_is_printed_whole(path: Path) -> None:
-    assert json.loads(run("published", path.stem, "--json").stdout) == json.loads(path.read_text(encoding="utf-8"))
-    text = run("published", path.stem)
+    assert json.loads(run("list", "--published", path.stem, "--format", "json").stdout) == json.loads(path.read_text(encoding="utf-8"))
+    text = run("list", "--published", path.stem)
     assert text.returncode == 0
     assert max(map(len, text.stdout.splitlines())) <= 100
     document = json.loads(path.read_text(encoding="utf-8"))
@@ -54,7 +54,7 @@ def test_one_is_printed_whole(path: Path) -> None:
 
 def test_csv_has_every_row() -> None:
     document = json.loads((REPOSITORY / "results/published/fa18-batches.json").read_text(encoding="utf-8"))
-    lines = list(csv.reader(run("published", "fa18-batches", "--csv").stdout.splitlines()))
+    lines = list(csv.reader(run("list", "--published", "fa18-batches", "--format", "csv").stdout.splitlines()))
     table = next(table for table in document["tables"] if table["name"] == "op times")
     for row in table["rows"]:
         wanted = ["" if cell is None else cell if isinstance(cell, str) else f"{cell:.9f}".rstrip("0").rstrip(".")
@@ -63,11 +63,11 @@ def test_csv_has_every_row() -> None:
 
 
 def test_profiles_in_both_layouts_and_cut() -> None:
-    nvprof = run("published", "fa17-ladder", "--cut", "90").stdout
+    nvprof = run("list", "--published", "fa17-ladder", "--cut", "90").stdout
     assert "            Type  Time(%)      Time     Calls       Avg       Min       Max  Name" in nvprof
     assert "more rows)" in nvprof
-    assert "more row" not in run("published", "fa17-ladder").stdout
-    assert "Cum. (%)" in run("published", "sp18-milestone", "--layout", "nsys").stdout
+    assert "more row" not in run("list", "--published", "fa17-ladder").stdout
+    assert "Cum. (%)" in run("list", "--published", "sp18-milestone", "--layout", "nsys").stdout
 
 
 @pytest.mark.parametrize("arguments, said", [
@@ -75,20 +75,20 @@ def test_profiles_in_both_layouts_and_cut() -> None:
     (["fa17-ladder", "--layout", "nvpro"], "nvprof"),
     (["fa17-ladder", "--cut", "0"], "--cut"),
     (["fa17-ladder", "--cut", "nan"], "--cut"),
-    (["fa17-ladder", "--json", "--csv"], "only one"),
-    (["--csv"], "which one"),
+    (["fa17-ladder", "--format", "xml"], "csv"),
+    (["--format", "csv"], "of which?"),
 ])
 def test_bad_input_is_one_line(arguments: list[str], said: str) -> None:
-    assert_refused(run("published", *arguments), said)
+    assert_refused(run("list", "--published", *arguments), said)
 
 
 def test_launches_of_a_variant() -> None:
-    done = run("launches", "--variant", "shared-memory", "--layer", "lenet72.conv2", "--batch", "100", "--json")
+    done = run("list", "--launches", "--variant", "shared-memory", "--layer", "lenet72.conv2", "--batch", "100", "--format", "json")
     if "known:" in done.stderr:
         pytest.skip("no cuda family in this build")
     launches = json.loads(done.stdout)
-    assert run("launches", "--variant", "shared-memory", "--layer", "lenet72.conv2", "--count").stdout == \
-        f"{len(launches)}\n"
+    rows = run("list", "--launches", "--variant", "shared-memory", "--layer", "lenet72.conv2", "--format", "csv").stdout
+    assert len(rows.splitlines()) == 1 + len(launches)
     assert launches[0]["kernel"] == "convladder::conv_shared_memory"
     assert launches[0]["grid"][0] == 100
-    assert "conv_shared_memory" in run("launches", "--variant", "shared-memory", "--layer", "lenet72.conv2").stdout
+    assert "conv_shared_memory" in run("list", "--launches", "--variant", "shared-memory", "--layer", "lenet72.conv2").stdout

@@ -263,7 +263,7 @@ def test_sweep(folder: Path, batch: int) -> None:
 def duel(tmp_path: Path, variant: str, batch: int) -> dict[str, Any]:
     """The only case of a duel with a variant that is right, and "exit code"."""
     done = run("duel", "--base-variant", "seeded-correct", "--new-variant", variant, "--family", "cpu", "--shape",
-               SHAPES[batch], "--batch", batch, "--rounds", 13, "--timeout", 5, "--quiet", "--json",
+               SHAPES[batch], "--batch", batch, "--rounds", 13, "--timeout", 5, "--quiet", "--output",
                tmp_path / "duel.json", program=SEEDED)
     assert (tmp_path / "duel.json").exists(), done.stderr
     one, = json.loads((tmp_path / "duel.json").read_text(encoding="utf-8"))["cases"]

@@ -48,9 +48,10 @@ def folder(real: dict[str, Any], tmp_path_factory: pytest.TempPathFactory) -> Pa
     (path / "base.json").write_text(json.dumps(base), encoding="utf-8")
     (path / "run.json").write_text(json.dumps(new), encoding="utf-8")
     (path / "added").write_text(added, encoding="utf-8")
-    done = run("report", "run.json", "--base", "base.json", "--markdown", "markdown", cwd=path)
+    done = run("report", "run.json", "--base", "base.json", "--format", "markdown", "--output", "markdown", cwd=path)
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.splitlines()[0].endswith("report.html") and (path / "markdown/report.md").is_file()
+    shutil.copy(path / "markdown/report.html", path)
     return path
 
 
@@ -133,12 +134,12 @@ def test_the_scripts_are_found_beside_the_program(folder: Path, tmp_path: Path) 
 
 
 def test_a_pdf_needs_chromium(folder: Path, tmp_path: Path) -> None:
-    arguments = ("report", folder / "run.json", "--output", tmp_path / "x.html", "--pdf", tmp_path / "x.pdf")
+    arguments = ("report", folder / "run.json", "--format", "pdf", "--output", tmp_path)
     done = run(*arguments, env=os.environ | {"CHROMIUM": "/no/chromium"})
-    assert_refused(done, "no Chromium", "x.html")
-    assert (tmp_path / "x.html").is_file() and not (tmp_path / "x.pdf").exists()
+    assert_refused(done, "no Chromium", "report.html")
+    assert (tmp_path / "report.html").is_file() and not (tmp_path / "report.pdf").exists()
     if not CHROMIUM.exists():
         pytest.skip("no Chromium (Debian's package chromium)")
     assert run(*arguments).returncode == 0
-    content = (tmp_path / "x.pdf").read_bytes()
+    content = (tmp_path / "report.pdf").read_bytes()
     assert content.startswith(b"%PDF") and len(content) > 50000

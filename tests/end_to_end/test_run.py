@@ -47,7 +47,7 @@ def ladder(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
 
 def test_every_stage_is_verified_and_timed(ladder: dict[str, Any]) -> None:
     assert ladder["complete"]
-    listed = [one for one in json.loads(run("list", "--json").stdout)["variants"] if one["family"] == "cpu"]
+    listed = [one for one in json.loads(run("list", "--format", "json").stdout)["variants"] if one["family"] == "cpu"]
     assert [one for one in ladder["variants"] if one["family"] == "cpu"] == listed
     mine = [one for one in ladder["cases"] if one["device"] == "cpu"]
     assert len(mine) == len(ladder["cases"]) == len(listed) * 2 * 2
@@ -162,7 +162,7 @@ def test_a_layout_of_its_own_has_an_op_time_and_a_layer_time(ladder: dict[str, A
 
 def test_the_record_says_what_ran_where(ladder: dict[str, Any]) -> None:
     context = ladder["context"]
-    assert context["program"] == json.loads(run("env", "--json").stdout)["program"]
+    assert context["program"] == json.loads(run("list", "--machine", "--format", "json").stdout)["program"]
     assert context["host"]["name"] == socket.gethostname()
     assert context["command_line"][0] == "run" and "--layer" in context["command_line"]
     assert context["dataset"]["name"] == "synthetic" and re.fullmatch("[0-9a-f]{64}", context["dataset"]["sha256"])

@@ -82,7 +82,7 @@ def test_the_text_shows_values_counters_and_findings(ptx: Path) -> None:
 
 def test_a_long_buffer_is_cut_in_the_text_and_whole_in_the_json(ptx: Path, tmp_path: Path) -> None:
     document = tmp_path / "all.json"
-    done = scale(ptx, "--grid", "4", "--json", document, x="in:f32:iota:1000", y="y=out:f32:10x100", n=1000,
+    done = scale(ptx, "--grid", "4", "--output", document, x="in:f32:iota:1000", y="y=out:f32:10x100", n=1000,
                  block="256")
     assert done.returncode == 0, done.stderr
     assert "y: f32[10x100]\n  0 2.5 5 7.5 10 12.5 15 17.5 … 2480 2482.5 2485 2487.5 2490 2492.5 2495 2497.5\n" \
@@ -99,14 +99,14 @@ def test_a_long_buffer_is_cut_in_the_text_and_whole_in_the_json(ptx: Path, tmp_p
 
 
 def test_json_on_the_standard_output_stands_alone(ptx: Path) -> None:
-    done = scale(ptx, "--json", "-")
+    done = scale(ptx, "--format", "json")
     assert [2.5, 5, 7.5, 10, 12.5] == json.loads(done.stdout)["outputs"][0]["values"]
 
 
 def test_arrays_come_from_numpy_and_go_back(ptx: Path, tmp_path: Path) -> None:
     values = numpy.linspace(-3, 3, 60, dtype=numpy.float32).reshape(6, 10)
     numpy.save(tmp_path / "x.npy", values)
-    done = scale(ptx, "--output", f"y={tmp_path}/y.npy", "--output", f"1={tmp_path}/y.bin", "--output",
+    done = scale(ptx, "--save", f"y={tmp_path}/y.npy", "--save", f"1={tmp_path}/y.bin", "--save",
                  f"x={tmp_path}/x.json", x=f"x=in:@{tmp_path}/x.npy", y="y=out:f32:6x10", n=60, block="64")
     assert done.returncode == 0, done.stderr
     result = numpy.load(tmp_path / "y.npy")
@@ -141,8 +141,8 @@ def test_list_names_every_kind_of_memory(tmp_path: Path) -> None:
     file = tmp_path / "memory.ptx"
     file.write_text(HEADER + ".extern .shared .align 4 .b8 rows[];\n.visible .entry k()\n.maxntid 64\n{\n"
                     ".local .b8 depot[24];\n.shared .b8 tile[40];\nret;\n}\n", encoding="utf-8")
-    assert "  1 instructions, 40 bytes of shared memory and what --shared adds, 24 bytes of local memory a thread, " \
-           "at most 64 threads a block\n" in run("simulate", file, "--list").stdout
+    assert "  1 instructions, 40 bytes of shared memory and what --shared adds, 24 bytes of local memory per thread, " \
+           "at most 64 threads per block\n" in run("simulate", file, "--list").stdout
     assert_refused(run("simulate", file, "--shared", 232448), "232488 bytes with those that the kernel has itself")
     assert_refused(run("simulate", file, "--block", "65"), "65 threads", "compiled for 64 at most")
 
@@ -150,7 +150,7 @@ def test_list_names_every_kind_of_memory(tmp_path: Path) -> None:
 @pytest.mark.parametrize(("options", "words"), [
     (["--entry", "scael"], ["kernels.ptx", "unknown kernel 'scael'; known: scale, pair"]),
     ([], ["2 kernels", "--entry", "scale, pair"]),
-    (["--entry", "scale"], ["scale has 4 parameters, and there are 0 --arg"]),
+    (["--entry", "scale"], ["scale has 4 parameters, but 0 --arg"]),
     (["--entry", "scale", "--block", "33,32"], ["--block 33,32", "1056 threads", "at most 1024"]),
     (["--entry", "scale", "--block", "1,1,65"], ["--block 1,1,65", "1 to 64", "'65'"]),
     (["--entry", "scale", "--block", "0"], ["--block 0", "1 to 1024"]),
@@ -166,7 +166,7 @@ def test_a_launch_that_cannot_be_is_refused(ptx: Path, options: list[str], words
 @pytest.mark.parametrize(("change", "words"), [
     ({"x": "u8:300"}, ["u8:300", "0 to 255"]),
     ({"x": "i32:5"}, ["--arg i32:5", "4 bytes", "parameter 0 (scale_x) has 8"]),
-    ({"x": "y=in:f32:1"}, ["'y' already"]),
+    ({"x": "y=in:f32:1"}, ["'y' is already"]),
     ({"y": "out:f32:-1"}, ["out:f32:-1"]),
     ({"x": "in:f32:@nowhere.npy"}, ["nowhere.npy: cannot be read"]),
 ])
@@ -181,15 +181,15 @@ def test_a_wrong_argument_is_refused(ptx: Path, change: dict[str, str], words: l
     ("y=/nowhere/y.bin", ["cannot write /nowhere/y.bin"]),
 ])
 def test_an_output_that_cannot_be_is_refused(ptx: Path, output: str, words: list[str]) -> None:
-    assert_refused(scale(ptx, "--output", output), *words)
+    assert_refused(scale(ptx, "--save", output), *words)
 
 
 @pytest.mark.parametrize(("save", "words"), [
-    (lambda file: file.write_bytes(b"\x93NUMPY\x01\x00"), ["byte 8", "ends inside of its header"]),
+    (lambda file: file.write_bytes(b"\x93NUMPY\x01\x00"), ["byte 8", "ends inside its header"]),
     (lambda file: numpy.save(file, numpy.zeros(3, numpy.complex64)), ["'<c8'", "known: |i1"]),
     (lambda file: numpy.save(file, numpy.zeros((3, 2), numpy.float32, order="F")), ["Fortran"]),
     (lambda file: numpy.save(file, numpy.zeros(3, ">f4")), ["big-endian"]),
-    (lambda file: numpy.save(file, numpy.zeros(0, numpy.float32)), ["no element"]),
+    (lambda file: numpy.save(file, numpy.zeros(0, numpy.float32)), ["is empty"]),
     (lambda file: numpy.save(file, numpy.zeros(3, numpy.float64)), ["holds f64, not f32"]),
 ])
 def test_an_array_that_cannot_be_a_buffer_is_refused(ptx: Path, tmp_path: Path, save, words: list[str]) -> None:
@@ -247,7 +247,7 @@ def buggy(tmp_path: Path) -> Path:
     ("none", "y=out:i32:32", set()),
 ])
 def test_checkers_find_what_they_look_for(buggy: Path, check: str, buffer: str, found: set[str]) -> None:
-    done = run("simulate", buggy, "--block", "32", "--arg", buffer, "--check", check, "--json", "-")
+    done = run("simulate", buggy, "--block", "32", "--arg", buffer, "--checkers", check, "--format", "json")
     assert done.returncode == (1 if found else 0), done.stderr
     findings = json.loads(done.stdout)["findings"]
     assert {one["checker"] for one in findings} == found
@@ -256,11 +256,11 @@ def test_checkers_find_what_they_look_for(buggy: Path, check: str, buffer: str, 
 
 
 def test_an_unknown_checker_is_refused(buggy: Path) -> None:
-    assert_refused(run("simulate", buggy, "--arg", "out:i32:32", "--check", "rase"), "unknown checker 'rase'; known: race")
+    assert_refused(run("simulate", buggy, "--arg", "out:i32:32", "--checkers", "rase"), "unknown checker 'rase'; known: race")
 
 
 def test_host_threads_change_nothing(ptx: Path) -> None:
-    documents = {scale(ptx, "--grid", "300", "--threads", threads, "--json", "-", x="x=in:f32:iota:9000",
+    documents = {scale(ptx, "--grid", "300", "--threads", threads, "--format", "json", x="x=in:f32:iota:9000",
                        y="y=out:f32:9000", n=9000).stdout for threads in (1, 2, 7)}
     assert len(documents) == 1
     assert_refused(scale(ptx, "--threads", 0), "--threads", "1 to 1024")

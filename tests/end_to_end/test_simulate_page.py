@@ -71,7 +71,7 @@ def test_every_kernel_has_an_example() -> None:
 
 
 def test_the_transpose_is_one(tmp_path: Path) -> None:
-    assert run_example(of_kernel("transpose", "--output"), tmp_path).returncode == 0
+    assert run_example(of_kernel("transpose", "--save"), tmp_path).returncode == 0
     matrix = numpy.arange(80 * 50, dtype=numpy.float32).reshape(80, 50)
     assert numpy.array_equal(numpy.load(tmp_path / "transposed.npy"), matrix.T)
 
@@ -82,7 +82,7 @@ def test_the_reduction_is_the_sum(tmp_path: Path) -> None:
 
 
 def test_the_histogram_counts(tmp_path: Path) -> None:
-    assert run_example(of_kernel("histogram", "--output"), tmp_path).returncode == 0
+    assert run_example(of_kernel("histogram", "--save"), tmp_path).returncode == 0
     values = numpy.load(tmp_path / "values.npy")
     assert values.dtype == numpy.uint8 and len(values) == 20000
     assert numpy.array_equal(numpy.load(tmp_path / "bins.npy"), numpy.bincount(values, minlength=256))
@@ -99,7 +99,7 @@ def test_the_scan_makes_running_sums(tmp_path: Path) -> None:
 def test_the_bug_is_found_where_it_is(tmp_path: Path) -> None:
     """The write in line 9 and the read in line 15 have no barrier between them."""
     example = of_kernel("broken_transpose")
-    done = run_example(example._replace(commands=example.commands.rstrip() + " --json broken.json\n"), tmp_path)
+    done = run_example(example._replace(commands=example.commands.rstrip() + " --output broken.json\n"), tmp_path)
     assert done.returncode == 1
     findings = json.loads((tmp_path / "broken.json").read_text(encoding="utf-8"))["findings"]
     source = (REPOSITORY / "docs/examples/broken_transpose.cu").read_text(encoding="utf-8").splitlines()

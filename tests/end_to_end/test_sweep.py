@@ -61,7 +61,7 @@ def test_the_table_is_written_and_updated(tmp_path: Path) -> None:
 
 
 def test_counted_and_predicted_configurations(tmp_path: Path) -> None:
-    if not json.loads(run("env", "--json").stdout)["program"].get("ptx"):
+    if not json.loads(run("list", "--machine", "--format", "json").stdout)["program"].get("ptx"):
         pytest.skip("no kernels in this build")
     document, text = sweep(tmp_path / "counted", *COUNTED)
     (one,) = document["sweeps"]

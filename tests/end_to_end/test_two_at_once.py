@@ -258,7 +258,7 @@ def test_two_histories(tmp_path: Path, moments: random.Random, kill: bool, half_
         (folder / "run.json").write_text(json.dumps(document), encoding="utf-8")
     expected = run("history", tmp_path, "--no-index").stdout
     done = assert_refused_or_done(
-        at_once([["history", tmp_path, "--json", tmp_path / "history.json"]] * 2, moments, kill))
+        at_once([["history", tmp_path, "--format", "json", "--output", tmp_path / "history.json"]] * 2, moments, kill))
     assert {out for _, out, _ in done} == {expected}
     json.loads((tmp_path / "history.json").read_text(encoding="utf-8"))
     again = run("history", tmp_path)

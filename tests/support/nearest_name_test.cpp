@@ -39,5 +39,10 @@ TEST(UnknownNameMessage, SaysWhatIsUnknownAndWhatIsKnownNearestFirst) {
             "unknown variant 'shared-memroy'; known: shared-memory, block-remap");
 }
 
+TEST(UnknownNameMessage, NamesOnlyTheNearestOfMany) {
+  EXPECT_EQ(unknown_name_message("x", "a", {"h", "g", "f", "e", "d", "c", "b", "a", "i"}),
+            "unknown x 'a'; known: a, h, g, f, e and 4 more");
+}
+
 }  // namespace
 }  // namespace convladder

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "devices/kernel_resources.hpp"
+
 namespace convladder::simulated {
 
 std::string_view checker_name(Checker checker) {
@@ -24,9 +26,9 @@ std::string to_text(const Finding& finding) {
   if (finding.kernel.empty()) return fmt::format("{}: {}", checker_name(finding.checker), finding.problem);
   const std::string times = finding.count > 1 ? fmt::format(" ({} times)", finding.count) : "";
   return fmt::format("{}: {}: '{}' in {}, PTX line {}{}, block ({}, {}, {}), thread ({}, {}, {}){}",
-                     checker_name(finding.checker), finding.problem, finding.opcode, finding.kernel, finding.ptx_line,
-                     source, finding.block.x, finding.block.y, finding.block.z, finding.thread.x, finding.thread.y,
-                     finding.thread.z, times);
+                     checker_name(finding.checker), finding.problem, finding.opcode, display_name(finding.kernel),
+                     finding.ptx_line, source, finding.block.x, finding.block.y, finding.block.z, finding.thread.x,
+                     finding.thread.y, finding.thread.z, times);
 }
 
 }  // namespace convladder::simulated

@@ -131,6 +131,11 @@ class KernelDecoder {
 }  // namespace
 
 Program decode(const ptx::Module& module, const ptx::Kernel& kernel, const SymbolAddress& address_of) {
+  if (!kernel.calls.empty()) {
+    throw ptx::PtxError(
+        module.file, kernel.call_position,
+        fmt::format("the kernel calls '{}': device functions are not supported, they must be inlined", kernel.calls));
+  }
   return KernelDecoder(module, kernel, address_of).run();
 }
 

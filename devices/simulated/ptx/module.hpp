@@ -93,6 +93,10 @@ struct Kernel {
   std::vector<Instruction> instructions;
   int max_threads_per_block = 0;  ///< product of .maxntid or .reqntid; 0 if neither is given
   Position position;
+  /// The function that it calls, such as "vprintf"; empty where all is inlined. Calls are not supported: nothing else
+  /// of such a kernel is read than its parameters, and only who runs it is refused.
+  std::string calls;
+  Position call_position;
 };
 
 struct SourceFile {

@@ -134,11 +134,51 @@ class Parser {
     if (word.is(".entry")) {
       kernel();
     } else if (word.is(".func")) {
-      fail(word, "device functions (.func) are not supported: they must be inlined");
+      device_function();
     } else if (const auto space = space_of(word.text); space && *space != Space::local && *space != Space::param) {
       variables(*space, is_extern, module_.symbols);
     } else {
       fail(word, "the directive '" + shown(word.text) + "' is not supported here");
+    }
+  }
+
+  /// A declaration, or a definition: skipped. A kernel that calls one says so.
+  void device_function() {
+    while (current().kind != TokenKind::end) {
+      if (accept(";")) return;
+      if (current().is("{")) return skip_braces();
+      take();
+    }
+    fail_expected("the function's '{' or ';'");
+  }
+
+  /// From a '{' to behind its '}'.
+  void skip_braces() {
+    expect("{");
+    for (int depth = 1; depth > 0;) {
+      if (current().kind == TokenKind::end) fail_expected("a '}'");
+      const Token token = take();
+      depth += token.is("{") ? 1 : token.is("}") ? -1 : 0;
+    }
+  }
+
+  /// What the kernel's body, which begins here, calls; nothing if all is inlined.
+  void find_call() {
+    int depth = 0;
+    for (std::size_t i = at_; i + 1 < tokens_.size(); ++i) {
+      const Token& token = tokens_[i];
+      depth += token.is("{") ? 1 : token.is("}") ? -1 : 0;
+      if (depth == 0) return;
+      if (!token.is("call") && !token.text.starts_with("call.")) continue;
+      if (tokens_[i + 1].is(":")) continue;  // a label
+      std::size_t callee = i + 1;
+      if (tokens_[callee].is("(")) {  // (results), name, (arguments)
+        while (callee + 2 < tokens_.size() && !tokens_[callee].is(")")) ++callee;
+        callee += 2;
+      }
+      kernel_.calls = callee < tokens_.size() ? shown(tokens_[callee].text) : "?";
+      kernel_.call_position = token.position;
+      return;
     }
   }
 
@@ -152,12 +192,7 @@ class Parser {
   /// Debug information: skipped.
   void section() {
     take_word("a section's name");
-    expect("{");
-    for (int depth = 1; depth > 0;) {
-      if (current().kind == TokenKind::end) fail_expected("the section's '}'");
-      const Token token = take();
-      depth += token.is("{") ? 1 : token.is("}") ? -1 : 0;
-    }
+    skip_braces();
   }
 
   // --- variables ------------------------------------------------------------------------------------------------
@@ -268,9 +303,14 @@ class Parser {
       }
     }
     performance_directives();
-    expect("{");
-    body();
-    resolve_labels();
+    find_call();
+    if (kernel_.calls.empty()) {
+      expect("{");
+      body();
+      resolve_labels();
+    } else {
+      skip_braces();
+    }
     module_.kernels.push_back(std::move(kernel_));
   }
 

@@ -289,11 +289,9 @@ int Comparison::exit_code() const {
   const bool nothing_compared = std::ranges::all_of(cases, [](const ComparedCase& one) {
     return one.verdict == CaseVerdict::added || one.verdict == CaseVerdict::skipped;
   });
-  if (any(CaseVerdict::failed) || any(CaseVerdict::missing) || any(CaseVerdict::incomparable) || nothing_compared) {
-    return kExitError;
-  }
-  if (any(CaseVerdict::regressed)) return kExitCasesFailed;
-  return any(CaseVerdict::inconclusive) ? kExitInconclusive : kExitOk;
+  if (any(CaseVerdict::failed) || any(CaseVerdict::regressed)) return kExitCasesFailed;
+  const bool something_missing = any(CaseVerdict::missing) || any(CaseVerdict::incomparable) || nothing_compared;
+  return something_missing || any(CaseVerdict::inconclusive) ? kExitInconclusive : kExitOk;
 }
 
 Comparison compare_runs(const RecordedRun& base, const RecordedRun& now, const ComparisonOptions& options) {

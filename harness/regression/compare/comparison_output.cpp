@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "harness/regression/compare/change_text.hpp"
+#include "support/errors.hpp"
 #include "support/json_null.hpp"
 #include "support/printable.hpp"
 #include "support/text_table.hpp"
@@ -31,8 +32,8 @@ std::string run_text(const RecordedRun& run) {
   };
   const ordered_json::json_pointer dirty("/program/dirty");
   const bool changed = run.context.contains(dirty) && run.context.at(dirty) == true;
-  return fmt::format("{}: commit {}{}, {}, {} cases", printable(run.file), text("/program/commit").substr(0, 12),
-                     changed ? " and changes" : "", text("/date"), run.cases.size());
+  return fmt::format("{}: commit {}{}, {}, {} case{}", printable(run.file), text("/program/commit").substr(0, 12),
+                     changed ? " and changes" : "", text("/date"), run.cases.size(), run.cases.size() == 1 ? "" : "s");
 }
 
 /// How far what should not move has moved: what these two records cannot see below.
@@ -65,7 +66,9 @@ std::vector<std::string> all_notes(const Comparison& comparison) {
     return one.device == "simulated" && one.verdict == CaseVerdict::pass && one.counters.empty();
   };
   const auto same = std::ranges::count_if(comparison.cases, counts_same);
-  if (same > 0) notes.push_back(fmt::format("{} counted cases have exactly the same counters", same));
+  if (same > 0)
+    notes.push_back(same == 1 ? "1 counted case has exactly the same counters"
+                              : fmt::format("{} counted cases have exactly the same counters", same));
   for (const ComparedCase& one : comparison.cases) {
     if (one.cause.starts_with("latent")) notes.push_back(fmt::format("{}: {}", one.id, one.cause));
   }
@@ -212,9 +215,14 @@ ordered_json run_json(const RecordedRun& run) {
           {"date", value("/date")}, {"host", value("/host/name")},        {"ptx", value("/program/ptx")}};
 }
 
-std::string exit_text(int code) {
-  constexpr const char* texts[] = {"pass", "regressed", "inconclusive", "incomplete comparison"};
-  return fmt::format("{} (exit code {})", texts[code], code);
+std::string exit_text(const Comparison& comparison) {
+  const int code = comparison.exit_code();
+  const auto outcome = [&]() -> std::string_view {
+    if (code == kExitOk) return "pass";
+    if (code == kExitCasesFailed) return comparison.count(CaseVerdict::regressed) > 0 ? "regressed" : "a case failed";
+    return comparison.count(CaseVerdict::inconclusive) > 0 ? "inconclusive" : "incomplete comparison";
+  };
+  return fmt::format("{} (exit code {})", outcome(), code);
 }
 
 }  // namespace
@@ -239,12 +247,12 @@ std::string comparison_text(const Comparison& comparison) {
                   "of comparisons where nothing drifts",
                   limits.tau * 100, limits.delta * 100, limits.alpha * 100),
       0);
-  text += indented(fmt::format("{}: {}", exit_text(comparison.exit_code()), counts_text(comparison)), 0);
+  text += indented(fmt::format("{}: {}", exit_text(comparison), counts_text(comparison)), 0);
   return text;
 }
 
 std::string comparison_markdown(const Comparison& comparison) {
-  std::string text = fmt::format("**{}**: {}\n\n", exit_text(comparison.exit_code()), counts_text(comparison));
+  std::string text = fmt::format("**{}**: {}\n\n", exit_text(comparison), counts_text(comparison));
   text += fmt::format("- base {}\n- new {}\n", markdown_text(run_text(comparison.base)),
                       markdown_text(run_text(comparison.now)));
   for (const std::string& note : all_notes(comparison)) text += fmt::format("- {}\n", markdown_text(note));

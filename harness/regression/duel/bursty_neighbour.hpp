@@ -1,5 +1,5 @@
 // A load that disturbs: threads that compute in bursts of random length with random pauses, as a neighbour on the same
-// machine does. For `convladder selftest --neighbour bursty`.
+// machine does. For `convladder duel --selftest --neighbour bursty`.
 #pragma once
 
 #include <cstdint>

@@ -9,6 +9,7 @@
 
 #include "harness/regression/compare/change_text.hpp"
 #include "harness/statistics/statistics.hpp"
+#include "support/errors.hpp"
 #include "support/json_null.hpp"
 #include "support/printable.hpp"
 #include "support/text_table.hpp"
@@ -103,9 +104,15 @@ std::string limits_text(const DuelReport& report) {
 }
 
 std::string exit_text(const DuelResult& result) {
-  constexpr const char* texts[] = {"pass", "regressed", "inconclusive", "the duel is incomplete"};
   const int code = result.exit_code();
-  return fmt::format("{} (exit code {})", result.contaminated() ? "contaminated" : texts[code], code);
+  const auto outcome = [&]() -> std::string_view {
+    if (result.count(CaseVerdict::failed) > 0) return "a case failed";
+    if (result.contaminated()) return "contaminated";
+    if (code == kExitOk) return "pass";
+    if (code == kExitCasesFailed) return "regressed";
+    return result.count(CaseVerdict::inconclusive) > 0 ? "inconclusive" : "the duel is incomplete";
+  };
+  return fmt::format("{} (exit code {})", outcome(), code);
 }
 
 std::vector<std::string> all_notes(const DuelReport& report) {

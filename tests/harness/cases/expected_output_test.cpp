@@ -140,7 +140,7 @@ TEST_F(ExpectedOutputTest, OneWrongElementOfAnyImageFailsWithItsPlace) {
     const Check result = check();
     EXPECT_FALSE(result.passed) << image;
     expect_one_line(result.first_failure, {"image " + std::to_string(image) + ", map 2, row 5, column 0 is ",
-                                           "expected ", "of sum|x*w|", "allowed 1e-06"});
+                                           "expected ", "of sum|x*w|", "allowed: 1e-06"});
   }
 }
 

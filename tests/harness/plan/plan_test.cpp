@@ -132,7 +132,7 @@ TEST(Plan, FiltersIdsByARegularExpression) {
   ASSERT_EQ(cases.size(), 1U);
   EXPECT_EQ(cases[0].id, "cpu/memory-accumulation/lenet72.conv2/2");
   options.case_filter = "*(";
-  expect_error<UserError>([&] { make_plan(options); }, {"--benchmark_filter '*('", "no regular expression"});
+  expect_error<UserError>([&] { make_plan(options); }, {"--benchmark_filter '*('", "is not a regular expression"});
 }
 
 TEST(Plan, UnknownNamesAreAnsweredWithTheNearestFirst) {
@@ -162,10 +162,10 @@ TEST(Plan, FiltersThatLeaveNothingAreAnError) {
   RunOptions options = cpu_options();
   options.networks = {"lenet28"};
   options.layers = {"lenet72.conv2"};
-  expect_error<UserError>([&] { make_plan(options); }, {"no case is left", "convladder list"});
+  expect_error<UserError>([&] { make_plan(options); }, {"no case remains", "convladder list"});
   options = cpu_options();
   options.case_filter = "no such case";
-  expect_error<UserError>([&] { make_plan(options); }, {"no case is left"});
+  expect_error<UserError>([&] { make_plan(options); }, {"no case remains"});
 }
 
 TEST(Plan, WithoutBatchesTakesTheDefaultsBelowTheWorkLimit) {

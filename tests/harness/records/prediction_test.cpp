@@ -69,6 +69,22 @@ TEST(Prediction, TakesTheResourcesOfTheGpusArchitecture) {
   EXPECT_EQ(prediction.at("roofline").at("l2_bytes"), 32000);
 }
 
+TEST(Prediction, HasNoTimeWhereTheKernelNeedsANewerArchitecture) {
+  const ordered_json counted = counters(ordered_json::array({kernel_counters("convladder::conv", 1e9)}));
+  const ordered_json newer =
+      ordered_json::array({resources("convladder::conv()", "sm_80"), resources("convladder::conv()", "sm_90")});
+  const ordered_json prediction = prediction_json(counted, newer);
+  for (const char* const gpu : {"k80", "v100"}) {
+    EXPECT_TRUE(of_gpu(prediction, gpu).at("low").is_null()) << gpu;
+    EXPECT_EQ(of_gpu(prediction, gpu).at("kernels").at(0).at("occupancy").at("limited_by"),
+              ordered_json({"architecture"}));
+  }
+  EXPECT_GT(of_gpu(prediction, "a100").at("low"), 0);
+  ordered_json every = newer;
+  every.push_back(resources("convladder::conv()", "sm_75"));
+  EXPECT_GT(of_gpu(prediction_json(counted, every), "v100").at("low"), 0);
+}
+
 TEST(Prediction, AddsTheKernelsUpAndNamesWhatBindsTheLongest) {
   const ordered_json one =
       prediction_json(counters(ordered_json::array({kernel_counters("a", 1e9)})), ordered_json::array());

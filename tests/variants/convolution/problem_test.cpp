@@ -28,7 +28,8 @@ TEST(ConvolutionAsAProblem, HasEveryVariantOfItsLadderInOrder) {
   for (std::size_t i = 0; i < variants.size(); ++i) {
     EXPECT_EQ(variants[i].info.name, registered_variants()[i].info.name);
     EXPECT_EQ(variants[i].variant, as_variant(registered_variants()[i]).variant);
-    EXPECT_EQ(variants[i].variant->unsupported_reason(kShape), registered_variants()[i].variant->unsupported_reason(kShape));
+    EXPECT_EQ(variants[i].variant->unsupported_reason(kShape),
+              registered_variants()[i].variant->unsupported_reason(kShape));
   }
 }
 

@@ -3,7 +3,8 @@
 // On the ladder each stage adds an idea to those below it, and what an idea seems to be worth depends on the order in
 // which they came: unrolling brings little while loads set the pace, and much once they do not. Here the order does not
 // matter. Every kernel is stage 9 but for one idea, so what it loses against stage 9 is what that idea is worth beside
-// all the others. These stand beside the ladder: they are run when they are asked for ('convladder leave-one-out').
+// all the others. These stand beside the ladder: they are run when they are asked for ('convladder run
+// --leave-one-out').
 //
 // Some ideas carry others. Unrolled taps need the filter's size at compile time, and inputs slide under the taps in
 // registers where these are unrolled, since registers have no index: in a loop a compiler can at best move them from

@@ -42,21 +42,21 @@ TEST(DuelResult, ExitCodeIsThatOfTheWorst) {
   EXPECT_EQ(result_of({pass, measured(CaseVerdict::improved)}).exit_code(), kExitOk);
   EXPECT_EQ(result_of({pass, inconclusive}).exit_code(), kExitInconclusive);
   EXPECT_EQ(result_of({inconclusive, regressed}).exit_code(), kExitCasesFailed);
-  EXPECT_EQ(result_of({regressed, measured(CaseVerdict::failed)}).exit_code(), kExitError);
-  EXPECT_EQ(result_of({pass, measured(CaseVerdict::missing)}).exit_code(), kExitError);
+  EXPECT_EQ(result_of({regressed, measured(CaseVerdict::failed)}).exit_code(), kExitCasesFailed);
+  EXPECT_EQ(result_of({pass, measured(CaseVerdict::missing)}).exit_code(), kExitInconclusive);
   EXPECT_EQ(result_of({pass, measured(CaseVerdict::added)}).exit_code(), kExitOk);
 }
 
 TEST(DuelResult, WithoutAControlOrAMeasurementNothingPasses) {
   DuelResult result = result_of({measured(CaseVerdict::pass)});
   result.control_outcome->contaminated = true;
-  EXPECT_EQ(result.exit_code(), kExitError);
+  EXPECT_EQ(result.exit_code(), kExitInconclusive);
   result.control_outcome.reset();
-  EXPECT_EQ(result.exit_code(), kExitError);
+  EXPECT_EQ(result.exit_code(), kExitInconclusive);
   DuelCase skipped;
   skipped.verdict = CaseVerdict::skipped;
-  EXPECT_EQ(result_of({skipped}).exit_code(), kExitError);
-  EXPECT_EQ(result_of({}).exit_code(), kExitError);
+  EXPECT_EQ(result_of({skipped}).exit_code(), kExitInconclusive);
+  EXPECT_EQ(result_of({}).exit_code(), kExitInconclusive);
 }
 
 TEST(DuelOutput, NamesTheCaseTheRatioAndTheVerdict) {
@@ -70,7 +70,7 @@ TEST(DuelOutput, NamesTheCaseTheRatioAndTheVerdict) {
   const std::string text = duel_text(report);
   EXPECT_THAT(text, HasSubstr("1.094"));
   EXPECT_THAT(text, HasSubstr("\nregressed\n  cpu/flat-vector/lenet72.conv2/100\n"));
-  EXPECT_THAT(text, HasSubstr("the duel is incomplete (exit code 3): 1 regressed, 1 failed"));
+  EXPECT_THAT(text, HasSubstr("a case failed (exit code 1): 1 regressed, 1 failed"));
   std::istringstream lines(text);
   for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 100) << line;
   const std::string markdown = duel_markdown(report);
@@ -88,7 +88,7 @@ TEST(DuelOutput, SaysWhenTheControlMoved) {
   const OtherProgram side = program();
   const DuelSettings settings;
   EXPECT_THAT(duel_text({result, settings, side, side}), HasSubstr("CONTAMINATED"));
-  EXPECT_THAT(duel_text({result, settings, side, side}), HasSubstr("contaminated (exit code 3)"));
+  EXPECT_THAT(duel_text({result, settings, side, side}), HasSubstr("contaminated (exit code 2)"));
 }
 
 }  // namespace

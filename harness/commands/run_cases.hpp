@@ -1,4 +1,4 @@
-// `convladder run`: from options to a record.
+// From the options of `run` to a record.
 #pragma once
 
 #include <filesystem>
@@ -22,6 +22,6 @@ struct RunInvocation {
 };
 
 /// Runs, or shows what would be run. Returns the exit code; throws UserError.
-int run_command(RunOptions options, const RunInvocation& invocation);
+int run_cases(RunOptions options, const RunInvocation& invocation);
 
 }  // namespace convladder

@@ -1,5 +1,5 @@
 // Where the program finds the scripts that draw its report.
-#include "harness/commands/report_command.hpp"
+#include "harness/commands/report_script.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,9 +1,10 @@
-// `convladder network`: whole networks, any convolution variant plugged in.
+// Which networks are run, and how: the options that `network` and `profile` have in common.
 #pragma once
 
 #include <string>
 #include <vector>
 
+#include "harness/networks/network_plan.hpp"
 #include "harness/plan/network_options.hpp"
 
 namespace CLI {
@@ -21,17 +22,17 @@ struct NetworkArguments {
   int repetitions = 0;
   int chunk = 0;
   double timeout = 0;
+  std::string case_filter;
+  bool dry_run = false;
   bool quiet = false;
 };
 
 /// The options that choose what is run; shared with `profile`.
 void add_network_choice_options(CLI::App& command, NetworkArguments& arguments);
-void add_network_options(CLI::App& network, NetworkArguments& arguments);
-
 /// Options from arguments. Throws UserError for numbers that are none.
 NetworkOptions network_options_of(const NetworkArguments& arguments);
 
-/// Returns the exit code. Throws UserError for bad input.
-int network_command(const NetworkArguments& arguments, const std::vector<std::string>& command_line);
+/// The cases that the options choose. Throws UserError, also where none is left.
+std::vector<NetworkCase> planned_networks(const NetworkOptions& options, const NetworkArguments& arguments);
 
 }  // namespace convladder

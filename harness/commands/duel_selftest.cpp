@@ -1,5 +1,3 @@
-#include "harness/commands/selftest_command.hpp"
-
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -10,7 +8,8 @@
 #include <nlohmann/json.hpp>
 
 #include "harness/cases/google_engine.hpp"
-#include "harness/commands/duel_command.hpp"
+#include "harness/commands/duel_setup.hpp"
+#include "harness/commands/printed.hpp"
 #include "harness/plan/option_checks.hpp"
 #include "harness/plan/shape_argument.hpp"
 #include "harness/regression/compare/change_text.hpp"
@@ -36,18 +35,8 @@ constexpr int kProofOfExtra = 59;   // 59 of 59 show at least 95 %
 constexpr int kShortOfEqual = 60;
 constexpr int kShortOfExtra = 12;
 
-constexpr const char* kSelftestFooter = R"(examples:
-  convladder selftest                        as many duels as fit into two minutes
-  convladder selftest --full                 the proof: 300 duels of equal sides, 59 for each amount of extra work
-  convladder selftest --full --neighbour bursty --json selftest.json
-  convladder selftest --levels 0 --runs 60 --new build/release/tests/convladder_relinked
-                                             60 duels with the same objects, linked in another order
-
-docs/duel.md explains the numbers. exit codes: 0 nothing contradicts what a duel claims - 1 something does -
-2 --full did not show it - 3 bad input, or a case that is wrong: one line says what)";
-
 /// How many duels of each level.
-std::vector<std::pair<int, int>> wanted_runs(const SelftestArguments& a) {
+std::vector<std::pair<int, int>> wanted_runs(const DuelArguments& a) {
   std::vector<int> levels = a.levels;
   if (levels.empty()) levels.assign(std::begin(kLevels), std::end(kLevels));
   std::ranges::sort(levels);
@@ -63,7 +52,7 @@ std::vector<std::pair<int, int>> wanted_runs(const SelftestArguments& a) {
 
 /// One case: that of the options, or a small one of the first stage, whose calls are so short that 1 % of a sub-run of
 /// about 1 ms is a whole call.
-std::vector<DuelGroup> plan_one(SelftestArguments& a, const OtherProgram& base, const OtherProgram& now) {
+std::vector<DuelGroup> plan_one(DuelArguments& a, const OtherProgram& base, const OtherProgram& now) {
   apply_case_selection(a.selection, a.options);
   if (a.options.batches.empty()) a.options.batches = {1};
   if (a.options.families.empty() && a.options.devices.empty()) a.options.families = {"cpu"};
@@ -159,7 +148,7 @@ ordered_json run_json(const SelftestRun& run) {
           {"confirm", differences(run.duel.confirm)}};
 }
 
-ordered_json result_json(const SelftestArguments& a, const SelftestResult& result, const DuelSettings& settings,
+ordered_json result_json(const DuelArguments& a, const SelftestResult& result, const DuelSettings& settings,
                          const std::string& id) {
   ordered_json levels = ordered_json::array();
   for (const SelftestLevel& level : result.levels()) levels.push_back(level_json(level));
@@ -181,7 +170,7 @@ ordered_json result_json(const SelftestArguments& a, const SelftestResult& resul
       {"runs", std::move(runs)}};
 }
 
-SelftestResult measure(const SelftestArguments& a, const std::vector<DuelGroup>& plan, const OtherProgram& base,
+SelftestResult measure(const DuelArguments& a, const std::vector<DuelGroup>& plan, const OtherProgram& base,
                        const OtherProgram& now, const ImageSet& images, const DuelSettings& settings) {
   const std::unique_ptr<BurstyNeighbour> neighbour =
       a.neighbour == "bursty" ? std::make_unique<BurstyNeighbour>(settings.seed) : nullptr;
@@ -201,30 +190,34 @@ SelftestResult measure(const SelftestArguments& a, const std::vector<DuelGroup>&
 
 }  // namespace
 
-void add_selftest_options(CLI::App& selftest, SelftestArguments& a) {
-  selftest.footer(kSelftestFooter);
-  a.command = &selftest;
-  selftest.add_flag("--full", a.full, "the proof: 300 duels of equal sides, 59 for each amount of extra work");
-  selftest.add_option("--levels", a.levels, "extra work in percent (default 0,1,2,3,5,10)")
+void add_selftest_options(CLI::App& duel, DuelArguments& a) {
+  const char* const group = kSelftestGroup;
+  duel.add_flag("--selftest", a.selftest, "duels whose answer is known: how often is one wrong on this machine?")
+      ->group("Selftest");
+  duel.add_flag("--full", a.full, "the proof: 300 duels of equal sides, 59 for each amount of extra work")
+      ->group(group);
+  duel.add_option("--levels", a.levels, "extra work in percent (default 0,1,2,3,5,10)")
       ->delimiter(',')
       ->allow_extra_args(false)
-      ->check(CLI::Range(0, 1000));
-  selftest.add_option("--runs", a.runs, "exactly this many duels of each level")->check(CLI::Range(1, 100000));
-  selftest
-      .add_option("--budget", a.budget,
+      ->check(CLI::Range(0, 1000))
+      ->group(group);
+  duel.add_option("--runs", a.runs, "exactly this many duels of each level")
+      ->check(CLI::Range(1, 100000))
+      ->group(group);
+  duel.add_option("--budget", a.budget,
                   "seconds after which no new duel begins (default 90; no limit with --full or --runs)")
-      ->check(number_between(0.1, 1e6));
-  selftest.add_option("--threads", a.threads, "OpenMP threads of the case (default 1)")->check(CLI::Range(1, 1024));
-  selftest.add_option("--neighbour", a.neighbour, "none (default), or bursty: other threads that compute in bursts")
-      ->check(CLI::IsMember({"none", "bursty"}));
-  selftest.add_option("--base", a.base, "another build as the base (default: this program)");
-  selftest.add_option("--new", a.now, "another build as the new side (default: this program)");
-  selftest.add_option("--json", a.json, "file for everything, including the differences of all rounds");
-  add_case_selection(selftest, a.options, a.selection, "1");
+      ->check(number_between(0.1, 1e6))
+      ->group(group);
+  duel.add_option("--threads", a.threads, "OpenMP threads of the case (default 1)")
+      ->check(CLI::Range(1, 1024))
+      ->group(group);
+  duel.add_option("--neighbour", a.neighbour, "none (default), or bursty: other threads that compute in bursts")
+      ->check(CLI::IsMember({"none", "bursty"}))
+      ->group(group);
 }
 
-int selftest_command(SelftestArguments& a, const std::vector<std::string>& command_line) {
-  check_output_file("--json", a.json);
+int duel_selftest(DuelArguments& a, const CommandLine& command_line) {
+  check_output_file("--output", a.output);
   initialize_google_benchmark({});
   const std::string note = make_idle_threads_sleep();
   // It is the method that is tested, and a core is what even a busy machine has.
@@ -240,10 +233,10 @@ int selftest_command(SelftestArguments& a, const std::vector<std::string>& comma
   const std::string& id = plan.front().pairs.front().id;
   const std::vector<SelftestLevel> levels = result.levels();
   const Claims claims = claims_of(levels, settings.limits.verdict);
-  if (!a.json.empty()) {
+  if (!a.output.empty()) {
     ordered_json json = result_json(a, result, settings, id);
     json["context"] = duel_context(command_line, images);
-    write_file_atomically(a.json, json.dump(1, ' ', false, ordered_json::error_handler_t::replace) + "\n");
+    write_file_atomically(a.output, json.dump(1, ' ', false, ordered_json::error_handler_t::replace) + "\n");
   }
   fmt::print("{}, {} thread{}, {} duels in {:.0f} s, measured; neighbour: {}\n\n{}\n{}", id, a.threads,
              a.threads == 1 ? "" : "s", result.runs.size(), result.seconds, a.neighbour, levels_table(levels),

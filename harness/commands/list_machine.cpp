@@ -1,0 +1,46 @@
+// `convladder list --machine`: what a run would say of this machine.
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "datasets/catalogue.hpp"
+#include "harness/commands/list_topics.hpp"
+#include "harness/machine/environment.hpp"
+
+namespace convladder {
+namespace {
+
+using nlohmann::ordered_json;
+
+std::string object_text(const std::string& title, const ordered_json& object) {
+  std::string text = title + '\n';
+  for (const auto& [name, value] : object.items()) {
+    text += fmt::format("  {:<22} {}\n", name, value.is_string() ? value.get<std::string>() : value.dump());
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string machine_listing(const std::string& format) {
+  const ordered_json environment = environment_json();
+  if (format == "json") return environment.dump(1, ' ', false, ordered_json::error_handler_t::replace) + '\n';
+  std::string text;
+  for (const char* part : {"program", "host", "cpu", "libraries"}) text += object_text(part, environment.at(part));
+  for (const ordered_json& device : environment.at("devices")) {
+    text += object_text(fmt::format("device {}", device.at("kind").get<std::string>()), device.at("facts"));
+    if (!device.at("unavailable").is_null()) {
+      text += fmt::format("  {}\n", device.at("unavailable").get<std::string>());
+    }
+  }
+  if (environment.at("program").at("cuda_compiler").is_null()) {
+    text += "not in this build: the cuda family (configuration found neither nvcc nor clang)\n";
+  }
+  const auto cached = find_cached_folder();
+  text += fmt::format(
+      "images on this machine\n  {}\n",
+      cached ? cached->string() : "only the built-in synthetic set; scripts/fetch_datasets.sh downloads more");
+  return text;
+}
+
+}  // namespace convladder

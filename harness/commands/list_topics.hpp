@@ -1,0 +1,38 @@
+// What `convladder list` shows: each returns the whole answer, in one of the formats that the command offers.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace convladder {
+
+/// Variants in ladder order, operators, layers and devices; text or json.
+std::string variants_listing(const std::string& format);
+/// The simulated device's metrics: title, Nsight Compute's name, unit, definition and note of each; text or json.
+std::string metrics_listing(const std::string& format);
+/// Program, host, processor, devices and libraries, as the record of a run would hold them, and what is missing; text
+/// or json.
+std::string machine_listing(const std::string& format);
+
+/// How profiles among published figures are printed.
+struct PublishedLayout {
+  std::string layout = "nvprof";
+  double cut_percent = 100;
+  bool full_names = false;
+};
+/// The figures of others that the program was built with: a list of all, or with a name the tables of one; text, json
+/// or csv (of one only). Throws UserError.
+std::string published_listing(const std::string& name, const std::string& format, const PublishedLayout& layout);
+
+/// Which case's launches.
+struct LaunchesOf {
+  std::vector<std::string> variants;  ///< exactly one
+  std::vector<std::string> layers;    ///< one, or a shape
+  std::vector<std::string> shapes;
+  std::vector<std::string> batches;  ///< none: 1
+};
+/// The kernels that one call of a CUDA variant launches for a layer, known without a GPU; text, json or csv. Throws
+/// UserError for bad input, for a shape that the variant refuses, and where a library decides for itself.
+std::string launches_listing(const LaunchesOf& launches, const std::string& format);
+
+}  // namespace convladder

@@ -1,0 +1,154 @@
+// `convladder list`: what there is to run.
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+#include <string_view>
+#include <vector>
+
+#include "devices/device_registry.hpp"
+#include "harness/commands/list_topics.hpp"
+#include "harness/plan/problem_list.hpp"
+#include "harness/records/case_json.hpp"
+#include "network/network.hpp"
+#include "variants/convolution/registry.hpp"
+#include "variants/fused/fused_variant.hpp"
+#include "variants/layer_operator.hpp"
+
+namespace convladder {
+namespace {
+
+using nlohmann::ordered_json;
+
+bool is_default(const OperatorInfo& info) { return default_operator(info.family, info.type).info.name == info.name; }
+
+ordered_json operators_json() {
+  ordered_json list = ordered_json::array();
+  for (const RegisteredOperator& registered : registered_operators()) {
+    const OperatorInfo& info = registered.info;
+    list.push_back({{"family", info.family},
+                    {"type", operator_type_name(info.type)},
+                    {"name", info.name},
+                    {"title", info.title},
+                    {"library", info.library},
+                    {"default", is_default(info)},
+                    {"description", info.description}});
+  }
+  return list;
+}
+
+ordered_json list_json() {
+  ordered_json variants = ordered_json::array();
+  for (const RegisteredVariant& registered : registered_variants()) variants.push_back(variant_json(registered.info));
+  ordered_json fused = ordered_json::array();
+  for (const RegisteredFused& registered : registered_fused_variants()) fused.push_back(variant_json(registered.info));
+  ordered_json layers = ordered_json::array();
+  for (const Network& network : built_in_networks()) {
+    for (const std::size_t index : convolution_layers(network)) {
+      const Layer& layer = network.layers[index];
+      layers.push_back({{"network", network.name},
+                        {"layer", layer.name},
+                        {"shape", shape_name(layer.convolution)},
+                        {"flop_per_image", layer.convolution.flop()}});
+    }
+  }
+  ordered_json devices = ordered_json::array();
+  for (const DeviceKind& kind : device_kinds()) {
+    devices.push_back({{"device", kind.name}, {"family", kind.family}, {"unavailable", kind.unavailable()}});
+  }
+  return {{"variants", std::move(variants)}, {"fused_variants", std::move(fused)}, {"operators", operators_json()},
+          {"problems", problems_json()},     {"layers", std::move(layers)},        {"devices", std::move(devices)}};
+}
+
+std::string variants_text() {
+  std::string text;
+  std::string_view family;
+  for (const RegisteredVariant& registered : registered_variants()) {
+    const VariantInfo& info = registered.info;
+    if (!info.leaves_out.empty()) continue;
+    if (info.family != family)
+      text += fmt::format("{}variants of family {}\n", family.empty() ? "" : "\n", info.family);
+    family = info.family;
+    const std::string place = info.rung ? fmt::format("{:>2}", *info.rung) : " -";
+    text += fmt::format("  {} {:<22} {}\n     {:<22} {}\n", place, info.name, info.title, "", info.hypothesis);
+  }
+  return text;
+}
+
+std::string fused_variants_text() {
+  std::string text;
+  std::string_view family;
+  for (const RegisteredFused& registered : registered_fused_variants()) {
+    const VariantInfo& info = registered.info;
+    if (info.family != family) {
+      text += fmt::format("\nfused variants of family {}: convolution, activation and pooling in one\n", info.family);
+    }
+    family = info.family;
+    text += fmt::format("     {:<22} {}\n     {:<22} {}\n", info.name, info.title, "", info.hypothesis);
+  }
+  return text;
+}
+
+/// Beside the ladder, and not part of a run that does not name them.
+std::string left_out_text() {
+  std::string text;
+  std::string_view stage;
+  for (const RegisteredVariant& registered : registered_variants()) {
+    const VariantInfo& info = registered.info;
+    if (info.leaves_out.empty()) continue;
+    if (info.builds_on != stage) {
+      text += fmt::format("\n{} ({}) without one of its ideas (convladder run --leave-one-out)\n", info.builds_on,
+                          info.family);
+    }
+    stage = info.builds_on;
+    text += fmt::format("     {:<26} {}\n     {:<26} {}\n", info.name, info.leaves_out, "", info.hypothesis);
+  }
+  return text;
+}
+
+std::string operators_text() {
+  std::string text;
+  std::string_view family;
+  for (const RegisteredOperator& registered : registered_operators()) {
+    const OperatorInfo& info = registered.info;
+    if (info.family != family) text += fmt::format("\noperators of family {} (* used by networks)\n", info.family);
+    family = info.family;
+    const std::string_view type = operator_type_name(info.type);
+    text += fmt::format("   {} {:<22} {:<22} {}\n", is_default(info) ? '*' : ' ', type, info.name, info.description);
+  }
+  return text;
+}
+
+std::string layers_text() {
+  std::string text;
+  text += "\nlayers (--network, --layer)\n";
+  for (const Network& network : built_in_networks()) {
+    for (const std::size_t index : convolution_layers(network)) {
+      const Layer& layer = network.layers[index];
+      text += fmt::format("  {:<22} {:<20} {:>8.2f} MFLOP per image\n", network.name + "." + layer.name,
+                          shape_name(layer.convolution), layer.convolution.flop() / 1e6);
+    }
+  }
+  return text;
+}
+
+std::string devices_text() {
+  std::string text;
+  text += "\ndevices (--device)\n";
+  for (const DeviceKind& kind : device_kinds()) {
+    const std::string unavailable = kind.unavailable();
+    const std::vector<DeviceFact> facts = kind.facts();
+    text += fmt::format("  {:<22} runs family {:<6} {}\n", kind.name, kind.family,
+                        !unavailable.empty() ? unavailable : (facts.empty() ? "" : facts.front().value));
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string variants_listing(const std::string& format) {
+  if (format == "json") return list_json().dump(1) + '\n';
+  return variants_text() + fused_variants_text() + left_out_text() + operators_text() + problem_lines() +
+         layers_text() + devices_text();
+}
+
+}  // namespace convladder

@@ -1,0 +1,32 @@
+// What a command prints, in the format that was asked for, and the files that it is asked to write.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace CLI {
+class App;
+}
+
+namespace convladder {
+
+/// Where the answer of a command that only reads goes.
+struct Printed {
+  std::string format = "text";
+  std::string file;  ///< empty: the standard output
+};
+
+/// Adds --format, one of `formats`, of which the first is the default.
+void add_format_option(CLI::App& command, std::string& format, const std::vector<std::string>& formats);
+/// Adds --format, and --output for a file instead of the standard output.
+void add_printed_options(CLI::App& command, Printed& printed, const std::vector<std::string>& formats);
+
+/// Before any work: throws UserError if --output could not be written.
+void check_printed(const Printed& printed);
+/// Prints the text, or writes it. Throws UserError.
+void print_as(const Printed& printed, const std::string& text);
+
+/// Throws UserError, before anything is measured, if a file could not be written there. Empty is fine.
+void check_output_file(const std::string& option, const std::string& file);
+
+}  // namespace convladder
