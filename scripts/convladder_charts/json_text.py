@@ -95,10 +95,10 @@ def closed_record(text: str) -> str:
     head = text[:cases].replace('\n "complete": true,', '\n "complete": false,', 1)
     closed = f"{head}{text[cases:end]}\n ]\n}}"
     try:
-        json.loads(closed)
+        document = json.loads(closed)
     except json.JSONDecodeError:
         return ""
-    return closed
+    return closed if "context" in document else ""
 
 
 def read_text(path: Path) -> str:

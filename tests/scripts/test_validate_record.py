@@ -37,6 +37,24 @@ def test_predicted_and_incomplete_records_are_good() -> None:
     assert problems(document) == []
 
 
+@pytest.mark.parametrize("complete", [True, False])
+def test_a_record_that_was_cut_off_counts_with_its_whole_cases(run: dict[str, Any], tmp_path: Path,
+                                                               complete: bool) -> None:
+    """At every line: what is whole before it is used, and one line says so."""
+    cases = run["cases"][:3]
+    head = {name: value for name, value in run.items() if name not in ("ceilings", "cases", "ladders", "leave_one_out")}
+    text = json.dumps({**head, "complete": complete, "cases": cases, "ladders": []}, indent=1) + "\n"
+    lines = text.splitlines(keepends=True)
+    first = lines.index(' "cases": [\n')
+    path = tmp_path / "run.json"
+    for cut in range(first, len(lines) - 1, 40):
+        path.write_text("".join(lines[:cut + 1])[:-1], encoding="utf-8")
+        whole = sum(line.rstrip("\n,") == "  }" for line in lines[first:cut + 1])
+        done = validate(path)
+        assert (done.returncode, done.stdout) == (0, ""), done
+        assert done.stderr == f"{path}: cut off in the middle; whole cases that are used: {whole}\n"
+
+
 def set_at(*path: Any, to: Any) -> Change:
     """A change of one value."""
     def change(document: Any) -> None:
