@@ -20,6 +20,6 @@ get_filename_component(folder "${KEPT}" DIRECTORY)
 get_filename_component(name "${KEPT}" NAME_WE)
 file(GLOB rest "${folder}/${name}.*")
 list(REMOVE_ITEM rest "${KEPT}")
-if(rest)  # nothing, if an interrupted build came so far
+if(rest)  # a cache of the compiler brings back the PTX alone
   file(REMOVE ${rest})
 endif()

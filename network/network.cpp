@@ -52,7 +52,7 @@ class Fields {
 
   std::string text(const char* field) {
     const json& value = required(field);
-    if (!value.is_string() || value.get<std::string>().empty()) fail(fmt::format("'{}' must be a text", field));
+    if (!value.is_string() || value.get<std::string>().empty()) fail(fmt::format("'{}' must be a string", field));
     return value.get<std::string>();
   }
   int number(const char* field, int smallest, std::optional<int> fallback = std::nullopt) {

@@ -124,9 +124,9 @@ class HeaderReader : public nlohmann::json_sax<json> {
   std::string expectation() const {
     switch (state_) {
       case State::metadata:
-        return "a text";
+        return "a string";
       case State::tensor:
-        return key_ == "dtype" ? "a text" : "a list of whole numbers";
+        return key_ == "dtype" ? "a string" : "a list of whole numbers";
       case State::shape:
         return "whole numbers from 0";
       case State::offsets:

@@ -117,7 +117,8 @@ def _of_gpu(group: PredictedGroup, options: argparse.Namespace) -> PredictedGrou
     if options.gpu is None:
         return group
     if options.gpu not in held:
-        raise RecordError(f"{options.run}: no prediction for GPU {…}; the record predicts for {', '.join(held)}")
+        raise RecordError(f"{options.run}: no prediction for GPU {printable(options.gpu)}; "
+                          f"the record predicts for {', '.join(held)}")
     return dataclasses.replace(group, gpu=options.gpu)
 
 

@@ -24,7 +24,7 @@ class JsonPlace {
 
   bool has(const char* field) const { return json_.contains(field) && !json_.at(field).is_null(); }
   std::string text(const char* field) const {
-    if (!json_.contains(field) || !json_.at(field).is_string()) fail(fmt::format("{}: expected a text", field));
+    if (!json_.contains(field) || !json_.at(field).is_string()) fail(fmt::format("{}: expected a string", field));
     return json_.at(field).get<std::string>();
   }
   std::string text_or_empty(const char* field) const { return has(field) ? text(field) : std::string(); }

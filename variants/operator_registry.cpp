@@ -9,7 +9,7 @@
 namespace convladder {
 namespace {
 
-void check(const std::vector<RegisteredOperator>& operators) {
+void check_operators(const std::vector<RegisteredOperator>& operators) {
   for (const RegisteredOperator& a : operators) {
     for (const RegisteredOperator& b : operators) {
       const bool alike = a.info.family == b.info.family && a.info.type == b.info.type;
@@ -33,7 +33,7 @@ Operators& operators() {
              return fmt::format("{} operator '{}' of family {}", operator_type_name(one.info.type), one.info.name,
                                 one.info.family);
            },
-       .check = check});
+       .check = check_operators});
   return all;
 }
 

@@ -1,6 +1,6 @@
 #include <fmt/format.h>
 
-#include "variants/layer_operator.hpp"
+#include "variants/operator_problem.hpp"
 
 namespace convladder {
 namespace {
@@ -9,36 +9,6 @@ bool is_positive(const ActivationShape& shape) { return shape.channels > 0 && sh
 
 std::string sizes(const ActivationShape& shape) {
   return fmt::format("C{}H{}W{}", shape.channels, shape.height, shape.width);
-}
-
-std::string max_pool_error(const OperatorShape& shape) {
-  if (shape.pool_size < 1 || shape.pool_stride < 1) return "a max_pool needs a size and a stride of at least 1";
-  if (shape.pool_size > shape.input.height || shape.pool_size > shape.input.width) {
-    return fmt::format("pools of {} are larger than the input {}", shape.pool_size, sizes(shape.input));
-  }
-  const ActivationShape pooled{shape.input.channels, (shape.input.height - shape.pool_size) / shape.pool_stride + 1,
-                               (shape.input.width - shape.pool_size) / shape.pool_stride + 1};
-  if (shape.output == pooled) return {};
-  return fmt::format("pooling {} by {}/{} gives {}, not {}", sizes(shape.input), shape.pool_size, shape.pool_stride,
-                     sizes(pooled), sizes(shape.output));
-}
-
-std::string own_error(const OperatorShape& shape) {
-  switch (shape.type) {
-    case OperatorType::max_pool:
-      return max_pool_error(shape);
-    case OperatorType::fully_connected:
-      if (shape.output.height == 1 && shape.output.width == 1) return {};
-      return fmt::format("the output of a fully_connected is {}, not {}", "Cx1x1", sizes(shape.output));
-    case OperatorType::tanh:
-    case OperatorType::relu:
-    case OperatorType::bias:
-    case OperatorType::softmax:
-      if (shape.output == shape.input) return {};
-      return fmt::format("{} does not change the shape {} to {}", operator_type_name(shape.type), sizes(shape.input),
-                         sizes(shape.output));
-  }
-  return "no such type of operator";
 }
 
 }  // namespace
@@ -82,7 +52,7 @@ std::string operator_shape_error(const OperatorShape& shape) {
       (has_weights && elements(shape.input) * elements(shape.output) >= limit)) {
     return "one image or the weights hold 2^31 elements or more";
   }
-  return own_error(shape);
+  return operator_problem(shape.type).own_shape_error(shape);
 }
 
 std::string operator_shape_name(const OperatorShape& shape) {

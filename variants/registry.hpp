@@ -1,5 +1,5 @@
-// What files of the program register of themselves before main: variants, operators, problems, each kind in a registry of
-// its own, all of the same make.
+// What files of the program register of themselves before main: variants, operators, problems, each kind in a registry
+// of its own, all of the same make.
 #pragma once
 
 #include <fmt/format.h>
@@ -15,8 +15,8 @@
 
 namespace convladder {
 
-/// Entries of one kind. `Entry` is what is handed out: small, with a pointer to its `Implementation`, which the registry
-/// owns. A registry is a static object of a function, since files register in no particular order.
+/// Entries of one kind. `Entry` is what is handed out: small, with a pointer to its `Implementation`, which the
+/// registry owns. A registry is a static object of a function, since files register in no particular order.
 template <typename Entry, typename Implementation>
 class Registry {
  public:

@@ -25,7 +25,7 @@ const json& member(const json& object, const std::string& place, const char* nam
 
 std::string text(const json& object, const std::string& place, const char* name) {
   const json& value = member(object, place, name);
-  if (!value.is_string()) fail(place, fmt::format("{}: expected a text", name));
+  if (!value.is_string()) fail(place, fmt::format("{}: expected a string", name));
   return value.get<std::string>();
 }
 

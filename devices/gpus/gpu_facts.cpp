@@ -57,7 +57,7 @@ class Members {
   }
   std::string text(const std::string& name) {
     const json& value = take(name);
-    if (!value.is_string() || value.get<std::string>().empty()) fail(fmt::format("{}: expected a text", name));
+    if (!value.is_string() || value.get<std::string>().empty()) fail(fmt::format("{}: expected a string", name));
     return value.get<std::string>();
   }
   double number(const std::string& name) {

@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <utility>
 #include <vector>
 
-#include "devices/device_error.hpp"
 #include "devices/device_registry.hpp"
 #include "harness/cases/case_session.hpp"
 #include "harness/cases/google_engine.hpp"
@@ -21,30 +21,17 @@ using nlohmann::ordered_json;
 
 namespace {
 
-class CaseHere final : public CaseClient {
- public:
-  CaseHere(const PlannedCase& planned, const Workload& workload, const SharedMemory& window)
-      : session_(planned.id, find_device_kind(planned.device).open(), planned.variant, workload, window) {}
-  ordered_json ask(const ordered_json& request) override { return session_.answer(request); }
-
- private:
-  CaseSession session_;
-};
-
 std::unique_ptr<CaseClient> case_here(const PlannedCase& planned, const Workload& workload,
                                       const SharedMemory& window) {
-  try {
-    return std::make_unique<CaseHere>(planned, workload, window);
-  } catch (const DeviceError& error) {
-    return failed_client(error.what());
-  }
+  return std::make_unique<CaseSession>(planned.id, find_device_kind(planned.device).open(), planned.variant, workload,
+                                       window);
 }
 
 constexpr std::size_t kWindowBytes = 4 << 20;
 
-/// Room for a whole map, however large.
-std::unique_ptr<SharedMemory> window_for(const ConvShape& shape) {
-  return output_window(std::int64_t{shape.out_height()} * shape.out_width());
+/// Room for a whole image, however large.
+std::unique_ptr<SharedMemory> window_for(const ProblemSize& shape) {
+  return output_window(shape.output_elements_per_item());
 }
 
 }  // namespace
@@ -74,54 +61,59 @@ std::unique_ptr<SharedMemory> output_window(std::int64_t elements) {
   return std::make_unique<SharedMemory>(std::max(kWindowBytes, static_cast<std::size_t>(elements) * sizeof(float)));
 }
 
-OpenCase start_case_process(const PlannedCase& planned, const Workload& workload, const RunOptions& options,
-                            double timeout_seconds, const std::string& program) {
-  std::unique_ptr<SharedMemory> window = window_for(workload.real().shape);
+OpenCase start_session(const SessionStart& start, const char* command, std::unique_ptr<SharedMemory> window,
+                       ordered_json hello) {
+  hello["window_bytes"] = window->bytes();
+  hello["workload"] = start.workload_header;
+  auto client = std::make_unique<ChildProcess>(start.id, command, std::vector{start.workload, window->descriptor()},
+                                               start.timeout_seconds, hello, start.program);
+  return {std::move(window), std::move(client)};
+}
+
+OpenCase start_case_process(const PlannedCase& planned, const Workload& workload,
+                            const std::vector<std::string>& google_benchmark_flags, double timeout_seconds,
+                            const std::string& program) {
   ordered_json hello{{"id", planned.id},
                      {"device", planned.device},
                      {"family", planned.variant.info.family},
                      {"variant", planned.variant.info.name},
-                     {"workload", workload.header()},
-                     {"window_bytes", window->bytes()},
-                     {"google_benchmark_flags", options.google_benchmark_flags}};
+                     {"google_benchmark_flags", google_benchmark_flags}};
+  if (!is_convolution(workload.real().shape)) hello["problem"] = planned.variant.problem->name();
   // Only a sweep tells a variant what to take, and it asks no other build: the protocol between builds is as before.
   if (!planned.configuration.empty()) hello["configuration"] = planned.configuration;
-  auto client =
-      std::make_unique<ChildProcess>(planned.id, "serve-case", std::vector{workload.descriptor(), window->descriptor()},
-                                     timeout_seconds, hello, program);
-  return {std::move(window), std::move(client)};
+  return start_session({planned.id, workload.descriptor(), workload.header(), timeout_seconds, program}, "serve-case",
+                       window_for(workload.real().shape), std::move(hello));
 }
 
 OpenCase start_case_here(const PlannedCase& planned, const Workload& workload) {
   std::unique_ptr<SharedMemory> window = window_for(workload.real().shape);
-  auto client = case_here(planned, workload, *window);
+  auto client = session_or_failure([&] { return case_here(planned, workload, *window); });
   return {std::move(window), std::move(client)};
 }
 
 namespace {
 
 int serve_case(int socket_descriptor, int workload_descriptor, int window_descriptor) {
-  std::unique_ptr<SharedMemory> window;  // outlives the case
-  std::optional<Workload> workload;      // outlives the case
-  std::unique_ptr<ConvVariant> configured;
-  return serve_requests(socket_descriptor, [&](const ordered_json& hello) -> std::unique_ptr<CaseClient> {
+  std::unique_ptr<Variant> configured;  // outlives the case
+  const auto make = [&](const ordered_json& hello, const Workload& workload,
+                        const SharedMemory& window) -> std::unique_ptr<CaseClient> {
     initialize_google_benchmark(hello.at("google_benchmark_flags").get<std::vector<std::string>>());
-    const RegisteredVariant* const variant =
-        find_variant(hello.at("family").get<std::string>(), hello.at("variant").get<std::string>());
+    const Problem* const problem = find_problem(hello.value("problem", "convolution"));
+    if (problem == nullptr) return nullptr;
+    const ProblemVariant* const variant =
+        find_variant(*problem, hello.at("family").get<std::string>(), hello.at("variant").get<std::string>());
     if (variant == nullptr) return nullptr;
-    workload.emplace(hello.at("workload"), workload_descriptor);
-    window = std::make_unique<SharedMemory>(window_descriptor, hello.at("window_bytes").get<std::size_t>(),
-                                            SharedMemory::Access::write);
-    RegisteredVariant told = *variant;
+    ProblemVariant told = *variant;
     if (hello.contains("configuration")) {
-      configured = told.variant->configured(workload->real().shape.with_batch(workload->planned_batch()),
+      configured = told.variant->configured(workload.real().shape.with_batch(workload.planned_batch()),
                                             Configuration::parse(hello.at("configuration").get<std::string>()),
                                             ChosenBy::request);
       told.variant = configured.get();
     }
     return case_here({hello.at("id").get<std::string>(), told, hello.at("device").get<std::string>(), {}, {}, {}},
-                     *workload, *window);
-  });
+                     workload, window);
+  };
+  return serve_session<Workload>(socket_descriptor, workload_descriptor, window_descriptor, make);
 }
 
 const ServedRegistration serve_case_registration("serve-case", serve_case);

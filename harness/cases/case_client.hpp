@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 #include "harness/cases/workload.hpp"
 #include "harness/isolation/child_process.hpp"
@@ -34,11 +35,26 @@ struct OpenCase {
 /// Memory for outputs: what the caches hold for both sides, and at least `elements`.
 std::unique_ptr<SharedMemory> output_window(std::int64_t elements);
 
-/// Runs the case in a process of its own, started now; it answers as CaseSession::answer does. A case that crashes
-/// answers {"status": "crashed"}, one that takes longer than `timeout_seconds` for a request is killed and answers
+/// What every kind of case needs to be started in a process of its own.
+struct SessionStart {
+  std::string id;    ///< names it in errors
+  int workload = 0;  ///< the descriptor of its memory
+  nlohmann::ordered_json workload_header;
+  double timeout_seconds = 0;  ///< step_timeout.hpp
+  std::string program = kThisProgram;
+};
+
+/// Starts the process now. Its other end is serve_session (session.hpp) under `command`, which gets `hello` with the
+/// workload and the window.
+OpenCase start_session(const SessionStart& start, const char* command, std::unique_ptr<SharedMemory> window,
+                       nlohmann::ordered_json hello);
+
+/// Runs the case in a process of its own, started now; it answers as CaseSession does. A case that crashes answers
+/// {"status": "crashed"}, one that takes longer than `timeout_seconds` for a request is killed and answers
 /// {"status": "timeout"}. `program` is this one or another build that speaks the same protocol (case_protocol.hpp).
-OpenCase start_case_process(const PlannedCase& planned, const Workload& workload, const RunOptions& options,
-                            double timeout_seconds, const std::string& program = kThisProgram);
+OpenCase start_case_process(const PlannedCase& planned, const Workload& workload,
+                            const std::vector<std::string>& google_benchmark_flags, double timeout_seconds,
+                            const std::string& program = kThisProgram);
 
 /// Runs the case in this process, for debuggers and profilers: nothing protects from a crash or a hang.
 OpenCase start_case_here(const PlannedCase& planned, const Workload& workload);

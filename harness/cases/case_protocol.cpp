@@ -12,7 +12,7 @@
 #include "harness/machine/environment.hpp"
 #include "support/errors.hpp"
 #include "support/printable.hpp"
-#include "variants/convolution/registry.hpp"
+#include "variants/convolution/problem.hpp"
 
 namespace convladder {
 
@@ -22,12 +22,19 @@ namespace {
 
 constexpr double kMostSeconds = 20;  // a start, on a machine that is busy
 
+/// Of the convolution without its problem, as always.
+std::string full_name(const ProblemVariant& variant) {
+  const bool convolves = variant.problem == &convolution_problem();
+  return fmt::format("{}{}{}/{}", convolves ? "" : variant.problem->name(), convolves ? "" : ":", variant.info.family,
+                     variant.info.name);
+}
+
 class About final : public CaseClient {
  public:
   ordered_json ask(const ordered_json& /*request*/) override {
     ordered_json variants = ordered_json::array();
-    for (const RegisteredVariant& registered : registered_variants()) {
-      variants.push_back(fmt::format("{}/{}", registered.info.family, registered.info.name));
+    for (const Problem* problem : registered_problems()) {
+      for (const ProblemVariant& registered : problem->variants()) variants.push_back(full_name(registered));
     }
     return {{"protocol", kCaseProtocol}, {"program", program_json()}, {"variants", std::move(variants)}};
   }
@@ -45,6 +52,8 @@ void check_file(const std::string& path) {
 }
 
 }  // namespace
+
+bool OtherProgram::has(const ProblemVariant& variant) const { return variants.contains(full_name(variant)); }
 
 bool OtherProgram::has(std::string_view family, std::string_view variant) const {
   return variants.contains(fmt::format("{}/{}", family, variant));

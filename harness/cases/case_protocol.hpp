@@ -5,6 +5,8 @@
 #include <set>
 #include <string>
 
+#include "variants/variant.hpp"
+
 namespace convladder {
 
 /// Raised whenever a message between a command and the process of a case changes (CaseSession::answer, the hello of
@@ -15,8 +17,11 @@ inline constexpr int kCaseProtocol = 2;
 struct OtherProgram {
   std::string path;                ///< as given, or kThisProgram
   nlohmann::ordered_json program;  ///< what it says of itself, as `context.program` of a record
-  std::set<std::string> variants;  ///< "cpu/flat-vector", …: what it has
+  std::set<std::string> variants;  ///< "cpu/flat-vector", "max-pooling:cpu/vector", …: what it has
 
+  /// Whether it has that variant of a problem.
+  bool has(const ProblemVariant& variant) const;
+  /// The same of the convolution.
   bool has(std::string_view family, std::string_view variant) const;
 };
 

@@ -31,33 +31,16 @@ ordered_json state_to_json(const DeviceState& state) {
 
 }  // namespace
 
-CaseSession::CaseSession(std::string id, std::unique_ptr<Device> device, const RegisteredVariant& variant,
+CaseSession::CaseSession(std::string id, std::unique_ptr<Device> device, const ProblemVariant& variant,
                          const Workload& workload, const SharedMemory& window)
-    : range_(id),
+    : Session(id, std::move(device)),
       id_(std::move(id)),
       variant_(variant),
       workload_(workload),
       window_(window),
-      device_(std::move(device)),
-      for_variant_(*device_) {}
+      for_variant_(CaseSession::device()) {}
 
-CaseSession::~CaseSession() = default;
-
-ordered_json CaseSession::answer(const ordered_json& request) {
-  const NvtxRange phase(request.at("do").get<std::string>());
-  try {
-    ordered_json reply = carry_out(request);
-    if (const std::string violation = device_->memory_violation(); !violation.empty()) {
-      return ending(Status::incorrect, violation);
-    }
-    return reply;
-  } catch (const std::exception& error) {
-    return ending_of(error);
-  }
-}
-
-ordered_json CaseSession::carry_out(const ordered_json& request) {
-  const auto what = request.at("do").get<std::string>();
+ordered_json CaseSession::carry_out(const std::string& what, const ordered_json& request) {
   if (what == "prepare") {
     return prepare(request.at("problem") == "integers" ? ProblemKind::integers : ProblemKind::real);
   }
@@ -78,48 +61,48 @@ ordered_json CaseSession::carry_out(const ordered_json& request) {
 ordered_json CaseSession::prepare(ProblemKind kind) {
   problem_ = &workload_.problem(kind);
   const int batch = kind == ProblemKind::real ? workload_.planned_batch() : problem_->shape.batch;
-  const ConvShape shape = problem_->shape.with_batch(batch);
+  const ProblemSize shape = problem_->shape.with_batch(batch);
   prepared_.reset();
   output_ = {};
-  input_ = device_->allocate(static_cast<std::size_t>(shape.input_elements()) * sizeof(float), "input");
-  output_ = device_->allocate(static_cast<std::size_t>(shape.output_elements()) * sizeof(float), "output");
-  changed_.emplace(*device_, *problem_, input_.floats());
+  input_ = device().allocate(static_cast<std::size_t>(shape.input_elements()) * sizeof(float), "input");
+  output_ = device().allocate(static_cast<std::size_t>(shape.output_elements()) * sizeof(float), "output");
+  changed_.emplace(device(), InputLayout(problem_->shape), problem_->input, input_.floats());
   changed_->write_decoy();
   const auto prepare_now = [&] {
-    prepared_ =
-        variant_.variant->prepare(for_variant(), shape, problem_->weights.data(), {input_.floats(), output_.floats()});
+    const std::vector<const float*> constants = problem_->constant_addresses();
+    prepared_ = variant_.variant->prepare(for_variant(), shape, {input_.floats(), constants, output_.floats()});
   };
   for_variant_.allow_copies(true);
   prepare_now();
-  device_->wait();
+  device().wait();
   double prepare_ns = 0;
   if (kind == ProblemKind::real) {
     // Once more, now that libraries are loaded and memory is touched: what preparing costs, not what starting costs.
     prepared_.reset();
-    prepare_ns = device_->time_ns(prepare_now);
+    prepare_ns = device().time_ns(prepare_now);
   }
   for_variant_.allow_copies(false);
   // Of a batch that is only counted, the problem holds the first images: the others' blocks do not run.
-  device_->set_grid_window(batch == problem_->shape.batch
+  device().set_grid_window(batch == problem_->shape.batch
                                ? std::nullopt
                                : std::optional(GridWindow{0, unsigned(problem_->shape.batch), unsigned(batch)}));
   return {{"prepare_ns", prepare_ns},
           {"own_layout", prepared_->has_own_layout()},
           {"choice", prepared_->choice()},
-          {"can_be_cold", device_->can_flush_caches()},
-          {"has_clock", device_->has_clock()}};
+          {"can_be_cold", device().can_flush_caches()},
+          {"has_clock", device().has_clock()}};
 }
 
 /// What is only counted is counted behind the variant's back.
 Device& CaseSession::for_variant() {
-  if (device_->has_clock()) return *device_;
+  if (device().has_clock()) return device();
   return for_variant_;
 }
 
 ordered_json CaseSession::set(const ordered_json& request) {
   changed_->set(change_from_json(request.at("change")));
   // All of the batch, of which the problem may be the first images.
-  fill_output(*device_, output_.floats(), output_elements(), fill_from_json(request.at("fill")));
+  fill_output(device(), output_.floats(), output_elements(), fill_from_json(request.at("fill")));
   return ordered_json::object();
 }
 
@@ -128,7 +111,7 @@ ordered_json CaseSession::read(std::int64_t first, std::int64_t count) {
       static_cast<std::size_t>(count) * sizeof(float) > window_.bytes()) {
     throw std::logic_error(fmt::format("{} elements from {} on are not the output's", count, first));
   }
-  device_->copy_to_host(window_.data(), output_.floats() + first, static_cast<std::size_t>(count) * sizeof(float));
+  device().copy_to_host(window_.data(), output_.floats() + first, static_cast<std::size_t>(count) * sizeof(float));
   return ordered_json::object();
 }
 
@@ -136,12 +119,15 @@ ordered_json CaseSession::call_once() { return {{"ns", timed_call(time_of::kLaye
 
 /// The counters of the whole batch; `images` of it are executed where the others are known from them.
 std::vector<KernelCounters> CaseSession::count_images(int images, int batch) {
-  device_->set_counted_items(GridWindow{0, static_cast<unsigned>(images), static_cast<unsigned>(batch)});
-  device_->take_counters();
-  prepared_->convolve();
-  device_->wait();
-  device_->set_counted_items(std::nullopt);
-  return device_->take_counters();
+  // Of the convolution alone it is known that the others do the same.
+  if (is_convolution(workload_.real().shape)) {
+    device().set_counted_items(GridWindow{0, static_cast<unsigned>(images), static_cast<unsigned>(batch)});
+  }
+  device().take_counters();
+  prepared_->run();
+  device().wait();
+  device().set_counted_items(std::nullopt);
+  return device().take_counters();
 }
 
 /// The batch holds its first images only: they stand for the others as well.
@@ -149,9 +135,9 @@ void CaseSession::repeat_images(int images, int batch) {
   const std::span<const float> there = workload_.real().input;
   const std::size_t all = there.size() / static_cast<std::size_t>(images) * static_cast<std::size_t>(batch);
   for (std::size_t at = there.size(); at < all; at += there.size()) {
-    device_->copy_to_device(input_.floats() + at, there.data(), std::min(there.size(), all - at) * sizeof(float));
+    device().copy_to_device(input_.floats() + at, there.data(), std::min(there.size(), all - at) * sizeof(float));
   }
-  device_->set_grid_window(std::nullopt);
+  device().set_grid_window(std::nullopt);
   prepared_->load_input();
 }
 
@@ -171,8 +157,8 @@ ordered_json CaseSession::count() {
 
 ordered_json CaseSession::profile(int calls) {
   // The request's own NVTX range is around this: a profiler that looks at that range sees these launches and no other.
-  for (int i = 0; i < calls; ++i) prepared_->convolve();
-  device_->wait();
+  for (int i = 0; i < calls; ++i) prepared_->run();
+  device().wait();
   return ordered_json::object();
 }
 
@@ -182,25 +168,25 @@ void CaseSession::before_timed(const std::string& of, std::int64_t call) {
   if (of == time_of::kStoreOutput && call > 1) return;
   changed_->before_call(call);
   if (of == time_of::kOp || of == time_of::kStoreOutput) prepared_->load_input();
-  if (of == time_of::kStoreOutput) prepared_->convolve();
+  if (of == time_of::kStoreOutput) prepared_->run();
 }
 
 void CaseSession::timed(const std::string& of) {
   if (of == time_of::kLayer || of == time_of::kLoadInput) prepared_->load_input();
-  if (of == time_of::kLayer || of == time_of::kOp) prepared_->convolve();
+  if (of == time_of::kLayer || of == time_of::kOp) prepared_->run();
   if (of == time_of::kLayer || of == time_of::kStoreOutput) prepared_->store_output();
 }
 
 /// What is left of the layer after the part that was timed.
 void CaseSession::after_timed(const std::string& of) {
-  if (of == time_of::kLoadInput) prepared_->convolve();
+  if (of == time_of::kLoadInput) prepared_->run();
   if (of == time_of::kLoadInput || of == time_of::kOp) prepared_->store_output();
 }
 
 double CaseSession::timed_call(const std::string& of, std::int64_t call, bool cold) {
   before_timed(of, call);
-  if (cold) device_->flush_caches();
-  return device_->time_ns([&] { timed(of); });
+  if (cold) device().flush_caches();
+  return device().time_ns([&] { timed(of); });
 }
 
 ordered_json CaseSession::calibrate(const std::string& of, double sample_ns) {
@@ -225,8 +211,8 @@ ordered_json CaseSession::sample(const std::string& of, int iterations, bool col
   std::int64_t call = 0;
   const double nanoseconds = google_benchmark_sample(id_, iterations, [&] { return timed_call(of, ++call, cold); });
   after_timed(of);
-  device_->wait();
-  return {{"ns", nanoseconds}, {"last_call", changed_->last_call()}, {"state", state_to_json(device_->state())}};
+  device().wait();
+  return {{"ns", nanoseconds}, {"last_call", changed_->last_call()}, {"state", state_to_json(device().state())}};
 }
 
 ordered_json CaseSession::slot(const ordered_json& request) {
@@ -238,10 +224,10 @@ ordered_json CaseSession::slot(const ordered_json& request) {
   std::int64_t call = 0;
   for (int left = request.at("sub_runs").get<int>(); left > 0; --left) {
     double nanoseconds = 0;
-    if (device_->is_asynchronous()) {
+    if (device().is_asynchronous()) {
       // The clock is read around all of them: around each, it would time the launch. All of them have one input.
       before_timed(of, ++call);
-      nanoseconds = device_->time_ns([&] {
+      nanoseconds = device().time_ns([&] {
         for (std::int64_t i = 0; i < work / 100; ++i) timed(of);
       });
     } else {
@@ -250,9 +236,9 @@ ordered_json CaseSession::slot(const ordered_json& request) {
     sub_runs.push_back(nanoseconds / static_cast<double>(iterations));
   }
   after_timed(of);
-  device_->wait();
+  device().wait();
   return {
-      {"ns", std::move(sub_runs)}, {"last_call", changed_->last_call()}, {"state", state_to_json(device_->state())}};
+      {"ns", std::move(sub_runs)}, {"last_call", changed_->last_call()}, {"state", state_to_json(device().state())}};
 }
 
 }  // namespace convladder

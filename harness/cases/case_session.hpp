@@ -3,17 +3,15 @@
 #pragma once
 
 #include <memory>
-#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 
 #include "devices/device.hpp"
-#include "devices/nvtx_range.hpp"
 #include "devices/variant_device.hpp"
 #include "harness/cases/workload.hpp"
-#include "harness/isolation/shared_memory.hpp"
+#include "harness/isolation/session.hpp"
 #include "harness/verification/changed_input.hpp"
-#include "variants/convolution/registry.hpp"
+#include "variants/variant.hpp"
 
 namespace convladder {
 
@@ -26,23 +24,20 @@ inline constexpr const char* kStoreOutput = "store output";
 inline constexpr const char* kPrepare = "prepare";
 }  // namespace time_of
 
-class CaseSession {
+class CaseSession final : public Session {
  public:
   /// `id` names the case's NVTX range. The device is the case's own. Outputs are handed out in `window`.
-  CaseSession(std::string id, std::unique_ptr<Device> device, const RegisteredVariant& variant,
-              const Workload& workload, const SharedMemory& window);
-  ~CaseSession();
-  CaseSession(const CaseSession&) = delete;
-  CaseSession& operator=(const CaseSession&) = delete;
+  CaseSession(std::string id, std::unique_ptr<Device> device, const ProblemVariant& variant, const Workload& workload,
+              const SharedMemory& window);
 
-  /// Carries out one request and returns the reply; what fails is in the reply, as a status and a reason.
+  /// Answers
   ///   {"do": "prepare", "problem": "real" or "integers"} -> {"prepare_ns", "own_layout", "choice", "can_be_cold",
   ///       "has_clock"}: on an input that no call will see
   ///   {"do": "set", "change", "fill"}          -> {}: writes the changed input, and the fill into the output
   ///   {"do": "call"}                           -> {"ns"}: call number 1 of the change, all of the layer
   ///   {"do": "calibrate", "of", "sample_ns"}   -> {"iterations"}: so that a sample takes at least that long
   ///   {"do": "count"}                          -> {"counters"}: instead of sampling, where the device has no clock
-  ///   {"do": "profile", "calls"}               -> {}: so many calls of `convolve` and a wait, nothing else
+  ///   {"do": "profile", "calls"}               -> {}: so many calls of `run` and a wait, nothing else
   ///   {"do": "sample", "of", "iterations", "cold"} -> {"ns", "last_call", "state"}: mean nanoseconds of a call.
   ///       The calls are numbered from 1, `last_call` is the one whose change the input has now; what of the layer is
   ///       not timed is done as well, so that the output is that of this call
@@ -50,10 +45,9 @@ class CaseSession {
   ///       the nanoseconds of (100 + extra_percent) % of the iterations, which must be a whole number, divided by the
   ///       iterations: with 5 % of extra work, an otherwise equal case takes 5 % longer
   ///   {"do": "read", "first", "count"}         -> {}: so many elements of the output, into the window
-  nlohmann::ordered_json answer(const nlohmann::ordered_json& request);
-
+  /// A failure is {"status", "reason"}.
  private:
-  nlohmann::ordered_json carry_out(const nlohmann::ordered_json& request);
+  nlohmann::ordered_json carry_out(const std::string& what, const nlohmann::ordered_json& request) override;
   nlohmann::ordered_json prepare(ProblemKind kind);
   nlohmann::ordered_json set(const nlohmann::ordered_json& request);
   nlohmann::ordered_json call_once();
@@ -73,18 +67,16 @@ class CaseSession {
   void after_timed(const std::string& of);
   double timed_call(const std::string& of, std::int64_t call, bool cold);
 
-  NvtxRange range_;
   std::string id_;
-  RegisteredVariant variant_;  // a copy: what it came from may be a temporary
+  ProblemVariant variant_;  // a copy: what it came from may be a temporary
   const Workload& workload_;
   const SharedMemory& window_;
-  std::unique_ptr<Device> device_;
   VariantDevice for_variant_;
-  const Problem* problem_ = nullptr;  // that is prepared
+  const ProblemData* problem_ = nullptr;  // that is prepared
   DeviceBuffer input_;
   DeviceBuffer output_;
   std::optional<ChangedInput> changed_;
-  std::unique_ptr<PreparedConv> prepared_;  // before the device and the buffers it uses are gone
+  std::unique_ptr<PreparedVariant> prepared_;  // before the device and the buffers it uses are gone
 };
 
 }  // namespace convladder

@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "harness/verification/changed_input.hpp"
-#include "variants/float32.hpp"
 
 namespace convladder {
 
@@ -21,13 +20,13 @@ constexpr int kLargestExponent = 2;  // of the factor of an input: 1, 2 or 4
 
 }  // namespace
 
-CallSetting draw_setting(const ExpectedOutput& expected, SeededRandom& random, bool whole, bool linear, Pokes pokes,
+CallSetting draw_setting(const Expectation& expected, SeededRandom& random, bool whole, bool linear, Pokes pokes,
                          const std::array<std::int64_t, 2>& looked_at) {
   CallSetting setting;
   setting.fill = {static_cast<std::uint32_t>(random.next()), expected.largest_magnitude()};
   if (pokes == Pokes::none) return setting;
   InputChange& change = setting.change;
-  change.rotation = random.between(0, expected.problem().shape.batch - 1);
+  change.rotation = random.between(0, expected.batch() - 1);
   if (linear && !whole) change.factor = static_cast<float>(1 << random.between(0, kLargestExponent));
   change.poke_size = change.factor * expected.largest_input();
   if (linear && random.chance(50)) change.factor = -change.factor;
@@ -38,8 +37,8 @@ CallSetting draw_setting(const ExpectedOutput& expected, SeededRandom& random, b
   return setting;
 }
 
-double untimed_ns(const ConvShape& shape, std::int64_t calls, bool on_host) {
-  const int step = std::max(shape.kernel, 2);
+double untimed_ns(const InputLayout& shape, std::int64_t calls, bool on_host) {
+  const int step = std::max(shape.window, 2);
   const int rows = (shape.height - 1) / step + 1;
   const int columns = (shape.width - 1) / step + 1;
   const double grid = double{1} * rows * columns;
@@ -55,8 +54,8 @@ ordered_json set_request(const CallSetting& setting) {
 CaseVerifier::CaseVerifier(OpenCase open, const Workload& workload, double tolerance, std::uint64_t seed, bool on_host)
     : open_(std::move(open)),
       workload_(workload),
-      tolerance_(granted_tolerance(tolerance, workload.real().shape)),
-      is_float32_(tolerance <= kFloat32Tolerance),
+      tolerance_(workload.real().shape.problem->granted_tolerance(tolerance, workload.real().shape)),
+      wanted_tolerance_(tolerance),
       on_host_(on_host),
       random_(seed, 0) {}
 
@@ -73,20 +72,20 @@ CaseVerifier::Verified CaseVerifier::verify() {
 
 void CaseVerifier::set_for_timing(std::int64_t calls) {
   set(on_host_ ? Pokes::everywhere : Pokes::one, calls, calls > 1 ? FillPart::pieces : FillPart::all);
-  untimed_ns_ = convladder::untimed_ns(workload_.problem(kind_).shape, calls, on_host_);
+  untimed_ns_ = convladder::untimed_ns(InputLayout(workload_.problem(kind_).shape), calls, on_host_);
 }
 
 void CaseVerifier::set_for_following_call() { set(on_host_ ? Pokes::everywhere : Pokes::one, 1, FillPart::nothing); }
 
 void CaseVerifier::set(Pokes pokes, std::int64_t looked_at, FillPart part) {
-  setting_ = draw_setting(workload_.expected(kind_), random_, kind_ == ProblemKind::integers, /*linear=*/true, pokes,
-                          {looked_at, looked_at});
+  setting_ = draw_setting(workload_.expected(kind_), random_, kind_ == ProblemKind::integers,
+                          workload_.expected(kind_).is_linear(), pokes, {looked_at, looked_at});
   setting_.fill.part = part;
   ask(set_request(setting_));
 }
 
 std::int64_t CaseVerifier::left_in_last_image() const {
-  const std::int64_t elements = workload_.real().shape.output_elements_per_image();
+  const std::int64_t elements = workload_.real().shape.output_elements_per_item();
   const std::int64_t first = (workload_.planned_batch() - 1) * elements;
   const ReadOutput read = open_.output(ordered_json::object());
   std::int64_t left = 0;
@@ -100,8 +99,8 @@ std::int64_t CaseVerifier::left_in_last_image() const {
 
 Check CaseVerifier::check(std::int64_t call) {
   setting_.call = call;
-  // Sums of small integers are exact in float32, whatever their order; coarser arithmetic keeps its own tolerance.
-  const bool exact = kind_ == ProblemKind::integers && is_float32_;
+  const bool exact = kind_ == ProblemKind::integers && workload_.real().shape.problem->is_exact_on_whole_numbers(
+                                                           workload_.real().shape, wanted_tolerance_);
   return workload_.expected(kind_).compare(open_.output(ordered_json::object()), open_.window_elements(), setting_,
                                            exact ? 0 : tolerance_);
 }

@@ -18,11 +18,11 @@ enum class Pokes { none, one, everywhere };
 /// The input and output contents for the next calls: different rotation, sign, size and fill each time. `whole`: a
 /// problem of integers, whose sums stay where float32 holds them exactly. `linear`: what is computed is, so the input
 /// may be larger and of another sign. `looked_at`: the calls whose outputs may be compared.
-CallSetting draw_setting(const ExpectedOutput& expected, SeededRandom& random, bool whole, bool linear, Pokes pokes,
+CallSetting draw_setting(const Expectation& expected, SeededRandom& random, bool whole, bool linear, Pokes pokes,
                          const std::array<std::int64_t, 2>& looked_at = {});
 
 /// What changing the input between so many calls may take. `on_host`: everywhere, otherwise in one element of an image.
-double untimed_ns(const ConvShape& shape, std::int64_t calls, bool on_host);
+double untimed_ns(const InputLayout& shape, std::int64_t calls, bool on_host);
 
 /// {"do": "set", …} of that setting.
 nlohmann::ordered_json set_request(const CallSetting& setting);
@@ -68,7 +68,7 @@ class CaseVerifier {
   OpenCase open_;
   const Workload& workload_;
   double tolerance_;
-  bool is_float32_;
+  double wanted_tolerance_;
   bool on_host_;
   double untimed_ns_ = 0;
   SeededRandom random_;

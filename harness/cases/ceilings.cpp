@@ -10,8 +10,9 @@
 
 #include "devices/cpu/cpu_facts.hpp"
 #include "harness/isolation/served_process.hpp"
-#include "harness/isolation/shared_memory.hpp"
+#include "harness/isolation/session.hpp"
 #include "harness/plan/device_argument.hpp"
+#include "harness/plan/step_timeout.hpp"
 #include "harness/statistics/statistics.hpp"
 #include "support/errors.hpp"
 #include "support/json_null.hpp"
@@ -24,48 +25,42 @@ using CeilingClock = std::chrono::steady_clock;
 
 namespace {
 
-constexpr double kCeilingSeconds = 1.0;    // of each device, over the whole run
-constexpr double kCeilingTimeout = 120.0;  // a start on a busy machine, with memory to be touched
+constexpr double kCeilingSeconds = 1.0;  // of each device, over the whole run
 constexpr std::array<CeilingLimit, 3> kLimits{kMultiplyAddLimit, kStoreLimit, kCopyLimit};
 
-class CeilingsHere final : public CaseClient {
+class CeilingsHere final : public Session {
  public:
-  explicit CeilingsHere(const DeviceKind& kind) : device_(kind.open()) {
-    kernels_ = find_ceilings(kind.family)(*device_, last_level_cache_bytes(kind));
-  }
-
-  ordered_json ask(const ordered_json& /*request*/) override {
-    try {
-      return {{"choice", kernels_->choice()},
-              {"buffer_bytes", kernels_->buffer_bytes()},
-              {kMultiplyAddLimit.name, rate([this] { return kernels_->multiply_add(); })},
-              {kStoreLimit.name, rate([this] { return kernels_->store(); })},
-              {kCopyLimit.name, rate([this] { return kernels_->copy(); })}};
-    } catch (const std::exception& error) {
-      return ending(Status::launch_failed, error.what());
-    }
-  }
+  explicit CeilingsHere(const DeviceKind& kind)
+      : Session(fmt::format("ceilings of {}", kind.name), kind.open()),
+        kernels_(find_ceilings(kind.family)(device(), last_level_cache_bytes(kind))) {}
 
  private:
+  ordered_json carry_out(const std::string& /*what*/, const ordered_json& /*request*/) override {
+    return {{"choice", kernels_->choice()},
+            {"buffer_bytes", kernels_->buffer_bytes()},
+            {kMultiplyAddLimit.name, rate([this] { return kernels_->multiply_add(); })},
+            {kStoreLimit.name, rate([this] { return kernels_->store(); })},
+            {kCopyLimit.name, rate([this] { return kernels_->copy(); })}};
+  }
+
   /// Work in a nanosecond. The call before the timed one wakes threads and raises clocks.
   template <typename Call>
   double rate(const Call& call) {
     call();
-    device_->wait();
+    device().wait();
     double work = 0;
-    const double nanoseconds = device_->time_ns([&] { work = call(); });
+    const double nanoseconds = device().time_ns([&] { work = call(); });
     return work / nanoseconds;
   }
 
-  std::unique_ptr<Device> device_;
-  std::unique_ptr<CeilingKernels> kernels_;  // gone before the device that its buffers are on
+  std::unique_ptr<CeilingKernels> kernels_;
 };
 
 std::unique_ptr<CaseClient> start_ceilings(const std::string& device, const RunOptions& options) {
   if (!options.isolate) return start_ceilings_here(device);
   const SharedMemory nothing(1);  // a case would find its workload in it
   return std::make_unique<ChildProcess>(fmt::format("the ceilings of {}", device), "serve-ceilings",
-                                        std::vector{nothing.descriptor()}, kCeilingTimeout,
+                                        std::vector{nothing.descriptor()}, step_timeout_seconds(std::nullopt, 0, true),
                                         ordered_json{{"device", device}});
 }
 
@@ -120,11 +115,7 @@ std::size_t last_level_cache_bytes(const DeviceKind& kind) {
 }
 
 std::unique_ptr<CaseClient> start_ceilings_here(const std::string& device) {
-  try {
-    return std::make_unique<CeilingsHere>(find_device_kind(device));
-  } catch (const std::exception& error) {
-    return failed_client(error.what());
-  }
+  return session_or_failure([&] { return std::make_unique<CeilingsHere>(find_device_kind(device)); });
 }
 
 namespace {

@@ -5,7 +5,6 @@
 #include <optional>
 
 #include "harness/cases/ceilings.hpp"
-#include "harness/plan/shape_json.hpp"
 #include "support/json_null.hpp"
 
 namespace convladder {
@@ -21,36 +20,20 @@ std::optional<double> limit_of(const ordered_json& ceilings, const CeilingLimit&
   return std::nullopt;
 }
 
-/// Pairs of an output and a tap along one side of the image, where the tap is on the image.
-double taps_inside(int size, int outputs, const ConvShape& shape) {
-  double sum = 0;
-  for (int i = 0; i < outputs; ++i) {
-    const int first = i * shape.stride - shape.padding;
-    sum += std::min(first + shape.kernel, size) - std::max(first, 0);
-  }
-  return sum;
-}
-
 }  // namespace
 
-double flop_inside(const ConvShape& shape) {
-  return 2.0 * shape.batch * shape.out_channels * shape.channels_per_group() *
-         taps_inside(shape.height, shape.out_height(), shape) * taps_inside(shape.width, shape.out_width(), shape);
-}
-
-ordered_json floor_json(const ordered_json& one_case, const ordered_json& ceilings) {
-  const auto of_device = std::ranges::find_if(
-      ceilings, [&](const ordered_json& one) { return one.at("device") == one_case.at("device"); });
+ordered_json floor_json(const ProblemSize& shape, const std::string& device, const ordered_json& ceilings) {
+  const auto of_device =
+      std::ranges::find_if(ceilings, [&](const ordered_json& one) { return one.at("device") == device; });
   if (of_device == ceilings.end()) return nullptr;
   const std::optional<double> peak = limit_of(*of_device, kMultiplyAddLimit);
   const std::optional<double> store = limit_of(*of_device, kStoreLimit);
   const std::optional<double> copy = limit_of(*of_device, kCopyLimit);
   if (!peak || !store || !copy) return nullptr;
 
-  const ConvShape shape = recorded_shape(one_case);
   const double written = 4.0 * static_cast<double>(shape.output_elements());
   const double read = shape.minimum_bytes() - written;
-  const double operations_ns = flop_inside(shape) / *peak;
+  const double operations_ns = shape.least_flop() / *peak;
   std::optional<double> bytes_ns;
   if (read + written > of_device->at("last_level_cache_bytes").get<double>()) {
     bytes_ns = written / *store + read * std::max(2 / *copy - 1 / *store, 0.0);
@@ -62,7 +45,7 @@ ordered_json floor_json(const ordered_json& one_case, const ordered_json& ceilin
           {"bound", bytes_bind ? "bytes" : "operations"},
           {"operations", operations_ns},
           {"bytes", or_null(bytes_ns)},
-          {"flop", flop_inside(shape)},
+          {"flop", shape.least_flop()},
           {"bytes_read", read},
           {"bytes_written", written}};
 }

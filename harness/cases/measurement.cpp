@@ -9,7 +9,7 @@
 #include "harness/cases/case_session.hpp"
 #include "harness/cases/counters.hpp"
 #include "harness/plan/shape_json.hpp"
-#include "harness/statistics/statistics.hpp"
+#include "support/text_hash.hpp"
 
 namespace convladder {
 
@@ -18,14 +18,8 @@ using Clock = std::chrono::steady_clock;
 
 namespace {
 
-constexpr std::size_t kFewestSamples = 3;        // whatever the budget says
-constexpr int kFewestToVary = 3;                 // calls of a sample
-constexpr int kPercentLookedAt = 10;             // of the samples, beside the last
-constexpr std::size_t kFewestForAnInterval = 6;  // below, no interval of the median reaches 95%
-
-}  // namespace
-
-namespace {
+constexpr int kFewestToVary = 3;      // calls of a sample
+constexpr int kPercentLookedAt = 10;  // of the samples, beside the last
 
 /// What was launched and not planned, in one line: resources and predictions go by the plan. Empty if it was as
 /// planned.
@@ -50,18 +44,26 @@ std::string other_than_planned(const PlannedCase& planned, const ordered_json& c
   return {};
 }
 
-}  // namespace
-
-double step_timeout_seconds(const RunOptions& options, const ConvShape& shape) {
-  return options.timeout_seconds.value_or(60.0 + 5.0 * shape.flop() * 1e-9);
+StopSettings stop_settings(const RunOptions& options) {
+  return {.repetitions = options.repetitions,
+          .target_half_width = options.target_half_width,
+          .budget_seconds = options.budget_seconds,
+          .most = static_cast<std::size_t>(options.max_samples),
+          .repetitions_word = "samples",
+          .most_word = "samples"};
 }
 
+}  // namespace
+
 Measurement::Measurement(const PlannedCase& planned, const Workload& workload, const RunOptions& options, OpenCase open)
-    : planned_(&planned), options_(&options), random_(options.seed, std::hash<std::string>{}(planned.id)) {
+    : planned_(&planned),
+      options_(&options),
+      stop_rule_(stop_rule(stop_settings(options))),
+      random_(options.seed, text_hash(planned.id)) {
   const double tolerance = std::min(planned.variant.variant->tolerance(), kLargestTolerance);
   verifier_.emplace(std::move(open), workload, tolerance, random_.next(), planned.device == "cpu");
   outcome_.input_kind = workload.input_kind();
-  outcome_.verification = {{"reference", "float64 direct convolution"},
+  outcome_.verification = {{"reference", planned.variant.problem->reference_name()},
                            {"tolerance", tolerance},
                            {"images_compared", 0},
                            {"images_combined", 0},
@@ -168,7 +170,7 @@ void Measurement::take_samples() {
       const bool first_of_others = i > 0 && outcome_.times[i].samples.empty();
       take_sample(i, first_of_others || random_.chance(kPercentLookedAt));
     }
-    stopped_because_ = stop_reason();
+    stopped_because_ = stop_rule_->reason({outcome_.times.front().samples, measured_seconds_});
   });
 }
 
@@ -219,19 +221,6 @@ void Measurement::look_at_following_call() {
   verifier_->set_for_following_call();
   const ordered_json reply = ask_for_sample(series, 1);
   take_check("after", verifier_->check(reply.at("last_call").get<std::int64_t>()));
-}
-
-std::string Measurement::stop_reason() const {
-  const std::vector<double>& samples = outcome_.times.front().samples;
-  const std::size_t count = samples.size();
-  if (options_->repetitions) return count >= static_cast<std::size_t>(*options_->repetitions) ? "samples" : "";
-  if (count >= kFewestForAnInterval) {
-    const auto interval = median_interval(samples);
-    if ((interval->high - interval->low) / 2 <= options_->target_half_width * median(samples)) return "interval";
-  }
-  if (count >= static_cast<std::size_t>(options_->max_samples)) return "samples";
-  if (count >= kFewestSamples && measured_seconds_ >= options_->budget_seconds) return "budget";
-  return "";
 }
 
 void Measurement::reconsider_claims() {

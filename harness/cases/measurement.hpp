@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
@@ -11,6 +12,7 @@
 #include "harness/isolation/claimed_times.hpp"
 #include "harness/plan/options.hpp"
 #include "harness/plan/plan.hpp"
+#include "harness/statistics/stop_rule.hpp"
 #include "support/seeded_random.hpp"
 
 namespace convladder {
@@ -69,10 +71,10 @@ class Measurement {
   void take_look(const Check& check);
   void look_at_following_call();
   void reconsider_claims();
-  std::string stop_reason() const;
 
   const PlannedCase* planned_;
   const RunOptions* options_;
+  std::unique_ptr<StopRule> stop_rule_;
   std::optional<CaseVerifier> verifier_;
   SeededRandom random_;  ///< which samples are looked at
   CaseOutcome outcome_;
@@ -81,8 +83,5 @@ class Measurement {
   std::int64_t last_call_ = 0;  ///< of the sample taken last
   ClaimedTimes claimed_;
 };
-
-/// How long a step of the case may take: as asked for, or 60 s and 5 s per GFLOP, which a single slow core manages.
-double step_timeout_seconds(const RunOptions& options, const ConvShape& shape);
 
 }  // namespace convladder

@@ -5,8 +5,10 @@
 
 #include "devices/cpu/cpu_facts.hpp"
 #include "harness/cases/case_session.hpp"
+#include "harness/plan/step_timeout.hpp"
 #include "harness/statistics/statistics.hpp"
 #include "support/seeded_random.hpp"
+#include "support/text_hash.hpp"
 
 namespace convladder {
 namespace {
@@ -17,6 +19,10 @@ void shuffle(std::vector<Measurement*>& order, SeededRandom& random) {
   for (int last = static_cast<int>(order.size()) - 1; last > 0; --last) {
     std::swap(order[last], order[random.between(0, last)]);
   }
+}
+
+double timeout_seconds(const PlannedCase& planned, const RunOptions& options) {
+  return step_timeout_seconds(options.timeout_seconds, planned.work.shape.flop(), planned.has_clock);
 }
 
 /// Interleaves the cases of one wave until each has come to its end.
@@ -38,7 +44,7 @@ void run_wave(const std::vector<PlannedCase>& cases, std::size_t first, std::siz
     Measurement& measurement = measurements.emplace_back(
         cases[i], workload, options,
         options.isolate
-            ? start_case_process(cases[i], workload, options, step_timeout_seconds(options, cases[i].work.shape))
+            ? start_case_process(cases[i], workload, options.google_benchmark_flags, timeout_seconds(cases[i], options))
             : start_case_here(cases[i], workload));
     measurement.verify_and_calibrate();
     if (measurement.done()) {
@@ -47,7 +53,7 @@ void run_wave(const std::vector<PlannedCase>& cases, std::size_t first, std::siz
       active.push_back(&measurement);
     }
   }
-  SeededRandom random(options.seed, std::hash<std::string>{}(cases[first].id));
+  SeededRandom random(options.seed, text_hash(cases[first].id));
   while (!active.empty()) {
     shuffle(active, random);
     for (Measurement* measurement : active) {

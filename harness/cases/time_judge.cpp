@@ -7,7 +7,6 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "harness/cases/floor.hpp"
 #include "harness/statistics/statistics.hpp"
 #include "support/units.hpp"
 #include "variants/float32.hpp"
@@ -48,7 +47,7 @@ struct Least {
   std::string because;
 };
 
-std::optional<Least> least_time(const ordered_json& ceilings, const std::string& device, const ConvShape& shape,
+std::optional<Least> least_time(const ordered_json& ceilings, const std::string& device, const ProblemSize& shape,
                                 double saved) {
   const auto found =
       std::ranges::find_if(ceilings, [&](const ordered_json& one) { return one.at("device") == device; });
@@ -57,14 +56,14 @@ std::optional<Least> least_time(const ordered_json& ceilings, const std::string&
   const std::optional<double> store = highest_rate(*found, kStoreLimit);
   const std::optional<double> copy = highest_rate(*found, kCopyLimit);
   if (!peak || !store || !copy) return std::nullopt;
-  const double operations_ns = flop_inside(shape) / saved / *peak;
+  const double operations_ns = shape.least_flop() / saved / *peak;
   const double written = 4.0 * static_cast<double>(shape.output_elements());
   const double all = shape.minimum_bytes();
   const double beyond_cache = std::max(0.0, 1 - found->at("last_level_cache_bytes").get<double>() / all);
   const double bytes_ns = beyond_cache * std::max(written / *store, all / *copy);
   if (operations_ns >= bytes_ns) {
     return Least{operations_ns, fmt::format("{:.3g} GFLOP at {:.0f} GFLOP/s, the highest possible FMA peak,",
-                                            flop_inside(shape) / saved * 1e-9, *peak)};
+                                            shape.least_flop() / saved * 1e-9, *peak)};
   }
   return Least{bytes_ns, fmt::format("{:.3g} MB to and from memory at {:.0f} GB/s, the highest possible rate,",
                                      beyond_cache * all * 1e-6, beyond_cache * all / bytes_ns)};
@@ -72,13 +71,13 @@ std::optional<Least> least_time(const ordered_json& ceilings, const std::string&
 
 }  // namespace
 
-double most_saved(const RegisteredVariant& variant, const ConvShape& shape) {
-  const double taps = double{1} * shape.kernel * shape.kernel;
-  const double saved = variant.info.is_library() ? taps : variant.variant->saved_multiplications(shape);
-  return std::clamp(saved, 1.0, taps) * (variant.variant->tolerance() > kFloat32Tolerance ? kTensorCores : 1);
+double most_saved(const ProblemVariant& variant, const ProblemSize& shape) {
+  const double most = shape.problem->most_saved_operations(shape);
+  const double saved = variant.info.is_library() ? most : variant.variant->saved_operations(shape);
+  return std::clamp(saved, 1.0, most) * (variant.variant->tolerance() > kFloat32Tolerance ? kTensorCores : 1);
 }
 
-std::string TimeJudge::refusal(const std::string& device, const ConvShape& shape, double saved_multiplications,
+std::string TimeJudge::refusal(const std::string& device, const ProblemSize& shape, double saved_multiplications,
                                const std::vector<ClaimedTime>& times) {
   if (times.empty() || !kLimitsAreTheMachines) return {};
   const ClaimedTime shortest = *std::ranges::min_element(times, {}, &ClaimedTime::ns);

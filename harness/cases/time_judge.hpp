@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "harness/cases/ceilings.hpp"
-#include "variants/convolution/registry.hpp"
+#include "variants/variant.hpp"
 
 namespace convladder {
 
@@ -31,7 +31,7 @@ class TimeJudge {
   /// Empty if all of the times may be, otherwise why one cannot, with both figures, in one line. Before it says so it
   /// samples the limits again, some seconds long: they might have been taken in a busy moment. In a build with
   /// sanitizers or without optimisation the limits are not the machine's, and nothing is refused.
-  std::string refusal(const std::string& device, const ConvShape& shape, double saved_multiplications,
+  std::string refusal(const std::string& device, const ProblemSize& shape, double saved_multiplications,
                       const std::vector<ClaimedTime>& times);
 
  private:
@@ -40,6 +40,6 @@ class TimeJudge {
 
 /// How many times faster than the device's FMA peak the variant's multiplications may get: what its algorithm saves, a
 /// library's perhaps most of a filter's taps, and what tensor cores bring where the arithmetic is coarser than float32.
-double most_saved(const RegisteredVariant& variant, const ConvShape& shape);
+double most_saved(const ProblemVariant& variant, const ProblemSize& shape);
 
 }  // namespace convladder

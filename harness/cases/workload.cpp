@@ -18,20 +18,20 @@ namespace {
 constexpr int kIntegerImages = 3;   // an odd number, so that pairs of images leave one over
 constexpr int kLargestInteger = 8;  // sums of products stay below 2^24 for the layers of any known network
 
-std::size_t problem_bytes(const Problem& problem) {
-  const ConvShape& s = problem.shape;
-  return sizeof(float) * static_cast<std::size_t>(s.input_elements() + s.weight_elements());
+std::size_t problem_bytes(const ProblemSize& size) {
+  return sizeof(float) * static_cast<std::size_t>(size.input_elements() + size.constant_elements());
 }
 
 /// Cuts the problem's tensors out of the memory. Returns the end.
-std::byte* attach_problem(Problem& problem, std::byte* at) {
-  const ConvShape& s = problem.shape;
-  const auto cut = [&at](std::span<const float>& view, std::int64_t elements) {
-    view = {reinterpret_cast<const float*>(at), static_cast<std::size_t>(elements)};
+std::byte* attach_problem(ProblemData& data, std::byte* at) {
+  const auto cut = [&at](std::int64_t elements) {
+    const std::span<const float> view{reinterpret_cast<const float*>(at), static_cast<std::size_t>(elements)};
     at += view.size_bytes();
+    return view;
   };
-  cut(problem.input, s.input_elements());
-  cut(problem.weights, s.weight_elements());
+  data.input = cut(data.shape.input_elements());
+  data.constants.clear();
+  for (const Tensor& tensor : data.shape.problem->constants(data.shape)) data.constants.push_back(cut(tensor.elements));
   return at;
 }
 
@@ -55,7 +55,7 @@ void fill_random(const ConvShape& s, std::uint64_t seed, float* to) {
 
 /// Returns what kind of input it is.
 std::string fill_real_input(const LayerWork& work, const ImageSet& images, std::uint64_t seed, float* to) {
-  const ConvShape& s = work.shape;
+  const ConvShape s = conv_shape(work.shape);
   if (work.source == nullptr) {
     if (s.in_channels != 1) {
       fill_random(s, seed, to);
@@ -77,7 +77,8 @@ std::string fill_real_input(const LayerWork& work, const ImageSet& images, std::
 
 std::vector<float> real_weights(const LayerWork& work, std::uint64_t seed) {
   if (work.source != nullptr) return initial_convolution_weights(*work.source, work.layer_index, seed);
-  return initial_convolution_weights(work.shape, work.shape.in_channels == 1 ? kPixelScale : 1.0F, seed);
+  const ConvShape shape = conv_shape(work.shape);
+  return initial_convolution_weights(shape, shape.in_channels == 1 ? kPixelScale : 1.0F, seed);
 }
 
 void fill_integers(std::span<const float> view, std::uint64_t seed, std::uint64_t stream) {
@@ -88,6 +89,23 @@ void fill_integers(std::span<const float> view, std::uint64_t seed, std::uint64_
   }
 }
 
+/// Of any problem, as it says: an own sequence for each item and for each constant.
+void fill_problem(const ProblemData& data, std::uint64_t seed, bool whole) {
+  const Problem& problem = *data.shape.problem;
+  const auto elements = static_cast<std::size_t>(data.shape.input_elements_per_item());
+  float* const input = writable(data.input);
+#pragma omp parallel for schedule(static)
+  for (int item = 0; item < data.shape.batch; ++item) {
+    SeededRandom random(seed, static_cast<std::uint64_t>(item));
+    problem.fill_input(data.shape, random, whole, {input + static_cast<std::size_t>(item) * elements, elements});
+  }
+  for (std::size_t which = 0; which < data.constants.size(); ++which) {
+    SeededRandom random(~seed, which);
+    problem.fill_constant(data.shape, which, random, whole,
+                          {writable(data.constants[which]), data.constants[which].size()});
+  }
+}
+
 }  // namespace
 
 void Workload::attach() { attach_problem(integers_, attach_problem(real_, memory_->data())); }
@@ -95,41 +113,52 @@ void Workload::attach() { attach_problem(integers_, attach_problem(real_, memory
 Workload::Workload(const LayerWork& planned_work, const ImageSet& images, std::uint64_t seed, int most_images)
     : planned_batch_(planned_work.shape.batch) {
   LayerWork work = planned_work;
-  work.shape.batch = std::min(work.shape.batch, most_images);
+  if (is_convolution(work.shape)) work.shape.batch = std::min(work.shape.batch, most_images);
   real_.shape = work.shape;
   integers_.shape = work.shape.with_batch(std::min(work.shape.batch, kIntegerImages));
-  memory_ = std::make_unique<SharedMemory>(problem_bytes(real_) + problem_bytes(integers_));
+  memory_ = std::make_unique<SharedMemory>(problem_bytes(real_.shape) + problem_bytes(integers_.shape));
   attach();
 
-  input_kind_ = fill_real_input(work, images, seed, writable(real_.input));
-  std::ranges::copy(real_weights(work, seed), writable(real_.weights));
-  fill_integers(integers_.input, seed, 1);
-  fill_integers(integers_.weights, seed, 2);
+  if (is_convolution(work.shape)) {
+    input_kind_ = fill_real_input(work, images, seed, writable(real_.input));
+    std::ranges::copy(real_weights(work, seed), writable(real_.constants[0]));
+    fill_integers(integers_.input, seed, 1);
+    fill_integers(integers_.constants[0], seed, 2);
+  } else {
+    input_kind_ = "random";
+    fill_problem(real_, seed, false);
+    fill_problem(integers_, seed, true);
+  }
   memory_->seal();
   attach();
 }
 
-const ExpectedOutput& Workload::expected(ProblemKind kind) const {
+const Expectation& Workload::expected(ProblemKind kind) const {
   const std::scoped_lock lock(expecting_);
-  std::unique_ptr<ExpectedOutput>& expected = expected_.at(kind == ProblemKind::real ? 0 : 1);
-  if (expected == nullptr) expected = std::make_unique<ExpectedOutput>(problem(kind));
+  std::unique_ptr<Expectation>& expected = expected_.at(kind == ProblemKind::real ? 0 : 1);
+  if (expected == nullptr) expected = make_expectation(problem(kind));
   return *expected;
 }
 
 ordered_json Workload::header() const {
-  return {{"bytes", memory_->bytes()},
-          {"input_kind", input_kind_},
-          {"planned_batch", planned_batch_},
-          {"real", shape_to_list(real_.shape)},
-          {"integers", shape_to_list(integers_.shape)}};
+  ordered_json header = {{"bytes", memory_->bytes()},
+                         {"input_kind", input_kind_},
+                         {"planned_batch", planned_batch_},
+                         {"real", size_to_list(real_.shape)},
+                         {"integers", size_to_list(integers_.shape)}};
+  // Other builds of the same protocol may know no other problem.
+  if (!is_convolution(real_.shape)) header["problem"] = real_.shape.problem->name();
+  return header;
 }
 
 Workload::Workload(const ordered_json& header, int descriptor)
     : memory_(std::make_unique<SharedMemory>(descriptor, header.at("bytes").get<std::size_t>())),
       input_kind_(header.at("input_kind").get<std::string>()),
       planned_batch_(header.at("planned_batch").get<int>()) {
-  real_.shape = shape_from_list(header.at("real"));
-  integers_.shape = shape_from_list(header.at("integers"));
+  const Problem* const problem = find_problem(header.value("problem", "convolution"));
+  if (problem == nullptr) throw std::invalid_argument("this build does not have the problem");
+  real_.shape = size_from_list(*problem, header.at("real"));
+  integers_.shape = size_from_list(*problem, header.at("integers"));
   attach();
 }
 

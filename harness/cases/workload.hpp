@@ -25,8 +25,9 @@ enum class ProblemKind { real, integers };
 class Workload {
  public:
   /// Computes the inputs on all cores. `images` feed first layers directly and later ones through the
-  /// layers before them; shapes with more than one channel and no network get random input. With `most_images` the
-  /// real problem is only the first images of the batch, for devices that count instead of timing.
+  /// layers before them; shapes with more than one channel and no network get random input, and other problems what
+  /// they fill it with. With `most_images` the real problem of a convolution is only the first images of the batch, for
+  /// devices that count instead of timing; no other problem says how its blocks share the items.
   Workload(const LayerWork& work, const ImageSet& images, std::uint64_t seed,
            int most_images = std::numeric_limits<int>::max());
   /// Opens, in another process, what `header` describes.
@@ -36,11 +37,15 @@ class Workload {
   nlohmann::ordered_json header() const;
   int descriptor() const { return memory_->descriptor(); }
 
-  const Problem& real() const { return real_; }
-  const Problem& integers() const { return integers_; }
-  const Problem& problem(ProblemKind kind) const { return kind == ProblemKind::real ? real_ : integers_; }
+  const ProblemData& real() const { return real_; }
+  const ProblemData& integers() const { return integers_; }
+  const ProblemData& problem(ProblemKind kind) const { return kind == ProblemKind::real ? real_ : integers_; }
   /// What must come of it; computed when it is first asked for.
-  const ExpectedOutput& expected(ProblemKind kind) const;
+  const Expectation& expected(ProblemKind kind) const;
+  /// The same of a convolution. Throws std::bad_cast of another problem.
+  const ExpectedOutput& expected_convolution(ProblemKind kind) const {
+    return dynamic_cast<const ExpectedOutput&>(expected(kind));
+  }
   /// Images of the case's batch; the real problem may hold fewer.
   int planned_batch() const { return planned_batch_; }
   /// "images", "upstream activations" or "random".
@@ -51,10 +56,10 @@ class Workload {
   std::unique_ptr<SharedMemory> memory_;
   std::string input_kind_;
   int planned_batch_ = 0;
-  Problem real_;
-  Problem integers_;
+  ProblemData real_;
+  ProblemData integers_;
   mutable std::mutex expecting_;
-  mutable std::array<std::unique_ptr<ExpectedOutput>, 2> expected_;
+  mutable std::array<std::unique_ptr<Expectation>, 2> expected_;
 };
 
 }  // namespace convladder

@@ -9,19 +9,16 @@
 #include <string>
 #include <vector>
 
-#include "datasets/synthetic_images.hpp"
-#include "devices/cpu/all_cores.hpp"
 #include "devices/ptx_images.hpp"
 #include "devices/simulated/simulated_device.hpp"
-#include "harness/cases/workload.hpp"
 #include "harness/commands/case_filter.hpp"
 #include "harness/commands/command.hpp"
 #include "harness/commands/printed.hpp"
 #include "harness/plan/device_argument.hpp"
 #include "harness/plan/network_argument.hpp"
-#include "harness/plan/not_run.hpp"
 #include "harness/plan/plan.hpp"
 #include "harness/plan/shape_argument.hpp"
+#include "harness/simulation/check_cases.hpp"
 #include "harness/simulation/check_fused.hpp"
 #include "harness/simulation/check_operators.hpp"
 #include "harness/simulation/checked_case.hpp"
@@ -29,13 +26,14 @@
 #include "support/errors.hpp"
 #include "support/progress.hpp"
 #include "support/whole_number.hpp"
-#include "variants/float32.hpp"
 
 namespace convladder {
 namespace {
 
 /// The command line, not checked yet.
 struct CheckArguments {
+  std::string problem = "convolution";
+  std::vector<std::string> sizes;
   std::vector<std::string> variants;
   std::vector<std::string> operators;
   std::vector<std::string> networks;
@@ -72,8 +70,11 @@ RunOptions options_of(const CheckArguments& arguments) {
   RunOptions options;
   options.families = {"cuda"};
   options.devices = {"simulated"};
+  options.problem = arguments.problem;
+  options.sizes = arguments.sizes;
   options.variants = arguments.variants;
-  if (options.variants.empty()) {  // those too that leave an idea out
+  const bool convolves = options.problem == RunOptions().problem;
+  if (convolves && options.variants.empty()) {  // those too that leave an idea out
     for (const RegisteredVariant& registered : registered_variants()) {
       if (registered.info.family == "cuda") options.variants.emplace_back(registered.info.name);
     }
@@ -85,67 +86,12 @@ RunOptions options_of(const CheckArguments& arguments) {
   }
   if (options.batches.empty()) options.batches = {1, 3};
   for (const std::string& shape : arguments.shapes) options.shapes.push_back(parse_shape(shape));
-  if (options.networks.empty() && options.layers.empty() && options.shapes.empty()) {
+  const bool sizes_named = !options.shapes.empty() || !options.sizes.empty();
+  if (convolves && options.networks.empty() && options.layers.empty() && !sizes_named) {
     for (const Network* network : selected_networks({}, {})) options.networks.push_back(network->name);
     options.shapes = awkward_shapes();
   }
   return options;
-}
-
-/// Convolves a problem; what is wrong with the output, empty if nothing is. Throws DeviceError.
-std::string convolve(const ConvVariant& variant, const ExpectedOutput& expected, double tolerance,
-                     simulated::SimulatedDevice& device) {
-  const Problem& problem = expected.problem();
-  // The output is not poisoned: the host would have written it, and initcheck is to see that the kernel does.
-  const DeviceBuffer input = device.allocate(problem.input.size_bytes(), "input");
-  const DeviceBuffer output =
-      device.allocate(static_cast<std::size_t>(problem.shape.output_elements()) * sizeof(float), "output");
-  device.copy_to_device(input.address(), problem.input.data(), problem.input.size_bytes());
-  variant.prepare(device, problem.shape, problem.weights.data(), {input.floats(), output.floats()})->convolve();
-  std::vector<float> found;
-  const ReadOutput read = [&](std::int64_t first, std::int64_t count) {
-    found.resize(static_cast<std::size_t>(count));
-    device.copy_to_host(found.data(), output.floats() + first, found.size() * sizeof(float));
-    return found.data();
-  };
-  return expected.compare(read, problem.shape.output_elements(), {}, tolerance).first_failure;
-}
-
-void check_variant(CheckedCase& checked, const PlannedCase& planned, const Workload& workload,
-                   const simulated::CheckerSet& checkers) {
-  if (!planned.runs()) {
-    const NotRun not_run = why_not_run(planned);
-    checked.status = not_run.status;
-    checked.reason = not_run.reason;
-    return;
-  }
-  run_checked(checked, checkers, [&](simulated::SimulatedDevice& device) {
-    const ConvVariant& variant = *planned.variant.variant;
-    const bool is_float32 = variant.tolerance() <= kFloat32Tolerance;
-    const double tolerance = granted_tolerance(variant.tolerance(), planned.work.shape);
-    const std::string wrong = convolve(variant, workload.expected(ProblemKind::real), tolerance, device);
-    const std::string wrong_integers =
-        convolve(variant, workload.expected(ProblemKind::integers), is_float32 ? 0 : tolerance, device);
-    return wrong.empty() ? wrong_integers : wrong;
-  });
-}
-
-/// All cases of a group that the settings take, from every compiler's PTX, on all cores.
-std::vector<CheckedCase> check_group(const CaseGroup& group, const CheckSettings& settings) {
-  std::vector<CheckedCase> cases;
-  std::vector<const PlannedCase*> plan;
-  for (const PlannedCase& planned : group.cases) {
-    for (const PtxImages& images : ptx_images()) {
-      if (planned.variant.info.is_library() || !settings.takes(planned.id)) continue;
-      cases.push_back({.id = planned.id, .compiler = images.compiler, .status = {}, .reason = {}, .findings = {}});
-      plan.push_back(&planned);
-    }
-  }
-  if (cases.empty() || settings.dry_run) return cases;
-  const Workload workload(group.work, synthetic_images(group.work.shape.batch, kCheckSeed), kCheckSeed);
-  on_all_cores(cases.size(),
-               [&](std::size_t index) { check_variant(cases[index], *plan[index], workload, settings.checkers); });
-  return cases;
 }
 
 /// Shows the cases as they are checked, and counts.
@@ -181,7 +127,8 @@ class Results {
     } else if (printed.format == "json") {
       print_as(printed, json_.dump(1) + '\n');
     } else {
-      const std::string sum = fmt::format("{} cases checked, {} failed\n", checked_, failed_);
+      const std::string sum =
+          fmt::format("{} case{} checked, {} failed\n", checked_, checked_ == 1 ? "" : "s", failed_);
       print_as(printed, printed.file.empty() ? sum : text_ + sum);
     }
     return failed_ == 0 ? kExitOk : kExitCasesFailed;
@@ -205,6 +152,8 @@ void add_check_options(CLI::App& check, CheckArguments& arguments) {
   const auto list = [&check](const char* name, std::vector<std::string>& values, const char* help) {
     check.add_option(name, values, help)->delimiter(',')->allow_extra_args(false);
   };
+  check.add_option("--problem", arguments.problem, "only this problem, from 'convladder list'");
+  list("--size", arguments.sizes, "sizes of the problem: C6H60W60K2S2, ...");
   list("--variant", arguments.variants, "names from 'convladder list'");
   list("--operator", arguments.operators, "only these operators: max_pool, fully_connected, ...");
   list("--network", arguments.networks, "lenet28, alexnet, ..., or a network file");
@@ -229,7 +178,8 @@ int check_command(CheckArguments& arguments, const CommandLine& /*command_line*/
   const RunOptions options = options_of(arguments);
   // Whoever names variants, layers or shapes means convolutions; whoever names operators means none.
   const bool operators_only = !arguments.operators.empty();
-  const bool variants_only = !arguments.variants.empty() || !arguments.layers.empty() || !arguments.shapes.empty();
+  const bool variants_only = !arguments.variants.empty() || !arguments.layers.empty() || !arguments.shapes.empty() ||
+                             !arguments.sizes.empty() || arguments.problem != RunOptions().problem;
   if (operators_only && variants_only) {
     throw UserError(
         "--operator can be combined only with --network and --batch; --variant, --layer and --shape are for "

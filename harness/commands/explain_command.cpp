@@ -66,8 +66,7 @@ std::string explanation_in(const std::string& format, const std::vector<Explaine
 int explain_command(ExplainArguments& arguments, const CommandLine& /*command_line*/) {
   check_printed(arguments.printed);
   const std::vector<std::string> gpus = asked_gpus(arguments.gpus);
-  const std::vector<std::byte> bytes = read_file_bytes(arguments.run);
-  const auto record = parse_record_json({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, arguments.run);
+  const nlohmann::ordered_json record = read_record_json(arguments.run);
   const std::vector<ExplainedGroup> groups = explain_run(record, arguments.run, arguments.case_filter);
   if (groups.empty()) {
     throw UserError(

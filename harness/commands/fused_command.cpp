@@ -16,6 +16,9 @@
 #include "harness/plan/not_run.hpp"
 #include "harness/plan/option_checks.hpp"
 #include "harness/plan/run_material.hpp"
+#include "harness/plan/step_timeout.hpp"
+#include "harness/records/case_json.hpp"
+#include "harness/records/record.hpp"
 #include "support/errors.hpp"
 #include "support/interruption.hpp"
 #include "support/progress.hpp"
@@ -66,8 +69,8 @@ FusedResult run_planned(const FusedCase& planned, const FusedArguments& argument
     result.outcome.reason = not_run.reason;
     return result;
   }
-  const double flop = planned.shape.convolution.flop();
-  const double seconds = arguments.timeout > 0 ? arguments.timeout : 60 + (planned.has_clock ? 5e-9 : 5e-8) * flop;
+  const auto asked = arguments.timeout > 0 ? std::optional(arguments.timeout) : std::nullopt;
+  const double seconds = step_timeout_seconds(asked, planned.shape.convolution.flop(), planned.has_clock);
   const OpenCase open = start_fused_process(planned, *workload, seconds);
   result.outcome = run_fused_case(planned, options, *workload, open);
   return result;
@@ -134,7 +137,11 @@ int fused_command(FusedArguments& arguments, const CommandLine& command_line) {
   const ImageSet images = load_images(options.data_folder, options.seed, most);
   const std::filesystem::path folder =
       arguments.output.empty() ? make_default_folder() : std::filesystem::path(arguments.output);
-  FusedRecord record(folder, options, command_line, plan, images);
+  std::vector<std::string> ids;
+  for (const FusedCase& planned : plan) ids.push_back(planned.id);
+  Record record = Record::create(folder, kFusedKind,
+                                 {command_line, fused_options_json(options), options.seed, dataset_json(images)}, ids,
+                                 {{"variants", fused_variants_json(plan)}});
   advise_on_interrupt(fmt::format("what was finished is in {}", record.file().string()));
   std::vector<FusedResult> results;
   {
@@ -144,16 +151,14 @@ int fused_command(FusedArguments& arguments, const CommandLine& command_line) {
       std::unique_ptr<Workload> workload;
       if (planned.runs()) workload = std::make_unique<Workload>(planned.work, images, options.seed);
       results.push_back(run_planned(planned, arguments, options, workload.get()));
-      record.add(results.back(), workload == nullptr ? "" : workload->input_kind());
+      record.add(fused_case_json(results.back(), workload == nullptr ? "" : workload->input_kind()));
       progress.finished(fused_result_line(results.back()));
     }
   }
   record.complete();
   print_fused_tables(results);
   fmt::print("\n{}\n", record.file().string());
-  const bool failed =
-      std::ranges::any_of(results, [](const FusedResult& result) { return is_failure(result.outcome.status); });
-  return failed ? kExitCasesFailed : kExitOk;
+  return record.any_failed() ? kExitCasesFailed : kExitOk;
 }
 
 const CommandRegistration fused_registration({.name = "fused",

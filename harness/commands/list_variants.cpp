@@ -7,6 +7,7 @@
 
 #include "devices/device_registry.hpp"
 #include "harness/commands/list_topics.hpp"
+#include "harness/plan/problem_list.hpp"
 #include "harness/records/case_json.hpp"
 #include "network/network.hpp"
 #include "variants/convolution/registry.hpp"
@@ -54,11 +55,8 @@ ordered_json list_json() {
   for (const DeviceKind& kind : device_kinds()) {
     devices.push_back({{"device", kind.name}, {"family", kind.family}, {"unavailable", kind.unavailable()}});
   }
-  return {{"variants", std::move(variants)},
-          {"fused_variants", std::move(fused)},
-          {"operators", operators_json()},
-          {"layers", std::move(layers)},
-          {"devices", std::move(devices)}};
+  return {{"variants", std::move(variants)}, {"fused_variants", std::move(fused)}, {"operators", operators_json()},
+          {"problems", problems_json()},     {"layers", std::move(layers)},        {"devices", std::move(devices)}};
 }
 
 std::string variants_text() {
@@ -149,7 +147,8 @@ std::string devices_text() {
 
 std::string variants_listing(const std::string& format) {
   if (format == "json") return list_json().dump(1) + '\n';
-  return variants_text() + fused_variants_text() + left_out_text() + operators_text() + layers_text() + devices_text();
+  return variants_text() + fused_variants_text() + left_out_text() + operators_text() + problem_lines() +
+         layers_text() + devices_text();
 }
 
 }  // namespace convladder

@@ -17,6 +17,7 @@
 #include "harness/plan/not_run.hpp"
 #include "harness/plan/option_checks.hpp"
 #include "harness/plan/run_material.hpp"
+#include "harness/records/case_json.hpp"
 #include "support/errors.hpp"
 #include "support/interruption.hpp"
 #include "support/progress.hpp"
@@ -58,7 +59,7 @@ std::map<std::string, int> one_group_each() {
 /// The cases of one network, one after the other, on the same images and weights.
 class NetworkLoop {
  public:
-  NetworkLoop(const NetworkOptions& options, const ImageSet& images, NetworkRecord& record, Progress& progress)
+  NetworkLoop(const NetworkOptions& options, const ImageSet& images, Record& record, Progress& progress)
       : options_(options),
         images_(images),
         record_(record),
@@ -69,7 +70,6 @@ class NetworkLoop {
   std::vector<NetworkResult> run(const std::vector<NetworkCase>& cases) {
     const NetworkCase& first = cases.front();
     weights_ = network_weights(options_, *first.network, images_);
-    record_.add_network(*first.network, weights_->weights);
     const bool any_runs = std::ranges::any_of(cases, &NetworkCase::runs);
     std::optional<NetworkWorkload> workload;
     std::vector<ReferencePrediction> predictions;
@@ -83,7 +83,7 @@ class NetworkLoop {
     std::vector<NetworkResult> results;
     for (const NetworkCase& planned : cases) {
       results.push_back({planned, run_case(planned, workload, {predictions, labels, &weights_->weights})});
-      record_.add(planned, results.back().outcome);
+      record_.add(network_case_json(planned, results.back().outcome));
       progress_.finished(network_result_line(results.back()));
     }
     return results;
@@ -120,7 +120,7 @@ class NetworkLoop {
 
   const NetworkOptions& options_;
   const ImageSet& images_;
-  NetworkRecord& record_;
+  Record& record_;
   Progress& progress_;
   CeilingSampler ceilings_;
   TimeJudge judge_{ceilings_};
@@ -171,14 +171,18 @@ int network_command(NetworkArguments& arguments, const CommandLine& command_line
     return kExitOk;
   }
   const ImageSet images = network_images(options, most_images(plan));
-  for (const NetworkCase& planned : plan) {  // a file that is wrong is known before anything is run
-    static_cast<void>(network_weights(options, *planned.network, images));
+  std::vector<RecordedNetwork> networks;
+  for (const std::vector<NetworkCase>& cases : by_network(plan)) {  // a wrong file is known before anything runs
+    const Network& network = *cases.front().network;
+    const ChosenWeights weights = network_weights(options, network, images);
+    networks.push_back({&network, weights.weights.name, weights.weights.sha256});
   }
   const std::filesystem::path folder =
       arguments.output.empty() ? make_default_folder() : std::filesystem::path(arguments.output);
-  NetworkRecord record(folder, options, command_line, plan, images);
+  Record record =
+      Record::create(folder, kNetworkKind, {command_line, to_json(options), options.seed, dataset_json(images)},
+                     planned_ids(plan), network_fields(plan, networks));
   advise_on_interrupt(fmt::format("what was finished is in {}", record.file().string()));
-  bool any_failed = false;
   {
     Progress progress(arguments.quiet ? nullptr : stdout, static_cast<int>(plan.size()));
     NetworkLoop loop(options, images, record, progress);
@@ -186,16 +190,11 @@ int network_command(NetworkArguments& arguments, const CommandLine& command_line
     for (const std::vector<NetworkCase>& cases : by_network(plan)) {
       finished.emplace_back(loop.run(cases), loop.weights().weights.name);
     }
-    for (const auto& [results, weights] : finished) {
-      print_tables(results, weights, images.name);
-      any_failed = any_failed || std::ranges::any_of(results, [](const NetworkResult& result) {
-                     return is_failure(result.outcome.status);
-                   });
-    }
+    for (const auto& [results, weights] : finished) print_tables(results, weights, images.name);
   }
   record.complete();
   fmt::print("\n{}\n", record.file().string());
-  return any_failed ? kExitCasesFailed : kExitOk;
+  return record.any_failed() ? kExitCasesFailed : kExitOk;
 }
 
 const CommandRegistration network_registration(

@@ -17,8 +17,8 @@
 #include "harness/plan/run_material.hpp"
 #include "harness/profile/profile_text.hpp"
 #include "harness/profile/program_time.hpp"
+#include "harness/records/recorded_run.hpp"
 #include "support/errors.hpp"
-#include "support/file_bytes.hpp"
 #include "support/shown_text.hpp"
 
 namespace convladder {
@@ -89,15 +89,7 @@ TitledProfile recorded_profile(const ordered_json& one_case) {
 
 /// The record in a file. Throws UserError for what is no record of networks.
 ordered_json network_record(const std::string& file) {
-  const std::vector<std::byte> bytes = read_file_bytes(file);
-  const auto* const text = reinterpret_cast<const char*>(bytes.data());
-  constexpr const char* kExpected = "expected a record of 'convladder network'";
-  ordered_json record;
-  try {
-    record = ordered_json::parse(text, text + bytes.size());
-  } catch (const ordered_json::parse_error& error) {
-    throw UserError(fmt::format("{}: byte {}: not valid JSON, {}", file, error.byte, kExpected));
-  }
+  ordered_json record = read_record_json(file);
   const std::string kind = !record.is_object()          ? ""
                            : record.contains("ladders") ? "run"
                                                         : record.value("kind", std::string("network"));

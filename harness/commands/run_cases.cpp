@@ -22,8 +22,8 @@
 #include "harness/plan/run_material.hpp"
 #include "harness/records/ladder_text.hpp"
 #include "harness/records/leave_one_out.hpp"
-#include "harness/records/record.hpp"
-#include "harness/records/record_folder.hpp"
+#include "harness/records/record_file.hpp"
+#include "harness/records/run_record.hpp"
 #include "harness/statistics/statistics.hpp"
 #include "support/errors.hpp"
 #include "support/interruption.hpp"
@@ -70,7 +70,8 @@ class CasesNotRun {
     ++counts_[fmt::format("{:<11} {}: {}", outcome.status, device_family, outcome.reason)];
   }
   void print(std::FILE* stream) const {
-    for (const auto& [line, count] : counts_) fmt::print(stream, "{} ({} cases)\n", line, count);
+    for (const auto& [line, count] : counts_)
+      fmt::print(stream, "{} ({} case{})\n", line, count, count == 1 ? "" : "s");
   }
 
  private:
@@ -82,9 +83,9 @@ CaseOutcome outcome_without_run(const PlannedCase& planned) {
   const NotRun not_run = why_not_run(planned);
   outcome.status = not_run.status;
   outcome.reason = not_run.reason;
-  const bool first_layer =
-      planned.work.source != nullptr ? planned.work.layer_index == 0 : planned.work.shape.in_channels == 1;
-  if (!first_layer) outcome.input_kind = planned.work.source != nullptr ? "upstream activations" : "random";
+  if (!takes_images(planned.work)) {
+    outcome.input_kind = planned.work.source != nullptr ? "upstream activations" : "random";
+  }
   return outcome;
 }
 
@@ -279,10 +280,11 @@ int dry_run(const std::vector<CaseGroup>& plan, const RunOptions& options, const
       }
     }
   }
-  fmt::print("{} cases, {} to be run, about {} (predicted from one small call of each variant that is timed)\n",
-             std::accumulate(plan.begin(), plan.end(), std::size_t{0},
-                             [](std::size_t sum, const CaseGroup& group) { return sum + group.cases.size(); }),
-             runs, duration_text(all));
+  const std::size_t cases =
+      std::accumulate(plan.begin(), plan.end(), std::size_t{0},
+                      [](std::size_t sum, const CaseGroup& group) { return sum + group.cases.size(); });
+  fmt::print("{} case{}, {} to be run, about {} (predicted from one small call of each variant that is timed)\n", cases,
+             cases == 1 ? "" : "s", runs, duration_text(all));
   return kExitOk;
 }
 
@@ -334,11 +336,7 @@ int run_cases(RunOptions options, const RunInvocation& invocation) {
     fmt::print("{}\n", record->file().string());
   }
 
-  const nlohmann::ordered_json& cases = record->json().at("cases");
-  const bool any_failed = std::ranges::any_of(cases, [](const auto& one_case) {
-    return is_failure(status_from_name(one_case.at("status").template get<std::string>()).value());
-  });
-  return any_failed ? kExitCasesFailed : kExitOk;
+  return record->any_failed() ? kExitCasesFailed : kExitOk;
 }
 
 }  // namespace convladder

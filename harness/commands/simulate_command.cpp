@@ -269,9 +269,8 @@ KernelLaunch parse_launch(const SimulateArguments& given, const ptx::Module& mod
         fmt::format("--block {}: {} threads, a block has at most {}", given.block, threads, kMostBlockThreads));
   }
   if (kernel.max_threads_per_block > 0 && threads > static_cast<unsigned>(kernel.max_threads_per_block)) {
-    throw UserError(
-        fmt::format("--block {}: {} threads, but {} was compiled for at most {} (swap the last two arguments)",
-                    given.block, threads, display_name(kernel.name), kernel.max_threads_per_block));
+    throw UserError(fmt::format("--block {}: {} threads, but {} was compiled for at most {}", given.block, threads,
+                                display_name(kernel.name), kernel.max_threads_per_block));
   }
   const int dynamic_bytes = parse_whole_number("--shared", given.shared, 0, kMostSharedBytes);
   const std::uint64_t bytes =

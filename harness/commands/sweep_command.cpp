@@ -21,6 +21,7 @@
 #include "harness/plan/options.hpp"
 #include "harness/plan/run_material.hpp"
 #include "harness/records/case_json.hpp"
+#include "harness/records/record.hpp"
 #include "harness/sweep/sweep.hpp"
 #include "harness/sweep/sweep_output.hpp"
 #include "harness/sweep/sweep_record.hpp"
@@ -135,7 +136,7 @@ std::string swept_line(const Sweep& sweep, const SweptConfiguration& one) {
 
 class SweepLoop {
  public:
-  SweepLoop(const SweepArguments& a, const ImageSet& images, SweepPlan& plan, SweepRecord& record)
+  SweepLoop(const SweepArguments& a, const ImageSet& images, SweepPlan& plan, Record& record)
       : arguments_(a),
         images_(images),
         plan_(plan),
@@ -145,13 +146,12 @@ class SweepLoop {
         ceilings_(a.options, groups_of_devices(plan), nlohmann::ordered_json::array()) {}
 
   void run() {
-    record_.write(plan_.sweeps, false);
     std::size_t first = 0;
     for (const auto& [group, end] : plan_.groups) {
       if (first < end) run_sweeps_of(*group, first, end);
       first = end;
     }
-    record_.write(plan_.sweeps, true);
+    record_.complete({{"sweeps", sweeps_json(plan_.sweeps)}});
   }
 
  private:
@@ -217,13 +217,13 @@ class SweepLoop {
     if (!one->score && outcome.status == Status::ok) one->reason = fmt::format("cannot be launched on {}", sweep.gpu);
     if (one->score && sweep.kind == ScoreKind::measured) estimator_.learn(sweep.planned, one->score->value * 1e-9);
     progress_.finished(swept_line(sweep, *one));
-    record_.write(plan_.sweeps, false);
+    record_.add(configuration_json(sweep, *one), {{"sweeps", nlohmann::ordered_json::array()}});
   }
 
   const SweepArguments& arguments_;
   const ImageSet& images_;
   SweepPlan& plan_;
-  SweepRecord& record_;
+  Record& record_;
   Progress progress_;
   Estimator estimator_;
   CeilingSampler ceilings_;
@@ -294,8 +294,10 @@ int sweep_command(SweepArguments& a, const CommandLine& command_line) {
   if (a.dry_run) return sweep_dry_run(sweeps);
   if (a.update_table) check_tuning_tables(a.tables, sweeps.sweeps);
   const ImageSet images = load_images(a.options.data_folder, a.options.seed, most_images(plan));
-  SweepRecord record(a.output.empty() ? make_default_folder() : std::filesystem::path(a.output), a.options,
-                     command_line, images);
+  Record record = Record::create(a.output.empty() ? make_default_folder() : std::filesystem::path(a.output), kSweepKind,
+                                 {command_line, options_to_json(a.options), a.options.seed, dataset_json(images)},
+                                 planned_ids(sweeps.sweeps), nlohmann::ordered_json::object(),
+                                 {{"sweeps", nlohmann::ordered_json::array()}});
   advise_on_interrupt(fmt::format("what was finished is in {}", record.file().string()));
   for (const std::string& line : sweeps.left_out) fmt::print("{}", indented(fmt::format("left out: {}", line), 0));
   SweepLoop(a, images, sweeps, record).run();
@@ -305,10 +307,7 @@ int sweep_command(SweepArguments& a, const CommandLine& command_line) {
     }
   }
   fmt::print("{}\n", record.file().string());
-  const bool any_failed = std::ranges::any_of(sweeps.sweeps, [](const Sweep& sweep) {
-    return std::ranges::any_of(sweep.results, [](const auto& one) { return one.status && is_failure(*one.status); });
-  });
-  return any_failed ? kExitCasesFailed : kExitOk;
+  return record.any_failed() ? kExitCasesFailed : kExitOk;
 }
 
 const CommandRegistration sweep_registration({.name = "sweep",

@@ -65,7 +65,7 @@ struct ExplainedGroup {
 
 /// Of the cases whose id matches `filter` (a regular expression; empty: all). `record` is a run.json, `file` what
 /// messages call it. A case without a prediction but with counters gets one. Throws UserError, in one line, if the file
-/// is not a run, run, and for a filter that is no regular expression.
+/// is not a run, and for a filter that is not a regular expression.
 std::vector<ExplainedGroup> explain_run(const nlohmann::ordered_json& record, const std::string& file,
                                         const std::string& filter);
 

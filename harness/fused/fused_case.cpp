@@ -9,7 +9,7 @@
 #include "harness/cases/case_verifier.hpp"
 #include "harness/fused/fused_problem.hpp"
 #include "harness/isolation/claimed_times.hpp"
-#include "harness/statistics/statistics.hpp"
+#include "harness/statistics/stop_rule.hpp"
 #include "support/seeded_random.hpp"
 
 namespace convladder {
@@ -18,8 +18,6 @@ using nlohmann::ordered_json;
 
 namespace {
 
-constexpr std::size_t kFewestFusedRounds = 3;
-constexpr std::size_t kFewestRoundsForAnInterval = 6;  // below, no interval of the median reaches 95%
 constexpr std::size_t kMostFusedRounds = 200;
 constexpr int kPercentOfRoundsLookedAt = 20;  // beside the last
 constexpr double kTargetHalfWidth = 0.005;    // of the ratio's interval
@@ -66,7 +64,7 @@ class FusedRun {
 
   void prepare(ProblemKind kind) {
     kind_ = kind;
-    problem_ = make_fused_problem(planned_.shape, workload_.problem(kind), kind == ProblemKind::integers);
+    problem_ = make_fused_problem(planned_.shape, conv_problem(workload_.problem(kind)), kind == ProblemKind::integers);
     outcome_.choice =
         open_.ask({{"do", "prepare"}, {"problem", kind == ProblemKind::integers ? "integers" : "real"}}).at("choice");
   }
@@ -91,8 +89,9 @@ class FusedRun {
     const double tolerance = kind_ == ProblemKind::integers
                                  ? 0
                                  : granted_tolerance(planned_.fused.variant->tolerance(), planned_.shape.convolution);
-    const StepCheck found = check_fused_output(problem_, workload_.expected(kind_), open_.output({{"fused", fused}}),
-                                               open_.window_elements(), setting_, tolerance);
+    const StepCheck found =
+        check_fused_output(problem_, workload_.expected_convolution(kind_), open_.output({{"fused", fused}}),
+                           open_.window_elements(), setting_, tolerance);
     outcome_.verification[what] = found.to_json();
     if (!found.passed()) throw CaseFailure(Status::incorrect, fmt::format("{}: {}", what, found.failure));
   }
@@ -101,6 +100,12 @@ class FusedRun {
     using Clock = std::chrono::steady_clock;
     const ordered_json calls = open_.ask({{"do", "calibrate"}, {"sample_ns", options_.sample_milliseconds * 1e6}});
     outcome_.separate.resize(planned_.steps.size());
+    const std::unique_ptr<StopRule> rule = stop_rule({.repetitions = options_.repetitions,
+                                                      .target_half_width = kTargetHalfWidth,
+                                                      .budget_seconds = options_.budget_seconds,
+                                                      .most = kMostFusedRounds,
+                                                      .repetitions_word = "repetitions",
+                                                      .most_word = "rounds"});
     double seconds = 0;
     while (outcome_.stopped_because.empty()) {
       const bool fused_first = random_.chance(50);
@@ -114,7 +119,7 @@ class FusedRun {
                                             {"fused_first", fused_first}});
       seconds += std::chrono::duration<double>(Clock::now() - begin).count();
       take(reply, calls);
-      outcome_.stopped_because = stop_reason(seconds);
+      outcome_.stopped_because = rule->reason({outcome_.ratios(), seconds});
     }
   }
 
@@ -133,18 +138,6 @@ class FusedRun {
     if (!random_.chance(kPercentOfRoundsLookedAt)) return;
     check("separate after timing", false);
     check("fused after timing", true);
-  }
-
-  std::string stop_reason(double seconds) const {
-    const std::size_t rounds = outcome_.fused.size();
-    if (options_.repetitions) return rounds >= static_cast<std::size_t>(*options_.repetitions) ? "repetitions" : "";
-    if (rounds >= kFewestRoundsForAnInterval) {
-      const std::vector<double> ratios = outcome_.ratios();
-      const auto interval = median_interval(ratios);
-      if ((interval->high - interval->low) / 2 <= kTargetHalfWidth * median(ratios)) return "interval";
-    }
-    if (rounds >= kMostFusedRounds) return "rounds";
-    return rounds >= kFewestFusedRounds && seconds >= options_.budget_seconds ? "budget" : "";
   }
 
   void count() {

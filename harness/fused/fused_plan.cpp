@@ -49,16 +49,6 @@ std::vector<FusedLayer> fused_layers(const FusedOptions& options) {
   return named;
 }
 
-std::vector<DeviceKind> fused_devices(const FusedOptions& options) {
-  std::vector<DeviceKind> chosen;
-  for (const std::string& name : options.devices) chosen.push_back(find_device_kind(name));
-  if (!chosen.empty()) return chosen;
-  for (const DeviceKind& kind : device_kinds()) {
-    if (kind.name == "cpu" || (kind.has_clock && kind.unavailable().empty())) chosen.push_back(kind);
-  }
-  return chosen;
-}
-
 void check_fused_names(const FusedOptions& options) {
   std::vector<std::string> known;
   for (const RegisteredFused& registered : registered_fused_variants()) known.emplace_back(registered.info.name);
@@ -109,7 +99,7 @@ FusedCase fused_case(const FusedLayer& layer, const DeviceKind& kind, const Regi
 std::vector<FusedCase> make_fused_plan(const FusedOptions& options) {
   check_fused_names(options);
   std::vector<FusedCase> cases;
-  for (const DeviceKind& kind : fused_devices(options)) {
+  for (const DeviceKind& kind : chosen_devices(options.devices, DefaultDevices::timed)) {
     std::vector<int> batches = options.batches;
     if (batches.empty()) batches = {kind.has_clock ? kFusedBatch : kCountedImages};
     for (const FusedLayer& layer : fused_layers(options)) {

@@ -28,8 +28,8 @@ std::set<int> chosen_images(int batch) {
 
 }  // namespace
 
-FusedProblem make_fused_problem(const FusedShape& layer, const Problem& convolution, bool whole) {
-  FusedProblem problem{.shape = layer, .convolution = &convolution, .bias = {}};
+FusedProblem make_fused_problem(const FusedShape& layer, const ConvProblem& convolution, bool whole) {
+  FusedProblem problem{.shape = layer, .convolution = convolution, .bias = {}};
   problem.shape.convolution = convolution.shape;
   if (whole) problem.shape.activation = OperatorType::relu;
   if (layer.has_bias) {

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "harness/machine/environment.hpp"
 #include "harness/plan/shape_json.hpp"
 #include "harness/records/case_json.hpp"
 #include "harness/statistics/statistics.hpp"
@@ -13,8 +12,6 @@ namespace convladder {
 using nlohmann::ordered_json;
 
 namespace {
-
-constexpr const char* kFusedSchemaVersion = "1.0";
 
 ordered_json layer_time_json(const std::vector<double>& samples) {
   return samples.empty() ? ordered_json() : measured_json("layer", samples);
@@ -41,6 +38,8 @@ ordered_json ratio_json(const FusedOutcome& outcome) {
   json["unit"] = nullptr;
   return json;
 }
+
+}  // namespace
 
 ordered_json fused_case_json(const FusedResult& result, const std::string& input_kind) {
   const FusedCase& planned = result.planned;
@@ -81,7 +80,6 @@ ordered_json fused_options_json(const FusedOptions& o) {
           {"sample_milliseconds", o.sample_milliseconds}};
 }
 
-/// The fused variants of the plan and the stages they build on.
 ordered_json fused_variants_json(const std::vector<FusedCase>& plan) {
   ordered_json list = ordered_json::array();
   for (const FusedCase& planned : plan) {
@@ -91,45 +89,6 @@ ordered_json fused_variants_json(const std::vector<FusedCase>& plan) {
     }
   }
   return list;
-}
-
-}  // namespace
-
-FusedRecord::FusedRecord(const std::filesystem::path& folder, const FusedOptions& options,
-                         const std::vector<std::string>& command_line, const std::vector<FusedCase>& plan,
-                         const ImageSet& images)
-    : file_(RecordFile::create(folder / "fused.json")) {
-  ordered_json context = environment_json();
-  context["command_line"] = command_line;
-  context["options"] = fused_options_json(options);
-  context["seed"] = options.seed;
-  context["date"] = utc_now();
-  context["dataset"] = dataset_json(images);
-  ordered_json planned_ids = ordered_json::array();
-  for (const FusedCase& planned : plan) planned_ids.push_back(planned.id);
-  json_ = {{"schema_version", kFusedSchemaVersion},
-           {"kind", "fused"},
-           {"complete", false},
-           {"context", std::move(context)},
-           {"variants", fused_variants_json(plan)},
-           {"planned", std::move(planned_ids)},
-           {"cases", ordered_json::array()}};
-  write();
-}
-
-void FusedRecord::add(const FusedResult& result, const std::string& input_kind) {
-  json_.at("cases").push_back(fused_case_json(result, input_kind));
-  write();
-}
-
-void FusedRecord::complete() {
-  json_["complete"] = true;
-  write();
-}
-
-void FusedRecord::write() {
-  // Bytes that are no UTF-8, in a host name or a file name, must not cost the record.
-  file_.write(json_.dump(1, ' ', false, ordered_json::error_handler_t::replace) + "\n");
 }
 
 }  // namespace convladder

@@ -1,14 +1,11 @@
-// The record of `convladder fused`: fused.json, complete and readable at every moment.
+// What fused.json, the record of `convladder fused`, holds.
 #pragma once
 
-#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
-#include "datasets/image_set.hpp"
 #include "harness/fused/fused_case.hpp"
-#include "harness/records/record_folder.hpp"
 
 namespace convladder {
 
@@ -18,24 +15,13 @@ struct FusedResult {
   FusedOutcome outcome;
 };
 
-class FusedRecord {
- public:
-  /// Creates the folder; throws UserError if it cannot, if it holds such a record already, or if another program
-  /// writes into it.
-  FusedRecord(const std::filesystem::path& folder, const FusedOptions& options,
-              const std::vector<std::string>& command_line, const std::vector<FusedCase>& plan, const ImageSet& images);
+/// `cases[]` of the record; `input_kind` is empty for a case that was not run.
+nlohmann::ordered_json fused_case_json(const FusedResult& result, const std::string& input_kind);
 
-  /// Adds a finished case and writes the file.
-  void add(const FusedResult& result, const std::string& input_kind);
-  void complete();
+/// `context.options` of the record.
+nlohmann::ordered_json fused_options_json(const FusedOptions& options);
 
-  const std::filesystem::path& file() const { return file_.path(); }
-
- private:
-  void write();
-
-  RecordFile file_;
-  nlohmann::ordered_json json_;
-};
+/// The fused variants of the plan and the stages they build on: `variants[]` of the record.
+nlohmann::ordered_json fused_variants_json(const std::vector<FusedCase>& plan);
 
 }  // namespace convladder

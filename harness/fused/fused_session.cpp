@@ -7,10 +7,10 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "devices/device_error.hpp"
 #include "harness/cases/counters.hpp"
 #include "harness/fused/fused_problem.hpp"
 #include "harness/isolation/served_process.hpp"
+#include "harness/isolation/session.hpp"
 #include "harness/plan/device_argument.hpp"
 #include "harness/verification/changed_input.hpp"
 
@@ -36,14 +36,14 @@ class BothSides {
   BothSides(Device& device, const RegisteredFused& fused, const FusedProblem& problem)
       : device_(device),
         problem_(problem),
-        input_(device.allocate(problem.convolution->input.size_bytes(), "input")),
+        input_(device.allocate(problem.convolution.input.size_bytes(), "input")),
         bias_(on_device(device, problem.bias, "bias")),
-        changed_(device, *problem.convolution, input_.floats()) {
+        changed_(device, problem.convolution.shape, problem.convolution.input, input_.floats()) {
     const FusedShape& shape = problem.shape;
     sums_ = device.allocate(static_cast<std::size_t>(shape.convolution.output_elements()) * sizeof(float), "sums");
     for (DeviceBuffer& output : outputs_) output = device.allocate(shape.output_elements() * sizeof(float), "output");
     changed_.write_decoy();
-    const float* const weights = problem.convolution->weights.data();
+    const float* const weights = problem.convolution.weights.data();
     convolution_ = find_variant(fused.info.family, fused.info.builds_on)
                        ->variant->prepare(device, shape.convolution, weights, {input_.floats(), sums_.floats()});
     add_operators(fused.info.family);
@@ -113,31 +113,18 @@ class BothSides {
   std::unique_ptr<PreparedOperator> fused_;
 };
 
-class FusedSession final : public CaseClient {
+class FusedSession final : public Session {
  public:
-  FusedSession(const RegisteredFused& fused, const FusedShape& layer, const std::string& device,
+  FusedSession(const std::string& id, const RegisteredFused& fused, const FusedShape& layer, const std::string& device,
                const Workload& workload, const SharedMemory& window)
-      : fused_(fused),
+      : Session(id, find_device_kind(device).open()),
+        fused_(fused),
         window_(window),
-        integers_(make_fused_problem(layer, workload.integers(), true)),
-        real_(make_fused_problem(layer, workload.real(), false)),
-        device_(find_device_kind(device).open()) {}
-
-  ordered_json ask(const ordered_json& request) override {
-    try {
-      ordered_json reply = carry_out(request);
-      if (const std::string violation = device_->memory_violation(); !violation.empty()) {
-        return ending(Status::incorrect, violation);
-      }
-      return reply;
-    } catch (const std::exception& error) {
-      return ending_of(error);
-    }
-  }
+        integers_(make_fused_problem(layer, conv_problem(workload.integers()), true)),
+        real_(make_fused_problem(layer, conv_problem(workload.real()), false)) {}
 
  private:
-  ordered_json carry_out(const ordered_json& request) {
-    const auto what = request.at("do").get<std::string>();
+  ordered_json carry_out(const std::string& what, const ordered_json& request) override {
     if (what == "prepare") return prepare(request.at("problem") == "integers" ? integers_ : real_);
     if (what == "set") {
       sides_->set(change_from_json(request.at("change")), fill_from_json(request.at("fill")));
@@ -153,7 +140,7 @@ class FusedSession final : public CaseClient {
 
   ordered_json prepare(const FusedProblem& problem) {
     sides_.reset();
-    sides_.emplace(*device_, fused_, problem);
+    sides_.emplace(device(), fused_, problem);
     return {{"choice", sides_->choice()}};
   }
 
@@ -162,7 +149,7 @@ class FusedSession final : public CaseClient {
     sides_->input().before_call(1);
     sides_->run_separate();
     sides_->run_fused();
-    device_->wait();
+    device().wait();
     return ordered_json::object();
   }
 
@@ -173,14 +160,14 @@ class FusedSession final : public CaseClient {
     if (first > output.size() || count > output.size() - first || count * sizeof(float) > window_.bytes()) {
       throw std::logic_error(fmt::format("{} elements from {} on are not the output's", count, first));
     }
-    device_->copy_to_host(window_.data(), output.data() + first, count * sizeof(float));
+    device().copy_to_host(window_.data(), output.data() + first, count * sizeof(float));
     return ordered_json::object();
   }
 
   /// A call of the separate operators, each step's nanoseconds added to `ns`.
   void add_separate(std::vector<double>& ns) {
     for (std::size_t step = 0; step < ns.size(); ++step) {
-      ns[step] += device_->time_ns([&] { sides_->run_step(step); });
+      ns[step] += device().time_ns([&] { sides_->run_step(step); });
     }
   }
 
@@ -191,8 +178,8 @@ class FusedSession final : public CaseClient {
       for (; total < sample_ns / 2 && done < 1000; ++done) total += call();
       return static_cast<int>(std::clamp(std::ceil(sample_ns * done / std::max(total, 1.0)), 1.0, 1.0 * kMostCalls));
     };
-    const int separate = calls([&] { return device_->time_ns([&] { sides_->run_separate(); }); });
-    const int fused = calls([&] { return device_->time_ns([&] { sides_->run_fused(); }); });
+    const int separate = calls([&] { return device().time_ns([&] { sides_->run_separate(); }); });
+    const int fused = calls([&] { return device().time_ns([&] { sides_->run_fused(); }); });
     return {{"separate", separate}, {"fused", fused}};
   }
 
@@ -206,7 +193,7 @@ class FusedSession final : public CaseClient {
     const auto take_fused = [&] {
       for (int i = 0; i < fused_calls; ++i) {
         sides_->input().before_call(++call);
-        fused += device_->time_ns([&] { sides_->run_fused(); });
+        fused += device().time_ns([&] { sides_->run_fused(); });
       }
       last["fused"] = call;
     };
@@ -225,10 +212,10 @@ class FusedSession final : public CaseClient {
   ordered_json count() {
     const int batch = real_.shape.convolution.batch;
     const auto counted = [&](const auto& work) {
-      device_->take_counters();
+      device().take_counters();
       work();
-      device_->wait();
-      return counters_json(device_->take_counters(), batch);
+      device().wait();
+      return counters_json(device().take_counters(), batch);
     };
     ordered_json separate = ordered_json::array();
     for (std::size_t step = 0; step < sides_->steps(); ++step) {
@@ -241,7 +228,6 @@ class FusedSession final : public CaseClient {
   const SharedMemory& window_;
   FusedProblem integers_;
   FusedProblem real_;
-  std::unique_ptr<Device> device_;
   std::optional<BothSides> sides_;
 };
 
@@ -249,43 +235,34 @@ class FusedSession final : public CaseClient {
 
 OpenCase start_fused_process(const FusedCase& planned, const Workload& workload, double timeout_seconds) {
   const FusedShape& shape = planned.shape;
-  std::unique_ptr<SharedMemory> window = output_window(static_cast<std::int64_t>(shape.output().elements()));
-  auto client = std::make_unique<ChildProcess>(
-      planned.id, "serve-fused", std::vector{workload.descriptor(), window->descriptor()}, timeout_seconds,
-      ordered_json{{"device", planned.device},
-                   {"family", planned.fused.info.family},
-                   {"fused", planned.fused.info.name},
-                   {"bias", shape.has_bias},
-                   {"activation", static_cast<int>(shape.activation)},
-                   {"pool", {shape.pool_size, shape.pool_stride}},
-                   {"window_bytes", window->bytes()},
-                   {"workload", workload.header()}});
-  return {std::move(window), std::move(client)};
+  return start_session({planned.id, workload.descriptor(), workload.header(), timeout_seconds}, "serve-fused",
+                       output_window(static_cast<std::int64_t>(shape.output().elements())),
+                       {{"id", planned.id},
+                        {"device", planned.device},
+                        {"family", planned.fused.info.family},
+                        {"fused", planned.fused.info.name},
+                        {"bias", shape.has_bias},
+                        {"activation", static_cast<int>(shape.activation)},
+                        {"pool", {shape.pool_size, shape.pool_stride}}});
 }
 
 namespace {
 
 int serve_fused(int socket_descriptor, int workload_descriptor, int window_descriptor) {
-  std::optional<Workload> workload;  // both outlive the case
-  std::unique_ptr<SharedMemory> window;
-  return serve_requests(socket_descriptor, [&](const ordered_json& hello) -> std::unique_ptr<CaseClient> {
+  const auto make = [](const ordered_json& hello, const Workload& workload,
+                       const SharedMemory& window) -> std::unique_ptr<CaseClient> {
     const RegisteredFused* const fused =
         find_fused_variant(hello.at("family").get<std::string>(), hello.at("fused").get<std::string>());
     if (fused == nullptr) return nullptr;
-    workload.emplace(hello.at("workload"), workload_descriptor);
-    window = std::make_unique<SharedMemory>(window_descriptor, hello.at("window_bytes").get<std::size_t>(),
-                                            SharedMemory::Access::write);
-    const FusedShape layer{.convolution = workload->real().shape,
+    const FusedShape layer{.convolution = conv_shape(workload.real().shape),
                            .has_bias = hello.at("bias"),
                            .activation = static_cast<OperatorType>(hello.at("activation").get<int>()),
                            .pool_size = hello.at("pool").at(0),
                            .pool_stride = hello.at("pool").at(1)};
-    try {
-      return std::make_unique<FusedSession>(*fused, layer, hello.at("device").get<std::string>(), *workload, *window);
-    } catch (const DeviceError& error) {
-      return failed_client(error.what());
-    }
-  });
+    return std::make_unique<FusedSession>(hello.at("id").get<std::string>(), *fused, layer,
+                                          hello.at("device").get<std::string>(), workload, window);
+  };
+  return serve_session<Workload>(socket_descriptor, workload_descriptor, window_descriptor, make);
 }
 
 const ServedRegistration serve_fused_registration("serve-fused", serve_fused);

@@ -168,8 +168,7 @@ ordered_json ChildProcess::ask(const ordered_json& request) {
       limit_output();
       return without_machine_fault(std::move(reply));
     case MessageSocket::Received::timed_out:
-      return ending(Status::timeout, fmt::format("no answer to '{}' within {:.0f} s",
-                                                 request.at("do").get<std::string>(), timeout_seconds_));
+      return ending(Status::timeout, fmt::format("no answer to '{}' within {:g} s", what, timeout_seconds_));
     case MessageSocket::Received::closed:
       break;
   }

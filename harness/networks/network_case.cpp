@@ -8,9 +8,12 @@
 
 #include "harness/isolation/claimed_times.hpp"
 #include "harness/networks/network_session.hpp"
+#include "harness/plan/step_timeout.hpp"
 #include "harness/statistics/statistics.hpp"
+#include "harness/statistics/stop_rule.hpp"
 #include "network/network_runner.hpp"
 #include "support/units.hpp"
+#include "variants/convolution/problem.hpp"
 
 namespace convladder {
 
@@ -18,10 +21,18 @@ using nlohmann::ordered_json;
 
 namespace {
 
-constexpr int kMostPasses = 100;
+constexpr std::size_t kMostPasses = 100;
 constexpr double kRepeatedNs = 20e6;  // of passes one after the other
 constexpr double kMostRepeated = 4;   // times what a pass claims: on a busy machine they may take much longer than one
 constexpr int kRepeats = 3;           // before it is refused
+
+std::unique_ptr<StopRule> pass_rule(const NetworkOptions& options) {
+  if (options.repetitions) return stop_at_number(static_cast<std::size_t>(*options.repetitions), "repetitions");
+  std::vector<std::unique_ptr<StopRule>> rules;
+  rules.push_back(stop_before_budget(options.budget_seconds));
+  rules.push_back(stop_at_number(kMostPasses, "passes"));
+  return stop_at_first(std::move(rules));
+}
 
 class NetworkRun {
  public:
@@ -29,12 +40,12 @@ class NetworkRun {
              const NetworkWorkload& workload, const OpenCase& open, TimeJudge& judge,
              const std::function<void(const char*)>& phase)
       : planned_(planned),
-        options_(options),
         truth_(truth),
         open_(open),
         phase_(phase),
         verifier_(planned, workload, truth, open, options.seed),
-        judge_(judge) {}
+        judge_(judge),
+        stop_rule_(pass_rule(options)) {}
 
   NetworkOutcome run() {
     try {
@@ -138,7 +149,7 @@ class NetworkRun {
       if (step.convolution == nullptr || variant == planned_.choice.convolutions.end()) continue;
       const ConvShape shape = step.source->convolution.with_batch(planned_.batch);
       const std::string why =
-          judge_.refusal(planned_.device, shape, most_saved(variant->second, shape),
+          judge_.refusal(planned_.device, shape, most_saved(as_variant(variant->second), shape),
                          {{fmt::format("{}'s time", step.name), median(outcome_.steps[i].samples)}});
       if (!why.empty()) throw CaseFailure(Status::refused, why);
     }
@@ -188,13 +199,9 @@ class NetworkRun {
         layers, {.ns = std::min(total_ns, activity_ns(activities, activity_group::kHost, pass_phase::kLayers))}, true);
   }
 
-  std::string stop_reason(int passes, double seconds) const {
-    if (passes == 0) return {};
-    if (!planned_.has_clock) return "counted";
-    if (options_.repetitions) return passes >= *options_.repetitions ? "repetitions" : "";
-    // Another pass would exceed the budget.
-    if (seconds + seconds / passes > options_.budget_seconds) return "budget";
-    return passes >= kMostPasses ? "passes" : "";
+  std::string_view stop_reason(int passes, double seconds) const {
+    if (!planned_.has_clock && passes > 0) return "counted";
+    return stop_rule_->reason({outcome_.totals, seconds});
   }
 
   void add_pass(const std::vector<Activity>& activities, double total_ns) {
@@ -239,7 +246,6 @@ class NetworkRun {
   }
 
   const NetworkCase& planned_;
-  const NetworkOptions& options_;
   const NetworkTruth& truth_;
   const OpenCase& open_;
   const std::function<void(const char*)>& phase_;
@@ -249,6 +255,7 @@ class NetworkRun {
   double pass_seconds_ = 0;
   bool passes_are_all_timed_ = false;
   TimeJudge& judge_;
+  std::unique_ptr<StopRule> stop_rule_;
   NetworkOutcome outcome_;
 };
 
@@ -261,9 +268,8 @@ NetworkOutcome run_network_case(const NetworkCase& planned, const NetworkOptions
 }
 
 double network_timeout_seconds(const NetworkCase& planned, const NetworkOptions& options) {
-  if (options.timeout_seconds) return *options.timeout_seconds;
-  const double seconds = 60 + 5e-9 * planned.batch * network_flop(*planned.network);
-  return planned.has_clock ? seconds : 10 * seconds;
+  return step_timeout_seconds(options.timeout_seconds, planned.batch * network_flop(*planned.network),
+                              planned.has_clock);
 }
 
 }  // namespace convladder

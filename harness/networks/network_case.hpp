@@ -64,7 +64,7 @@ NetworkOutcome run_network_case(const NetworkCase& planned, const NetworkOptions
                                 const NetworkWorkload& workload, const OpenCase& open, TimeJudge& judge,
                                 const std::function<void(const char* phase)>& phase);
 
-/// How long a pass or the verification may take: as asked for, or 60 s and 5 s per GFLOP; without a clock ten times.
+/// How long a pass or the verification may take (step_timeout.hpp).
 double network_timeout_seconds(const NetworkCase& planned, const NetworkOptions& options);
 
 }  // namespace convladder

@@ -183,16 +183,6 @@ std::vector<int> batches_of(const NetworkOptions& options, const Network& networ
   return batches;
 }
 
-std::vector<DeviceKind> chosen_devices(const NetworkOptions& options) {
-  std::vector<DeviceKind> chosen;
-  for (const std::string& name : options.devices) chosen.push_back(find_device_kind(name));
-  if (!chosen.empty()) return chosen;
-  for (const DeviceKind& kind : device_kinds()) {
-    if (kind.name == "cpu" || (kind.has_clock && kind.unavailable().empty())) chosen.push_back(kind);
-  }
-  return chosen;
-}
-
 void check_memory(const Network& network, int batch) {
   const double needed = 4.0 * batch * static_cast<double>(network.input.elements());
   const auto available = static_cast<double>(available_memory_bytes());
@@ -253,7 +243,8 @@ double network_flop(const Network& network) {
 std::vector<NetworkCase> make_network_plan(const NetworkOptions& options) {
   std::vector<NetworkCase> cases;
   for (const std::string& argument : options.networks) {
-    for (const DeviceKind& kind : chosen_devices(options)) add_cases(options, argument, kind, cases);
+    for (const DeviceKind& kind : chosen_devices(options.devices, DefaultDevices::timed))
+      add_cases(options, argument, kind, cases);
   }
   if (cases.empty()) {
     throw UserError("no case remains: none of the chosen devices runs these variants (see 'convladder list')");

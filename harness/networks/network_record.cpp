@@ -4,7 +4,6 @@
 
 #include <algorithm>
 
-#include "harness/machine/environment.hpp"
 #include "harness/records/case_json.hpp"
 #include "harness/records/published.hpp"
 #include "harness/statistics/statistics.hpp"
@@ -15,8 +14,6 @@ namespace convladder {
 using nlohmann::ordered_json;
 
 namespace {
-
-constexpr const char* kNetworkSchemaVersion = "1.0";
 
 ordered_json time_or_null(const char* of, const std::vector<double>& samples) {
   return samples.empty() ? ordered_json() : measured_json(of, samples);
@@ -110,6 +107,20 @@ ordered_json variants_json(const std::vector<NetworkCase>& plan) {
 
 ordered_json shape_json(const ActivationShape& shape) { return {shape.channels, shape.height, shape.width}; }
 
+ordered_json network_json(const RecordedNetwork& recorded) {
+  const Network& network = *recorded.network;
+  ordered_json layers = ordered_json::array();
+  for (const Layer& layer : network.layers) {
+    layers.push_back({{"name", layer.name}, {"input", shape_json(layer.input)}, {"output", shape_json(layer.output)}});
+  }
+  return {{"name", network.name},
+          {"title", network.title},
+          {"input", shape_json(network.input)},
+          {"layers", std::move(layers)},
+          {"flop_per_image", network_flop(network)},
+          {"weights", {{"name", recorded.weights}, {"sha256", text_or_null(recorded.sha256)}}}};
+}
+
 }  // namespace
 
 ordered_json network_case_json(const NetworkCase& planned, const NetworkOutcome& outcome) {
@@ -133,64 +144,20 @@ ordered_json network_case_json(const NetworkCase& planned, const NetworkOutcome&
           {"profile", measured ? profile_to_json(outcome.profile) : ordered_json()}};
 }
 
-NetworkRecord::NetworkRecord(const std::filesystem::path& folder, const NetworkOptions& options,
-                             const std::vector<std::string>& command_line, const std::vector<NetworkCase>& plan,
-                             const ImageSet& images)
-    : file_(RecordFile::create(folder / "network.json")) {
-  ordered_json context = environment_json();
-  context["command_line"] = command_line;
-  context["options"] = to_json(options);
-  context["seed"] = options.seed;
-  context["date"] = utc_now();
-  context["dataset"] = dataset_json(images);
+Record::Fields network_fields(const std::vector<NetworkCase>& cases, const std::vector<RecordedNetwork>& networks) {
   ordered_json published = ordered_json::object();
-  ordered_json planned_ids = ordered_json::array();
-  for (const NetworkCase& planned : plan) {
-    planned_ids.push_back(planned.id);
+  for (const NetworkCase& planned : cases) {
     published[fmt::format("{}/{}", planned.network->name, planned.batch)] = published_json(planned);
   }
-  json_ = {{"schema_version", kNetworkSchemaVersion},
-           {"kind", "network"},
-           {"complete", false},
-           {"context", std::move(context)},
-           {"variants", variants_json(plan)},
-           {"networks", ordered_json::array()},
-           {"published", std::move(published)},
-           {"planned", std::move(planned_ids)},
-           {"cases", ordered_json::array()}};
-  write();
+  ordered_json list = ordered_json::array();
+  for (const RecordedNetwork& recorded : networks) list.push_back(network_json(recorded));
+  return {{"variants", variants_json(cases)}, {"networks", std::move(list)}, {"published", std::move(published)}};
 }
 
-void NetworkRecord::add_network(const Network& network, const NetworkWeights& weights) {
-  for (const ordered_json& known : json_.at("networks")) {
-    if (known.at("name") == network.name) return;
-  }
-  ordered_json layers = ordered_json::array();
-  for (const Layer& layer : network.layers) {
-    layers.push_back({{"name", layer.name}, {"input", shape_json(layer.input)}, {"output", shape_json(layer.output)}});
-  }
-  json_.at("networks")
-      .push_back({{"name", network.name},
-                  {"title", network.title},
-                  {"input", shape_json(network.input)},
-                  {"layers", std::move(layers)},
-                  {"flop_per_image", network_flop(network)},
-                  {"weights", {{"name", weights.name}, {"sha256", text_or_null(weights.sha256)}}}});
-}
-
-void NetworkRecord::add(const NetworkCase& planned, const NetworkOutcome& outcome) {
-  json_.at("cases").push_back(network_case_json(planned, outcome));
-  write();
-}
-
-void NetworkRecord::complete() {
-  json_["complete"] = true;
-  write();
-}
-
-void NetworkRecord::write() {
-  // Bytes that are no UTF-8, in a host name or a file name, must not cost the record.
-  file_.write(json_.dump(1, ' ', false, ordered_json::error_handler_t::replace) + "\n");
+std::vector<std::string> planned_ids(const std::vector<NetworkCase>& plan) {
+  std::vector<std::string> ids;
+  for (const NetworkCase& planned : plan) ids.push_back(planned.id);
+  return ids;
 }
 
 }  // namespace convladder

@@ -7,13 +7,13 @@
 #include <nlohmann/json.hpp>
 
 #include "devices/cpu/cpu_facts.hpp"
-#include "devices/device_error.hpp"
 #include "harness/cases/counters.hpp"
 #include "harness/isolation/served_process.hpp"
 #include "harness/plan/device_argument.hpp"
 #include "harness/plan/network_argument.hpp"
 #include "harness/profile/program_time.hpp"
 #include "harness/verification/changed_input.hpp"
+#include "support/json_null.hpp"
 
 namespace convladder {
 
@@ -77,45 +77,23 @@ NetworkChoice choice_from_json(const ordered_json& json) {
   return choice;
 }
 
-std::unique_ptr<CaseClient> session_or_failure(const NetworkCase& planned, const NetworkWorkload& workload,
-                                               const PassWish& wish, const SharedMemory& window) {
-  try {
-    return std::make_unique<NetworkSession>(planned, workload, wish, window);
-  } catch (const DeviceError& error) {
-    return failed_client(error.what());
-  }
-}
-
 }  // namespace
 
 NetworkSession::NetworkSession(const NetworkCase& planned, const NetworkWorkload& workload, const PassWish& wish,
                                const SharedMemory& window)
-    : workload_(workload),
+    : Session(planned.id, find_device_kind(planned.device).open()),
+      workload_(workload),
       window_(window),
       batch_(planned.batch),
       weights_(parse_weights(workload.network(), workload.weights_file(), "weights")),
       steps_(network_steps(workload.network(), planned.choice)),
-      device_(find_device_kind(planned.device).open()),
       overlap_(wish.overlap) {
-  const int fitting = chunk_images(workload.network(), batch_, device_->free_bytes());
+  const int fitting = chunk_images(workload.network(), batch_, device().free_bytes());
   const int quarter = (batch_ - 1) / kOverlappedChunks + 1;
   chunk_ = std::min(batch_, wish.chunk.value_or(overlap_ ? std::min(fitting, quarter) : fitting));
 }
 
-ordered_json NetworkSession::ask(const ordered_json& request) {
-  try {
-    ordered_json reply = carry_out(request);
-    if (const std::string violation = device_->memory_violation(); !violation.empty()) {
-      return ending(Status::incorrect, violation);
-    }
-    return reply;
-  } catch (const std::exception& error) {
-    return ending_of(error);
-  }
-}
-
-ordered_json NetworkSession::carry_out(const ordered_json& request) {
-  const auto what = request.at("do").get<std::string>();
+ordered_json NetworkSession::carry_out(const std::string& what, const ordered_json& request) {
   if (what == "set") return set(request.at("rotation"), request.at("of"));
   if (what == "record") return record({request.at("first"), request.at("count")}, request.at("seed"));
   if (what == "pass") return pass(request.at("record").get<bool>());
@@ -127,7 +105,7 @@ ordered_json NetworkSession::carry_out(const ordered_json& request) {
 }
 
 ordered_json NetworkSession::set(int rotation, int of) {
-  if (overlap_ && !device_->can_overlap()) {
+  if (overlap_ && !device().can_overlap()) {
     return ending(Status::unsupported, "this device cannot overlap copies with kernels");
   }
   if (rotation < 0 || of < batch_ || of > workload_.count()) throw std::logic_error("these images do not exist");
@@ -145,14 +123,14 @@ ordered_json NetworkSession::set(int rotation, int of) {
 /// A pass prepares before it copies its images in: what it finds in its buffers then must not be what the last one
 /// left. Memory of the host comes anew from the system, zeroed; a device hands out again what was freed.
 void NetworkSession::forget_activations() {
-  if (device_->is_host_memory()) return;
+  if (device().is_host_memory()) return;
   std::size_t largest = workload_.network().input.elements();
   for (const Layer& layer : workload_.network().layers) largest = std::max(largest, layer.output.elements());
   const std::size_t elements = largest * static_cast<std::size_t>(chunk_);
   std::vector<DeviceBuffer> buffers(2);
   for (DeviceBuffer& buffer : buffers) {
-    buffer = device_->allocate(elements * sizeof(float), "activations");
-    fill_output(*device_, buffer.floats(), static_cast<std::int64_t>(elements), {kDecoyActivations, 1});
+    buffer = device().allocate(elements * sizeof(float), "activations");
+    fill_output(device(), buffer.floats(), static_cast<std::int64_t>(elements), {kDecoyActivations, 1});
   }
 }
 
@@ -161,16 +139,16 @@ ordered_json NetworkSession::record(const PassImages& wanted, std::uint32_t seed
       record_offset(steps_, steps_.size(), wanted.count) * sizeof(float) > window_.bytes()) {
     throw std::logic_error(fmt::format("{} images from {} on cannot be recorded", wanted.count, wanted.first));
   }
-  StepRecorder recorder(*device_, steps_, window_, wanted, seed);
+  StepRecorder recorder(device(), steps_, window_, wanted, seed);
   const PassOptions options{.chunk = chunk_, .time_steps = false, .observer = &recorder};
-  run_pass(*device_, workload_.network(), steps_, weights_, images_.data(), batch_, options);
+  run_pass(device(), workload_.network(), steps_, weights_, images_.data(), batch_, options);
   return ordered_json::object();
 }
 
 ordered_json NetworkSession::repeat(int passes) {
   const PassOptions options{.chunk = chunk_, .time_steps = true};
   for (int left = passes; left > 0; --left) {
-    run_pass(*device_, workload_.network(), steps_, weights_, images_.data(), batch_, options);
+    run_pass(device(), workload_.network(), steps_, weights_, images_.data(), batch_, options);
   }
   return ordered_json::object();
 }
@@ -180,9 +158,9 @@ ordered_json NetworkSession::pass(bool record) {
   // that does not wait.
   PassOptions options{.chunk = chunk_, .time_steps = true};
   const auto run = [&] {
-    return run_pass(*device_, workload_.network(), steps_, weights_, images_.data(), batch_, options);
+    return run_pass(device(), workload_.network(), steps_, weights_, images_.data(), batch_, options);
   };
-  const bool apart = device_->is_asynchronous() || (overlap_ && device_->has_clock());
+  const bool apart = device().is_asynchronous() || (overlap_ && device().has_clock());
   std::vector<Activity> steps;
   if (apart) {
     for (Activity& activity : run().activities) {
@@ -191,13 +169,13 @@ ordered_json NetworkSession::pass(bool record) {
     options.time_steps = false;
   }
   options.overlap = overlap_;
-  const bool recorded = record && device_->records_activities();
-  if (recorded) device_->start_activities();
+  const bool recorded = record && device().records_activities();
+  if (recorded) device().start_activities();
   const ProgramTimer timer;
   last_ = run();
   const ProgramTime program = timer.elapsed();
   if (recorded) {
-    for (Activity& activity : device_->stop_activities()) last_.activities.push_back(std::move(activity));
+    for (Activity& activity : device().stop_activities()) last_.activities.push_back(std::move(activity));
   }
   for (Activity& activity : steps) last_.activities.push_back(std::move(activity));
   return {{"total_ns", last_.total_ns}, {"steps_apart", apart}, {"program", to_json(program)}};
@@ -205,8 +183,8 @@ ordered_json NetworkSession::pass(bool record) {
 
 ordered_json NetworkSession::activities() const {
   return {{"activities", activities_json(last_.activities)},
-          {"can_record", device_->records_activities()},
-          {"cannot_record_because", device_->why_no_activities()}};
+          {"can_record", device().records_activities()},
+          {"cannot_record_because", device().why_no_activities()}};
 }
 
 ordered_json NetworkSession::read(std::size_t first, std::size_t count) const {
@@ -235,43 +213,37 @@ std::vector<Activity> activities_from_json(const ordered_json& json) {
 
 OpenCase start_network_process(const NetworkCase& planned, const NetworkWorkload& workload, const PassWish& wish,
                                double timeout_seconds) {
-  std::unique_ptr<SharedMemory> window = record_window(planned);
-  auto client = std::make_unique<ChildProcess>(
-      planned.id, "serve-network", std::vector{workload.descriptor(), window->descriptor()}, timeout_seconds,
-      ordered_json{{"device", planned.device},
-                   {"batch", planned.batch},
-                   {"choice", choice_json(planned)},
-                   {"chunk", wish.chunk ? ordered_json(*wish.chunk) : ordered_json()},
-                   {"overlap", wish.overlap},
-                   {"window_bytes", window->bytes()},
-                   {"workload", workload.header()}});
-  return {std::move(window), std::move(client)};
+  return start_session({planned.id, workload.descriptor(), workload.header(), timeout_seconds}, "serve-network",
+                       record_window(planned),
+                       {{"id", planned.id},
+                        {"device", planned.device},
+                        {"batch", planned.batch},
+                        {"choice", choice_json(planned)},
+                        {"chunk", or_null(wish.chunk)},
+                        {"overlap", wish.overlap}});
 }
 
 OpenCase start_network_here(const NetworkCase& planned, const NetworkWorkload& workload, const PassWish& wish) {
   std::unique_ptr<SharedMemory> window = record_window(planned);
-  auto client = session_or_failure(planned, workload, wish, *window);
+  auto client = session_or_failure([&] { return std::make_unique<NetworkSession>(planned, workload, wish, *window); });
   return {std::move(window), std::move(client)};
 }
 
 namespace {
 
 int serve_network(int socket_descriptor, int workload_descriptor, int window_descriptor) {
-  std::optional<NetworkWorkload> workload;  // both outlive the case
-  std::unique_ptr<SharedMemory> window;
-  return serve_requests(socket_descriptor, [&](const ordered_json& hello) -> std::unique_ptr<CaseClient> {
-    workload.emplace(hello.at("workload"), workload_descriptor);
-    window = std::make_unique<SharedMemory>(window_descriptor, hello.at("window_bytes").get<std::size_t>(),
-                                            SharedMemory::Access::write);
+  const auto make = [](const ordered_json& hello, const NetworkWorkload& workload, const SharedMemory& window) {
     NetworkCase planned;
-    planned.network = &workload->network();
+    planned.id = hello.at("id");
+    planned.network = &workload.network();
     planned.choice = choice_from_json(hello.at("choice"));
     planned.device = hello.at("device");
     planned.batch = hello.at("batch");
     PassWish wish{.chunk = std::nullopt, .overlap = hello.at("overlap")};
     if (!hello.at("chunk").is_null()) wish.chunk = hello.at("chunk").get<int>();
-    return session_or_failure(planned, *workload, wish, *window);
-  });
+    return std::make_unique<NetworkSession>(planned, workload, wish, window);
+  };
+  return serve_session<NetworkWorkload>(socket_descriptor, workload_descriptor, window_descriptor, make);
 }
 
 const ServedRegistration serve_network_registration("serve-network", serve_network);

@@ -10,6 +10,7 @@
 
 #include "devices/device_registry.hpp"
 #include "harness/cases/case_client.hpp"
+#include "harness/isolation/session.hpp"
 #include "harness/networks/network_plan.hpp"
 #include "harness/networks/network_workload.hpp"
 #include "harness/networks/step_recorder.hpp"
@@ -37,15 +38,14 @@ struct PassWish {
 ///   {"do": "repeat", "passes"} -> {}: so many passes, one after the other
 ///   {"do": "counters"} -> {"counters": [counters of each step]}: of that pass, on devices that count
 /// A failure is {"status", "reason"}.
-class NetworkSession final : public CaseClient {
+class NetworkSession final : public Session {
  public:
   /// Opens the device. Throws DeviceError.
   NetworkSession(const NetworkCase& planned, const NetworkWorkload& workload, const PassWish& wish,
                  const SharedMemory& window);
-  nlohmann::ordered_json ask(const nlohmann::ordered_json& request) override;
 
  private:
-  nlohmann::ordered_json carry_out(const nlohmann::ordered_json& request);
+  nlohmann::ordered_json carry_out(const std::string& what, const nlohmann::ordered_json& request) override;
   nlohmann::ordered_json set(int rotation, int of);
   void forget_activations();
   nlohmann::ordered_json record(const PassImages& wanted, std::uint32_t seed);
@@ -60,7 +60,6 @@ class NetworkSession final : public CaseClient {
   int batch_;
   NetworkWeights weights_;
   std::vector<NetworkStep> steps_;
-  std::unique_ptr<Device> device_;
   int chunk_ = 1;
   bool overlap_;
   std::vector<float> images_;  ///< of the next passes

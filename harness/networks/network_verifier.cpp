@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <random>
 
 namespace convladder {
 
@@ -19,12 +18,6 @@ constexpr int kFewestCountedImages = 2;  // where a pass takes minutes
 constexpr double kComparedFlop = 1e9;  // of the images of a case that are compared element by element in linear layers
 // By how many roundings two right scores may differ: both err, and an operator by more than a convolution.
 constexpr double kScoreRoundings = 4;
-
-/// A number that no case can know.
-std::uint64_t secret_number() {
-  static std::random_device source;
-  return std::uint64_t{source()} << 32U ^ source();
-}
 
 double rounding_factor(const NetworkChoice& choice) {
   double tolerance = kFloat32Tolerance;
@@ -161,7 +154,7 @@ void NetworkVerifier::compare_class(int image, const float* scores) const {
   throw CaseFailure(
       Status::incorrect,
       fmt::format("image {} is classified as {}, but the reference says {}; its two best scores differ by {:.3g}, and "
-                  "rounding explains {:.3g}",
+                  "rounding can explain only {:.3g}",
                   image, found, reference.best, reference.gap, reference.rounding));
 }
 

@@ -20,6 +20,9 @@ void add_case_selection(CLI::App& command, RunOptions& options, CaseSelection& s
   const auto list = [&command](const char* name, std::vector<std::string>& values, const std::string& help) {
     command.add_option(name, values, help)->delimiter(',')->allow_extra_args(false)->group(kGroup);
   };
+  command.add_option("--problem", options.problem, "what is computed, from 'convladder list' (default convolution)")
+      ->group(kGroup);
+  list("--size", options.sizes, "sizes of the problem: C6H60W60K2S2, ... (default: some of its own)");
   list("--family", options.families, "cpu or cuda");
   list("--variant", options.variants, "names from 'convladder list'");
   list("--network", options.networks, "lenet28, alexnet, ... (default lenet28,lenet72), or a network file");

@@ -18,8 +18,8 @@ struct CaseSelection {
   std::vector<std::string> shapes;
 };
 
-/// --family, --variant, --network, --layer, --device, --batch, --shape, --data and --seed. `default_batches` is what
-/// the help says of a command without --batch.
+/// --problem, --size, --family, --variant, --network, --layer, --device, --batch, --shape, --data and --seed.
+/// `default_batches` is what the help says of a command without --batch.
 void add_case_selection(CLI::App& command, RunOptions& options, CaseSelection& selection, const char* default_batches);
 
 /// Fills `batches` and `shapes` of the options. Throws UserError.

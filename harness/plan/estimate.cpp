@@ -24,7 +24,7 @@ double Estimator::case_seconds(const PlannedCase& planned) const {
     return kStartSeconds + 2.5 * flop / kSimulatedFlopPerSecond;
   }
   const auto seen = seconds_per_image_.find(key(planned));
-  const ConvShape& shape = planned.work.shape;
+  const ProblemSize& shape = planned.work.shape;
   const double call =
       seen == seconds_per_image_.end() ? shape.flop() / kUnseenFlopPerSecond : seen->second * shape.batch;
   const double sample = std::max(call, options_->sample_milliseconds * 1e-3);

@@ -33,7 +33,7 @@ class Setting {
   }
 
   std::string text() const {
-    if (!json_->is_string()) wrong("a text");
+    if (!json_->is_string()) wrong("a string");
     return json_->get<std::string>();
   }
   bool truth() const {
@@ -109,25 +109,29 @@ bool is_own_google_flag(std::string_view flag) {
 ordered_json options_to_json(const RunOptions& o) {
   ordered_json shapes = ordered_json::array();
   for (const ConvShape& shape : o.shapes) shapes.push_back(shape_to_list(shape));
-  return {{"families", o.families},
-          {"variants", o.variants},
-          {"networks", o.networks},
-          {"layers", o.layers},
-          {"devices", o.devices},
-          {"batches", o.batches},
-          {"shapes", std::move(shapes)},
-          {"case_filter", o.case_filter},
-          {"data_folder", o.data_folder},
-          {"seed", o.seed},
-          {"budget_seconds", o.budget_seconds},
-          {"target_half_width", o.target_half_width},
-          {"sample_milliseconds", o.sample_milliseconds},
-          {"max_samples", o.max_samples},
-          {"repetitions", or_null(o.repetitions)},
-          {"timeout_seconds", or_null(o.timeout_seconds)},
-          {"isolate", o.isolate},
-          {"profile_calls", or_null(o.profile_calls)},
-          {"google_benchmark_flags", o.google_benchmark_flags}};
+  ordered_json json = {{"families", o.families},
+                       {"variants", o.variants},
+                       {"networks", o.networks},
+                       {"layers", o.layers},
+                       {"devices", o.devices},
+                       {"batches", o.batches},
+                       {"shapes", std::move(shapes)},
+                       {"case_filter", o.case_filter},
+                       {"data_folder", o.data_folder},
+                       {"seed", o.seed},
+                       {"budget_seconds", o.budget_seconds},
+                       {"target_half_width", o.target_half_width},
+                       {"sample_milliseconds", o.sample_milliseconds},
+                       {"max_samples", o.max_samples},
+                       {"repetitions", or_null(o.repetitions)},
+                       {"timeout_seconds", or_null(o.timeout_seconds)},
+                       {"isolate", o.isolate},
+                       {"profile_calls", or_null(o.profile_calls)},
+                       {"google_benchmark_flags", o.google_benchmark_flags}};
+  // Where they are as they always were, records stay as they are.
+  if (o.problem != RunOptions().problem) json["problem"] = o.problem;
+  if (!o.sizes.empty()) json["sizes"] = o.sizes;
+  return json;
 }
 
 RunOptions options_from_json(const ordered_json& json) {
@@ -142,6 +146,8 @@ RunOptions options_from_json(const ordered_json& json) {
   o.batches = setting("batches").wholes(1, kLargestBatch);
   const Setting shapes = setting("shapes");
   for (const ordered_json& shape : shapes.list()) o.shapes.push_back(shape_of(shapes, shape));
+  if (is_given("problem")) o.problem = setting("problem").text();
+  if (is_given("sizes")) o.sizes = setting("sizes").texts();
   o.case_filter = setting("case_filter").text();
   o.data_folder = setting("data_folder").text();
   o.seed = setting("seed").seed();

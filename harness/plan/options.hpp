@@ -19,9 +19,11 @@ struct RunOptions {
   std::vector<std::string> networks;
   std::vector<std::string> layers;  ///< "conv1" or "lenet72.conv1"
   std::vector<std::string> devices;
-  std::vector<int> batches;       ///< empty: 10, 100, 1000, as far as the work of a call stays below a limit
-  std::vector<ConvShape> shapes;  ///< the user's own shapes; with them the networks are left out unless they are named
-  std::string case_filter;        ///< regular expression over case ids (--benchmark_filter)
+  std::vector<int> batches;  ///< empty: 10, 100, 1000, as far as the work of a call stays below a limit
+  std::string problem = "convolution";
+  std::vector<std::string> sizes;  ///< of the problem, as parse_size reads them
+  std::vector<ConvShape> shapes;   ///< the user's own shapes; with them the networks are left out unless they are named
+  std::string case_filter;         ///< regular expression over case ids (--benchmark_filter)
 
   // What on.
   std::string data_folder;  ///< IDX files; empty: the built-in synthetic set

@@ -4,13 +4,13 @@
 
 #include <algorithm>
 #include <regex>
-#include <set>
 
 #include "devices/cpu/cpu_facts.hpp"
-#include "devices/device_registry.hpp"
+#include "harness/plan/device_argument.hpp"
 #include "harness/plan/network_argument.hpp"
 #include "support/errors.hpp"
 #include "support/nearest_name.hpp"
+#include "variants/convolution/problem.hpp"
 
 namespace convladder {
 namespace {
@@ -25,15 +25,20 @@ void check_names(std::string_view what, const std::vector<std::string>& wanted, 
   }
 }
 
+const Problem& problem_of(const RunOptions& options) {
+  if (const Problem* const found = find_problem(options.problem)) return *found;
+  std::vector<std::string> known;
+  for (const Problem* problem : registered_problems()) known.emplace_back(problem->name());
+  throw UserError(unknown_name_message("problem", options.problem, known));
+}
+
 void check_all_names(const RunOptions& options) {
   std::vector<std::string> families;
   std::vector<std::string> variants;
-  for (const RegisteredVariant& registered : registered_variants()) {
+  for (const ProblemVariant& registered : problem_of(options).variants()) {
     families.emplace_back(registered.info.family);
     variants.emplace_back(registered.info.name);
   }
-  std::vector<std::string> devices;
-  for (const DeviceKind& kind : device_kinds()) devices.emplace_back(kind.name);
   std::vector<std::string> layers;
   for (const Network* network : selected_networks(options.networks, options.layers)) {
     for (const std::size_t index : convolution_layers(*network)) {
@@ -48,14 +53,13 @@ void check_all_names(const RunOptions& options) {
   }
   check_names("family", options.families, families);
   check_names("variant", options.variants, variants);
-  check_names("device", options.devices, devices);
   check_names("layer", options.layers, layers);
 }
 
-std::vector<int> batches_of(const RunOptions& options, const ConvShape& shape) {
+std::vector<int> batches_of(const RunOptions& options, const ProblemSize& shape) {
   std::vector<int> batches = options.batches;
   if (batches.empty()) {
-    for (const int batch : kDefaultBatches) {
+    for (const int batch : shape.problem->default_batches()) {
       if (batches.empty() || shape.with_batch(batch).flop() <= kDefaultWorkLimit) batches.push_back(batch);
     }
   }
@@ -65,10 +69,19 @@ std::vector<int> batches_of(const RunOptions& options, const ConvShape& shape) {
   return batches;
 }
 
-/// Every layer with every batch.
-std::vector<LayerWork> layer_works(const RunOptions& options) {
+ProblemSize size_of(const Problem& problem, const std::string& text) {
+  try {
+    return parse_size(problem, text);
+  } catch (const std::invalid_argument& error) {
+    throw UserError(fmt::format("--size {}", error.what()));
+  }
+}
+
+/// The layers of networks, and shapes, which are convolutions.
+std::vector<LayerWork> convolutions(const RunOptions& options) {
   std::vector<LayerWork> layers;
-  if (options.shapes.empty() || !options.networks.empty() || !options.layers.empty()) {
+  const bool has_own = !options.shapes.empty() || !options.sizes.empty();
+  if (!has_own || !options.networks.empty() || !options.layers.empty()) {
     for (const Network* network : selected_networks(options.networks, options.layers)) {
       for (const std::size_t index : convolution_layers(*network)) {
         const Layer& layer = network->layers[index];
@@ -80,35 +93,42 @@ std::vector<LayerWork> layer_works(const RunOptions& options) {
     }
   }
   for (const ConvShape& shape : options.shapes) layers.push_back({"shape", shape_name(shape), nullptr, 0, shape});
+  for (const std::string& text : options.sizes) {
+    const ProblemSize size = size_of(convolution_problem(), text);
+    layers.push_back({"shape", size_name(size), nullptr, 0, size});
+  }
+  return layers;
+}
 
+std::vector<LayerWork> sizes_of(const Problem& problem, const RunOptions& options) {
+  if (!options.networks.empty() || !options.layers.empty() || !options.shapes.empty()) {
+    throw UserError(fmt::format(
+        "--network, --layer and --shape are for the convolution; a size of {} is given by --size", problem.name()));
+  }
+  std::vector<LayerWork> works;
+  for (const std::string& text : options.sizes.empty() ? problem.default_sizes() : options.sizes) {
+    const ProblemSize size = size_of(problem, text);
+    works.push_back({std::string(problem.name()), size_name(size), nullptr, 0, size});
+  }
+  return works;
+}
+
+/// Every size with every batch.
+std::vector<LayerWork> layer_works(const RunOptions& options) {
+  const Problem& problem = problem_of(options);
+  const bool convolves = &problem == &convolution_problem();
+  const std::vector<LayerWork> layers = convolves ? convolutions(options) : sizes_of(problem, options);
   std::vector<LayerWork> works;
   for (const LayerWork& layer : layers) {
     for (const int batch : batches_of(options, layer.shape)) {
       works.push_back(layer);
       works.back().shape.batch = batch;
-      if (const std::string error = shape_error(works.back().shape); !error.empty()) {
+      if (const std::string error = size_error(works.back().shape); !error.empty()) {
         throw UserError(fmt::format("{}: {}", layer.name(), error));
       }
     }
   }
   return works;
-}
-
-/// The kinds of device a family's cases are planned for: those asked for. Otherwise the first of each family, whose
-/// cases say why they are skipped if it is not there, and then the first that is there beside it.
-std::vector<DeviceKind> kinds_for(const RunOptions& options) {
-  std::vector<DeviceKind> chosen;
-  std::set<std::string_view> served;
-  for (const DeviceKind& kind : device_kinds()) {
-    const bool wanted = options.devices.empty() ? !served.contains(kind.family) : selected(options.devices, kind.name);
-    if (!wanted) continue;
-    const bool first_of_family = std::ranges::none_of(chosen, [&](const auto& k) { return k.family == kind.family; });
-    const bool available = kind.unavailable().empty();
-    if (options.devices.empty() && !first_of_family && !available) continue;
-    chosen.push_back(kind);
-    if (available) served.insert(kind.family);
-  }
-  return chosen;
 }
 
 void check_memory(const LayerWork& work) {
@@ -122,7 +142,7 @@ void check_memory(const LayerWork& work) {
 }
 
 /// Why the variant cannot run the shape on that kind of device; empty if it can.
-std::string unsupported_on(const DeviceKind& kind, const ConvVariant& variant, const ConvShape& shape) {
+std::string unsupported_on(const DeviceKind& kind, const Variant& variant, const ProblemSize& shape) {
   if (!kind.has_clock && variant.launch_plan(shape).empty()) {
     const std::string reason = variant.unsupported_reason(shape);
     return reason.empty() ? "its kernels come from a library, so there is no PTX to execute" : reason;
@@ -134,7 +154,7 @@ CaseGroup make_group(const RunOptions& options, const LayerWork& work, const Dev
                      const std::string& unavailable) {
   CaseGroup group{work, std::string(kind.name), {}, kind.has_clock};
   const std::regex filter(options.case_filter);
-  for (const RegisteredVariant& registered : registered_variants()) {
+  for (const ProblemVariant& registered : work.shape.problem->variants()) {
     if (registered.info.family != kind.family || !selected(options.families, registered.info.family) ||
         !selected(options.variants, registered.info.name)) {
       continue;
@@ -157,7 +177,12 @@ CaseGroup make_group(const RunOptions& options, const LayerWork& work, const Dev
 
 }  // namespace
 
-double case_bytes(const ConvShape& shape) {
+bool takes_images(const LayerWork& work) {
+  if (!is_convolution(work.shape)) return false;
+  return work.source != nullptr ? work.layer_index == 0 : conv_shape(work.shape).in_channels == 1;
+}
+
+double case_bytes(const ProblemSize& shape) {
   // The host's copy of the input, and twice the tensors: a variant with its own layout holds both.
   return 4.0 * static_cast<double>(shape.input_elements()) + 2.0 * shape.minimum_bytes();
 }
@@ -172,7 +197,7 @@ std::vector<CaseGroup> make_plan(const RunOptions& options) {
   }
   const std::vector<LayerWork> works = layer_works(options);
   std::vector<CaseGroup> groups;
-  for (const DeviceKind& kind : kinds_for(options)) {
+  for (const DeviceKind& kind : chosen_devices(options.devices, DefaultDevices::of_every_family)) {
     const std::string unavailable = kind.unavailable();
     for (const LayerWork& work : works) {
       CaseGroup group = make_group(options, work, kind, unavailable);

@@ -6,28 +6,32 @@
 
 #include "harness/plan/options.hpp"
 #include "network/network.hpp"
-#include "variants/convolution/registry.hpp"
+#include "variants/problem.hpp"
+#include "variants/variant.hpp"
 
 namespace convladder {
 
 /// More images than any machine has memory for, so that mistyped numbers are refused.
 constexpr int kLargestBatch = 10'000'000;
 
-/// A layer to be convolved: where its shape and its input come from.
+/// What is computed: of the convolution a layer, and where its shape and its input come from.
 struct LayerWork {
-  std::string network;              ///< "lenet72", or "shape" for a shape given on the command line
-  std::string layer;                ///< "conv1", or the shape's short name
+  std::string network;  ///< "lenet72", "shape" for a shape given on the command line, or another problem's name
+  std::string layer;    ///< "conv1", or the shape's short name
   const Network* source = nullptr;  ///< null for a shape from the command line
   std::size_t layer_index = 0;      ///< in source->layers
-  ConvShape shape;                  ///< with the batch
+  ProblemSize shape;                ///< with the batch
 
   std::string name() const { return network + "." + layer; }
 };
 
-/// Variant x layer shape x device: the unit that is verified, measured, recorded, skipped or failed.
+/// Whether its input is made from the images of a data set as they are.
+bool takes_images(const LayerWork& work);
+
+/// Variant x size x device: the unit that is verified, measured, recorded, skipped or failed.
 struct PlannedCase {
   std::string id;  ///< device/variant/network.layer/batch
-  RegisteredVariant variant;
+  ProblemVariant variant;
   std::string device;
   LayerWork work;
   std::string skipped;             ///< why it is not run on this machine; empty if it is
@@ -45,8 +49,7 @@ struct CaseGroup {
   bool has_clock = true;  ///< whether the device times; if not it counts, and executes kCountedImages of a batch
 };
 
-/// Without `--batch` these are the batch sizes, as far as one call's work stays below `kDefaultWorkLimit`.
-inline constexpr int kDefaultBatches[] = {10, 100, 1000};
+/// Without `--batch` the batches are the problem's default ones, as far as one call's work stays below this.
 inline constexpr double kDefaultWorkLimit = 10e9;  ///< floating-point operations
 
 /// Images of a batch that a device without a clock executes; the others do the same.
@@ -57,6 +60,6 @@ inline constexpr int kCountedImages = 8;
 std::vector<CaseGroup> make_plan(const RunOptions& options);
 
 /// Bytes a case holds on its device: input, weights and output, and as much again for a layout of the variant's own.
-double case_bytes(const ConvShape& shape);
+double case_bytes(const ProblemSize& shape);
 
 }  // namespace convladder

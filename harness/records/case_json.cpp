@@ -9,6 +9,7 @@
 #include "harness/records/prediction.hpp"
 #include "harness/statistics/statistics.hpp"
 #include "support/json_null.hpp"
+#include "variants/convolution/problem.hpp"
 
 namespace convladder {
 
@@ -23,11 +24,15 @@ void add_leaves_out(ordered_json& json, const VariantInfo& info) {
   if (!info.leaves_out.empty()) json["leaves_out"] = info.leaves_out;
 }
 
-ordered_json shape_json(const ConvShape& s) {
-  return {{"in_channels", s.in_channels},   {"height", s.height}, {"width", s.width},
-          {"out_channels", s.out_channels}, {"kernel", s.kernel}, {"stride", s.stride},
-          {"padding", s.padding},           {"groups", s.groups}, {"out_height", s.out_height()},
-          {"out_width", s.out_width()}};
+/// Its dimensions by name, and of a convolution what follows from them.
+ordered_json shape_json(const ProblemSize& size) {
+  ordered_json json = ordered_json::object();
+  const std::vector<Dimension> dimensions = size.problem->dimensions();
+  for (std::size_t i = 0; i < dimensions.size(); ++i) json[std::string(dimensions[i].name)] = size.values[i];
+  if (!is_convolution(size)) return json;
+  json["out_height"] = conv_shape(size).out_height();
+  json["out_width"] = conv_shape(size).out_width();
+  return json;
 }
 
 ordered_json time_json(const TimeSeries& series, const std::string& stopped_because) {
@@ -106,7 +111,7 @@ ordered_json variant_json(const VariantInfo& info) {
 
 ordered_json case_json(const PlannedCase& planned, const CaseOutcome& outcome, int session) {
   const VariantInfo& info = planned.variant.info;
-  const ConvShape& shape = planned.work.shape;
+  const ProblemSize& shape = planned.work.shape;
   const ordered_json resources = resources_json(planned);
   ordered_json json = {
       {"id", planned.id},
@@ -133,6 +138,7 @@ ordered_json case_json(const PlannedCase& planned, const CaseOutcome& outcome, i
       {"quality", outcome.quality},
       {"session", session}};
   add_leaves_out(json, info);
+  if (!is_convolution(shape)) json["problem"] = shape.problem->name();
   return json;
 }
 

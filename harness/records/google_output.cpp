@@ -9,7 +9,7 @@
 #include <numeric>
 #include <sstream>
 
-#include "harness/records/record.hpp"
+#include "harness/records/record_file.hpp"
 #include "harness/statistics/statistics.hpp"
 #include "support/file_bytes.hpp"
 #include "support/standard_streams.hpp"

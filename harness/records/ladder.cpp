@@ -1,18 +1,14 @@
 #include "harness/records/ladder.hpp"
 
 #include <algorithm>
-#include <limits>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
-#include <tuple>
-#include <vector>
 
 #include "harness/cases/case_session.hpp"
 #include "harness/cases/floor.hpp"
-#include "support/json_place.hpp"
-#include "variants/float32.hpp"
+#include "support/json_null.hpp"
 
 namespace convladder {
 
@@ -20,33 +16,19 @@ using nlohmann::ordered_json;
 
 namespace {
 
-std::optional<double> number(const ordered_json& value) {
-  return value.is_number() ? std::optional(value.get<double>()) : std::nullopt;
-}
-
 /// Median of NCHW in to NCHW out: the case's own time, or the one beside its op time.
-std::optional<double> layer_median(const ordered_json& one_case) {
-  const ordered_json& time = one_case.at("time");
-  if (time.is_null()) return std::nullopt;
-  if (time.at("of") == time_of::kLayer) return number(time.at("median"));
-  for (const ordered_json& other : one_case.at("other_times")) {
-    if (other.at("of") == time_of::kLayer && other.value("cache", "hot") == "hot") return number(other.at("median"));
+std::optional<double> layer_median(const CaseFigures& one_case) {
+  if (!one_case.time) return std::nullopt;
+  if (one_case.time->of == time_of::kLayer) return one_case.time->median;
+  for (const TimeFigure& other : one_case.other_times) {
+    if (other.of == time_of::kLayer && other.cache != "cold") return other.median;
   }
   return std::nullopt;
 }
 
 /// Median of the convolution alone in a layout of its own; none for a case that works in NCHW.
-std::optional<double> op_median(const ordered_json& one_case) {
-  const ordered_json& time = one_case.at("time");
-  return time.is_null() || time.at("of") != time_of::kOp ? std::nullopt : number(time.at("median"));
-}
-
-/// Of the error that its verification allows, by its own kind of arithmetic; fp32's where it was not verified.
-double tolerance(const ordered_json& one_case) {
-  const auto verification = one_case.find("verification");
-  return verification == one_case.end() || verification->is_null()
-             ? kFloat32Tolerance
-             : verification->value("tolerance", kFloat32Tolerance);
+std::optional<double> op_median(const CaseFigures& one_case) {
+  return one_case.time && one_case.time->of == time_of::kOp ? std::optional(one_case.time->median) : std::nullopt;
 }
 
 ordered_json ratio(std::optional<double> numerator, std::optional<double> denominator, double scale = 1) {
@@ -56,25 +38,23 @@ ordered_json ratio(std::optional<double> numerator, std::optional<double> denomi
 
 /// The cases of one ladder, in ladder order.
 struct Ladder {
-  std::vector<const ordered_json*> cases;
+  std::vector<const CaseFigures*> cases;
 
-  std::optional<double> layer_median_of(const ordered_json& variant_name) const {
-    for (const ordered_json* one_case : cases) {
-      if (one_case->at("variant") == variant_name) return layer_median(*one_case);
+  std::optional<double> layer_median_of(const std::string& variant) const {
+    for (const CaseFigures* one_case : cases) {
+      if (one_case->variant == variant) return layer_median(*one_case);
     }
     return std::nullopt;
   }
   /// Of the lowest rung.
-  std::optional<double> baseline() const {
-    return cases.front()->at("rung").is_null() ? std::nullopt : layer_median(*cases.front());
-  }
+  std::optional<double> baseline() const { return cases.front()->rung ? layer_median(*cases.front()) : std::nullopt; }
   /// By its layer time, or by its op time, of those that are at least as accurate as the case: a library in tf32 is no
   /// ceiling of a stage in fp32.
-  std::optional<double> fastest_library(const ordered_json& compared,
-                                        std::optional<double> (*time_of_case)(const ordered_json&)) const {
+  std::optional<double> fastest_library(const CaseFigures& compared,
+                                        std::optional<double> (*time_of_case)(const CaseFigures&)) const {
     std::optional<double> fastest;
-    for (const ordered_json* one_case : cases) {
-      if (!one_case->at("rung").is_null() || tolerance(*one_case) > tolerance(compared)) continue;
+    for (const CaseFigures* one_case : cases) {
+      if (one_case->rung || one_case->tolerance > compared.tolerance) continue;
       const std::optional<double> time = time_of_case(*one_case);
       if (time && (!fastest || *time < *fastest)) fastest = time;
     }
@@ -82,71 +62,69 @@ struct Ladder {
   }
 };
 
-ordered_json row_of(const ordered_json& one_case, const Ladder& ladder, const ordered_json& builds_on,
+ordered_json row_of(const CaseFigures& one_case, const Ladder& ladder, const std::string& builds_on,
                     std::optional<double> floor_ns) {
-  const ordered_json& time = one_case.at("time");
-  const bool timed = !time.is_null();
-  const ordered_json interval = timed ? time.at("interval") : ordered_json();
+  const std::optional<TimeFigure>& time = one_case.time;
+  const std::optional<double> median = time ? std::optional(time->median) : std::nullopt;
   const std::optional<double> layer = layer_median(one_case);
-  return {{"case", one_case.at("id")},
-          {"variant", one_case.at("variant")},
-          {"rung", one_case.at("rung")},
-          {"of", timed ? time.at("of") : ordered_json()},
-          {"status", one_case.at("status")},
-          {"median_ns", timed ? time.at("median") : ordered_json()},
-          {"low_ns", interval.is_null() ? ordered_json() : interval.at("low")},
-          {"high_ns", interval.is_null() ? ordered_json() : interval.at("high")},
-          {"gflop_per_s",
-           timed ? ratio(number(one_case.at("work").at("flop")), number(time.at("median"))) : ordered_json()},
-          {"layer_median_ns", layer ? ordered_json(*layer) : ordered_json()},
-          {"x_previous", builds_on.is_null() ? ordered_json() : ratio(ladder.layer_median_of(builds_on), layer)},
+  return {{"case", one_case.id},
+          {"variant", one_case.variant},
+          {"rung", or_null(one_case.rung)},
+          {"of", time ? ordered_json(time->of) : ordered_json()},
+          {"status", one_case.status},
+          {"median_ns", or_null(median)},
+          {"low_ns", time ? or_null(time->low) : ordered_json()},
+          {"high_ns", time ? or_null(time->high) : ordered_json()},
+          {"gflop_per_s", ratio(one_case.flop, median)},
+          {"layer_median_ns", or_null(layer)},
+          {"x_previous", builds_on.empty() ? ordered_json() : ratio(ladder.layer_median_of(builds_on), layer)},
           {"x_baseline", ratio(ladder.baseline(), layer)},
           {"percent_of_library", ratio(ladder.fastest_library(one_case, layer_median), layer, 100)},
           {"percent_of_library_op", ratio(ladder.fastest_library(one_case, op_median), layer, 100)},
           {"percent_of_floor", ratio(floor_ns, layer, 100)},
-          {"quality", value_at(one_case, "/quality/mark")}};
+          {"quality", text_or_null(one_case.quality)}};
+}
+
+/// The place of the case's variant among these, which are in ladder order.
+std::size_t rank_of(const CaseFigures& one_case, const std::vector<VariantFigures>& variants) {
+  const auto found = std::ranges::find_if(variants, [&one_case](const VariantFigures& variant) {
+    return variant.family == one_case.family && variant.name == one_case.variant;
+  });
+  return static_cast<std::size_t>(found - variants.begin());
+}
+
+ordered_json ladder_json(const Ladder& ladder, const std::vector<VariantFigures>& variants,
+                         const ordered_json& ceilings) {
+  const CaseFigures& first = *ladder.cases.front();
+  ordered_json floor = first.shape ? floor_json(*first.shape, first.device, ceilings) : ordered_json();
+  const std::optional<double> floor_ns =
+      floor.is_null() ? std::nullopt : std::optional(floor.at("value").get<double>());
+  ordered_json rows = ordered_json::array();
+  for (const CaseFigures* one_case : ladder.cases) {
+    rows.push_back(row_of(*one_case, ladder, variants.at(rank_of(*one_case, variants)).builds_on, floor_ns));
+  }
+  return {{"device", first.device}, {"family", first.family}, {"network", first.network},  {"layer", first.layer},
+          {"batch", first.batch},   {"kind", "measured"},     {"floor", std::move(floor)}, {"rows", std::move(rows)}};
 }
 
 }  // namespace
 
-ordered_json ladders_of(const ordered_json& cases, const ordered_json& variants, const ordered_json& ceilings) {
-  using Key = std::tuple<std::string, std::string, std::string, std::string, int>;
-  std::vector<Key> order;
-  std::map<Key, Ladder> ladders;
-  for (const ordered_json& one_case : cases) {
-    if (one_case.contains("counters") && !one_case.at("counters").is_null())
-      continue;                                     // counted, not timed: there is nothing to compare by time
-    if (one_case.contains("leaves_out")) continue;  // beside the ladder: harness/records/leave_one_out.hpp
-    const Key key{one_case.at("device"), one_case.at("family"), one_case.at("network"), one_case.at("layer"),
-                  one_case.at("batch")};
-    if (!ladders.contains(key)) order.push_back(key);
-    ladders[key].cases.push_back(&one_case);
+ordered_json ladders_of(const std::vector<CaseFigures>& cases, const std::vector<VariantFigures>& variants,
+                        const ordered_json& ceilings) {
+  std::vector<Ladder> ladders;
+  std::map<decltype(cases.front().place()), std::size_t> by_place;
+  for (const CaseFigures& one_case : cases) {
+    if (one_case.counters) continue;             // counted, not timed: there is nothing to compare by time
+    if (!one_case.leaves_out.empty()) continue;  // beside the ladder: harness/records/leave_one_out.hpp
+    const auto [place, is_new] = by_place.emplace(one_case.place(), ladders.size());
+    if (is_new) ladders.emplace_back();
+    ladders[place->second].cases.push_back(&one_case);
   }
-  const auto rank = [&variants](const ordered_json* one_case) {
-    const auto same = [one_case](const ordered_json& variant) {
-      return variant.at("family") == one_case->at("family") && variant.at("name") == one_case->at("variant");
-    };
-    return std::ranges::find_if(variants, same) - variants.begin();
-  };
+  const auto rank = [&variants](const CaseFigures* one_case) { return rank_of(*one_case, variants); };
   ordered_json result = ordered_json::array();
-  for (const Key& key : order) {
-    Ladder& ladder = ladders[key];
+  for (Ladder& ladder : ladders) {
     std::ranges::stable_sort(ladder.cases, {}, rank);  // cases are recorded in the order in which they end
-    ordered_json rows = ordered_json::array();
-    ordered_json floor = floor_json(*ladder.cases.front(), ceilings);
-    const std::optional<double> floor_ns = floor.is_null() ? std::nullopt : number(floor.at("value"));
-    for (const ordered_json* one_case : ladder.cases) {
-      rows.push_back(row_of(*one_case, ladder, variants.at(rank(one_case)).at("builds_on"), floor_ns));
-    }
-    const auto& [device, family, network, layer, batch] = key;
-    result.push_back({{"device", device},
-                      {"family", family},
-                      {"network", network},
-                      {"layer", layer},
-                      {"batch", batch},
-                      {"kind", "measured"},
-                      {"floor", std::move(floor)},
-                      {"rows", std::move(rows)}});
+    result.push_back(ladder_json(ladder, variants, ceilings));
   }
   return result;
 }

@@ -4,11 +4,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
 #include <initializer_list>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
-#include <vector>
+#include <set>
+#include <utility>
 
 #include "harness/isolation/status.hpp"
 #include "support/json_null.hpp"
@@ -24,17 +25,15 @@ constexpr const char* kPredictedGpu = "h100";
 constexpr double kFlopPerMultiplyAdd = 2;
 constexpr double kLanesOfWarp = 32;
 
-bool is_left_out(const ordered_json& json) { return json.contains("leaves_out"); }
-
-/// The sum of counters of a case over `divisor`; null unless all of them are there.
-ordered_json counters_over(const ordered_json& one_case, const char* list, std::initializer_list<const char*> names,
+/// The sum of counters over `divisor`; null unless all of them are there.
+ordered_json counters_over(const std::map<std::string, double>& counters, std::initializer_list<const char*> names,
                            double divisor) {
-  const ordered_json& counters = one_case.at("counters");
-  if (counters.is_null() || !(divisor > 0)) return nullptr;
+  if (!(divisor > 0)) return nullptr;
   double sum = 0;
   for (const char* name : names) {
-    if (!counters.at(list).contains(name)) return nullptr;
-    sum += counters.at(list).at(name).get<double>();
+    const auto found = counters.find(name);
+    if (found == counters.end()) return nullptr;
+    sum += found->second;
   }
   return sum / divisor;
 }
@@ -45,13 +44,10 @@ ordered_json quotient(const ordered_json& without, const ordered_json& with) {
 }
 
 /// Low and high end of the predicted time on a GPU; null if there is none.
-ordered_json predicted_json(const ordered_json& one_case) {
-  if (one_case.at("prediction").is_null()) return nullptr;
-  for (const ordered_json& gpu : one_case.at("prediction").at("gpus")) {
-    if (gpu.at("gpu") != kPredictedGpu || !gpu.at("low").is_number() || !gpu.at("high").is_number()) continue;
-    return {{"gpu", kPredictedGpu}, {"low_ns", gpu.at("low")}, {"high_ns", gpu.at("high")}};
-  }
-  return nullptr;
+ordered_json predicted_json(const CaseFigures& one_case) {
+  const auto found = std::ranges::find(one_case.predictions, kPredictedGpu, &PredictedFigure::gpu);
+  if (found == one_case.predictions.end()) return nullptr;
+  return {{"gpu", kPredictedGpu}, {"low_ns", found->low}, {"high_ns", found->high}};
 }
 
 /// Geometric, as everywhere: only for comparing predictions with each other.
@@ -60,31 +56,31 @@ ordered_json middle_of(const ordered_json& predicted) {
   return std::sqrt(predicted.at("low_ns").get<double>() * predicted.at("high_ns").get<double>());
 }
 
-ordered_json left_out_row(const ordered_json& one_case) {
-  const double multiply_adds = one_case.at("work").at("flop").get<double>() / kFlopPerMultiplyAdd;
+ordered_json left_out_row(const CaseFigures& one_case) {
+  const double multiply_adds = one_case.flop / kFlopPerMultiplyAdd;
   const double of_warps = multiply_adds / kLanesOfWarp;
-  const ordered_json& time = one_case.at("time");
-  const bool has_interval = !time.is_null() && !time.at("interval").is_null();
+  const CountedFigures counted = one_case.counters.value_or(CountedFigures());
+  const std::optional<TimeFigure>& time = one_case.time;
   return {
-      {"case", one_case.at("id")},
-      {"variant", one_case.at("variant")},
-      {"leaves_out", is_left_out(one_case) ? one_case.at("leaves_out") : ordered_json()},
-      {"status", one_case.at("status")},
-      {"reason", one_case.at("reason")},
+      {"case", one_case.id},
+      {"variant", one_case.variant},
+      {"leaves_out", text_or_null(one_case.leaves_out)},
+      {"status", one_case.status},
+      {"reason", text_or_null(one_case.reason)},
       {"instructions_per_multiply_add",
-       counters_over(one_case, "totals", {"smsp__thread_inst_executed_pred_on.sum"}, multiply_adds)},
-      {"shared_wavefronts_per_32_multiply_adds", counters_over(one_case, "totals",
+       counters_over(counted.totals, {"smsp__thread_inst_executed_pred_on.sum"}, multiply_adds)},
+      {"shared_wavefronts_per_32_multiply_adds", counters_over(counted.totals,
                                                                {"l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum",
                                                                 "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_st.sum"},
                                                                of_warps)},
       {"load_sectors_per_32_multiply_adds",
-       counters_over(one_case, "totals", {"l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum"}, of_warps)},
-      {"dram_over_minimum", counters_over(one_case, "modelled", {"dram__bytes_read.sum", "dram__bytes_write.sum"},
-                                          one_case.at("work").at("minimum_bytes").get<double>())},
+       counters_over(counted.totals, {"l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum"}, of_warps)},
+      {"dram_over_minimum",
+       counters_over(counted.modelled, {"dram__bytes_read.sum", "dram__bytes_write.sum"}, one_case.minimum_bytes)},
       {"predicted", predicted_json(one_case)},
-      {"median_ns", time.is_null() ? ordered_json() : time.at("median")},
-      {"low_ns", has_interval ? time.at("interval").at("low") : ordered_json()},
-      {"high_ns", has_interval ? time.at("interval").at("high") : ordered_json()}};
+      {"median_ns", time ? ordered_json(time->median) : ordered_json()},
+      {"low_ns", time ? or_null(time->low) : ordered_json()},
+      {"high_ns", time ? or_null(time->high) : ordered_json()}};
 }
 
 /// What the row has over the stage with all ideas.
@@ -95,45 +91,34 @@ void add_quotients(ordered_json& row, const ordered_json& best) {
   row["x_time"] = quotient(row.at("median_ns"), best.at("median_ns"));
 }
 
-bool at_same_place(const ordered_json& a, const ordered_json& b) {
-  return std::ranges::all_of(std::initializer_list<const char*>{"device", "family", "network", "layer", "batch"},
-                             [&](const char* field) { return a.at(field) == b.at(field); });
-}
-
 /// The case of a variant beside another case; null if it is not in the record.
-const ordered_json* case_beside(const ordered_json& cases, const ordered_json& other, const ordered_json& variant) {
+const CaseFigures* case_beside(const std::vector<CaseFigures>& cases, const CaseFigures& other,
+                               const std::string& variant) {
   const auto found = std::ranges::find_if(
-      cases, [&](const ordered_json& one) { return one.at("variant") == variant && at_same_place(one, other); });
+      cases, [&](const CaseFigures& one) { return one.variant == variant && one.place() == other.place(); });
   return found == cases.end() ? nullptr : &*found;
 }
 
 /// The view that the case belongs to, of all variants that build on `best` and leave an idea out.
-ordered_json view_of(const ordered_json& cases, const ordered_json& variants, const ordered_json& first,
-                     const ordered_json& best) {
+ordered_json view_of(const std::vector<CaseFigures>& cases, const std::vector<VariantFigures>& variants,
+                     const CaseFigures& first, const std::string& best) {
   ordered_json rows = ordered_json::array();
   bool counted = false;
-  const auto add = [&](const ordered_json& variant) {
-    const ordered_json* const one = case_beside(cases, first, variant);
+  const auto add = [&](const std::string& variant) {
+    const CaseFigures* const one = case_beside(cases, first, variant);
     if (one == nullptr) return;
-    counted = counted || !one->at("counters").is_null();
+    counted = counted || one->counters.has_value();
     rows.push_back(left_out_row(*one));
   };
   add(best);
-  for (const ordered_json& variant : variants) {
-    if (variant.at("family") == first.at("family") && is_left_out(variant) && variant.at("builds_on") == best) {
-      add(variant.at("name"));
-    }
+  for (const VariantFigures& variant : variants) {
+    if (variant.family == first.family && variant.leaves_out && variant.builds_on == best) add(variant.name);
   }
   const ordered_json with = rows.front();
   for (ordered_json& row : rows) add_quotients(row, with);
-  return {{"device", first.at("device")},
-          {"family", first.at("family")},
-          {"network", first.at("network")},
-          {"layer", first.at("layer")},
-          {"batch", first.at("batch")},
-          {"kind", counted ? "counted" : "measured"},
-          {"best", best},
-          {"rows", std::move(rows)}};
+  return {{"device", first.device}, {"family", first.family}, {"network", first.network},
+          {"layer", first.layer},   {"batch", first.batch},   {"kind", counted ? "counted" : "measured"},
+          {"best", best},           {"rows", std::move(rows)}};
 }
 
 std::string figure_text(const ordered_json& value, const char* format = "{:.3f}") {
@@ -223,28 +208,27 @@ std::string view_text(const ordered_json& view) {
   }
   const std::string note =
       counted ? "COUNTED in PTX per multiply-add of the layer, DRAM modelled, times PREDICTED from these counts: "
-                "never measured. x: without the idea divided by with all ideas; for predictions, of their geometric "
-                "middles."
-              : "MEASURED side by side in one run. x: without the idea divided by with all ideas.";
+                "never measured. x: the figure without the idea divided by the "
+                "figure with all ideas; for predictions, by their geometric middles."
+              : "MEASURED side by side in one run. x: the time without the idea divided by the time with all ideas.";
   return fmt::format("{}\n{}\n{}", place_text(view), text_table(columns, rows), indented(note, 0));
 }
 
 }  // namespace
 
-ordered_json leave_one_out_of(const ordered_json& cases, const ordered_json& variants) {
+ordered_json leave_one_out_of(const std::vector<CaseFigures>& cases, const std::vector<VariantFigures>& variants) {
   ordered_json views = ordered_json::array();
-  for (const ordered_json& one_case : cases) {
-    if (!is_left_out(one_case)) continue;
-    const auto description = std::ranges::find_if(variants, [&](const ordered_json& variant) {
-      return variant.at("family") == one_case.at("family") && variant.at("name") == one_case.at("variant");
+  std::set<std::pair<std::string, decltype(cases.front().place())>> seen;
+  for (const CaseFigures& one_case : cases) {
+    if (one_case.leaves_out.empty()) continue;
+    const auto description = std::ranges::find_if(variants, [&](const VariantFigures& variant) {
+      return variant.family == one_case.family && variant.name == one_case.variant;
     });
     if (description == variants.end()) continue;
-    const ordered_json& best = description->at("builds_on");
-    const bool is_new = std::ranges::none_of(
-        views, [&](const ordered_json& view) { return view.at("best") == best && at_same_place(view, one_case); });
+    const std::string& best = description->builds_on;
     // Without the stage itself there is nothing to compare with.
-    if (is_new && case_beside(cases, one_case, best) != nullptr)
-      views.push_back(view_of(cases, variants, one_case, best));
+    if (case_beside(cases, one_case, best) == nullptr || !seen.emplace(best, one_case.place()).second) continue;
+    views.push_back(view_of(cases, variants, one_case, best));
   }
   return views;
 }

@@ -3,14 +3,18 @@
 
 #include <nlohmann/json_fwd.hpp>
 #include <string>
+#include <vector>
+
+#include "harness/records/case_figures.hpp"
 
 namespace convladder {
 
 /// A view for every layer, batch and device on which a case with `leaves_out` was run: the stage it builds on first,
 /// then the ideas, in the order of `variants`. `kind` is "counted" where the device counted and "measured" where it
 /// timed. Figures are those of the cases, per multiply-add of the layer; `x_...` is without the idea over with it.
-/// The fields are those of results/run.schema.json, null where there is nothing. `cases` and `variants` are a record's.
-nlohmann::ordered_json leave_one_out_of(const nlohmann::ordered_json& cases, const nlohmann::ordered_json& variants);
+/// The fields are those of results/run.schema.json, null where there is nothing.
+nlohmann::ordered_json leave_one_out_of(const std::vector<CaseFigures>& cases,
+                                        const std::vector<VariantFigures>& variants);
 
 /// The views as tables for a terminal, the dearest idea first; empty if there are none.
 std::string leave_one_out_text(const nlohmann::ordered_json& views);

@@ -3,14 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 
+#include "harness/isolation/status.hpp"
 #include "harness/machine/environment.hpp"
-#include "harness/records/case_json.hpp"
-#include "harness/records/ladder.hpp"
-#include "harness/records/leave_one_out.hpp"
 #include "harness/records/recorded_run.hpp"
 #include "support/errors.hpp"
-#include "support/file_bytes.hpp"
 #include "support/printable.hpp"
 
 namespace convladder {
@@ -18,29 +16,6 @@ namespace convladder {
 using nlohmann::ordered_json;
 
 namespace {
-
-constexpr const char* kRecordName = "run.json";
-
-ordered_json variants_json(const std::vector<CaseGroup>& plan) {
-  ordered_json list = ordered_json::array();
-  for (const RegisteredVariant& registered : registered_variants()) {
-    const auto appears = [&registered](const CaseGroup& group) {
-      return std::ranges::any_of(group.cases, [&registered](const PlannedCase& planned) {
-        return planned.variant.variant == registered.variant;
-      });
-    };
-    if (std::ranges::any_of(plan, appears)) list.push_back(variant_json(registered.info));
-  }
-  return list;
-}
-
-ordered_json planned_ids(const std::vector<CaseGroup>& plan) {
-  ordered_json ids = ordered_json::array();
-  for (const CaseGroup& group : plan) {
-    for (const PlannedCase& planned : group.cases) ids.push_back(planned.id);
-  }
-  return ids;
-}
 
 /// The first field or element that is not the same, and where it is, so that a message shows that and no list of
 /// hundreds.
@@ -84,111 +59,121 @@ void require_same(const ordered_json& then, const ordered_json& now, const std::
 
 }  // namespace
 
-RunRecord RunRecord::create(const std::filesystem::path& folder, const RunOptions& options,
-                            const std::vector<std::string>& command_line, const std::vector<CaseGroup>& plan,
-                            const ImageSet& images) {
-  RunRecord record(RecordFile::create(
-      folder / kRecordName,
-      fmt::format("'convladder run --resume {}' continues it, another --output starts a new run", folder.string())));
-  ordered_json context = environment_json();
-  context["command_line"] = command_line;
-  context["options"] = options_to_json(options);
-  context["seed"] = options.seed;
-  context["date"] = utc_now();
-  context["dataset"] = dataset_json(images);
-  context["sessions"] = ordered_json::array({ordered_json{{"started", utc_now()}}});
-  record.json_ = {{"schema_version", kRunSchemaVersion}, {"complete", false},
-                  {"context", std::move(context)},       {"variants", variants_json(plan)},
-                  {"planned", planned_ids(plan)},        {"ceilings", ordered_json::array()},
-                  {"cases", ordered_json::array()},      {"ladders", ordered_json::array()}};
-  record.write();
+Record Record::create(const std::filesystem::path& folder, const RecordKind& kind, const RecordContext& context,
+                      const std::vector<std::string>& planned, const Fields& fields, const Fields& behind) {
+  Record record(RecordFile::create(
+      folder / kind.file(), fmt::format("'convladder {} --resume {}' continues it, another --output starts a new one",
+                                        kind.kind, folder.string())));
+  ordered_json json_context = environment_json();
+  json_context["command_line"] = context.command_line;
+  json_context["options"] = context.options;
+  json_context["seed"] = context.seed;
+  json_context["date"] = utc_now();
+  json_context["dataset"] = context.dataset;
+  json_context["sessions"] = ordered_json::array({ordered_json{{"started", utc_now()}}});
+  record.json_ = {{"schema_version", kind.schema_version},
+                  {"kind", kind.kind},
+                  {"complete", false},
+                  {"context", std::move(json_context)}};
+  record.json_.update(fields);
+  record.json_["planned"] = planned;
+  record.json_["cases"] = ordered_json::array();
+  record.set_behind(behind);
+  record.file_.write(record.json_);
   return record;
 }
 
-RunRecord RunRecord::open(const std::filesystem::path& folder) {
-  RunRecord record(RecordFile::open(folder / kRecordName));
+Record Record::open(const std::filesystem::path& folder, const RecordKind& kind, const Check& check) {
+  Record record(RecordFile::open(folder / kind.file()));
   const std::string name = record.file().string();
-  const std::vector<std::byte> bytes = read_file_bytes(name);
-  record.json_ = parse_record_json({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, name);
+  record.json_ = read_record_json(name);
+  const auto fail = [&name](const std::string& what) { throw UserError(fmt::format("{}: {}", name, what)); };
   try {
-    if (record.json_.at("schema_version") != kRunSchemaVersion) {
-      throw UserError(fmt::format("{}: schema_version is {}, expected \"{}\"", name,
-                                  record.json_.at("schema_version").dump(), kRunSchemaVersion));
+    const ordered_json& json = record.json_;
+    if (json.at("schema_version") != kind.schema_version) {
+      fail(fmt::format("schema_version is {}, expected \"{}\"", short_json(json.at("schema_version")),
+                       kind.schema_version));
     }
-    for (const char* field : {"context", "variants", "planned", "cases", "complete"}) record.json_.at(field);
+    // Older runs do not say what they are.
+    if (json.value("kind", kRunKind.kind) != kind.kind) fail(fmt::format("not a {} of convladder", kind.kind));
+    json.at("context");
+    if (!json.at("complete").is_boolean()) fail("complete: expected true or false");
+    if (check) check(json, name);
+    const auto planned = json.at("planned").get<std::vector<std::string>>();
+    const std::set<std::string> known(planned.begin(), planned.end());
+    for (const ordered_json& one : json.at("cases")) {
+      const auto id = one.at("id").get<std::string>();
+      if (!known.contains(id)) fail(fmt::format("{} is recorded but was not planned", printable(id)));
+      if (!record.recorded_.insert(id).second) fail(fmt::format("{} occurs twice", printable(id)));
+      if (!status_from_name(one.at("status").get<std::string>())) {
+        fail(fmt::format("{}: status {} is not known", printable(id), short_json(one.at("status"))));
+      }
+    }
   } catch (const ordered_json::exception& error) {
-    throw UserError(fmt::format("{}: not a run of convladder: {}", name, error.what()));
-  }
-  const RecordedRun checked = recorded_run_of(record.json_, name);
-  for (const RecordedCase& one : checked.cases) {
-    if (std::ranges::find(checked.planned, one.id) == checked.planned.end()) {
-      throw UserError(fmt::format("{}: {} is recorded but was not planned", name, one.id));
-    }
-    record.recorded_.insert(one.id);
+    fail(fmt::format("not a {} of convladder: {}", kind.kind, error.what()));
   }
   return record;
 }
 
-RunOptions RunRecord::options() const {
-  try {
-    return options_from_json(json_.at("context").at("options"));
-  } catch (const UserError& error) {
-    throw UserError(fmt::format("{}: {}", file().string(), error.what()));
-  } catch (const ordered_json::exception& error) {
-    throw UserError(fmt::format("{}: {}", file().string(), error.what()));
-  }
-}
-
-void RunRecord::resume(const std::vector<CaseGroup>& plan, const ImageSet& images) {
+void Record::go_on(const std::vector<std::string>& planned, const ordered_json& dataset, const Fields& behind) {
   const ordered_json now = environment_json();
   try {
     ordered_json& context = json_.at("context");
     require_same(context.at("program"), now.at("program"), "the program");
     require_same(context.at("host").at("name"), now.at("host").at("name"), "the host");
     require_same(context.at("cpu"), now.at("cpu"), "the processor");
-    require_same(context.at("dataset"), dataset_json(images), "the data");
-    require_same(json_.at("planned"), planned_ids(plan), "the plan");
-    if (json_.at("complete") == true) return;
+    require_same(context.at("dataset"), dataset, "the data");
+    require_same(json_.at("planned"), planned, "the plan");
+    if (is_complete()) return;
     context.at("sessions").push_back(ordered_json{{"started", utc_now()}});
-    json_["complete"] = false;
-    write();
+    set_behind(behind);
+    file_.write(json_);
   } catch (const ordered_json::exception& error) {
     throw UserError(fmt::format("{}: {}", file().string(), error.what()));
   }
 }
 
-void RunRecord::add(const PlannedCase& planned, const CaseOutcome& outcome) {
-  const auto session = static_cast<int>(json_.at("context").at("sessions").size()) - 1;
-  json_.at("cases").push_back(case_json(planned, outcome, session));
-  recorded_.insert(planned.id);
-  write();
+int Record::session() const { return static_cast<int>(json_.at("context").at("sessions").size()) - 1; }
+
+void Record::add(ordered_json one_case, const Fields& behind) {
+  set_behind(behind);
+  file_.append(one_case, behind);
+  recorded_.insert(one_case.at("id").get<std::string>());
+  json_.at("cases").push_back(std::move(one_case));
 }
 
-const ordered_json& RunRecord::ceilings() const {
-  static const ordered_json none = ordered_json::array();
-  return json_.contains("ceilings") ? json_.at("ceilings") : none;
-}
-
-void RunRecord::complete() {
-  if (json_.at("complete") == true) return;
-  // Recorded in the order in which they ended; read in the order in which they were planned.
-  ordered_json sorted = ordered_json::array();
-  for (const ordered_json& id : json_.at("planned")) {
-    for (ordered_json& one_case : json_.at("cases")) {
-      if (!one_case.is_null() && one_case.at("id") == id) sorted.push_back(std::move(one_case));
-    }
+/// Fields that stand behind the cases, in the order in which a file has them.
+void Record::set_behind(const Fields& behind) {
+  for (const auto& [name, value] : behind.items()) {
+    json_.erase(name);
+    json_[name] = value;
   }
-  json_["cases"] = std::move(sorted);
-  json_["complete"] = true;
-  write();
 }
 
-void RunRecord::write() {
-  json_["ladders"] = ladders_of(json_.at("cases"), json_.at("variants"), ceilings());
-  ordered_json views = leave_one_out_of(json_.at("cases"), json_.at("variants"));
-  if (!views.empty()) json_["leave_one_out"] = std::move(views);
-  // Bytes that are no UTF-8, in a host name or a file name, must not cost the record.
-  file_.write(json_.dump(1, ' ', false, ordered_json::error_handler_t::replace) + "\n");
+std::vector<ordered_json> Record::cases_as_planned() const {
+  std::map<std::string, const ordered_json*> by_id;
+  for (const ordered_json& one_case : json_.at("cases")) by_id[one_case.at("id").get<std::string>()] = &one_case;
+  std::vector<ordered_json> cases;
+  for (const ordered_json& id : json_.at("planned")) {
+    const auto found = by_id.find(id.get<std::string>());
+    if (found != by_id.end()) cases.push_back(*found->second);
+  }
+  return cases;
+}
+
+void Record::complete(const Fields& derived) {
+  if (is_complete()) return;
+  // Recorded in the order in which they ended; read in the order in which they were planned.
+  json_["cases"] = cases_as_planned();
+  json_["complete"] = true;
+  set_behind(derived);
+  file_.write(json_);
+}
+
+bool Record::any_failed() const {
+  return std::ranges::any_of(json_.at("cases"), [](const ordered_json& one_case) {
+    return is_failure(status_from_name(one_case.at("status").get<std::string>()).value());
+  });
 }
 
 }  // namespace convladder

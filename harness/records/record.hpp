@@ -1,52 +1,76 @@
-// The record of a run: run.json, complete and readable at every moment.
+// The record of a command that runs cases: run.json, network.json, fused.json, sweep.json. Complete JSON and readable
+// at every moment; its cases are appended as they end, and what is derived from them is added once, behind the last.
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <string>
 #include <vector>
 
 #include "datasets/image_set.hpp"
-#include "harness/cases/measurement.hpp"
-#include "harness/plan/plan.hpp"
-#include "harness/records/record_folder.hpp"
+#include "harness/records/record_file.hpp"
 
 namespace convladder {
 
-class RunRecord {
- public:
-  /// A new run. Creates the folder; throws UserError if it cannot, if it holds a run already, or if another program
-  /// writes into it.
-  static RunRecord create(const std::filesystem::path& folder, const RunOptions& options,
-                          const std::vector<std::string>& command_line, const std::vector<CaseGroup>& plan,
-                          const ImageSet& images);
-  /// An interrupted run. Throws UserError if there is none, or it is damaged, or of another schema version, or if
-  /// another program writes into its folder.
-  static RunRecord open(const std::filesystem::path& folder);
+/// What the records of the commands differ in.
+struct RecordKind {
+  const char* kind;            ///< "run": the field, and the command
+  const char* schema_version;  ///< that this program writes, and the only one that it goes on with
+  std::string file() const { return std::string(kind) + ".json"; }
+};
+inline constexpr RecordKind kRunKind{"run", "1.0"};
+inline constexpr RecordKind kNetworkKind{"network", "1.0"};
+inline constexpr RecordKind kFusedKind{"fused", "1.0"};
+inline constexpr RecordKind kSweepKind{"sweep", "2.0"};
 
-  /// The settings the run was started with.
-  RunOptions options() const;
-  /// Checks that a resumed run matches the one that was started: same program, host, plan and data. Throws UserError
-  /// that names what differs. Adds a session.
-  void resume(const std::vector<CaseGroup>& plan, const ImageSet& images);
+/// What a command was asked for, beside the machine and the program.
+struct RecordContext {
+  std::vector<std::string> command_line;
+  nlohmann::ordered_json options;
+  std::uint64_t seed = 1;
+  nlohmann::ordered_json dataset;
+};
+
+class Record {
+ public:
+  using Fields = nlohmann::ordered_json;  ///< an object: some fields of the record
+  /// A new one. `planned` are the ids of its cases; `fields` stand before the cases, `behind` behind them. Creates the
+  /// folder; throws UserError if it cannot, if it holds such a record already, or if another program writes into it.
+  static Record create(const std::filesystem::path& folder, const RecordKind& kind, const RecordContext& context,
+                       const std::vector<std::string>& planned, const Fields& fields,
+                       const Fields& behind = Fields::object());
+  /// An interrupted one. Throws UserError if there is none, or it is damaged, or of another kind or schema version, or
+  /// if another program writes into its folder.
+  /// `check` sees the parsed file first, and its name, and throws UserError for what its command cannot go on with.
+  using Check = std::function<void(const nlohmann::ordered_json& record, const std::string& file)>;
+  static Record open(const std::filesystem::path& folder, const RecordKind& kind, const Check& check = {});
+
+  /// Checks that what is to be run now matches what was started: same program, host, plan and data. Throws UserError
+  /// that names what differs. Adds a session unless the record is complete.
+  void go_on(const std::vector<std::string>& planned, const nlohmann::ordered_json& dataset,
+             const Fields& behind = Fields::object());
 
   bool has(const std::string& id) const { return recorded_.contains(id); }
-  /// What was measured of the devices' ceilings so far; empty in records of older versions.
-  const nlohmann::ordered_json& ceilings() const;
-  /// From now on, in the file as soon as that is written next.
-  void set_ceilings(nlohmann::ordered_json ceilings) { json_["ceilings"] = std::move(ceilings); }
-  /// Adds a finished case and writes the file.
-  void add(const PlannedCase& planned, const CaseOutcome& outcome);
-  /// All planned cases have a status: marks the run as complete and writes the file.
-  void complete();
+  /// Of the cases that are added now: 0 for the first start.
+  int session() const;
+  /// Appends a finished case; `behind` are all fields that stand behind the cases until the record is complete.
+  void add(nlohmann::ordered_json one_case, const Fields& behind = Fields::object());
+  bool is_complete() const { return json_.at("complete") == true; }
+  /// All planned cases have a status: they are put in the order of the plan, and `derived` stands behind them.
+  void complete(const Fields& derived = Fields::object());
+  /// Whether a recorded case failed.
+  bool any_failed() const;
 
   const std::filesystem::path& file() const { return file_.path(); }
   const nlohmann::ordered_json& json() const { return json_; }
+  /// The cases in the order of the plan, as far as there are any.
+  std::vector<nlohmann::ordered_json> cases_as_planned() const;
 
  private:
-  explicit RunRecord(RecordFile file) : file_(std::move(file)) {}
-  void write();
+  explicit Record(RecordFile file) : file_(std::move(file)) {}
+  void set_behind(const Fields& behind);
 
   RecordFile file_;
   nlohmann::ordered_json json_;

@@ -5,9 +5,11 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <cstdio>
 #include <set>
 
 #include "harness/machine/quality.hpp"
+#include "harness/records/record_file.hpp"
 #include "support/errors.hpp"
 #include "support/file_bytes.hpp"
 #include "support/json_place.hpp"
@@ -48,7 +50,7 @@ class StructureCheck {
 };
 
 void require_version(const JsonPlace& run) {
-  if (run.has("kind")) {
+  if (run.has("kind") && run.json().at("kind") != "run") {
     run.fail(
         fmt::format("kind: {} is not a run of single layers; expected a run.json", short_json(run.json().at("kind"))));
   }
@@ -156,9 +158,24 @@ ordered_json parse_record_json(std::string_view text, const std::string& file) {
       return true;
     });
   } catch (const ordered_json::parse_error& error) {
-    throw UserError(fmt::format("{}: byte {}: not valid JSON, expected a run of convladder", file, error.byte));
+    throw UserError(fmt::format("{}: byte {}: not valid JSON, expected a record of convladder", file, error.byte));
   } catch (const ordered_json::out_of_range&) {
     throw UserError(fmt::format("{}: holds a number beyond the range of a double", file));
+  }
+}
+
+ordered_json read_record_json(const std::string& file) {
+  const std::vector<std::byte> bytes = read_file_bytes(file);
+  const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  try {
+    return parse_record_json(text, file);
+  } catch (const UserError&) {
+    const std::string closed = closed_record(text);
+    if (closed.empty() || !ordered_json::accept(closed)) throw;
+    ordered_json json = parse_record_json(closed, file);
+    fmt::print(stderr, "convladder: {}: cut off in the middle; whole cases that are used: {}\n", printable(file),
+               json.at("cases").size());
+    return json;
   }
 }
 
@@ -189,9 +206,6 @@ RecordedRun recorded_run_of(const ordered_json& json, const std::string& file) {
   return run;
 }
 
-RecordedRun read_recorded_run(const std::string& file) {
-  const std::vector<std::byte> bytes = read_file_bytes(file);
-  return parse_recorded_run({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, file);
-}
+RecordedRun read_recorded_run(const std::string& file) { return recorded_run_of(read_record_json(file), file); }
 
 }  // namespace convladder

@@ -65,6 +65,10 @@ struct RecordedRun {
 /// the byte), a key that is there twice, a number beyond a double, and what is too deep to work on.
 nlohmann::ordered_json parse_record_json(std::string_view text, const std::string& file);
 
+/// The JSON of a record's file. Of one that was cut in the last write to it, all whole cases: one line on standard
+/// error says so. Throws UserError as above.
+nlohmann::ordered_json read_record_json(const std::string& file);
+
 /// Reads the text of a run.json; `file` is what messages call it. Throws UserError, one line: as above, and
 /// another kind of record, another schema version, a case that is there twice, a name with control characters,
 /// a field that is missing or not of its kind, a sample that is no positive number below 10^18.

@@ -16,14 +16,14 @@ namespace {
 /// What is wrong with the output, empty if nothing is. Throws DeviceError.
 std::string run_fused(simulated::SimulatedDevice& device, const FusedVariant& variant, const FusedProblem& problem,
                       const ExpectedOutput& expected, double tolerance) {
-  const std::span<const float> pixels = problem.convolution->input;
+  const std::span<const float> pixels = problem.convolution.input;
   const DeviceBuffer input = device.allocate(pixels.size_bytes(), "input");
   device.copy_to_device(input.address(), pixels.data(), pixels.size_bytes());
   // Not poisoned: the host would have written it, and initcheck is to see that the kernel does.
   const DeviceBuffer output = device.allocate(problem.shape.output_elements() * sizeof(float), "output");
   variant
       .prepare(device, problem.shape,
-               {input.floats(), problem.convolution->weights.data(),
+               {input.floats(), problem.convolution.weights.data(),
                 problem.bias.empty() ? nullptr : problem.bias.data(), output.floats()})
       ->run();
   std::vector<float> found;
@@ -75,15 +75,16 @@ std::vector<CheckedCase> check_fused(const FusedWork& work, const CheckSettings&
   }
   if (cases.empty() || settings.dry_run) return cases;
   const Workload workload(work.convolution, synthetic_images(work.shape.convolution.batch, kCheckSeed), kCheckSeed);
-  const FusedProblem real = make_fused_problem(work.shape, workload.real(), false);
-  const FusedProblem whole = make_fused_problem(work.shape, workload.integers(), true);
+  const FusedProblem real = make_fused_problem(work.shape, conv_problem(workload.real()), false);
+  const FusedProblem whole = make_fused_problem(work.shape, conv_problem(workload.integers()), true);
   on_all_cores(cases.size(), [&](std::size_t index) {
     if (cases[index].status) return;
     run_checked(cases[index], settings.checkers, [&](simulated::SimulatedDevice& device) {
-      std::string wrong = run_fused(device, *variants[index], real, workload.expected(ProblemKind::real),
+      std::string wrong = run_fused(device, *variants[index], real, workload.expected_convolution(ProblemKind::real),
                                     granted_tolerance(variants[index]->tolerance(), work.shape.convolution));
-      return !wrong.empty() ? wrong
-                            : run_fused(device, *variants[index], whole, workload.expected(ProblemKind::integers), 0);
+      return !wrong.empty()
+                 ? wrong
+                 : run_fused(device, *variants[index], whole, workload.expected_convolution(ProblemKind::integers), 0);
     });
   });
   return cases;

@@ -102,7 +102,7 @@ class ArgumentParser {
     // Two copies are there at a time, the host's and the device's. Memory is given out before it is there, so this
     // asks.
     if (const std::uint64_t free = available_memory_bytes(); bytes > free / 2) {
-      fail(fmt::format("2 x {} bytes are needed, and {} are free", bytes, free));
+      fail(fmt::format("2 x {} bytes are needed, but {} are free", bytes, free));
     }
   }
 
@@ -213,7 +213,7 @@ class ArgumentParser {
       result_.shape = {content.size() / element};
       result_.bytes = std::move(content);
     }
-    if (result_.bytes.empty()) fail(fmt::format("{} is empty", file));
+    if (result_.bytes.empty()) fail(fmt::format("{} has no elements", file));
   }
 
   void output() {

@@ -79,7 +79,7 @@ class HeaderReader {
 
   std::string_view text() {
     const char quote = peek();
-    if (quote != '\'' && quote != '"') fail(at_, "expected a text in quotes in the header");
+    if (quote != '\'' && quote != '"') fail(at_, "expected a string in quotes in the header");
     const std::size_t end = content_.find(quote, at_ + 1);
     if (end == std::string_view::npos) fail(at_, "an unterminated string");
     const std::string_view result = content_.substr(at_ + 1, end - at_ - 1);
@@ -175,7 +175,8 @@ NpyArray parse_npy(std::span<const std::byte> content, const std::string& file) 
                                      bytes ? std::to_string(*bytes) : "more", data));
   }
   if (content.size() - data > *bytes) {
-    fail(data + *bytes, fmt::format("{} extra bytes after the array", content.size() - data - *bytes));
+    const std::size_t extra = content.size() - data - *bytes;
+    fail(data + *bytes, fmt::format("{} extra byte{} after the array", extra, extra == 1 ? "" : "s"));
   }
   array.bytes.assign(content.begin() + static_cast<std::ptrdiff_t>(data), content.end());
   return array;

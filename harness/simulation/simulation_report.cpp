@@ -75,7 +75,7 @@ void print_counters(const std::vector<KernelCounters>& launches) {
         }
       }
     }
-    if (zeros > 0) fmt::print("  and {} counters that are 0\n", zeros);
+    if (zeros > 0) fmt::print("  and {} counter{} of 0\n", zeros, zeros == 1 ? "" : "s");
   }
 }
 

@@ -68,7 +68,7 @@ ConfiguredCases configured_cases(const Sweep& sweep) {
 
 int counted_images(const std::vector<PlannedCase>& cases) {
   constexpr double kQuickFlop = 300e6;
-  const ConvShape& shape = cases.front().work.shape;
+  const ProblemSize& shape = cases.front().work.shape;
   unsigned images_of_block = 1;
   for (const PlannedCase& planned : cases) {
     for (const KernelLaunch& launch : planned.variant.variant->launch_plan(shape)) {

@@ -46,7 +46,7 @@ std::optional<Sweep> plan_sweep(const PlannedCase& planned, const Configuration&
 
 /// A sweep's configurations as cases, and the variants that they are of.
 struct ConfiguredCases {
-  std::vector<std::unique_ptr<ConvVariant>> variants;
+  std::vector<std::unique_ptr<Variant>> variants;
   std::vector<PlannedCase> cases;
 };
 ConfiguredCases configured_cases(const Sweep& sweep);

@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include "harness/machine/environment.hpp"
-#include "harness/records/case_json.hpp"
 #include "support/json_null.hpp"
 
 namespace convladder {
@@ -12,9 +10,7 @@ using nlohmann::ordered_json;
 
 namespace {
 
-constexpr const char* kSweepSchemaVersion = "1.0";
-
-ordered_json configuration_json(const Configuration& configuration) {
+ordered_json parameters_json(const Configuration& configuration) {
   ordered_json json = ordered_json::object();
   for (const Parameter& parameter : configuration.parameters()) json[parameter.name] = parameter.value;
   return json;
@@ -47,19 +43,14 @@ ordered_json prediction_of(const Sweep& sweep, const ordered_json& recorded) {
   return nullptr;
 }
 
-ordered_json result_json(const Sweep& sweep, const SweptConfiguration& one) {
+/// The scores over the default's, by configuration; only of those that have both.
+ordered_json of_default_json(const Sweep& sweep) {
+  ordered_json json = ordered_json::object();
   const SweptConfiguration* const standard = sweep.default_result();
-  const bool comparable = standard != nullptr && one.score.has_value();
-  ordered_json json{{"configuration", configuration_json(one.configuration)},
-                    {"text", one.configuration.text()},
-                    {"status", one.status ? status_name(*one.status) : "not run"},
-                    {"reason", text_or_null(one.reason)},
-                    {"score", score_json(one.score)},
-                    {"of_default", comparable ? ordered_json(one.score->value / standard->score->value) : nullptr}};
-  for (const char* const name : {"choice", "verification", "time", "counters", "resources"}) {
-    json[name] = one.recorded.is_null() ? ordered_json() : one.recorded.at(name);
+  if (standard == nullptr) return json;
+  for (const SweptConfiguration& one : sweep.results) {
+    if (one.score) json[one.configuration.text()] = one.score->value / standard->score->value;
   }
-  json["prediction"] = one.recorded.is_null() ? ordered_json() : prediction_of(sweep, one.recorded);
   return json;
 }
 
@@ -67,19 +58,15 @@ ordered_json text_of(const SweptConfiguration* one) {
   return one == nullptr ? ordered_json() : ordered_json(one->configuration.text());
 }
 
-}  // namespace
-
 ordered_json sweep_json(const Sweep& sweep) {
   const PlannedCase& planned = sweep.planned;
-  ordered_json results = ordered_json::array();
-  for (const SweptConfiguration& one : sweep.results) results.push_back(result_json(sweep, one));
   return {{"id", planned.id},
           {"family", planned.variant.info.family},
           {"variant", planned.variant.info.name},
           {"device", planned.device},
           {"network", planned.work.network},
           {"layer", planned.work.layer},
-          {"shape", shape_name(planned.work.shape)},
+          {"shape", size_name(planned.work.shape)},
           {"batch", planned.work.shape.batch},
           {"work", {{"flop", planned.work.shape.flop()}, {"minimum_bytes", planned.work.shape.minimum_bytes()}}},
           {"scoring", scoring_json(sweep)},
@@ -88,32 +75,42 @@ ordered_json sweep_json(const Sweep& sweep) {
           {"default", sweep.found.candidates.front().text()},
           {"by_model", sweep.found.by_model.text()},
           {"best", text_of(sweep.winner())},
-          {"configurations", std::move(results)}};
+          {"of_default", of_default_json(sweep)}};
 }
 
-SweepRecord::SweepRecord(const std::filesystem::path& folder, const RunOptions& options,
-                         const std::vector<std::string>& command_line, const ImageSet& images)
-    : file_(RecordFile::create(folder / "sweep.json", "another --output starts a new sweep")) {
-  ordered_json context = environment_json();
-  context["command_line"] = command_line;
-  context["options"] = options_to_json(options);
-  context["seed"] = options.seed;
-  context["date"] = utc_now();
-  context["dataset"] = dataset_json(images);
-  context["sessions"] = ordered_json::array({ordered_json{{"started", utc_now()}}});
-  json_ = {{"schema_version", kSweepSchemaVersion},
-           {"kind", "sweep"},
-           {"complete", false},
-           {"context", std::move(context)},
-           {"sweeps", {}}};
+}  // namespace
+
+std::string configuration_id(const Sweep& sweep, const Configuration& configuration) {
+  return fmt::format("{}/{}", sweep.planned.id, configuration.text());
 }
 
-void SweepRecord::write(const std::vector<Sweep>& sweeps, bool complete) {
-  json_["complete"] = complete;
-  json_["sweeps"] = ordered_json::array();
-  for (const Sweep& sweep : sweeps) json_["sweeps"].push_back(sweep_json(sweep));
-  // Bytes that are no UTF-8, in a host name or a file name, must not cost the record.
-  file_.write(json_.dump(1, ' ', false, ordered_json::error_handler_t::replace) + "\n");
+std::vector<std::string> planned_ids(const std::vector<Sweep>& sweeps) {
+  std::vector<std::string> ids;
+  for (const Sweep& sweep : sweeps) {
+    for (const SweptConfiguration& one : sweep.results) ids.push_back(configuration_id(sweep, one.configuration));
+  }
+  return ids;
+}
+
+ordered_json configuration_json(const Sweep& sweep, const SweptConfiguration& one) {
+  ordered_json json{{"id", configuration_id(sweep, one.configuration)},
+                    {"sweep", sweep.planned.id},
+                    {"configuration", parameters_json(one.configuration)},
+                    {"text", one.configuration.text()},
+                    {"status", one.status.value()},
+                    {"reason", text_or_null(one.reason)},
+                    {"score", score_json(one.score)}};
+  for (const char* const name : {"choice", "verification", "time", "counters", "resources"}) {
+    json[name] = one.recorded.at(name);
+  }
+  json["prediction"] = prediction_of(sweep, one.recorded);
+  return json;
+}
+
+ordered_json sweeps_json(const std::vector<Sweep>& sweeps) {
+  ordered_json list = ordered_json::array();
+  for (const Sweep& sweep : sweeps) list.push_back(sweep_json(sweep));
+  return list;
 }
 
 }  // namespace convladder

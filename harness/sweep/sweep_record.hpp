@@ -1,35 +1,22 @@
-// sweep.json: everything a parameter sweep saw, complete and readable at every moment.
+// What sweep.json, the record of a parameter sweep, holds.
 #pragma once
 
-#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
-#include "datasets/image_set.hpp"
-#include "harness/records/record_folder.hpp"
 #include "harness/sweep/sweep.hpp"
 
 namespace convladder {
 
-class SweepRecord {
- public:
-  /// Creates the folder; throws UserError if it cannot, if it holds a sweep already, or if another program writes into
-  /// it. Writes nothing yet.
-  SweepRecord(const std::filesystem::path& folder, const RunOptions& options,
-              const std::vector<std::string>& command_line, const ImageSet& images);
+/// A configuration's case: the sweep's id, and which configuration.
+std::string configuration_id(const Sweep& sweep, const Configuration& configuration);
+std::vector<std::string> planned_ids(const std::vector<Sweep>& sweeps);
 
-  /// Writes the file with all sweeps as they are now; `complete` once none has anything left to try.
-  void write(const std::vector<Sweep>& sweeps, bool complete);
+/// `cases[]` of the record: a configuration that was run.
+nlohmann::ordered_json configuration_json(const Sweep& sweep, const SweptConfiguration& one);
 
-  const std::filesystem::path& file() const { return file_.path(); }
-
- private:
-  RecordFile file_;
-  nlohmann::ordered_json json_;
-};
-
-/// `sweeps[]` of the record.
-nlohmann::ordered_json sweep_json(const Sweep& sweep);
+/// `sweeps[]` of the record, derived from all its cases.
+nlohmann::ordered_json sweeps_json(const std::vector<Sweep>& sweeps);
 
 }  // namespace convladder

@@ -57,14 +57,14 @@ ordered_json found_json(const Sweep& sweep, std::uint64_t seed) {
 
 void replace_entry(std::vector<ordered_json>& entries, const Sweep& sweep, bool every_batch,
                    const std::optional<Configuration>& configuration, std::uint64_t seed) {
-  const ConvShape& shape = sweep.planned.work.shape;
+  const ProblemSize& shape = sweep.planned.work.shape;
   const ordered_json batch = every_batch ? ordered_json() : ordered_json(shape.batch);
   std::erase_if(entries, [&](const ordered_json& one) {
-    return one.at("shape") == shape_name(shape) && one.at("batch") == batch;
+    return one.at("shape") == size_name(shape) && one.at("batch") == batch;
   });
   if (!configuration) return;
   entries.push_back({{"layer", sweep.planned.work.name()},
-                     {"shape", shape_name(shape)},
+                     {"shape", size_name(shape)},
                      {"batch", batch},
                      {"configuration", configuration->text()},
                      {"found", found_json(sweep, seed)}});

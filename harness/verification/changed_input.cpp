@@ -15,30 +15,28 @@ constexpr int kFewestToShare = 64;  // images to be poked by several threads
 }  // namespace
 
 void ChangedInput::write_images(const std::function<void(float* to, int image)>& write) {
-  const ConvShape& shape = problem_->shape;
-  const std::int64_t elements = shape.input_elements_per_image();
+  const std::int64_t elements = layout_.elements_per_image();
   poked_ = false;
   if (device_->is_host_memory()) {
 #pragma omp parallel for schedule(static)
-    for (int image = 0; image < shape.batch; ++image) write(input_ + image * elements, image);
+    for (int image = 0; image < layout_.batch; ++image) write(input_ + image * elements, image);
     return;
   }
   std::vector<float> values(static_cast<std::size_t>(elements));
-  for (int image = 0; image < shape.batch; ++image) {
+  for (int image = 0; image < layout_.batch; ++image) {
     write(values.data(), image);
     device_->copy_to_device(input_ + image * elements, values.data(), values.size() * sizeof(float));
   }
 }
 
 void ChangedInput::write_decoy() {
-  const std::int64_t elements = problem_->shape.input_elements_per_image();
+  const std::int64_t elements = layout_.elements_per_image();
   write_images([&](float* to, int image) { write_fill(to, {kDecoySeed, 1}, image * elements, elements); });
 }
 
 void ChangedInput::set(const InputChange& change) {
   change_ = change;
-  write_images(
-      [&](float* to, int image) { write_changed_image(to, change_, problem_->shape, problem_->input, image); });
+  write_images([&](float* to, int image) { write_changed_image(to, change_, layout_, from_, image); });
 }
 
 void ChangedInput::before_call(std::int64_t call) {
@@ -54,24 +52,22 @@ void ChangedInput::before_call(std::int64_t call) {
 }
 
 void ChangedInput::poke(std::int64_t call) {
-  const ConvShape& shape = problem_->shape;
-  const std::int64_t elements = shape.input_elements_per_image();
-#pragma omp parallel for schedule(static) if (shape.batch >= kFewestToShare)
-  for (int image = 0; image < shape.batch; ++image) {
+  const std::int64_t elements = layout_.elements_per_image();
+#pragma omp parallel for schedule(static) if (layout_.batch >= kFewestToShare)
+  for (int image = 0; image < layout_.batch; ++image) {
     float* const to = input_ + image * elements;
-    if (poked_) unpoke_image(to, change_, shape, problem_->input, image, last_call_);
-    poke_image(to, change_, shape, image, call);
+    if (poked_) unpoke_image(to, change_, layout_, from_, image, last_call_);
+    poke_image(to, change_, layout_, image, call);
   }
 }
 
 /// Of every image one element, which is one copy.
 void ChangedInput::poke_on_device(std::int64_t call) {
-  const ConvShape& shape = problem_->shape;
-  const std::int64_t elements = shape.input_elements_per_image();
-  column_.resize(static_cast<std::size_t>(shape.batch));
+  const std::int64_t elements = layout_.elements_per_image();
+  column_.resize(static_cast<std::size_t>(layout_.batch));
   const auto write = [&](std::int64_t of_call, const auto& value) {
-    change_.poked(of_call, shape).for_each(shape, [&](int, int, std::int64_t element) {
-      for (int image = 0; image < shape.batch; ++image)
+    change_.poked(of_call, layout_).for_each(layout_, [&](int, int, std::int64_t element) {
+      for (int image = 0; image < layout_.batch; ++image)
         column_[static_cast<std::size_t>(image)] = value(image, element);
       device_->copy_floats_apart(input_ + element, static_cast<std::size_t>(elements), column_.data(), column_.size());
     });
@@ -79,7 +75,7 @@ void ChangedInput::poke_on_device(std::int64_t call) {
   if (poked_) {
     write(last_call_, [&](int image, std::int64_t element) {
       return change_.factor *
-             problem_->input[static_cast<std::size_t>(change_.source(image, shape.batch) * elements + element)];
+             from_[static_cast<std::size_t>(change_.source(image, layout_.batch) * elements + element)];
     });
   }
   write(call, [&](int image, std::int64_t) { return change_.poked_value(call, image); });

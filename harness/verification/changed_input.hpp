@@ -4,19 +4,21 @@
 #include <cstdint>
 #include <functional>
 #include <nlohmann/json_fwd.hpp>
+#include <span>
 #include <vector>
 
 #include "devices/device.hpp"
-#include "harness/verification/expected_output.hpp"
+#include "harness/verification/input_change.hpp"
+#include "harness/verification/output_fill.hpp"
 
 namespace convladder {
 
 /// Writes the problem's changed input into a buffer on the device, and changes some elements of every image for each
-/// call. The device, the problem and the buffer outlive it. Everything throws DeviceError.
+/// call. The device, the problem's own input (`from`) and the buffer outlive it. Everything throws DeviceError.
 class ChangedInput {
  public:
-  ChangedInput(Device& device, const Problem& problem, float* input)
-      : device_(&device), problem_(&problem), input_(input) {}
+  ChangedInput(Device& device, const InputLayout& layout, std::span<const float> from, float* input)
+      : device_(&device), layout_(layout), from_(from), input_(input) {}
 
   /// Something to look at while preparing that has nothing to do with what is to be computed.
   void write_decoy();
@@ -33,7 +35,8 @@ class ChangedInput {
   void write_images(const std::function<void(float* to, int image)>& write);
 
   Device* device_;
-  const Problem* problem_;
+  InputLayout layout_;
+  std::span<const float> from_;
   float* input_;
   InputChange change_;
   std::int64_t last_call_ = 0;

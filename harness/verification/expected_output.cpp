@@ -5,9 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <optional>
-#include <random>
 #include <vector>
 
 #include "devices/cpu/all_cores.hpp"
@@ -23,16 +21,10 @@ constexpr std::size_t kBytesOfAnElement = sizeof(double) + sizeof(float);
 constexpr double kMemoryShare = 0.25;
 constexpr int kChosenImages = 8;  // of those that are not held, each element of them by itself, other ones each time
 
-/// What nobody else knows: which images are looked at closely, and how the others are combined.
-std::uint64_t secret_number() {
-  static std::random_device source;
-  return std::uint64_t{source()} << 32U ^ source();
-}
-
 /// A call of a problem: what its images are, and what of their sums is another because of that.
 class Call {
  public:
-  Call(const Problem& problem, const CallSetting& setting)
+  Call(const ConvProblem& problem, const CallSetting& setting)
       : problem_(problem), setting_(setting), poked_(setting.change.poked(setting.call, problem.shape)) {}
 
   /// An image as the call found it.
@@ -84,7 +76,7 @@ class Call {
     }
   }
 
-  const Problem& problem_;
+  const ConvProblem& problem_;
   const CallSetting& setting_;
   PokedElements poked_;
 };
@@ -267,7 +259,7 @@ class Comparison {
   };
 
   const ExpectedOutput& expected_;
-  const Problem& problem_;
+  const ConvProblem& problem_;
   const CallSetting& setting_;
   double tolerance_;
   std::int64_t pixels_;  ///< of a map
@@ -283,7 +275,7 @@ std::size_t default_reference_bytes() {
   return static_cast<std::size_t>(kMemoryShare * static_cast<double>(available_memory_bytes()));
 }
 
-ExpectedOutput::ExpectedOutput(const Problem& problem, std::size_t most_bytes) : problem_(problem) {
+ExpectedOutput::ExpectedOutput(const ConvProblem& problem, std::size_t most_bytes) : problem_(problem) {
   const ConvShape& s = problem_.shape;
   const auto elements = static_cast<std::size_t>(s.output_elements_per_image());
   held_ = static_cast<int>(
@@ -331,14 +323,6 @@ ReferenceOutput ExpectedOutput::sums(const CallSetting& setting, int image) cons
 Check ExpectedOutput::compare(const ReadOutput& read, std::int64_t most_elements, const CallSetting& setting,
                               double tolerance) const {
   return Comparison(*this, setting, tolerance).run(read, most_elements);
-}
-
-nlohmann::ordered_json Check::to_json() const {
-  return {{"passed", passed},
-          {"max_scaled_error", max_scaled_error},  // a NaN becomes null
-          {"unwritten", unwritten},
-          {"not_finite", not_finite},
-          {"first_failure", first_failure.empty() ? nlohmann::ordered_json() : nlohmann::ordered_json(first_failure)}};
 }
 
 }  // namespace convladder

@@ -66,8 +66,11 @@ def stages_of(variants: Node) -> dict[tuple[str, str], Stage]:
 
 
 def shape_text(case: Node) -> str:
-    """Input, filters and what is not ordinary: 12×33×33 → 24 maps, 7×7, stride 2."""
+    """Input, filters and what is not ordinary: 12×33×33 → 24 maps, 7×7, stride 2. Of another problem than the convolution
+    its dimensions by name."""
     shape = case.field("shape")
+    if "problem" in case.value:
+        return ", ".join(f"{printable(name)} {shape.field(name).integer()}" for name in shape.value)
     value = {name: shape.field(name).integer() for name in
              ("in_channels", "height", "width", "out_channels", "kernel", "stride", "padding", "groups")}
     text = (f"{value['in_channels']}×{value['height']}×{value['width']} in, "

@@ -145,7 +145,7 @@ TEST(IdxReader, RefusesACorruptGzipStream) {
   expect_bad_images(file, {"corrupt (incorrect length check)"});
   file = gzip(small_images(5));
   file.resize(file.size() - 1);
-  expect_bad_images(file, {"byte " + std::to_string(file.size()) + ": expected more of the gzip stream"});
+  expect_bad_images(file, {"byte " + std::to_string(file.size()) + ": the file ends inside the gzip stream"});
 }
 
 TEST(IdxReader, EveryTruncationIsRefused) {

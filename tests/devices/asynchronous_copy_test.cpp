@@ -79,7 +79,7 @@ TEST(SimulatedAsynchronousCopy, CountsReadAndWriteAndFindsFaults) {
   EXPECT_EQ(counters.wavefronts, 4U);
   EXPECT_THAT(kernel.fault(32, 256), HasSubstr("write of 16 bytes at offset 256 of 256 bytes of shared memory"));
   LaneKernel outside(kSpot + "cp.async.ca.shared.global [%r2], [%rd7+4], 4; ret;", Words(125), 32);
-  EXPECT_THAT(outside.fault(32, 512), HasSubstr("0 bytes behind the end of 'in'"));
+  EXPECT_THAT(outside.fault(32, 512), HasSubstr("0 bytes past the end of 'in'"));
   EXPECT_THROW(LaneKernel("cp.async.cg.shared.global [%r2], [%rd2], 8; ret;", Words(8), 8), ptx::PtxError);
   EXPECT_THROW(LaneKernel("cp.async.mbarrier.arrive.shared.b64 [%r2]; ret;", Words(8), 8), ptx::PtxError);
 }

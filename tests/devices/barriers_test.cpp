@@ -41,7 +41,7 @@ TEST(SimulatedBarriers, ANamedBarrierHoldsThoseItCounts) {
 TEST(SimulatedBarriers, WaitingForEverIsAFaultThatSaysWhoWaits) {
   LaneKernel kernel(kWarp + "setp.eq.u32 %p1, %r2, 0; @%p1 bar.sync 1, 64; @!%p1 bar.sync 2, 96; ret;", Words(64), 64);
   const std::string fault = kernel.fault(64);
-  EXPECT_THAT(fault, HasSubstr("deadlock: waits for ever at barrier 1, where 32 of 64 threads have arrived"));
+  EXPECT_THAT(fault, HasSubstr("deadlock: waits forever at barrier 1, where 32 of 64 threads have arrived"));
   EXPECT_THAT(fault, HasSubstr("warp 1 waits at barrier 2, where 32 of 96 threads have arrived"));
   EXPECT_EQ(kernel.findings(64).size(), 1U);
 }
@@ -52,7 +52,7 @@ TEST(SimulatedBarriers, WrongOperandsAreFaults) {
   LaneKernel odd("mov.u32 %r5, 33; bar.sync 1, %r5; ret;", Words(32), 32);
   EXPECT_THAT(odd.fault(), HasSubstr("a barrier for 33 threads; a multiple of 32 is expected"));
   LaneKernel mixed(kWarp + "setp.eq.u32 %p1, %r2, 0; @%p1 bar.sync 1, 64; @!%p1 bar.sync 1, 96; ret;", Words(64), 64);
-  EXPECT_THAT(mixed.fault(64), HasSubstr("barrier 1 for 96 threads, where others wait for 64 threads"));
+  EXPECT_THAT(mixed.fault(64), HasSubstr("barrier 1 for 96 threads, while others wait for 64 threads"));
   EXPECT_THROW(LaneKernel("bar.sync 16; ret;", Words(32), 32), ptx::PtxError);
   EXPECT_THROW(LaneKernel("barrier.cluster.arrive; ret;", Words(32), 32), ptx::PtxError);
 }
@@ -71,7 +71,7 @@ TEST(SimulatedBarriers, AWarpsBarrierNeedsItsLanesHere) {
   LaneKernel partial("bar.warp.sync -1; mov.u32 %r3, 1; " + kStore, Words(40), 40);
   EXPECT_EQ(partial.results(40), Words(40, 1));  // the last warp has 8 threads
   LaneKernel elsewhere("setp.lt.u32 %p1, %r1, 5; @%p1 bra skip; bar.warp.sync -1; skip: ret;", Words(32), 32);
-  EXPECT_THAT(elsewhere.fault(), HasSubstr("names 5 threads that are not here"));
+  EXPECT_THAT(elsewhere.fault(), HasSubstr("names 5 threads that do not execute this"));
 }
 
 TEST(SimulatedBarriers, ATrapEndsTheLaunch) {

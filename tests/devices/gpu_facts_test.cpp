@@ -56,7 +56,7 @@ TEST(GpuFacts, NamesFilePlaceAndWhatWasExpected) {
     const char* with;
     const char* message;
   } wrong[] = {
-      {"\"year\": 2022,", "", "h100.json: expected a member \"year\", there is none"},
+      {"\"year\": 2022,", "", "h100.json: the member \"year\" is missing"},
       {"\"h100\"", "\"x\"", "h100.json: name: expected the file's, found \"x\""},
       {"\"year\": 2022", "\"year\": \"2022\"", "h100.json: year: expected a year from 2000 to 2100"},
       {"\"value\": 132,", "\"value\": 0,",
@@ -70,9 +70,9 @@ TEST(GpuFacts, NamesFilePlaceAndWhatWasExpected) {
       {"\"source\": \"luo\"", "\"source\": \"me\"", "source: \"me\" is not in \"sources\""},
       {"\"source\": \"l2\"", "\"source\": \"luo\"", "h100.json: parameters: no parameter has the source \"l2\""},
       {"[0, 8192", "[9000, 8192", "h100.json: parameters: shared_splits: value: expected ascending numbers"},
-      {"\"clock\": {", "\"clok\": {", "h100.json: parameters: expected a member \"clock\", there is none"},
-      {"\"clock\": {", "\"clok\": 1, \"clock\": {", "h100.json: parameters: \"clok\": not a member known here"},
-      {"\"clock\": {", "\"clock\": 1, \"clock\": {", "\"clock\" is there twice, expected it once"},
+      {"\"clock\": {", "\"clok\": {", "h100.json: parameters: the member \"clock\" is missing"},
+      {"\"clock\": {", "\"clok\": 1, \"clock\": {", "h100.json: parameters: \"clok\": unknown member"},
+      {"\"clock\": {", "\"clock\": 1, \"clock\": {", "\"clock\" occurs twice, expected it once"},
       {"}\n}", "}", "expected the JSON of a GPU"},
   };
   for (const auto& one : wrong) {

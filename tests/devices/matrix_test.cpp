@@ -126,7 +126,7 @@ TEST(SimulatedMma, KeepsInfinitiesAndNanAndNeedsTheWholeWarp) {
   EXPECT_EQ(of(INFINITY, -1, INFINITY), 0x7fffffffU);
   EXPECT_EQ(of(std::bit_cast<float>(0x3f801fffU), 1, 0), bits(4));  // digits beyond tf32 do not count
   LaneKernel branch("setp.lt.u32 %p1, %r1, 8; @%p1 ret; " + product, Words(32), 32);
-  EXPECT_THAT(branch.fault(), HasSubstr("all 32 threads of a warp must execute this together: 8 are not here"));
+  EXPECT_THAT(branch.fault(), HasSubstr("all 32 threads of a warp must execute this together, but 8 do not"));
 }
 
 TEST(SimulatedLdmatrix, GivesEachLaneTwoElementsOfEachMatrix) {

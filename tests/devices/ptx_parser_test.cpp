@@ -132,9 +132,10 @@ std::string repeated(const std::string& text, int times) {
 TEST(PtxParser, RefusesWhatIsDeeperOrLargerThanSupported) {
   using testing::HasSubstr;
   constexpr int deep = 100'000;
-  EXPECT_THAT(error_of(".global .b8 x = " + repeated("{", deep)), HasSubstr("initial values in more braces"));
-  EXPECT_THAT(error_in_body("mov.b64 x, " + repeated("{", deep)), HasSubstr("this cannot stand inside of"));
-  EXPECT_THAT(error_in_body("mov.b64 {x, [y]}, z;"), HasSubstr("this cannot stand inside of"));
+  EXPECT_THAT(error_of(".global .b8 x = " + repeated("{", deep)),
+              HasSubstr("initial values with braces nested deeper"));
+  EXPECT_THAT(error_in_body("mov.b64 x, " + repeated("{", deep)), HasSubstr("this is not allowed inside {…}"));
+  EXPECT_THAT(error_in_body("mov.b64 {x, [y]}, z;"), HasSubstr("this is not allowed inside {…}"));
   EXPECT_THAT(error_in_body(repeated("{", deep)), HasSubstr("braces nested deeper than supported"));
   const std::string array = ".global .b8 x[65536][65536]";
   EXPECT_EQ(parse_module(array + ";", "test.ptx").symbols.at(0).bytes, std::uint64_t{1} << 32);

@@ -182,7 +182,7 @@ TEST(SimulatedExecution, AVectorAccessTakesAPassForEachQuarter) {
 TEST(SimulatedExecution, AnAccessBehindAnAllocationNamesEverything) {
   Mapping mapping("ld.global.u32 %r5, [%rd5+4];\nst.global.u32 [%rd4], %r5; ret;", 64);
   const std::string fault = fault_of(mapping, {2}, {32});
-  EXPECT_THAT(fault, HasSubstr("0 bytes behind the end of 'in' (256 bytes)"));
+  EXPECT_THAT(fault, HasSubstr("0 bytes past the end of 'in' (256 bytes)"));
   EXPECT_THAT(fault, HasSubstr("'ld.global.u32' in test, PTX line"));
   EXPECT_THAT(fault, HasSubstr("block (1, 0, 0), thread (31, 0, 0)"));
 }
@@ -190,7 +190,7 @@ TEST(SimulatedExecution, AnAccessBehindAnAllocationNamesEverything) {
 TEST(SimulatedExecution, FindsFreedMisalignedAndSharedAccessesOutOfBounds) {
   Mapping freed("ld.global.u32 %r5, [%rd5]; ret;", 32);
   freed.run.memory().free(freed.in);
-  EXPECT_THAT(fault_of(freed, {1}, {32}), HasSubstr("inside of 'in', which was freed"));
+  EXPECT_THAT(fault_of(freed, {1}, {32}), HasSubstr("inside 'in', which was freed"));
   Mapping misaligned("ld.global.u32 %r5, [%rd5+2]; ret;", 64);
   EXPECT_THAT(fault_of(misaligned, {1}, {32}), HasSubstr("misaligned read of 4 bytes"));
   Mapping shared("mul.lo.s32 %r5, %r4, 4; ld.shared.u32 %r6, [%r5+4]; ret;", 32);

@@ -20,7 +20,7 @@ TEST(SimulatedSpinning, AWarpMayWaitForAnothersWrite) {
 TEST(SimulatedSpinning, WhatNobodyWritesIsWaitedForForEver) {
   LaneKernel kernel("wait: ld.volatile.shared.u32 %r3, [0]; setp.eq.u32 %p2, %r3, 0; @%p2 bra wait; ret;", Words(64),
                     64);
-  EXPECT_THAT(kernel.fault(64, 4), HasSubstr("synccheck: waits for ever: the loop repeats itself and no other warp"));
+  EXPECT_THAT(kernel.fault(64, 4), HasSubstr("synccheck: waits forever: the loop repeats and no other warp"));
   EXPECT_EQ(kernel.findings(64, 4).size(), 1U);
 }
 

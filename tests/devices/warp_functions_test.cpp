@@ -52,7 +52,7 @@ TEST(SimulatedShuffle, ALaneThatTakesNoPartHasNoValue) {
       "@%p1 shfl.sync.down.b32 %r3, %r2, 1, 31, 0xff; " +
           std::string(kStoreResult),
       Words(32), 32);
-  EXPECT_THAT(kernel.fault(), HasSubstr("reads the value of lane 8, which takes no part"));
+  EXPECT_THAT(kernel.fault(), HasSubstr("reads the value of lane 8, which does not take part"));
   ASSERT_EQ(kernel.findings().size(), 1U);
   EXPECT_EQ(kernel.result()[6], 7U);
   EXPECT_EQ(kernel.result()[7], 7U);  // its own value
@@ -61,9 +61,9 @@ TEST(SimulatedShuffle, ALaneThatTakesNoPartHasNoValue) {
 
 TEST(SimulatedShuffle, MasksThatAreWrongAreFaults) {
   LaneKernel others("setp.lt.u32 %p1, %r1, 8; @%p1 shfl.sync.idx.b32 %r3, %r1, 0, 31, -1; ret;", Words(32), 32);
-  EXPECT_THAT(others.fault(), HasSubstr("synccheck: the mask 0xffffffff names 24 threads that are not here"));
+  EXPECT_THAT(others.fault(), HasSubstr("synccheck: the mask 0xffffffff names 24 threads that do not execute this"));
   LaneKernel itself("vote.sync.any.pred %p1, 1, 0xffff; ret;", Words(32), 32);
-  EXPECT_THAT(itself.fault(), HasSubstr("the mask 0x0000ffff does not name 16 threads that are here"));
+  EXPECT_THAT(itself.fault(), HasSubstr("the mask 0x0000ffff does not name 16 threads that execute this"));
   LaneKernel exited("setp.lt.u32 %p1, %r1, 8; @%p1 ret; vote.sync.ballot.b32 %r3, 1, -1; " + std::string(kStoreResult),
                     Words(32), 32);
   EXPECT_EQ(exited.results()[31], 0xffffff00U);  // who has exited is not waited for

@@ -165,7 +165,7 @@ def recorded(folder: Path, command: str, names: tuple[str, ...], batch: int, *ar
     assert document["complete"]
     if command == "sweep":
         one, = document["sweeps"]
-        return {tried["text"]: tried for tried in one["configurations"]} | {
+        return {tried["text"]: tried for tried in document["cases"]} | {
             "best": one["best"], "exit code": done.returncode}
     return {case["id"].split("/")[1]: case for case in document["cases"]} | {"exit code": done.returncode}
 

@@ -29,8 +29,8 @@ def test_measured_configurations_are_ranked_by_time(tmp_path: Path) -> None:
     document, text = sweep(tmp_path, "--variant", "implicit-gemm", "--device", "cpu", *TINY, "--limit", "4")
     (one,) = document["sweeps"]
     assert document["complete"] and one["scoring"]["kind"] == "measured" and one["tried"] == 4
-    assert one["possible"] > 4 and one["default"] == one["by_model"] == one["configurations"][0]["text"]
-    for tried in one["configurations"]:
+    assert one["possible"] > 4 and one["default"] == one["by_model"] == document["cases"][0]["text"]
+    for tried in document["cases"]:
         assert tried["status"] == "ok" and tried["score"]["value"] == tried["time"]["median"]
         assert tried["choice"].endswith(", as asked for")
     assert "4 of " in text and "measured" in text
@@ -39,7 +39,7 @@ def test_measured_configurations_are_ranked_by_time(tmp_path: Path) -> None:
 def test_what_is_wrong_is_not_ranked_however_fast_it_is(tmp_path: Path) -> None:
     document, text = sweep(tmp_path, "--variant", "seeded-configuration", *TINY, program=SEEDED, code=1)
     (one,) = document["sweeps"]
-    status = {tried["text"]: tried["status"] for tried in one["configurations"]}
+    status = {tried["text"]: tried["status"] for tried in document["cases"]}
     assert status == {"work=3": "ok", "work=2": "ok", "work=1": "incorrect"}
     assert one["best"] == "work=2"
     assert "not ranked: work=1: incorrect: " in text
@@ -66,17 +66,17 @@ def test_counted_and_predicted_configurations(tmp_path: Path) -> None:
     document, text = sweep(tmp_path / "counted", *COUNTED)
     (one,) = document["sweeps"]
     assert one["scoring"] == {"kind": "counted", "of": "cycles of one multiprocessor", "unit": "cycles", "gpu": None}
-    totals = one["configurations"][0]["counters"]["totals"]
+    totals = document["cases"][0]["counters"]["totals"]
     cycles = totals["smsp__inst_executed.sum"] / 4 + sum(
         value * (0.25 if "sectors" in name else 1) for name, value in totals.items()
         if name.startswith(("l1tex__data_pipe_lsu_wavefronts_mem_shared_op_", "l1tex__t_sectors_pipe_lsu_mem_global_op_"))
         and name.endswith(("_ld.sum", "_st.sum")))
-    assert one["configurations"][0]["score"]["value"] == pytest.approx(cycles)
+    assert document["cases"][0]["score"]["value"] == pytest.approx(cycles)
     assert "counted" in text
 
     document, text = sweep(tmp_path / "predicted", *COUNTED, "--gpu", "h100")
     (one,) = document["sweeps"]
-    for tried in one["configurations"]:
+    for tried in document["cases"]:
         low, high = tried["prediction"]["low"], tried["prediction"]["high"]
         assert tried["score"]["value"] == pytest.approx((low * high) ** 0.5)
     assert one["scoring"]["kind"] == "predicted" and "H100" in text and "measured" not in text
@@ -117,4 +117,4 @@ def test_the_record_is_readable_after_a_kill(tmp_path: Path) -> None:
     assert complaints(path) == []
     document = json.loads(path.read_text())
     assert document["complete"] is False
-    assert "not run" in {one["status"] for one in document["sweeps"][0]["configurations"]}
+    assert len(document["cases"]) < len(document["planned"]) and document["sweeps"] == []

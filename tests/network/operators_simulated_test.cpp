@@ -132,7 +132,7 @@ TEST_F(OperatorsOnTheSimulatedDevice, SoftmaxOfHugeAndOfDistantScores) {
 TEST_F(OperatorsOnTheSimulatedDevice, RefuseAGridThatNoGpuTakes) {
   const OperatorShape shape = fully_connected_shape(1, {1, 1, 1}, 8 * 65535 + 1, false);
   const LayerOperator& ours = *default_operator("cuda", OperatorType::fully_connected).implementation;
-  EXPECT_EQ(ours.unsupported_reason(shape), "a grid of 1x65536x1 blocks, a GPU takes at most 2147483647x65535x65535");
+  EXPECT_EQ(ours.unsupported_reason(shape), "a grid of 1x65536x1 blocks; a GPU allows at most 2147483647x65535x65535");
 }
 
 TEST_F(OperatorsOnTheSimulatedDevice, TheirKernelsHaveNamesAndResources) {

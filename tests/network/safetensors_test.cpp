@@ -170,9 +170,9 @@ TEST(Safetensors, RefusesNumbersThatAreNoSizes) {
 
 TEST(Safetensors, RefusesANameThatIsThereTwice) {
   expect_header_refused(header_of(entry("a", "[1]", "[0,4]") + "," + entry("a", "[1]", "[4,8]")),
-                        {R"(header: "a" is there twice)"});
-  expect_header_refused(R"({"a":{"shape":[2],"shape":[2]}})", {R"(tensor "a": "shape" is there twice)"});
-  expect_header_refused(R"({"__metadata__":{"k":"1","k":"1"}})", {R"(__metadata__: "k" is there twice)"});
+                        {R"(header: "a" occurs twice)"});
+  expect_header_refused(R"({"a":{"shape":[2],"shape":[2]}})", {R"(tensor "a": "shape" occurs twice)"});
+  expect_header_refused(R"({"__metadata__":{"k":"1","k":"1"}})", {R"(__metadata__: "k" occurs twice)"});
 }
 
 TEST(Safetensors, RefusesPlacesOutsideOfTheData) {
@@ -184,9 +184,9 @@ TEST(Safetensors, RefusesPlacesOutsideOfTheData) {
 
 TEST(Safetensors, RefusesOverlapsAndGaps) {
   expect_header_refused(header_of(entry("a", "[2]", "[0,8]") + "," + entry("b", "[1]", "[4,8]")),
-                        {R"(tensor "b": its data begin at 4, expected 8)", "overlap"});
+                        {R"(tensor "b": its data begins at 4, expected 8)", "overlap"});
   expect_header_refused(header_of(entry("a", "[2]", "[0,8]") + "," + entry("b", "[2]", "[0,8]")), {"overlap"});
-  expect_header_refused(header_of(entry("a", "[1]", "[4,8]")), {"begin at 4, expected 0", "gap"});
+  expect_header_refused(header_of(entry("a", "[1]", "[4,8]")), {"begins at 4, expected 0", "gap"});
   expect_header_refused(header_of(entry("a", "[1]", "[0,4]")), {"end at byte 4 of the data, expected 8"});
   expect_header_refused("{}", {"end at byte 0 of the data, expected 8"});
 }

@@ -64,7 +64,7 @@ def test_the_roofline_is_of_the_asked_gpu_and_leaves_out_what_moves_nothing(writ
     charts(path, "--format", "svg", "--gpu", "k80")
     assert GPUS["k80"] in texts(path.parent / "roofline.svg")
     refused = charts(path, "--gpu", "k8")
-    assert refused.returncode == 3 and "no GPU k8; it predicts for k80, h100, h200" in refused.stderr
+    assert refused.returncode == 3 and "no prediction for GPU k8; the record predicts for k80, h100, h200" in refused.stderr
     shown = texts(path.parent / "roofline.svg").split("\n")
     rungs = [shown.count(str(rung)) for rung in range(1, 7)]
     assert rungs[1:] == [3, 4, 4, 4, 4]  # the first two use no shared memory; 1 is a tick as well

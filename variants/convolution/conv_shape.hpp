@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <string>
 
+#include "variants/problem_size.hpp"
+
 namespace convladder {
 
 /// y[b, m, oh, ow] = sum over c, p, q of x[b, c, oh*stride + p - padding, ow*stride + q - padding] * w[m, c, p, q],
@@ -38,6 +40,9 @@ struct ConvShape {
   double minimum_bytes() const {
     return 4.0 * static_cast<double>(input_elements() + weight_elements() + output_elements());
   }
+
+  /// As the harness knows it: a size of the problem `convolution`.
+  operator ProblemSize() const;  // NOLINT(google-explicit-constructor): it is one
 
   ConvShape with_batch(int new_batch) const {
     ConvShape shape = *this;

@@ -51,10 +51,6 @@ class PreparedConv {
   virtual std::string choice() const { return {}; }
 };
 
-/// The coarsest arithmetic that is still a convolution of float32: whatever a variant says it needs, no more is
-/// allowed.
-inline constexpr double kLargestTolerance = 1e-3;
-
 /// The tolerance granted for a shape. Errors of sums of n products, each rounded to float32 whatever their order, grow
 /// with sqrt(n) * 2^-24 (Higham and Mary, A new approach to probabilistic rounding error analysis, 2019). Three times
 /// that is granted: a correct stage was seen at 0.9 times this value for 588 products. With few products 1e-6 is

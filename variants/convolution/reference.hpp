@@ -1,20 +1,14 @@
 // The float64 reference convolution that every variant is compared with.
 #pragma once
 
-#include <vector>
-
 #include "variants/convolution/conv_shape.hpp"
+#include "variants/reference_output.hpp"
 
 namespace convladder {
 
-/// One image's exact-enough output and the scale of its rounding errors, both [out_channels][out_height][out_width].
-struct ReferenceOutput {
-  std::vector<double> value;      ///< the sum over taps, in float64
-  std::vector<double> magnitude;  ///< sum of |x * w|: float32 errs by at most a small multiple of 2^-24 times this
-};
-
 /// Convolves one image (`input` CHW, `weights` OIHW) by the definition; the order of the sums is fixed and nothing is
-/// contracted, so that every machine gets the same bits. Uses all cores.
+/// contracted, so that every machine gets the same bits. Uses all cores. The magnitude is the sum of |x * w|: float32
+/// errs by at most a small multiple of 2^-24 times this. Both are [out_channels][out_height][out_width].
 ReferenceOutput reference_convolution(const ConvShape& shape, const float* input, const float* weights);
 
 /// The same without magnitudes, rounded to float32, for `count` images at once.

@@ -119,7 +119,7 @@ void BlockRunner::complete_barrier(std::uint32_t barrier) {
 /// No warp can run and some wait at barriers.
 void BlockRunner::report_deadlock() const {
   const auto first = std::ranges::find(warps_, WarpStatus::at_barrier, &Warp::status);
-  std::string problem = fmt::format("deadlock: waits for ever at {}", barriers_.describe(first->barrier));
+  std::string problem = fmt::format("deadlock: waits forever at {}", barriers_.describe(first->barrier));
   std::uint32_t told = std::uint32_t{1} << first->barrier;
   for (const Warp& warp : warps_) {
     if (warp.status != WarpStatus::at_barrier || ((told >> warp.barrier) & 1U) != 0) continue;
@@ -159,7 +159,7 @@ void BlockRunner::report_spinning() const {
   if (!in_lockstep) found = std::ranges::find_if(warps_, spins);
   const std::string problem =
       in_lockstep ? fmt::format(
-                        "waits for ever: the loop repeats itself while {} threads of the same warp wait for it to end; "
+                        "waits forever: the loop repeats while {} threads of the same warp wait for it to end; "
                         "lanes that run in lockstep cannot wait for each other",
                         std::popcount(parked(*found)))
                   : "waits forever: the loop repeats and no other warp of the block can change memory";

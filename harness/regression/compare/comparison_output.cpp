@@ -32,8 +32,8 @@ std::string run_text(const RecordedRun& run) {
   };
   const ordered_json::json_pointer dirty("/program/dirty");
   const bool changed = run.context.contains(dirty) && run.context.at(dirty) == true;
-  return fmt::format("{}: commit {}{}, {}, {} cases", printable(run.file), text("/program/commit").substr(0, 12),
-                     changed ? " and changes" : "", text("/date"), run.cases.size());
+  return fmt::format("{}: commit {}{}, {}, {} case{}", printable(run.file), text("/program/commit").substr(0, 12),
+                     changed ? " and changes" : "", text("/date"), run.cases.size(), run.cases.size() == 1 ? "" : "s");
 }
 
 /// How far what should not move has moved: what these two records cannot see below.
@@ -66,7 +66,9 @@ std::vector<std::string> all_notes(const Comparison& comparison) {
     return one.device == "simulated" && one.verdict == CaseVerdict::pass && one.counters.empty();
   };
   const auto same = std::ranges::count_if(comparison.cases, counts_same);
-  if (same > 0) notes.push_back(fmt::format("{} counted cases have exactly the same counters", same));
+  if (same > 0)
+    notes.push_back(same == 1 ? "1 counted case has exactly the same counters"
+                              : fmt::format("{} counted cases have exactly the same counters", same));
   for (const ComparedCase& one : comparison.cases) {
     if (one.cause.starts_with("latent")) notes.push_back(fmt::format("{}: {}", one.id, one.cause));
   }

@@ -13,10 +13,12 @@
 #include "harness/cases/measurement.hpp"
 #include "harness/cases/workload.hpp"
 #include "harness/isolation/one_cpu.hpp"
+#include "harness/plan/step_timeout.hpp"
 #include "harness/regression/compare/change_text.hpp"
 #include "harness/statistics/signed_rank.hpp"
 #include "support/errors.hpp"
 #include "support/seeded_random.hpp"
+#include "support/text_hash.hpp"
 
 namespace convladder {
 namespace {
@@ -105,9 +107,7 @@ class Duel {
   void show(const char* phase, const std::string& id) { phase_(phase, id, double(rounds_done_) / rounds_planned_); }
 
   double timeout(const DuelPair& pair) const {
-    RunOptions options;
-    options.timeout_seconds = settings_.timeout_seconds;
-    return step_timeout_seconds(options, pair.base.work.shape);
+    return step_timeout_seconds(settings_.timeout_seconds, pair.base.work.shape.flop(), pair.base.has_clock);
   }
   SideSetting base_side(const DuelPair& pair, const Workload& workload) {
     return {"base", base_.path, pair.base, workload, timeout(pair), settings_.seed, &judge_, 0};
@@ -137,7 +137,7 @@ class Duel {
   void open(Contest& contest, const Workload& workload, std::size_t number) {
     const DuelPair& pair = *contest.pair;
     show("verifying", pair.id);
-    const OneCpu both(settings_.seed + std::hash<std::string>{}(pair.id) + number);
+    const OneCpu both(settings_.seed + text_hash(pair.id) + number);
     // Which process starts first is a coin's choice as well.
     if (coin(pair.id + " start", number)) {
       contest.base = std::make_unique<DuelSide>(base_side(pair, workload));
@@ -173,7 +173,7 @@ class Duel {
   }
 
   void screen_wave(std::span<Contest> wave, const Workload& workload) {
-    SeededRandom random(settings_.seed, std::hash<std::string>{}(wave.front().pair->id));
+    SeededRandom random(settings_.seed, text_hash(wave.front().pair->id));
     for (int sweep = 0; sweep < settings_.limits.screen_rounds; ++sweep) {
       if (sweep % kScreenRoundsOfAPair == 0) open_wave(wave, workload, sweep);
       std::vector<Contest*> order;
@@ -259,8 +259,7 @@ class Duel {
     }
     if (open.empty()) return;
     const Workload workload(group.group->work, images_, settings_.seed);
-    SeededRandom random(settings_.seed,
-                        std::hash<std::string>{}(group.contests.front().pair->id) + static_cast<std::uint64_t>(look));
+    SeededRandom random(settings_.seed, text_hash(group.contests.front().pair->id) + static_cast<std::uint64_t>(look));
     for (int sweep = 0;; ++sweep) {
       std::erase_if(open, [&](std::size_t i) {
         return !flagged[i]->measured() || static_cast<int>(flagged[i]->result->confirm.size()) >= look;

@@ -8,6 +8,7 @@
 #include "harness/plan/device_argument.hpp"
 #include "harness/regression/duel/duel.hpp"
 #include "support/errors.hpp"
+#include "variants/convolution/problem.hpp"
 
 namespace convladder {
 namespace {
@@ -18,16 +19,14 @@ constexpr const char* kCounted =
 
 /// Why the pair cannot be measured, if it cannot.
 void settle(DuelPair& pair, const OtherProgram& base, const OtherProgram& now) {
-  const VariantInfo& old_info = pair.base.variant.info;
-  const VariantInfo& new_info = pair.now.variant.info;
   for (const PlannedCase* const one : {&pair.base, &pair.now}) {
     if (!pair.runs() || one->runs()) continue;
     pair.verdict = CaseVerdict::skipped;
     pair.reason = one->skipped.empty() ? one->unsupported : one->skipped;
   }
   if (!pair.runs()) return;
-  const bool in_base = base.has(old_info.family, old_info.name);
-  const bool in_new = now.has(new_info.family, new_info.name);
+  const bool in_base = base.has(pair.base.variant);
+  const bool in_new = now.has(pair.now.variant);
   if (!in_base && !in_new) {
     pair.verdict = CaseVerdict::skipped;
     pair.reason = "neither build has this variant";
@@ -50,7 +49,7 @@ const PlannedCase* case_of(const CaseGroup& group, const std::string& variant) {
 /// Cases that the base has but neither the new build nor this program: they are reported as missing.
 void add_lost(DuelGroup& duel, const CaseGroup& group, const RunOptions& options, const OtherProgram& base,
               const OtherProgram& now) {
-  if (!options.variants.empty() || !options.case_filter.empty()) return;
+  if (!options.variants.empty() || !options.case_filter.empty() || !is_convolution(group.work.shape)) return;
   const std::string family(find_device_kind(group.device).family);
   for (const std::string& name : base.variants) {
     const std::string variant = name.substr(name.find('/') + 1);

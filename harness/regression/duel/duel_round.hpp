@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "support/seeded_random.hpp"
+#include "support/text_hash.hpp"
 
 namespace convladder {
 
@@ -53,7 +54,7 @@ inline std::vector<double> cycle_differences(const std::vector<DuelRound>& round
 /// Whether the base takes the outer slots of a round: fair, and reproducible by the seed. `what` names the case and the
 /// stage, so that every sequence of coins is its own.
 inline bool duel_coin(std::uint64_t seed, const std::string& what, int round) {
-  SeededRandom random(seed, std::hash<std::string>{}(what) + static_cast<std::uint64_t>(round));
+  SeededRandom random(seed, text_hash(what) + static_cast<std::uint64_t>(round));
   return (random.next() >> 63) != 0;
 }
 

@@ -49,10 +49,9 @@ DuelSide::DuelSide(const SideSetting& setting)
       extra_percent_(setting.extra_percent),
       planned_(setting.planned),
       judge_(setting.judge),
-      verifier_(
-          start_case_process(setting.planned, setting.workload, RunOptions{}, setting.timeout_seconds, setting.program),
-          setting.workload, setting.planned.variant.variant->tolerance(), setting.seed,
-          setting.planned.device == "cpu") {
+      verifier_(start_case_process(setting.planned, setting.workload, {}, setting.timeout_seconds, setting.program),
+                setting.workload, setting.planned.variant.variant->tolerance(), setting.seed,
+                setting.planned.device == "cpu") {
   attempt([&] {
     verifier_.prepare(ProblemKind::integers);
     require("on small integers", verifier_.verify().check);
@@ -134,7 +133,7 @@ void DuelSide::verify_after() {
     throw SideFailure(fmt::format("{}: refused: {}", role_, mismatch));
   }
   if (judge_ == nullptr || slots_ns_.empty()) return;
-  const ConvShape& shape = planned_.work.shape;
+  const ProblemSize& shape = planned_.work.shape;
   const std::string why =
       judge_->refusal(planned_.device, shape, most_saved(planned_.variant, shape), {{"layer time", median(slots_ns_)}});
   if (!why.empty()) throw SideFailure(fmt::format("{}: refused: {}", role_, why));

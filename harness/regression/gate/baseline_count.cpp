@@ -16,6 +16,7 @@
 #include "harness/plan/plan.hpp"
 #include "support/errors.hpp"
 #include "support/nearest_name.hpp"
+#include "variants/convolution/problem.hpp"
 
 namespace convladder {
 namespace {
@@ -37,7 +38,7 @@ void count_case(CountedCase& counted, const PlannedCase& planned, const PtxImage
   CaseSession session(planned.id, std::make_unique<simulated::SimulatedDevice>(options), planned.variant, workload,
                       window);
   for (const ordered_json& request : {ordered_json{{"do", "prepare"}, {"problem", "real"}}, {{"do", "count"}}}) {
-    const ordered_json reply = session.answer(request);
+    const ordered_json reply = session.ask(request);
     if (reply.contains("status")) {
       counted.failure = reply.at("reason").get<std::string>();
       return;
@@ -59,7 +60,7 @@ std::vector<CountedCase> cases_of(const CaseGroup& group, const std::vector<cons
                                     .version = images->version,
                                     .layer = group.work.layer,
                                     .variant = std::string(planned.variant.info.name),
-                                    .shape = group.work.shape,
+                                    .shape = conv_shape(group.work.shape),
                                     .ptx_sha256 = {},
                                     .unsupported = planned.unsupported,
                                     .kernels = {}},

@@ -58,7 +58,7 @@ class BaselinePlace {
     return {json_.at(field), fmt::format("{}: {}", path_, field)};
   }
   std::string text() const {
-    if (!json_.is_string()) fail("expected a text");
+    if (!json_.is_string()) fail("expected a string");
     return json_.get<std::string>();
   }
   /// A text with something in it.

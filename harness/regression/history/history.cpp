@@ -206,8 +206,8 @@ class HistoryMaker {
       }
     }
     if (groups_.empty()) {
-      throw UserError(
-          fmt::format("no case has a time in any of {} runs, so there is no history", history_.from.runs.size()));
+      throw UserError(fmt::format("no case of {} run{} has a time, so there is no history", history_.from.runs.size(),
+                                  history_.from.runs.size() == 1 ? "" : "s"));
     }
   }
 

@@ -127,10 +127,7 @@ void HistoryIndex::load() {
     const std::vector<std::byte> bytes = read_file_bytes(path_.string());
     std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
     if (!begins_as_index(text)) {
-      trouble_ = fmt::format(
-          "{}: not a history index; it is left unchanged and no index is kept "
-          "next call",
-          path_.string());
+      trouble_ = fmt::format("{}: not a history index; it is left unchanged, and no index is kept", path_.string());
       return;
     }
     while (!text.empty()) {

@@ -9,7 +9,7 @@
 
 #include "expect_error.hpp"
 #include "harness/cases/case_session.hpp"
-#include "harness/small_problem.hpp"
+#include "harness/cases/small_problem.hpp"
 #include "harness/verification/changed_input.hpp"
 
 namespace convladder {
@@ -77,7 +77,7 @@ class ScriptedCase final : public CaseClient {
 
  private:
   void read(const ordered_json& request, bool wrong) const {
-    const ConvShape& shape = problem_->shape;
+    const ConvShape shape = conv_shape(problem_->shape);
     const std::int64_t elements = shape.input_elements_per_image();
     std::vector<float> input(problem_->input.size());
     for (int image = 0; image < shape.batch; ++image) {
@@ -85,7 +85,7 @@ class ScriptedCase final : public CaseClient {
       poke_image(input.data() + image * elements, change_, shape, image, call_);
     }
     std::vector<float> output(static_cast<std::size_t>(shape.output_elements()));
-    reference_forward(shape, shape.batch, input.data(), problem_->weights.data(), output.data());
+    reference_forward(shape, shape.batch, input.data(), problem_->constants[0].data(), output.data());
     if (wrong) output[0] += 1000.0F;
     const auto first = request.at("first").get<std::ptrdiff_t>();
     std::copy_n(output.begin() + first, request.at("count").get<std::ptrdiff_t>(),
@@ -95,7 +95,7 @@ class ScriptedCase final : public CaseClient {
   Script& script_;
   const Workload& workload_;
   const SharedMemory& window_;
-  const Problem* problem_ = nullptr;
+  const ProblemData* problem_ = nullptr;
   InputChange change_;
   std::int64_t call_ = 0;
 };
@@ -458,14 +458,6 @@ TEST_F(MeasurementTest, ACaseThatIsDoneTakesNoMoreSamples) {
   measurement.take_samples();
   EXPECT_EQ(script_.count("sample"), 0);
   EXPECT_TRUE(measurement.outcome().times.empty());
-}
-
-TEST(StepTimeout, GrowsWithTheWorkUnlessItIsGiven) {
-  RunOptions options;
-  const ConvShape shape{1000, 1, 10, 10, 100, 1, 1, 0, 1};  // 2 * 1000 * 100 * 100 = 20 MFLOP
-  EXPECT_DOUBLE_EQ(step_timeout_seconds(options, shape), 60 + 5 * 0.02);
-  options.timeout_seconds = 3.5;
-  EXPECT_EQ(step_timeout_seconds(options, shape), 3.5);
 }
 
 }  // namespace

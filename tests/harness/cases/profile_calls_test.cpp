@@ -8,7 +8,7 @@
 #include "harness/cases/case_session.hpp"
 #include "harness/cases/measurement.hpp"
 #include "harness/cases/run_group.hpp"
-#include "harness/small_problem.hpp"
+#include "harness/cases/small_problem.hpp"
 
 namespace convladder {
 namespace {
@@ -64,10 +64,10 @@ TEST(ProfileCalls, TheRangeHoldsTheCallsAndNothingElse) {
   const DeviceKind kind = cpu_kind();
   const std::unique_ptr<SharedMemory> window = output_window(1);
   CaseSession session("counted", kind.open(), {{}, &variant}, workload, *window);
-  ASSERT_FALSE(session.answer({{"do", "prepare"}, {"problem", "real"}}).contains("status"));
+  ASSERT_FALSE(session.ask({{"do", "prepare"}, {"problem", "real"}}).contains("status"));
   for (const int wanted : {1, 7}) {
     calls = {};
-    EXPECT_EQ(session.answer({{"do", "profile"}, {"calls", wanted}}), ordered_json::object());
+    EXPECT_EQ(session.ask({{"do", "profile"}, {"calls", wanted}}), ordered_json::object());
     EXPECT_EQ(calls.convolve, wanted);
     EXPECT_EQ(calls.load_input, 0);
     EXPECT_EQ(calls.store_output, 0);

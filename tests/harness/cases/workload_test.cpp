@@ -10,7 +10,7 @@
 #include <set>
 
 #include "datasets/resize.hpp"
-#include "harness/small_problem.hpp"
+#include "harness/cases/small_problem.hpp"
 #include "network/upstream.hpp"
 #include "network/weights.hpp"
 
@@ -22,15 +22,15 @@ std::vector<T> copy_of(std::span<const T> view) {
   return {view.begin(), view.end()};
 }
 
-void expect_same(const Problem& a, const Problem& b) {
+void expect_same(const ProblemData& a, const ProblemData& b) {
   EXPECT_EQ(a.shape, b.shape);
   EXPECT_EQ(copy_of(a.input), copy_of(b.input));
-  EXPECT_EQ(copy_of(a.weights), copy_of(b.weights));
+  EXPECT_EQ(copy_of(a.constants.at(0)), copy_of(b.constants.at(0)));
 }
 
-void expect_sizes(const Problem& problem) {
+void expect_sizes(const ProblemData& problem) {
   ASSERT_EQ(problem.input.size(), static_cast<std::size_t>(problem.shape.input_elements()));
-  ASSERT_EQ(problem.weights.size(), static_cast<std::size_t>(problem.shape.weight_elements()));
+  ASSERT_EQ(problem.constants.at(0).size(), static_cast<std::size_t>(problem.shape.constant_elements()));
 }
 
 std::vector<float> resized(const ImageSet& images, int count, int size) {
@@ -64,7 +64,7 @@ TEST(Workload, ALaterLayerTakesWhatTheLayersBeforeItMake) {
   std::vector<float> expected(static_cast<std::size_t>(work.shape.input_elements()));
   upstream_activations(*work.source, work.layer_index, 3, resized(images, 3, 72).data(), 17, expected.data());
   EXPECT_EQ(copy_of(workload.real().input), expected);
-  EXPECT_EQ(copy_of(workload.real().weights), initial_convolution_weights(*work.source, work.layer_index, 17));
+  EXPECT_EQ(copy_of(workload.real().constants.at(0)), initial_convolution_weights(*work.source, work.layer_index, 17));
   expect_sizes(workload.real());
 }
 
@@ -74,7 +74,7 @@ TEST(Workload, AnOwnShapeOfOneChannelTakesImagesWithThePixelScaleInTheWeights) {
   const Workload workload(own_shape(shape), images, 5);
   EXPECT_EQ(workload.input_kind(), "images");
   EXPECT_EQ(copy_of(workload.real().input), resized(images, 2, 15));
-  EXPECT_EQ(copy_of(workload.real().weights), initial_convolution_weights(shape, kPixelScale, 5));
+  EXPECT_EQ(copy_of(workload.real().constants.at(0)), initial_convolution_weights(shape, kPixelScale, 5));
 }
 
 TEST(Workload, AnOwnShapeOfSeveralChannelsTakesRandomNumbersFromZeroToOne) {
@@ -94,7 +94,7 @@ TEST(Workload, AnOwnShapeOfSeveralChannelsTakesRandomNumbersFromZeroToOne) {
                                                  static_cast<std::size_t>(shape.input_elements_per_image())));
   };
   EXPECT_NE(image(0), image(1)) << "every image has numbers of its own";
-  EXPECT_EQ(copy_of(workload.real().weights), initial_convolution_weights(shape, 1.0F, 5));
+  EXPECT_EQ(copy_of(workload.real().constants.at(0)), initial_convolution_weights(shape, 1.0F, 5));
   expect_sizes(workload.real());
 }
 
@@ -115,7 +115,7 @@ TEST(Workload, IsTheSameForTheSameSeedAndAnotherForAnother) {
     const Workload other(work, images, 10);
     expect_same(once.real(), again.real());
     expect_same(once.integers(), again.integers());
-    EXPECT_NE(copy_of(once.real().weights), copy_of(other.real().weights));
+    EXPECT_NE(copy_of(once.real().constants.at(0)), copy_of(other.real().constants.at(0)));
     EXPECT_NE(copy_of(once.real().input), copy_of(other.real().input));
     EXPECT_NE(copy_of(once.integers().input), copy_of(other.integers().input));
   }
@@ -124,11 +124,11 @@ TEST(Workload, IsTheSameForTheSameSeedAndAnotherForAnother) {
 TEST(Workload, HasASmallProblemOfIntegersBesides) {
   for (const int batch : {1, 2, 3, 50}) {
     const Workload workload(network_layer("lenet28", "conv1", batch), synthetic_images(3, 3), 1);
-    const Problem& integers = workload.integers();
+    const ProblemData& integers = workload.integers();
     EXPECT_EQ(integers.shape, workload.real().shape.with_batch(std::min(batch, 3)));
     expect_sizes(integers);
     std::set<float> seen;
-    for (const auto& view : {integers.input, integers.weights}) {
+    for (const auto& view : {integers.input, integers.constants.at(0)}) {
       for (const float value : view) {
         EXPECT_EQ(value, std::round(value));
         EXPECT_LE(std::abs(value), 8.0F);
@@ -136,7 +136,7 @@ TEST(Workload, HasASmallProblemOfIntegersBesides) {
       }
     }
     EXPECT_EQ(seen.size(), 17U) << "every whole number from -8 to 8";
-    const ExpectedOutput& expected = workload.expected(ProblemKind::integers);
+    const ExpectedOutput& expected = workload.expected_convolution(ProblemKind::integers);
     EXPECT_EQ(expected.held_images(), integers.shape.batch);
     for (const float magnitude : expected.magnitude()) EXPECT_LT(magnitude, 0x1p24) << "exact in float32 in any order";
   }
@@ -148,7 +148,7 @@ TEST(Workload, ItsTensorsAreAligned) {
   };
   for (const int batch : {1, 2, 3, 4}) {  // an odd number of floats for every other batch
     const Workload workload(own_shape({batch, 1, 3, 3, 1, 3}), synthetic_images(1, 1), 1);
-    for (const Problem* problem : {&workload.real(), &workload.integers()}) {
+    for (const ProblemData* problem : {&workload.real(), &workload.integers()}) {
       EXPECT_FALSE(misaligned(problem->input)) << batch;
       EXPECT_FALSE(misaligned(problem->weights)) << batch;
     }

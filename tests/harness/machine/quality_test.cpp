@@ -83,7 +83,7 @@ TEST(Quality, SeesSamplesThatScatterWithoutATrend) {
   SeenOfCase seen = quiet();
   seen.samples = {100, 300, 100, 300, 100, 300, 100, 300};
   EXPECT_EQ(judge_quality(seen).mark, QualityMark::disturbed);
-  EXPECT_THAT(judge_quality(seen).reasons, ElementsAre("the median is known to ±50% only"));
+  EXPECT_THAT(judge_quality(seen).reasons, ElementsAre("the median is known only to ±50%"));
 }
 
 TEST(Quality, TakesWhatIsNotKnownForNothing) {
@@ -132,14 +132,14 @@ TEST(Quality, OfARunIsOneLine) {
   const ordered_json older = {{"time", {{"median", 1}}}};
   EXPECT_EQ(quality_line({one(0), counted, older}, 2), "");
   EXPECT_EQ(quality_line({one(0), one(0.4), one(1.8), counted, older}, 2),
-            "2 of 4 cases were measured on a machine that was busy (others used up to 1.8 of 2 cores): their times are "
-            "not what it can do; run.json says which");
+            "2 of 4 cases were measured while the machine was busy (others used up to 1.8 of 2 cores): their times do "
+            "not show what it can do; run.json says which");
   SeenOfCase scattered = quiet();
   scattered.anchors->ratio = 3.1;
   const ordered_json unsteady = {{"time", {{"median", 1}}}, {"quality", quality_json(scattered)}};
   EXPECT_EQ(quality_line(ordered_json::array({unsteady}), 2),
-            "1 of 1 cases were measured on a machine that was not steady (FMA peak scattered by 3.1x): their times are "
-            "not what it can do; run.json says which");
+            "1 of 1 cases were measured while the machine was not steady (FMA peak scattered by 3.1x): their times do "
+            "not show what it can do; run.json says which");
 }
 
 constexpr double kTicks = 100;

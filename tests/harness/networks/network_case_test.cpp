@@ -166,7 +166,7 @@ TEST_F(NetworkCaseTest, AClassThatIsNotTheReferencesIsIncorrectAndHasNoTimes) {
   predictions_[4].best = (predictions_[4].best + 1) % 10;
   const NetworkOutcome outcome = run();
   EXPECT_EQ(outcome.status, Status::incorrect);
-  EXPECT_NE(outcome.reason.find("image 4 is taken for class"), std::string::npos) << outcome.reason;
+  EXPECT_NE(outcome.reason.find("image 4 is classified as"), std::string::npos) << outcome.reason;
   EXPECT_TRUE(outcome.totals.empty());
   EXPECT_TRUE(outcome.phases.empty());
   EXPECT_TRUE(outcome.profile.groups.empty());

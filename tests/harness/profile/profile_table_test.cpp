@@ -108,10 +108,10 @@ TEST(ProfileTable, JsonOfARowThatKnowsLittle) {
 TEST(ProfileTable, MalformedJsonIsNamed) {
   const auto reading = [](const char* text) { return [text] { profile_from_json(ordered_json::parse(text)); }; };
   expect_error<UserError>(reading("[]"), {"profile.groups", "list"});
-  expect_error<UserError>(reading(R"({"groups": [7]})"), {"profile.groups[0].group", "text"});
+  expect_error<UserError>(reading(R"({"groups": [7]})"), {"profile.groups[0].group", "expected a string"});
   expect_error<UserError>(reading(R"({"groups": [{"group": "a"}]})"), {"profile.groups[0].rows", "list"});
   expect_error<UserError>(reading(R"({"groups": [{"group": "a", "rows": [{"name": "x"}, {}]}]})"),
-                          {"profile.groups[0].rows[1].name", "text"});
+                          {"profile.groups[0].rows[1].name", "expected a string"});
   expect_error<UserError>(reading(R"({"groups": [{"group": "a", "rows": [{"name": "x", "total_ns": "7"}]}]})"),
                           {"rows[0].total_ns", "number"});
   expect_error<UserError>(reading(R"({"groups": [{"group": "a", "rows": [{"name": "x", "max_ns": -1}]}]})"),

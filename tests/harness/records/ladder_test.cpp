@@ -51,10 +51,15 @@ ordered_json one_case(const std::string& name, std::optional<double> median, con
           {"other_times", ordered_json::array()}};
 }
 
+/// From JSON, as a record has it.
+ordered_json derived(const ordered_json& cases, const ordered_json& variants, const ordered_json& ceilings) {
+  return ladders_of(case_figures(cases), variant_figures(variants), ceilings);
+}
+
 ordered_json rows_of(std::initializer_list<ordered_json> cases) {
   ordered_json list = ordered_json::array();
   for (const ordered_json& entry : cases) list.push_back(entry);
-  const ordered_json ladders = ladders_of(list, variants(), ordered_json::array());
+  const ordered_json ladders = derived(list, variants(), ordered_json::array());
   EXPECT_EQ(ladders.size(), 1U);
   return ladders.at(0).at("rows");
 }
@@ -68,8 +73,7 @@ TEST(Ladder, CarriesTheMarkOfACase) {
 
   ordered_json all = variants();
   for (ordered_json& one : all) one["title"] = one.at("name");
-  ordered_json ladder =
-      ladders_of(ordered_json::array({one_case("first", 800.0), disturbed}), all, ordered_json::array());
+  ordered_json ladder = derived(ordered_json::array({one_case("first", 800.0), disturbed}), all, ordered_json::array());
   EXPECT_THAT(ladders_text(ladder, all),
               AllOf(HasSubstr("200 ns !  layer"), HasSubstr("800 ns    layer"), HasSubstr("\n~ noisy, ! disturbed: ")));
   ladder[0]["rows"][1]["quality"] = "good";
@@ -188,7 +192,7 @@ TEST(Ladder, KeepsDevicesNetworksLayersAndBatchesApart) {
     cases.push_back(slow);
     cases.push_back(fast);
   }
-  const ordered_json ladders = ladders_of(cases, variants(), ordered_json::array());
+  const ordered_json ladders = derived(cases, variants(), ordered_json::array());
   ASSERT_EQ(ladders.size(), 4U);
   for (std::size_t i = 0; i < 4; ++i) {
     EXPECT_EQ(ladders[i].at("kind"), "measured");
@@ -203,7 +207,7 @@ TEST(Ladder, KeepsDevicesNetworksLayersAndBatchesApart) {
 }
 
 TEST(Ladder, OfNoCasesIsEmpty) {
-  EXPECT_TRUE(ladders_of(ordered_json::array(), variants(), ordered_json::array()).empty());
+  EXPECT_TRUE(derived(ordered_json::array(), variants(), ordered_json::array()).empty());
 }
 
 ordered_json ceilings_of(double peak, double store, double copy, std::int64_t cache_bytes) {
@@ -227,7 +231,7 @@ TEST(Ladder, TheFloorIsWhatOperationsOrBytesTakeAtLeast) {
   const ordered_json cases = ordered_json::array({padded_case(1000.0)});
   // Of 18 taps along a side, two are on padding; 864 bytes are written, 288 + 108 read.
   constexpr double kFlop = 2.0 * 2 * 3 * 16 * 16;
-  ordered_json ladder = ladders_of(cases, variants(), ceilings_of(10, 2, 3, 0)).at(0);
+  ordered_json ladder = derived(cases, variants(), ceilings_of(10, 2, 3, 0)).at(0);
   EXPECT_EQ(ladder.at("floor").at("flop"), kFlop);
   EXPECT_EQ(ladder.at("floor").at("operations"), kFlop / 10);
   EXPECT_EQ(ladder.at("floor").at("bytes_written"), 864.0);
@@ -236,12 +240,12 @@ TEST(Ladder, TheFloorIsWhatOperationsOrBytesTakeAtLeast) {
   EXPECT_EQ(ladder.at("floor").at("bound"), "bytes");
   EXPECT_NEAR(ladder.at("rows")[0].at("percent_of_floor").get<double>(), 100 * 498.0 / 1000, 1e-9);
 
-  ladder = ladders_of(cases, variants(), ceilings_of(10, 2, 3, 2000)).at(0);
+  ladder = derived(cases, variants(), ceilings_of(10, 2, 3, 2000)).at(0);
   EXPECT_TRUE(ladder.at("floor").at("bytes").is_null()) << "in the cache";
   EXPECT_EQ(ladder.at("floor").at("bound"), "operations");
   EXPECT_EQ(ladder.at("floor").at("value"), kFlop / 10);
 
-  ladder = ladders_of(cases, variants(), ceilings_of(10, 2, 5, 0)).at(0);
+  ladder = derived(cases, variants(), ceilings_of(10, 2, 5, 0)).at(0);
   EXPECT_EQ(ladder.at("floor").at("bytes"), 432.0) << "where a copy is as fast as stores alone, reading is free";
 }
 
@@ -249,7 +253,7 @@ TEST(Ladder, HasNoFloorWithoutCeilingsOfItsDevice) {
   ordered_json ceilings = ceilings_of(10, 2, 3, 0);
   ceilings[0]["device"] = "cuda";
   for (const ordered_json& none : {ceilings, ordered_json::array()}) {
-    const ordered_json ladder = ladders_of(ordered_json::array({padded_case(1000.0)}), variants(), none).at(0);
+    const ordered_json ladder = derived(ordered_json::array({padded_case(1000.0)}), variants(), none).at(0);
     EXPECT_TRUE(ladder.at("floor").is_null());
     EXPECT_TRUE(ladder.at("rows")[0].at("percent_of_floor").is_null());
   }

@@ -1,4 +1,4 @@
-#include "harness/records/record.hpp"
+#include "harness/records/run_record.hpp"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -13,7 +13,7 @@
 
 #include "expect_error.hpp"
 #include "harness/cases/case_session.hpp"
-#include "harness/small_problem.hpp"
+#include "harness/cases/small_problem.hpp"
 #include "support/errors.hpp"
 #include "support/file_bytes.hpp"
 #include "support/folder_lock.hpp"
@@ -132,7 +132,7 @@ TEST_F(AtomicFile, IsCreatedWhereNothingIsAndNowhereElse) {
   create_file_atomically(folder_ / "a.json", "first");
   fs::create_symlink("nothing", folder_ / "link");
   for (const char* name : {"a.json", "link"}) {
-    expect_error<FileIsThere>([&] { create_file_atomically(folder_ / name, "second"); }, {name, "is there already"});
+    expect_error<FileIsThere>([&] { create_file_atomically(folder_ / name, "second"); }, {name, "already exists"});
   }
   EXPECT_EQ(content_of(folder_ / "a.json"), "first");
   EXPECT_EQ(files(), (std::vector<std::string>{"a.json", "link"}));
@@ -285,7 +285,7 @@ TEST_F(Record, AddsEveryCaseAtOnceAndSortsThemAtTheEnd) {
 TEST_F(Record, ANewRunDoesNotTouchAnOldOne) {
   create();
   const std::string before = content_of(folder_ / "run.json");
-  expect_error<UserError>([&] { create(); }, {"run.json is there already", "--resume", "--output"});
+  expect_error<UserError>([&] { create(); }, {"run.json already exists", "--resume", "--output"});
   EXPECT_EQ(content_of(folder_ / "run.json"), before);
 }
 
@@ -342,14 +342,24 @@ TEST_F(Record, OfAnotherSchemaIsRefused) {
   expect_error<UserError>([&] { RunRecord::open(folder_); }, {"run.json: schema_version is \"2.0\", expected \"1.0\""});
 }
 
-TEST_F(Record, CutOffAnywhereIsRefusedWithThePlace) {
+TEST_F(Record, CutOffGoesOnBehindItsLastWholeCaseAndIsRefusedWithoutABeginning) {
   create().add(plan_[0].cases[0], timed(100));
   const std::string whole = content_of(folder_ / "run.json");
-  const std::size_t end = whole.find_last_of('}');
-  for (std::size_t bytes = 0; bytes <= end; bytes += std::max<std::size_t>(1, end / 97)) {
+  const std::size_t cases = whole.find("\"cases\": [") + 10;
+  for (std::size_t bytes = 0; bytes < cases; bytes += std::max<std::size_t>(1, cases / 41)) {
     write_file(folder_ / "run.json", whole.substr(0, bytes));
     expect_error<UserError>([&] { RunRecord::open(folder_); },
                             {"run.json: byte " + std::to_string(bytes + 1), "not valid JSON"});
+  }
+  for (const std::size_t bytes : {cases, whole.find("ceilings") + 3}) {
+    write_file(folder_ / "run.json", whole.substr(0, bytes));
+    testing::internal::CaptureStderr();
+    RunRecord record = RunRecord::open(folder_);
+    EXPECT_NE(testing::internal::GetCapturedStderr().find("cut off"), std::string::npos);
+    EXPECT_EQ(record.has(plan_[0].cases[0].id), bytes > cases);
+    record.resume(plan_, images_);
+    record.add(plan_[0].cases[1], timed(200));
+    EXPECT_EQ(on_disk().at("cases").size(), bytes > cases ? 2U : 1U);
   }
 }
 

@@ -104,7 +104,7 @@ TEST_F(KernelArgumentFiles, ThatDoNotFitAreRefused) {
 TEST(KernelArgument, WhatIsNoneIsRefused) {
   expect_refused("", {"expected in, out, inout"});
   expect_refused("5", {"got '5'"});
-  expect_refused("a b=i32:5", {"'a b' is no name"});
+  expect_refused("a b=i32:5", {"'a b' is not a valid name"});
   expect_refused("u8:300", {"--arg u8:300: ", "0 to 255"});
   expect_refused("u32:-1", {"0 to 4294967295"});
   expect_refused("i32:", {"got ''"});
@@ -113,10 +113,10 @@ TEST(KernelArgument, WhatIsNoneIsRefused) {
   expect_refused("in:f32:", {"missing"});
   expect_refused("in:i32:1,,2", {"got ''"});
   expect_refused("in:i32:1,2,", {"got ''"});
-  expect_refused("out:f32:0", {"from 1 on"});
-  expect_refused("out:f32:-4", {"from 1 on"});
-  expect_refused("out:f32:4x", {"from 1 on"});
-  expect_refused("out:f32:", {"from 1 on"});
+  expect_refused("out:f32:0", {"at least 1"});
+  expect_refused("out:f32:-4", {"at least 1"});
+  expect_refused("out:f32:4x", {"at least 1"});
+  expect_refused("out:f32:", {"at least 1"});
   expect_refused("out:f32:99999999999999", {"more than 64 GB"});
   expect_refused("out:f64:4294967296x4294967296x4294967296", {"more than 64 GB"});
   expect_refused("in:u8:iota:300", {"0 to 255", "'299'"});

@@ -76,7 +76,9 @@ TEST(NpyFile, RefusesEveryTruncation) {
   }
 }
 
-TEST(NpyFile, RefusesWhatIsLeftOver) { expect_refused(typed("<f4", "(1,)", "abcde"), {"1 bytes are left over"}); }
+TEST(NpyFile, RefusesWhatIsLeftOver) {
+  expect_refused(typed("<f4", "(1,)", "abcde"), {"1 extra byte after the array"});
+}
 
 TEST(NpyFile, SaysWhatIsMissingAtTheEnd) {
   expect_refused(typed("<f4", "(2, 3)", "abcd"), {"ends here", "(2, 3)", "f32", "24 bytes"});
@@ -96,14 +98,14 @@ TEST(NpyFile, RefusesFortranOrderWhereItMatters) {
 }
 
 TEST(NpyFile, RefusesADamagedHeader) {
-  expect_refused(as_bytes("PK no array"), {"byte 0", "no .npy file"});
+  expect_refused(as_bytes("PK no array"), {"byte 0", "not an .npy file"});
   expect_refused(as_bytes(std::string_view("\x93NUMPY\x09\x00\x00\x00\x00\x00", 12)), {"version 9"});
   expect_refused(file("{'descr': '<f4', 'shape': (1,), }", "abcd"), {"lacks"});
   expect_refused(file("{'descr': '<f4', 'descr': '<f4', 'fortran_order': False, 'shape': (1,)}", "abcd"), {"once"});
   expect_refused(typed("<f4", "(-1,)", "abcd"), {"whole number"});
   expect_refused(typed("<f4", "(1 1)", "abcd"), {"','"});
   expect_refused(typed("<f4", "(1,)", "abcd", "Maybe"), {"True or False"});
-  expect_refused(file("{'descr: 4", ""), {"never ends"});
+  expect_refused(file("{'descr: 4", ""), {"unterminated string"});
 }
 
 }  // namespace

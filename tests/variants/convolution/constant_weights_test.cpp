@@ -129,7 +129,7 @@ TEST_F(ConstantWeights, AVariableTakesWhatFitsAndOnlyOfItsModule) {
                             {"convladder::constant_weights", "65540 bytes do not fit into its 65536"});
   plan[0].variables[0].bytes = 128;
   plan[0].variables[0].variable = &source;
-  expect_error<DeviceError>([&] { device.launch(plan[0]); }, {"no variable of the kernel's module"});
+  expect_error<DeviceError>([&] { device.launch(plan[0]); }, {"not a variable of the kernel's module"});
 }
 
 }  // namespace

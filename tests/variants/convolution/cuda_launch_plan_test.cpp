@@ -111,7 +111,7 @@ TEST(CudaLaunchPlan, ReasonsSayWhatIsTooLarge) {
   };
   const ConvShape huge_kernel = layer(1, 300, 1, 200);
   for (const char* name : {"shared-memory", "block-remap", "loop-unrolling"}) {
-    EXPECT_NE(reason(name, huge_kernel).find("bytes of shared memory, a block has 49152"), std::string::npos)
+    EXPECT_NE(reason(name, huge_kernel).find("bytes of shared memory, but a block has 49152"), std::string::npos)
         << reason(name, huge_kernel);
     EXPECT_TRUE(find_variant("cuda", name)->variant->launch_plan(huge_kernel).empty());
   }

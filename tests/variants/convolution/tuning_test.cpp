@@ -8,7 +8,6 @@
 
 #include "devices/ptx_images.hpp"
 #include "devices/simulated/simulated_device.hpp"
-#include "network/network.hpp"
 #include "sanitized.hpp"
 #include "variants/convolution/conv_test_data.hpp"
 #include "variants/convolution/reference.hpp"
@@ -31,7 +30,7 @@ TEST(TuningTable, SaysWhatIsWrongWithAFile) {
   };
   const std::string good = R"({"shape": "C1", "batch": null, "configuration": "maps=8", "found": 1})";
   EXPECT_EQ(error_of(good), "");
-  EXPECT_EQ(error_of(good + "," + good), "t.json: entries[1]: 'C1' with this batch is there twice");
+  EXPECT_EQ(error_of(good + "," + good), "t.json: entries[1]: 'C1' with this batch occurs twice");
   EXPECT_EQ(error_of("7"), "t.json: entries[0]: expected a member 'shape'");
   EXPECT_EQ(error_of(R"({"shape": 1})"), "t.json: entries[0]: shape: expected a string");
   EXPECT_EQ(error_of(R"({"shape": "C1", "batch": 0, "configuration": "maps=8"})"),
@@ -126,61 +125,6 @@ TEST(Configurations, SayWhatIsPossible) {
 }
 
 #endif  // CONVLADDER_HAS_CUDA_FAMILY
-
-/// The convolution of a built-in network whose shape has that name, with a batch.
-std::optional<ConvShape> layer_of(const std::string& shape, int batch) {
-  for (const Network& network : built_in_networks()) {
-    for (const std::size_t index : convolution_layers(network)) {
-      const ConvShape& layer = network.layers[index].convolution;
-      if (shape_name(layer) == shape) return layer.with_batch(batch);
-    }
-  }
-  return std::nullopt;
-}
-
-void expect_right(const ConvVariant& variant, std::unique_ptr<Device> device, const ConvShape& shape) {
-  const ConvTestData data = integer_data(shape, 5);
-  std::vector<float> expected(static_cast<std::size_t>(shape.output_elements()));
-  reference_forward(shape, shape.batch, data.input.data(), data.weights.data(), expected.data());
-  std::vector<float> output(expected.size(), std::nanf(""));
-  const DeviceBuffer x = device->allocate(data.input.size() * sizeof(float), "input");
-  const DeviceBuffer y = device->allocate(output.size() * sizeof(float), "output");
-  device->copy_to_device(x.address(), data.input.data(), x.bytes());
-  device->copy_to_device(y.address(), output.data(), y.bytes());
-  const auto prepared = variant.prepare(*device, shape, data.weights.data(), {x.floats(), y.floats()});
-  EXPECT_TRUE(prepared->choice().ends_with(", from the table")) << prepared->choice();
-  prepared->convolve();
-  device->copy_to_host(output.data(), y.address(), y.bytes());
-  EXPECT_EQ(output, expected);
-}
-
-/// AlexNet's layers take minutes: they are executed with CONVLADDER_SLOW_TESTS=1.
-TEST(TuningTable, EveryEntryIsOfABuiltInLayerAndPossibleAndRight) {
-  constexpr double kMostFlop = kSanitized ? 3e6 : 100e6;
-  const double most_flop = std::getenv("CONVLADDER_SLOW_TESTS") != nullptr ? 1e12 : kMostFlop;
-  int entries = 0;
-  for (const RegisteredVariant& registered : registered_variants()) {
-    const TuningTable* const table = tuning_table(registered.info.family, registered.info.name);
-    if (table == nullptr) continue;
-    for (const TuningEntry& entry : table->entries) {
-      SCOPED_TRACE(fmt::format("{} {}: {}", registered.info.name, entry.shape, entry.configuration.text()));
-      const std::optional<ConvShape> shape = layer_of(entry.shape, entry.batch.value_or(2));
-      ASSERT_TRUE(shape.has_value());
-      ASSERT_NO_THROW(registered.variant->configured(*shape, entry.configuration, ChosenBy::table));
-      ++entries;
-      // A batch's own entry is executed through the configured variant, with two images.
-      const ConvShape small = shape->with_batch(2);
-      if (registered.info.family != "cuda" || ptx_images().empty() || small.flop() > most_flop) continue;
-      simulated::SimulatedDeviceOptions options;
-      options.with_caches = false;
-      expect_right(*registered.variant->configured(small, entry.configuration, ChosenBy::table),
-                   std::make_unique<simulated::SimulatedDevice>(options), small);
-    }
-  }
-#if CONVLADDER_HAS_CUDA_FAMILY
-  EXPECT_GT(entries, 0) << "no table at all";
-#endif
-}
 
 }  // namespace
 }  // namespace convladder

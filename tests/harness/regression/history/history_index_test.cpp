@@ -111,7 +111,7 @@ TEST(HistoryIndex, LeavesAFileThatIsNoIndexAsItIs) {
   const std::string record = R"({"schema_version": "1.0"})";
   write(path, record);
   HistoryIndex index(path);
-  EXPECT_THAT(index.trouble(), HasSubstr("not the index of a history"));
+  EXPECT_THAT(index.trouble(), HasSubstr("not a history index"));
   index.add(state_of(1), short_record(1e6));
   EXPECT_EQ(content(path), record);
   EXPECT_THAT(HistoryIndex(folder.path()).trouble(), HasSubstr("not a file"));

@@ -124,7 +124,7 @@ TEST(History, SaysHowFarTheAnchorMovedAtAChange) {
   ASSERT_THAT(history.series.front().changes, SizeIs(1));
   EXPECT_NEAR(std::exp(History::anchor_shift(history.series.front(), 0)), 1.3, 0.02);
   EXPECT_NEAR(std::exp(history.series.front().changes[0].shift), 1.1, 0.02);
-  EXPECT_THAT(history_markdown(history), HasSubstr("own time +"));
+  EXPECT_THAT(history_markdown(history), HasSubstr("own time changed by +"));
 }
 
 TEST(History, DoesNotEraseAUniformRegression) {
@@ -192,7 +192,7 @@ TEST(History, SaysWhyASeriesIsNotJudged) {
   Folder folder;
   for (int i = 0; i < 7; ++i) folder.add(i, run_json(i, i < 3 ? 1 : 2));
   History history = folder.history();
-  EXPECT_THAT(series_of(history, kVector).at(0)->not_judged, HasSubstr("7 runs, and 8 are the fewest"));
+  EXPECT_THAT(series_of(history, kVector).at(0)->not_judged, HasSubstr("7 runs; at least 8 are needed"));
   folder.add(7, run_json(7, 2));
   history = folder.history();
   EXPECT_THAT(series_of(history, kVector).at(0)->not_judged, HasSubstr("among 2 series"));
@@ -233,7 +233,7 @@ TEST(History, ListsWhatCannotBeReadAndKeepsTheRest) {
   EXPECT_THAT(runs.runs, SizeIs(1));
   ASSERT_THAT(runs.unreadable, SizeIs(7));
   EXPECT_THAT(runs.unreadable[0], HasSubstr("run01/run.json: byte "));
-  EXPECT_THAT(runs.unreadable[2], HasSubstr("the key \"a\" is there twice"));
+  EXPECT_THAT(runs.unreadable[2], HasSubstr("the key \"a\" occurs twice"));
   EXPECT_THAT(runs.unreadable[3], HasSubstr("this program reads \"1.0\""));
   EXPECT_THAT(runs.unreadable[4], HasSubstr("context.date: \"yesterday\\n\", expected a time such as"));
   EXPECT_THAT(runs.unreadable[5], HasSubstr("deep"));
@@ -270,7 +270,7 @@ TEST(History, LeavesOutRatiosBeyondADouble) {
   }
   const History history = folder.history();
   EXPECT_FALSE(series_of(history, kVector).at(0)->points[0].ratio.has_value());
-  EXPECT_THAT(series_of(history, kVector).at(0)->not_judged, HasSubstr("no anchor measured beside it"));
+  EXPECT_THAT(series_of(history, kVector).at(0)->not_judged, HasSubstr("no anchor was measured with it"));
   EXPECT_FALSE(history_text(history).empty());
 }
 
@@ -289,7 +289,7 @@ TEST(History, OfCountsAloneIsRefused) {
   Folder folder;
   ordered_json json = recorded_run_json({counted_case_json("shared-memory", 3, 100, 200)});
   folder.add(0, json);
-  expect_error<UserError>([&] { folder.history(); }, {"no case with a time in 1 run"});
+  expect_error<UserError>([&] { folder.history(); }, {"no case of 1 run has a time"});
 }
 
 TEST(History, TextStaysWithinAHundredColumns) {

@@ -25,7 +25,7 @@ inline LayerWork network_layer(const std::string& network, const std::string& la
 inline LayerWork own_shape(const ConvShape& shape) { return {"shape", shape_name(shape), nullptr, 0, shape}; }
 
 /// What a right variant would leave in the output: the float64 sums, rounded.
-inline std::vector<float> right_output(const Problem& problem) {
+inline std::vector<float> right_output(const ConvProblem& problem) {
   std::vector<float> output(static_cast<std::size_t>(problem.shape.output_elements()));
   reference_forward(problem.shape, problem.shape.batch, problem.input.data(), problem.weights.data(), output.data());
   return output;
@@ -34,7 +34,7 @@ inline std::vector<float> right_output(const Problem& problem) {
 /// A case of that variant of the CPU ladder.
 inline PlannedCase planned_case(const LayerWork& work, std::string_view variant) {
   return {"cpu/" + std::string(variant) + "/" + work.name() + "/" + std::to_string(work.shape.batch),
-          *find_variant("cpu", variant),
+          as_variant(*find_variant("cpu", variant)),
           "cpu",
           work,
           {},

@@ -10,7 +10,7 @@
 #include <set>
 
 #include "expect_error.hpp"
-#include "harness/small_problem.hpp"
+#include "harness/cases/small_problem.hpp"
 #include "harness/verification/changed_input.hpp"
 #include "harness/verification/combined_images.hpp"
 #include "sanitized.hpp"
@@ -23,7 +23,7 @@ constexpr ConvShape kShape{20, 1, 8, 9, 3, 3};  // output 3 x 6 x 7
 constexpr OutputFill kFill{.seed = 77, .scale = 3};
 
 /// The problem's input as a call finds it.
-std::vector<float> changed_input(const Problem& problem, const CallSetting& setting) {
+std::vector<float> changed_input(const ConvProblem& problem, const CallSetting& setting) {
   const std::int64_t elements = problem.shape.input_elements_per_image();
   std::vector<float> input(problem.input.size());
   for (int image = 0; image < problem.shape.batch; ++image) {
@@ -35,7 +35,7 @@ std::vector<float> changed_input(const Problem& problem, const CallSetting& sett
 }
 
 /// What a right variant makes of that.
-std::vector<float> right_output(const Problem& problem, const CallSetting& setting) {
+std::vector<float> right_output(const ConvProblem& problem, const CallSetting& setting) {
   const std::vector<float> input = changed_input(problem, setting);
   std::vector<float> output(static_cast<std::size_t>(problem.shape.output_elements()));
   reference_forward(problem.shape, problem.shape.batch, input.data(), problem.weights.data(), output.data());
@@ -47,8 +47,8 @@ class ExpectedOutputTest : public testing::Test {
  protected:
   ExpectedOutputTest()
       : workload_(own_shape(kShape), synthetic_images(20, 1), 1),
-        expected_(workload_.real()),
-        output_(right_output(workload_.real())) {
+        expected_(conv_problem(workload_.real())),
+        output_(right_output(conv_problem(workload_.real()))) {
     setting_.fill = kFill;
   }
 
@@ -89,7 +89,7 @@ TEST_F(ExpectedOutputTest, PassesWhatIsRight) {
 }
 
 TEST_F(ExpectedOutputTest, HoldsTheSumsOfEveryImage) {
-  const Problem& problem = workload_.real();
+  const ConvProblem problem = conv_problem(workload_.real());
   const auto elements = static_cast<std::size_t>(kShape.output_elements_per_image());
   ASSERT_EQ(expected_.held_images(), 20);
   for (int image = 0; image < 20; ++image) {
@@ -135,12 +135,12 @@ TEST_F(ExpectedOutputTest, OneInfinityFails) {
 
 TEST_F(ExpectedOutputTest, OneWrongElementOfAnyImageFailsWithItsPlace) {
   for (int image = 0; image < kShape.batch; ++image) {
-    output_ = right_output(workload_.real());
+    output_ = right_output(conv_problem(workload_.real()));
     output_[at(image, 2, 5, 0)] += 1.0F;
     const Check result = check();
     EXPECT_FALSE(result.passed) << image;
     expect_one_line(result.first_failure, {"image " + std::to_string(image) + ", map 2, row 5, column 0 is ",
-                                           "expected ", "of sum|x*w|", "allowed 1e-06"});
+                                           "expected ", "of sum|x*w|", "allowed: 1e-06"});
   }
 }
 
@@ -180,7 +180,7 @@ TEST_F(ExpectedOutputTest, ImagesOffByOneElementFail) {
 
 TEST_F(ExpectedOutputTest, OneUnwrittenElementOfAnyImageFails) {
   for (const std::size_t missing : {at(1, 1, 3, 3), at(18, 2, 5, 6), at(0, 0, 0, 0), at(19, 2, 5, 6)}) {
-    output_ = right_output(workload_.real());
+    output_ = right_output(conv_problem(workload_.real()));
     leave(missing);
     const Check result = check();
     EXPECT_FALSE(result.passed) << missing;
@@ -208,7 +208,7 @@ TEST_F(ExpectedOutputTest, AnErrorWhereAllProductsAreZeroFails) {
   ImageSet black = synthetic_images(1, 1);
   std::ranges::fill(black.pixels, std::uint8_t{0});
   const Workload workload(own_shape({1, 1, 4, 4, 1, 3}), black, 1);
-  const ExpectedOutput expected(workload.real());
+  const ExpectedOutput expected(conv_problem(workload.real()));
   output_.assign(4, 0.0F);
   EXPECT_TRUE(compare(expected).passed);
   output_[3] = 1e-30F;
@@ -216,8 +216,8 @@ TEST_F(ExpectedOutputTest, AnErrorWhereAllProductsAreZeroFails) {
 }
 
 TEST_F(ExpectedOutputTest, AToleranceOfZeroAsksForTheVeryBits) {
-  const ExpectedOutput expected(workload_.integers());
-  output_ = right_output(workload_.integers());
+  const ExpectedOutput expected(conv_problem(workload_.integers()));
+  output_ = right_output(conv_problem(workload_.integers()));
   EXPECT_TRUE(compare(expected, 0).passed);
   EXPECT_EQ(compare(expected, 0).max_scaled_error, 0);
   output_.back() = std::nextafter(output_.back(), 1e9F);
@@ -237,8 +237,8 @@ class ChangedInputs : public testing::TestWithParam<ConvShape> {};
 TEST_P(ChangedInputs, AreExpectedExactly) {
   const Workload workload(own_shape(GetParam()), synthetic_images(5, 3), 5);
   for (const ProblemKind kind : {ProblemKind::real, ProblemKind::integers}) {
-    const ExpectedOutput expected(workload.problem(kind));
-    const ExpectedOutput not_held(workload.problem(kind), 0);
+    const ExpectedOutput expected(conv_problem(workload.problem(kind)));
+    const ExpectedOutput not_held(conv_problem(workload.problem(kind)), 0);
     ASSERT_EQ(not_held.held_images(), 0);
     const bool whole = kind == ProblemKind::integers;
     for (int call = 1; call <= 12; ++call) {
@@ -252,7 +252,7 @@ TEST_P(ChangedInputs, AreExpectedExactly) {
                      .whole = whole},
           .fill = kFill,
           .call = call};
-      const std::vector<float> output = right_output(workload.problem(kind), setting);
+      const std::vector<float> output = right_output(conv_problem(workload.problem(kind)), setting);
       const ReadOutput read = [&](std::int64_t first, std::int64_t) { return output.data() + first; };
       const Check check = expected.compare(read, 1000, setting, whole ? 0 : 0x1p-24);
       EXPECT_TRUE(check.passed) << check.first_failure;
@@ -278,9 +278,9 @@ TEST_F(ExpectedOutputTest, ImagesThatAreNotHeldAreCombined) {
   const ConvShape shape = kShape.with_batch(150);
   const Workload workload(own_shape(shape), synthetic_images(150, 1), 1);
   const auto bytes_of_image = static_cast<std::size_t>(kShape.output_elements_per_image()) * 12;
-  const ExpectedOutput few(workload.real(), 10 * bytes_of_image);
+  const ExpectedOutput few(conv_problem(workload.real()), 10 * bytes_of_image);
   ASSERT_EQ(few.held_images(), 10);
-  output_ = right_output(workload.real());
+  output_ = right_output(conv_problem(workload.real()));
   const Check right = compare(few);
   EXPECT_TRUE(right.passed) << right.first_failure;
   EXPECT_EQ(right.combined_images, 140);
@@ -294,10 +294,10 @@ TEST_F(ExpectedOutputTest, ASingleWrongElementOfALargeBatchIsFound) {
   constexpr int kTrials = kSanitized ? 50 : 1000;
   const ConvShape shape = kShape.with_batch(1000);
   const Workload workload(own_shape(shape), synthetic_images(1000, 1), 1);
-  const ExpectedOutput all(workload.real());
-  const ExpectedOutput none(workload.real(), 0);
+  const ExpectedOutput all(conv_problem(workload.real()));
+  const ExpectedOutput none(conv_problem(workload.real()), 0);
   ASSERT_EQ(all.held_images(), 1000);
-  output_ = right_output(workload.real());
+  output_ = right_output(conv_problem(workload.real()));
   SeededRandom random(7, 7);
   int missed = 0;
   int missed_combined = 0;
@@ -318,9 +318,9 @@ TEST_F(ExpectedOutputTest, ASingleWrongElementOfALargeBatchIsFound) {
 TEST_F(ExpectedOutputTest, EveryImageOfASecondCombinationIsLookedAt) {
   const ConvShape shape = kShape.with_batch(CombinedImages::kMost + 2);
   const Workload workload(own_shape(shape), synthetic_images(66, 1), 1);
-  const ExpectedOutput none(workload.real(), 0);
+  const ExpectedOutput none(conv_problem(workload.real()), 0);
   for (const int image : {0, CombinedImages::kMost - 1, CombinedImages::kMost, CombinedImages::kMost + 1}) {
-    output_ = right_output(workload.real());
+    output_ = right_output(conv_problem(workload.real()));
     output_[at(image, 1, 1, 1)] += 50.0F;
     EXPECT_FALSE(compare(none).passed) << image;
     output_[at(image, 1, 1, 1)] = std::nanf("");

@@ -1,0 +1,76 @@
+// What other figures are derived from: the cases and variants of a record, typed. JSON is read here once.
+#pragma once
+
+#include <map>
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "harness/isolation/status.hpp"
+#include "variants/problem_size.hpp"
+
+namespace convladder {
+
+/// One kind of time of a case, in nanoseconds.
+struct TimeFigure {
+  std::string of;     ///< time_of::…
+  std::string cache;  ///< "hot", "cold", or empty
+  double median = 0;
+  std::optional<double> low;  ///< of the median's interval, with `high`
+  std::optional<double> high;
+};
+
+/// What the simulated device counted, by counter.
+struct CountedFigures {
+  std::map<std::string, double> totals;
+  std::map<std::string, double> modelled;
+};
+
+/// The range of a predicted time on a named GPU, in nanoseconds.
+struct PredictedFigure {
+  std::string gpu;
+  double low = 0;
+  double high = 0;
+};
+
+struct CaseFigures {
+  std::string id;
+  std::string variant;
+  std::string family;
+  std::string device;
+  std::string network;
+  std::string layer;
+  int batch = 0;
+  std::optional<int> rung;  ///< none: a library, or a stage without an idea
+  std::string leaves_out;   ///< which idea; empty for all others
+  Status status = Status::ok;
+  std::string reason;
+  std::string quality;  ///< its mark; empty where it is not known
+  std::optional<ProblemSize> shape;
+  double flop = 0;
+  double minimum_bytes = 0;
+  double tolerance = 0;  ///< of the error that its verification allows; fp32's where it was not verified
+  std::optional<TimeFigure> time;
+  std::vector<TimeFigure> other_times;
+  std::optional<CountedFigures> counters;
+  std::vector<PredictedFigure> predictions;
+
+  /// What it can be compared on: device, family, network, layer, batch.
+  auto place() const { return std::tie(device, family, network, layer, batch); }
+};
+
+/// What a variant of the record says of itself, as far as figures depend on it.
+struct VariantFigures {
+  std::string family;
+  std::string name;
+  std::string builds_on;  ///< empty for the first of a ladder and for libraries
+  bool leaves_out = false;
+};
+
+/// `cases` and `variants` of a record. Throws nlohmann::json::exception for what this program does not write.
+std::vector<CaseFigures> case_figures(const nlohmann::ordered_json& cases);
+std::vector<VariantFigures> variant_figures(const nlohmann::ordered_json& variants);
+
+}  // namespace convladder

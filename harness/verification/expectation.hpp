@@ -1,0 +1,69 @@
+// What a problem must come to, for every item of its batch, and whether an output does. Only the harness has this: it
+// never enters the process, or the memory, of a case.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+
+#include "harness/verification/input_change.hpp"
+#include "harness/verification/output_fill.hpp"
+#include "harness/verification/problem_data.hpp"
+
+namespace convladder {
+
+/// What a comparison found. `passed` only if nothing is wrong at all.
+struct Check {
+  bool passed = false;
+  double max_scaled_error = 0;  ///< largest |error| / magnitude; NaN where a compared element is not a number
+  std::int64_t unwritten = 0;   ///< elements of the whole output that hold what was there before the call
+  std::int64_t not_finite = 0;  ///< elements that are NaN or infinite
+  std::int64_t compared = 0;    ///< elements held against the reference, each by itself
+  int images = 0;               ///< images of which every element was
+  int combined_images = 0;      ///< images held against it in random combinations only
+  std::string first_failure;    ///< one line; empty if passed
+
+  nlohmann::ordered_json to_json() const;
+};
+
+/// What a call had been given.
+struct CallSetting {
+  InputChange change;
+  OutputFill fill;        ///< of the output, before
+  std::int64_t call = 0;  ///< whose pokes are in the input, if the change has any
+};
+
+/// Hands out `count` elements of an output from `first` on, as floats on the host; null where they cannot be had.
+using ReadOutput = std::function<const float*(std::int64_t first, std::int64_t count)>;
+
+/// What nobody else knows: which images are looked at closely, and how others are combined.
+std::uint64_t secret_number();
+
+class Expectation {
+ public:
+  Expectation() = default;
+  Expectation(const Expectation&) = delete;
+  Expectation& operator=(const Expectation&) = delete;
+  virtual ~Expectation() = default;
+
+  virtual int batch() const = 0;
+  /// Whether what is computed is linear: then inputs may be larger and of another sign.
+  virtual bool is_linear() const = 0;
+  /// The largest |input| and the largest magnitude: what pokes and fills are to look like.
+  virtual float largest_input() const = 0;
+  virtual float largest_magnitude() const = 0;
+
+  /// Holds an output against the reference: |error| <= tolerance * magnitude for every element that is compared. A
+  /// tolerance of 0 asks for the very bits. Elements are asked for in order, at most `most_elements` at a time, or an
+  /// image's share where that is more. What cannot be read ends it: the check has not passed then, and says nothing.
+  virtual Check compare(const ReadOutput& read, std::int64_t most_elements, const CallSetting& setting,
+                        double tolerance) const = 0;
+};
+
+/// The convolution's own, which knows that it is linear (expected_output.hpp), or that of any problem
+/// (expected_items.hpp). The tensors must outlive it.
+std::unique_ptr<Expectation> make_expectation(const ProblemData& data);
+
+}  // namespace convladder

@@ -1,0 +1,137 @@
+#include "variants/problem.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <mutex>
+#include <stdexcept>
+#include <tuple>
+
+#include "variants/registry.hpp"
+#include "variants/variant.hpp"
+
+namespace convladder {
+namespace {
+
+constexpr int kLargestWhole = 8;  // sums of their products stay where float32 holds them exactly
+
+void fill(SeededRandom& random, bool whole, std::span<float> values) {
+  for (float& value : values) {
+    value = whole ? static_cast<float>(random.between(-kLargestWhole, kLargestWhole))
+                  : static_cast<float>(random.between(-(1 << 23), 1 << 23)) * 0x1p-23F;
+  }
+}
+
+using Problems = Registry<const Problem*, Problem>;
+
+Problems& problems() {
+  static Problems all({.before = [](const Problem* a, const Problem* b) { return a->name() < b->name(); },
+                       .identity = [](const Problem* one) { return fmt::format("problem '{}'", one->name()); }});
+  return all;
+}
+
+/// A variant with the name of its problem, which may be registered later.
+struct VariantEntry {
+  std::string_view problem;
+  VariantInfo info;
+  const Variant* variant = nullptr;
+};
+
+auto place_in_order(const VariantEntry& one) {
+  return std::tuple(one.problem, one.info.family, one.info.rung.value_or(std::numeric_limits<int>::max()),
+                    one.info.name);
+}
+
+void check_variants(const std::vector<VariantEntry>& variants) {
+  for (std::size_t i = 0; i < variants.size(); ++i) {
+    const auto& [problem, info, variant] = variants[i];
+    if (find_problem(problem) == nullptr) {
+      throw std::logic_error(fmt::format("variant '{}' is of '{}', which is not a problem", info.name, problem));
+    }
+    if (i == 0 || !info.rung) continue;
+    const VariantEntry& before = variants[i - 1];
+    if (before.problem == problem && before.info.family == info.family && before.info.rung == info.rung) {
+      throw std::logic_error(fmt::format("variants '{}' and '{}' of {}, family {}, share a rung", before.info.name,
+                                         info.name, problem, info.family));
+    }
+  }
+}
+
+using Variants = Registry<VariantEntry, Variant>;
+
+Variants& variants_of_problems() {
+  static Variants all(
+      {.before = [](const VariantEntry& a, const VariantEntry& b) { return place_in_order(a) < place_in_order(b); },
+       .identity =
+           [](const VariantEntry& one) {
+             return fmt::format("variant '{}' of {}, family {}", one.info.name, one.problem, one.info.family);
+           },
+       .check = check_variants});
+  return all;
+}
+
+}  // namespace
+
+void Problem::fill_input(const ProblemSize& /*size*/, SeededRandom& random, bool whole, std::span<float> input) const {
+  fill(random, whole, input);
+}
+
+void Problem::fill_constant(const ProblemSize& /*size*/, std::size_t /*which*/, SeededRandom& random, bool whole,
+                            std::span<float> values) const {
+  fill(random, whole, values);
+}
+
+double Problem::granted_tolerance(double wanted, const ProblemSize& /*size*/) const {
+  return std::min(wanted, kLargestTolerance);
+}
+
+std::string Problem::size_text(const ProblemSize& size) const {
+  const std::vector<Dimension> all = dimensions();
+  std::string text;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (all[i].usual != size.values[i]) text += fmt::format("{}{}", all[i].letter, size.values[i]);
+  }
+  return text;
+}
+
+const std::vector<ProblemVariant>& Problem::variants() const {
+  static std::mutex lock;
+  static std::map<const Problem*, std::vector<ProblemVariant>> known;
+  const std::scoped_lock locked(lock);
+  const auto [at, is_new] = known.try_emplace(this);
+  if (is_new) {
+    for (const VariantEntry& one : variants_of_problems().all()) {
+      if (one.problem == name()) at->second.push_back({one.info, this, one.variant});
+    }
+  }
+  return at->second;
+}
+
+const std::vector<const Problem*>& registered_problems() { return problems().all(); }
+
+const Problem* find_problem(std::string_view name) {
+  const Problem* const* const found = problems().find([name](const Problem* one) { return one->name() == name; });
+  return found == nullptr ? nullptr : *found;
+}
+
+ProblemRegistration::ProblemRegistration(std::unique_ptr<Problem> problem) {
+  const Problem* const itself = problem.get();
+  problems().add(itself, std::move(problem));
+}
+
+const ProblemVariant* find_variant(const Problem& problem, std::string_view family, std::string_view name) {
+  for (const ProblemVariant& one : problem.variants()) {
+    if (one.info.family == family && one.info.name == name) return &one;
+  }
+  return nullptr;
+}
+
+ProblemVariantRegistration::ProblemVariantRegistration(std::string_view problem, const VariantInfo& info,
+                                                       std::unique_ptr<Variant> variant) {
+  const Variant* const itself = variant.get();
+  variants_of_problems().add({problem, info, itself}, std::move(variant));
+}
+
+}  // namespace convladder

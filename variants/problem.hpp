@@ -1,0 +1,119 @@
+// The contract: what a problem is, whatever its variants do.
+//
+// A problem is a folder below variants/: a source file that says what is computed and registers it, and its variants in
+// cpu/ and cuda/. A batch holds items, each with an input and an output of its own; what they share, weights for
+// example, are constants. Plan, inputs, verification, measurement, counters, checkers and records are derived from
+// this. See docs/adding_a_problem.md.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "support/seeded_random.hpp"
+#include "variants/problem_size.hpp"
+#include "variants/reference_output.hpp"
+
+namespace convladder {
+
+struct ProblemVariant;
+
+/// One dimension of a problem's sizes.
+struct Dimension {
+  std::string_view letter;   ///< as typed and in names: "C"; one or more capitals
+  std::string_view name;     ///< as in records: "channels"
+  std::optional<int> usual;  ///< what it is where a size does not say
+  int smallest = 1;
+  int largest = 1 << 20;
+};
+
+/// A tensor of a problem: float32, dense, the last dimension next to each other.
+struct Tensor {
+  std::string_view name;      ///< "weights"
+  std::int64_t elements = 0;  ///< fewer than 2^31
+};
+
+/// One problem. Stateless: one object serves every size. Whatever takes a size takes one without a `size_error`.
+class Problem {
+ public:
+  Problem() = default;
+  Problem(const Problem&) = delete;
+  Problem& operator=(const Problem&) = delete;
+  virtual ~Problem() = default;
+
+  virtual std::string_view name() const = 0;   ///< as typed: "max-pooling"
+  virtual std::string_view title() const = 0;  ///< as drawn and said: "max pooling"
+  virtual std::vector<Dimension> dimensions() const = 0;
+  /// Empty if there is such a size, beyond the limits of each dimension; otherwise what is wrong, in one line.
+  virtual std::string own_size_error(const ProblemSize& size) const {
+    static_cast<void>(size);
+    return {};
+  }
+  /// What is run where nobody names a size: without batch.
+  virtual std::vector<std::string> default_sizes() const = 0;
+  /// The batches where nobody names one.
+  virtual std::vector<int> default_batches() const { return {10, 100, 1000}; }
+
+  /// Of one item.
+  virtual std::int64_t input_elements(const ProblemSize& size) const = 0;
+  virtual std::int64_t output_elements(const ProblemSize& size) const = 0;
+  /// What all items share, in the order in which variants get them.
+  virtual std::vector<Tensor> constants(const ProblemSize& size) const {
+    static_cast<void>(size);
+    return {};
+  }
+
+  /// Operations of one item by the definition, and those that no algorithm leaves out.
+  virtual double flop(const ProblemSize& size) const = 0;
+  virtual double least_flop(const ProblemSize& size) const { return flop(size); }
+
+  /// How many times fewer operations than `least_flop` a cleverer algorithm could make.
+  virtual double most_saved_operations(const ProblemSize& size) const {
+    static_cast<void>(size);
+    return 1;
+  }
+
+  /// One item's input. `whole`: small whole numbers; otherwise numbers as variants meet them, -1 to 1 unless told.
+  virtual void fill_input(const ProblemSize& size, SeededRandom& random, bool whole, std::span<float> input) const;
+  /// A constant, by its number; likewise.
+  virtual void fill_constant(const ProblemSize& size, std::size_t which, SeededRandom& random, bool whole,
+                             std::span<float> values) const;
+
+  /// One item's exact-enough output and the scale of its errors, computed by the definition in float64, in a fixed
+  /// order. A magnitude of 0 asks for the very value; a NaN of the input is in all outputs that it takes part in.
+  virtual ReferenceOutput reference(const ProblemSize& size, const float* input,
+                                    std::span<const float* const> constants) const = 0;
+  /// What the record says of it.
+  virtual std::string reference_name() const { return "float64 " + std::string(title()); }
+  /// The largest |error| / magnitude allowed to a variant that asks for `wanted`.
+  virtual double granted_tolerance(double wanted, const ProblemSize& size) const;
+  /// Whether on whole numbers a variant of that tolerance has to be exact.
+  virtual bool is_exact_on_whole_numbers(const ProblemSize& size, double tolerance) const {
+    static_cast<void>(size);
+    static_cast<void>(tolerance);
+    return true;
+  }
+
+  /// `size_name` of a size.
+  virtual std::string size_text(const ProblemSize& size) const;
+
+  /// All variants of this build: by family, in the order of their rungs, libraries last.
+  virtual const std::vector<ProblemVariant>& variants() const;
+};
+
+/// Every problem of this build, by name. Throws std::logic_error if two share a name.
+const std::vector<const Problem*>& registered_problems();
+
+/// The problem of that name, or nullptr.
+const Problem* find_problem(std::string_view name);
+
+/// A static object of this type in a problem's source file registers it.
+struct ProblemRegistration {
+  explicit ProblemRegistration(std::unique_ptr<Problem> problem);
+};
+
+}  // namespace convladder

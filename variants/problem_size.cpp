@@ -1,0 +1,115 @@
+#include "variants/problem_size.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <stdexcept>
+
+#include "variants/problem.hpp"
+
+namespace convladder {
+namespace {
+
+constexpr double kMostElements = 2147483648.0;  // of an item or a constant: kernels index inside them with 32 bits
+
+bool is_letter(char one) { return one >= 'A' && one <= 'Z'; }
+
+std::string expected_text(const Problem& problem) {
+  std::string text;
+  for (const Dimension& dimension : problem.dimensions()) {
+    text += dimension.usual ? fmt::format("[{}N]", dimension.letter) : fmt::format("{}N", dimension.letter);
+  }
+  return text;
+}
+
+[[noreturn]] void fail(const Problem& problem, std::string_view text, const std::string& what) {
+  std::string meaning;
+  for (const Dimension& one : problem.dimensions()) {
+    meaning += fmt::format("{}{} {}", meaning.empty() ? "" : ", ", one.letter, one.name);
+  }
+  throw std::invalid_argument(
+      fmt::format("{}: {}; a size of {} is {} ({})", text, what, problem.name(), expected_text(problem), meaning));
+}
+
+}  // namespace
+
+int ProblemSize::at(std::string_view letter) const {
+  const std::vector<Dimension> dimensions = problem->dimensions();
+  const auto found = std::ranges::find(dimensions, letter, &Dimension::letter);
+  if (found == dimensions.end()) throw std::logic_error(fmt::format("{} has no {}", problem->name(), letter));
+  return values.at(static_cast<std::size_t>(found - dimensions.begin()));
+}
+
+ProblemSize ProblemSize::with_batch(int new_batch) const {
+  ProblemSize size = *this;
+  size.batch = new_batch;
+  return size;
+}
+
+std::int64_t ProblemSize::input_elements_per_item() const { return problem->input_elements(*this); }
+std::int64_t ProblemSize::output_elements_per_item() const { return problem->output_elements(*this); }
+
+std::int64_t ProblemSize::constant_elements() const {
+  std::int64_t sum = 0;
+  for (const Tensor& tensor : problem->constants(*this)) sum += tensor.elements;
+  return sum;
+}
+
+double ProblemSize::flop() const { return batch * problem->flop(*this); }
+double ProblemSize::least_flop() const { return batch * problem->least_flop(*this); }
+
+double ProblemSize::minimum_bytes() const {
+  return 4.0 * static_cast<double>(input_elements() + constant_elements() + output_elements());
+}
+
+std::string size_name(const ProblemSize& size) { return size.problem->size_text(size); }
+
+std::string size_error(const ProblemSize& size) {
+  const std::vector<Dimension> dimensions = size.problem->dimensions();
+  if (size.values.size() != dimensions.size()) {
+    return fmt::format("a size of {} has {} numbers, not {}", size.problem->name(), dimensions.size(),
+                       size.values.size());
+  }
+  if (size.batch < 1) return fmt::format("the batch must be at least 1, it is {}", size.batch);
+  for (std::size_t i = 0; i < dimensions.size(); ++i) {
+    const Dimension& one = dimensions[i];
+    if (size.values[i] >= one.smallest && size.values[i] <= one.largest) continue;
+    return fmt::format("{} must be {} to {}, it is {}", one.name, one.smallest, one.largest, size.values[i]);
+  }
+  if (std::string error = size.problem->own_size_error(size); !error.empty()) return error;
+  std::vector<Tensor> tensors = size.problem->constants(size);
+  tensors.push_back({"input", size.input_elements_per_item()});
+  tensors.push_back({"output", size.output_elements_per_item()});
+  for (const Tensor& tensor : tensors) {
+    if (static_cast<double>(tensor.elements) < kMostElements) continue;
+    return fmt::format("{} of one item has 2^31 elements or more", tensor.name);
+  }
+  return {};
+}
+
+ProblemSize parse_size(const Problem& problem, std::string_view text) {
+  const std::vector<Dimension> dimensions = problem.dimensions();
+  ProblemSize size{&problem, 1, {}};
+  std::vector<bool> given(dimensions.size(), false);
+  for (const Dimension& one : dimensions) size.values.push_back(one.usual.value_or(0));
+  for (std::size_t at = 0; at < text.size();) {
+    std::size_t end = at;
+    while (end < text.size() && is_letter(text[end])) ++end;
+    const std::string_view letter = text.substr(at, end - at);
+    const auto found = std::ranges::find(dimensions, letter, &Dimension::letter);
+    if (found == dimensions.end()) fail(problem, text, fmt::format("'{}' is none of its dimensions", letter));
+    const auto which = static_cast<std::size_t>(found - dimensions.begin());
+    const auto [rest, error] = std::from_chars(text.data() + end, text.data() + text.size(), size.values[which]);
+    if (error != std::errc() || given[which]) fail(problem, text, fmt::format("expected one number after {}", letter));
+    given[which] = true;
+    at = static_cast<std::size_t>(rest - text.data());
+  }
+  for (std::size_t i = 0; i < dimensions.size(); ++i) {
+    if (!given[i] && !dimensions[i].usual) fail(problem, text, fmt::format("{} is missing", dimensions[i].letter));
+  }
+  if (const std::string error = size_error(size); !error.empty()) fail(problem, text, error);
+  return size;
+}
+
+}  // namespace convladder
