@@ -26,7 +26,6 @@
 #include "support/errors.hpp"
 #include "support/progress.hpp"
 #include "support/whole_number.hpp"
-#include "variants/float32.hpp"
 
 namespace convladder {
 namespace {

@@ -176,6 +176,7 @@ int execute(const CommandLine& words) {
   help->add_option("COMMAND", helped, "a command's name");
 
   if (words.empty()) return print_help(app, commands, "");
+  if (words.front() == "help" && words.size() == 1) return print_help(app, commands, "");  // before CLI11 knows of it
   if (!words.front().starts_with("-")) refuse_unknown_command(commands, words.front());
   const KnownCommand* command = nullptr;
   try {

@@ -172,8 +172,7 @@ int network_command(NetworkArguments& arguments, const CommandLine& command_line
   }
   const ImageSet images = network_images(options, most_images(plan));
   std::vector<RecordedNetwork> networks;
-  for (const std::vector<NetworkCase>& cases :
-       by_network(plan)) {  // a file that is wrong is known before anything runs
+  for (const std::vector<NetworkCase>& cases : by_network(plan)) {  // a wrong file is known before anything runs
     const Network& network = *cases.front().network;
     const ChosenWeights weights = network_weights(options, network, images);
     networks.push_back({&network, weights.weights.name, weights.weights.sha256});

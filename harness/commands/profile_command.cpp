@@ -89,7 +89,7 @@ TitledProfile recorded_profile(const ordered_json& one_case) {
 
 /// The record in a file. Throws UserError for what is no record of networks.
 ordered_json network_record(const std::string& file) {
-  const ordered_json record = read_record_json(file);
+  ordered_json record = read_record_json(file);
   // Older records say no kind.
   const std::string unsaid = record.contains("ladders") ? "run" : "network";
   const std::string kind = record.is_object() ? record.value("kind", unsaid) : "";

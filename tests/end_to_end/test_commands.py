@@ -182,6 +182,7 @@ def test_weights_of_low_accuracy_are_not_called_high(tmp_path: Path) -> None:
 def test_an_interrupt_says_how_to_go_on(tmp_path: Path) -> None:
     process = start("network", "--network", "lenet72", "--device", "cpu", "--budget", "100", "--output", tmp_path)
     wait_for(tmp_path / "network.json", process)
+    time.sleep(0.3)
     process.send_signal(signal.SIGINT)
     errors = process.communicate(timeout=20)[1]
     assert (process.returncode, errors) == (

@@ -157,5 +157,5 @@ def test_too_few_addresses_are_named_and_no_case_is_blamed(tmp_path: Path, sanit
     one, = cases(record(folder)).values()
     assert one["status"] == "skipped" and "the address space is limited to 476 MiB (ulimit -v)" in one["reason"], one
     assert_refused(run("check", "--variant", "shared-memory", **few), "limited to 476 MiB (ulimit -v)")
-    assert_refused(run("baseline", "check", "--network", "lenet28", **few), "limited to 476 MiB (ulimit -v)")
+    assert_refused(run("baseline", "check", "--network", "lenet28", "--folder", "/", **few), "limited to 476 MiB (ulimit -v)")
     assert_refused(run("simulate", ptx(tmp_path), "--arg", "p=out:f32:200000000", **few), "are needed")

@@ -368,7 +368,7 @@ PROFILES = {
     "neither": ([], "expected either --network for a new run, or NETWORK.json, a record"),
     "both": (["--network", "lenet28", "x.json"], "expected either"),
     "layout": (["--network", "lenet28", "--layout", "nsis"], "unknown choice 'nsis'; known: nsys, nvprof"),
-    "format": (["--network", "lenet28", "--format", "xml"], "unknown choice 'xml'; known: "),
+    "format": (["--network", "lenet28", "--format", "xml"], "unknown format 'xml'; known: "),
     "cut": (["--network", "lenet28", "--cut", "0"], "--cut: expected a number from 0.1 to 100, got '0'"),
     "device": (["--network", "lenet28", "--device", "cup"], "unknown device 'cup'; known: cpu"),
 }

@@ -143,8 +143,8 @@ def test_list_names_every_kind_of_memory(tmp_path: Path) -> None:
                     ".local .b8 depot[24];\n.shared .b8 tile[40];\nret;\n}\n", encoding="utf-8")
     assert "  1 instructions, 40 bytes of shared memory and what --shared adds, 24 bytes of local memory per thread, " \
            "at most 64 threads per block\n" in run("simulate", file, "--list").stdout
-    assert_refused(run("simulate", file, "--shared", 232448), "232488 bytes with those that the kernel has itself")
-    assert_refused(run("simulate", file, "--block", "65"), "65 threads", "compiled for 64 at most")
+    assert_refused(run("simulate", file, "--shared", 232448), "232488 bytes together with the kernel")
+    assert_refused(run("simulate", file, "--block", "65"), "65 threads", "compiled for at most 64")
 
 
 @pytest.mark.parametrize(("options", "words"), [
