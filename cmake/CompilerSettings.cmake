@@ -11,7 +11,8 @@ foreach(flag IN LISTS warning_flags)
   target_compile_options(convladder_settings INTERFACE $<$<COMPILE_LANGUAGE:CXX>:${flag}>)
 endforeach()
 
-# The preset has no -Werror, because the instrumentation makes GCC report overflows and uninitialised uses that do not exist.
+# The preset has no -Werror, because the instrumentation makes GCC report overflows and uninitialised uses that do not
+# exist.
 # Without the checks of every pointer before every access, which are half of the compiler's time and of the program:
 # AddressSanitizer stops at null and at what lies outside an object anyway, and x86 reads what is not aligned; where
 # bytes are taken for something else, devices/ asks for that check again. The fuzz preset has all of them.

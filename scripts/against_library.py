@@ -27,7 +27,7 @@ _WIDTHS = (23, 33, 9, 8, 8, 9, 8)
 
 EXAMPLES = """\
 examples:
-  scripts/against_library.py run1.json run2.json run3.json             a table for the README, with medians of three runs
+  scripts/against_library.py run1.json run2.json run3.json             a table for the README: medians of three runs
   scripts/against_library.py results/*/run.json --goals                also each goal: met, not met or not measured
   scripts/against_library.py run.json --device cuda --format text      a GPU's, for a terminal
 

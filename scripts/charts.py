@@ -76,7 +76,8 @@ def _parser() -> argparse.ArgumentParser:
                         help="image formats (default: svg,png)")
     parser.add_argument("--device", type=_list, metavar="NAMES", help="only these devices, comma-separated")
     parser.add_argument("--batch", type=int, metavar="N",
-                        help="the batch of ladders and counts (default: the largest batch for which the most stages have a figure)")
+                        help="the batch of ladders and counts "
+                             "(default: the largest batch for which the most stages have a figure)")
     parser.add_argument("--gpu", metavar="NAME", help="the GPU whose roofline is drawn (default: h100)")
     parser.add_argument("--table", action="store_true", help="print the table too")
     return parser

@@ -28,7 +28,8 @@ examples:
   scripts/validate_record.py results/host-20250101/run.json
   scripts/validate_record.py results/*/*.json && echo all are valid
 
-The field "kind" of a file says which kind of record it is. Prints one line per problem: file, place in the document, what is wrong.
+The field "kind" of a file says which kind of record it is. Prints one line per problem: file, place in
+the document, what is wrong.
 exit status: 0 valid, 1 problems found, 2 usage."""
 
 

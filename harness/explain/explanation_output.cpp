@@ -19,9 +19,7 @@ constexpr std::size_t kMostChanges = 3;
 
 constexpr const char* kNote =
     "PREDICTED from counters of PTX (docs/prediction.md), never measured: from optimistic to pessimistic, with what "
-    "limits "
-    "end "
-    "each end. Occupancy: resident warps, and the resource that limits them.";
+    "limits each end. Occupancy: resident warps, and the resource that limits them.";
 
 struct TextTableParts {
   std::vector<TextColumn> columns;

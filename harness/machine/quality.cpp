@@ -162,8 +162,7 @@ std::string quality_line(const ordered_json& cases, int cores) {
                                : worst->at("reasons").at(0).get<std::string>();
   return fmt::format(
       "{} of {} cases were measured while the machine was {} ({}): their times do not show what it can do; run.json "
-      "says "
-      "which",
+      "says which",
       marked, timed, busy ? "busy" : "not steady", why);
 }
 

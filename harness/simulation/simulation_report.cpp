@@ -75,7 +75,7 @@ void print_counters(const std::vector<KernelCounters>& launches) {
         }
       }
     }
-    if (zeros > 0) fmt::print("  and {} counter{} of 0\n", zeros, zeros == 1 ? "" : "s");
+    if (zeros > 0) fmt::print("  and {} counter{} at 0\n", zeros, zeros == 1 ? "" : "s");
   }
 }
 

@@ -22,9 +22,10 @@ class Scale:
 
 def notes(ladders: Sequence[CountedLadder]) -> list[str]:
     """What was counted, and what was inferred from it."""
-    lines = ["These are not times. They count what the kernels' PTX did when it was executed on the CPU. ptxas makes machine code of it that "
-             "can need fewer or more instructions. DRAM traffic comes from a model of the caches; its dashed line is "
-             "the least that the layer needs: every input read and every output written, once."]
+    lines = ["These are not times. They count what the kernels' PTX did when it was executed on the CPU. "
+             "ptxas makes machine code of it that can need fewer or more instructions. DRAM traffic comes from a "
+             "model of the caches; its dashed line is the least that the layer needs: every input read and every "
+             "output written, once."]
     scaled = [row for ladder in ladders for row in ladder.counted if any(one.is_scaled(row) for one in figures())]
     if scaled:
         lines.append("≈ scaled to the batch from the images that were executed: DRAM traffic wherever these were not "

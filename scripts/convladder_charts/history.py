@@ -101,7 +101,8 @@ class _Panel:
         self._commits(axes)
         if not shown:
             axes.set_yticks([])
-            axes.text(0.5, 0.5, "the anchor was not measured with it in any run", transform=axes.transAxes, ha="center", color=MUTED)
+            axes.text(0.5, 0.5, "the anchor was not measured with it in any run", transform=axes.transAxes,
+                      ha="center", color=MUTED)
             return
         self._points(axes, shown)
         self._changes(axes)

@@ -68,8 +68,8 @@ def draw(record: Record, group: Group, batch: Optional[int]) -> tuple[Page, str,
     """The figure, its title and its description in words."""
     ladders = [one for one in chosen_ladders(group, batch) if sampled(one)]
     title = f"{device_name(group)}: samples in the order in which they were taken"
-    about = [f"{group.kind}; every sample over its stage's median; spread: smallest and largest sample; drift: median of "
-             "the last third over the first third's", provenance(record, group)]
+    about = [f"{group.kind}; every sample over its stage's median; spread: smallest and largest sample; drift: "
+             "median of the last third over the first third's", provenance(record, group)]
     heading = Heading(title, about, record.warnings, WIDTH)
     names = min(max((text_inches(row.stage.label, _NAME_SIZE) for one in ladders for row, _ in sampled(one)),
                     default=1.0), _LONGEST_NAME) + 0.4

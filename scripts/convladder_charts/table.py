@@ -82,8 +82,8 @@ def legend(record: Record) -> str:
         return "No case of this run has a time."
     return ("of: layer is NCHW in to NCHW out, op the convolution alone in the variant's own layout. "
             "The ratios compare layer times: × prev to the stage it builds on, × base to the first rung, "
-            "% lib to the fastest library, % op to the library's convolution alone in its own layout, % floor to the layer's "
-            "floor: operations at the FMA peak, or bytes at the memory's rate, as measured in this run. "
+            "% lib to the fastest library, % op to the library's convolution alone in its own layout, % floor to the "
+            "layer's floor: operations at the FMA peak, or bytes at the memory's rate, as measured in this run. "
             "Intervals are confidence intervals of the median." + _quality_legend(record))
 
 

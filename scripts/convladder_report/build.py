@@ -54,7 +54,8 @@ def compared(inputs: Sequence[Input], base: Path, program: Path) -> Comparison:
     """The first run of single layers against a base. Raises RecordError, also where there is no such run."""
     now = next((one for one in inputs if isinstance(one.record, Record)), None)
     if now is None:
-        raise RecordError(f"--base {base}: none of the records is a run of single layers, so there is nothing to compare with the base")
+        raise RecordError(f"--base {base}: none of the records is a run of single layers, "
+                          "so there is nothing to compare with the base")
     return changes.compared(program, base, now.root.source, now.root)
 
 

@@ -34,8 +34,8 @@ def _why(record: Record, group: PredictedGroup, source: str, name: str) -> Itera
     place = places_of(row.place for one in ladders for row in one.rows) + ".prediction"
     yield Paragraph(NOTE)
     yield Section(f"{name}-occupancy", "Occupancy", (
-        Paragraph("The share of the warps that a multiprocessor can hold, and the resource that limits it. Registers are those "
-                  "that ptxas reports for the architecture named."),
+        Paragraph("The share of the warps that a multiprocessor can hold, and the resource that limits it. Registers "
+                  "are those that ptxas reports for the architecture named."),
         *(TableBlock(_occupancy(group, one), source) for one in ladders)))
     yield Section(f"{name}-roofline", "Roofline", (
         figure(roofline.draw, record, group, f"{name}-roofline-figure", source, place,

@@ -260,7 +260,7 @@ const VariantRegistration registration{
      .title = "cuDNN",
      .builds_on = "",
      .hypothesis = "NVIDIA's library with the algorithm that it measured as fastest in plain float32: the ladder "
-                   "is compared with."},
+                   "is compared with it."},
     std::make_unique<CudnnVariant>(fp32)};
 
 const VariantRegistration registration_tf32{
