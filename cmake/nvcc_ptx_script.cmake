@@ -20,4 +20,6 @@ get_filename_component(folder "${KEPT}" DIRECTORY)
 get_filename_component(name "${KEPT}" NAME_WE)
 file(GLOB rest "${folder}/${name}.*")
 list(REMOVE_ITEM rest "${KEPT}")
-file(REMOVE ${rest})
+if(rest)  # nothing is left when this runs again
+  file(REMOVE ${rest})
+endif()
