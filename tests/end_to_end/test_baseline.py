@@ -183,7 +183,7 @@ def test_another_ptx_that_counts_the_same_passes_and_is_mentioned(check: Callabl
     code, report, different = check(change)
     assert (code, different) == (0, [])
     assert [one["ptx_changed"] for one in report["cases"]].count(True) == 1
-    assert "1 case the same with another PTX" in run("baseline", "check", "--folder", tmp_path, *SELECTION).stdout
+    assert "1 case the same from different PTX" in run("baseline", "check", "--folder", tmp_path, *SELECTION).stdout
 
 
 def test_update_writes_the_same_bytes_and_only_what_is_selected(tmp_path: Path, original: str) -> None:
@@ -244,7 +244,7 @@ BROKEN = {
     "newer": ('{"schema_version": 2}', "schema version 2, this program knows 1"),
     "a fraction": ('{"schema_version": 1.5}', "schema_version: expected a whole number"),
     "another kind": ('{"schema_version": 1, "kind": "run"}', "kind: expected"),
-    "twice": ('{"kind": "a", "kind": "b"}', "'kind' is there twice"),
+    "twice": ('{"kind": "a", "kind": "b"}', "'kind' occurs twice"),
     "huge": ('{"schema_version": 1e999}', "larger than any counter"),
     "deep": ("[" * 100000, "nested more than 8 deep"),
     "bytes": ('{"\\u0000<script>": 1}', "'schema_version' is missing"),
@@ -262,7 +262,7 @@ def test_a_broken_file_is_said_in_one_line(tmp_path: Path, original: str, action
 
 
 CHANGES: dict[str, tuple[Callable[[dict[str, Any]], Any], str]] = {
-    "network": (lambda d: d.update(network="lenet72"), "is of the network 'lenet72'"),
+    "network": (lambda d: d.update(network="lenet72"), "belongs to the network 'lenet72'"),
     "case twice": (lambda d: d["cases"].append(d["cases"][0]), "the same case occurs twice"),
     "hash": (lambda d: d["cases"][0].update(ptx_sha256="12"), "ptx_sha256: expected 64 hex digits"),
     "shape": (lambda d: d["cases"][0].update(shape=[0] * 9), "shape: "),
