@@ -79,12 +79,6 @@ clang_tool() {
 }
 
 cd "$root"
-status=0
-# An include of a file that did not change may be wrong now: always all of them.
-if $layers; then
-  /usr/bin/python3 scripts/check_layers.py || status=$?
-  $format || $tidy || exit "$status"
-fi
 all=false
 if $changed; then
   fork=$(git merge-base "$base" HEAD 2>/dev/null) || fail "--changed: '$base' is no commit that this branch came from"
@@ -92,6 +86,12 @@ if $changed; then
 elif ((${#files[@]} == 0)); then
   all=true
   mapfile -t files < <(git ls-files)
+fi
+status=0
+# An include of a file that did not change may be wrong now: always all of them.
+if $layers; then
+  /usr/bin/python3 scripts/check_layers.py || status=$?
+  $format || $tidy || exit "$status"
 fi
 sources=()
 for file in "${files[@]}"; do

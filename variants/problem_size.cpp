@@ -98,7 +98,7 @@ ProblemSize parse_size(const Problem& problem, std::string_view text) {
     while (end < text.size() && is_letter(text[end])) ++end;
     const std::string_view letter = text.substr(at, end - at);
     const auto found = std::ranges::find(dimensions, letter, &Dimension::letter);
-    if (found == dimensions.end()) fail(problem, text, fmt::format("'{}' is none of its dimensions", letter));
+    if (found == dimensions.end()) fail(problem, text, fmt::format("'{}' is not one of its dimensions", letter));
     const auto which = static_cast<std::size_t>(found - dimensions.begin());
     const auto [rest, error] = std::from_chars(text.data() + end, text.data() + text.size(), size.values[which]);
     if (error != std::errc() || given[which]) fail(problem, text, fmt::format("expected one number after {}", letter));

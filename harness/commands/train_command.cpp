@@ -161,13 +161,11 @@ void train_one(const Network& network, const TrainArguments& arguments, const Tr
   const std::string content =
       weights_file_content(network, trained.weights, metadata_of(network, arguments, data, options, trained));
   write_file_atomically(file, content);
-  fmt::print("{}: weights '{}', {}, {} updates, {}: {}\n", network.name, arguments.quality, accuracy_text(trained.last),
-             trained.last.updates, duration_text(seconds_since(start)), file.string());
   const double accuracy = static_cast<double>(trained.last.right) / trained.last.tested;
-  if (arguments.quality == "high" && accuracy < kLowAccuracy) {
-    fmt::print("{}: an accuracy of {:.2f} is not high: more --epochs or more images would help\n", network.name,
-               accuracy);
-  }
+  const bool is_low = arguments.quality == "high" && accuracy < kLowAccuracy;
+  fmt::print("{}: weights '{}', {}{}, {} updates, {}: {}\n", network.name, arguments.quality,
+             accuracy_text(trained.last), is_low ? ", which is not high: more --epochs or more images would help" : "",
+             trained.last.updates, duration_text(seconds_since(start)), file.string());
 }
 
 void add_train_options(CLI::App& train, TrainArguments& arguments) {

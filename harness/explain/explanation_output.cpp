@@ -79,7 +79,7 @@ TextTableParts stage_table(const ExplainedGroup& group, const std::string& gpu) 
 /// What the counters did from stage to stage: the same for every GPU.
 TextTableParts changes_table(const ExplainedGroup& group) {
   TextTableParts table;
-  table.columns = {{"stage", "", false}, {"counters divided by those of the stage it builds on, counted", "", false}};
+  table.columns = {{"stage", "", false}, {"counted, divided by the stage it builds on", "", false}};
   for (const ExplainedStage& stage : group.stages) {
     table.rows.push_back({stage.title, stage.why_not.empty() ? changes_text(stage) : stage.why_not});
   }

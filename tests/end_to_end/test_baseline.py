@@ -160,7 +160,7 @@ def test_a_compiler_that_is_not_in_the_build_is_named_and_not_looked_at(check: C
 
     code, report, different = check(change)
     assert (code, different) == (0, [])
-    assert any(note.startswith("hipcc is not looked at") for note in report["notes"])
+    assert any(note.startswith("hipcc is skipped") for note in report["notes"])
 
 
 def test_the_same_ptx_of_another_version_is_compared(check: Callable[..., Any]) -> None:
@@ -297,12 +297,13 @@ def test_a_truncated_file_is_refused_wherever_it_ends(tmp_path: Path, original: 
     (["check", "--network", "lenet28", "--variant", "shared-memry"], "shared-memory"),
     (["check", "--compiler", "ncc"], "unknown compiler 'ncc'; known: "),
     (["check", "--format", "xml"], "--format"),
-    (["check", "--network", "lenet28,lenet28"], "is there twice"),
+    (["check", "--network", "lenet28,lenet28"], "is given twice"),
     (["check", "--foldr", "x"], "--folder"),
 ])
-def test_bad_input(arguments: list[str], said: str, original: str) -> None:
+def test_bad_input(arguments: list[str], said: str, original: str, tmp_path: Path) -> None:
     del original
-    assert_refused(run("baseline", *arguments), said)
+    folder = [] if "--foldr" in arguments else ["--folder", tmp_path]
+    assert_refused(run("baseline", *arguments, *folder), said)
 
 
 def test_a_folder_that_cannot_be_written(tmp_path: Path, original: str) -> None:
@@ -311,8 +312,15 @@ def test_a_folder_that_cannot_be_written(tmp_path: Path, original: str) -> None:
     assert_refused(run("baseline", "update", "--folder", tmp_path / "file" / "below", *SELECTION), "cannot create")
 
 
+def test_no_folder_is_said_at_once(tmp_path: Path, original: str) -> None:
+    del original
+    assert_refused(run("baseline", "check", "--folder", tmp_path / "nothing"), "nothing: no such folder")
+    assert_refused(run("baseline", "check", cwd=tmp_path), "results/baseline: no such folder", "--folder")
+
+
 def test_an_empty_folder_does_not_pass(tmp_path: Path, original: str) -> None:
     del original
+    (tmp_path / "nothing").mkdir()
     done = run("baseline", "check", "--folder", tmp_path / "nothing", *SELECTION)
     assert (done.returncode, done.stderr) == (2, "") and "new simulated/" in done.stdout
 

@@ -52,7 +52,7 @@ def test_the_text_has_a_line_for_each_case_and_a_sum() -> None:
         pytest.skip("no PTX in this build")
     assert done.returncode == 0
     assert "simulated/shared-memory/shape.C1H8W8M2K3/1" in done.stdout
-    assert done.stdout.splitlines()[-1].endswith("cases checked, 0 failed")
+    assert done.stdout.splitlines()[-1].endswith("1 case checked, 0 failed")
 
 
 @pytest.mark.parametrize("arguments, said", [

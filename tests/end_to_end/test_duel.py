@@ -119,8 +119,8 @@ def test_programs_that_are_none_are_refused(tmp_path: Path) -> None:
     assert_refused(run("duel", "--base", plain, *TINY_CASE), "not executable")
     empty = script(tmp_path / "empty", "no program\n")
     assert_refused(run("duel", "--base", empty, *TINY_CASE), "cannot start", "Exec format error")
-    assert_refused(run("duel", "--base", shutil.which("true"), *TINY_CASE), "does not answer as a convladder does")
-    assert_refused(run("duel", "--base", shutil.which("cat"), *TINY_CASE), "does not answer as a convladder does")
+    assert_refused(run("duel", "--base", shutil.which("true"), *TINY_CASE), "does not answer like convladder")
+    assert_refused(run("duel", "--base", shutil.which("cat"), *TINY_CASE), "does not answer like convladder")
 
 
 def speaking(folder: Path, answer: object) -> Path:
@@ -139,7 +139,7 @@ def test_another_protocol_is_refused(tmp_path: Path) -> None:
     assert_refused(run("duel", "--base", speaking(tmp_path, {"protocol": 99, "program": {}, "variants": []}), *TINY_CASE),
                    "speaks protocol 99", "too far apart")
     for answer in ({"protocol": 2, "variants": []}, {"protocol": 2, "program": {}, "variants": [3]}, 5, []):
-        assert_refused(run("duel", "--base", speaking(tmp_path, answer), *TINY_CASE), "does not answer as a convladder")
+        assert_refused(run("duel", "--base", speaking(tmp_path, answer), *TINY_CASE), "does not answer like convladder")
 
 
 def test_a_build_before_duels_is_refused(tmp_path: Path) -> None:

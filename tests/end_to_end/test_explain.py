@@ -105,7 +105,7 @@ def test_a_measured_gpu_stands_beside(folder: Path, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("arguments, words", [
     (["--gpu", "h10"], ["unknown --gpu 'h10'", "h100"]),
-    (["--format", "html"], ["unknown --format 'html'", "markdown"]),
+    (["--format", "html"], ["unknown format 'html'", "markdown"]),
     (["--case", "nothing"], ["no case that --case matches was counted"]),
     (["--case", "("], ["--case: expected a regular expression"]),
 ])

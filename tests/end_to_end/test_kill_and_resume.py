@@ -154,7 +154,7 @@ def test_resume_leaves_the_settings_alone(tmp_path: Path, half_done: str) -> Non
     for extra in (["--batch", "7"], ["--seed", "2"], ["--output", tmp_path / "x"], ["--benchmark_repetitions=9"],
                   ["--benchmark_filter=x"]):
         refused = run("run", "--resume", tmp_path, *extra)
-        assert_refused(refused, str(extra[0]), "cannot be given with --resume")
+        assert_refused(refused, str(extra[0]), "cannot be used with --resume")
     assert (tmp_path / "run.json").read_bytes() == before
 
 

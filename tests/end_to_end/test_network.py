@@ -116,7 +116,7 @@ def test_the_tables_fit_the_terminal_and_show_every_case(lenet: dict[str, Any]) 
     op_times = tables.split("op times, measured")[1].split("\n\n")[0]
     for one in lenet["cases"]:
         assert re.search(rf"^ *{one['batch']} +{one['variants']} +\d", op_times, re.MULTILINE)
-    assert len(re.findall("3 runs gave every image the reference's class", tables)) == 2
+    assert len(re.findall("in 3 runs every image got the reference's class", tables)) == 2
 
 
 def test_charts_draw_what_the_program_wrote(lenet: dict[str, Any], tmp_path: Path) -> None:
@@ -198,7 +198,7 @@ def test_weights_of_a_file_give_an_accuracy_with_its_interval(tmp_path: Path) ->
                         "--variant", "compile-time,flat-vector")
     first, second = (one["accuracy"] for one in document["cases"])
     assert first == second and first["of"] == 40 and 0 <= first["low"] <= first["value"] <= first["high"] <= 1
-    assert re.search(rf"{first['correct']} of 40 are right: {first['value']:.4f} \(95%: {first['low']:.4f} to",
+    assert re.search(rf"{first['correct']} of 40 are correct: {first['value']:.4f} \(95%: {first['low']:.4f} to",
                      document["stdout"])
     assert re.fullmatch("[0-9a-f]{64}", document["networks"][0]["weights"]["sha256"])
     half = tmp_path / "half.safetensors"
@@ -241,7 +241,7 @@ def test_a_device_that_is_not_there_is_skipped_with_its_reason(tmp_path: Path) -
 def test_overlapping_copies_needs_a_device_that_can(three_layers: Path, tmp_path: Path) -> None:
     document = measured(tmp_path / "out", "--network", three_layers, "--batch", "8", "--overlap")
     (one,) = document["cases"]
-    assert one["status"] == "unsupported" and "copies that run beside its kernels" in one["reason"]
+    assert one["status"] == "unsupported" and "cannot overlap copies with kernels" in one["reason"]
 
 
 WRONG = {
@@ -291,7 +291,7 @@ NAMES = {
     "option": (["--bacth", "1"], "unknown option '--bacth'; known: --batch"),
     "weights": (["--weights", "mine.safetensors"], "mine.safetensors: cannot be opened"),
     "network file": (["--network", "mine.json"], "mine.json: "),
-    "variant of another family": (["--device", "cpu", "--variant", "global-memory"], "no case is left"),
+    "variant of another family": (["--device", "cpu", "--variant", "global-memory"], "no case remains"),
 }
 
 
@@ -308,8 +308,8 @@ BROKEN_NETWORKS = {
     "type": (lambda file: file["layers"][2].update(type="convolutoin"), ["layer 3 'conv2': ", "convolutoin", "convolution"]),
     "number": (lambda file: file["layers"][0].update(out_channels="three"),
                ["layer 1 'conv1': 'out_channels' must be", '"three"']),
-    "field": (lambda file: file["layers"][0].update(stirde=2), ["layer 1 'conv1': the field 'stirde'"]),
-    "name of a built-in one": (lambda file: file.update(name="lenet28"), ["'lenet28' is that of a built-in network"]),
+    "field": (lambda file: file["layers"][0].update(stirde=2), ["layer 1 'conv1': unknown field 'stirde'"]),
+    "name of a built-in one": (lambda file: file.update(name="lenet28"), ["the name 'lenet28' is already used by a built-in network"]),
 }
 
 

@@ -31,7 +31,7 @@ def test_no_other_file_knows_it() -> None:
 
 def test_it_is_listed() -> None:
     assert NAME in run("list", program=TOY).stdout
-    problems = json.loads(run("list", "--json", program=TOY).stdout)["problems"]
+    problems = json.loads(run("list", "--format", "json", program=TOY).stdout)["problems"]
     one = next(one for one in problems if one["name"] == NAME)
     assert one["title"] == "matrix times vector" and one["default_sizes"] == ["R64C48"]
     assert [(v["family"], v["rung"], v["name"]) for v in one["variants"] if v["family"] == "cpu"] == [

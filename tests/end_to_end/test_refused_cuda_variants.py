@@ -26,7 +26,7 @@ pytestmark = pytest.mark.skipif(not os.access(PROGRAM, os.X_OK), reason="no comp
 CONTROLS = ["global-memory", "shared-memory", "seeded-correct"]
 SHAPES = {1: "8,10,10,8,3", 8: "4,9,9,4,3", 100: "2,8,8,3,3", 1000: "1,8,8,2,3"}
 PLACE = r"image \d+"
-COUNTED = r"image \d+|count|launch|kernel|plan|window|floor|instruction"
+COUNTED = r"image \d+|count|launch|kernel|plan|window|grid|floor|instruction"
 """The counters are not those of the work, or of the launches that were planned."""
 
 

@@ -33,7 +33,7 @@ def planned(*arguments: object) -> list[str]:
     done = run("run", *arguments, "--dry-run")
     assert (done.returncode, done.stderr) == (0, "")
     lines = done.stdout.splitlines()
-    assert re.match(rf"{len(lines) - 2} cases, \d+ to be run, about \S+ \(predicted", lines[-1])
+    assert re.match(rf"{len(lines) - 2} cases?, \d+ to be run, about \S+ \(predicted", lines[-1])
     return [line.split()[0] for line in lines[1:-1]]
 
 
@@ -140,7 +140,7 @@ def test_a_busy_machine_is_named(tmp_path: Path) -> None:
     assert all(one["quality"]["mark"] == "disturbed" for one in record(tmp_path)["cases"])
     assert "others used" in record(tmp_path)["cases"][0]["quality"]["reasons"][0]
     assert len(re.findall(r"^ok .* ! disturbed$", done.stdout, re.MULTILINE)) == 2
-    assert re.search(r"^2 of 2 cases were measured on a machine that was busy \(others used up to [\d.]+ of \d+ cores\)",
+    assert re.search(r"^2 of 2 cases were measured while the machine was busy \(others used up to [\d.]+ of \d+ cores\)",
                      done.stdout, re.MULTILINE)
     assert "\n~ noisy, ! disturbed: " in done.stdout
 
@@ -241,7 +241,7 @@ def test_the_default_folder_and_the_lines(tmp_path: Path) -> None:
     assert (done.returncode, done.stderr) == (0, "")
     *lines, path = done.stdout.rstrip().splitlines()
     table = lines[lines.index("") + 1:lines.index("", lines.index("") + 1)]
-    lines = [line for line in lines[:lines.index("")] if " measured on a machine that was " not in line]
+    lines = [line for line in lines[:lines.index("")] if " measured while the machine was " not in line]
     table = [line for line in table if not line.startswith("~ noisy, ")]
     assert re.fullmatch(rf"results/{re.escape(socket.gethostname())}-\d{{8}}-\d{{6}}/run\.json", path)
     assert re.fullmatch(r"cpu: FMA peak \S+ GFLOP/s, streaming store \S+ GB/s, copy \S+ GB/s \(measured, \d+ samples\)",

@@ -112,7 +112,7 @@ def test_what_cannot_be_compared_is_one_line(tmp_path: Path) -> None:
     first, second, third = written_runs(tmp_path, run_of(1, [100]), other, only_skipped)
     for arguments, expected in (((first, second), "expected runs of the same machine"),
                                 ((third,), "no times of the device cpu"),
-                                ((first, "--batch", "7"), "no layer that the goals speak of"),
+                                ((first, "--batch", "7"), "none of the layers in the goals has a time"),
                                 ((first, "--device", "cuda"), "devices with times: cpu"),
                                 ((tmp_path / "none.json",), "none.json")):
         done = against(*arguments)

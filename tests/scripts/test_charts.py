@@ -266,7 +266,7 @@ BAD_INPUTS = {
     "google": ('{"context": {}, "benchmarks": []}', ": $: not a convladder run; expected an object with"),
     "version": ('{"schema_version": "9.1", "cases": [], "ladders": []}',
                 ": $.schema_version: expected schema version \"1.0\", found \"9.1\""),
-    "missing": ('{"schema_version": "1.0", "cases": [], "ladders": []}', ": $: expected a member \"context\""),
+    "missing": ('{"schema_version": "1.0", "cases": [], "ladders": []}', ': $: the member "context" is missing'),
 }
 
 

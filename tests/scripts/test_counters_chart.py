@@ -55,7 +55,7 @@ def test_every_figure_of_every_stage_is_there(written: Written) -> None:
 def test_it_says_what_it_is(written: Written) -> None:
     path = written(counted_run([10]))
     shown = " ".join(drawn_words(path).split())
-    for expected in ("COUNTED", "PTX", "Example GPU X", "No times", "sm_90 simulated", "012345678 (dirty)",
+    for expected in ("COUNTED", "PTX", "Example GPU X", "not times", "sm_90 simulated", "012345678 (dirty)",
                      "8 of 10 images executed, both halves counted the same"):
         assert expected in shown
     assert "measured" not in shown and "median" not in shown

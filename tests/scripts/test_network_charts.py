@@ -166,7 +166,7 @@ def test_published_op_times_have_a_panel_and_a_device(drawn: Path) -> None:
 
 def test_counts_are_labelled_and_never_times(drawn: Path) -> None:
     shown = texts(drawn / "instructions-lenet72.svg")
-    assert "COUNTED" in shown and "No times" in shown and "measured" not in shown
+    assert "COUNTED" in shown and "Not times" in shown and "measured" not in shown
     assert "oneDNN: unsupported: conv1 (onednn): there is no PTX of it" in shown
     document = whole_run()
     case = next(one for one in document["cases"] if one["device"] == "simulated")
@@ -249,11 +249,11 @@ Change = Callable[[dict[str, Any]], Any]
 
 @pytest.mark.parametrize("change, message", [
     (lambda run: run.update(schema_version="9"), '$.schema_version: expected schema version "1.0", found "9"'),
-    (lambda run: run.pop("published"), '$: expected a member "published", there is none'),
+    (lambda run: run.pop("published"), '$: the member "published" is missing'),
     (lambda run: run["cases"][0].update(batch="ten"), '$.cases[0].batch: expected an integer, found "ten"'),
     (lambda run: run["cases"][0].update(network="x"), '$.cases[0].network: expected one of the record\'s networks'),
     (lambda run: run["cases"][0]["total"].update(median=None), "$.cases[0].total.median: expected a finite number"),
-    (lambda run: run["published"].clear(), '$.published: expected a member "lenet72/10", there is none'),
+    (lambda run: run["published"].clear(), '$.published: the member "lenet72/10" is missing'),
 ])
 def test_a_broken_record_is_named_in_one_line(change: Change, message: str, tmp_path: Path) -> None:
     document = NetworkRecordMaker().add("lenet72", [10]).record()

@@ -169,7 +169,7 @@ NETWORK_RULES: dict[str, tuple[Change, str, str]] = {
     "done and planned": (lambda run: run["planned"].pop(), "$.cases[11].id", "was not planned"),
     "id of its parts": (set_at(*CASE, "variants", to="tile"), "$.cases[0].id", "expected \"cpu/tile/lenet72/10\""),
     "network is described": (set_at("networks", 0, "name", to="lenet28"), "$.cases[0].network", "is not in $.networks"),
-    "networks once": (lambda run: run["networks"].append(run["networks"][0]), "$.networks", "there twice"),
+    "networks once": (lambda run: run["networks"].append(run["networks"][0]), "$.networks", "occurs twice"),
     "variants are described": (lambda run: run["variants"].pop(), "$.cases[2].steps[0].implementation",
                                "expected an entry in $.variants for \"cpu\" \"onednn\""),
     "published": (lambda run: run["published"].pop("lenet72/10"), "$.cases[0]", "expected \"lenet72/10\""),

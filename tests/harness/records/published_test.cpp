@@ -119,7 +119,7 @@ TEST(Published, MalformedFilesAreNamedWithThePlace) {
   EXPECT_NO_THROW(reading(file_with("/device", "a GPU"))());
   expect_error<UserError>(reading("{"), {"x.json", "byte"});
   expect_error<UserError>(reading("7"), {"x.json", "object"});
-  expect_error<UserError>(reading(file_with("/title", 5)), {"x.json", "title", "text"});
+  expect_error<UserError>(reading(file_with("/title", 5)), {"x.json", "title", "string"});
   expect_error<UserError>(reading(file_with("/batch", -5)), {"x.json", "batch", "whole number"});
   expect_error<UserError>(reading(file_with("/tables/0/kind", "op time")), {"x.json: tables[0]", "op times"});
   expect_error<UserError>(reading(file_with("/tables/0/rows/1", {"two"})), {"x.json: tables[0]", "rows[1]", "2 cells"});

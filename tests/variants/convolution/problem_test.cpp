@@ -47,11 +47,11 @@ TEST(Sizes, SayWhatIsWrong) {
     expect_error<std::invalid_argument>([&] { parse_size(pooling, text); }, {why});
   };
   refused("C4H9W8K2", "S is missing");
-  refused("C4H9W8K2S2X1", "'X' is none of its dimensions");
+  refused("C4H9W8K2S2X1", "'X' is not one of its dimensions");
   refused("C4H9W8K2S2S2", "expected one number after S");
-  refused("C4H9W8KS2", "expected one number after K");
+  refused("C4H9W8KS2", "'KS' is not one of its dimensions");
   refused("C4H9W8K-2S2", "must be 1 to");
-  refused("4H9", "'' is none of its dimensions");
+  refused("4H9", "'' is not one of its dimensions");
   refused("C4H9W8K10S2", "pools of 10 are larger than the input");
   refused("C99999999999H9W8K2S2", "expected one number after C");
   EXPECT_THROW(parse_size(pooling, "C4H9W8K2S2").at("Q"), std::logic_error);
