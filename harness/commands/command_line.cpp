@@ -93,6 +93,7 @@ const CLI::Option* list_before(const KnownCommand& command, const CommandLine& w
 /// Throws for the first word that the command cannot take.
 void refuse_extra_words(const KnownCommand& command, const CommandLine& words) {
   for (const std::string& word : command.app->remaining()) {
+    if (word == "--") continue;  // the words after it are no options
     if (command.info.takes_word != nullptr && command.info.takes_word(word)) continue;
     const std::string name = word.substr(0, word.find('='));
     if (const std::string now = renamed_option(command.info.name, name); !now.empty()) throw UserError(now);
