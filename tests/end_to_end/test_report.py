@@ -136,7 +136,7 @@ def test_the_scripts_are_found_beside_the_program(folder: Path, tmp_path: Path) 
 def test_a_pdf_needs_chromium(folder: Path, tmp_path: Path) -> None:
     arguments = ("report", folder / "run.json", "--format", "pdf", "--output", tmp_path)
     done = run(*arguments, env=os.environ | {"CHROMIUM": "/no/chromium"})
-    assert_refused(done, "no Chromium", "report.html")
+    assert_refused(done, "Chromium was not found", "report.html")
     assert (tmp_path / "report.html").is_file() and not (tmp_path / "report.pdf").exists()
     if not CHROMIUM.exists():
         pytest.skip("no Chromium (Debian's package chromium)")
