@@ -126,7 +126,7 @@ DUELS = [(name, batch) for name, wrong in WRONG.items() if wrong.duel for batch 
 
 NETWORK = {
     "name": "refused", "title": "One of each", "input": {"channels": 1, "height": 12, "width": 12},
-    "layers": [{"name": "conv1", "type": "convolution", "out_channels": 3, "kernel": 3},
+    "layers": [{"name": "conv1", "type": "convolution", "out_channels": 12, "kernel": 3},
                {"name": "relu1", "type": "relu"},
                {"name": "pool1", "type": "max_pool", "size": 2, "stride": 2},
                {"name": "fc1", "type": "fully_connected", "out_features": 10},
