@@ -13,7 +13,7 @@ class DeviceConstants {
  public:
   /// Copies those of `tensors`, which are on the host. Throws DeviceError.
   DeviceConstants(Device& device, const ProblemSize& size, const ProblemTensors& tensors) {
-    const std::vector<Tensor> described = size.problem->constants(size);
+    const std::vector<ProblemTensor> described = size.problem->constants(size);
     for (std::size_t i = 0; i < described.size(); ++i) {
       const auto bytes = static_cast<std::size_t>(described[i].elements) * sizeof(float);
       const DeviceBuffer& buffer = buffers_.emplace_back(device.allocate(bytes, described[i].name));

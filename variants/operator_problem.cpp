@@ -76,9 +76,9 @@ std::int64_t OperatorProblem::output_elements(const ProblemSize& size) const {
   return static_cast<std::int64_t>(operator_shape(size).output.elements());
 }
 
-std::vector<Tensor> OperatorProblem::constants(const ProblemSize& size) const {
+std::vector<ProblemTensor> OperatorProblem::constants(const ProblemSize& size) const {
   const OperatorShape shape = operator_shape(size);
-  std::vector<Tensor> tensors;
+  std::vector<ProblemTensor> tensors;
   if (shape.weight_elements() > 0) tensors.push_back({"weights", static_cast<std::int64_t>(shape.weight_elements())});
   if (shape.bias_elements() > 0) tensors.push_back({"bias", static_cast<std::int64_t>(shape.bias_elements())});
   return tensors;

@@ -26,7 +26,7 @@ class OperatorProblem : public Problem {
   std::int64_t input_elements(const ProblemSize& size) const override;
   std::int64_t output_elements(const ProblemSize& size) const override;
   /// Weights and bias, where it has them.
-  std::vector<Tensor> constants(const ProblemSize& size) const override;
+  std::vector<ProblemTensor> constants(const ProblemSize& size) const override;
   double flop(const ProblemSize& size) const override { return static_cast<double>(output_elements(size)); }
   ReferenceOutput reference(const ProblemSize& size, const float* input,
                             std::span<const float* const> constants) const override;

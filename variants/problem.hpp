@@ -32,7 +32,7 @@ struct Dimension {
 };
 
 /// A tensor of a problem: float32, dense, the last dimension next to each other.
-struct Tensor {
+struct ProblemTensor {
   std::string_view name;      ///< "weights"
   std::int64_t elements = 0;  ///< fewer than 2^31
 };
@@ -62,7 +62,7 @@ class Problem {
   virtual std::int64_t input_elements(const ProblemSize& size) const = 0;
   virtual std::int64_t output_elements(const ProblemSize& size) const = 0;
   /// What all items share, in the order in which variants get them.
-  virtual std::vector<Tensor> constants(const ProblemSize& size) const {
+  virtual std::vector<ProblemTensor> constants(const ProblemSize& size) const {
     static_cast<void>(size);
     return {};
   }

@@ -52,7 +52,7 @@ std::int64_t ProblemSize::output_elements_per_item() const { return problem->out
 
 std::int64_t ProblemSize::constant_elements() const {
   std::int64_t sum = 0;
-  for (const Tensor& tensor : problem->constants(*this)) sum += tensor.elements;
+  for (const ProblemTensor& tensor : problem->constants(*this)) sum += tensor.elements;
   return sum;
 }
 
@@ -78,10 +78,10 @@ std::string size_error(const ProblemSize& size) {
     return fmt::format("{} is {}, it must be {} to {}", one.name, size.values[i], one.smallest, one.largest);
   }
   if (std::string error = size.problem->own_size_error(size); !error.empty()) return error;
-  std::vector<Tensor> tensors = size.problem->constants(size);
+  std::vector<ProblemTensor> tensors = size.problem->constants(size);
   tensors.push_back({"input", size.input_elements_per_item()});
   tensors.push_back({"output", size.output_elements_per_item()});
-  for (const Tensor& tensor : tensors) {
+  for (const ProblemTensor& tensor : tensors) {
     if (static_cast<double>(tensor.elements) < kMostElements) continue;
     return fmt::format("{} of one item has 2^31 elements or more", tensor.name);
   }

@@ -31,7 +31,8 @@ std::byte* attach_problem(ProblemData& data, std::byte* at) {
   };
   data.input = cut(data.shape.input_elements());
   data.constants.clear();
-  for (const Tensor& tensor : data.shape.problem->constants(data.shape)) data.constants.push_back(cut(tensor.elements));
+  for (const ProblemTensor& tensor : data.shape.problem->constants(data.shape))
+    data.constants.push_back(cut(tensor.elements));
   return at;
 }
 

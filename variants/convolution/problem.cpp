@@ -95,7 +95,7 @@ class Convolution final : public Problem {
   std::int64_t output_elements(const ProblemSize& size) const override {
     return conv_shape(size).output_elements_per_image();
   }
-  std::vector<Tensor> constants(const ProblemSize& size) const override {
+  std::vector<ProblemTensor> constants(const ProblemSize& size) const override {
     return {{"weights", conv_shape(size).weight_elements()}};
   }
   double flop(const ProblemSize& size) const override { return conv_shape(size).with_batch(1).flop(); }

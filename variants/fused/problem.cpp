@@ -85,9 +85,9 @@ class FusedConvolution final : public Problem {
   std::int64_t output_elements(const ProblemSize& size) const override {
     return static_cast<std::int64_t>(shape_of(size).output().elements());
   }
-  std::vector<Tensor> constants(const ProblemSize& size) const override {
+  std::vector<ProblemTensor> constants(const ProblemSize& size) const override {
     const FusedShape shape = shape_of(size);
-    std::vector<Tensor> tensors{{"weights", shape.convolution.weight_elements()}};
+    std::vector<ProblemTensor> tensors{{"weights", shape.convolution.weight_elements()}};
     if (shape.has_bias) tensors.push_back({"bias", shape.convolution.out_channels});
     return tensors;
   }

@@ -18,7 +18,7 @@ class MatrixVector final : public Problem {
 
   std::int64_t input_elements(const ProblemSize& size) const override { return size.at("C"); }
   std::int64_t output_elements(const ProblemSize& size) const override { return size.at("R"); }
-  std::vector<Tensor> constants(const ProblemSize& size) const override {
+  std::vector<ProblemTensor> constants(const ProblemSize& size) const override {
     return {{"matrix", std::int64_t{size.at("R")} * size.at("C")}};
   }
   double flop(const ProblemSize& size) const override { return 2.0 * size.at("R") * size.at("C"); }
