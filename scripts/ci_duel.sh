@@ -21,7 +21,7 @@ environment:
   CONVLADDER_NO_SETUP=1   do not look for missing packages
   OMP_NUM_THREADS         threads of the CPU variants; use 1 if other jobs share the machine
 
-exit status: 0 pass, 1 a case regressed or failed, 2 inconclusive or incomplete, 3 the duel could not be run.
+exit status: 0 pass, 1 a case regressed or failed, 2 inconclusive, 3 the duel could not be run, 4 it is incomplete.
 USAGE
 }
 

@@ -6,14 +6,16 @@
 namespace convladder {
 
 /// What a command tells the shell: the only place where the codes are defined. `convladder --help` and
-/// docs/command_line.md say the same. The first that applies of 3, 1, 2, 0.
+/// docs/command_line.md say the same. Of several, 3, 1, 4, 2, 0 in this order.
 enum ExitCode : int {
   kExitOk = 0,            ///< everything asked for was done, and every case that ran is verified
   kExitCasesFailed = 1,   ///< a case was incorrect, crashed, timed out or could not be launched (the others stand), is
                           ///< slower, or its counters moved; a checker found something
-  kExitInconclusive = 2,  ///< nothing like that, but something is missing to tell: a case that is not there or cannot
-                          ///< be compared, too few samples, a file that could not be read
+  kExitInconclusive = 2,  ///< nothing like that, but something cannot be told: too few samples, a file that could not
+                          ///< be read, a case without a baseline
   kExitError = 3,         ///< bad input, bad usage, or nothing could be written: one line says what
+  kExitIncomplete = 4,    ///< a comparison that proves nothing for all its cases: one is missing or cannot be compared,
+                          ///< or the control moved. More samples would not help, and a gate must not let it pass
   kExitInterrupted = 130,
 };
 

@@ -18,7 +18,7 @@ constexpr InstructionSet described(Kind kind, const char* name) {
 }
 
 constexpr std::array kSets = {described<Avx512>(Kind::avx512, "avx512"), described<Avx2>(Kind::avx2, "avx2"),
-                              described<Baseline>(Kind::baseline, "baseline")};
+                              described<BaselineLanes>(Kind::baseline, "baseline")};
 
 bool processor_has(Kind kind) {
   if (kind == Kind::baseline) return true;

@@ -30,7 +30,7 @@ struct Avx2 {
   static constexpr int maps = 6;
   static constexpr int vectors = 2;
 };
-struct Baseline {
+struct BaselineLanes {
   static constexpr int lanes = 4;
   static constexpr int registers = 16;
   static constexpr int maps = 4;
@@ -118,7 +118,7 @@ namespace detail {
 // `flatten` draws everything called into a function that is compiled for the instruction set.
 template <typename Body, typename... Arguments>
 [[gnu::flatten]] void run_baseline(Arguments... arguments) {
-  Body::template run<Baseline>(arguments...);
+  Body::template run<BaselineLanes>(arguments...);
 }
 #ifdef __x86_64__
 template <typename Body, typename... Arguments>

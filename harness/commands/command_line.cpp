@@ -35,8 +35,9 @@ constexpr const char* kMainFooter = R"(examples:
 exit codes:
   0    everything asked for was done, and every case that ran is verified
   1    a case failed, is slower, or a counter moved
-  2    nothing like that, but something is missing to tell: a case that is not there, or not enough samples
+  2    nothing like that, but something cannot be told: too few samples, or a case without a baseline
   3    bad input or bad usage: one line says what
+  4    a comparison that is not complete: a case is missing, or the control moved
   130  interrupted)";
 
 const char* group_title(CommandGroup group) {

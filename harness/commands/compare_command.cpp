@@ -38,8 +38,8 @@ constexpr const char* kCompareFooter = R"(examples:
   convladder compare base.json new.json --format markdown > comparison.md
 
 docs/compare.md says what a verdict means and what two records cannot show.
-exit codes: 0 pass - 1 a case regressed - 2 inconclusive - 3 a case is missing, failed or cannot be compared, or
-bad input: one line says what)";
+exit codes: 0 pass - 1 a case regressed or failed - 2 inconclusive - 3 bad input: one line says what - 4 a case is
+missing or cannot be compared)";
 
 void add_compare_options(CLI::App& compare, CompareArguments& a) {
   compare.add_option("BASE.json", a.base, "the run to compare with")->required();

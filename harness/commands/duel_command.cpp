@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <chrono>
 #include <nlohmann/json.hpp>
-#include <regex>
 
 #include "harness/cases/google_engine.hpp"
+#include "harness/commands/case_filter.hpp"
 #include "harness/commands/command.hpp"
 #include "harness/commands/duel_setup.hpp"
 #include "harness/commands/printed.hpp"
@@ -41,8 +41,8 @@ constexpr const char* kDuelFooter = R"(examples:
                                              60 duels with the same objects, linked in another order
 
 docs/duel.md says how it measures and what a verdict means; '--selftest' shows how often it is wrong on this machine.
-exit codes: 0 pass - 1 a case regressed - 2 inconclusive - 3 a case is missing or failed, the control moved, the two
-cannot be compared, or bad input: one line says what)";
+exit codes: 0 pass - 1 a case regressed or failed - 2 inconclusive - 3 bad input, or builds that cannot be compared: one
+line says what - 4 a case is missing, or the control moved)";
 
 /// What makes two builds incomparable, and what is only worth a note.
 void compare_programs(const OtherProgram& base, const OtherProgram& now, std::vector<std::string>& notes) {
@@ -78,11 +78,7 @@ void check_arguments(const DuelArguments& a) {
         fmt::format("--delta {:g}: expected at least --tau, {:g}: otherwise a case that passes could be a regression",
                     limits.delta, limits.tau));
   }
-  try {
-    static_cast<void>(std::regex(a.options.case_filter));
-  } catch (const std::regex_error& error) {
-    throw UserError(fmt::format("--case '{}' is not a regular expression: {}", a.options.case_filter, error.what()));
-  }
+  static_cast<void>(case_expression(a.options.case_filter));
   check_output_file("--output", a.output);
 }
 
@@ -104,8 +100,7 @@ void add_duel_options(CLI::App& duel, DuelArguments& a) {
                   "compare this variant, instead of the same variants of two builds,");
   duel.add_option("--new-variant", a.new_variant, "against this one");
   add_case_selection(duel, a.options, a.selection, "100");
-  duel.add_option("--case", a.options.case_filter, "only cases whose id matches this regular expression")
-      ->group("Which cases");
+  duel.add_option("--case", a.options.case_filter, kCaseHelp)->group("Which cases");
   VerdictLimits& limits = a.settings.limits.verdict;
   duel.add_option("--tau", limits.tau, "a regression is proved to be above this fraction (default 0.02)")
       ->check(number_between(0.0, 10.0))

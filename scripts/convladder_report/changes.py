@@ -17,7 +17,7 @@ from convladder_report.common_sections import ids_text
 from convladder_report.document import Block, Items, Paragraph, Section, Sentence, TableBlock
 from convladder_report.figures import figure
 
-_EXIT = {0: "pass", 1: "regressed, or a case failed", 2: "inconclusive or incomplete"}
+_EXIT = {0: "pass", 1: "regressed, or a case failed", 2: "inconclusive", 4: "incomplete"}
 _MOST_NAMED = 5
 _MOST_COUNTERS = 8
 SOURCE = "convladder compare --format json"

@@ -121,7 +121,7 @@ def test_a_missing_case_is_no_pass(tmp_path: Path, real: dict[str, Any]) -> None
     new["cases"] = [one for one in new["cases"] if one["id"] != SLOWER]
     new["planned"].remove(SLOWER)
     done = compare(tmp_path, real, new)
-    assert done.returncode == 2
+    assert done.returncode == 4
     assert done.stdout.split("\nmissing\n")[1].split()[0] == SLOWER
     added = compare(tmp_path, new, real)
     assert added.returncode == 0 and added.stdout.split("\nnew\n")[1].split()[0] == SLOWER
@@ -131,7 +131,7 @@ def test_another_device_is_incomparable(tmp_path: Path, real: dict[str, Any]) ->
     new = copy.deepcopy(real)
     new["context"]["cpu"]["model"] = "another processor"
     done = compare(tmp_path, real, new)
-    assert done.returncode == 2
+    assert done.returncode == 4
     assert "incomparable" in done.stdout and 'processor differs: "' in done.stdout
     assert 'now "another processor"' in " ".join(done.stdout.split())
 
@@ -162,7 +162,7 @@ def test_counters_are_compared_exactly(tmp_path: Path, real: dict[str, Any]) -> 
     assert done.stdout.split("\nregressed\n")[1].split()[0] == one["id"]
     new["context"]["program"]["ptx"][0] |= {"version": "99.0", "sha256": "0" * 64}
     done = compare(tmp_path, real, new, "--format", "json")
-    assert done.returncode == 2
+    assert done.returncode == 4
     assert {one["id"]: one for one in json.loads(done.stdout)["cases"]}[one["id"]]["reason"].startswith(
         "CUDA compiler changed")
 

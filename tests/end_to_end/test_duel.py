@@ -60,7 +60,7 @@ def test_twice_the_work_is_found(tmp_path: Path) -> None:
     document = read(tmp_path / "duel.json")
     one, = document["cases"]
     assert one["verdict"] == "regressed", done.stdout
-    assert done.returncode == (2 if document["control"]["contaminated"] else 1)
+    assert done.returncode == (4 if document["control"]["contaminated"] else 1)
     assert one["change"]["low"] > 0.02 and one["iterations"] % 2 == 0
     assert "150 % of extra work" in document["notes"][0]
     markdown = done.stdout
@@ -94,7 +94,7 @@ def test_variants_of_one_side_only(tmp_path: Path) -> None:
     """The seeded program has a variant more than the other one."""
     options = ["--variant", "seeded-correct", *TINY, "--output", tmp_path / "duel.json"]
     done = run("duel", "--base", SEEDED, "--new", PROGRAM, *options, program=SEEDED)
-    assert done.returncode == 2
+    assert done.returncode == 4
     assert read(tmp_path / "duel.json")["cases"][0]["verdict"] == "missing"
     run("duel", "--base", PROGRAM, "--new", SEEDED, *options, program=SEEDED)
     assert read(tmp_path / "duel.json")["cases"][0]["verdict"] == "new"
@@ -105,7 +105,7 @@ def test_what_only_the_base_knows_is_missing(tmp_path: Path) -> None:
     program = json.loads(run("list", "--machine", "--format", "json").stdout)["program"]
     base = speaking(tmp_path, {"protocol": 2, "program": program, "variants": ["cpu/lost", "cuda/lost-too"]})
     done = run("duel", "--base", base, "--family", "cpu", *TINY, "--output", tmp_path / "duel.json")
-    assert done.returncode == 2
+    assert done.returncode == 4
     verdicts = {one["id"]: one["verdict"] for one in read(tmp_path / "duel.json")["cases"]}
     assert verdicts["cpu/lost/shape.C1H8W8M2K3/2"] == "missing"
     assert verdicts["cpu/compile-time/shape.C1H8W8M2K3/2"] == "new"

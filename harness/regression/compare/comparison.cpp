@@ -290,8 +290,8 @@ int Comparison::exit_code() const {
     return one.verdict == CaseVerdict::added || one.verdict == CaseVerdict::skipped;
   });
   if (any(CaseVerdict::failed) || any(CaseVerdict::regressed)) return kExitCasesFailed;
-  const bool something_missing = any(CaseVerdict::missing) || any(CaseVerdict::incomparable) || nothing_compared;
-  return something_missing || any(CaseVerdict::inconclusive) ? kExitInconclusive : kExitOk;
+  if (any(CaseVerdict::missing) || any(CaseVerdict::incomparable) || nothing_compared) return kExitIncomplete;
+  return any(CaseVerdict::inconclusive) ? kExitInconclusive : kExitOk;
 }
 
 Comparison compare_runs(const RecordedRun& base, const RecordedRun& now, const ComparisonOptions& options) {

@@ -76,8 +76,8 @@ struct Comparison {
   std::vector<std::string> notes;
 
   int count(CaseVerdict verdict) const;
-  /// The exit code of `convladder compare`: 1 if a case regressed or failed; otherwise 2 if one is missing,
-  /// incomparable or inconclusive, or none could be compared; otherwise 0.
+  /// The exit code of `convladder compare`: 1 if a case regressed or failed; otherwise 4 if one is missing or
+  /// incomparable, or none could be compared; otherwise 2 if one is inconclusive; otherwise 0.
   int exit_code() const;
 };
 

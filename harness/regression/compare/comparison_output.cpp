@@ -220,7 +220,7 @@ std::string exit_text(const Comparison& comparison) {
   const auto outcome = [&]() -> std::string_view {
     if (code == kExitOk) return "pass";
     if (code == kExitCasesFailed) return comparison.count(CaseVerdict::regressed) > 0 ? "regressed" : "a case failed";
-    return comparison.count(CaseVerdict::inconclusive) > 0 ? "inconclusive" : "incomplete comparison";
+    return code == kExitInconclusive ? "inconclusive" : "incomplete comparison";
   };
   return fmt::format("{} (exit code {})", outcome(), code);
 }

@@ -339,9 +339,10 @@ bool DuelResult::contaminated() const { return control_outcome && control_outcom
 int DuelResult::exit_code() const {
   const bool measured = std::ranges::any_of(cases, [](const DuelCase& one) { return one.screened.has_value(); });
   if (count(CaseVerdict::failed) > 0) return kExitCasesFailed;
-  if (!measured || !control_outcome || contaminated()) return kExitInconclusive;
+  if (!measured || !control_outcome || contaminated()) return kExitIncomplete;
   if (count(CaseVerdict::regressed) > 0) return kExitCasesFailed;
-  return count(CaseVerdict::missing) + count(CaseVerdict::inconclusive) > 0 ? kExitInconclusive : kExitOk;
+  if (count(CaseVerdict::missing) > 0) return kExitIncomplete;
+  return count(CaseVerdict::inconclusive) > 0 ? kExitInconclusive : kExitOk;
 }
 
 DuelResult run_duel(const std::vector<DuelGroup>& plan, const OtherProgram& base, const OtherProgram& now,

@@ -77,8 +77,8 @@ struct DuelResult {
 
   int count(CaseVerdict verdict) const;
   bool contaminated() const;
-  /// 1 if a case failed; otherwise 2 if the control moved or could not be judged, or nothing was measured; otherwise 1
-  /// if one regressed; otherwise 2 if one is missing or inconclusive; otherwise 0.
+  /// 1 if a case failed; otherwise 4 if the control moved or could not be judged, or nothing was measured; otherwise 1
+  /// if one regressed; otherwise 4 if one is missing, 2 if one is inconclusive, 0.
   int exit_code() const;
 };
 

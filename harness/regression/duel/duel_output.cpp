@@ -110,7 +110,7 @@ std::string exit_text(const DuelResult& result) {
     if (result.contaminated()) return "contaminated";
     if (code == kExitOk) return "pass";
     if (code == kExitCasesFailed) return "regressed";
-    return result.count(CaseVerdict::inconclusive) > 0 ? "inconclusive" : "the duel is incomplete";
+    return code == kExitInconclusive ? "inconclusive" : "the duel is incomplete";
   };
   return fmt::format("{} (exit code {})", outcome(), code);
 }

@@ -83,7 +83,7 @@ class CpuCeilings final : public CeilingKernels {
     seen_ = sum;
     const int sums = set_.kind == InstructionSet::Kind::avx512 ? kSums<Avx512>
                      : set_.kind == InstructionSet::Kind::avx2 ? kSums<Avx2>
-                                                               : kSums<Baseline>;
+                                                               : kSums<BaselineLanes>;
     return 2.0 * sums * set_.lanes * static_cast<double>(kRounds) * threads_;
   }
 

@@ -188,8 +188,8 @@ TEST(Comparison, ListsWhatIsMissingNewFailedAndSkipped) {
 
 TEST(Comparison, OfNothingInCommonIsNoPass) {
   const Compared compared(recorded_run_json({}), cpu_run(1));
-  EXPECT_EQ(compared.comparison.exit_code(), 2);
-  EXPECT_EQ(Compared(recorded_run_json({}), recorded_run_json({})).comparison.exit_code(), 2);
+  EXPECT_EQ(compared.comparison.exit_code(), 4);
+  EXPECT_EQ(Compared(recorded_run_json({}), recorded_run_json({})).comparison.exit_code(), 4);
 }
 
 TEST(Comparison, MissesWhatWasPlannedAndNotRun) {
@@ -209,7 +209,7 @@ TEST(Comparison, NamesWhatMakesItImpossible) {
     ordered_json now = cpu_run(2);
     now["context"][ordered_json::json_pointer(pointer)] = value;
     const Compared compared(cpu_run(1), now);
-    EXPECT_EQ(compared.comparison.exit_code(), 2) << pointer;
+    EXPECT_EQ(compared.comparison.exit_code(), 4) << pointer;
     EXPECT_EQ(compared.verdict(kVectorId), CaseVerdict::incomparable) << pointer;
     return compared[kVectorId].reason;
   };

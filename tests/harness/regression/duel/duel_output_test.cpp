@@ -43,20 +43,20 @@ TEST(DuelResult, ExitCodeIsThatOfTheWorst) {
   EXPECT_EQ(result_of({pass, inconclusive}).exit_code(), kExitInconclusive);
   EXPECT_EQ(result_of({inconclusive, regressed}).exit_code(), kExitCasesFailed);
   EXPECT_EQ(result_of({regressed, measured(CaseVerdict::failed)}).exit_code(), kExitCasesFailed);
-  EXPECT_EQ(result_of({pass, measured(CaseVerdict::missing)}).exit_code(), kExitInconclusive);
+  EXPECT_EQ(result_of({pass, measured(CaseVerdict::missing)}).exit_code(), kExitIncomplete);
   EXPECT_EQ(result_of({pass, measured(CaseVerdict::added)}).exit_code(), kExitOk);
 }
 
 TEST(DuelResult, WithoutAControlOrAMeasurementNothingPasses) {
   DuelResult result = result_of({measured(CaseVerdict::pass)});
   result.control_outcome->contaminated = true;
-  EXPECT_EQ(result.exit_code(), kExitInconclusive);
+  EXPECT_EQ(result.exit_code(), kExitIncomplete);
   result.control_outcome.reset();
-  EXPECT_EQ(result.exit_code(), kExitInconclusive);
+  EXPECT_EQ(result.exit_code(), kExitIncomplete);
   DuelCase skipped;
   skipped.verdict = CaseVerdict::skipped;
-  EXPECT_EQ(result_of({skipped}).exit_code(), kExitInconclusive);
-  EXPECT_EQ(result_of({}).exit_code(), kExitInconclusive);
+  EXPECT_EQ(result_of({skipped}).exit_code(), kExitIncomplete);
+  EXPECT_EQ(result_of({}).exit_code(), kExitIncomplete);
 }
 
 TEST(DuelOutput, NamesTheCaseTheRatioAndTheVerdict) {
@@ -88,7 +88,7 @@ TEST(DuelOutput, SaysWhenTheControlMoved) {
   const OtherProgram side = program();
   const DuelSettings settings;
   EXPECT_THAT(duel_text({result, settings, side, side}), HasSubstr("CONTAMINATED"));
-  EXPECT_THAT(duel_text({result, settings, side, side}), HasSubstr("contaminated (exit code 2)"));
+  EXPECT_THAT(duel_text({result, settings, side, side}), HasSubstr("contaminated (exit code 4)"));
 }
 
 }  // namespace
