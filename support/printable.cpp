@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <nlohmann/json.hpp>
 
 namespace convladder {
 namespace {
@@ -62,13 +63,35 @@ std::string printable_lines(std::string_view text, std::string& rest) {
   return shown;
 }
 
-std::string printable(std::string_view text) {
+std::string printable(std::string_view text, std::size_t most) {
+  if (text.size() > most) return printable(text.substr(0, most - 3)) + "...";
   std::string rest;
   std::string shown = printable_lines(text, rest);
   for (char& c : shown) {
     if (c == '\n' || c == '\t') c = ' ';
   }
   return shown + std::string(rest.size(), '?');
+}
+
+std::string short_json(const nlohmann::ordered_json& value) {
+  return printable(value.dump(-1, ' ', true, nlohmann::ordered_json::error_handler_t::replace), kShortText);
+}
+
+std::string in_quotes(std::string_view text) { return short_json(text); }
+
+std::string markdown_text(std::string_view text) {
+  std::string escaped;
+  for (const char c : printable(text)) {
+    if (c == '<') {
+      escaped += "&lt;";
+    } else if (c == '&') {
+      escaped += "&amp;";
+    } else {
+      if (std::string_view("\\`*_[]|>#~").find(c) != std::string_view::npos) escaped += '\\';
+      escaped += c;
+    }
+  }
+  return escaped;
 }
 
 }  // namespace convladder

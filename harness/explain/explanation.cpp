@@ -1,6 +1,7 @@
 #include "harness/explain/explanation.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -10,9 +11,12 @@
 #include <utility>
 
 #include "devices/simulated/counters/metrics.hpp"
+#include "harness/cases/counters.hpp"
+#include "harness/records/launch_resources.hpp"
 #include "harness/records/prediction.hpp"
 #include "harness/records/published_stage.hpp"
 #include "harness/records/recorded_run.hpp"
+#include "support/errors.hpp"
 #include "support/json_place.hpp"
 #include "support/printable.hpp"
 
@@ -48,12 +52,11 @@ const std::vector<Told>& told_counters() {
 }
 
 std::optional<double> sum_of(const Told& told, const JsonPlace& counters) {
-  const JsonPlace values = counters.object(told.modelled ? "modelled" : "totals");
+  const JsonPlace values = counters.at(told.modelled ? "modelled" : "totals");
   double sum = 0;
   for (const char* name : told.names) {
     if (!values.has(name)) return std::nullopt;
-    if (!values.json().at(name).is_number()) values.fail(fmt::format("{}: expected a number", name));
-    sum += values.json().at(name).get<double>();
+    sum += values.at(name).number();
   }
   return sum;
 }
@@ -72,37 +75,22 @@ std::vector<ExplainedChange> changes(const JsonPlace& below, const JsonPlace& ab
   return list;
 }
 
-std::optional<double> time_or_none(const JsonPlace& place, const char* field) {
-  if (!place.has(field)) return std::nullopt;
-  const ordered_json& value = place.json().at(field);
-  if (!value.is_number() || !(value.get<double>() > 0) || !std::isfinite(value.get<double>())) {
-    place.fail(fmt::format("{}: expected a positive number", field));
-  }
-  return value.get<double>();
-}
+constexpr NumberRange kTimeRange{.least = kAboveZero, .unit = "ns"};
 
 ExplainedPrediction read_prediction(const JsonPlace& place) {
-  ExplainedPrediction prediction{.gpu = printable(place.text("gpu")),
-                                 .low_ns = time_or_none(place, "low"),
-                                 .high_ns = time_or_none(place, "high"),
-                                 .binding_low = printable(place.text_or_empty("binding_low")),
-                                 .binding_high = printable(place.text_or_empty("binding_high")),
+  ExplainedPrediction prediction{.gpu = printable(place.at("gpu").text()),
+                                 .low_ns = place.at("low").number_or_none(kTimeRange),
+                                 .high_ns = place.at("high").number_or_none(kTimeRange),
+                                 .binding_low = printable(place.at("binding_low").text_or_empty()),
+                                 .binding_high = printable(place.at("binding_high").text_or_empty()),
                                  .occupancy = 2,
                                  .limited_by = {}};
-  for (std::size_t i = 0; i < place.list("kernels").size(); ++i) {
-    const JsonPlace residence = place.element("kernels", i).object("occupancy");
-    if (!residence.json().contains("share") || !residence.json().at("share").is_number()) {
-      residence.fail("share: expected a number");
-    }
-    const double share = residence.json().at("share").get<double>();
+  for (const JsonPlace& kernel : place.at("kernels").list()) {
+    const JsonPlace residence = kernel.at("occupancy");
+    const double share = residence.at("share").number();
     if (!(share < prediction.occupancy)) continue;
     prediction.occupancy = share;
-    prediction.limited_by.clear();
-    for (const ordered_json& name : residence.list("limited_by")) {
-      if (!name.is_string()) residence.fail("limited_by: expected a list of strings");
-      if (!prediction.limited_by.empty()) prediction.limited_by += ", ";
-      prediction.limited_by += printable(name.get<std::string>());
-    }
+    prediction.limited_by = printable(fmt::format("{}", fmt::join(residence.at("limited_by").texts(), ", ")));
   }
   return prediction;
 }
@@ -111,18 +99,12 @@ std::vector<ExplainedPrediction> predictions(const JsonPlace& one) {
   ordered_json computed;
   if (!one.has("prediction")) {
     if (!one.has("counters")) return {};
-    try {
-      computed = prediction_json(one.object("counters").json(), one.list("resources"));
-    } catch (const ordered_json::exception& error) {
-      one.fail(fmt::format("counters: {}", error.what()));
-    }
+    computed = prediction_json(predict(read_counters(one.at("counters")), read_resources(one.at("resources"))));
     if (computed.is_null()) return {};
   }
-  const JsonPlace prediction = computed.is_null() ? one.object("prediction") : JsonPlace(computed, "prediction");
+  const JsonPlace prediction = computed.is_null() ? one.at("prediction") : JsonPlace(computed, "prediction");
   std::vector<ExplainedPrediction> list;
-  for (std::size_t i = 0; i < prediction.list("gpus").size(); ++i) {
-    list.push_back(read_prediction(prediction.element("gpus", i)));
-  }
+  for (const JsonPlace& gpu : prediction.at("gpus").list()) list.push_back(read_prediction(gpu));
   return list;
 }
 
@@ -135,13 +117,12 @@ struct Variant {
 
 std::vector<Variant> cuda_variants(const JsonPlace& run) {
   std::vector<Variant> variants;
-  for (std::size_t i = 0; i < run.list("variants").size(); ++i) {
-    const JsonPlace one = run.element("variants", i);
-    if (one.text("family") != "cuda") continue;
-    const std::string title = printable(one.text("title"));
-    variants.push_back({printable(one.text("name")),
-                        one.has("rung") ? fmt::format("{} {}", one.whole_number("rung"), title) : title,
-                        printable(one.text_or_empty("builds_on"))});
+  for (const JsonPlace& one : run.at("variants").list()) {
+    if (one.at("family").text() != "cuda") continue;
+    const std::string title = printable(one.at("title").text());
+    variants.push_back({printable(one.at("name").text()),
+                        one.has("rung") ? fmt::format("{} {}", one.at("rung").count(), title) : title,
+                        printable(one.at("builds_on").text_or_empty())});
   }
   return variants;
 }
@@ -150,12 +131,11 @@ class Explainer {
  public:
   Explainer(const JsonPlace& run, const std::string& filter) : run_(run), variants_(cuda_variants(run)) {
     const std::regex wanted(filter);
-    for (std::size_t i = 0; i < run.list("cases").size(); ++i) {
-      const JsonPlace one = run.element("cases", i);
-      const std::string id = one.text("id");
-      if (id.size() > kLongestId) one.fail(fmt::format("id: expected at most {} bytes", kLongestId));
-      if (one.text("family") != "cuda" || !std::regex_search(id, wanted)) continue;
-      const Key key{printable(one.text("network")), printable(one.text("layer")), one.whole_number("batch")};
+    for (const JsonPlace& one : run.at("cases").list()) {
+      const std::string id = one.at("id").text();
+      if (id.size() > kLongestId) one.at("id").expected(fmt::format("at most {} bytes", kLongestId));
+      if (one.at("family").text() != "cuda" || !std::regex_search(id, wanted)) continue;
+      const Key key{printable(one.at("network").text()), printable(one.at("layer").text()), one.at("batch").count()};
       if (std::ranges::find(order_, key) == order_.end()) order_.push_back(key);
       cases_[key].emplace_back(one);
     }
@@ -184,7 +164,7 @@ class Explainer {
 
   static const JsonPlace* case_of(const std::vector<JsonPlace>& cases, const std::string& variant, const char* has) {
     const auto found = std::ranges::find_if(cases, [&](const JsonPlace& one) {
-      return one.text("variant") == variant && one.text("status") == status_name(Status::ok) && one.has(has);
+      return one.at("variant").text() == variant && one.at("status").text() == status_name(Status::ok) && one.has(has);
     });
     return found == cases.end() ? nullptr : &*found;
   }
@@ -198,32 +178,30 @@ class Explainer {
                          .measured_ns = {},
                          .measured_of = {},
                          .why_not = {}};
-    const auto any =
-        std::ranges::find_if(cases, [&variant](const JsonPlace& one) { return one.text("variant") == variant.name; });
+    const auto any = std::ranges::find_if(
+        cases, [&variant](const JsonPlace& one) { return one.at("variant").text() == variant.name; });
     if (any == cases.end()) return;
     if (const JsonPlace* const counted = case_of(cases, variant.name, "counters")) {
       stage.predictions = predictions(*counted);
       const JsonPlace* const below = case_of(cases, variant.builds_on, "counters");
-      if (below != nullptr) stage.changes = changes(below->object("counters"), counted->object("counters"));
+      if (below != nullptr) stage.changes = changes(below->at("counters"), counted->at("counters"));
     } else {
-      stage.why_not = printable(any->text("status"));
-      if (any->has("reason")) stage.why_not += fmt::format(": {}", printable(any->text("reason")));
+      stage.why_not = printable(any->at("status").text());
+      if (any->has("reason")) stage.why_not += fmt::format(": {}", printable(any->at("reason").text()));
     }
     if (const JsonPlace* const timed = case_of(cases, variant.name, "time")) {
-      stage.measured_ns = time_or_none(timed->object("time"), "median");
-      stage.measured_of = printable(timed->object("time").text("of"));
-      group.real_gpu = device_name(timed->text("device"));
+      stage.measured_ns = timed->at("time").at("median").number_or_none(kTimeRange);
+      stage.measured_of = printable(timed->at("time").at("of").text());
+      group.real_gpu = device_name(timed->at("device").text());
     }
     group.stages.push_back(std::move(stage));
   }
 
   /// What the record says the device is.
   std::string device_name(const std::string& kind) const {
-    const JsonPlace context = run_.object("context");
-    for (std::size_t i = 0; i < context.list("devices").size(); ++i) {
-      const JsonPlace device = context.element("devices", i);
-      if (device.text("kind") == kind && device.has("facts") && device.object("facts").has("name")) {
-        return printable(device.object("facts").text("name"));
+    for (const JsonPlace& device : run_.at("context").at("devices").list()) {
+      if (device.at("kind").text() == kind && device.has("facts") && device.at("facts").has("name")) {
+        return printable(device.at("facts").at("name").text());
       }
     }
     return printable(kind);
@@ -275,7 +253,7 @@ class Explainer {
 std::vector<ExplainedGroup> explain_run(const ordered_json& record, const std::string& file,
                                         const std::string& filter) {
   const JsonPlace run(record, file);
-  if (run.text("schema_version") != kRunSchemaVersion || (run.has("kind") && run.text("kind") != "run")) {
+  if (run.at("schema_version").text() != kRunSchemaVersion || (run.has("kind") && run.at("kind").text() != "run")) {
     run.fail(fmt::format("expected a run of single layers of schema version \"{}\"", kRunSchemaVersion));
   }
   try {

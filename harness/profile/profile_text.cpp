@@ -9,6 +9,7 @@
 
 #include "support/csv.hpp"
 #include "support/errors.hpp"
+#include "support/json_text.hpp"
 #include "support/nearest_name.hpp"
 #include "support/text_table.hpp"
 
@@ -251,7 +252,7 @@ ProfileEncoding parse_profile_encoding(const std::string& flag, const std::strin
 std::string profile_text(const ProfileTable& table, const ProfileFormat& format) {
   const ProfileTable shown = cut_profile(table, format.cut_percent);
   if (format.encoding == ProfileEncoding::json) {
-    return profile_to_json(shown).dump(1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + '\n';
+    return json_text(profile_to_json(shown));
   }
   if (format.layout == ProfileLayout::nsys) return nsys_text(shown, format);
   return format.encoding == ProfileEncoding::csv ? nvprof_csv(shown) : nvprof_text(shown, format.full_names);

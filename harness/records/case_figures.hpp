@@ -1,14 +1,15 @@
 // What other figures are derived from: the cases and variants of a record, typed. JSON is read here once.
 #pragma once
 
-#include <map>
-#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <tuple>
 #include <vector>
 
+#include "harness/cases/counters.hpp"
 #include "harness/isolation/status.hpp"
+#include "harness/machine/quality.hpp"
+#include "support/json_place.hpp"
 #include "variants/problem_size.hpp"
 
 namespace convladder {
@@ -20,12 +21,8 @@ struct TimeFigure {
   double median = 0;
   std::optional<double> low;  ///< of the median's interval, with `high`
   std::optional<double> high;
-};
-
-/// What the simulated device counted, by counter.
-struct CountedFigures {
-  std::map<std::string, double> totals;
-  std::map<std::string, double> modelled;
+  std::vector<double> samples;
+  int iterations = 1;  ///< calls of each sample
 };
 
 /// The range of a predicted time on a named GPU, in nanoseconds.
@@ -47,7 +44,7 @@ struct CaseFigures {
   std::string leaves_out;   ///< which idea; empty for all others
   Status status = Status::ok;
   std::string reason;
-  std::string quality;  ///< its mark; empty where it is not known
+  std::optional<Quality> quality;
   std::optional<ProblemSize> shape;
   double flop = 0;
   double minimum_bytes = 0;
@@ -67,10 +64,11 @@ struct VariantFigures {
   std::string name;
   std::string builds_on;  ///< empty for the first of a ladder and for libraries
   bool leaves_out = false;
+  std::string title;
 };
 
-/// `cases` and `variants` of a record. Throws nlohmann::json::exception for what this program does not write.
-std::vector<CaseFigures> case_figures(const nlohmann::ordered_json& cases);
-std::vector<VariantFigures> variant_figures(const nlohmann::ordered_json& variants);
+/// `cases` and `variants` of a record. Throws UserError for what this program does not write.
+std::vector<CaseFigures> case_figures(const JsonPlace& cases);
+std::vector<VariantFigures> variant_figures(const JsonPlace& variants);
 
 }  // namespace convladder

@@ -33,8 +33,8 @@ std::string entry(std::string_view name, std::string_view shape, std::string_vie
 std::string header_of(const std::string& entries) { return fmt::format("{{{}}}", entries); }
 
 void expect_bytes_refused(const Bytes& bytes, std::initializer_list<std::string_view> parts) {
-  expect_error<DataError>([&] { parse_safetensors(bytes, "own.safetensors"); }, {"own.safetensors: "});
-  expect_error<DataError>([&] { parse_safetensors(bytes, "own.safetensors"); }, parts);
+  expect_error<UserError>([&] { parse_safetensors(bytes, "own.safetensors"); }, {"own.safetensors: "});
+  expect_error<UserError>([&] { parse_safetensors(bytes, "own.safetensors"); }, parts);
 }
 void expect_header_refused(const std::string& header, std::initializer_list<std::string_view> parts) {
   SCOPED_TRACE(header);
@@ -205,7 +205,7 @@ TEST(Safetensors, ANameInAMessageIsShortAndOnOneLine) {
   try {
     parse_safetensors(file_of(header_of(entry(name, "[1]", "[0,8]")), 8), "f");
     FAIL();
-  } catch (const DataError& error) {
+  } catch (const UserError& error) {
     const std::string_view message = error.what();
     EXPECT_EQ(message.find('\n'), std::string_view::npos);
     EXPECT_NE(message.find("line\\nbreak"), std::string_view::npos);

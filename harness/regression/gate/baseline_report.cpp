@@ -9,7 +9,8 @@
 
 #include "devices/simulated/counters/metrics.hpp"
 #include "support/errors.hpp"
-#include "support/shown_text.hpp"
+#include "support/json_text.hpp"
+#include "support/printable.hpp"
 #include "support/text_table.hpp"
 
 namespace convladder {
@@ -24,8 +25,7 @@ constexpr std::size_t kMostCounters =
 std::string title_of(const std::string& counter) {
   std::string title = simulated::metric_title(counter);
   if (!title.empty()) return title;
-  constexpr std::size_t longest = 28;
-  return counter.size() <= longest ? shown_text(counter) : shown_text(counter.substr(0, longest - 3) + "...");
+  return printable(counter, 28);
 }
 
 /// "conv_shared_memory": the namespace of all our kernels says nothing in a table.
@@ -122,23 +122,13 @@ ordered_json case_json(const ComparedCounters& one) {
           {"moves", std::move(moves)}};
 }
 
-/// Plain text in a Markdown table.
-std::string escaped(const std::string& text) {
-  std::string safe;
-  for (const char c : text) {
-    if (std::string_view("\\`*_[]<>|#&").find(c) != std::string_view::npos) safe += '\\';
-    safe += c;
-  }
-  return safe;
-}
-
 std::string moves_markdown(const BaselineReport& report, bool modelled) {
   std::string rows;
   for (const ComparedCounters& one : report.cases) {
     for (const CounterMove& move : one.moves) {
       if (move.modelled != modelled) continue;
-      rows += fmt::format("| {} | {} {} | {} | {} | {} | {} | {} | {} |\n", escaped(one.id), escaped(one.compiler),
-                          escaped(one.version), ptx_text(one), escaped(move.kernel), escaped(title_of(move.counter)),
+      rows += fmt::format("| {} | {} {} | {} | {} | {} | {} | {} | {} |\n", markdown_text(one.id), markdown_text(one.compiler),
+                          markdown_text(one.version), ptx_text(one), markdown_text(move.kernel), markdown_text(title_of(move.counter)),
                           number_text(move.recorded), number_text(move.now), change_text(move));
     }
   }
@@ -203,7 +193,7 @@ std::string report_json(const BaselineReport& report) {
                              {"summary", std::move(summary)},
                              {"notes", report.notes},
                              {"cases", std::move(cases)}};
-  return json.dump(1, ' ', false, ordered_json::error_handler_t::replace) + '\n';
+  return json_text(json);
 }
 
 std::string report_markdown(const BaselineReport& report) {
@@ -212,14 +202,14 @@ std::string report_markdown(const BaselineReport& report) {
   std::string rows;
   for (const ComparedCounters& one : report.cases) {
     if (one.reason.empty()) continue;
-    rows += fmt::format("| {} | {} | {} {} | {} |\n", verdict_name(one.verdict), escaped(one.id), escaped(one.compiler),
-                        escaped(one.version), escaped(one.reason));
+    rows += fmt::format("| {} | {} | {} {} | {} |\n", verdict_name(one.verdict), markdown_text(one.id), markdown_text(one.compiler),
+                        markdown_text(one.version), markdown_text(one.reason));
   }
   if (!rows.empty()) {
     text += fmt::format("\n### Not compared by counters\n\n| verdict | case | compiler | why |\n|:--|:--|:--|:--|\n{}",
                         rows);
   }
-  for (const std::string& note : report.notes) text += fmt::format("\n{}\n", escaped(note));
+  for (const std::string& note : report.notes) text += fmt::format("\n{}\n", markdown_text(note));
   return text;
 }
 

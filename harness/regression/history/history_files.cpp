@@ -90,23 +90,20 @@ HistoryRun history_run(RecordedRun run) {
   return result;
 }
 
-/// As the parser types a number without a sign.
-ordered_json whole(int number) { return static_cast<unsigned>(number); }
-
 ordered_json shortened_case(const RecordedCase& one) {
   ordered_json json = {{"id", one.id},
                        {"variant", one.variant},
-                       {"rung", one.library ? ordered_json() : whole(one.rung)},
+                       {"rung", one.library ? ordered_json() : ordered_json(one.rung)},
                        {"device", one.device},
                        {"network", one.network},
                        {"layer", one.layer},
-                       {"batch", whole(one.batch)},
+                       {"batch", one.batch},
                        {"status", one.status},
                        {"reason", one.reason},
                        {"input", one.input},
                        {"choice", one.choice},
                        {"shape", one.shape},
-                       {"session", whole(one.session)}};
+                       {"session", one.session}};
   if (one.time) json["time"] = {{"of", one.time->of}, {"cache", one.time->cache}, {"samples", one.time->samples}};
   return json;
 }
