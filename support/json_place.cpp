@@ -34,7 +34,8 @@ std::string range_text(const NumberRange& range) {
   } else if (range.least > any.least) {
     text += fmt::format(" from {:g}", range.least);
   }
-  if (range.most < any.most) text += fmt::format("{} {:g}", range.least == kAboveZero ? " and up to" : " to", range.most);
+  if (range.most < any.most)
+    text += fmt::format("{} {:g}", range.least == kAboveZero ? " and up to" : " to", range.most);
   return range.unit.empty() ? text : fmt::format("{} {}", text, range.unit);
 }
 
@@ -96,11 +97,10 @@ bool JsonPlace::truth() const {
 std::uint64_t JsonPlace::whole_bits(std::int64_t least, std::uint64_t most) const {
   const ordered_json& value = json();
   // A parser makes what has no sign unsigned, a program may not.
-  const bool is_positive =
-      value.is_number_unsigned() || (value.is_number_integer() && value.get<std::int64_t>() >= 0);
-  const bool is_within = is_positive ? std::cmp_greater_equal(value.get<std::uint64_t>(), least) &&
-                                           value.get<std::uint64_t>() <= most
-                                     : value.is_number_integer() && value.get<std::int64_t>() >= least;
+  const bool is_positive = value.is_number_unsigned() || (value.is_number_integer() && value.get<std::int64_t>() >= 0);
+  const bool is_within =
+      is_positive ? std::cmp_greater_equal(value.get<std::uint64_t>(), least) && value.get<std::uint64_t>() <= most
+                  : value.is_number_integer() && value.get<std::int64_t>() >= least;
   if (!is_within) expected(fmt::format("a whole number from {} to {}", least, most));
   return value.get<std::uint64_t>();
 }

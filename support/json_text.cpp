@@ -45,12 +45,12 @@ class Structure {
   }
 
   [[noreturn]] void fail(const std::string& what) const {
-    std::string place = file_;
+    std::string place;
     for (const Level& level : levels_) {
       if (level.elements > 0 && level.keys.empty()) place += fmt::format("[{}]", level.elements - 1);
-      if (!level.keys.empty()) place += fmt::format(": {}", printable(level.key, kShortText));
+      if (!level.keys.empty()) place += fmt::format("{}{}", place.empty() ? "" : ": ", level.key);
     }
-    throw UserError(fmt::format("{}: {}", place, what));
+    throw UserError(fmt::format("{}: {}{}{}", file_, printable(place, kShortText), place.empty() ? "" : ": ", what));
   }
 
  private:

@@ -17,8 +17,8 @@
 #include "support/file_bytes.hpp"
 #include "support/folder_lock.hpp"
 #include "support/nearest_name.hpp"
-#include "support/progress.hpp"
 #include "support/printable.hpp"
+#include "support/progress.hpp"
 
 namespace convladder {
 namespace {

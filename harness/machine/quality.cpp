@@ -69,9 +69,7 @@ std::string others_text(double used, int cores, std::string_view up_to = "") {
 
 }  // namespace
 
-std::string_view quality_name(QualityMark mark) {
-  return kMarks.at(static_cast<std::size_t>(mark)).name;
-}
+std::string_view quality_name(QualityMark mark) { return kMarks.at(static_cast<std::size_t>(mark)).name; }
 
 std::string_view quality_sign(QualityMark mark) { return kMarks.at(static_cast<std::size_t>(mark)).sign; }
 

@@ -46,7 +46,7 @@ struct SeenOfCase {
 
 struct Quality {
   QualityMark mark = QualityMark::good;
-  std::vector<std::string> reasons;  ///< with their figures, the worst first; none for a good case
+  std::vector<std::string> reasons;                     ///< with their figures, the worst first; none for a good case
   std::optional<double> load_of_others = std::nullopt;  ///< of all cores
 
   bool is_marked() const { return mark != QualityMark::good; }

@@ -58,16 +58,16 @@ LadderRow row_of(const CaseFigures& one_case, const Rungs& rungs, const VariantF
                  const std::optional<Floor>& floor) {
   const std::optional<double> layer = layer_median(one_case);
   const CaseFigures& lowest = *rungs.front();
-  return {.of = &one_case,
-          .title = variant.title.empty() ? variant.name : variant.title,
-          .gflop_per_s = one_case.time ? ratio(one_case.flop, one_case.time->median) : std::nullopt,
-          .layer_median = layer,
-          .x_previous =
-              variant.builds_on.empty() ? std::nullopt : ratio(layer_median_of(rungs, variant.builds_on), layer),
-          .x_baseline = lowest.rung ? ratio(layer_median(lowest), layer) : std::nullopt,
-          .percent_of_library = ratio(fastest_library(rungs, one_case, layer_median), layer, 100),
-          .percent_of_library_op = ratio(fastest_library(rungs, one_case, op_median), layer, 100),
-          .percent_of_floor = floor ? ratio(floor->value(), layer, 100) : std::nullopt};
+  return {
+      .of = &one_case,
+      .title = variant.title.empty() ? variant.name : variant.title,
+      .gflop_per_s = one_case.time ? ratio(one_case.flop, one_case.time->median) : std::nullopt,
+      .layer_median = layer,
+      .x_previous = variant.builds_on.empty() ? std::nullopt : ratio(layer_median_of(rungs, variant.builds_on), layer),
+      .x_baseline = lowest.rung ? ratio(layer_median(lowest), layer) : std::nullopt,
+      .percent_of_library = ratio(fastest_library(rungs, one_case, layer_median), layer, 100),
+      .percent_of_library_op = ratio(fastest_library(rungs, one_case, op_median), layer, 100),
+      .percent_of_floor = floor ? ratio(floor->value(), layer, 100) : std::nullopt};
 }
 
 /// The place of the case's variant among these, which are in ladder order.

@@ -14,11 +14,11 @@ namespace convladder {
 /// A case on its ladder. Ratios are of layer times; none where something to compare with is missing.
 struct LadderRow {
   const CaseFigures* of = nullptr;
-  std::string title;                   ///< of its variant
-  std::optional<double> gflop_per_s;   ///< of its own time
-  std::optional<double> layer_median;  ///< NCHW in to NCHW out, in nanoseconds
-  std::optional<double> x_previous;    ///< times faster than the stage it builds on
-  std::optional<double> x_baseline;    ///< than the lowest rung
+  std::string title;                            ///< of its variant
+  std::optional<double> gflop_per_s;            ///< of its own time
+  std::optional<double> layer_median;           ///< NCHW in to NCHW out, in nanoseconds
+  std::optional<double> x_previous;             ///< times faster than the stage it builds on
+  std::optional<double> x_baseline;             ///< than the lowest rung
   std::optional<double> percent_of_library;     ///< of the fastest library
   std::optional<double> percent_of_library_op;  ///< of the library's op time in its own layout
   std::optional<double> percent_of_floor;

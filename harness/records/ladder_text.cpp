@@ -18,8 +18,7 @@ std::string_view sign_of(const LadderRow& row) { return row.of->quality ? qualit
 
 /// Times of a machine that was busy carry their sign, the others a blank in its place where the table has one.
 std::string time_or_status(const LadderRow& row, bool any_signs) {
-  const std::string text =
-      row.of->time ? time_text(row.of->time->median) : std::string(status_name(row.of->status));
+  const std::string text = row.of->time ? time_text(row.of->time->median) : std::string(status_name(row.of->status));
   return any_signs ? fmt::format("{} {:1}", text, sign_of(row)) : text;
 }
 

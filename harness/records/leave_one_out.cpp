@@ -129,8 +129,7 @@ std::string span_text(const std::optional<double>& low, const std::optional<doub
 }
 
 std::string idea_title(const LeftOutRow& row, const LeaveOneOut& view) {
-  const std::string title =
-      row.of->leaves_out.empty() ? fmt::format("nothing ({})", view.best) : row.of->leaves_out;
+  const std::string title = row.of->leaves_out.empty() ? fmt::format("nothing ({})", view.best) : row.of->leaves_out;
   return row.of->status == Status::ok ? title : fmt::format("{} - {}: {}", title, row.of->status, row.of->reason);
 }
 
@@ -158,8 +157,8 @@ double price_of(const LeftOutRow& row, bool counted) {
 std::vector<std::string> cells_of(const LeftOutRow& row, const LeaveOneOut& view) {
   if (!view.counted) {
     const std::optional<TimeFigure>& time = row.of->time;
-    return {idea_title(row, view), time ? time_text(time->median) : "-",
-            time ? span_text(time->low, time->high) : "-", figure_text(row.x_time, 2)};
+    return {idea_title(row, view), time ? time_text(time->median) : "-", time ? span_text(time->low, time->high) : "-",
+            figure_text(row.x_time, 2)};
   }
   return {idea_title(row, view),
           figure_text(row.instructions),
@@ -194,10 +193,11 @@ std::string view_text(const LeaveOneOut& view) {
   std::vector<std::vector<std::string>> rows;
   for (const LeftOutRow& row : order) rows.push_back(cells_of(row, view));
   const std::string note =
-      view.counted ? "COUNTED in PTX per multiply-add of the layer, DRAM modelled, times PREDICTED from these counts: "
-                     "never measured. x: the figure without the idea divided by the "
-                     "figure with all ideas; for predictions, by their geometric middles."
-                   : "MEASURED side by side in one run. x: the time without the idea divided by the time with all ideas.";
+      view.counted
+          ? "COUNTED in PTX per multiply-add of the layer, DRAM modelled, times PREDICTED from these counts: "
+            "never measured. x: the figure without the idea divided by the "
+            "figure with all ideas; for predictions, by their geometric middles."
+          : "MEASURED side by side in one run. x: the time without the idea divided by the time with all ideas.";
   return fmt::format("{}\n{}\n{}", place_text(view), text_table(columns, rows), indented(note, 0));
 }
 

@@ -105,10 +105,10 @@ LaunchCounts launch_counts(const KernelCounters& kernel, const LaunchResources* 
   counts.shared_stores = counted(values, "smsp__sass_inst_executed_op_shared_st.sum");
   counts.shared_store_wavefronts = counted(values, "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_st.sum");
   counts.barriers = counted(values, "smsp__inst_executed_op_barrier.sum");
-  counts.other_memory = counted(values, "smsp__inst_executed_op_global_atom.sum", "smsp__inst_executed_op_global_red.sum",
-                                "smsp__inst_executed_op_shared_atom.sum", "smsp__inst_executed_op_ldgsts.sum",
-                                "smsp__inst_executed_op_ldsm.sum", "smsp__inst_executed_op_local_ld.sum",
-                                "smsp__inst_executed_op_local_st.sum");
+  counts.other_memory = counted(values, "smsp__inst_executed_op_global_atom.sum",
+                                "smsp__inst_executed_op_global_red.sum", "smsp__inst_executed_op_shared_atom.sum",
+                                "smsp__inst_executed_op_ldgsts.sum", "smsp__inst_executed_op_ldsm.sum",
+                                "smsp__inst_executed_op_local_ld.sum", "smsp__inst_executed_op_local_st.sum");
   counts.modelled = modelled_counts(kernel.modelled);
   return counts;
 }

@@ -127,9 +127,10 @@ std::string moves_markdown(const BaselineReport& report, bool modelled) {
   for (const ComparedCounters& one : report.cases) {
     for (const CounterMove& move : one.moves) {
       if (move.modelled != modelled) continue;
-      rows += fmt::format("| {} | {} {} | {} | {} | {} | {} | {} | {} |\n", markdown_text(one.id), markdown_text(one.compiler),
-                          markdown_text(one.version), ptx_text(one), markdown_text(move.kernel), markdown_text(title_of(move.counter)),
-                          number_text(move.recorded), number_text(move.now), change_text(move));
+      rows += fmt::format("| {} | {} {} | {} | {} | {} | {} | {} | {} |\n", markdown_text(one.id),
+                          markdown_text(one.compiler), markdown_text(one.version), ptx_text(one),
+                          markdown_text(move.kernel), markdown_text(title_of(move.counter)), number_text(move.recorded),
+                          number_text(move.now), change_text(move));
     }
   }
   if (rows.empty()) return {};
@@ -202,8 +203,8 @@ std::string report_markdown(const BaselineReport& report) {
   std::string rows;
   for (const ComparedCounters& one : report.cases) {
     if (one.reason.empty()) continue;
-    rows += fmt::format("| {} | {} | {} {} | {} |\n", verdict_name(one.verdict), markdown_text(one.id), markdown_text(one.compiler),
-                        markdown_text(one.version), markdown_text(one.reason));
+    rows += fmt::format("| {} | {} | {} {} | {} |\n", verdict_name(one.verdict), markdown_text(one.id),
+                        markdown_text(one.compiler), markdown_text(one.version), markdown_text(one.reason));
   }
   if (!rows.empty()) {
     text += fmt::format("\n### Not compared by counters\n\n| verdict | case | compiler | why |\n|:--|:--|:--|:--|\n{}",

@@ -80,8 +80,7 @@ HistoryRun history_run(RecordedRun run) {
   HistoryRun result;
   result.date = text("/date");
   if (!is_date(result.date)) {
-    throw UserError(fmt::format("{}: context.date: {}, expected a time such as \"2026-01-31T12:00:00Z\"", run.file,
-                                short_json(value_at(run.context, "/date"))));
+    JsonPlace(run.context, run.file + ": context").at("date").expected("a time such as \"2026-01-31T12:00:00Z\"");
   }
   result.commit = text("/program/commit");
   result.host = text("/host/name");

@@ -93,12 +93,8 @@ IndexLine parse_index_line(std::string_view line) {
 }
 
 std::string index_line(const FileState& state, const ordered_json& record) {
-  const ordered_json line = {{"convladder_history_index", 1},
-                             {"path", state.path},
-                             {"size", state.size},
-                             {"modified_ns", state.modified_ns},
-                             {"inode", state.inode},
-                             {"record", record}};
+  const ordered_json line = {{"convladder_history_index", 1},    {"path", state.path},   {"size", state.size},
+                             {"modified_ns", state.modified_ns}, {"inode", state.inode}, {"record", record}};
   return json_line(line) + '\n';  // of a name that is not UTF-8 never found again
 }
 
