@@ -27,13 +27,6 @@ void check_names(std::string_view what, const std::vector<std::string>& wanted, 
   }
 }
 
-const Problem& problem_of(const RunOptions& options) {
-  if (const Problem* const found = find_problem(options.problem)) return *found;
-  std::vector<std::string> known;
-  for (const Problem* problem : registered_problems()) known.emplace_back(problem->name());
-  throw UserError(unknown_name_message("problem", options.problem, known));
-}
-
 void check_all_names(const RunOptions& options, const Problem& problem) {
   std::vector<std::string> families;
   std::vector<std::string> variants;
@@ -175,6 +168,13 @@ CaseGroup make_group(const RunOptions& options, const LayerWork& work, const Dev
 }
 
 }  // namespace
+
+const Problem& problem_of(const RunOptions& options) {
+  if (const Problem* const found = find_problem(options.problem)) return *found;
+  std::vector<std::string> known;
+  for (const Problem* problem : registered_problems()) known.emplace_back(problem->name());
+  throw UserError(unknown_name_message("problem", options.problem, known));
+}
 
 std::optional<ConvShape> layer_convolution(const LayerWork& work) {
   if (is_convolution(work.shape)) return conv_shape(work.shape);

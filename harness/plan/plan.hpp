@@ -26,6 +26,9 @@ struct LayerWork {
   std::string name() const { return network + "." + layer; }
 };
 
+/// Throws UserError, nearest names first, if there is no such problem.
+const Problem& problem_of(const RunOptions& options);
+
 /// The convolution whose input and weights it takes: a convolution's own, and that of a network's layers which a fused
 /// variant takes together.
 std::optional<ConvShape> layer_convolution(const LayerWork& work);

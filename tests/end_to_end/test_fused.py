@@ -104,6 +104,7 @@ def test_what_cannot_be_fused_says_why(tmp_path: Path) -> None:
     assert_refused(run(*PROBLEM, "--variant", "fused-register"), "fused-register", FUSED)
     assert_refused(run(*PROBLEM, "--layer", "lenet72.conv2"), "lenet72.conv2", "lenet72.conv1")
     assert_refused(run(*PROBLEM, "--shape", "1,9,9,2,3"), "--size")
+    assert_refused(run(*PROBLEM, "--leave-one-out"), "fused-convolution leaves an idea out")
 
 
 @pytest.mark.parametrize("problem, layer", [("max-pooling", "pool1"), ("fully-connected", "fc1"), ("bias", "conv1")])

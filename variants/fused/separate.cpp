@@ -36,13 +36,14 @@ class PreparedSeparate final : public PreparedVariant {
       bias_ = device.allocate(static_cast<std::size_t>(shape.convolution.out_channels) * sizeof(float), "bias");
       device.copy_to_device(bias_.address(), tensors.constants[1], bias_.bytes());
     }
-    convolution_ = stage.variant->prepare(device, shape.convolution, tensors.constants[0],
-                                          {tensors.input, sums_.floats()});
+    convolution_ =
+        stage.variant->prepare(device, shape.convolution, tensors.constants[0], {tensors.input, sums_.floats()});
     for (const OperatorShape& one : operators_of(shape)) {
       float* const output = one.type == OperatorType::max_pool ? tensors.output : sums_.floats();
       names_.emplace_back(operator_type_name(one.type));
-      operators_.push_back(default_operator(stage.info.family, one.type)
-                               .implementation->prepare(device, one, {sums_.floats(), nullptr, bias_.floats(), output}));
+      operators_.push_back(
+          default_operator(stage.info.family, one.type)
+              .implementation->prepare(device, one, {sums_.floats(), nullptr, bias_.floats(), output}));
     }
   }
 

@@ -1,4 +1,5 @@
-// What a fused variant is compared with: the stage that it builds on and the operators of a network, one after the other.
+// What a fused variant is compared with: the stage that it builds on and the operators of a network, one after the
+// other.
 #pragma once
 
 #include <memory>
