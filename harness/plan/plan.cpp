@@ -96,7 +96,7 @@ std::vector<LayerWork> sizes_of(const Problem& problem, const RunOptions& option
   const bool layers_named = !options.networks.empty() || !options.layers.empty();
   std::vector<LayerWork> works;
   if (layers_named || (convolves && !sizes_named)) add_layers(works, problem, options);
-  if (layers_named && works.empty()) {
+  if (layers_named && options.layers.empty() && works.empty()) {
     throw UserError(fmt::format("no layer of these networks is of the problem {}", problem.name()));
   }
   for (const ConvShape& shape : options.shapes) works.push_back({"shape", shape_name(shape), nullptr, 0, shape});
