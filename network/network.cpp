@@ -93,7 +93,7 @@ void read_fully_connected(const JsonPlace& fields, Layer& layer) {
 
 Layer read_layer(const nlohmann::ordered_json& object, const std::string& place, ActivationShape input) {
   Layer layer;
-  layer.name = JsonPlace(object, place).at("name").name();
+  layer.name = JsonPlace(object, place).at("name").some_text();
   const JsonPlace fields(object, fmt::format("{} '{}'", place, printable(layer.name, kShortText)));
   static_cast<void>(fields.at("name"));
   layer.type = layer_type(fields.at("type"));
@@ -124,8 +124,8 @@ Network parse_network(std::string_view text, const std::string& file) {
   const nlohmann::ordered_json json = parse_json(text, file, "a network");
   const JsonPlace fields(json, file);
   Network network;
-  network.name = fields.at("name").name();
-  network.title = fields.at("title").name();
+  network.name = fields.at("name").some_text();
+  network.title = fields.at("title").some_text();
   network.default_run = flag(fields.at("default_run"));
   network.batches = {100, 1000, 10000};
   if (fields.at("batches").is_there()) network.batches = fields.at("batches").wholes(1, kLargestField);

@@ -81,6 +81,12 @@ std::string JsonPlace::text() const {
   return json().get<std::string>();
 }
 
+std::string JsonPlace::some_text() const {
+  std::string found = text();
+  if (found.empty()) expected("a text");
+  return found;
+}
+
 std::string JsonPlace::name() const {
   const std::string* const name = json().get_ptr<const std::string*>();
   if (name == nullptr || name->empty() || name->size() > kLongestName || printable(*name) != *name) {

@@ -58,6 +58,8 @@ class JsonPlace {
   std::string text() const;
   /// Empty for null and where it is missing, too.
   std::string text_or_empty() const { return is_null() ? std::string() : text(); }
+  /// A text with something in it.
+  std::string some_text() const;
   /// A text that becomes part of an id, and is matched and printed as it is: not empty, at most 256 bytes, and nothing
   /// in it that a terminal obeys.
   std::string name() const;

@@ -79,19 +79,4 @@ std::string short_json(const nlohmann::ordered_json& value) {
 
 std::string in_quotes(std::string_view text) { return short_json(text); }
 
-std::string markdown_text(std::string_view text) {
-  std::string escaped;
-  for (const char c : printable(text)) {
-    if (c == '<') {
-      escaped += "&lt;";
-    } else if (c == '&') {
-      escaped += "&amp;";
-    } else {
-      if (std::string_view("\\`*_[]|>#~").find(c) != std::string_view::npos) escaped += '\\';
-      escaped += c;
-    }
-  }
-  return escaped;
-}
-
 }  // namespace convladder

@@ -24,7 +24,4 @@ std::string short_json(const nlohmann::ordered_json& value);
 /// The same of a text: in quotes.
 std::string in_quotes(std::string_view text);
 
-/// Markdown shows the result as this text, whatever is in it: HTML and marks are escaped.
-std::string markdown_text(std::string_view text);
-
 }  // namespace convladder

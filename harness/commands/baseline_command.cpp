@@ -101,7 +101,7 @@ void note_absent_compilers(const std::vector<CountedNetwork>& networks, std::vec
   for (const CountedNetwork& network : networks) {
     for (const BaselineCase& one : network.recorded.cases) {
       if (std::ranges::find(ptx_images(), one.compiler, &PtxImages::compiler) == ptx_images().end()) {
-        absent.insert(one.compiler);
+        absent.insert(printable(one.compiler));
       }
     }
   }

@@ -18,6 +18,7 @@
 #include "support/json_text.hpp"
 #include "support/printable.hpp"
 #include "support/progress.hpp"
+#include "support/text_table.hpp"
 
 namespace convladder {
 
@@ -145,7 +146,7 @@ int duel_dry_run(const std::vector<DuelGroup>& plan) {
       fmt::print("{}{}\n", pair.id, pair.runs() ? "" : fmt::format(": {}", pair.reason));
     }
   }
-  fmt::print("{} case{}, {} to be measured\n", all, all == 1 ? "" : "s", runs);
+  fmt::print("{}, {} to be measured\n", plural(all, "case"), runs);
   return kExitOk;
 }
 

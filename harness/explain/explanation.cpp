@@ -1,7 +1,6 @@
 #include "harness/explain/explanation.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -12,8 +11,6 @@
 
 #include "devices/simulated/counters/metrics.hpp"
 #include "harness/cases/counters.hpp"
-#include "harness/records/launch_resources.hpp"
-#include "harness/records/prediction.hpp"
 #include "harness/records/published_stage.hpp"
 #include "harness/records/recorded_run.hpp"
 #include "support/errors.hpp"
@@ -51,21 +48,13 @@ const std::vector<Told>& told_counters() {
   return all;
 }
 
-std::optional<double> sum_of(const Told& told, const JsonPlace& counters) {
-  const JsonPlace values = counters.at(told.modelled ? "modelled" : "totals");
-  double sum = 0;
-  for (const char* name : told.names) {
-    if (!values.has(name)) return std::nullopt;
-    sum += values.at(name).number();
-  }
-  return sum;
-}
-
-std::vector<ExplainedChange> changes(const JsonPlace& below, const JsonPlace& above) {
+std::vector<ExplainedChange> changes(const CountedFigures& below, const CountedFigures& above) {
   std::vector<ExplainedChange> list;
   for (const Told& told : told_counters()) {
-    const auto before = sum_of(told, below);
-    const auto after = sum_of(told, above);
+    const CounterValues CountedFigures::*const values =
+        told.modelled ? &CountedFigures::modelled : &CountedFigures::totals;
+    const auto before = sum_of(below.*values, told.names);
+    const auto after = sum_of(above.*values, told.names);
     if (!before || !after || !(*before > 0) || !(*after > 0)) continue;
     const double ratio = *after / *before;
     if (std::abs(ratio - 1) >= kSmallestChange) list.push_back({told.title, ratio});
@@ -75,82 +64,32 @@ std::vector<ExplainedChange> changes(const JsonPlace& below, const JsonPlace& ab
   return list;
 }
 
-constexpr NumberRange kTimeRange{.least = kAboveZero, .unit = "ns"};
-
-ExplainedPrediction read_prediction(const JsonPlace& place) {
-  ExplainedPrediction prediction{.gpu = printable(place.at("gpu").text()),
-                                 .low_ns = place.at("low").number_or_none(kTimeRange),
-                                 .high_ns = place.at("high").number_or_none(kTimeRange),
-                                 .binding_low = printable(place.at("binding_low").text_or_empty()),
-                                 .binding_high = printable(place.at("binding_high").text_or_empty()),
-                                 .occupancy = 2,
-                                 .limited_by = {}};
-  for (const JsonPlace& kernel : place.at("kernels").list()) {
-    const JsonPlace residence = kernel.at("occupancy");
-    const double share = residence.at("share").number();
-    if (!(share < prediction.occupancy)) continue;
-    prediction.occupancy = share;
-    prediction.limited_by = printable(fmt::format("{}", fmt::join(residence.at("limited_by").texts(), ", ")));
-  }
-  return prediction;
-}
-
-std::vector<ExplainedPrediction> predictions(const JsonPlace& one) {
-  ordered_json computed;
-  if (!one.has("prediction")) {
-    if (!one.has("counters")) return {};
-    computed = prediction_json(predict(read_counters(one.at("counters")), read_resources(one.at("resources"))));
-    if (computed.is_null()) return {};
-  }
-  const JsonPlace prediction = computed.is_null() ? one.at("prediction") : JsonPlace(computed, "prediction");
-  std::vector<ExplainedPrediction> list;
-  for (const JsonPlace& gpu : prediction.at("gpus").list()) list.push_back(read_prediction(gpu));
-  return list;
-}
-
-/// The variants of the cuda family as the record describes them, in ladder order.
-struct Variant {
-  std::string name;
-  std::string title;
-  std::string builds_on;
-};
-
-std::vector<Variant> cuda_variants(const JsonPlace& run) {
-  std::vector<Variant> variants;
-  for (const JsonPlace& one : run.at("variants").list()) {
-    if (one.at("family").text() != "cuda") continue;
-    const std::string title = printable(one.at("title").text());
-    variants.push_back({printable(one.at("name").text()),
-                        one.has("rung") ? fmt::format("{} {}", one.at("rung").count(), title) : title,
-                        printable(one.at("builds_on").text_or_empty())});
-  }
-  return variants;
-}
-
 class Explainer {
  public:
-  Explainer(const JsonPlace& run, const std::string& filter) : run_(run), variants_(cuda_variants(run)) {
+  Explainer(const JsonPlace& run, const std::string& filter)
+      : run_(run), all_(case_figures(run.at("cases"))), variants_(variant_figures(run.at("variants"))) {
     const std::regex wanted(filter);
-    for (const JsonPlace& one : run.at("cases").list()) {
-      const std::string id = one.at("id").text();
-      if (id.size() > kLongestId) one.at("id").expected(fmt::format("at most {} bytes", kLongestId));
-      if (one.at("family").text() != "cuda" || !std::regex_search(id, wanted)) continue;
-      const Key key{printable(one.at("network").text()), printable(one.at("layer").text()), one.at("batch").count()};
+    for (const CaseFigures& one : all_) {
+      if (one.id.size() > kLongestId) run.at("cases").fail(fmt::format("an id of more than {} bytes", kLongestId));
+      if (one.family != "cuda" || !std::regex_search(one.id, wanted)) continue;
+      const Key key{one.network, one.layer, one.batch};
       if (std::ranges::find(order_, key) == order_.end()) order_.push_back(key);
-      cases_[key].emplace_back(one);
+      cases_[key].push_back(&one);
     }
   }
 
   std::vector<ExplainedGroup> groups() const {
     std::vector<ExplainedGroup> list;
     for (const Key& key : order_) {
-      ExplainedGroup group{.network = std::get<0>(key),
-                           .layer = std::get<1>(key),
+      ExplainedGroup group{.network = printable(std::get<0>(key)),
+                           .layer = printable(std::get<1>(key)),
                            .batch = std::get<2>(key),
                            .real_gpu = {},
                            .stages = {},
                            .published = {}};
-      for (const Variant& variant : variants_) add_stage(cases_.at(key), variant, group);
+      for (const VariantFigures& variant : variants_) {
+        if (variant.family == "cuda") add_stage(cases_.at(key), variant, group);
+      }
       const auto predicted = [](const ExplainedStage& stage) { return !stage.predictions.empty(); };
       if (std::ranges::none_of(group.stages, predicted)) continue;
       add_published(group);
@@ -162,37 +101,41 @@ class Explainer {
  private:
   using Key = std::tuple<std::string, std::string, int>;
 
-  static const JsonPlace* case_of(const std::vector<JsonPlace>& cases, const std::string& variant, const char* has) {
-    const auto found = std::ranges::find_if(cases, [&](const JsonPlace& one) {
-      return one.at("variant").text() == variant && one.at("status").text() == status_name(Status::ok) && one.has(has);
+  using Cases = std::vector<const CaseFigures*>;
+
+  /// The first of a variant that was verified and has a figure.
+  template <typename Figure>
+  static const CaseFigures* case_of(const Cases& cases, const std::string& variant, Figure CaseFigures::*figure) {
+    const auto found = std::ranges::find_if(cases, [&](const CaseFigures* one) {
+      return one->variant == variant && one->status == Status::ok && one->*figure;
     });
-    return found == cases.end() ? nullptr : &*found;
+    return found == cases.end() ? nullptr : *found;
   }
 
-  void add_stage(const std::vector<JsonPlace>& cases, const Variant& variant, ExplainedGroup& group) const {
-    ExplainedStage stage{.variant = variant.name,
-                         .title = variant.title,
-                         .builds_on = variant.builds_on,
+  void add_stage(const Cases& cases, const VariantFigures& variant, ExplainedGroup& group) const {
+    const std::string title = printable(variant.title);
+    ExplainedStage stage{.variant = printable(variant.name),
+                         .title = variant.rung ? fmt::format("{} {}", *variant.rung, title) : title,
+                         .builds_on = printable(variant.builds_on),
                          .predictions = {},
                          .changes = {},
                          .measured_ns = {},
                          .measured_of = {},
                          .why_not = {}};
-    const auto any = std::ranges::find_if(
-        cases, [&variant](const JsonPlace& one) { return one.at("variant").text() == variant.name; });
+    const auto any = std::ranges::find(cases, variant.name, &CaseFigures::variant);
     if (any == cases.end()) return;
-    if (const JsonPlace* const counted = case_of(cases, variant.name, "counters")) {
-      stage.predictions = predictions(*counted);
-      const JsonPlace* const below = case_of(cases, variant.builds_on, "counters");
-      if (below != nullptr) stage.changes = changes(below->at("counters"), counted->at("counters"));
+    if (const CaseFigures* const counted = case_of(cases, variant.name, &CaseFigures::counters)) {
+      stage.predictions = counted->predictions;
+      const CaseFigures* const below = case_of(cases, variant.builds_on, &CaseFigures::counters);
+      if (below != nullptr) stage.changes = changes(*below->counters, *counted->counters);
     } else {
-      stage.why_not = printable(any->at("status").text());
-      if (any->has("reason")) stage.why_not += fmt::format(": {}", printable(any->at("reason").text()));
+      stage.why_not = fmt::format("{}", (*any)->status);
+      if (!(*any)->reason.empty()) stage.why_not += fmt::format(": {}", printable((*any)->reason));
     }
-    if (const JsonPlace* const timed = case_of(cases, variant.name, "time")) {
-      stage.measured_ns = timed->at("time").at("median").number_or_none(kTimeRange);
-      stage.measured_of = printable(timed->at("time").at("of").text());
-      group.real_gpu = device_name(timed->at("device").text());
+    if (const CaseFigures* const timed = case_of(cases, variant.name, &CaseFigures::time)) {
+      stage.measured_ns = timed->time->median;
+      stage.measured_of = printable(timed->time->of);
+      group.real_gpu = device_name(timed->device);
     }
     group.stages.push_back(std::move(stage));
   }
@@ -229,8 +172,8 @@ class Explainer {
     if (std::ranges::any_of(group.published, again)) return;  // the kernel's own time came first
     const auto stage = std::ranges::find(group.stages, known->variant, &ExplainedStage::variant);
     if (stage == group.stages.end()) return;
-    const auto on_gpu = std::ranges::find(stage->predictions, known->gpu, &ExplainedPrediction::gpu);
-    if (on_gpu == stage->predictions.end() || !on_gpu->low_ns || !on_gpu->high_ns) return;
+    const auto on_gpu = std::ranges::find(stage->predictions, known->gpu, &PredictedFigure::gpu);
+    if (on_gpu == stage->predictions.end() || !on_gpu->runs()) return;
     group.published.push_back({.source = figure.source,
                                .stage = figure.stage,
                                .what = figure.what,
@@ -243,9 +186,10 @@ class Explainer {
   }
 
   const JsonPlace& run_;
-  std::vector<Variant> variants_;
+  std::vector<CaseFigures> all_;
+  std::vector<VariantFigures> variants_;
   std::vector<Key> order_;
-  std::map<Key, std::vector<JsonPlace>> cases_;
+  std::map<Key, Cases> cases_;
 };
 
 }  // namespace

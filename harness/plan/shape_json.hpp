@@ -2,6 +2,7 @@
 #pragma once
 
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <vector>
 
 #include "devices/device.hpp"
@@ -44,11 +45,11 @@ inline ProblemSize size_from_list(const Problem& problem, const nlohmann::ordere
   return {&problem, numbers.at(0), {numbers.begin() + 1, numbers.end()}};
 }
 
-/// The size of a record's case. Throws UserError where it has none, or one of a problem that is not known.
-inline ProblemSize recorded_size(const JsonPlace& one_case) {
+/// The size of a record's case; none of a problem that this program does not have. Throws UserError.
+inline std::optional<ProblemSize> recorded_size(const JsonPlace& one_case) {
   const bool convolves = !one_case.has("problem");
   const Problem* const problem = find_problem(convolves ? "convolution" : one_case.at("problem").text());
-  if (problem == nullptr) one_case.at("problem").expected("a problem of this program");
+  if (problem == nullptr) return std::nullopt;
   ProblemSize size{problem, one_case.at("batch").count(), {}};
   for (const Dimension& one : problem->dimensions()) {
     size.values.push_back(one_case.at("shape").at(one.name).count());

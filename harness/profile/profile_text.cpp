@@ -29,9 +29,7 @@ std::string nvprof_time_or_blank(const std::optional<double>& nanoseconds) {
   return nanoseconds ? nvprof_time_text(*nanoseconds) : std::string();
 }
 
-std::string cut_name(const ProfileGroup& group) {
-  return fmt::format("({} more row{})", group.cut_rows, group.cut_rows == 1 ? "" : "s");
-}
+std::string cut_name(const ProfileGroup& group) { return fmt::format("({})", plural(group.cut_rows, "more row")); }
 
 /// "  ---  " of nsys: a text in the middle of a column; the left side gets the odd space.
 std::string centered(const std::string& text, std::size_t width) {

@@ -1,10 +1,22 @@
 #include "harness/records/case_figures.hpp"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+
 #include "harness/plan/shape_json.hpp"
+#include "harness/records/launch_resources.hpp"
+#include "harness/records/prediction.hpp"
 #include "harness/records/recorded_run.hpp"
+#include "support/printable.hpp"
 #include "variants/float32.hpp"
 
 namespace convladder {
+
+using nlohmann::ordered_json;
+
 namespace {
 
 /// None where it is null, or its median is.
@@ -25,12 +37,35 @@ std::optional<TimeFigure> time_figure(const JsonPlace& time) {
   return figure;
 }
 
-std::vector<PredictedFigure> predicted_figures(const JsonPlace& prediction) {
-  std::vector<PredictedFigure> figures;
-  for (const JsonPlace& gpu : prediction.at("gpus").list()) {
-    if (!gpu.has("low") || !gpu.has("high")) continue;
-    figures.push_back({gpu.at("gpu").text(), gpu.at("low").number(), gpu.at("high").number()});
+constexpr NumberRange kPredictedTimes{.least = kAboveZero, .unit = "ns"};
+
+PredictedFigure predicted_figure(const JsonPlace& place) {
+  PredictedFigure figure{.gpu = printable(place.at("gpu").text()),
+                         .low_ns = place.at("low").number_or_none(kPredictedTimes),
+                         .high_ns = place.at("high").number_or_none(kPredictedTimes),
+                         .binding_low = printable(place.at("binding_low").text_or_empty()),
+                         .binding_high = printable(place.at("binding_high").text_or_empty()),
+                         .occupancy = 2,
+                         .limited_by = {}};
+  for (const JsonPlace& kernel : place.at("kernels").list()) {
+    const JsonPlace residence = kernel.at("occupancy");
+    const double share = residence.at("share").number();
+    if (!(share < figure.occupancy)) continue;
+    figure.occupancy = share;
+    figure.limited_by = printable(fmt::format("{}", fmt::join(residence.at("limited_by").texts(), ", ")));
   }
+  return figure;
+}
+
+std::vector<PredictedFigure> predicted_figures(const JsonPlace& one, const std::optional<CountedFigures>& counters) {
+  ordered_json computed;
+  if (!one.has("prediction") && counters && one.has("resources")) {
+    computed = prediction_json(predict(*counters, read_resources(one.at("resources"))));
+  }
+  const JsonPlace prediction = computed.is_null() ? one.at("prediction") : JsonPlace(computed, "prediction");
+  std::vector<PredictedFigure> figures;
+  if (prediction.is_null()) return figures;
+  for (const JsonPlace& gpu : prediction.at("gpus").list()) figures.push_back(predicted_figure(gpu));
   return figures;
 }
 
@@ -69,11 +104,21 @@ CaseFigures figures_of(const JsonPlace& one) {
     }
   }
   if (one.has("counters")) figures.counters = read_counters(one.at("counters"));
-  if (one.has("prediction")) figures.predictions = predicted_figures(one.at("prediction"));
+  if (figures.status == Status::ok) figures.predictions = predicted_figures(one, figures.counters);
   return figures;
 }
 
 }  // namespace
+
+double PredictedFigure::middle_ns() const { return std::sqrt(*low_ns * *high_ns); }
+
+ordered_json place_json(const CaseFigures& one_case) {
+  return {{"device", one_case.device},
+          {"family", one_case.family},
+          {"network", one_case.network},
+          {"layer", one_case.layer},
+          {"batch", one_case.batch}};
+}
 
 std::vector<CaseFigures> case_figures(const JsonPlace& cases) {
   std::vector<CaseFigures> figures;
@@ -85,7 +130,8 @@ std::vector<VariantFigures> variant_figures(const JsonPlace& variants) {
   std::vector<VariantFigures> figures;
   for (const JsonPlace& one : variants.list()) {
     figures.push_back({one.at("family").text(), one.at("name").text(), one.at("builds_on").text_or_empty(),
-                       one.at("leaves_out").is_there(), one.at("title").text_or_empty()});
+                       one.at("leaves_out").is_there(), one.at("title").text_or_empty(),
+                       one.has("rung") ? std::optional(one.at("rung").count()) : std::nullopt});
   }
   return figures;
 }

@@ -1,6 +1,7 @@
 // What other figures are derived from: the cases and variants of a record, typed. JSON is read here once.
 #pragma once
 
+#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <tuple>
@@ -25,11 +26,19 @@ struct TimeFigure {
   int iterations = 1;  ///< calls of each sample
 };
 
-/// The range of a predicted time on a named GPU, in nanoseconds.
+/// A predicted time on a named GPU. Its texts hold no control characters.
 struct PredictedFigure {
-  std::string gpu;
-  double low = 0;
-  double high = 0;
+  std::string gpu;                ///< "h100"
+  std::optional<double> low_ns;   ///< none if it cannot be launched there
+  std::optional<double> high_ns;  ///< likewise
+  std::string binding_low;        ///< "load/store unit"
+  std::string binding_high;
+  double occupancy = 0;    ///< of the kernel with the least
+  std::string limited_by;  ///< "registers, shared memory"
+
+  bool runs() const { return low_ns && high_ns; }
+  /// Geometric: only for comparing predictions with each other. Of one that runs.
+  double middle_ns() const;
 };
 
 struct CaseFigures {
@@ -52,11 +61,14 @@ struct CaseFigures {
   std::optional<TimeFigure> time;
   std::vector<TimeFigure> other_times;
   std::optional<CountedFigures> counters;
-  std::vector<PredictedFigure> predictions;
+  std::vector<PredictedFigure> predictions;  ///< computed where there are counters and no prediction
 
   /// What it can be compared on: device, family, network, layer, batch.
   auto place() const { return std::tie(device, family, network, layer, batch); }
 };
+
+/// {"device", "family", "network", "layer", "batch"}: the beginning of what is derived of cases in one place.
+nlohmann::ordered_json place_json(const CaseFigures& one_case);
 
 /// What a variant of the record says of itself, as far as figures depend on it.
 struct VariantFigures {
@@ -65,6 +77,7 @@ struct VariantFigures {
   std::string builds_on;  ///< empty for the first of a ladder and for libraries
   bool leaves_out = false;
   std::string title;
+  std::optional<int> rung;
 };
 
 /// `cases` and `variants` of a record. Throws UserError for what this program does not write.

@@ -8,6 +8,7 @@
 #include "harness/plan/shape_json.hpp"
 #include "harness/records/launch_resources.hpp"
 #include "harness/records/prediction.hpp"
+#include "harness/statistics/interval_json.hpp"
 #include "harness/statistics/statistics.hpp"
 #include "support/json_null.hpp"
 #include "variants/convolution/problem.hpp"
@@ -71,15 +72,12 @@ ordered_json dataset_json(const ImageSet& images) {
 }
 
 ordered_json measured_json(std::string_view of, const std::vector<double>& samples) {
-  const auto interval = median_interval(samples);
-  return {
-      {"kind", "measured"},
-      {"of", of},
-      {"unit", "ns"},
-      {"median", median(samples)},
-      {"interval", interval ? ordered_json{{"low", interval->low}, {"high", interval->high}, {"level", interval->level}}
-                            : ordered_json()},
-      {"samples", samples}};
+  return {{"kind", "measured"},
+          {"of", of},
+          {"unit", "ns"},
+          {"median", median(samples)},
+          {"interval", interval_json(median_interval(samples))},
+          {"samples", samples}};
 }
 
 ordered_json variant_json(const VariantInfo& info) {

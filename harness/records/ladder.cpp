@@ -133,17 +133,10 @@ std::vector<Ladder> ladders_of(const std::vector<CaseFigures>& cases, const std:
 ordered_json ladders_json(const std::vector<Ladder>& ladders) {
   ordered_json list = ordered_json::array();
   for (const Ladder& ladder : ladders) {
-    const CaseFigures& first = *ladder.rows.front().of;
-    ordered_json rows = ordered_json::array();
-    for (const LadderRow& row : ladder.rows) rows.push_back(row_json(row));
-    list.push_back({{"device", first.device},
-                    {"family", first.family},
-                    {"network", first.network},
-                    {"layer", first.layer},
-                    {"batch", first.batch},
-                    {"kind", "measured"},
-                    {"floor", floor_json(ladder.floor)},
-                    {"rows", std::move(rows)}});
+    ordered_json& json = list.emplace_back(place_json(*ladder.rows.front().of));
+    json["kind"] = "measured";
+    json["floor"] = floor_json(ladder.floor);
+    for (const LadderRow& row : ladder.rows) json["rows"].push_back(row_json(row));
   }
   return list;
 }

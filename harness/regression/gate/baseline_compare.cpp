@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "harness/cases/counters.hpp"
+#include "support/printable.hpp"
 
 namespace convladder {
 namespace {
@@ -73,7 +74,7 @@ std::vector<CounterMove> compare_kernels(const std::vector<KernelCounters>& reco
 }
 
 std::string case_id(const std::string& network, const BaselineCase& one) {
-  return fmt::format("simulated/{}/{}.{}/{}", one.variant, network, one.layer, one.shape.batch);
+  return fmt::format("simulated/{}/{}.{}/{}", printable(one.variant), network, printable(one.layer), one.shape.batch);
 }
 
 /// Against a baseline of the same variant and layer that says the same compiler, or the same PTX.
@@ -129,7 +130,7 @@ ComparedCounters compare_case(const std::string& network, const CountedCase& cou
       return compared;
     }
     if (one.compiler != now.compiler || one.layer != now.layer || one.variant != now.variant) continue;
-    versions.insert(one.version);
+    versions.insert(printable(one.version));
     if (one.ptx_sha256 == now.ptx_sha256) same_ptx = &one;
   }
   if (same_ptx != nullptr) {
@@ -147,8 +148,8 @@ ComparedCounters compare_case(const std::string& network, const CountedCase& cou
 
 ComparedCounters missing_case(const std::string& network, const BaselineCase& recorded) {
   return {.id = case_id(network, recorded),
-          .compiler = recorded.compiler,
-          .version = recorded.version,
+          .compiler = printable(recorded.compiler),
+          .version = printable(recorded.version),
           .verdict = BaselineVerdict::missing,
           .ptx_changed = false,
           .reason = "recorded, but this program has no such case",

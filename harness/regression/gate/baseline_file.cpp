@@ -30,17 +30,16 @@ ConvShape read_possible_shape(const JsonPlace& place) {
 }
 
 BaselineCase read_case(const JsonPlace& place) {
-  BaselineCase one{.compiler = place.at("compiler").name(),
-                   .version = place.at("compiler_version").name(),
-                   .layer = place.at("layer").name(),
-                   .variant = place.at("variant").name(),
+  BaselineCase one{.compiler = place.at("compiler").some_text(),
+                   .version = place.at("compiler_version").some_text(),
+                   .layer = place.at("layer").some_text(),
+                   .variant = place.at("variant").some_text(),
                    .shape = read_possible_shape(place.at("shape")),
                    .ptx_sha256 = {},
                    .unsupported = {},
                    .kernels = {}};
   if (place.has("unsupported")) {
-    one.unsupported = place.at("unsupported").text();
-    if (one.unsupported.empty()) place.at("unsupported").expected("why");
+    one.unsupported = place.at("unsupported").some_text();
     return one;
   }
   one.ptx_sha256 = place.at("ptx_sha256").text();
@@ -118,7 +117,7 @@ Baseline parse_baseline(std::string_view text, const std::string& file) {
     place.at("schema_version").expected(fmt::format("{}, which this program reads", kBaselineSchemaVersion));
   }
   if (place.at("kind").text() != "counter baseline") place.at("kind").expected("\"counter baseline\"");
-  Baseline baseline{place.at("network").name(), {}};
+  Baseline baseline{place.at("network").some_text(), {}};
   std::set<std::tuple<std::string, std::string, std::string, std::string>> known;
   for (const JsonPlace& one : place.at("cases").list()) {
     baseline.cases.push_back(read_case(one));
@@ -135,7 +134,8 @@ std::optional<Baseline> load_baseline(const std::filesystem::path& folder, std::
   if (!there) return std::nullopt;
   Baseline baseline = parse_baseline(read_file_text(path.string()), path.string());
   if (baseline.network != network) {
-    throw UserError(fmt::format("{}: belongs to the network '{}'", path.string(), baseline.network));
+    throw UserError(
+        fmt::format("{}: belongs to the network '{}'", path.string(), printable(baseline.network, kShortText)));
   }
   return baseline;
 }
