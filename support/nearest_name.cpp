@@ -6,6 +6,8 @@
 #include <numeric>
 #include <set>
 
+#include "support/errors.hpp"
+
 namespace convladder {
 namespace {
 
@@ -43,6 +45,18 @@ std::string unknown_name_message(std::string_view what, std::string_view wanted,
   if (all > kMostNames) nearest.resize(kNearestNames);
   return fmt::format("unknown {} '{}'; known: {}{}", what, wanted, fmt::join(nearest, ", "),
                      all > kMostNames ? fmt::format(" and {} more", all - kNearestNames) : "");
+}
+
+void require_known(std::string_view what, std::string_view wanted, const std::vector<std::string>& names,
+                   std::string_view before) {
+  if (std::ranges::find(names, wanted) == names.end()) {
+    throw UserError(fmt::format("{}{}", before, unknown_name_message(what, wanted, names)));
+  }
+}
+
+void require_known(std::string_view what, const std::vector<std::string>& wanted,
+                   const std::vector<std::string>& names) {
+  for (const std::string& one : wanted) require_known(what, one, names);
 }
 
 }  // namespace convladder

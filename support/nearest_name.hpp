@@ -1,6 +1,8 @@
 // "unknown variant 'shared-memroy'; known: shared-memory, …": nearest first.
 #pragma once
 
+#include <algorithm>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -12,5 +14,28 @@ std::vector<std::string> nearest_names(std::string_view wanted, std::vector<std:
 
 /// "unknown <what> '<wanted>'; known: <names, nearest first>"; of more than eight names the nearest five "and 40 more".
 std::string unknown_name_message(std::string_view what, std::string_view wanted, std::vector<std::string> names);
+
+/// Throws UserError with that message, behind `before`, unless it is one of the names.
+void require_known(std::string_view what, std::string_view wanted, const std::vector<std::string>& names,
+                   std::string_view before = "");
+/// The same for each.
+void require_known(std::string_view what, const std::vector<std::string>& wanted,
+                   const std::vector<std::string>& names);
+
+template <class Range, class Name>
+std::vector<std::string> names_of(const Range& all, Name name) {
+  std::vector<std::string> names;
+  for (const auto& one : all) names.emplace_back(std::invoke(name, one));
+  return names;
+}
+
+/// The one whose `name` is wanted. Throws UserError as above.
+template <class Range, class Name>
+const auto& find_known(std::string_view what, std::string_view wanted, const Range& all, Name name,
+                       std::string_view before = "") {
+  const auto found = std::ranges::find(all, wanted, name);
+  if (found == std::ranges::end(all)) require_known(what, wanted, names_of(all, name), before);
+  return *found;
+}
 
 }  // namespace convladder

@@ -12,6 +12,7 @@
 #include "harness/commands/command.hpp"
 #include "harness/commands/printed.hpp"
 #include "harness/plan/network_argument.hpp"
+#include "harness/plan/option_checks.hpp"
 #include "harness/regression/gate/baseline_report.hpp"
 #include "support/errors.hpp"
 #include "support/file_bytes.hpp"
@@ -217,24 +218,18 @@ std::vector<CountedNetwork> counted_networks(const BaselineArguments& arguments,
 }
 
 void add_baseline_options(CLI::App& baseline, BaselineArguments& arguments) {
-  const auto list = [&baseline](const char* name, std::vector<std::string>& values, const char* help) {
-    baseline.add_option(name, values, help)->delimiter(',')->allow_extra_args(false);
-  };
   baseline.add_option("action", arguments.action, "check, or update")->required();
   baseline.add_option("--folder", arguments.folder,
                       "folder of the baseline files (default results/baseline below the current folder)");
-  list("--network", arguments.networks, "only these: lenet28, ..., or a network file");
-  list("--variant", arguments.variants, "only these, from 'convladder list'");
-  list("--compiler", arguments.compilers, "only these compilers' PTX: nvcc, clang");
+  add_list(baseline, "--network", arguments.networks, "only these: lenet28, ..., or a network file");
+  add_list(baseline, "--variant", arguments.variants, "only these, from 'convladder list'");
+  add_list(baseline, "--compiler", arguments.compilers, "only these compilers' PTX: nvcc, clang");
   baseline.add_flag("--all", arguments.all, "also the built-in networks that take minutes");
   add_printed_options(baseline, arguments.printed, {"text", "markdown", "json"});
 }
 
 int baseline_command(BaselineArguments& arguments, const CommandLine& /*command_line*/) {
-  const std::vector<std::string> actions = {"check", "update"};
-  if (std::ranges::find(actions, arguments.action) == actions.end()) {
-    throw UserError(unknown_name_message("action", arguments.action, actions));
-  }
+  require_known("action", arguments.action, {"check", "update"});
   check_printed(arguments.printed);
   const bool update = arguments.action == "update";
   std::error_code error;

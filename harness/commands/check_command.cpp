@@ -16,6 +16,7 @@
 #include "harness/commands/printed.hpp"
 #include "harness/plan/device_argument.hpp"
 #include "harness/plan/network_argument.hpp"
+#include "harness/plan/option_checks.hpp"
 #include "harness/plan/plan.hpp"
 #include "harness/plan/shape_argument.hpp"
 #include "harness/simulation/check_cases.hpp"
@@ -185,15 +186,13 @@ class Results {
 };
 
 void add_check_options(CLI::App& check, CheckArguments& arguments) {
-  const auto list = [&check](const char* name, std::vector<std::string>& values, const char* help) {
-    check.add_option(name, values, help)->delimiter(',')->allow_extra_args(false);
-  };
-  list("--problem", arguments.problems, "only these problems, from 'convladder list': convolution, softmax, ...");
-  list("--size", arguments.sizes, "sizes of the problem: C6H60W60K2S2, ...");
-  list("--variant", arguments.variants, "names from 'convladder list'");
-  list("--network", arguments.networks, "lenet28, alexnet, ..., or a network file");
-  list("--layer", arguments.layers, "conv1, or lenet72.conv1");
-  list("--batch", arguments.batches, "images per call (default 1,3)");
+  add_list(check, "--problem", arguments.problems,
+           "only these problems, from 'convladder list': convolution, softmax, ...");
+  add_list(check, "--size", arguments.sizes, "sizes of the problem: C6H60W60K2S2, ...");
+  add_list(check, "--variant", arguments.variants, "names from 'convladder list'");
+  add_list(check, "--network", arguments.networks, "lenet28, alexnet, ..., or a network file");
+  add_list(check, "--layer", arguments.layers, "conv1, or lenet72.conv1");
+  add_list(check, "--batch", arguments.batches, "images per call (default 1,3)");
   check
       .add_option("--shape", arguments.shapes,
                   "your own layer shape C,H,W,M,K[,stride[,padding]]; may be repeated (default: some with tails, "

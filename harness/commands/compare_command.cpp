@@ -17,7 +17,6 @@
 #include "harness/statistics/change_verdict.hpp"
 #include "support/errors.hpp"
 #include "support/json_text.hpp"
-#include "support/nearest_name.hpp"
 
 namespace convladder {
 namespace {
@@ -52,17 +51,13 @@ void add_compare_options(CLI::App& compare, CompareArguments& a) {
   compare.add_option("--alpha", a.limits.alpha, "how often a bound may be wrong (default 0.01)")
       ->check(number_between(1e-6, 0.5));
   compare.add_option("--case", a.case_filter, kCaseHelp);
-  compare
-      .add_option("--control", a.controls, "variants that are the same in both builds, in addition to the libraries")
-      ->delimiter(',')
-      ->allow_extra_args(false);
+  add_list(compare, "--control", a.controls, "variants that are the same in both builds, in addition to the libraries");
   add_printed_options(compare, a.printed, {"text", "markdown", "json"});
 }
 
 std::string comparison_in(const std::string& format, const Comparison& comparison) {
   if (format == "text") return comparison_text(comparison);
   if (format == "markdown") return comparison_markdown(comparison);
-  // A file's name need not be UTF-8.
   return json_text(comparison_json(comparison));
 }
 

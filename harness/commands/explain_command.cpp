@@ -13,6 +13,7 @@
 #include "harness/commands/printed.hpp"
 #include "harness/explain/explanation.hpp"
 #include "harness/explain/explanation_output.hpp"
+#include "harness/plan/option_checks.hpp"
 #include "harness/records/recorded_run.hpp"
 #include "support/errors.hpp"
 #include "support/file_bytes.hpp"
@@ -39,20 +40,15 @@ docs/prediction.md says how the ranges are computed and how wrong they are.
 exit codes: 0 printed - 3 bad input: one line says what)";
 
 std::vector<std::string> asked_gpus(const std::vector<std::string>& asked) {
-  std::vector<std::string> known;
-  for (const GpuFacts& gpu : gpu_facts()) known.push_back(gpu.name);
+  const std::vector<std::string> known = names_of(gpu_facts(), &GpuFacts::name);
   if (asked == std::vector<std::string>{"all"}) return known;
-  for (const std::string& name : asked) {
-    if (find_gpu(name) == nullptr) throw UserError(unknown_name_message("--gpu", name, known));
-  }
+  require_known("--gpu", asked, known);
   return asked;
 }
 
 void add_explain_options(CLI::App& explain, ExplainArguments& a) {
   explain.add_option("RUN.json", a.run, "a run with cases of the simulated device")->required();
-  explain.add_option("--gpu", a.gpus, "k80, v100, a100, h100 (default), h200, or all")
-      ->delimiter(',')
-      ->allow_extra_args(false);
+  add_list(explain, "--gpu", a.gpus, "k80, v100, a100, h100 (default), h200, or all");
   explain.add_option("--case", a.case_filter, kCaseHelp);
   add_printed_options(explain, a.printed, {"text", "markdown", "json"});
 }

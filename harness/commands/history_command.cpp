@@ -58,7 +58,7 @@ std::filesystem::path index_path(const HistoryArguments& arguments) {
 
 void add_history_options(CLI::App& history, HistoryArguments& a) {
   const auto list = [&history](const char* name, std::vector<std::string>& values, const char* help) {
-    history.add_option(name, values, help)->delimiter(',')->allow_extra_args(false)->group("Which cases");
+    add_list(history, name, values, help)->group("Which cases");
   };
   history.add_option("FOLDER", a.paths, "folders with run.json files at any depth, or records of any name")->required();
   list("--network", a.options.networks, "only these networks");

@@ -47,7 +47,7 @@ void add_list_options(CLI::App& list, ListArguments& a) {
                            ->group(what);
   const char* const launches = "With --launches";
   const auto names = [&](const char* name, std::vector<std::string>& values, const char* help) {
-    list.add_option(name, values, help)->delimiter(',')->allow_extra_args(false)->group(launches);
+    add_list(list, name, values, help)->group(launches);
   };
   names("--variant", a.of.variants, "a variant of the cuda family");
   names("--layer", a.of.layers, "lenet72.conv1");

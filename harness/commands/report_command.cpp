@@ -14,6 +14,7 @@
 
 #include "harness/commands/command.hpp"
 #include "harness/commands/report_script.hpp"
+#include "harness/plan/option_checks.hpp"
 #include "support/errors.hpp"
 #include "support/nearest_name.hpp"
 
@@ -49,15 +50,10 @@ std::string python() {
 
 /// What the script is told of formats and places.
 std::vector<std::string> output_words(const ReportArguments& a) {
-  const std::vector<std::string> known = {"html", "markdown", "pdf"};
-  bool markdown = false;
-  bool pdf = false;
-  for (const std::string& format : a.formats) {
-    if (std::ranges::find(known, format) == known.end())
-      throw UserError(unknown_name_message("--format", format, known));
-    markdown = markdown || format == "markdown";
-    pdf = pdf || format == "pdf";
-  }
+  require_known("--format", a.formats, {"html", "markdown", "pdf"});
+  const auto wanted = [&a](const char* format) { return std::ranges::find(a.formats, format) != a.formats.end(); };
+  const bool markdown = wanted("markdown");
+  const bool pdf = wanted("pdf");
   if (!markdown && !pdf) {
     return a.output.empty() ? std::vector<std::string>() : std::vector<std::string>{"--output=" + a.output};
   }
@@ -71,11 +67,8 @@ std::vector<std::string> output_words(const ReportArguments& a) {
 void add_report_options(CLI::App& report, ReportArguments& a) {
   report.add_option("RECORD.json", a.records, "records of 'run' and 'network'")->required();
   report.add_option("--base", a.base, "a run.json to compare the first run among the records with");
-  report
-      .add_option("--format", a.formats,
-                  "html (default); markdown: also report.md and SVG files; pdf: also report.pdf (needs Chromium)")
-      ->delimiter(',')
-      ->allow_extra_args(false);
+  add_list(report, "--format", a.formats,
+           "html (default); markdown: also report.md and SVG files; pdf: also report.pdf (needs Chromium)");
   report.add_option("--output", a.output,
                     "the page; with markdown or pdf a folder (default: report.html beside the first record)");
 }

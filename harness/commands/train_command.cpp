@@ -169,10 +169,7 @@ void train_one(const Network& network, const TrainArguments& arguments, const Tr
 }
 
 void add_train_options(CLI::App& train, TrainArguments& arguments) {
-  train.add_option("--network", arguments.networks, "names, a network file's path, or all")
-      ->delimiter(',')
-      ->allow_extra_args(false)
-      ->required();
+  add_list(train, "--network", arguments.networks, "names, a network file's path, or all")->required();
   train.add_option("--data", arguments.data_folder, "folder of IDX files (default: the built-in synthetic images)");
   train
       .add_option("--quality", arguments.quality,

@@ -70,15 +70,9 @@ std::vector<std::pair<std::string, std::string>> default_choice(const Network& n
 
 void check_variant_name(const std::string& name) {
   std::vector<std::string> known{"all"};
-  for (const RegisteredVariant& registered : registered_variants()) {
-    if (registered.info.name == name) return;
-    known.emplace_back(registered.info.name);
-  }
-  for (const RegisteredFused& registered : registered_fused_variants()) {
-    if (registered.info.name == name) return;
-    known.emplace_back(registered.info.name);
-  }
-  throw UserError(unknown_name_message("variant", name, known));
+  for (const RegisteredVariant& registered : registered_variants()) known.emplace_back(registered.info.name);
+  for (const RegisteredFused& registered : registered_fused_variants()) known.emplace_back(registered.info.name);
+  require_known("variant", name, known);
 }
 
 /// What `--variant` asks for, once for each choice: by layer name, "" for every convolution.
@@ -122,10 +116,7 @@ bool choose_convolutions(const Network& network, const std::vector<std::pair<std
   std::vector<std::string> layers;
   for (const std::size_t index : convolution_layers(network)) layers.push_back(network.layers[index].name);
   for (const auto& [layer, variant] : wanted) {
-    if (!layer.empty() && std::ranges::find(layers, layer) == layers.end()) {
-      throw UserError(fmt::format("--variant: {}",
-                                  unknown_name_message(fmt::format("convolution of {}", network.name), layer, layers)));
-    }
+    if (!layer.empty()) require_known(fmt::format("convolution of {}", network.name), layer, layers, "--variant: ");
   }
   for (const std::size_t index : convolution_layers(network)) {
     const ConvShape shape = network.layers[index].convolution.with_batch(planned.batch);

@@ -18,7 +18,7 @@ constexpr const char* kGroup = "Which cases";
 
 void add_case_selection(CLI::App& command, RunOptions& options, CaseSelection& selection, const char* default_batches) {
   const auto list = [&command](const char* name, std::vector<std::string>& values, const std::string& help) {
-    command.add_option(name, values, help)->delimiter(',')->allow_extra_args(false)->group(kGroup);
+    add_list(command, name, values, help)->group(kGroup);
   };
   command.add_option("--problem", options.problem, "what is computed, from 'convladder list' (default convolution)")
       ->group(kGroup);

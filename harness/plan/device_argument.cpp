@@ -12,12 +12,7 @@ namespace convladder {
 
 const DeviceKind& find_device_kind(std::string_view name) {
   static const std::vector<DeviceKind> kinds = device_kinds();
-  std::vector<std::string> known;
-  for (const DeviceKind& kind : kinds) {
-    if (kind.name == name) return kind;
-    known.emplace_back(kind.name);
-  }
-  throw UserError(unknown_name_message("device", name, known));
+  return find_known("device", name, kinds, &DeviceKind::name);
 }
 
 std::vector<DeviceKind> chosen_devices(const std::vector<std::string>& names, DefaultDevices otherwise) {

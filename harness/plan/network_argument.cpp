@@ -29,12 +29,7 @@ const Network& loaded_network(const std::string& path) {
 
 const Network& find_network(const std::string& name_or_path) {
   if (is_path(name_or_path)) return loaded_network(name_or_path);
-  std::vector<std::string> known;
-  for (const Network& network : built_in_networks()) {
-    if (network.name == name_or_path) return network;
-    known.push_back(network.name);
-  }
-  throw UserError(unknown_name_message("network", name_or_path, known));
+  return find_known("network", name_or_path, built_in_networks(), &Network::name);
 }
 
 std::vector<const Network*> selected_networks(const std::vector<std::string>& names,

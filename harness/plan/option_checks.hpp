@@ -28,4 +28,10 @@ inline CLI::Validator number_between(double smallest, double largest) {
   return {error, fmt::format("FLOAT in [{} - {}]", smallest, largest), "number_between"};
 }
 
+/// Values that stand behind one option, with commas between them.
+inline CLI::Option* add_list(CLI::App& command, const std::string& name, std::vector<std::string>& values,
+                             const std::string& help) {
+  return command.add_option(name, values, help)->delimiter(',')->allow_extra_args(false);
+}
+
 }  // namespace convladder

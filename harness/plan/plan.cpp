@@ -21,12 +21,6 @@ bool selected(const std::vector<std::string>& filter, std::string_view name) {
   return filter.empty() || std::ranges::find(filter, name) != filter.end();
 }
 
-void check_names(std::string_view what, const std::vector<std::string>& wanted, const std::vector<std::string>& known) {
-  for (const std::string& name : wanted) {
-    if (std::ranges::find(known, name) == known.end()) throw UserError(unknown_name_message(what, name, known));
-  }
-}
-
 void check_all_names(const RunOptions& options, const Problem& problem) {
   std::vector<std::string> families;
   std::vector<std::string> variants;
@@ -46,9 +40,9 @@ void check_all_names(const RunOptions& options, const Problem& problem) {
       layers.push_back(network.name + "." + network.layers[layer.index].name);
     }
   }
-  check_names("family", options.families, families);
-  check_names("variant", options.variants, variants);
-  check_names("layer", options.layers, layers);
+  require_known("family", options.families, families);
+  require_known("variant", options.variants, variants);
+  require_known("layer", options.layers, layers);
 }
 
 std::vector<int> batches_of(const RunOptions& options, const ProblemSize& shape) {
@@ -170,10 +164,7 @@ CaseGroup make_group(const RunOptions& options, const LayerWork& work, const Dev
 }  // namespace
 
 const Problem& problem_of(const RunOptions& options) {
-  if (const Problem* const found = find_problem(options.problem)) return *found;
-  std::vector<std::string> known;
-  for (const Problem* problem : registered_problems()) known.emplace_back(problem->name());
-  throw UserError(unknown_name_message("problem", options.problem, known));
+  return *find_known("problem", options.problem, registered_problems(), &Problem::name);
 }
 
 std::optional<ConvShape> layer_convolution(const LayerWork& work) {

@@ -186,12 +186,8 @@ void erase_from(std::string& name, char open) {
 template <typename T, std::size_t N>
 T parse_choice(const std::string& flag, const std::string& text,
                const std::array<std::pair<const char*, T>, N>& known) {
-  std::vector<std::string> names;
-  for (const auto& [name, value] : known) {
-    if (text == name) return value;
-    names.emplace_back(name);
-  }
-  throw UserError(fmt::format("{}: {}", flag, unknown_name_message("choice", text, names)));
+  const auto name = &std::pair<const char*, T>::first;
+  return find_known("choice", text, known, name, flag + ": ").second;
 }
 
 }  // namespace

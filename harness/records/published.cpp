@@ -133,12 +133,8 @@ std::vector<PublishedFigure> all_figures(const PublishedSource& source) {
 }
 
 const EmbeddedFile& embedded_file(std::string_view name) {
-  std::vector<std::string> known;
-  for (const EmbeddedFile& file : embedded_published()) {
-    known.push_back(file.name.substr(0, file.name.rfind('.')));
-    if (known.back() == name) return file;
-  }
-  throw UserError(unknown_name_message("published table", name, known));
+  return find_known("published table", name, embedded_published(),
+                    [](const EmbeddedFile& file) { return file.name.substr(0, file.name.rfind('.')); });
 }
 
 }  // namespace

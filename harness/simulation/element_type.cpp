@@ -104,10 +104,7 @@ std::optional<ElementType> element_type_of(std::string_view name) {
 }
 
 ElementType parse_element_type(std::string_view what, std::string_view name) {
-  if (const auto type = element_type_of(name)) return *type;
-  std::vector<std::string> names;
-  for (const ElementType type : element_types()) names.emplace_back(element_name(type));
-  throw UserError(fmt::format("{}: {}", what, unknown_name_message("type", name, names)));
+  return find_known("type", name, element_types(), element_name, fmt::format("{}: ", what));
 }
 
 std::size_t element_bytes(ElementType type) {

@@ -77,15 +77,7 @@ class Comparer {
   }
 
   void require_known_controls() const {
-    std::vector<std::string> known;
-    for (const RecordedCase& one : result_.base.cases) {
-      if (std::ranges::find(known, one.variant) == known.end()) known.push_back(one.variant);
-    }
-    for (const std::string& name : result_.options.controls) {
-      if (std::ranges::find(known, name) == known.end()) {
-        throw UserError(unknown_name_message("control", name, known));
-      }
-    }
+    require_known("control", result_.options.controls, names_of(result_.base.cases, &RecordedCase::variant));
   }
 
   void add(const RecordedCase* base, const RecordedCase* now) {

@@ -92,11 +92,7 @@ std::vector<const PtxImages*> selected_compilers(const std::vector<std::string>&
   if (const std::string why = find_device_kind("simulated").unavailable(); !why.empty()) {
     throw UserError(fmt::format("the simulated device: {}", why));
   }
-  std::vector<std::string> known;
-  for (const PtxImages& images : ptx_images()) known.push_back(images.compiler);
-  for (const std::string& name : names) {
-    if (std::ranges::find(known, name) == known.end()) throw UserError(unknown_name_message("compiler", name, known));
-  }
+  require_known("compiler", names, names_of(ptx_images(), &PtxImages::compiler));
   std::vector<const PtxImages*> selected;
   for (const PtxImages& images : ptx_images()) {
     if (names.empty() || std::ranges::find(names, images.compiler) != names.end()) selected.push_back(&images);

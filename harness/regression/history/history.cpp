@@ -164,16 +164,17 @@ class HistoryMaker {
         batches.insert(one.batch);
       }
     }
-    const auto require = [](const char* what, const std::string& name, const std::set<std::string>& known) {
-      if (!known.contains(name)) throw UserError(unknown_name_message(what, name, {known.begin(), known.end()}));
+    const auto require = [](const char* what, const std::vector<std::string>& names,
+                            const std::set<std::string>& known) {
+      require_known(what, names, {known.begin(), known.end()});
     };
     if (variants.empty()) return;  // collect() says so
     const HistoryOptions& options = history_.options;
-    for (const std::string& name : options.networks) require("network", name, networks);
-    for (const std::string& name : options.layers) require("layer", name, layers);
-    for (const std::string& name : options.variants) require("variant", name, variants);
-    for (const std::string& name : options.devices) require("device", name, devices);
-    if (!options.anchor.empty()) require("anchor", options.anchor, variants);
+    require("network", options.networks, networks);
+    require("layer", options.layers, layers);
+    require("variant", options.variants, variants);
+    require("device", options.devices, devices);
+    if (!options.anchor.empty()) require("anchor", {options.anchor}, variants);
     for (const int batch : options.batches) {
       if (batches.contains(batch)) continue;
       throw UserError(fmt::format("no run has batch {}; they have {}", batch, fmt::join(batches, ", ")));
