@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "devices/device.hpp"
+#include "devices/kernel_launch.hpp"
 
 namespace convladder {
 
