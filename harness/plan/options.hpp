@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "support/json_place.hpp"
 #include "variants/convolution/conv_shape.hpp"
 
 namespace convladder {
@@ -44,9 +45,9 @@ struct RunOptions {
 /// Whether a flag "--benchmark_NAME=VALUE" means something to this program; the others go to Google Benchmark.
 bool is_own_google_flag(std::string_view flag);
 
-/// To and from `context.options` of the record. `options_from_json` throws UserError that names the field, for all that
-/// the command line would have refused.
+/// To and from `context.options` of the record. `options_from_json` throws UserError for all that the command line
+/// would have refused.
 nlohmann::ordered_json options_to_json(const RunOptions& options);
-RunOptions options_from_json(const nlohmann::ordered_json& json);
+RunOptions options_from_json(const JsonPlace& json);
 
 }  // namespace convladder

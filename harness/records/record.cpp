@@ -9,6 +9,7 @@
 #include "harness/machine/environment.hpp"
 #include "harness/records/recorded_run.hpp"
 #include "support/errors.hpp"
+#include "support/json_place.hpp"
 #include "support/printable.hpp"
 
 namespace convladder {
@@ -87,30 +88,23 @@ Record Record::open(const std::filesystem::path& folder, const RecordKind& kind,
   Record record(RecordFile::open(folder / kind.file()));
   const std::string name = record.file().string();
   record.json_ = read_record_json(name);
-  const auto fail = [&name](const std::string& what) { throw UserError(fmt::format("{}: {}", name, what)); };
-  try {
-    const ordered_json& json = record.json_;
-    if (json.at("schema_version") != kind.schema_version) {
-      fail(fmt::format("schema_version is {}, expected \"{}\"", short_json(json.at("schema_version")),
-                       kind.schema_version));
-    }
-    // Older runs do not say what they are.
-    if (json.value("kind", kRunKind.kind) != kind.kind) fail(fmt::format("not a {} of convladder", kind.kind));
-    json.at("context");
-    if (!json.at("complete").is_boolean()) fail("complete: expected true or false");
-    if (check) check(json, name);
-    const auto planned = json.at("planned").get<std::vector<std::string>>();
-    const std::set<std::string> known(planned.begin(), planned.end());
-    for (const ordered_json& one : json.at("cases")) {
-      const auto id = one.at("id").get<std::string>();
-      if (!known.contains(id)) fail(fmt::format("{} is recorded but was not planned", printable(id)));
-      if (!record.recorded_.insert(id).second) fail(fmt::format("{} occurs twice", printable(id)));
-      if (!status_from_name(one.at("status").get<std::string>())) {
-        fail(fmt::format("{}: status {} is not known", printable(id), short_json(one.at("status"))));
-      }
-    }
-  } catch (const ordered_json::exception& error) {
-    fail(fmt::format("not a {} of convladder: {}", kind.kind, error.what()));
+  const JsonPlace json(record.json_, name);
+  if (json.at("schema_version").text() != kind.schema_version) {
+    json.at("schema_version").expected(fmt::format("\"{}\"", kind.schema_version));
+  }
+  // Older runs do not say what they are.
+  const std::string its_kind = json.has("kind") ? json.at("kind").text() : kRunKind.kind;
+  if (its_kind != kind.kind) json.fail(fmt::format("not a {} of convladder", kind.kind));
+  static_cast<void>(json.at("context").object());
+  static_cast<void>(json.at("complete").truth());
+  if (check) check(record.json_, name);
+  const std::vector<std::string> planned = json.at("planned").texts();
+  const std::set<std::string> known(planned.begin(), planned.end());
+  for (const JsonPlace& one : json.at("cases").list()) {
+    const std::string id = one.at("id").text();
+    if (!known.contains(id)) one.fail(fmt::format("{} is recorded but was not planned", printable(id)));
+    if (!record.recorded_.insert(id).second) one.fail(fmt::format("{} occurs twice", printable(id)));
+    static_cast<void>(read_status(one.at("status")));
   }
   return record;
 }

@@ -60,13 +60,7 @@ RunRecord RunRecord::open(const std::filesystem::path& folder) {
 }
 
 RunOptions RunRecord::options() const {
-  try {
-    return options_from_json(json().at("context").at("options"));
-  } catch (const UserError& error) {
-    throw UserError(fmt::format("{}: {}", file().string(), error.what()));
-  } catch (const ordered_json::exception& error) {
-    throw UserError(fmt::format("{}: {}", file().string(), error.what()));
-  }
+  return options_from_json(JsonPlace(json(), file().string()).at("context").at("options"));
 }
 
 void RunRecord::resume(const std::vector<CaseGroup>& plan, const ImageSet& images) {
@@ -77,13 +71,21 @@ void RunRecord::add(const PlannedCase& planned, const CaseOutcome& outcome) {
   record_.add(case_json(planned, outcome, record_.session()), behind());
 }
 
+std::vector<CaseFigures> RunRecord::cases() const {
+  const ordered_json cases = record_.cases_as_planned();
+  return case_figures(JsonPlace(cases, file().string() + ": cases"));
+}
+
+std::vector<VariantFigures> RunRecord::variants() const {
+  return variant_figures(JsonPlace(json(), file().string()).at("variants"));
+}
+
 void RunRecord::complete() {
   if (record_.is_complete()) return;
-  const std::vector<CaseFigures> cases = case_figures(record_.cases_as_planned());
-  const std::vector<VariantFigures> variants = variant_figures(json().at("variants"));
-  ordered_json derived{{"ceilings", ceilings_}, {"ladders", ladders_of(cases, variants, ceilings_)}};
-  ordered_json views = leave_one_out_of(cases, variants);
-  if (!views.empty()) derived["leave_one_out"] = std::move(views);
+  const std::vector<CaseFigures> of_cases = cases();
+  ordered_json derived{{"ceilings", ceilings_}, {"ladders", ladders_json(ladders_of(of_cases, variants(), ceilings_))}};
+  const std::vector<LeaveOneOut> views = leave_one_out_of(of_cases, variants());
+  if (!views.empty()) derived["leave_one_out"] = leave_one_out_json(views);
   record_.complete(derived);
 }
 

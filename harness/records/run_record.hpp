@@ -7,6 +7,7 @@
 
 #include "harness/cases/measurement.hpp"
 #include "harness/plan/plan.hpp"
+#include "harness/records/case_figures.hpp"
 #include "harness/records/record.hpp"
 
 namespace convladder {
@@ -33,6 +34,10 @@ class RunRecord {
   void add(const PlannedCase& planned, const CaseOutcome& outcome);
   /// All planned cases have a status: derives the ladders and the views without one idea, and writes all of it.
   void complete();
+
+  /// What the record says of its cases and variants, in the order of the plan.
+  std::vector<CaseFigures> cases() const;
+  std::vector<VariantFigures> variants() const;
 
   bool any_failed() const { return record_.any_failed(); }
   const std::filesystem::path& file() const { return record_.file(); }

@@ -10,6 +10,7 @@
 
 #include "expect_error.hpp"
 #include "support/errors.hpp"
+#include "support/json_place.hpp"
 
 namespace convladder {
 namespace {
@@ -63,12 +64,14 @@ void expect_same(const RunOptions& a, const RunOptions& b) {
   EXPECT_EQ(a.google_benchmark_flags, b.google_benchmark_flags);
 }
 
+RunOptions read(const ordered_json& json) { return options_from_json(JsonPlace(json, "run.json: options")); }
+
 /// As a file would hold it.
 ordered_json through_text(const RunOptions& options) { return ordered_json::parse(options_to_json(options).dump()); }
 
 TEST(Options, SurviveTheRecordAsTheyAre) {
-  expect_same(options_from_json(through_text(unusual_options())), unusual_options());
-  expect_same(options_from_json(through_text({})), {});
+  expect_same(read(through_text(unusual_options())), unusual_options());
+  expect_same(read(through_text({})), {});
 }
 
 TEST(Options, EveryFieldOfTheRecordIsReadBack) {
@@ -79,7 +82,7 @@ TEST(Options, EveryFieldOfTheRecordIsReadBack) {
     EXPECT_NE(value, plain.at(field)) << field << " is at its default in this test";
     ordered_json mixed = plain;
     mixed[field] = value;
-    EXPECT_EQ(options_to_json(options_from_json(mixed)), mixed) << field;
+    EXPECT_EQ(options_to_json(read(mixed)), mixed) << field;
   }
 }
 
@@ -96,7 +99,7 @@ TEST(Options, AMissingFieldIsNamed) {
     if (field == "repetitions" || field == "timeout_seconds" || field == "profile_calls") continue;
     ordered_json json = whole;
     json.erase(field);
-    expect_error<UserError>([&] { options_from_json(json); }, {"context.options." + field});
+    expect_error<UserError>([&] { read(json); }, {"run.json: options: " + field});
   }
 }
 
@@ -105,17 +108,17 @@ TEST(Options, AFieldOfTheWrongKindIsNamed) {
   for (const auto& [field, value] : whole.items()) {
     ordered_json json = whole;
     json[field] = ordered_json::object({{"a", ordered_json::array({"b"})}});
-    expect_error<UserError>([&] { options_from_json(json); }, {"context.options." + field});
+    expect_error<UserError>([&] { read(json); }, {"run.json: options: " + field});
   }
-  expect_error<UserError>([] { options_from_json(ordered_json::array()); }, {"context.options"});
-  expect_error<UserError>([] { options_from_json(3); }, {"context.options"});
+  expect_error<UserError>([] { read(ordered_json::array()); }, {"run.json: options: expected an object"});
+  expect_error<UserError>([] { read(3); }, {"run.json: options: expected an object"});
 }
 
 TEST(Options, AShapeThatIsNoListOfNineNumbersIsRefused) {
   for (const char* shapes : {"[3]", "[[1,2,3]]", R"([["1",1,28,28,50,5,1,0,1]])", "[[1,1,28,28,50,5,1,0]]"}) {
     ordered_json json = options_to_json({});
     json["shapes"] = ordered_json::parse(shapes);
-    expect_error<UserError>([&] { options_from_json(json); }, {"context.options.shapes", "9 whole numbers"});
+    expect_error<UserError>([&] { read(json); }, {"run.json: options: shapes[0]", "expected"});
   }
 }
 
@@ -139,7 +142,7 @@ TEST(Options, WhatTheCommandLineRefusesIsRefused) {
                                                                                       {"families", {1}}}) {
     ordered_json json = options_to_json({});
     json[field] = value;
-    expect_error<UserError>([&] { options_from_json(json); }, {"context.options." + field, "expected"});
+    expect_error<UserError>([&] { read(json); }, {"run.json: options: " + field, "expected"});
   }
 }
 
@@ -148,7 +151,7 @@ TEST(Options, AFlagOfTheProgramsOwnIsNoneOfGoogleBenchmarks) {
        {"--benchmark_out=file", "--benchmark_out", "--benchmark_list_tests=true", "--help", "file"}) {
     ordered_json json = options_to_json({});
     json["google_benchmark_flags"] = {flag};
-    expect_error<UserError>([&] { options_from_json(json); }, {"context.options.google_benchmark_flags", flag});
+    expect_error<UserError>([&] { read(json); }, {"run.json: options: google_benchmark_flags: expected flags", flag});
   }
 }
 

@@ -339,7 +339,8 @@ TEST_F(Record, RefusesToGoOnElsewhere) {
 
 TEST_F(Record, OfAnotherSchemaIsRefused) {
   create_changed([](ordered_json& json) { json["schema_version"] = "2.0"; });
-  expect_error<UserError>([&] { RunRecord::open(folder_); }, {"run.json: schema_version is \"2.0\", expected \"1.0\""});
+  expect_error<UserError>([&] { RunRecord::open(folder_); },
+                          {"run.json: schema_version: expected \"1.0\", found \"2.0\""});
 }
 
 TEST_F(Record, CutOffGoesOnBehindItsLastWholeCaseAndIsRefusedWithoutABeginning) {
@@ -367,7 +368,7 @@ TEST_F(Record, ThatIsNoneIsRefused) {
   expect_error<UserError>([&] { RunRecord::open(folder_); }, {"cannot read", "run.json", "No such file"});
   for (const char* text : {"[]", "3", "{}", R"({"schema_version": "1.0"})"}) {
     write_file(folder_ / "run.json", text);
-    expect_error<UserError>([&] { RunRecord::open(folder_); }, {"run.json: not a run of convladder"});
+    expect_error<UserError>([&] { RunRecord::open(folder_); }, {"run.json: ", "expected"});
   }
   write_file(folder_ / "run.json", R"({"schema_version": "1.0", "context": {}, "variants": [], "planned": [],
                                        "cases": [3], "complete": false})");
@@ -380,7 +381,7 @@ TEST_F(Record, ThatIsNoneIsRefused) {
 TEST_F(Record, WithDamagedOptionsNamesTheField) {
   create_changed([](ordered_json& json) { json["context"]["options"]["max_samples"] = "many"; });
   expect_error<UserError>([&] { static_cast<void>(RunRecord::open(folder_).options()); },
-                          {"run.json", "context.options.max_samples"});
+                          {"run.json", "context: options: max_samples"});
 }
 
 TEST_F(Record, WithADamagedCaseIsRefused) {
