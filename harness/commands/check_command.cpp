@@ -23,6 +23,7 @@
 #include "harness/simulation/checkers_argument.hpp"
 #include "network/layer_operators.hpp"
 #include "support/errors.hpp"
+#include "support/json_text.hpp"
 #include "support/progress.hpp"
 #include "support/whole_number.hpp"
 
@@ -161,7 +162,7 @@ class Results {
     if (arguments_.dry_run) {
       fmt::print("{}{} case{}\n", text_, checked_, checked_ == 1 ? "" : "s");
     } else if (printed.format == "json") {
-      print_as(printed, json_.dump(1) + '\n');
+      print_as(printed, json_text(json_));
     } else {
       const std::string sum =
           fmt::format("{} case{} checked, {} failed\n", checked_, checked_ == 1 ? "" : "s", failed_);

@@ -10,10 +10,10 @@
 #include <vector>
 
 #include "harness/commands/case_filter.hpp"
+#include "harness/commands/case_selection.hpp"
 #include "harness/commands/command.hpp"
+#include "harness/commands/option_checks.hpp"
 #include "harness/commands/run_cases.hpp"
-#include "harness/plan/case_selection.hpp"
-#include "harness/plan/option_checks.hpp"
 #include "harness/plan/plan.hpp"
 #include "support/errors.hpp"
 #include "support/whole_number.hpp"
