@@ -208,7 +208,7 @@ void add_check_options(CLI::App& check, CheckArguments& arguments) {
 
 int check_command(CheckArguments& arguments, const CommandLine& /*command_line*/) {
   const CheckSettings settings{.checkers = parse_checkers(arguments.checkers),
-                               .ids = case_expression(arguments.case_filter),
+                               .ids = case_pattern(arguments.case_filter),
                                .dry_run = arguments.dry_run};
   check_printed(arguments.printed);
   const std::vector<CaseGroup> groups = groups_of(arguments);

@@ -80,7 +80,7 @@ void check_arguments(const DuelArguments& a) {
         fmt::format("--delta {:g}: expected at least --tau, {:g}: otherwise a case that passes could be a regression",
                     limits.delta, limits.tau));
   }
-  static_cast<void>(case_expression(a.options.case_filter));
+  static_cast<void>(case_pattern(a.options.case_filter));
   check_output_file("--output", a.output);
 }
 

@@ -182,7 +182,7 @@ void check_resumed(const RunArguments& a) {
 }
 
 int run_command(RunArguments& a, const CommandLine& command_line) {
-  static_cast<void>(case_expression(a.options.case_filter));
+  static_cast<void>(case_pattern(a.options.case_filter));
   apply_google_flags(a);
   apply_case_selection(a.selection, a.options);
   if (a.leave_one_out) choose_leave_one_out(a.options);

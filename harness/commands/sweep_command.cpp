@@ -282,7 +282,7 @@ int sweep_dry_run(const SweepPlan& plan) {
 
 int sweep_command(SweepArguments& a, const CommandLine& command_line) {
   constexpr int kDefaultSweepBatch = 100;
-  static_cast<void>(case_expression(a.options.case_filter));
+  static_cast<void>(case_pattern(a.options.case_filter));
   apply_case_selection(a.selection, a.options);
   if (a.options.batches.empty()) a.options.batches = {kDefaultSweepBatch};
   if (a.repetitions > 0) a.options.repetitions = a.repetitions;
