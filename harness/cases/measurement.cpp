@@ -9,6 +9,7 @@
 #include "harness/cases/case_session.hpp"
 #include "harness/cases/counters.hpp"
 #include "harness/plan/shape_json.hpp"
+#include "support/json_text.hpp"
 #include "support/text_hash.hpp"
 
 namespace convladder {
@@ -38,8 +39,8 @@ std::string other_than_planned(const PlannedCase& planned, const ordered_json& c
       continue;
     }
     return fmt::format("it launches {} with grid {} and block {}, and its plan says {} with {} and {}",
-                       kernel.at("kernel").dump(), kernel.at("grid").dump(), kernel.at("block").dump(), name,
-                       dim_json(plan[i].grid).dump(), dim_json(plan[i].block).dump());
+                       json_line(kernel.at("kernel")), json_line(kernel.at("grid")), json_line(kernel.at("block")),
+                       name, json_line(dim_json(plan[i].grid)), json_line(dim_json(plan[i].block)));
   }
   return {};
 }

@@ -4,30 +4,24 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <regex>
 #include <string>
 #include <vector>
 
 #include "support/errors.hpp"
+#include "support/text_pattern.hpp"
 
 namespace convladder {
 
 constexpr const char* kCaseHelp = "only cases whose id matches this regular expression";
 
-/// Throws UserError, naming --case, for what is not a regular expression. An empty one matches everything.
-inline std::regex case_expression(const std::string& text) {
-  try {
-    return std::regex(text);
-  } catch (const std::regex_error& error) {
-    throw UserError(fmt::format("--case '{}' is not a regular expression: {}", text, error.what()));
-  }
-}
+/// Throws UserError, naming --case, for what is not a regular expression.
+inline TextPattern case_pattern(const std::string& text) { return {"--case", text}; }
 
 /// Keeps the cases whose `id` matches. Throws UserError if none is left.
 template <class Case>
 void keep_cases(std::vector<Case>& cases, const std::string& text) {
-  const std::regex expression = case_expression(text);
-  std::erase_if(cases, [&](const Case& one) { return !std::regex_search(one.id, expression); });
+  const TextPattern pattern = case_pattern(text);
+  std::erase_if(cases, [&](const Case& one) { return !pattern.matches(one.id); });
   if (cases.empty()) throw UserError(fmt::format("no case remains: --case '{}' matches none", text));
 }
 

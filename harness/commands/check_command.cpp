@@ -24,6 +24,7 @@
 #include "harness/simulation/checkers_argument.hpp"
 #include "network/layer_operators.hpp"
 #include "support/errors.hpp"
+#include "support/json_text.hpp"
 #include "support/progress.hpp"
 #include "support/whole_number.hpp"
 
@@ -162,7 +163,7 @@ class Results {
     if (arguments_.dry_run) {
       fmt::print("{}{} case{}\n", text_, checked_, checked_ == 1 ? "" : "s");
     } else if (printed.format == "json") {
-      print_as(printed, json_.dump(1) + '\n');
+      print_as(printed, json_text(json_));
     } else {
       const std::string sum =
           fmt::format("{} case{} checked, {} failed\n", checked_, checked_ == 1 ? "" : "s", failed_);
@@ -206,7 +207,7 @@ void add_check_options(CLI::App& check, CheckArguments& arguments) {
 
 int check_command(CheckArguments& arguments, const CommandLine& /*command_line*/) {
   const CheckSettings settings{.checkers = parse_checkers(arguments.checkers),
-                               .ids = case_expression(arguments.case_filter),
+                               .ids = case_pattern(arguments.case_filter),
                                .dry_run = arguments.dry_run};
   check_printed(arguments.printed);
   const std::vector<CaseGroup> groups = groups_of(arguments);

@@ -9,8 +9,8 @@
 
 #include "harness/commands/case_filter.hpp"
 #include "harness/commands/command.hpp"
+#include "harness/commands/option_checks.hpp"
 #include "harness/commands/printed.hpp"
-#include "harness/plan/option_checks.hpp"
 #include "harness/records/recorded_run.hpp"
 #include "harness/regression/compare/comparison.hpp"
 #include "harness/regression/compare/comparison_output.hpp"

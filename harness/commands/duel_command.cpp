@@ -10,8 +10,8 @@
 #include "harness/commands/case_filter.hpp"
 #include "harness/commands/command.hpp"
 #include "harness/commands/duel_setup.hpp"
+#include "harness/commands/option_checks.hpp"
 #include "harness/commands/printed.hpp"
-#include "harness/plan/option_checks.hpp"
 #include "harness/regression/duel/duel_output.hpp"
 #include "support/errors.hpp"
 #include "support/file_bytes.hpp"
@@ -80,7 +80,7 @@ void check_arguments(const DuelArguments& a) {
         fmt::format("--delta {:g}: expected at least --tau, {:g}: otherwise a case that passes could be a regression",
                     limits.delta, limits.tau));
   }
-  static_cast<void>(case_expression(a.options.case_filter));
+  static_cast<void>(case_pattern(a.options.case_filter));
   check_output_file("--output", a.output);
 }
 

@@ -9,8 +9,8 @@
 
 #include "harness/cases/google_engine.hpp"
 #include "harness/commands/duel_setup.hpp"
+#include "harness/commands/option_checks.hpp"
 #include "harness/commands/printed.hpp"
-#include "harness/plan/option_checks.hpp"
 #include "harness/plan/shape_argument.hpp"
 #include "harness/regression/compare/change_text.hpp"
 #include "harness/regression/duel/bursty_neighbour.hpp"

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "harness/commands/case_selection.hpp"
 #include "harness/commands/command.hpp"
-#include "harness/plan/case_selection.hpp"
 #include "harness/plan/options.hpp"
 #include "harness/regression/duel/duel.hpp"
 

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "harness/commands/command.hpp"
+#include "harness/commands/option_checks.hpp"
 #include "harness/commands/printed.hpp"
-#include "harness/plan/option_checks.hpp"
 #include "harness/plan/plan.hpp"
 #include "harness/regression/history/history.hpp"
 #include "harness/regression/history/history_output.hpp"

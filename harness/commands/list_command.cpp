@@ -6,8 +6,8 @@
 
 #include "harness/commands/command.hpp"
 #include "harness/commands/list_topics.hpp"
+#include "harness/commands/option_checks.hpp"
 #include "harness/commands/printed.hpp"
-#include "harness/plan/option_checks.hpp"
 #include "support/errors.hpp"
 
 namespace convladder {

@@ -10,6 +10,7 @@
 #include "harness/plan/shape_argument.hpp"
 #include "support/csv.hpp"
 #include "support/errors.hpp"
+#include "support/json_text.hpp"
 #include "support/text_table.hpp"
 #include "support/whole_number.hpp"
 
@@ -88,7 +89,7 @@ std::string launches_listing(const LaunchesOf& asked, const std::string& format)
   }
   const std::vector<KernelLaunch> plan = chosen.variant.variant->launch_plan(chosen.work.shape);
   if (plan.empty()) throw UserError(fmt::format("{}: the library decides for itself what it launches", variant));
-  if (format == "json") return launches_json(plan).dump(1) + '\n';
+  if (format == "json") return json_text(launches_json(plan));
   return format == "csv" ? launches_csv(plan) : launches_text(chosen.work, plan);
 }
 

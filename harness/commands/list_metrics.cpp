@@ -8,6 +8,7 @@
 
 #include "devices/simulated/counters/metrics.hpp"
 #include "harness/commands/list_topics.hpp"
+#include "support/json_text.hpp"
 #include "support/text_table.hpp"
 
 namespace convladder {
@@ -49,7 +50,7 @@ std::string metrics_text() {
 }  // namespace
 
 std::string metrics_listing(const std::string& format) {
-  return format == "json" ? metrics_json().dump(1) + '\n' : metrics_text();
+  return format == "json" ? json_text(metrics_json()) : metrics_text();
 }
 
 }  // namespace convladder

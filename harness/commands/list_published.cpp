@@ -11,6 +11,7 @@
 #include "support/csv.hpp"
 #include "support/errors.hpp"
 #include "support/json_null.hpp"
+#include "support/json_text.hpp"
 #include "support/text_table.hpp"
 
 namespace convladder {
@@ -151,9 +152,9 @@ std::string published_listing(const std::string& name, const std::string& format
                               layout.full_names};
   if (name.empty()) {
     if (format == "csv") throw UserError("--format csv: of which? 'convladder list --published' shows the names");
-    return format == "json" ? published_list_json().dump(1) + '\n' : published_list_text();
+    return format == "json" ? json_text(published_list_json()) : published_list_text();
   }
-  if (format == "json") return published_json(name).dump(1) + '\n';
+  if (format == "json") return json_text(published_json(name));
   return format == "csv" ? source_csv_text(published_source(name), profile)
                          : source_text(published_source(name), profile);
 }

@@ -10,6 +10,7 @@
 #include "harness/plan/problem_list.hpp"
 #include "harness/records/case_json.hpp"
 #include "network/network.hpp"
+#include "support/json_text.hpp"
 #include "variants/convolution/registry.hpp"
 #include "variants/fused/fused_variant.hpp"
 #include "variants/layer_operator.hpp"
@@ -146,7 +147,7 @@ std::string devices_text() {
 }  // namespace
 
 std::string variants_listing(const std::string& format) {
-  if (format == "json") return list_json().dump(1) + '\n';
+  if (format == "json") return json_text(list_json());
   return variants_text() + fused_variants_text() + left_out_text() + operators_text() + problem_lines() +
          layers_text() + devices_text();
 }

@@ -3,7 +3,7 @@
 #include <CLI/CLI.hpp>
 
 #include "harness/commands/case_filter.hpp"
-#include "harness/plan/option_checks.hpp"
+#include "harness/commands/option_checks.hpp"
 #include "support/whole_number.hpp"
 
 namespace convladder {

@@ -11,10 +11,10 @@
 #include "harness/commands/case_filter.hpp"
 #include "harness/commands/command.hpp"
 #include "harness/commands/network_choice.hpp"
+#include "harness/commands/option_checks.hpp"
 #include "harness/commands/printed.hpp"
 #include "harness/networks/network_session.hpp"
 #include "harness/networks/network_verifier.hpp"
-#include "harness/plan/option_checks.hpp"
 #include "harness/plan/run_material.hpp"
 #include "harness/profile/profile_text.hpp"
 #include "harness/profile/program_time.hpp"
@@ -98,13 +98,13 @@ ordered_json network_record(const std::string& file) {
 
 std::vector<TitledProfile> recorded_profiles(const std::string& file, const std::string& filter) {
   const ordered_json record = network_record(file);
-  const std::regex expression = case_expression(filter);
+  const TextPattern pattern = case_pattern(filter);
   std::vector<TitledProfile> profiles;
   std::vector<std::string> ids;
   for (const JsonPlace& one : JsonPlace(record, file).at("cases").list()) {
     if (!one.has("profile")) continue;
     ids.push_back(one.at("id").text());
-    if (!std::regex_search(ids.back(), expression)) continue;
+    if (!pattern.matches(ids.back())) continue;
     profiles.push_back({ids.back(), read_profile(one.at("profile")), std::nullopt});
     if (one.has("program")) profiles.back().program = read_program_time(one.at("program"));
   }

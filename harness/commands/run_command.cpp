@@ -10,10 +10,10 @@
 #include <vector>
 
 #include "harness/commands/case_filter.hpp"
+#include "harness/commands/case_selection.hpp"
 #include "harness/commands/command.hpp"
+#include "harness/commands/option_checks.hpp"
 #include "harness/commands/run_cases.hpp"
-#include "harness/plan/case_selection.hpp"
-#include "harness/plan/option_checks.hpp"
 #include "harness/plan/plan.hpp"
 #include "support/errors.hpp"
 #include "support/whole_number.hpp"
@@ -182,7 +182,7 @@ void check_resumed(const RunArguments& a) {
 }
 
 int run_command(RunArguments& a, const CommandLine& command_line) {
-  static_cast<void>(case_expression(a.options.case_filter));
+  static_cast<void>(case_pattern(a.options.case_filter));
   apply_google_flags(a);
   apply_case_selection(a.selection, a.options);
   if (a.leave_one_out) choose_leave_one_out(a.options);

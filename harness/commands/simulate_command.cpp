@@ -20,6 +20,7 @@
 #include "support/file_bytes.hpp"
 #include "support/nearest_name.hpp"
 #include "support/printable.hpp"
+#include "support/split.hpp"
 #include "support/whole_number.hpp"
 
 namespace convladder {
@@ -71,7 +72,7 @@ exit codes: 0 the kernel ran and nothing was found - 1 something was found, or t
 
 /// "X[,Y[,Z]]"
 Dim3 parse_dim(const char* option, const std::string& text, const std::array<int, 3>& limits) {
-  const std::vector<std::string> parts = CLI::detail::split(text, ',');
+  const std::vector<std::string> parts = split(text, ',');
   if (parts.empty() || parts.size() > 3) throw UserError(fmt::format("{} {}: expected X[,Y[,Z]]", option, text));
   std::array<unsigned, 3> sizes = {1, 1, 1};
   for (std::size_t i = 0; i < parts.size(); ++i) {

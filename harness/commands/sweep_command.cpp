@@ -13,11 +13,11 @@
 #include "harness/cases/google_engine.hpp"
 #include "harness/cases/run_group.hpp"
 #include "harness/commands/case_filter.hpp"
+#include "harness/commands/case_selection.hpp"
 #include "harness/commands/command.hpp"
-#include "harness/plan/case_selection.hpp"
+#include "harness/commands/option_checks.hpp"
 #include "harness/plan/estimate.hpp"
 #include "harness/plan/not_run.hpp"
-#include "harness/plan/option_checks.hpp"
 #include "harness/plan/options.hpp"
 #include "harness/plan/run_material.hpp"
 #include "harness/records/case_json.hpp"
@@ -282,7 +282,7 @@ int sweep_dry_run(const SweepPlan& plan) {
 
 int sweep_command(SweepArguments& a, const CommandLine& command_line) {
   constexpr int kDefaultSweepBatch = 100;
-  static_cast<void>(case_expression(a.options.case_filter));
+  static_cast<void>(case_pattern(a.options.case_filter));
   apply_case_selection(a.selection, a.options);
   if (a.options.batches.empty()) a.options.batches = {kDefaultSweepBatch};
   if (a.repetitions > 0) a.options.repetitions = a.repetitions;

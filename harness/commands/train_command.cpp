@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "harness/commands/command.hpp"
+#include "harness/commands/option_checks.hpp"
 #include "harness/plan/estimate.hpp"
 #include "harness/plan/network_argument.hpp"
-#include "harness/plan/option_checks.hpp"
 #include "harness/statistics/statistics.hpp"
 #include "network/training/training.hpp"
 #include "network/training/training_data.hpp"

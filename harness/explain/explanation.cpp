@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <regex>
 #include <tuple>
 #include <utility>
 
@@ -16,6 +15,7 @@
 #include "support/errors.hpp"
 #include "support/json_place.hpp"
 #include "support/printable.hpp"
+#include "support/text_pattern.hpp"
 
 namespace convladder {
 namespace {
@@ -70,10 +70,10 @@ class Explainer {
       : context_(run.at("context").object()),
         all_(case_figures(run.at("cases"))),
         variants_(variant_figures(run.at("variants"))) {
-    const std::regex wanted(filter);
+    const TextPattern wanted("--case", filter);
     for (const CaseFigures& one : all_) {
       if (one.id.size() > kLongestId) run.at("cases").fail(fmt::format("an id of more than {} bytes", kLongestId));
-      if (one.family != "cuda" || !std::regex_search(one.id, wanted)) continue;
+      if (one.family != "cuda" || !wanted.matches(one.id)) continue;
       const Key key{one.network, one.layer, one.batch};
       if (std::ranges::find(order_, key) == order_.end()) order_.push_back(key);
       cases_[key].push_back(&one);
@@ -192,11 +192,7 @@ std::vector<ExplainedGroup> explain_run(const ordered_json& record, const std::s
   if (run.at("schema_version").text() != kRunSchemaVersion || (run.has("kind") && run.at("kind").text() != "run")) {
     run.fail(fmt::format("expected a run of single layers of schema version \"{}\"", kRunSchemaVersion));
   }
-  try {
-    return Explainer(run, filter).groups();
-  } catch (const std::regex_error&) {
-    throw UserError(fmt::format("--case: expected a regular expression, got '{}'", printable(filter)));
-  }
+  return Explainer(run, filter).groups();
 }
 
 double ExplainedPublished::middle_ns() const { return std::sqrt(low_ns * high_ns); }

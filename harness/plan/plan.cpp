@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <regex>
 
 #include "devices/cpu/cpu_facts.hpp"
 #include "harness/plan/device_argument.hpp"
@@ -11,6 +10,7 @@
 #include "network/layer_operators.hpp"
 #include "support/errors.hpp"
 #include "support/nearest_name.hpp"
+#include "support/text_pattern.hpp"
 #include "variants/convolution/problem.hpp"
 #include "variants/fused/problem.hpp"
 
@@ -136,10 +136,9 @@ std::string unsupported_on(const DeviceKind& kind, const Variant& variant, const
   return variant.unsupported_reason(shape);
 }
 
-CaseGroup make_group(const RunOptions& options, const LayerWork& work, const DeviceKind& kind,
-                     const std::string& unavailable) {
+CaseGroup make_group(const RunOptions& options, const TextPattern& filter, const LayerWork& work,
+                     const DeviceKind& kind, const std::string& unavailable) {
   CaseGroup group{work, std::string(kind.name), {}, kind.has_clock};
-  const std::regex filter(options.case_filter);
   for (const ProblemVariant& registered : work.shape.problem->variants()) {
     if (registered.info.family != kind.family || !selected(options.families, registered.info.family) ||
         !selected(options.variants, registered.info.name)) {
@@ -154,7 +153,7 @@ CaseGroup make_group(const RunOptions& options, const LayerWork& work, const Dev
         .skipped = unavailable,
         .unsupported = {},
         .has_clock = kind.has_clock};
-    if (!options.case_filter.empty() && !std::regex_search(planned.id, filter)) continue;
+    if (!filter.matches(planned.id)) continue;
     if (planned.skipped.empty()) planned.unsupported = unsupported_on(kind, *registered.variant, work.shape);
     group.cases.push_back(std::move(planned));
   }
@@ -188,18 +187,13 @@ double case_bytes(const ProblemSize& shape) {
 std::vector<CaseGroup> make_plan(const RunOptions& options) {
   const Problem& problem = problem_of(options);
   check_all_names(options, problem);
-  try {
-    static_cast<void>(std::regex(options.case_filter));
-  } catch (const std::regex_error& error) {
-    throw UserError(
-        fmt::format("--benchmark_filter '{}' is not a regular expression: {}", options.case_filter, error.what()));
-  }
+  const TextPattern filter("--benchmark_filter", options.case_filter);
   const std::vector<LayerWork> works = layer_works(problem, options);
   std::vector<CaseGroup> groups;
   for (const DeviceKind& kind : chosen_devices(options.devices, DefaultDevices::of_every_family)) {
     const std::string unavailable = kind.unavailable();
     for (const LayerWork& work : works) {
-      CaseGroup group = make_group(options, work, kind, unavailable);
+      CaseGroup group = make_group(options, filter, work, kind, unavailable);
       if (group.cases.empty()) continue;
       const bool runs = std::ranges::any_of(group.cases, &PlannedCase::runs);
       if (runs && kind.has_clock) check_memory(work);

@@ -2,10 +2,10 @@
 
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <vector>
 
 #include "support/errors.hpp"
+#include "support/split.hpp"
 #include "support/whole_number.hpp"
 
 namespace convladder {
@@ -17,7 +17,7 @@ constexpr int kLargestSide = 1 << 20;
 
 ConvShape parse_shape(const std::string& text) {
   std::vector<int> numbers;
-  for (const std::string& part : CLI::detail::split(text, ',')) {
+  for (const std::string& part : split(text, ',')) {
     numbers.push_back(parse_whole_number("--shape " + text, part, 0, kLargestSide));
   }
   if (numbers.size() < 5 || numbers.size() > 7) {

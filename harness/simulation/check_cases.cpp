@@ -57,7 +57,7 @@ std::vector<CheckedCase> check_group(const CaseGroup& group, const CheckSettings
   std::vector<const PlannedCase*> plan;
   for (const PlannedCase& planned : group.cases) {
     for (const PtxImages& images : ptx_images()) {
-      if (planned.variant.info.is_library() || !settings.takes(planned.id)) continue;
+      if (planned.variant.info.is_library() || !settings.ids.matches(planned.id)) continue;
       cases.push_back({.id = planned.id, .compiler = images.compiler, .status = {}, .reason = {}, .findings = {}});
       plan.push_back(&planned);
     }

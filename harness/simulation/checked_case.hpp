@@ -5,12 +5,12 @@
 #include <functional>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
-#include <regex>
 #include <string>
 #include <vector>
 
 #include "devices/simulated/simulated_device.hpp"
 #include "harness/isolation/status.hpp"
+#include "support/text_pattern.hpp"
 
 namespace convladder {
 
@@ -29,10 +29,8 @@ struct CheckedCase {
 /// How cases are checked, and which.
 struct CheckSettings {
   simulated::CheckerSet checkers;
-  std::regex ids;        ///< of the cases that are taken
+  TextPattern ids;       ///< of the cases that are taken
   bool dry_run = false;  ///< cases are named and not run
-
-  bool takes(const std::string& id) const { return std::regex_search(id, ids); }
 };
 
 /// Runs on a device of its own; `work` returns what was wrong with the results, empty if nothing was. Fills in status,

@@ -2,13 +2,13 @@
 
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <utility>
 #include <vector>
 
 #include "support/errors.hpp"
 #include "support/nearest_name.hpp"
+#include "support/split.hpp"
 
 namespace convladder {
 
@@ -20,7 +20,7 @@ simulated::CheckerSet parse_checkers(const std::string& text) {
                                                             {"initialization", &checkers.initialization},
                                                             {"race", &checkers.race},
                                                             {"synchronization", &checkers.synchronization}};
-  for (const std::string& name : CLI::detail::split(text, ',')) {
+  for (const std::string& name : split(text, ',')) {
     const auto found = std::ranges::find(known, name, &std::pair<std::string, bool*>::first);
     if (found == known.end()) {
       std::vector<std::string> names = {"all", "none"};

@@ -12,6 +12,7 @@
 #include "harness/plan/shape_json.hpp"
 #include "support/errors.hpp"
 #include "support/json_null.hpp"
+#include "support/json_text.hpp"
 #include "support/printable.hpp"
 #include "support/text_table.hpp"
 
@@ -153,7 +154,7 @@ std::vector<std::byte> buffer_file(const BufferContent& buffer, const std::strin
                              {"type", element_name(buffer.type)},
                              {"shape", buffer.shape},
                              {"values", values_json(buffer)}};
-  const std::string text = json.dump() + '\n';
+  const std::string text = json_line(json) + '\n';
   const auto* const begin = reinterpret_cast<const std::byte*>(text.data());
   return {begin, begin + text.size()};
 }

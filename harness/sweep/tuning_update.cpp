@@ -78,7 +78,7 @@ std::string table_text(const Sweep& sweep, std::vector<ordered_json> entries) {
       " \"entries\": [\n",
       info.family, info.name);
   for (std::size_t i = 0; i < entries.size(); ++i) {
-    text += fmt::format("  {}{}\n", entries[i].dump(), i + 1 < entries.size() ? "," : "");
+    text += fmt::format("  {}{}\n", json_line(entries[i]), i + 1 < entries.size() ? "," : "");
   }
   return text + " ]\n}\n";
 }

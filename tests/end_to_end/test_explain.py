@@ -107,7 +107,7 @@ def test_a_measured_gpu_stands_beside(folder: Path, tmp_path: Path) -> None:
     (["--gpu", "h10"], ["unknown --gpu 'h10'", "h100"]),
     (["--format", "html"], ["unknown format 'html'", "markdown"]),
     (["--case", "nothing"], ["no case that --case matches was counted"]),
-    (["--case", "("], ["--case: expected a regular expression"]),
+    (["--case", "("], ["--case '(' is not a regular expression"]),
 ])
 def test_bad_options_are_one_line(folder: Path, arguments: list[str], words: list[str]) -> None:
     assert_refused(run("explain", folder / "run.json", *arguments), *words)

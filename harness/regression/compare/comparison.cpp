@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <regex>
 
 #include "harness/regression/compare/comparability.hpp"
 #include "harness/regression/compare/counter_comparison.hpp"
@@ -12,6 +11,7 @@
 #include "harness/statistics/statistics.hpp"
 #include "support/errors.hpp"
 #include "support/nearest_name.hpp"
+#include "support/text_pattern.hpp"
 
 namespace convladder {
 namespace {
@@ -47,12 +47,8 @@ struct Pair {
 class Comparer {
  public:
   Comparer(const RecordedRun& base, const RecordedRun& now, const ComparisonOptions& options)
-      : result_{.base = base, .now = now, .options = options, .cases = {}, .notes = context_notes(base, now)} {
-    try {
-      filter_ = std::regex(options.case_filter);
-    } catch (const std::regex_error& error) {
-      throw UserError(fmt::format("--case '{}' is not a regular expression: {}", options.case_filter, error.what()));
-    }
+      : result_{.base = base, .now = now, .options = options, .cases = {}, .notes = context_notes(base, now)},
+        filter_("--case", options.case_filter) {
     require_known_controls();
   }
 
@@ -67,15 +63,11 @@ class Comparer {
     for (const Pair& pair : pairs_) judge_time(pair);
     explain_by_counters(result_.cases);
     // Only now: a witness or a twin need not be among those that are asked for.
-    std::erase_if(result_.cases, [this](const ComparedCase& one) { return !wanted(one.id); });
+    std::erase_if(result_.cases, [this](const ComparedCase& one) { return !filter_.matches(one.id); });
     return std::move(result_);
   }
 
  private:
-  bool wanted(const std::string& id) const {
-    return result_.options.case_filter.empty() || std::regex_search(id, filter_);
-  }
-
   void require_known_controls() const {
     require_known("control", result_.options.controls, names_of(result_.base.cases, &RecordedCase::variant));
   }
@@ -254,7 +246,7 @@ class Comparer {
   }
 
   Comparison result_;
-  std::regex filter_;
+  TextPattern filter_;
   std::vector<Pair> pairs_;
 };
 

@@ -56,7 +56,7 @@ auto identity(const BaselineCase& one) { return std::tie(one.compiler, one.versi
 std::string number(double value) {
   constexpr double exact = 0x1p53;
   if (value == std::floor(value) && std::abs(value) < exact) return fmt::format("{}", static_cast<std::int64_t>(value));
-  return ordered_json(value).dump();
+  return json_line(value);
 }
 
 std::string counters_text(const std::vector<std::pair<std::string, double>>& counters) {

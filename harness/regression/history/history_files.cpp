@@ -18,6 +18,7 @@
 #include "support/errors.hpp"
 #include "support/json_null.hpp"
 #include "support/json_place.hpp"
+#include "support/json_text.hpp"
 #include "support/printable.hpp"
 
 namespace convladder {
@@ -134,7 +135,7 @@ HistoryRuns read_history_runs(const std::vector<std::string>& paths, HistoryInde
       ordered_json record = shortened_record(known != nullptr ? *known : read_recorded_run(file));
       HistoryRun run = history_run(recorded_run_of(record, file));
       if (known == nullptr) index.add(state, record);
-      const auto [first, added] = file_by_content.emplace(record.dump(), file);
+      const auto [first, added] = file_by_content.emplace(json_line(record), file);
       if (added) {
         result.runs.push_back(std::move(run));
       } else {

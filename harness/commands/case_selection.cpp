@@ -1,10 +1,10 @@
-#include "harness/plan/case_selection.hpp"
+#include "harness/commands/case_selection.hpp"
 
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
 
-#include "harness/plan/option_checks.hpp"
+#include "harness/commands/option_checks.hpp"
 #include "harness/plan/plan.hpp"
 #include "harness/plan/shape_argument.hpp"
 #include "support/whole_number.hpp"

@@ -1,0 +1,26 @@
+// A regular expression from the command line. <regex> itself takes the compiler two seconds in each file that uses it.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+
+namespace convladder {
+
+/// Of ECMAScript's kind, as std::regex reads it.
+class TextPattern {
+ public:
+  /// Matches everything, as an empty text does.
+  TextPattern() = default;
+  /// Throws UserError "OPTION 'TEXT' is not a regular expression: …".
+  TextPattern(std::string_view option, const std::string& text);
+
+  /// Whether some part of the text matches.
+  bool matches(const std::string& text) const;
+
+ private:
+  struct Expression;
+  std::shared_ptr<const Expression> expression_;
+};
+
+}  // namespace convladder
