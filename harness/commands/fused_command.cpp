@@ -140,8 +140,12 @@ int fused_command(FusedArguments& arguments, const CommandLine& command_line) {
   std::vector<std::string> ids;
   for (const FusedCase& planned : plan) ids.push_back(planned.id);
   Record record = Record::create(folder, kFusedKind,
-                                 {command_line, fused_options_json(options), options.seed, dataset_json(images)}, ids,
-                                 {{"variants", fused_variants_json(plan)}});
+                                 {.command_line = command_line,
+                                  .options = fused_options_json(options),
+                                  .seed = options.seed,
+                                  .dataset = dataset_json(images),
+                                  .planned = ids,
+                                  .fields = {{"variants", fused_variants_json(plan)}}});
   advise_on_interrupt(fmt::format("what was finished is in {}", record.file().string()));
   std::vector<FusedResult> results;
   {

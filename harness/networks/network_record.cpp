@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 
+#include "harness/profile/program_time.hpp"
 #include "harness/records/case_json.hpp"
 #include "harness/records/published.hpp"
 #include "harness/statistics/statistics.hpp"
@@ -121,7 +123,61 @@ ordered_json network_json(const RecordedNetwork& recorded) {
           {"weights", {{"name", recorded.weights}, {"sha256", text_or_null(recorded.sha256)}}}};
 }
 
+std::vector<double> samples_of(const ordered_json& time) {
+  return time.is_null() ? std::vector<double>() : time.at("samples").get<std::vector<double>>();
+}
+
+StepOutcome step_of(const ordered_json& json) {
+  StepOutcome step{.name = json.at("name"),
+                   .type = json.at("type"),
+                   .implementation = json.at("implementation"),
+                   .verification = json.at("verification"),
+                   .samples = samples_of(json.at("time")),
+                   .counters = json.at("counters")};
+  if (!step.counters.is_null()) static_cast<void>(step.counters.at("totals").get<std::map<std::string, double>>());
+  return step;
+}
+
+CloseCall close_call_of(const ordered_json& json) {
+  return {json.at("image"), json.at("reference"), json.at("alternative"),
+          json.at("found"), json.at("gap"),       json.at("rounding")};
+}
+
 }  // namespace
+
+NetworkOutcome network_outcome_of(const ordered_json& json) {
+  NetworkOutcome outcome;
+  outcome.status = status_from_name(json.at("status").get<std::string>()).value();
+  if (!json.at("reason").is_null()) outcome.reason = json.at("reason");
+  for (const ordered_json& step : json.at("steps")) outcome.steps.push_back(step_of(step));
+  for (const ordered_json& phase : json.at("phases")) {
+    outcome.phases.push_back({phase.at("name"), samples_of(phase.at("time"))});
+  }
+  outcome.totals = samples_of(json.at("total"));
+  outcome.program = json.at("program");
+  if (!outcome.totals.empty()) static_cast<void>(program_time_from_json(outcome.program));
+  for (const ordered_json& call : json.at("within_rounding")) outcome.close_calls.push_back(close_call_of(call));
+  if (const ordered_json& accuracy = json.at("accuracy"); !accuracy.is_null()) {
+    outcome.correct = accuracy.at("correct");
+    outcome.labelled = accuracy.at("of");
+  }
+  return outcome;
+}
+
+std::vector<NetworkResult> recorded_results(const std::vector<NetworkCase>& plan, const Record& record) {
+  const auto by_id = record.cases_by_id();
+  std::vector<NetworkResult> results;
+  for (const NetworkCase& planned : plan) {
+    if (const auto found = by_id.find(planned.id); found != by_id.end()) {
+      results.push_back({planned, network_outcome_of(*found->second)});
+    }
+  }
+  return results;
+}
+
+void check_network_record(const ordered_json& record, const std::string& file) {
+  check_each_case(record, file, [](const ordered_json& one_case) { static_cast<void>(network_outcome_of(one_case)); });
+}
 
 ordered_json network_case_json(const NetworkCase& planned, const NetworkOutcome& outcome) {
   const bool measured = !outcome.totals.empty();

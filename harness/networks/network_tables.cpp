@@ -85,7 +85,7 @@ void op_time_table(const std::vector<NetworkResult>& results, std::string& out) 
     }
     for (const std::string& name : convolutions) {
       const auto step = std::ranges::find(result.outcome.steps, name, &StepOutcome::name);
-      fmt::format_to(to, " {:>9}", step_figure(result, *step));
+      fmt::format_to(to, " {:>9}", step == result.outcome.steps.end() ? "-" : step_figure(result, *step));
     }
     fmt::format_to(to, " {:>10} {:>9} {:>8}\n", has_clock ? time_text(all) : fmt::format("{:.4g}", all),
                    has_clock ? time_text(median_or_zero(result.outcome.totals)) : "", accuracy_text(result.outcome));

@@ -109,7 +109,7 @@ ordered_json variant_json(const VariantInfo& info) {
   return json;
 }
 
-ordered_json case_json(const PlannedCase& planned, const CaseOutcome& outcome, int session) {
+ordered_json case_json(const PlannedCase& planned, const CaseOutcome& outcome) {
   const VariantInfo& info = planned.variant.info;
   const ProblemSize& shape = planned.work.shape;
   const ordered_json resources = resources_json(planned);
@@ -135,8 +135,7 @@ ordered_json case_json(const PlannedCase& planned, const CaseOutcome& outcome, i
       {"prediction", outcome.status == Status::ok ? prediction_json(outcome.counters, resources) : ordered_json()},
       {"choice", text_or_null(outcome.choice)},
       {"device_state", outcome.device_state},
-      {"quality", outcome.quality},
-      {"session", session}};
+      {"quality", outcome.quality}};
   add_leaves_out(json, info);
   if (!is_convolution(shape)) json["problem"] = shape.problem->name();
   return json;

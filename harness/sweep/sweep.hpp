@@ -1,8 +1,8 @@
 // A parameter sweep: what a variant could take for a layer, tried one after the other, verified and put in order.
 #pragma once
 
+#include <map>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <vector>
@@ -15,10 +15,11 @@ namespace convladder {
 /// What became of one configuration.
 struct SweptConfiguration {
   Configuration configuration;
-  std::optional<Status> status;  ///< as of a case; none before it is run
-  std::string reason;
-  std::optional<Score> score;       ///< none unless it is verified
-  nlohmann::ordered_json recorded;  ///< `case_json`; null before it is run
+  std::optional<Status> status = {};  ///< as of a case; none before it is run
+  std::string reason = {};
+  std::optional<Score> score = {};             ///< none unless it is verified
+  std::map<std::string, double> counted = {};  ///< totals of its counters, where the device counts
+  std::optional<double> occupancy = {};        ///< of a predicted score: the least of its kernels
 };
 
 /// A variant on a layer, with a batch, on a device.

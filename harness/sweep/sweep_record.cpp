@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
+#include "harness/records/case_json.hpp"
 #include "support/json_null.hpp"
 
 namespace convladder {
@@ -92,19 +95,58 @@ std::vector<std::string> planned_ids(const std::vector<Sweep>& sweeps) {
   return ids;
 }
 
-ordered_json configuration_json(const Sweep& sweep, const SweptConfiguration& one) {
-  ordered_json json{{"id", configuration_id(sweep, one.configuration)},
-                    {"sweep", sweep.planned.id},
-                    {"configuration", parameters_json(one.configuration)},
-                    {"text", one.configuration.text()},
-                    {"status", one.status.value()},
-                    {"reason", text_or_null(one.reason)},
-                    {"score", score_json(one.score)}};
+ordered_json configuration_json(const Sweep& sweep, const PlannedCase& planned, const CaseOutcome& outcome) {
+  const Configuration configuration = Configuration::parse(planned.configuration);
+  const ordered_json recorded = case_json(planned, outcome);
+  const std::optional<Score> score = score_of(sweep.kind, sweep.gpu, outcome, recorded);
+  const bool cannot_launch = !score && outcome.status == Status::ok;
+  ordered_json json{
+      {"id", planned.id},
+      {"sweep", sweep.planned.id},
+      {"configuration", parameters_json(configuration)},
+      {"text", configuration.text()},
+      {"status", outcome.status},
+      {"reason", text_or_null(cannot_launch ? fmt::format("cannot be launched on {}", sweep.gpu) : outcome.reason)},
+      {"score", score_json(score)}};
   for (const char* const name : {"choice", "verification", "time", "counters", "resources"}) {
-    json[name] = one.recorded.at(name);
+    json[name] = recorded.at(name);
   }
-  json["prediction"] = prediction_of(sweep, one.recorded);
+  json["prediction"] = prediction_of(sweep, recorded);
   return json;
+}
+
+void read_back(const ordered_json& one_case, SweptConfiguration& one) {
+  one.status = status_from_name(one_case.at("status").get<std::string>()).value();
+  if (!one_case.at("reason").is_null()) one.reason = one_case.at("reason");
+  if (const ordered_json& score = one_case.at("score"); !score.is_null()) {
+    one.score = Score{score.at("value"), score.at("low"), score.at("high")};
+  }
+  if (const ordered_json& counters = one_case.at("counters"); !counters.is_null()) {
+    one.counted = counters.at("totals").get<std::map<std::string, double>>();
+  }
+  if (const ordered_json& prediction = one_case.at("prediction"); !prediction.is_null()) {
+    one.occupancy = 1;
+    for (const ordered_json& kernel : prediction.at("kernels")) {
+      one.occupancy = std::min(*one.occupancy, kernel.at("occupancy").at("share").get<double>());
+    }
+  }
+}
+
+void read_back(const Record& record, std::vector<Sweep>& sweeps) {
+  const auto by_id = record.cases_by_id();
+  for (Sweep& sweep : sweeps) {
+    for (SweptConfiguration& one : sweep.results) {
+      const auto found = by_id.find(configuration_id(sweep, one.configuration));
+      if (found != by_id.end()) read_back(*found->second, one);
+    }
+  }
+}
+
+void check_sweep_record(const ordered_json& record, const std::string& file) {
+  check_each_case(record, file, [](const ordered_json& one_case) {
+    SweptConfiguration ignored;
+    read_back(one_case, ignored);
+  });
 }
 
 ordered_json sweeps_json(const std::vector<Sweep>& sweeps) {
