@@ -1,24 +1,21 @@
 #include "devices/device_registry.hpp"
 
-#include <algorithm>
+#include "support/registry.hpp"
 
 namespace convladder {
 namespace {
 
-// A function-local static: registrars run before main in no particular order of files.
-std::vector<DeviceKind>& registered_kinds() {
-  static std::vector<DeviceKind> kinds;
+Registry<DeviceKind>& registered_kinds() {
+  static Registry<DeviceKind> kinds(
+      {.before = [](const DeviceKind& a, const DeviceKind& b) { return a.order < b.order; },
+       .identity = [](const DeviceKind& one) { return fmt::format("device '{}'", one.name); }});
   return kinds;
 }
 
 }  // namespace
 
-std::vector<DeviceKind> device_kinds() {
-  std::vector<DeviceKind> kinds = registered_kinds();
-  std::ranges::sort(kinds, {}, &DeviceKind::order);
-  return kinds;
-}
+const std::vector<DeviceKind>& device_kinds() { return registered_kinds().all(); }
 
-DeviceRegistration::DeviceRegistration(const DeviceKind& kind) { registered_kinds().push_back(kind); }
+DeviceRegistration::DeviceRegistration(const DeviceKind& kind) { registered_kinds().add(kind); }
 
 }  // namespace convladder

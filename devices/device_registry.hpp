@@ -30,7 +30,7 @@ struct DeviceKind {
 };
 
 /// All kinds in this build, by `order`.
-std::vector<DeviceKind> device_kinds();
+const std::vector<DeviceKind>& device_kinds();
 
 /// A static object of this type in a device's source file adds its kind.
 struct DeviceRegistration {

@@ -1,5 +1,9 @@
 #include "network/layer_operators.hpp"
 
+#include "variants/convolution/problem.hpp"
+#include "variants/fused/problem.hpp"
+#include "variants/operator_problem.hpp"
+
 namespace convladder {
 namespace {
 
@@ -51,6 +55,23 @@ std::optional<FusedShape> fused_shape(const Network& network, std::size_t layer)
                     .activation = activation.type == LayerType::tanh ? OperatorType::tanh : OperatorType::relu,
                     .pool_size = pooling.pool_size,
                     .pool_stride = pooling.pool_stride};
+}
+
+std::vector<ProblemLayer> problem_layers(const Network& network, const Problem& problem) {
+  std::vector<ProblemLayer> layers;
+  for (std::size_t index = 0; index < network.layers.size(); ++index) {
+    const Layer& layer = network.layers[index];
+    if (layer.type == LayerType::convolution && &problem == &convolution_problem()) {
+      layers.push_back({index, layer.convolution});
+    }
+    const std::optional<FusedShape> fused = fused_shape(network, index);
+    if (fused && &problem == &fused_problem()) layers.push_back({index, fused_size(*fused)});
+    for (const OperatorShape& shape : layer_operators(layer, 1)) {
+      const OperatorProblem& of_operator = operator_problem(shape.type);
+      if (&problem == &of_operator) layers.push_back({index, of_operator.size_of(shape)});
+    }
+  }
+  return layers;
 }
 
 }  // namespace convladder

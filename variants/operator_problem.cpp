@@ -62,6 +62,13 @@ class OperatorVariant final : public Variant {
 
 }  // namespace
 
+ProblemSize OperatorProblem::size_of(const OperatorShape& shape) const {
+  ProblemSize size{this, shape.batch, {shape.input.channels, shape.input.height, shape.input.width}};
+  const std::vector<int> others = other_values(shape);
+  size.values.insert(size.values.end(), others.begin(), others.end());
+  return size;
+}
+
 std::string OperatorProblem::own_size_error(const ProblemSize& size) const {
   const OperatorShape shape = operator_shape(size);
   std::string error = own_shape_error(shape);  // says more than that an output has no rows

@@ -16,6 +16,12 @@ class OperatorProblem : public Problem {
 
   OperatorType type() const { return type_; }
   virtual OperatorShape operator_shape(const ProblemSize& size) const = 0;
+  ProblemSize size_of(const OperatorShape& shape) const;
+  /// The values of its dimensions behind channels, rows and columns.
+  virtual std::vector<int> other_values(const OperatorShape& shape) const {
+    static_cast<void>(shape);
+    return {};
+  }
   /// Empty if input, output and what else is of this type go together, otherwise what does not, in one line.
   virtual std::string own_shape_error(const OperatorShape& shape) const = 0;
   /// One image by the definition; `weights` and `bias` are null where there are none.

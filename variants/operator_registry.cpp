@@ -3,8 +3,8 @@
 #include <stdexcept>
 #include <tuple>
 
+#include "support/registry.hpp"
 #include "variants/layer_operator.hpp"
-#include "variants/registry.hpp"
 
 namespace convladder {
 namespace {
@@ -22,7 +22,7 @@ void check_operators(const std::vector<RegisteredOperator>& operators) {
 
 auto place_in_order(const OperatorInfo& info) { return std::tuple(info.family, info.type, info.library, info.name); }
 
-using Operators = Registry<RegisteredOperator, LayerOperator>;
+using Operators = Registry<RegisteredOperator>;
 
 Operators& operators() {
   static Operators all(

@@ -9,7 +9,7 @@
 #include <stdexcept>
 #include <tuple>
 
-#include "variants/registry.hpp"
+#include "support/registry.hpp"
 #include "variants/variant.hpp"
 
 namespace convladder {
@@ -24,7 +24,7 @@ void fill(SeededRandom& random, bool whole, std::span<float> values) {
   }
 }
 
-using Problems = Registry<const Problem*, Problem>;
+using Problems = Registry<const Problem*>;
 
 Problems& problems() {
   static Problems all({.before = [](const Problem* a, const Problem* b) { return a->name() < b->name(); },
@@ -59,7 +59,7 @@ void check_variants(const std::vector<VariantEntry>& variants) {
   }
 }
 
-using Variants = Registry<VariantEntry, Variant>;
+using Variants = Registry<VariantEntry>;
 
 Variants& variants_of_problems() {
   static Variants all(

@@ -98,6 +98,9 @@ class Problem {
     return true;
   }
 
+  /// A size like this one on which whole numbers come out exactly, where that is another.
+  virtual ProblemSize whole_number_size(const ProblemSize& size) const { return size; }
+
   /// `size_name` of a size.
   virtual std::string size_text(const ProblemSize& size) const;
 

@@ -43,6 +43,9 @@ class PreparedVariant {
   /// Writes every element of the output, or of its own layout's.
   virtual void run() = 0;
   virtual void store_output() {}
+  /// What `run` consists of, if that is worth timing apart: names, in order. `run` is the same as `run_part` of each.
+  virtual std::vector<std::string> parts() const { return {}; }
+  virtual void run_part(std::size_t part) { static_cast<void>(part); }
   /// What `prepare` chose, for the record. Empty if there was nothing to choose.
   virtual std::string choice() const { return {}; }
 };

@@ -86,11 +86,9 @@ ordered_json CaseSession::prepare(ProblemKind kind) {
   device().set_grid_window(batch == problem_->shape.batch
                                ? std::nullopt
                                : std::optional(GridWindow{0, unsigned(problem_->shape.batch), unsigned(batch)}));
-  return {{"prepare_ns", prepare_ns},
-          {"own_layout", prepared_->has_own_layout()},
-          {"choice", prepared_->choice()},
-          {"can_be_cold", device().can_flush_caches()},
-          {"has_clock", device().has_clock()}};
+  return {
+      {"prepare_ns", prepare_ns},    {"own_layout", prepared_->has_own_layout()},  {"choice", prepared_->choice()},
+      {"parts", prepared_->parts()}, {"can_be_cold", device().can_flush_caches()}, {"has_clock", device().has_clock()}};
 }
 
 /// What is only counted is counted behind the variant's back.
@@ -162,6 +160,18 @@ ordered_json CaseSession::profile(int calls) {
   return ordered_json::object();
 }
 
+/// The parts of the work from `first` to before `end`.
+void CaseSession::run_parts(std::size_t first, std::size_t end) {
+  for (std::size_t part = first; part < end; ++part) prepared_->run_part(part);
+}
+
+/// The number of the part that is timed; none if it is no part.
+std::optional<std::size_t> CaseSession::part_of(const std::string& of) const {
+  const std::vector<std::string> parts = prepared_->parts();
+  const auto found = std::ranges::find(parts, of, time_of::part);
+  return found == parts.end() ? std::nullopt : std::optional(static_cast<std::size_t>(found - parts.begin()));
+}
+
 /// What has to be done for a call before the part that is timed.
 void CaseSession::before_timed(const std::string& of, std::int64_t call) {
   // A store is short, and what it stores is not: that is made once for all of a sample's stores.
@@ -169,24 +179,32 @@ void CaseSession::before_timed(const std::string& of, std::int64_t call) {
   changed_->before_call(call);
   if (of == time_of::kOp || of == time_of::kStoreOutput) prepared_->load_input();
   if (of == time_of::kStoreOutput) prepared_->run();
+  if (const auto part = part_of(of)) {
+    prepared_->load_input();
+    run_parts(0, *part);
+  }
 }
 
-void CaseSession::timed(const std::string& of) {
+void CaseSession::timed(const std::string& of, std::optional<std::size_t> part) {
   if (of == time_of::kLayer || of == time_of::kLoadInput) prepared_->load_input();
   if (of == time_of::kLayer || of == time_of::kOp) prepared_->run();
   if (of == time_of::kLayer || of == time_of::kStoreOutput) prepared_->store_output();
+  if (part) prepared_->run_part(*part);
 }
 
 /// What is left of the layer after the part that was timed.
 void CaseSession::after_timed(const std::string& of) {
   if (of == time_of::kLoadInput) prepared_->run();
-  if (of == time_of::kLoadInput || of == time_of::kOp) prepared_->store_output();
+  const std::optional<std::size_t> part = part_of(of);
+  if (part) run_parts(*part + 1, prepared_->parts().size());
+  if (of == time_of::kLoadInput || of == time_of::kOp || part) prepared_->store_output();
 }
 
 double CaseSession::timed_call(const std::string& of, std::int64_t call, bool cold) {
   before_timed(of, call);
+  const std::optional<std::size_t> part = part_of(of);
   if (cold) device().flush_caches();
-  return device().time_ns([&] { timed(of); });
+  return device().time_ns([&] { timed(of, part); });
 }
 
 ordered_json CaseSession::calibrate(const std::string& of, double sample_ns) {
@@ -228,7 +246,7 @@ ordered_json CaseSession::slot(const ordered_json& request) {
       // The clock is read around all of them: around each, it would time the launch. All of them have one input.
       before_timed(of, ++call);
       nanoseconds = device().time_ns([&] {
-        for (std::int64_t i = 0; i < work / 100; ++i) timed(of);
+        for (std::int64_t i = 0; i < work / 100; ++i) timed(of, std::nullopt);
       });
     } else {
       for (std::int64_t i = 0; i < work / 100; ++i) nanoseconds += timed_call(of, ++call, false);

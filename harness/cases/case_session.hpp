@@ -22,6 +22,8 @@ inline constexpr const char* kLayer = "layer";
 inline constexpr const char* kLoadInput = "load input";
 inline constexpr const char* kStoreOutput = "store output";
 inline constexpr const char* kPrepare = "prepare";
+/// Of a variant's part, by its name.
+inline std::string part(const std::string& name) { return "part " + name; }
 }  // namespace time_of
 
 class CaseSession final : public Session {
@@ -31,8 +33,8 @@ class CaseSession final : public Session {
               const SharedMemory& window);
 
   /// Answers
-  ///   {"do": "prepare", "problem": "real" or "integers"} -> {"prepare_ns", "own_layout", "choice", "can_be_cold",
-  ///       "has_clock"}: on an input that no call will see
+  ///   {"do": "prepare", "problem": "real" or "integers"} -> {"prepare_ns", "own_layout", "choice", "parts",
+  ///       "can_be_cold", "has_clock"}: on an input that no call will see
   ///   {"do": "set", "change", "fill"}          -> {}: writes the changed input, and the fill into the output
   ///   {"do": "call"}                           -> {"ns"}: call number 1 of the change, all of the layer
   ///   {"do": "calibrate", "of", "sample_ns"}   -> {"iterations"}: so that a sample takes at least that long
@@ -63,7 +65,9 @@ class CaseSession final : public Session {
   Device& for_variant();
   std::int64_t output_elements() const { return static_cast<std::int64_t>(output_.bytes() / sizeof(float)); }
   void before_timed(const std::string& of, std::int64_t call);
-  void timed(const std::string& of);
+  void timed(const std::string& of, std::optional<std::size_t> part);
+  std::optional<std::size_t> part_of(const std::string& of) const;
+  void run_parts(std::size_t first, std::size_t end);
   void after_timed(const std::string& of);
   double timed_call(const std::string& of, std::int64_t call, bool cold);
 

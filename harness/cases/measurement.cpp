@@ -127,6 +127,7 @@ void Measurement::verify_and_calibrate() {
     } else {
       add_series(time_of::kLayer, verified.call_ns);
     }
+    for (const auto& part : prepared.at("parts")) add_series(time_of::part(part.get<std::string>()), 0);
     if (!prepared.at("can_be_cold").get<bool>()) return;
     for (TimeSeries& series : outcome_.times) series.cache = "hot";
     TimeSeries cold = outcome_.times.front();
@@ -150,7 +151,7 @@ void Measurement::count() {
   stopped_because_ = "counted";
 }
 
-void Measurement::add_series(const char* of, double call_ns) {
+void Measurement::add_series(const std::string& of, double call_ns) {
   const double sample_ns = options_->sample_milliseconds * 1e6;
   TimeSeries series{of, "", 1, {}};
   // A call that took very many times a sample's length needs no calibration; one that took several may only have been

@@ -65,7 +65,7 @@ class Measurement {
   void end(Status status, const std::string& reason);
   void take_check(const char* when, const Check& check);
   void count();
-  void add_series(const char* of, double call_ns);
+  void add_series(const std::string& of, double call_ns);
   void take_sample(std::size_t series, bool look);
   nlohmann::ordered_json ask_for_sample(const TimeSeries& series, int iterations) const;
   void take_look(const Check& check);

@@ -54,31 +54,19 @@ void fill_random(const ConvShape& s, std::uint64_t seed, float* to) {
   }
 }
 
-/// Returns what kind of input it is.
-std::string fill_real_input(const LayerWork& work, const ImageSet& images, std::uint64_t seed, float* to) {
-  const ConvShape s = conv_shape(work.shape);
-  if (work.source == nullptr) {
-    if (s.in_channels != 1) {
-      fill_random(s, seed, to);
-      return "random";
-    }
-    fill_image_batch(images, 0, s.batch, 1, s.height, s.width, to);
-    return "images";
-  }
+void fill_layer_input(const LayerWork& work, const ConvShape& s, const ImageSet& images, std::uint64_t seed,
+                      float* to) {
+  const std::string kind = input_kind(work);
+  if (kind == "random") return fill_random(s, seed, to);
+  if (kind == "images") return fill_image_batch(images, 0, s.batch, s.in_channels, s.height, s.width, to);
   const ActivationShape& image = work.source->input;
-  if (work.layer_index == 0) {
-    fill_image_batch(images, 0, s.batch, image.channels, image.height, image.width, to);
-    return "images";
-  }
   std::vector<float> pixels(image.elements() * s.batch);
   fill_image_batch(images, 0, s.batch, image.channels, image.height, image.width, pixels.data());
   upstream_activations(*work.source, work.layer_index, s.batch, pixels.data(), seed, to);
-  return "upstream activations";
 }
 
-std::vector<float> real_weights(const LayerWork& work, std::uint64_t seed) {
+std::vector<float> layer_weights(const LayerWork& work, const ConvShape& shape, std::uint64_t seed) {
   if (work.source != nullptr) return initial_convolution_weights(*work.source, work.layer_index, seed);
-  const ConvShape shape = conv_shape(work.shape);
   return initial_convolution_weights(shape, shape.in_channels == 1 ? kPixelScale : 1.0F, seed);
 }
 
@@ -116,19 +104,22 @@ Workload::Workload(const LayerWork& planned_work, const ImageSet& images, std::u
   LayerWork work = planned_work;
   if (is_convolution(work.shape)) work.shape.batch = std::min(work.shape.batch, most_images);
   real_.shape = work.shape;
-  integers_.shape = work.shape.with_batch(std::min(work.shape.batch, kIntegerImages));
+  integers_.shape =
+      work.shape.problem->whole_number_size(work.shape).with_batch(std::min(work.shape.batch, kIntegerImages));
   memory_ = std::make_unique<SharedMemory>(problem_bytes(real_.shape) + problem_bytes(integers_.shape));
   attach();
 
+  input_kind_ = convladder::input_kind(work);
   if (is_convolution(work.shape)) {
-    input_kind_ = fill_real_input(work, images, seed, writable(real_.input));
-    std::ranges::copy(real_weights(work, seed), writable(real_.constants[0]));
     fill_integers(integers_.input, seed, 1);
     fill_integers(integers_.constants[0], seed, 2);
   } else {
-    input_kind_ = "random";
     fill_problem(real_, seed, false);
     fill_problem(integers_, seed, true);
+  }
+  if (const std::optional<ConvShape> convolution = layer_convolution(work)) {
+    fill_layer_input(work, *convolution, images, seed, writable(real_.input));
+    std::ranges::copy(layer_weights(work, *convolution, seed), writable(real_.constants[0]));
   }
   memory_->seal();
   attach();

@@ -1,5 +1,5 @@
-// `convladder check`: the CUDA variants and operators on the simulated device under the checkers, from every compiler's
-// PTX.
+// `convladder check`: the CUDA variants of every problem on the simulated device under the checkers, from every
+// compiler's PTX.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -19,10 +19,9 @@
 #include "harness/plan/plan.hpp"
 #include "harness/plan/shape_argument.hpp"
 #include "harness/simulation/check_cases.hpp"
-#include "harness/simulation/check_fused.hpp"
-#include "harness/simulation/check_operators.hpp"
 #include "harness/simulation/checked_case.hpp"
 #include "harness/simulation/checkers_argument.hpp"
+#include "network/layer_operators.hpp"
 #include "support/errors.hpp"
 #include "support/progress.hpp"
 #include "support/whole_number.hpp"
@@ -32,10 +31,9 @@ namespace {
 
 /// The command line, not checked yet.
 struct CheckArguments {
-  std::string problem = "convolution";
+  std::vector<std::string> problems;
   std::vector<std::string> sizes;
   std::vector<std::string> variants;
-  std::vector<std::string> operators;
   std::vector<std::string> networks;
   std::vector<std::string> layers;
   std::vector<std::string> shapes;
@@ -54,7 +52,7 @@ constexpr const char* kCheckFooter = R"(examples:
   convladder check                                    every CUDA kernel of ours, every layer, batches 1 and 3
   convladder check --variant shared-memory --layer lenet72.conv2
   convladder check --shape 96,27,27,256,5,1,2 --batch 1 --checkers memory,race
-  convladder check --operator softmax,max_pool --network alexnet --batch 1
+  convladder check --problem softmax,max-pooling --network alexnet --batch 1
   convladder check --format json --output findings.json
 
 exit codes: 0 every case is correct and nothing was found - 1 something was found, or a result is wrong -
@@ -66,16 +64,40 @@ std::vector<ConvShape> awkward_shapes() {
       {1, 3, 31, 29, 7, 3, 3, 2}, {1, 8, 20, 23, 12, 3, 2, 1, 2}, {1, 2, 17, 19, 5, 1, 2}, {1, 3, 43, 35, 6, 11, 4}};
 }
 
-RunOptions options_of(const CheckArguments& arguments) {
+/// Whether a problem that nobody named has something to check: a CUDA variant and, in the networks that are named, a
+/// layer.
+bool is_there(const CheckArguments& arguments, const Problem& problem) {
+  const auto is_cuda = [](const ProblemVariant& variant) { return variant.info.family == "cuda"; };
+  if (std::ranges::none_of(problem.variants(), is_cuda)) return false;
+  return arguments.networks.empty() || std::ranges::any_of(arguments.networks, [&](const std::string& name) {
+           return !problem_layers(find_network(name), problem).empty();
+         });
+}
+
+/// All problems, unless some are named. Whoever names variants, layers or sizes alone means convolutions.
+std::vector<std::string> problems_of(const CheckArguments& arguments) {
+  if (!arguments.problems.empty()) return arguments.problems;
+  if (!arguments.variants.empty() || !arguments.layers.empty() || !arguments.shapes.empty() ||
+      !arguments.sizes.empty()) {
+    return {RunOptions().problem};
+  }
+  std::vector<std::string> all{RunOptions().problem};
+  for (const Problem* problem : registered_problems()) {
+    if (problem->name() != all.front() && is_there(arguments, *problem)) all.emplace_back(problem->name());
+  }
+  return all;
+}
+
+RunOptions options_of(const CheckArguments& arguments, const std::string& problem) {
   RunOptions options;
   options.families = {"cuda"};
   options.devices = {"simulated"};
-  options.problem = arguments.problem;
+  options.problem = problem;
   options.sizes = arguments.sizes;
   options.variants = arguments.variants;
-  const bool convolves = options.problem == RunOptions().problem;
-  if (convolves && options.variants.empty()) {  // those too that leave an idea out
-    for (const RegisteredVariant& registered : registered_variants()) {
+  const Problem* const found = find_problem(problem);
+  if (found != nullptr && options.variants.empty()) {  // those too that leave an idea out
+    for (const ProblemVariant& registered : found->variants()) {
       if (registered.info.family == "cuda") options.variants.emplace_back(registered.info.name);
     }
   }
@@ -87,11 +109,25 @@ RunOptions options_of(const CheckArguments& arguments) {
   if (options.batches.empty()) options.batches = {1, 3};
   for (const std::string& shape : arguments.shapes) options.shapes.push_back(parse_shape(shape));
   const bool sizes_named = !options.shapes.empty() || !options.sizes.empty();
-  if (convolves && options.networks.empty() && options.layers.empty() && !sizes_named) {
-    for (const Network* network : selected_networks({}, {})) options.networks.push_back(network->name);
-    options.shapes = awkward_shapes();
+  if (options.networks.empty() && options.layers.empty() && !sizes_named && found != nullptr) {
+    for (const Network* network : selected_networks({}, {})) {
+      if (!problem_layers(*network, *found).empty()) options.networks.push_back(network->name);
+    }
+    if (problem == RunOptions().problem) options.shapes = awkward_shapes();
   }
   return options;
+}
+
+/// What is checked of the problems, each size once: layers of several networks may have the same.
+std::vector<CaseGroup> groups_of(const CheckArguments& arguments) {
+  std::vector<CaseGroup> groups;
+  for (const std::string& problem : problems_of(arguments)) {
+    for (CaseGroup& group : make_plan(options_of(arguments, problem))) {
+      const auto is_same = [&](const CaseGroup& other) { return other.work.shape == group.work.shape; };
+      if (std::ranges::none_of(groups, is_same)) groups.push_back(std::move(group));
+    }
+  }
+  return groups;
 }
 
 /// Shows the cases as they are checked, and counts.
@@ -152,10 +188,9 @@ void add_check_options(CLI::App& check, CheckArguments& arguments) {
   const auto list = [&check](const char* name, std::vector<std::string>& values, const char* help) {
     check.add_option(name, values, help)->delimiter(',')->allow_extra_args(false);
   };
-  check.add_option("--problem", arguments.problem, "only this problem, from 'convladder list'");
+  list("--problem", arguments.problems, "only these problems, from 'convladder list': convolution, softmax, ...");
   list("--size", arguments.sizes, "sizes of the problem: C6H60W60K2S2, ...");
   list("--variant", arguments.variants, "names from 'convladder list'");
-  list("--operator", arguments.operators, "only these operators: max_pool, fully_connected, ...");
   list("--network", arguments.networks, "lenet28, alexnet, ..., or a network file");
   list("--layer", arguments.layers, "conv1, or lenet72.conv1");
   list("--batch", arguments.batches, "images per call (default 1,3)");
@@ -175,40 +210,16 @@ int check_command(CheckArguments& arguments, const CommandLine& /*command_line*/
                                .ids = case_expression(arguments.case_filter),
                                .dry_run = arguments.dry_run};
   check_printed(arguments.printed);
-  const RunOptions options = options_of(arguments);
-  // Whoever names variants, layers or shapes means convolutions; whoever names operators means none.
-  const bool operators_only = !arguments.operators.empty();
-  const bool variants_only = !arguments.variants.empty() || !arguments.layers.empty() || !arguments.shapes.empty() ||
-                             !arguments.sizes.empty() || arguments.problem != RunOptions().problem;
-  if (operators_only && variants_only) {
-    throw UserError(
-        "--operator can be combined only with --network and --batch; --variant, --layer and --shape are for "
-        "convolutions");
-  }
-  const std::vector<CaseGroup> plan = operators_only ? std::vector<CaseGroup>() : make_plan(options);
-  std::vector<OperatorWork> operators;
-  if (!variants_only) operators = operator_works(arguments.networks, arguments.operators, options.batches);
+  const std::vector<CaseGroup> groups = groups_of(arguments);
   if (const std::string why = find_device_kind("simulated").unavailable(); !why.empty()) {
     throw UserError(fmt::format("the simulated device: {}", why));
   }
-  std::vector<FusedWork> fused;
-  if (!variants_only && !operators_only) fused = fused_works(arguments.networks, options.batches);
-  if (plan.empty() && operators.empty()) throw UserError("no layer of these networks has such an operator");
-
-  std::size_t all = operators.size() + fused.size();
-  for (const CaseGroup& group : plan) all += group.cases.size();
+  std::size_t all = 0;
+  for (const CaseGroup& group : groups) all += group.cases.size();
   Results results(arguments, static_cast<int>(all * ptx_images().size()));
-  for (const CaseGroup& group : plan) {
+  for (const CaseGroup& group : groups) {
     results.begin(group.work.name(), group.work.shape.batch);
     results.add(check_group(group, settings));
-  }
-  for (const FusedWork& work : fused) {
-    results.begin(work.convolution.name(), work.shape.convolution.batch);
-    results.add(check_fused(work, settings));
-  }
-  for (const OperatorWork& work : operators) {
-    results.begin(work.layer, work.shape.batch);
-    results.add(check_operators(work, settings));
   }
   return results.finish();
 }

@@ -1,28 +1,28 @@
 #include "harness/commands/command.hpp"
 
-#include <algorithm>
+#include <fmt/format.h>
+
 #include <string_view>
 #include <tuple>
+
+#include "support/registry.hpp"
 
 namespace convladder {
 namespace {
 
-/// Filled while the program is loaded, in whatever order the linker chose.
-std::vector<CommandInfo>& all_commands() {
-  static std::vector<CommandInfo> commands;
+auto place_in_order(const CommandInfo& command) { return std::tuple(command.group, std::string_view(command.name)); }
+
+Registry<CommandInfo>& all_commands() {
+  static Registry<CommandInfo> commands(
+      {.before = [](const CommandInfo& a, const CommandInfo& b) { return place_in_order(a) < place_in_order(b); },
+       .identity = [](const CommandInfo& one) { return fmt::format("command '{}'", one.name); }});
   return commands;
 }
 
 }  // namespace
 
-CommandRegistration::CommandRegistration(const CommandInfo& command) { all_commands().push_back(command); }
+CommandRegistration::CommandRegistration(const CommandInfo& command) { all_commands().add(command); }
 
-std::vector<CommandInfo> registered_commands() {
-  std::vector<CommandInfo> commands = all_commands();
-  std::ranges::sort(commands, [](const CommandInfo& a, const CommandInfo& b) {
-    return std::make_tuple(a.group, std::string_view(a.name)) < std::make_tuple(b.group, std::string_view(b.name));
-  });
-  return commands;
-}
+const std::vector<CommandInfo>& registered_commands() { return all_commands().all(); }
 
 }  // namespace convladder

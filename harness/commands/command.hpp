@@ -46,8 +46,8 @@ class CommandRegistration {
   explicit CommandRegistration(const CommandInfo& command);
 };
 
-/// By group, and by name within a group.
-std::vector<CommandInfo> registered_commands();
+/// By group, and by name within a group. Throws std::logic_error if two share a name.
+const std::vector<CommandInfo>& registered_commands();
 
 /// CommandInfo::add of a command whose options go into an `Arguments`.
 template <class Arguments, void add_options(CLI::App&, Arguments&), int run(Arguments&, const CommandLine&)>

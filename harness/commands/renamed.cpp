@@ -12,8 +12,9 @@ struct RenamedCommand {
   std::string_view now;
 };
 
-constexpr std::array<RenamedCommand, 5> kCommands{{
+constexpr std::array<RenamedCommand, 6> kCommands{{
     {"env", "list --machine"},
+    {"fused", "run --problem fused-convolution"},
     {"launches", "list --launches"},
     {"leave-one-out", "run --leave-one-out"},
     {"published", "list --published"},
@@ -26,11 +27,12 @@ struct RenamedOption {
   std::string_view now;
 };
 
-constexpr std::array<RenamedOption, 13> kOptions{{
+constexpr std::array<RenamedOption, 14> kOptions{{
     {"list", "--json", "--format json"},
     {"list", "--csv", "--format csv"},
     {"list", "--count", "--format json, an entry for each launch"},
     {"check", "--json", "--format json"},
+    {"check", "--operator", "--problem, with names from 'convladder list'"},
     {"duel", "--json", "--output FILE"},
     {"duel", "--markdown", "--format markdown"},
     {"history", "--json", "--format json --output FILE"},

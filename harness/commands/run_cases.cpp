@@ -1,6 +1,7 @@
 #include "harness/commands/run_cases.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <chrono>
@@ -11,6 +12,7 @@
 #include <optional>
 
 #include "devices/cpu/cpu_facts.hpp"
+#include "harness/cases/case_session.hpp"
 #include "harness/cases/ceilings.hpp"
 #include "harness/cases/google_engine.hpp"
 #include "harness/cases/run_group.hpp"
@@ -48,6 +50,17 @@ std::string mark_text(const nlohmann::ordered_json& quality) {
   return sign.empty() ? "" : fmt::format(" {} {}", sign, mark);
 }
 
+/// A line of the parts' medians; empty for a case without.
+std::string parts_text(const CaseOutcome& outcome) {
+  const std::string mark = time_of::part("");
+  std::vector<std::string> parts;
+  for (const TimeSeries& series : outcome.times) {
+    if (!series.of.starts_with(mark) || series.cache == "cold") continue;
+    parts.push_back(fmt::format("{} {}", series.of.substr(mark.size()), time_text(median(series.samples))));
+  }
+  return parts.empty() ? "" : fmt::format("\n{:12}{}", "", fmt::join(parts, " + "));
+}
+
 std::string result_line(const PlannedCase& planned, const CaseOutcome& outcome) {
   if (outcome.status == Status::ok && outcome.times.empty()) {
     const double instructions = outcome.counters.at("totals").value("smsp__inst_executed.sum", 0.0);
@@ -58,8 +71,9 @@ std::string result_line(const PlannedCase& planned, const CaseOutcome& outcome) 
   const double middle = median(time.samples);
   const auto interval = median_interval(time.samples);
   const double half = interval ? (interval->high - interval->low) / 2 / middle * 100 : 0;
-  return fmt::format("{:<11} {:<48} {:>10} ±{:4.1f}%  {:>7.1f} GFLOP/s ({} time){}", outcome.status, planned.id,
-                     time_text(middle), half, planned.work.shape.flop() / middle, time.of, mark_text(outcome.quality));
+  return fmt::format("{:<11} {:<48} {:>10} ±{:4.1f}%  {:>7.1f} GFLOP/s ({} time){}{}", outcome.status, planned.id,
+                     time_text(middle), half, planned.work.shape.flop() / middle, time.of, mark_text(outcome.quality),
+                     parts_text(outcome));
 }
 
 /// Everything that is not run has its reason; all of it is in the record, one line per reason is enough to read.
@@ -83,9 +97,7 @@ CaseOutcome outcome_without_run(const PlannedCase& planned) {
   const NotRun not_run = why_not_run(planned);
   outcome.status = not_run.status;
   outcome.reason = not_run.reason;
-  if (!takes_images(planned.work)) {
-    outcome.input_kind = planned.work.source != nullptr ? "upstream activations" : "random";
-  }
+  outcome.input_kind = input_kind(planned.work);
   return outcome;
 }
 

@@ -14,9 +14,9 @@
 #include "harness/commands/run_cases.hpp"
 #include "harness/plan/case_selection.hpp"
 #include "harness/plan/option_checks.hpp"
+#include "harness/plan/plan.hpp"
 #include "support/errors.hpp"
 #include "support/whole_number.hpp"
-#include "variants/convolution/registry.hpp"
 
 namespace convladder {
 namespace {
@@ -115,22 +115,27 @@ void add_run_options(CLI::App& run, RunArguments& a) {
   run.add_flag("--no-table", a.invocation.no_table, "no table of each ladder at the end")->group("Where");
 }
 
-/// Stages that have variants without an idea, and these variants.
-std::vector<std::string> names_of_leave_one_out() {
+/// Stages that have variants without an idea, and these variants. Throws UserError if the problem has none.
+std::vector<std::string> names_of_leave_one_out(const Problem& problem) {
   std::vector<std::string> names;
-  for (const RegisteredVariant& registered : registered_variants()) {
+  for (const ProblemVariant& registered : problem.variants()) {
     if (registered.info.leaves_out.empty()) continue;
     const std::string best(registered.info.builds_on);
     if (std::ranges::find(names, best) == names.end()) names.push_back(best);
     names.emplace_back(registered.info.name);
   }
-  return names;
+  if (!names.empty()) return names;
+  throw UserError(fmt::format("--leave-one-out: no variant of the problem {} leaves an idea out", problem.name()));
 }
 
 /// What is each idea of the best stage worth when all others are present?
 void choose_leave_one_out(RunOptions& options) {
-  if (options.variants.empty()) options.variants = names_of_leave_one_out();
-  if (options.networks.empty() && options.layers.empty() && options.shapes.empty()) options.layers = {"lenet72.conv2"};
+  const Problem& problem = problem_of(options);
+  if (options.variants.empty()) options.variants = names_of_leave_one_out(problem);
+  const bool sizes_named = !options.shapes.empty() || !options.sizes.empty();
+  if (options.problem == RunOptions().problem && options.networks.empty() && options.layers.empty() && !sizes_named) {
+    options.layers = {"lenet72.conv2"};
+  }
   if (options.batches.empty()) options.batches = {1000};
 }
 

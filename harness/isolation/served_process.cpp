@@ -1,22 +1,30 @@
 #include "harness/isolation/served_process.hpp"
 
-#include <map>
+#include <fmt/format.h>
+
+#include "support/registry.hpp"
 
 namespace convladder {
 namespace {
 
-std::map<std::string_view, Serve>& all_served() {
-  static std::map<std::string_view, Serve> served;
+struct Served {
+  std::string_view name;
+  Serve serve;
+};
+
+Registry<Served>& all_served() {
+  static Registry<Served> served({.before = [](const Served& a, const Served& b) { return a.name < b.name; },
+                                  .identity = [](const Served& one) { return std::string(one.name); }});
   return served;
 }
 
 }  // namespace
 
-ServedRegistration::ServedRegistration(std::string_view name, Serve serve) { all_served().emplace(name, serve); }
+ServedRegistration::ServedRegistration(std::string_view name, Serve serve) { all_served().add({name, serve}); }
 
 Serve find_served(std::string_view name) {
-  const auto found = all_served().find(name);
-  return found == all_served().end() ? nullptr : found->second;
+  const Served* const found = all_served().find([&](const Served& one) { return one.name == name; });
+  return found == nullptr ? nullptr : found->serve;
 }
 
 }  // namespace convladder

@@ -8,9 +8,11 @@
 #include "devices/cpu/cpu_facts.hpp"
 #include "harness/plan/device_argument.hpp"
 #include "harness/plan/network_argument.hpp"
+#include "network/layer_operators.hpp"
 #include "support/errors.hpp"
 #include "support/nearest_name.hpp"
 #include "variants/convolution/problem.hpp"
+#include "variants/fused/problem.hpp"
 
 namespace convladder {
 namespace {
@@ -25,30 +27,23 @@ void check_names(std::string_view what, const std::vector<std::string>& wanted, 
   }
 }
 
-const Problem& problem_of(const RunOptions& options) {
-  if (const Problem* const found = find_problem(options.problem)) return *found;
-  std::vector<std::string> known;
-  for (const Problem* problem : registered_problems()) known.emplace_back(problem->name());
-  throw UserError(unknown_name_message("problem", options.problem, known));
-}
-
-void check_all_names(const RunOptions& options) {
+void check_all_names(const RunOptions& options, const Problem& problem) {
   std::vector<std::string> families;
   std::vector<std::string> variants;
-  for (const ProblemVariant& registered : problem_of(options).variants()) {
+  for (const ProblemVariant& registered : problem.variants()) {
     families.emplace_back(registered.info.family);
     variants.emplace_back(registered.info.name);
   }
   std::vector<std::string> layers;
   for (const Network* network : selected_networks(options.networks, options.layers)) {
-    for (const std::size_t index : convolution_layers(*network)) {
-      layers.push_back(network->layers[index].name);
-      layers.push_back(network->name + "." + network->layers[index].name);
+    for (const ProblemLayer& layer : problem_layers(*network, problem)) {
+      layers.push_back(network->layers[layer.index].name);
+      layers.push_back(network->name + "." + layers.back());
     }
   }
   for (const Network& network : built_in_networks()) {
-    for (const std::size_t index : convolution_layers(network)) {
-      layers.push_back(network.name + "." + network.layers[index].name);
+    for (const ProblemLayer& layer : problem_layers(network, problem)) {
+      layers.push_back(network.name + "." + network.layers[layer.index].name);
     }
   }
   check_names("family", options.families, families);
@@ -77,49 +72,46 @@ ProblemSize size_of(const Problem& problem, const std::string& text) {
   }
 }
 
-/// The layers of networks, and shapes, which are convolutions.
-std::vector<LayerWork> convolutions(const RunOptions& options) {
-  std::vector<LayerWork> layers;
-  const bool has_own = !options.shapes.empty() || !options.sizes.empty();
-  if (!has_own || !options.networks.empty() || !options.layers.empty()) {
-    for (const Network* network : selected_networks(options.networks, options.layers)) {
-      for (const std::size_t index : convolution_layers(*network)) {
-        const Layer& layer = network->layers[index];
-        if (!selected(options.layers, layer.name) && !selected(options.layers, network->name + "." + layer.name)) {
-          continue;
-        }
-        layers.push_back({network->name, layer.name, network, index, layer.convolution});
+/// The layers of networks that are of the problem and were asked for.
+void add_layers(std::vector<LayerWork>& works, const Problem& problem, const RunOptions& options) {
+  for (const Network* network : selected_networks(options.networks, options.layers)) {
+    for (const ProblemLayer& of_problem : problem_layers(*network, problem)) {
+      const Layer& layer = network->layers[of_problem.index];
+      if (!selected(options.layers, layer.name) && !selected(options.layers, network->name + "." + layer.name)) {
+        continue;
       }
+      works.push_back({network->name, layer.name, network, of_problem.index, of_problem.size});
     }
   }
-  for (const ConvShape& shape : options.shapes) layers.push_back({"shape", shape_name(shape), nullptr, 0, shape});
-  for (const std::string& text : options.sizes) {
-    const ProblemSize size = size_of(convolution_problem(), text);
-    layers.push_back({"shape", size_name(size), nullptr, 0, size});
-  }
-  return layers;
 }
 
+/// Layers of networks and sizes of the problem, for a batch of 1. Where nothing is named these are, of the convolution,
+/// the layers of the default networks; of another problem its default sizes.
 std::vector<LayerWork> sizes_of(const Problem& problem, const RunOptions& options) {
-  if (!options.networks.empty() || !options.layers.empty() || !options.shapes.empty()) {
-    throw UserError(fmt::format(
-        "--network, --layer and --shape are for the convolution; a size of {} is given by --size", problem.name()));
+  const bool convolves = &problem == &convolution_problem();
+  if (!convolves && !options.shapes.empty()) {
+    throw UserError(fmt::format("--shape is for the convolution; a size of {} is given by --size", problem.name()));
   }
+  const bool sizes_named = !options.shapes.empty() || !options.sizes.empty();
+  const bool layers_named = !options.networks.empty() || !options.layers.empty();
   std::vector<LayerWork> works;
-  for (const std::string& text : options.sizes.empty() ? problem.default_sizes() : options.sizes) {
+  if (layers_named || (convolves && !sizes_named)) add_layers(works, problem, options);
+  if (layers_named && options.layers.empty() && works.empty()) {
+    throw UserError(fmt::format("no layer of these networks is of the problem {}", problem.name()));
+  }
+  for (const ConvShape& shape : options.shapes) works.push_back({"shape", shape_name(shape), nullptr, 0, shape});
+  const bool by_default = !convolves && !sizes_named && !layers_named;
+  for (const std::string& text : by_default ? problem.default_sizes() : options.sizes) {
     const ProblemSize size = size_of(problem, text);
-    works.push_back({std::string(problem.name()), size_name(size), nullptr, 0, size});
+    works.push_back({convolves ? "shape" : std::string(problem.name()), size_name(size), nullptr, 0, size});
   }
   return works;
 }
 
 /// Every size with every batch.
-std::vector<LayerWork> layer_works(const RunOptions& options) {
-  const Problem& problem = problem_of(options);
-  const bool convolves = &problem == &convolution_problem();
-  const std::vector<LayerWork> layers = convolves ? convolutions(options) : sizes_of(problem, options);
+std::vector<LayerWork> layer_works(const Problem& problem, const RunOptions& options) {
   std::vector<LayerWork> works;
-  for (const LayerWork& layer : layers) {
+  for (const LayerWork& layer : sizes_of(problem, options)) {
     for (const int batch : batches_of(options, layer.shape)) {
       works.push_back(layer);
       works.back().shape.batch = batch;
@@ -177,9 +169,24 @@ CaseGroup make_group(const RunOptions& options, const LayerWork& work, const Dev
 
 }  // namespace
 
-bool takes_images(const LayerWork& work) {
-  if (!is_convolution(work.shape)) return false;
-  return work.source != nullptr ? work.layer_index == 0 : conv_shape(work.shape).in_channels == 1;
+const Problem& problem_of(const RunOptions& options) {
+  if (const Problem* const found = find_problem(options.problem)) return *found;
+  std::vector<std::string> known;
+  for (const Problem* problem : registered_problems()) known.emplace_back(problem->name());
+  throw UserError(unknown_name_message("problem", options.problem, known));
+}
+
+std::optional<ConvShape> layer_convolution(const LayerWork& work) {
+  if (is_convolution(work.shape)) return conv_shape(work.shape);
+  if (is_fused(work.shape) && work.source != nullptr) return fused_shape(work.shape).convolution;
+  return std::nullopt;
+}
+
+std::string input_kind(const LayerWork& work) {
+  const std::optional<ConvShape> convolution = layer_convolution(work);
+  if (!convolution) return "random";
+  if (work.source == nullptr) return convolution->in_channels == 1 ? "images" : "random";
+  return work.layer_index == 0 ? "images" : "upstream activations";
 }
 
 double case_bytes(const ProblemSize& shape) {
@@ -188,14 +195,15 @@ double case_bytes(const ProblemSize& shape) {
 }
 
 std::vector<CaseGroup> make_plan(const RunOptions& options) {
-  check_all_names(options);
+  const Problem& problem = problem_of(options);
+  check_all_names(options, problem);
   try {
     static_cast<void>(std::regex(options.case_filter));
   } catch (const std::regex_error& error) {
     throw UserError(
         fmt::format("--benchmark_filter '{}' is not a regular expression: {}", options.case_filter, error.what()));
   }
-  const std::vector<LayerWork> works = layer_works(options);
+  const std::vector<LayerWork> works = layer_works(problem, options);
   std::vector<CaseGroup> groups;
   for (const DeviceKind& kind : chosen_devices(options.devices, DefaultDevices::of_every_family)) {
     const std::string unavailable = kind.unavailable();

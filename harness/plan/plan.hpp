@@ -1,6 +1,7 @@
 // From options to cases: what is to be run, in which order, and what cannot be.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,19 +15,26 @@ namespace convladder {
 /// More images than any machine has memory for, so that mistyped numbers are refused.
 constexpr int kLargestBatch = 10'000'000;
 
-/// What is computed: of the convolution a layer, and where its shape and its input come from.
+/// What is computed: a size of a problem, or a layer of a network, and where its input comes from.
 struct LayerWork {
   std::string network;  ///< "lenet72", "shape" for a shape given on the command line, or another problem's name
   std::string layer;    ///< "conv1", or the shape's short name
-  const Network* source = nullptr;  ///< null for a shape from the command line
+  const Network* source = nullptr;  ///< null for a size from the command line
   std::size_t layer_index = 0;      ///< in source->layers
   ProblemSize shape;                ///< with the batch
 
   std::string name() const { return network + "." + layer; }
 };
 
-/// Whether its input is made from the images of a data set as they are.
-bool takes_images(const LayerWork& work);
+/// Throws UserError, nearest names first, if there is no such problem.
+const Problem& problem_of(const RunOptions& options);
+
+/// The convolution whose input and weights it takes: a convolution's own, and that of a network's layers which a fused
+/// variant takes together.
+std::optional<ConvShape> layer_convolution(const LayerWork& work);
+
+/// "images" of a data set as they are, "upstream activations" or "random".
+std::string input_kind(const LayerWork& work);
 
 /// Variant x size x device: the unit that is verified, measured, recorded, skipped or failed.
 struct PlannedCase {

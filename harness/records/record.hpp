@@ -1,4 +1,4 @@
-// The record of a command that runs cases: run.json, network.json, fused.json, sweep.json. Complete JSON and readable
+// The record of a command that runs cases: run.json, network.json, sweep.json. Complete JSON and readable
 // at every moment; its cases are appended as they end, and what is derived from them is added once, behind the last.
 #pragma once
 
@@ -23,7 +23,6 @@ struct RecordKind {
 };
 inline constexpr RecordKind kRunKind{"run", "1.0"};
 inline constexpr RecordKind kNetworkKind{"network", "1.0"};
-inline constexpr RecordKind kFusedKind{"fused", "1.0"};
 inline constexpr RecordKind kSweepKind{"sweep", "2.0"};
 
 /// What a record holds of its command from the start, beside the machine and the program.

@@ -43,7 +43,7 @@ void check_variant(CheckedCase& checked, const PlannedCase& planned, const Workl
     const Variant& variant = *planned.variant.variant;
     const Problem& problem = *planned.work.shape.problem;
     const double tolerance = problem.granted_tolerance(variant.tolerance(), planned.work.shape);
-    const bool exact = problem.is_exact_on_whole_numbers(planned.work.shape, variant.tolerance());
+    const bool exact = problem.is_exact_on_whole_numbers(workload.integers().shape, variant.tolerance());
     std::string wrong = solve(variant, workload.real(), workload.expected(ProblemKind::real), tolerance, device);
     if (!wrong.empty()) return wrong;
     return solve(variant, workload.integers(), workload.expected(ProblemKind::integers), exact ? 0 : tolerance, device);

@@ -32,7 +32,7 @@ _SHORT = {"issue": "issue", "fp32 pipe": "fp32", "tensor cores": "tensor", "inte
 def draw(record: Record, group: PredictedGroup, batch: Optional[int]) -> tuple[Page, str, str]:
     """The figure, its title and its description in words."""
     ladders = group.chosen(batch)
-    title = "PREDICTED op times of one forward convolution on named GPUs, stage by stage"
+    title = f"PREDICTED op times of one {record.work} on named GPUs, stage by stage"
     about = f"counted by {group.hardware} · commit {record.commit} · data: {record.data}"
     heading = Heading(title, [NOTE, about], record.warnings, WIDTH)
     page = Page(WIDTH, heading.height + sum(_height(ladder) for ladder in ladders) + 0.1)

@@ -174,6 +174,8 @@ class Record(About):
     predicted: tuple[PredictedGroup, ...] = ()
     ceilings: tuple[Ceilings, ...] = ()
     left_out: tuple[LeftOutGroup, ...] = ()
+    work: str = "forward convolution"
+    """What each call of a stage computes, in words."""
 
     @property
     def drawn(self) -> tuple[Group, ...]:
@@ -206,8 +208,16 @@ def read(root: Node) -> Record:
                                   lambda device: hardware(device, context)),
         predicted=predicted.groups_of(on_ladders, stages, lambda device: hardware(device, context)),
         left_out=left_out.groups_of(root, lambda device: hardware(device, context)),
+        work=_work(list(cases.values())),
         ceilings=tuple(_ceilings(node) for node in (root.field("ceilings").items() if "ceilings" in root.value else ())),
     )
+
+
+def _work(cases: list[Node]) -> str:
+    """The problems' names in words. A record has one unless somebody put several together."""
+    names = dict.fromkeys(printable(case.field("problem").text()).replace("-", " ") if "problem" in case.value
+                          else "forward convolution" for case in cases)
+    return " or ".join(names) or "forward convolution"
 
 
 def _ceilings(node: Node) -> Ceilings:

@@ -67,13 +67,14 @@ def stages_of(variants: Node) -> dict[tuple[str, str], Stage]:
 
 def shape_text(case: Node) -> str:
     """Input, filters and what is not ordinary: 12×33×33 → 24 maps, 7×7, stride 2. Of another problem than the convolution
-    its dimensions by name."""
+    its dimensions by name, without those that are as usual."""
     shape = case.field("shape")
+    usual = {"stride": 1, "padding": 0, "groups": 1, "bias": 0, "tanh": 0}
     if "problem" in case.value:
-        return ", ".join(f"{printable(name)} {shape.field(name).integer()}" for name in shape.value)
+        values = {name: shape.field(name).integer() for name in shape.value}
+        return ", ".join(f"{printable(name)} {value}" for name, value in values.items() if usual.get(name) != value)
     value = {name: shape.field(name).integer() for name in
              ("in_channels", "height", "width", "out_channels", "kernel", "stride", "padding", "groups")}
     text = (f"{value['in_channels']}×{value['height']}×{value['width']} in, "
             f"{value['out_channels']} maps, {value['kernel']}×{value['kernel']} kernel")
-    usual = {"stride": 1, "padding": 0, "groups": 1}
-    return text + "".join(f", {name} {value[name]}" for name, plain in usual.items() if value[name] != plain)
+    return text + "".join(f", {name} {value[name]}" for name in ("stride", "padding", "groups") if value[name] != usual[name])

@@ -39,7 +39,7 @@ def plain(record: Record) -> str:
 
 def markdown(record: Record) -> str:
     """GitHub-flavoured Markdown."""
-    lines = ["# Convolution ladder", "", *(f"- {escaped(line)}" for line in _about(record)), "",
+    lines = [f"# {record.work.removeprefix('forward ').capitalize()} ladder", "", *(f"- {escaped(line)}" for line in _about(record)), "",
              escaped(legend(record))]
     for group in record.drawn:
         lines += ["", f"## {escaped(group.device)} ({escaped(group.hardware)}), {escaped(group.kind)}"]

@@ -63,5 +63,5 @@ class Time:
 def draw(record: Record, group: Group, _batch: Optional[int]) -> tuple[Page, str, str]:
     """The figure, its title and its description in words."""
     named = times_named(row for ladder in group.ladders for row in ladder.rows)
-    title = f"{device_name(group)}: {named} of one forward convolution over batch"
+    title = f"{device_name(group)}: {named} of one {record.work} over batch"
     return over_batch.draw(record, group, Time("layer time" if named != "op time" else named), title)

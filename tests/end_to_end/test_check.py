@@ -37,7 +37,7 @@ def test_what_a_variant_cannot_run_is_no_failure() -> None:
 
 
 def test_every_operator_of_a_network_is_right_and_nothing_is_found() -> None:
-    cases = _checked("--operator", "softmax,max_pool,tanh", "--network", "lenet28", "--batch", "1,3")
+    cases = _checked("--problem", "softmax,max-pooling,tanh", "--network", "lenet28", "--batch", "1,3")
     compilers = {case["ptx_compiler"] for case in cases}
     # lenet28 has a max_pool and a softmax, and two tanh of different shapes; a batch is a case of its own.
     assert len(cases) == 4 * 2 * len(compilers)
@@ -58,9 +58,9 @@ def test_the_text_has_a_line_for_each_case_and_a_sum() -> None:
 @pytest.mark.parametrize("arguments, said", [
     (["--variant", "shared-memry"], "shared-memory"),
     (["--checkers", "rice"], "race"),
-    (["--operator", "softmx"], "softmax"),
-    (["--operator", "softmax", "--variant", "shared-memory"], "--operator can be combined only"),
-    (["--operator", "tanh", "--network", "lenet86"], "no layer"),
+    (["--problem", "softmx"], "softmax"),
+    (["--problem", "softmax", "--variant", "shared-memory"], "shared-memory"),
+    (["--problem", "tanh", "--network", "lenet86"], "no layer of these networks"),
     (["--batch", "0"], "--batch"),
     (["--batch", "65"], "64"),
     (["--shape", "1,8,8"], "expected C,H,W,M,K"),

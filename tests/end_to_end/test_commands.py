@@ -16,10 +16,11 @@ import pytest
 from conftest import PROGRAM, SEEDED, SMALL, assert_refused, run, start, wait_for
 
 OLD_COMMANDS = {"env": "list --machine", "launches": "list --launches", "published": "list --published",
-                "leave-one-out": "run --leave-one-out", "selftest": "duel --selftest"}
+                "leave-one-out": "run --leave-one-out", "selftest": "duel --selftest",
+                "fused": "run --problem fused-convolution"}
 OLD_OPTIONS = {
     "list": [("--json", "--format json"), ("--csv", "--format csv"), ("--count", "--format json")],
-    "check": [("--json", "--format json")],
+    "check": [("--json", "--format json"), ("--operator", "--problem")],
     "duel": [("--json", "--output FILE"), ("--markdown", "--format markdown")],
     "history": [("--json", "--format json --output FILE"), ("--markdown", "--format markdown --output FILE")],
     "profile": [("--record", "NETWORK.json")],
@@ -67,7 +68,7 @@ def test_a_buffer_of_simulate_is_saved(tmp_path: Path) -> None:
     assert_refused(run("simulate", "x.ptx", "--output", "y=y.npy"), "--save NAME=FILE")
 
 
-@pytest.mark.parametrize("command", ["run", "network", "fused", "sweep", "duel", "profile", "history"])
+@pytest.mark.parametrize("command", ["run", "network", "sweep", "duel", "profile", "history"])
 def test_values_of_a_list_are_separated_by_commas(command: str) -> None:
     words = {"history": ["."], "network": ["--network", "lenet28"], "profile": ["--network", "lenet28"]}.get(command, [])
     if command == "profile":
@@ -95,7 +96,7 @@ def test_an_unknown_variant_has_the_nearest_names_only() -> None:
     assert len(line) < 160
 
 
-@pytest.mark.parametrize("command", ["run", "network", "fused", "sweep", "duel", "check"])
+@pytest.mark.parametrize("command", ["run", "network", "sweep", "duel", "check"])
 def test_the_help_names_the_simulated_device_and_the_choice_of_cases(command: str) -> None:
     text = run(command, "--help").stdout
     assert "--case " in text and "--dry-run" in text
@@ -106,7 +107,6 @@ def test_the_help_names_the_simulated_device_and_the_choice_of_cases(command: st
 DRY = {
     "run": [*TINY, "--variant", "flat-vector"],
     "network": ["--network", "lenet28", "--batch", "2", "--variant", "flat-vector", "--device", "cpu"],
-    "fused": ["--network", "lenet28", "--batch", "2", "--device", "cpu"],
     "sweep": ["--variant", "implicit-gemm", "--device", "cpu", *TINY],
     "duel": ["--extra-work", "1", "--variant", "flat-vector", *TINY],
     "check": ["--variant", "shared-memory", *TINY],
@@ -304,7 +304,6 @@ CODES: list[tuple[str, int, Situation]] = [
     ("run: bad input", 3, lambda _: ["run", "--variant", "nothing"]),
     ("run: cannot write", 3, lambda _: ["run", *SMALL, "--output", "/proc/x"]),
     ("network: bad input", 3, lambda _: ["network", "--network", "nothing"]),
-    ("fused: bad input", 3, lambda _: ["fused", "--network", "nothing"]),
     ("sweep: bad input", 3, lambda _: ["sweep"]),
     ("train: bad input", 3, lambda _: ["train", "--network", "nothing"]),
     ("profile: bad input", 3, lambda _: ["profile"]),

@@ -1,4 +1,4 @@
-"""`convladder fused`, and fused variants in `convladder network`: from the command line to the records and tables."""
+"""The problem fused-convolution, and fused variants in `convladder network`: from the command line to the records."""
 
 from __future__ import annotations
 
@@ -9,9 +9,11 @@ from typing import Any
 import pytest
 
 from conftest import assert_refused, complaints, run
-from validate_record import problems
 
 FUSED = "fused-register-tile"
+SEPARATE = "separate-register-tile"
+PROBLEM = ["run", "--problem", "fused-convolution"]
+PARTS = ["part convolution", "part bias", "part tanh", "part max_pool"]
 
 
 def written(folder: Path, pool: tuple[int, int]) -> Path:
@@ -36,38 +38,41 @@ def read(path: Path) -> dict[str, Any]:
 
 
 def test_both_sides_are_verified_and_measured_in_turns(tmp_path: Path) -> None:
-    done = run("fused", "--network", written(tmp_path, (2, 2)), "--device", "cpu", "--variant", FUSED, "--batch", "1,3",
-               "--repetitions", 4, "--sample", 0.1, "--output", tmp_path / "out")
+    done = run(*PROBLEM, "--network", written(tmp_path, (2, 2)), "--device", "cpu", "--variant", f"{SEPARATE},{FUSED}",
+               "--batch", "1,3", "--repetitions", 4, "--benchmark_min_time=0.0001", "--output", tmp_path / "out")
     assert (done.returncode, done.stderr) == (0, "")
-    assert all(len(line) <= 100 for line in done.stdout.splitlines() if str(tmp_path) not in line), done.stdout
-    record = read(tmp_path / "out" / "fused.json")
-    assert [case["id"] for case in record["cases"]] == [f"cpu/{FUSED}/pooled.conv1/{batch}" for batch in (1, 3)]
-    for case in record["cases"]:
-        assert all(check["passed"] for check in case["verification"].values())
-        assert [step["type"] for step in case["separate"]] == ["convolution", "bias", "tanh", "max_pool"]
-        assert case["separate"][0]["implementation"] == "register-tile"
-        sums = [sum(samples) for samples in zip(*(step["time"]["samples"] for step in case["separate"]))]
-        assert case["sum"]["samples"] == pytest.approx(sums)
-        ratios = [one / fused for one, fused in zip(sums, case["fused"]["time"]["samples"])]
-        assert case["ratio"]["samples"] == pytest.approx(ratios) and len(ratios) == 4
-    case["status"] = "incorrect"
-    assert [place for place, _ in problems(record)] == ["$.cases[1].ratio", "$.cases[1].reason"]
+    record = read(tmp_path / "out" / "run.json")
+    cases = {case["id"]: case for case in record["cases"]}
+    assert set(cases) == {f"cpu/{name}/pooled.conv1/{batch}" for name in (SEPARATE, FUSED) for batch in (1, 3)}
+    for name, case in cases.items():
+        assert case["status"] == "ok" and case["problem"] == "fused-convolution" and case["input"] == "images"
+        checks = case["verification"]
+        assert all(checks[when]["passed"] for when in ("integers", "before", "after"))
+        # The whole-number problem takes relu in the place of tanh, and there nothing is rounded.
+        assert checks["integers"]["max_scaled_error"] == 0
+        others = [time["of"] for time in case["other_times"] if time["of"] != "prepare"]
+        assert others == (PARTS if SEPARATE in name else [])
+        assert all(len(time["samples"]) == 4 for time in case["other_times"] if time["of"] in PARTS)
+        assert all(word in done.stdout for word in ("convolution ", " + bias ", " + tanh ", " + max_pool "))
+    for ladder in record["ladders"]:
+        separate, fused = ladder["rows"]
+        assert (separate["variant"], fused["variant"]) == (SEPARATE, FUSED)
+        assert fused["x_previous"] == pytest.approx(separate["median_ns"] / fused["median_ns"])
 
 
 def test_the_simulated_device_counts_both_sides(tmp_path: Path) -> None:
-    done = run("fused", "--network", written(tmp_path, (2, 2)), "--device", "simulated", "--batch", 2,
+    done = run(*PROBLEM, "--network", written(tmp_path, (2, 2)), "--device", "simulated", "--batch", 2,
                "--output", tmp_path)
-    if "no PTX" in done.stdout or "no case is left" in done.stderr:
+    if "no PTX" in done.stdout or "no case remains" in done.stderr:
         pytest.skip("no compiler for kernels in this build")
     assert (done.returncode, done.stderr) == (0, "")
-    assert all(len(line) <= 100 for line in done.stdout.splitlines() if str(tmp_path) not in line), done.stdout
-    case, = read(tmp_path / "fused.json")["cases"]
-    assert case["ratio"] is None and case["sum"] is None
+    cases = {case["variant"]: case for case in read(tmp_path / "run.json")["cases"]}
+    separate, fused = cases[SEPARATE]["counters"], cases[FUSED]["counters"]
+    assert len(separate["kernels"]) == 4 and len(fused["kernels"]) == 1
     for kind, metrics in {"totals": ["smsp__inst_executed.sum"],
                           "modelled": ["dram__bytes_read.sum", "dram__bytes_write.sum"]}.items():
         for metric in metrics:
-            separate = sum(step["counters"][kind][metric] for step in case["separate"])
-            assert 0 < case["fused"]["counters"][kind][metric] < separate, metric
+            assert 0 < fused[kind][metric] < separate[kind][metric], metric
 
 
 def test_a_network_gives_the_same_classes(tmp_path: Path) -> None:
@@ -88,13 +93,29 @@ def test_a_network_gives_the_same_classes(tmp_path: Path) -> None:
 
 def test_what_cannot_be_fused_says_why(tmp_path: Path) -> None:
     network = written(tmp_path, (3, 2))
-    done = run("fused", "--network", network, "--device", "simulated", "--output", tmp_path / "a", "--quiet")
-    if "no case is left" in done.stderr:
+    done = run(*PROBLEM, "--network", network, "--device", "simulated", "--variant", FUSED, "--output", tmp_path / "a")
+    if "no case remains" in done.stderr:
         pytest.skip("no compiler for kernels in this build")
     assert done.returncode == 0 and "overlap" in done.stdout
-    case, = read(tmp_path / "a" / "fused.json")["cases"]
-    assert case["status"] == "unsupported" and "overlap" in case["reason"]
-    assert_refused(run("fused", "--network", "lenet27"), "lenet27", "lenet28")
-    assert_refused(run("fused", "--variant", "fused-register"), "fused-register", FUSED)
-    assert_refused(run("fused", "--layer", "lenet72.conv2"), "lenet72.conv2", "lenet72.conv1")
-    assert_refused(run("fused", "--output", tmp_path / "a", "--device", "cpu"), "fused.json", "already exists")
+    cases = read(tmp_path / "a" / "run.json")["cases"]
+    assert {case["batch"] for case in cases} == {10, 100, 1000}
+    assert all(case["status"] == "unsupported" and "overlap" in case["reason"] for case in cases)
+    assert_refused(run(*PROBLEM, "--network", "lenet27"), "lenet27", "lenet28")
+    assert_refused(run(*PROBLEM, "--variant", "fused-register"), "fused-register", FUSED)
+    assert_refused(run(*PROBLEM, "--layer", "lenet72.conv2"), "lenet72.conv2", "lenet72.conv1")
+    assert_refused(run(*PROBLEM, "--shape", "1,9,9,2,3"), "--size")
+    assert_refused(run(*PROBLEM, "--leave-one-out"), "fused-convolution leaves an idea out")
+
+
+@pytest.mark.parametrize("problem, layer", [("max-pooling", "pool1"), ("fully-connected", "fc1"), ("bias", "conv1")])
+def test_layers_of_networks_are_sizes_of_other_problems_as_well(tmp_path: Path, problem: str, layer: str) -> None:
+    network = written(tmp_path, (3, 2))
+    done = run("run", "--problem", problem, "--network", network, "--device", "cpu", "--batch", 2, "--repetitions", 2,
+               "--benchmark_min_time=0.0001", "--output", tmp_path / "out")
+    assert (done.returncode, done.stderr) == (0, "")
+    record = read(tmp_path / "out" / "run.json")
+    assert {(case["network"], case["layer"], case["problem"]) for case in record["cases"]} == {("pooled", layer, problem)}
+    sizes = [case["shape"] for case in record["cases"]]
+    if problem == "max-pooling":
+        assert all((size["pool_size"], size["pool_stride"], size["height"]) == (3, 2, 20) for size in sizes)
+    assert_refused(run("run", "--problem", "relu", "--network", network), "no layer of these networks", "relu")

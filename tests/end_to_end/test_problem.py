@@ -42,7 +42,8 @@ def test_bad_sizes_and_names_are_refused() -> None:
     assert_refused(run("run", "--problem", "matrix-vektor", program=TOY), "matrix-vektor", NAME)
     assert_refused(run(*ON_CPU, "--size", "R7", program=TOY), "--size R7", "C is missing")
     assert_refused(run(*ON_CPU, "--size", "R7C0", program=TOY), "columns is 0, it must be 1 to")
-    assert_refused(run(*ON_CPU, "--network", "lenet28", program=TOY), "are for the convolution")
+    assert_refused(run(*ON_CPU, "--network", "lenet28", program=TOY), "no layer of these networks", NAME)
+    assert_refused(run(*ON_CPU, "--shape", "1,9,9,2,3", program=TOY), "--shape is for the convolution")
 
 
 def test_it_is_run_verified_and_recorded(tmp_path: Path) -> None:

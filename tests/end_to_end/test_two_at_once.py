@@ -25,7 +25,6 @@ SEED = int(os.environ.get("CONVLADDER_TEST_SEED", random.SystemRandom().randrang
 NETWORK = Path(__file__).with_name("tiny_network.json")
 FEW = ["--family", "cpu", "--variant", "local-accumulation,flat-vector", *SMALL, "--batch", "2,3"]
 NETWORK_RUN = ["network", "--network", NETWORK, "--weights", "random", "--batch", "1", "--repetitions", "1"]
-FUSED_RUN = ["fused", "--network", "lenet28", "--device", "cpu", "--batch", "1", "--repetitions", "3"]
 SWEEP_RUN = ["sweep", "--variant", "implicit-gemm", "--device", "cpu", "--batch", "2", "--repetitions", "3", "--limit", "2"]
 SWEPT = ["--shape", "2,9,9,4,3"]
 BUSY = "another convladder is writing into this folder"
@@ -165,8 +164,8 @@ def test_counts_on_disk_never_go_back(tmp_path: Path, moments: random.Random, ha
 
 
 @pytest.mark.parametrize("what, arguments, file", [
-    ("network", NETWORK_RUN, "network.json"), ("fused", FUSED_RUN, "fused.json"),
-    ("sweep", [*SWEEP_RUN, *SWEPT], "sweep.json")], ids=["network", "fused", "sweep"])
+    ("network", NETWORK_RUN, "network.json"),
+    ("sweep", [*SWEEP_RUN, *SWEPT], "sweep.json")], ids=["network", "sweep"])
 @pytest.mark.parametrize("kill", [False, True])
 def test_two_of_another_kind(tmp_path: Path, moments: random.Random, what: str, arguments: list[Any], file: str,
                              kill: bool) -> None:

@@ -27,6 +27,14 @@ def test_a_good_record_has_no_problems(run: dict[str, Any], written: Callable[[A
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
 
+def test_a_record_of_the_earlier_command_fused_stays_valid() -> None:
+    document = json.loads((Path(__file__).parent / "records" / "fused_1_0.json").read_text(encoding="utf-8"))
+    assert document["kind"] == "fused" and problems(document) == []
+    case, = document["cases"]
+    case["status"] = "incorrect"
+    assert [place for place, _ in problems(document)] == ["$.cases[0].ratio", "$.cases[0].reason"]
+
+
 def test_predicted_and_incomplete_records_are_good() -> None:
     maker = RecordMaker(layers=LAYERS[:1])
     stages = [(name_of(title), title, 10.0 / rung) for rung, title in enumerate(CUDA_STAGES, 1)]

@@ -1,4 +1,4 @@
-// Fused variants, for `convladder fused` and for networks: one is right, and the others cheat or are wrong as the
+// Fused variants, for their problem and for networks: one is right, and the others cheat or are wrong as the
 // variants here are. Idle after the first call; image 5 of the batch wrong, a bug; the first answer kept; half of the
 // batch where outputs are not poisoned; and one that is right and stands beside a convolution that cheats.
 

@@ -7,8 +7,8 @@
 #include <stdexcept>
 #include <tuple>
 
+#include "support/registry.hpp"
 #include "variants/convolution/tuned_variant.hpp"
-#include "variants/registry.hpp"
 
 namespace convladder {
 namespace {
@@ -54,7 +54,7 @@ void check(const std::vector<RegisteredVariant>& variants) {
   }
 }
 
-using Variants = Registry<RegisteredVariant, ConvVariant>;
+using Variants = Registry<RegisteredVariant>;
 
 Variants& variants() {
   static Variants all(

@@ -28,6 +28,9 @@ class FullyConnected final : public OperatorProblem {
             .output = {size.at("M"), 1, 1},
             .has_bias = size.at("B") != 0};
   }
+  std::vector<int> other_values(const OperatorShape& shape) const override {
+    return {shape.output.channels, shape.has_bias ? 1 : 0};
+  }
   std::string own_shape_error(const OperatorShape& shape) const override {
     if (shape.output.height == 1 && shape.output.width == 1) return {};
     return fmt::format("the output of a fully_connected is Cx1x1, not C{}H{}W{}", shape.output.channels,

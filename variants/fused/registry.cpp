@@ -1,4 +1,4 @@
-#include "variants/registry.hpp"
+#include "support/registry.hpp"
 
 #include <fmt/format.h>
 
@@ -29,7 +29,7 @@ void check(const std::vector<RegisteredFused>& variants) {
 
 auto place_in_order(const VariantInfo& info) { return std::tuple(info.family, info.name); }
 
-using FusedVariants = Registry<RegisteredFused, FusedVariant>;
+using FusedVariants = Registry<RegisteredFused>;
 
 FusedVariants& variants() {
   static FusedVariants all(

@@ -35,6 +35,9 @@ class MaxPooling final : public OperatorProblem {
             .pool_size = pool_size,
             .pool_stride = stride};
   }
+  std::vector<int> other_values(const OperatorShape& shape) const override {
+    return {shape.pool_size, shape.pool_stride};
+  }
   std::string own_shape_error(const OperatorShape& shape) const override {
     if (shape.pool_size < 1 || shape.pool_stride < 1) return "a max_pool needs a size and a stride of at least 1";
     if (shape.pool_size > shape.input.height || shape.pool_size > shape.input.width) {

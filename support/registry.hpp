@@ -1,5 +1,5 @@
-// What files of the program register of themselves before main: variants, operators, problems, each kind in a registry
-// of its own, all of the same make.
+// What files of the program register of themselves before main: devices, problems, variants, operators, commands, each
+// kind in a registry of its own, all of the same make.
 #pragma once
 
 #include <fmt/format.h>
@@ -15,9 +15,9 @@
 
 namespace convladder {
 
-/// Entries of one kind. `Entry` is what is handed out: small, with a pointer to its `Implementation`, which the
-/// registry owns. A registry is a static object of a function, since files register in no particular order.
-template <typename Entry, typename Implementation>
+/// Entries of one kind: small, copied, and perhaps with a pointer to an object that the registry owns. A registry is a
+/// static object of a function, since files register in no particular order.
+template <typename Entry>
 class Registry {
  public:
   struct Rules {
@@ -33,9 +33,9 @@ class Registry {
 
   explicit Registry(Rules rules) : rules_(std::move(rules)) {}
 
-  void add(const Entry& entry, std::unique_ptr<Implementation> implementation) {
+  void add(const Entry& entry, std::shared_ptr<const void> owned = nullptr) {
     entries_.push_back(entry);
-    owned_.push_back(std::move(implementation));
+    owned_.push_back(std::move(owned));
   }
 
   /// All of them, sorted and checked when they are first asked for: nothing registers later. Throws std::logic_error.
@@ -67,7 +67,7 @@ class Registry {
 
   Rules rules_;
   std::vector<Entry> entries_;
-  std::vector<std::unique_ptr<Implementation>> owned_;
+  std::vector<std::shared_ptr<const void>> owned_;
   std::once_flag arranged_;
 };
 
