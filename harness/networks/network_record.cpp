@@ -10,6 +10,7 @@
 #include "harness/records/published.hpp"
 #include "harness/statistics/statistics.hpp"
 #include "support/json_null.hpp"
+#include "support/printable.hpp"
 
 namespace convladder {
 
@@ -148,14 +149,14 @@ CloseCall close_call_of(const ordered_json& json) {
 NetworkOutcome network_outcome_of(const ordered_json& json) {
   NetworkOutcome outcome;
   outcome.status = status_from_name(json.at("status").get<std::string>()).value();
-  if (!json.at("reason").is_null()) outcome.reason = json.at("reason");
+  if (!json.at("reason").is_null()) outcome.reason = printable(json.at("reason").get<std::string>());
   for (const ordered_json& step : json.at("steps")) outcome.steps.push_back(step_of(step));
   for (const ordered_json& phase : json.at("phases")) {
     outcome.phases.push_back({phase.at("name"), samples_of(phase.at("time"))});
   }
   outcome.totals = samples_of(json.at("total"));
   outcome.program = json.at("program");
-  if (!outcome.totals.empty()) static_cast<void>(program_time_from_json(outcome.program));
+  if (!outcome.totals.empty()) static_cast<void>(program_time_from_json(outcome.program));  // the tables do
   for (const ordered_json& call : json.at("within_rounding")) outcome.close_calls.push_back(close_call_of(call));
   if (const ordered_json& accuracy = json.at("accuracy"); !accuracy.is_null()) {
     outcome.correct = accuracy.at("correct");

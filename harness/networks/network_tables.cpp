@@ -7,6 +7,7 @@
 #include <iterator>
 #include <map>
 
+#include "harness/profile/program_time.hpp"
 #include "harness/records/published.hpp"
 #include "harness/statistics/statistics.hpp"
 #include "network/network_runner.hpp"
@@ -108,13 +109,11 @@ void program_table(const std::vector<NetworkResult>& results, std::string& out) 
                  "system", "CPU", "max resident");
   for (const NetworkResult& result : results) {
     if (!is_measured(result)) continue;
-    const auto& program = result.outcome.program;
-    const auto& cpu = program.at("cpu_percent");
+    const ProgramTime program = program_time_from_json(result.outcome.program);
+    const std::optional<double> cpu = program.cpu_percent();
     fmt::format_to(to, "{:>6}  {:<28} {:>10.3f} {:>10.3f} {:>10.3f} {:>6} {:>13} kB\n", result.planned.batch,
-                   fitted(result.planned.variants, 28), program.at("elapsed_seconds").get<double>(),
-                   program.at("user_seconds").get<double>(), program.at("system_seconds").get<double>(),
-                   cpu.is_null() ? "-" : fmt::format("{:.0f}%", cpu.get<double>()),
-                   program.at("max_resident_kilobytes").get<std::int64_t>());
+                   fitted(result.planned.variants, 28), program.elapsed_seconds, program.user_seconds,
+                   program.system_seconds, cpu ? fmt::format("{:.0f}%", *cpu) : "-", program.max_resident_kilobytes);
   }
 }
 

@@ -6,6 +6,7 @@
 
 #include "harness/records/case_json.hpp"
 #include "support/json_null.hpp"
+#include "support/printable.hpp"
 
 namespace convladder {
 
@@ -117,7 +118,7 @@ ordered_json configuration_json(const Sweep& sweep, const PlannedCase& planned, 
 
 void read_back(const ordered_json& one_case, SweptConfiguration& one) {
   one.status = status_from_name(one_case.at("status").get<std::string>()).value();
-  if (!one_case.at("reason").is_null()) one.reason = one_case.at("reason");
+  if (!one_case.at("reason").is_null()) one.reason = printable(one_case.at("reason").get<std::string>());
   if (const ordered_json& score = one_case.at("score"); !score.is_null()) {
     one.score = Score{score.at("value"), score.at("low"), score.at("high")};
   }

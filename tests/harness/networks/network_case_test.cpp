@@ -189,6 +189,9 @@ TEST_F(NetworkCaseTest, ACaseThatSomebodyChangedIsNoneOrFitsTheTables) {
       }
     }
   }
+  ordered_json without_processor = whole;
+  without_processor["program"].erase("cpu_percent");
+  EXPECT_FALSE(network_tables({{planned_, network_outcome_of(without_processor)}}, "weights", "images").empty());
   ordered_json without_steps = whole;
   without_steps["steps"] = ordered_json::array();
   EXPECT_FALSE(network_tables({{planned_, network_outcome_of(without_steps)}}, "weights", "images").empty());
