@@ -71,6 +71,7 @@ void start_on_interrupt(const std::vector<std::string>& words) {
   static std::vector<std::string> kept{"convladder"};
   static std::vector<char*> pointers;
   kept.insert(kept.end(), words.begin(), words.end());
+  pointers.reserve(kept.size() + 1);
   for (std::string& word : kept) pointers.push_back(word.data());
   pointers.push_back(nullptr);
   words_to_start = pointers.data();

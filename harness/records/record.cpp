@@ -56,6 +56,14 @@ void require_same(const ordered_json& then, const ordered_json& now, const std::
                               place.empty() ? "" : ": ", short_json(difference.then), short_json(difference.now)));
 }
 
+/// The program's other settings may be others as well, so this is said before they are read.
+void require_same_machine(const ordered_json& then) {
+  const ordered_json now = environment_json();
+  require_same(then.at("program"), now.at("program"), "the program");
+  require_same(then.at("host").at("name"), now.at("host").at("name"), "the host");
+  require_same(then.at("cpu"), now.at("cpu"), "the processor");
+}
+
 /// A folder may hold the record of another command.
 void require_kind(const std::filesystem::path& folder, const RecordKind& kind) {
   std::error_code ignored;
@@ -119,6 +127,7 @@ Record Record::open(const std::filesystem::path& folder, const RecordKind& kind,
         fail(fmt::format("{}: status {} is not known", printable(id), short_json(one.at("status"))));
       }
     }
+    require_same_machine(json.at("context"));
   } catch (const ordered_json::exception& error) {
     fail(fmt::format("not a {} of convladder: {}", kind.kind, error.what()));
   }
@@ -136,12 +145,8 @@ void Record::read_options(const std::function<void(const ordered_json& options)>
 }
 
 void Record::go_on(const RecordContent& now) {
-  const ordered_json environment = environment_json();
   try {
     ordered_json& context = json_.at("context");
-    require_same(context.at("program"), environment.at("program"), "the program");
-    require_same(context.at("host").at("name"), environment.at("host").at("name"), "the host");
-    require_same(context.at("cpu"), environment.at("cpu"), "the processor");
     require_same(context.at("dataset"), now.dataset, "the data");
     require_same(json_.at("planned"), now.planned, "the plan");
     for (const auto& [name, value] : now.fields.items()) {

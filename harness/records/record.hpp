@@ -42,17 +42,17 @@ class Record {
   /// A new one. Creates the folder; throws UserError if it cannot, if it holds such a record already, or if another
   /// program writes into it.
   static Record create(const std::filesystem::path& folder, const RecordKind& kind, const RecordContent& content);
-  /// An interrupted one. Throws UserError if there is none, or it is damaged, or of another kind or schema version, or
-  /// if another program writes into its folder.
+  /// An interrupted one. Throws UserError if there is none, or it is damaged, or of another kind or schema version, of
+  /// another build of this program, host or processor, or if another program writes into its folder.
   /// `check` sees the parsed file first, and its name, and throws UserError for what its command cannot go on with.
   using Check = std::function<void(const nlohmann::ordered_json& record, const std::string& file)>;
   static Record open(const std::filesystem::path& folder, const RecordKind& kind, const Check& check = {});
 
   /// `read` gets `context.options`. Throws UserError that names the file and the field.
   void read_options(const std::function<void(const nlohmann::ordered_json& options)>& read) const;
-  /// Checks that what is to be run now matches what was started: same program, host, data, plan and fields before the
-  /// cases. Throws UserError that names what differs. Adds a session unless the record is complete. What stands behind
-  /// the cases stays until one is added.
+  /// Checks that what is to be run now matches what was started: same data, plan and fields before the cases. Throws
+  /// UserError that names what differs. Adds a session unless the record is complete. What stands behind the cases stays
+  /// until one is added.
   void go_on(const RecordContent& now);
 
   bool has(const std::string& id) const { return recorded_.contains(id); }

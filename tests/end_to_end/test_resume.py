@@ -141,6 +141,8 @@ def changed(document: dict[str, Any], place: str, value: Any) -> dict[str, Any]:
 
 CHANGES = {
     "program": (COMMANDS, "context/program/commit", "0" * 40, "the program differs"),
+    "an older program": (COMMANDS, "context", {"program": {"version": "0.0"}, "host": {}, "cpu": {}, "options": {}},
+                         "the program differs"),
     "host": (COMMANDS, "context/host/name", "elsewhere", "the host differs"),
     "processor": (COMMANDS, "context/cpu/model", "another", "the processor differs"),
     "data": (COMMANDS, "context/dataset/sha256", "0" * 64, "the data differs"),
