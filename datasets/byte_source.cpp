@@ -7,7 +7,7 @@
 #include <limits>
 #include <utility>
 
-#include "support/data_error.hpp"
+#include "support/errors.hpp"
 
 namespace convladder {
 namespace {
@@ -44,7 +44,7 @@ class GzipSource final : public ByteSource {
   GzipSource(std::span<const std::uint8_t> file, std::string file_name)
       : file_(file), file_name_(std::move(file_name)) {
     // 16 more than the window bits: zlib then expects a gzip header and checks CRC and length at the end.
-    if (inflateInit2(&stream_, MAX_WBITS + 16) != Z_OK) throw DataError(file_name_ + ": zlib cannot be started");
+    if (inflateInit2(&stream_, MAX_WBITS + 16) != Z_OK) throw UserError(file_name_ + ": zlib cannot be started");
   }
   GzipSource(const GzipSource&) = delete;
   GzipSource& operator=(const GzipSource&) = delete;
@@ -80,9 +80,9 @@ class GzipSource final : public ByteSource {
     if (status == Z_STREAM_END) {
       begin_next_member();
     } else if (status == Z_BUF_ERROR || (status == Z_OK && given == 0 && stream_.avail_out == wanted)) {
-      throw DataError(fmt::format("{}: byte {}: the file ends inside the gzip stream", file_name_, consumed_));
+      throw UserError(fmt::format("{}: byte {}: the file ends inside the gzip stream", file_name_, consumed_));
     } else if (status != Z_OK) {
-      throw DataError(fmt::format("{}: byte {}: the gzip stream is corrupt ({})", file_name_, consumed_,
+      throw UserError(fmt::format("{}: byte {}: the gzip stream is corrupt ({})", file_name_, consumed_,
                                   stream_.msg != nullptr ? stream_.msg : zError(status)));
     }
     return wanted - stream_.avail_out;
@@ -92,7 +92,7 @@ class GzipSource final : public ByteSource {
     at_end_ = consumed_ == file_.size();
     if (at_end_) return;
     if (!is_gzip(file_.subspan(consumed_))) {
-      throw DataError(fmt::format("{}: byte {}: expected the end of the file after the gzip stream, found {} bytes",
+      throw UserError(fmt::format("{}: byte {}: expected the end of the file after the gzip stream, found {} bytes",
                                   file_name_, consumed_, file_.size() - consumed_));
     }
     inflateReset(&stream_);

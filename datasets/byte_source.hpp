@@ -18,7 +18,7 @@ class ByteSource {
   virtual ~ByteSource() = default;
 
   /// Fills `out` and returns how many bytes that took; fewer than its size only at the end of the data.
-  /// Throws DataError where a gzip stream is corrupt, fails its CRC or ends too early.
+  /// Throws UserError where a gzip stream is corrupt, fails its CRC or ends too early.
   virtual std::size_t read(std::span<std::uint8_t> out) = 0;
 
   /// No more than this many bytes can come out in all. Exact for a file that is not packed.

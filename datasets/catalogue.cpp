@@ -16,7 +16,7 @@
 #include "datasets/byte_source.hpp"
 #include "datasets/garments.hpp"
 #include "datasets/idx_reader.hpp"
-#include "support/data_error.hpp"
+#include "support/errors.hpp"
 #include "support/sha256.hpp"
 
 namespace convladder {
@@ -80,7 +80,7 @@ std::vector<Found> image_files(const fs::path& folder) {
     const std::optional<std::string> beginning = beginning_of(entry->path().filename().string());
     if (beginning) found.push_back({*beginning, entry->path()});
   }
-  if (error) throw DataError(fmt::format("{}: cannot be read as a folder: {}", folder.string(), error.message()));
+  if (error) throw UserError(fmt::format("{}: cannot be read as a folder: {}", folder.string(), error.message()));
   std::sort(found.begin(), found.end(), [](const Found& a, const Found& b) { return a.images < b.images; });
   return found;
 }
@@ -98,7 +98,7 @@ Found choose(const fs::path& folder, const std::vector<Found>& files, Split spli
   if (split == Split::test && test) return *test;
   if (train) return *train;
   if (files.empty() || test) {
-    throw DataError(
+    throw UserError(
         fmt::format("{}: no IDX {} found, looked for {}-images-idx3-ubyte and its -labels-idx1-ubyte, "
                     "with or without .gz",
                     folder.string(), test ? "training images" : "images", test ? "train" : "*"));
@@ -108,7 +108,7 @@ Found choose(const fs::path& folder, const std::vector<Found>& files, Split spli
     if (beginnings.empty() || beginnings.back() != file.beginning) beginnings.emplace_back(file.beginning);
   }
   if (beginnings.size() > 1) {
-    throw DataError(fmt::format("{}: expected IDX images named t10k or train, or of one other name, found {}",
+    throw UserError(fmt::format("{}: expected IDX images named t10k or train, or of one other name, found {}",
                                 folder.string(), fmt::join(beginnings, ", ")));
   }
   return files.front();
@@ -122,7 +122,7 @@ fs::path find_labels(const Found& file) {
     fs::path labels = file.images.parent_path() / names.back();
     if (fs::exists(labels, error)) return labels;
   }
-  throw DataError(fmt::format("{}: no labels beside it, looked for {}", file.images.string(), fmt::join(names, ", ")));
+  throw UserError(fmt::format("{}: no labels beside it, looked for {}", file.images.string(), fmt::join(names, ", ")));
 }
 
 const KnownSet* find_known(const IdxImages& images, std::span<const std::uint8_t> file) {
@@ -135,13 +135,13 @@ const KnownSet* find_known(const IdxImages& images, std::span<const std::uint8_t
 
 void check_labels(const KnownSet& known, const IdxLabels& labels, const fs::path& path) {
   if (!known.labels.empty() && labels.sha256 != known.labels) {
-    throw DataError(fmt::format("{}: expected the labels of {} (SHA-256 {}), found others ({})", path.string(),
+    throw UserError(fmt::format("{}: expected the labels of {} (SHA-256 {}), found others ({})", path.string(),
                                 known.name, known.labels, labels.sha256));
   }
   const auto at = std::find_if(labels.labels.begin(), labels.labels.end(),
                                [&](std::uint8_t label) { return label >= known.class_names.size(); });
   if (at != labels.labels.end()) {
-    throw DataError(fmt::format("{}: label {}: expected one of the {} classes of {}, found {}", path.string(),
+    throw UserError(fmt::format("{}: label {}: expected one of the {} classes of {}, found {}", path.string(),
                                 at - labels.labels.begin(), known.class_names.size(), known.name, *at));
   }
 }
@@ -151,7 +151,7 @@ ImageSet load_pair(const fs::path& images_path, const fs::path& labels_path) {
   IdxImages images = parse_idx_images(file, images_path.string());
   IdxLabels labels = read_idx_labels(labels_path);
   if (labels.labels.size() != static_cast<std::size_t>(images.count)) {
-    throw DataError(fmt::format("{}: expected {} labels, one for each image of {}, found {}", labels_path.string(),
+    throw UserError(fmt::format("{}: expected {} labels, one for each image of {}, found {}", labels_path.string(),
                                 images.count, images_path.filename().string(), labels.labels.size()));
   }
   ImageSet set;

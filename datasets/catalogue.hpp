@@ -18,7 +18,7 @@ enum class Split { test, train };
 ///
 /// `name` and `class_names` come from the catalogue, by the checksum of the image file; a file it does not know is
 /// called "unknown IDX files" and has no class names. Known images with other labels than their own are refused.
-/// Throws DataError, one line: what is wrong with a file, or which names were looked for in vain.
+/// Throws UserError, one line: what is wrong with a file, or which names were looked for in vain.
 ImageSet load_image_folder(const std::filesystem::path& folder, Split split = Split::test);
 
 /// $XDG_CACHE_HOME/convladder, or ~/.cache/convladder. Empty if neither variable is an absolute path.
@@ -29,7 +29,7 @@ std::filesystem::path user_cache_folder();
 std::filesystem::path default_cache_folder();
 
 /// The first of <cache>/fashion-mnist and <cache>/mnist that holds IDX image files.
-/// Throws DataError if one is there but cannot be read.
+/// Throws UserError if one is there but cannot be read.
 std::optional<std::filesystem::path> find_cached_folder(const std::filesystem::path& cache = default_cache_folder());
 
 }  // namespace convladder

@@ -12,7 +12,7 @@
 #include <utility>
 
 #include "datasets/byte_source.hpp"
-#include "support/data_error.hpp"
+#include "support/errors.hpp"
 #include "support/sha256.hpp"
 
 namespace convladder {
@@ -48,7 +48,7 @@ std::string_view magic_meaning(std::uint32_t magic) {
 
 void check_magic(const ByteSource& source, const IdxKind& kind, std::uint32_t found) {
   if (found == kind.magic) return;
-  throw DataError(fmt::format("{}expected the IDX magic number {:#010x} of {}, found {:#010x}{}", source.place(0),
+  throw UserError(fmt::format("{}expected the IDX magic number {:#010x} of {}, found {:#010x}{}", source.place(0),
                               kind.magic, kind.content, found, magic_meaning(found)));
 }
 
@@ -62,12 +62,12 @@ std::uint64_t check_dimensions(const ByteSource& source, std::span<const std::ui
   std::uint64_t product = 1;
   for (std::size_t i = 0; i < dimensions.size(); ++i) {
     if (dimensions[i] == 0) {
-      throw DataError(fmt::format("{}expected at least 1 in every dimension, found {}", source.place(4 + 4 * i),
+      throw UserError(fmt::format("{}expected at least 1 in every dimension, found {}", source.place(4 + 4 * i),
                                   dimension_text(dimensions)));
     }
     product *= dimensions[i];  // at most 2^30 * 2^32
     if (product > largest_idx_data) {
-      throw DataError(fmt::format("{}expected at most {} bytes of data, found a header that promises {}",
+      throw UserError(fmt::format("{}expected at most {} bytes of data, found a header that promises {}",
                                   source.place(4), largest_idx_data, dimension_text(dimensions)));
     }
   }
@@ -78,7 +78,7 @@ std::uint64_t check_dimensions(const ByteSource& source, std::span<const std::ui
 std::vector<std::uint8_t> read_data(ByteSource& source, const IdxKind& kind, std::uint64_t header_size,
                                     std::uint64_t size) {
   if (header_size + size > source.size_limit()) {
-    throw DataError(fmt::format("{}expected {} bytes of {}, found {}{}", source.place(header_size), size, kind.content,
+    throw UserError(fmt::format("{}expected {} bytes of {}, found {}{}", source.place(header_size), size, kind.content,
                                 source.packed() ? "a gzip file that can hold at most " : "",
                                 source.size_limit() - header_size));
   }
@@ -89,7 +89,7 @@ std::vector<std::uint8_t> read_data(ByteSource& source, const IdxKind& kind, std
     bytes.resize(std::min(size, before + step));
     const std::size_t found = before + source.read(std::span(bytes).subspan(before));
     if (found < bytes.size()) {
-      throw DataError(
+      throw UserError(
           fmt::format("{}expected {} bytes of {}, found {}", source.place(header_size), size, kind.content, found));
     }
   }
@@ -100,7 +100,7 @@ void check_end(ByteSource& source, std::uint64_t position) {
   // Asking for one byte more also makes zlib read the stream's end and check its CRC.
   std::array<std::uint8_t, 1> beyond{};
   if (source.read(beyond) != 0) {
-    throw DataError(fmt::format("{}expected the end of the data, found more", source.place(position)));
+    throw UserError(fmt::format("{}expected the end of the data, found more", source.place(position)));
   }
 }
 
@@ -111,7 +111,7 @@ IdxContent parse(std::span<const std::uint8_t> file, const std::string& file_nam
   const std::size_t header_found = source->read(header);
   if (header_found >= 4) check_magic(*source, kind, big_endian(header));
   if (header_found < header.size()) {
-    throw DataError(fmt::format("{}expected a header of {} bytes for {}, found the end of the data",
+    throw UserError(fmt::format("{}expected a header of {} bytes for {}, found the end of the data",
                                 source->place(header_found), header.size(), kind.content));
   }
   std::array<std::uint32_t, 3> dimensions{};
@@ -130,7 +130,7 @@ IdxContent parse(std::span<const std::uint8_t> file, const std::string& file_nam
 }
 
 [[noreturn]] void refuse(const std::filesystem::path& path, const std::string& what, int error) {
-  throw DataError(fmt::format("{}: {}: {}", path.string(), what, std::generic_category().message(error)));
+  throw UserError(fmt::format("{}: {}: {}", path.string(), what, std::generic_category().message(error)));
 }
 
 }  // namespace
@@ -159,7 +159,7 @@ std::vector<std::uint8_t> read_data_file(const std::filesystem::path& path) {
     refuse(path, "cannot be opened", error.value());
   }
   if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status)) {
-    throw DataError(fmt::format("{}: expected a file, found a folder or a device", path.string()));
+    throw UserError(fmt::format("{}: expected a file, found a folder or a device", path.string()));
   }
   const auto close = [](std::FILE* file) { static_cast<void>(std::fclose(file)); };
   const std::unique_ptr<std::FILE, decltype(close)> file(std::fopen(path.c_str(), "rb"), close);
@@ -168,7 +168,7 @@ std::vector<std::uint8_t> read_data_file(const std::filesystem::path& path) {
   const std::uintmax_t size = std::filesystem::file_size(path, error);
   if (error) refuse(path, "cannot be read", error.value());
   if (size > largest_idx_data + 16) {
-    throw DataError(fmt::format("{}: expected at most {} bytes, found {}", path.string(), largest_idx_data + 16, size));
+    throw UserError(fmt::format("{}: expected at most {} bytes, found {}", path.string(), largest_idx_data + 16, size));
   }
   std::vector<std::uint8_t> bytes(size);
   const std::size_t found = std::fread(bytes.data(), 1, bytes.size(), file.get());

@@ -4,7 +4,7 @@
 //   labels: 0x00000801, count                (32 bits each), count labels
 //
 // Source: "The IDX file format" in http://yann.lecun.com/exdb/mnist/. Files may be gzip or plain; the content decides,
-// not the name. Every function here throws DataError with one line that names the file, the byte (of the unpacked data
+// not the name. Every function here throws UserError with one line that names the file, the byte (of the unpacked data
 // unless it concerns the packing) and what was expected there. A file is read whole or refused, never in part.
 #pragma once
 

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <filesystem>
-#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -11,11 +10,6 @@
 #include "variants/convolution/conv_shape.hpp"
 
 namespace convladder {
-
-/// A network file that is not what it should be. The message names the file, the layer and the field.
-struct NetworkError : std::runtime_error {
-  using std::runtime_error::runtime_error;
-};
 
 enum class LayerType { convolution, tanh, relu, max_pool, fully_connected, softmax };
 
@@ -40,10 +34,11 @@ struct Network {
   bool default_run = false;  ///< whether `run` takes its layers where no network is named
 };
 
-/// Reads a network from JSON (see network/networks/*.json). `file` is what messages call it. Throws NetworkError.
+/// Reads a network from JSON (see network/networks/*.json). `file` is what messages call it. Throws UserError
+/// that names the file, the layer and the field.
 Network parse_network(std::string_view text, const std::string& file);
 
-/// The same from a file of the user's. Throws NetworkError.
+/// The same from a file of the user's. Throws UserError.
 Network load_network_file(const std::filesystem::path& path);
 
 /// The networks this program was built with (network/networks/*.json), by name.

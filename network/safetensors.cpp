@@ -12,6 +12,7 @@
 
 #include "network/safetensors_header.hpp"
 #include "support/half.hpp"
+#include "support/printable.hpp"
 
 namespace convladder {
 namespace {
@@ -21,7 +22,7 @@ static_assert(std::endian::native == std::endian::little, "values are copied as 
 using Bytes = std::span<const std::uint8_t>;
 
 constexpr std::size_t kLengthBytes = 8;
-constexpr std::uint64_t kLongestHeader = 100'000'000;  // as the format's own reader has it
+constexpr std::uint64_t kLongestHeader = 10'000'000;  // its JSON takes up to 40 times as much memory
 
 template <typename Element>
 void append_as_float(Bytes data, std::vector<float>& values) {
@@ -73,7 +74,7 @@ class Reader {
   }
 
  private:
-  [[noreturn]] void fail(const std::string& what) const { throw DataError(fmt::format("{}: {}", file_, what)); }
+  [[noreturn]] void fail(const std::string& what) const { throw UserError(fmt::format("{}: {}", file_, what)); }
   [[noreturn]] void fail(const TensorEntry& entry, const std::string& what) const {
     fail(fmt::format("{}: {}", tensor_text(entry.name), what));
   }
@@ -128,7 +129,7 @@ class Reader {
     const auto* const format = std::ranges::find(kFormats, entry.dtype, &ElementFormat::name);
     if (format == std::end(kFormats)) {
       fail(entry, fmt::format("dtype {} is not supported for weights; expected F32, F64, F16 or BF16",
-                              shown_name(entry.dtype)));
+                              in_quotes(entry.dtype)));
     }
     const std::uint64_t bytes = entry.end - entry.begin;
     const auto elements = elements_up_to(entry.shape, data_.size() / format->bytes);

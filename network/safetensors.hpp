@@ -15,7 +15,7 @@
 #include <string>
 #include <vector>
 
-#include "support/data_error.hpp"
+#include "support/errors.hpp"
 
 namespace convladder {
 
@@ -34,7 +34,7 @@ struct TensorFile {
 
 /// Parses a whole file that is already in memory. F32 is taken as it is, F64, F16 and BF16 become float; every other
 /// type is refused. `file` is what messages call it.
-/// Throws DataError, one line that names the file, the tensor or the byte, and what was expected there.
+/// Throws UserError, one line that names the file, the tensor or the byte, and what was expected there.
 TensorFile parse_safetensors(std::span<const std::uint8_t> bytes, const std::string& file);
 
 /// The bytes of a file with these tensors, as F32. The same content gives the same bytes, whatever the tensors' order.

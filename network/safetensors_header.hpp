@@ -1,4 +1,4 @@
-// The JSON at the beginning of a safetensors file, read without building a tree of it.
+// The JSON at the beginning of a safetensors file.
 #pragma once
 
 #include <cstdint>
@@ -23,12 +23,9 @@ struct TensorHeader {
   std::map<std::string, std::string> metadata;
 };
 
-/// `file` is what messages call the file that `json` is the header of. Throws DataError: no JSON, not this form, a name
+/// `file` is what messages call the file that `json` is the header of. Throws UserError: no JSON, not this form, a name
 /// twice, a field missing, a number that is not whole.
 TensorHeader parse_tensor_header(std::string_view json, const std::string& file);
-
-/// A text from a file for a message, in quotes: cut short, and everything but printable ASCII escaped.
-std::string shown_name(const std::string& name);
 
 /// `tensor "conv1.weight"`.
 std::string tensor_text(const std::string& name);

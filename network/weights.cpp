@@ -9,6 +9,7 @@
 
 #include "network/safetensors.hpp"
 #include "network/safetensors_header.hpp"
+#include "support/printable.hpp"
 #include "support/seeded_random.hpp"
 #include "support/sha256.hpp"
 
@@ -46,17 +47,17 @@ class TensorTaker {
     expected_.push_back(name);
     const auto at = tensors_.find(name);
     if (at == tensors_.end()) {
-      throw DataError(fmt::format("{}: {}: expected shape {}, but it is missing; the file has: {}", file_,
+      throw UserError(fmt::format("{}: {}: expected shape {}, but it is missing; the file has: {}", file_,
                                   tensor_text(name), shape_text(shape), names()));
     }
     Tensor tensor = std::move(tensors_.extract(at).mapped());
     if (!std::ranges::equal(tensor.shape, shape)) {
-      throw DataError(fmt::format("{}: {}: expected shape {}, found {}", file_, tensor_text(name), shape_text(shape),
+      throw UserError(fmt::format("{}: {}: expected shape {}, found {}", file_, tensor_text(name), shape_text(shape),
                                   shape_text(tensor.shape)));
     }
     for (std::size_t i = 0; i < tensor.values.size(); ++i) {
       if (!std::isfinite(tensor.values[i])) {
-        throw DataError(fmt::format("{}: {}: element {}: expected a finite number, found {}", file_, tensor_text(name),
+        throw UserError(fmt::format("{}: {}: element {}: expected a finite number, found {}", file_, tensor_text(name),
                                     i, tensor.values[i]));
       }
     }
@@ -65,7 +66,7 @@ class TensorTaker {
 
   void refuse_others(const Network& network) const {
     if (tensors_.empty()) return;
-    throw DataError(fmt::format("{}: {} is not in {}; expected: {}", file_, tensor_text(tensors_.begin()->first),
+    throw UserError(fmt::format("{}: {} is not in {}; expected: {}", file_, tensor_text(tensors_.begin()->first),
                                 network.name, joined(expected_)));
   }
 
@@ -73,7 +74,7 @@ class TensorTaker {
   static std::string joined(const std::vector<std::string>& names) {
     constexpr std::size_t most = 20;
     std::string text;
-    for (std::size_t i = 0; i < names.size() && i < most; ++i) text += (i == 0 ? "" : ", ") + shown_name(names[i]);
+    for (std::size_t i = 0; i < names.size() && i < most; ++i) text += (i == 0 ? "" : ", ") + in_quotes(names[i]);
     return names.size() > most ? text + ", ..." : text;
   }
   std::string names() const {

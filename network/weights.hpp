@@ -57,7 +57,7 @@ NetworkWeights initial_weights(const Network& network, std::uint64_t seed);
 
 /// Reads a weights file that is in memory; `file` is what messages call it. Their name is made of the metadata
 /// "network", "dataset" and "quality" where the file has all three, otherwise it is the file's without its folder.
-/// Throws DataError, one line: the file, the tensor, what was expected and what was found, where a tensor is missing,
+/// Throws UserError, one line: the file, the tensor, what was expected and what was found, where a tensor is missing,
 /// of another shape, not finite or not known to the network, and where the file is not safetensors.
 NetworkWeights parse_weights(const Network& network, std::span<const std::uint8_t> bytes, const std::string& file);
 

@@ -257,6 +257,11 @@ std::optional<Replaced> find_replaced(const fs::path& path) {
 
 std::vector<std::byte> read_file_bytes(const std::string& file, std::uint64_t most) { return Source(file).read(most); }
 
+std::string read_file_text(const std::string& file, std::uint64_t most) {
+  const std::vector<std::byte> bytes = read_file_bytes(file, most);
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
 void write_file_atomically(const fs::path& path, const std::string& content) {
   const std::optional<Replaced> old = find_replaced(path);
   if (!old) {

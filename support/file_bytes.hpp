@@ -22,6 +22,8 @@ inline constexpr std::uint64_t kLargestDocument = std::uint64_t{256} << 20;
 /// Reads a file, or a pipe such as a shell's <(command), of at most `most` bytes. Throws UserError "FILE: cannot be
 /// read: why": also for a device or a folder, for what is larger, and for a pipe that nobody writes into.
 std::vector<std::byte> read_file_bytes(const std::string& file, std::uint64_t most = kLargestDocument);
+/// The same as text.
+std::string read_file_text(const std::string& file, std::uint64_t most = kLargestDocument);
 /// Replaces a file or creates it, as above. Throws UserError.
 void write_file_atomically(const std::filesystem::path& path, const std::string& content);
 /// Creates a file that is not there yet, not as a link either. Throws UserError; FileIsThere if it is.

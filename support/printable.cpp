@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <nlohmann/json.hpp>
 
 namespace convladder {
 namespace {
@@ -62,7 +63,8 @@ std::string printable_lines(std::string_view text, std::string& rest) {
   return shown;
 }
 
-std::string printable(std::string_view text) {
+std::string printable(std::string_view text, std::size_t most) {
+  if (text.size() > most) return printable(text.substr(0, most - 3)) + "...";
   std::string rest;
   std::string shown = printable_lines(text, rest);
   for (char& c : shown) {
@@ -70,5 +72,11 @@ std::string printable(std::string_view text) {
   }
   return shown + std::string(rest.size(), '?');
 }
+
+std::string short_json(const nlohmann::ordered_json& value) {
+  return printable(value.dump(-1, ' ', true, nlohmann::ordered_json::error_handler_t::replace), kShortText);
+}
+
+std::string in_quotes(std::string_view text) { return short_json(text); }
 
 }  // namespace convladder

@@ -146,6 +146,18 @@ std::string indented(const std::string& text, std::size_t columns, std::size_t m
   return lines;
 }
 
+std::string notes_text(const std::vector<std::string>& notes) {
+  std::string lines;
+  for (const std::string& note : notes) lines += indented("note: " + note, 0);
+  return lines;
+}
+
+std::string plural(std::size_t count, std::string_view one, std::string_view many) {
+  std::string text = std::to_string(count) + ' ';
+  text += count == 1 || many.empty() ? one : many;
+  return count != 1 && many.empty() ? text + 's' : text;
+}
+
 std::string text_table(const std::vector<TextColumn>& columns, const std::vector<std::vector<std::string>>& rows,
                        std::size_t most_columns) {
   if (columns.empty()) return {};

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace convladder {
@@ -30,5 +31,11 @@ std::string hanging(const std::string& lead, const std::string& text, std::size_
 
 /// The same as lines of a text of at most `most_columns` characters, each behind `columns` spaces.
 std::string indented(const std::string& text, std::size_t columns, std::size_t most_columns = kTextColumns);
+
+/// "note: LINE" in lines, for each.
+std::string notes_text(const std::vector<std::string>& notes);
+
+/// "1 case", "2 cases"; `many` where that is not `one` with an s.
+std::string plural(std::size_t count, std::string_view one, std::string_view many = "");
 
 }  // namespace convladder

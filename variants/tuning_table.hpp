@@ -2,7 +2,6 @@
 #pragma once
 
 #include <optional>
-#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -27,12 +26,7 @@ struct TuningTable {
   const Configuration* find(std::string_view shape, int batch) const;
 };
 
-/// A file that is no tuning table.
-struct TuningTableError : std::runtime_error {
-  using std::runtime_error::runtime_error;
-};
-
-/// Reads a file; `file` is what messages call it. Throws TuningTableError "FILE: place: expected …". How an entry was
+/// Reads a file; `file` is what messages call it. Throws UserError "FILE: place: expected …". How an entry was
 /// found is for people: it may be anything.
 TuningTable parse_tuning_table(std::string_view text, const std::string& file);
 

@@ -4,12 +4,14 @@
 
 #include <algorithm>
 #include <climits>
-#include <cmath>
+#include <functional>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <utility>
 
 #include "support/embedded_file.hpp"
+#include "support/json_place.hpp"
+#include "support/json_text.hpp"
 
 namespace convladder {
 
@@ -17,112 +19,38 @@ const std::vector<EmbeddedFile>& embedded_gpus();  // devices/gpus/*.json, by cm
 
 namespace {
 
-using nlohmann::json;
-
-/// Refuses a member that an object holds twice, of which a parser would silently take the last.
-json parsed(std::string_view text, const std::string& file) {
-  std::vector<std::set<std::string>> members;
-  const auto see = [&](int depth, json::parse_event_t event, json& value) {
-    if (depth > 8) throw GpuFactsError(fmt::format("{}: objects nested more than 8 deep", file));
-    if (event == json::parse_event_t::object_start) members.emplace_back();
-    if (event == json::parse_event_t::object_end) members.pop_back();
-    if (event == json::parse_event_t::key && !members.back().insert(value.get<std::string>()).second) {
-      throw GpuFactsError(fmt::format("{}: {} occurs twice, expected it once", file, value.dump()));
-    }
-    return true;
-  };
-  try {
-    return json::parse(text, see);
-  } catch (const json::parse_error& error) {
-    throw GpuFactsError(fmt::format("{}: byte {}: expected the JSON of a GPU", file, error.byte));
-  } catch (const json::out_of_range&) {
-    throw GpuFactsError(fmt::format("{}: a number beyond a double, expected a finite one", file));
-  }
-}
-
-/// The members of an object, each taken once; what nobody took is refused.
-class Members {
- public:
-  Members(const json& object, std::string place) : object_(object), place_(std::move(place)) {
-    if (!object.is_object()) fail("expected an object");
-  }
-
-  [[noreturn]] void fail(const std::string& what) const { throw GpuFactsError(fmt::format("{}: {}", place_, what)); }
-
-  bool has(const std::string& name) const { return object_.contains(name); }
-  const json& take(const std::string& name) {
-    if (!has(name)) fail(fmt::format("the member \"{}\" is missing", name));
-    taken_.insert(name);
-    return object_.at(name);
-  }
-  std::string text(const std::string& name) {
-    const json& value = take(name);
-    if (!value.is_string() || value.get<std::string>().empty()) fail(fmt::format("{}: expected a string", name));
-    return value.get<std::string>();
-  }
-  double number(const std::string& name) {
-    const json& value = take(name);
-    if (!value.is_number() || !(value.get<double>() >= 0)) fail(fmt::format("{}: expected a number from 0", name));
-    return value.get<double>();
-  }
-  Members object(const std::string& name) { return {take(name), fmt::format("{}: {}", place_, name)}; }
-  const json& members() const { return object_; }
-  void refuse_others() const {
-    for (const auto& [name, value] : object_.items()) {
-      if (!taken_.contains(name)) fail(fmt::format("{}: unknown member", json(name).dump()));
-    }
-  }
-
- private:
-  const json& object_;
-  std::string place_;
-  std::set<std::string> taken_;
-};
-
 /// The parameters of a file: {"value" or "low" and "high", "unit", "source"} each.
 class Parameters {
  public:
-  Parameters(Members parameters, const std::vector<std::string>& sources)
+  Parameters(JsonPlace parameters, const std::vector<std::string>& sources)
       : parameters_(std::move(parameters)), unused_(sources.begin(), sources.end()), sources_(unused_) {}
 
-  double value(const char* name, const char* unit) {
-    Members one = begin(name, unit);
-    const double value = one.number("value");
-    one.refuse_others();
-    return value;
-  }
   /// A whole number, from 1 unless said.
   int count(const char* name, const char* unit, int least = 1) {
-    const double number = value(name, unit);
-    if (!(number >= least) || number > INT_MAX || number != std::floor(number)) {
-      parameters_.fail(fmt::format("{}: value: expected a whole number from {}", name, least));
-    }
-    return static_cast<int>(number);
+    const JsonPlace one = begin(name, unit);
+    const int count = one.at("value").whole(least, INT_MAX);
+    one.refuse_others();
+    return count;
   }
   /// More than 0.
   double rate(const char* name, const char* unit) {
-    const double number = value(name, unit);
-    if (!(number > 0)) parameters_.fail(fmt::format("{}: value: expected a number above 0", name));
-    return number;
+    const JsonPlace one = begin(name, unit);
+    const double rate = one.at("value").number({.least = kAboveZero, .unit = unit});
+    one.refuse_others();
+    return rate;
   }
   Range range(const char* name, const char* unit, bool with_zero = false) {
-    Members one = begin(name, unit);
-    const Range range{one.number("low"), one.number("high")};
-    if (!(range.low <= range.high)) one.fail(R"(expected "low" not above "high")");
-    if (!with_zero && !(range.low > 0)) one.fail("low: expected a number above 0");
+    const JsonPlace one = begin(name, unit);
+    const double low = one.at("low").number({.least = with_zero ? 0 : kAboveZero, .unit = unit});
+    const Range range{low, one.at("high").number({.least = low, .unit = unit})};
     one.refuse_others();
     return range;
   }
   std::vector<std::uint64_t> ascending(const char* name, const char* unit) {
-    Members one = begin(name, unit);
-    const json& list = one.take("value");
-    const auto whole = [](const json& number) { return number.is_number_unsigned(); };
-    if (!list.is_array() || list.empty() || !std::all_of(list.begin(), list.end(), whole)) {
-      one.fail("value: expected a list of whole numbers");
-    }
-    auto numbers = list.get<std::vector<std::uint64_t>>();
-    if (std::adjacent_find(numbers.begin(), numbers.end(), std::greater_equal<>()) != numbers.end()) {
-      one.fail("value: expected ascending numbers");
+    const JsonPlace one = begin(name, unit);
+    auto numbers = one.at("value").wholes<std::uint64_t>(0, UINT64_MAX);
+    if (numbers.empty() || std::ranges::adjacent_find(numbers, std::greater_equal<>()) != numbers.end()) {
+      one.at("value").expected("ascending numbers");
     }
     one.refuse_others();
     return numbers;
@@ -133,16 +61,16 @@ class Parameters {
   }
 
  private:
-  Members begin(const char* name, const char* unit) {
-    Members one = parameters_.object(name);
-    if (one.text("unit") != unit) one.fail(fmt::format("unit: expected \"{}\"", unit));
-    const std::string source = one.text("source");
-    if (!sources_.contains(source)) one.fail(fmt::format(R"(source: "{}" is not in "sources")", source));
+  JsonPlace begin(const char* name, const char* unit) {
+    JsonPlace one = parameters_.at(name);
+    if (one.at("unit").text() != unit) one.at("unit").expected(fmt::format("\"{}\"", unit));
+    const std::string source = one.at("source").text();
+    if (!sources_.contains(source)) one.at("source").expected("one of \"sources\"");
     unused_.erase(source);
     return one;
   }
 
-  Members parameters_;
+  JsonPlace parameters_;
   std::set<std::string> unused_;
   std::set<std::string> sources_;
 };
@@ -202,31 +130,27 @@ std::vector<GpuFacts> read_embedded() {
 }  // namespace
 
 GpuFacts parse_gpu_facts(std::string_view text, const std::string& file) {
-  const json document = parsed(text, file);
-  Members members(document, file);
+  const nlohmann::ordered_json json = parse_json(text, file, "a GPU");
+  const JsonPlace place(json, file);
   GpuFacts gpu;
-  gpu.name = members.text("name");
-  if (file != fmt::format("{}.json", gpu.name))
-    members.fail(fmt::format("name: expected the file's, found \"{}\"", gpu.name));
-  gpu.title = members.text("title");
-  const json& year = members.take("year");
-  if (!year.is_number_unsigned() || year < 2000 || year > 2100) members.fail("year: expected a year from 2000 to 2100");
-  gpu.year = year;
-  gpu.compute_capability = members.text("compute_capability");
-  gpu.resources_of = members.text("resources_of");
-  Members texts = members.object("sources");
+  gpu.name = place.at("name").name();
+  if (file != fmt::format("{}.json", gpu.name)) place.at("name").expected("the file's");
+  gpu.title = place.at("title").name();
+  gpu.year = place.at("year").whole(2000, 2100);
+  gpu.compute_capability = place.at("compute_capability").name();
+  gpu.resources_of = place.at("resources_of").name();
   std::vector<std::string> sources;
-  for (const auto& [name, value] : texts.members().items()) {
-    texts.text(name);
+  for (const auto& [name, source] : place.at("sources").fields()) {
+    static_cast<void>(source.some_text());
     sources.push_back(name);
   }
-  gpu.paper = texts.text("paper");
-  Parameters parameters(members.object("parameters"), sources);
+  gpu.paper = place.at("sources").at("paper").text();
+  Parameters parameters(place.at("parameters"), sources);
   read_rates(parameters, gpu);
   read_memory(parameters, gpu);
   gpu.occupancy = read_occupancy(parameters);
   parameters.refuse_others();
-  members.refuse_others();
+  place.refuse_others();
   return gpu;
 }
 

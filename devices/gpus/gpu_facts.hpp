@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -68,13 +67,8 @@ struct GpuFacts {
   OccupancyLimits occupancy;
 };
 
-/// A file that does not describe a GPU.
-struct GpuFactsError : std::runtime_error {
-  using std::runtime_error::runtime_error;
-};
-
-/// Reads a file; `file` is what messages call it. Throws GpuFactsError "FILE: place: expected …" for text that is not
-/// JSON, a member that is missing or not known, a unit that is another one, a source that is not listed, or is listed
+/// Reads a file; `file` is what messages call it. Throws UserError "FILE: place: expected …" for text that is not JSON,
+/// a member that is missing or not known, a unit that is another one, a source that is not listed, or is listed
 /// but not used, a number that is negative, a count that is not a whole number, or bounds in the wrong order.
 GpuFacts parse_gpu_facts(std::string_view text, const std::string& file);
 

@@ -13,6 +13,7 @@
 #include "harness/isolation/session.hpp"
 #include "harness/plan/device_argument.hpp"
 #include "harness/plan/step_timeout.hpp"
+#include "harness/statistics/interval_json.hpp"
 #include "harness/statistics/statistics.hpp"
 #include "support/errors.hpp"
 #include "support/json_null.hpp"
@@ -65,15 +66,12 @@ std::unique_ptr<CaseClient> start_ceilings(const std::string& device, const RunO
 }
 
 ordered_json limit_json(const CeilingLimit& limit, const std::vector<double>& samples) {
-  const auto interval = median_interval(samples);
-  return {
-      {"name", limit.name},
-      {"kind", "measured"},
-      {"unit", limit.unit},
-      {"median", median(samples)},
-      {"interval", interval ? ordered_json{{"low", interval->low}, {"high", interval->high}, {"level", interval->level}}
-                            : ordered_json()},
-      {"samples", samples}};
+  return {{"name", limit.name},
+          {"kind", "measured"},
+          {"unit", limit.unit},
+          {"median", median(samples)},
+          {"interval", interval_json(median_interval(samples))},
+          {"samples", samples}};
 }
 
 }  // namespace

@@ -22,7 +22,40 @@ int executed_images(const std::vector<KernelCounters>& kernels, int batch) {
   return most == 0 ? batch : static_cast<int>(most);
 }
 
+CounterValues values_of(const JsonPlace& place, const char* field) {
+  return place.has(field) ? place.at(field).numbers_by_name() : CounterValues();
+}
+
 }  // namespace
+
+std::optional<double> counter_of(const CounterValues& counters, std::string_view name) {
+  const auto found = std::ranges::find(counters, name, &CounterValues::value_type::first);
+  return found == counters.end() ? std::nullopt : std::optional(found->second);
+}
+
+std::optional<double> sum_of(const CounterValues& counters, std::span<const char* const> names) {
+  double sum = 0;
+  for (const char* const name : names) {
+    const std::optional<double> value = counter_of(counters, name);
+    if (!value) return std::nullopt;
+    sum += *value;
+  }
+  return sum;
+}
+
+CountedFigures read_counters(const JsonPlace& place) {
+  return {values_of(place, "totals"), values_of(place, "modelled"),
+          place.has("kernels") ? read_kernels(place.at("kernels")) : std::vector<KernelCounters>()};
+}
+
+std::vector<KernelCounters> read_kernels(const JsonPlace& place) {
+  std::vector<KernelCounters> kernels;
+  for (const JsonPlace& kernel : place.list()) {
+    kernels.push_back({kernel.at("kernel").text(), read_dim(kernel.at("grid")), read_dim(kernel.at("block")),
+                       kernel.at("values").numbers_by_name(), kernel.at("modelled").numbers_by_name()});
+  }
+  return kernels;
+}
 
 ordered_json counters_json(const std::vector<KernelCounters>& kernels, int batch, bool exact) {
   ordered_json list = ordered_json::array();

@@ -22,32 +22,39 @@ std::optional<double> limit_of(const ordered_json& ceilings, const CeilingLimit&
 
 }  // namespace
 
-ordered_json floor_json(const ProblemSize& shape, const std::string& device, const ordered_json& ceilings) {
+std::optional<Floor> floor_of(const ProblemSize& shape, const std::string& device, const ordered_json& ceilings) {
   const auto of_device =
       std::ranges::find_if(ceilings, [&](const ordered_json& one) { return one.at("device") == device; });
-  if (of_device == ceilings.end()) return nullptr;
+  if (of_device == ceilings.end()) return std::nullopt;
   const std::optional<double> peak = limit_of(*of_device, kMultiplyAddLimit);
   const std::optional<double> store = limit_of(*of_device, kStoreLimit);
   const std::optional<double> copy = limit_of(*of_device, kCopyLimit);
-  if (!peak || !store || !copy) return nullptr;
+  if (!peak || !store || !copy) return std::nullopt;
 
   const double written = 4.0 * static_cast<double>(shape.output_elements());
   const double read = shape.minimum_bytes() - written;
-  const double operations_ns = shape.least_flop() / *peak;
-  std::optional<double> bytes_ns;
+  Floor floor{.operations_ns = shape.least_flop() / *peak,
+              .bytes_ns = std::nullopt,
+              .flop = shape.least_flop(),
+              .bytes_read = read,
+              .bytes_written = written};
   if (read + written > of_device->at("last_level_cache_bytes").get<double>()) {
-    bytes_ns = written / *store + read * std::max(2 / *copy - 1 / *store, 0.0);
+    floor.bytes_ns = written / *store + read * std::max(2 / *copy - 1 / *store, 0.0);
   }
-  const bool bytes_bind = bytes_ns && *bytes_ns > operations_ns;
+  return floor;
+}
+
+ordered_json floor_json(const std::optional<Floor>& floor) {
+  if (!floor) return nullptr;
   return {{"kind", "predicted"},
           {"unit", "ns"},
-          {"value", bytes_bind ? *bytes_ns : operations_ns},
-          {"bound", bytes_bind ? "bytes" : "operations"},
-          {"operations", operations_ns},
-          {"bytes", or_null(bytes_ns)},
-          {"flop", shape.least_flop()},
-          {"bytes_read", read},
-          {"bytes_written", written}};
+          {"value", floor->value()},
+          {"bound", floor->bytes_bind() ? "bytes" : "operations"},
+          {"operations", floor->operations_ns},
+          {"bytes", or_null(floor->bytes_ns)},
+          {"flop", floor->flop},
+          {"bytes_read", floor->bytes_read},
+          {"bytes_written", floor->bytes_written}};
 }
 
 }  // namespace convladder

@@ -17,8 +17,8 @@
 #include "support/file_bytes.hpp"
 #include "support/folder_lock.hpp"
 #include "support/nearest_name.hpp"
+#include "support/printable.hpp"
 #include "support/progress.hpp"
-#include "support/shown_text.hpp"
 
 namespace convladder {
 namespace {
@@ -101,7 +101,7 @@ void note_absent_compilers(const std::vector<CountedNetwork>& networks, std::vec
   for (const CountedNetwork& network : networks) {
     for (const BaselineCase& one : network.recorded.cases) {
       if (std::ranges::find(ptx_images(), one.compiler, &PtxImages::compiler) == ptx_images().end()) {
-        absent.insert(shown_text(one.compiler));
+        absent.insert(printable(one.compiler));
       }
     }
   }
@@ -139,7 +139,7 @@ void note_stray_files(const std::filesystem::path& folder, BaselineReport& repor
     if (std::ranges::find(built_in_networks(), name, &Network::name) == built_in_networks().end()) strays.insert(name);
   }
   for (const std::string& name : strays) {
-    report.cases.push_back({.id = fmt::format("{}.json", shown_text(name)),
+    report.cases.push_back({.id = fmt::format("{}.json", printable(name, kShortText)),
                             .compiler = "any",
                             .version = "compiler",
                             .verdict = BaselineVerdict::missing,
@@ -165,11 +165,6 @@ Baseline updated(const CountedNetwork& network, const BaselineArguments& argumen
   return baseline;
 }
 
-std::string file_text(const std::filesystem::path& path) {
-  const std::vector<std::byte> bytes = read_file_bytes(path.string());
-  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
-}
-
 /// Writes what is not there yet; says of every file whether it was written. What another program has written since the
 /// counting began stays, unless it is of this selection.
 void write_baselines(std::vector<CountedNetwork> networks, const BaselineArguments& arguments,
@@ -187,7 +182,7 @@ void write_baselines(std::vector<CountedNetwork> networks, const BaselineArgumen
     remove_unfinished_files(path);
     network.recorded = load_baseline(arguments.folder, network.name).value_or(Baseline{network.name, {}});
     const std::string text = baseline_text(updated(network, arguments, compilers));
-    const bool same = std::filesystem::exists(path) && text == file_text(path);
+    const bool same = std::filesystem::exists(path) && text == read_file_text(path.string());
     if (!same) write_file_atomically(path, text);
     report.notes.push_back(fmt::format("{}: {}", path.string(), same ? "unchanged" : "written"));
   }
@@ -201,7 +196,7 @@ std::vector<CountedNetwork> counted_networks(const BaselineArguments& arguments,
   for (const std::string& argument : selection) {  // reads the files first, so that a typing error is reported at once
     const std::string& name = find_network(argument).name;
     if (std::ranges::find(networks, name, &CountedNetwork::name) != networks.end()) {
-      throw UserError(fmt::format("--network: '{}' is given twice", shown_text(name)));
+      throw UserError(fmt::format("--network: '{}' is given twice", printable(name, kShortText)));
     }
     networks.push_back({name, load_baseline(arguments.folder, name).value_or(Baseline{name, {}}), {}});
   }

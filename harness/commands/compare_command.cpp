@@ -16,6 +16,7 @@
 #include "harness/regression/compare/comparison_output.hpp"
 #include "harness/statistics/change_verdict.hpp"
 #include "support/errors.hpp"
+#include "support/json_text.hpp"
 #include "support/nearest_name.hpp"
 
 namespace convladder {
@@ -62,7 +63,7 @@ std::string comparison_in(const std::string& format, const Comparison& compariso
   if (format == "text") return comparison_text(comparison);
   if (format == "markdown") return comparison_markdown(comparison);
   // A file's name need not be UTF-8.
-  return comparison_json(comparison).dump(1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + '\n';
+  return json_text(comparison_json(comparison));
 }
 
 int compare_command(CompareArguments& arguments, const CommandLine& /*command_line*/) {

@@ -15,8 +15,10 @@
 #include "harness/regression/duel/duel_output.hpp"
 #include "support/errors.hpp"
 #include "support/file_bytes.hpp"
+#include "support/json_text.hpp"
 #include "support/printable.hpp"
 #include "support/progress.hpp"
+#include "support/text_table.hpp"
 
 namespace convladder {
 
@@ -129,7 +131,7 @@ void add_duel_options(CLI::App& duel, DuelArguments& a) {
 }
 
 std::string result_text(const DuelReport& report, const ordered_json& document, const std::string& format) {
-  if (format == "json") return document.dump(1, ' ', false, ordered_json::error_handler_t::replace) + '\n';
+  if (format == "json") return json_text(document);
   return format == "markdown" ? duel_markdown(report) : duel_text(report);
 }
 
@@ -144,7 +146,7 @@ int duel_dry_run(const std::vector<DuelGroup>& plan) {
       fmt::print("{}{}\n", pair.id, pair.runs() ? "" : fmt::format(": {}", pair.reason));
     }
   }
-  fmt::print("{} case{}, {} to be measured\n", all, all == 1 ? "" : "s", runs);
+  fmt::print("{}, {} to be measured\n", plural(all, "case"), runs);
   return kExitOk;
 }
 
@@ -185,7 +187,7 @@ int duel_command(DuelArguments& a, const CommandLine& command_line) {
   ordered_json document = duel_json(report);
   document["context"] = duel_context(command_line, images);
   if (!a.output.empty()) {
-    write_file_atomically(a.output, document.dump(1, ' ', false, ordered_json::error_handler_t::replace) + "\n");
+    write_file_atomically(a.output, json_text(document));
   }
   if (!a.quiet) fmt::print("{}", result_text(report, document, a.format));
   return result.exit_code();

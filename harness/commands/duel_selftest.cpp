@@ -17,6 +17,7 @@
 #include "harness/regression/duel/selftest.hpp"
 #include "support/errors.hpp"
 #include "support/file_bytes.hpp"
+#include "support/json_text.hpp"
 #include "support/progress.hpp"
 #include "support/text_table.hpp"
 
@@ -236,7 +237,7 @@ int duel_selftest(DuelArguments& a, const CommandLine& command_line) {
   if (!a.output.empty()) {
     ordered_json json = result_json(a, result, settings, id);
     json["context"] = duel_context(command_line, images);
-    write_file_atomically(a.output, json.dump(1, ' ', false, ordered_json::error_handler_t::replace) + "\n");
+    write_file_atomically(a.output, json_text(json));
   }
   fmt::print("{}, {} thread{}, {} duels in {:.0f} s, measured; neighbour: {}\n\n{}\n{}", id, a.threads,
              a.threads == 1 ? "" : "s", result.runs.size(), result.seconds, a.neighbour, levels_table(levels),

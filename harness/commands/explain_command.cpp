@@ -16,6 +16,7 @@
 #include "harness/records/recorded_run.hpp"
 #include "support/errors.hpp"
 #include "support/file_bytes.hpp"
+#include "support/json_text.hpp"
 #include "support/nearest_name.hpp"
 
 namespace convladder {
@@ -60,7 +61,7 @@ std::string explanation_in(const std::string& format, const std::vector<Explaine
                            const std::vector<std::string>& gpus) {
   if (format == "text") return explanation_text(groups, gpus);
   if (format == "markdown") return explanation_markdown(groups, gpus);
-  return explanation_json(groups, gpus).dump(1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + '\n';
+  return json_text(explanation_json(groups, gpus));
 }
 
 int explain_command(ExplainArguments& arguments, const CommandLine& /*command_line*/) {

@@ -15,6 +15,7 @@
 #include "harness/regression/history/history_output.hpp"
 #include "support/errors.hpp"
 #include "support/file_bytes.hpp"
+#include "support/json_text.hpp"
 #include "support/printable.hpp"
 #include "support/whole_number.hpp"
 
@@ -90,8 +91,7 @@ void add_history_options(CLI::App& history, HistoryArguments& a) {
 std::string history_in(const std::string& format, const History& history) {
   if (format == "markdown") return history_markdown(history);
   if (format == "text") return history_text(history);
-  // A file's name need not be UTF-8.
-  return history_json(history).dump(1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + '\n';
+  return json_text(history_json(history));
 }
 
 int history_command(HistoryArguments& arguments, const CommandLine& /*command_line*/) {

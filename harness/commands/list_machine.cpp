@@ -6,6 +6,7 @@
 #include "datasets/catalogue.hpp"
 #include "harness/commands/list_topics.hpp"
 #include "harness/machine/environment.hpp"
+#include "support/json_text.hpp"
 
 namespace convladder {
 namespace {
@@ -24,7 +25,7 @@ std::string object_text(const std::string& title, const ordered_json& object) {
 
 std::string machine_listing(const std::string& format) {
   const ordered_json environment = environment_json();
-  if (format == "json") return environment.dump(1, ' ', false, ordered_json::error_handler_t::replace) + '\n';
+  if (format == "json") return json_text(environment);
   std::string text;
   for (const char* part : {"program", "host", "cpu", "libraries"}) text += object_text(part, environment.at(part));
   for (const ordered_json& device : environment.at("devices")) {

@@ -10,6 +10,7 @@
 #include "harness/records/published.hpp"
 #include "support/csv.hpp"
 #include "support/errors.hpp"
+#include "support/json_null.hpp"
 #include "support/text_table.hpp"
 
 namespace convladder {
@@ -136,7 +137,7 @@ ordered_json published_list_json() {
     list.push_back({{"name", source.name},
                     {"title", source.title},
                     {"network", source.network},
-                    {"device", source.device.empty() ? ordered_json() : ordered_json(source.device)},
+                    {"device", text_or_null(source.device)},
                     {"tables", std::move(tables)}});
   }
   return list;

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "harness/plan/option_checks.hpp"
-#include "harness/plan/setting.hpp"
+#include "harness/plan/options.hpp"
 
 namespace convladder {
 
@@ -20,13 +20,13 @@ struct MeasuringHelp {
 template <class Options>
 void add_measuring_options(CLI::App& command, Options& options, const MeasuringHelp& help) {
   command.add_option("--budget", options.budget_seconds, help.budget)
-      ->check(number_between(0.0, kMostSeconds))
+      ->check(number_between(0.0, kMostOptionSeconds))
       ->group("How");
   command.add_option("--repetitions", options.repetitions, help.repetitions)
       ->check(CLI::Range(1, kMostRepetitions))
       ->group("How");
   command.add_option("--timeout", options.timeout_seconds, help.timeout)
-      ->check(number_between(kShortestTimeout, kMostSeconds))
+      ->check(number_between(kShortestTimeout, kMostOptionSeconds))
       ->group("How");
 }
 

@@ -172,7 +172,7 @@ int network_command(NetworkArguments& a, const CommandLine& command_line) {
   NetworkOptions& options = a.options;
   apply_network_selection(a.selection, options);
   std::optional<Record> resumed = record_to_resume(a.record, {}, check_network_record);
-  if (resumed) resumed->read_options([&](const auto& json) { options = network_options_from_json(json); });
+  if (resumed) options = network_options_from_json(resumed->options());
   const std::vector<NetworkCase> plan = planned_networks(options);
   if (a.record.dry_run) {
     print_planned(plan, "");

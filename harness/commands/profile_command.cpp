@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <stdexcept>
 #include <string>
 
@@ -19,7 +20,7 @@
 #include "harness/profile/program_time.hpp"
 #include "harness/records/recorded_run.hpp"
 #include "support/errors.hpp"
-#include "support/shown_text.hpp"
+#include "support/json_text.hpp"
 
 namespace convladder {
 
@@ -52,7 +53,7 @@ exit codes: 0 printed - 1 the run was incorrect or could not be launched - 3 bad
 struct TitledProfile {
   std::string id;
   ProfileTable table;
-  ordered_json program;
+  std::optional<ProgramTime> program;
 };
 
 /// Runs the case here, so that a profiler around this program sees it: verified, warmed up, and then recorded.
@@ -76,16 +77,13 @@ TitledProfile profile_of(const NetworkCase& planned, const NetworkOptions& optio
   };
   // What only the first pass pays, a library's start for one, is not the network's.
   if (planned.has_clock) pass(false);
-  const ordered_json program = pass(true).at("program");
+  const ordered_json timed = pass(true);
   const ordered_json reply = open.ask({{"do", "activities"}});
   if (const std::string why = reply.at("cannot_record_because"); !why.empty()) {
     fmt::print(stderr, "convladder: {}: kernels and API calls are not listed: {}\n", planned.id, why);
   }
-  return {planned.id, make_profile(activities_from_json(reply.at("activities"))), program};
-}
-
-TitledProfile recorded_profile(const ordered_json& one_case) {
-  return {one_case.at("id"), profile_from_json(one_case.at("profile")), one_case.at("program")};
+  return {planned.id, make_profile(activities_from_json(reply.at("activities"))),
+          read_program_time(JsonPlace(timed, planned.id).at("program"))};
 }
 
 /// The record in a file. Throws UserError for what is no record of networks.
@@ -104,17 +102,12 @@ std::vector<TitledProfile> recorded_profiles(const std::string& file, const std:
   const std::regex expression = case_expression(filter);
   std::vector<TitledProfile> profiles;
   std::vector<std::string> ids;
-  try {
-    for (const ordered_json& one_case : record.at("cases")) {
-      if (one_case.at("profile").is_null()) continue;
-      ids.push_back(one_case.at("id"));
-      if (std::regex_search(ids.back(), expression)) profiles.push_back(recorded_profile(one_case));
-    }
-  } catch (const ordered_json::exception&) {
-    throw UserError(fmt::format("{}: case {}: it is not as 'convladder network' writes it", file,
-                                ids.empty() ? "1" : shown_text(ids.back())));
-  } catch (const UserError& error) {
-    throw UserError(fmt::format("{}: {}", file, error.what()));
+  for (const JsonPlace& one : JsonPlace(record, file).at("cases").list()) {
+    if (!one.has("profile")) continue;
+    ids.push_back(one.at("id").text());
+    if (!std::regex_search(ids.back(), expression)) continue;
+    profiles.push_back({ids.back(), read_profile(one.at("profile")), std::nullopt});
+    if (one.has("program")) profiles.back().program = read_program_time(one.at("program"));
   }
   if (profiles.empty()) {
     throw UserError(
@@ -129,17 +122,17 @@ std::string profiles_text(const std::vector<TitledProfile>& profiles, const Prof
     ordered_json list = ordered_json::array();
     for (const TitledProfile& profile : profiles) {
       list.push_back({{"id", profile.id},
-                      {"program", profile.program},
+                      {"program", profile.program ? to_json(*profile.program) : ordered_json()},
                       {"profile", profile_to_json(cut_profile(profile.table, format.cut_percent))}});
     }
-    return list.dump(1) + '\n';
+    return json_text(list);
   }
   std::string text;
   for (const TitledProfile& profile : profiles) {
     if (format.encoding == ProfileEncoding::text) text += fmt::format("{}, measured\n", profile.id);
     text += profile_text(profile.table, format);
-    if (format.encoding == ProfileEncoding::text && !profile.program.is_null()) {
-      text += fmt::format("\n{}\n", program_time_text(program_time_from_json(profile.program)));
+    if (format.encoding == ProfileEncoding::text && profile.program) {
+      text += fmt::format("\n{}\n", program_time_text(*profile.program));
     }
   }
   return text;

@@ -45,9 +45,9 @@ int largest_batch(const std::vector<CaseGroup>& plan) {
 
 /// " ! disturbed" behind the line of a case that was; empty behind that of a good one.
 std::string mark_text(const nlohmann::ordered_json& quality) {
-  const std::string mark = quality.is_null() ? "" : quality.at("mark").get<std::string>();
-  const std::string_view sign = quality_sign(mark);
-  return sign.empty() ? "" : fmt::format(" {} {}", sign, mark);
+  if (quality.is_null()) return {};
+  const Quality known = read_quality(JsonPlace(quality, "quality"));
+  return known.is_marked() ? fmt::format(" {} {}", quality_sign(known.mark), quality_name(known.mark)) : std::string();
 }
 
 /// A line of the parts' medians; empty for a case without.
@@ -134,7 +134,11 @@ class RunLoop {
           lines_,
           "the load of other programs is unknown (no data in /proc), so only samples and ceilings were judged\n");
     }
-    const std::string quality = quality_line(record_.json().at("cases"), usable_cores());
+    std::vector<Quality> timed;
+    for (const CaseFigures& one : record_.cases()) {
+      if (one.time) timed.push_back(one.quality.value_or(Quality{}));
+    }
+    const std::string quality = quality_line(timed, usable_cores());
     if (!quality.empty()) fmt::print(lines_, "{}\n", quality);
   }
 
@@ -318,7 +322,7 @@ void check_google_output(const GoogleOutput& output) {
 
 int run_cases(RunOptions options, const RunInvocation& invocation) {
   std::optional<Record> resumed = record_to_resume(invocation.record, {"--no-table"}, RunRecord::check);
-  if (resumed) resumed->read_options([&options](const auto& json) { options = options_from_json(json); });
+  if (resumed) options = options_from_json(resumed->options());
   check_google_output(invocation.google);
   initialize_google_benchmark(options.google_benchmark_flags);  // refuses unknown flags before anything is run
   const std::vector<CaseGroup> plan = make_plan(options);
@@ -329,14 +333,14 @@ int run_cases(RunOptions options, const RunInvocation& invocation) {
                                 RunRecord::content(options, invocation.command_line, plan, images)));
   start_on_interrupt({kEndInterruptedRun, record.file().parent_path().string()});
   RunLoop(options, invocation, plan, images, record).run();
-  write_google_output(invocation.google, record.json());
-  if (record.json().contains("leave_one_out") && !invocation.google.console_format) {
-    fmt::print("\n{}\n", leave_one_out_text(record.json().at("leave_one_out")));
-  }
+  const std::vector<CaseFigures> cases = record.cases();
+  write_google_output(invocation.google, cases);
   if (!invocation.google.console_format) {
-    const nlohmann::ordered_json& json = record.json();
-    if (!invocation.record.quiet && !invocation.no_table && !json.contains("leave_one_out")) {
-      fmt::print("{}\n", ladders_text(json.at("ladders"), json.at("variants")));
+    const std::vector<LeaveOneOut> views = leave_one_out_of(cases, record.variants());
+    if (!views.empty()) {
+      fmt::print("\n{}\n", leave_one_out_text(views));
+    } else if (!invocation.record.quiet && !invocation.no_table) {
+      fmt::print("{}\n", ladders_text(ladders_of(cases, record.variants(), record.ceilings())));
     }
     fmt::print("{}\n", record.file().string());
   }

@@ -306,8 +306,8 @@ int simulate_command(SimulateArguments& given, const CommandLine& /*command_line
   }
   check_output_file("--output", given.output);
   refuse_source(given.file);
-  const std::vector<std::byte> text = read_file_bytes(given.file, kLargestPtx);
-  const ptx::Module module = ptx::parse_module({reinterpret_cast<const char*>(text.data()), text.size()}, given.file);
+  const std::string text = read_file_text(given.file, kLargestPtx);
+  const ptx::Module module = ptx::parse_module(text, given.file);
   if (given.list) {
     list_kernels(module);
     return kExitOk;

@@ -213,7 +213,7 @@ class SweepLoop {
     record_.add(recorded, {{"sweeps", nlohmann::ordered_json::array()}});
     const auto one = std::ranges::find(sweep.results, Configuration::parse(planned.configuration),
                                        &SweptConfiguration::configuration);
-    read_back(recorded, *one);
+    read_back(JsonPlace(recorded, planned.id), *one);
     if (one->score && sweep.kind == ScoreKind::measured) estimator_.learn(sweep.planned, one->score->value * 1e-9);
     progress_.finished(swept_line(sweep, *one));
   }
@@ -281,7 +281,7 @@ int sweep_command(SweepArguments& a, const CommandLine& command_line) {
   apply_case_selection(a.selection, options.run);
   if (options.run.batches.empty()) options.run.batches = {kDefaultSweepBatch};
   std::optional<Record> resumed = record_to_resume(a.record, {}, check_sweep_record);
-  if (resumed) resumed->read_options([&](const auto& json) { options = sweep_options_from_json(json); });
+  if (resumed) options = sweep_options_from_json(resumed->options());
   check_options(options);
   initialize_google_benchmark({});
   const std::vector<CaseGroup> plan = make_plan(options.run);

@@ -10,9 +10,10 @@
 #include <utility>
 
 #include "devices/simulated/counters/metrics.hpp"
-#include "harness/records/prediction.hpp"
+#include "harness/cases/counters.hpp"
 #include "harness/records/published_stage.hpp"
 #include "harness/records/recorded_run.hpp"
+#include "support/errors.hpp"
 #include "support/json_place.hpp"
 #include "support/printable.hpp"
 
@@ -47,22 +48,13 @@ const std::vector<Told>& told_counters() {
   return all;
 }
 
-std::optional<double> sum_of(const Told& told, const JsonPlace& counters) {
-  const JsonPlace values = counters.object(told.modelled ? "modelled" : "totals");
-  double sum = 0;
-  for (const char* name : told.names) {
-    if (!values.has(name)) return std::nullopt;
-    if (!values.json().at(name).is_number()) values.fail(fmt::format("{}: expected a number", name));
-    sum += values.json().at(name).get<double>();
-  }
-  return sum;
-}
-
-std::vector<ExplainedChange> changes(const JsonPlace& below, const JsonPlace& above) {
+std::vector<ExplainedChange> changes(const CountedFigures& below, const CountedFigures& above) {
   std::vector<ExplainedChange> list;
   for (const Told& told : told_counters()) {
-    const auto before = sum_of(told, below);
-    const auto after = sum_of(told, above);
+    const CounterValues CountedFigures::*const values =
+        told.modelled ? &CountedFigures::modelled : &CountedFigures::totals;
+    const auto before = sum_of(below.*values, told.names);
+    const auto after = sum_of(above.*values, told.names);
     if (!before || !after || !(*before > 0) || !(*after > 0)) continue;
     const double ratio = *after / *before;
     if (std::abs(ratio - 1) >= kSmallestChange) list.push_back({told.title, ratio});
@@ -72,105 +64,32 @@ std::vector<ExplainedChange> changes(const JsonPlace& below, const JsonPlace& ab
   return list;
 }
 
-std::optional<double> time_or_none(const JsonPlace& place, const char* field) {
-  if (!place.has(field)) return std::nullopt;
-  const ordered_json& value = place.json().at(field);
-  if (!value.is_number() || !(value.get<double>() > 0) || !std::isfinite(value.get<double>())) {
-    place.fail(fmt::format("{}: expected a positive number", field));
-  }
-  return value.get<double>();
-}
-
-ExplainedPrediction read_prediction(const JsonPlace& place) {
-  ExplainedPrediction prediction{.gpu = printable(place.text("gpu")),
-                                 .low_ns = time_or_none(place, "low"),
-                                 .high_ns = time_or_none(place, "high"),
-                                 .binding_low = printable(place.text_or_empty("binding_low")),
-                                 .binding_high = printable(place.text_or_empty("binding_high")),
-                                 .occupancy = 2,
-                                 .limited_by = {}};
-  for (std::size_t i = 0; i < place.list("kernels").size(); ++i) {
-    const JsonPlace residence = place.element("kernels", i).object("occupancy");
-    if (!residence.json().contains("share") || !residence.json().at("share").is_number()) {
-      residence.fail("share: expected a number");
-    }
-    const double share = residence.json().at("share").get<double>();
-    if (!(share < prediction.occupancy)) continue;
-    prediction.occupancy = share;
-    prediction.limited_by.clear();
-    for (const ordered_json& name : residence.list("limited_by")) {
-      if (!name.is_string()) residence.fail("limited_by: expected a list of strings");
-      if (!prediction.limited_by.empty()) prediction.limited_by += ", ";
-      prediction.limited_by += printable(name.get<std::string>());
-    }
-  }
-  return prediction;
-}
-
-std::vector<ExplainedPrediction> predictions(const JsonPlace& one) {
-  ordered_json computed;
-  if (!one.has("prediction")) {
-    if (!one.has("counters")) return {};
-    try {
-      computed = prediction_json(one.object("counters").json(), one.list("resources"));
-    } catch (const ordered_json::exception& error) {
-      one.fail(fmt::format("counters: {}", error.what()));
-    }
-    if (computed.is_null()) return {};
-  }
-  const JsonPlace prediction = computed.is_null() ? one.object("prediction") : JsonPlace(computed, "prediction");
-  std::vector<ExplainedPrediction> list;
-  for (std::size_t i = 0; i < prediction.list("gpus").size(); ++i) {
-    list.push_back(read_prediction(prediction.element("gpus", i)));
-  }
-  return list;
-}
-
-/// The variants of the cuda family as the record describes them, in ladder order.
-struct Variant {
-  std::string name;
-  std::string title;
-  std::string builds_on;
-};
-
-std::vector<Variant> cuda_variants(const JsonPlace& run) {
-  std::vector<Variant> variants;
-  for (std::size_t i = 0; i < run.list("variants").size(); ++i) {
-    const JsonPlace one = run.element("variants", i);
-    if (one.text("family") != "cuda") continue;
-    const std::string title = printable(one.text("title"));
-    variants.push_back({printable(one.text("name")),
-                        one.has("rung") ? fmt::format("{} {}", one.whole_number("rung"), title) : title,
-                        printable(one.text_or_empty("builds_on"))});
-  }
-  return variants;
-}
-
 class Explainer {
  public:
-  Explainer(const JsonPlace& run, const std::string& filter) : run_(run), variants_(cuda_variants(run)) {
+  Explainer(const JsonPlace& run, const std::string& filter)
+      : run_(run), all_(case_figures(run.at("cases"))), variants_(variant_figures(run.at("variants"))) {
     const std::regex wanted(filter);
-    for (std::size_t i = 0; i < run.list("cases").size(); ++i) {
-      const JsonPlace one = run.element("cases", i);
-      const std::string id = one.text("id");
-      if (id.size() > kLongestId) one.fail(fmt::format("id: expected at most {} bytes", kLongestId));
-      if (one.text("family") != "cuda" || !std::regex_search(id, wanted)) continue;
-      const Key key{printable(one.text("network")), printable(one.text("layer")), one.whole_number("batch")};
+    for (const CaseFigures& one : all_) {
+      if (one.id.size() > kLongestId) run.at("cases").fail(fmt::format("an id of more than {} bytes", kLongestId));
+      if (one.family != "cuda" || !std::regex_search(one.id, wanted)) continue;
+      const Key key{one.network, one.layer, one.batch};
       if (std::ranges::find(order_, key) == order_.end()) order_.push_back(key);
-      cases_[key].emplace_back(one);
+      cases_[key].push_back(&one);
     }
   }
 
   std::vector<ExplainedGroup> groups() const {
     std::vector<ExplainedGroup> list;
     for (const Key& key : order_) {
-      ExplainedGroup group{.network = std::get<0>(key),
-                           .layer = std::get<1>(key),
+      ExplainedGroup group{.network = printable(std::get<0>(key)),
+                           .layer = printable(std::get<1>(key)),
                            .batch = std::get<2>(key),
                            .real_gpu = {},
                            .stages = {},
                            .published = {}};
-      for (const Variant& variant : variants_) add_stage(cases_.at(key), variant, group);
+      for (const VariantFigures& variant : variants_) {
+        if (variant.family == "cuda") add_stage(cases_.at(key), variant, group);
+      }
       const auto predicted = [](const ExplainedStage& stage) { return !stage.predictions.empty(); };
       if (std::ranges::none_of(group.stages, predicted)) continue;
       add_published(group);
@@ -182,48 +101,50 @@ class Explainer {
  private:
   using Key = std::tuple<std::string, std::string, int>;
 
-  static const JsonPlace* case_of(const std::vector<JsonPlace>& cases, const std::string& variant, const char* has) {
-    const auto found = std::ranges::find_if(cases, [&](const JsonPlace& one) {
-      return one.text("variant") == variant && one.text("status") == status_name(Status::ok) && one.has(has);
+  using Cases = std::vector<const CaseFigures*>;
+
+  /// The first of a variant that was verified and has a figure.
+  template <typename Figure>
+  static const CaseFigures* case_of(const Cases& cases, const std::string& variant, Figure CaseFigures::*figure) {
+    const auto found = std::ranges::find_if(cases, [&](const CaseFigures* one) {
+      return one->variant == variant && one->status == Status::ok && one->*figure;
     });
-    return found == cases.end() ? nullptr : &*found;
+    return found == cases.end() ? nullptr : *found;
   }
 
-  void add_stage(const std::vector<JsonPlace>& cases, const Variant& variant, ExplainedGroup& group) const {
-    ExplainedStage stage{.variant = variant.name,
-                         .title = variant.title,
-                         .builds_on = variant.builds_on,
+  void add_stage(const Cases& cases, const VariantFigures& variant, ExplainedGroup& group) const {
+    const std::string title = printable(variant.title);
+    ExplainedStage stage{.variant = printable(variant.name),
+                         .title = variant.rung ? fmt::format("{} {}", *variant.rung, title) : title,
+                         .builds_on = printable(variant.builds_on),
                          .predictions = {},
                          .changes = {},
                          .measured_ns = {},
                          .measured_of = {},
                          .why_not = {}};
-    const auto any =
-        std::ranges::find_if(cases, [&variant](const JsonPlace& one) { return one.text("variant") == variant.name; });
+    const auto any = std::ranges::find(cases, variant.name, &CaseFigures::variant);
     if (any == cases.end()) return;
-    if (const JsonPlace* const counted = case_of(cases, variant.name, "counters")) {
-      stage.predictions = predictions(*counted);
-      const JsonPlace* const below = case_of(cases, variant.builds_on, "counters");
-      if (below != nullptr) stage.changes = changes(below->object("counters"), counted->object("counters"));
+    if (const CaseFigures* const counted = case_of(cases, variant.name, &CaseFigures::counters)) {
+      stage.predictions = counted->predictions;
+      const CaseFigures* const below = case_of(cases, variant.builds_on, &CaseFigures::counters);
+      if (below != nullptr) stage.changes = changes(*below->counters, *counted->counters);
     } else {
-      stage.why_not = printable(any->text("status"));
-      if (any->has("reason")) stage.why_not += fmt::format(": {}", printable(any->text("reason")));
+      stage.why_not = fmt::format("{}", (*any)->status);
+      if (!(*any)->reason.empty()) stage.why_not += fmt::format(": {}", printable((*any)->reason));
     }
-    if (const JsonPlace* const timed = case_of(cases, variant.name, "time")) {
-      stage.measured_ns = time_or_none(timed->object("time"), "median");
-      stage.measured_of = printable(timed->object("time").text("of"));
-      group.real_gpu = device_name(timed->text("device"));
+    if (const CaseFigures* const timed = case_of(cases, variant.name, &CaseFigures::time)) {
+      stage.measured_ns = timed->time->median;
+      stage.measured_of = printable(timed->time->of);
+      group.real_gpu = device_name(timed->device);
     }
     group.stages.push_back(std::move(stage));
   }
 
   /// What the record says the device is.
   std::string device_name(const std::string& kind) const {
-    const JsonPlace context = run_.object("context");
-    for (std::size_t i = 0; i < context.list("devices").size(); ++i) {
-      const JsonPlace device = context.element("devices", i);
-      if (device.text("kind") == kind && device.has("facts") && device.object("facts").has("name")) {
-        return printable(device.object("facts").text("name"));
+    for (const JsonPlace& device : run_.at("context").at("devices").list()) {
+      if (device.at("kind").text() == kind && device.has("facts") && device.at("facts").has("name")) {
+        return printable(device.at("facts").at("name").text());
       }
     }
     return printable(kind);
@@ -251,8 +172,8 @@ class Explainer {
     if (std::ranges::any_of(group.published, again)) return;  // the kernel's own time came first
     const auto stage = std::ranges::find(group.stages, known->variant, &ExplainedStage::variant);
     if (stage == group.stages.end()) return;
-    const auto on_gpu = std::ranges::find(stage->predictions, known->gpu, &ExplainedPrediction::gpu);
-    if (on_gpu == stage->predictions.end() || !on_gpu->low_ns || !on_gpu->high_ns) return;
+    const auto on_gpu = std::ranges::find(stage->predictions, known->gpu, &PredictedFigure::gpu);
+    if (on_gpu == stage->predictions.end() || !on_gpu->runs()) return;
     group.published.push_back({.source = figure.source,
                                .stage = figure.stage,
                                .what = figure.what,
@@ -265,9 +186,10 @@ class Explainer {
   }
 
   const JsonPlace& run_;
-  std::vector<Variant> variants_;
+  std::vector<CaseFigures> all_;
+  std::vector<VariantFigures> variants_;
   std::vector<Key> order_;
-  std::map<Key, std::vector<JsonPlace>> cases_;
+  std::map<Key, Cases> cases_;
 };
 
 }  // namespace
@@ -275,7 +197,7 @@ class Explainer {
 std::vector<ExplainedGroup> explain_run(const ordered_json& record, const std::string& file,
                                         const std::string& filter) {
   const JsonPlace run(record, file);
-  if (run.text("schema_version") != kRunSchemaVersion || (run.has("kind") && run.text("kind") != "run")) {
+  if (run.at("schema_version").text() != kRunSchemaVersion || (run.has("kind") && run.at("kind").text() != "run")) {
     run.fail(fmt::format("expected a run of single layers of schema version \"{}\"", kRunSchemaVersion));
   }
   try {

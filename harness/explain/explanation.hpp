@@ -2,23 +2,14 @@
 // are of, occupancy, what the counters did against the stage below, and the error where something was measured.
 #pragma once
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <vector>
 
-namespace convladder {
+#include "harness/records/case_figures.hpp"
 
-/// A prediction and its error: high and low divided by a measured time of the same kernels.
-struct ExplainedPrediction {
-  std::string gpu;                ///< "h100"
-  std::optional<double> low_ns;   ///< none if it cannot be launched there
-  std::optional<double> high_ns;  ///< likewise
-  std::string binding_low;        ///< "load/store unit"
-  std::string binding_high;
-  double occupancy = 0;    ///< of the kernel with the least
-  std::string limited_by;  ///< "registers, shared memory"
-};
+namespace convladder {
 
 /// A counter that differs from that of the stage below.
 struct ExplainedChange {
@@ -28,13 +19,13 @@ struct ExplainedChange {
 
 struct ExplainedStage {
   std::string variant;
-  std::string title;                             ///< with its rung in front
-  std::string builds_on;                         ///< a variant, or empty
-  std::vector<ExplainedPrediction> predictions;  ///< empty if it was not counted
-  std::vector<ExplainedChange> changes;          ///< from the stage it builds on; the largest first
-  std::optional<double> measured_ns;             ///< on a real GPU in the same record
-  std::string measured_of;                       ///< "op" or "layer"
-  std::string why_not;                           ///< status and reason where there is nothing
+  std::string title;                         ///< with its rung in front
+  std::string builds_on;                     ///< a variant, or empty
+  std::vector<PredictedFigure> predictions;  ///< empty if it was not counted
+  std::vector<ExplainedChange> changes;      ///< from the stage it builds on; the largest first
+  std::optional<double> measured_ns;         ///< on a real GPU in the same record
+  std::string measured_of;                   ///< "op" or "layer"
+  std::string why_not;                       ///< status and reason where there is nothing
 };
 
 /// A figure of somebody else's for a stage, and the prediction for the GPU it was most likely measured on.

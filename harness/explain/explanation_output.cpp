@@ -6,7 +6,8 @@
 #include <nlohmann/json.hpp>
 
 #include "devices/gpus/gpu_facts.hpp"
-#include "support/printable.hpp"
+#include "support/json_null.hpp"
+#include "support/markdown.hpp"
 #include "support/text_table.hpp"
 #include "support/units.hpp"
 
@@ -28,7 +29,7 @@ struct TextTableParts {
 
 std::string span(double low, double high) { return fmt::format("{} – {}", time_text(low), time_text(high)); }
 
-std::string binding(const ExplainedPrediction& one) {
+std::string binding(const PredictedFigure& one) {
   return one.binding_low == one.binding_high ? one.binding_low
                                              : fmt::format("{} – {}", one.binding_low, one.binding_high);
 }
@@ -41,8 +42,8 @@ std::string changes_text(const ExplainedStage& stage) {
   return text;
 }
 
-const ExplainedPrediction* on(const ExplainedStage& stage, const std::string& gpu) {
-  const auto found = std::ranges::find(stage.predictions, gpu, &ExplainedPrediction::gpu);
+const PredictedFigure* on(const ExplainedStage& stage, const std::string& gpu) {
+  const auto found = std::ranges::find(stage.predictions, gpu, &PredictedFigure::gpu);
   return found == stage.predictions.end() ? nullptr : &*found;
 }
 
@@ -56,8 +57,8 @@ TextTableParts stage_table(const ExplainedGroup& group, const std::string& gpu) 
     table.columns.push_back({"predicted/measured", "", false});
   }
   for (const ExplainedStage& stage : group.stages) {
-    const ExplainedPrediction* const one = on(stage, gpu);
-    const bool runs = one != nullptr && one->low_ns && one->high_ns;
+    const PredictedFigure* const one = on(stage, gpu);
+    const bool runs = one != nullptr && one->runs();
     std::vector<std::string> row = {
         stage.title,
         runs             ? span(*one->low_ns, *one->high_ns)
@@ -138,30 +139,14 @@ std::string heading(const ExplainedGroup& group, const std::string& gpu) {
   return text;
 }
 
-std::string wrapped_text(const std::string& text) {
-  std::string lines;
-  for (const std::string& line : wrapped(text, kTextColumns)) lines += fmt::format("{}\n", line);
-  return lines;
-}
+std::string markdown_table(const TextTableParts& table) { return markdown_table(table.columns, table.rows); }
 
-std::string markdown_table(const TextTableParts& table) {
-  std::string text = "|";
-  for (const TextColumn& column : table.columns) text += fmt::format(" {} |", markdown_text(column.title));
-  text += "\n|";
-  for (const TextColumn& column : table.columns) text += column.number ? "--:|" : ":--|";
-  for (const auto& row : table.rows) {
-    text += "\n|";
-    for (const std::string& cell : row) text += fmt::format(" {} |", markdown_text(cell));
-  }
-  return fmt::format("{}\n", text);
-}
-
-ordered_json prediction_of(const ExplainedPrediction& one) {
+ordered_json prediction_of(const PredictedFigure& one) {
   return {{"gpu", one.gpu},
           {"kind", "predicted"},
           {"unit", "ns"},
-          {"low", one.low_ns ? ordered_json(*one.low_ns) : ordered_json()},
-          {"high", one.high_ns ? ordered_json(*one.high_ns) : ordered_json()},
+          {"low", or_null(one.low_ns)},
+          {"high", or_null(one.high_ns)},
           {"binding_low", one.binding_low},
           {"binding_high", one.binding_high},
           {"occupancy", one.occupancy},
@@ -171,7 +156,7 @@ ordered_json prediction_of(const ExplainedPrediction& one) {
 ordered_json stage_json(const ExplainedStage& stage, const std::vector<std::string>& gpus) {
   ordered_json predicted = ordered_json::array();
   for (const std::string& gpu : gpus) {
-    if (const ExplainedPrediction* const one = on(stage, gpu)) predicted.push_back(prediction_of(*one));
+    if (const PredictedFigure* const one = on(stage, gpu)) predicted.push_back(prediction_of(*one));
   }
   ordered_json changes = ordered_json::array();
   for (const ExplainedChange& change : stage.changes)
@@ -179,7 +164,7 @@ ordered_json stage_json(const ExplainedStage& stage, const std::vector<std::stri
   const ordered_json none;
   return {{"variant", stage.variant},
           {"title", stage.title},
-          {"builds_on", stage.builds_on.empty() ? none : ordered_json(stage.builds_on)},
+          {"builds_on", text_or_null(stage.builds_on)},
           {"predictions", std::move(predicted)},
           {"counters_against_builds_on", std::move(changes)},
           {"measured", stage.measured_ns ? ordered_json{{"kind", "measured"},
@@ -187,24 +172,24 @@ ordered_json stage_json(const ExplainedStage& stage, const std::vector<std::stri
                                                         {"unit", "ns"},
                                                         {"median", *stage.measured_ns}}
                                          : none},
-          {"why_not", stage.why_not.empty() ? none : ordered_json(stage.why_not)}};
+          {"why_not", text_or_null(stage.why_not)}};
 }
 
 }  // namespace
 
 std::string explanation_text(const std::vector<ExplainedGroup>& groups, const std::vector<std::string>& gpus) {
-  std::string text = wrapped_text(kNote);
+  std::string text = indented(kNote, 0);
   for (const ExplainedGroup& group : groups) {
     for (const std::string& gpu : gpus) {
       const TextTableParts table = stage_table(group, gpu);
       text +=
-          fmt::format("\n{}{}", wrapped_text(heading(group, gpu)), text_table(table.columns, table.rows, kTextColumns));
+          fmt::format("\n{}{}", indented(heading(group, gpu), 0), text_table(table.columns, table.rows, kTextColumns));
     }
     const TextTableParts changes = changes_table(group);
     text += fmt::format("\n{}", text_table(changes.columns, changes.rows, kTextColumns));
     if (group.published.empty()) continue;
     const TextTableParts table = published_table(group);
-    text += fmt::format("\n{}{}", wrapped_text(published_sentence(group)),
+    text += fmt::format("\n{}{}", indented(published_sentence(group), 0),
                         text_table(table.columns, table.rows, kTextColumns));
   }
   return text;
@@ -244,7 +229,7 @@ ordered_json explanation_json(const std::vector<ExplainedGroup>& groups, const s
     list.push_back({{"network", group.network},
                     {"layer", group.layer},
                     {"batch", group.batch},
-                    {"measured_on", has_real_gpu(group) ? ordered_json(group.real_gpu) : ordered_json()},
+                    {"measured_on", text_or_null(group.real_gpu)},
                     {"stages", std::move(stages)},
                     {"published", std::move(published)}});
   }

@@ -10,6 +10,9 @@
 #include <chrono>
 #include <nlohmann/json.hpp>
 
+#include "support/errors.hpp"
+#include "support/json_text.hpp"
+
 namespace convladder {
 
 using Clock = std::chrono::steady_clock;
@@ -17,7 +20,7 @@ using Clock = std::chrono::steady_clock;
 MessageSocket::~MessageSocket() { close(descriptor_); }
 
 bool MessageSocket::send(const nlohmann::ordered_json& message) {
-  const std::string line = message.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+  const std::string line = json_line(message) + "\n";
   for (std::size_t sent = 0; sent < line.size();) {
     const ssize_t count = ::send(descriptor_, line.data() + sent, line.size() - sent, MSG_NOSIGNAL);
     if (count < 0 && errno == EINTR) continue;
@@ -44,10 +47,14 @@ MessageSocket::Received MessageSocket::receive(nlohmann::ordered_json& message, 
     if (count <= 0) return Received::closed;
     pending_.append(buffer.data(), static_cast<std::size_t>(count));
   }
-  const std::size_t end = pending_.find('\n');
-  message = nlohmann::ordered_json::parse(pending_.substr(0, end), nullptr, /*allow_exceptions=*/false);
-  pending_.erase(0, end + 1);
-  return message.is_discarded() ? Received::closed : Received::message;
+  const std::string line = pending_.substr(0, pending_.find('\n'));
+  pending_.erase(0, line.size() + 1);
+  try {
+    message = parse_json(line, "socket", "a message");
+    return Received::message;
+  } catch (const UserError&) {
+    return Received::closed;
+  }
 }
 
 }  // namespace convladder

@@ -11,6 +11,7 @@
 
 #include "harness/statistics/statistics.hpp"
 #include "support/json_null.hpp"
+#include "support/printable.hpp"
 
 namespace convladder {
 
@@ -36,6 +37,12 @@ constexpr Limits kHalfWidth{0.05, 0.20};
 // One call each: a call that met an interrupt is 1.5 times slower on a quiet machine too.
 constexpr Limits kAnchorSpread{1.5, 2.5};
 
+struct MarkText {
+  std::string_view name;
+  std::string_view sign;
+};
+constexpr std::array<MarkText, 3> kMarks{{{"good", ""}, {"noisy", "~"}, {"disturbed", "!"}}};
+
 constexpr std::size_t kFewestForDrift = 8;  // four in each half: one outlier does not decide
 
 QualityMark mark_of(double value, const Limits& limits) {
@@ -56,24 +63,15 @@ ordered_json limits_of(const ordered_json& ceilings, std::string_view device) {
   return found == ceilings.end() ? ordered_json::array() : found->at("limits");
 }
 
-std::string others_text(double used, int cores) { return fmt::format("others used {:.1f} of {} cores", used, cores); }
-
-bool is_marked(const ordered_json& one_case) {
-  return one_case.contains("quality") && one_case.at("quality").is_object() &&
-         one_case.at("quality").at("mark") != quality_name(QualityMark::good);
+std::string others_text(double used, int cores, std::string_view up_to = "") {
+  return fmt::format("others used {}{:.1f} of {} cores", up_to, used, cores);
 }
 
 }  // namespace
 
-std::string_view quality_name(QualityMark mark) {
-  constexpr std::array<std::string_view, 3> names{"good", "noisy", "disturbed"};
-  return names.at(static_cast<std::size_t>(mark));
-}
+std::string_view quality_name(QualityMark mark) { return kMarks.at(static_cast<std::size_t>(mark)).name; }
 
-std::string_view quality_sign(std::string_view name) {
-  if (name == quality_name(QualityMark::noisy)) return "~";
-  return name == quality_name(QualityMark::disturbed) ? "!" : "";
-}
+std::string_view quality_sign(QualityMark mark) { return kMarks.at(static_cast<std::size_t>(mark)).sign; }
 
 std::size_t anchor_samples(const ordered_json& ceilings, std::string_view device) {
   const ordered_json limits = limits_of(ceilings, device);
@@ -122,6 +120,7 @@ Quality judge_quality(const SeenOfCase& seen) {
   }
   std::ranges::stable_sort(found, std::ranges::greater(), &std::pair<QualityMark, std::string>::first);
   Quality quality;
+  if (seen.load) quality.load_of_others = seen.load->used / seen.load->cores;
   for (const auto& [mark, reason] : found) {
     if (mark == QualityMark::good) break;
     quality.mark = std::max(quality.mark, mark);
@@ -134,36 +133,38 @@ ordered_json quality_json(const SeenOfCase& seen) {
   const Quality quality = judge_quality(seen);
   return {{"mark", quality_name(quality.mark)},
           {"reasons", quality.reasons},
-          {"load_of_others", seen.load ? ordered_json(seen.load->used / seen.load->cores) : ordered_json()},
+          {"load_of_others", or_null(quality.load_of_others)},
           {"steal", seen.load ? ordered_json(seen.load->steal) : ordered_json()},
           {"drift", or_null(drift_of(seen.samples))},
           {"anchor_spread", seen.anchors ? ordered_json(seen.anchors->ratio) : ordered_json()}};
 }
 
-std::string quality_line(const ordered_json& cases, int cores) {
-  int timed = 0;
-  int marked = 0;
-  double most = 0;
-  const ordered_json* worst = nullptr;
-  for (const ordered_json& one : cases) {
-    if (one.value("time", ordered_json()).is_null()) continue;
-    ++timed;
-    if (!is_marked(one)) continue;
-    ++marked;
-    const ordered_json& quality = one.at("quality");
-    const ordered_json& load = quality.at("load_of_others");
-    if (load.is_number()) most = std::max(most, load.get<double>() * cores);
-    const bool is_worse = worst == nullptr || (worst->at("mark") != "disturbed" && quality.at("mark") == "disturbed");
-    if (is_worse) worst = &quality;
-  }
+Quality read_quality(const JsonPlace& place) {
+  const std::string name = place.at("mark").text();
+  const auto* const mark = std::ranges::find(kMarks, name, &MarkText::name);
+  if (mark == kMarks.end()) place.at("mark").expected("good, noisy or disturbed");
+  Quality quality{.mark = static_cast<QualityMark>(mark - kMarks.begin()), .reasons = {}};
+  quality.load_of_others = place.at("load_of_others").number_or_none();
+  if (!quality.is_marked()) return quality;
+  for (const std::string& reason : place.at("reasons").texts()) quality.reasons.push_back(printable(reason));
+  if (quality.reasons.empty()) place.at("reasons").expected("at least one, because the mark is not good");
+  return quality;
+}
+
+std::string quality_line(const std::vector<Quality>& timed, int cores) {
+  const auto marked = std::ranges::count_if(timed, &Quality::is_marked);
   if (marked == 0) return {};
+  double most = 0;
+  for (const Quality& one : timed) {
+    if (one.is_marked()) most = std::max(most, one.load_of_others.value_or(0) * cores);
+  }
   const bool busy = most >= kCoresMissing.noisy;
-  const std::string why = busy ? fmt::format("others used up to {:.1f} of {} cores", most, cores)
-                               : worst->at("reasons").at(0).get<std::string>();
+  const std::string why =
+      busy ? others_text(most, cores, "up to ") : std::ranges::max_element(timed, {}, &Quality::mark)->reasons.front();
   return fmt::format(
       "{} of {} cases were measured while the machine was {} ({}): their times do not show what it can do; run.json "
       "says which",
-      marked, timed, busy ? "busy" : "not steady", why);
+      marked, timed.size(), busy ? "busy" : "not steady", why);
 }
 
 }  // namespace convladder

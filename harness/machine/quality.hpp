@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "harness/machine/machine_load.hpp"
+#include "support/json_place.hpp"
 
 namespace convladder {
 
@@ -17,8 +18,8 @@ enum class QualityMark { good, noisy, disturbed };
 
 /// "good", "noisy", "disturbed".
 std::string_view quality_name(QualityMark mark);
-/// The sign beside a marked time, one column wide: "~" for noisy, "!" for disturbed, empty for everything else.
-std::string_view quality_sign(std::string_view name);
+/// The sign beside a marked time, one column wide: "~" for noisy, "!" for disturbed, empty for good.
+std::string_view quality_sign(QualityMark mark);
 
 /// How far a limit of the device, which should always be the same, scattered.
 struct AnchorSpread {
@@ -45,7 +46,10 @@ struct SeenOfCase {
 
 struct Quality {
   QualityMark mark = QualityMark::good;
-  std::vector<std::string> reasons;  ///< with their figures, the worst first; none for a good case
+  std::vector<std::string> reasons;                     ///< with their figures, the worst first; none for a good case
+  std::optional<double> load_of_others = std::nullopt;  ///< of all cores
+
+  bool is_marked() const { return mark != QualityMark::good; }
 };
 
 Quality judge_quality(const SeenOfCase& seen);
@@ -53,8 +57,11 @@ Quality judge_quality(const SeenOfCase& seen);
 /// `quality` of a case in the record: {"mark", "reasons", "load_of_others", "steal", "drift", "anchor_spread"}, null
 /// where something is not known.
 nlohmann::ordered_json quality_json(const SeenOfCase& seen);
+/// The reverse, without control characters. Throws UserError.
+Quality read_quality(const JsonPlace& place);
 
-/// "N of M cases …", what a run says at its end of the `cases` of its record; empty if all of them are good.
-std::string quality_line(const nlohmann::ordered_json& cases, int cores);
+/// "N of M cases …", what a run says at its end of the timed cases' qualities, good where none is known; empty if all
+/// of them are good.
+std::string quality_line(const std::vector<Quality>& timed, int cores);
 
 }  // namespace convladder

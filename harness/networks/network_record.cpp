@@ -8,6 +8,7 @@
 #include "harness/profile/program_time.hpp"
 #include "harness/records/case_json.hpp"
 #include "harness/records/published.hpp"
+#include "harness/records/recorded_run.hpp"
 #include "harness/statistics/statistics.hpp"
 #include "support/json_null.hpp"
 #include "support/printable.hpp"
@@ -124,43 +125,46 @@ ordered_json network_json(const RecordedNetwork& recorded) {
           {"weights", {{"name", recorded.weights}, {"sha256", text_or_null(recorded.sha256)}}}};
 }
 
-std::vector<double> samples_of(const ordered_json& time) {
-  return time.is_null() ? std::vector<double>() : time.at("samples").get<std::vector<double>>();
+std::vector<double> samples_of(const JsonPlace& time) {
+  return time.is_null() ? std::vector<double>() : time.at("samples").numbers(kNotNegative);
 }
 
-StepOutcome step_of(const ordered_json& json) {
-  StepOutcome step{.name = json.at("name"),
-                   .type = json.at("type"),
-                   .implementation = json.at("implementation"),
-                   .verification = json.at("verification"),
+StepOutcome step_of(const JsonPlace& json) {
+  StepOutcome step{.name = json.at("name").text(),
+                   .type = json.at("type").text(),
+                   .implementation = json.at("implementation").text(),
+                   .verification = json.at("verification").json(),
                    .samples = samples_of(json.at("time")),
-                   .counters = json.at("counters")};
-  if (!step.counters.is_null()) static_cast<void>(step.counters.at("totals").get<std::map<std::string, double>>());
+                   .counters = json.at("counters").json()};
+  if (json.has("counters")) static_cast<void>(json.at("counters").at("totals").numbers_by_name());
   return step;
 }
 
-CloseCall close_call_of(const ordered_json& json) {
-  return {json.at("image"), json.at("reference"), json.at("alternative"),
-          json.at("found"), json.at("gap"),       json.at("rounding")};
+CloseCall close_call_of(const JsonPlace& json) {
+  return {.image = json.at("image").count(),
+          .reference = json.at("reference").count(),
+          .alternative = json.at("alternative").count(),
+          .found = json.at("found").count(),
+          .gap = json.at("gap").number(),
+          .rounding = json.at("rounding").number()};
 }
 
 }  // namespace
 
-NetworkOutcome network_outcome_of(const ordered_json& json) {
+NetworkOutcome network_outcome_of(const JsonPlace& json) {
   NetworkOutcome outcome;
-  outcome.status = status_from_name(json.at("status").get<std::string>()).value();
-  if (!json.at("reason").is_null()) outcome.reason = printable(json.at("reason").get<std::string>());
-  for (const ordered_json& step : json.at("steps")) outcome.steps.push_back(step_of(step));
-  for (const ordered_json& phase : json.at("phases")) {
-    outcome.phases.push_back({phase.at("name"), samples_of(phase.at("time"))});
+  outcome.status = read_status(json.at("status"));
+  outcome.reason = printable(json.at("reason").text_or_empty());
+  for (const JsonPlace& step : json.at("steps").list()) outcome.steps.push_back(step_of(step));
+  for (const JsonPlace& phase : json.at("phases").list()) {
+    outcome.phases.push_back({phase.at("name").text(), samples_of(phase.at("time"))});
   }
   outcome.totals = samples_of(json.at("total"));
-  outcome.program = json.at("program");
-  if (!outcome.totals.empty()) static_cast<void>(program_time_from_json(outcome.program));  // the tables do
-  for (const ordered_json& call : json.at("within_rounding")) outcome.close_calls.push_back(close_call_of(call));
-  if (const ordered_json& accuracy = json.at("accuracy"); !accuracy.is_null()) {
-    outcome.correct = accuracy.at("correct");
-    outcome.labelled = accuracy.at("of");
+  if (!outcome.totals.empty()) outcome.program = to_json(read_program_time(json.at("program")));
+  for (const JsonPlace& call : json.at("within_rounding").list()) outcome.close_calls.push_back(close_call_of(call));
+  if (json.has("accuracy")) {
+    outcome.correct = json.at("accuracy").at("correct").count();
+    outcome.labelled = json.at("accuracy").at("of").count();
   }
   return outcome;
 }
@@ -170,14 +174,14 @@ std::vector<NetworkResult> recorded_results(const std::vector<NetworkCase>& plan
   std::vector<NetworkResult> results;
   for (const NetworkCase& planned : plan) {
     if (const auto found = by_id.find(planned.id); found != by_id.end()) {
-      results.push_back({planned, network_outcome_of(*found->second)});
+      results.push_back({planned, network_outcome_of(JsonPlace(*found->second, planned.id))});
     }
   }
   return results;
 }
 
 void check_network_record(const ordered_json& record, const std::string& file) {
-  check_each_case(record, file, [](const ordered_json& one_case) { static_cast<void>(network_outcome_of(one_case)); });
+  for (const JsonPlace& one : JsonPlace(record, file).at("cases").list()) static_cast<void>(network_outcome_of(one));
 }
 
 ordered_json network_case_json(const NetworkCase& planned, const NetworkOutcome& outcome) {

@@ -12,8 +12,8 @@ namespace convladder {
 
 /// A case at its end, as in the record.
 nlohmann::ordered_json network_case_json(const NetworkCase& planned, const NetworkOutcome& outcome);
-/// The reverse, as far as tables show it: nothing of its profile. Throws std::exception for what is no such case.
-NetworkOutcome network_outcome_of(const nlohmann::ordered_json& one_case);
+/// The reverse, as far as tables show it: nothing of its profile. Throws UserError.
+NetworkOutcome network_outcome_of(const JsonPlace& one_case);
 
 struct NetworkResult {
   NetworkCase planned;

@@ -109,7 +109,7 @@ void program_table(const std::vector<NetworkResult>& results, std::string& out) 
                  "system", "CPU", "max resident");
   for (const NetworkResult& result : results) {
     if (!is_measured(result)) continue;
-    const ProgramTime program = program_time_from_json(result.outcome.program);
+    const ProgramTime program = read_program_time(JsonPlace(result.outcome.program, result.planned.id));
     const std::optional<double> cpu = program.cpu_percent();
     fmt::format_to(to, "{:>6}  {:<28} {:>10.3f} {:>10.3f} {:>10.3f} {:>6} {:>13} kB\n", result.planned.batch,
                    fitted(result.planned.variants, 28), program.elapsed_seconds, program.user_seconds,

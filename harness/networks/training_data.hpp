@@ -18,7 +18,7 @@ struct TrainingDataChoice {
 
 class TrainingData {
  public:
-  /// Throws UserError or DataError: what cannot be read, numbers beyond the images there are, images in both parts.
+  /// Throws UserError: what cannot be read, numbers beyond the images there are, images in both parts.
   explicit TrainingData(const TrainingDataChoice& choice);
 
   ImageRange training() const { return {&training_, 0, training_count_}; }

@@ -18,11 +18,7 @@ const Network& loaded_network(const std::string& path) {
   static std::map<std::string, std::unique_ptr<const Network>> loaded;
   auto& network = loaded[path];
   if (network != nullptr) return *network;
-  try {
-    network = std::make_unique<const Network>(load_network_file(path));
-  } catch (const NetworkError& error) {
-    throw UserError(error.what());
-  }
+  network = std::make_unique<const Network>(load_network_file(path));
   if (std::ranges::find(built_in_networks(), network->name, &Network::name) != built_in_networks().end()) {
     throw UserError(fmt::format("{}: the name '{}' is already used by a built-in network", path, network->name));
   }

@@ -2,7 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "harness/plan/setting.hpp"
+#include "harness/plan/options.hpp"
 #include "support/json_null.hpp"
 
 namespace convladder {
@@ -28,25 +28,24 @@ ordered_json to_json(const NetworkOptions& o) {
           {"isolate", o.isolate}};
 }
 
-NetworkOptions network_options_from_json(const ordered_json& json) {
-  const Settings setting(json);
+NetworkOptions network_options_from_json(const JsonPlace& json) {
   NetworkOptions o;
-  o.networks = setting("networks").texts();
-  o.variants = setting("variants").texts();
-  o.operators = setting("operators").texts();
-  o.devices = setting("devices").texts();
-  o.batches = setting("batches").wholes(1, kLargestNetworkBatch);
-  o.case_filter = setting("case_filter").text();
-  o.data_folder = setting("data_folder").text();
-  o.weights = setting("weights").text();
-  o.skip_images = setting("skip_images").whole(0, kLargestNetworkBatch);
-  o.seed = setting("seed").seed();
-  o.budget_seconds = setting("budget_seconds").number(0, kMostSeconds);
-  o.repetitions = setting.whole_if_any("repetitions", 1, kMostRepetitions);
-  o.chunk = setting.whole_if_any("chunk", 1, kLargestNetworkBatch);
-  o.overlap = setting("overlap").truth();
-  o.timeout_seconds = setting.number_if_any("timeout_seconds", kShortestTimeout, kMostSeconds);
-  o.isolate = setting("isolate").truth();
+  o.networks = json.at("networks").texts();
+  o.variants = json.at("variants").texts();
+  o.operators = json.at("operators").texts();
+  o.devices = json.at("devices").texts();
+  o.batches = json.at("batches").wholes(1, kLargestNetworkBatch);
+  o.case_filter = json.at("case_filter").text();
+  o.data_folder = json.at("data_folder").text();
+  o.weights = json.at("weights").text();
+  o.skip_images = json.at("skip_images").whole(0, kLargestNetworkBatch);
+  o.seed = json.at("seed").whole<std::uint64_t>();
+  o.budget_seconds = json.at("budget_seconds").number({0, kMostOptionSeconds, "seconds"});
+  if (json.has("repetitions")) o.repetitions = json.at("repetitions").whole(1, kMostRepetitions);
+  if (json.has("chunk")) o.chunk = json.at("chunk").whole(1, kLargestNetworkBatch);
+  o.overlap = json.at("overlap").truth();
+  o.timeout_seconds = json.at("timeout_seconds").number_or_none({kShortestTimeout, kMostOptionSeconds, "seconds"});
+  o.isolate = json.at("isolate").truth();
   return o;
 }
 

@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "support/json_place.hpp"
+
 namespace convladder {
 
 inline constexpr int kLargestNetworkBatch = 1'000'000;
@@ -39,6 +41,6 @@ struct NetworkOptions {
 /// To and from `context.options` of the record. `network_options_from_json` throws UserError that names the field, for
 /// all that the command line would have refused.
 nlohmann::ordered_json to_json(const NetworkOptions& options);
-NetworkOptions network_options_from_json(const nlohmann::ordered_json& json);
+NetworkOptions network_options_from_json(const JsonPlace& json);
 
 }  // namespace convladder

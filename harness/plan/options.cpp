@@ -1,35 +1,19 @@
 #include "harness/plan/options.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
-#include <cstdint>
 #include <nlohmann/json.hpp>
 
 #include "harness/plan/plan.hpp"
-#include "harness/plan/setting.hpp"
 #include "harness/plan/shape_json.hpp"
 #include "support/json_null.hpp"
-#include "support/printable.hpp"
+#include "support/json_place.hpp"
 
 namespace convladder {
 
 using nlohmann::ordered_json;
 
-namespace {
-
-ConvShape shape_of(const Setting& shapes, const ordered_json& list) {
-  constexpr std::size_t numbers = 9;
-  if (!list.is_array() || list.size() != numbers || !std::ranges::all_of(list, [](const ordered_json& number) {
-        return number.is_number_integer() && number.get<std::int64_t>() >= 0 && number.get<std::int64_t>() <= 1 << 30;
-      })) {
-    shapes.fail("every shape must be a list of 9 whole numbers");
-  }
-  return shape_from_list(list);
-}
-
-}  // namespace
+namespace {}  // namespace
 
 bool is_own_google_flag(std::string_view flag) {
   constexpr std::array<std::string_view, 8> own{
@@ -66,36 +50,32 @@ ordered_json options_to_json(const RunOptions& o) {
   return json;
 }
 
-RunOptions options_from_json(const ordered_json& json) {
-  const Settings setting(json);
+RunOptions options_from_json(const JsonPlace& json) {
   RunOptions o;
-  o.families = setting("families").texts();
-  o.variants = setting("variants").texts();
-  o.networks = setting("networks").texts();
-  o.layers = setting("layers").texts();
-  o.devices = setting("devices").texts();
-  o.batches = setting("batches").wholes(1, kLargestBatch);
-  const Setting shapes = setting("shapes");
-  for (const ordered_json& shape : shapes.list()) o.shapes.push_back(shape_of(shapes, shape));
-  if (setting.has("problem")) o.problem = setting("problem").text();
-  if (setting.has("sizes")) o.sizes = setting("sizes").texts();
-  o.case_filter = setting("case_filter").text();
-  o.data_folder = setting("data_folder").text();
-  o.seed = setting("seed").seed();
-  o.budget_seconds = setting("budget_seconds").number(0, kMostSeconds);
-  o.target_half_width = setting("target_half_width").number(0, 1);
-  o.sample_milliseconds = setting("sample_milliseconds").number(0, kMostSeconds * 1e3);
-  if (o.sample_milliseconds == 0) setting("sample_milliseconds").fail("expected a number above 0");
-  o.max_samples = setting("max_samples").whole(1, kMostRepetitions);
-  o.repetitions = setting.whole_if_any("repetitions", 1, kMostRepetitions);
-  o.timeout_seconds = setting.number_if_any("timeout_seconds", kShortestTimeout, kMostSeconds);
-  o.isolate = setting("isolate").truth();
-  o.profile_calls = setting.whole_if_any("profile_calls", 1, kMostRepetitions);
-  const Setting flags = setting("google_benchmark_flags");
-  o.google_benchmark_flags = flags.texts();
+  o.families = json.at("families").texts();
+  o.variants = json.at("variants").texts();
+  o.networks = json.at("networks").texts();
+  o.layers = json.at("layers").texts();
+  o.devices = json.at("devices").texts();
+  o.batches = json.at("batches").wholes(1, kLargestBatch);
+  for (const JsonPlace& shape : json.at("shapes").list()) o.shapes.push_back(read_shape(shape));
+  if (json.has("problem")) o.problem = json.at("problem").text();
+  if (json.has("sizes")) o.sizes = json.at("sizes").texts();
+  o.case_filter = json.at("case_filter").text();
+  o.data_folder = json.at("data_folder").text();
+  o.seed = json.at("seed").whole<std::uint64_t>();
+  o.budget_seconds = json.at("budget_seconds").number({0, kMostOptionSeconds, "seconds"});
+  o.target_half_width = json.at("target_half_width").number({0, 1});
+  o.sample_milliseconds = json.at("sample_milliseconds").number({kAboveZero, kMostOptionSeconds * 1e3, "ms"});
+  o.max_samples = json.at("max_samples").whole(1, kMostRepetitions);
+  if (json.has("repetitions")) o.repetitions = json.at("repetitions").whole(1, kMostRepetitions);
+  o.timeout_seconds = json.at("timeout_seconds").number_or_none({kShortestTimeout, kMostOptionSeconds, "seconds"});
+  o.isolate = json.at("isolate").truth();
+  if (json.has("profile_calls")) o.profile_calls = json.at("profile_calls").whole(1, kMostRepetitions);
+  o.google_benchmark_flags = json.at("google_benchmark_flags").texts();
   for (const std::string& flag : o.google_benchmark_flags) {
     if (!flag.starts_with("--benchmark_") || is_own_google_flag(flag)) {
-      flags.fail(fmt::format("{} is not a flag that can be passed to Google Benchmark", short_json(flag)));
+      json.at("google_benchmark_flags").expected("flags that can be passed to Google Benchmark");
     }
   }
   return o;

@@ -8,9 +8,15 @@
 #include <string_view>
 #include <vector>
 
+#include "support/json_place.hpp"
 #include "variants/convolution/conv_shape.hpp"
 
 namespace convladder {
+
+// The limits of the command line; they apply to settings from a record as well. docs/command_line.md
+inline constexpr int kMostRepetitions = 100'000;
+inline constexpr double kMostOptionSeconds = 1e6;
+inline constexpr double kShortestTimeout = 0.1;
 
 struct RunOptions {
   // Which cases. An empty list means all.
@@ -44,9 +50,9 @@ struct RunOptions {
 /// Whether a flag "--benchmark_NAME=VALUE" means something to this program; the others go to Google Benchmark.
 bool is_own_google_flag(std::string_view flag);
 
-/// To and from `context.options` of the record. `options_from_json` throws UserError that names the field, for all that
-/// the command line would have refused.
+/// To and from `context.options` of the record. `options_from_json` throws UserError for all that the command line
+/// would have refused.
 nlohmann::ordered_json options_to_json(const RunOptions& options);
-RunOptions options_from_json(const nlohmann::ordered_json& json);
+RunOptions options_from_json(const JsonPlace& json);
 
 }  // namespace convladder

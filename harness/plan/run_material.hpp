@@ -11,7 +11,7 @@
 namespace convladder {
 
 /// The test images of a folder of IDX files, or without one synthetic images, as many as are needed and at most as many
-/// as the known test sets have. Throws DataError.
+/// as the known test sets have. Throws UserError.
 ImageSet load_images(const std::string& data_folder, std::uint64_t seed, int most_needed);
 
 /// The same without the first images that the options leave out. Throws UserError if none is left.
@@ -23,7 +23,7 @@ struct ChosenWeights {
 };
 
 /// What `--weights` asks for: trained on that set of images, random, or a file. Where nothing of quality "high" is
-/// found, the weights are random and their name says so. Throws UserError or DataError.
+/// found, the weights are random and their name says so. Throws UserError.
 ChosenWeights network_weights(const NetworkOptions& options, const Network& network, const ImageSet& images);
 
 }  // namespace convladder

@@ -12,8 +12,8 @@
 #include <utility>
 
 #include "harness/statistics/statistics.hpp"
-#include "support/errors.hpp"
 #include "support/json_null.hpp"
+#include "support/json_place.hpp"
 
 namespace convladder {
 
@@ -78,26 +78,11 @@ ordered_json row_json(const ProfileRow& row) {
   return json;
 }
 
-ProfileRow row_from_json(const ordered_json& json, const std::string& place) {
-  if (!json.is_object()) throw UserError(fmt::format("{}: expected an object", place));
+ProfileRow read_row(const JsonPlace& place) {
   ProfileRow row;
-  if (!json.contains("name") || !json.at("name").is_string()) {
-    throw UserError(fmt::format("{}.name: expected a string", place));
-  }
-  row.name = json.at("name").get<std::string>();
-  const auto known = [&json](const char* field) { return json.contains(field) && !json.at(field).is_null(); };
-  for (const auto& [field, member] : kTimes) {
-    if (!known(field)) continue;
-    if (!json.at(field).is_number() || !(json.at(field).get<double>() >= 0)) {
-      throw UserError(fmt::format("{}.{}: expected a number that is not negative", place, field));
-    }
-    row.*member = json.at(field).get<double>();
-  }
-  if (known("calls")) {
-    if (!json.at("calls").is_number_unsigned())
-      throw UserError(fmt::format("{}.calls: expected a whole number", place));
-    row.calls = json.at("calls").get<std::uint64_t>();
-  }
+  row.name = place.at("name").text();
+  for (const auto& [field, member] : kTimes) row.*member = place.at(field).number_or_none(kNotNegative);
+  if (place.has("calls")) row.calls = place.at("calls").whole<std::uint64_t>();
   return row;
 }
 
@@ -145,30 +130,14 @@ ordered_json profile_to_json(const ProfileTable& table) {
   return {{"unit", "ns"}, {"groups", std::move(groups)}};
 }
 
-ProfileTable profile_from_json(const ordered_json& json) {
-  if (!json.is_object() || !json.contains("groups") || !json.at("groups").is_array()) {
-    throw UserError("profile.groups: expected a list");
-  }
+ProfileTable read_profile(const JsonPlace& place) {
   ProfileTable table;
-  for (const ordered_json& group_json : json.at("groups")) {
-    const std::string place = fmt::format("profile.groups[{}]", table.groups.size());
-    if (!group_json.is_object() || !group_json.contains("group") || !group_json.at("group").is_string()) {
-      throw UserError(fmt::format("{}.group: expected a string", place));
-    }
-    if (!group_json.contains("rows") || !group_json.at("rows").is_array()) {
-      throw UserError(fmt::format("{}.rows: expected a list", place));
-    }
+  for (const JsonPlace& one : place.at("groups").list()) {
     ProfileGroup& group = table.groups.emplace_back();
-    group.name = group_json.at("group").get<std::string>();
-    for (const ordered_json& row : group_json.at("rows")) {
-      group.rows.push_back(row_from_json(row, fmt::format("{}.rows[{}]", place, group.rows.size())));
-    }
-    try {
-      group.cut_rows = group_json.value("cut_rows", std::size_t{0});
-      group.cut_percent = group_json.value("cut_time_percent", 0.0);
-    } catch (const ordered_json::exception&) {
-      throw UserError(fmt::format("{}: cut_rows and cut_time_percent are numbers", place));
-    }
+    group.name = one.at("group").text();
+    for (const JsonPlace& row : one.at("rows").list()) group.rows.push_back(read_row(row));
+    if (one.has("cut_rows")) group.cut_rows = one.at("cut_rows").whole<std::size_t>();
+    group.cut_percent = one.at("cut_time_percent").number_or_none().value_or(0);
   }
   return table;
 }

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "devices/activity.hpp"
+#include "support/json_place.hpp"
 
 namespace convladder {
 
@@ -62,7 +63,7 @@ ProfileTable cut_profile(const ProfileTable& table, double percent);
 /// "max_ns", "stddev_ns", "name"}], "cut_rows", "cut_time_percent"}]}; null for what is not known.
 nlohmann::ordered_json profile_to_json(const ProfileTable& table);
 
-/// The reverse. A field that is missing is not known. Throws UserError naming group, row and field.
-ProfileTable profile_from_json(const nlohmann::ordered_json& json);
+/// The reverse. A field that is missing is not known. Throws UserError.
+ProfileTable read_profile(const JsonPlace& place);
 
 }  // namespace convladder

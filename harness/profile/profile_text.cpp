@@ -9,6 +9,7 @@
 
 #include "support/csv.hpp"
 #include "support/errors.hpp"
+#include "support/json_text.hpp"
 #include "support/nearest_name.hpp"
 #include "support/text_table.hpp"
 
@@ -28,9 +29,7 @@ std::string nvprof_time_or_blank(const std::optional<double>& nanoseconds) {
   return nanoseconds ? nvprof_time_text(*nanoseconds) : std::string();
 }
 
-std::string cut_name(const ProfileGroup& group) {
-  return fmt::format("({} more row{})", group.cut_rows, group.cut_rows == 1 ? "" : "s");
-}
+std::string cut_name(const ProfileGroup& group) { return fmt::format("({})", plural(group.cut_rows, "more row")); }
 
 /// "  ---  " of nsys: a text in the middle of a column; the left side gets the odd space.
 std::string centered(const std::string& text, std::size_t width) {
@@ -251,7 +250,7 @@ ProfileEncoding parse_profile_encoding(const std::string& flag, const std::strin
 std::string profile_text(const ProfileTable& table, const ProfileFormat& format) {
   const ProfileTable shown = cut_profile(table, format.cut_percent);
   if (format.encoding == ProfileEncoding::json) {
-    return profile_to_json(shown).dump(1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + '\n';
+    return json_text(profile_to_json(shown));
   }
   if (format.layout == ProfileLayout::nsys) return nsys_text(shown, format);
   return format.encoding == ProfileEncoding::csv ? nvprof_csv(shown) : nvprof_text(shown, format.full_names);

@@ -62,11 +62,11 @@ nlohmann::ordered_json to_json(const ProgramTime& time) {
           {"max_resident_kilobytes", time.max_resident_kilobytes}};
 }
 
-ProgramTime program_time_from_json(const nlohmann::ordered_json& json) {
-  return {.user_seconds = json.at("user_seconds"),
-          .system_seconds = json.at("system_seconds"),
-          .elapsed_seconds = json.at("elapsed_seconds"),
-          .max_resident_kilobytes = json.at("max_resident_kilobytes")};
+ProgramTime read_program_time(const JsonPlace& place) {
+  return {.user_seconds = place.at("user_seconds").number(kNotNegative),
+          .system_seconds = place.at("system_seconds").number(kNotNegative),
+          .elapsed_seconds = place.at("elapsed_seconds").number(kNotNegative),
+          .max_resident_kilobytes = place.at("max_resident_kilobytes").whole<std::int64_t>()};
 }
 
 std::string program_time_text(const ProgramTime& time) {

@@ -6,6 +6,8 @@
 #include <optional>
 #include <string>
 
+#include "support/json_place.hpp"
+
 namespace convladder {
 
 /// Measured by the kernel (getrusage, all threads, without child processes) and by the steady clock.
@@ -32,8 +34,8 @@ class ProgramTimer {
 
 /// {"kind": "measured", "user_seconds", "system_seconds", "elapsed_seconds", "cpu_percent", "max_resident_kilobytes"}
 nlohmann::ordered_json to_json(const ProgramTime& time);
-/// The reverse. Throws nlohmann's exceptions for what is no such object.
-ProgramTime program_time_from_json(const nlohmann::ordered_json& json);
+/// The reverse. Throws UserError.
+ProgramTime read_program_time(const JsonPlace& place);
 
 /// In /usr/bin/time's layout: "0.30user 0.05system 0:13.10elapsed 2%CPU (0avgtext+0avgdata 5866708maxresident)k". The
 /// two averages are 0 there as well: Linux does not count them.

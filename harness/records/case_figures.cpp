@@ -1,9 +1,16 @@
 #include "harness/records/case_figures.hpp"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "harness/plan/shape_json.hpp"
-#include "support/json_place.hpp"
+#include "harness/records/launch_resources.hpp"
+#include "harness/records/prediction.hpp"
+#include "harness/records/recorded_run.hpp"
+#include "support/printable.hpp"
 #include "variants/float32.hpp"
 
 namespace convladder {
@@ -12,94 +19,123 @@ using nlohmann::ordered_json;
 
 namespace {
 
-std::string text_or_empty(const ordered_json& object, const char* field) {
-  const auto found = object.find(field);
-  return found == object.end() || found->is_null() ? std::string() : found->get<std::string>();
-}
-
-double number_or(const ordered_json& json, const char* pointer, double otherwise) {
-  const ordered_json value = value_at(json, pointer);
-  return value.is_number() ? value.get<double>() : otherwise;
-}
-
 /// None where it is null, or its median is.
-std::optional<TimeFigure> time_figure(const ordered_json& time) {
-  if (time.is_null() || !time.at("median").is_number()) return std::nullopt;
-  TimeFigure figure{.of = time.at("of"),
-                    .cache = text_or_empty(time, "cache"),
-                    .median = time.at("median"),
+std::optional<TimeFigure> time_figure(const JsonPlace& time) {
+  if (time.is_null() || !time.has("median")) return std::nullopt;
+  TimeFigure figure{.of = time.at("of").text(),
+                    .cache = time.at("cache").text_or_empty(),
+                    .median = time.at("median").number(),
                     .low = std::nullopt,
-                    .high = std::nullopt};
-  if (const ordered_json interval = time.value("interval", ordered_json()); !interval.is_null()) {
-    figure.low = interval.at("low");
-    figure.high = interval.at("high");
+                    .high = std::nullopt,
+                    .samples = {}};
+  if (time.has("interval")) {
+    figure.low = time.at("interval").at("low").number();
+    figure.high = time.at("interval").at("high").number();
+  }
+  if (time.has("samples")) figure.samples = time.at("samples").numbers();
+  if (time.has("iterations_per_sample")) figure.iterations = time.at("iterations_per_sample").count();
+  return figure;
+}
+
+constexpr NumberRange kPredictedTimes{.least = kAboveZero, .unit = "ns"};
+
+}  // namespace
+
+PredictedFigure read_prediction(const JsonPlace& place) {
+  PredictedFigure figure{.gpu = printable(place.at("gpu").text()),
+                         .low_ns = place.at("low").number_or_none(kPredictedTimes),
+                         .high_ns = place.at("high").number_or_none(kPredictedTimes),
+                         .binding_low = printable(place.at("binding_low").text_or_empty()),
+                         .binding_high = printable(place.at("binding_high").text_or_empty()),
+                         .occupancy = 2,
+                         .limited_by = {}};
+  for (const JsonPlace& kernel : place.at("kernels").list()) {
+    const JsonPlace residence = kernel.at("occupancy");
+    const double share = residence.at("share").number();
+    if (!(share < figure.occupancy)) continue;
+    figure.occupancy = share;
+    figure.limited_by = printable(fmt::format("{}", fmt::join(residence.at("limited_by").texts(), ", ")));
   }
   return figure;
 }
 
-std::map<std::string, double> numbers(const ordered_json& json, const char* pointer) {
-  const ordered_json value = value_at(json, pointer);
-  return value.is_null() ? std::map<std::string, double>() : value.get<std::map<std::string, double>>();
-}
+namespace {
 
-std::optional<CountedFigures> counted_figures(const ordered_json& one_case) {
-  if (value_at(one_case, "/counters").is_null()) return std::nullopt;
-  return CountedFigures{numbers(one_case, "/counters/totals"), numbers(one_case, "/counters/modelled")};
-}
-
-std::vector<PredictedFigure> predicted_figures(const ordered_json& one_case) {
-  std::vector<PredictedFigure> figures;
-  for (const ordered_json& gpu : value_at(one_case, "/prediction/gpus")) {
-    if (gpu.at("low").is_number() && gpu.at("high").is_number()) {
-      figures.push_back({gpu.at("gpu"), gpu.at("low"), gpu.at("high")});
-    }
+std::vector<PredictedFigure> predicted_figures(const JsonPlace& one, const std::optional<CountedFigures>& counters) {
+  ordered_json computed;
+  if (!one.has("prediction") && counters && one.has("resources")) {
+    computed = prediction_json(predict(*counters, read_resources(one.at("resources"))));
   }
+  const JsonPlace prediction = computed.is_null() ? one.at("prediction") : JsonPlace(computed, "prediction");
+  std::vector<PredictedFigure> figures;
+  if (prediction.is_null()) return figures;
+  for (const JsonPlace& gpu : prediction.at("gpus").list()) figures.push_back(read_prediction(gpu));
   return figures;
 }
 
-CaseFigures figures_of(const ordered_json& one_case) {
-  CaseFigures figures{.id = one_case.at("id"),
-                      .variant = one_case.at("variant"),
-                      .family = one_case.at("family"),
-                      .device = one_case.at("device"),
-                      .network = one_case.at("network"),
-                      .layer = one_case.at("layer"),
-                      .batch = one_case.at("batch"),
+CaseFigures figures_of(const JsonPlace& one) {
+  CaseFigures figures{.id = one.at("id").text(),
+                      .variant = one.at("variant").text(),
+                      .family = one.at("family").text(),
+                      .device = one.at("device").text(),
+                      .network = one.at("network").text(),
+                      .layer = one.at("layer").text(),
+                      .batch = one.at("batch").count(),
                       .rung = std::nullopt,
-                      .leaves_out = text_or_empty(one_case, "leaves_out"),
-                      .status = status_from_name(one_case.at("status").get<std::string>()).value(),
-                      .reason = text_or_empty(one_case, "reason"),
-                      .quality = {},
+                      .leaves_out = one.at("leaves_out").text_or_empty(),
+                      .status = read_status(one.at("status")),
+                      .reason = one.at("reason").text_or_empty(),
+                      .quality = std::nullopt,
                       .shape = std::nullopt,
-                      .flop = number_or(one_case, "/work/flop", 0),
-                      .minimum_bytes = number_or(one_case, "/work/minimum_bytes", 0),
-                      .tolerance = number_or(one_case, "/verification/tolerance", kFloat32Tolerance),
-                      .time = time_figure(one_case.at("time")),
+                      .tolerance = kFloat32Tolerance,
+                      .time = time_figure(one.at("time")),
                       .other_times = {},
-                      .counters = counted_figures(one_case),
-                      .predictions = predicted_figures(one_case)};
-  if (const ordered_json mark = value_at(one_case, "/quality/mark"); mark.is_string()) figures.quality = mark;
-  if (!one_case.at("rung").is_null()) figures.rung = one_case.at("rung").get<int>();
-  if (one_case.contains("shape")) figures.shape = recorded_size(one_case);
-  for (const ordered_json& other : one_case.value("other_times", ordered_json::array())) {
-    if (std::optional<TimeFigure> time = time_figure(other)) figures.other_times.push_back(std::move(*time));
+                      .counters = std::nullopt,
+                      .predictions = {}};
+  if (one.has("rung")) figures.rung = one.at("rung").count();
+  if (one.has("quality")) figures.quality = read_quality(one.at("quality"));
+  if (one.has("shape")) figures.shape = recorded_size(one);
+  if (one.has("work")) {
+    figures.flop = one.at("work").at("flop").number();
+    figures.minimum_bytes = one.at("work").at("minimum_bytes").number_or_none().value_or(0);
   }
+  if (one.has("verification")) {
+    figures.tolerance = one.at("verification").at("tolerance").number_or_none().value_or(kFloat32Tolerance);
+  }
+  if (one.has("other_times")) {
+    for (const JsonPlace& other : one.at("other_times").list()) {
+      if (std::optional<TimeFigure> time = time_figure(other)) figures.other_times.push_back(std::move(*time));
+    }
+  }
+  if (one.has("counters")) figures.counters = read_counters(one.at("counters"));
+  if (figures.status == Status::ok) figures.predictions = predicted_figures(one, figures.counters);
   return figures;
 }
 
 }  // namespace
 
-std::vector<CaseFigures> case_figures(const ordered_json& cases) {
+double PredictedFigure::middle_ns() const { return std::sqrt(*low_ns * *high_ns); }
+
+ordered_json place_json(const CaseFigures& one_case) {
+  return {{"device", one_case.device},
+          {"family", one_case.family},
+          {"network", one_case.network},
+          {"layer", one_case.layer},
+          {"batch", one_case.batch}};
+}
+
+std::vector<CaseFigures> case_figures(const JsonPlace& cases) {
   std::vector<CaseFigures> figures;
-  for (const ordered_json& one_case : cases) figures.push_back(figures_of(one_case));
+  for (const JsonPlace& one : cases.list()) figures.push_back(figures_of(one));
   return figures;
 }
 
-std::vector<VariantFigures> variant_figures(const ordered_json& variants) {
+std::vector<VariantFigures> variant_figures(const JsonPlace& variants) {
   std::vector<VariantFigures> figures;
-  for (const ordered_json& variant : variants) {
-    figures.push_back({variant.at("family"), variant.at("name"), text_or_empty(variant, "builds_on"),
-                       variant.contains("leaves_out")});
+  for (const JsonPlace& one : variants.list()) {
+    figures.push_back({one.at("family").text(), one.at("name").text(), one.at("builds_on").text_or_empty(),
+                       one.at("leaves_out").is_there(), one.at("title").text_or_empty(),
+                       one.has("rung") ? std::optional(one.at("rung").count()) : std::nullopt});
   }
   return figures;
 }

@@ -3,10 +3,12 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "devices/kernel_resources.hpp"
 #include "harness/cases/case_session.hpp"
+#include "harness/cases/counters.hpp"
 #include "harness/plan/shape_json.hpp"
+#include "harness/records/launch_resources.hpp"
 #include "harness/records/prediction.hpp"
+#include "harness/statistics/interval_json.hpp"
 #include "harness/statistics/statistics.hpp"
 #include "support/json_null.hpp"
 #include "variants/convolution/problem.hpp"
@@ -43,31 +45,6 @@ ordered_json time_json(const TimeSeries& series, const std::string& stopped_beca
   return json;
 }
 
-/// What the compiler says of every kernel a call launches, on every architecture it was asked for.
-ordered_json resources_json(const PlannedCase& planned) {
-  ordered_json list = ordered_json::array();
-  if (!planned.unsupported.empty()) return list;
-  if (!planned.variant.variant->unsupported_reason(planned.work.shape).empty()) return list;
-  for (const KernelLaunch& launch : planned.variant.variant->launch_plan(planned.work.shape)) {
-    for (const KernelResources& resources : kernel_resources(launch.kernel)) {
-      list.push_back({{"kernel", resources.demangled},
-                      {"architecture", resources.architecture},
-                      {"source", resources.source},
-                      {"registers", resources.registers},
-                      {"shared_bytes", resources.shared_bytes},
-                      {"constant_bytes", resources.constant_bytes},
-                      {"stack_bytes", resources.stack_bytes},
-                      {"spill_store_bytes", resources.spill_store_bytes},
-                      {"spill_load_bytes", resources.spill_load_bytes},
-                      {"barriers", resources.barriers},
-                      {"grid", dim_json(launch.grid)},
-                      {"block", dim_json(launch.block)},
-                      {"dynamic_shared_bytes", launch.dynamic_shared_bytes}});
-    }
-  }
-  return list;
-}
-
 ordered_json other_times_json(const CaseOutcome& outcome) {
   ordered_json list = ordered_json::array();
   for (std::size_t i = 1; i < outcome.times.size(); ++i) {
@@ -79,6 +56,14 @@ ordered_json other_times_json(const CaseOutcome& outcome) {
   return list;
 }
 
+/// Null where nothing was counted.
+ordered_json predicted_json(const PlannedCase& planned, const CaseOutcome& outcome,
+                            const std::vector<LaunchResources>& resources) {
+  if (outcome.status != Status::ok || outcome.counters.is_null()) return nullptr;
+  const CountedFigures counted = read_counters(JsonPlace(outcome.counters, planned.id + ": counters"));
+  return prediction_json(predict(counted, resources));
+}
+
 }  // namespace
 
 ordered_json dataset_json(const ImageSet& images) {
@@ -87,15 +72,12 @@ ordered_json dataset_json(const ImageSet& images) {
 }
 
 ordered_json measured_json(std::string_view of, const std::vector<double>& samples) {
-  const auto interval = median_interval(samples);
-  return {
-      {"kind", "measured"},
-      {"of", of},
-      {"unit", "ns"},
-      {"median", median(samples)},
-      {"interval", interval ? ordered_json{{"low", interval->low}, {"high", interval->high}, {"level", interval->level}}
-                            : ordered_json()},
-      {"samples", samples}};
+  return {{"kind", "measured"},
+          {"of", of},
+          {"unit", "ns"},
+          {"median", median(samples)},
+          {"interval", interval_json(median_interval(samples))},
+          {"samples", samples}};
 }
 
 ordered_json variant_json(const VariantInfo& info) {
@@ -112,7 +94,7 @@ ordered_json variant_json(const VariantInfo& info) {
 ordered_json case_json(const PlannedCase& planned, const CaseOutcome& outcome) {
   const VariantInfo& info = planned.variant.info;
   const ProblemSize& shape = planned.work.shape;
-  const ordered_json resources = resources_json(planned);
+  const std::vector<LaunchResources> resources = resources_of(planned);
   ordered_json json = {
       {"id", planned.id},
       {"variant", info.name},
@@ -131,8 +113,8 @@ ordered_json case_json(const PlannedCase& planned, const CaseOutcome& outcome) {
       {"time", outcome.times.empty() ? ordered_json() : time_json(outcome.times.front(), outcome.stopped_because)},
       {"other_times", other_times_json(outcome)},
       {"counters", outcome.counters},
-      {"resources", resources},
-      {"prediction", outcome.status == Status::ok ? prediction_json(outcome.counters, resources) : ordered_json()},
+      {"resources", resources_json(resources)},
+      {"prediction", predicted_json(planned, outcome, resources)},
       {"choice", text_or_null(outcome.choice)},
       {"device_state", outcome.device_state},
       {"quality", outcome.quality}};

@@ -5,18 +5,15 @@
 #include <unistd.h>
 
 #include <cmath>
-#include <nlohmann/json.hpp>
 #include <numeric>
 #include <sstream>
 
-#include "harness/records/record_file.hpp"
 #include "harness/statistics/statistics.hpp"
 #include "support/file_bytes.hpp"
 #include "support/standard_streams.hpp"
 
 namespace convladder {
 
-using nlohmann::ordered_json;
 using Run = benchmark::BenchmarkReporter::Run;
 
 namespace {
@@ -51,21 +48,18 @@ Run aggregate(const Run& like, const char* name, double value, benchmark::Statis
   return run;
 }
 
-std::vector<Run> runs_of(const ordered_json& one_case, int family, bool aggregates_only) {
-  const auto id = one_case.at("id").get<std::string>();
-  const ordered_json& time = one_case.at("time");
-  if (time.is_null()) {
-    Run run = make_run(id, family, 1);
+std::vector<Run> runs_of(const CaseFigures& one_case, int family, bool aggregates_only) {
+  if (!one_case.time) {
+    Run run = make_run(one_case.id, family, 1);
     run.error_occurred = true;
-    run.error_message = fmt::format("{}: {}", one_case.at("status").get<std::string>(),
-                                    one_case.at("reason").is_null() ? "" : one_case.at("reason").get<std::string>());
+    run.error_message = fmt::format("{}: {}", one_case.status, one_case.reason);
     return {run};
   }
-  const auto samples = time.at("samples").get<std::vector<double>>();
+  const std::vector<double>& samples = one_case.time->samples;
   const auto count = static_cast<int>(samples.size());
   std::vector<Run> runs;
-  Run run = make_run(id, family, count);
-  run.iterations = time.at("iterations_per_sample").get<int>();
+  Run run = make_run(one_case.id, family, count);
+  run.iterations = one_case.time->iterations;
   for (int i = 0; i < count && !(aggregates_only && count > 1); ++i) {
     run.repetition_index = i;
     set_time(run, samples[i]);
@@ -83,42 +77,41 @@ std::vector<Run> runs_of(const ordered_json& one_case, int family, bool aggregat
   return runs;
 }
 
-void report(benchmark::BenchmarkReporter& reporter, std::ostream& stream, const ordered_json& record,
+void report(benchmark::BenchmarkReporter& reporter, std::ostream& stream, const std::vector<CaseFigures>& cases,
             bool aggregates_only) {
   reporter.SetOutputStream(&stream);
   reporter.SetErrorStream(&stream);
   benchmark::BenchmarkReporter::Context context;
   context.name_field_width = 0;  // its constructor leaves it as it is
-  for (const ordered_json& one_case : record.at("cases")) {
-    context.name_field_width = std::max(context.name_field_width, one_case.at("id").get<std::string>().size() + 7);
+  for (const CaseFigures& one_case : cases) {
+    context.name_field_width = std::max(context.name_field_width, one_case.id.size() + 7);
   }
   reporter.ReportContext(context);
   int family = 0;
-  for (const ordered_json& one_case : record.at("cases")) {
-    reporter.ReportRuns(runs_of(one_case, family++, aggregates_only));
-  }
+  for (const CaseFigures& one_case : cases) reporter.ReportRuns(runs_of(one_case, family++, aggregates_only));
   reporter.Finalize();
 }
 
-std::string formatted(const std::string& format, const ordered_json& record, bool aggregates_only, bool colour) {
+std::string formatted(const std::string& format, const std::vector<CaseFigures>& cases, bool aggregates_only,
+                      bool colour) {
   std::ostringstream text;
   if (format == "json") {
     benchmark::JSONReporter reporter;
-    report(reporter, text, record, aggregates_only);
+    report(reporter, text, cases, aggregates_only);
   } else {
     benchmark::ConsoleReporter reporter(colour ? benchmark::ConsoleReporter::OO_Color
                                                : benchmark::ConsoleReporter::OO_None);
-    report(reporter, text, record, aggregates_only);
+    report(reporter, text, cases, aggregates_only);
   }
   return text.str();
 }
 
 }  // namespace
 
-void write_google_output(const GoogleOutput& output, const ordered_json& record) {
+void write_google_output(const GoogleOutput& output, const std::vector<CaseFigures>& cases) {
   if (output.console_format) {
     const bool colour = isatty(STDOUT_FILENO) == 1;
-    const std::string text = formatted(*output.console_format, record, output.aggregates_only, colour);
+    const std::string text = formatted(*output.console_format, cases, output.aggregates_only, colour);
     if (colour) {
       print_unchanged(text);
     } else {
@@ -126,7 +119,7 @@ void write_google_output(const GoogleOutput& output, const ordered_json& record)
     }
   }
   if (!output.file.empty()) {
-    write_file_atomically(output.file, formatted(output.file_format, record, output.aggregates_only, false));
+    write_file_atomically(output.file, formatted(output.file_format, cases, output.aggregates_only, false));
   }
 }
 

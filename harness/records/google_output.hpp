@@ -1,10 +1,11 @@
 // A run in Google Benchmark's own output formats, so that its tools keep working.
 #pragma once
 
-#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <vector>
+
+#include "harness/records/case_figures.hpp"
 
 namespace convladder {
 
@@ -18,6 +19,6 @@ struct GoogleOutput {
 
 /// Writes every case that has a time, with Google Benchmark's reporters: a run for each sample and its aggregates.
 /// Throws UserError if the file cannot be written.
-void write_google_output(const GoogleOutput& output, const nlohmann::ordered_json& record);
+void write_google_output(const GoogleOutput& output, const std::vector<CaseFigures>& cases);
 
 }  // namespace convladder

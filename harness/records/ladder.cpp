@@ -3,11 +3,8 @@
 #include <algorithm>
 #include <map>
 #include <nlohmann/json.hpp>
-#include <optional>
-#include <string>
 
 #include "harness/cases/case_session.hpp"
-#include "harness/cases/floor.hpp"
 #include "support/json_null.hpp"
 
 namespace convladder {
@@ -31,58 +28,46 @@ std::optional<double> op_median(const CaseFigures& one_case) {
   return one_case.time && one_case.time->of == time_of::kOp ? std::optional(one_case.time->median) : std::nullopt;
 }
 
-ordered_json ratio(std::optional<double> numerator, std::optional<double> denominator, double scale = 1) {
-  if (!numerator || !denominator || !(*denominator > 0)) return nullptr;
+std::optional<double> ratio(std::optional<double> numerator, std::optional<double> denominator, double scale = 1) {
+  if (!numerator || !denominator || !(*denominator > 0)) return std::nullopt;
   return scale * *numerator / *denominator;
 }
 
 /// The cases of one ladder, in ladder order.
-struct Ladder {
-  std::vector<const CaseFigures*> cases;
+using Rungs = std::vector<const CaseFigures*>;
 
-  std::optional<double> layer_median_of(const std::string& variant) const {
-    for (const CaseFigures* one_case : cases) {
-      if (one_case->variant == variant) return layer_median(*one_case);
-    }
-    return std::nullopt;
-  }
-  /// Of the lowest rung.
-  std::optional<double> baseline() const { return cases.front()->rung ? layer_median(*cases.front()) : std::nullopt; }
-  /// By its layer time, or by its op time, of those that are at least as accurate as the case: a library in tf32 is no
-  /// ceiling of a stage in fp32.
-  std::optional<double> fastest_library(const CaseFigures& compared,
-                                        std::optional<double> (*time_of_case)(const CaseFigures&)) const {
-    std::optional<double> fastest;
-    for (const CaseFigures* one_case : cases) {
-      if (one_case->rung || one_case->tolerance > compared.tolerance) continue;
-      const std::optional<double> time = time_of_case(*one_case);
-      if (time && (!fastest || *time < *fastest)) fastest = time;
-    }
-    return fastest;
-  }
-};
+std::optional<double> layer_median_of(const Rungs& rungs, const std::string& variant) {
+  const auto found = std::ranges::find(rungs, variant, &CaseFigures::variant);
+  return found == rungs.end() ? std::nullopt : layer_median(**found);
+}
 
-ordered_json row_of(const CaseFigures& one_case, const Ladder& ladder, const std::string& builds_on,
-                    std::optional<double> floor_ns) {
-  const std::optional<TimeFigure>& time = one_case.time;
-  const std::optional<double> median = time ? std::optional(time->median) : std::nullopt;
+/// By its layer time, or by its op time, of those that are at least as accurate as the case: a library in tf32 is no
+/// ceiling of a stage in fp32.
+std::optional<double> fastest_library(const Rungs& rungs, const CaseFigures& compared,
+                                      std::optional<double> (*time_of_case)(const CaseFigures&)) {
+  std::optional<double> fastest;
+  for (const CaseFigures* one_case : rungs) {
+    if (one_case->rung || one_case->tolerance > compared.tolerance) continue;
+    const std::optional<double> time = time_of_case(*one_case);
+    if (time && (!fastest || *time < *fastest)) fastest = time;
+  }
+  return fastest;
+}
+
+LadderRow row_of(const CaseFigures& one_case, const Rungs& rungs, const VariantFigures& variant,
+                 const std::optional<Floor>& floor) {
   const std::optional<double> layer = layer_median(one_case);
-  return {{"case", one_case.id},
-          {"variant", one_case.variant},
-          {"rung", or_null(one_case.rung)},
-          {"of", time ? ordered_json(time->of) : ordered_json()},
-          {"status", one_case.status},
-          {"median_ns", or_null(median)},
-          {"low_ns", time ? or_null(time->low) : ordered_json()},
-          {"high_ns", time ? or_null(time->high) : ordered_json()},
-          {"gflop_per_s", ratio(one_case.flop, median)},
-          {"layer_median_ns", or_null(layer)},
-          {"x_previous", builds_on.empty() ? ordered_json() : ratio(ladder.layer_median_of(builds_on), layer)},
-          {"x_baseline", ratio(ladder.baseline(), layer)},
-          {"percent_of_library", ratio(ladder.fastest_library(one_case, layer_median), layer, 100)},
-          {"percent_of_library_op", ratio(ladder.fastest_library(one_case, op_median), layer, 100)},
-          {"percent_of_floor", ratio(floor_ns, layer, 100)},
-          {"quality", text_or_null(one_case.quality)}};
+  const CaseFigures& lowest = *rungs.front();
+  return {
+      .of = &one_case,
+      .title = variant.title.empty() ? variant.name : variant.title,
+      .gflop_per_s = one_case.time ? ratio(one_case.flop, one_case.time->median) : std::nullopt,
+      .layer_median = layer,
+      .x_previous = variant.builds_on.empty() ? std::nullopt : ratio(layer_median_of(rungs, variant.builds_on), layer),
+      .x_baseline = lowest.rung ? ratio(layer_median(lowest), layer) : std::nullopt,
+      .percent_of_library = ratio(fastest_library(rungs, one_case, layer_median), layer, 100),
+      .percent_of_library_op = ratio(fastest_library(rungs, one_case, op_median), layer, 100),
+      .percent_of_floor = floor ? ratio(floor->value(), layer, 100) : std::nullopt};
 }
 
 /// The place of the case's variant among these, which are in ladder order.
@@ -93,40 +78,67 @@ std::size_t rank_of(const CaseFigures& one_case, const std::vector<VariantFigure
   return static_cast<std::size_t>(found - variants.begin());
 }
 
-ordered_json ladder_json(const Ladder& ladder, const std::vector<VariantFigures>& variants,
-                         const ordered_json& ceilings) {
-  const CaseFigures& first = *ladder.cases.front();
-  ordered_json floor = first.shape ? floor_json(*first.shape, first.device, ceilings) : ordered_json();
-  const std::optional<double> floor_ns =
-      floor.is_null() ? std::nullopt : std::optional(floor.at("value").get<double>());
-  ordered_json rows = ordered_json::array();
-  for (const CaseFigures* one_case : ladder.cases) {
-    rows.push_back(row_of(*one_case, ladder, variants.at(rank_of(*one_case, variants)).builds_on, floor_ns));
+Ladder ladder_of(const Rungs& rungs, const std::vector<VariantFigures>& variants, const ordered_json& ceilings) {
+  const CaseFigures& first = *rungs.front();
+  Ladder ladder;
+  if (first.shape) ladder.floor = floor_of(*first.shape, first.device, ceilings);
+  for (const CaseFigures* one_case : rungs) {
+    ladder.rows.push_back(row_of(*one_case, rungs, variants.at(rank_of(*one_case, variants)), ladder.floor));
   }
-  return {{"device", first.device}, {"family", first.family}, {"network", first.network},  {"layer", first.layer},
-          {"batch", first.batch},   {"kind", "measured"},     {"floor", std::move(floor)}, {"rows", std::move(rows)}};
+  return ladder;
+}
+
+ordered_json row_json(const LadderRow& row) {
+  const CaseFigures& one_case = *row.of;
+  const std::optional<TimeFigure>& time = one_case.time;
+  return {{"case", one_case.id},
+          {"variant", one_case.variant},
+          {"rung", or_null(one_case.rung)},
+          {"of", time ? ordered_json(time->of) : ordered_json()},
+          {"status", one_case.status},
+          {"median_ns", time ? ordered_json(time->median) : ordered_json()},
+          {"low_ns", time ? or_null(time->low) : ordered_json()},
+          {"high_ns", time ? or_null(time->high) : ordered_json()},
+          {"gflop_per_s", or_null(row.gflop_per_s)},
+          {"layer_median_ns", or_null(row.layer_median)},
+          {"x_previous", or_null(row.x_previous)},
+          {"x_baseline", or_null(row.x_baseline)},
+          {"percent_of_library", or_null(row.percent_of_library)},
+          {"percent_of_library_op", or_null(row.percent_of_library_op)},
+          {"percent_of_floor", or_null(row.percent_of_floor)},
+          {"quality", one_case.quality ? ordered_json(quality_name(one_case.quality->mark)) : ordered_json()}};
 }
 
 }  // namespace
 
-ordered_json ladders_of(const std::vector<CaseFigures>& cases, const std::vector<VariantFigures>& variants,
-                        const ordered_json& ceilings) {
-  std::vector<Ladder> ladders;
-  std::map<decltype(cases.front().place()), std::size_t> by_place;
+std::vector<Ladder> ladders_of(const std::vector<CaseFigures>& cases, const std::vector<VariantFigures>& variants,
+                               const ordered_json& ceilings) {
+  std::vector<Rungs> by_number;
+  std::map<decltype(cases.front().place()), std::size_t> numbers;
   for (const CaseFigures& one_case : cases) {
     if (one_case.counters) continue;             // counted, not timed: there is nothing to compare by time
     if (!one_case.leaves_out.empty()) continue;  // beside the ladder: harness/records/leave_one_out.hpp
-    const auto [place, is_new] = by_place.emplace(one_case.place(), ladders.size());
-    if (is_new) ladders.emplace_back();
-    ladders[place->second].cases.push_back(&one_case);
+    const auto [place, is_new] = numbers.emplace(one_case.place(), by_number.size());
+    if (is_new) by_number.emplace_back();
+    by_number[place->second].push_back(&one_case);
   }
-  const auto rank = [&variants](const CaseFigures* one_case) { return rank_of(*one_case, variants); };
-  ordered_json result = ordered_json::array();
-  for (Ladder& ladder : ladders) {
-    std::ranges::stable_sort(ladder.cases, {}, rank);  // cases are recorded in the order in which they end
-    result.push_back(ladder_json(ladder, variants, ceilings));
+  std::vector<Ladder> ladders;
+  for (Rungs& rungs : by_number) {  // cases are recorded in the order in which they end
+    std::ranges::stable_sort(rungs, {}, [&](const CaseFigures* one_case) { return rank_of(*one_case, variants); });
+    ladders.push_back(ladder_of(rungs, variants, ceilings));
   }
-  return result;
+  return ladders;
+}
+
+ordered_json ladders_json(const std::vector<Ladder>& ladders) {
+  ordered_json list = ordered_json::array();
+  for (const Ladder& ladder : ladders) {
+    ordered_json& json = list.emplace_back(place_json(*ladder.rows.front().of));
+    json["kind"] = "measured";
+    json["floor"] = floor_json(ladder.floor);
+    for (const LadderRow& row : ladder.rows) json["rows"].push_back(row_json(row));
+  }
+  return list;
 }
 
 }  // namespace convladder

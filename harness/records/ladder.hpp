@@ -2,14 +2,38 @@
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <string>
 #include <vector>
 
+#include "harness/cases/floor.hpp"
 #include "harness/records/case_figures.hpp"
 
 namespace convladder {
 
-/// `ladders` of the record, derived from its cases, variants and `ceilings` and nothing else.
-nlohmann::ordered_json ladders_of(const std::vector<CaseFigures>& cases, const std::vector<VariantFigures>& variants,
-                                  const nlohmann::ordered_json& ceilings);
+/// A case on its ladder. Ratios are of layer times; none where something to compare with is missing.
+struct LadderRow {
+  const CaseFigures* of = nullptr;
+  std::string title;                            ///< of its variant
+  std::optional<double> gflop_per_s;            ///< of its own time
+  std::optional<double> layer_median;           ///< NCHW in to NCHW out, in nanoseconds
+  std::optional<double> x_previous;             ///< times faster than the stage it builds on
+  std::optional<double> x_baseline;             ///< than the lowest rung
+  std::optional<double> percent_of_library;     ///< of the fastest library
+  std::optional<double> percent_of_library_op;  ///< of the library's op time in its own layout
+  std::optional<double> percent_of_floor;
+};
+
+struct Ladder {
+  std::optional<Floor> floor;
+  std::vector<LadderRow> rows;  ///< at least one, in the order of the variants; all of the same place
+};
+
+/// From the cases, variants and `ceilings` of a record and nothing else. The cases must outlive the ladders.
+std::vector<Ladder> ladders_of(const std::vector<CaseFigures>& cases, const std::vector<VariantFigures>& variants,
+                               const nlohmann::ordered_json& ceilings);
+
+/// `ladders` of the record.
+nlohmann::ordered_json ladders_json(const std::vector<Ladder>& ladders);
 
 }  // namespace convladder

@@ -1,16 +1,13 @@
 #include "harness/records/prediction.hpp"
 
-#include <fmt/format.h>
-
+#include <array>
 #include <cstdlib>
 #include <nlohmann/json.hpp>
-#include <string>
-#include <vector>
 
 #include "devices/gpus/gpu_facts.hpp"
-#include "devices/gpus/time_model.hpp"
 #include "devices/kernel_resources.hpp"
 #include "devices/simulated/caches/gpu_model.hpp"
+#include "support/json_null.hpp"
 
 namespace convladder {
 namespace {
@@ -21,53 +18,33 @@ constexpr const char* kModel = "bottlenecks 2";  // the number changes with the 
 constexpr double kSectorBytes = 32;
 constexpr double kWavefrontBytes = 128;
 
-/// A counter of a kernel or of a case by its short name; 0 where a kernel has none of it.
-double counted(const ordered_json& values, const char* name) { return values.value(name, 0.0); }
-
-double tensor_tf32(const ordered_json& values) { return counted(values, "sm__ops_path_tensor_src_tf32_dst_fp32.sum"); }
-
-double tensor_half(const ordered_json& values) {
-  return counted(values, "sm__ops_path_tensor_src_fp16_dst_fp32.sum") +
-         counted(values, "sm__ops_path_tensor_src_fp16_dst_fp16.sum") +
-         counted(values, "sm__ops_path_tensor_src_bf16_dst_fp32.sum");
+/// The sum of counters of a kernel or of a case; one that it has none of is 0.
+template <typename... Names>
+double counted(const CounterValues& values, Names... names) {
+  return (counter_of(values, names).value_or(0) + ...);
 }
 
-double sectors(const ordered_json& values) {
-  return counted(values, "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum") +
-         counted(values, "l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum");
+double tensor_tf32(const CounterValues& values) { return counted(values, "sm__ops_path_tensor_src_tf32_dst_fp32.sum"); }
+
+double tensor_half(const CounterValues& values) {
+  return counted(values, "sm__ops_path_tensor_src_fp16_dst_fp32.sum", "sm__ops_path_tensor_src_fp16_dst_fp16.sum",
+                 "sm__ops_path_tensor_src_bf16_dst_fp32.sum");
 }
 
-double wavefronts(const ordered_json& values) {
-  return counted(values, "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum") +
-         counted(values, "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_st.sum");
+bool has_traffic(const CounterValues& modelled) {
+  return sum_of(modelled, std::array{"lts__t_sectors_op_read.sum", "dram__bytes_read.sum"}).has_value();
 }
 
-bool has_traffic(const ordered_json& modelled) {
-  return modelled.contains("lts__t_sectors_op_read.sum") && modelled.contains("dram__bytes_read.sum");
+double dram_bytes(const CounterValues& modelled) {
+  return counted(modelled, "dram__bytes_read.sum", "dram__bytes_write.sum");
 }
 
-double dram_bytes(const ordered_json& modelled) {
-  return counted(modelled, "dram__bytes_read.sum") + counted(modelled, "dram__bytes_write.sum");
-}
-
-double l2_bytes(const ordered_json& modelled) {
-  return kSectorBytes *
-         (counted(modelled, "lts__t_sectors_op_read.sum") + counted(modelled, "lts__t_sectors_op_write.sum"));
-}
-
-std::uint64_t product(const ordered_json& dimensions) {
-  std::uint64_t count = 1;
-  for (const ordered_json& one : dimensions) count *= one.get<std::uint64_t>();
-  return count;
-}
-
-/// The kernel's entry in `resources` for that architecture; null if there is none.
-const ordered_json* resources_of(const ordered_json& kernel, const ordered_json& resources,
-                                 const std::string& architecture) {
-  for (const ordered_json& one : resources) {
-    if (one.at("architecture") == architecture && one.at("grid") == kernel.at("grid") &&
-        one.at("block") == kernel.at("block") &&
-        display_name(one.at("kernel").get<std::string>()) == kernel.at("kernel").get<std::string>()) {
+/// What ptxas said of the kernel for that architecture; null if nothing.
+const LaunchResources* resources_for(const KernelCounters& kernel, const std::vector<LaunchResources>& resources,
+                                     const std::string& architecture) {
+  for (const LaunchResources& one : resources) {
+    if (one.kernel.architecture == architecture && one.grid == kernel.grid && one.block == kernel.block &&
+        display_name(one.kernel.demangled) == kernel.kernel) {
       return &one;
     }
   }
@@ -75,21 +52,22 @@ const ordered_json* resources_of(const ordered_json& kernel, const ordered_json&
 }
 
 /// Whether ptxas has made this kernel only for architectures that are newer than the GPU: it uses what older ones lack.
-bool needs_newer_architecture(const ordered_json& kernel, const ordered_json& resources, const GpuFacts& gpu) {
+bool needs_newer_architecture(const KernelCounters& kernel, const std::vector<LaunchResources>& resources,
+                              const GpuFacts& gpu) {
   const auto number = [](const std::string& architecture) { return std::atoi(architecture.c_str() + 3); };  // "sm_80"
   bool made = false;
-  for (const ordered_json& one : resources) {
-    if (display_name(one.at("kernel").get<std::string>()) != kernel.at("kernel").get<std::string>()) continue;
-    if (number(one.at("architecture").get<std::string>()) <= number(gpu.resources_of)) return false;
+  for (const LaunchResources& one : resources) {
+    if (display_name(one.kernel.demangled) != kernel.kernel) continue;
+    if (number(one.kernel.architecture) <= number(gpu.resources_of)) return false;
     made = true;
   }
   return made;
 }
 
-void add_modelled(const ordered_json& modelled, LaunchCounts& counts) {
-  if (!has_traffic(modelled)) return;
+std::optional<LaunchCounts::Modelled> modelled_counts(const CounterValues& modelled) {
+  if (!has_traffic(modelled)) return std::nullopt;
   const simulated::GpuModel& gpu = simulated::default_gpu_model();
-  counts.modelled = LaunchCounts::Modelled{
+  return LaunchCounts::Modelled{
       .l1_hit_sectors = counted(modelled, "l1tex__t_sectors_pipe_lsu_mem_global_op_ld_lookup_hit.sum"),
       .l2_read_sectors = counted(modelled, "lts__t_sectors_op_read.sum"),
       .l2_read_hit_sectors = counted(modelled, "lts__t_sectors_op_read_lookup_hit.sum"),
@@ -99,17 +77,16 @@ void add_modelled(const ordered_json& modelled, LaunchCounts& counts) {
       .l2_bytes = static_cast<double>(gpu.l2_bytes)};
 }
 
-LaunchCounts launch_counts(const ordered_json& kernel, const ordered_json* resources) {
-  const ordered_json& values = kernel.at("values");
+LaunchCounts launch_counts(const KernelCounters& kernel, const LaunchResources* resources) {
+  const CounterValues& values = kernel.values;
   LaunchCounts counts;
-  counts.blocks = product(kernel.at("grid"));
-  counts.block.threads = product(kernel.at("block"));
+  counts.blocks = kernel.grid.count();
+  counts.block.threads = kernel.block.count();
   if (resources != nullptr) {
-    counts.block.registers = resources->at("registers").get<int>();
+    counts.block.registers = resources->kernel.registers;
     counts.block.shared_bytes =
-        resources->at("shared_bytes").get<std::uint64_t>() + resources->at("dynamic_shared_bytes").get<std::uint64_t>();
-    counts.spilled_bytes =
-        resources->at("spill_store_bytes").get<double>() + resources->at("spill_load_bytes").get<double>();
+        static_cast<std::uint64_t>(resources->kernel.shared_bytes) + resources->dynamic_shared_bytes;
+    counts.spilled_bytes = resources->kernel.spill_store_bytes + resources->kernel.spill_load_bytes;
   }
   counts.warp_instructions = counted(values, "smsp__inst_executed.sum");
   counts.thread_instructions = counted(values, "smsp__thread_inst_executed_pred_on.sum");
@@ -117,8 +94,8 @@ LaunchCounts launch_counts(const ordered_json& kernel, const ordered_json* resou
   counts.tensor_instructions = counted(values, "sm__inst_executed_pipe_tensor.sum");
   counts.tensor_tf32 = tensor_tf32(values);
   counts.tensor_half = tensor_half(values);
-  counts.integer = counted(values, "smsp__sass_thread_inst_executed_op_integer_pred_on.sum") +
-                   counted(values, "smsp__sass_thread_inst_executed_op_conversion_pred_on.sum");
+  counts.integer = counted(values, "smsp__sass_thread_inst_executed_op_integer_pred_on.sum",
+                           "smsp__sass_thread_inst_executed_op_conversion_pred_on.sum");
   counts.global_load_requests = counted(values, "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum");
   counts.global_load_sectors = counted(values, "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum");
   counts.global_store_requests = counted(values, "l1tex__t_requests_pipe_lsu_mem_global_op_st.sum");
@@ -128,39 +105,85 @@ LaunchCounts launch_counts(const ordered_json& kernel, const ordered_json* resou
   counts.shared_stores = counted(values, "smsp__sass_inst_executed_op_shared_st.sum");
   counts.shared_store_wavefronts = counted(values, "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_st.sum");
   counts.barriers = counted(values, "smsp__inst_executed_op_barrier.sum");
-  for (const char* name : {"smsp__inst_executed_op_global_atom.sum", "smsp__inst_executed_op_global_red.sum",
-                           "smsp__inst_executed_op_shared_atom.sum", "smsp__inst_executed_op_ldgsts.sum",
-                           "smsp__inst_executed_op_ldsm.sum", "smsp__inst_executed_op_local_ld.sum",
-                           "smsp__inst_executed_op_local_st.sum"}) {
-    counts.other_memory += counted(values, name);
-  }
-  add_modelled(kernel.at("modelled"), counts);
+  counts.other_memory = counted(values, "smsp__inst_executed_op_global_atom.sum",
+                                "smsp__inst_executed_op_global_red.sum", "smsp__inst_executed_op_shared_atom.sum",
+                                "smsp__inst_executed_op_ldgsts.sum", "smsp__inst_executed_op_ldsm.sum",
+                                "smsp__inst_executed_op_local_ld.sum", "smsp__inst_executed_op_local_st.sum");
+  counts.modelled = modelled_counts(kernel.modelled);
   return counts;
 }
 
-ordered_json range_json(const Range& range) { return {{"low", range.low}, {"high", range.high}}; }
+PredictedLaunch not_launched(const char* limited_by) {
+  PredictedLaunch launch;
+  launch.residence.limited_by = {limited_by};
+  return launch;
+}
+
+GpuPrediction predict_on(const GpuFacts& gpu, const std::vector<KernelCounters>& kernels,
+                         const std::vector<LaunchResources>& resources) {
+  GpuPrediction prediction{.gpu = &gpu, .kernels = {}, .ns = Range{}};
+  Range longest;
+  for (const KernelCounters& kernel : kernels) {
+    const LaunchCounts counts = launch_counts(kernel, resources_for(kernel, resources, gpu.resources_of));
+    const PredictedLaunch launch =
+        needs_newer_architecture(kernel, resources, gpu) ? not_launched("architecture") : predict_launch(gpu, counts);
+    prediction.kernels.push_back({kernel.kernel, counts.block, launch});
+    if (launch.residence.blocks == 0) prediction.ns.reset();
+    if (!prediction.ns) continue;
+    prediction.ns->low += launch.ns.low;
+    prediction.ns->high += launch.ns.high;
+    if (launch.ns.low > longest.low) longest.low = launch.ns.low, prediction.binding_low = launch.binding_low;
+    if (launch.ns.high > longest.high) longest.high = launch.ns.high, prediction.binding_high = launch.binding_high;
+  }
+  return prediction;
+}
+
+Roofline roofline_of(const CountedFigures& all) {
+  const CounterValues& totals = all.totals;
+  Roofline roofline{
+      .flop = counted(totals, "smsp__sass_thread_inst_executed_op_fp32_pred_on.sum",
+                      "smsp__sass_thread_inst_executed_op_ffma_pred_on.sum") +
+              tensor_tf32(totals) + tensor_half(totals),
+      .shared_bytes = kWavefrontBytes * counted(totals, "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum",
+                                                "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_st.sum"),
+      .l1_bytes = kSectorBytes * counted(totals, "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum",
+                                         "l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum"),
+      .l2_bytes = {},
+      .dram_bytes = {}};
+  if (has_traffic(all.modelled)) {
+    roofline.l2_bytes =
+        kSectorBytes * counted(all.modelled, "lts__t_sectors_op_read.sum", "lts__t_sectors_op_write.sum");
+    roofline.dram_bytes = dram_bytes(all.modelled);
+  }
+  return roofline;
+}
 
 const char* name_of(TimeTerm term) { return kTimeTermNames[static_cast<std::size_t>(term)]; }
 
-ordered_json kernel_json(const ordered_json& kernel, const LaunchCounts& counts, const PredictedLaunch& launch) {
+ordered_json range_json(const Range& range) { return {{"low", range.low}, {"high", range.high}}; }
+
+/// Null unless it is known.
+ordered_json known(bool is_known, ordered_json value) { return is_known ? std::move(value) : ordered_json(); }
+
+ordered_json kernel_json(const PredictedKernel& kernel) {
+  const PredictedLaunch& launch = kernel.launch;
   const bool runs = launch.residence.blocks > 0;
-  const ordered_json none;
   ordered_json terms = ordered_json::object();
   for (std::size_t i = 0; i < kTimeTerms; ++i) terms[kTimeTermNames[i]] = range_json(launch.terms[i]);
-  return {{"kernel", kernel.at("kernel")},
-          {"registers", counts.block.registers ? ordered_json(*counts.block.registers) : none},
-          {"shared_bytes", counts.block.registers ? ordered_json(counts.block.shared_bytes) : none},
+  return {{"kernel", kernel.name},
+          {"registers", or_null(kernel.block.registers)},
+          {"shared_bytes", known(kernel.block.registers.has_value(), kernel.block.shared_bytes)},
           {"occupancy",
            {{"blocks", launch.residence.blocks},
             {"warps", launch.residence.warps},
             {"share", launch.residence.share},
             {"limited_by", launch.residence.limited_by}}},
-          {"waves", runs ? range_json(launch.waves) : none},
-          {"low", runs ? ordered_json(launch.ns.low) : none},
-          {"high", runs ? ordered_json(launch.ns.high) : none},
-          {"binding_low", runs ? ordered_json(name_of(launch.binding_low)) : none},
-          {"binding_high", runs ? ordered_json(name_of(launch.binding_high)) : none},
-          {"terms", runs ? terms : none}};
+          {"waves", known(runs, range_json(launch.waves))},
+          {"low", known(runs, launch.ns.low)},
+          {"high", known(runs, launch.ns.high)},
+          {"binding_low", known(runs, name_of(launch.binding_low))},
+          {"binding_high", known(runs, name_of(launch.binding_high))},
+          {"terms", known(runs, std::move(terms))}};
 }
 
 ordered_json ceilings_json(const GpuFacts& gpu) {
@@ -172,69 +195,47 @@ ordered_json ceilings_json(const GpuFacts& gpu) {
           {"dram_gb_per_s", gpu.dram_gb_per_s.high}};
 }
 
-PredictedLaunch not_launched(const char* limited_by) {
-  PredictedLaunch launch;
-  launch.residence.limited_by = {limited_by};
-  return launch;
-}
-
-/// The kernels of a case run one after another: their times add up, and the longest names what binds.
-ordered_json gpu_json(const GpuFacts& gpu, const ordered_json& counters, const ordered_json& resources) {
+ordered_json gpu_json(const GpuPrediction& one) {
   ordered_json kernels = ordered_json::array();
-  ordered_json low = 0.0;
-  ordered_json high = 0.0;
-  ordered_json binding_low;
-  ordered_json binding_high;
-  double longest_low = 0;
-  double longest_high = 0;
-  for (const ordered_json& kernel : counters.at("kernels")) {
-    const LaunchCounts counts = launch_counts(kernel, resources_of(kernel, resources, gpu.resources_of));
-    const PredictedLaunch launch =
-        needs_newer_architecture(kernel, resources, gpu) ? not_launched("architecture") : predict_launch(gpu, counts);
-    kernels.push_back(kernel_json(kernel, counts, launch));
-    if (launch.residence.blocks == 0) {
-      low = high = nullptr;
-      continue;
-    }
-    if (!low.is_null()) low = low.get<double>() + launch.ns.low;
-    if (!high.is_null()) high = high.get<double>() + launch.ns.high;
-    if (launch.ns.low > longest_low) longest_low = launch.ns.low, binding_low = name_of(launch.binding_low);
-    if (launch.ns.high > longest_high) longest_high = launch.ns.high, binding_high = name_of(launch.binding_high);
-  }
-  if (low.is_null()) binding_low = binding_high = nullptr;
-  return {{"gpu", gpu.name},
-          {"title", gpu.title},
-          {"resources_of", gpu.resources_of},
-          {"low", low},
-          {"high", high},
-          {"binding_low", binding_low},
-          {"binding_high", binding_high},
-          {"ceilings", ceilings_json(gpu)},
+  for (const PredictedKernel& kernel : one.kernels) kernels.push_back(kernel_json(kernel));
+  const bool runs = one.ns.has_value();
+  const Range ns = one.ns.value_or(Range{});
+  return {{"gpu", one.gpu->name},
+          {"title", one.gpu->title},
+          {"resources_of", one.gpu->resources_of},
+          {"low", known(runs, ns.low)},
+          {"high", known(runs, ns.high)},
+          {"binding_low", known(runs, name_of(one.binding_low))},
+          {"binding_high", known(runs, name_of(one.binding_high))},
+          {"ceilings", ceilings_json(*one.gpu)},
           {"kernels", std::move(kernels)}};
-}
-
-ordered_json roofline_json(const ordered_json& counters) {
-  const ordered_json& totals = counters.at("totals");
-  const ordered_json& modelled = counters.at("modelled");
-  const bool traffic = has_traffic(modelled);
-  return {{"flop", counted(totals, "smsp__sass_thread_inst_executed_op_fp32_pred_on.sum") +
-                       counted(totals, "smsp__sass_thread_inst_executed_op_ffma_pred_on.sum") + tensor_tf32(totals) +
-                       tensor_half(totals)},
-          {"shared_bytes", kWavefrontBytes * wavefronts(totals)},
-          {"l1_bytes", kSectorBytes * sectors(totals)},
-          {"l2_bytes", traffic ? ordered_json(l2_bytes(modelled)) : ordered_json()},
-          {"dram_bytes", traffic ? ordered_json(dram_bytes(modelled)) : ordered_json()}};
 }
 
 }  // namespace
 
-ordered_json prediction_json(const ordered_json& counters, const ordered_json& resources) {
-  if (counters.is_null() || counters.at("kernels").empty()) return nullptr;
+std::optional<Prediction> predict(const CountedFigures& counted, const std::vector<LaunchResources>& resources) {
+  if (counted.kernels.empty()) return std::nullopt;
+  Prediction prediction{roofline_of(counted), {}};
+  for (const GpuFacts& gpu : gpu_facts()) prediction.gpus.push_back(predict_on(gpu, counted.kernels, resources));
+  return prediction;
+}
+
+ordered_json prediction_json(const std::optional<Prediction>& prediction) {
+  if (!prediction) return nullptr;
+  const Roofline& roofline = prediction->roofline;
   ordered_json gpus = ordered_json::array();
-  for (const GpuFacts& gpu : gpu_facts()) gpus.push_back(gpu_json(gpu, counters, resources));
-  return {
-      {"kind", "predicted"},    {"of", "op"}, {"unit", "ns"}, {"model", kModel}, {"roofline", roofline_json(counters)},
-      {"gpus", std::move(gpus)}};
+  for (const GpuPrediction& one : prediction->gpus) gpus.push_back(gpu_json(one));
+  return {{"kind", "predicted"},
+          {"of", "op"},
+          {"unit", "ns"},
+          {"model", kModel},
+          {"roofline",
+           {{"flop", roofline.flop},
+            {"shared_bytes", roofline.shared_bytes},
+            {"l1_bytes", roofline.l1_bytes},
+            {"l2_bytes", or_null(roofline.l2_bytes)},
+            {"dram_bytes", or_null(roofline.dram_bytes)}}},
+          {"gpus", std::move(gpus)}};
 }
 
 }  // namespace convladder

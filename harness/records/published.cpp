@@ -10,6 +10,7 @@
 #include "support/embedded_file.hpp"
 #include "support/errors.hpp"
 #include "support/json_place.hpp"
+#include "support/json_text.hpp"
 #include "support/nearest_name.hpp"
 
 namespace convladder {
@@ -22,43 +23,38 @@ namespace {
 
 constexpr std::array kKinds = {"op times", "program times", "profile", "sweep", "layers", "launches"};
 
-using Place = JsonPlace;
-
-PublishedColumn parse_column(const Place& place) {
-  return {place.text("name"), place.text_or_empty("unit"), place.text_or_empty("what"), place.text_or_empty("layer")};
+PublishedColumn parse_column(const JsonPlace& place) {
+  return {place.at("name").text(), place.at("unit").text_or_empty(), place.at("what").text_or_empty(),
+          place.at("layer").text_or_empty()};
 }
 
-void parse_rows(const Place& place, PublishedTable& table) {
-  for (std::size_t i = 0; i < place.list("columns").size(); ++i) {
-    table.columns.push_back(parse_column(place.element("columns", i)));
-  }
-  for (const ordered_json& row : place.list("rows")) {
-    const std::string name = fmt::format("rows[{}]", table.rows.size());
-    if (!row.is_array() || row.size() != table.columns.size()) {
-      place.fail(fmt::format("{}: expected a list of {} cells", name, table.columns.size()));
-    }
-    for (std::size_t i = 0; i < row.size(); ++i) {
-      const ordered_json& cell = row[i];
-      const std::string& column = table.columns[i].name;
-      const bool figure = !table.columns[i].what.empty();
-      if (cell.is_structured() || (figure && !cell.is_number() && !cell.is_null())) {
-        place.fail(fmt::format("{}: {}: expected a {}", name, column, figure ? "number" : "text or a number"));
-      }
-      if (column == "batch" && !cell.is_null() &&
-          !(cell.is_number_unsigned() && cell.get<std::uint64_t>() <= 1U << 30U)) {
-        place.fail(fmt::format("{}: batch: expected a whole number", name));
-      }
-    }
-    table.rows.emplace_back(row.begin(), row.end());
+void check_cell(const JsonPlace& cell, const PublishedColumn& column) {
+  if (cell.is_null()) return;
+  if (!column.what.empty()) {
+    static_cast<void>(cell.number());
+  } else if (column.name == "batch") {
+    static_cast<void>(cell.count());
+  } else if (cell.json().is_structured()) {
+    cell.expected("text or a number");
   }
 }
 
-PublishedTable parse_table(const Place& place) {
+void parse_rows(const JsonPlace& place, PublishedTable& table) {
+  for (const JsonPlace& column : place.at("columns").list()) table.columns.push_back(parse_column(column));
+  for (const JsonPlace& row : place.at("rows").list()) {
+    const std::vector<JsonPlace> cells = row.list();
+    if (cells.size() != table.columns.size()) row.expected(fmt::format("{} cells", table.columns.size()));
+    for (std::size_t i = 0; i < cells.size(); ++i) check_cell(cells[i], table.columns[i]);
+    table.rows.emplace_back(row.json().begin(), row.json().end());
+  }
+}
+
+PublishedTable parse_table(const JsonPlace& place) {
   PublishedTable table;
-  table.name = place.text("name");
-  table.kind = place.text("kind");
-  table.note = place.text_or_empty("note");
-  table.command = place.text_or_empty("command");
+  table.name = place.at("name").text();
+  table.kind = place.at("kind").text();
+  table.note = place.at("note").text_or_empty();
+  table.command = place.at("command").text_or_empty();
   if (std::ranges::find(kKinds, table.kind) == kKinds.end()) {
     place.fail(unknown_name_message("kind", table.kind, {kKinds.begin(), kKinds.end()}));
   }
@@ -66,12 +62,7 @@ PublishedTable parse_table(const Place& place) {
     parse_rows(place, table);
     return table;
   }
-  if (!place.json().contains("profile")) place.fail("profile: expected an object");
-  try {
-    table.profile = profile_from_json(place.json().at("profile"));
-  } catch (const UserError& error) {
-    place.fail(error.what());
-  }
+  table.profile = read_profile(place.at("profile"));
   return table;
 }
 
@@ -88,13 +79,19 @@ std::string text_cell(const PublishedTable& table, std::size_t row, std::string_
   return found != nullptr && found->is_string() ? found->get<std::string>() : std::string();
 }
 
-/// What the figures of a row have in common.
-PublishedFigure row_figure(const PublishedSource& source, const PublishedTable& table, std::size_t row) {
+/// What all figures of a source have in common.
+PublishedFigure figure_of(const PublishedSource& source) {
   PublishedFigure figure;
   figure.source = source.name;
   figure.network = source.network;
   figure.device = source.device;
   figure.batch = source.batch;
+  return figure;
+}
+
+/// What those of a row have.
+PublishedFigure row_figure(const PublishedSource& source, const PublishedTable& table, std::size_t row) {
+  PublishedFigure figure = figure_of(source);
   if (const ordered_json* const batch = cell(table, row, "batch")) figure.batch = batch->get<int>();
   figure.stage = text_cell(table, row, "stage");
   figure.model = text_cell(table, row, "model");
@@ -126,11 +123,7 @@ std::vector<PublishedFigure> all_figures(const PublishedSource& source) {
     const PublishedTable& table = source.tables[index];
     for (std::size_t row = 0; row < table.rows.size(); ++row) append_row(source, index, row, figures);
     if (!table.profile) continue;
-    PublishedFigure figure;
-    figure.source = source.name;
-    figure.network = source.network;
-    figure.device = source.device;
-    figure.batch = source.batch;
+    PublishedFigure figure = figure_of(source);
     figure.stage = table.name;
     figure.what = "profile";
     figure.path = fmt::format("/tables/{}/profile", index);
@@ -151,29 +144,18 @@ const EmbeddedFile& embedded_file(std::string_view name) {
 }  // namespace
 
 PublishedSource parse_published(std::string_view text, const std::string& file) {
-  ordered_json json;
-  try {
-    json = ordered_json::parse(text);
-  } catch (const ordered_json::parse_error& error) {
-    throw UserError(fmt::format("{}: byte {}: not JSON", file, error.byte));
-  }
-  const Place place(json, file);
+  const ordered_json json = parse_json(text, file, "published figures");
+  const JsonPlace place(json, file);
   PublishedSource source;
-  source.name = place.text("name");
-  source.title = place.text("title");
-  source.network = place.text("network");
-  source.device = place.text_or_empty("device");
-  if (json.contains("batch") && !json.at("batch").is_null()) {
-    if (!json.at("batch").is_number_unsigned()) place.fail("batch: expected a whole number");
-    source.batch = json.at("batch").get<int>();
+  source.name = place.at("name").text();
+  source.title = place.at("title").text();
+  source.network = place.at("network").text();
+  source.device = place.at("device").text_or_empty();
+  if (place.has("batch")) source.batch = place.at("batch").count();
+  for (const JsonPlace& note : place.at("notes").list()) {
+    source.notes.emplace_back(note.at("kind").text(), note.at("text").text());
   }
-  for (std::size_t i = 0; i < place.list("notes").size(); ++i) {
-    const Place note = place.element("notes", i);
-    source.notes.emplace_back(note.text("kind"), note.text("text"));
-  }
-  for (std::size_t i = 0; i < place.list("tables").size(); ++i) {
-    source.tables.push_back(parse_table(place.element("tables", i)));
-  }
+  for (const JsonPlace& table : place.at("tables").list()) source.tables.push_back(parse_table(table));
   return source;
 }
 
@@ -187,7 +169,10 @@ const std::vector<PublishedSource>& published_sources() {
   return sources;
 }
 
-ordered_json published_json(std::string_view name) { return ordered_json::parse(embedded_file(name).content); }
+ordered_json published_json(std::string_view name) {
+  const EmbeddedFile& file = embedded_file(name);
+  return parse_json(file.content, file.name, "published figures");
+}
 
 const PublishedSource& published_source(std::string_view name) {
   embedded_file(name);  // says which names there are

@@ -8,6 +8,7 @@
 #include "harness/machine/environment.hpp"
 #include "harness/records/recorded_run.hpp"
 #include "support/errors.hpp"
+#include "support/json_place.hpp"
 #include "support/printable.hpp"
 
 namespace convladder {
@@ -56,12 +57,12 @@ void require_same(const ordered_json& then, const ordered_json& now, const std::
                               place.empty() ? "" : ": ", short_json(difference.then), short_json(difference.now)));
 }
 
-/// The program's other settings may be others as well, so this is said before they are read.
-void require_same_machine(const ordered_json& then) {
+/// Of another build the settings may be others as well, so this is said before they are read.
+void require_same_machine(const JsonPlace& then) {
   const ordered_json now = environment_json();
-  require_same(then.at("program"), now.at("program"), "the program");
-  require_same(then.at("host").at("name"), now.at("host").at("name"), "the host");
-  require_same(then.at("cpu"), now.at("cpu"), "the processor");
+  require_same(then.at("program").json(), now.at("program"), "the program");
+  require_same(then.at("host").at("name").json(), now.at("host").at("name"), "the host");
+  require_same(then.at("cpu").json(), now.at("cpu"), "the processor");
 }
 
 /// A folder may hold the record of another command.
@@ -105,60 +106,41 @@ Record Record::open(const std::filesystem::path& folder, const RecordKind& kind,
   Record record(RecordFile::open(folder / kind.file()));
   const std::string name = record.file().string();
   record.json_ = read_record_json(name);
-  const auto fail = [&name](const std::string& what) { throw UserError(fmt::format("{}: {}", name, what)); };
-  try {
-    const ordered_json& json = record.json_;
-    if (json.at("schema_version") != kind.schema_version) {
-      fail(fmt::format("schema_version is {}, expected \"{}\"", short_json(json.at("schema_version")),
-                       kind.schema_version));
-    }
-    // Older runs do not say what they are.
-    if (json.value("kind", kRunKind.kind) != kind.kind) fail(fmt::format("not a {} of convladder", kind.kind));
-    json.at("context");
-    if (!json.at("complete").is_boolean()) fail("complete: expected true or false");
-    if (check) check(json, name);
-    const auto planned = json.at("planned").get<std::vector<std::string>>();
-    const std::set<std::string> known(planned.begin(), planned.end());
-    for (const ordered_json& one : json.at("cases")) {
-      const auto id = one.at("id").get<std::string>();
-      if (!known.contains(id)) fail(fmt::format("{} is recorded but was not planned", printable(id)));
-      if (!record.recorded_.insert(id).second) fail(fmt::format("{} occurs twice", printable(id)));
-      if (!status_from_name(one.at("status").get<std::string>())) {
-        fail(fmt::format("{}: status {} is not known", printable(id), short_json(one.at("status"))));
-      }
-    }
-    require_same_machine(json.at("context"));
-  } catch (const ordered_json::exception& error) {
-    fail(fmt::format("not a {} of convladder: {}", kind.kind, error.what()));
+  const JsonPlace json(record.json_, name);
+  if (json.at("schema_version").text() != kind.schema_version) {
+    json.at("schema_version").expected(fmt::format("\"{}\"", kind.schema_version));
   }
+  // Older runs do not say what they are.
+  const std::string its_kind = json.has("kind") ? json.at("kind").text() : kRunKind.kind;
+  if (its_kind != kind.kind) json.fail(fmt::format("not a {} of convladder", kind.kind));
+  static_cast<void>(json.at("complete").truth());
+  if (check) check(record.json_, name);
+  const std::vector<std::string> planned = json.at("planned").texts();
+  const std::set<std::string> known(planned.begin(), planned.end());
+  for (const JsonPlace& one : json.at("cases").list()) {
+    const std::string id = one.at("id").text();
+    if (!known.contains(id)) one.fail(fmt::format("{} is recorded but was not planned", printable(id)));
+    if (!record.recorded_.insert(id).second) one.fail(fmt::format("{} occurs twice", printable(id)));
+    static_cast<void>(read_status(one.at("status")));
+  }
+  require_same_machine(json.at("context"));
   return record;
 }
 
-void Record::read_options(const std::function<void(const ordered_json& options)>& read) const {
-  try {
-    read(json_.at("context").at("options"));
-  } catch (const UserError& error) {
-    throw UserError(fmt::format("{}: {}", file().string(), error.what()));
-  } catch (const ordered_json::exception& error) {
-    throw UserError(fmt::format("{}: {}", file().string(), error.what()));
-  }
-}
+JsonPlace Record::options() const { return JsonPlace(json_, file().string()).at("context").at("options"); }
 
 void Record::go_on(const RecordContent& now) {
-  try {
-    ordered_json& context = json_.at("context");
-    require_same(context.at("dataset"), now.dataset, "the data");
-    require_same(json_.at("planned"), now.planned, "the plan");
-    for (const auto& [name, value] : now.fields.items()) {
-      require_same(json_.at(name), value, fmt::format("'{}'", name));
-    }
-    if (is_complete()) return;
-    context.at("sessions").push_back(ordered_json{{"started", utc_now()}});
-    put_in_order(now);
-    file_.write(json_);
-  } catch (const ordered_json::exception& error) {
-    throw UserError(fmt::format("{}: {}", file().string(), error.what()));
+  const JsonPlace then(json_, file().string());
+  require_same(then.at("context").at("dataset").json(), now.dataset, "the data");
+  require_same(then.at("planned").json(), now.planned, "the plan");
+  for (const auto& [name, value] : now.fields.items()) {
+    require_same(then.at(name).json(), value, fmt::format("'{}'", name));
   }
+  static_cast<void>(then.at("context").at("sessions").list());
+  if (is_complete()) return;
+  json_["context"]["sessions"].push_back(ordered_json{{"started", utc_now()}});
+  put_in_order(now);
+  file_.write(json_);
 }
 
 /// As create() writes it: somebody else may have written the fields in another order, or cut those behind the cases.
@@ -222,18 +204,6 @@ bool Record::any_failed() const {
   return std::ranges::any_of(json_.at("cases"), [](const ordered_json& one_case) {
     return is_failure(status_from_name(one_case.at("status").get<std::string>()).value());
   });
-}
-
-void check_each_case(const ordered_json& record, const std::string& file,
-                     const std::function<void(const ordered_json& one_case)>& read) {
-  const ordered_json& cases = record.at("cases");
-  for (std::size_t i = 0; i < cases.size(); ++i) {
-    try {
-      read(cases.at(i));
-    } catch (const std::exception& error) {
-      throw UserError(fmt::format("{}: cases[{}]: not as this program writes it: {}", file, i, error.what()));
-    }
-  }
 }
 
 }  // namespace convladder

@@ -12,6 +12,7 @@
 
 #include "datasets/image_set.hpp"
 #include "harness/records/record_file.hpp"
+#include "support/json_place.hpp"
 
 namespace convladder {
 
@@ -48,11 +49,11 @@ class Record {
   using Check = std::function<void(const nlohmann::ordered_json& record, const std::string& file)>;
   static Record open(const std::filesystem::path& folder, const RecordKind& kind, const Check& check = {});
 
-  /// `read` gets `context.options`. Throws UserError that names the file and the field.
-  void read_options(const std::function<void(const nlohmann::ordered_json& options)>& read) const;
+  /// `context.options`, for as long as nothing is added.
+  JsonPlace options() const;
   /// Checks that what is to be run now matches what was started: same data, plan and fields before the cases. Throws
-  /// UserError that names what differs. Adds a session unless the record is complete. What stands behind the cases stays
-  /// until one is added.
+  /// UserError that names what differs. Adds a session unless the record is complete. What stands behind the cases
+  /// stays until one is added.
   void go_on(const RecordContent& now);
 
   bool has(const std::string& id) const { return recorded_.contains(id); }
@@ -82,9 +83,5 @@ class Record {
   nlohmann::ordered_json json_;
   std::set<std::string> recorded_;
 };
-
-/// For Record::Check: reads every case. What that throws becomes a UserError that names the case.
-void check_each_case(const nlohmann::ordered_json& record, const std::string& file,
-                     const std::function<void(const nlohmann::ordered_json& one_case)>& read);
 
 }  // namespace convladder

@@ -12,6 +12,7 @@
 #include "harness/machine/environment.hpp"
 #include "support/errors.hpp"
 #include "support/file_bytes.hpp"
+#include "support/json_text.hpp"
 #include "support/machine_fault.hpp"
 
 namespace convladder {
@@ -38,34 +39,28 @@ constexpr std::string_view kEndOfCase = "\n  }";  // whatever is behind it on th
 constexpr std::string_view kEndOfCases = "\n ]";
 constexpr std::string_view kEndOfRecord = "\n}\n";
 
-/// Bytes that are no UTF-8, in a host name or a file name, must not cost the record.
-std::string dumped(const ordered_json& json) {
-  return json.dump(1, ' ', false, ordered_json::error_handler_t::replace);
-}
-
 /// The fields of an object, each on lines of its own, without the braces.
 std::string fields_text(const ordered_json& object) {
   if (object.empty()) return {};
-  const std::string text = dumped(object);
-  return text.substr(1, text.size() - 3);
+  const std::string text = json_text(object);
+  return text.substr(1, text.size() - 4);
 }
 
 /// On lines of its own: nothing in a string breaks a line, so the indentation is all that begins one.
 std::string case_text(const ordered_json& one_case) {
-  std::string text = "\n  ";
-  for (const char c : dumped(one_case)) {
+  std::string text;
+  for (const char c : "\n" + json_text(one_case)) {
     text += c;
     if (c == '\n') text += "  ";
   }
-  return text;
+  return text.substr(0, text.size() - 3);
 }
 
 /// One line a field: what is left of it behind a write that was cut cannot be taken for the end of a case.
 std::string end_text(const ordered_json& behind) {
   std::string text(kEndOfCases);
   for (const auto& [name, value] : behind.items()) {
-    const std::string line = value.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
-    text += fmt::format(",\n {}: {}", ordered_json(name).dump(), line);
+    text += fmt::format(",\n {}: {}", json_line(name), json_line(value));
   }
   return text + std::string(kEndOfRecord);
 }

@@ -2,9 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <cmath>
-#include <cstddef>
 #include <cstdio>
 #include <set>
 
@@ -13,6 +10,7 @@
 #include "support/errors.hpp"
 #include "support/file_bytes.hpp"
 #include "support/json_place.hpp"
+#include "support/json_text.hpp"
 #include "support/printable.hpp"
 
 namespace convladder {
@@ -21,128 +19,55 @@ using nlohmann::ordered_json;
 
 namespace {
 
-constexpr int kDeepest = 64;  // lists and objects in each other; a run has 7
-constexpr std::size_t kLongestName = 256;
-constexpr double kLongestTime = 1e18;  // 30 years; sums and means of such numbers stay finite
-
-/// Refuses a key that an object holds twice, of which a parser would silently take the last, and what is so deep that
-/// working on it would exhaust the stack.
-class StructureCheck {
- public:
-  explicit StructureCheck(const std::string& file) : file_(file) {}
-
-  void see(int depth, ordered_json::parse_event_t event, const ordered_json& parsed) {
-    if (depth > kDeepest)
-      throw UserError(fmt::format("{}: lists and objects are nested more than {} deep", file_, kDeepest));
-    if (event == ordered_json::parse_event_t::object_start) {
-      keys_.emplace_back();
-    } else if (event == ordered_json::parse_event_t::object_end) {
-      keys_.pop_back();
-    } else if (event == ordered_json::parse_event_t::key && !keys_.back().insert(parsed.get<std::string>()).second) {
-      throw UserError(
-          fmt::format("{}: the key \"{}\" occurs twice in an object", file_, printable(parsed.get<std::string>())));
-    }
-  }
-
- private:
-  const std::string& file_;
-  std::vector<std::set<std::string>> keys_;
-};
+constexpr NumberRange kTimes{.least = kAboveZero, .most = 1e18, .unit = "ns"};  // 30 years; sums stay finite
 
 void require_version(const JsonPlace& run) {
-  if (run.has("kind") && run.json().at("kind") != "run") {
-    run.fail(
-        fmt::format("kind: {} is not a run of single layers; expected a run.json", short_json(run.json().at("kind"))));
+  if (run.has("kind") && run.at("kind").text() != "run") run.at("kind").expected("\"run\", a run of single layers");
+  if (run.at("schema_version").text() != kRunSchemaVersion) {
+    run.at("schema_version").expected(fmt::format("\"{}\", which this program reads", kRunSchemaVersion));
   }
-  const std::string version = run.text("schema_version");
-  if (version != kRunSchemaVersion) {
-    run.fail(fmt::format("schema_version: {}, this program reads \"{}\"", short_json(run.json().at("schema_version")),
-                         kRunSchemaVersion));
-  }
-}
-
-/// A text that becomes part of an id, and is matched and printed as it is.
-std::string name_of(const JsonPlace& place, const char* field) {
-  const std::string name = place.text(field);
-  if (printable(name) != name || name.size() > kLongestName) {
-    place.fail(fmt::format("{}: expected a name of at most {} bytes without control characters", field, kLongestName));
-  }
-  return name;
 }
 
 RecordedTime parse_time(const JsonPlace& place) {
-  RecordedTime time{.of = name_of(place, "of"), .cache = place.text_or_empty("cache"), .samples = {}};
-  const ordered_json& samples = place.list("samples");
-  for (std::size_t i = 0; i < samples.size(); ++i) {
-    if (!samples[i].is_number() || !(samples[i].get<double>() > 0) || !(samples[i].get<double>() < kLongestTime)) {
-      place.fail(fmt::format("samples[{}]: expected a positive number of ns below {:g}", i, kLongestTime));
-    }
-    time.samples.push_back(samples[i].get<double>());
-  }
-  if (time.samples.empty()) place.fail("samples: expected at least one");
+  RecordedTime time{.of = place.at("of").name(),
+                    .cache = place.at("cache").text_or_empty(),
+                    .samples = place.at("samples").numbers(kTimes)};
+  if (time.samples.empty()) place.at("samples").expected("at least one");
   return time;
 }
 
-Status status_of(const JsonPlace& place) {
-  const std::optional<Status> status = status_from_name(place.text("status"));
-  if (!status) place.fail(fmt::format("status: {} is not known", short_json(place.json().at("status"))));
-  return *status;
-}
-
-std::vector<std::pair<std::string, double>> parse_metrics(const JsonPlace& place, const char* field) {
-  std::vector<std::pair<std::string, double>> metrics;
-  for (const auto& [name, value] : place.object(field).json().items()) {
-    if (!value.is_number() || !std::isfinite(value.get<double>()) || printable(name) != name) {
-      place.fail(fmt::format("{}: expected numbers by name", field));
-    }
-    metrics.emplace_back(name, value.get<double>());
-  }
-  return metrics;
-}
-
 /// The mark and its reasons; empty for a good case.
-std::string parse_disturbance(const JsonPlace& place) {
-  const std::string mark = place.text("mark");
-  if (mark == quality_name(QualityMark::good)) return {};
-  if (quality_sign(mark).empty()) place.fail("mark: expected good, noisy or disturbed");
-  if (place.has("load_of_others") && !place.json().at("load_of_others").is_number()) {
-    place.fail("load_of_others: expected a number or null");
-  }
-  std::vector<std::string> reasons;
-  for (const ordered_json& reason : place.list("reasons")) {
-    if (!reason.is_string()) place.fail("reasons: expected a list of strings");
-    reasons.push_back(printable(reason.get<std::string>()));
-  }
-  if (reasons.empty()) place.fail("reasons: expected at least one, because the mark is not good");
-  return fmt::format("{}: {}", mark, fmt::join(reasons, ", "));
+std::string disturbance_of(const Quality& quality) {
+  if (!quality.is_marked()) return {};
+  return fmt::format("{}: {}", quality_name(quality.mark), fmt::join(quality.reasons, ", "));
 }
 
 RecordedCase parse_case(const JsonPlace& place) {
   RecordedCase one;
-  one.id = name_of(place, "id");
-  one.variant = name_of(place, "variant");
-  one.device = name_of(place, "device");
-  one.network = name_of(place, "network");
-  one.layer = name_of(place, "layer");
-  one.batch = place.whole_number("batch");
+  one.id = place.at("id").name();
+  one.variant = place.at("variant").name();
+  one.device = place.at("device").name();
+  one.network = place.at("network").name();
+  one.layer = place.at("layer").name();
+  one.batch = place.at("batch").count();
   const std::string expected =
       fmt::format("{}/{}/{}.{}/{}", one.device, one.variant, one.network, one.layer, one.batch);
-  if (one.id != expected) place.fail(fmt::format("id: expected \"{}\" by its other fields", expected));
+  if (one.id != expected) place.at("id").expected(fmt::format("\"{}\" by its other fields", expected));
   one.library = !place.has("rung") && !place.has("leaves_out");
-  if (place.has("rung")) one.rung = place.whole_number("rung");
-  one.status = status_of(place);
-  one.reason = printable(place.text_or_empty("reason"));
-  one.input = place.text_or_empty("input");
-  one.choice = printable(place.text_or_empty("choice"));
-  one.shape = place.object("shape").json();
-  one.session = place.whole_number("session");
-  if (place.has("time")) one.time = parse_time(place.object("time"));
-  if (place.has("quality")) one.disturbance = parse_disturbance(place.object("quality"));
+  if (place.has("rung")) one.rung = place.at("rung").count();
+  one.status = read_status(place.at("status"));
+  one.reason = printable(place.at("reason").text_or_empty());
+  one.input = place.at("input").text_or_empty();
+  one.choice = printable(place.at("choice").text_or_empty());
+  one.shape = place.at("shape").object();
+  one.session = place.at("session").count();
+  if (place.has("time")) one.time = parse_time(place.at("time"));
+  if (place.has("quality")) one.disturbance = disturbance_of(read_quality(place.at("quality")));
   if (place.has("counters")) {
-    const JsonPlace counters = place.object("counters");
-    one.counters = RecordedCounters{.images_executed = counters.whole_number("images_executed"),
-                                    .totals = parse_metrics(counters, "totals"),
-                                    .modelled = parse_metrics(counters, "modelled")};
+    const JsonPlace counters = place.at("counters");
+    one.counters = RecordedCounters{.images_executed = counters.at("images_executed").count(),
+                                    .totals = counters.at("totals").numbers_by_name(),
+                                    .modelled = counters.at("modelled").numbers_by_name()};
   }
   if (one.ok() && !one.time && !one.counters) place.fail("expected a time or counters, because the status is \"ok\"");
   return one;
@@ -151,22 +76,17 @@ RecordedCase parse_case(const JsonPlace& place) {
 }  // namespace
 
 ordered_json parse_record_json(std::string_view text, const std::string& file) {
-  StructureCheck check(file);
-  try {
-    return ordered_json::parse(text, [&check](int depth, ordered_json::parse_event_t event, ordered_json& parsed) {
-      check.see(depth, event, parsed);
-      return true;
-    });
-  } catch (const ordered_json::parse_error& error) {
-    throw UserError(fmt::format("{}: byte {}: not valid JSON, expected a record of convladder", file, error.byte));
-  } catch (const ordered_json::out_of_range&) {
-    throw UserError(fmt::format("{}: holds a number beyond the range of a double", file));
-  }
+  return parse_json(text, file, "a record of convladder");
+}
+
+Status read_status(const JsonPlace& place) {
+  const std::optional<Status> status = status_from_name(place.text());
+  if (!status) place.expected("a status of a case");
+  return *status;
 }
 
 ordered_json read_record_json(const std::string& file) {
-  const std::vector<std::byte> bytes = read_file_bytes(file);
-  const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  const std::string text = read_file_text(file);
   try {
     return parse_record_json(text, file);
   } catch (const UserError&) {
@@ -188,20 +108,15 @@ RecordedRun recorded_run_of(const ordered_json& json, const std::string& file) {
   require_version(place);
   RecordedRun run;
   run.file = file;
-  run.complete = place.truth("complete");
-  run.context = place.object("context").json();
-  for (std::size_t i = 0; place.has("planned") && i < place.list("planned").size(); ++i) {
-    const ordered_json& planned = place.list("planned")[i];
-    if (!planned.is_string() || printable(planned.get<std::string>()) != planned.get<std::string>()) {
-      place.fail(fmt::format("planned[{}]: expected the id of a case", i));
-    }
-    run.planned.push_back(planned.get<std::string>());
+  run.complete = place.at("complete").truth();
+  run.context = place.at("context").object();
+  if (place.has("planned")) {
+    for (const JsonPlace& planned : place.at("planned").list()) run.planned.push_back(planned.name());
   }
   std::set<std::string> ids;
-  for (std::size_t i = 0; i < place.list("cases").size(); ++i) {
-    const JsonPlace one = place.element("cases", i);
+  for (const JsonPlace& one : place.at("cases").list()) {
     run.cases.push_back(parse_case(one));
-    if (!ids.insert(run.cases.back().id).second) one.fail(fmt::format("id: \"{}\" occurs twice", run.cases.back().id));
+    if (!ids.insert(run.cases.back().id).second) one.at("id").fail("occurs twice");
   }
   return run;
 }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "harness/isolation/status.hpp"
+#include "support/json_place.hpp"
 
 namespace convladder {
 
@@ -68,6 +69,9 @@ nlohmann::ordered_json parse_record_json(std::string_view text, const std::strin
 /// The JSON of a record's file. Of one that was cut in the last write to it, all whole cases: one line on standard
 /// error says so. Throws UserError as above.
 nlohmann::ordered_json read_record_json(const std::string& file);
+
+/// A case's. Throws UserError.
+Status read_status(const JsonPlace& place);
 
 /// Reads the text of a run.json; `file` is what messages call it. Throws UserError, one line: as above, and
 /// another kind of record, another schema version, a case that is there twice, a name with control characters,

@@ -57,7 +57,10 @@ RecordContent RunRecord::content(const RunOptions& options, const std::vector<st
 
 void RunRecord::check(const ordered_json& json, const std::string& file) {
   static_cast<void>(recorded_run_of(json, file));  // all of it is what it has to be
-  CeilingSampler({}, {}, json.value("ceilings", ordered_json::array()));
+  const JsonPlace ceilings = JsonPlace(json, file).at("ceilings");
+  if (ceilings.is_null()) return;
+  for (const JsonPlace& one : ceilings.list()) static_cast<void>(one.at("device").text());
+  CeilingSampler({}, {}, ceilings.json());
 }
 
 RunRecord::RunRecord(Record record) : record_(std::move(record)) {
@@ -69,12 +72,21 @@ void RunRecord::add(const PlannedCase& planned, const CaseOutcome& outcome) {
 }
 
 Record::Fields RunRecord::derived() const {
-  const std::vector<CaseFigures> cases = case_figures(record_.cases_as_planned());
-  const std::vector<VariantFigures> variants = variant_figures(json().at("variants"));
-  Record::Fields fields{{"ceilings", ceilings_}, {"ladders", ladders_of(cases, variants, ceilings_)}};
-  ordered_json views = leave_one_out_of(cases, variants);
-  if (!views.empty()) fields["leave_one_out"] = std::move(views);
+  const std::vector<CaseFigures> of_cases = cases();
+  Record::Fields fields{{"ceilings", ceilings_},
+                        {"ladders", ladders_json(ladders_of(of_cases, variants(), ceilings_))}};
+  const std::vector<LeaveOneOut> views = leave_one_out_of(of_cases, variants());
+  if (!views.empty()) fields["leave_one_out"] = leave_one_out_json(views);
   return fields;
+}
+
+std::vector<CaseFigures> RunRecord::cases() const {
+  const ordered_json cases = record_.cases_as_planned();
+  return case_figures(JsonPlace(cases, file().string() + ": cases"));
+}
+
+std::vector<VariantFigures> RunRecord::variants() const {
+  return variant_figures(JsonPlace(json(), file().string()).at("variants"));
 }
 
 void RunRecord::complete() {

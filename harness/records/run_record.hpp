@@ -7,6 +7,7 @@
 
 #include "harness/cases/measurement.hpp"
 #include "harness/plan/plan.hpp"
+#include "harness/records/case_figures.hpp"
 #include "harness/records/record.hpp"
 
 namespace convladder {
@@ -31,6 +32,10 @@ class RunRecord {
   void complete();
   /// The same of an interrupted run, from the cases that are there; it can still be gone on with.
   void derive() { record_.derive(derived()); }
+
+  /// What the record says of its cases and variants, in the order of the plan.
+  std::vector<CaseFigures> cases() const;
+  std::vector<VariantFigures> variants() const;
 
   bool any_failed() const { return record_.any_failed(); }
   const std::filesystem::path& file() const { return record_.file(); }

@@ -8,6 +8,8 @@
 
 #include "devices/device_error.hpp"
 #include "harness/simulation/simulation_report.hpp"
+#include "support/json_null.hpp"
+#include "support/text_table.hpp"
 
 namespace convladder {
 
@@ -55,7 +57,7 @@ ordered_json case_json(const CheckedCase& checked) {
   return {{"id", checked.id},
           {"ptx_compiler", checked.compiler},
           {"status", checked.status.value()},
-          {"reason", checked.reason.empty() ? ordered_json() : ordered_json(checked.reason)},
+          {"reason", text_or_null(checked.reason)},
           {"findings", std::move(findings)}};
 }
 
@@ -63,10 +65,10 @@ std::string case_lines(const CheckedCase& checked) {
   const std::size_t found = checked.findings.size();
   std::string line = fmt::format("  {:<58} {:<6} ", checked.id, checked.compiler);
   if (checked.status == Status::ok) {
-    line += found == 0 ? "ok, nothing found" : fmt::format("failed, {} finding{}", found, found == 1 ? "" : "s");
+    line += found == 0 ? "ok, nothing found" : "failed, " + plural(found, "finding");
   } else {
     line += fmt::format("{}", checked.status.value());
-    if (found > 0) line += fmt::format(", {} finding{}", found, found == 1 ? "" : "s");
+    if (found > 0) line += ", " + plural(found, "finding");
   }
   if (!checked.reason.empty()) line += fmt::format("\n      {}", checked.reason);
   for (const simulated::Finding& finding : checked.findings) line += fmt::format("\n      {}", to_text(finding));

@@ -10,49 +10,17 @@
 #include <nlohmann/json.hpp>
 
 #include "support/errors.hpp"
+#include "support/half.hpp"
 #include "support/nearest_name.hpp"
 
 namespace convladder {
 namespace {
 
-/// The 16 bits of an IEEE 754 binary16.
-struct Half {
-  std::uint16_t bits;
-};
+using simulated::Half;
 
-constexpr int kHalfFraction = 10;        // bits
-constexpr int kHalfLeastExponent = -14;  // of a normal number
-constexpr std::uint16_t kHalfInfinity = 0x7c00;
-constexpr std::uint16_t kHalfNan = 0x7e00;
+Half half_of(double value) { return simulated::round_to<Half>(value); }
 
-/// Rounded to nearest even; infinity beyond the largest.
-Half half_of(double value) {
-  const std::uint16_t sign = std::signbit(value) ? 0x8000 : 0;
-  if (std::isnan(value)) return {kHalfNan};
-  const double magnitude = std::abs(value);
-  if (magnitude == 0) return {sign};
-  if (std::isinf(magnitude)) return {static_cast<std::uint16_t>(sign | kHalfInfinity)};
-  const int exponent = std::max(std::ilogb(magnitude), kHalfLeastExponent);
-  // In units of the last place: a carry into the exponent, and from subnormal to normal, is the addition's own.
-  const double units = std::nearbyint(std::ldexp(magnitude, kHalfFraction - exponent));
-  const double bits = std::ldexp(exponent - kHalfLeastExponent, kHalfFraction) + units;
-  return {
-      static_cast<std::uint16_t>(sign | (bits >= kHalfInfinity ? kHalfInfinity : static_cast<std::uint16_t>(bits)))};
-}
-
-double value_of(Half half) {
-  const int exponent = (half.bits & kHalfInfinity) >> kHalfFraction;
-  const int fraction = half.bits & ((1 << kHalfFraction) - 1);
-  double magnitude = 0;
-  if (exponent == 31) {
-    magnitude = fraction != 0 ? std::numeric_limits<double>::quiet_NaN() : std::numeric_limits<double>::infinity();
-  } else if (exponent == 0) {
-    magnitude = std::ldexp(fraction, kHalfLeastExponent - kHalfFraction);
-  } else {
-    magnitude = std::ldexp((1 << kHalfFraction) + fraction, exponent - 15 - kHalfFraction);
-  }
-  return (half.bits & 0x8000) != 0 ? -magnitude : magnitude;
-}
+double value_of(Half half) { return simulated::to_float(half); }
 
 /// Calls `use` with a value of the C++ type that stands for `type`.
 template <typename Use>

@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "support/errors.hpp"
+#include "support/text_table.hpp"
 
 namespace convladder {
 namespace {
@@ -176,7 +177,7 @@ NpyArray parse_npy(std::span<const std::byte> content, const std::string& file) 
   }
   if (content.size() - data > *bytes) {
     const std::size_t extra = content.size() - data - *bytes;
-    fail(data + *bytes, fmt::format("{} extra byte{} after the array", extra, extra == 1 ? "" : "s"));
+    fail(data + *bytes, fmt::format("{} after the array", plural(extra, "extra byte")));
   }
   array.bytes.assign(content.begin() + static_cast<std::ptrdiff_t>(data), content.end());
   return array;

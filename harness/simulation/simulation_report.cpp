@@ -11,7 +11,9 @@
 #include "harness/plan/shape_json.hpp"
 #include "harness/simulation/npy_file.hpp"
 #include "support/errors.hpp"
+#include "support/json_null.hpp"
 #include "support/printable.hpp"
+#include "support/text_table.hpp"
 
 namespace convladder {
 
@@ -75,7 +77,7 @@ void print_counters(const std::vector<KernelCounters>& launches) {
         }
       }
     }
-    if (zeros > 0) fmt::print("  and {} counter{} at 0\n", zeros, zeros == 1 ? "" : "s");
+    if (zeros > 0) fmt::print("  and {} at 0\n", plural(zeros, "counter"));
   }
 }
 
@@ -122,7 +124,7 @@ ordered_json to_json(const SimulationReport& report) {
           {"outputs", std::move(outputs)},
           {"counters", std::move(counters)},
           {"findings", std::move(findings)},
-          {"fault", report.fault.empty() ? ordered_json() : ordered_json(report.fault)}};
+          {"fault", text_or_null(report.fault)}};
 }
 
 void print_report(const SimulationReport& report) {

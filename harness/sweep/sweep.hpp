@@ -1,12 +1,12 @@
 // A parameter sweep: what a variant could take for a layer, tried one after the other, verified and put in order.
 #pragma once
 
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "harness/cases/counters.hpp"
 #include "harness/plan/plan.hpp"
 #include "harness/sweep/sweep_score.hpp"
 
@@ -17,9 +17,9 @@ struct SweptConfiguration {
   Configuration configuration;
   std::optional<Status> status = {};  ///< as of a case; none before it is run
   std::string reason = {};
-  std::optional<Score> score = {};             ///< none unless it is verified
-  std::map<std::string, double> counted = {};  ///< totals of its counters, where the device counts
-  std::optional<double> occupancy = {};        ///< of a predicted score: the least of its kernels
+  std::optional<Score> score = {};       ///< none unless it is verified
+  CounterValues counted = {};            ///< totals of its counters, where the device counts
+  std::optional<double> occupancy = {};  ///< of a predicted score: the least of its kernels
 };
 
 /// A variant on a layer, with a batch, on a device.

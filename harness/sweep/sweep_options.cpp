@@ -2,8 +2,6 @@
 
 #include <nlohmann/json.hpp>
 
-#include "harness/plan/setting.hpp"
-
 namespace convladder {
 
 using nlohmann::ordered_json;
@@ -18,14 +16,13 @@ ordered_json to_json(const SweepOptions& o) {
   return json;
 }
 
-SweepOptions sweep_options_from_json(const ordered_json& json) {
-  const Settings setting(json);
+SweepOptions sweep_options_from_json(const JsonPlace& json) {
   return {.run = options_from_json(json),
-          .configuration = setting("configuration").text(),
-          .limit = setting("limit").whole(1, kMostConfigurations),
-          .gpu = setting("gpu").text(),
-          .update_table = setting("update_table").truth(),
-          .tables = setting("tables").text()};
+          .configuration = json.at("configuration").text(),
+          .limit = json.at("limit").whole(1, kMostConfigurations),
+          .gpu = json.at("gpu").text(),
+          .update_table = json.at("update_table").truth(),
+          .tables = json.at("tables").text()};
 }
 
 }  // namespace convladder

@@ -21,6 +21,6 @@ struct SweepOptions {
 
 /// To and from `context.options` of the record, as options_to_json and options_from_json.
 nlohmann::ordered_json to_json(const SweepOptions& options);
-SweepOptions sweep_options_from_json(const nlohmann::ordered_json& json);
+SweepOptions sweep_options_from_json(const JsonPlace& json);
 
 }  // namespace convladder

@@ -35,9 +35,7 @@ std::vector<CountedColumn> counted_columns(ScoreKind kind) {
 std::string counted_per_multiply_add(const Sweep& sweep, const SweptConfiguration& one, const CountedColumn& column) {
   if (one.counted.empty()) return "-";
   double sum = 0;
-  for (const char* const metric : column.metrics) {
-    if (const auto found = one.counted.find(metric); found != one.counted.end()) sum += found->second;
-  }
+  for (const char* const metric : column.metrics) sum += counter_of(one.counted, metric).value_or(0);
   return fmt::format("{:.3g}", sum / (sweep.planned.work.shape.flop() / 2));
 }
 

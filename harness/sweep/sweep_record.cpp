@@ -2,9 +2,9 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
+#include "harness/records/case_figures.hpp"
 #include "harness/records/case_json.hpp"
+#include "harness/records/recorded_run.hpp"
 #include "support/json_null.hpp"
 #include "support/printable.hpp"
 
@@ -116,21 +116,14 @@ ordered_json configuration_json(const Sweep& sweep, const PlannedCase& planned, 
   return json;
 }
 
-void read_back(const ordered_json& one_case, SweptConfiguration& one) {
-  one.status = status_from_name(one_case.at("status").get<std::string>()).value();
-  if (!one_case.at("reason").is_null()) one.reason = printable(one_case.at("reason").get<std::string>());
-  if (const ordered_json& score = one_case.at("score"); !score.is_null()) {
-    one.score = Score{score.at("value"), score.at("low"), score.at("high")};
+void read_back(const JsonPlace& one_case, SweptConfiguration& one) {
+  one.status = read_status(one_case.at("status"));
+  one.reason = printable(one_case.at("reason").text_or_empty());
+  if (const JsonPlace score = one_case.at("score"); !score.is_null()) {
+    one.score = Score{score.at("value").number(), score.at("low").number(), score.at("high").number()};
   }
-  if (const ordered_json& counters = one_case.at("counters"); !counters.is_null()) {
-    one.counted = counters.at("totals").get<std::map<std::string, double>>();
-  }
-  if (const ordered_json& prediction = one_case.at("prediction"); !prediction.is_null()) {
-    one.occupancy = 1;
-    for (const ordered_json& kernel : prediction.at("kernels")) {
-      one.occupancy = std::min(*one.occupancy, kernel.at("occupancy").at("share").get<double>());
-    }
-  }
+  if (one_case.has("counters")) one.counted = one_case.at("counters").at("totals").numbers_by_name();
+  if (one_case.has("prediction")) one.occupancy = read_prediction(one_case.at("prediction")).occupancy;
 }
 
 void read_back(const Record& record, std::vector<Sweep>& sweeps) {
@@ -138,16 +131,14 @@ void read_back(const Record& record, std::vector<Sweep>& sweeps) {
   for (Sweep& sweep : sweeps) {
     for (SweptConfiguration& one : sweep.results) {
       const auto found = by_id.find(configuration_id(sweep, one.configuration));
-      if (found != by_id.end()) read_back(*found->second, one);
+      if (found != by_id.end()) read_back(JsonPlace(*found->second, found->first), one);
     }
   }
 }
 
 void check_sweep_record(const ordered_json& record, const std::string& file) {
-  check_each_case(record, file, [](const ordered_json& one_case) {
-    SweptConfiguration ignored;
-    read_back(one_case, ignored);
-  });
+  SweptConfiguration ignored;
+  for (const JsonPlace& one : JsonPlace(record, file).at("cases").list()) read_back(one, ignored);
 }
 
 ordered_json sweeps_json(const std::vector<Sweep>& sweeps) {

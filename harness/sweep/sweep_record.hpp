@@ -17,8 +17,8 @@ std::vector<std::string> planned_ids(const std::vector<Sweep>& sweeps);
 /// `cases[]` of the record: a configuration that was run. `planned` is its case.
 nlohmann::ordered_json configuration_json(const Sweep& sweep, const PlannedCase& planned, const CaseOutcome& outcome);
 
-/// Fills all but the configuration from such a case. Throws std::exception for what is none.
-void read_back(const nlohmann::ordered_json& one_case, SweptConfiguration& one);
+/// Fills all but the configuration from such a case. Throws UserError.
+void read_back(const JsonPlace& one_case, SweptConfiguration& one);
 /// Likewise those of the sweeps that are recorded.
 void read_back(const Record& record, std::vector<Sweep>& sweeps);
 /// Throws UserError where a case cannot be read back (Record::open).

@@ -12,6 +12,7 @@
 #include "support/file_bytes.hpp"
 #include "support/folder_lock.hpp"
 #include "support/json_null.hpp"
+#include "support/json_text.hpp"
 #include "variants/tuning_table.hpp"
 
 namespace convladder {
@@ -28,14 +29,9 @@ std::filesystem::path table_file(const std::string& folder, const Sweep& sweep) 
 /// The entries that the file has, if it is there.
 std::vector<ordered_json> entries_of(const std::filesystem::path& file) {
   if (!std::filesystem::exists(file)) return {};
-  const std::vector<std::byte> bytes = read_file_bytes(file.string());
-  const std::string text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-  try {
-    static_cast<void>(parse_tuning_table(text, file.string()));
-  } catch (const TuningTableError& error) {
-    throw UserError(error.what());
-  }
-  return ordered_json::parse(text).at("entries").get<std::vector<ordered_json>>();
+  const std::string text = read_file_text(file.string());
+  static_cast<void>(parse_tuning_table(text, file.string()));
+  return parse_json(text, file.string(), "a tuning table").at("entries").get<std::vector<ordered_json>>();
 }
 
 /// How it was found; what the model's choice would have had stands beside it.

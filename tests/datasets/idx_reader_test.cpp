@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "support/data_error.hpp"
+#include "support/errors.hpp"
 #include "support/sha256.hpp"
 #include "tests/datasets/idx_test_files.hpp"
 
@@ -170,7 +170,7 @@ TEST(IdxReader, EveryBitFlipInAGzipFileIsRefusedOrHarmless) {
     file[bit / 8] ^= static_cast<std::uint8_t>(1 << bit % 8);
     try {
       EXPECT_EQ(parse_idx_images(file, "some.idx").pixels, some_bytes(60)) << "bit " << bit;
-    } catch (const DataError&) {
+    } catch (const UserError&) {
       ++refused;
     }
   }

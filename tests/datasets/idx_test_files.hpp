@@ -17,7 +17,7 @@
 #include <string_view>
 #include <vector>
 
-#include "support/data_error.hpp"
+#include "support/errors.hpp"
 
 namespace convladder::testing_files {
 
@@ -111,12 +111,12 @@ inline std::optional<std::filesystem::path> real_datasets() {
   return folder;
 }
 
-/// Fails the test unless `action` throws a DataError whose message is a single line with each of `parts` in it.
+/// Fails the test unless `action` throws a UserError whose message is a single line with each of `parts` in it.
 inline void expect_data_error(const std::function<void()>& action, std::initializer_list<std::string_view> parts) {
   try {
     action();
-    ADD_FAILURE() << "expected a DataError";
-  } catch (const DataError& error) {
+    ADD_FAILURE() << "expected a UserError";
+  } catch (const UserError& error) {
     const std::string message = error.what();
     EXPECT_EQ(message.find('\n'), std::string::npos) << message;
     for (const std::string_view part : parts) {

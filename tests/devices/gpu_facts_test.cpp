@@ -10,6 +10,7 @@
 
 #include "devices/simulated/caches/gpu_model.hpp"
 #include "expect_error.hpp"
+#include "support/errors.hpp"
 
 namespace convladder {
 namespace {
@@ -56,28 +57,31 @@ TEST(GpuFacts, NamesFilePlaceAndWhatWasExpected) {
     const char* with;
     const char* message;
   } wrong[] = {
-      {"\"year\": 2022,", "", "h100.json: the member \"year\" is missing"},
+      {"\"year\": 2022,", "", "h100.json: year: expected a whole number from 2000 to 2100, found nothing"},
       {"\"h100\"", "\"x\"", "h100.json: name: expected the file's, found \"x\""},
-      {"\"year\": 2022", "\"year\": \"2022\"", "h100.json: year: expected a year from 2000 to 2100"},
+      {"\"year\": 2022", "\"year\": \"2022\"",
+       "h100.json: year: expected a whole number from 2000 to 2100, found \"2022\""},
       {"\"value\": 132,", "\"value\": 0,",
        "h100.json: parameters: multiprocessors: value: expected a whole number from 1"},
       {"\"value\": 132,", "\"value\": 1.5,", "multiprocessors: value: expected a whole number from 1"},
-      {"\"value\": 132,", "\"value\": -1,", "h100.json: parameters: multiprocessors: value: expected a number from 0"},
-      {"\"value\": 132,", "\"value\": 1e999,", "h100.json: a number beyond a double"},
-      {"\"low\": 1782", "\"low\": 2782", "h100.json: parameters: clock: expected \"low\" not above \"high\""},
-      {"\"low\": 1782", "\"low\": 0", "h100.json: parameters: clock: low: expected a number above 0"},
+      {"\"value\": 132,", "\"value\": -1,",
+       "h100.json: parameters: multiprocessors: value: expected a whole number from 1"},
+      {"\"value\": 132,", "\"value\": 1e999,",
+       "h100.json: parameters: multiprocessors: value: a number beyond the range of a double"},
+      {"\"low\": 1782", "\"low\": 2782",
+       "h100.json: parameters: clock: high: expected a number from 2782 MHz, found 1980"},
+      {"\"low\": 1782", "\"low\": 0", "h100.json: parameters: clock: low: expected a number above 0 MHz, found 0"},
       {"\"unit\": \"MHz\"", "\"unit\": \"GHz\"", "h100.json: parameters: clock: unit: expected \"MHz\""},
-      {"\"source\": \"luo\"", "\"source\": \"me\"", "source: \"me\" is not in \"sources\""},
+      {"\"source\": \"luo\"", "\"source\": \"me\"", "source: expected one of \"sources\", found \"me\""},
       {"\"source\": \"l2\"", "\"source\": \"luo\"", "h100.json: parameters: no parameter has the source \"l2\""},
       {"[0, 8192", "[9000, 8192", "h100.json: parameters: shared_splits: value: expected ascending numbers"},
-      {"\"clock\": {", "\"clok\": {", "h100.json: parameters: the member \"clock\" is missing"},
-      {"\"clock\": {", "\"clok\": 1, \"clock\": {", "h100.json: parameters: \"clok\": unknown member"},
-      {"\"clock\": {", "\"clock\": 1, \"clock\": {", "\"clock\" occurs twice, expected it once"},
-      {"}\n}", "}", "expected the JSON of a GPU"},
+      {"\"clock\": {", "\"clok\": {", "h100.json: parameters: clock: expected an object, found nothing"},
+      {"\"clock\": {", "\"clok\": 1, \"clock\": {", "h100.json: parameters: unknown field \"clok\""},
+      {"\"clock\": {", "\"clock\": 1, \"clock\": {", "h100.json: parameters: clock: occurs twice"},
+      {"}\n}", "}", "not valid JSON, expected a GPU"},
   };
   for (const auto& one : wrong) {
-    expect_error<GpuFactsError>([&] { parse_gpu_facts(replaced(good, one.what, one.with), "h100.json"); },
-                                {one.message});
+    expect_error<UserError>([&] { parse_gpu_facts(replaced(good, one.what, one.with), "h100.json"); }, {one.message});
   }
 }
 

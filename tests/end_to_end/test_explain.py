@@ -115,7 +115,7 @@ def test_bad_options_are_one_line(folder: Path, arguments: list[str], words: lis
 
 @pytest.mark.parametrize("change, words", [
     (lambda one: one.update(prediction={"gpus": 1}), ["cases[0]: prediction: gpus: expected a list"]),
-    (lambda one: one["prediction"]["gpus"][0].update(low=-1), ["gpus[0]: low: expected a positive number"]),
+    (lambda one: one["prediction"]["gpus"][0].update(low=-1), ["gpus[0]: low: expected a number above 0 ns"]),
     (lambda one: one["prediction"]["gpus"][0]["kernels"][0].pop("occupancy"), ["occupancy: expected an object"]),
     (lambda one: one.update(prediction=None, counters={"kernels": [{}], "totals": {}, "modelled": {}}), ["counters"]),
     (lambda one: one["counters"]["totals"].update({"smsp__inst_executed_op_barrier.sum": "x"}), []),

@@ -259,16 +259,16 @@ DAMAGES = {
     "zeros": (lambda text: "\x00" * 100, ["byte "]),
     "no UTF-8": (lambda text: "\xff" + text, ["byte "]),
     "deep": (lambda text: "[" * 100000, ["more than 64 deep"]),
-    "list": (lambda text: "[]", ["not a run of convladder"]),
-    "null": (lambda text: "null", ["not a run of convladder"]),
-    "nothing in it": (lambda text: "{}", ["not a run of convladder"]),
+    "list": (lambda text: "[]", ["expected an object"]),
+    "null": (lambda text: "null", ["expected an object"]),
+    "nothing in it": (lambda text: "{}", ["schema_version: expected"]),
     "other schema": (lambda text: text.replace('"1.0"', '"9.9"', 1), ["schema_version", "9.9"]),
     "no plan": (lambda text: text.replace('"planned"', '"plan"', 1), ["planned"]),
     "no options": (lambda text: text.replace('"options"', '"choices"', 1), ["options"]),
-    "seed is text": (lambda text: text.replace('"seed": 1', '"seed": "one"'), ["context.options.seed"]),
-    "batch is text": (lambda text: text.replace('"batches": [', '"batches": ["many",'), ["context.options.batches"]),
+    "seed is text": (lambda text: text.replace('"seed": 1', '"seed": "one"'), ["context: options: seed: expected"]),
+    "batch is text": (lambda text: text.replace('"batches": [', '"batches": ["many",'), ["context: options: batches[0]: expected"]),
     "unknown name": (lambda text: text.replace('"families": [', '"families": ["gpu",'), ["unknown family 'gpu'"]),
-    "negative batch": (lambda text: text.replace('"batches": [', '"batches": [-3,'), ["context.options.batches: expected whole numbers from 1"]),
+    "negative batch": (lambda text: text.replace('"batches": [', '"batches": [-3,'), ["context: options: batches[0]: expected a whole number from 1"]),
 }
 
 

@@ -307,8 +307,8 @@ BROKEN_NETWORKS = {
                ["layer 1 'conv1': ", "the kernel 99x99 is larger than the padded image"]),
     "type": (lambda file: file["layers"][2].update(type="convolutoin"), ["layer 3 'conv2': ", "convolutoin", "convolution"]),
     "number": (lambda file: file["layers"][0].update(out_channels="three"),
-               ["layer 1 'conv1': 'out_channels' must be", '"three"']),
-    "field": (lambda file: file["layers"][0].update(stirde=2), ["layer 1 'conv1': unknown field 'stirde'"]),
+               ["layer 1 'conv1': out_channels: expected a whole number", '"three"']),
+    "field": (lambda file: file["layers"][0].update(stirde=2), ["layer 1 'conv1': unknown field \"stirde\""]),
     "name of a built-in one": (lambda file: file.update(name="lenet28"), ["the name 'lenet28' is already used by a built-in network"]),
 }
 

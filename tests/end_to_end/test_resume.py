@@ -148,14 +148,14 @@ CHANGES = {
     "data": (COMMANDS, "context/dataset/sha256", "0" * 64, "the data differs"),
     "variants": (["network"], "context/options/variants", ["flat-vector"], "the plan differs"),
     "limit": (["sweep"], "context/options/limit", 2, "the plan differs"),
-    "option": (COMMANDS, "context/options/batches", ["many"], "context.options.batches: expected whole numbers"),
+    "option": (COMMANDS, "context/options/batches", ["many"], "context: options: batches[0]: expected a whole number"),
     "no device": (COMMANDS, "context/options/devices", ["gpu"], "unknown device 'gpu'"),
-    "schema": (COMMANDS, "schema_version", "0.9", 'schema_version is "0.9", expected'),
+    "schema": (COMMANDS, "schema_version", "0.9", 'found "0.9"'),
     "kind": (COMMANDS, "kind", "run", "not a"),
     "case": (COMMANDS, "cases/0/id", "cpu/x", "cpu/x is recorded but was not planned"),
-    "status": (COMMANDS, "cases/0/status", "fine", "cases[0]: not as this program writes it"),
-    "steps": (["network"], "cases/0/steps", "none", "cases[0]: not as this program writes it"),
-    "score": (["sweep"], "cases/0/score", "good", "cases[0]: not as this program writes it"),
+    "status": (COMMANDS, "cases/0/status", "fine", "cases[0]: "),
+    "steps": (["network"], "cases/0/steps", "none", "cases[0]: "),
+    "score": (["sweep"], "cases/0/score", "good", "cases[0]: "),
     "weights": (["network"], "networks/0/weights/name", "others", "'networks' differs (0.weights.name"),
 }
 
@@ -172,8 +172,8 @@ def test_what_cannot_be_gone_on_with_is_one_line(tmp_path: Path, whole: dict[str
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-@pytest.mark.parametrize("text, words", [("", "byte 1"), ("[]", "not a"), ("{}", "not a"), ("\x00" * 100, "byte 1"),
-                                         ('{"cases": []}', "not a")])
+@pytest.mark.parametrize("text, words", [("", "byte 1"), ("\x00" * 100, "byte 1"), ("[]", "expected an object"),
+                                         ("{}", "schema_version: expected"), ('{"cases": []}', "schema_version: expected")])
 def test_a_foreign_file_is_one_line(tmp_path: Path, command: str, text: str, words: str) -> None:
     path = put(tmp_path, command, text)
     assert_refused(run(command, "--resume", tmp_path), str(path), words)

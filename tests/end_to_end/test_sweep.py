@@ -56,7 +56,7 @@ def test_the_table_is_written_and_updated(tmp_path: Path) -> None:
     assert entry["found"]["kind"] == "measured" and entry["found"]["score"] < entry["found"]["score_of_model"]
     table.write_text("{}")
     done = run("sweep", *options, "--output", tmp_path / "c", program=SEEDED)
-    assert_refused(done, f"{table}: expected a member 'schema_version'")
+    assert_refused(done, f"{table}: schema_version: expected")
     assert table.read_text() == "{}"
 
 

@@ -1,4 +1,4 @@
-// libFuzzer target for the IDX parser. Whatever the bytes are, it returns well-formed content or throws DataError; and
+// libFuzzer target for the IDX parser. Whatever the bytes are, it returns well-formed content or throws UserError; and
 // bytes that are not gzip are judged the same whether they come as they are or packed.
 #include <zlib.h>
 
@@ -12,7 +12,7 @@
 
 #include "datasets/byte_source.hpp"
 #include "datasets/idx_reader.hpp"
-#include "support/data_error.hpp"
+#include "support/errors.hpp"
 
 namespace {
 
@@ -22,7 +22,7 @@ void require(bool condition) {
   if (!condition) std::abort();
 }
 
-void check_message(const convladder::DataError& error) {
+void check_message(const convladder::UserError& error) {
   const std::string_view message = error.what();
   require(message.starts_with("fuzzed: byte "));
   require(message.find('\n') == std::string_view::npos);
@@ -36,7 +36,7 @@ std::optional<convladder::IdxImages> parse_images(Bytes file) {
                                         static_cast<std::uint64_t>(images.height) *
                                         static_cast<std::uint64_t>(images.width));
     return images;
-  } catch (const convladder::DataError& error) {
+  } catch (const convladder::UserError& error) {
     check_message(error);
     return std::nullopt;
   }
@@ -47,7 +47,7 @@ std::optional<convladder::IdxLabels> parse_labels(Bytes file) {
     convladder::IdxLabels labels = convladder::parse_idx_labels(file, "fuzzed");
     require(!labels.labels.empty());
     return labels;
-  } catch (const convladder::DataError& error) {
+  } catch (const convladder::UserError& error) {
     check_message(error);
     return std::nullopt;
   }

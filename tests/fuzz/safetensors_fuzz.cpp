@@ -1,4 +1,4 @@
-// libFuzzer target for safetensors. Whatever the bytes are, they are tensors that fill their shapes or a DataError in
+// libFuzzer target for safetensors. Whatever the bytes are, they are tensors that fill their shapes or a UserError in
 // one line; what was read is written, and read back, the same.
 #include <cmath>
 #include <cstddef>
@@ -47,7 +47,7 @@ void check(const TensorFile& content, std::size_t file_size) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   try {
     convladder::check(convladder::parse_safetensors({data, size}, "fuzzed"), size);
-  } catch (const convladder::DataError& error) {
+  } catch (const convladder::UserError& error) {
     const std::string_view message = error.what();
     convladder::require(message.starts_with("fuzzed: ") && message.find('\n') == std::string_view::npos);
   }

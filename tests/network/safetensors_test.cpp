@@ -33,8 +33,8 @@ std::string entry(std::string_view name, std::string_view shape, std::string_vie
 std::string header_of(const std::string& entries) { return fmt::format("{{{}}}", entries); }
 
 void expect_bytes_refused(const Bytes& bytes, std::initializer_list<std::string_view> parts) {
-  expect_error<DataError>([&] { parse_safetensors(bytes, "own.safetensors"); }, {"own.safetensors: "});
-  expect_error<DataError>([&] { parse_safetensors(bytes, "own.safetensors"); }, parts);
+  expect_error<UserError>([&] { parse_safetensors(bytes, "own.safetensors"); }, {"own.safetensors: "});
+  expect_error<UserError>([&] { parse_safetensors(bytes, "own.safetensors"); }, parts);
 }
 void expect_header_refused(const std::string& header, std::initializer_list<std::string_view> parts) {
   SCOPED_TRACE(header);
@@ -109,9 +109,9 @@ TEST(Safetensors, RefusesALyingHeaderLength) {
   expect_bytes_refused({}, {"byte 0", "the file has 0"});
   expect_bytes_refused(Bytes(7), {"byte 0", "8 bytes of the header's length, the file has 7"});
   expect_bytes_refused(file_of("{}", 0, 3), {"byte 0: a header of 3 bytes, expected at most the 2 that follow"});
-  expect_bytes_refused(file_of("{}", 0, 100'000'000),
-                       {"a header of 100000000 bytes, expected at most the 2 that follow"});
-  expect_bytes_refused(file_of("{}", 0, 100'000'001), {"a header of 100000001 bytes, expected at most 100000000"});
+  expect_bytes_refused(file_of("{}", 0, 10'000'000),
+                       {"a header of 10000000 bytes, expected at most the 2 that follow"});
+  expect_bytes_refused(file_of("{}", 0, 10'000'001), {"a header of 10000001 bytes, expected at most 10000000"});
   expect_bytes_refused(file_of("{}", 0, UINT64_MAX), {"a header of 18446744073709551615 bytes, expected at most"});
   expect_bytes_refused(file_of("{}", 0, 0), {"byte 8", "start with '{'"});
   expect_bytes_refused(file_of(" {}", 0), {"byte 8", "start with '{'"});
@@ -130,49 +130,54 @@ TEST(Safetensors, EveryCutIsRefused) {
 }
 
 TEST(Safetensors, SaysWhereTheHeaderIsNoJson) {
-  expect_header_refused("{\"a\"", {"byte 5 of the header: not valid JSON"});
-  expect_header_refused("{} x", {"byte 4 of the header: not valid JSON"});
-  expect_header_refused("{\"\xff\":1}", {"of the header: not valid JSON"});
-  expect_header_refused(std::string(100'000, '{'), {"of the header: not valid JSON"});
+  expect_header_refused("{\"a\"", {"header: byte 5: not valid JSON"});
+  expect_header_refused("{} x", {"header: byte 4: not valid JSON"});
+  expect_header_refused("{\"\xff\":1}", {"header: byte", "not valid JSON"});
+  expect_header_refused(std::string(100'000, '{'), {"header: byte", "not valid JSON"});
 }
 
 TEST(Safetensors, DeepNestingIsRefusedAtItsBeginning) {
   expect_header_refused(fmt::format(R"({{"a":{{"shape":{})", std::string(1'000'000, '[')),
-                        {R"(tensor "a": "shape")", "found a list"});
+                        {"header: a: shape[0][0]", "nested more than 64 deep"});
   std::string objects;
   for (int i = 0; i < 100'000; ++i) objects += R"({"a":)";
-  expect_header_refused(objects, {R"(tensor "a")", "is not known"});
+  expect_header_refused(objects, {"header: a: a: a", "nested more than 64 deep"});
 }
 
 TEST(Safetensors, RefusesAHeaderOfAnotherForm) {
-  expect_header_refused(R"({"a":3})", {R"(header: "a": expected an object)", "found 3"});
+  expect_header_refused(R"({"a":3})", {"header: a: expected an object, found 3"});
   expect_header_refused(R"({"a":null})", {"expected an object", "found null"});
-  expect_header_refused(R"({"a":[]})", {"expected an object", "found a list"});
-  expect_header_refused(R"({"__metadata__":{"epochs":2}})", {R"(__metadata__: "epochs": expected a string, found 2)"});
-  expect_header_refused(R"({"a":{}})", {R"(tensor "a": the field 'dtype' is missing)"});
-  expect_header_refused(R"({"a":{"dtype":"F32"}})", {R"(tensor "a": the field 'shape' is missing)"});
-  expect_header_refused(R"({"a":{"dtype":"F32","shape":[2]}})", {"'data_offsets' is missing"});
-  expect_header_refused(R"({"a":{"dtype":["F32"]}})", {R"(tensor "a": "dtype": expected a string, found a list)"});
-  expect_header_refused(R"({"a":{"shape":"2"}})", {"expected a list of whole numbers", R"(found the text "2")"});
-  expect_header_refused(R"({"a":{"size":[2]}})", {R"(the field "size" is not known)"});
+  expect_header_refused(R"({"a":[]})", {"expected an object, found []"});
+  expect_header_refused(R"({"__metadata__":{"epochs":2}})",
+                        {"header: __metadata__: epochs: expected a string, found 2"});
+  expect_header_refused(R"({"a":{}})", {"header: a: dtype: expected a string, found nothing"});
+  expect_header_refused(R"({"a":{"dtype":"F32"}})", {"header: a: shape: expected a list, found nothing"});
+  expect_header_refused(R"({"a":{"dtype":"F32","shape":[2]}})",
+                        {"header: a: data_offsets: expected a list, found nothing"});
+  expect_header_refused(R"({"a":{"dtype":["F32"]}})", {R"(header: a: dtype: expected a string, found ["F32"])"});
+  expect_header_refused(R"({"a":{"dtype":"F32","shape":"2"}})", {R"(header: a: shape: expected a list, found "2")"});
+  expect_header_refused(R"({"a":{"dtype":"F32","shape":[2],"data_offsets":[0,8],"size":[2]}})",
+                        {R"(header: a: unknown field "size")"});
 }
 
 TEST(Safetensors, RefusesNumbersThatAreNoSizes) {
   for (const char* number : {"-1", "1.5", "1e3", "true", "18446744073709551615", "99999999999999999999", "\"1\""}) {
     expect_header_refused(header_of(entry("a", fmt::format("[{}]", number), "[0,8]")),
-                          {R"(tensor "a": "shape": expected whole numbers from 0)"});
+                          {"header: a: shape[0]: expected a whole number from 0"});
   }
-  expect_header_refused(header_of(entry("a", "[2]", "[0,-8]")), {R"("data_offsets": expected two whole numbers)"});
-  expect_header_refused(header_of(entry("a", "[2]", "[0,8,8]")), {"expected two whole numbers from 0, found 8"});
-  expect_header_refused(header_of(entry("a", "[2]", "[0]")), {"data_offsets: expected two, found 1"});
-  expect_header_refused(header_of(entry("a", "[1,1,1,1,1,1,1,1,2]", "[0,8]")), {"more than 8 dimensions"});
+  expect_header_refused(header_of(entry("a", "[2]", "[0,-8]")),
+                        {"header: a: data_offsets[1]: expected a whole number from 0"});
+  expect_header_refused(header_of(entry("a", "[2]", "[0,8,8]")),
+                        {"header: a: data_offsets: expected a list of 2, found [0,8,8]"});
+  expect_header_refused(header_of(entry("a", "[2]", "[0]")), {"data_offsets: expected a list of 2, found [0]"});
+  expect_header_refused(header_of(entry("a", "[1,1,1,1,1,1,1,1,2]", "[0,8]")), {"expected at most 8 dimensions"});
 }
 
 TEST(Safetensors, RefusesANameThatIsThereTwice) {
   expect_header_refused(header_of(entry("a", "[1]", "[0,4]") + "," + entry("a", "[1]", "[4,8]")),
-                        {R"(header: "a" occurs twice)"});
-  expect_header_refused(R"({"a":{"shape":[2],"shape":[2]}})", {R"(tensor "a": "shape" occurs twice)"});
-  expect_header_refused(R"({"__metadata__":{"k":"1","k":"1"}})", {R"(__metadata__: "k" occurs twice)"});
+                        {"header: a: occurs twice"});
+  expect_header_refused(R"({"a":{"shape":[2],"shape":[2]}})", {"header: a: shape: occurs twice"});
+  expect_header_refused(R"({"__metadata__":{"k":"1","k":"1"}})", {"header: __metadata__: k: occurs twice"});
 }
 
 TEST(Safetensors, RefusesPlacesOutsideOfTheData) {
@@ -205,7 +210,7 @@ TEST(Safetensors, ANameInAMessageIsShortAndOnOneLine) {
   try {
     parse_safetensors(file_of(header_of(entry(name, "[1]", "[0,8]")), 8), "f");
     FAIL();
-  } catch (const DataError& error) {
+  } catch (const UserError& error) {
     const std::string_view message = error.what();
     EXPECT_EQ(message.find('\n'), std::string_view::npos);
     EXPECT_NE(message.find("line\\nbreak"), std::string_view::npos);

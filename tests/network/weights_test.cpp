@@ -9,7 +9,7 @@
 
 #include "expect_error.hpp"
 #include "network/safetensors.hpp"
-#include "support/data_error.hpp"
+#include "support/errors.hpp"
 #include "support/sha256.hpp"
 
 namespace convladder {
@@ -52,8 +52,8 @@ Tensor& named(std::vector<Tensor>& tensors, std::string_view name) {
 }
 
 void expect_weights_refused(const std::string& content, std::initializer_list<std::string_view> parts) {
-  expect_error<DataError>([&] { parse(content, "own.safetensors"); }, {"own.safetensors: "});
-  expect_error<DataError>([&] { parse(content, "own.safetensors"); }, parts);
+  expect_error<UserError>([&] { parse(content, "own.safetensors"); }, {"own.safetensors: "});
+  expect_error<UserError>([&] { parse(content, "own.safetensors"); }, parts);
 }
 
 TEST(InitialWeights, OfConvolutionsAreThoseOfALadder) {

@@ -5,6 +5,11 @@
 namespace convladder {
 namespace {
 
+TEST(Printable, CutsWhatIsLong) {
+  EXPECT_EQ(printable("0123456789", 10), "0123456789");
+  EXPECT_EQ(printable("01234567890", 10), "0123456...");
+}
+
 TEST(Printable, KeepsWhatIsText) {
   for (const char* text : {"", "abc", "µs ± 3 %", "日本語", "\U0001F600", "a b", "~"}) EXPECT_EQ(printable(text), text);
 }

@@ -4,16 +4,16 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 #include <nlohmann/json.hpp>
 #include <vector>
 
 #include "harness/regression/compare/change_text.hpp"
 #include "support/errors.hpp"
 #include "support/json_null.hpp"
+#include "support/json_place.hpp"
+#include "support/markdown.hpp"
 #include "support/printable.hpp"
 #include "support/text_table.hpp"
-#include "support/units.hpp"
 
 namespace convladder {
 
@@ -26,21 +26,19 @@ bool timed(const ComparedCase& one) { return one.base_median_ns && one.new_media
 /// What the record says of the program that made it.
 std::string run_text(const RecordedRun& run) {
   const auto text = [&run](const char* pointer) {
-    const ordered_json::json_pointer place(pointer);
-    const bool there = run.context.contains(place) && run.context.at(place).is_string();
-    return there ? printable(run.context.at(place).get<std::string>()) : std::string("unknown");
+    const ordered_json& found = value_at(run.context, pointer);
+    return found.is_string() ? printable(found.get<std::string>()) : std::string("unknown");
   };
-  const ordered_json::json_pointer dirty("/program/dirty");
-  const bool changed = run.context.contains(dirty) && run.context.at(dirty) == true;
-  return fmt::format("{}: commit {}{}, {}, {} case{}", printable(run.file), text("/program/commit").substr(0, 12),
-                     changed ? " and changes" : "", text("/date"), run.cases.size(), run.cases.size() == 1 ? "" : "s");
+  return fmt::format("{}, {}, {}",
+                     program_text(run.file, text("/program/commit"), value_at(run.context, "/program/dirty") == true),
+                     text("/date"), plural(run.cases.size(), "case"));
 }
 
 /// How far what should not move has moved: what these two records cannot see below.
 std::string drift_text(const Comparison& comparison) {
   double lowest = 0;
   double highest = 0;
-  int controls = 0;
+  std::size_t controls = 0;
   for (const ComparedCase& one : comparison.cases) {
     if (!one.control || !one.change) continue;
     lowest = controls == 0 ? one.change->estimate : std::min(lowest, one.change->estimate);
@@ -49,8 +47,8 @@ std::string drift_text(const Comparison& comparison) {
   }
   if (controls == 0)
     return "no control: no library and no --control variant was timed in both records, so the drift is unknown";
-  return fmt::format("{} control{} moved by {:+.1f}% to {:+.1f}% between the records, measured", controls,
-                     controls == 1 ? "" : "s", percent(lowest), percent(highest));
+  return fmt::format("{} moved by {:+.1f}% to {:+.1f}% between the records, measured", plural(controls, "control"),
+                     percent(lowest), percent(highest));
 }
 
 std::vector<std::string> all_notes(const Comparison& comparison) {
@@ -66,23 +64,14 @@ std::vector<std::string> all_notes(const Comparison& comparison) {
     return one.device == "simulated" && one.verdict == CaseVerdict::pass && one.counters.empty();
   };
   const auto same = std::ranges::count_if(comparison.cases, counts_same);
-  if (same > 0)
-    notes.push_back(same == 1 ? "1 counted case has exactly the same counters"
-                              : fmt::format("{} counted cases have exactly the same counters", same));
+  if (same > 0) {
+    notes.push_back(fmt::format("{} exactly the same counters",
+                                plural(static_cast<std::size_t>(same), "counted case has", "counted cases have")));
+  }
   for (const ComparedCase& one : comparison.cases) {
     if (one.cause.starts_with("latent")) notes.push_back(fmt::format("{}: {}", one.id, one.cause));
   }
   return notes;
-}
-
-std::string counts_text(const Comparison& comparison) {
-  std::string text;
-  for (const CaseVerdict verdict : kAllVerdicts) {
-    const int count = comparison.count(verdict);
-    if (count == 0) continue;
-    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", count, case_verdict_name(verdict));
-  }
-  return text.empty() ? "no cases" : text;
 }
 
 std::string explanation(const ComparedCase& one) {
@@ -123,40 +112,31 @@ std::string proof_text(const ComparedCase& one) {
   return text;
 }
 
-/// The groups of timed cases in their order, each with its cases.
-std::vector<std::vector<const ComparedCase*>> timed_groups(const Comparison& comparison) {
-  std::vector<std::vector<const ComparedCase*>> groups;
-  std::map<std::string, std::size_t> index;
-  for (const ComparedCase& one : comparison.cases) {
-    if (!timed(one)) continue;
-    const auto [place, added] = index.emplace(one.group, groups.size());
-    if (added) groups.emplace_back();
-    groups[place->second].push_back(&one);
-  }
-  return groups;
+/// What a table has of a case, beside its name.
+std::vector<std::string> figures_of(const ComparedCase& one) {
+  return {time_or_blank(one.base_median_ns), time_or_blank(one.new_median_ns),
+          change_text(one.change),           bounds_text(one.change),
+          bounds_text(one.beside),           std::string(case_verdict_name(one.verdict))};
+}
+
+std::vector<TextColumn> columns_of(const char* name) {
+  return {{name, "", false},     {"base", "", true},    {"new", "", true},
+          {"change", "%", true}, {"bounds", "%", true}, {"beside witness", "%", true},
+          {"verdict", "", false}};
 }
 
 std::string group_table(const std::vector<const ComparedCase*>& group) {
   std::vector<std::vector<std::string>> rows;
-  rows.reserve(group.size());
   for (const ComparedCase* const one : group) {
-    rows.push_back({one->variant, time_or_blank(one->base_median_ns), time_or_blank(one->new_median_ns),
-                    change_text(one->change), bounds_text(one->change), bounds_text(one->beside),
-                    std::string(case_verdict_name(one->verdict))});
+    rows.push_back(figures_of(*one));
+    rows.back().insert(rows.back().begin(), one->variant);
   }
-  return text_table({{.title = "variant", .unit = "", .number = false},
-                     {.title = "base", .unit = "", .number = true},
-                     {.title = "new", .unit = "", .number = true},
-                     {.title = "change", .unit = "%", .number = true},
-                     {.title = "bounds", .unit = "%", .number = true},
-                     {.title = "beside witness", .unit = "%", .number = true},
-                     {.title = "verdict", .unit = "", .number = false}},
-                    rows, kTextColumns);
+  return text_table(columns_of("variant"), rows);
 }
 
 /// Cases of one verdict; those with the same reason together.
-std::string verdict_section(const Comparison& comparison, CaseVerdict verdict) {
-  std::vector<std::pair<std::string, std::string>> ids_by_reason;
+std::string cases_of(const Comparison& comparison, CaseVerdict verdict) {
+  IdsByReason ids;
   for (const ComparedCase& one : comparison.cases) {
     if (one.verdict != verdict) continue;
     std::string reason = explanation(one);
@@ -166,21 +146,9 @@ std::string verdict_section(const Comparison& comparison, CaseVerdict verdict) {
       const std::string disturbance = disturbance_text(one);
       if (!disturbance.empty()) reason += (reason.empty() ? "" : "; ") + disturbance;
     }
-    const auto same = std::ranges::find(ids_by_reason, reason, &std::pair<std::string, std::string>::first);
-    if (same == ids_by_reason.end()) {
-      ids_by_reason.emplace_back(reason, one.id);
-    } else {
-      same->second += ' ';
-      same->second += one.id;
-    }
+    add_id(ids, reason, one.id);
   }
-  std::string text;
-  for (const auto& [reason, ids] : ids_by_reason) {
-    text += indented(ids, 2);
-    if (!reason.empty()) text += indented(reason, 6);
-  }
-  if (!text.empty()) text.insert(0, fmt::format("\n{}\n", case_verdict_name(verdict)));
-  return text;
+  return verdict_section(verdict, ids, ids.size() + comparison.cases.size());
 }
 
 ordered_json counters_json(const std::vector<MovedCounter>& counters) {
@@ -207,10 +175,7 @@ ordered_json case_json(const ComparedCase& one) {
 }
 
 ordered_json run_json(const RecordedRun& run) {
-  const auto value = [&run](const char* pointer) {
-    const ordered_json::json_pointer place(pointer);
-    return run.context.contains(place) ? run.context.at(place) : ordered_json();
-  };
+  const auto value = [&run](const char* pointer) { return value_at(run.context, pointer); };
   return {{"file", run.file},       {"commit", value("/program/commit")}, {"dirty", value("/program/dirty")},
           {"date", value("/date")}, {"host", value("/host/name")},        {"ptx", value("/program/ptx")}};
 }
@@ -230,17 +195,17 @@ std::string exit_text(const Comparison& comparison) {
 std::string comparison_text(const Comparison& comparison) {
   std::string text = indented(fmt::format("base  {}", run_text(comparison.base)), 0) +
                      indented(fmt::format("new   {}", run_text(comparison.now)), 0);
-  for (const std::vector<const ComparedCase*>& group : timed_groups(comparison)) {
+  for (const auto& group : by_group(comparison.cases, timed)) {
     const bool compared = std::ranges::any_of(group, [](const ComparedCase* one) { return one->change.has_value(); });
     if (!compared) continue;  // all of them are listed below with the reason
     text += fmt::format("\n{}, measured\n{}", group.front()->group, group_table(group));
   }
   for (const CaseVerdict verdict : kAllVerdicts) {
-    if (verdict != CaseVerdict::pass) text += verdict_section(comparison, verdict);
+    if (verdict != CaseVerdict::pass) text += cases_of(comparison, verdict);
   }
   text += disturbance_section(comparison);
   text += '\n';
-  for (const std::string& note : all_notes(comparison)) text += indented(fmt::format("note: {}", note), 0);
+  text += notes_text(all_notes(comparison));
   const VerdictLimits& limits = comparison.options.limits;
   text += indented(
       fmt::format("regressed: proved above +{:g}%; pass: proved below +{:g}%; each bound is wrong in at most {:g}% "
@@ -255,29 +220,25 @@ std::string comparison_markdown(const Comparison& comparison) {
   std::string text = fmt::format("**{}**: {}\n\n", exit_text(comparison), counts_text(comparison));
   text += fmt::format("- base {}\n- new {}\n", markdown_text(run_text(comparison.base)),
                       markdown_text(run_text(comparison.now)));
-  for (const std::string& note : all_notes(comparison)) text += fmt::format("- {}\n", markdown_text(note));
-  text += "\n| case | base | new | change, % | bounds, % | beside witness, % | verdict | why |\n";
-  text += "|:--|--:|--:|--:|--:|--:|:--|:--|\n";
+  text += markdown_list(all_notes(comparison));
+  std::vector<std::vector<std::string>> rows;
   for (const CaseVerdict verdict : kAllVerdicts) {
     for (const ComparedCase& one : comparison.cases) {
       if (one.verdict != verdict) continue;
       std::string why = explanation(one);
       const std::string disturbance = disturbance_text(one);
       if (!disturbance.empty()) why += (why.empty() ? "" : "; ") + disturbance;
-      text += fmt::format("| {} | {} | {} | {} | {} | {} | {} | {} |\n", markdown_text(one.id),
-                          time_or_blank(one.base_median_ns), time_or_blank(one.new_median_ns), change_text(one.change),
-                          bounds_text(one.change), bounds_text(one.beside), case_verdict_name(one.verdict),
-                          markdown_text(why));
+      std::vector<std::string>& row = rows.emplace_back(figures_of(one));
+      row.insert(row.begin(), one.id);
+      row.push_back(why);
     }
   }
-  return text;
+  std::vector<TextColumn> columns = columns_of("case");
+  columns.push_back({"why", "", false});
+  return text + '\n' + markdown_table(columns, rows);
 }
 
 ordered_json comparison_json(const Comparison& comparison) {
-  ordered_json counts = ordered_json::object();
-  for (const CaseVerdict verdict : kAllVerdicts) {
-    counts[std::string(case_verdict_name(verdict))] = comparison.count(verdict);
-  }
   ordered_json cases = ordered_json::array();
   for (const ComparedCase& one : comparison.cases) cases.push_back(case_json(one));
   const VerdictLimits& limits = comparison.options.limits;
@@ -286,7 +247,7 @@ ordered_json comparison_json(const Comparison& comparison) {
           {"new", run_json(comparison.now)},
           {"limits", {{"tau", limits.tau}, {"delta", limits.delta}, {"alpha", limits.alpha}}},
           {"exit_code", comparison.exit_code()},
-          {"counts", std::move(counts)},
+          {"counts", counts_json(comparison)},
           {"notes", all_notes(comparison)},
           {"cases", std::move(cases)}};
 }

@@ -4,16 +4,15 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <map>
 #include <nlohmann/json.hpp>
 
 #include "harness/regression/compare/change_text.hpp"
 #include "harness/statistics/statistics.hpp"
 #include "support/errors.hpp"
 #include "support/json_null.hpp"
+#include "support/markdown.hpp"
 #include "support/printable.hpp"
 #include "support/text_table.hpp"
-#include "support/units.hpp"
 
 namespace convladder {
 
@@ -34,11 +33,12 @@ std::optional<double> median_ns(const std::vector<DuelRound>& rounds,
 std::optional<double> base_median(const DuelCase& one) { return median_ns(one.decisive_rounds(), &DuelRound::base_ns); }
 std::optional<double> new_median(const DuelCase& one) { return median_ns(one.decisive_rounds(), &DuelRound::new_ns); }
 
-std::string program_text(const OtherProgram& program) {
+std::string side_text(const OtherProgram& program) {
   const auto text = [&program](const char* name) { return printable(program.program.value(name, "unknown")); };
-  const bool dirty = program.program.value("dirty", false);
-  return fmt::format("{}: commit {}{}, {}", program.path == kThisProgram ? "this program" : printable(program.path),
-                     text("commit").substr(0, 12), dirty ? " and changes" : "", text("compiler"));
+  return fmt::format("{}, {}",
+                     program_text(program.path == kThisProgram ? "this program" : program.path, text("commit"),
+                                  program.program.value("dirty", false)),
+                     text("compiler"));
 }
 
 std::string variant_text(const DuelCase& one) {
@@ -51,34 +51,28 @@ std::string rounds_text(const DuelCase& one) {
                              : fmt::format("{} + {}", one.screen.size(), one.confirm.size());
 }
 
-std::string ratio_text(const DuelCase& one) {
-  return one.change() ? fmt::format("{:.3f}", std::exp(one.change()->estimate)) : std::string();
+/// What a table has of a case, beside its name.
+std::vector<std::string> figures_of(const DuelCase& one) {
+  return {time_or_blank(base_median(one)),
+          time_or_blank(new_median(one)),
+          one.change() ? fmt::format("{:.3f}", std::exp(one.change()->estimate)) : std::string(),
+          bounds_text(one.change()),
+          rounds_text(one),
+          std::string(case_verdict_name(one.verdict))};
+}
+
+std::vector<TextColumn> columns_of(const char* name) {
+  return {{name, "", false},     {"base", "", true},   {"new", "", true},     {"ratio", "", true},
+          {"bounds", "%", true}, {"rounds", "", true}, {"verdict", "", false}};
 }
 
 std::string group_table(const std::vector<const DuelCase*>& group) {
   std::vector<std::vector<std::string>> rows;
   for (const DuelCase* const one : group) {
-    rows.push_back({variant_text(*one), time_or_blank(base_median(*one)), time_or_blank(new_median(*one)),
-                    ratio_text(*one), bounds_text(one->change()), rounds_text(*one),
-                    std::string(case_verdict_name(one->verdict))});
+    rows.push_back(figures_of(*one));
+    rows.back().insert(rows.back().begin(), variant_text(*one));
   }
-  return text_table({{.title = "variant", .unit = "", .number = false},
-                     {.title = "base", .unit = "", .number = true},
-                     {.title = "new", .unit = "", .number = true},
-                     {.title = "ratio", .unit = "", .number = true},
-                     {.title = "bounds", .unit = "%", .number = true},
-                     {.title = "rounds", .unit = "", .number = true},
-                     {.title = "verdict", .unit = "", .number = false}},
-                    rows, kTextColumns);
-}
-
-std::string counts_text(const DuelResult& result) {
-  std::string text;
-  for (const CaseVerdict verdict : kAllVerdicts) {
-    const int count = result.count(verdict);
-    if (count > 0) text += fmt::format("{}{} {}", text.empty() ? "" : ", ", count, case_verdict_name(verdict));
-  }
-  return text.empty() ? "no cases" : text;
+  return text_table(columns_of("variant"), rows);
 }
 
 std::string control_text(const DuelResult& result) {
@@ -125,39 +119,14 @@ std::vector<std::string> all_notes(const DuelReport& report) {
   return notes;
 }
 
-/// The measured cases of one group after the other.
-std::vector<std::vector<const DuelCase*>> measured_groups(const DuelResult& result) {
-  std::vector<std::vector<const DuelCase*>> groups;
-  std::map<std::string, std::size_t> index;
+/// Cases of one verdict; those with the same reason together. Of skipped ones their number is enough to read; Markdown
+/// and JSON have each.
+std::string cases_of(const DuelResult& result, CaseVerdict verdict) {
+  IdsByReason ids;
   for (const DuelCase& one : result.cases) {
-    if (!one.screened) continue;
-    const auto [place, added] = index.emplace(one.group, groups.size());
-    if (added) groups.emplace_back();
-    groups[place->second].push_back(&one);
+    if (one.verdict == verdict) add_id(ids, one.reason, one.id);
   }
-  return groups;
-}
-
-/// Cases of one verdict with what is to be said of them; those with the same reason together. Of skipped ones their
-/// number is enough to read; Markdown and JSON have each.
-std::string verdict_section(const DuelResult& result, CaseVerdict verdict) {
-  std::vector<std::pair<std::string, std::vector<std::string>>> ids_by_reason;
-  for (const DuelCase& one : result.cases) {
-    if (one.verdict != verdict) continue;
-    auto same = std::ranges::find_if(ids_by_reason, [&one](const auto& entry) { return entry.first == one.reason; });
-    if (same == ids_by_reason.end()) same = ids_by_reason.insert(same, {one.reason, {}});
-    same->second.push_back(one.id);
-  }
-  std::string text;
-  for (const auto& [reason, ids] : ids_by_reason) {
-    const bool only_number = verdict == CaseVerdict::skipped && ids.size() > 2;
-    text += indented(only_number ? fmt::format("{} cases, the first {}", ids.size(), ids.front())
-                                 : fmt::format("{}", fmt::join(ids, " ")),
-                     2);
-    if (!reason.empty()) text += indented(reason, 6);
-  }
-  if (!text.empty()) text.insert(0, fmt::format("\n{}\n", case_verdict_name(verdict)));
-  return text;
+  return verdict_section(verdict, ids, verdict == CaseVerdict::skipped ? 2 : result.cases.size());
 }
 
 ordered_json rounds_json(const std::vector<DuelRound>& rounds) {
@@ -172,7 +141,7 @@ ordered_json case_json(const DuelCase& one) {
           {"base_variant", one.base_variant},
           {"new_variant", one.new_variant},
           {"verdict", case_verdict_name(one.verdict)},
-          {"reason", one.reason.empty() ? ordered_json() : ordered_json(one.reason)},
+          {"reason", text_or_null(one.reason)},
           {"iterations", one.length.iterations},
           {"sub_runs", one.length.sub_runs},
           {"base_median_ns", or_null(base_median(one))},
@@ -188,10 +157,10 @@ ordered_json case_json(const DuelCase& one) {
 
 ordered_json control_json(const DuelResult& result) {
   const std::optional<ControlOutcome>& outcome = result.control_outcome;
-  return {{"id", result.control_id.empty() ? ordered_json() : ordered_json(result.control_id)},
+  return {{"id", text_or_null(result.control_id)},
           {"change", outcome ? change_json(outcome->bounds) : ordered_json()},
           {"contaminated", outcome ? ordered_json(outcome->contaminated) : ordered_json()},
-          {"failure", result.control_failure.empty() ? ordered_json() : ordered_json(result.control_failure)},
+          {"failure", text_or_null(result.control_failure)},
           {"rounds", rounds_json(result.control)}};
 }
 
@@ -200,16 +169,17 @@ ordered_json side_json(const OtherProgram& program) { return {{"path", program.p
 }  // namespace
 
 std::string duel_text(const DuelReport& report) {
-  std::string text = fmt::format("base  {}\nnew   {}\n", program_text(report.base), program_text(report.now));
-  for (const std::vector<const DuelCase*>& group : measured_groups(report.result)) {
+  std::string text = fmt::format("base  {}\nnew   {}\n", side_text(report.base), side_text(report.now));
+  for (const auto& group :
+       by_group(report.result.cases, [](const DuelCase& one) { return one.screened.has_value(); })) {
     text += fmt::format("\n{}, measured in turns, layer time of a call\n{}", group.front()->group, group_table(group));
   }
   for (const CaseVerdict verdict : kAllVerdicts) {
-    if (verdict != CaseVerdict::pass) text += verdict_section(report.result, verdict);
+    if (verdict != CaseVerdict::pass) text += cases_of(report.result, verdict);
   }
   text += '\n';
   text += indented(control_text(report.result), 0);
-  for (const std::string& note : all_notes(report)) text += indented(fmt::format("note: {}", note), 0);
+  text += notes_text(all_notes(report));
   text += indented(limits_text(report), 0);
   text += indented(fmt::format("{}: {}", exit_text(report.result), counts_text(report.result)), 0);
   return text;
@@ -218,29 +188,26 @@ std::string duel_text(const DuelReport& report) {
 std::string duel_markdown(const DuelReport& report) {
   const DuelResult& result = report.result;
   std::string text = fmt::format("**{}**: {}\n\n- base {}\n- new {}\n- {}\n", exit_text(result), counts_text(result),
-                                 markdown_text(program_text(report.base)), markdown_text(program_text(report.now)),
+                                 markdown_text(side_text(report.base)), markdown_text(side_text(report.now)),
                                  markdown_text(control_text(result)));
-  for (const std::string& note : all_notes(report)) text += fmt::format("- {}\n", markdown_text(note));
-  text += "\n| case | base | new | ratio | bounds, % | rounds | verdict | why |\n";
-  text += "|:--|--:|--:|--:|--:|--:|:--|:--|\n";
+  text += markdown_list(all_notes(report));
+  std::vector<std::vector<std::string>> rows;
   for (const CaseVerdict verdict : kAllVerdicts) {
     for (const DuelCase& one : result.cases) {
       if (one.verdict != verdict) continue;
-      text += fmt::format("| {} | {} | {} | {} | {} | {} | {} | {} |\n", markdown_text(one.id),
-                          time_or_blank(base_median(one)), time_or_blank(new_median(one)), ratio_text(one),
-                          bounds_text(one.change()), rounds_text(one), case_verdict_name(verdict),
-                          markdown_text(one.reason));
+      std::vector<std::string>& row = rows.emplace_back(figures_of(one));
+      row.insert(row.begin(), one.id);
+      row.push_back(one.reason);
     }
   }
-  return text + fmt::format("\n{}\n", markdown_text(limits_text(report)));
+  std::vector<TextColumn> columns = columns_of("case");
+  columns.push_back({"why", "", false});
+  return text + fmt::format("\n{}\n{}\n", markdown_table(columns, rows), markdown_text(limits_text(report)));
 }
 
 ordered_json duel_json(const DuelReport& report) {
   const DuelResult& result = report.result;
   const DuelLimits& limits = report.settings.limits;
-  ordered_json counts = ordered_json::object();
-  for (const CaseVerdict verdict : kAllVerdicts)
-    counts[std::string(case_verdict_name(verdict))] = result.count(verdict);
   ordered_json cases = ordered_json::array();
   for (const DuelCase& one : result.cases) cases.push_back(case_json(one));
   return {{"schema_version", kDuelSchemaVersion},
@@ -257,7 +224,7 @@ ordered_json duel_json(const DuelReport& report) {
             {"seed", report.settings.seed},
             {"extra_percent", report.settings.extra_percent}}},
           {"exit_code", result.exit_code()},
-          {"counts", std::move(counts)},
+          {"counts", counts_json(result)},
           {"notes", all_notes(report)},
           {"control", control_json(result)},
           {"cases", std::move(cases)}};

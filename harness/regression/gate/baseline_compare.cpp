@@ -10,42 +10,36 @@
 #include <set>
 #include <utility>
 
-#include "support/shown_text.hpp"
+#include "harness/cases/counters.hpp"
+#include "support/printable.hpp"
 
 namespace convladder {
 namespace {
 
-using Counters = std::vector<std::pair<std::string, double>>;
-
-std::optional<double> value_of(const Counters& counters, const std::string& name) {
-  const auto found = std::ranges::find(counters, name, &Counters::value_type::first);
-  return found == counters.end() ? std::nullopt : std::optional(found->second);
-}
-
-void compare_counters(const std::string& kernel, const Counters& recorded, const Counters& now, bool modelled,
+void compare_counters(const std::string& kernel, const CounterValues& recorded, const CounterValues& now, bool modelled,
                       std::vector<CounterMove>& moves) {
   for (const auto& [name, value] : now) {
-    const std::optional<double> before = value_of(recorded, name);
+    const std::optional<double> before = counter_of(recorded, name);
     if (before != value) moves.push_back({kernel, name, modelled, before, value});
   }
   for (const auto& [name, value] : recorded) {
-    if (!value_of(now, name)) moves.push_back({kernel, name, modelled, value, std::nullopt});
+    if (!counter_of(now, name)) moves.push_back({kernel, name, modelled, value, std::nullopt});
   }
 }
 
 /// The launch's dimensions as counters.
-Counters dimensions(const KernelCounters& kernel) {
+CounterValues dimensions(const KernelCounters& kernel) {
   return {{"grid.x", kernel.grid.x},   {"grid.y", kernel.grid.y},   {"grid.z", kernel.grid.z},
           {"block.x", kernel.block.x}, {"block.y", kernel.block.y}, {"block.z", kernel.block.z}};
 }
 
 /// The sums of all launches; ratios of several kernels have none.
-Counters totals(const std::vector<KernelCounters>& kernels, Counters KernelCounters::*counters) {
-  Counters sums;
+CounterValues totals(const std::vector<KernelCounters>& kernels, CounterValues KernelCounters::*counters) {
+  CounterValues sums;
   for (const KernelCounters& kernel : kernels) {
     for (const auto& [name, value] : kernel.*counters) {
       if (!name.ends_with(".sum")) continue;
-      const auto found = std::ranges::find(sums, name, &Counters::value_type::first);
+      const auto found = std::ranges::find(sums, name, &CounterValues::value_type::first);
       if (found == sums.end()) {
         sums.emplace_back(name, value);
       } else {
@@ -79,9 +73,8 @@ std::vector<CounterMove> compare_kernels(const std::vector<KernelCounters>& reco
   return moves;
 }
 
-/// Texts of a recorded case can be anything; those of this program come out as they are.
 std::string case_id(const std::string& network, const BaselineCase& one) {
-  return fmt::format("simulated/{}/{}.{}/{}", shown_text(one.variant), network, shown_text(one.layer), one.shape.batch);
+  return fmt::format("simulated/{}/{}.{}/{}", printable(one.variant), network, printable(one.layer), one.shape.batch);
 }
 
 /// Against a baseline of the same variant and layer that says the same compiler, or the same PTX.
@@ -137,7 +130,7 @@ ComparedCounters compare_case(const std::string& network, const CountedCase& cou
       return compared;
     }
     if (one.compiler != now.compiler || one.layer != now.layer || one.variant != now.variant) continue;
-    versions.insert(shown_text(one.version));
+    versions.insert(printable(one.version));
     if (one.ptx_sha256 == now.ptx_sha256) same_ptx = &one;
   }
   if (same_ptx != nullptr) {
@@ -155,8 +148,8 @@ ComparedCounters compare_case(const std::string& network, const CountedCase& cou
 
 ComparedCounters missing_case(const std::string& network, const BaselineCase& recorded) {
   return {.id = case_id(network, recorded),
-          .compiler = shown_text(recorded.compiler),
-          .version = shown_text(recorded.version),
+          .compiler = printable(recorded.compiler),
+          .version = printable(recorded.version),
           .verdict = BaselineVerdict::missing,
           .ptx_changed = false,
           .reason = "recorded, but this program has no such case",

@@ -9,6 +9,7 @@
 #include "devices/cpu/all_cores.hpp"
 #include "devices/simulated/simulated_device.hpp"
 #include "harness/cases/case_session.hpp"
+#include "harness/cases/counters.hpp"
 #include "harness/cases/workload.hpp"
 #include "harness/machine/ptx_hash.hpp"
 #include "harness/plan/device_argument.hpp"
@@ -44,7 +45,7 @@ void count_case(CountedCase& counted, const PlannedCase& planned, const PtxImage
       return;
     }
     if (reply.contains("counters")) {
-      counted.baseline.kernels = kernels_from_json(reply.at("counters").at("kernels"), planned.id);
+      counted.baseline.kernels = read_kernels(JsonPlace(reply, planned.id).at("counters").at("kernels"));
     }
   }
 }

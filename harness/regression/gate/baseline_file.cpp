@@ -9,10 +9,13 @@
 #include <set>
 #include <tuple>
 
+#include "harness/cases/counters.hpp"
 #include "harness/plan/shape_json.hpp"
 #include "support/errors.hpp"
 #include "support/file_bytes.hpp"
-#include "support/shown_text.hpp"
+#include "support/json_place.hpp"
+#include "support/json_text.hpp"
+#include "support/printable.hpp"
 
 namespace convladder {
 namespace {
@@ -20,135 +23,35 @@ namespace {
 using nlohmann::ordered_json;
 
 constexpr int kBaselineSchemaVersion = 1;
-constexpr std::uintmax_t kLargestFile = 64 << 20;  // bytes; a network of six layers has less than one MiB
-constexpr int kDeepestNesting = 8;                 // a baseline needs six
-
-/// Parses JSON in which no object has a key twice. Throws UserError that begins with `file`.
-ordered_json parse_json(std::string_view text, const std::string& file) {
-  std::vector<std::set<std::string>> keys;  // of the objects that are open
-  const auto look = [&](int depth, ordered_json::parse_event_t event, ordered_json& value) {
-    if (depth > kDeepestNesting) throw UserError(fmt::format("{}: nested more than {} deep", file, kDeepestNesting));
-    if (event == ordered_json::parse_event_t::object_start) keys.emplace_back();
-    if (event == ordered_json::parse_event_t::object_end) keys.pop_back();
-    if (event == ordered_json::parse_event_t::key && !keys.back().insert(value.get<std::string>()).second) {
-      throw UserError(fmt::format("{}: '{}' occurs twice", file, shown_text(value.get<std::string>())));
-    }
-    return true;
-  };
-  try {
-    return ordered_json::parse(text, look);
-  } catch (const ordered_json::parse_error& error) {
-    throw UserError(fmt::format("{}: byte {}: not JSON", file, error.byte));
-  } catch (const ordered_json::out_of_range&) {
-    throw UserError(fmt::format("{}: a number is larger than any counter", file));
-  }
-}
-
-/// A value of the file and where it is, for messages.
-class BaselinePlace {
- public:
-  BaselinePlace(const ordered_json& json, std::string path) : json_(json), path_(std::move(path)) {}
-
-  [[noreturn]] void fail(const std::string& what) const { throw UserError(fmt::format("{}: {}", path_, what)); }
-
-  bool has(const char* field) const { return json_.is_object() && json_.contains(field); }
-  BaselinePlace at(const char* field) const {
-    if (!json_.is_object()) fail("expected an object");
-    if (!json_.contains(field)) fail(fmt::format("'{}' is missing", field));
-    return {json_.at(field), fmt::format("{}: {}", path_, field)};
-  }
-  std::string text() const {
-    if (!json_.is_string()) fail("expected a string");
-    return json_.get<std::string>();
-  }
-  /// A text with something in it.
-  std::string name() const {
-    if (text().empty()) fail("is empty");
-    return text();
-  }
-  std::vector<BaselinePlace> list() const {
-    if (!json_.is_array()) fail("expected a list");
-    std::vector<BaselinePlace> elements;
-    for (std::size_t i = 0; i < json_.size(); ++i) elements.emplace_back(json_[i], fmt::format("{}[{}]", path_, i));
-    return elements;
-  }
-  unsigned whole(unsigned largest) const {
-    if (!json_.is_number_unsigned() || json_.get<std::uint64_t>() > largest) {
-      fail(fmt::format("expected a whole number from 0 to {}", largest));
-    }
-    return json_.get<unsigned>();
-  }
-  std::vector<unsigned> wholes(std::size_t count, unsigned largest) const {
-    std::vector<unsigned> numbers;
-    for (const BaselinePlace& element : list()) numbers.push_back(element.whole(largest));
-    if (numbers.size() != count) fail(fmt::format("expected {} numbers", count));
-    return numbers;
-  }
-  std::vector<std::pair<std::string, double>> counters() const {
-    if (!json_.is_object()) fail("expected an object");
-    std::vector<std::pair<std::string, double>> values;
-    for (const auto& [name, value] : json_.items()) {
-      if (!value.is_number() || !std::isfinite(value.get<double>())) {
-        fail(fmt::format("'{}': expected a number", shown_text(name)));
-      }
-      values.emplace_back(name, value.get<double>());
-    }
-    return values;
-  }
-
- private:
-  const ordered_json& json_;
-  std::string path_;
-};
-
-Dim3 parse_dim(const BaselinePlace& place) {
-  const std::vector<unsigned> n = place.wholes(3, 0x7fffffff);
-  return {n[0], n[1], n[2]};
-}
-
-std::vector<KernelCounters> read_kernels(const BaselinePlace& place) {
-  std::vector<KernelCounters> kernels;
-  for (const BaselinePlace& kernel : place.list()) {
-    kernels.push_back({kernel.at("kernel").name(), parse_dim(kernel.at("grid")), parse_dim(kernel.at("block")),
-                       kernel.at("values").counters(), kernel.at("modelled").counters()});
-  }
-  if (kernels.empty()) place.fail("expected at least one kernel");
-  return kernels;
-}
-
-ConvShape read_shape(const BaselinePlace& place) {
-  const std::vector<unsigned> n = place.wholes(9, 0x7fffffff);
-  const ConvShape shape = shape_from_list(ordered_json(n));
+ConvShape read_possible_shape(const JsonPlace& place) {
+  const ConvShape shape = read_shape(place);
   if (const std::string error = shape_error(shape); !error.empty()) place.fail(error);
   return shape;
 }
 
-BaselineCase read_case(const BaselinePlace& place) {
-  BaselineCase one{.compiler = place.at("compiler").name(),
-                   .version = place.at("compiler_version").name(),
-                   .layer = place.at("layer").name(),
-                   .variant = place.at("variant").name(),
-                   .shape = read_shape(place.at("shape")),
+BaselineCase read_case(const JsonPlace& place) {
+  BaselineCase one{.compiler = place.at("compiler").some_text(),
+                   .version = place.at("compiler_version").some_text(),
+                   .layer = place.at("layer").some_text(),
+                   .variant = place.at("variant").some_text(),
+                   .shape = read_possible_shape(place.at("shape")),
                    .ptx_sha256 = {},
                    .unsupported = {},
                    .kernels = {}};
   if (place.has("unsupported")) {
-    one.unsupported = place.at("unsupported").name();
+    one.unsupported = place.at("unsupported").some_text();
     return one;
   }
   one.ptx_sha256 = place.at("ptx_sha256").text();
   if (one.ptx_sha256.size() != 64 || one.ptx_sha256.find_first_not_of("0123456789abcdef") != std::string::npos) {
-    place.at("ptx_sha256").fail("expected 64 hex digits");
+    place.at("ptx_sha256").expected("64 hex digits");
   }
   one.kernels = read_kernels(place.at("kernels"));
+  if (one.kernels.empty()) place.at("kernels").expected("at least one kernel");
   return one;
 }
 
 auto identity(const BaselineCase& one) { return std::tie(one.compiler, one.version, one.layer, one.variant); }
-
-std::string json_text(const std::string& text) {
-  return ordered_json(text).dump(-1, ' ', false, ordered_json::error_handler_t::replace);
-}
 
 std::string number(double value) {
   constexpr double exact = 0x1p53;
@@ -160,7 +63,7 @@ std::string counters_text(const std::vector<std::pair<std::string, double>>& cou
   std::vector<std::string> lines;
   lines.reserve(counters.size());
   for (const auto& [name, value] : counters)
-    lines.push_back(fmt::format("\n     {}: {}", json_text(name), number(value)));
+    lines.push_back(fmt::format("\n     {}: {}", json_line(name), number(value)));
   return fmt::format("{{{}}}", fmt::join(lines, ","));
 }
 
@@ -168,7 +71,7 @@ std::string kernel_text(const KernelCounters& kernel) {
   return fmt::format(
       "\n    {{\"kernel\": {}, \"grid\": [{}, {}, {}], \"block\": [{}, {}, {}],\n    \"values\": {},\n    "
       "\"modelled\": {}}}",
-      json_text(kernel.kernel), kernel.grid.x, kernel.grid.y, kernel.grid.z, kernel.block.x, kernel.block.y,
+      json_line(kernel.kernel), kernel.grid.x, kernel.grid.y, kernel.grid.z, kernel.block.x, kernel.block.y,
       kernel.block.z, counters_text(kernel.values), counters_text(kernel.modelled));
 }
 
@@ -177,13 +80,13 @@ std::string case_text(const BaselineCase& one) {
   if (one.unsupported.empty()) {
     std::vector<std::string> kernels;
     for (const KernelCounters& kernel : one.kernels) kernels.push_back(kernel_text(kernel));
-    what = fmt::format("\"ptx_sha256\": {},\n   \"kernels\": [{}]", json_text(one.ptx_sha256), fmt::join(kernels, ","));
+    what = fmt::format("\"ptx_sha256\": {},\n   \"kernels\": [{}]", json_line(one.ptx_sha256), fmt::join(kernels, ","));
   } else {
-    what = fmt::format("\"unsupported\": {}", json_text(one.unsupported));
+    what = fmt::format("\"unsupported\": {}", json_line(one.unsupported));
   }
   return fmt::format(
       "\n  {{\"compiler\": {}, \"compiler_version\": {}, \"layer\": {}, \"variant\": {},\n   \"shape\": [{}],\n   {}}}",
-      json_text(one.compiler), json_text(one.version), json_text(one.layer), json_text(one.variant),
+      json_line(one.compiler), json_line(one.version), json_line(one.layer), json_line(one.variant),
       fmt::join(shape_to_list(one.shape).get<std::vector<int>>(), ", "), what);
 }
 
@@ -192,7 +95,7 @@ std::string case_text(const BaselineCase& one) {
 std::filesystem::path baseline_path(const std::filesystem::path& folder, std::string_view network) {
   if (network.empty() || network.starts_with('.') || network.find('/') != std::string_view::npos ||
       network.find('\0') != std::string_view::npos) {
-    throw UserError(fmt::format("the network's name '{}' is not a valid file name", shown_text(std::string(network))));
+    throw UserError(fmt::format("the network's name '{}' is not a valid file name", printable(network, kShortText)));
   }
   return folder / fmt::format("{}.json", network);
 }
@@ -204,19 +107,19 @@ std::string baseline_text(Baseline baseline) {
   for (const BaselineCase& one : baseline.cases) cases.push_back(case_text(one));
   return fmt::format(
       "{{\n \"schema_version\": {},\n \"kind\": \"counter baseline\",\n \"network\": {},\n \"cases\": [{}\n ]\n}}\n",
-      kBaselineSchemaVersion, json_text(baseline.network), fmt::join(cases, ","));
+      kBaselineSchemaVersion, json_line(baseline.network), fmt::join(cases, ","));
 }
 
 Baseline parse_baseline(std::string_view text, const std::string& file) {
-  const ordered_json json = parse_json(text, file);
-  const BaselinePlace place(json, file);
-  if (const unsigned version = place.at("schema_version").whole(1u << 20); version != kBaselineSchemaVersion) {
-    place.fail(fmt::format("schema version {}, this program knows {}", version, kBaselineSchemaVersion));
+  const ordered_json json = parse_json(text, file, "a baseline of counters");
+  const JsonPlace place(json, file);
+  if (place.at("schema_version").count() != kBaselineSchemaVersion) {
+    place.at("schema_version").expected(fmt::format("{}, which this program reads", kBaselineSchemaVersion));
   }
-  if (place.at("kind").text() != "counter baseline") place.at("kind").fail("expected \"counter baseline\"");
-  Baseline baseline{place.at("network").name(), {}};
+  if (place.at("kind").text() != "counter baseline") place.at("kind").expected("\"counter baseline\"");
+  Baseline baseline{place.at("network").some_text(), {}};
   std::set<std::tuple<std::string, std::string, std::string, std::string>> known;
-  for (const BaselinePlace& one : place.at("cases").list()) {
+  for (const JsonPlace& one : place.at("cases").list()) {
     baseline.cases.push_back(read_case(one));
     if (!known.insert(identity(baseline.cases.back())).second) one.fail("the same case occurs twice");
   }
@@ -229,21 +132,12 @@ std::optional<Baseline> load_baseline(const std::filesystem::path& folder, std::
   const bool there = std::filesystem::exists(path, error);
   if (error) throw UserError(fmt::format("{}: cannot be read: {}", path.string(), error.message()));
   if (!there) return std::nullopt;
-  if (std::filesystem::is_regular_file(path, error) && std::filesystem::file_size(path, error) > kLargestFile) {
-    throw UserError(
-        fmt::format("{}: larger than {} MiB; no baseline is that large", path.string(), kLargestFile >> 20));
-  }
-  const std::vector<std::byte> bytes = read_file_bytes(path.string());
-  const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-  Baseline baseline = parse_baseline(text, path.string());
+  Baseline baseline = parse_baseline(read_file_text(path.string()), path.string());
   if (baseline.network != network) {
-    throw UserError(fmt::format("{}: belongs to the network '{}'", path.string(), shown_text(baseline.network)));
+    throw UserError(
+        fmt::format("{}: belongs to the network '{}'", path.string(), printable(baseline.network, kShortText)));
   }
   return baseline;
-}
-
-std::vector<KernelCounters> kernels_from_json(const ordered_json& json, const std::string& place) {
-  return read_kernels({json, place});
 }
 
 }  // namespace convladder

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <filesystem>
-#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -44,9 +43,5 @@ Baseline parse_baseline(std::string_view text, const std::string& file);
 /// The network's baseline in a folder, or none if there is no such file. Throws UserError if it cannot be read, is not
 /// one, or is another network's.
 std::optional<Baseline> load_baseline(const std::filesystem::path& folder, std::string_view network);
-
-/// `counters.kernels` as the record has them: [{"kernel", "grid", "block", "values", "modelled"}, …]. `place` begins
-/// the messages. Throws UserError.
-std::vector<KernelCounters> kernels_from_json(const nlohmann::ordered_json& json, const std::string& place);
 
 }  // namespace convladder

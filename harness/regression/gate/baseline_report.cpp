@@ -9,7 +9,10 @@
 
 #include "devices/simulated/counters/metrics.hpp"
 #include "support/errors.hpp"
-#include "support/shown_text.hpp"
+#include "support/json_null.hpp"
+#include "support/json_text.hpp"
+#include "support/markdown.hpp"
+#include "support/printable.hpp"
 #include "support/text_table.hpp"
 
 namespace convladder {
@@ -24,8 +27,7 @@ constexpr std::size_t kMostCounters =
 std::string title_of(const std::string& counter) {
   std::string title = simulated::metric_title(counter);
   if (!title.empty()) return title;
-  constexpr std::size_t longest = 28;
-  return counter.size() <= longest ? shown_text(counter) : shown_text(counter.substr(0, longest - 3) + "...");
+  return printable(counter, 28);
 }
 
 /// "conv_shared_memory": the namespace of all our kernels says nothing in a table.
@@ -33,8 +35,6 @@ std::string without_our_namespace(const std::string& kernel) {
   constexpr std::string_view ours = "convladder::";
   return kernel.starts_with(ours) ? kernel.substr(ours.size()) : kernel;
 }
-
-std::string counted_cases(std::size_t count) { return fmt::format("{} case{}", count, count == 1 ? "" : "s"); }
 
 std::string number_text(const std::optional<double>& value) {
   constexpr double exact = 0x1p53;
@@ -86,14 +86,10 @@ std::string heading(const ComparedCounters& one) {
   return fmt::format("{} {} {} {}", verdict_name(one.verdict), one.id, one.compiler, one.version);
 }
 
-void append_wrapped(std::string& text, const std::string& line) {
-  for (const std::string& part : wrapped(line, kTextColumns)) text += part + '\n';
-}
-
 std::string case_text(const ComparedCounters& one) {
   std::string text;
   const std::string why = one.reason.empty() ? ptx_text(one) : one.reason;
-  append_wrapped(text, fmt::format("{}: {}", heading(one), why));
+  text += indented(fmt::format("{}: {}", heading(one), why), 0);
   if (one.moves.empty()) return text;
   return text + moves_text(one, false) + moves_text(one, true) + "\n";
 }
@@ -118,35 +114,30 @@ ordered_json case_json(const ComparedCounters& one) {
           {"compiler_version", one.version},
           {"verdict", verdict_name(one.verdict)},
           {"ptx_changed", one.ptx_changed},
-          {"reason", one.reason.empty() ? ordered_json() : ordered_json(one.reason)},
+          {"reason", text_or_null(one.reason)},
           {"moves", std::move(moves)}};
 }
 
-/// Plain text in a Markdown table.
-std::string escaped(const std::string& text) {
-  std::string safe;
-  for (const char c : text) {
-    if (std::string_view("\\`*_[]<>|#&").find(c) != std::string_view::npos) safe += '\\';
-    safe += c;
-  }
-  return safe;
-}
-
 std::string moves_markdown(const BaselineReport& report, bool modelled) {
-  std::string rows;
+  std::vector<std::vector<std::string>> rows;
   for (const ComparedCounters& one : report.cases) {
     for (const CounterMove& move : one.moves) {
       if (move.modelled != modelled) continue;
-      rows += fmt::format("| {} | {} {} | {} | {} | {} | {} | {} | {} |\n", escaped(one.id), escaped(one.compiler),
-                          escaped(one.version), ptx_text(one), escaped(move.kernel), escaped(title_of(move.counter)),
-                          number_text(move.recorded), number_text(move.now), change_text(move));
+      rows.push_back({one.id, fmt::format("{} {}", one.compiler, one.version), ptx_text(one), move.kernel,
+                      title_of(move.counter), number_text(move.recorded), number_text(move.now), change_text(move)});
     }
   }
   if (rows.empty()) return {};
-  return fmt::format(
-      "\n### {} counters that moved\n\n| case | compiler | PTX | kernel | counter | recorded | now | change |\n"
-      "|:--|:--|:--|:--|:--|--:|--:|--:|\n{}",
-      modelled ? "Modelled" : "Exact", rows);
+  return fmt::format("\n### {} counters that moved\n\n{}", modelled ? "Modelled" : "Exact",
+                     markdown_table({{"case", "", false},
+                                     {"compiler", "", false},
+                                     {"PTX", "", false},
+                                     {"kernel", "", false},
+                                     {"counter", "", false},
+                                     {"recorded", "", true},
+                                     {"now", "", true},
+                                     {"change", "", true}},
+                                    rows));
 }
 
 }  // namespace
@@ -174,7 +165,7 @@ std::string summary_line(const BaselineReport& report) {
       parts.push_back(fmt::format("{} {}", count, verdict_name(verdict)));
     }
   }
-  return fmt::format("{}: {}", counted_cases(report.cases.size()), fmt::join(parts, ", "));
+  return fmt::format("{}: {}", plural(report.cases.size(), "case"), fmt::join(parts, ", "));
 }
 
 std::string report_text(const BaselineReport& report) {
@@ -185,8 +176,10 @@ std::string report_text(const BaselineReport& report) {
   const auto changed = std::ranges::count_if(report.cases, [](const ComparedCounters& one) {
     return one.verdict == BaselineVerdict::same && one.ptx_changed;
   });
-  for (const std::string& note : report.notes) append_wrapped(text, note);
-  if (changed > 0) append_wrapped(text, fmt::format("{} the same from different PTX", counted_cases(changed)));
+  for (const std::string& note : report.notes) text += indented(note, 0);
+  if (changed > 0)
+    text +=
+        indented(fmt::format("{} the same from different PTX", plural(static_cast<std::size_t>(changed), "case")), 0);
   return fmt::format("{}{}\n", text, summary_line(report));
 }
 
@@ -203,23 +196,25 @@ std::string report_json(const BaselineReport& report) {
                              {"summary", std::move(summary)},
                              {"notes", report.notes},
                              {"cases", std::move(cases)}};
-  return json.dump(1, ' ', false, ordered_json::error_handler_t::replace) + '\n';
+  return json_text(json);
 }
 
 std::string report_markdown(const BaselineReport& report) {
   std::string text = fmt::format("## Counters of the simulated device\n\n{}.\n", summary_line(report));
   text += moves_markdown(report, false) + moves_markdown(report, true);
-  std::string rows;
+  std::vector<std::vector<std::string>> rows;
   for (const ComparedCounters& one : report.cases) {
     if (one.reason.empty()) continue;
-    rows += fmt::format("| {} | {} | {} {} | {} |\n", verdict_name(one.verdict), escaped(one.id), escaped(one.compiler),
-                        escaped(one.version), escaped(one.reason));
+    rows.push_back(
+        {std::string(verdict_name(one.verdict)), one.id, fmt::format("{} {}", one.compiler, one.version), one.reason});
   }
   if (!rows.empty()) {
-    text += fmt::format("\n### Not compared by counters\n\n| verdict | case | compiler | why |\n|:--|:--|:--|:--|\n{}",
-                        rows);
+    text += fmt::format(
+        "\n### Not compared by counters\n\n{}",
+        markdown_table({{"verdict", "", false}, {"case", "", false}, {"compiler", "", false}, {"why", "", false}},
+                       rows));
   }
-  for (const std::string& note : report.notes) text += fmt::format("\n{}\n", escaped(note));
+  for (const std::string& note : report.notes) text += fmt::format("\n{}\n", markdown_text(note));
   return text;
 }
 

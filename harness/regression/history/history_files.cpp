@@ -80,8 +80,7 @@ HistoryRun history_run(RecordedRun run) {
   HistoryRun result;
   result.date = text("/date");
   if (!is_date(result.date)) {
-    throw UserError(fmt::format("{}: context.date: {}, expected a time such as \"2026-01-31T12:00:00Z\"", run.file,
-                                short_json(value_at(run.context, "/date"))));
+    JsonPlace(run.context, run.file + ": context").at("date").expected("a time such as \"2026-01-31T12:00:00Z\"");
   }
   result.commit = text("/program/commit");
   result.host = text("/host/name");
@@ -90,23 +89,20 @@ HistoryRun history_run(RecordedRun run) {
   return result;
 }
 
-/// As the parser types a number without a sign.
-ordered_json whole(int number) { return static_cast<unsigned>(number); }
-
 ordered_json shortened_case(const RecordedCase& one) {
   ordered_json json = {{"id", one.id},
                        {"variant", one.variant},
-                       {"rung", one.library ? ordered_json() : whole(one.rung)},
+                       {"rung", one.library ? ordered_json() : ordered_json(one.rung)},
                        {"device", one.device},
                        {"network", one.network},
                        {"layer", one.layer},
-                       {"batch", whole(one.batch)},
+                       {"batch", one.batch},
                        {"status", one.status},
                        {"reason", one.reason},
                        {"input", one.input},
                        {"choice", one.choice},
                        {"shape", one.shape},
-                       {"session", whole(one.session)}};
+                       {"session", one.session}};
   if (one.time) json["time"] = {{"of", one.time->of}, {"cache", one.time->cache}, {"samples", one.time->samples}};
   return json;
 }

@@ -15,6 +15,7 @@
 #include "support/errors.hpp"
 #include "support/file_bytes.hpp"
 #include "support/json_place.hpp"
+#include "support/json_text.hpp"
 
 namespace convladder {
 
@@ -77,37 +78,24 @@ int append_line(const std::filesystem::path& path, std::string line) {
   return 0;
 }
 
-/// Up to 2^63 in size, so that it fits every one of them.
-std::int64_t number_of(const JsonPlace& place, const char* field) {
-  if (!place.has(field) || !place.json().at(field).is_number_integer()) {
-    place.fail(fmt::format("{}: expected a whole number", field));
-  }
-  return place.json().at(field).get<std::int64_t>();
-}
-
 }  // namespace
 
 IndexLine parse_index_line(std::string_view line) {
   if (!line.starts_with(kBeginning)) throw UserError("index: expected a line of an index");
   const ordered_json json = parse_record_json(line, "index");
   const JsonPlace place(json, "index");
-  FileState state{.path = place.text("path"),
-                  .size = static_cast<std::uint64_t>(number_of(place, "size")),
-                  .modified_ns = number_of(place, "modified_ns"),
-                  .inode = static_cast<std::uint64_t>(number_of(place, "inode"))};
-  RecordedRun run = recorded_run_of(place.object("record").json(), state.path);
+  FileState state{.path = place.at("path").text(),
+                  .size = place.at("size").whole<std::uint64_t>(),
+                  .modified_ns = place.at("modified_ns").whole<std::int64_t>(),
+                  .inode = place.at("inode").whole<std::uint64_t>()};
+  RecordedRun run = recorded_run_of(place.at("record").json(), state.path);
   return {.state = std::move(state), .run = std::move(run)};
 }
 
 std::string index_line(const FileState& state, const ordered_json& record) {
-  const ordered_json line = {{"convladder_history_index", 1},
-                             {"path", state.path},
-                             {"size", static_cast<std::int64_t>(state.size)},
-                             {"modified_ns", state.modified_ns},
-                             {"inode", static_cast<std::int64_t>(state.inode)},
-                             {"record", record}};
-  // A file's name need not be UTF-8; then its line is never found again.
-  return line.dump(-1, ' ', false, ordered_json::error_handler_t::replace) + '\n';
+  const ordered_json line = {{"convladder_history_index", 1},    {"path", state.path},   {"size", state.size},
+                             {"modified_ns", state.modified_ns}, {"inode", state.inode}, {"record", record}};
+  return json_line(line) + '\n';  // of a name that is not UTF-8 never found again
 }
 
 HistoryIndex::HistoryIndex(const std::filesystem::path& path) : path_(path) {
@@ -124,8 +112,8 @@ void HistoryIndex::load() {
   try {
     const OpenFile file(path_, O_RDONLY);
     file.lock(LOCK_SH);  // no line is half written while it is read
-    const std::vector<std::byte> bytes = read_file_bytes(path_.string());
-    std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+    const std::string content = read_file_text(path_.string());
+    std::string_view text = content;
     if (!begins_as_index(text)) {
       trouble_ = fmt::format("{}: not a history index; it is left unchanged, and no index is kept", path_.string());
       return;

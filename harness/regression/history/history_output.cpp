@@ -9,8 +9,10 @@
 #include <optional>
 #include <vector>
 
+#include "harness/regression/compare/change_text.hpp"
+#include "harness/statistics/interval_json.hpp"
 #include "support/json_null.hpp"
-#include "support/printable.hpp"
+#include "support/markdown.hpp"
 #include "support/text_table.hpp"
 #include "support/units.hpp"
 
@@ -19,10 +21,6 @@ namespace convladder {
 using nlohmann::ordered_json;
 
 namespace {
-
-std::string plural(std::size_t count, const char* one, const char* many) {
-  return fmt::format("{} {}", count, count == 1 ? one : many);
-}
 
 /// "012345678+" where the tree was changed.
 std::string commit_text(const HistoryRun& run) { return run.commit.substr(0, 9) + (run.dirty ? "+" : ""); }
@@ -121,9 +119,9 @@ std::string summary(const History& history) {
   commits.erase(std::unique(commits.begin(), commits.end()), commits.end());
   std::size_t changes = 0;
   for (const HistorySeries& series : history.series) changes += marked(history, series).size();
-  return fmt::format("{} of {} from {} to {}: {}, measured; {} marked", plural(runs.size(), "run", "runs"),
-                     plural(commits.size(), "commit", "commits"), runs.front().date, runs.back().date,
-                     plural(history.series.size(), "series", "series"), plural(changes, "change", "changes"));
+  return fmt::format("{} of {} from {} to {}: {}, measured; {} marked", plural(runs.size(), "run"),
+                     plural(commits.size(), "commit"), runs.front().date, runs.back().date,
+                     plural(history.series.size(), "series", "series"), plural(changes, "change"));
 }
 
 std::vector<std::string> notes(const History& history) {
@@ -168,30 +166,19 @@ std::string anchor_text(const HistorySeries& series) {
   for (const HistoryPoint& point : series.points) medians.push_back(point.median_ns);
   const auto [low, high] = std::ranges::minmax(medians);
   return fmt::format("{}: {} to {} over {}, latest {}", series_name(series), time_text(low), time_text(high),
-                     plural(medians.size(), "run", "runs"), time_text(medians.back()));
+                     plural(medians.size(), "run"), time_text(medians.back()));
 }
 
 /// What began anew, those with the same reason together: "since DATE, commit C: reason", and the ids.
-std::vector<std::pair<std::string, std::string>> splits(const History& history) {
-  std::vector<std::pair<std::string, std::string>> ids_by_reason;
+IdsByReason splits(const History& history) {
+  IdsByReason all;
   for (const HistorySeries& series : history.series) {
     if (series.split.empty()) continue;
     const HistoryRun& first = history.run(series.points.front());
-    const std::string reason =
-        fmt::format("since {}, commit {}: {}", first.date, commit_text(first), fmt::join(series.split, "; "));
-    const auto same = std::ranges::find(ids_by_reason, reason, &std::pair<std::string, std::string>::first);
-    if (same == ids_by_reason.end()) {
-      ids_by_reason.emplace_back(reason, series_name(series));
-    } else {
-      same->second += ", " + series_name(series);
-    }
+    add_id(all, fmt::format("since {}, commit {}: {}", first.date, commit_text(first), fmt::join(series.split, "; ")),
+           series_name(series));
   }
-  return ids_by_reason;
-}
-
-ordered_json interval_json(const std::optional<MedianInterval>& interval) {
-  if (!interval) return nullptr;
-  return {{"low", interval->low}, {"high", interval->high}, {"level", interval->level}};
+  return all;
 }
 
 ordered_json point_json(const HistoryPoint& point) {
@@ -217,7 +204,6 @@ ordered_json series_json(const History& history, const HistorySeries& series) {
                        {"p", change.p},
                        {"marked", history.marked(change)}});
   }
-  const auto text = [](const std::string& value) { return value.empty() ? ordered_json() : ordered_json(value); };
   return {{"id", series.id},
           {"number", series.number},
           {"device", series.device},
@@ -227,12 +213,12 @@ ordered_json series_json(const History& history, const HistorySeries& series) {
           {"variant", series.variant},
           {"rung", series.rung == 0 ? ordered_json() : ordered_json(series.rung)},
           {"of", series.of},
-          {"cache", text(series.cache)},
+          {"cache", text_or_null(series.cache)},
           {"hardware", series.hardware},
-          {"host", text(series.host)},
-          {"anchor", text(series.anchor)},
+          {"host", text_or_null(series.host)},
+          {"anchor", text_or_null(series.anchor)},
           {"split", series.split},
-          {"not_judged", text(series.not_judged)},
+          {"not_judged", text_or_null(series.not_judged)},
           {"points", std::move(points)},
           {"changes", std::move(changes)}};
 }
@@ -258,29 +244,26 @@ std::string history_text(const History& history) {
   section("changed", changes);
   section("anchors, their own times", anchors);
   std::string anew;
-  for (const auto& [reason, ids] : splits(history)) anew += indented(ids, 2) + indented(reason, 6);
+  for (const auto& [reason, ids] : splits(history)) {
+    anew += indented(fmt::format("{}", fmt::join(ids, ", ")), 2) + indented(reason, 6);
+  }
   section("new series, because it cannot be compared with the runs before", anew);
   std::string unreadable;
   for (const std::string& line : history.from.unreadable) unreadable += indented(line, 2);
   section("not read", unreadable);
   text += '\n';
-  for (const std::string& note : notes(history)) text += indented(fmt::format("note: {}", note), 0);
+  text += notes_text(notes(history));
   return text;
 }
 
 std::string history_markdown(const History& history) {
   std::string text = fmt::format("**{}**\n\n", markdown_text(summary(history)));
-  for (const std::string& note : notes(history)) text += fmt::format("- {}\n", markdown_text(note));
-  text += "\n| case | runs | latest | of anchor, × | latest to before, % | changed, % | since |\n";
-  text += "|:--|--:|--:|--:|--:|--:|:--|\n";
-  for (const HistorySeries& series : history.series) {
-    for (const std::string& cell : row(history, series)) text += fmt::format("| {} ", markdown_text(cell));
-    text += "|\n";
-  }
+  text += markdown_list(notes(history));
+  std::vector<std::vector<std::string>> rows;
+  for (const HistorySeries& series : history.series) rows.push_back(row(history, series));
+  text += '\n' + markdown_table(columns(), rows);
   const auto section = [&text](const char* title, const std::vector<std::string>& lines) {
-    if (lines.empty()) return;
-    text += fmt::format("\n{}\n\n", title);
-    for (const std::string& line : lines) text += fmt::format("- {}\n", markdown_text(line));
+    if (!lines.empty()) text += fmt::format("\n{}\n\n{}", title, markdown_list(lines));
   };
   std::vector<std::string> changes;
   std::vector<std::string> anchors;
@@ -294,7 +277,9 @@ std::string history_markdown(const History& history) {
   section("Changed:", changes);
   section("Anchors, their own times:", anchors);
   std::vector<std::string> anew;
-  for (const auto& [reason, ids] : splits(history)) anew.push_back(fmt::format("{}: {}", ids, reason));
+  for (const auto& [reason, ids] : splits(history)) {
+    anew.push_back(fmt::format("{}: {}", fmt::join(ids, ", "), reason));
+  }
   section("New series, because these cannot be compared with the runs before:", anew);
   section("Not read:", history.from.unreadable);
   return text;

@@ -126,20 +126,29 @@ TEST(Quality, OfARunIsOneLine) {
   const auto one = [](double used) {
     SeenOfCase seen = quiet();
     seen.load->used = used;
-    return ordered_json{{"time", {{"median", 1}}}, {"quality", quality_json(seen)}};
+    return judge_quality(seen);
   };
-  const ordered_json counted = {{"time", nullptr}, {"quality", nullptr}};
-  const ordered_json older = {{"time", {{"median", 1}}}};
-  EXPECT_EQ(quality_line({one(0), counted, older}, 2), "");
-  EXPECT_EQ(quality_line({one(0), one(0.4), one(1.8), counted, older}, 2),
+  const Quality unknown;
+  EXPECT_EQ(quality_line({one(0), unknown}, 2), "");
+  EXPECT_EQ(quality_line({one(0), one(0.4), one(1.8), unknown}, 2),
             "2 of 4 cases were measured while the machine was busy (others used up to 1.8 of 2 cores): their times do "
             "not show what it can do; run.json says which");
   SeenOfCase scattered = quiet();
   scattered.anchors->ratio = 3.1;
-  const ordered_json unsteady = {{"time", {{"median", 1}}}, {"quality", quality_json(scattered)}};
-  EXPECT_EQ(quality_line(ordered_json::array({unsteady}), 2),
+  EXPECT_EQ(quality_line({judge_quality(scattered)}, 2),
             "1 of 1 cases were measured while the machine was not steady (FMA peak scattered by 3.1x): their times do "
             "not show what it can do; run.json says which");
+}
+
+TEST(Quality, IsReadBack) {
+  SeenOfCase seen = quiet();
+  seen.load->used = 1.6;
+  const ordered_json json = quality_json(seen);
+  const Quality read = read_quality(JsonPlace(json, "quality"));
+  EXPECT_EQ(read.mark, QualityMark::disturbed);
+  EXPECT_EQ(read.reasons, judge_quality(seen).reasons);
+  EXPECT_EQ(read.load_of_others, 0.8);
+  EXPECT_EQ(read_quality(JsonPlace(quality_json(quiet()), "quality")).mark, QualityMark::good);
 }
 
 constexpr double kTicks = 100;

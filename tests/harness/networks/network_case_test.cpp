@@ -16,6 +16,7 @@
 #include "harness/networks/network_tables.hpp"
 #include "harness/verification/tanh_comparison.hpp"
 #include "network/weights.hpp"
+#include "support/errors.hpp"
 #include "variants/convolution/reference.hpp"
 
 namespace convladder {
@@ -170,7 +171,7 @@ TEST_F(NetworkCaseTest, TheTablesOfARecordAreThoseOfTheRun) {
   for (const NetworkOutcome& outcome : {right, run()}) {
     const ordered_json written = ordered_json::parse(network_case_json(planned_, outcome).dump());
     const NetworkResult then{planned_, outcome};
-    const NetworkResult now{planned_, network_outcome_of(written)};
+    const NetworkResult now{planned_, network_outcome_of({written, "case"})};
     EXPECT_EQ(network_tables({now}, "weights", "images"), network_tables({then}, "weights", "images"));
     EXPECT_EQ(network_result_line(now), network_result_line(then));
   }
@@ -183,18 +184,20 @@ TEST_F(NetworkCaseTest, ACaseThatSomebodyChangedIsNoneOrFitsTheTables) {
       ordered_json changed = whole;
       changed[field] = other;
       try {
-        EXPECT_FALSE(network_tables({{planned_, network_outcome_of(changed)}}, "weights", "images").empty()) << field;
-      } catch (const std::exception& error) {
-        EXPECT_NE(error.what(), std::string()) << field;
+        EXPECT_FALSE(network_tables({{planned_, network_outcome_of({changed, "case"})}}, "weights", "images").empty())
+            << field;
+      } catch (const UserError& error) {
+        EXPECT_NE(std::string(error.what()).find("case: " + field), std::string::npos) << error.what();
       }
     }
   }
   ordered_json without_processor = whole;
   without_processor["program"].erase("cpu_percent");
-  EXPECT_FALSE(network_tables({{planned_, network_outcome_of(without_processor)}}, "weights", "images").empty());
+  EXPECT_FALSE(
+      network_tables({{planned_, network_outcome_of({without_processor, "case"})}}, "weights", "images").empty());
   ordered_json without_steps = whole;
   without_steps["steps"] = ordered_json::array();
-  EXPECT_FALSE(network_tables({{planned_, network_outcome_of(without_steps)}}, "weights", "images").empty());
+  EXPECT_FALSE(network_tables({{planned_, network_outcome_of({without_steps, "case"})}}, "weights", "images").empty());
 }
 
 TEST_F(NetworkCaseTest, AClassThatIsNotTheReferencesIsIncorrectAndHasNoTimes) {

@@ -11,6 +11,7 @@
 #include "expect_error.hpp"
 #include "harness/plan/network_options.hpp"
 #include "support/errors.hpp"
+#include "support/json_place.hpp"
 
 namespace convladder {
 namespace {
@@ -64,12 +65,14 @@ void expect_same(const RunOptions& a, const RunOptions& b) {
   EXPECT_EQ(a.google_benchmark_flags, b.google_benchmark_flags);
 }
 
+RunOptions read(const ordered_json& json) { return options_from_json(JsonPlace(json, "run.json: options")); }
+
 /// As a file would hold it.
 ordered_json through_text(const RunOptions& options) { return ordered_json::parse(options_to_json(options).dump()); }
 
 TEST(Options, SurviveTheRecordAsTheyAre) {
-  expect_same(options_from_json(through_text(unusual_options())), unusual_options());
-  expect_same(options_from_json(through_text({})), {});
+  expect_same(read(through_text(unusual_options())), unusual_options());
+  expect_same(read(through_text({})), {});
 }
 
 TEST(Options, EveryFieldOfTheRecordIsReadBack) {
@@ -80,7 +83,7 @@ TEST(Options, EveryFieldOfTheRecordIsReadBack) {
     EXPECT_NE(value, plain.at(field)) << field << " is at its default in this test";
     ordered_json mixed = plain;
     mixed[field] = value;
-    EXPECT_EQ(options_to_json(options_from_json(mixed)), mixed) << field;
+    EXPECT_EQ(options_to_json(read(mixed)), mixed) << field;
   }
 }
 
@@ -97,7 +100,7 @@ TEST(Options, AMissingFieldIsNamed) {
     if (field == "repetitions" || field == "timeout_seconds" || field == "profile_calls") continue;
     ordered_json json = whole;
     json.erase(field);
-    expect_error<UserError>([&] { options_from_json(json); }, {"context.options." + field});
+    expect_error<UserError>([&] { read(json); }, {"run.json: options: " + field});
   }
 }
 
@@ -106,17 +109,17 @@ TEST(Options, AFieldOfTheWrongKindIsNamed) {
   for (const auto& [field, value] : whole.items()) {
     ordered_json json = whole;
     json[field] = ordered_json::object({{"a", ordered_json::array({"b"})}});
-    expect_error<UserError>([&] { options_from_json(json); }, {"context.options." + field});
+    expect_error<UserError>([&] { read(json); }, {"run.json: options: " + field});
   }
-  expect_error<UserError>([] { options_from_json(ordered_json::array()); }, {"context.options"});
-  expect_error<UserError>([] { options_from_json(3); }, {"context.options"});
+  expect_error<UserError>([] { read(ordered_json::array()); }, {"run.json: options: expected an object"});
+  expect_error<UserError>([] { read(3); }, {"run.json: options: expected an object"});
 }
 
 TEST(Options, AShapeThatIsNoListOfNineNumbersIsRefused) {
   for (const char* shapes : {"[3]", "[[1,2,3]]", R"([["1",1,28,28,50,5,1,0,1]])", "[[1,1,28,28,50,5,1,0]]"}) {
     ordered_json json = options_to_json({});
     json["shapes"] = ordered_json::parse(shapes);
-    expect_error<UserError>([&] { options_from_json(json); }, {"context.options.shapes", "9 whole numbers"});
+    expect_error<UserError>([&] { read(json); }, {"run.json: options: shapes[0]", "expected"});
   }
 }
 
@@ -140,7 +143,7 @@ TEST(Options, WhatTheCommandLineRefusesIsRefused) {
                                                                                       {"families", {1}}}) {
     ordered_json json = options_to_json({});
     json[field] = value;
-    expect_error<UserError>([&] { options_from_json(json); }, {"context.options." + field, "expected"});
+    expect_error<UserError>([&] { read(json); }, {"run.json: options: " + field, "expected"});
   }
 }
 
@@ -149,7 +152,7 @@ TEST(Options, AFlagOfTheProgramsOwnIsNoneOfGoogleBenchmarks) {
        {"--benchmark_out=file", "--benchmark_out", "--benchmark_list_tests=true", "--help", "file"}) {
     ordered_json json = options_to_json({});
     json["google_benchmark_flags"] = {flag};
-    expect_error<UserError>([&] { options_from_json(json); }, {"context.options.google_benchmark_flags", flag});
+    expect_error<UserError>([&] { read(json); }, {"run.json: options: google_benchmark_flags: expected flags", flag});
   }
 }
 
@@ -179,13 +182,17 @@ TEST(NetworkOptions, EveryFieldOfTheRecordIsReadBack) {
     EXPECT_NE(value, plain.at(field)) << field << " is at its default in this test";
     ordered_json mixed = plain;
     mixed[field] = value;
-    EXPECT_EQ(to_json(network_options_from_json(mixed)), mixed) << field;
+    EXPECT_EQ(to_json(network_options_from_json({mixed, "options"})), mixed) << field;
     ordered_json wrong = unusual;
     wrong[field] = ordered_json::object({{"a", 1}});
-    expect_error<UserError>([&] { network_options_from_json(wrong); }, {"context.options." + field, "expected"});
+    expect_error<UserError>([&] { network_options_from_json({wrong, "options"}); }, {"options: " + field, "expected"});
     if (plain.at(field).is_null()) continue;
     wrong.erase(field);
-    expect_error<UserError>([&] { network_options_from_json(wrong); }, {"context.options." + field, "is missing"});
+    expect_error<UserError>(
+        [&] {
+          network_options_from_json({wrong, "options"});
+        },
+        {"options: " + field, "found nothing"});
   }
 }
 
@@ -198,7 +205,7 @@ TEST(NetworkOptions, WhatTheCommandLineRefusesIsRefused) {
                                                                                       {"timeout_seconds", 0}}) {
     ordered_json json = to_json(NetworkOptions());
     json[field] = value;
-    expect_error<UserError>([&] { network_options_from_json(json); }, {"context.options." + field, "expected"});
+    expect_error<UserError>([&] { network_options_from_json({json, "options"}); }, {"options: " + field, "expected"});
   }
 }
 

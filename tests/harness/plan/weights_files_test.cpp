@@ -5,7 +5,7 @@
 
 #include "expect_error.hpp"
 #include "harness/plan/network_argument.hpp"
-#include "support/data_error.hpp"
+#include "support/errors.hpp"
 #include "support/file_bytes.hpp"
 #include "temporary_folder.hpp"
 
@@ -66,8 +66,8 @@ TEST_F(WeightsFiles, ABrokenOneInTheCacheIsSaid) {
   const Network& network = find_network("lenet86");
   const std::filesystem::path file = weights_cache_folder() / "lenet86-mnist-high.safetensors";
   write_file_atomically(file, "short");
-  expect_error<DataError>([&] { find_weights(network, "mnist", "high"); }, {file.string(), "the file has 5"});
-  expect_error<DataError>([&] { load_weights(network, folder_.path() / "none"); }, {"none"});
+  expect_error<UserError>([&] { find_weights(network, "mnist", "high"); }, {file.string(), "the file has 5"});
+  expect_error<UserError>([&] { load_weights(network, folder_.path() / "none"); }, {"none"});
 }
 
 TEST_F(WeightsFiles, AreNamedByWhatTheyWereTrainedOn) {

@@ -18,6 +18,8 @@ Activity activity(std::string_view group, const char* name, double duration_ns) 
 }
 
 /// 60 + 25 + 10 + 5 percent of 1000 ns, and two calls of the API.
+ProfileTable read(const ordered_json& json) { return read_profile(JsonPlace(json, "profile")); }
+
 ProfileTable example() {
   const std::vector<Activity> activities = {activity(activity_group::kApi, "cudaMalloc", 30),
                                             activity(activity_group::kGpu, "conv", 100),
@@ -90,8 +92,8 @@ TEST(ProfileTable, JsonHoldsEverything) {
   EXPECT_EQ(json.at("unit"), "ns");
   EXPECT_EQ(json.at("/groups/0/rows/0/total_ns"_json_pointer), 600);
   EXPECT_EQ(json.at("/groups/0/cut_rows"_json_pointer), 2);
-  EXPECT_EQ(profile_from_json(json), cut);
-  EXPECT_EQ(profile_from_json(ordered_json::parse(json.dump())), cut);
+  EXPECT_EQ(read(json), cut);
+  EXPECT_EQ(read(ordered_json::parse(json.dump())), cut);
 }
 
 TEST(ProfileTable, JsonOfARowThatKnowsLittle) {
@@ -100,26 +102,27 @@ TEST(ProfileTable, JsonOfARowThatKnowsLittle) {
   const ordered_json row = profile_to_json(table).at("/groups/0/rows/0"_json_pointer);
   EXPECT_TRUE(row.at("calls").is_null());
   EXPECT_TRUE(row.at("total_ns").is_null());
-  EXPECT_EQ(profile_from_json(profile_to_json(table)), table);
-  const auto read = profile_from_json(R"({"groups": [{"group": "API calls", "rows": [{"name": "cudaFree"}]}]})"_json);
-  EXPECT_FALSE(read.groups[0].rows[0].time_percent.has_value());
+  EXPECT_EQ(read(profile_to_json(table)), table);
+  const auto known = read(R"({"groups": [{"group": "API calls", "rows": [{"name": "cudaFree"}]}]})"_json);
+  EXPECT_FALSE(known.groups[0].rows[0].time_percent.has_value());
 }
 
 TEST(ProfileTable, MalformedJsonIsNamed) {
-  const auto reading = [](const char* text) { return [text] { profile_from_json(ordered_json::parse(text)); }; };
-  expect_error<UserError>(reading("[]"), {"profile.groups", "list"});
-  expect_error<UserError>(reading(R"({"groups": [7]})"), {"profile.groups[0].group", "expected a string"});
-  expect_error<UserError>(reading(R"({"groups": [{"group": "a"}]})"), {"profile.groups[0].rows", "list"});
+  const auto reading = [](const char* text) { return [text] { read(ordered_json::parse(text)); }; };
+  expect_error<UserError>(reading("[]"), {"profile: expected an object"});
+  expect_error<UserError>(reading(R"({"groups": [7]})"), {"profile: groups[0]: expected an object, found 7"});
+  expect_error<UserError>(reading(R"({"groups": [{"group": "a"}]})"),
+                          {"profile: groups[0]: rows: expected a list, found nothing"});
   expect_error<UserError>(reading(R"({"groups": [{"group": "a", "rows": [{"name": "x"}, {}]}]})"),
-                          {"profile.groups[0].rows[1].name", "expected a string"});
+                          {"profile: groups[0]: rows[1]: name", "expected a string"});
   expect_error<UserError>(reading(R"({"groups": [{"group": "a", "rows": [{"name": "x", "total_ns": "7"}]}]})"),
-                          {"rows[0].total_ns", "number"});
+                          {"rows[0]: total_ns", "number"});
   expect_error<UserError>(reading(R"({"groups": [{"group": "a", "rows": [{"name": "x", "max_ns": -1}]}]})"),
-                          {"rows[0].max_ns", "not negative"});
+                          {"rows[0]: max_ns", "expected a number from 0, found -1"});
   expect_error<UserError>(reading(R"({"groups": [{"group": "a", "rows": [{"name": "x", "calls": 1.5}]}]})"),
-                          {"rows[0].calls", "whole number"});
+                          {"rows[0]: calls", "whole number"});
   expect_error<UserError>(reading(R"({"groups": [{"group": "a", "rows": [], "cut_rows": "two"}]})"),
-                          {"profile.groups[0]", "cut_rows"});
+                          {"profile: groups[0]: cut_rows: expected a whole number"});
 }
 
 }  // namespace

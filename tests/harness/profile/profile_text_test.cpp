@@ -99,7 +99,8 @@ TEST(ProfileText, CsvSaysWhatWasCut) {
 
 TEST(ProfileText, JsonIsThatOfTheTable) {
   const std::string text = profile_text(example_profile(), {.encoding = ProfileEncoding::json, .cut_percent = 80});
-  EXPECT_EQ(profile_from_json(nlohmann::ordered_json::parse(text)), cut_profile(example_profile(), 80));
+  EXPECT_EQ(read_profile(JsonPlace(nlohmann::ordered_json::parse(text), "profile")),
+            cut_profile(example_profile(), 80));
 }
 
 TEST(ProfileText, NamesAreShortenedOnlyAsFarAsNeeded) {

@@ -53,7 +53,8 @@ ordered_json one_case(const std::string& name, std::optional<double> median, con
 
 /// From JSON, as a record has it.
 ordered_json derived(const ordered_json& cases, const ordered_json& variants, const ordered_json& ceilings) {
-  return ladders_of(case_figures(cases), variant_figures(variants), ceilings);
+  const std::vector<CaseFigures> of_cases = case_figures(JsonPlace(cases, "cases"));
+  return ladders_json(ladders_of(of_cases, variant_figures(JsonPlace(variants, "variants")), ceilings));
 }
 
 ordered_json rows_of(std::initializer_list<ordered_json> cases) {
@@ -66,18 +67,21 @@ ordered_json rows_of(std::initializer_list<ordered_json> cases) {
 
 TEST(Ladder, CarriesTheMarkOfACase) {
   ordered_json disturbed = one_case("second", 200.0);
-  disturbed["quality"] = {{"mark", "disturbed"}};
+  disturbed["quality"] = {{"mark", "disturbed"}, {"reasons", {"others used 2.0 of 2 cores"}}};
   const ordered_json rows = rows_of({one_case("first", 800.0), disturbed});
   EXPECT_TRUE(rows[0].at("quality").is_null());
   EXPECT_EQ(rows[1].at("quality"), "disturbed");
 
   ordered_json all = variants();
   for (ordered_json& one : all) one["title"] = one.at("name");
-  ordered_json ladder = derived(ordered_json::array({one_case("first", 800.0), disturbed}), all, ordered_json::array());
-  EXPECT_THAT(ladders_text(ladder, all),
+  const ordered_json cases = ordered_json::array({one_case("first", 800.0), disturbed});
+  std::vector<CaseFigures> of_cases = case_figures(JsonPlace(cases, "cases"));
+  const std::vector<VariantFigures> of_variants = variant_figures(JsonPlace(all, "variants"));
+  EXPECT_THAT(ladders_text(ladders_of(of_cases, of_variants, ordered_json::array())),
               AllOf(HasSubstr("200 ns !  layer"), HasSubstr("800 ns    layer"), HasSubstr("\n~ noisy, ! disturbed: ")));
-  ladder[0]["rows"][1]["quality"] = "good";
-  EXPECT_THAT(ladders_text(ladder, all), AllOf(HasSubstr("200 ns  layer"), Not(HasSubstr("disturbed"))));
+  of_cases[1].quality = Quality{};
+  EXPECT_THAT(ladders_text(ladders_of(of_cases, of_variants, ordered_json::array())),
+              AllOf(HasSubstr("200 ns  layer"), Not(HasSubstr("disturbed"))));
 }
 
 TEST(Ladder, SetsEveryStageAgainstItsPredecessorTheBaselineAndTheLibrary) {

@@ -39,6 +39,11 @@ ordered_json resources(const std::string& kernel, const std::string& architectur
           {"block", {16, 16, 1}}};
 }
 
+ordered_json predicted(const ordered_json& counters, const ordered_json& resources) {
+  return prediction_json(
+      predict(read_counters(JsonPlace(counters, "counters")), read_resources(JsonPlace(resources, "resources"))));
+}
+
 const ordered_json& of_gpu(const ordered_json& prediction, const std::string& name) {
   for (const ordered_json& one : prediction.at("gpus")) {
     if (one.at("gpu") == name) return one;
@@ -47,8 +52,7 @@ const ordered_json& of_gpu(const ordered_json& prediction, const std::string& na
 }
 
 TEST(Prediction, IsNullWithoutCounters) {
-  EXPECT_TRUE(prediction_json(nullptr, ordered_json::array()).is_null());
-  EXPECT_TRUE(prediction_json({{"kernels", ordered_json::array()}}, ordered_json::array()).is_null());
+  EXPECT_TRUE(predicted({{"kernels", ordered_json::array()}}, ordered_json::array()).is_null());
 }
 
 TEST(Prediction, TakesTheResourcesOfTheGpusArchitecture) {
@@ -57,7 +61,7 @@ TEST(Prediction, TakesTheResourcesOfTheGpusArchitecture) {
       ordered_json::array({resources("void convladder::other<5, 1>(float const*)", "sm_90"),
                            resources("void convladder::conv<5, 1>(float const*)", "sm_80"),
                            resources("void convladder::conv<5, 1>(float const*)", "sm_90", 2048)});
-  const ordered_json prediction = prediction_json(counted, reported);
+  const ordered_json prediction = predicted(counted, reported);
   EXPECT_EQ(prediction.at("kind"), "predicted");
   EXPECT_EQ(prediction.at("gpus").size(), gpu_facts().size());
   EXPECT_EQ(of_gpu(prediction, "h100").at("kernels").at(0).at("shared_bytes"), 2048);
@@ -73,7 +77,7 @@ TEST(Prediction, HasNoTimeWhereTheKernelNeedsANewerArchitecture) {
   const ordered_json counted = counters(ordered_json::array({kernel_counters("convladder::conv", 1e9)}));
   const ordered_json newer =
       ordered_json::array({resources("convladder::conv()", "sm_80"), resources("convladder::conv()", "sm_90")});
-  const ordered_json prediction = prediction_json(counted, newer);
+  const ordered_json prediction = predicted(counted, newer);
   for (const char* const gpu : {"k80", "v100"}) {
     EXPECT_TRUE(of_gpu(prediction, gpu).at("low").is_null()) << gpu;
     EXPECT_EQ(of_gpu(prediction, gpu).at("kernels").at(0).at("occupancy").at("limited_by"),
@@ -82,15 +86,14 @@ TEST(Prediction, HasNoTimeWhereTheKernelNeedsANewerArchitecture) {
   EXPECT_GT(of_gpu(prediction, "a100").at("low"), 0);
   ordered_json every = newer;
   every.push_back(resources("convladder::conv()", "sm_75"));
-  EXPECT_GT(of_gpu(prediction_json(counted, every), "v100").at("low"), 0);
+  EXPECT_GT(of_gpu(predicted(counted, every), "v100").at("low"), 0);
 }
 
 TEST(Prediction, AddsTheKernelsUpAndNamesWhatBindsTheLongest) {
-  const ordered_json one =
-      prediction_json(counters(ordered_json::array({kernel_counters("a", 1e9)})), ordered_json::array());
+  const ordered_json one = predicted(counters(ordered_json::array({kernel_counters("a", 1e9)})), ordered_json::array());
   const ordered_json other =
-      prediction_json(counters(ordered_json::array({kernel_counters("b", 3e9)})), ordered_json::array());
-  const ordered_json both = prediction_json(
+      predicted(counters(ordered_json::array({kernel_counters("b", 3e9)})), ordered_json::array());
+  const ordered_json both = predicted(
       counters(ordered_json::array({kernel_counters("a", 1e9), kernel_counters("b", 3e9)})), ordered_json::array());
   for (const char* end : {"low", "high"}) {
     EXPECT_DOUBLE_EQ(of_gpu(both, "h100").at(end).get<double>(),
@@ -100,9 +103,9 @@ TEST(Prediction, AddsTheKernelsUpAndNamesWhatBindsTheLongest) {
 }
 
 TEST(Prediction, HasNoTimeWhereAKernelCannotBeLaunched) {
-  const ordered_json prediction = prediction_json(counters(ordered_json::array({kernel_counters("tile_kernel", 1e9)})),
-                                                  ordered_json::array({resources("tile_kernel", "sm_75", 64 * 1024),
-                                                                       resources("tile_kernel", "sm_90", 64 * 1024)}));
+  const ordered_json prediction = predicted(counters(ordered_json::array({kernel_counters("tile_kernel", 1e9)})),
+                                            ordered_json::array({resources("tile_kernel", "sm_75", 64 * 1024),
+                                                                 resources("tile_kernel", "sm_90", 64 * 1024)}));
   const ordered_json& k80 = of_gpu(prediction, "k80");  // 48 KiB a block at most
   EXPECT_TRUE(k80.at("low").is_null());
   EXPECT_TRUE(k80.at("binding_high").is_null());

@@ -123,9 +123,11 @@ TEST(Published, MalformedFilesAreNamedWithThePlace) {
   expect_error<UserError>(reading(file_with("/batch", -5)), {"x.json", "batch", "whole number"});
   expect_error<UserError>(reading(file_with("/tables/0/kind", "op time")), {"x.json: tables[0]", "op times"});
   expect_error<UserError>(reading(file_with("/tables/0/rows/1", {"two"})), {"x.json: tables[0]", "rows[1]", "2 cells"});
-  expect_error<UserError>(reading(file_with("/tables/0/rows/1/1", "fast")), {"rows[1]", "conv1", "number"});
+  expect_error<UserError>(reading(file_with("/tables/0/rows/1/1", "fast")),
+                          {"rows[1][1]: expected a number, found \"fast\""});
   expect_error<UserError>(reading(file_with("/tables/0/columns/1/name", 1)), {"tables[0]: columns[1]", "name"});
-  expect_error<UserError>(reading(file_with("/tables/1/profile/groups", 1)), {"x.json: tables[1]", "profile.groups"});
+  expect_error<UserError>(reading(file_with("/tables/1/profile/groups", 1)),
+                          {"x.json: tables[1]", "profile: groups: expected a list"});
 }
 
 }  // namespace

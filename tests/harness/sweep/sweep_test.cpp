@@ -95,7 +95,8 @@ TEST(Sweep, IsReadBackFromItsRecord) {
     sweep.results[i] = {sweep.results[i].configuration};
     const nlohmann::ordered_json written = configuration_json(sweep, configured.cases[i], i == 0 ? measured : wrong);
     EXPECT_EQ(written.at("id"), configuration_id(sweep, sweep.results[i].configuration));
-    read_back(nlohmann::ordered_json::parse(written.dump()), sweep.results[i]);
+    const auto read = nlohmann::ordered_json::parse(written.dump());
+    read_back({read, "case"}, sweep.results[i]);
   }
   EXPECT_EQ(sweep.results[0].status, Status::ok);
   EXPECT_EQ(sweep.results[0].score->value, 4);
@@ -106,21 +107,27 @@ TEST(Sweep, IsReadBackFromItsRecord) {
 }
 
 TEST(Sweep, WhatIsCountedAndPredictedIsReadBack) {
-  const nlohmann::ordered_json counted = {
-      {"status", "ok"},
-      {"reason", nullptr},
-      {"score", {{"value", 6}, {"low", 4}, {"high", 9}}},
-      {"counters", {{"totals", {{"smsp__inst_executed.sum", 400}}}}},
-      {"prediction", {{"kernels", {{{"occupancy", {{"share", 0.5}}}}, {{"occupancy", {{"share", 0.25}}}}}}}}};
+  const auto kernel = [](double share) {
+    return nlohmann::ordered_json{{"occupancy", {{"share", share}, {"limited_by", nlohmann::ordered_json::array()}}}};
+  };
+  const nlohmann::ordered_json counted = {{"status", "ok"},
+                                          {"reason", nullptr},
+                                          {"score", {{"value", 6}, {"low", 4}, {"high", 9}}},
+                                          {"counters", {{"totals", {{"smsp__inst_executed.sum", 400}}}}},
+                                          {"prediction",
+                                           {{"gpu", "h100"},
+                                            {"low", 4},
+                                            {"high", 9},
+                                            {"kernels", nlohmann::ordered_json::array({kernel(0.5), kernel(0.25)})}}}};
   SweptConfiguration one;
-  read_back(counted, one);
+  read_back({counted, "case"}, one);
   EXPECT_EQ(one.score->high, 9);
-  EXPECT_EQ(one.counted.at("smsp__inst_executed.sum"), 400);
+  EXPECT_EQ(counter_of(one.counted, "smsp__inst_executed.sum"), 400);
   EXPECT_EQ(one.occupancy, 0.25);
   for (const char* field : {"status", "score", "counters", "prediction"}) {
     nlohmann::ordered_json changed = counted;
     changed[field] = "seven";
-    EXPECT_ANY_THROW(read_back(changed, one)) << field;
+    expect_error<UserError>([&] { read_back({changed, "case"}, one); }, {std::string("case: ") + field + ": expected"});
   }
 }
 
@@ -130,12 +137,12 @@ TEST(SweepOptions, EveryFieldOfTheRecordIsReadBack) {
       .run = {}, .configuration = "maps=8", .limit = 3, .gpu = "h100", .update_table = true, .tables = "x"};
   unusual.run.seed = 7;
   const nlohmann::ordered_json json = to_json(unusual);
-  EXPECT_EQ(to_json(sweep_options_from_json(json)), json);
+  EXPECT_EQ(to_json(sweep_options_from_json({json, "options"})), json);
   for (const char* field : {"seed", "configuration", "limit", "gpu", "update_table", "tables"}) {
     EXPECT_NE(json.at(field), to_json(plain).at(field)) << field;
     nlohmann::ordered_json wrong = json;
     wrong[field] = nlohmann::ordered_json::object();
-    expect_error<UserError>([&] { sweep_options_from_json(wrong); }, {std::string("context.options.") + field});
+    expect_error<UserError>([&] { sweep_options_from_json({wrong, "options"}); }, {std::string("options: ") + field});
   }
 }
 

@@ -9,6 +9,7 @@
 #include "devices/ptx_images.hpp"
 #include "devices/simulated/simulated_device.hpp"
 #include "sanitized.hpp"
+#include "support/errors.hpp"
 #include "variants/convolution/conv_test_data.hpp"
 #include "variants/convolution/reference.hpp"
 #include "variants/convolution/registry.hpp"
@@ -23,7 +24,7 @@ TEST(TuningTable, SaysWhatIsWrongWithAFile) {
         R"({"schema_version": "1.0", "family": "cuda", "variant": "v", "entries": [)" + entries + "]}";
     try {
       parse_tuning_table(text, "t.json");
-    } catch (const TuningTableError& error) {
+    } catch (const UserError& error) {
       return std::string(error.what());
     }
     return std::string();
@@ -37,8 +38,8 @@ TEST(TuningTable, SaysWhatIsWrongWithAFile) {
             "t.json: entries[0]: batch: expected a whole number above 0, or null for every batch");
   EXPECT_EQ(error_of(R"({"shape": "C1", "batch": 8, "configuration": "maps"})"),
             "t.json: entries[0]: configuration: expected NAME=NUMBER, from 1 on, got 'maps'");
-  EXPECT_THROW(parse_tuning_table("{", "t.json"), TuningTableError);
-  EXPECT_THROW(parse_tuning_table(R"({"schema_version": "2.0"})", "t.json"), TuningTableError);
+  EXPECT_THROW(parse_tuning_table("{", "t.json"), UserError);
+  EXPECT_THROW(parse_tuning_table(R"({"schema_version": "2.0"})", "t.json"), UserError);
 }
 
 #if CONVLADDER_HAS_CUDA_FAMILY
