@@ -13,6 +13,7 @@ function(add_problem folder result)
     set(target "convladder_${problem}")
     add_library(${target} OBJECT ${sources})
     target_link_libraries(${target} PUBLIC convladder_settings fmt::fmt OpenMP::OpenMP_CXX)
+    unite_sources(${target})
     list(APPEND targets ${target})
     list(FILTER sources INCLUDE REGEX "(reference|/problem)\\.cpp$")
     set_source_files_properties(${sources} PROPERTIES
@@ -55,6 +56,7 @@ function(add_problem folder result)
     endforeach()
     add_kernel_library(${target} KERNELS ${kernel_sources} SOURCES ${sources} TOOLKIT_SOURCES ${toolkit_sources})
     target_include_directories(${target} SYSTEM PRIVATE ${toolkit_includes})
+    unite_sources(${target})  # the launch plans; a kernel's file is always its own
     list(APPEND targets ${target})
     # Stages with instructions that came with compute capability 8.0: tensor cores in tf32, asynchronous copies.
     file(GLOB kernel_sources CONFIGURE_DEPENDS ${folder}/cuda/sm_80/*.cu)

@@ -161,4 +161,9 @@ const ordered_json& value_at(const ordered_json& json, const char* pointer) {
   return json.contains(place) ? json.at(place) : nothing();
 }
 
+std::string text_at(const ordered_json& json, const char* pointer, std::string_view otherwise) {
+  const std::string* const text = value_at(json, pointer).get_ptr<const std::string*>();
+  return text == nullptr || text->empty() ? std::string(otherwise) : printable(*text);
+}
+
 }  // namespace convladder

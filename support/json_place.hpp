@@ -100,5 +100,7 @@ class JsonPlace {
 
 /// What is there, null otherwise; `json` may hold anything.
 const nlohmann::ordered_json& value_at(const nlohmann::ordered_json& json, const char* pointer);
+/// The text there without control characters; `otherwise` for anything else, and for an empty text.
+std::string text_at(const nlohmann::ordered_json& json, const char* pointer, std::string_view otherwise = "");
 
 }  // namespace convladder

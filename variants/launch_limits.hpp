@@ -5,16 +5,17 @@
 #include <string>
 #include <string_view>
 
-#include "devices/device.hpp"
+#include "devices/kernel_launch.hpp"
 
 namespace convladder {
 
 /// What every GPU since compute capability 3.0 accepts ("Technical Specifications per Compute Capability" in the CUDA
-/// programming guide): blocks along x, blocks along y or z, threads per block, and the shared memory a block gets
-/// without asking the driver for more.
+/// programming guide): blocks along x, blocks along y or z, threads per block, threads per warp, and the shared memory
+/// a block gets without asking the driver for more.
 inline constexpr unsigned max_grid_x = 2147483647;
 inline constexpr unsigned max_grid_yz = 65535;
 inline constexpr int max_threads_per_block = 1024;
+inline constexpr int warp_threads = 32;
 inline constexpr std::size_t max_shared_bytes = 48 * 1024;
 
 inline int ceil_div(int dividend, int divisor) { return (dividend - 1) / divisor + 1; }

@@ -15,7 +15,7 @@ std::unordered_map<const void*, std::string>& names_by_address() {
   return names;
 }
 
-const KernelNamesRegistration registration{mangled_device_name};
+const KernelNamesRegistration names_registration{mangled_device_name};
 
 }  // namespace
 

@@ -36,7 +36,7 @@ std::vector<KernelResources> resources_of(const std::string& mangled_name) {
   return found == all.end() ? std::vector<KernelResources>() : found->second;
 }
 
-const KernelResourcesRegistration registration{resources_of};
+const KernelResourcesRegistration resources_registration{resources_of};
 
 }  // namespace
 

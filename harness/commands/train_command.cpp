@@ -10,13 +10,13 @@
 #include <vector>
 
 #include "harness/commands/command.hpp"
-#include "harness/networks/training_data.hpp"
 #include "harness/plan/estimate.hpp"
 #include "harness/plan/network_argument.hpp"
 #include "harness/plan/option_checks.hpp"
-#include "harness/plan/weights_files.hpp"
 #include "harness/statistics/statistics.hpp"
 #include "network/training/training.hpp"
+#include "network/training/training_data.hpp"
+#include "network/weights_files.hpp"
 #include "support/errors.hpp"
 #include "support/file_bytes.hpp"
 #include "support/progress.hpp"

@@ -48,11 +48,11 @@ const std::vector<Told>& told_counters() {
   return all;
 }
 
-std::vector<ExplainedChange> changes(const CountedFigures& below, const CountedFigures& above) {
+std::vector<ExplainedChange> changes(const RecordedCounters& below, const RecordedCounters& above) {
   std::vector<ExplainedChange> list;
   for (const Told& told : told_counters()) {
-    const CounterValues CountedFigures::*const values =
-        told.modelled ? &CountedFigures::modelled : &CountedFigures::totals;
+    const CounterValues RecordedCounters::*const values =
+        told.modelled ? &RecordedCounters::modelled : &RecordedCounters::totals;
     const auto before = sum_of(below.*values, told.names);
     const auto after = sum_of(above.*values, told.names);
     if (!before || !after || !(*before > 0) || !(*after > 0)) continue;
@@ -67,7 +67,9 @@ std::vector<ExplainedChange> changes(const CountedFigures& below, const CountedF
 class Explainer {
  public:
   Explainer(const JsonPlace& run, const std::string& filter)
-      : run_(run), all_(case_figures(run.at("cases"))), variants_(variant_figures(run.at("variants"))) {
+      : context_(run.at("context").object()),
+        all_(case_figures(run.at("cases"))),
+        variants_(variant_figures(run.at("variants"))) {
     const std::regex wanted(filter);
     for (const CaseFigures& one : all_) {
       if (one.id.size() > kLongestId) run.at("cases").fail(fmt::format("an id of more than {} bytes", kLongestId));
@@ -105,7 +107,7 @@ class Explainer {
 
   /// The first of a variant that was verified and has a figure.
   template <typename Figure>
-  static const CaseFigures* case_of(const Cases& cases, const std::string& variant, Figure CaseFigures::*figure) {
+  static const CaseFigures* case_of(const Cases& cases, const std::string& variant, Figure RecordedCase::*figure) {
     const auto found = std::ranges::find_if(cases, [&](const CaseFigures* one) {
       return one->variant == variant && one->status == Status::ok && one->*figure;
     });
@@ -124,30 +126,20 @@ class Explainer {
                          .why_not = {}};
     const auto any = std::ranges::find(cases, variant.name, &CaseFigures::variant);
     if (any == cases.end()) return;
-    if (const CaseFigures* const counted = case_of(cases, variant.name, &CaseFigures::counters)) {
+    if (const CaseFigures* const counted = case_of(cases, variant.name, &RecordedCase::counters)) {
       stage.predictions = counted->predictions;
-      const CaseFigures* const below = case_of(cases, variant.builds_on, &CaseFigures::counters);
+      const CaseFigures* const below = case_of(cases, variant.builds_on, &RecordedCase::counters);
       if (below != nullptr) stage.changes = changes(*below->counters, *counted->counters);
     } else {
       stage.why_not = fmt::format("{}", (*any)->status);
       if (!(*any)->reason.empty()) stage.why_not += fmt::format(": {}", printable((*any)->reason));
     }
-    if (const CaseFigures* const timed = case_of(cases, variant.name, &CaseFigures::time)) {
+    if (const CaseFigures* const timed = case_of(cases, variant.name, &RecordedCase::time)) {
       stage.measured_ns = timed->time->median;
       stage.measured_of = printable(timed->time->of);
-      group.real_gpu = device_name(timed->device);
+      group.real_gpu = text_at(device_facts(context_, timed->device), "/name", printable(timed->device));
     }
     group.stages.push_back(std::move(stage));
-  }
-
-  /// What the record says the device is.
-  std::string device_name(const std::string& kind) const {
-    for (const JsonPlace& device : run_.at("context").at("devices").list()) {
-      if (device.at("kind").text() == kind && device.has("facts") && device.at("facts").has("name")) {
-        return printable(device.at("facts").at("name").text());
-      }
-    }
-    return printable(kind);
   }
 
   static void add_published(ExplainedGroup& group) {
@@ -185,7 +177,7 @@ class Explainer {
                                .high_ns = *on_gpu->high_ns});
   }
 
-  const JsonPlace& run_;
+  const ordered_json& context_;
   std::vector<CaseFigures> all_;
   std::vector<VariantFigures> variants_;
   std::vector<Key> order_;

@@ -7,7 +7,7 @@
 
 #include "datasets/catalogue.hpp"
 #include "datasets/synthetic_images.hpp"
-#include "harness/plan/weights_files.hpp"
+#include "network/weights_files.hpp"
 #include "support/errors.hpp"
 
 namespace convladder {

@@ -6,10 +6,10 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "harness/cases/counters.hpp"
 #include "harness/plan/shape_json.hpp"
 #include "harness/records/launch_resources.hpp"
 #include "harness/records/prediction.hpp"
-#include "harness/records/recorded_run.hpp"
 #include "support/printable.hpp"
 #include "variants/float32.hpp"
 
@@ -18,24 +18,6 @@ namespace convladder {
 using nlohmann::ordered_json;
 
 namespace {
-
-/// None where it is null, or its median is.
-std::optional<TimeFigure> time_figure(const JsonPlace& time) {
-  if (time.is_null() || !time.has("median")) return std::nullopt;
-  TimeFigure figure{.of = time.at("of").text(),
-                    .cache = time.at("cache").text_or_empty(),
-                    .median = time.at("median").number(),
-                    .low = std::nullopt,
-                    .high = std::nullopt,
-                    .samples = {}};
-  if (time.has("interval")) {
-    figure.low = time.at("interval").at("low").number();
-    figure.high = time.at("interval").at("high").number();
-  }
-  if (time.has("samples")) figure.samples = time.at("samples").numbers();
-  if (time.has("iterations_per_sample")) figure.iterations = time.at("iterations_per_sample").count();
-  return figure;
-}
 
 constexpr NumberRange kPredictedTimes{.least = kAboveZero, .unit = "ns"};
 
@@ -61,10 +43,10 @@ PredictedFigure read_prediction(const JsonPlace& place) {
 
 namespace {
 
-std::vector<PredictedFigure> predicted_figures(const JsonPlace& one, const std::optional<CountedFigures>& counters) {
+std::vector<PredictedFigure> predicted_figures(const JsonPlace& one) {
   ordered_json computed;
-  if (!one.has("prediction") && counters && one.has("resources")) {
-    computed = prediction_json(predict(*counters, read_resources(one.at("resources"))));
+  if (!one.has("prediction") && one.has("counters") && one.has("resources")) {
+    computed = prediction_json(predict(read_counters(one.at("counters")), read_resources(one.at("resources"))));
   }
   const JsonPlace prediction = computed.is_null() ? one.at("prediction") : JsonPlace(computed, "prediction");
   std::vector<PredictedFigure> figures;
@@ -74,27 +56,11 @@ std::vector<PredictedFigure> predicted_figures(const JsonPlace& one, const std::
 }
 
 CaseFigures figures_of(const JsonPlace& one) {
-  CaseFigures figures{.id = one.at("id").text(),
-                      .variant = one.at("variant").text(),
-                      .family = one.at("family").text(),
-                      .device = one.at("device").text(),
-                      .network = one.at("network").text(),
-                      .layer = one.at("layer").text(),
-                      .batch = one.at("batch").count(),
-                      .rung = std::nullopt,
-                      .leaves_out = one.at("leaves_out").text_or_empty(),
-                      .status = read_status(one.at("status")),
-                      .reason = one.at("reason").text_or_empty(),
-                      .quality = std::nullopt,
-                      .shape = std::nullopt,
-                      .tolerance = kFloat32Tolerance,
-                      .time = time_figure(one.at("time")),
-                      .other_times = {},
-                      .counters = std::nullopt,
-                      .predictions = {}};
-  if (one.has("rung")) figures.rung = one.at("rung").count();
-  if (one.has("quality")) figures.quality = read_quality(one.at("quality"));
-  if (one.has("shape")) figures.shape = recorded_size(one);
+  CaseFigures figures;
+  static_cast<RecordedCase&>(figures) = read_case(one);
+  figures.family = one.at("family").text();
+  figures.tolerance = kFloat32Tolerance;
+  if (one.has("shape")) figures.size = recorded_size(one);
   if (one.has("work")) {
     figures.flop = one.at("work").at("flop").number();
     figures.minimum_bytes = one.at("work").at("minimum_bytes").number_or_none().value_or(0);
@@ -104,17 +70,21 @@ CaseFigures figures_of(const JsonPlace& one) {
   }
   if (one.has("other_times")) {
     for (const JsonPlace& other : one.at("other_times").list()) {
-      if (std::optional<TimeFigure> time = time_figure(other)) figures.other_times.push_back(std::move(*time));
+      if (std::optional<TimeFigure> time = read_time(other)) figures.other_times.push_back(std::move(*time));
     }
   }
-  if (one.has("counters")) figures.counters = read_counters(one.at("counters"));
-  if (figures.status == Status::ok) figures.predictions = predicted_figures(one, figures.counters);
+  if (figures.status == Status::ok) figures.predictions = predicted_figures(one);
   return figures;
 }
 
 }  // namespace
 
 double PredictedFigure::middle_ns() const { return std::sqrt(*low_ns * *high_ns); }
+
+std::optional<double> ratio(std::optional<double> numerator, std::optional<double> denominator, double scale) {
+  if (!numerator || !denominator || !(*denominator > 0)) return std::nullopt;
+  return scale * *numerator / *denominator;
+}
 
 ordered_json place_json(const CaseFigures& one_case) {
   return {{"device", one_case.device},

@@ -7,24 +7,11 @@
 #include <tuple>
 #include <vector>
 
-#include "harness/cases/counters.hpp"
-#include "harness/isolation/status.hpp"
-#include "harness/machine/quality.hpp"
+#include "harness/records/recorded_run.hpp"
 #include "support/json_place.hpp"
 #include "variants/problem_size.hpp"
 
 namespace convladder {
-
-/// One kind of time of a case, in nanoseconds.
-struct TimeFigure {
-  std::string of;     ///< time_of::…
-  std::string cache;  ///< "hot", "cold", or empty
-  double median = 0;
-  std::optional<double> low;  ///< of the median's interval, with `high`
-  std::optional<double> high;
-  std::vector<double> samples;
-  int iterations = 1;  ///< calls of each sample
-};
 
 /// A predicted time on a named GPU. Its texts hold no control characters.
 struct PredictedFigure {
@@ -44,31 +31,22 @@ struct PredictedFigure {
 /// One of `prediction.gpus`. Throws UserError.
 PredictedFigure read_prediction(const JsonPlace& place);
 
-struct CaseFigures {
-  std::string id;
-  std::string variant;
+/// A case, and what its other figures follow from.
+struct CaseFigures : RecordedCase {
   std::string family;
-  std::string device;
-  std::string network;
-  std::string layer;
-  int batch = 0;
-  std::optional<int> rung;  ///< none: a library, or a stage without an idea
-  std::string leaves_out;   ///< which idea; empty for all others
-  Status status = Status::ok;
-  std::string reason;
-  std::optional<Quality> quality;
-  std::optional<ProblemSize> shape;
+  std::optional<ProblemSize> size;  ///< none of a problem that this program does not have
   double flop = 0;
   double minimum_bytes = 0;
   double tolerance = 0;  ///< of the error that its verification allows; fp32's where it was not verified
-  std::optional<TimeFigure> time;
   std::vector<TimeFigure> other_times;
-  std::optional<CountedFigures> counters;
   std::vector<PredictedFigure> predictions;  ///< computed where there are counters and no prediction
 
   /// What it can be compared on: device, family, network, layer, batch.
   auto place() const { return std::tie(device, family, network, layer, batch); }
 };
+
+/// scale * numerator / denominator; none without one of them, or of a denominator that is not above 0.
+std::optional<double> ratio(std::optional<double> numerator, std::optional<double> denominator, double scale = 1);
 
 /// {"device", "family", "network", "layer", "batch"}: the beginning of what is derived of cases in one place.
 nlohmann::ordered_json place_json(const CaseFigures& one_case);

@@ -28,11 +28,6 @@ std::optional<double> op_median(const CaseFigures& one_case) {
   return one_case.time && one_case.time->of == time_of::kOp ? std::optional(one_case.time->median) : std::nullopt;
 }
 
-std::optional<double> ratio(std::optional<double> numerator, std::optional<double> denominator, double scale = 1) {
-  if (!numerator || !denominator || !(*denominator > 0)) return std::nullopt;
-  return scale * *numerator / *denominator;
-}
-
 /// The cases of one ladder, in ladder order.
 using Rungs = std::vector<const CaseFigures*>;
 
@@ -81,7 +76,7 @@ std::size_t rank_of(const CaseFigures& one_case, const std::vector<VariantFigure
 Ladder ladder_of(const Rungs& rungs, const std::vector<VariantFigures>& variants, const ordered_json& ceilings) {
   const CaseFigures& first = *rungs.front();
   Ladder ladder;
-  if (first.shape) ladder.floor = floor_of(*first.shape, first.device, ceilings);
+  if (first.size) ladder.floor = floor_of(*first.size, first.device, ceilings);
   for (const CaseFigures* one_case : rungs) {
     ladder.rows.push_back(row_of(*one_case, rungs, variants.at(rank_of(*one_case, variants)), ladder.floor));
   }

@@ -25,12 +25,7 @@ constexpr double kLanesOfWarp = 32;
 /// None unless all of the counters are there.
 std::optional<double> counters_over(const CounterValues& counters, std::initializer_list<const char*> names,
                                     double divisor) {
-  const std::optional<double> sum = sum_of(counters, {names.begin(), names.size()});
-  return sum && divisor > 0 ? std::optional(*sum / divisor) : std::nullopt;
-}
-
-std::optional<double> quotient(std::optional<double> without, std::optional<double> with) {
-  return without && with && *with > 0 ? std::optional(*without / *with) : std::nullopt;
+  return ratio(sum_of(counters, {names.begin(), names.size()}), divisor);
 }
 
 std::optional<double> median_of(const LeftOutRow& row) {
@@ -44,7 +39,7 @@ std::optional<double> middle_of(const LeftOutRow& row) {
 LeftOutRow left_out_row(const CaseFigures& one_case) {
   const double multiply_adds = one_case.flop / kFlopPerMultiplyAdd;
   const double of_warps = multiply_adds / kLanesOfWarp;
-  const CountedFigures counted = one_case.counters.value_or(CountedFigures());
+  const RecordedCounters counted = one_case.counters.value_or(RecordedCounters());
   LeftOutRow row{
       .of = &one_case,
       .instructions = counters_over(counted.totals, {"smsp__thread_inst_executed_pred_on.sum"}, multiply_adds),
@@ -88,9 +83,9 @@ LeaveOneOut view_of(const std::vector<CaseFigures>& cases, const std::vector<Var
   }
   const LeftOutRow& with = view.rows.front();
   for (LeftOutRow& row : view.rows) {
-    row.x_instructions = quotient(row.instructions, with.instructions);
-    row.x_predicted = quotient(middle_of(row), middle_of(with));
-    row.x_time = quotient(median_of(row), median_of(with));
+    row.x_instructions = ratio(row.instructions, with.instructions);
+    row.x_predicted = ratio(middle_of(row), middle_of(with));
+    row.x_time = ratio(median_of(row), median_of(with));
   }
   return view;
 }

@@ -7,6 +7,7 @@
 
 #include "harness/machine/quality.hpp"
 #include "harness/records/record_file.hpp"
+#include "harness/statistics/statistics.hpp"
 #include "support/errors.hpp"
 #include "support/file_bytes.hpp"
 #include "support/json_place.hpp"
@@ -28,21 +29,57 @@ void require_version(const JsonPlace& run) {
   }
 }
 
-RecordedTime parse_time(const JsonPlace& place) {
-  RecordedTime time{.of = place.at("of").name(),
-                    .cache = place.at("cache").text_or_empty(),
-                    .samples = place.at("samples").numbers(kTimes)};
-  if (time.samples.empty()) place.at("samples").expected("at least one");
+/// What a comparison needs of a case, and that its id is that of its other fields.
+void check_case(const JsonPlace& place, const RecordedCase& one) {
+  const std::string expected =
+      fmt::format("{}/{}/{}.{}/{}", one.device, one.variant, one.network, one.layer, one.batch);
+  if (one.id != expected) place.at("id").expected(fmt::format("\"{}\" by its other fields", expected));
+  static_cast<void>(place.at("shape").object());
+  static_cast<void>(place.at("session").count());
+  if (place.has("time") && (!one.time || one.time->samples.empty())) {
+    place.at("time").at("samples").expected("at least one");
+  }
+  if (one.ok() && !one.time && !one.counters) place.fail("expected a time or counters, because the status is \"ok\"");
+}
+
+}  // namespace
+
+ordered_json parse_record_json(std::string_view text, const std::string& file) {
+  return parse_json(text, file, "a record of convladder");
+}
+
+ordered_json device_facts(const ordered_json& context, std::string_view kind) {
+  for (const ordered_json& one : value_at(context, "/devices")) {
+    if (value_at(one, "/kind") == kind && value_at(one, "/facts").is_object()) return one.at("facts");
+  }
+  return ordered_json::object();
+}
+
+std::string RecordedCase::disturbance() const {
+  if (!quality || !quality->is_marked()) return {};
+  return fmt::format("{}: {}", quality_name(quality->mark), fmt::join(quality->reasons, ", "));
+}
+
+std::optional<TimeFigure> read_time(const JsonPlace& place) {
+  if (place.is_null()) return std::nullopt;
+  TimeFigure time{.of = place.at("of").name(),
+                  .cache = place.at("cache").text_or_empty(),
+                  .median = 0,
+                  .low = std::nullopt,
+                  .high = std::nullopt,
+                  .samples = {}};
+  if (place.at("samples").is_there()) time.samples = place.at("samples").numbers(kTimes);
+  if (!place.has("median") && time.samples.empty()) return std::nullopt;
+  time.median = place.has("median") ? place.at("median").number() : median(time.samples);
+  if (place.has("interval")) {
+    time.low = place.at("interval").at("low").number();
+    time.high = place.at("interval").at("high").number();
+  }
+  if (place.has("iterations_per_sample")) time.iterations = place.at("iterations_per_sample").count();
   return time;
 }
 
-/// The mark and its reasons; empty for a good case.
-std::string disturbance_of(const Quality& quality) {
-  if (!quality.is_marked()) return {};
-  return fmt::format("{}: {}", quality_name(quality.mark), fmt::join(quality.reasons, ", "));
-}
-
-RecordedCase parse_case(const JsonPlace& place) {
+RecordedCase read_case(const JsonPlace& place) {
   RecordedCase one;
   one.id = place.at("id").name();
   one.variant = place.at("variant").name();
@@ -50,33 +87,23 @@ RecordedCase parse_case(const JsonPlace& place) {
   one.network = place.at("network").name();
   one.layer = place.at("layer").name();
   one.batch = place.at("batch").count();
-  const std::string expected =
-      fmt::format("{}/{}/{}.{}/{}", one.device, one.variant, one.network, one.layer, one.batch);
-  if (one.id != expected) place.at("id").expected(fmt::format("\"{}\" by its other fields", expected));
-  one.library = !place.has("rung") && !place.has("leaves_out");
   if (place.has("rung")) one.rung = place.at("rung").count();
+  one.leaves_out = place.at("leaves_out").text_or_empty();
   one.status = read_status(place.at("status"));
   one.reason = printable(place.at("reason").text_or_empty());
   one.input = place.at("input").text_or_empty();
   one.choice = printable(place.at("choice").text_or_empty());
-  one.shape = place.at("shape").object();
-  one.session = place.at("session").count();
-  if (place.has("time")) one.time = parse_time(place.at("time"));
-  if (place.has("quality")) one.disturbance = disturbance_of(read_quality(place.at("quality")));
+  one.shape = place.at("shape").json();
+  if (place.has("session")) one.session = place.at("session").count();
+  one.time = read_time(place.at("time"));
+  if (place.has("quality")) one.quality = read_quality(place.at("quality"));
   if (place.has("counters")) {
     const JsonPlace counters = place.at("counters");
     one.counters = RecordedCounters{.images_executed = counters.at("images_executed").count(),
                                     .totals = counters.at("totals").numbers_by_name(),
                                     .modelled = counters.at("modelled").numbers_by_name()};
   }
-  if (one.ok() && !one.time && !one.counters) place.fail("expected a time or counters, because the status is \"ok\"");
   return one;
-}
-
-}  // namespace
-
-ordered_json parse_record_json(std::string_view text, const std::string& file) {
-  return parse_json(text, file, "a record of convladder");
 }
 
 Status read_status(const JsonPlace& place) {
@@ -115,7 +142,8 @@ RecordedRun recorded_run_of(const ordered_json& json, const std::string& file) {
   }
   std::set<std::string> ids;
   for (const JsonPlace& one : place.at("cases").list()) {
-    run.cases.push_back(parse_case(one));
+    run.cases.push_back(read_case(one));
+    check_case(one, run.cases.back());
     if (!ids.insert(run.cases.back().id).second) one.at("id").fail("occurs twice");
   }
   return run;

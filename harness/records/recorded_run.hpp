@@ -8,7 +8,9 @@
 #include <utility>
 #include <vector>
 
+#include "harness/cases/counters.hpp"
 #include "harness/isolation/status.hpp"
+#include "harness/machine/quality.hpp"
 #include "support/json_place.hpp"
 
 namespace convladder {
@@ -16,18 +18,22 @@ namespace convladder {
 /// `schema_version` of the run.json that this program writes, and all that it reads.
 constexpr const char* kRunSchemaVersion = "1.0";
 
-/// Measured times of a case, in ns, in the order they were taken: one a round.
-struct RecordedTime {
-  std::string of;     ///< "op" or "layer"
-  std::string cache;  ///< "hot", or empty
-  std::vector<double> samples;
+/// One kind of time of a case, in nanoseconds.
+struct TimeFigure {
+  std::string of;     ///< time_of::…
+  std::string cache;  ///< "hot", "cold", or empty
+  double median = 0;
+  std::optional<double> low;  ///< of the median's interval, with `high`
+  std::optional<double> high;
+  std::vector<double> samples;  ///< in the order they were taken: one a round
+  int iterations = 1;           ///< calls of each sample
 };
 
 /// Counted on the simulated device. Names are Nsight Compute's; sums end in ".sum".
 struct RecordedCounters {
   int images_executed = 0;
-  std::vector<std::pair<std::string, double>> totals;
-  std::vector<std::pair<std::string, double>> modelled;
+  CounterValues totals;
+  CounterValues modelled;
 };
 
 struct RecordedCase {
@@ -37,21 +43,25 @@ struct RecordedCase {
   std::string network;
   std::string layer;
   int batch = 0;
-  int rung = 0;          ///< on the ladder, from 1; 0 for a library
-  bool library = false;  ///< stands beside the ladder
+  std::optional<int> rung;  ///< none: a library, or a stage without an idea
+  std::string leaves_out;   ///< which idea; empty for all others
   Status status = Status::ok;
   std::string reason;  ///< without control characters
   std::string input;
   std::string choice;
   nlohmann::ordered_json shape;
-  std::optional<RecordedTime> time;
+  std::optional<TimeFigure> time;
   std::optional<RecordedCounters> counters;
-  std::string disturbance;  ///< "disturbed: others used 1.6 of 2 cores"; empty if its quality is good or not recorded
+  std::optional<Quality> quality;
   int session = 0;
 
   bool ok() const { return status == Status::ok; }
   /// It was run and went wrong.
   bool failed() const { return is_failure(status); }
+  /// Stands beside the ladder.
+  bool library() const { return !rung && leaves_out.empty(); }
+  /// "disturbed: others used 1.6 of 2 cores"; empty if its quality is good or not recorded.
+  std::string disturbance() const;
 };
 
 struct RecordedRun {
@@ -70,6 +80,14 @@ nlohmann::ordered_json parse_record_json(std::string_view text, const std::strin
 /// error says so. Throws UserError as above.
 nlohmann::ordered_json read_record_json(const std::string& file);
 
+/// What a record's context says of the device of that kind; an empty object if nothing.
+nlohmann::ordered_json device_facts(const nlohmann::ordered_json& context, std::string_view kind);
+
+/// One of `cases`, as far as fields are there. Throws UserError for what is not of its kind: a name with control
+/// characters, a sample that is no positive number below 10^18.
+RecordedCase read_case(const JsonPlace& place);
+/// One of its times; none where it is null, or has neither a median nor samples.
+std::optional<TimeFigure> read_time(const JsonPlace& place);
 /// A case's. Throws UserError.
 Status read_status(const JsonPlace& place);
 

@@ -7,8 +7,8 @@
 #include <limits>
 #include <string_view>
 
+#include "datasets/npy_file.hpp"
 #include "devices/cpu/cpu_facts.hpp"
-#include "harness/simulation/npy_file.hpp"
 #include "support/errors.hpp"
 #include "support/file_bytes.hpp"
 #include "support/seeded_random.hpp"

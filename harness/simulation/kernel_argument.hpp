@@ -17,7 +17,7 @@
 #include <string>
 #include <vector>
 
-#include "harness/simulation/element_type.hpp"
+#include "support/element_type.hpp"
 
 namespace convladder {
 

@@ -8,8 +8,8 @@
 #include <nlohmann/json.hpp>
 #include <string_view>
 
+#include "datasets/npy_file.hpp"
 #include "harness/plan/shape_json.hpp"
-#include "harness/simulation/npy_file.hpp"
 #include "support/errors.hpp"
 #include "support/json_null.hpp"
 #include "support/printable.hpp"

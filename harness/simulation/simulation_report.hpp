@@ -8,7 +8,7 @@
 
 #include "devices/device.hpp"
 #include "devices/simulated/checkers/finding.hpp"
-#include "harness/simulation/element_type.hpp"
+#include "support/element_type.hpp"
 
 namespace convladder {
 

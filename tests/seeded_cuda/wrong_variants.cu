@@ -250,18 +250,26 @@ VariantInfo info(int rung, const char* name, const char* title) {
 }
 
 const VariantRegistration registrations[] = {
-    {info(140, "seeded-correct", "Correct"), std::make_unique<SeededCudaVariant<Correct>>()},
-    {info(141, "seeded-idle-launch", "Launches nothing"), std::make_unique<SeededCudaVariant<IdleLaunch>>()},
+    {info(140, "seeded-correct", "Correct"), keep_variant(std::make_unique<SeededCudaVariant<Correct>>())},
+    {info(141, "seeded-idle-launch", "Launches nothing"),
+     keep_variant(std::make_unique<SeededCudaVariant<IdleLaunch>>())},
     {info(142, "seeded-idle-after-first", "Idle after its first call"),
-     std::make_unique<SeededCudaVariant<IdleAfterFirst>>()},
-    {info(143, "seeded-image-five", "Image 5 is wrong"), std::make_unique<SeededCudaVariant<ImageFive>>()},
-    {info(144, "seeded-first-answer", "The first answer is kept"), std::make_unique<SeededCudaVariant<FirstAnswer>>()},
-    {info(145, "seeded-in-prepare", "The work is done in prepare"), std::make_unique<SeededCudaVariant<InPrepare>>()},
-    {info(146, "seeded-first-images", "Eight images of the batch"), std::make_unique<SeededCudaVariant<FirstImages>>()},
-    {info(147, "seeded-host-work", "The work is done on the host"), std::make_unique<SeededCudaVariant<HostWork>>()},
-    {info(148, "seeded-takes-counters", "Takes its counters"), std::make_unique<SeededCudaVariant<TakesCounters>>()},
-    {info(149, "seeded-narrow-window", "Runs one image's blocks"), std::make_unique<SeededCudaVariant<NarrowWindow>>()},
-    {info(150, "seeded-lying-plan", "Plans another launch"), std::make_unique<LyingPlan>()}};
+     keep_variant(std::make_unique<SeededCudaVariant<IdleAfterFirst>>())},
+    {info(143, "seeded-image-five", "Image 5 is wrong"),
+     keep_variant(std::make_unique<SeededCudaVariant<ImageFive>>())},
+    {info(144, "seeded-first-answer", "The first answer is kept"),
+     keep_variant(std::make_unique<SeededCudaVariant<FirstAnswer>>())},
+    {info(145, "seeded-in-prepare", "The work is done in prepare"),
+     keep_variant(std::make_unique<SeededCudaVariant<InPrepare>>())},
+    {info(146, "seeded-first-images", "Eight images of the batch"),
+     keep_variant(std::make_unique<SeededCudaVariant<FirstImages>>())},
+    {info(147, "seeded-host-work", "The work is done on the host"),
+     keep_variant(std::make_unique<SeededCudaVariant<HostWork>>())},
+    {info(148, "seeded-takes-counters", "Takes its counters"),
+     keep_variant(std::make_unique<SeededCudaVariant<TakesCounters>>())},
+    {info(149, "seeded-narrow-window", "Runs one image's blocks"),
+     keep_variant(std::make_unique<SeededCudaVariant<NarrowWindow>>())},
+    {info(150, "seeded-lying-plan", "Plans another launch"), keep_variant(std::make_unique<LyingPlan>())}};
 
 }  // namespace
 }  // namespace convladder

@@ -24,7 +24,7 @@ const VariantRegistration loose_tolerance_registration{{.family = "cpu",
                                                         .title = "Seeded: a tolerance of a million",
                                                         .builds_on = "",
                                                         .hypothesis = "A tolerance has a bound."},
-                                                       std::make_unique<LooseTolerance>()};
+                                                       keep_variant(std::make_unique<LooseTolerance>())};
 
 }  // namespace
 }  // namespace convladder

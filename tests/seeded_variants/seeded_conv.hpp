@@ -69,8 +69,8 @@ class SeededVariant : public ConvVariant {
 };
 
 template <typename Conv>
-std::unique_ptr<ConvVariant> seeded_variant() {
-  return std::make_unique<SeededVariant<Conv>>();
+const ConvVariant& seeded_variant() {
+  return keep_variant(std::make_unique<SeededVariant<Conv>>());
 }
 
 /// Kept for as long as the process lives, for each shape, batch and set of weights: it outlives what is prepared.

@@ -64,7 +64,7 @@ const VariantRegistration tunable_cheats_registration{
      .title = "Seeded: cheats in three configurations",
      .builds_on = "memory-accumulation",
      .hypothesis = "The fastest configuration is no choice where it cheats."},
-    std::make_unique<TunableCpuVariant<Cheater>>()};
+    keep_variant(std::make_unique<TunableCpuVariant<Cheater>>())};
 
 }  // namespace
 }  // namespace convladder

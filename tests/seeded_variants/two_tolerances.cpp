@@ -33,7 +33,7 @@ const VariantRegistration two_tolerances_registration{
      .title = "Seeded: another tolerance in the case",
      .builds_on = "",
      .hypothesis = "The tolerance that is recorded is the one that holds."},
-    std::make_unique<TwoTolerances>()};
+    keep_variant(std::make_unique<TwoTolerances>())};
 
 }  // namespace
 }  // namespace convladder

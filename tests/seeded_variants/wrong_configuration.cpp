@@ -47,7 +47,7 @@ const VariantRegistration wrong_configuration_registration{
      .title = "Seeded: wrong in one configuration",
      .builds_on = "memory-accumulation",
      .hypothesis = "The fastest configuration is no choice where it is wrong."},
-    std::make_unique<TunableCpuVariant<Worker>>()};
+    keep_variant(std::make_unique<TunableCpuVariant<Worker>>())};
 
 }  // namespace
 }  // namespace convladder

@@ -39,7 +39,7 @@ const VariantRegistration wrong_later_registration{{.family = "cpu",
                                                     .title = "Seeded: wrong from its 4th call on",
                                                     .builds_on = "",
                                                     .hypothesis = "It is looked at again after the timing."},
-                                                   std::make_unique<WrongLaterVariant>()};
+                                                   keep_variant(std::make_unique<WrongLaterVariant>())};
 
 }  // namespace
 }  // namespace convladder

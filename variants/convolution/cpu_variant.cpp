@@ -42,8 +42,8 @@ class CpuVariant final : public ConvVariant {
 
 }  // namespace
 
-std::unique_ptr<ConvVariant> cpu_variant(CpuConvolution convolution, UnsupportedReason unsupported) {
-  return std::make_unique<CpuVariant>(convolution, unsupported);
+const ConvVariant& cpu_variant(CpuConvolution convolution, UnsupportedReason unsupported) {
+  return keep_variant(std::make_unique<CpuVariant>(convolution, unsupported));
 }
 
 }  // namespace convladder

@@ -17,8 +17,8 @@ using UnsupportedReason = std::string (*)(const ConvShape& shape);
 /// `ConvVariant::suits`.
 using Suits = bool (*)(const ConvShape& shape);
 
-/// Wraps a function into a variant that keeps its own copy of the weights.
-std::unique_ptr<ConvVariant> cpu_variant(CpuConvolution convolution, UnsupportedReason unsupported = nullptr);
+/// Wraps a function into a variant that keeps its own copy of the weights, and lives as long as the program.
+const ConvVariant& cpu_variant(CpuConvolution convolution, UnsupportedReason unsupported = nullptr);
 
 /// A convolution that `Ready` has made ready: packed weights, workspaces.
 template <typename Ready>

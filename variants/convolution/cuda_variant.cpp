@@ -1,14 +1,18 @@
 #include "variants/convolution/cuda_variant.hpp"
 
+#include <memory>
 #include <stdexcept>
 #include <utility>
+
+#include "variants/convolution/registry.hpp"
+#include "variants/convolution/tunable_cuda_variant.hpp"
 
 namespace convladder {
 namespace {
 
 class PreparedCudaConv final : public PreparedConv {
  public:
-  PreparedCudaConv(const CudaVariantParts& parts, Device& device, const ConvShape& shape, const float* weights,
+  PreparedCudaConv(const ConfiguredCudaParts& parts, Device& device, const ConvShape& shape, const float* weights,
                    ConvTensors tensors)
       : device_(device), choice_(parts.choice ? parts.choice(shape) : std::string()) {
     const std::vector<float> packed = parts.pack ? parts.pack(shape, weights) : std::vector<float>();
@@ -33,7 +37,7 @@ class PreparedCudaConv final : public PreparedConv {
 
 class CudaVariant final : public ConvVariant {
  public:
-  explicit CudaVariant(const CudaVariantParts& parts) : parts_(parts) {}
+  explicit CudaVariant(const ConfiguredCudaParts& parts) : parts_(parts) {}
 
   std::string unsupported_reason(const ConvShape& shape) const override {
     return parts_.unsupported ? parts_.unsupported(shape) : std::string();
@@ -47,12 +51,12 @@ class CudaVariant final : public ConvVariant {
   bool suits(const ConvShape& /*shape*/) const override { return parts_.suits; }
 
  private:
-  CudaVariantParts parts_;
+  ConfiguredCudaParts parts_;
 };
 
 /// The parts with a configuration, and who wanted it in their choice's text.
-CudaVariantParts configured_parts(const TunableCudaParts& parts, const Configuration& wanted, ChosenBy chosen_by) {
-  CudaVariantParts configured = parts.parts(wanted);
+ConfiguredCudaParts configured_parts(const TunableCudaParts& parts, const Configuration& wanted, ChosenBy chosen_by) {
+  ConfiguredCudaParts configured = parts.parts(wanted);
   configured.choice = [choice = configured.choice, chosen_by](const ConvShape& shape) {
     return choice(shape) + chosen_by_text(chosen_by);
   };
@@ -96,19 +100,23 @@ class TunableCudaVariant final : public ConvVariant {
 
 }  // namespace
 
-std::unique_ptr<ConvVariant> cuda_variant(const CudaVariantParts& parts) {
-  return std::make_unique<CudaVariant>(parts);
+const ConvVariant& cuda_variant(const CudaVariantParts& parts) {
+  const ConfiguredCudaParts configured{.plan = parts.plan,
+                                       .unsupported = parts.unsupported,
+                                       .pack = parts.pack,
+                                       .choice = parts.choice,
+                                       .workspace = parts.workspace,
+                                       .tolerance = parts.tolerance,
+                                       .suits = parts.suits};
+  return keep_variant(std::make_unique<CudaVariant>(configured));
 }
 
-std::unique_ptr<ConvVariant> cuda_variant(LaunchPlan plan, UnsupportedReason unsupported) {
-  CudaVariantParts parts;
-  parts.plan = std::move(plan);
-  if (unsupported != nullptr) parts.unsupported = unsupported;
-  return cuda_variant(parts);
+const ConvVariant& cuda_variant(LaunchPlan plan, UnsupportedReason unsupported) {
+  return cuda_variant({.plan = plan, .unsupported = unsupported});
 }
 
-std::unique_ptr<ConvVariant> tunable_cuda_variant(const TunableCudaParts& parts) {
-  return std::make_unique<TunableCudaVariant>(parts);
+const ConvVariant& tunable_cuda_variant(const TunableCudaParts& parts) {
+  return keep_variant(std::make_unique<TunableCudaVariant>(parts));
 }
 
 }  // namespace convladder

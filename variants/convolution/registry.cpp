@@ -78,9 +78,13 @@ const RegisteredVariant* find_variant(std::string_view family, std::string_view 
       [&](const RegisteredVariant& one) { return one.info.family == family && one.info.name == name; });
 }
 
-VariantRegistration::VariantRegistration(const VariantInfo& info, std::unique_ptr<ConvVariant> variant) {
-  const ConvVariant* const itself = variant.get();
-  variants().add({info, itself}, std::move(variant));
+VariantRegistration::VariantRegistration(const VariantInfo& info, const ConvVariant& variant) {
+  variants().add({info, &variant});
+}
+
+const ConvVariant& keep_variant(std::unique_ptr<const ConvVariant> variant) {
+  static std::vector<std::unique_ptr<const ConvVariant>> kept;
+  return *kept.emplace_back(std::move(variant));
 }
 
 }  // namespace convladder

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "variants/convolution/conv_variant.hpp"
+#include "variants/convolution/registration.hpp"
 
 namespace convladder {
 
@@ -24,9 +25,7 @@ const std::vector<RegisteredVariant>& registered_variants();
 /// The variant of that family and name, or nullptr.
 const RegisteredVariant* find_variant(std::string_view family, std::string_view name);
 
-/// A static object of this type in a variant's source file puts it on the ladder.
-struct VariantRegistration {
-  VariantRegistration(const VariantInfo& info, std::unique_ptr<ConvVariant> variant);
-};
+/// Keeps a variant as long as the program, for its registration.
+const ConvVariant& keep_variant(std::unique_ptr<const ConvVariant> variant);
 
 }  // namespace convladder

@@ -1,7 +1,8 @@
 // The comparison operators of setp and set, and how a result is combined with a predicate (PTX ISA 9.0, 9.7.6).
 #pragma once
 
-#include <string>
+#include <cmath>
+#include <cstdint>
 #include <type_traits>
 
 #include "devices/simulated/execution/float_modifiers.hpp"
@@ -60,23 +61,20 @@ struct Unless {
   }
 };
 
-// How the result of a comparison is combined with a further predicate.
-struct Alone {
-  static constexpr const char* kName = "";
-  static LaneMask apply(LaneMask result, LaneMask /*predicate*/) { return result; }
-};
-struct AndPredicate {
-  static constexpr const char* kName = ".and";
-  static LaneMask apply(LaneMask result, LaneMask predicate) { return result & predicate; }
-};
-struct OrPredicate {
-  static constexpr const char* kName = ".or";
-  static LaneMask apply(LaneMask result, LaneMask predicate) { return result | predicate; }
-};
-struct XorPredicate {
-  static constexpr const char* kName = ".xor";
-  static LaneMask apply(LaneMask result, LaneMask predicate) { return result ^ predicate; }
-};
+/// How the result of a comparison is combined with a further predicate.
+enum class Combination : std::uint8_t { alone, with_and, with_or, with_xor };
+inline LaneMask combined(Combination how, LaneMask result, LaneMask further) {
+  switch (how) {
+    case Combination::with_and:
+      return result & further;
+    case Combination::with_or:
+      return result | further;
+    case Combination::with_xor:
+      return result ^ further;
+    default:
+      return result;
+  }
+}
 
 template <bool kFlush, typename T>
 auto comparable(T value) {

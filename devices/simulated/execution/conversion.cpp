@@ -37,42 +37,44 @@ struct FloatToInteger {
   static To apply(From value) { return float_to_integer<To>(value, Rounding::apply(value)); }
 };
 
+/// Adds "cvtMODIFIERS.TO.FROM".
+void add_named(FormTable& table, std::string_view modifiers, std::string_view to, std::string_view from,
+               std::initializer_list<OperandUse> operands, Handler handler) {
+  table.add(fmt::format("cvt{}.{}.{}", modifiers, to, from), operands, handler);
+}
+
 template <typename Function, typename To, typename From>
-void add_conversion(FormTable& table, const std::string& opcode) {
-  table.add(opcode, {stored_use<To>(), read_use<From>()}, &LaneOperation<Function, Stored<To>, From>::execute);
+void add_conversion(FormTable& table, std::string_view modifiers) {
+  add_named(table, modifiers, type_suffix<To>(), type_suffix<From>(), {stored_use<To>(), read_use<From>()},
+            &LaneOperation<Function, Stored<To>, From>::execute);
 }
 
 template <typename To, typename From>
 void add_integers(FormTable& table) {
-  const std::string types = fmt::format(".{}.{}", type_suffix<To>(), type_suffix<From>());
-  add_conversion<Integers<To, From>, To, From>(table, fmt::format("cvt{}", types));
+  add_conversion<Integers<To, From>, To, From>(table, "");
   // .sat is refused where it can do nothing.
   constexpr bool kHoldsAll =
       std::in_range<To>(std::numeric_limits<From>::min()) && std::in_range<To>(std::numeric_limits<From>::max());
-  if constexpr (!kHoldsAll) {
-    add_conversion<SaturatedIntegers<To, From>, To, From>(table, fmt::format("cvt.sat{}", types));
-  }
-}
-
-template <typename Rounding, typename Integer, typename Float>
-void add_float_to_integer(FormTable& table, const std::string& rounding) {
-  for (const char* saturation : {"", ".sat"}) {
-    add_conversion<FloatToInteger<Rounding, Integer, Float>, Integer, Float>(
-        table, fmt::format("cvt.{}{}.{}.{}", rounding, saturation, type_suffix<Integer>(), type_suffix<Float>()));
-  }
+  if constexpr (!kHoldsAll) add_conversion<SaturatedIntegers<To, From>, To, From>(table, ".sat");
 }
 
 template <typename Integer, typename Float>
 void add_integer_float(FormTable& table) {
-  for (const char* flush : {"", ".ftz"}) {  // no result is subnormal
-    if (sizeof(Float) == 8 && flush[0] != 0) continue;
-    add_form<IntegerToFloat<Float, Integer>, Float, Integer>(
-        table, fmt::format("cvt.rn{}.{}.{}", flush, type_suffix<Float>(), type_suffix<Integer>()));
+  add_conversion<IntegerToFloat<Float, Integer>, Float, Integer>(table, ".rn");
+  if (sizeof(Float) == 4) {  // no result is subnormal
+    add_conversion<IntegerToFloat<Float, Integer>, Float, Integer>(table, ".rn.ftz");
   }
-  add_float_to_integer<Nearest, Integer, Float>(table, "rni");
-  add_float_to_integer<TowardsZero, Integer, Float>(table, "rzi");
-  add_float_to_integer<Down, Integer, Float>(table, "rmi");
-  add_float_to_integer<Up, Integer, Float>(table, "rpi");
+  const auto add_rounded = [&]<typename Rounding>(std::string_view modifiers) {
+    add_conversion<FloatToInteger<Rounding, Integer, Float>, Integer, Float>(table, modifiers);
+  };
+  add_rounded.template operator()<Nearest>(".rni");
+  add_rounded.template operator()<Nearest>(".rni.sat");
+  add_rounded.template operator()<TowardsZero>(".rzi");
+  add_rounded.template operator()<TowardsZero>(".rzi.sat");
+  add_rounded.template operator()<Down>(".rmi");
+  add_rounded.template operator()<Down>(".rmi.sat");
+  add_rounded.template operator()<Up>(".rpi");
+  add_rounded.template operator()<Up>(".rpi.sat");
 }
 
 template <typename To>

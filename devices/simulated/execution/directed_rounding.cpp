@@ -40,7 +40,7 @@ template <typename Operation, typename T, bool kFlush, bool kSaturate, typename.
 void add_directed(FormTable& table, const std::string& name, Rounding rounding) {
   using Lane = LaneOperation<Rounded<Operation, T, kFlush, kSaturate>, T, Arguments...>;
   table.add(fmt::format("{}{}{}.{}", name, kFlush ? ".ftz" : "", kSaturate ? ".sat" : "", type_suffix<T>()),
-            Lane::operands(), &execute<Lane>, static_cast<std::int64_t>(rounding));
+            {write_use<T>(), read_use<Arguments>()...}, &execute<Lane>, static_cast<std::int64_t>(rounding));
 }
 
 /// "name[.ftz][.sat].f32" and "name.f64".

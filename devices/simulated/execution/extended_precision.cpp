@@ -63,7 +63,7 @@ void add_chain(FormTable& table, const std::string& first, const std::string& ne
   std::vector<OperandUse> operands{write_use<T>(), read_use<T>(), read_use<T>()};
   if (kProduct != Product::none) operands.push_back(read_use<T>());
   operands.push_back(OperandUse::carry);
-  const std::string type = type_suffix<T>();
+  const std::string_view type = type_suffix<T>();
   table.add(fmt::format("{}.cc.{}", first, type), operands, &execute<T, Result, kProduct, false, true>);
   table.add(fmt::format("{}.{}", next, type), operands, &execute<T, Result, kProduct, true, false>);
   table.add(fmt::format("{}.cc.{}", next, type), operands, &execute<T, Result, kProduct, true, true>);

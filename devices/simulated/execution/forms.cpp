@@ -32,8 +32,9 @@ std::array<Slot, 2> predicate_pair(InstructionDecoder& decoder, const ptx::Opera
 
 }  // namespace
 
-void FormTable::add(std::string opcode, std::vector<OperandUse> operands, Handler handler, std::int64_t parameter) {
-  const auto [place, added] = forms_.emplace(std::move(opcode), Form{std::move(operands), handler, parameter});
+void FormTable::add(const std::string& opcode, std::span<const OperandUse> operands, Handler handler,
+                    std::int64_t parameter) {
+  const auto [place, added] = forms_.emplace(opcode, Form{{operands.begin(), operands.end()}, handler, parameter});
   if (!added) throw std::logic_error("the opcode '" + place->first + "' is defined twice");
 }
 

@@ -4,6 +4,8 @@
 // flow have too many spellings for a table and are decoded on their own.
 #pragma once
 
+#include <initializer_list>
+#include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -35,7 +37,12 @@ struct Form {
 
 class FormTable {
  public:
-  void add(std::string opcode, std::vector<OperandUse> operands, Handler handler, std::int64_t parameter = 0);
+  void add(const std::string& opcode, std::span<const OperandUse> operands, Handler handler,
+           std::int64_t parameter = 0);
+  void add(const std::string& opcode, std::initializer_list<OperandUse> operands, Handler handler,
+           std::int64_t parameter = 0) {
+    add(opcode, std::span(operands.begin(), operands.size()), handler, parameter);
+  }
   const Form* find(std::string_view opcode) const;
   /// All opcodes, sorted: for the documentation and the tests, which cover each of them.
   std::vector<std::string> opcodes() const;

@@ -62,8 +62,6 @@ struct LaneOperation {
       return to_slot<Result>(Function::apply(from_slot<Arguments>(std::get<Index>(sources)[lane])...));
     });
   }
-
-  static std::vector<OperandUse> operands() { return {write_use<Result>(), read_use<Arguments>()...}; }
 };
 
 /// The same for a function that is an object made from the form's parameter: a rounding, a mode.
@@ -91,14 +89,29 @@ void add_parameterized_form(FormTable& table, const std::string& opcode, std::in
 
 template <typename Function, typename Result, typename... Arguments>
 void add_form(FormTable& table, const std::string& opcode) {
-  using Lane = LaneOperation<Function, Result, Arguments...>;
-  table.add(opcode, Lane::operands(), &Lane::execute);
+  table.add(opcode, {write_use<Result>(), read_use<Arguments>()...},
+            &LaneOperation<Function, Result, Arguments...>::execute);
 }
 
 /// The suffix of a type in an opcode: "s32".
 template <typename T>
-std::string type_suffix() {
-  return fmt::format("{}{}", std::is_floating_point_v<T> ? 'f' : std::is_signed_v<T> ? 's' : 'u', 8 * sizeof(T));
+constexpr std::string_view type_suffix() {
+  constexpr auto of_width = [](std::string_view in_8, std::string_view in_16, std::string_view in_32,
+                               std::string_view in_64) {
+    return sizeof(T) == 1 ? in_8 : sizeof(T) == 2 ? in_16 : sizeof(T) == 4 ? in_32 : in_64;
+  };
+  if constexpr (std::is_floating_point_v<T>) {
+    return of_width("", "", "f32", "f64");
+  } else if constexpr (std::is_signed_v<T>) {
+    return of_width("s8", "s16", "s32", "s64");
+  } else {
+    return of_width("u8", "u16", "u32", "u64");
+  }
+}
+/// "b32", where an opcode has no type but a width.
+template <typename T>
+constexpr std::string_view bits_suffix() {
+  return sizeof(T) == 2 ? "b16" : sizeof(T) == 4 ? "b32" : "b64";
 }
 
 }  // namespace convladder::simulated

@@ -64,22 +64,10 @@ void append_differences(std::span<const Fact> facts, const RecordedRun& base, co
   }
 }
 
-/// `facts` of the device of that kind; an empty object if there is none.
-ordered_json device_facts(const RecordedRun& run, const std::string& device) {
-  const ordered_json devices = value_at(run.context, "/devices");
-  if (!devices.is_array()) return ordered_json::object();
-  for (const ordered_json& one : devices) {
-    if (one.is_object() && value_at(one, "/kind") == device && value_at(one, "/facts").is_object()) {
-      return one.at("facts");
-    }
-  }
-  return ordered_json::object();
-}
-
 void append_device_differences(const RecordedRun& base, const RecordedRun& now, const std::string& device,
                                std::vector<std::string>& differences) {
-  const ordered_json then = device_facts(base, device);
-  const ordered_json today = device_facts(now, device);
+  const ordered_json then = device_facts(base.context, device);
+  const ordered_json today = device_facts(now.context, device);
   const auto matters = [](const std::string& name) {
     // Who compiled its kernels is looked at with their PTX.
     return name != "kernels compiled by" && std::ranges::find(kNotOfTheDevice, name) == kNotOfTheDevice.end();
@@ -104,16 +92,11 @@ struct ExecutedPtx {
 };
 
 ExecutedPtx executed_ptx_of(const RecordedRun& run) {
-  const auto text = [&run](const char* pointer) {
-    const ordered_json value = value_at(run.context, pointer);
-    return value.is_string() ? value.get<std::string>() : std::string();
-  };
+  const auto text = [&run](const char* pointer) { return text_at(run.context, pointer); };
   if (!text("/program/ptx/0/sha256").empty()) {
     return {text("/program/ptx/0/compiler") + ' ' + text("/program/ptx/0/version"), text("/program/ptx/0/sha256")};
   }
-  const ordered_json facts = device_facts(run, "simulated");
-  if (!facts.contains("kernels compiled by") || !facts.at("kernels compiled by").is_string()) return {};
-  const std::string all = facts.at("kernels compiled by").get<std::string>();
+  const std::string all = text_at(device_facts(run.context, "simulated"), "/kernels compiled by");
   return {all.substr(0, all.find(',')), {}};
 }
 
@@ -179,7 +162,7 @@ std::vector<std::string> case_differences(const RecordedRun& base_run, const Rec
   if (base.time.has_value() != now.time.has_value() || base.counters.has_value() != now.counters.has_value()) {
     differences.emplace_back("one is timed, the other counted");
   }
-  if (base.library) {
+  if (base.library()) {
     std::ranges::move(library_differences(base_run, new_run, base.variant), std::back_inserter(differences));
     if (base.choice != now.choice) {
       differences.push_back(difference("the library chose another algorithm", base.choice, now.choice));

@@ -97,8 +97,8 @@ class Comparer {
     compared.group = group_name(one);
     if (base != nullptr && base->time) compared.base_median_ns = median(base->time->samples);
     if (now != nullptr && now->time) compared.new_median_ns = median(now->time->samples);
-    if (base != nullptr) compared.base_disturbance = base->disturbance;
-    if (now != nullptr) compared.new_disturbance = now->disturbance;
+    if (base != nullptr) compared.base_disturbance = base->disturbance();
+    if (now != nullptr) compared.new_disturbance = now->disturbance();
     if (settled_by_status(base, now, compared)) return;
 
     std::vector<std::string> differences = context_differences(result_.base, result_.now, one.device);
@@ -109,7 +109,7 @@ class Comparer {
     } else if (base->time) {
       pairs_.push_back({base, now, result_.cases.size() - 1});
       compared.control =
-          base->library || std::ranges::find(result_.options.controls, one.variant) != result_.options.controls.end();
+          base->library() || std::ranges::find(result_.options.controls, one.variant) != result_.options.controls.end();
     } else {
       compare_counters(*base->counters, *now->counters, compared);
     }

@@ -25,10 +25,7 @@ bool timed(const ComparedCase& one) { return one.base_median_ns && one.new_media
 
 /// What the record says of the program that made it.
 std::string run_text(const RecordedRun& run) {
-  const auto text = [&run](const char* pointer) {
-    const ordered_json& found = value_at(run.context, pointer);
-    return found.is_string() ? printable(found.get<std::string>()) : std::string("unknown");
-  };
+  const auto text = [&run](const char* pointer) { return text_at(run.context, pointer, "unknown"); };
   return fmt::format("{}, {}, {}",
                      program_text(run.file, text("/program/commit"), value_at(run.context, "/program/dirty") == true),
                      text("/date"), plural(run.cases.size(), "case"));

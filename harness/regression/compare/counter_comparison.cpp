@@ -7,11 +7,10 @@
 #include <map>
 
 #include "devices/simulated/counters/metrics.hpp"
+#include "harness/cases/counters.hpp"
 
 namespace convladder {
 namespace {
-
-using Metrics = std::vector<std::pair<std::string, double>>;
 
 struct MetricChanges {
   std::vector<MovedCounter> moved;
@@ -19,7 +18,7 @@ struct MetricChanges {
 };
 
 /// Sums only: ratios follow from them.
-MetricChanges changes_of(const Metrics& base, const Metrics& now) {
+MetricChanges changes_of(const CounterValues& base, const CounterValues& now) {
   MetricChanges changes;
   std::map<std::string, double> today(now.begin(), now.end());
   for (const auto& [name, value] : base) {

@@ -32,20 +32,12 @@ Group group_of(const RecordedCase& one) { return {one.device, one.network, one.l
 
 /// The model of the processor, or the name of the device.
 std::string hardware_of(const RecordedRun& run, const std::string& device) {
-  const auto text = [](const ordered_json& json) {
-    return json.is_string() ? printable(json.get_ref<const std::string&>()) : std::string();
-  };
-  const ordered_json threads = value_at(run.context, "/cpu/threads");
-  std::string cpu = text(value_at(run.context, "/cpu/model"));
+  const ordered_json& threads = value_at(run.context, "/cpu/threads");
+  std::string cpu = text_at(run.context, "/cpu/model");
   if (threads.is_number_unsigned()) cpu += fmt::format(", {} threads", threads.get<std::uint64_t>());
   if (device == "cpu") return cpu;
-  for (const ordered_json& one : value_at(run.context, "/devices")) {
-    if (value_at(one, "/kind") != device) continue;
-    for (const char* const name : {"/facts/name", "/facts/model"}) {
-      const std::string found = text(value_at(one, name));
-      if (!found.empty()) return found;
-    }
-  }
+  const ordered_json facts = device_facts(run.context, device);
+  if (std::string name = text_at(facts, "/name", text_at(facts, "/model")); !name.empty()) return name;
   return fmt::format("device {} on {}", device, cpu);
 }
 
@@ -94,7 +86,7 @@ std::string chosen_anchor(const std::vector<std::vector<const RecordedCase*>>& r
   std::map<std::tuple<bool, int, std::string>, std::size_t> times;  // libraries first, then by rung, then by name
   for (const std::vector<const RecordedCase*>& run : runs) {
     for (const RecordedCase* const one : run) {
-      if (one->library || one->rung > 0) ++times[{!one->library, one->rung, one->variant}];
+      if (one->library() || one->rung > 0) ++times[{!one->library(), one->rung.value_or(0), one->variant}];
     }
   }
   for (const auto& [key, count] : times) {
@@ -278,7 +270,7 @@ class HistoryMaker {
     series.layer = one.layer;
     series.variant = one.variant;
     series.batch = one.batch;
-    series.rung = one.rung;
+    series.rung = one.rung.value_or(0);
     series.of = one.time->of;
     series.cache = printable(one.time->cache);
     series.hardware = hardware_of(history_.from.runs[first.run].run, one.device);

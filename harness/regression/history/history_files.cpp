@@ -16,6 +16,7 @@
 
 #include "harness/regression/compare/comparability.hpp"
 #include "support/errors.hpp"
+#include "support/json_null.hpp"
 #include "support/json_place.hpp"
 #include "support/printable.hpp"
 
@@ -71,12 +72,7 @@ bool is_date(std::string_view text) {
 }
 
 HistoryRun history_run(RecordedRun run) {
-  const auto text = [&run](const char* pointer) {
-    const ordered_json found = value_at(run.context, pointer);
-    return found.is_string() && !found.get_ref<const std::string&>().empty()
-               ? printable(found.get_ref<const std::string&>())
-               : std::string("unknown");
-  };
+  const auto text = [&run](const char* pointer) { return text_at(run.context, pointer, "unknown"); };
   HistoryRun result;
   result.date = text("/date");
   if (!is_date(result.date)) {
@@ -90,19 +86,12 @@ HistoryRun history_run(RecordedRun run) {
 }
 
 ordered_json shortened_case(const RecordedCase& one) {
-  ordered_json json = {{"id", one.id},
-                       {"variant", one.variant},
-                       {"rung", one.library ? ordered_json() : ordered_json(one.rung)},
-                       {"device", one.device},
-                       {"network", one.network},
-                       {"layer", one.layer},
-                       {"batch", one.batch},
-                       {"status", one.status},
-                       {"reason", one.reason},
-                       {"input", one.input},
-                       {"choice", one.choice},
-                       {"shape", one.shape},
+  ordered_json json = {{"id", one.id},          {"variant", one.variant}, {"rung", or_null(one.rung)},
+                       {"device", one.device},  {"network", one.network}, {"layer", one.layer},
+                       {"batch", one.batch},    {"status", one.status},   {"reason", one.reason},
+                       {"input", one.input},    {"choice", one.choice},   {"shape", one.shape},
                        {"session", one.session}};
+  if (!one.leaves_out.empty()) json["leaves_out"] = one.leaves_out;
   if (one.time) json["time"] = {{"of", one.time->of}, {"cache", one.time->cache}, {"samples", one.time->samples}};
   return json;
 }

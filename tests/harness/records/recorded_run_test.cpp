@@ -37,7 +37,7 @@ TEST(RecordedRun, HoldsWhatAComparisonNeeds) {
   EXPECT_EQ(run.planned, (std::vector<std::string>{run.cases[0].id, run.cases[1].id}));
   EXPECT_EQ(run.cases[0].id, "cpu/flat-vector/lenet28.conv1/10");
   EXPECT_TRUE(run.cases[0].ok());
-  EXPECT_FALSE(run.cases[0].library);
+  EXPECT_FALSE(run.cases[0].library());
   EXPECT_EQ(run.cases[0].time->samples, (std::vector<double>{5, 6, 7}));
   ASSERT_TRUE(run.cases[1].counters.has_value());
   EXPECT_EQ(run.cases[1].counters->totals.front(), (std::pair<std::string, double>{"smsp__inst_executed.sum", 10}));

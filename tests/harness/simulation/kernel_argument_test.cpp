@@ -5,8 +5,8 @@
 
 #include <cstring>
 
+#include "datasets/npy_file.hpp"
 #include "expect_error.hpp"
-#include "harness/simulation/npy_file.hpp"
 #include "support/errors.hpp"
 #include "support/file_bytes.hpp"
 #include "temporary_folder.hpp"

@@ -97,7 +97,7 @@ const VariantRegistration registration{
      .title = "Register tile",
      .builds_on = "compile-time",
      .hypothesis = "Eight maps share each vector of pixels, which halves the loads per multiply-add."},
-    std::make_unique<PreparingCpuVariant<RegisterTiled>>()};
+    keep_variant(std::make_unique<PreparingCpuVariant<RegisterTiled>>())};
 
 }  // namespace
 }  // namespace convladder

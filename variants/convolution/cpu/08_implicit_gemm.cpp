@@ -394,7 +394,7 @@ const VariantRegistration registration{
      .title = "Implicit GEMM, cache blocks",
      .builds_on = "register-tile",
      .hypothesis = "All maps read pixels from the first-level cache, and no lane is wasted between rows."},
-    std::make_unique<TunableCpuVariant<ImplicitGemm>>()};
+    keep_variant(std::make_unique<TunableCpuVariant<ImplicitGemm>>())};
 
 }  // namespace
 }  // namespace convladder

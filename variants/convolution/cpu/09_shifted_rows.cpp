@@ -33,7 +33,7 @@ const VariantRegistration registration{
      .title = "Shifted rows",
      .builds_on = "register-tile",
      .hypothesis = "One copy of the input for each filter column, so no lane is wasted between output rows."},
-    std::make_unique<PreparingCpuVariant<ShiftedRowsStage>>()};
+    keep_variant(std::make_unique<PreparingCpuVariant<ShiftedRowsStage>>())};
 
 }  // namespace
 }  // namespace convladder

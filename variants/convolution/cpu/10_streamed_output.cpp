@@ -40,7 +40,7 @@ const VariantRegistration registration{
      .builds_on = "shifted-rows",
      .hypothesis =
          "Lines that are written whole need not be read first, which saves up to half of the memory traffic."},
-    std::make_unique<PreparingCpuVariant<StreamedOutput>>()};
+    keep_variant(std::make_unique<PreparingCpuVariant<StreamedOutput>>())};
 
 }  // namespace
 }  // namespace convladder

@@ -191,7 +191,7 @@ const VariantRegistration registration{
      .title = "Images in lanes",
      .builds_on = "implicit-gemm",
      .hypothesis = "One image per lane: no lane is idle at the end of a row, and no input is copied for each tap."},
-    std::make_unique<PreparingCpuVariant<ImageLanes>>(nullptr, has_many_taps)};
+    keep_variant(std::make_unique<PreparingCpuVariant<ImageLanes>>(nullptr, has_many_taps))};
 
 }  // namespace
 }  // namespace convladder

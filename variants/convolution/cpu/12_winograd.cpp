@@ -277,7 +277,7 @@ const VariantRegistration registration{
      .title = "Winograd 2x2",
      .builds_on = "image-lanes",
      .hypothesis = "Less than half of the multiplications for 3x3 and 5x5 kernels, less than two thirds for 7x7."},
-    std::make_unique<PreparingCpuVariant<Winograd>>(Winograd::unsupported)};
+    keep_variant(std::make_unique<PreparingCpuVariant<Winograd>>(Winograd::unsupported))};
 
 }  // namespace
 }  // namespace convladder

@@ -46,7 +46,7 @@ const VariantRegistration registration{
      .title = "oneDNN, NCHW",
      .builds_on = "",
      .hypothesis = "The library call that most programs would use, in the caller's layout."},
-    std::make_unique<Onednn>()};
+    keep_variant(std::make_unique<Onednn>())};
 
 }  // namespace
 }  // namespace convladder

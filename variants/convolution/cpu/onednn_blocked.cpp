@@ -65,7 +65,7 @@ const VariantRegistration registration{
      .title = "oneDNN, own layout",
      .builds_on = "",
      .hypothesis = "The library at its best: the time of the convolution alone in the layout that suits it."},
-    std::make_unique<OnednnBlocked>()};
+    keep_variant(std::make_unique<OnednnBlocked>())};
 
 }  // namespace
 }  // namespace convladder

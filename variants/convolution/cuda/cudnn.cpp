@@ -261,7 +261,7 @@ const VariantRegistration registration{
      .builds_on = "",
      .hypothesis = "NVIDIA's library with the algorithm that it measured as fastest in plain float32: the ladder "
                    "is compared with it."},
-    std::make_unique<CudnnVariant>(fp32)};
+    keep_variant(std::make_unique<CudnnVariant>(fp32))};
 
 const VariantRegistration registration_tf32{
     {.family = "cuda",
@@ -270,7 +270,7 @@ const VariantRegistration registration_tf32{
      .title = "cuDNN, tf32",
      .builds_on = "",
      .hypothesis = "The same, but tensor cores may round to tf32: the tf32 stages are compared with this."},
-    std::make_unique<CudnnVariant>(tf32)};
+    keep_variant(std::make_unique<CudnnVariant>(tf32))};
 
 }  // namespace
 }  // namespace convladder

@@ -1,7 +1,7 @@
 // What every stage of the CUDA ladder shares around its kernel: the sizes it passes.
 #pragma once
 
-#include "devices/device.hpp"
+#include "devices/kernel_launch.hpp"
 #include "variants/convolution/conv_shape.hpp"
 #include "variants/launch_limits.hpp"
 

@@ -18,6 +18,7 @@
 #include "devices/kernel_resources.hpp"
 #include "variants/convolution/cuda/register_tile_kernel.hpp"
 #include "variants/convolution/cuda_variant.hpp"
+#include "variants/convolution/registry.hpp"
 
 namespace convladder {
 

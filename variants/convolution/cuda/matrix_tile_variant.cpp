@@ -1,9 +1,11 @@
 #include "variants/convolution/cuda/matrix_tile_variant.hpp"
 
+#include "variants/convolution/tunable_cuda_variant.hpp"
+
 namespace convladder {
 namespace {
 
-CudaVariantParts parts(const MatrixTileStage& stage, const Configuration& wanted) {
+ConfiguredCudaParts parts(const MatrixTileStage& stage, const Configuration& wanted) {
   const auto chosen = [stage, wanted](const ConvShape& shape) { return matrix_tile_plan(shape, stage.sizes, wanted); };
   const auto plan = [stage, chosen](const ConvShape& shape, const CudaTensors& tensors) -> std::vector<KernelLaunch> {
     const MatrixTilePlan tiles = chosen(shape);
@@ -33,7 +35,7 @@ std::string impossible(const MatrixTileStage& stage, const ConvShape& shape, con
 
 }  // namespace
 
-std::unique_ptr<ConvVariant> matrix_tile_variant(const MatrixTileStage& stage) {
+const ConvVariant& matrix_tile_variant(const MatrixTileStage& stage) {
   return tunable_cuda_variant(
       {.parts = [stage](const Configuration& wanted) { return parts(stage, wanted); },
        .configurations = [stage](const ConvShape& shape, const Configuration& wanted,

@@ -1,7 +1,6 @@
 // The stages that multiply matrices as variants: their kernels differ, what is chosen for a layer does not.
 #pragma once
 
-#include <memory>
 #include <span>
 #include <vector>
 
@@ -22,6 +21,6 @@ struct MatrixTileStage {
 };
 
 /// Parameters: maps and pixels of a block's tile, as compiled.
-std::unique_ptr<ConvVariant> matrix_tile_variant(const MatrixTileStage& stage);
+const ConvVariant& matrix_tile_variant(const MatrixTileStage& stage);
 
 }  // namespace convladder

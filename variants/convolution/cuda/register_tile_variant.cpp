@@ -7,6 +7,8 @@
 #include <numeric>
 #include <set>
 
+#include "variants/convolution/tunable_cuda_variant.hpp"
+
 namespace convladder {
 namespace {
 
@@ -42,7 +44,7 @@ std::vector<KernelLaunch> launches(const RegisterTileStage& stage, const ConvSha
                      Axis::x, static_cast<unsigned>(plan->tiling.images_per_block))};
 }
 
-CudaVariantParts parts(const RegisterTileStage& stage, const Configuration& wanted) {
+ConfiguredCudaParts parts(const RegisterTileStage& stage, const Configuration& wanted) {
   return {.plan = [stage, wanted](const ConvShape& shape,
                                   const CudaTensors& tensors) { return launches(stage, shape, tensors, wanted); },
           .unsupported = [stage](const ConvShape& shape) { return unsupported(stage, shape); },
@@ -173,7 +175,7 @@ std::string impossible(const RegisterTileStage& stage, const ConvShape& shape, c
 
 }  // namespace
 
-std::unique_ptr<ConvVariant> register_tile_variant(const RegisterTileStage& stage) {
+const ConvVariant& register_tile_variant(const RegisterTileStage& stage) {
   return tunable_cuda_variant(
       {.parts = [stage](const Configuration& wanted) { return parts(stage, wanted); },
        .configurations = [stage](const ConvShape& shape, const Configuration& wanted,

@@ -1,7 +1,6 @@
 // The stages with a register tile as variants: their kernels differ, what is chosen for a layer does not.
 #pragma once
 
-#include <memory>
 #include <span>
 
 #include "variants/convolution/cuda/register_tiling.hpp"
@@ -21,6 +20,6 @@ struct RegisterTileStage {
 
 /// Parameters: those of `register_tile_plan`, and, with many images, `images`: so many per block at most; a batch that
 /// they do not divide gets their greatest common divisor.
-std::unique_ptr<ConvVariant> register_tile_variant(const RegisterTileStage& stage);
+const ConvVariant& register_tile_variant(const RegisterTileStage& stage);
 
 }  // namespace convladder

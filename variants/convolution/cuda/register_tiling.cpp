@@ -14,7 +14,6 @@
 namespace convladder {
 namespace {
 
-constexpr int kWarp = 32;
 constexpr int kBanks = 32;
 /// Shared memory of a block: three of them fit into the 96 KB of Volta, and seven into an H100's.
 constexpr std::int64_t kSharedFloats = 32 * 1024 / sizeof(float);
@@ -47,7 +46,7 @@ struct Division {
 int wavefronts(const Division& division, int pitch) {
   const int width = division.size.run == 4 ? 4 : 1;
   const int banks = kBanks / width;
-  const int at_once = kWarp / width;
+  const int at_once = warp_threads / width;
   const int threads_of_group = division.rows * division.strips;
   int all = 0;
   for (int first = 0; first < division.threads(); first += at_once) {
@@ -105,7 +104,7 @@ double cost(const ConvShape& shape, const Division& d) {
   const double blocks = 1.0 * ceil_div(shape.out_height(), d.tile_rows()) *
                         ceil_div(shape.out_width(), d.strips * d.size.pixels) *
                         ceil_div(shape.maps_per_group(), d.block_maps());
-  return blocks * (round_up(d.threads(), kWarp) * per_thread + copies);
+  return blocks * (round_up(d.threads(), warp_threads) * per_thread + copies);
 }
 
 /// Calls `visit` with every division of the layer for the size that a block's threads allow.
@@ -167,7 +166,7 @@ std::optional<RegisterTilePlan> plan_of(const ConvShape& shape, const Division& 
                     ceil_div(shape.out_width(), division.strips * division.size.pixels);
   plan.grid = {static_cast<unsigned>(shape.batch), static_cast<unsigned>(shape.groups * plan.tiling.map_blocks),
                static_cast<unsigned>(tiles)};
-  plan.block = {static_cast<unsigned>(round_up(division.threads(), kWarp)), 1, 1};
+  plan.block = {static_cast<unsigned>(round_up(division.threads(), warp_threads)), 1, 1};
   plan.shared_bytes = static_cast<std::size_t>(channels * per_channel) * sizeof(float);
   return plan;
 }
@@ -221,7 +220,7 @@ std::vector<RankedDivision> register_tile_divisions(const ConvShape& shape,
                           {"rows", d.rows},
                           {"strips", d.strips},
                           {"map_groups", d.map_groups}}),
-           cost(shape, d), ceil_div(d.threads(), kWarp),
+           cost(shape, d), ceil_div(d.threads(), warp_threads),
            static_cast<int>(std::min<std::int64_t>(kMostSharedFloats / per_channel, shape.channels_per_group()))});
     });
   }

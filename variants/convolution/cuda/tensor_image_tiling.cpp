@@ -8,13 +8,12 @@
 namespace convladder {
 namespace {
 
-constexpr int kWarp = 32;
 constexpr int kLeastWarps = 2;
 constexpr int kMostWarps = 8;
 
 /// Maps times pixels that a layer's tiles have, those that are idle included.
 std::int64_t tiled(const ConvShape& shape, int maps, int warps) {
-  const int pixels = warps * kWarp;
+  const int pixels = warps * warp_threads;
   return std::int64_t{ceil_div(shape.maps_per_group(), maps)} * maps *
          ceil_div(shape.out_height() * shape.out_width(), pixels) * pixels;
 }
@@ -64,7 +63,7 @@ TensorImagePlan tensor_image_plan(const ConvShape& shape, Tf32Parts parts, const
   const MapsAndWarps best = by_idleness(shape).front();
   TensorImagePlan plan;
   plan.maps = wanted.value("maps").value_or(best.maps);
-  const int pixels = wanted.value("warps").value_or(best.warps) * kWarp;
+  const int pixels = wanted.value("warps").value_or(best.warps) * warp_threads;
   const int rows = std::min(shape.out_height(), (pixels - 2) / shape.out_width() + 2);
   TensorImageTiling& tiling = plan.tiling;
   tiling.map_tiles = ceil_div(shape.maps_per_group(), plan.maps);
@@ -117,13 +116,13 @@ std::vector<float> pack_for_tensor_image(const ConvShape& shape, const TensorIma
     const float value = weights[(tile / tiling.map_tiles * shape.maps_per_group() + map) * all_taps + tap];
     return part == 0 ? nearest_tf32(value) : nearest_tf32(value - nearest_tf32(value));
   };
-  constexpr int kFragment = kWarp * 4;  // of 16 maps
+  constexpr int kFragment = warp_threads * 4;  // of 16 maps
   for (int tile = 0; tile < shape.groups * tiling.map_tiles; ++tile) {
     for (int step = 0; step < tiling.steps; ++step) {
       for (int fragment = 0; fragment < tiling.fragments; ++fragment) {
         for (int i = 0; i < plan.maps / 16 * static_cast<int>(parts) * kFragment; ++i) {
           const int maps_and_part = i / kFragment;
-          const int lane = i / 4 % kWarp;
+          const int lane = i / 4 % warp_threads;
           const int map = maps_and_part / static_cast<int>(parts) * 16 + lane / 4 + i % 2 * 8;
           const int slot = fragment * fragment_taps + lane % 4 + i / 2 % 2 * 4;
           packed.push_back(

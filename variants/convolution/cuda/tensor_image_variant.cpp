@@ -1,9 +1,11 @@
 #include "variants/convolution/cuda/tensor_image_variant.hpp"
 
+#include "variants/convolution/tunable_cuda_variant.hpp"
+
 namespace convladder {
 namespace {
 
-CudaVariantParts parts(const TensorImageStage& stage, const Configuration& wanted) {
+ConfiguredCudaParts parts(const TensorImageStage& stage, const Configuration& wanted) {
   const auto chosen = [stage, wanted](const ConvShape& shape) { return tensor_image_plan(shape, stage.parts, wanted); };
   const auto plan = [stage, chosen](const ConvShape& shape, const CudaTensors& tensors) -> std::vector<KernelLaunch> {
     const TensorImagePlan image = chosen(shape);
@@ -36,7 +38,7 @@ std::string impossible(const TensorImageStage& stage, const ConvShape& shape, co
 
 }  // namespace
 
-std::unique_ptr<ConvVariant> tensor_image_variant(const TensorImageStage& stage) {
+const ConvVariant& tensor_image_variant(const TensorImageStage& stage) {
   return tunable_cuda_variant(
       {.parts = [stage](const Configuration& wanted) { return parts(stage, wanted); },
        .configurations = [stage](const ConvShape& shape, const Configuration& wanted,

@@ -1,8 +1,6 @@
 // The stages whose fragments come from an image as variants: their kernels differ, what is chosen for a layer does not.
 #pragma once
 
-#include <memory>
-
 #include "variants/convolution/cuda/tensor_image_tiling.hpp"
 #include "variants/convolution/cuda_variant.hpp"
 
@@ -18,6 +16,6 @@ struct TensorImageStage {
 };
 
 /// Parameters: maps of a map tile, warps of a block.
-std::unique_ptr<ConvVariant> tensor_image_variant(const TensorImageStage& stage);
+const ConvVariant& tensor_image_variant(const TensorImageStage& stage);
 
 }  // namespace convladder

@@ -1,4 +1,4 @@
-#include "harness/plan/weights_files.hpp"
+#include "network/weights_files.hpp"
 
 #include <fmt/format.h>
 

@@ -1,5 +1,5 @@
 // .npy files: what NumPy writes is read, what is damaged or cannot be a buffer is refused with its place.
-#include "harness/simulation/npy_file.hpp"
+#include "datasets/npy_file.hpp"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "harness/networks/training_data.hpp"
+#include "network/training/training_data.hpp"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "harness/simulation/npy_file.hpp"
+#include "datasets/npy_file.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

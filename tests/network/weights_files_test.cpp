@@ -1,10 +1,10 @@
-#include "harness/plan/weights_files.hpp"
+#include "network/weights_files.hpp"
 
 #include <gtest/gtest.h>
 #include <stdlib.h>
 
+#include "built_in_network.hpp"
 #include "expect_error.hpp"
-#include "harness/plan/network_argument.hpp"
 #include "support/errors.hpp"
 #include "support/file_bytes.hpp"
 #include "temporary_folder.hpp"
@@ -41,7 +41,7 @@ ImageSet named(const std::string& name) {
 TEST_F(WeightsFiles, TheCacheIsTheUsers) { EXPECT_EQ(weights_cache_folder(), folder_.path() / "convladder/weights"); }
 
 TEST_F(WeightsFiles, SomeAreBuiltIn) {
-  const Network& network = find_network("lenet86");
+  const Network& network = built_in("lenet86");
   for (const char* dataset : {"synthetic", "mnist"}) {
     const auto weights = find_weights(network, dataset, "high");
     ASSERT_TRUE(weights) << dataset;
@@ -51,11 +51,11 @@ TEST_F(WeightsFiles, SomeAreBuiltIn) {
   }
   EXPECT_FALSE(find_weights(network, "fashion-mnist", "high"));
   EXPECT_FALSE(find_weights(network, "mnist", "low"));
-  EXPECT_FALSE(find_weights(find_network("lenet28"), "synthetic", "high"));
+  EXPECT_FALSE(find_weights(built_in("lenet28"), "synthetic", "high"));
 }
 
 TEST_F(WeightsFiles, TheCachesComeFirst) {
-  const Network& network = find_network("lenet86");
+  const Network& network = built_in("lenet86");
   cache(network, "mnist", "high", 5);
   EXPECT_EQ(find_weights(network, "mnist", "high")->layers, initial_weights(network, 5).layers);
   cache(network, "own", "low", 6);
@@ -63,7 +63,7 @@ TEST_F(WeightsFiles, TheCachesComeFirst) {
 }
 
 TEST_F(WeightsFiles, ABrokenOneInTheCacheIsSaid) {
-  const Network& network = find_network("lenet86");
+  const Network& network = built_in("lenet86");
   const std::filesystem::path file = weights_cache_folder() / "lenet86-mnist-high.safetensors";
   write_file_atomically(file, "short");
   expect_error<UserError>([&] { find_weights(network, "mnist", "high"); }, {file.string(), "the file has 5"});

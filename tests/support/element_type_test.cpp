@@ -1,5 +1,5 @@
 // Values of element types from and to text, at the edges of what each type holds.
-#include "harness/simulation/element_type.hpp"
+#include "support/element_type.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "harness/simulation/element_type.hpp"
+#include "support/element_type.hpp"
 
 #include <fmt/format.h>
 
