@@ -20,7 +20,7 @@ examples:
   scripts/run.sh --data DIR                          on real images, IDX files in DIR
   scripts/run.sh --output DIR                        into a folder of your choice
   scripts/run.sh --resume DIR                        continues an interrupted run
-  scripts/run.sh network --network lenet72           a whole network
+  scripts/run.sh network --network lenet72           a whole network; --resume DIR continues this as well
   build/release/convladder run --help                every option, also 'convladder network --help'
 
 environment:
@@ -84,7 +84,9 @@ status=0
 [[ $command != run ]] || arguments+=(--no-table)  # the charts' table says more
 "$convladder" "$command" "${arguments[@]}" || status=$?
 if ((status == 130)); then
-  [[ $command != run || ! -f $folder/run.json ]] || echo "interrupted; to go on: scripts/run.sh --resume $folder" >&2
+  words=scripts/run.sh
+  [[ $command == run ]] || words+=" $command"
+  [[ ! -f $folder/$command.json ]] || echo "interrupted; to go on: $words --resume $folder" >&2
   exit 130
 fi
 ((status <= 1)) || exit "$status"

@@ -97,6 +97,7 @@ def _against_rules(document: Any) -> Iterator[Problem]:
     if "cases" not in document:  # a sweep of schema version 1.0
         return
     yield from _ids(document)
+    yield from _sessions(document)
     if _kind(document) == "sweep":
         return
     if is_of_networks(document):
@@ -149,6 +150,14 @@ def _ids(document: Any) -> Iterator[Problem]:
             yield f"$.cases[{index}].id", f"\"{one}\" was not planned"
 
 
+def _sessions(document: Any) -> Iterator[Problem]:
+    """Older networks and sweeps could not be resumed, and say no session."""
+    sessions = len(document["context"].get("sessions", []))
+    for index, case in enumerate(document["cases"]):
+        if "session" in case and not 0 <= case["session"] < sessions:
+            yield f"$.cases[{index}].session", f"expected an index below {sessions}, found {case['session']}"
+
+
 def _case(case: Any, place: str, document: Any) -> Iterator[Problem]:
     expected = f"{case['device']}/{case['variant']}/{case['network']}.{case['layer']}/{case['batch']}"
     if case["id"] != expected:
@@ -160,9 +169,6 @@ def _case(case: Any, place: str, document: Any) -> Iterator[Problem]:
                                    f"found {len(described)}")
     elif described[0]["rung"] != case["rung"]:
         yield f"{place}.rung", f"expected {described[0]['rung']} as in $.variants, found {case['rung']}"
-    sessions = len(document["context"]["sessions"])
-    if not 0 <= case["session"] < sessions:
-        yield f"{place}.session", f"expected an index below {sessions}, found {case['session']}"
     yield from _status(case, place)
     yield from prediction_rules.problems(case, place)
     for at, time in _times(case, place):

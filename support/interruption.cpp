@@ -20,6 +20,9 @@ namespace {
 // What a signal handler may read.
 std::array<char, 1024> line = {};
 std::atomic<std::size_t> line_bytes = 0;
+std::atomic<char* const*> words_to_start = nullptr;
+
+constexpr std::array<int, 3> kInterrupts{SIGINT, SIGTERM, SIGHUP};
 
 void set_line(std::string text) {
   text = printable(text);
@@ -30,12 +33,22 @@ void set_line(std::string text) {
   line_bytes = text.size();
 }
 
+/// In the place of this program, which has its process and its exit code. Returns if that fails.
+void start_again(char* const* words) {
+  sigset_t all;
+  sigfillset(&all);
+  sigprocmask(SIG_UNBLOCK, &all, nullptr);  // the mask of this handler would stay
+  ::execv("/proc/self/exe", words);
+}
+
 /// What is recorded is on disk at every moment, so there is nothing to save; the cases' processes end with this one.
 void end_on_interrupt(int /*signal*/) {
+  for (const int signal : kInterrupts) static_cast<void>(std::signal(signal, SIG_IGN));  // one is enough
   remove_file_being_written();
   constexpr std::string_view kClearLine = "\r\033[K";
   if (isatty(STDERR_FILENO) == 1) static_cast<void>(!::write(STDERR_FILENO, kClearLine.data(), kClearLine.size()));
   static_cast<void>(!::write(STDERR_FILENO, line.data(), line_bytes));
+  if (char* const* const words = words_to_start) start_again(words);
   std::_Exit(kExitInterrupted);
 }
 
@@ -43,7 +56,7 @@ void end_on_interrupt(int /*signal*/) {
 
 void take_interrupts() {
   set_line("convladder: interrupted");
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
+  for (const int signal : kInterrupts) {
     if (std::signal(signal, end_on_interrupt) == SIG_IGN && signal == SIGHUP) {
       static_cast<void>(std::signal(signal, SIG_IGN));  // nohup asked for that
     }
@@ -51,5 +64,17 @@ void take_interrupts() {
 }
 
 void advise_on_interrupt(const std::string& advice) { set_line(fmt::format("convladder: interrupted; {}", advice)); }
+
+void be_silent_on_interrupt() { line_bytes = 0; }
+
+void start_on_interrupt(const std::vector<std::string>& words) {
+  static std::vector<std::string> kept{"convladder"};
+  static std::vector<char*> pointers;
+  kept.insert(kept.end(), words.begin(), words.end());
+  pointers.reserve(kept.size() + 1);
+  for (std::string& word : kept) pointers.push_back(word.data());
+  pointers.push_back(nullptr);
+  words_to_start = pointers.data();
+}
 
 }  // namespace convladder

@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "harness/commands/command.hpp"
+#include "harness/commands/option_checks.hpp"
 #include "harness/commands/printed.hpp"
 #include "harness/plan/network_argument.hpp"
-#include "harness/plan/option_checks.hpp"
 #include "harness/regression/gate/baseline_report.hpp"
 #include "support/errors.hpp"
 #include "support/file_bytes.hpp"

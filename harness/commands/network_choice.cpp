@@ -4,61 +4,55 @@
 
 #include "harness/commands/case_filter.hpp"
 #include "harness/commands/option_checks.hpp"
+#include "support/errors.hpp"
 #include "support/whole_number.hpp"
 
 namespace convladder {
-namespace {
 
-constexpr int kLargestNetworkBatch = 1'000'000;
-
-}  // namespace
-
-void add_network_choice_options(CLI::App& command, NetworkArguments& a) {
+void add_network_choice_options(CLI::App& command, NetworkOptions& options, NetworkSelection& selection) {
   const auto list = [&command](const char* name, std::vector<std::string>& values, const char* help) {
     return command.add_option(name, values, help)->delimiter(',')->allow_extra_args(false)->group("Which cases");
   };
-  list("--network", a.options.networks, "lenet28, alexnet, ..., or a network file")->required();
+  list("--network", options.networks, "lenet28, alexnet, ..., or a network file");
   // Not split at commas here: one choice may name a variant for each layer.
   command
-      .add_option("--variant", a.options.variants,
+      .add_option("--variant", selection.variants,
                   "names from 'convladder list', or 'all', or conv1=NAME,conv2=NAME; default: the last stage that "
                   "suits each layer")
       ->allow_extra_args(false)
       ->group("Which cases");
   command
-      .add_option("--operator", a.options.operators,
+      .add_option("--operator", options.operators,
                   "an operator other than the default: fully_connected=NAME (see 'convladder list')")
       ->allow_extra_args(false)
       ->group("Which cases");
-  list("--device", a.options.devices, "cpu, cuda, simulated; default: cpu, and cuda if there is a GPU");
-  list("--batch", a.batches,
+  list("--device", options.devices, "cpu, cuda, simulated; default: cpu, and cuda if there is a GPU");
+  list("--batch", selection.batches,
        "images per pass (default: the network's own batches that this device finishes in reasonable time)");
-  command.add_option("--case", a.case_filter, kCaseHelp)->group("Which cases");
-  command.add_option("--data", a.options.data_folder, "folder of IDX files (default: the built-in synthetic images)")
+  command.add_option("--case", options.case_filter, kCaseHelp)->group("Which cases");
+  command.add_option("--data", options.data_folder, "folder of IDX files (default: the built-in synthetic images)")
       ->group("Which cases");
-  command.add_option("--weights", a.options.weights, "high (default), low, random, or a safetensors file")
+  command.add_option("--weights", options.weights, "high (default), low, random, or a safetensors file")
       ->group("Which cases");
   command
-      .add_option("--skip-images", a.options.skip_images,
+      .add_option("--skip-images", options.skip_images,
                   "leave out the first N images, for example those that the weights were trained on")
       ->check(CLI::Range(0, kLargestNetworkBatch))
       ->group("Which cases");
-  command.add_option("--seed", a.options.seed, "seed of synthetic images and random weights (default 1)")
+  command.add_option("--seed", options.seed, "seed of synthetic images and random weights (default 1)")
       ->check(seed_error)
       ->group("Which cases");
-  command.add_option("--chunk", a.chunk, "images at once (default: as many as fit into memory)")
+  command.add_option("--chunk", options.chunk, "images at once (default: as many as fit into memory)")
       ->check(CLI::Range(1, kLargestNetworkBatch))
       ->group("How");
   command
-      .add_flag("--overlap", a.options.overlap,
+      .add_flag("--overlap", options.overlap,
                 "copy a chunk in and out while another is computed, on devices that can (pinned memory, streams)")
       ->group("How");
 }
 
-NetworkOptions network_options_of(const NetworkArguments& a) {
-  NetworkOptions options = a.options;
-  options.variants.clear();
-  for (const std::string& text : a.options.variants) {
+void apply_network_selection(const NetworkSelection& selection, NetworkOptions& options) {
+  for (const std::string& text : selection.variants) {
     if (text.find('=') != std::string::npos) {
       options.variants.push_back(text);
       continue;
@@ -69,19 +63,15 @@ NetworkOptions network_options_of(const NetworkArguments& a) {
       from = comma + 1;
     }
   }
-  for (const std::string& batch : a.batches) {
+  for (const std::string& batch : selection.batches) {
     options.batches.push_back(parse_whole_number("--batch", batch, 1, kLargestNetworkBatch));
   }
-  if (a.repetitions > 0) options.repetitions = a.repetitions;
-  if (a.chunk > 0) options.chunk = a.chunk;
-  if (a.timeout > 0) options.timeout_seconds = a.timeout;
-  options.isolate = a.isolate == "process";
-  return options;
 }
 
-std::vector<NetworkCase> planned_networks(const NetworkOptions& options, const NetworkArguments& a) {
+std::vector<NetworkCase> planned_networks(const NetworkOptions& options) {
+  if (options.networks.empty()) throw UserError("--network is required (see 'convladder network --help')");
   std::vector<NetworkCase> plan = make_network_plan(options);
-  if (!a.case_filter.empty()) keep_cases(plan, a.case_filter);
+  if (!options.case_filter.empty()) keep_cases(plan, options.case_filter);
   return plan;
 }
 

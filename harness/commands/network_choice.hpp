@@ -13,26 +13,18 @@ class App;
 
 namespace convladder {
 
-/// The command line, not checked yet.
-struct NetworkArguments {
-  NetworkOptions options;
+/// What is text on the command line and something else in NetworkOptions.
+struct NetworkSelection {
+  std::vector<std::string> variants;
   std::vector<std::string> batches;
-  std::string output;
-  std::string isolate = "process";
-  int repetitions = 0;
-  int chunk = 0;
-  double timeout = 0;
-  std::string case_filter;
-  bool dry_run = false;
-  bool quiet = false;
 };
 
-/// The options that choose what is run; shared with `profile`.
-void add_network_choice_options(CLI::App& command, NetworkArguments& arguments);
-/// Options from arguments. Throws UserError for numbers that are none.
-NetworkOptions network_options_of(const NetworkArguments& arguments);
+/// The options that choose what is run.
+void add_network_choice_options(CLI::App& command, NetworkOptions& options, NetworkSelection& selection);
+/// Fills variants and batches of the options. Throws UserError for numbers that are none.
+void apply_network_selection(const NetworkSelection& selection, NetworkOptions& options);
 
 /// The cases that the options choose. Throws UserError, also where none is left.
-std::vector<NetworkCase> planned_networks(const NetworkOptions& options, const NetworkArguments& arguments);
+std::vector<NetworkCase> planned_networks(const NetworkOptions& options);
 
 }  // namespace convladder

@@ -10,8 +10,10 @@
 
 #include "harness/commands/case_filter.hpp"
 #include "harness/commands/command.hpp"
+#include "harness/commands/measuring_options.hpp"
 #include "harness/commands/network_choice.hpp"
 #include "harness/commands/option_checks.hpp"
+#include "harness/commands/recorded_command.hpp"
 #include "harness/networks/network_record.hpp"
 #include "harness/networks/network_session.hpp"
 #include "harness/networks/network_tables.hpp"
@@ -19,7 +21,6 @@
 #include "harness/plan/run_material.hpp"
 #include "harness/records/case_json.hpp"
 #include "support/errors.hpp"
-#include "support/interruption.hpp"
 #include "support/progress.hpp"
 
 namespace convladder {
@@ -33,6 +34,7 @@ constexpr const char* kNetworkFooter = R"(examples:
   convladder network --network alexnet                         batches 1, 2, 4, ... : where the time goes
   convladder network --network lenet86 --device simulated      CUDA stages without a GPU: verified and counted
   convladder network --network my_network.json --weights my_weights.safetensors
+  convladder network --resume results/tonight                  continues an interrupted run
 
 Weights: 'high' and 'low' are what 'convladder train' wrote for the images' set, or the built-in weights; without any the
 weights are random, and no accuracy is shown. docs/networks.md says what the tables mean.
@@ -66,8 +68,10 @@ class NetworkLoop {
         progress_(progress),
         ceilings_(run_options(options), one_group_each(), nlohmann::ordered_json::array()) {}
 
-  /// `cases` are all of one network. Returns their results.
-  std::vector<NetworkResult> run(const std::vector<NetworkCase>& cases) {
+  /// `cases` are all of one network; those that are recorded are not run again.
+  void run(std::vector<NetworkCase> cases) {
+    std::erase_if(cases, [this](const NetworkCase& planned) { return record_.has(planned.id); });
+    if (cases.empty()) return;
     const NetworkCase& first = cases.front();
     weights_ = network_weights(options_, *first.network, images_);
     const bool any_runs = std::ranges::any_of(cases, &NetworkCase::runs);
@@ -80,16 +84,12 @@ class NetworkLoop {
     }
     std::vector<std::uint8_t> labels;
     if (weights_->trained) labels.assign(images_.labels.begin(), images_.labels.end());
-    std::vector<NetworkResult> results;
     for (const NetworkCase& planned : cases) {
-      results.push_back({planned, run_case(planned, workload, {predictions, labels, &weights_->weights})});
-      record_.add(network_case_json(planned, results.back().outcome));
-      progress_.finished(network_result_line(results.back()));
+      const NetworkResult result{planned, run_case(planned, workload, {predictions, labels, &weights_->weights})};
+      record_.add(network_case_json(planned, result.outcome));
+      progress_.finished(network_result_line(result));
     }
-    return results;
   }
-
-  const ChosenWeights& weights() const { return *weights_; }
 
  private:
   std::vector<ReferencePrediction> reference(const NetworkWorkload& workload) {
@@ -138,35 +138,44 @@ std::vector<std::vector<NetworkCase>> by_network(const std::vector<NetworkCase>&
   return groups;
 }
 
-void print_tables(const std::vector<NetworkResult>& results, const std::string& weights, const std::string& images) {
-  std::map<std::string, std::vector<NetworkResult>> by_device;
-  for (const NetworkResult& result : results) by_device[result.planned.device].push_back(result);
-  for (const auto& [device, of_device] : by_device) fmt::print("{}", network_tables(of_device, weights, images));
+/// Of all cases, as the record has them.
+void print_tables(const std::vector<NetworkCase>& plan, const std::vector<RecordedNetwork>& networks,
+                  const std::string& images, const Record& record) {
+  const std::vector<NetworkResult> all = recorded_results(plan, record);
+  for (const RecordedNetwork& of_network : networks) {
+    std::map<std::string, std::vector<NetworkResult>> by_device;
+    for (const NetworkResult& result : all) {
+      if (result.planned.network == of_network.network) by_device[result.planned.device].push_back(result);
+    }
+    for (const auto& [device, results] : by_device)
+      fmt::print("{}", network_tables(results, of_network.weights, images));
+  }
 }
+
+/// The command line, not checked yet.
+struct NetworkArguments {
+  NetworkOptions options;
+  NetworkSelection selection;
+  RecordArguments record;
+};
 
 void add_network_options(CLI::App& network, NetworkArguments& a) {
-  add_network_choice_options(network, a);
-  network.add_option("--budget", a.options.budget_seconds, "seconds of passes for each case (default 2), at least one")
-      ->check(number_between(0.0, 1e6))
-      ->group("How");
-  network.add_option("--repetitions", a.repetitions, "exactly this many passes of each case")
-      ->check(CLI::Range(1, 100000))
-      ->group("How");
-  network.add_option("--timeout", a.timeout, "seconds for a pass (default 60, and 5 for each GFLOP)")
-      ->check(number_between(0.1, 1e6))
-      ->group("How");
-  network.add_option("--isolate", a.isolate, "'process': every case in a process of its own (default); 'none'")
-      ->check(CLI::IsMember({"process", "none"}))
-      ->group("How");
-  network.add_option("--output", a.output, "folder for network.json (default results/<host>-<time>)")->group("Where");
-  network.add_flag("--dry-run", a.dry_run, "only list the cases")->group("Where");
-  network.add_flag("--quiet", a.quiet, "no line for each case")->group("Where");
+  add_network_choice_options(network, a.options, a.selection);
+  add_measuring_options(network, a.options,
+                        {.budget = "seconds of passes for each case (default 2), at least one",
+                         .repetitions = "exactly this many passes of each case",
+                         .timeout = "seconds for a pass (default 60, and 5 for each GFLOP)"});
+  add_isolation_option(network, a.options.isolate);
+  add_record_options(network, kNetworkKind, a.record, "only list the cases", "no line for each case");
 }
 
-int network_command(NetworkArguments& arguments, const CommandLine& command_line) {
-  const NetworkOptions options = network_options_of(arguments);
-  const std::vector<NetworkCase> plan = planned_networks(options, arguments);
-  if (arguments.dry_run) {
+int network_command(NetworkArguments& a, const CommandLine& command_line) {
+  NetworkOptions& options = a.options;
+  apply_network_selection(a.selection, options);
+  std::optional<Record> resumed = record_to_resume(a.record, {}, check_network_record);
+  if (resumed) options = network_options_from_json(resumed->options());
+  const std::vector<NetworkCase> plan = planned_networks(options);
+  if (a.record.dry_run) {
     print_planned(plan, "");
     return kExitOk;
   }
@@ -177,22 +186,21 @@ int network_command(NetworkArguments& arguments, const CommandLine& command_line
     const ChosenWeights weights = network_weights(options, network, images);
     networks.push_back({&network, weights.weights.name, weights.weights.sha256});
   }
-  const std::filesystem::path folder =
-      arguments.output.empty() ? make_default_folder() : std::filesystem::path(arguments.output);
-  Record record =
-      Record::create(folder, kNetworkKind, {command_line, to_json(options), options.seed, dataset_json(images)},
-                     planned_ids(plan), network_fields(plan, networks));
-  advise_on_interrupt(fmt::format("what was finished is in {}", record.file().string()));
+  Record record = begin_record(a.record, std::move(resumed),
+                               {.command_line = command_line,
+                                .options = to_json(options),
+                                .seed = options.seed,
+                                .dataset = dataset_json(images),
+                                .planned = planned_ids(plan),
+                                .fields = network_fields(plan, networks)});
   {
-    Progress progress(arguments.quiet ? nullptr : stdout, static_cast<int>(plan.size()));
+    const auto is_left = [&record](const NetworkCase& planned) { return !record.has(planned.id); };
+    Progress progress(a.record.quiet ? nullptr : stdout, static_cast<int>(std::ranges::count_if(plan, is_left)));
     NetworkLoop loop(options, images, record, progress);
-    std::vector<std::pair<std::vector<NetworkResult>, std::string>> finished;
-    for (const std::vector<NetworkCase>& cases : by_network(plan)) {
-      finished.emplace_back(loop.run(cases), loop.weights().weights.name);
-    }
-    for (const auto& [results, weights] : finished) print_tables(results, weights, images.name);
+    for (const std::vector<NetworkCase>& cases : by_network(plan)) loop.run(cases);
   }
   record.complete();
+  print_tables(plan, networks, images.name, record);
   fmt::print("\n{}\n", record.file().string());
   return record.any_failed() ? kExitCasesFailed : kExitOk;
 }

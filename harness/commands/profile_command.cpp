@@ -30,8 +30,9 @@ namespace {
 
 /// The command line, not checked yet.
 struct ProfileArguments {
-  NetworkArguments network;  ///< of a run that is made now
-  std::string record;        ///< or a network.json, whose profiles are printed
+  NetworkOptions network;  ///< of a run that is made now
+  NetworkSelection selection;
+  std::string record;  ///< or a network.json, whose profiles are printed
   std::string layout = "nvprof";
   Printed printed;
   double cut_percent = 90;
@@ -138,8 +139,7 @@ std::string profiles_text(const std::vector<TitledProfile>& profiles, const Prof
 }
 
 void add_profile_options(CLI::App& profile, ProfileArguments& a) {
-  add_network_choice_options(profile, a.network);
-  profile.get_option("--network")->required(false);
+  add_network_choice_options(profile, a.network, a.selection);
   profile.add_option("NETWORK.json", a.record, "print the profiles of this record of 'network' instead of running");
   profile.add_option("--layout", a.layout, "nvprof (default) or nsys")->group("How it is printed");
   add_printed_options(profile, a.printed, {"text", "csv", "json"});
@@ -157,7 +157,7 @@ int profile_command(ProfileArguments& arguments, const CommandLine& /*command_li
                              .cut_percent = arguments.cut_percent,
                              .full_names = arguments.full_names};
   check_printed(arguments.printed);
-  if (arguments.record.empty() == arguments.network.options.networks.empty()) {
+  if (arguments.record.empty() == arguments.network.networks.empty()) {
     throw UserError("expected either --network for a new run, or NETWORK.json, a record");
   }
   if (!arguments.record.empty()) {
@@ -165,9 +165,10 @@ int profile_command(ProfileArguments& arguments, const CommandLine& /*command_li
              profiles_text(recorded_profiles(arguments.record, arguments.network.case_filter), format));
     return kExitOk;
   }
-  const NetworkOptions options = network_options_of(arguments.network);
+  NetworkOptions options = arguments.network;
+  apply_network_selection(arguments.selection, options);
   std::vector<TitledProfile> profiles;
-  for (const NetworkCase& planned : planned_networks(options, arguments.network)) {
+  for (const NetworkCase& planned : planned_networks(options)) {
     if (!planned.runs()) {
       throw UserError(
           fmt::format("{}: {}", planned.id, planned.skipped.empty() ? planned.unsupported : planned.skipped));

@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "harness/commands/command.hpp"
+#include "harness/commands/option_checks.hpp"
 #include "harness/commands/report_script.hpp"
-#include "harness/plan/option_checks.hpp"
 #include "support/errors.hpp"
 #include "support/nearest_name.hpp"
 

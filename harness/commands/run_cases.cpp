@@ -24,12 +24,12 @@
 #include "harness/plan/run_material.hpp"
 #include "harness/records/ladder_text.hpp"
 #include "harness/records/leave_one_out.hpp"
-#include "harness/records/record_file.hpp"
 #include "harness/records/run_record.hpp"
 #include "harness/statistics/statistics.hpp"
 #include "support/errors.hpp"
 #include "support/interruption.hpp"
 #include "support/progress.hpp"
+#include "support/standard_streams.hpp"
 #include "support/units.hpp"
 
 namespace convladder {
@@ -110,7 +110,7 @@ class RunLoop {
         plan_(plan),
         images_(images),
         record_(record),
-        lines_(invocation.quiet ? nullptr : (invocation.google.console_format ? stderr : stdout)),
+        lines_(invocation.record.quiet ? nullptr : (invocation.google.console_format ? stderr : stdout)),
         progress_(lines_, count_cases()),
         estimator_(options),
         ceilings_(options, groups_to_run(), record.ceilings()) {
@@ -146,7 +146,8 @@ class RunLoop {
   int count_cases() const {
     int count = 0;
     for (const CaseGroup& group : plan_) {
-      count += static_cast<int>(std::ranges::count_if(group.cases, &PlannedCase::runs));
+      count += static_cast<int>(std::ranges::count_if(
+          group.cases, [this](const PlannedCase& planned) { return planned.runs() && !record_.has(planned.id); }));
     }
     return count;
   }
@@ -320,38 +321,46 @@ void check_google_output(const GoogleOutput& output) {
 }  // namespace
 
 int run_cases(RunOptions options, const RunInvocation& invocation) {
-  std::optional<RunRecord> record;
-  if (!invocation.resume.empty()) {
-    record = RunRecord::open(invocation.resume);
-    options = record->options();
-  }
+  std::optional<Record> resumed = record_to_resume(invocation.record, {"--no-table"}, RunRecord::check);
+  if (resumed) options = options_from_json(resumed->options());
   check_google_output(invocation.google);
   initialize_google_benchmark(options.google_benchmark_flags);  // refuses unknown flags before anything is run
   const std::vector<CaseGroup> plan = make_plan(options);
   const ImageSet images = load_images(options.data_folder, options.seed, largest_batch(plan));
-  if (invocation.dry_run) return dry_run(plan, options, images);
+  if (invocation.record.dry_run) return dry_run(plan, options, images);
 
-  const bool is_new = !record;
-  if (is_new) {
-    const auto folder = invocation.output.empty() ? make_default_folder() : invocation.output;
-    record = RunRecord::create(folder, options, invocation.command_line, plan, images);
-  }
-  advise_on_interrupt(fmt::format("'convladder run --resume {}' continues", record->file().parent_path().string()));
-  RunLoop loop(options, invocation, plan, images, *record);  // refuses what cannot be gone on with
-  if (!is_new) record->resume(plan, images);
-  loop.run();
-  const std::vector<CaseFigures> cases = record->cases();
+  RunRecord record(begin_record(invocation.record, std::move(resumed),
+                                RunRecord::content(options, invocation.command_line, plan, images)));
+  start_on_interrupt({kEndInterruptedRun, record.file().parent_path().string()});
+  RunLoop(options, invocation, plan, images, record).run();
+  const std::vector<CaseFigures> cases = record.cases();
   write_google_output(invocation.google, cases);
   if (!invocation.google.console_format) {
-    const std::vector<LeaveOneOut> views = leave_one_out_of(cases, record->variants());
+    const std::vector<LeaveOneOut> views = leave_one_out_of(cases, record.variants());
     if (!views.empty()) {
       fmt::print("\n{}\n", leave_one_out_text(views));
-    } else if (!invocation.quiet && !invocation.no_table) {
-      fmt::print("{}\n", ladders_text(ladders_of(cases, record->variants(), record->ceilings())));
+    } else if (!invocation.record.quiet && !invocation.no_table) {
+      fmt::print("{}\n", ladders_text(ladders_of(cases, record.variants(), record.ceilings())));
     }
-    fmt::print("{}\n", record->file().string());
+    fmt::print("{}\n", record.file().string());
   }
-  return record->any_failed() ? kExitCasesFailed : kExitOk;
+  return record.any_failed() ? kExitCasesFailed : kExitOk;
+}
+
+int end_interrupted_run(const std::string& folder) {
+  be_silent_on_interrupt();
+  try {
+    RunRecord record(Record::open(folder, kRunKind, RunRecord::check));
+    const std::size_t cases = record.json().at("cases").size();
+    if (cases > 0 && record.json().at("complete") == false) {
+      record.derive();
+      print_error(fmt::format("{} has the ladders of {} of its {} cases", record.file().string(), cases,
+                              record.json().at("planned").size()));
+    }
+  } catch (const std::exception& error) {
+    print_error(error.what());
+  }
+  return kExitInterrupted;
 }
 
 }  // namespace convladder

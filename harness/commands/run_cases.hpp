@@ -1,10 +1,10 @@
 // From the options of `run` to a record.
 #pragma once
 
-#include <filesystem>
 #include <string>
 #include <vector>
 
+#include "harness/commands/recorded_command.hpp"
 #include "harness/plan/options.hpp"
 #include "harness/records/google_output.hpp"
 
@@ -12,10 +12,7 @@ namespace convladder {
 
 /// What belongs to one start of the command and not to the run.
 struct RunInvocation {
-  std::filesystem::path output;  ///< empty: results/<host>-<time>
-  std::filesystem::path resume;  ///< empty: a new run
-  bool dry_run = false;
-  bool quiet = false;
+  RecordArguments record;
   bool no_table = false;
   GoogleOutput google;
   std::vector<std::string> command_line;
@@ -23,5 +20,10 @@ struct RunInvocation {
 
 /// Runs, or shows what would be run. Returns the exit code; throws UserError.
 int run_cases(RunOptions options, const RunInvocation& invocation);
+
+/// `convladder end-interrupted-run FOLDER`, not for people: what an interrupted run becomes (start_on_interrupt).
+/// Writes what is derived from its cases into the record. Returns the exit code.
+inline constexpr const char* kEndInterruptedRun = "end-interrupted-run";
+int end_interrupted_run(const std::string& folder);
 
 }  // namespace convladder

@@ -3,7 +3,6 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -12,6 +11,7 @@
 #include "harness/commands/case_filter.hpp"
 #include "harness/commands/case_selection.hpp"
 #include "harness/commands/command.hpp"
+#include "harness/commands/measuring_options.hpp"
 #include "harness/commands/option_checks.hpp"
 #include "harness/commands/run_cases.hpp"
 #include "harness/plan/plan.hpp"
@@ -70,7 +70,7 @@ void apply_google_flag(const std::string& flag, RunOptions& options, GoogleOutpu
   } else if (name == "--benchmark_filter") {
     options.case_filter = value;
   } else if (name == "--benchmark_repetitions") {
-    options.repetitions = parse_whole_number(name, value, 1, 100000);
+    options.repetitions = parse_whole_number(name, value, 1, kMostRepetitions);
   } else if (name == "--benchmark_min_time") {
     options.sample_milliseconds = parse_seconds(name, value) * 1e3;
   } else if (name == "--benchmark_list_tests") {
@@ -85,54 +85,33 @@ struct RunArguments {
   RunOptions options;
   RunInvocation invocation;
   CaseSelection selection;
-  std::string output;
-  std::string resume;
   bool leave_one_out = false;
-  const CLI::App* command = nullptr;
-  std::string isolate = "process";
-  int repetitions = 0;
-  int profile_calls = 0;
-  double timeout = 0;
 };
 
 void add_run_options(CLI::App& run, RunArguments& a) {
-  a.command = &run;
   add_case_selection(run, a.options, a.selection, "10,100,1000, while a call stays below 10 GFLOP");
   run.add_option("--case", a.options.case_filter, kCaseHelp)->group("Which cases");
   run.add_flag("--leave-one-out", a.leave_one_out,
                "the best stage, and what lacks one of its ideas (default: lenet72.conv2, batch 1000)")
       ->group("Which cases");
 
-  run.add_option("--budget", a.options.budget_seconds, "seconds of measuring for each case (default 1)")
-      ->check(number_between(0.0, 1e6))
-      ->group("How");
+  add_measuring_options(run, a.options,
+                        {.budget = "seconds of measuring for each case (default 1)",
+                         .repetitions = "exactly this many samples of each case",
+                         .timeout = "seconds for each step of a case (default 60 plus 5 for each GFLOP)"});
   run.add_option("--precision", a.options.target_half_width,
                  "stop when the interval's half width is below this fraction of the median (default 0.01)")
       ->check(number_between(0.0, 1.0))
       ->group("How");
-  run.add_option("--repetitions", a.repetitions, "exactly this many samples of each case")
-      ->check(CLI::Range(1, 100000))
-      ->group("How");
-  run.add_option("--timeout", a.timeout, "seconds for each step of a case (default 60 plus 5 for each GFLOP)")
-      ->check(number_between(0.1, 1e6))
-      ->group("How");
-  run.add_option("--isolate", a.isolate,
-                 "'process': every case in a process of its own (default); 'none': all in this "
-                 "one, for debuggers and profilers")
-      ->check(CLI::IsMember({"process", "none"}))
-      ->group("How");
-
+  add_isolation_option(run, a.options.isolate);
   run.add_option(
-         "--profile-calls", a.profile_calls,
+         "--profile-calls", a.options.profile_calls,
          "for profilers: exactly this many calls of the convolution in an NVTX range 'profile', before the samples")
-      ->check(CLI::Range(1, 100000))
+      ->check(CLI::Range(1, kMostRepetitions))
       ->group("How");
 
-  run.add_option("--output", a.output, "folder for run.json (default results/<host>-<time>)")->group("Where");
-  run.add_option("--resume", a.resume, "continue the interrupted run in this folder, with its settings")
-      ->group("Where");
-  run.add_flag("--dry-run", a.invocation.dry_run, "only list the cases and predict their time")->group("Where");
-  run.add_flag("--quiet", a.invocation.quiet, "no line for each case, no table")->group("Where");
+  add_record_options(run, kRunKind, a.invocation.record, "only list the cases and predict their time",
+                     "no line for each case, no table");
   run.add_flag("--no-table", a.invocation.no_table, "no table of each ladder at the end")->group("Where");
 }
 
@@ -160,24 +139,12 @@ void choose_leave_one_out(RunOptions& options) {
   if (options.batches.empty()) options.batches = {1000};
 }
 
-void refuse_with_resume(const std::string& option) {
-  throw UserError(fmt::format("{} cannot be used with --resume: the run continues with its own settings", option));
-}
-
 void apply_google_flags(RunArguments& a) {
-  for (const std::string& flag : a.command->remaining()) {
+  for (const std::string& flag : a.invocation.record.command->remaining()) {
     const RunOptions before = a.options;
     apply_google_flag(flag, a.options, a.invocation.google);
-    if (!a.resume.empty() && options_to_json(a.options) != options_to_json(before)) refuse_with_resume(flag);
-  }
-}
-
-/// A resumed run has its settings: only what says how it is shown may be added.
-void check_resumed(const RunArguments& a) {
-  constexpr std::array<std::string_view, 4> allowed{"--resume", "--quiet", "--no-table", "--dry-run"};
-  for (const CLI::Option* option : a.command->get_options()) {
-    if (option->count() == 0 || std::ranges::find(allowed, option->get_name()) != allowed.end()) continue;
-    refuse_with_resume(option->get_name());
+    const bool changed = options_to_json(a.options) != options_to_json(before);
+    if (changed && !a.invocation.record.resume.empty()) refuse_with_resume(flag);
   }
 }
 
@@ -186,14 +153,7 @@ int run_command(RunArguments& a, const CommandLine& command_line) {
   apply_google_flags(a);
   apply_case_selection(a.selection, a.options);
   if (a.leave_one_out) choose_leave_one_out(a.options);
-  if (a.repetitions > 0) a.options.repetitions = a.repetitions;
-  if (a.profile_calls > 0) a.options.profile_calls = a.profile_calls;
-  if (a.timeout > 0) a.options.timeout_seconds = a.timeout;
-  a.options.isolate = a.isolate == "process";
-  a.invocation.output = a.output;
-  a.invocation.resume = a.resume;
   a.invocation.command_line = command_line;
-  if (!a.resume.empty()) check_resumed(a);
   return run_cases(a.options, a.invocation);
 }
 

@@ -15,19 +15,20 @@
 #include "harness/commands/case_filter.hpp"
 #include "harness/commands/case_selection.hpp"
 #include "harness/commands/command.hpp"
+#include "harness/commands/measuring_options.hpp"
 #include "harness/commands/option_checks.hpp"
+#include "harness/commands/recorded_command.hpp"
 #include "harness/plan/estimate.hpp"
 #include "harness/plan/not_run.hpp"
 #include "harness/plan/options.hpp"
 #include "harness/plan/run_material.hpp"
 #include "harness/records/case_json.hpp"
-#include "harness/records/record.hpp"
 #include "harness/sweep/sweep.hpp"
+#include "harness/sweep/sweep_options.hpp"
 #include "harness/sweep/sweep_output.hpp"
 #include "harness/sweep/sweep_record.hpp"
 #include "harness/sweep/tuning_update.hpp"
 #include "support/errors.hpp"
-#include "support/interruption.hpp"
 #include "support/nearest_name.hpp"
 #include "support/progress.hpp"
 #include "support/text_table.hpp"
@@ -37,18 +38,9 @@ namespace {
 
 /// The command line, not checked yet.
 struct SweepArguments {
-  RunOptions options;
+  SweepOptions options;
   CaseSelection selection;
-  std::string configuration;  ///< only configurations that agree with it; empty: all
-  int limit = 24;             ///< configurations of a variant on a layer
-  std::string gpu;            ///< for which a device without a clock predicts; empty: it counts
-  int repetitions = 0;
-  double timeout = 0;
-  std::string output;
-  bool update_table = false;
-  std::string tables = "variants/tuning";
-  bool dry_run = false;
-  bool quiet = false;
+  RecordArguments record;
 };
 
 constexpr const char* kSweepFooter = R"(examples:
@@ -57,6 +49,7 @@ constexpr const char* kSweepFooter = R"(examples:
   convladder sweep --variant implicit-gemm --device cpu --layer lenet72.conv2 --batch 100       by measured times
   convladder sweep --variant many-images --device cuda --batch 1000 --update-table     and use the result from now on
   convladder sweep --variant register-tile --device simulated --configuration maps=8,pixels=9 --limit 100
+  convladder sweep --resume results/tonight            continues an interrupted sweep
 
 docs/sweep.md says what can be chosen, what the score is, and how the tables are used.
 exit codes: 0 every configuration that was tried is verified - 1 one was incorrect, crashed, timed out or could not
@@ -74,18 +67,18 @@ std::vector<std::string> variants_with_a_choice() {
   return names;
 }
 
-void check_sweep_arguments(const SweepArguments& a) {
-  if (a.options.variants.empty()) {
+void check_options(const SweepOptions& o) {
+  if (o.run.variants.empty()) {
     throw UserError(fmt::format("--variant is missing; these variants can be swept: {}",
                                 fmt::join(variants_with_a_choice(), ", ")));
   }
   std::vector<std::string> gpus;
   for (const GpuFacts& gpu : gpu_facts()) gpus.push_back(gpu.name);
-  if (!a.gpu.empty() && find_gpu(a.gpu) == nullptr) throw UserError(unknown_name_message("--gpu", a.gpu, gpus));
+  if (!o.gpu.empty() && find_gpu(o.gpu) == nullptr) throw UserError(unknown_name_message("--gpu", o.gpu, gpus));
   std::error_code error;
-  if (a.update_table && !std::filesystem::is_directory(a.tables, error)) {
+  if (o.update_table && !std::filesystem::is_directory(o.tables, error)) {
     throw UserError(
-        fmt::format("--tables {}: no such folder; the tables of the source tree are in variants/tuning", a.tables));
+        fmt::format("--tables {}: no such folder; the tables of the source tree are in variants/tuning", o.tables));
   }
 }
 
@@ -105,14 +98,14 @@ struct SweepPlan {
   std::vector<std::string> left_out;
 };
 
-SweepPlan plan_sweeps(const std::vector<CaseGroup>& plan, const SweepArguments& a) {
+SweepPlan plan_sweeps(const std::vector<CaseGroup>& plan, const SweepOptions& o) {
   SweepPlan sweeps;
-  const Configuration wanted = wanted_configuration(a.configuration);
+  const Configuration wanted = wanted_configuration(o.configuration);
   for (const CaseGroup& group : plan) {
     for (const PlannedCase& planned : group.cases) {
       if (!planned.runs()) {
         sweeps.left_out.push_back(fmt::format("{}: {}", planned.id, why_not_run(planned).reason));
-      } else if (auto sweep = plan_sweep(planned, wanted, a.limit, a.gpu)) {
+      } else if (auto sweep = plan_sweep(planned, wanted, o.limit, o.gpu)) {
         sweeps.sweeps.push_back(std::move(*sweep));
       } else {
         sweeps.left_out.push_back(fmt::format("{}: nothing to choose", planned.id));
@@ -134,16 +127,18 @@ std::string swept_line(const Sweep& sweep, const SweptConfiguration& one) {
   return lines;
 }
 
+/// Runs what is not recorded; the tables show all.
 class SweepLoop {
  public:
-  SweepLoop(const SweepArguments& a, const ImageSet& images, SweepPlan& plan, Record& record)
-      : arguments_(a),
+  SweepLoop(const RunOptions& options, bool quiet, const ImageSet& images, SweepPlan& plan, Record& record)
+      : options_(options),
+        quiet_(quiet),
         images_(images),
         plan_(plan),
         record_(record),
-        progress_(a.quiet ? nullptr : stdout, count_configurations()),
-        estimator_(a.options),
-        ceilings_(a.options, groups_of_devices(plan), nlohmann::ordered_json::array()) {}
+        progress_(quiet ? nullptr : stdout, configurations_left()),
+        estimator_(options),
+        ceilings_(options, groups_of_devices(plan), nlohmann::ordered_json::array()) {}
 
   void run() {
     std::size_t first = 0;
@@ -161,18 +156,19 @@ class SweepLoop {
     return groups;
   }
 
-  int count_configurations() const {
-    std::size_t count = 0;
-    for (const Sweep& sweep : plan_.sweeps) count += sweep.results.size();
-    return static_cast<int>(count);
+  static int left_of(const Sweep& sweep) {
+    return static_cast<int>(std::ranges::count_if(sweep.results, [](const auto& one) { return !one.status; }));
+  }
+
+  int configurations_left() const {
+    int count = 0;
+    for (const Sweep& sweep : plan_.sweeps) count += left_of(sweep);
+    return count;
   }
 
   double seconds_left() const {
     double seconds = 0;
-    for (const Sweep& sweep : plan_.sweeps) {
-      const auto left = std::ranges::count_if(sweep.results, [](const auto& one) { return !one.status; });
-      seconds += static_cast<double>(left) * estimator_.case_seconds(sweep.planned);
-    }
+    for (const Sweep& sweep : plan_.sweeps) seconds += left_of(sweep) * estimator_.case_seconds(sweep.planned);
     return seconds;
   }
 
@@ -182,17 +178,27 @@ class SweepLoop {
     if (!group.has_clock) images = 1;
     for (std::size_t i = first; i < end; ++i) {
       configured.push_back(configured_cases(plan_.sweeps[i]));
+      // Of all configurations, so that those that are left of an interrupted sweep execute what the others did.
       if (!group.has_clock) images = std::max(images, counted_images(configured.back().cases));
+      std::erase_if(configured.back().cases, [this](const PlannedCase& planned) { return record_.has(planned.id); });
     }
-    progress_.show(fmt::format("{} batch {}: inputs and reference", group.work.name(), group.work.shape.batch),
-                   seconds_left());
-    const Workload workload(group.work, images_, arguments_.options.seed, images);
-    for (std::size_t i = first; i < end; ++i) run_one(plan_.sweeps[i], configured[i - first], workload);
+    std::optional<Workload> workload;
+    for (std::size_t i = first; i < end; ++i) {
+      const std::vector<PlannedCase>& cases = configured[i - first].cases;
+      if (!cases.empty() && !workload) {
+        progress_.show(fmt::format("{} batch {}: inputs and reference", group.work.name(), group.work.shape.batch),
+                       seconds_left());
+        workload.emplace(group.work, images_, options_.seed, images);
+      }
+      if (!cases.empty()) run_cases_of(plan_.sweeps[i], cases, *workload);
+      fmt::print("{}{}\n", quiet_ ? "" : "\n", sweep_text(plan_.sweeps[i]));
+      std::fflush(stdout);
+    }
   }
 
-  void run_one(Sweep& sweep, const ConfiguredCases& configured, const Workload& workload) {
+  void run_cases_of(Sweep& sweep, const std::vector<PlannedCase>& cases, const Workload& workload) {
     run_group(
-        configured.cases, workload, arguments_.options,
+        cases, workload, options_,
         [&](const PlannedCase& planned, const CaseOutcome& outcome) { finished(sweep, planned, outcome); },
         [&](const PlannedCase& planned, const char* phase) {
           progress_.show(fmt::format("{} {}", phase, planned.id), seconds_left());
@@ -202,25 +208,20 @@ class SweepLoop {
           ceilings_.before_group(planned.device);
           return refused_times(judge_, planned, outcome);
         });
-    if (!arguments_.quiet) fmt::print("\n");
-    fmt::print("{}\n", sweep_text(sweep));
-    std::fflush(stdout);
   }
 
   void finished(Sweep& sweep, const PlannedCase& planned, const CaseOutcome& outcome) {
+    const nlohmann::ordered_json recorded = configuration_json(sweep, planned, outcome);
+    record_.add(recorded, {{"sweeps", nlohmann::ordered_json::array()}});
     const auto one = std::ranges::find(sweep.results, Configuration::parse(planned.configuration),
                                        &SweptConfiguration::configuration);
-    one->status = outcome.status;
-    one->reason = outcome.reason;
-    one->recorded = case_json(planned, outcome, 0);
-    one->score = score_of(sweep.kind, sweep.gpu, outcome, one->recorded);
-    if (!one->score && outcome.status == Status::ok) one->reason = fmt::format("cannot be launched on {}", sweep.gpu);
+    read_back(JsonPlace(recorded, planned.id), *one);
     if (one->score && sweep.kind == ScoreKind::measured) estimator_.learn(sweep.planned, one->score->value * 1e-9);
     progress_.finished(swept_line(sweep, *one));
-    record_.add(configuration_json(sweep, *one), {{"sweeps", nlohmann::ordered_json::array()}});
   }
 
-  const SweepArguments& arguments_;
+  const RunOptions& options_;
+  bool quiet_;
   const ImageSet& images_;
   SweepPlan& plan_;
   Record& record_;
@@ -238,32 +239,27 @@ int most_images(const std::vector<CaseGroup>& plan) {
 }
 
 void add_sweep_options(CLI::App& sweep, SweepArguments& a) {
-  add_case_selection(sweep, a.options, a.selection, "100");
-  sweep.add_option("--case", a.options.case_filter, kCaseHelp)->group("Which cases");
-  sweep.add_option("--configuration", a.configuration, "only configurations with these values: maps=8,pixels=9")
+  SweepOptions& o = a.options;
+  add_case_selection(sweep, o.run, a.selection, "100");
+  sweep.add_option("--case", o.run.case_filter, kCaseHelp)->group("Which cases");
+  sweep.add_option("--configuration", o.configuration, "only configurations with these values: maps=8,pixels=9")
       ->group("What is tried");
-  sweep.add_option("--limit", a.limit, "configurations of a variant on a layer (default 24)")
-      ->check(CLI::Range(1, 10000))
+  sweep.add_option("--limit", o.limit, "configurations of a variant on a layer (default 24)")
+      ->check(CLI::Range(1, kMostConfigurations))
       ->group("What is tried");
-  sweep.add_option("--gpu", a.gpu, "on the simulated device: order by the time predicted for k80, ..., h200")
+  sweep.add_option("--gpu", o.gpu, "on the simulated device: order by the time predicted for k80, ..., h200")
       ->group("How");
-  sweep.add_option("--budget", a.options.budget_seconds, "seconds of measuring for each configuration (default 1)")
-      ->check(number_between(0.0, 1e6))
-      ->group("How");
-  sweep.add_option("--repetitions", a.repetitions, "exactly this many samples of each configuration")
-      ->check(CLI::Range(1, 100000))
-      ->group("How");
-  sweep.add_option("--timeout", a.timeout, "seconds for each step of a case (default 60, and 5 for each GFLOP)")
-      ->check(number_between(0.1, 1e6))
-      ->group("How");
-  sweep.add_option("--output", a.output, "folder for sweep.json (default results/<host>-<time>)")->group("Where");
+  add_measuring_options(sweep, o.run,
+                        {.budget = "seconds of measuring for each configuration (default 1)",
+                         .repetitions = "exactly this many samples of each configuration",
+                         .timeout = "seconds for each step of a case (default 60, and 5 for each GFLOP)"});
   sweep
-      .add_flag("--update-table", a.update_table,
+      .add_flag("--update-table", o.update_table,
                 "write the best configurations into the tuning tables; the next build uses them")
       ->group("Where");
-  sweep.add_option("--tables", a.tables, "folder of the tuning tables (default variants/tuning)")->group("Where");
-  sweep.add_flag("--dry-run", a.dry_run, "only list the configurations of each case")->group("Where");
-  sweep.add_flag("--quiet", a.quiet, "no line for each configuration")->group("Where");
+  sweep.add_option("--tables", o.tables, "folder of the tuning tables (default variants/tuning)")->group("Where");
+  add_record_options(sweep, kSweepKind, a.record, "only list the configurations of each case",
+                     "no line for each configuration");
 }
 
 /// What would be tried; nothing is.
@@ -282,27 +278,31 @@ int sweep_dry_run(const SweepPlan& plan) {
 
 int sweep_command(SweepArguments& a, const CommandLine& command_line) {
   constexpr int kDefaultSweepBatch = 100;
-  static_cast<void>(case_pattern(a.options.case_filter));
-  apply_case_selection(a.selection, a.options);
-  if (a.options.batches.empty()) a.options.batches = {kDefaultSweepBatch};
-  if (a.repetitions > 0) a.options.repetitions = a.repetitions;
-  if (a.timeout > 0) a.options.timeout_seconds = a.timeout;
-  check_sweep_arguments(a);
+  SweepOptions& options = a.options;
+  static_cast<void>(case_pattern(options.run.case_filter));
+  apply_case_selection(a.selection, options.run);
+  if (options.run.batches.empty()) options.run.batches = {kDefaultSweepBatch};
+  std::optional<Record> resumed = record_to_resume(a.record, {}, check_sweep_record);
+  if (resumed) options = sweep_options_from_json(resumed->options());
+  check_options(options);
   initialize_google_benchmark({});
-  const std::vector<CaseGroup> plan = make_plan(a.options);
-  SweepPlan sweeps = plan_sweeps(plan, a);
-  if (a.dry_run) return sweep_dry_run(sweeps);
-  if (a.update_table) check_tuning_tables(a.tables, sweeps.sweeps);
-  const ImageSet images = load_images(a.options.data_folder, a.options.seed, most_images(plan));
-  Record record = Record::create(a.output.empty() ? make_default_folder() : std::filesystem::path(a.output), kSweepKind,
-                                 {command_line, options_to_json(a.options), a.options.seed, dataset_json(images)},
-                                 planned_ids(sweeps.sweeps), nlohmann::ordered_json::object(),
-                                 {{"sweeps", nlohmann::ordered_json::array()}});
-  advise_on_interrupt(fmt::format("what was finished is in {}", record.file().string()));
+  const std::vector<CaseGroup> plan = make_plan(options.run);
+  SweepPlan sweeps = plan_sweeps(plan, options);
+  if (a.record.dry_run) return sweep_dry_run(sweeps);
+  if (options.update_table) check_tuning_tables(options.tables, sweeps.sweeps);
+  const ImageSet images = load_images(options.run.data_folder, options.run.seed, most_images(plan));
+  Record record = begin_record(a.record, std::move(resumed),
+                               {.command_line = command_line,
+                                .options = to_json(options),
+                                .seed = options.run.seed,
+                                .dataset = dataset_json(images),
+                                .planned = planned_ids(sweeps.sweeps),
+                                .behind = {{"sweeps", nlohmann::ordered_json::array()}}});
+  read_back(record, sweeps.sweeps);
   for (const std::string& line : sweeps.left_out) fmt::print("{}", indented(fmt::format("left out: {}", line), 0));
-  SweepLoop(a, images, sweeps, record).run();
-  if (a.update_table) {
-    for (const std::string& file : update_tuning_tables(a.tables, sweeps.sweeps, a.options.seed)) {
+  SweepLoop(options.run, a.record.quiet, images, sweeps, record).run();
+  if (options.update_table) {
+    for (const std::string& file : update_tuning_tables(options.tables, sweeps.sweeps, options.run.seed)) {
       fmt::print("{}: written; the next build uses it\n", file);
     }
   }

@@ -3,11 +3,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 
+#include "harness/profile/program_time.hpp"
 #include "harness/records/case_json.hpp"
 #include "harness/records/published.hpp"
+#include "harness/records/recorded_run.hpp"
 #include "harness/statistics/statistics.hpp"
 #include "support/json_null.hpp"
+#include "support/printable.hpp"
 
 namespace convladder {
 
@@ -121,7 +125,64 @@ ordered_json network_json(const RecordedNetwork& recorded) {
           {"weights", {{"name", recorded.weights}, {"sha256", text_or_null(recorded.sha256)}}}};
 }
 
+std::vector<double> samples_of(const JsonPlace& time) {
+  return time.is_null() ? std::vector<double>() : time.at("samples").numbers(kNotNegative);
+}
+
+StepOutcome step_of(const JsonPlace& json) {
+  StepOutcome step{.name = json.at("name").text(),
+                   .type = json.at("type").text(),
+                   .implementation = json.at("implementation").text(),
+                   .verification = json.at("verification").json(),
+                   .samples = samples_of(json.at("time")),
+                   .counters = json.at("counters").json()};
+  if (json.has("counters")) static_cast<void>(json.at("counters").at("totals").numbers_by_name());
+  return step;
+}
+
+CloseCall close_call_of(const JsonPlace& json) {
+  return {.image = json.at("image").count(),
+          .reference = json.at("reference").count(),
+          .alternative = json.at("alternative").count(),
+          .found = json.at("found").count(),
+          .gap = json.at("gap").number(),
+          .rounding = json.at("rounding").number()};
+}
+
 }  // namespace
+
+NetworkOutcome network_outcome_of(const JsonPlace& json) {
+  NetworkOutcome outcome;
+  outcome.status = read_status(json.at("status"));
+  outcome.reason = printable(json.at("reason").text_or_empty());
+  for (const JsonPlace& step : json.at("steps").list()) outcome.steps.push_back(step_of(step));
+  for (const JsonPlace& phase : json.at("phases").list()) {
+    outcome.phases.push_back({phase.at("name").text(), samples_of(phase.at("time"))});
+  }
+  outcome.totals = samples_of(json.at("total"));
+  if (!outcome.totals.empty()) outcome.program = to_json(read_program_time(json.at("program")));
+  for (const JsonPlace& call : json.at("within_rounding").list()) outcome.close_calls.push_back(close_call_of(call));
+  if (json.has("accuracy")) {
+    outcome.correct = json.at("accuracy").at("correct").count();
+    outcome.labelled = json.at("accuracy").at("of").count();
+  }
+  return outcome;
+}
+
+std::vector<NetworkResult> recorded_results(const std::vector<NetworkCase>& plan, const Record& record) {
+  const auto by_id = record.cases_by_id();
+  std::vector<NetworkResult> results;
+  for (const NetworkCase& planned : plan) {
+    if (const auto found = by_id.find(planned.id); found != by_id.end()) {
+      results.push_back({planned, network_outcome_of(JsonPlace(*found->second, planned.id))});
+    }
+  }
+  return results;
+}
+
+void check_network_record(const ordered_json& record, const std::string& file) {
+  for (const JsonPlace& one : JsonPlace(record, file).at("cases").list()) static_cast<void>(network_outcome_of(one));
+}
 
 ordered_json network_case_json(const NetworkCase& planned, const NetworkOutcome& outcome) {
   const bool measured = !outcome.totals.empty();

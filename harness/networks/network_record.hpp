@@ -12,6 +12,19 @@ namespace convladder {
 
 /// A case at its end, as in the record.
 nlohmann::ordered_json network_case_json(const NetworkCase& planned, const NetworkOutcome& outcome);
+/// The reverse, as far as tables show it: nothing of its profile. Throws UserError.
+NetworkOutcome network_outcome_of(const JsonPlace& one_case);
+
+struct NetworkResult {
+  NetworkCase planned;
+  NetworkOutcome outcome;
+};
+
+/// The planned cases that are recorded, read back so.
+std::vector<NetworkResult> recorded_results(const std::vector<NetworkCase>& plan, const Record& record);
+
+/// Throws UserError where a case cannot be read back (Record::open).
+void check_network_record(const nlohmann::ordered_json& record, const std::string& file);
 
 /// A network that cases of the record are of, and its weights.
 struct RecordedNetwork {

@@ -7,6 +7,7 @@
 #include <iterator>
 #include <map>
 
+#include "harness/profile/program_time.hpp"
 #include "harness/records/published.hpp"
 #include "harness/statistics/statistics.hpp"
 #include "network/network_runner.hpp"
@@ -85,7 +86,7 @@ void op_time_table(const std::vector<NetworkResult>& results, std::string& out) 
     }
     for (const std::string& name : convolutions) {
       const auto step = std::ranges::find(result.outcome.steps, name, &StepOutcome::name);
-      fmt::format_to(to, " {:>9}", step_figure(result, *step));
+      fmt::format_to(to, " {:>9}", step == result.outcome.steps.end() ? "-" : step_figure(result, *step));
     }
     fmt::format_to(to, " {:>10} {:>9} {:>8}\n", has_clock ? time_text(all) : fmt::format("{:.4g}", all),
                    has_clock ? time_text(median_or_zero(result.outcome.totals)) : "", accuracy_text(result.outcome));
@@ -108,13 +109,11 @@ void program_table(const std::vector<NetworkResult>& results, std::string& out) 
                  "system", "CPU", "max resident");
   for (const NetworkResult& result : results) {
     if (!is_measured(result)) continue;
-    const auto& program = result.outcome.program;
-    const auto& cpu = program.at("cpu_percent");
+    const ProgramTime program = read_program_time(JsonPlace(result.outcome.program, result.planned.id));
+    const std::optional<double> cpu = program.cpu_percent();
     fmt::format_to(to, "{:>6}  {:<28} {:>10.3f} {:>10.3f} {:>10.3f} {:>6} {:>13} kB\n", result.planned.batch,
-                   fitted(result.planned.variants, 28), program.at("elapsed_seconds").get<double>(),
-                   program.at("user_seconds").get<double>(), program.at("system_seconds").get<double>(),
-                   cpu.is_null() ? "-" : fmt::format("{:.0f}%", cpu.get<double>()),
-                   program.at("max_resident_kilobytes").get<std::int64_t>());
+                   fitted(result.planned.variants, 28), program.elapsed_seconds, program.user_seconds,
+                   program.system_seconds, cpu ? fmt::format("{:.0f}%", *cpu) : "-", program.max_resident_kilobytes);
   }
 }
 

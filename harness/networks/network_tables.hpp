@@ -6,14 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "harness/networks/network_case.hpp"
+#include "harness/networks/network_record.hpp"
 
 namespace convladder {
-
-struct NetworkResult {
-  NetworkCase planned;
-  NetworkOutcome outcome;
-};
 
 /// One line for a case that has just ended.
 std::string network_result_line(const NetworkResult& result);

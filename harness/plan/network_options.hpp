@@ -7,7 +7,11 @@
 #include <string>
 #include <vector>
 
+#include "support/json_place.hpp"
+
 namespace convladder {
+
+inline constexpr int kLargestNetworkBatch = 1'000'000;
 
 struct NetworkOptions {
   // Which cases.
@@ -17,6 +21,7 @@ struct NetworkOptions {
   std::vector<std::string> operators;  ///< "fully_connected=cublas": instead of the family's default
   std::vector<std::string> devices;    ///< empty: the CPU, and a GPU where one is
   std::vector<int> batches;            ///< empty: the network's own, as far as the device does them in reasonable time
+  std::string case_filter;             ///< regular expression over case ids
 
   // What on.
   std::string data_folder;       ///< IDX files; empty: the built-in synthetic images
@@ -33,7 +38,9 @@ struct NetworkOptions {
   bool isolate = true;                    ///< every case in a process of its own
 };
 
-/// `context.options` of the record.
+/// To and from `context.options` of the record. `network_options_from_json` throws UserError that names the field, for
+/// all that the command line would have refused.
 nlohmann::ordered_json to_json(const NetworkOptions& options);
+NetworkOptions network_options_from_json(const JsonPlace& json);
 
 }  // namespace convladder

@@ -13,14 +13,7 @@ namespace convladder {
 
 using nlohmann::ordered_json;
 
-namespace {
-
-// The limits of the command line; they apply to settings from a record as well. docs/command_line.md
-constexpr int kMostRepetitions = 100000;
-constexpr double kMostSeconds = 1e6;
-constexpr double kShortestTimeout = 0.1;
-
-}  // namespace
+namespace {}  // namespace
 
 bool is_own_google_flag(std::string_view flag) {
   constexpr std::array<std::string_view, 8> own{
@@ -71,12 +64,12 @@ RunOptions options_from_json(const JsonPlace& json) {
   o.case_filter = json.at("case_filter").text();
   o.data_folder = json.at("data_folder").text();
   o.seed = json.at("seed").whole<std::uint64_t>();
-  o.budget_seconds = json.at("budget_seconds").number({0, kMostSeconds, "seconds"});
+  o.budget_seconds = json.at("budget_seconds").number({0, kMostOptionSeconds, "seconds"});
   o.target_half_width = json.at("target_half_width").number({0, 1});
-  o.sample_milliseconds = json.at("sample_milliseconds").number({kAboveZero, kMostSeconds * 1e3, "ms"});
+  o.sample_milliseconds = json.at("sample_milliseconds").number({kAboveZero, kMostOptionSeconds * 1e3, "ms"});
   o.max_samples = json.at("max_samples").whole(1, kMostRepetitions);
   if (json.has("repetitions")) o.repetitions = json.at("repetitions").whole(1, kMostRepetitions);
-  o.timeout_seconds = json.at("timeout_seconds").number_or_none({kShortestTimeout, kMostSeconds, "seconds"});
+  o.timeout_seconds = json.at("timeout_seconds").number_or_none({kShortestTimeout, kMostOptionSeconds, "seconds"});
   o.isolate = json.at("isolate").truth();
   if (json.has("profile_calls")) o.profile_calls = json.at("profile_calls").whole(1, kMostRepetitions);
   o.google_benchmark_flags = json.at("google_benchmark_flags").texts();

@@ -13,6 +13,11 @@
 
 namespace convladder {
 
+// The limits of the command line; they apply to settings from a record as well. docs/command_line.md
+inline constexpr int kMostRepetitions = 100'000;
+inline constexpr double kMostOptionSeconds = 1e6;
+inline constexpr double kShortestTimeout = 0.1;
+
 struct RunOptions {
   // Which cases. An empty list means all.
   std::vector<std::string> families;

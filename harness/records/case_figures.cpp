@@ -21,7 +21,9 @@ namespace {
 
 constexpr NumberRange kPredictedTimes{.least = kAboveZero, .unit = "ns"};
 
-PredictedFigure predicted_figure(const JsonPlace& place) {
+}  // namespace
+
+PredictedFigure read_prediction(const JsonPlace& place) {
   PredictedFigure figure{.gpu = printable(place.at("gpu").text()),
                          .low_ns = place.at("low").number_or_none(kPredictedTimes),
                          .high_ns = place.at("high").number_or_none(kPredictedTimes),
@@ -39,6 +41,8 @@ PredictedFigure predicted_figure(const JsonPlace& place) {
   return figure;
 }
 
+namespace {
+
 std::vector<PredictedFigure> predicted_figures(const JsonPlace& one) {
   ordered_json computed;
   if (!one.has("prediction") && one.has("counters") && one.has("resources")) {
@@ -47,7 +51,7 @@ std::vector<PredictedFigure> predicted_figures(const JsonPlace& one) {
   const JsonPlace prediction = computed.is_null() ? one.at("prediction") : JsonPlace(computed, "prediction");
   std::vector<PredictedFigure> figures;
   if (prediction.is_null()) return figures;
-  for (const JsonPlace& gpu : prediction.at("gpus").list()) figures.push_back(predicted_figure(gpu));
+  for (const JsonPlace& gpu : prediction.at("gpus").list()) figures.push_back(read_prediction(gpu));
   return figures;
 }
 

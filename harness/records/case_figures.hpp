@@ -28,6 +28,9 @@ struct PredictedFigure {
   double middle_ns() const;
 };
 
+/// One of `prediction.gpus`. Throws UserError.
+PredictedFigure read_prediction(const JsonPlace& place);
+
 /// A case, and what its other figures follow from.
 struct CaseFigures : RecordedCase {
   std::string family;

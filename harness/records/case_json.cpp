@@ -91,7 +91,7 @@ ordered_json variant_json(const VariantInfo& info) {
   return json;
 }
 
-ordered_json case_json(const PlannedCase& planned, const CaseOutcome& outcome, int session) {
+ordered_json case_json(const PlannedCase& planned, const CaseOutcome& outcome) {
   const VariantInfo& info = planned.variant.info;
   const ProblemSize& shape = planned.work.shape;
   const std::vector<LaunchResources> resources = resources_of(planned);
@@ -117,8 +117,7 @@ ordered_json case_json(const PlannedCase& planned, const CaseOutcome& outcome, i
       {"prediction", predicted_json(planned, outcome, resources)},
       {"choice", text_or_null(outcome.choice)},
       {"device_state", outcome.device_state},
-      {"quality", outcome.quality},
-      {"session", session}};
+      {"quality", outcome.quality}};
   add_leaves_out(json, info);
   if (!is_convolution(shape)) json["problem"] = shape.problem->name();
   return json;

@@ -10,7 +10,7 @@
 namespace convladder {
 
 /// `cases[]` of the record.
-nlohmann::ordered_json case_json(const PlannedCase& planned, const CaseOutcome& outcome, int session);
+nlohmann::ordered_json case_json(const PlannedCase& planned, const CaseOutcome& outcome);
 
 /// `variants[]` of the record.
 nlohmann::ordered_json variant_json(const VariantInfo& info);

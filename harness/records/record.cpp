@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
 
 #include "harness/isolation/status.hpp"
 #include "harness/machine/environment.hpp"
@@ -58,33 +57,52 @@ void require_same(const ordered_json& then, const ordered_json& now, const std::
                               place.empty() ? "" : ": ", short_json(difference.then), short_json(difference.now)));
 }
 
+/// Of another build the settings may be others as well, so this is said before they are read.
+void require_same_machine(const JsonPlace& then) {
+  const ordered_json now = environment_json();
+  require_same(then.at("program").json(), now.at("program"), "the program");
+  require_same(then.at("host").at("name").json(), now.at("host").at("name"), "the host");
+  require_same(then.at("cpu").json(), now.at("cpu"), "the processor");
+}
+
+/// A folder may hold the record of another command.
+void require_kind(const std::filesystem::path& folder, const RecordKind& kind) {
+  std::error_code ignored;
+  if (std::filesystem::exists(folder / kind.file(), ignored)) return;
+  for (const RecordKind& other : {kRunKind, kNetworkKind, kSweepKind}) {
+    if (!std::filesystem::exists(folder / other.file(), ignored)) continue;
+    throw UserError(fmt::format("{} holds no {} but a {}: 'convladder {} --resume {}' continues that", folder.string(),
+                                kind.file(), other.file(), other.kind, folder.string()));
+  }
+}
+
 }  // namespace
 
-Record Record::create(const std::filesystem::path& folder, const RecordKind& kind, const RecordContext& context,
-                      const std::vector<std::string>& planned, const Fields& fields, const Fields& behind) {
+Record Record::create(const std::filesystem::path& folder, const RecordKind& kind, const RecordContent& content) {
   Record record(RecordFile::create(
       folder / kind.file(), fmt::format("'convladder {} --resume {}' continues it, another --output starts a new one",
                                         kind.kind, folder.string())));
-  ordered_json json_context = environment_json();
-  json_context["command_line"] = context.command_line;
-  json_context["options"] = context.options;
-  json_context["seed"] = context.seed;
-  json_context["date"] = utc_now();
-  json_context["dataset"] = context.dataset;
-  json_context["sessions"] = ordered_json::array({ordered_json{{"started", utc_now()}}});
+  ordered_json context = environment_json();
+  context["command_line"] = content.command_line;
+  context["options"] = content.options;
+  context["seed"] = content.seed;
+  context["date"] = utc_now();
+  context["dataset"] = content.dataset;
+  context["sessions"] = ordered_json::array({ordered_json{{"started", utc_now()}}});
   record.json_ = {{"schema_version", kind.schema_version},
                   {"kind", kind.kind},
                   {"complete", false},
-                  {"context", std::move(json_context)}};
-  record.json_.update(fields);
-  record.json_["planned"] = planned;
+                  {"context", std::move(context)}};
+  record.json_.update(content.fields);
+  record.json_["planned"] = content.planned;
   record.json_["cases"] = ordered_json::array();
-  record.set_behind(behind);
+  record.json_.update(content.behind);
   record.file_.write(record.json_);
   return record;
 }
 
 Record Record::open(const std::filesystem::path& folder, const RecordKind& kind, const Check& check) {
+  require_kind(folder, kind);
   Record record(RecordFile::open(folder / kind.file()));
   const std::string name = record.file().string();
   record.json_ = read_record_json(name);
@@ -95,7 +113,6 @@ Record Record::open(const std::filesystem::path& folder, const RecordKind& kind,
   // Older runs do not say what they are.
   const std::string its_kind = json.has("kind") ? json.at("kind").text() : kRunKind.kind;
   if (its_kind != kind.kind) json.fail(fmt::format("not a {} of convladder", kind.kind));
-  static_cast<void>(json.at("context").object());
   static_cast<void>(json.at("complete").truth());
   if (check) check(record.json_, name);
   const std::vector<std::string> planned = json.at("planned").texts();
@@ -106,47 +123,62 @@ Record Record::open(const std::filesystem::path& folder, const RecordKind& kind,
     if (!record.recorded_.insert(id).second) one.fail(fmt::format("{} occurs twice", printable(id)));
     static_cast<void>(read_status(one.at("status")));
   }
+  require_same_machine(json.at("context"));
   return record;
 }
 
-void Record::go_on(const std::vector<std::string>& planned, const ordered_json& dataset, const Fields& behind) {
-  const ordered_json now = environment_json();
-  try {
-    ordered_json& context = json_.at("context");
-    require_same(context.at("program"), now.at("program"), "the program");
-    require_same(context.at("host").at("name"), now.at("host").at("name"), "the host");
-    require_same(context.at("cpu"), now.at("cpu"), "the processor");
-    require_same(context.at("dataset"), dataset, "the data");
-    require_same(json_.at("planned"), planned, "the plan");
-    if (is_complete()) return;
-    context.at("sessions").push_back(ordered_json{{"started", utc_now()}});
-    set_behind(behind);
-    file_.write(json_);
-  } catch (const ordered_json::exception& error) {
-    throw UserError(fmt::format("{}: {}", file().string(), error.what()));
+JsonPlace Record::options() const { return JsonPlace(json_, file().string()).at("context").at("options"); }
+
+void Record::go_on(const RecordContent& now) {
+  const JsonPlace then(json_, file().string());
+  require_same(then.at("context").at("dataset").json(), now.dataset, "the data");
+  require_same(then.at("planned").json(), now.planned, "the plan");
+  for (const auto& [name, value] : now.fields.items()) {
+    require_same(then.at(name).json(), value, fmt::format("'{}'", name));
   }
+  static_cast<void>(then.at("context").at("sessions").list());
+  if (is_complete()) return;
+  json_["context"]["sessions"].push_back(ordered_json{{"started", utc_now()}});
+  put_in_order(now);
+  file_.write(json_);
 }
 
-int Record::session() const { return static_cast<int>(json_.at("context").at("sessions").size()) - 1; }
+/// As create() writes it: somebody else may have written the fields in another order, or cut those behind the cases.
+void Record::put_in_order(const RecordContent& now) {
+  ordered_json ordered = ordered_json::object();
+  const auto take = [&](const std::string& name) {
+    if (json_.contains(name) && !ordered.contains(name)) ordered[name] = std::move(json_.at(name));
+  };
+  for (const char* const name : {"schema_version", "kind", "complete", "context"}) take(name);
+  for (const auto& [name, value] : now.fields.items()) take(name);
+  for (const char* const name : {"planned", "cases"}) take(name);
+  for (const auto& [name, value] : json_.items()) take(name);
+  for (const auto& [name, value] : now.behind.items()) ordered.emplace(name, ordered_json(value));
+  json_ = std::move(ordered);
+}
 
 void Record::add(ordered_json one_case, const Fields& behind) {
-  set_behind(behind);
+  one_case["session"] = json_.at("context").at("sessions").size() - 1;
   file_.append(one_case, behind);
+  set_behind(behind);
   recorded_.insert(one_case.at("id").get<std::string>());
   json_.at("cases").push_back(std::move(one_case));
 }
 
-/// Fields that stand behind the cases, in the order in which a file has them.
+/// All fields behind the cases.
 void Record::set_behind(const Fields& behind) {
-  for (const auto& [name, value] : behind.items()) {
-    json_.erase(name);
-    json_[name] = value;
-  }
+  while ((--json_.end()).key() != "cases") json_.erase(--json_.end());
+  json_.update(behind);
+}
+
+std::map<std::string, const ordered_json*> Record::cases_by_id() const {
+  std::map<std::string, const ordered_json*> by_id;
+  for (const ordered_json& one_case : json_.at("cases")) by_id[one_case.at("id").get<std::string>()] = &one_case;
+  return by_id;
 }
 
 std::vector<ordered_json> Record::cases_as_planned() const {
-  std::map<std::string, const ordered_json*> by_id;
-  for (const ordered_json& one_case : json_.at("cases")) by_id[one_case.at("id").get<std::string>()] = &one_case;
+  const std::map<std::string, const ordered_json*> by_id = cases_by_id();
   std::vector<ordered_json> cases;
   for (const ordered_json& id : json_.at("planned")) {
     const auto found = by_id.find(id.get<std::string>());
@@ -157,9 +189,13 @@ std::vector<ordered_json> Record::cases_as_planned() const {
 
 void Record::complete(const Fields& derived) {
   if (is_complete()) return;
+  json_["complete"] = true;
+  derive(derived);
+}
+
+void Record::derive(const Fields& derived) {
   // Recorded in the order in which they ended; read in the order in which they were planned.
   json_["cases"] = cases_as_planned();
-  json_["complete"] = true;
   set_behind(derived);
   file_.write(json_);
 }

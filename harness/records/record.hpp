@@ -4,6 +4,7 @@
 
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <string>
@@ -11,6 +12,7 @@
 
 #include "datasets/image_set.hpp"
 #include "harness/records/record_file.hpp"
+#include "support/json_place.hpp"
 
 namespace convladder {
 
@@ -24,51 +26,57 @@ inline constexpr RecordKind kRunKind{"run", "1.0"};
 inline constexpr RecordKind kNetworkKind{"network", "1.0"};
 inline constexpr RecordKind kSweepKind{"sweep", "2.0"};
 
-/// What a command was asked for, beside the machine and the program.
-struct RecordContext {
+/// What a record holds of its command from the start, beside the machine and the program.
+struct RecordContent {
   std::vector<std::string> command_line;
   nlohmann::ordered_json options;
   std::uint64_t seed = 1;
   nlohmann::ordered_json dataset;
+  std::vector<std::string> planned;                                  ///< the ids of its cases
+  nlohmann::ordered_json fields = nlohmann::ordered_json::object();  ///< that stand before the cases
+  nlohmann::ordered_json behind = nlohmann::ordered_json::object();  ///< and behind them, until there are any
 };
 
 class Record {
  public:
   using Fields = nlohmann::ordered_json;  ///< an object: some fields of the record
-  /// A new one. `planned` are the ids of its cases; `fields` stand before the cases, `behind` behind them. Creates the
-  /// folder; throws UserError if it cannot, if it holds such a record already, or if another program writes into it.
-  static Record create(const std::filesystem::path& folder, const RecordKind& kind, const RecordContext& context,
-                       const std::vector<std::string>& planned, const Fields& fields,
-                       const Fields& behind = Fields::object());
-  /// An interrupted one. Throws UserError if there is none, or it is damaged, or of another kind or schema version, or
-  /// if another program writes into its folder.
+  /// A new one. Creates the folder; throws UserError if it cannot, if it holds such a record already, or if another
+  /// program writes into it.
+  static Record create(const std::filesystem::path& folder, const RecordKind& kind, const RecordContent& content);
+  /// An interrupted one. Throws UserError if there is none, or it is damaged, or of another kind or schema version, of
+  /// another build of this program, host or processor, or if another program writes into its folder.
   /// `check` sees the parsed file first, and its name, and throws UserError for what its command cannot go on with.
   using Check = std::function<void(const nlohmann::ordered_json& record, const std::string& file)>;
   static Record open(const std::filesystem::path& folder, const RecordKind& kind, const Check& check = {});
 
-  /// Checks that what is to be run now matches what was started: same program, host, plan and data. Throws UserError
-  /// that names what differs. Adds a session unless the record is complete.
-  void go_on(const std::vector<std::string>& planned, const nlohmann::ordered_json& dataset,
-             const Fields& behind = Fields::object());
+  /// `context.options`, for as long as nothing is added.
+  JsonPlace options() const;
+  /// Checks that what is to be run now matches what was started: same data, plan and fields before the cases. Throws
+  /// UserError that names what differs. Adds a session unless the record is complete. What stands behind the cases
+  /// stays until one is added.
+  void go_on(const RecordContent& now);
 
   bool has(const std::string& id) const { return recorded_.contains(id); }
-  /// Of the cases that are added now: 0 for the first start.
-  int session() const;
-  /// Appends a finished case; `behind` are all fields that stand behind the cases until the record is complete.
+  /// Appends a finished case with its session; `behind` are all fields that stand behind the cases from now on.
   void add(nlohmann::ordered_json one_case, const Fields& behind = Fields::object());
   bool is_complete() const { return json_.at("complete") == true; }
   /// All planned cases have a status: they are put in the order of the plan, and `derived` stands behind them.
   void complete(const Fields& derived = Fields::object());
+  /// `derived` from the cases that are there stands behind them, until one more is added.
+  void derive(const Fields& derived);
   /// Whether a recorded case failed.
   bool any_failed() const;
 
   const std::filesystem::path& file() const { return file_.path(); }
   const nlohmann::ordered_json& json() const { return json_; }
+  /// The cases, until one is added.
+  std::map<std::string, const nlohmann::ordered_json*> cases_by_id() const;
   /// The cases in the order of the plan, as far as there are any.
   std::vector<nlohmann::ordered_json> cases_as_planned() const;
 
  private:
   explicit Record(RecordFile file) : file_(std::move(file)) {}
+  void put_in_order(const RecordContent& now);
   void set_behind(const Fields& behind);
 
   RecordFile file_;

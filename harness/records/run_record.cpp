@@ -1,14 +1,12 @@
 #include "harness/records/run_record.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
+#include "harness/cases/ceilings.hpp"
 #include "harness/records/case_json.hpp"
 #include "harness/records/ladder.hpp"
 #include "harness/records/leave_one_out.hpp"
 #include "harness/records/recorded_run.hpp"
-#include "support/errors.hpp"
 #include "variants/convolution/problem.hpp"
 
 namespace convladder {
@@ -39,36 +37,47 @@ std::vector<std::string> planned_ids(const std::vector<CaseGroup>& plan) {
   return ids;
 }
 
+/// What is derived from the cases comes with the last one.
+Record::Fields behind_cases(const ordered_json& ceilings) {
+  return {{"ceilings", ceilings}, {"ladders", ordered_json::array()}};
+}
+
 }  // namespace
+
+RecordContent RunRecord::content(const RunOptions& options, const std::vector<std::string>& command_line,
+                                 const std::vector<CaseGroup>& plan, const ImageSet& images) {
+  return {.command_line = command_line,
+          .options = options_to_json(options),
+          .seed = options.seed,
+          .dataset = dataset_json(images),
+          .planned = planned_ids(plan),
+          .fields = {{"variants", variants_json(plan)}},
+          .behind = behind_cases(ordered_json::array())};
+}
+
+void RunRecord::check(const ordered_json& json, const std::string& file) {
+  static_cast<void>(recorded_run_of(json, file));  // all of it is what it has to be
+  const JsonPlace ceilings = JsonPlace(json, file).at("ceilings");
+  if (ceilings.is_null()) return;
+  for (const JsonPlace& one : ceilings.list()) static_cast<void>(one.at("device").text());
+  CeilingSampler({}, {}, ceilings.json());
+}
 
 RunRecord::RunRecord(Record record) : record_(std::move(record)) {
   if (json().contains("ceilings")) ceilings_ = json().at("ceilings");
 }
 
-RunRecord RunRecord::create(const std::filesystem::path& folder, const RunOptions& options,
-                            const std::vector<std::string>& command_line, const std::vector<CaseGroup>& plan,
-                            const ImageSet& images) {
-  return RunRecord(Record::create(
-      folder, kRunKind, {command_line, options_to_json(options), options.seed, dataset_json(images)}, planned_ids(plan),
-      {{"variants", variants_json(plan)}}, {{"ceilings", ordered_json::array()}, {"ladders", ordered_json::array()}}));
-}
-
-RunRecord RunRecord::open(const std::filesystem::path& folder) {
-  return RunRecord(Record::open(folder, kRunKind, [](const ordered_json& json, const std::string& file) {
-    static_cast<void>(recorded_run_of(json, file));  // all of it is what it has to be
-  }));
-}
-
-RunOptions RunRecord::options() const {
-  return options_from_json(JsonPlace(json(), file().string()).at("context").at("options"));
-}
-
-void RunRecord::resume(const std::vector<CaseGroup>& plan, const ImageSet& images) {
-  record_.go_on(planned_ids(plan), dataset_json(images), behind());
-}
-
 void RunRecord::add(const PlannedCase& planned, const CaseOutcome& outcome) {
-  record_.add(case_json(planned, outcome, record_.session()), behind());
+  record_.add(case_json(planned, outcome), behind_cases(ceilings_));
+}
+
+Record::Fields RunRecord::derived() const {
+  const std::vector<CaseFigures> of_cases = cases();
+  Record::Fields fields{{"ceilings", ceilings_},
+                        {"ladders", ladders_json(ladders_of(of_cases, variants(), ceilings_))}};
+  const std::vector<LeaveOneOut> views = leave_one_out_of(of_cases, variants());
+  if (!views.empty()) fields["leave_one_out"] = leave_one_out_json(views);
+  return fields;
 }
 
 std::vector<CaseFigures> RunRecord::cases() const {
@@ -81,12 +90,7 @@ std::vector<VariantFigures> RunRecord::variants() const {
 }
 
 void RunRecord::complete() {
-  if (record_.is_complete()) return;
-  const std::vector<CaseFigures> of_cases = cases();
-  ordered_json derived{{"ceilings", ceilings_}, {"ladders", ladders_json(ladders_of(of_cases, variants(), ceilings_))}};
-  const std::vector<LeaveOneOut> views = leave_one_out_of(of_cases, variants());
-  if (!views.empty()) derived["leave_one_out"] = leave_one_out_json(views);
-  record_.complete(derived);
+  if (!record_.is_complete()) record_.complete(derived());
 }
 
 }  // namespace convladder

@@ -14,16 +14,12 @@ namespace convladder {
 
 class RunRecord {
  public:
-  /// A new run; an interrupted one. Both throw as Record's do.
-  static RunRecord create(const std::filesystem::path& folder, const RunOptions& options,
-                          const std::vector<std::string>& command_line, const std::vector<CaseGroup>& plan,
-                          const ImageSet& images);
-  static RunRecord open(const std::filesystem::path& folder);
-
-  /// The settings the run was started with.
-  RunOptions options() const;
-  /// Checks that a resumed run matches the one that was started, and adds a session (Record::go_on).
-  void resume(const std::vector<CaseGroup>& plan, const ImageSet& images);
+  /// What it holds from the start, and what a record that is gone on with has to hold (Record::create, Record::go_on).
+  static RecordContent content(const RunOptions& options, const std::vector<std::string>& command_line,
+                               const std::vector<CaseGroup>& plan, const ImageSet& images);
+  /// Throws UserError where a record is not as this program writes it (Record::open).
+  static void check(const nlohmann::ordered_json& json, const std::string& file);
+  explicit RunRecord(Record record);
 
   bool has(const std::string& id) const { return record_.has(id); }
   /// What was measured of the devices' ceilings so far; empty in records of older versions.
@@ -34,6 +30,8 @@ class RunRecord {
   void add(const PlannedCase& planned, const CaseOutcome& outcome);
   /// All planned cases have a status: derives the ladders and the views without one idea, and writes all of it.
   void complete();
+  /// The same of an interrupted run, from the cases that are there; it can still be gone on with.
+  void derive() { record_.derive(derived()); }
 
   /// What the record says of its cases and variants, in the order of the plan.
   std::vector<CaseFigures> cases() const;
@@ -44,9 +42,7 @@ class RunRecord {
   const nlohmann::ordered_json& json() const { return record_.json(); }
 
  private:
-  /// What is derived from the cases comes with the last one.
-  Record::Fields behind() const { return {{"ceilings", ceilings_}, {"ladders", nlohmann::ordered_json::array()}}; }
-  explicit RunRecord(Record record);
+  Record::Fields derived() const;
 
   Record record_;
   nlohmann::ordered_json ceilings_ = nlohmann::ordered_json::array();

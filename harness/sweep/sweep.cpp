@@ -49,7 +49,7 @@ std::optional<Sweep> plan_sweep(const PlannedCase& planned, const Configuration&
     throw UserError(fmt::format("--configuration {}: {}: {}", wanted.text(), planned.variant.info.name, error.what()));
   }
   if (sweep.found.candidates.empty()) return std::nullopt;
-  for (const Configuration& one : sweep.found.candidates) sweep.results.push_back({one, {}, {}, {}, {}});
+  for (const Configuration& one : sweep.found.candidates) sweep.results.push_back({one});
   return sweep;
 }
 

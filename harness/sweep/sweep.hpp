@@ -2,11 +2,11 @@
 #pragma once
 
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "harness/cases/counters.hpp"
 #include "harness/plan/plan.hpp"
 #include "harness/sweep/sweep_score.hpp"
 
@@ -15,10 +15,11 @@ namespace convladder {
 /// What became of one configuration.
 struct SweptConfiguration {
   Configuration configuration;
-  std::optional<Status> status;  ///< as of a case; none before it is run
-  std::string reason;
-  std::optional<Score> score;       ///< none unless it is verified
-  nlohmann::ordered_json recorded;  ///< `case_json`; null before it is run
+  std::optional<Status> status = {};  ///< as of a case; none before it is run
+  std::string reason = {};
+  std::optional<Score> score = {};       ///< none unless it is verified
+  CounterValues counted = {};            ///< totals of its counters, where the device counts
+  std::optional<double> occupancy = {};  ///< of a predicted score: the least of its kernels
 };
 
 /// A variant on a layer, with a batch, on a device.

@@ -10,8 +10,6 @@
 
 namespace convladder {
 
-using nlohmann::ordered_json;
-
 namespace {
 
 /// What was counted for each multiply-add that the layer needs.
@@ -35,23 +33,10 @@ std::vector<CountedColumn> counted_columns(ScoreKind kind) {
 }
 
 std::string counted_per_multiply_add(const Sweep& sweep, const SweptConfiguration& one, const CountedColumn& column) {
-  if (one.recorded.is_null() || one.recorded.at("counters").is_null()) return "-";
+  if (one.counted.empty()) return "-";
   double sum = 0;
-  for (const char* const metric : column.metrics) sum += one.recorded.at("counters").at("totals").value(metric, 0.0);
+  for (const char* const metric : column.metrics) sum += counter_of(one.counted, metric).value_or(0);
   return fmt::format("{:.3g}", sum / (sweep.planned.work.shape.flop() / 2));
-}
-
-/// Least occupancy of the kernels on the GPU of the score.
-std::string occupancy_text(const Sweep& sweep, const SweptConfiguration& one) {
-  double least = 1;
-  if (one.recorded.is_null() || one.recorded.at("prediction").is_null()) return "-";
-  for (const ordered_json& gpu : one.recorded.at("prediction").at("gpus")) {
-    if (gpu.at("gpu") != sweep.gpu) continue;
-    for (const ordered_json& kernel : gpu.at("kernels")) {
-      least = std::min(least, kernel.at("occupancy").at("share").get<double>());
-    }
-  }
-  return fmt::format("{:.0f}%", least * 100);
 }
 
 std::vector<TextColumn> columns_of(const Sweep& sweep) {
@@ -91,7 +76,9 @@ std::vector<std::string> row_of(const Sweep& sweep, const SweptConfiguration& on
   for (const CountedColumn& column : counted_columns(sweep.kind)) {
     row.push_back(counted_per_multiply_add(sweep, one, column));
   }
-  if (sweep.kind == ScoreKind::predicted) row.push_back(occupancy_text(sweep, one));
+  if (sweep.kind == ScoreKind::predicted) {
+    row.push_back(one.occupancy ? fmt::format("{:.0f}%", *one.occupancy * 100) : "-");
+  }
   return row;
 }
 

@@ -2,7 +2,11 @@
 
 #include <fmt/format.h>
 
+#include "harness/records/case_figures.hpp"
+#include "harness/records/case_json.hpp"
+#include "harness/records/recorded_run.hpp"
 #include "support/json_null.hpp"
+#include "support/printable.hpp"
 
 namespace convladder {
 
@@ -92,19 +96,49 @@ std::vector<std::string> planned_ids(const std::vector<Sweep>& sweeps) {
   return ids;
 }
 
-ordered_json configuration_json(const Sweep& sweep, const SweptConfiguration& one) {
-  ordered_json json{{"id", configuration_id(sweep, one.configuration)},
-                    {"sweep", sweep.planned.id},
-                    {"configuration", parameters_json(one.configuration)},
-                    {"text", one.configuration.text()},
-                    {"status", one.status.value()},
-                    {"reason", text_or_null(one.reason)},
-                    {"score", score_json(one.score)}};
+ordered_json configuration_json(const Sweep& sweep, const PlannedCase& planned, const CaseOutcome& outcome) {
+  const Configuration configuration = Configuration::parse(planned.configuration);
+  const ordered_json recorded = case_json(planned, outcome);
+  const std::optional<Score> score = score_of(sweep.kind, sweep.gpu, outcome, recorded);
+  const bool cannot_launch = !score && outcome.status == Status::ok;
+  ordered_json json{
+      {"id", planned.id},
+      {"sweep", sweep.planned.id},
+      {"configuration", parameters_json(configuration)},
+      {"text", configuration.text()},
+      {"status", outcome.status},
+      {"reason", text_or_null(cannot_launch ? fmt::format("cannot be launched on {}", sweep.gpu) : outcome.reason)},
+      {"score", score_json(score)}};
   for (const char* const name : {"choice", "verification", "time", "counters", "resources"}) {
-    json[name] = one.recorded.at(name);
+    json[name] = recorded.at(name);
   }
-  json["prediction"] = prediction_of(sweep, one.recorded);
+  json["prediction"] = prediction_of(sweep, recorded);
   return json;
+}
+
+void read_back(const JsonPlace& one_case, SweptConfiguration& one) {
+  one.status = read_status(one_case.at("status"));
+  one.reason = printable(one_case.at("reason").text_or_empty());
+  if (const JsonPlace score = one_case.at("score"); !score.is_null()) {
+    one.score = Score{score.at("value").number(), score.at("low").number(), score.at("high").number()};
+  }
+  if (one_case.has("counters")) one.counted = one_case.at("counters").at("totals").numbers_by_name();
+  if (one_case.has("prediction")) one.occupancy = read_prediction(one_case.at("prediction")).occupancy;
+}
+
+void read_back(const Record& record, std::vector<Sweep>& sweeps) {
+  const auto by_id = record.cases_by_id();
+  for (Sweep& sweep : sweeps) {
+    for (SweptConfiguration& one : sweep.results) {
+      const auto found = by_id.find(configuration_id(sweep, one.configuration));
+      if (found != by_id.end()) read_back(JsonPlace(*found->second, found->first), one);
+    }
+  }
+}
+
+void check_sweep_record(const ordered_json& record, const std::string& file) {
+  SweptConfiguration ignored;
+  for (const JsonPlace& one : JsonPlace(record, file).at("cases").list()) read_back(one, ignored);
 }
 
 ordered_json sweeps_json(const std::vector<Sweep>& sweeps) {

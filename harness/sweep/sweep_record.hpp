@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "harness/records/record.hpp"
 #include "harness/sweep/sweep.hpp"
 
 namespace convladder {
@@ -13,8 +14,15 @@ namespace convladder {
 std::string configuration_id(const Sweep& sweep, const Configuration& configuration);
 std::vector<std::string> planned_ids(const std::vector<Sweep>& sweeps);
 
-/// `cases[]` of the record: a configuration that was run.
-nlohmann::ordered_json configuration_json(const Sweep& sweep, const SweptConfiguration& one);
+/// `cases[]` of the record: a configuration that was run. `planned` is its case.
+nlohmann::ordered_json configuration_json(const Sweep& sweep, const PlannedCase& planned, const CaseOutcome& outcome);
+
+/// Fills all but the configuration from such a case. Throws UserError.
+void read_back(const JsonPlace& one_case, SweptConfiguration& one);
+/// Likewise those of the sweeps that are recorded.
+void read_back(const Record& record, std::vector<Sweep>& sweeps);
+/// Throws UserError where a case cannot be read back (Record::open).
+void check_sweep_record(const nlohmann::ordered_json& record, const std::string& file);
 
 /// `sweeps[]` of the record, derived from all its cases.
 nlohmann::ordered_json sweeps_json(const std::vector<Sweep>& sweeps);

@@ -60,9 +60,9 @@ def without_load(text: str) -> str:
     return "".join(line for line in text.splitlines(True) if " cases were measured while the machine was " not in line)
 
 
-def record(folder: Path) -> dict[str, Any]:
+def record(folder: Path, kind: str = "run") -> dict[str, Any]:
     """The record in a folder, valid by the schema and by the rules beyond it."""
-    path = folder / "run.json"
+    path = folder / f"{kind}.json"
     assert complaints(path) == []
     return json.loads(path.read_text(encoding="utf-8"))
 

@@ -6,14 +6,13 @@ import json
 import os
 import pty
 import re
-import signal
 import time
 from pathlib import Path
 from typing import Callable
 
 import pytest
 
-from conftest import PROGRAM, SEEDED, SMALL, assert_refused, run, start, wait_for
+from conftest import PROGRAM, SEEDED, SMALL, assert_refused, run
 
 OLD_COMMANDS = {"env": "list --machine", "launches": "list --launches", "published": "list --published",
                 "leave-one-out": "run --leave-one-out", "selftest": "duel --selftest",
@@ -177,16 +176,6 @@ def test_weights_of_low_accuracy_are_not_called_high(tmp_path: Path) -> None:
     done = run("train", "--network", "lenet28", "--images", "64", "--epochs", "1", "--quiet", "--output", tmp_path / "w")
     assert done.returncode == 0, done
     assert "high quality" not in done.stdout and re.search(r"accuracy 0\.\d+ .*, which is not high", done.stdout)
-
-
-def test_an_interrupt_says_how_to_go_on(tmp_path: Path) -> None:
-    process = start("network", "--network", "lenet72", "--device", "cpu", "--budget", "100", "--output", tmp_path)
-    wait_for(tmp_path / "network.json", process)
-    time.sleep(0.3)
-    process.send_signal(signal.SIGINT)
-    errors = process.communicate(timeout=20)[1]
-    assert (process.returncode, errors) == (
-        130, f"convladder: interrupted; what was finished is in {tmp_path / 'network.json'}\n")
 
 
 def on_a_terminal(*arguments: object, until: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import random
@@ -12,21 +13,30 @@ from typing import Any
 
 import pytest
 
-from conftest import (SEEDED, SMALL, assert_refused, cases, idx_images, left_behind, record, run, start, wait_for, without_load,
-                      write_idx)
+from conftest import (SEEDED, SMALL, assert_refused, cases, idx_images, left_behind, mounted, record, run, start, wait_for,
+                      without_load, write_idx)
 
-KILLS = 20
 PATIENCE = 20  # seconds: fewer kills where everything takes long
-MANY = ["--family", "cpu", "--variant", "local-accumulation,flat-vector,compile-time", *SMALL, "--shape", "2,9,9,3,3",
-        "--batch", "1,2,3,4,5"]
+NETWORK = Path(__file__).with_name("tiny_network.json")
+MANY = {
+    "run": ["--family", "cpu", "--variant", "local-accumulation,flat-vector,compile-time", *SMALL, "--shape", "2,9,9,3,3",
+            "--batch", "1,2,3,4,5"],
+    "network": ["--network", NETWORK, "--network", "lenet28", "--device", "cpu", "--weights", "random", "--variant",
+                "flat-vector,compile-time", "--batch", "1,2,3", "--repetitions", "3"],
+    "sweep": ["--variant", "implicit-gemm", "--device", "cpu", "--shape", "2,9,9,4,3", "--shape", "1,8,8,3,3", "--batch",
+              "2,3,4", "--repetitions", "3", "--limit", "2"],
+}
+KILLS = {"run": 20, "network": 10, "sweep": 10}
 FEW = ["--family", "cpu", "--variant", "local-accumulation,flat-vector", *SMALL, "--batch", "2,3"]
+SLOWER = ["--family", "cpu", "--variant", "local-accumulation,flat-vector,compile-time", "--shape", "1,8,8,2,3",
+          "--batch", "1,2,3,4", "--repetitions", "20", "--benchmark_min_time=0.005"]
 ENDLESS = ["--family", "cpu", "--variant", "local-accumulation", *SMALL, "--batch", "2", "--benchmark_min_time=30"]
 
 
-def killed_after(seconds: float, folder: Path) -> bool:
+def killed_after(seconds: float, command: str, folder: Path) -> bool:
     """Starts or resumes the run, and kills it. False if it finished first."""
-    arguments = ["--resume", folder] if (folder / "run.json").exists() else [*MANY, "--output", folder]
-    process = start("run", *arguments)
+    there = (folder / f"{command}.json").exists()
+    process = start(command, *(["--resume", folder] if there else [*MANY[command], "--output", folder]))
     try:
         time.sleep(seconds)
         process.kill()
@@ -56,20 +66,21 @@ def assert_went_on(before: dict[str, Any], after: dict[str, Any]) -> None:
     assert len(after["context"]["sessions"]) <= len(old) + 1
 
 
-def test_kill_at_random_moments(tmp_path: Path) -> None:
+@pytest.mark.parametrize("command", MANY)
+def test_kill_at_random_moments(tmp_path: Path, command: str) -> None:
     seed = int(os.environ.get("CONVLADDER_TEST_SEED", random.SystemRandom().randrange(2**32)))
     print(f"CONVLADDER_TEST_SEED={seed}")  # shown when the test fails
     moments = random.Random(seed)
     begin = time.monotonic()
-    assert run("run", *MANY, "--output", tmp_path / "whole").returncode == 0
+    assert run(command, *MANY[command], "--output", tmp_path / "whole").returncode == 0
     longest = time.monotonic() - begin  # many times as long with sanitizers
     folder, before, killed, runs = tmp_path / "run0", None, 0, 1
     partial_kills = 0
-    while killed < KILLS and not (partial_kills and time.monotonic() - begin > PATIENCE):
-        interrupted = killed_after(moments.uniform(0.0, longest), folder)
+    while killed < KILLS[command] and not (partial_kills and time.monotonic() - begin > PATIENCE):
+        interrupted = killed_after(moments.uniform(0.0, longest), command, folder)
         assert no_process_left()
-        if (folder / "run.json").exists():
-            after = record(folder)  # readable and valid, wherever it was cut
+        if (folder / f"{command}.json").exists():
+            after = record(folder, command)  # readable and valid, wherever it was cut
             assert interrupted or after["complete"]
             if before is not None:
                 assert_went_on(before, after)
@@ -80,10 +91,10 @@ def test_kill_at_random_moments(tmp_path: Path) -> None:
             folder, before, runs = tmp_path / f"run{runs}", None, runs + 1
     assert partial_kills > 0, "no kill hit a run that was half done"
 
-    arguments = ["--resume", folder] if before is not None else [*MANY, "--output", folder]
-    done = run("run", *arguments)
+    arguments = ["--resume", folder] if before is not None else [*MANY[command], "--output", folder]
+    done = run(command, *arguments)
     assert (done.returncode, done.stderr) == (0, "")
-    final = record(folder)
+    final = record(folder, command)
     assert final["complete"] and [one["id"] for one in final["cases"]] == final["planned"]
     assert {one["status"] for one in final["cases"]} == {"ok"}
     assert {one["session"] for one in final["cases"]} <= set(range(len(final["context"]["sessions"])))
@@ -93,7 +104,7 @@ def test_kill_at_random_moments(tmp_path: Path) -> None:
             assert len(final["context"]["sessions"]) == len(before["context"]["sessions"]) + 1
             new = [one for one in final["cases"] if one["id"] not in cases(before)]
             assert {one["session"] for one in new} <= {len(final["context"]["sessions"]) - 1}
-    assert [path.name for path in folder.iterdir()] == ["run.json"]
+    assert [path.name for path in folder.iterdir()] == [f"{command}.json"]
 
 
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
@@ -107,6 +118,58 @@ def test_an_interrupt_ends_it_with_130_and_a_readable_record(tmp_path: Path, how
     assert errors == f"convladder: interrupted; 'convladder run --resume {tmp_path}' continues\n"
     assert no_process_left()
     assert not record(tmp_path)["complete"]
+
+
+def interrupted_after(cases_: int, folder: Path, *signals: signal.Signals) -> tuple[int, str]:
+    """Signals the run once so many of its cases are recorded; its exit code and its errors."""
+    process = start("run", *SLOWER, "--output", folder)
+    wait_for(path := folder / "run.json", process)
+    while path.read_text(encoding="utf-8").count('"id": "cpu/') < cases_ and process.poll() is None:
+        time.sleep(0.002)
+    for one in signals:
+        process.send_signal(one)
+    errors = process.communicate(timeout=30)[1]
+    return process.returncode, errors
+
+
+@pytest.mark.parametrize("signals", [[signal.SIGINT], [signal.SIGTERM], [signal.SIGINT, signal.SIGINT],
+                                     [signal.SIGINT, signal.SIGTERM, signal.SIGHUP]])
+def test_an_interrupted_run_has_its_ladders_and_can_be_resumed(tmp_path: Path, signals: list[signal.Signals]) -> None:
+    code, errors = interrupted_after(3, tmp_path, *signals)
+    assert code == 130 and no_process_left()
+    before = record(tmp_path)
+    first, *second = errors.splitlines()
+    assert first == f"convladder: interrupted; 'convladder run --resume {tmp_path}' continues"
+    if len(signals) == 1:
+        assert second == [f"convladder: {tmp_path}/run.json has the ladders of {len(before['cases'])} of its 12 cases"]
+        assert {row["case"] for ladder in before["ladders"] for row in ladder["rows"]} == set(cases(before))
+        assert before["ladders"][0]["rows"][1]["x_baseline"] > 0
+    assert not before["complete"] and [path.name for path in tmp_path.iterdir()] == ["run.json"]
+    assert run("run", "--resume", tmp_path).returncode == 0
+    after = record(tmp_path)
+    assert_went_on(before, after)
+    assert after["complete"] and sum(len(ladder["rows"]) for ladder in after["ladders"]) == 12
+
+
+def test_an_interrupt_on_a_full_disk_leaves_the_record_as_it_was(tmp_path: Path) -> None:
+    for _ in mounted(disk := tmp_path / "disk", ["size=1m"]):
+        process = start("run", *SLOWER, "--output", disk / "run")
+        wait_for(path := disk / "run/run.json", process)
+        while path.read_text(encoding="utf-8").count('"id": "cpu/') < 3:
+            time.sleep(0.002)
+        process.send_signal(signal.SIGSTOP)
+        with open(disk / "ballast", "wb", buffering=0) as ballast, contextlib.suppress(OSError):
+            while ballast.write(b"x" * 4096):
+                pass
+        before = record(disk / "run")
+        process.send_signal(signal.SIGINT)
+        process.send_signal(signal.SIGCONT)
+        errors = process.communicate(timeout=30)[1]
+        assert process.returncode == 130
+        assert errors.splitlines()[1] == f"convladder: cannot write {path}: No space left on device"
+        assert record(disk / "run") == before and os.listdir(disk / "run") == ["run.json"]
+        (disk / "ballast").unlink()
+        assert run("run", "--resume", disk / "run").returncode == 0 and record(disk / "run")["complete"]
 
 
 def test_resuming_a_complete_run_does_nothing(tmp_path: Path) -> None:

@@ -165,6 +165,7 @@ def test_each_problem_is_a_line_with_file_and_place(run: dict[str, Any], tmp_pat
 ONCE, COUNTED, FAILED = ("cases", 6), ("cases", 9), ("cases", 11)
 """Of the record of networks: a case with a single pass, one that was counted, and one without a result."""
 NETWORK_RULES: dict[str, tuple[Change, str, str]] = {
+    "session in range": (set_at("cases", 0, "session", to=0), "$.cases[0].session", "an index below 0"),
     "schema": (set_at(*CASE, "batch", to="ten"), "$.cases[0].batch", "'ten' is not of type 'integer'"),
     "schema, unknown member": (set_at("ladders", to=[]), "$", "'ladders' was unexpected"),
     "schema of runs, context": (set_at("context", "cpu", "cores", to="two"), "$.context.cpu.cores", "'two' is not"),

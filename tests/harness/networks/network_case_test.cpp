@@ -13,8 +13,10 @@
 
 #include "datasets/synthetic_images.hpp"
 #include "harness/networks/network_session.hpp"
+#include "harness/networks/network_tables.hpp"
 #include "harness/verification/tanh_comparison.hpp"
 #include "network/weights.hpp"
+#include "support/errors.hpp"
 #include "variants/convolution/reference.hpp"
 
 namespace convladder {
@@ -160,6 +162,42 @@ TEST_F(NetworkCaseTest, ARightRunHasItsTimesAndItsAccuracy) {
   EXPECT_EQ(outcome.correct, kImages - 2);
   EXPECT_TRUE(outcome.close_calls.empty());
   EXPECT_FALSE(outcome.profile.groups.empty());
+}
+
+TEST_F(NetworkCaseTest, TheTablesOfARecordAreThoseOfTheRun) {
+  predictions_[1].gap = 0.5 * predictions_[1].rounding;
+  const NetworkOutcome right = run();
+  predictions_[4].best = (predictions_[4].best + 1) % 10;
+  for (const NetworkOutcome& outcome : {right, run()}) {
+    const ordered_json written = ordered_json::parse(network_case_json(planned_, outcome).dump());
+    const NetworkResult then{planned_, outcome};
+    const NetworkResult now{planned_, network_outcome_of({written, "case"})};
+    EXPECT_EQ(network_tables({now}, "weights", "images"), network_tables({then}, "weights", "images"));
+    EXPECT_EQ(network_result_line(now), network_result_line(then));
+  }
+}
+
+TEST_F(NetworkCaseTest, ACaseThatSomebodyChangedIsNoneOrFitsTheTables) {
+  const ordered_json whole = network_case_json(planned_, run());
+  for (const auto& [field, value] : whole.items()) {
+    for (const ordered_json& other : {ordered_json(), ordered_json(7), ordered_json("x"), ordered_json::array({3})}) {
+      ordered_json changed = whole;
+      changed[field] = other;
+      try {
+        EXPECT_FALSE(network_tables({{planned_, network_outcome_of({changed, "case"})}}, "weights", "images").empty())
+            << field;
+      } catch (const UserError& error) {
+        EXPECT_NE(std::string(error.what()).find("case: " + field), std::string::npos) << error.what();
+      }
+    }
+  }
+  ordered_json without_processor = whole;
+  without_processor["program"].erase("cpu_percent");
+  EXPECT_FALSE(
+      network_tables({{planned_, network_outcome_of({without_processor, "case"})}}, "weights", "images").empty());
+  ordered_json without_steps = whole;
+  without_steps["steps"] = ordered_json::array();
+  EXPECT_FALSE(network_tables({{planned_, network_outcome_of({without_steps, "case"})}}, "weights", "images").empty());
 }
 
 TEST_F(NetworkCaseTest, AClassThatIsNotTheReferencesIsIncorrectAndHasNoTimes) {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "expect_error.hpp"
+#include "harness/plan/network_options.hpp"
 #include "support/errors.hpp"
 #include "support/json_place.hpp"
 
@@ -152,6 +153,59 @@ TEST(Options, AFlagOfTheProgramsOwnIsNoneOfGoogleBenchmarks) {
     ordered_json json = options_to_json({});
     json["google_benchmark_flags"] = {flag};
     expect_error<UserError>([&] { read(json); }, {"run.json: options: google_benchmark_flags: expected flags", flag});
+  }
+}
+
+NetworkOptions unusual_network_options() {
+  return {.networks = {"lenet28", "own.json"},
+          .variants = {"all", "conv1=flat-vector"},
+          .operators = {"fully_connected=onednn"},
+          .devices = {"cpu"},
+          .batches = {3, 1'000'000},
+          .case_filter = "cpu/.*",
+          .data_folder = "mnist",
+          .weights = "low",
+          .skip_images = 7,
+          .seed = UINT64_MAX,
+          .budget_seconds = 0.5,
+          .repetitions = 3,
+          .chunk = 2,
+          .overlap = true,
+          .timeout_seconds = 0.1,
+          .isolate = false};
+}
+
+TEST(NetworkOptions, EveryFieldOfTheRecordIsReadBack) {
+  const ordered_json unusual = ordered_json::parse(to_json(unusual_network_options()).dump());
+  const ordered_json plain = to_json(NetworkOptions());
+  for (const auto& [field, value] : unusual.items()) {
+    EXPECT_NE(value, plain.at(field)) << field << " is at its default in this test";
+    ordered_json mixed = plain;
+    mixed[field] = value;
+    EXPECT_EQ(to_json(network_options_from_json({mixed, "options"})), mixed) << field;
+    ordered_json wrong = unusual;
+    wrong[field] = ordered_json::object({{"a", 1}});
+    expect_error<UserError>([&] { network_options_from_json({wrong, "options"}); }, {"options: " + field, "expected"});
+    if (plain.at(field).is_null()) continue;
+    wrong.erase(field);
+    expect_error<UserError>(
+        [&] {
+          network_options_from_json({wrong, "options"});
+        },
+        {"options: " + field, "found nothing"});
+  }
+}
+
+TEST(NetworkOptions, WhatTheCommandLineRefusesIsRefused) {
+  for (const auto& [field, value] : std::vector<std::pair<std::string, ordered_json>>{{"batches", {0}},
+                                                                                      {"skip_images", -1},
+                                                                                      {"chunk", 0},
+                                                                                      {"repetitions", 0},
+                                                                                      {"budget_seconds", -1},
+                                                                                      {"timeout_seconds", 0}}) {
+    ordered_json json = to_json(NetworkOptions());
+    json[field] = value;
+    expect_error<UserError>([&] { network_options_from_json({json, "options"}); }, {"options: " + field, "expected"});
   }
 }
 

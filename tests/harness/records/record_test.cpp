@@ -14,6 +14,7 @@
 #include "expect_error.hpp"
 #include "harness/cases/case_session.hpp"
 #include "harness/cases/small_problem.hpp"
+#include "harness/records/case_json.hpp"
 #include "support/errors.hpp"
 #include "support/file_bytes.hpp"
 #include "support/folder_lock.hpp"
@@ -203,7 +204,15 @@ class Record : public RecordFolder {
     plan_ = make_plan(options_);
   }
 
-  RunRecord create() const { return RunRecord::create(folder_, options_, {"convladder", "run"}, plan_, images_); }
+  RecordContent content() const { return RunRecord::content(options_, {"convladder", "run"}, plan_, images_); }
+  RunRecord create() const { return RunRecord(convladder::Record::create(folder_, kRunKind, content())); }
+  convladder::Record opened() const { return convladder::Record::open(folder_, kRunKind, RunRecord::check); }
+  /// Opened and gone on with.
+  RunRecord resumed() const {
+    convladder::Record record = opened();
+    record.go_on(content());
+    return RunRecord(std::move(record));
+  }
   ordered_json on_disk() const { return ordered_json::parse(content_of(folder_ / "run.json")); }
   /// Creates a run and changes what is on the disk.
   template <typename Change>
@@ -291,7 +300,7 @@ TEST_F(Record, ANewRunDoesNotTouchAnOldOne) {
 
 TEST_F(Record, AFolderThatCannotBeMadeIsNamed) {
   write_file(folder_ / "file", "");
-  expect_error<UserError>([&] { RunRecord::create(folder_ / "file" / "run", options_, {}, plan_, images_); },
+  expect_error<UserError>([&] { convladder::Record::create(folder_ / "file" / "run", kRunKind, content()); },
                           {"cannot create the folder", "file/run", "Not a directory"});
 }
 
@@ -300,11 +309,13 @@ TEST_F(Record, GoesOnWhereItWasInterrupted) {
     RunRecord record = create();
     record.add(plan_[0].cases[1], timed(200));
   }
-  RunRecord record = RunRecord::open(folder_);
-  EXPECT_TRUE(record.has(plan_[0].cases[1].id));
-  EXPECT_FALSE(record.has(plan_[0].cases[0].id));
-  EXPECT_EQ(options_to_json(record.options()), options_to_json(options_));
-  record.resume(make_plan(record.options()), images_);
+  {
+    const convladder::Record record = opened();
+    EXPECT_TRUE(record.has(plan_[0].cases[1].id));
+    EXPECT_FALSE(record.has(plan_[0].cases[0].id));
+    EXPECT_EQ(options_to_json(options_from_json(record.options())), options_to_json(options_));
+  }
+  RunRecord record = resumed();
   EXPECT_EQ(on_disk().at("context").at("sessions").size(), 2U);
   record.add(plan_[0].cases[0], timed(800));
   EXPECT_EQ(on_disk().at("cases")[0].at("session"), 0);
@@ -312,16 +323,51 @@ TEST_F(Record, GoesOnWhereItWasInterrupted) {
   EXPECT_EQ(on_disk().at("cases")[0].at("time").at("median"), 200.0) << "what was measured stays as it is";
 }
 
+TEST_F(Record, OfAnInterruptedRunHasTheLaddersOfItsCasesUntilThereIsAnother) {
+  {
+    RunRecord record = create();
+    for (const std::size_t i : {1U, 0U}) record.add(plan_[0].cases[i], timed(100.0 * static_cast<double>(i + 1)));
+    record.derive();
+  }
+  EXPECT_EQ(on_disk().at("complete"), false);
+  ASSERT_EQ(on_disk().at("ladders").size(), 1U);
+  EXPECT_EQ(on_disk().at("ladders")[0].at("rows").size(), 2U);
+  EXPECT_EQ(on_disk().at("ladders")[0].at("rows")[1].at("x_previous"), 0.5);
+  RunRecord record = resumed();
+  EXPECT_EQ(on_disk().at("ladders").size(), 1U) << "they are still those of its cases";
+  record.add(plan_[0].cases[2], timed(300));
+  EXPECT_TRUE(on_disk().at("ladders").empty());
+  for (const PlannedCase& planned : plan_[1].cases) record.add(planned, timed(100));
+  record.complete();
+  EXPECT_EQ(on_disk().at("ladders").size(), 2U);
+  EXPECT_EQ(ids(on_disk().at("cases")), planned_ids());
+}
+
+TEST_F(Record, WhoseFieldsSomebodyReorderedLosesNone) {
+  create().add(plan_[0].cases[0], timed(100));
+  ordered_json reordered{{"cases", on_disk().at("cases")}};
+  reordered.update(on_disk());
+  write_file(folder_ / "run.json", reordered.dump());
+  resumed().add(plan_[0].cases[1], timed(200));
+  const ordered_json after = on_disk();
+  for (const auto& [name, value] : reordered.items()) EXPECT_TRUE(after.contains(name)) << name;
+  EXPECT_EQ(after.at("cases").size(), 2U);
+  EXPECT_EQ(after.at("context").at("sessions").size(), 2U);
+}
+
 TEST_F(Record, RefusesToGoOnWithSomethingElse) {
   create();
   const std::string before = content_of(folder_ / "run.json");
-  RunRecord record = RunRecord::open(folder_);
-  ImageSet other_images = synthetic_images(3, 2);
-  expect_error<UserError>([&] { record.resume(plan_, other_images); }, {"cannot resume", "the data differs"});
-  RunOptions other_options = options_;
-  other_options.batches = {1};
-  expect_error<UserError>([&] { record.resume(make_plan(other_options), images_); },
-                          {"cannot resume", "the plan differs"});
+  convladder::Record record = opened();
+  RecordContent other = content();
+  other.dataset = dataset_json(synthetic_images(3, 2));
+  expect_error<UserError>([&] { record.go_on(other); }, {"cannot resume", "the data differs"});
+  other = content();
+  other.planned.pop_back();
+  expect_error<UserError>([&] { record.go_on(other); }, {"cannot resume", "the plan differs"});
+  other = content();
+  other.fields["variants"][1]["title"] = "another";
+  expect_error<UserError>([&] { record.go_on(other); }, {"cannot resume", "'variants' differs (1.title", "another"});
   EXPECT_EQ(content_of(folder_ / "run.json"), before);
 }
 
@@ -329,18 +375,25 @@ TEST_F(Record, RefusesToGoOnElsewhere) {
   const auto refused = [&](const char* object, const char* field, std::string_view part) {
     fs::remove(folder_ / "run.json");
     create_changed([&](ordered_json& json) { json["context"][object][field] = "another"; });
-    RunRecord record = RunRecord::open(folder_);
-    expect_error<UserError>([&] { record.resume(plan_, images_); }, {"cannot resume", part, "differs", "another"});
+    expect_error<UserError>([&] { resumed(); }, {"cannot resume", part, "differs", "another"});
   };
   refused("program", "commit", "the program");
   refused("host", "name", "the host");
   refused("cpu", "model", "the processor");
 }
 
+TEST_F(Record, OfAnotherCommandNamesIt) {
+  create();
+  expect_error<UserError>([&] { convladder::Record::open(folder_, kSweepKind); },
+                          {"holds no sweep.json but a run.json", "'convladder run --resume"});
+  fs::rename(folder_ / "run.json", folder_ / "network.json");
+  expect_error<UserError>([&] { convladder::Record::open(folder_, kNetworkKind); },
+                          {"network.json: not a network of convladder"});
+}
+
 TEST_F(Record, OfAnotherSchemaIsRefused) {
   create_changed([](ordered_json& json) { json["schema_version"] = "2.0"; });
-  expect_error<UserError>([&] { RunRecord::open(folder_); },
-                          {"run.json: schema_version: expected \"1.0\", found \"2.0\""});
+  expect_error<UserError>([&] { opened(); }, {"run.json: schema_version: expected \"1.0\", found \"2.0\""});
 }
 
 TEST_F(Record, CutOffGoesOnBehindItsLastWholeCaseAndIsRefusedWithoutABeginning) {
@@ -349,44 +402,43 @@ TEST_F(Record, CutOffGoesOnBehindItsLastWholeCaseAndIsRefusedWithoutABeginning) 
   const std::size_t cases = whole.find("\"cases\": [") + 10;
   for (std::size_t bytes = 0; bytes < cases; bytes += std::max<std::size_t>(1, cases / 41)) {
     write_file(folder_ / "run.json", whole.substr(0, bytes));
-    expect_error<UserError>([&] { RunRecord::open(folder_); },
-                            {"run.json: byte " + std::to_string(bytes + 1), "not valid JSON"});
+    expect_error<UserError>([&] { opened(); }, {"run.json: byte " + std::to_string(bytes + 1), "not valid JSON"});
   }
   for (const std::size_t bytes : {cases, whole.find("ceilings") + 3}) {
     write_file(folder_ / "run.json", whole.substr(0, bytes));
     testing::internal::CaptureStderr();
-    RunRecord record = RunRecord::open(folder_);
+    RunRecord record = resumed();
     EXPECT_NE(testing::internal::GetCapturedStderr().find("cut off"), std::string::npos);
     EXPECT_EQ(record.has(plan_[0].cases[0].id), bytes > cases);
-    record.resume(plan_, images_);
     record.add(plan_[0].cases[1], timed(200));
     EXPECT_EQ(on_disk().at("cases").size(), bytes > cases ? 2U : 1U);
   }
 }
 
 TEST_F(Record, ThatIsNoneIsRefused) {
-  expect_error<UserError>([&] { RunRecord::open(folder_); }, {"cannot read", "run.json", "No such file"});
+  expect_error<UserError>([&] { opened(); }, {"cannot read", "run.json", "No such file"});
   for (const char* text : {"[]", "3", "{}", R"({"schema_version": "1.0"})"}) {
     write_file(folder_ / "run.json", text);
-    expect_error<UserError>([&] { RunRecord::open(folder_); }, {"run.json: ", "expected"});
+    expect_error<UserError>([&] { opened(); }, {"run.json: ", "expected"});
   }
   write_file(folder_ / "run.json", R"({"schema_version": "1.0", "context": {}, "variants": [], "planned": [],
                                        "cases": [3], "complete": false})");
-  expect_error<UserError>([&] { RunRecord::open(folder_); }, {"run.json: cases[0]: expected an object"});
+  expect_error<UserError>([&] { opened(); }, {"run.json: cases[0]: expected an object"});
   fs::remove(folder_ / "run.json");
   fs::create_directory(folder_ / "run.json");
-  expect_error<UserError>([&] { RunRecord::open(folder_); }, {"cannot be read", "run.json", "Is a directory"});
+  expect_error<UserError>([&] { opened(); }, {"cannot be read", "run.json", "Is a directory"});
 }
 
 TEST_F(Record, WithDamagedOptionsNamesTheField) {
   create_changed([](ordered_json& json) { json["context"]["options"]["max_samples"] = "many"; });
-  expect_error<UserError>([&] { static_cast<void>(RunRecord::open(folder_).options()); },
+  const convladder::Record record = opened();
+  expect_error<UserError>([&] { static_cast<void>(options_from_json(record.options())); },
                           {"run.json", "context: options: max_samples"});
 }
 
 TEST_F(Record, WithADamagedCaseIsRefused) {
   create_changed([](ordered_json& json) { json["cases"] = ordered_json::array({{{"id", "cpu/x"}}}); });
-  expect_error<UserError>([&] { RunRecord::open(folder_); }, {"run.json", "cases[0]"});
+  expect_error<UserError>([&] { opened(); }, {"run.json", "cases[0]"});
 }
 
 TEST_F(Record, IsReadableWhateverBytesANameHas) {
@@ -404,9 +456,7 @@ TEST_F(Record, OfACompleteRunIsLeftAloneWhenResumed) {
     record.complete();
   }
   const std::string before = content_of(folder_ / "run.json");
-  RunRecord again = RunRecord::open(folder_);
-  again.resume(plan_, images_);
-  again.complete();
+  resumed().complete();
   EXPECT_EQ(content_of(folder_ / "run.json"), before);
 }
 

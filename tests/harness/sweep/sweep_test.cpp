@@ -7,8 +7,11 @@
 #include <nlohmann/json.hpp>
 
 #include "expect_error.hpp"
+#include "harness/sweep/sweep_options.hpp"
 #include "harness/sweep/sweep_output.hpp"
+#include "harness/sweep/sweep_record.hpp"
 #include "harness/sweep/tuning_update.hpp"
+#include "support/errors.hpp"
 #include "support/file_bytes.hpp"
 #include "temporary_folder.hpp"
 #include "tests/harness/cases/small_problem.hpp"
@@ -51,7 +54,8 @@ TEST(Sweep, OfMeasuredTimesTheIntervalsHaveToBeApart) {
 
 TEST(Sweep, WhatIsNotVerifiedIsNotRanked) {
   Sweep sweep = gemm_sweep(ScoreKind::counted, 2, {{10, 10, 10}, {1, 1, 1}});
-  sweep.results[1] = {sweep.results[1].configuration, Status::incorrect, "image 0 is wrong", std::nullopt, {}};
+  sweep.results[1] = {
+      .configuration = sweep.results[1].configuration, .status = Status::incorrect, .reason = "image 0 is wrong"};
   EXPECT_EQ(sweep.winner(), &sweep.results[0]);
   EXPECT_NE(sweep_text(sweep).find("not ranked: "), std::string::npos);
   sweep.results[0].score.reset();
@@ -76,6 +80,69 @@ TEST(Sweep, ScoresByWhatIsThere) {
   outcome.status = Status::incorrect;
   for (const ScoreKind kind : {ScoreKind::measured, ScoreKind::counted, ScoreKind::predicted}) {
     EXPECT_FALSE(score_of(kind, "h100", outcome, recorded));
+  }
+}
+
+TEST(Sweep, IsReadBackFromItsRecord) {
+  Sweep sweep = gemm_sweep(ScoreKind::measured, 2, {{10, 9, 11}, {8, 7, 9}});
+  const ConfiguredCases configured = configured_cases(sweep);
+  CaseOutcome measured;
+  measured.times = {{"layer", "", 1, {3, 1, 2, 5, 4, 7, 6}}};
+  CaseOutcome wrong;
+  wrong.status = Status::incorrect;
+  wrong.reason = "image 0 is wrong";
+  for (std::size_t i = 0; i < 2; ++i) {
+    sweep.results[i] = {sweep.results[i].configuration};
+    const nlohmann::ordered_json written = configuration_json(sweep, configured.cases[i], i == 0 ? measured : wrong);
+    EXPECT_EQ(written.at("id"), configuration_id(sweep, sweep.results[i].configuration));
+    const auto read = nlohmann::ordered_json::parse(written.dump());
+    read_back({read, "case"}, sweep.results[i]);
+  }
+  EXPECT_EQ(sweep.results[0].status, Status::ok);
+  EXPECT_EQ(sweep.results[0].score->value, 4);
+  EXPECT_EQ(sweep.results[1].status, Status::incorrect);
+  EXPECT_EQ(sweep.results[1].reason, "image 0 is wrong");
+  EXPECT_FALSE(sweep.results[1].score);
+  EXPECT_NE(sweep_text(sweep).find("not ranked: "), std::string::npos);
+}
+
+TEST(Sweep, WhatIsCountedAndPredictedIsReadBack) {
+  const auto kernel = [](double share) {
+    return nlohmann::ordered_json{{"occupancy", {{"share", share}, {"limited_by", nlohmann::ordered_json::array()}}}};
+  };
+  const nlohmann::ordered_json counted = {{"status", "ok"},
+                                          {"reason", nullptr},
+                                          {"score", {{"value", 6}, {"low", 4}, {"high", 9}}},
+                                          {"counters", {{"totals", {{"smsp__inst_executed.sum", 400}}}}},
+                                          {"prediction",
+                                           {{"gpu", "h100"},
+                                            {"low", 4},
+                                            {"high", 9},
+                                            {"kernels", nlohmann::ordered_json::array({kernel(0.5), kernel(0.25)})}}}};
+  SweptConfiguration one;
+  read_back({counted, "case"}, one);
+  EXPECT_EQ(one.score->high, 9);
+  EXPECT_EQ(counter_of(one.counted, "smsp__inst_executed.sum"), 400);
+  EXPECT_EQ(one.occupancy, 0.25);
+  for (const char* field : {"status", "score", "counters", "prediction"}) {
+    nlohmann::ordered_json changed = counted;
+    changed[field] = "seven";
+    expect_error<UserError>([&] { read_back({changed, "case"}, one); }, {std::string("case: ") + field + ": expected"});
+  }
+}
+
+TEST(SweepOptions, EveryFieldOfTheRecordIsReadBack) {
+  const SweepOptions plain;
+  SweepOptions unusual{
+      .run = {}, .configuration = "maps=8", .limit = 3, .gpu = "h100", .update_table = true, .tables = "x"};
+  unusual.run.seed = 7;
+  const nlohmann::ordered_json json = to_json(unusual);
+  EXPECT_EQ(to_json(sweep_options_from_json({json, "options"})), json);
+  for (const char* field : {"seed", "configuration", "limit", "gpu", "update_table", "tables"}) {
+    EXPECT_NE(json.at(field), to_json(plain).at(field)) << field;
+    nlohmann::ordered_json wrong = json;
+    wrong[field] = nlohmann::ordered_json::object();
+    expect_error<UserError>([&] { sweep_options_from_json({wrong, "options"}); }, {std::string("options: ") + field});
   }
 }
 

@@ -1,0 +1,44 @@
+// How long is measured, and where a case runs: options that commands have in common.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <string>
+
+#include "harness/commands/option_checks.hpp"
+#include "harness/plan/options.hpp"
+
+namespace convladder {
+
+/// What the help of a command says of --budget, --repetitions and --timeout.
+struct MeasuringHelp {
+  const char* budget;
+  const char* repetitions;
+  const char* timeout;
+};
+
+/// These three. `Options` are RunOptions or NetworkOptions.
+template <class Options>
+void add_measuring_options(CLI::App& command, Options& options, const MeasuringHelp& help) {
+  command.add_option("--budget", options.budget_seconds, help.budget)
+      ->check(number_between(0.0, kMostOptionSeconds))
+      ->group("How");
+  command.add_option("--repetitions", options.repetitions, help.repetitions)
+      ->check(CLI::Range(1, kMostRepetitions))
+      ->group("How");
+  command.add_option("--timeout", options.timeout_seconds, help.timeout)
+      ->check(number_between(kShortestTimeout, kMostOptionSeconds))
+      ->group("How");
+}
+
+/// --isolate
+inline void add_isolation_option(CLI::App& command, bool& isolate) {
+  const auto set = [&isolate](const std::string& how) { isolate = how == "process"; };
+  command
+      .add_option_function<std::string>("--isolate", set,
+                                        "'process': every case in a process of its own (default); 'none': all in this "
+                                        "one, for debuggers and profilers")
+      ->check(CLI::IsMember({"process", "none"}))
+      ->group("How");
+}
+
+}  // namespace convladder

@@ -1,0 +1,42 @@
+// What the commands that write a record have in common: into which folder, what an interrupt says, how one goes on.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "harness/records/record.hpp"
+
+namespace CLI {
+class App;
+}
+
+namespace convladder {
+
+/// One start of such a command, as far as it does not belong to what is run.
+struct RecordArguments {
+  const CLI::App* command = nullptr;
+  RecordKind kind = kRunKind;
+  std::string output;  ///< empty: results/<host>-<time>
+  std::string resume;  ///< empty: a new record
+  bool dry_run = false;
+  bool quiet = false;
+};
+
+/// --output, --resume, --dry-run and --quiet. The helps are those of the last two.
+void add_record_options(CLI::App& command, const RecordKind& kind, RecordArguments& a, const char* dry_run_help,
+                        const char* quiet_help);
+
+/// A resumed record has its settings: throws UserError for this option, or flag.
+[[noreturn]] void refuse_with_resume(std::string_view option);
+
+/// The record that --resume names, none without it. `also_allowed` are options besides those above that say only how it
+/// is shown. Throws UserError for any other option, and as Record::open does.
+std::optional<Record> record_to_resume(const RecordArguments& a, const std::vector<std::string_view>& also_allowed = {},
+                                       const Record::Check& check = {});
+
+/// That record, gone on with, or else a new one. From here on an interrupt says how to continue. Throws UserError.
+Record begin_record(const RecordArguments& a, std::optional<Record> resumed, const RecordContent& content);
+
+}  // namespace convladder
