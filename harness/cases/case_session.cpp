@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
@@ -19,7 +20,8 @@ using nlohmann::ordered_json;
 
 namespace {
 
-constexpr double kMostUntimed = 20;  // times a sample's length, that a sample may take with what is not timed
+constexpr double kMostUntimed = 20;   // times a sample's length, that a sample may take with what is not timed
+constexpr int kFewestCalibrated = 3;  // calls, unless they take longer than that
 
 ordered_json state_to_json(const DeviceState& state) {
   ordered_json json = ordered_json::object();
@@ -209,18 +211,25 @@ double CaseSession::timed_call(const std::string& of, std::int64_t call, bool co
 
 ordered_json CaseSession::calibrate(const std::string& of, double sample_ns) {
   double total = 0;
+  double shortest_ns = std::numeric_limits<double>::max();     // the others may have been disturbed
+  double shortest_whole = std::numeric_limits<double>::max();  // with what is not timed
   int calls = 0;
-  const auto begin = std::chrono::steady_clock::now();
-  const auto elapsed_ns = [&] {
+  const auto now_ns = [begin = std::chrono::steady_clock::now()] {
     return std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now() - begin).count();
   };
   // A handful of calls also warms up caches, branch predictors and clocks.
-  while (total < sample_ns / 2 && calls < 1000 && elapsed_ns() < kMostUntimed * sample_ns) {
-    total += timed_call(of, ++calls, false);
+  for (double start = 0; calls < 1000 && start < kMostUntimed * sample_ns;) {
+    const double ns = timed_call(of, ++calls, false);
+    const double end = now_ns();
+    total += ns;
+    shortest_ns = std::min(shortest_ns, ns);
+    shortest_whole = std::min(shortest_whole, end - start);
+    start = end;
+    if (calls >= kFewestCalibrated && total >= sample_ns / 2) break;
   }
-  const double per_call = std::max(total / calls, 1.0);
+  const double per_call = std::max(shortest_ns, 1.0);
   // What has to be done for a call and is not timed may take longer than the call: a change of layout before an op.
-  const double affordable = kMostUntimed * sample_ns / std::max(elapsed_ns() / calls, 1.0);
+  const double affordable = kMostUntimed * sample_ns / std::max(shortest_whole, 1.0);
   return {
       {"iterations", static_cast<int>(std::clamp(std::ceil(std::min(sample_ns / per_call, affordable)), 1.0, 1e6))}};
 }

@@ -131,7 +131,8 @@ def test_many_cases_and_few_descriptors(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("command", [["network", "--network", Path(__file__).with_name("tiny_network.json"), "--weights",
-                                      "random", "--batch", "1"], ["fused", "--network", "lenet28", "--batch", "1"]])
+                                      "random", "--batch", "1"],
+                                     ["run", "--problem", "fused-convolution", "--network", "lenet28", "--batch", "1"]])
 def test_a_limit_in_other_commands(tmp_path: Path, command: list[Any]) -> None:
     done = shell(*command, "--device", "cpu", "--quiet", "--output", tmp_path / "x", before="ulimit -n 8;")
     assert_refused(done, "Too many open files (see 'ulimit -n')")

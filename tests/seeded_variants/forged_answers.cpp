@@ -46,6 +46,7 @@ class ForgedAnswers final : public SeededConv {
             {"call_ns", call_ns()},
             {"prepare_ns", 1500.0},
             {"own_layout", false},
+            {"parts", Json::array()},
             {"choice", ""},
             {"can_be_cold", false},
             {"has_clock", true},

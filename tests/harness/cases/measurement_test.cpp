@@ -19,8 +19,11 @@ using nlohmann::ordered_json;
 
 /// What the case answers, what it was asked, and whether it is still there.
 struct Script {
-  ordered_json prepare = {
-      {"prepare_ns", 1234.0}, {"own_layout", false}, {"choice", "algorithm 7"}, {"can_be_cold", false}};
+  ordered_json prepare = {{"prepare_ns", 1234.0},
+                          {"own_layout", false},
+                          {"choice", "algorithm 7"},
+                          {"parts", ordered_json::array()},
+                          {"can_be_cold", false}};
   double call_ns = 100;
   int iterations = 5;
   ordered_json state = ordered_json::object();
@@ -276,6 +279,17 @@ TEST_F(MeasurementTest, AnOwnLayoutHasItsOpTimeFirstAndThreeMore) {
     EXPECT_EQ(outcome.times[i].samples, (std::vector{103.0 - static_cast<double>(i), 107.0 - static_cast<double>(i)}));
   }
   EXPECT_EQ(script_.count("calibrate"), 4);
+}
+
+TEST_F(MeasurementTest, PartsAreTimedBesideTheWhole) {
+  script_.prepare["parts"] = {"convolution", "tanh"};
+  options_.repetitions = 2;
+  const CaseOutcome outcome = run();
+  ASSERT_EQ(outcome.times.size(), 3U);
+  EXPECT_EQ(outcome.times[0].of, time_of::kLayer);
+  EXPECT_EQ(outcome.times[1].of, "part convolution");
+  EXPECT_EQ(outcome.times[2].of, "part tanh");
+  for (const TimeSeries& series : outcome.times) EXPECT_EQ(series.samples.size(), 2U);
 }
 
 TEST_F(MeasurementTest, WhereCachesCanBeFlushedTheFirstTimeIsTakenHotAndCold) {

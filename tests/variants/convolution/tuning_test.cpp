@@ -31,11 +31,11 @@ TEST(TuningTable, SaysWhatIsWrongWithAFile) {
   };
   const std::string good = R"({"shape": "C1", "batch": null, "configuration": "maps=8", "found": 1})";
   EXPECT_EQ(error_of(good), "");
-  EXPECT_EQ(error_of(good + "," + good), "t.json: entries[1]: 'C1' with this batch occurs twice");
-  EXPECT_EQ(error_of("7"), "t.json: entries[0]: expected a member 'shape'");
-  EXPECT_EQ(error_of(R"({"shape": 1})"), "t.json: entries[0]: shape: expected a string");
+  EXPECT_EQ(error_of(good + "," + good), "t.json: entries[1]: C1 with this batch occurs twice");
+  EXPECT_EQ(error_of("7"), "t.json: entries[0]: expected an object, found 7");
+  EXPECT_EQ(error_of(R"({"shape": 1})"), "t.json: entries[0]: shape: expected a string, found 1");
   EXPECT_EQ(error_of(R"({"shape": "C1", "batch": 0, "configuration": "maps=8"})"),
-            "t.json: entries[0]: batch: expected a whole number above 0, or null for every batch");
+            "t.json: entries[0]: batch: expected a whole number from 1 to 2147483647, found 0");
   EXPECT_EQ(error_of(R"({"shape": "C1", "batch": 8, "configuration": "maps"})"),
             "t.json: entries[0]: configuration: expected NAME=NUMBER, from 1 on, got 'maps'");
   EXPECT_THROW(parse_tuning_table("{", "t.json"), UserError);
