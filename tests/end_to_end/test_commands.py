@@ -12,7 +12,7 @@ from typing import Callable
 
 import pytest
 
-from conftest import PROGRAM, SEEDED, SMALL, assert_refused, run
+from conftest import PROGRAM, SEEDED, SMALL, assert_refused, run, start
 
 OLD_COMMANDS = {"env": "list --machine", "launches": "list --launches", "published": "list --published",
                 "leave-one-out": "run --leave-one-out", "selftest": "duel --selftest",
