@@ -6,7 +6,6 @@
 #include <cstdio>
 #include <map>
 #include <optional>
-#include <ranges>
 
 #include "harness/commands/case_filter.hpp"
 #include "harness/commands/command.hpp"
@@ -42,7 +41,7 @@ exit codes: 0 every case that ran is correct - 1 a case was incorrect, crashed, 
 launched (the other results are kept) - 3 bad input, or nothing could be written - 130 interrupted)";
 
 int most_images(const std::vector<NetworkCase>& cases) {
-  return std::ranges::max(cases | std::views::transform(images_in_turn));
+  return images_in_turn(*std::ranges::max_element(cases, {}, images_in_turn));
 }
 
 /// As far as the limits of a device are concerned.
