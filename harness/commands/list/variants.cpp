@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "devices/device_registry.hpp"
-#include "harness/commands/list_topics.hpp"
+#include "harness/commands/list/topics.hpp"
 #include "harness/plan/problem_list.hpp"
 #include "harness/records/case_json.hpp"
 #include "network/network.hpp"

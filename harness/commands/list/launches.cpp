@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "devices/kernel_resources.hpp"
-#include "harness/commands/list_topics.hpp"
+#include "harness/commands/list/topics.hpp"
 #include "harness/plan/plan.hpp"
 #include "harness/plan/shape_argument.hpp"
 #include "support/csv.hpp"

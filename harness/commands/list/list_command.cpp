@@ -5,7 +5,7 @@
 #include <string>
 
 #include "harness/commands/command.hpp"
-#include "harness/commands/list_topics.hpp"
+#include "harness/commands/list/topics.hpp"
 #include "harness/commands/option_checks.hpp"
 #include "harness/commands/printed.hpp"
 #include "support/errors.hpp"

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "devices/simulated/counters/metrics.hpp"
-#include "harness/commands/list_topics.hpp"
+#include "harness/commands/list/topics.hpp"
 #include "support/json_text.hpp"
 #include "support/text_table.hpp"
 

@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "datasets/catalogue.hpp"
-#include "harness/commands/list_topics.hpp"
+#include "harness/commands/list/topics.hpp"
 #include "harness/machine/environment.hpp"
 #include "support/json_text.hpp"
 

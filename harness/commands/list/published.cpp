@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
-#include "harness/commands/list_topics.hpp"
+#include "harness/commands/list/topics.hpp"
 #include "harness/profile/profile_text.hpp"
 #include "harness/records/published.hpp"
 #include "support/csv.hpp"
