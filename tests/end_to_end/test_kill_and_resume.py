@@ -50,7 +50,7 @@ def killed_after(seconds: float, command: str, folder: Path) -> bool:
 
 def no_process_left() -> bool:
     """Cases die with their run; the kernel needs a moment."""
-    deadline = time.monotonic() + 5
+    deadline = time.monotonic() + 20
     while left_behind() and time.monotonic() < deadline:
         time.sleep(0.01)
     return left_behind() == []
@@ -93,10 +93,10 @@ def test_kill_at_random_moments(tmp_path: Path, command: str) -> None:
 
     arguments = ["--resume", folder] if before is not None else [*MANY[command], "--output", folder]
     done = run(command, *arguments)
-    assert (done.returncode, done.stderr) == (0, "")
     final = record(folder, command)
+    assert [(one["id"], one["reason"]) for one in final["cases"] if one["status"] != "ok"] == []
+    assert (done.returncode, done.stderr) == (0, "")
     assert final["complete"] and [one["id"] for one in final["cases"]] == final["planned"]
-    assert {one["status"] for one in final["cases"]} == {"ok"}
     assert {one["session"] for one in final["cases"]} <= set(range(len(final["context"]["sessions"])))
     if before is not None:
         assert_went_on(before, final)
