@@ -15,7 +15,7 @@ struct TextPattern::Expression {
 TextPattern::TextPattern(std::string_view option, const std::string& text) {
   if (text.empty()) return;
   try {
-    expression_ = std::make_shared<const Expression>(std::regex(text));
+    expression_ = std::make_shared<const Expression>(Expression{std::regex(text)});
   } catch (const std::regex_error& error) {
     throw UserError(fmt::format("{} '{}' is not a regular expression: {}", option, text, error.what()));
   }

@@ -49,8 +49,4 @@ class RecordFile {
   std::size_t cases_ = 0;
 };
 
-/// The text of a record that was cut in its cases or behind them, closed behind the last case that is whole, as a
-/// record that is not complete; empty for anything else.
-std::string closed_record(std::string_view cut);
-
 }  // namespace convladder

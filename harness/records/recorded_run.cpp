@@ -6,7 +6,7 @@
 #include <set>
 
 #include "harness/machine/quality.hpp"
-#include "harness/records/record_file.hpp"
+#include "harness/records/record_text.hpp"
 #include "harness/statistics/statistics.hpp"
 #include "support/errors.hpp"
 #include "support/file_bytes.hpp"

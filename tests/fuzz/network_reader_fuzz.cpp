@@ -1,5 +1,5 @@
 // libFuzzer target for network files. Whatever the text is, it is a network whose layers fit together, or a
-// NetworkError that names the file in one line.
+// UserError that names the file in one line.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -8,6 +8,7 @@
 
 #include "network/network.hpp"
 #include "network/weights.hpp"
+#include "support/errors.hpp"
 
 namespace convladder {
 namespace {
@@ -42,7 +43,7 @@ void check(const Network& network) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   try {
     convladder::check(convladder::parse_network({reinterpret_cast<const char*>(data), size}, "fuzzed"));
-  } catch (const convladder::NetworkError& error) {
+  } catch (const convladder::UserError& error) {
     const std::string_view message = error.what();
     convladder::require(message.starts_with("fuzzed: ") && message.find('\n') == std::string_view::npos);
   }

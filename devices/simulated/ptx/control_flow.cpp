@@ -1,7 +1,6 @@
 #include "devices/simulated/ptx/control_flow.hpp"
 
 #include <algorithm>
-#include <ranges>
 #include <string_view>
 
 namespace convladder::ptx {
@@ -52,9 +51,9 @@ class PostDominators {
     for (bool changed = true; changed;) {
       changed = false;
       // Reverse postorder of the reversed graph, without its root.
-      for (const auto block : postorder_ | std::views::reverse) {
+      std::for_each(postorder_.rbegin(), postorder_.rend(), [&](int block) {
         if (block != end_) changed = update(block) || changed;
-      }
+      });
     }
   }
 

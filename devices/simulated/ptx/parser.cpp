@@ -4,7 +4,6 @@
 #include <bit>
 #include <cstring>
 #include <map>
-#include <ranges>
 #include <tuple>
 #include <utility>
 
@@ -462,10 +461,10 @@ class Parser {
   // --- instructions ---------------------------------------------------------------------------------------------
 
   int find_register(std::string_view name) const {
-    for (const auto& scope : scopes_ | std::views::reverse) {
-      if (const auto found = scope.find(name); found != scope.end()) return found->second;
-    }
-    return -1;
+    // The innermost first. Clang 14, which builds the fuzz targets, cannot read this library's views.
+    const auto scope =
+        std::find_if(scopes_.rbegin(), scopes_.rend(), [&](const auto& one) { return one.contains(name); });
+    return scope == scopes_.rend() ? -1 : scope->find(name)->second;
   }
 
   void instruction() {
