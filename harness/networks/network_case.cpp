@@ -22,9 +22,9 @@ using nlohmann::ordered_json;
 namespace {
 
 constexpr std::size_t kMostPasses = 100;
-constexpr double kRepeatedNs = 20e6;  // of passes one after the other
-constexpr double kMostRepeated = 4;   // times what a pass claims: on a busy machine they may take much longer than one
-constexpr int kRepeats = 3;           // before it is refused
+constexpr double kShortPassNs = 20e6;
+constexpr double kRepeatedNs = 4e6;  // of passes one after the other: within a turn that the system gives a process
+constexpr double kMostRepeated = 4;  // times what a pass claims: on a busy machine they may take much longer than one
 
 std::unique_ptr<StopRule> pass_rule(const NetworkOptions& options) {
   if (options.repetitions) return stop_at_number(static_cast<std::size_t>(*options.repetitions), "repetitions");
@@ -128,10 +128,10 @@ class NetworkRun {
   /// A short pass is lost in the time that a message takes: many of them are not.
   void repeat_short_passes() {
     const double pass_ns = median(outcome_.totals);
-    if (!passes_are_all_timed_ || !(pass_ns < kRepeatedNs)) return;
+    if (!passes_are_all_timed_ || !(pass_ns < kShortPassNs)) return;
     const int passes = static_cast<int>(std::clamp(kRepeatedNs / std::max(pass_ns, 1.0), 1.0, 1000.0));
     double least_ns = std::numeric_limits<double>::infinity();
-    for (int attempt = 0; attempt < kRepeats && !(least_ns <= kMostRepeated * passes * pass_ns); ++attempt) {
+    for (int attempt = 0; attempt < kMostReconsidered && !(least_ns <= kMostRepeated * passes * pass_ns); ++attempt) {
       open_.ask({{"do", "repeat"}, {"passes", passes}});
       least_ns = std::min(least_ns, open_.client->last_answer().ns);
     }
