@@ -1,9 +1,12 @@
 #include "devices/kernel_resources.hpp"
+#include "devices/kernel_launch.hpp"
 
 #include <cxxabi.h>
 
 #include <cstdlib>
 #include <memory>
+
+#include "devices/kernel_launch.hpp"
 
 namespace convladder {
 namespace {
@@ -50,6 +53,15 @@ std::string demangle(const std::string& mangled) {
 }
 
 std::string kernel_display_name(const void* kernel) { return display_name(kernel_mangled_name(kernel)); }
+
+std::string kernel_display_names(const std::vector<KernelLaunch>& launches) {
+  std::string names;
+  for (const KernelLaunch& launch : launches) {
+    if (!names.empty()) names += ", ";
+    names += kernel_display_name(launch.kernel);
+  }
+  return names;
+}
 
 std::string display_name(const std::string& mangled_name) {
   std::string name = demangle(mangled_name);

@@ -9,6 +9,8 @@
 
 namespace convladder {
 
+struct KernelLaunch;
+
 /// One kernel on one architecture. Counts are per thread for registers, stack and spills, per block for the rest.
 struct KernelResources {
   std::string kernel;        ///< mangled, as in PTX and machine code
@@ -36,6 +38,9 @@ std::string variable_mangled_name(const void* variable);
 
 /// The kernel's name as written, "convladder::conv_compile_time<5, 1>"; empty if nothing is known of it.
 std::string kernel_display_name(const void* kernel);
+
+/// Of all that are launched, separated by commas.
+std::string kernel_display_names(const std::vector<KernelLaunch>& launches);
 
 /// The same from the mangled name; a name that is not mangled comes back unchanged.
 std::string display_name(const std::string& mangled_name);

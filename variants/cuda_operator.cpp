@@ -1,7 +1,5 @@
 #include "variants/cuda_operator.hpp"
 
-#include <fmt/format.h>
-
 #include "devices/kernel_resources.hpp"
 #include "variants/launch_limits.hpp"
 
@@ -15,13 +13,7 @@ class PreparedCudaOperator final : public PreparedOperator {
   void run() override {
     for (const KernelLaunch& launch : launches_) device_.launch(launch);
   }
-  std::string choice() const override {
-    std::string kernels;
-    for (const KernelLaunch& launch : launches_) {
-      kernels += fmt::format("{}{}", kernels.empty() ? "" : ", ", kernel_display_name(launch.kernel));
-    }
-    return kernels;
-  }
+  std::string choice() const override { return kernel_display_names(launches_); }
 
  private:
   Device& device_;

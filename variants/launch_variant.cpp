@@ -1,7 +1,5 @@
 #include "variants/launch_variant.hpp"
 
-#include <fmt/format.h>
-
 #include <utility>
 
 #include "devices/kernel_resources.hpp"
@@ -20,13 +18,7 @@ class PreparedLaunches final : public PreparedVariant {
   void run() override {
     for (const KernelLaunch& launch : launches_) device_.launch(launch);
   }
-  std::string choice() const override {
-    std::string kernels;
-    for (const KernelLaunch& launch : launches_) {
-      kernels += fmt::format("{}{}", kernels.empty() ? "" : ", ", kernel_display_name(launch.kernel));
-    }
-    return kernels;
-  }
+  std::string choice() const override { return kernel_display_names(launches_); }
 
  private:
   Device& device_;

@@ -67,6 +67,12 @@ class Problem {
     return {};
   }
 
+  /// Elements of one item that a variant may hold beside these tensors, between its steps.
+  virtual std::int64_t intermediate_elements(const ProblemSize& size) const {
+    static_cast<void>(size);
+    return 0;
+  }
+
   /// Operations of one item by the definition, and those that no algorithm leaves out.
   virtual double flop(const ProblemSize& size) const = 0;
   virtual double least_flop(const ProblemSize& size) const { return flop(size); }

@@ -17,7 +17,12 @@ namespace {
 
 TuningEntry parse_entry(const JsonPlace& place) {
   TuningEntry entry{.shape = place.at("shape").text(), .batch = {}, .configuration = {}};
-  if (place.has("batch")) entry.batch = place.at("batch").whole(1, INT32_MAX);
+  if (const JsonPlace batch = place.at("batch"); !batch.is_null()) {
+    if (!batch.json().is_number_integer() || batch.whole<std::int64_t>() < 1) {
+      batch.expected("a whole number above 0, or null for every batch");
+    }
+    entry.batch = batch.whole(1, INT32_MAX);
+  }
   try {
     entry.configuration = Configuration::parse(place.at("configuration").text());
   } catch (const std::invalid_argument& error) {

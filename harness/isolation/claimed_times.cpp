@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <thread>
 
 #include "harness/statistics/statistics.hpp"
 #include "support/units.hpp"
@@ -21,11 +20,9 @@ constexpr double kClockTolerance = 1.01;  // both clocks are one, read at differ
 void ClaimedTimes::add(double claimed_ns, const ObservedAnswer& observed, bool all_is_timed, double other_ns) {
   if (!(observed.ns > 0)) return;
   const double may_take_ns = kMostOverClaim * (claimed_ns + other_ns);
-  const double may_use_ns = std::max(1U, std::thread::hardware_concurrency()) * may_take_ns + kUsualOverheadNs;
-  const double waited_ns = observed.used_ns <= may_use_ns ? std::max(observed.waited_ns, 0.0) : 0;
   claimed_ns_.push_back(claimed_ns);
   observed_ns_.push_back(observed.ns);
-  unexplained_ns_.push_back(std::max(observed.ns - waited_ns, observed.worked_ns) - may_take_ns);
+  unexplained_ns_.push_back(observed.own_ns(may_take_ns, kUsualOverheadNs) - may_take_ns);
   all_is_timed_ = all_is_timed_ && all_is_timed;
 }
 

@@ -4,9 +4,11 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdlib>
 #include <ctime>
+#include <thread>
 #include <utility>
 
 namespace convladder {
@@ -37,6 +39,11 @@ std::pair<double, double> worked_and_waited_ns(pid_t process) {
 ProcessorTurns processor_turns(pid_t process) {
   const auto [worked, waited] = worked_and_waited_ns(process);
   return {.used_ns = used_ns(process), .worked_ns = worked, .waited_ns = waited};
+}
+
+double ObservedAnswer::own_ns(double may_take_ns, double overhead_ns) const {
+  const double may_use_ns = std::max(1U, std::thread::hardware_concurrency()) * may_take_ns + overhead_ns;
+  return std::max(ns - (used_ns <= may_use_ns ? std::max(waited_ns, 0.0) : 0.0), worked_ns);
 }
 
 }  // namespace convladder

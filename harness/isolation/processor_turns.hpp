@@ -21,6 +21,10 @@ struct ObservedAnswer {
   double used_ns = 0;    ///< of it on processors, all threads of the one who answered together
   double worked_ns = 0;  ///< of that its first thread
   double waited_ns = 0;  ///< ready to run, here and there, and without a processor
+
+  /// What waiting for a processor does not explain of an answer that may take so long. The process may not have kept
+  /// all processors busy for longer itself, beside `overhead_ns`; and its first thread always worked for what it did.
+  double own_ns(double may_take_ns, double overhead_ns) const;
 };
 
 }  // namespace convladder

@@ -67,7 +67,8 @@ inline constexpr int kCountedImages = 8;
 /// that leave nothing, and for a batch whose tensors exceed the memory.
 std::vector<CaseGroup> make_plan(const RunOptions& options);
 
-/// Bytes a case holds on its device: input, weights and output, and as much again for a layout of the variant's own.
+/// Bytes a case holds on its device: input, weights and output, as much again for a layout of the variant's own, and
+/// what the problem may need between its steps.
 double case_bytes(const ProblemSize& shape);
 
 }  // namespace convladder

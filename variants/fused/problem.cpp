@@ -136,6 +136,10 @@ class FusedConvolution final : public Problem {
     if (shape.has_bias) tensors.push_back({"bias", shape.convolution.out_channels});
     return tensors;
   }
+  /// The convolution's output, of variants that do not fuse.
+  std::int64_t intermediate_elements(const ProblemSize& size) const override {
+    return fused_shape(size).convolution.output_elements_per_image();
+  }
   double flop(const ProblemSize& size) const override { return fused_shape(size).convolution.with_batch(1).flop(); }
   /// Of the convolution, whose pixels beyond the last window nobody needs, so that its rows may be fewer.
   double least_flop(const ProblemSize& size) const override {

@@ -406,6 +406,34 @@ TEST_F(NetworkCaseTest, TimesThatCannotBeAreRefused) {
   EXPECT_EQ(timed(100e6, 101e6, 120e6, 120e6).status, Status::refused);  // and more than the whole pass
 }
 
+TEST_F(NetworkCaseTest, ShortPassesInARowMayNotTakeMuchLongerThanTheyClaim) {
+  std::vector<int> passes;
+  const auto repeated = [&](double claimed_ns, double taken_ns, int honest) {
+    passes.clear();
+    return run_changed([&, claimed_ns, taken_ns, honest](const ordered_json& request, ordered_json& reply, float*) {
+      if (request.at("do") == "pass") reply["total_ns"] = claimed_ns;
+      if (request.at("do") == "activities") {
+        reply["activities"] = {{activity_group::kHost, pass_phase::kLayers, 0.0, 0.9 * claimed_ns},
+                               {activity_group::kLayers, "conv1", 0.0, 0.9 * claimed_ns}};
+      }
+      if (request.at("do") != "repeat") return 0.0;
+      passes.push_back(request.at("passes"));
+      return passes.back() * (static_cast<int>(passes.size()) == honest ? claimed_ns : taken_ns);
+    });
+  };
+  NetworkOutcome outcome = repeated(1e6, 5e6, 0);
+  EXPECT_EQ(outcome.status, Status::refused);
+  EXPECT_NE(outcome.reason.find("10 passes in a row took 50.0 ms"), std::string::npos) << outcome.reason;
+  EXPECT_EQ(passes, std::vector<int>(12, 10));
+  EXPECT_EQ(repeated(1e6, 5e6, 3).status, Status::ok) << "a busy machine disturbed the others";
+  EXPECT_EQ(passes.size(), 3U);
+  EXPECT_EQ(repeated(1e6, 3e6, 0).status, Status::ok);
+  EXPECT_EQ(repeated(0.1e6, 0.1e6, 0).status, Status::ok);
+  EXPECT_EQ(passes, std::vector{40}) << "a turn of a process";
+  EXPECT_EQ(repeated(10e6, 10e6, 0).status, Status::ok);
+  EXPECT_EQ(passes, std::vector{2}) << "no longer than a short pass may take";
+}
+
 TEST_F(NetworkCaseTest, NobodyCanWriteToImagesAndWeights) {
   const std::size_t bytes = kImages * 28 * 28 * sizeof(float);
   EXPECT_EQ(mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, workload_->descriptor(), 0), MAP_FAILED);

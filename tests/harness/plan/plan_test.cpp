@@ -249,6 +249,11 @@ TEST(Plan, ACasesBytesAreItsTensorsTwiceAndTheHostsInput) {
   EXPECT_EQ(case_bytes(shape), input + 2 * (input + 4.0 * 50 * 25 + 4.0 * 10 * 50 * 24 * 24));
 }
 
+TEST(Plan, ACaseOfFusedConvolutionsMayHoldTheConvolutionsOutput) {
+  const ProblemSize size = parse_size(*find_problem("fused-convolution"), "C1H28W28M50K5T1").with_batch(10);
+  EXPECT_EQ(case_bytes(size), 4.0 * 10 * 28 * 28 + 2 * size.minimum_bytes() + 4.0 * 10 * 50 * 24 * 24);
+}
+
 TEST(Plan, CasesOfADeviceThatIsNotThereCarryTheReason) {
   for (const DeviceKind& kind : device_kinds()) {
     const std::string reason = kind.unavailable();

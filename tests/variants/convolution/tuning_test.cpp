@@ -35,7 +35,7 @@ TEST(TuningTable, SaysWhatIsWrongWithAFile) {
   EXPECT_EQ(error_of("7"), "t.json: entries[0]: expected an object, found 7");
   EXPECT_EQ(error_of(R"({"shape": 1})"), "t.json: entries[0]: shape: expected a string, found 1");
   EXPECT_EQ(error_of(R"({"shape": "C1", "batch": 0, "configuration": "maps=8"})"),
-            "t.json: entries[0]: batch: expected a whole number from 1 to 2147483647, found 0");
+            "t.json: entries[0]: batch: expected a whole number above 0, or null for every batch, found 0");
   EXPECT_EQ(error_of(R"({"shape": "C1", "batch": 8, "configuration": "maps"})"),
             "t.json: entries[0]: configuration: expected NAME=NUMBER, from 1 on, got 'maps'");
   EXPECT_THROW(parse_tuning_table("{", "t.json"), UserError);
