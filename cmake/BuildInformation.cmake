@@ -21,6 +21,7 @@ add_custom_target(convladder_build_information
     "-DCOMPILER=${CMAKE_CXX_COMPILER_ID} ${CMAKE_CXX_COMPILER_VERSION}" "-DCXX_FLAGS=${CONVLADDER_CXX_FLAGS_TEXT}"
     "-DCPU_VARIANT_FLAGS=${CONVLADDER_CPU_VARIANT_FLAGS_TEXT}" "-DCUDA_COMPILER=${CONVLADDER_CUDA_COMPILER}"
     "-DCUDA_ARCHITECTURES=${CONVLADDER_CUDA_ARCHITECTURES_TEXT}" "-DSANITIZED=${CONVLADDER_SANITIZE}"
+    "-DBENCHMARK_VERSION=${benchmark_VERSION}"
     -P "${PROJECT_SOURCE_DIR}/cmake/build_information_script.cmake"
   BYPRODUCTS "${convladder_build_information_source}"
   COMMENT "Reading the commit"
@@ -29,6 +30,7 @@ add_custom_target(convladder_build_information
 # add_build_information(target): compiles it into the target.
 function(add_build_information target)
   target_sources(${target} PRIVATE "${convladder_build_information_source}")
-  set_source_files_properties("${convladder_build_information_source}" TARGET_DIRECTORY ${target} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+  set_source_files_properties("${convladder_build_information_source}" TARGET_DIRECTORY ${target} PROPERTIES
+    SKIP_UNITY_BUILD_INCLUSION ON SKIP_PRECOMPILE_HEADERS ON)
   add_dependencies(${target} convladder_build_information)
 endfunction()

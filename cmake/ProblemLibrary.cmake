@@ -57,6 +57,7 @@ function(add_problem folder result)
     add_kernel_library(${target} KERNELS ${kernel_sources} SOURCES ${sources} TOOLKIT_SOURCES ${toolkit_sources})
     target_include_directories(${target} SYSTEM PRIVATE ${toolkit_includes})
     unite_sources(${target})  # the launch plans; a kernel's file is always its own
+    target_compile_options(${target} PRIVATE "$<$<COMPILE_LANGUAGE:CXX>:${CONVLADDER_UNMEASURED_FLAGS}>")
     list(APPEND targets ${target})
     # Stages with instructions that came with compute capability 8.0: tensor cores in tf32, asynchronous copies.
     file(GLOB kernel_sources CONFIGURE_DEPENDS ${folder}/cuda/sm_80/*.cu)

@@ -18,7 +18,7 @@ endif()
 set(content "#include \"harness/machine/build_information.hpp\"\n\nnamespace convladder::build {\n")
 foreach(pair "version=${VERSION}" "commit=${commit}" "build_type=${BUILD_TYPE}" "compiler=${COMPILER}"
              "cxx_flags=${CXX_FLAGS}" "cpu_variant_flags=${CPU_VARIANT_FLAGS}" "cuda_compiler=${CUDA_COMPILER}"
-             "cuda_architectures=${CUDA_ARCHITECTURES}")
+             "cuda_architectures=${CUDA_ARCHITECTURES}" "benchmark_version=${BENCHMARK_VERSION}")
   string(FIND "${pair}" "=" at)
   string(SUBSTRING "${pair}" 0 ${at} name)
   math(EXPR at "${at} + 1")

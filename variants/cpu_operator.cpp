@@ -1,5 +1,7 @@
 #include "variants/cpu_operator.hpp"
 
+#include "variants/layer_operator.hpp"
+
 namespace convladder {
 namespace {
 
@@ -32,8 +34,8 @@ class CpuOperator final : public LayerOperator {
 
 }  // namespace
 
-std::unique_ptr<LayerOperator> cpu_operator(CpuOperatorFunction function, double tolerance) {
-  return std::make_unique<CpuOperator>(function, tolerance);
+const LayerOperator& cpu_operator(CpuOperatorFunction function, double tolerance) {
+  return keep_operator(std::make_unique<CpuOperator>(function, tolerance));
 }
 
 }  // namespace convladder

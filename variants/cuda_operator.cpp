@@ -2,6 +2,7 @@
 
 #include "devices/kernel_resources.hpp"
 #include "variants/launch_limits.hpp"
+#include "variants/layer_operator.hpp"
 
 namespace convladder {
 namespace {
@@ -44,8 +45,8 @@ class CudaOperator final : public LayerOperator {
 
 }  // namespace
 
-std::unique_ptr<LayerOperator> cuda_operator(OperatorLaunchPlan plan, double tolerance) {
-  return std::make_unique<CudaOperator>(plan, tolerance);
+const LayerOperator& cuda_operator(OperatorLaunchPlan plan, double tolerance) {
+  return keep_operator(std::make_unique<CudaOperator>(plan, tolerance));
 }
 
 // Every block has at least one element of a tensor in memory: fewer than 2^31 of them on any GPU there is.

@@ -1,19 +1,23 @@
 // A CUDA operator is its kernels and a launch plan; this makes them a registered operator.
+//
+// nvcc reads this with every kernel, and each standard header several times: few are included.
 #pragma once
 
-#include <memory>
-#include <string>
+#include <cstddef>
 #include <vector>
 
-#include "variants/layer_operator.hpp"
+#include "devices/kernel_launch.hpp"
+#include "variants/operator_registration.hpp"
+#include "variants/operator_shape.hpp"
 
 namespace convladder {
 
 /// Which kernels run, over which grid, with which arguments. A pure function: it must not touch a device.
 using OperatorLaunchPlan = std::vector<KernelLaunch> (*)(const OperatorShape& shape, const OperatorTensors& tensors);
 
-/// Wraps a launch plan; `tolerance` as in `LayerOperator`. A shape whose grid no GPU takes is refused with a reason.
-std::unique_ptr<LayerOperator> cuda_operator(OperatorLaunchPlan plan, double tolerance = 0);
+/// Wraps a launch plan, for as long as the program lives; `tolerance` as in `LayerOperator`. A shape whose grid no GPU
+/// takes is refused with a reason.
+const LayerOperator& cuda_operator(OperatorLaunchPlan plan, double tolerance = 0);
 
 /// Threads of a block in the grids below.
 inline constexpr int kElementThreads = 256;

@@ -2,6 +2,7 @@
 
 #include <stdexcept>
 #include <tuple>
+#include <utility>
 
 #include "support/registry.hpp"
 #include "variants/layer_operator.hpp"
@@ -60,9 +61,13 @@ const RegisteredOperator* find_operator(std::string_view family, OperatorType ty
   });
 }
 
-OperatorRegistration::OperatorRegistration(const OperatorInfo& info, std::unique_ptr<LayerOperator> implementation) {
-  const LayerOperator* const itself = implementation.get();
-  operators().add({info, itself}, std::move(implementation));
+OperatorRegistration::OperatorRegistration(const OperatorInfo& info, const LayerOperator& implementation) {
+  operators().add({info, &implementation});
+}
+
+const LayerOperator& keep_operator(std::unique_ptr<const LayerOperator> implementation) {
+  static std::vector<std::unique_ptr<const LayerOperator>> kept;
+  return *kept.emplace_back(std::move(implementation));
 }
 
 }  // namespace convladder

@@ -13,6 +13,7 @@ extern const char* const cxx_flags;           ///< of every file
 extern const char* const cpu_variant_flags;   ///< beside those, of the CPU variants
 extern const char* const cuda_compiler;       ///< "NVIDIA 13.0.88", "Clang 14.0.6"; empty without the cuda family
 extern const char* const cuda_architectures;  ///< of machine code and PTX in the program; empty without nvcc
+extern const char* const benchmark_version;   ///< of Google Benchmark: "1.7.1"
 extern const bool sanitized;                  ///< built with sanitizers: its times say nothing
 
 }  // namespace convladder::build

@@ -85,7 +85,7 @@ ordered_json devices() {
 
 ordered_json libraries() {
   ordered_json versions = {
-      {"Google Benchmark", CONVLADDER_BENCHMARK_VERSION},
+      {"Google Benchmark", build::benchmark_version},
       {"nlohmann json",
        fmt::format("{}.{}.{}", NLOHMANN_JSON_VERSION_MAJOR, NLOHMANN_JSON_VERSION_MINOR, NLOHMANN_JSON_VERSION_PATCH)},
       {"CLI11", CLI11_VERSION},

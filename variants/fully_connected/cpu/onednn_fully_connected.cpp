@@ -92,7 +92,7 @@ const OperatorRegistration registration{
      .library = true,
      .description = "The library's inner product; the weights are reordered once into the layout that it wants.",
      .preferred = true},
-    std::make_unique<OnednnFullyConnected>()};
+    keep_operator(std::make_unique<OnednnFullyConnected>())};
 
 }  // namespace
 }  // namespace convladder

@@ -79,7 +79,7 @@ const OperatorRegistration registration{
      .title = "cuBLAS",
      .library = true,
      .description = "NVIDIA's matrix product in plain float32, and a second product for the bias."},
-    std::make_unique<CublasFullyConnected>()};
+    keep_operator(std::make_unique<CublasFullyConnected>())};
 
 }  // namespace
 }  // namespace convladder
