@@ -75,3 +75,11 @@ function(precompile_headers target key)
     set_property(GLOBAL PROPERTY "CONVLADDER_HEADERS_${key}" ${target})
   endif()
 endfunction()
+
+# compile_unmeasured(target): what only reads, decides and writes, around what is measured.
+function(compile_unmeasured target)
+  target_link_libraries(${target} PRIVATE OpenMP::OpenMP_CXX)  # by the same flags, as their headers demand
+  target_compile_options(${target} PRIVATE ${CONVLADDER_UNMEASURED_FLAGS})
+  precompile_headers(${target} unmeasured <algorithm> <functional> <map> <memory> <optional> <string> <string_view> <vector>
+                     <fmt/format.h> <nlohmann/json.hpp>)
+endfunction()
