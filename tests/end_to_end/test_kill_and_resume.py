@@ -26,7 +26,9 @@ MANY = {
     "sweep": ["--variant", "implicit-gemm", "--device", "cpu", "--shape", "2,9,9,4,3", "--shape", "1,8,8,3,3", "--batch",
               "2,3,4", "--repetitions", "3", "--limit", "2"],
 }
-KILLS = {"run": 20, "network": 10, "sweep": 10}
+KILLS = {"run": 8, "network": 5, "sweep": 5}  # at other moments each time; CONVLADDER_SLOW_TESTS=1 has five times as many
+if os.environ.get("CONVLADDER_SLOW_TESTS"):
+    KILLS = {command: 5 * kills for command, kills in KILLS.items()}
 FEW = ["--family", "cpu", "--variant", "local-accumulation,flat-vector", *SMALL, "--batch", "2,3"]
 SLOWER = ["--family", "cpu", "--variant", "local-accumulation,flat-vector,compile-time", "--shape", "1,8,8,2,3",
           "--batch", "1,2,3,4", "--repetitions", "20", "--benchmark_min_time=0.005"]

@@ -26,6 +26,8 @@ BATCHES = (8,) if is_sanitized() else (1, 8, 100, 1000)
 MANY = tuple(batch for batch in BATCHES if batch >= 8)
 MORE_THAN_EIGHT = tuple(batch for batch in BATCHES if batch > 8)
 NEVER: tuple[int, ...] = ()
+FEW = tuple(batch for batch in BATCHES if batch in (8, 1000))
+"""Of what takes seconds to be found, and nothing of it depends on the batch."""
 
 SHAPES = {1: "16,18,18,16,3", 8: "8,14,14,8,3", 100: "3,9,9,4,3", 1000: "1,8,8,2,3"}
 """About a million operations a call: quick, and above what a clock can tell."""
@@ -87,8 +89,8 @@ WRONG = {
     "same-address": Wrong(PLACE, network=BATCHES),
     "nan-when-timed": Wrong(PLACE),
     # Their layer times, which duels and networks have alone, are honest.
-    "work-in-store": Wrong(TIME, duel=False),
-    "work-in-load": Wrong(TIME, duel=False),
+    "work-in-store": Wrong(TIME, FEW, duel=False),
+    "work-in-load": Wrong(TIME, FEW, duel=False),
     "work-in-choice": Wrong(PLACE),
     "loose-tolerance": Wrong(rf"toleranc|{PLACE}", network=BATCHES),
     "two-tolerances": Wrong(rf"toleranc|{PLACE}", network=BATCHES),
@@ -96,7 +98,7 @@ WRONG = {
     "quick-calls": Wrong(ANY),
     "previous-answer": Wrong(PLACE),
     # In a network the next step pays, and a small batch is too little work to tell.
-    "on-demand": Wrong(ANY + r"|Bad address", network=(1000,)),
+    "on-demand": Wrong(ANY + r"|Bad address", (*FEW, 100), network=(1000,)),
     "caller": Wrong(ANY, duel=False),  # a duel's slots have two ways to it as well
     "saturates": Wrong(PLACE, network=BATCHES),
     "negative-inputs": Wrong(PLACE),

@@ -1,5 +1,5 @@
-// A cheat: the program has a `clock_gettime` of its own, which leaves out most of what passes while it convolves. All
-// other variants of the program, and the process that started it, have the right time.
+// A cheat: the program has a `clock_gettime` of its own, which leaves out four fifths of what passes while it
+// convolves. All other variants of the program, and the process that started it, have the right time.
 
 #include <dlfcn.h>
 
@@ -41,7 +41,7 @@ class ClockCheat final : public SeededConv {
   void convolve() override {
     const long start = nanoseconds(true_time(CLOCK_MONOTONIC));
     convolve_all();
-    hidden_ns += (nanoseconds(true_time(CLOCK_MONOTONIC)) - start) / 50 * 49;
+    hidden_ns += (nanoseconds(true_time(CLOCK_MONOTONIC)) - start) / 5 * 4;
   }
 };
 

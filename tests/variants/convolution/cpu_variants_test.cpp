@@ -17,7 +17,7 @@ namespace {
 constexpr double kTolerance = 1e-6;  // of sum |x * w|: float32 in any order
 constexpr std::uint32_t kPoison = 0x7fd1e5a1;
 
-constexpr int kFewerMaps = kSanitized ? 4 : 1;  // sanitizers see the same accesses in fewer
+constexpr int kFewerMaps = kSanitized ? 16 : 1;  // sanitizers see the same accesses in fewer
 
 std::vector<RegisteredVariant> cpu_variants() {
   std::vector<RegisteredVariant> variants;
