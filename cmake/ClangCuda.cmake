@@ -88,5 +88,10 @@ endfunction()
 
 if(CONVLADDER_HAS_CLANG_CUDA AND NOT CONVLADDER_HAS_CUDA)
   set(CMAKE_ASM_COMPILER "${CONVLADDER_CLANG}")  # what clang wrote, clang reads
+  # CMake 3.25 takes its ways with precompiled headers for those of C++ as well.
+  set(extension "${CMAKE_PCH_EXTENSION}")
+  set(prologue "${CMAKE_PCH_PROLOGUE}")
   enable_language(ASM)
+  set(CMAKE_PCH_EXTENSION "${extension}")
+  set(CMAKE_PCH_PROLOGUE "${prologue}")
 endif()
