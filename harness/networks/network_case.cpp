@@ -23,7 +23,7 @@ namespace {
 
 constexpr std::size_t kMostPasses = 100;
 constexpr double kShortPassNs = 50e6;
-constexpr double kRepeatedNs = 50e6;  // of passes in a row: long beside a process's wait for its turn, before and after
+constexpr double kRepeatedNs = 20e6;  // of passes in a row: long beside a process's wait for its turn, before and after
 constexpr double kFewestRepeated = 5;
 constexpr double kMostRepeated = 1000;
 constexpr double kMostOverPass = 4;  // times what a pass claimed: a busy machine may disturb all of them

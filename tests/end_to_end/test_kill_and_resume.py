@@ -16,7 +16,7 @@ import pytest
 from conftest import (SEEDED, SMALL, assert_refused, cases, idx_images, left_behind, mounted, record, run, start, wait_for,
                       without_load, write_idx)
 
-PATIENCE = 20  # seconds: fewer kills where everything takes long
+PATIENCE = 10  # seconds: fewer kills where everything takes long
 NETWORK = Path(__file__).with_name("tiny_network.json")
 MANY = {
     "run": ["--family", "cpu", "--variant", "local-accumulation,flat-vector,compile-time", *SMALL, "--shape", "2,9,9,3,3",

@@ -98,7 +98,7 @@ WRONG = {
     "quick-calls": Wrong(ANY),
     "previous-answer": Wrong(PLACE),
     # In a network the next step pays, and a small batch is too little work to tell.
-    "on-demand": Wrong(ANY + r"|Bad address", (*FEW, 100), network=(1000,)),
+    "on-demand": Wrong(ANY + r"|Bad address", (100, 1000), network=(1000,)),
     "caller": Wrong(ANY, duel=False),  # a duel's slots have two ways to it as well
     "saturates": Wrong(PLACE, network=BATCHES),
     "negative-inputs": Wrong(PLACE),
