@@ -71,7 +71,7 @@ WRONG = {
     "half-own-output": Wrong(ANY),
     "reads-reference": Wrong(ANY, network=BATCHES),
     "reads-parent": Wrong(ANY, network=BATCHES),
-    "forged-answers": Wrong(r"\S", network=BATCHES, alone=True),
+    "forged-answers": Wrong(r"\S", network=FEW, alone=True),
     "forged-samples": Wrong(r"\S"),
     "forged-times": Wrong(TIME, network=(1000,)),  # of a smaller batch it is the least part of a pass
     "null-after-verification": Wrong(ANY),
@@ -94,7 +94,7 @@ WRONG = {
     "work-in-choice": Wrong(PLACE),
     "loose-tolerance": Wrong(rf"toleranc|{PLACE}", network=BATCHES),
     "two-tolerances": Wrong(rf"toleranc|{PLACE}", network=BATCHES),
-    "rewrites-workload": Wrong(r"\S", network=BATCHES, alone=True),
+    "rewrites-workload": Wrong(r"\S", network=FEW, alone=True),
     "quick-calls": Wrong(ANY),
     "previous-answer": Wrong(PLACE),
     # In a network the next step pays, and a small batch is too little work to tell.
@@ -102,9 +102,10 @@ WRONG = {
     "caller": Wrong(ANY, duel=False),  # a duel's slots have two ways to it as well
     "saturates": Wrong(PLACE, network=BATCHES),
     "negative-inputs": Wrong(PLACE),
-    "nonsense-answers": Wrong(r"\S", network=BATCHES, alone=True),
+    "nonsense-answers": Wrong(r"\S", network=FEW, alone=True),
 }
-TOGETHER = [name for name, wrong in WRONG.items() if not wrong.alone]
+ALONE = {name: wrong for name, wrong in WRONG.items() if wrong.alone}
+TOGETHER = [name for name in WRONG if name not in ALONE]
 
 FUSED = {
     "fused-idle": Wrong(ANY),
@@ -236,7 +237,7 @@ def test_run(folder: Path, name: str, batch: int) -> None:
 
 
 @pytest.mark.parametrize("batch", BATCHES)
-@pytest.mark.parametrize("beside", ["image-five", *(name for name, wrong in WRONG.items() if wrong.alone)])
+@pytest.mark.parametrize("beside", ["image-five", *ALONE])
 def test_run_controls_stand(folder: Path, beside: str, batch: int) -> None:
     of_run = run_of(folder, beside, batch)
     for control in CONTROLS:
@@ -295,8 +296,7 @@ def test_network(folder: Path, network_file: Path, name: str, batch: int) -> Non
         assert step["time"] is None
 
 
-@pytest.mark.parametrize("batch", BATCHES)
-@pytest.mark.parametrize("beside", ["in-prepare", *(name for name, wrong in WRONG.items() if wrong.alone)])
+@pytest.mark.parametrize("beside, batch", [("in-prepare", batch) for batch in BATCHES] + of(ALONE, "network"))
 def test_network_controls_stand(folder: Path, network_file: Path, beside: str, batch: int) -> None:
     of_run = network_of(folder, network_file, beside, batch)
     for control in [*CONTROLS, "seeded-fused-correct"]:

@@ -25,12 +25,12 @@ std::vector<ConvShape> simulated_shapes() {
   if (kSanitized) return {{3, 1, 28, 28, 14, 5}, {2, 8, 20, 23, 12, 3, 2, 1, 2}, {1, 3, 31, 29, 7, 3, 3, 2}};
   for (const int batch : {1, 3, 8}) {
     all.push_back({batch, 1, 28, 28, 50, 5});
-    all.push_back({batch, 1, 72, 72, 12, 7});
-    all.push_back({batch, 12, 33, 33, 24, 7});
     all.push_back({batch, 8, 20, 23, 12, 3, 2, 1, 2});
     all.push_back({batch, 2, 17, 19, 5, 1, 2});
     all.push_back({batch, 3, 31, 29, 7, 3, 3, 2});
   }
+  all.push_back({3, 1, 72, 72, 12, 7});
+  all.push_back({3, 12, 33, 33, 24, 7});
   all.push_back({1, 3, 227, 227, 32, 11, 4});  // AlexNet's layers with fewer maps: the tiles are much the same
   all.push_back({1, 96, 27, 27, 16, 5, 1, 2});
   all.push_back({1, 384, 13, 13, 16, 3, 1, 1});
@@ -169,6 +169,7 @@ TEST(CudaVariants, AreTheSameBitsAndCountsForEveryNumberOfHostThreads) {
   };
   for (const RegisteredVariant& registered : registered_variants()) {
     if (registered.info.family != "cuda" || registered.variant->launch_plan(shape).empty()) continue;
+    if (kSanitized && registered.info.rung.value_or(1) % 4 != 0) continue;
     SCOPED_TRACE(registered.info.name);
     const Observed first = observe(registered, 1);
     EXPECT_FALSE(first.counters.at(0).values.empty());
