@@ -22,10 +22,10 @@ build_preset() {
     (cd "$root" && cmake --preset "$preset") >"$log" 2>&1 || build_failed "$log" "configuring"
   fi
   if [[ -t 2 && ${CI:-} != true ]]; then
-    (cd "$root" && cmake --build "build/$preset" "${targets[@]}") >&2 || fail "building build/$preset failed"
+    (cd "$root" && cmake --build "build/$preset" --parallel "$(nproc)" "${targets[@]}") >&2 || fail "building build/$preset failed"
   else
     local begin=$SECONDS
-    if ! (cd "$root" && cmake --build "build/$preset" "${targets[@]}") >"$log" 2>&1; then
+    if ! (cd "$root" && cmake --build "build/$preset" --parallel "$(nproc)" "${targets[@]}") >"$log" 2>&1; then
       build_failed "$log" "building"
     fi
     ((SECONDS - begin < 5)) || echo "built build/$preset in $((SECONDS - begin)) s" >&2
