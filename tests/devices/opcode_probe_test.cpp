@@ -1,4 +1,5 @@
-// Every opcode of PTX, decoded by the simulated device: which forms of opcode_probe.txt it executes is docs/ptx_support.md.
+// Every opcode of PTX, decoded by the simulated device: which forms of opcode_probe.txt it executes is
+// docs/ptx_support.md.
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -112,7 +113,8 @@ std::string support_page(const ProbeResult& result) {
       "```sh\n" +
       std::string(kRewrite) +
       "=1 build/release/tests/convladder_devices_test --gtest_filter='OpcodeProbe.*'\n```\n\n"
-      "The test decodes every form of [opcode_probe.txt](../tests/devices/opcode_probe.txt): each opcode of the PTX ISA "
+      "The test decodes every form of [opcode_probe.txt](../tests/devices/opcode_probe.txt): each opcode of the PTX "
+      "ISA "
       "9.0 with its\n"
       "most used spellings. A second test has ptxas accept each of them. Forms that compute are executed with vectors "
       "from an\noracle (`tests/devices/opcode_oracle`), those that touch memory or other lanes by kernels in "

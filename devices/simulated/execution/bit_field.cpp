@@ -12,7 +12,7 @@ namespace {
 
 /// All bits below `count`; all of them if there are fewer.
 template <typename T>
-T low_bits(unsigned count) {
+T low_bits(std::uint64_t count) {
   return count >= 8 * sizeof(T) ? static_cast<T>(~T{0}) : static_cast<T>((T{1} << count) - 1);
 }
 
@@ -33,21 +33,27 @@ struct ReverseBits {
   }
 };
 
+/// Positions and lengths of fields: the ISA takes their lower 8 bits, but GPUs do that only for numbers of 32 bits.
+template <typename T>
+std::uint64_t field_bound(std::uint32_t value) {
+  return sizeof(T) == 4 ? value & 0xffU : value;
+}
+
 /// bfe: the field of `length` bits at `position`. Above the field, and where it reaches beyond the number, a signed
 /// type has the field's top bit.
 template <typename T>
 struct ExtractField {
   static T apply(T a, std::uint32_t b, std::uint32_t c) {
     using U = Unsigned<T>;
-    constexpr unsigned width = 8 * sizeof(T);
-    const unsigned position = b & 0xffU;
-    const unsigned length = c & 0xffU;
+    constexpr std::uint64_t width = 8 * sizeof(T);
+    const std::uint64_t position = field_bound<T>(b);
+    const std::uint64_t length = field_bound<T>(c);
     if (length == 0) return 0;
     const auto bits = static_cast<U>(a);
     U field = position >= width ? U{0} : static_cast<U>(bits >> position);
     if constexpr (!std::is_signed_v<T>) return static_cast<T>(field & low_bits<U>(length));
-    const unsigned top = std::min(position + length - 1, width - 1);
-    const unsigned present = position >= width ? 0 : std::min(length, width - position);
+    const std::uint64_t top = std::min(position + length - 1, width - 1);
+    const std::uint64_t present = position >= width ? 0 : std::min(length, width - position);
     field &= low_bits<U>(present);
     return static_cast<T>(((bits >> top) & 1) != 0 ? field | static_cast<U>(~low_bits<U>(present)) : field);
   }
@@ -57,8 +63,8 @@ struct ExtractField {
 template <typename T>
 struct InsertField {
   static T apply(T a, T into, std::uint32_t c, std::uint32_t d) {
-    const unsigned position = c & 0xffU;
-    const unsigned length = d & 0xffU;
+    const std::uint64_t position = field_bound<T>(c);
+    const std::uint64_t length = field_bound<T>(d);
     if (position >= 8 * sizeof(T)) return into;
     const T mask = static_cast<T>(low_bits<T>(length) << position);
     return static_cast<T>((into & ~mask) | ((a << position) & mask));
