@@ -58,7 +58,9 @@ Operand operand_of(const std::string& text) {
   if (text.starts_with("carry")) return {Operand::Kind::carry, 32, text};
   if (text == "p") return {Operand::Kind::source, 1, ""};
   const std::string width = text.substr(1);
-  return {text[0] == 'd' ? Operand::Kind::destination : Operand::Kind::source, width == "p" ? 1 : std::stoi(width), ""};
+  // A register of 8 bits is one of 16 here: the device does not tell them apart.
+  const int bits = width == "p" ? 1 : std::max(16, std::stoi(width));
+  return {text[0] == 'd' ? Operand::Kind::destination : Operand::Kind::source, bits, ""};
 }
 
 std::uint64_t hexadecimal(std::string_view text) {
@@ -90,9 +92,11 @@ void begin_case(std::istream& line, Case& result) {
   result.in_halves = result.result.ends_with("x2");
   if (result.in_halves) result.result.resize(result.result.size() - 2);
   for (std::string text; line >> text;) {
-    if (text == "dp|dp") {
+    if (text[0] == '@') continue;  // the target
+    if (const auto bar = text.find('|'); bar != std::string::npos) {
       result.destinations_are_pair = true;
-      result.operands.insert(result.operands.end(), 2, operand_of("dp"));
+      result.operands.push_back(operand_of(text.substr(0, bar)));
+      result.operands.push_back(operand_of(text.substr(bar + 1)));
       continue;
     }
     const Operand operand = operand_of(text);

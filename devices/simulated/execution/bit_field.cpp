@@ -136,6 +136,23 @@ struct ThreeInputLogic {
   }
 };
 
+/// lop3.and, lop3.or: a predicate, too, from whether any bit is set and from a further predicate.
+template <bool kAnd>
+void three_input_logic_with_predicate(WarpState& warp, const Operation& operation) {
+  const auto* const a = warp.read<std::uint32_t>(operation.operands[2]);
+  const auto* const b = warp.read<std::uint32_t>(operation.operands[3]);
+  const auto* const c = warp.read<std::uint32_t>(operation.operands[4]);
+  const LaneMask further = *warp.read<LaneMask>(operation.operands[5]);
+  const auto table = static_cast<std::uint32_t>(operation.offset);
+  LaneMask any = 0;
+  for (int lane = 0; lane < kLanes; ++lane) {
+    any |= LaneMask{ThreeInputLogic::apply(a[lane], b[lane], c[lane], table) != 0} << lane;
+  }
+  write_lanes(warp.write<std::uint32_t>(operation.operands[0]), warp.mask,
+              [=](int lane) { return ThreeInputLogic::apply(a[lane], b[lane], c[lane], table); });
+  write_predicate(warp.write<LaneMask>(operation.operands[1]), warp.mask, kAnd ? any & further : any | further);
+}
+
 /// shf: the 64 bits b:a shifted, the upper half of them for .l, the lower one for .r.
 template <bool kLeft, bool kClamp>
 struct FunnelShift {
@@ -222,6 +239,10 @@ void add_bit_field_forms(FormTable& table) {
   add_form<LogicalNot<std::uint32_t>, std::uint32_t, std::uint32_t>(table, "cnot.b32");
   add_form<LogicalNot<std::uint64_t>, std::uint64_t, std::uint64_t>(table, "cnot.b64");
   add_form<ThreeInputLogic, U, U, U, U, U>(table, "lop3.b32");
+  using enum OperandUse;
+  const auto with_predicate = {write_32_and_predicate, read_32, read_32, read_32, immediate, read_predicate};
+  table.add("lop3.and.b32", with_predicate, &three_input_logic_with_predicate<true>);
+  table.add("lop3.or.b32", with_predicate, &three_input_logic_with_predicate<false>);
   add_form<Permute, U, U, U, U>(table, "prmt.b32");
   for (std::size_t mode = 0; mode < PermuteMode::kNames.size(); ++mode) {
     add_parameterized_form<PermuteMode, U, U, U, U>(table, fmt::format("prmt.b32.{}", PermuteMode::kNames[mode]),

@@ -5,6 +5,9 @@ Operands are in the order of the text:
   dp|dp               a pair of predicates
   r16 r32 r64 p       a source register
   =N                  an immediate
+  d8 r8               a register of 8 bits
+  d32|dp              a register and a predicate
+  @sm_100a            not an operand: the target that the opcode needs, where it is not sm_90
 and, beside the text, "carry:in", "carry:out" or "carry:in:out": the condition code register. An input says what goes in,
 if the case reads it, and a result what comes out. It is the carry of an adder: 1 after a subtraction without a borrow.
 

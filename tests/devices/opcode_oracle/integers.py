@@ -141,6 +141,10 @@ def logic(cases):
             return sum((table >> ((a >> i & 1) << 2 | (b >> i & 1) << 1 | c >> i & 1) & 1) << i for i in range(32))
         cases.add("lop3.b32", ["d32", "r32", "r32", "r32", f"={table:#x}"], inputs_for("lop3", ["b32"] * 3, count=8),
                   chosen)
+        for name, combine in (("and", lambda p, q: p & q), ("or", lambda p, q: p | q)):
+            cases.add(f"lop3.{name}.b32", ["d32|dp", "r32", "r32", "r32", f"={table:#x}", "p"],
+                      inputs_for(f"lop3.{name}", ["b32", "b32", "b32", "p"], count=8),
+                      lambda a, b, c, q, f=chosen, g=combine: (f(a, b, c), g(int(f(a, b, c) != 0), q)))
 
 
 def single_bits(name, width):
