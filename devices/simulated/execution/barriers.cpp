@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <optional>
 #include <string_view>
 
@@ -80,8 +81,10 @@ void decode_block_barrier(InstructionDecoder& decoder, const BarrierForm& form) 
 }
 
 void synchronize_warp(WarpState& warp, const Operation& operation) {
-  for_each_group(warp, operation, operation.operands[0], [&warp](LaneMask members) {
-    for (AccessObserver* const observer : warp.block->observers) observer->warp_synchronized(warp, members);
+  const auto* const masks = warp.read<LaneMask>(operation.operands[0]);
+  for_each_group(warp, operation, operation.operands[0], [&](LaneMask members) {
+    const LaneMask met = members | (masks[std::countr_zero(members)] & warp.elsewhere);
+    for (AccessObserver* const observer : warp.block->observers) observer->warp_synchronized(warp, met);
   });
 }
 
@@ -123,7 +126,8 @@ bool decode_barrier(InstructionDecoder& decoder) {
   if (!action || contains(parts, "cluster")) return false;
   if (*action == "warp.sync") {
     decoder.expect_operands(1);
-    decoder.emit(synchronize_warp, {decoder.read(decoder.instruction().operands[0], 32)});
+    decoder.emit_meeting(synchronize_warp, {decoder.read(decoder.instruction().operands[0], 32)}, 0).detail =
+        Operation::kWarpBarrier;
     return true;
   }
   const auto form = std::ranges::find(kBarrierForms, *action, &BarrierForm::name);

@@ -46,7 +46,11 @@ class KernelDecoder {
     program_.block_of_operation.resize(static_cast<std::size_t>(operation_count()) + 1,
                                        static_cast<int>(blocks.size()));
     for (std::size_t b = 0; b < blocks.size(); ++b) {
-      program_.blocks.push_back({first_operation[b], first_operation[b + 1], first_operation[blocks[b].reconvergence]});
+      program_.blocks.push_back({.first = first_operation[b],
+                                 .end = first_operation[b + 1],
+                                 .returns = blocks[b].returns,
+                                 .round = blocks[b].round,
+                                 .reconvergence = first_operation[blocks[b].reconvergence]});
       for (int i = first_operation[b]; i < first_operation[b + 1]; ++i) {
         program_.block_of_operation[i] = static_cast<int>(b);
       }

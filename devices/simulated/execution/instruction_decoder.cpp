@@ -337,6 +337,13 @@ Operation& InstructionDecoder::emit(Handler handler, std::initializer_list<Slot>
   return emit(operation);
 }
 
+Operation& InstructionDecoder::emit_meeting(Handler handler, std::initializer_list<Slot> operands, int members) {
+  Operation& operation = emit(handler, operands);
+  operation.kind = OperationKind::meeting;
+  operation.target = members;
+  return operation;
+}
+
 Operation& InstructionDecoder::emit(Operation operation) {
   operation.instruction = instruction_;
   if (instruction().predicate >= 0) {

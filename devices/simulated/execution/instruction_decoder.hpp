@@ -62,6 +62,8 @@ class InstructionDecoder {
   /// Appends the operation under the instruction's guard.
   Operation& emit(Operation operation);
   Operation& emit(Handler handler, std::initializer_list<Slot> operands);
+  /// Lanes meet, those that the operand numbered `members` names (Operation::members).
+  Operation& emit_meeting(Handler handler, std::initializer_list<Slot> operands, int members);
   /// Keeps operands that an Operation has no room for; the result is its `list`.
   int keep_operands(const std::vector<Slot>& slots);
   /// Blocks communicate: see Program::needs_block_order.

@@ -15,6 +15,8 @@ namespace convladder::simulated {
 struct ProgramBlock {
   int first = 0;
   int end = 0;
+  bool returns = false;   ///< nothing but a return, or a jump to one
+  int round = 0;          ///< see ptx::BasicBlock
   int reconvergence = 0;  ///< operation at which lanes that part at its end meet again; the number of operations for
                           ///< the kernel's end
 };
@@ -51,6 +53,10 @@ struct Program {
   std::uint32_t local_bytes = 0;                 ///< of one thread
   bool needs_block_order = false;  ///< blocks communicate through global memory, so they run in order, on one
                                    ///< host thread, so that results are the same in every run
+
+  /// Whether lanes at `from` should meet others at the block that begins at `meet`, which parted from them at `branch`:
+  /// a way leads there without the branch, or every way does. Otherwise they may have left for good.
+  bool should_meet(int from, int meet, int branch) const;
 };
 
 /// The device address of a module's global or constant variable.
