@@ -5,6 +5,7 @@
 
 #include "devices/simulated/execution/instruction_decoder.hpp"
 #include "devices/simulated/execution/program.hpp"
+#include "devices/simulated/memory/device_memory.hpp"
 #include "devices/simulated/ptx/control_flow.hpp"
 
 namespace convladder::simulated {
@@ -119,6 +120,8 @@ class KernelDecoder {
           place(symbol, shared);
         } else if (symbol.space == ptx::Space::local) {
           place(symbol, local);
+        } else if (symbol.space == ptx::Space::call_param) {
+          instructions_.place_symbol(symbol.name, symbol.space, 0);
         } else {
           instructions_.place_symbol(symbol.name, symbol.space, address_of_(symbol));
         }
@@ -143,6 +146,12 @@ class KernelDecoder {
 
 Program decode(const ptx::Module& module, const ptx::Kernel& kernel, const SymbolAddress& address_of) {
   return KernelDecoder(module, kernel, address_of).run();
+}
+
+std::uint64_t function_address(const ptx::Module& module, std::string_view name) {
+  const ptx::Kernel* const function = module.find_function(name);
+  if (function == nullptr) throw ptx::PtxError(module.file, {}, fmt::format("there is no function '{}'", name));
+  return kFunctionWindow + 16 * static_cast<std::uint64_t>(function - module.functions.data());
 }
 
 std::vector<ptx::Refusal> refusals(const ptx::Module& module, const ptx::Kernel& kernel) {
