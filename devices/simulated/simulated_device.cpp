@@ -218,11 +218,26 @@ std::uint64_t SimulatedDevice::place(const ptx::Module& module, const ptx::Symbo
   const auto [found, is_new] = variables_.try_emplace({&module, symbol.name}, 0);
   if (is_new) {  // zero where nothing is given: initcheck takes them as written
     found->second = allocate_address(symbol.bytes, symbol.name.starts_with("_Z") ? demangle(symbol.name) : symbol.name);
+    const std::uint64_t address = found->second;
     if (!symbol.initial_bytes.empty()) {
-      std::memcpy(memory_.host(found->second), symbol.initial_bytes.data(), symbol.initial_bytes.size());
+      std::memcpy(memory_.host(address), symbol.initial_bytes.data(), symbol.initial_bytes.size());
     }
+    for (const ptx::InitialAddress& initial : symbol.initial_addresses) {
+      const std::uint64_t value = (address_of(module, initial.name) + initial.addend) >> initial.shift;
+      std::memcpy(memory_.host(address) + initial.offset, &value, static_cast<std::size_t>(initial.bytes));
+    }
+    return address;
   }
   return found->second;
+}
+
+std::uint64_t SimulatedDevice::address_of(const ptx::Module& module, const std::string& name) {
+  const auto symbol = std::ranges::find(module.symbols, name, &ptx::Symbol::name);
+  if (symbol == module.symbols.end()) return function_address(module, name);
+  if (symbol->space == ptx::Space::shared) {
+    throw DeviceError(fmt::format("{}: where shared memory lies is not known before a launch", name));
+  }
+  return place(module, *symbol);
 }
 
 std::unique_ptr<Program> SimulatedDevice::decoded(const ptx::Module& module, const ptx::Kernel& kernel) {

@@ -5,6 +5,7 @@
 
 #include "devices/simulated/execution/instruction_decoder.hpp"
 #include "devices/simulated/execution/program.hpp"
+#include "devices/simulated/memory/device_memory.hpp"
 #include "devices/simulated/ptx/control_flow.hpp"
 
 namespace convladder::simulated {
@@ -30,7 +31,9 @@ class KernelDecoder {
     program_.kernel = &kernel;
   }
 
-  Program run() {
+  /// What is not supported goes to `refusals`, and the rest is decoded; without them, the first is thrown.
+  Program run(std::vector<ptx::Refusal>* refusals = nullptr) {
+    if (kernel_.refusal) throw ptx::PtxError(module_.file, kernel_.refusal->position, kernel_.refusal->what);
     lay_out_parameters();
     lay_out_symbols();
     const std::vector<ptx::BasicBlock> blocks = ptx::control_flow(kernel_, module_.file);
@@ -38,7 +41,7 @@ class KernelDecoder {
     std::vector<int> first_operation;
     for (const ptx::BasicBlock& block : blocks) {
       first_operation.push_back(operation_count());
-      for (int i = block.first; i < block.end; ++i) decode_instruction(i);
+      for (int i = block.first; i < block.end; ++i) try_instruction(i, refusals);
     }
     first_operation.push_back(operation_count());
     resolve_branches(blocks, first_operation);
@@ -60,6 +63,15 @@ class KernelDecoder {
 
  private:
   int operation_count() const { return static_cast<int>(program_.operations.size()); }
+
+  void try_instruction(int index, std::vector<ptx::Refusal>* refusals) {
+    try {
+      decode_instruction(index);
+    } catch (const ptx::PtxError& error) {
+      if (refusals == nullptr) throw;
+      refusals->push_back({error.position, error.problem});
+    }
+  }
 
   void decode_instruction(int index) {
     instructions_.begin(index);
@@ -112,6 +124,8 @@ class KernelDecoder {
           place(symbol, shared);
         } else if (symbol.space == ptx::Space::local) {
           place(symbol, local);
+        } else if (symbol.space == ptx::Space::call_param) {
+          instructions_.place_symbol(symbol.name, symbol.space, 0);
         } else {
           instructions_.place_symbol(symbol.name, symbol.space, address_of_(symbol));
         }
@@ -135,12 +149,28 @@ class KernelDecoder {
 }  // namespace
 
 Program decode(const ptx::Module& module, const ptx::Kernel& kernel, const SymbolAddress& address_of) {
-  if (!kernel.calls.empty()) {
-    throw ptx::PtxError(
-        module.file, kernel.call_position,
-        fmt::format("the kernel calls '{}': device functions are not supported, they must be inlined", kernel.calls));
-  }
   return KernelDecoder(module, kernel, address_of).run();
+}
+
+std::uint64_t function_address(const ptx::Module& module, std::string_view name) {
+  const ptx::Kernel* const function = module.find_function(name);
+  if (function == nullptr) throw ptx::PtxError(module.file, {}, fmt::format("there is no function '{}'", name));
+  return kFunctionWindow + 16 * static_cast<std::uint64_t>(function - module.functions.data());
+}
+
+std::vector<ptx::Refusal> refusals(const ptx::Module& module, const ptx::Kernel& kernel) {
+  std::vector<ptx::Refusal> all;
+  const SymbolAddress anywhere = [](const ptx::Symbol& /*symbol*/) { return std::uint64_t{0}; };
+  try {
+    KernelDecoder(module, kernel, anywhere).run(&all);
+  } catch (const ptx::PtxError& error) {
+    all.push_back({error.position, error.problem});
+  }
+  std::vector<ptx::Refusal> once;
+  for (ptx::Refusal& refusal : all) {
+    if (std::ranges::find(once, refusal.what, &ptx::Refusal::what) == once.end()) once.push_back(std::move(refusal));
+  }
+  return once;
 }
 
 }  // namespace convladder::simulated

@@ -204,6 +204,8 @@ Slot InstructionDecoder::read(const ptx::Operand& operand, int bits) {
       return constant(immediate_bits(operand, bits), bits);
     case OperandKind::special:
       return read_special(operand, bits);
+    case OperandKind::function:
+      return constant(function_address(module_, operand.name), bits);
     case OperandKind::symbol: {
       const auto& [space, place] = symbols_.at(operand.name);
       return constant(place + static_cast<std::uint64_t>(operand.offset), bits);
@@ -264,6 +266,7 @@ Slot InstructionDecoder::read_special(const ptx::Operand& operand, int bits) {
   if (operand.name.starts_with("%clock") || operand.name.starts_with("%globaltimer")) {
     return read_clock(operand.name, bits);
   }
+  if (operand.name.starts_with("%envreg")) return constant(0, 32);  // what a driver may set, and none does
   if (operand.name == "%gridid") return constant(1, bits);  // launches are not numbered: each is alone on its device
   const auto found = names.find(operand.name);
   const auto lane_mask = lane_masks.find(operand.name);

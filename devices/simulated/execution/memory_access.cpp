@@ -113,6 +113,7 @@ Handler memory_handler(const MemoryAccess& access, bool address_is_64_bit) {
     case ptx::Space::constant:
       return handler_of<ptx::Space::constant>(access, address_is_64_bit);
     case ptx::Space::global:
+    case ptx::Space::call_param:  // has no addresses: see call_parameters.cpp
       break;
   }
   return handler_of<ptx::Space::global>(access, address_is_64_bit);

@@ -14,6 +14,7 @@ namespace convladder::simulated {
 /// offsets that `cvta` moves into their window.
 inline constexpr std::uint64_t kSharedWindow = std::uint64_t{1} << 40;
 inline constexpr std::uint64_t kLocalWindow = std::uint64_t{2} << 40;
+inline constexpr std::uint64_t kFunctionWindow = std::uint64_t{3} << 40;  // no memory: functions have addresses there
 inline constexpr std::uint64_t kGlobalWindow = std::uint64_t{16} << 40;
 inline constexpr std::uint64_t kGlobalWindowBytes = std::uint64_t{4} << 40;
 
