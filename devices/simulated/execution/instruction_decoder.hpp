@@ -113,5 +113,6 @@ bool decode_matrix(InstructionDecoder& decoder);
 bool decode_memory_access(InstructionDecoder& decoder);
 bool decode_packing(InstructionDecoder& decoder);
 bool decode_form(InstructionDecoder& decoder);
+bool decode_hint(InstructionDecoder& decoder);
 
 }  // namespace convladder::simulated
