@@ -129,6 +129,11 @@ bool check_global(const WarpState& warp, const Operation& operation, Checked& ac
   return access.drop(faulty);
 }
 
+/// An offset as a message shows it: those of 32 bits may be negative as well.
+std::int64_t shown_offset(std::uint64_t offset) {
+  return offset >> 32 == 0 ? static_cast<std::int32_t>(offset) : static_cast<std::int64_t>(offset);
+}
+
 /// Offsets from 0 to before `size`.
 bool check_bounds(const WarpState& warp, const Operation& operation, Checked& access, int bytes, std::size_t size,
                   AccessKind kind, const char* space) {
@@ -141,7 +146,7 @@ bool check_bounds(const WarpState& warp, const Operation& operation, Checked& ac
     Finding finding =
         warp.block->finding_at(warp, operation, lane, Checker::memory,
                                fmt::format("{} of {} bytes at offset {} of {} bytes of {} memory", verb(kind), bytes,
-                                           static_cast<std::int64_t>(addresses[lane]), size, space));
+                                           shown_offset(addresses[lane]), size, space));
     finding.space = space;
     finding.address = addresses[lane];
     return finding;

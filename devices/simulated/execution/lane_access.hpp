@@ -16,7 +16,8 @@ struct LanePlaces {
   LaneMask mask = 0;  ///< lanes of the access that are right: all of them, unless findings are collected
 };
 
-/// The addresses of an operation whose address slot is given; inactive lanes as `fill_inactive` leaves them.
+/// The addresses of an operation whose address slot is given; inactive lanes as `fill_inactive` leaves them. Sums wrap
+/// in as many bits as the address has, as on hardware: [%r1+8] is 4 where %r1 is -4.
 inline Addresses lane_addresses(const WarpState& warp, const Operation& operation, Slot slot, bool is_64_bit) {
   Addresses addresses;
   const auto offset = static_cast<std::uint64_t>(operation.offset);
@@ -25,7 +26,7 @@ inline Addresses lane_addresses(const WarpState& warp, const Operation& operatio
     for (int lane = 0; lane < kLanes; ++lane) addresses[lane] = base[lane] + offset;
   } else {
     const auto* base = warp.read<std::uint32_t>(slot);
-    for (int lane = 0; lane < kLanes; ++lane) addresses[lane] = base[lane] + offset;
+    for (int lane = 0; lane < kLanes; ++lane) addresses[lane] = base[lane] + static_cast<std::uint32_t>(offset);
   }
   fill_inactive(addresses, warp.mask);
   return addresses;

@@ -15,7 +15,7 @@ namespace convladder::simulated {
 inline constexpr std::uint64_t kSharedWindow = std::uint64_t{1} << 40;
 inline constexpr std::uint64_t kLocalWindow = std::uint64_t{2} << 40;
 inline constexpr std::uint64_t kGlobalWindow = std::uint64_t{16} << 40;
-inline constexpr std::uint64_t kGlobalWindowBytes = std::uint64_t{4} << 40;
+inline constexpr std::uint64_t kGlobalWindowBytes = std::uint64_t{512} << 30;
 
 /// A piece of global memory, from `begin` to before `end`.
 struct Allocation {
