@@ -48,13 +48,16 @@ extern template LanePlaces reach<ptx::Space::param>(const WarpState&, const Oper
 /// `warp.mask` set to those lanes.
 template <typename Access>
 void for_each_space(WarpState& warp, Addresses addresses, const Access& access) {
+  constexpr unsigned kWindowShift = 40;
   LaneMask shared = 0;
   LaneMask local = 0;
+  LaneMask parameters = 0;
   for (int lane = 0; lane < kLanes; ++lane) {
-    const std::uint64_t window = addresses[lane] & ~((std::uint64_t{1} << 40) - 1);
+    const std::uint64_t window = addresses[lane] >> kWindowShift << kWindowShift;
     shared |= LaneMask{window == kSharedWindow} << lane;
     local |= LaneMask{window == kLocalWindow} << lane;
-    if (window == kSharedWindow || window == kLocalWindow) addresses[lane] -= window;
+    parameters |= LaneMask{window == kParameterWindow} << lane;
+    if (window <= kParameterWindow) addresses[lane] -= window;
   }
   const LaneMask all = warp.mask;
   const auto select = [&](LaneMask lanes) {
@@ -67,7 +70,9 @@ void for_each_space(WarpState& warp, Addresses addresses, const Access& access) 
   if (warp.mask != 0) access.template operator()<ptx::Space::shared>(in_shared);
   const Addresses in_local = select(local);
   if (warp.mask != 0) access.template operator()<ptx::Space::local>(in_local);
-  const Addresses in_global = select(~(shared | local));
+  const Addresses in_parameters = select(parameters);
+  if (warp.mask != 0) access.template operator()<ptx::Space::param>(in_parameters);
+  const Addresses in_global = select(~(shared | local | parameters));
   if (warp.mask != 0) access.template operator()<ptx::Space::global>(in_global);
   warp.mask = all;
 }

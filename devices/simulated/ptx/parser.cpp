@@ -591,6 +591,7 @@ class Parser {
       result.offset = offset();
     }
     expect("]");
+    accept(".unified");  // a promise about the address
     return result;
   }
 
