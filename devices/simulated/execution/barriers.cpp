@@ -90,8 +90,9 @@ void synchronize_warp(WarpState& warp, const Operation& operation) {
 
 void do_nothing(WarpState& /*warp*/, const Operation& /*operation*/) {}
 
+template <bool kForOtherBlocks>
 void fence(WarpState& warp, const Operation& /*operation*/) {
-  for (AccessObserver* const observer : warp.block->observers) observer->fenced(warp);
+  for (AccessObserver* const observer : warp.block->observers) observer->fenced(warp, kForOtherBlocks);
 }
 
 /// "membar.gl", "fence.acq_rel.gpu": a fence between threads, of this block or of all. Fences between proxies order
@@ -103,12 +104,13 @@ bool decode_fence(InstructionDecoder& decoder, const std::vector<std::string_vie
                         (parts.size() == 2 || std::ranges::find(orders, parts[1]) != std::end(orders));
   if (!is_membar && !is_fence) return false;
   const bool of_block = parts.back() == "cta";
-  const bool of_device = parts.back() == "gl" || parts.back() == "gpu" || parts.back() == "sys";
+  const bool of_device =
+      parts.back() == "gl" || parts.back() == "gpu" || parts.back() == "sys" || parts.back() == "cluster";
   if (!of_block && !of_device) return false;
   decoder.expect_operands(0);
   // Who makes writes visible to other blocks has others that read them.
   if (of_device) decoder.require_block_order();
-  decoder.emit(of_device ? fence : do_nothing, {});
+  decoder.emit(of_device ? fence<true> : fence<false>, {});
   return true;
 }
 

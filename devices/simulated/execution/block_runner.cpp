@@ -52,7 +52,7 @@ BlockRunner::BlockRunner(const Program& program, DeviceMemory& memory, const Lau
   context_.program = &program;
   context_.memory = &memory;
   context_.block_size = configuration.block;
-  context_.shared.resize(program.static_shared_bytes + configuration.dynamic_shared_bytes);
+  context_.shared.resize(std::size_t{program.static_shared_bytes} + configuration.dynamic_shared_bytes);
   context_.local.resize(std::size_t{program.local_bytes} * kLanes * warps_.size());
   context_.parameters = configuration.parameters.data();
   context_.counters.resize(program.kernel->instructions.size());

@@ -20,10 +20,10 @@ constexpr std::uint32_t kSlotAlignment = 64;
 constexpr std::uint32_t kMostRegisterBytes = 1 << 24;  // of a warp
 constexpr std::size_t kMostConstantBytes = 1 << 29;
 
-/// One of the widths a slot can have: 1 for a predicate, 32 or 64.
+/// One of the widths a slot can have: 1 for a predicate, 32, 64, or 128 for two of 64 that lie behind each other.
 int slot_bits(const ptx::Type& type) {
   if (type.type_class == TypeClass::predicate) return 1;
-  return type.bits <= 32 ? 32 : 64;
+  return type.bits <= 32 ? 32 : type.bits;
 }
 
 std::uint32_t slot_bytes(int bits) {
@@ -190,6 +190,16 @@ Slot InstructionDecoder::write_narrow(const ptx::Operand& operand, int bits, boo
   return narrow;
 }
 
+std::array<Slot, 2> InstructionDecoder::read_128_bits(const ptx::Operand& operand) {
+  if (operand.kind != OperandKind::register_) fail("a register of 128 bits is expected");
+  return write_128_bits(operand);
+}
+
+std::array<Slot, 2> InstructionDecoder::write_128_bits(const ptx::Operand& operand) {
+  const Slot low = write(operand, 128);
+  return {low, Slot::in_registers(low.offset() + slot_bytes(64))};
+}
+
 void InstructionDecoder::finish_writes() {
   for (const Widened& each : widened_) emit(each.extend, {each.wide, each.narrow});
   widened_.clear();
@@ -314,7 +324,7 @@ std::pair<Slot, bool> InstructionDecoder::address(const ptx::Operand& operand, p
 std::uint64_t InstructionDecoder::generic_address(ptx::Space space, std::uint64_t place) const {
   if (space == ptx::Space::shared) return kSharedWindow + place;
   if (space == ptx::Space::local) return kLocalWindow + place;
-  if (space == ptx::Space::param) fail("generic addresses of parameters are not supported");
+  if (space == ptx::Space::param) return kParameterWindow + place;
   return place;
 }
 

@@ -123,6 +123,7 @@ Operand OperandParser::address() {
   }
   while (tokens_.accept(",")) result.elements.push_back(take());  // coordinates and samplers
   tokens_.expect("]");
+  tokens_.accept(".unified");  // a promise about the address
   return result;
 }
 
