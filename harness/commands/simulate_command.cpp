@@ -7,15 +7,14 @@
 #include <string>
 #include <vector>
 
-#include "devices/device_error.hpp"
 #include "devices/kernel_resources.hpp"
 #include "devices/simulated/ptx/parser.hpp"
-#include "devices/simulated/simulated_device.hpp"
 #include "harness/commands/command.hpp"
 #include "harness/commands/printed.hpp"
 #include "harness/simulation/checkers_argument.hpp"
 #include "harness/simulation/kernel_argument.hpp"
-#include "harness/simulation/simulation_report.hpp"
+#include "harness/simulation/launch_limit.hpp"
+#include "harness/simulation/simulation.hpp"
 #include "support/errors.hpp"
 #include "support/file_bytes.hpp"
 #include "support/nearest_name.hpp"
@@ -39,6 +38,7 @@ struct SimulateArguments {
   std::string format;
   std::string checkers = "all";
   std::string threads;
+  std::vector<std::string> limits;
   bool list = false;
 };
 
@@ -61,6 +61,9 @@ constexpr const char* kSimulateFooter =
   SHAPE    a number of elements, or sizes as in 64x32
 A buffer 'out' without a value is uninitialised: reading it before writing is reported.
 
+--limit: 500M, 10G: so many instructions of warps; 30s, 5min, 2h: so long; both may be given; or none. Without it a
+kernel ends after 10 minutes, and after 5 G instructions of a block that change no memory: it is in an endless loop.
+
 examples:
   convladder simulate scale.ptx --list
   convladder simulate scale.ptx --grid 4 --block 256 --arg x=in:f32:iota:1000 --arg y=out:f32:1000 --arg f32:2 --arg i32:1000
@@ -68,7 +71,7 @@ examples:
   convladder simulate scale.ptx ... --format json      the JSON document on the standard output, no text
 
 exit codes: 0 the kernel ran and nothing was found - 1 something was found, or the kernel was ended by a fault -
-3 bad input, or PTX that is not supported: one line says where and what)";
+2 it was ended by a limit, and nothing was found until then - 3 bad input, or PTX that is not supported: one line says where and what)";
 
 /// "X[,Y[,Z]]"
 Dim3 parse_dim(const char* option, const std::string& text, const std::array<int, 3>& limits) {
@@ -209,50 +212,15 @@ std::vector<WantedFile> parse_outputs(const std::vector<std::string>& texts,
   return wanted;
 }
 
-/// Runs the kernel; what ends it early is in the report.
-SimulationReport simulate(const ptx::Module& module, const ptx::Kernel& kernel, KernelLaunch launch,
-                          const std::vector<KernelArgument>& arguments,
-                          const simulated::SimulatedDeviceOptions& options) {
-  simulated::SimulatedDevice device(options);
-  SimulationReport report{.kernel = kernel.name,
-                          .display_name = display_name(kernel.name),
-                          .grid = launch.grid,
-                          .block = launch.block,
-                          .dynamic_shared_bytes = launch.dynamic_shared_bytes,
-                          .buffers = {},
-                          .counters = {},
-                          .findings = {},
-                          .fault = {}};
-  launch.kernel = device.load(module, kernel);
-  std::vector<DeviceBuffer> buffers;
-  for (const KernelArgument& argument : arguments) {
-    buffers.emplace_back();
-    if (!argument.is_buffer()) {
-      launch.arguments.push_back(argument.bytes);
-      continue;
-    }
-    buffers.back() = device.allocate(argument.buffer_bytes(), argument.name);
-    device.copy_to_device(buffers.back().address(), argument.bytes.data(), argument.bytes.size());
-    const auto address = reinterpret_cast<std::uint64_t>(buffers.back().address());
-    const auto* const begin = reinterpret_cast<const std::byte*>(&address);
-    launch.arguments.emplace_back(begin, begin + sizeof address);
-  }
-  try {
-    device.launch(launch);
-    report.counters = device.take_counters();
-  } catch (const DeviceError& error) {
-    report.fault = error.what();
-  }
-  report.findings = device.take_findings();
-  for (std::size_t i = 0; i < arguments.size(); ++i) {
-    const KernelArgument& argument = arguments[i];
-    if (!argument.is_buffer()) continue;
-    BufferContent content{argument.name, argument.kind != ArgumentKind::input, *argument.type, argument.shape,
-                          std::vector<std::byte>(argument.buffer_bytes())};
-    device.copy_to_host(content.bytes.data(), buffers[i].address(), content.bytes.size());
-    report.buffers.push_back(std::move(content));
-  }
-  return report;
+/// Their progress is shown as that of `what`, until they are gone.
+simulated::SimulatedDeviceOptions device_options(const SimulateArguments& given, const std::string& what) {
+  simulated::SimulatedDeviceOptions options;
+  options.checkers = parse_checkers(given.checkers);
+  if (!given.threads.empty()) options.host_threads = parse_whole_number("--threads", given.threads, 1, 1024);
+  options.limits = launch_limits(given.limits, what);
+  // With several threads it would depend on the machine which block is the last.
+  if (options.limits.operations > 0) options.host_threads = 1;
+  return options;
 }
 
 /// In ASCII: names from the PTX need not be UTF-8, and the terminal may be where it goes.
@@ -297,6 +265,8 @@ void add_simulate_options(CLI::App& simulate, SimulateArguments& a) {
   simulate.add_option("--checkers", a.checkers,
                       "memory, initialization, race, synchronization: a list of them, all (default) or none");
   simulate.add_option("--threads", a.threads, "host threads (default all cores); the results do not depend on it");
+  simulate.add_option("--limit", a.limits, "ends a kernel after instructions (10G) or a time (30s), see below")
+      ->allow_extra_args(false);
   simulate.add_option("--output", a.output, "file for everything, as JSON");
   add_format_option(simulate, a.format, {"text", "json"});
 }
@@ -317,10 +287,8 @@ int simulate_command(SimulateArguments& given, const CommandLine& /*command_line
   const KernelLaunch launch = parse_launch(given, module, kernel);
   const std::vector<KernelArgument> arguments = parse_arguments(given.arguments, kernel);
   const std::vector<WantedFile> wanted = parse_outputs(given.saved, arguments);
-  simulated::SimulatedDeviceOptions options;
-  options.checkers = parse_checkers(given.checkers);
-  if (!given.threads.empty()) options.host_threads = parse_whole_number("--threads", given.threads, 1, 1024);
-  const SimulationReport report = simulate(module, kernel, launch, arguments, options);
+  const SimulationReport report =
+      run_simulation(module, kernel, launch, arguments, device_options(given, display_name(kernel.name)));
 
   for (const WantedFile& one : wanted) {
     const auto buffer = std::ranges::find(report.buffers, arguments[one.argument].name, &BufferContent::name);
@@ -333,7 +301,8 @@ int simulate_command(SimulateArguments& given, const CommandLine& /*command_line
   } else {
     print_report(report);
   }
-  return report.findings.empty() && report.fault.empty() ? kExitOk : kExitCasesFailed;
+  if (!report.findings.empty() || !report.fault.empty()) return kExitCasesFailed;
+  return report.stopped.empty() ? kExitOk : kExitInconclusive;
 }
 
 const CommandRegistration simulate_registration(
