@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "devices/kernel_resources.hpp"
+#include "devices/simulated/execution/program.hpp"
 #include "devices/simulated/ptx/parser.hpp"
 #include "harness/commands/command.hpp"
 #include "harness/commands/printed.hpp"
@@ -137,9 +138,11 @@ void list_kernels(const ptx::Module& module) {
   for (const ptx::Kernel& kernel : module.kernels) {
     fmt::print("\n{}\n", display_name(kernel.name));
     if (display_name(kernel.name) != kernel.name) fmt::print("  {}\n", kernel.name);
-    if (!kernel.calls.empty()) {
-      fmt::print("  cannot be run here: it calls '{}', which was not inlined\n", printable(display_name(kernel.calls)));
-      continue;
+    if (const auto refusals = simulated::refusals(module, kernel); !refusals.empty()) {
+      fmt::print("  cannot be run here:\n");
+      for (const ptx::Refusal& refusal : refusals) {
+        fmt::print("    {}:{}: {}\n", refusal.position.line, refusal.position.column, printable(refusal.what));
+      }
     }
     fmt::print("  {} instructions, {} bytes of shared memory", kernel.instructions.size(),
                variable_bytes(module, kernel, ptx::Space::shared));

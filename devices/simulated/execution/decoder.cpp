@@ -30,7 +30,9 @@ class KernelDecoder {
     program_.kernel = &kernel;
   }
 
-  Program run() {
+  /// What is not supported goes to `refusals`, and the rest is decoded; without them, the first is thrown.
+  Program run(std::vector<ptx::Refusal>* refusals = nullptr) {
+    if (kernel_.refusal) throw ptx::PtxError(module_.file, kernel_.refusal->position, kernel_.refusal->what);
     lay_out_parameters();
     lay_out_symbols();
     const std::vector<ptx::BasicBlock> blocks = ptx::control_flow(kernel_, module_.file);
@@ -38,7 +40,7 @@ class KernelDecoder {
     std::vector<int> first_operation;
     for (const ptx::BasicBlock& block : blocks) {
       first_operation.push_back(operation_count());
-      for (int i = block.first; i < block.end; ++i) decode_instruction(i);
+      for (int i = block.first; i < block.end; ++i) try_instruction(i, refusals);
     }
     first_operation.push_back(operation_count());
     resolve_branches(blocks, first_operation);
@@ -56,6 +58,15 @@ class KernelDecoder {
 
  private:
   int operation_count() const { return static_cast<int>(program_.operations.size()); }
+
+  void try_instruction(int index, std::vector<ptx::Refusal>* refusals) {
+    try {
+      decode_instruction(index);
+    } catch (const ptx::PtxError& error) {
+      if (refusals == nullptr) throw;
+      refusals->push_back({error.position, error.problem});
+    }
+  }
 
   void decode_instruction(int index) {
     instructions_.begin(index);
@@ -131,12 +142,22 @@ class KernelDecoder {
 }  // namespace
 
 Program decode(const ptx::Module& module, const ptx::Kernel& kernel, const SymbolAddress& address_of) {
-  if (!kernel.calls.empty()) {
-    throw ptx::PtxError(
-        module.file, kernel.call_position,
-        fmt::format("the kernel calls '{}': device functions are not supported, they must be inlined", kernel.calls));
-  }
   return KernelDecoder(module, kernel, address_of).run();
+}
+
+std::vector<ptx::Refusal> refusals(const ptx::Module& module, const ptx::Kernel& kernel) {
+  std::vector<ptx::Refusal> all;
+  const SymbolAddress anywhere = [](const ptx::Symbol& /*symbol*/) { return std::uint64_t{0}; };
+  try {
+    KernelDecoder(module, kernel, anywhere).run(&all);
+  } catch (const ptx::PtxError& error) {
+    all.push_back({error.position, error.problem});
+  }
+  std::vector<ptx::Refusal> once;
+  for (ptx::Refusal& refusal : all) {
+    if (std::ranges::find(once, refusal.what, &ptx::Refusal::what) == once.end()) once.push_back(std::move(refusal));
+  }
+  return once;
 }
 
 }  // namespace convladder::simulated

@@ -56,8 +56,12 @@ struct Program {
 /// The device address of a module's global or constant variable.
 using SymbolAddress = std::function<std::uint64_t(const ptx::Symbol& symbol)>;
 
-/// Decodes a kernel. Throws ptx::PtxError for every instruction that is not known, with its place and full opcode.
+/// Decodes a kernel. Throws ptx::PtxError for the first thing that is not supported, with its place and full opcode.
 /// `module` must outlive the program.
 Program decode(const ptx::Module& module, const ptx::Kernel& kernel, const SymbolAddress& address_of);
+
+/// Everything that `decode` refuses the kernel for, in the order of the text, each thing once; empty if it can run. What
+/// `what` says of an instruction begins with its full opcode in quotes.
+std::vector<ptx::Refusal> refusals(const ptx::Module& module, const ptx::Kernel& kernel);
 
 }  // namespace convladder::simulated

@@ -85,6 +85,12 @@ struct Instruction {
   SourceLocation source;
 };
 
+/// What is not supported, and where.
+struct Refusal {
+  Position position;
+  std::string what;
+};
+
 struct Kernel {
   std::string name;                ///< mangled
   std::vector<Symbol> parameters;  ///< in order, space param
@@ -93,10 +99,8 @@ struct Kernel {
   std::vector<Instruction> instructions;
   int max_threads_per_block = 0;  ///< product of .maxntid or .reqntid; 0 if neither is given
   Position position;
-  /// The function that it calls, such as "vprintf"; empty where all is inlined. Calls are not supported: nothing else
-  /// of such a kernel is read than its parameters, and only who runs it is refused.
-  std::string calls;
-  Position call_position;
+  /// What of it cannot be read. Then `instructions` end before that place, and only who runs the kernel is refused.
+  std::optional<Refusal> refusal;
 };
 
 struct SourceFile {

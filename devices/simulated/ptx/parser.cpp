@@ -141,7 +141,7 @@ class Parser {
     }
   }
 
-  /// A declaration, or a definition: skipped. A kernel that calls one says so.
+  /// A declaration, or a definition: skipped.
   void device_function() {
     while (current().kind != TokenKind::end) {
       if (accept(";")) return;
@@ -158,26 +158,6 @@ class Parser {
       if (current().kind == TokenKind::end) fail_expected("a '}'");
       const Token token = take();
       depth += token.is("{") ? 1 : token.is("}") ? -1 : 0;
-    }
-  }
-
-  /// What the kernel's body, which begins here, calls; nothing if all is inlined.
-  void find_call() {
-    int depth = 0;
-    for (std::size_t i = at_; i + 1 < tokens_.size(); ++i) {
-      const Token& token = tokens_[i];
-      depth += token.is("{") ? 1 : token.is("}") ? -1 : 0;
-      if (depth == 0) return;
-      if (!token.is("call") && !token.text.starts_with("call.")) continue;
-      if (tokens_[i + 1].is(":")) continue;  // a label
-      std::size_t callee = i + 1;
-      if (tokens_[callee].is("(")) {  // (results), name, (arguments)
-        while (callee + 2 < tokens_.size() && !tokens_[callee].is(")")) ++callee;
-        callee += 2;
-      }
-      kernel_.calls = callee < tokens_.size() ? shown(tokens_[callee].text) : "?";
-      kernel_.call_position = token.position;
-      return;
     }
   }
 
@@ -292,6 +272,7 @@ class Parser {
     kernel_.position = name.position;
     labels_.clear();
     scopes_.assign(1, {});
+    pending_labels_.clear();
     source_ = {};
     kernel_file_ = 0;
     called_from_.clear();
@@ -302,14 +283,16 @@ class Parser {
       }
     }
     performance_directives();
-    find_call();
-    if (kernel_.calls.empty()) {
-      expect("{");
+    const std::size_t begin = at_;
+    skip_braces();  // whatever is in it, this is where it ends
+    const std::size_t end = std::exchange(at_, begin + 1);
+    try {
       body();
       resolve_labels();
-    } else {
-      skip_braces();
+    } catch (const PtxError& error) {
+      kernel_.refusal = {error.position, error.problem};
     }
+    at_ = end;
     module_.kernels.push_back(std::move(kernel_));
   }
 
@@ -480,6 +463,7 @@ class Parser {
       }
     }
     const Token opcode = take_word("an instruction");
+    if (opcode.is("call") || opcode.text.starts_with("call.")) fail(opcode, "calls of functions are not supported");
     instruction.opcode = opcode.text;
     instruction.position = opcode.position;
     while (!accept(";")) {
