@@ -8,12 +8,12 @@
 #include <vector>
 
 #include "devices/kernel_resources.hpp"
-#include "devices/simulated/execution/program.hpp"
 #include "devices/simulated/ptx/parser.hpp"
 #include "harness/commands/command.hpp"
 #include "harness/commands/printed.hpp"
 #include "harness/simulation/checkers_argument.hpp"
 #include "harness/simulation/kernel_argument.hpp"
+#include "harness/simulation/kernel_list.hpp"
 #include "harness/simulation/launch_limit.hpp"
 #include "harness/simulation/simulation.hpp"
 #include "support/errors.hpp"
@@ -85,78 +85,12 @@ Dim3 parse_dim(const char* option, const std::string& text, const std::array<int
   return {sizes[0], sizes[1], sizes[2]};
 }
 
-const ptx::Kernel& find_kernel(const ptx::Module& module, const std::string& entry) {
-  if (module.kernels.empty()) throw UserError(fmt::format("{}: it contains no kernel", module.file));
-  std::vector<std::string> names;
-  for (const ptx::Kernel& kernel : module.kernels) {
-    names.push_back(display_name(kernel.name));
-    if (kernel.name == entry) return kernel;
-  }
-  if (entry.empty()) {
-    if (names.size() == 1) return module.kernels.front();
-    throw UserError(fmt::format("{}: it contains {} kernels; choose one with --entry: {}", module.file, names.size(),
-                                fmt::join(names, ", ")));
-  }
-  if (std::ranges::count(names, entry) > 1) {
-    throw UserError(fmt::format("{}: several kernels are called '{}', give the mangled name (--list shows it)",
-                                module.file, entry));
-  }
-  const auto found = std::ranges::find(names, entry);
-  if (found == names.end())
-    throw UserError(fmt::format("{}: {}", module.file, unknown_name_message("kernel", entry, names)));
-  return module.kernels[static_cast<std::size_t>(found - names.begin())];
-}
-
-/// Of the variables in that space that the kernel has itself or shares with others in its file; dynamic ones count 0.
-std::uint64_t variable_bytes(const ptx::Module& module, const ptx::Kernel& kernel, ptx::Space space) {
-  std::uint64_t bytes = 0;
-  for (const auto* const symbols : {&kernel.symbols, &module.symbols}) {
-    for (const ptx::Symbol& symbol : *symbols) {
-      if (symbol.space == space) bytes += symbol.bytes;
-    }
-  }
-  return bytes;
-}
-
-bool has_dynamic_shared_memory(const ptx::Module& module) {
-  const auto is_dynamic = [](const ptx::Symbol& symbol) {
-    return symbol.space == ptx::Space::shared && symbol.is_extern;
-  };
-  return std::ranges::any_of(module.symbols, is_dynamic);
-}
-
 /// Throws UserError with the command that makes PTX of CUDA C++.
 void refuse_source(const std::string& file) {
   if (!file.ends_with(".cu")) return;
   const std::string ptx = file.substr(0, file.size() - 3) + ".ptx";
   throw UserError(
       fmt::format("{}: CUDA C++, expected PTX: make it with 'nvcc -ptx -lineinfo -o {} {}'", file, ptx, file));
-}
-
-void list_kernels(const ptx::Module& module) {
-  fmt::print("{}: PTX {} for {}\n", printable(module.file), printable(module.version), module.target);
-  for (const ptx::Kernel& kernel : module.kernels) {
-    fmt::print("\n{}\n", display_name(kernel.name));
-    if (display_name(kernel.name) != kernel.name) fmt::print("  {}\n", kernel.name);
-    if (const auto refusals = simulated::refusals(module, kernel); !refusals.empty()) {
-      fmt::print("  cannot be run here:\n");
-      for (const ptx::Refusal& refusal : refusals) {
-        fmt::print("    {}:{}: {}\n", refusal.position.line, refusal.position.column, printable(refusal.what));
-      }
-    }
-    fmt::print("  {} instructions, {} bytes of shared memory", kernel.instructions.size(),
-               variable_bytes(module, kernel, ptx::Space::shared));
-    if (has_dynamic_shared_memory(module)) fmt::print(" and what --shared adds");
-    if (const std::uint64_t local = variable_bytes(module, kernel, ptx::Space::local); local > 0) {
-      fmt::print(", {} bytes of local memory per thread", local);
-    }
-    if (kernel.max_threads_per_block > 0) fmt::print(", at most {} threads per block", kernel.max_threads_per_block);
-    fmt::print("\n");
-    for (std::size_t i = 0; i < kernel.parameters.size(); ++i) {
-      const ptx::Symbol& parameter = kernel.parameters[i];
-      fmt::print("  {:>2}  {:<40} {:>6} bytes\n", i, parameter.name, parameter.bytes);
-    }
-  }
 }
 
 std::vector<KernelArgument> parse_arguments(const std::vector<std::string>& texts, const ptx::Kernel& kernel) {
@@ -227,8 +161,8 @@ simulated::SimulatedDeviceOptions device_options(const SimulateArguments& given,
 }
 
 /// In ASCII: names from the PTX need not be UTF-8, and the terminal may be where it goes.
-std::string json_text(const SimulationReport& report) {
-  return to_json(report).dump(1, ' ', true, nlohmann::ordered_json::error_handler_t::replace);
+std::string ascii_json(const nlohmann::ordered_json& json) {
+  return json.dump(1, ' ', true, nlohmann::ordered_json::error_handler_t::replace) + '\n';
 }
 
 KernelLaunch parse_launch(const SimulateArguments& given, const ptx::Module& module, const ptx::Kernel& kernel) {
@@ -257,7 +191,7 @@ KernelLaunch parse_launch(const SimulateArguments& given, const ptx::Module& mod
 
 void add_simulate_options(CLI::App& simulate, SimulateArguments& a) {
   simulate.add_option("FILE", a.file, "a PTX file, from 'nvcc -ptx -lineinfo' or clang")->required();
-  simulate.add_flag("--list", a.list, "only list the kernels, their parameters and resources");
+  simulate.add_flag("--list", a.list, "only list the kernels: parameters, resources, and what cannot be run here");
   simulate.add_option("--entry", a.entry, "the kernel's name, if there are several");
   simulate.add_option("--grid", a.grid, "blocks, X[,Y[,Z]] (default 1)");
   simulate.add_option("--block", a.block, "threads per block, X[,Y[,Z]] (default 1)");
@@ -283,7 +217,10 @@ int simulate_command(SimulateArguments& given, const CommandLine& /*command_line
   const std::string text = read_file_text(given.file, kLargestPtx);
   const ptx::Module module = ptx::parse_module(text, given.file);
   if (given.list) {
-    list_kernels(module);
+    const ptx::Kernel* const only = given.entry.empty() ? nullptr : &find_kernel(module, given.entry);
+    const std::string document = ascii_json(kernel_list_json(module, only));
+    if (!given.output.empty()) write_file_atomically(given.output, document);
+    fmt::print("{}", given.format == "json" ? document : kernel_list_text(module, only));
     return kExitOk;
   }
   const ptx::Kernel& kernel = find_kernel(module, given.entry);
@@ -297,7 +234,7 @@ int simulate_command(SimulateArguments& given, const CommandLine& /*command_line
     const auto buffer = std::ranges::find(report.buffers, arguments[one.argument].name, &BufferContent::name);
     write_file_bytes(one.file, buffer_file(*buffer, one.file));
   }
-  const std::string document = json_text(report) + '\n';
+  const std::string document = ascii_json(to_json(report));
   if (!given.output.empty()) write_file_atomically(given.output, document);
   if (given.format == "json") {
     fmt::print("{}", document);

@@ -34,7 +34,10 @@ constexpr std::array<LimitUnit, 13> kLimitUnits = {{{"", 1, false},
                                                     {"k", 1e3, false},
                                                     {"M", 1e6, false},
                                                     {"G", 1e9, false},
-                                                    {"T", 1e12, false},{"K", 1e3, false},{"g", 1e9, false},{"t", 1e12, false},
+                                                    {"T", 1e12, false},
+                                                    {"K", 1e3, false},
+                                                    {"g", 1e9, false},
+                                                    {"t", 1e12, false},
                                                     {"ms", 1e-3, true},
                                                     {"s", 1, true},
                                                     {"min", 60, true},
@@ -58,10 +61,10 @@ class TimedLaunch {
     const double done = static_cast<double>(progress.blocks_ended) / static_cast<double>(progress.blocks);
     std::optional<double> left;
     if (progress.blocks_ended > 0) left = seconds / done - seconds;
-    shown_.show_part(fmt::format("{}: {} of {} blocks, {:.1f} G instructions, {}", what_, progress.blocks_ended,
-                                 progress.blocks, static_cast<double>(progress.operations) / 1e9,
-                                 duration_text(seconds)),
-                     done, left);
+    shown_.show_part(
+        fmt::format("{}: {} of {} blocks, {:.1f} G instructions, {}", what_, progress.blocks_ended, progress.blocks,
+                    static_cast<double>(progress.operations) / 1e9, duration_text(seconds)),
+        done, left);
     return "";
   }
 

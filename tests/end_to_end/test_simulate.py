@@ -141,10 +141,49 @@ def test_list_names_every_kind_of_memory(tmp_path: Path) -> None:
     file = tmp_path / "memory.ptx"
     file.write_text(HEADER + ".extern .shared .align 4 .b8 rows[];\n.visible .entry k()\n.maxntid 64\n{\n"
                     ".local .b8 depot[24];\n.shared .b8 tile[40];\nret;\n}\n", encoding="utf-8")
-    assert "  1 instructions, 40 bytes of shared memory and what --shared adds, 24 bytes of local memory per thread, " \
+    assert "  1 instruction, 40 bytes of shared memory and what --shared adds, 24 bytes of local memory per thread, " \
            "at most 64 threads per block\n" in run("simulate", file, "--list").stdout
     assert_refused(run("simulate", file, "--shared", 232448), "232488 bytes together with the kernel")
     assert_refused(run("simulate", file, "--block", "65"), "65 threads", "compiled for at most 64")
+
+
+MIXED = """
+.global .align 4 .b8 table[24];
+.const .align 4 .u32 _ZN1a5limitE = 7;
+.global .align 1 .b8 $str[4] = {37, 100, 10, 0};
+.extern .func (.param .b32 result) vprintf (.param .b64 format, .param .b64 list);
+.visible .entry strange(.param .u64 strange_x)
+{
+  .reg .b32 %r<3>;
+  .reg .f32 %f<3>;
+  frobnicate.f32 %f1, %f2;
+  mov.u32 %r1, 1;
+  add.f77 %f1, %f2, %f2;
+  frobnicate.f32 %f2, %f1;
+  ret;
+}
+.visible .entry plain() { ret; }
+"""
+
+
+def test_list_says_what_cannot_be_run_and_where(tmp_path: Path) -> None:
+    file = tmp_path / "mixed.ptx"
+    file.write_text(HEADER + MIXED, encoding="utf-8")
+    lines = {words: 1 + (HEADER + MIXED).split(words)[0].count("\n") for words in ("frobnicate", "add.f77")}
+    done = run("simulate", file, "--list")
+    assert done.returncode == 0 and max(map(len, done.stdout.splitlines()[1:])) <= 100, done
+    head, strange, plain = done.stdout.split("\n\n")
+    assert head.startswith(f"{file}: PTX 8.0 for sm_75, 2 kernels, of which 1 cannot be run here\n")
+    assert "  table " in head and "24 bytes of global memory" in head
+    assert "  a::limit " in head and "4 bytes of constant memory" in head and "$str" not in head
+    assert "cannot be run here:\n" in strange and "strange_x" in strange
+    for words, line in lines.items():
+        assert f"    line {line}: '{words}" in strange and strange.count(words) == 1
+    assert "cannot be run" not in plain and "1 instruction, " in plain
+    document = json.loads(run("simulate", file, "--list", "--format", "json").stdout)
+    assert [one["line"] for one in document["kernels"][0]["refusals"]] == list(lines.values())
+    assert document["kernels"][1]["refusals"] == []
+    assert run("simulate", file, "--list", "--entry", "plain").stdout.count("instruction") == 1
 
 
 @pytest.mark.parametrize(("options", "words"), [

@@ -55,9 +55,7 @@ class BlockLimits {
   /// Empty, or why the block is not to begin; so in all that follow. `memory_changes` is as in SpinWatch.
   std::string begin_block(std::uint64_t block, std::uint64_t memory_changes);
   /// A warp that has executed so many operations loops; whether `look` is to be called.
-  bool loops(std::uint64_t executed_by_warp) {
-    return executed_by_warp > most_operations_ || --loops_until_look_ == 0;
-  }
+  bool loops(std::uint64_t executed_by_warp) { return executed_by_warp > most_operations_ || --loops_until_look_ == 0; }
   /// `executed` is what the block's warps have executed so far.
   std::string look(std::uint64_t executed, std::uint64_t memory_changes);
   std::string end_block(std::uint64_t executed);

@@ -60,8 +60,8 @@ using SymbolAddress = std::function<std::uint64_t(const ptx::Symbol& symbol)>;
 /// `module` must outlive the program.
 Program decode(const ptx::Module& module, const ptx::Kernel& kernel, const SymbolAddress& address_of);
 
-/// Everything that `decode` refuses the kernel for, in the order of the text, each thing once; empty if it can run. What
-/// `what` says of an instruction begins with its full opcode in quotes.
+/// Everything that `decode` refuses the kernel for, in the order of the text, each thing once; empty if it can run.
+/// What `what` says of an instruction begins with its full opcode in quotes.
 std::vector<ptx::Refusal> refusals(const ptx::Module& module, const ptx::Kernel& kernel);
 
 }  // namespace convladder::simulated
