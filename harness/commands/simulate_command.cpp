@@ -12,6 +12,7 @@
 #include "harness/commands/command.hpp"
 #include "harness/commands/printed.hpp"
 #include "harness/simulation/checkers_argument.hpp"
+#include "harness/simulation/cuda_source.hpp"
 #include "harness/simulation/kernel_argument.hpp"
 #include "harness/simulation/kernel_list.hpp"
 #include "harness/simulation/launch_limit.hpp"
@@ -40,6 +41,7 @@ struct SimulateArguments {
   std::string checkers = "all";
   std::string threads;
   std::vector<std::string> limits;
+  CudaCompiler compiler;
   bool list = false;
 };
 
@@ -68,6 +70,7 @@ kernel ends after 10 minutes, and after 5 G instructions of a block that change 
 examples:
   convladder simulate scale.ptx --list
   convladder simulate scale.ptx --grid 4 --block 256 --arg x=in:f32:iota:1000 --arg y=out:f32:1000 --arg f32:2 --arg i32:1000
+  convladder simulate scale.cu --compiler clang --compiler-flags '-DTILE=16' --list
   convladder simulate scale.ptx ... --save y=y.npy --output everything.json
   convladder simulate scale.ptx ... --format json      the JSON document on the standard output, no text
 
@@ -85,12 +88,9 @@ Dim3 parse_dim(const char* option, const std::string& text, const std::array<int
   return {sizes[0], sizes[1], sizes[2]};
 }
 
-/// Throws UserError with the command that makes PTX of CUDA C++.
-void refuse_source(const std::string& file) {
-  if (!file.ends_with(".cu")) return;
-  const std::string ptx = file.substr(0, file.size() - 3) + ".ptx";
-  throw UserError(
-      fmt::format("{}: CUDA C++, expected PTX: make it with 'nvcc -ptx -lineinfo -o {} {}'", file, ptx, file));
+ptx::Module load_module(const std::string& file, const CudaCompiler& compiler) {
+  if (!is_cuda_source(file)) return ptx::parse_module(read_file_text(file, kLargestPtx), file);
+  return ptx::parse_module(compile_to_ptx(file, compiler), file + " (PTX)");  // whose lines are not the file's
 }
 
 std::vector<KernelArgument> parse_arguments(const std::vector<std::string>& texts, const ptx::Kernel& kernel) {
@@ -190,13 +190,16 @@ KernelLaunch parse_launch(const SimulateArguments& given, const ptx::Module& mod
 }
 
 void add_simulate_options(CLI::App& simulate, SimulateArguments& a) {
-  simulate.add_option("FILE", a.file, "a PTX file, from 'nvcc -ptx -lineinfo' or clang")->required();
+  simulate.add_option("FILE", a.file, "a PTX file, or a .cu file, which nvcc or clang compiles")->required();
   simulate.add_flag("--list", a.list, "only list the kernels: parameters, resources, and what cannot be run here");
   simulate.add_option("--entry", a.entry, "the kernel's name, if there are several");
   simulate.add_option("--grid", a.grid, "blocks, X[,Y[,Z]] (default 1)");
   simulate.add_option("--block", a.block, "threads per block, X[,Y[,Z]] (default 1)");
   simulate.add_option("--shared", a.shared, "bytes of dynamic shared memory (default 0)");
   simulate.add_option("--arg", a.arguments, "an argument, see below")->allow_extra_args(false);
+  simulate.add_option("--compiler", a.compiler.name,
+                      "of a .cu file: nvcc, clang, or the path of one (default: who is there)");
+  simulate.add_option("--compiler-flags", a.compiler.flags, "further flags for it, as in '-arch=sm_90 -DN=3'");
   simulate.add_option("--save", a.saved, "NAME=FILE: writes a buffer to FILE.bin, .npy or .json")
       ->allow_extra_args(false);
   simulate.add_option("--checkers", a.checkers,
@@ -213,9 +216,7 @@ int simulate_command(SimulateArguments& given, const CommandLine& /*command_line
     throw UserError(fmt::format("--output {}: a buffer is now written by --save NAME=FILE", given.output));
   }
   check_output_file("--output", given.output);
-  refuse_source(given.file);
-  const std::string text = read_file_text(given.file, kLargestPtx);
-  const ptx::Module module = ptx::parse_module(text, given.file);
+  const ptx::Module module = load_module(given.file, given.compiler);
   if (given.list) {
     const ptx::Kernel* const only = given.entry.empty() ? nullptr : &find_kernel(module, given.entry);
     const std::string document = ascii_json(kernel_list_json(module, only));
@@ -248,7 +249,7 @@ int simulate_command(SimulateArguments& given, const CommandLine& /*command_line
 const CommandRegistration simulate_registration(
     {.name = "simulate",
      .group = CommandGroup::without_a_gpu,
-     .help = "run a PTX kernel on the simulated device",
+     .help = "run a PTX or CUDA kernel on the simulated device",
      .footer = kSimulateFooter,
      .add = command_of<SimulateArguments, add_simulate_options, simulate_command>});
 

@@ -76,7 +76,8 @@ std::string resource_line(const ptx::Module& module, const ptx::Kernel& kernel) 
   if (const std::uint64_t local = variable_bytes(module, kernel, ptx::Space::local); local > 0) {
     line += fmt::format(", {} bytes of local memory per thread", local);
   }
-  if (kernel.max_threads_per_block > 0) line += fmt::format(", at most {} threads per block", kernel.max_threads_per_block);
+  if (kernel.max_threads_per_block > 0)
+    line += fmt::format(", at most {} threads per block", kernel.max_threads_per_block);
   return line + '\n';
 }
 
@@ -162,8 +163,7 @@ ordered_json kernel_list_json(const ptx::Module& module, const ptx::Kernel* only
     }
     ordered_json parameters = ordered_json::array();
     for (const ptx::Symbol& parameter : kernel->parameters) {
-      parameters.push_back(
-          {{"name", parameter.name}, {"bytes", parameter.bytes}, {"alignment", parameter.alignment}});
+      parameters.push_back({{"name", parameter.name}, {"bytes", parameter.bytes}, {"alignment", parameter.alignment}});
     }
     kernels.push_back({{"name", kernel->name},
                        {"display_name", display_name(kernel->name)},

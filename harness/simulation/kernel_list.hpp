@@ -13,8 +13,8 @@ namespace convladder {
 /// Of the variables in that space that the kernel has itself or shares with others in its file; dynamic ones count 0.
 std::uint64_t variable_bytes(const ptx::Module& module, const ptx::Kernel& kernel, ptx::Space space);
 
-/// The kernel that is called `entry`, in the source or in the PTX; the only one where `entry` is empty. Throws UserError
-/// with the known names.
+/// The kernel that is called `entry`, in the source or in the PTX; the only one where `entry` is empty. Throws
+/// UserError with the known names.
 const ptx::Kernel& find_kernel(const ptx::Module& module, const std::string& entry);
 
 /// For people. Of one kernel if `only` is not null.
