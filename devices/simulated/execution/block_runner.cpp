@@ -41,14 +41,16 @@ bool writes_memory(const ptx::Instruction& instruction) {
 
 }  // namespace
 
-BlockRunner::BlockRunner(const Program& program, DeviceMemory& memory, const LaunchConfiguration& configuration)
+BlockRunner::BlockRunner(const Program& program, DeviceMemory& memory, const LaunchConfiguration& configuration,
+                         RunningLaunch& launch)
     : program_(program),
       configuration_(configuration),
       threads_(configuration.block.count()),
       warps_(warps_of(threads_)),
       constants_(program.constants),
       registers_(static_cast<std::size_t>(program.register_bytes) * warps_.size() + kAlignment),
-      most_operations_(configuration.most_operations == 0 ? ~std::uint64_t{0} : configuration.most_operations) {
+      launch_(launch),
+      limits_(configuration.limits, launch) {
   context_.program = &program;
   context_.memory = &memory;
   context_.block_size = configuration.block;
@@ -91,6 +93,7 @@ void BlockRunner::begin_block(const Dim3& block, std::uint64_t number) {
     warp.spin.forget();
   }
   for (AccessObserver* const observer : context_.observers) observer->block_begins(context_);
+  stop(limits_.begin_block(number, memory_changes()));
 }
 
 void BlockRunner::run(const Dim3& block, std::uint64_t number) {
@@ -110,11 +113,7 @@ void BlockRunner::run(const Dim3& block, std::uint64_t number) {
   const auto waits = [](const Warp& warp) { return warp.status == WarpStatus::at_barrier; };
   if (std::ranges::any_of(warps_, waits) && !all_wait()) report_deadlock();
 
-  std::uint64_t executed = 0;
-  for (const Warp& warp : warps_) executed += warp.executed;
-  if (operations_of_launch_ == nullptr) return check_budget(executed);
-  const std::uint64_t before = operations_of_launch_->fetch_add(executed);
-  check_budget(before + executed);
+  stop(limits_.end_block(executed()));
 }
 
 std::vector<InstructionCounters> BlockRunner::counters() const {
@@ -278,7 +277,7 @@ bool BlockRunner::branch(Warp& warp, const Operation& operation, int at, const P
     part(warp, at, operation.target, taken, block);
   }
   if (operation.target > at) return true;
-  check_budget(warp.executed);
+  if (limits_.loops(warp.executed)) look_at_limits(warp, operation, taken);
   if (!warp.spin.branch_backwards()) return true;
   const SpinWatch::State now{.registers = {warp.state.bases[0], program_.register_bytes},
                              .place = std::as_bytes(warp.paths.all()),
