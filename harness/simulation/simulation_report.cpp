@@ -125,7 +125,8 @@ ordered_json to_json(const SimulationReport& report) {
           {"outputs", std::move(outputs)},
           {"counters", std::move(counters)},
           {"findings", std::move(findings)},
-          {"fault", text_or_null(report.fault)}};
+          {"fault", text_or_null(report.fault)},
+          {"stopped", text_or_null(report.stopped)}};
 }
 
 void print_report(const SimulationReport& report) {
@@ -139,6 +140,7 @@ void print_report(const SimulationReport& report) {
                shown_values(buffer));
   }
   print_counters(report.counters);
+  if (!report.stopped.empty()) fmt::print("\nstopped {}\n", printable(report.stopped));
   fmt::print("\nfindings{}\n", report.findings.empty() && report.fault.empty() ? ": none" : "");
   for (const simulated::Finding& finding : report.findings) {
     fmt::print("  {}\n", printable(simulated::to_text(finding)));

@@ -30,7 +30,8 @@ struct SimulationReport {
   std::vector<BufferContent> buffers;
   std::vector<KernelCounters> counters;
   std::vector<simulated::Finding> findings;
-  std::string fault;  ///< what ended the kernel, empty if it came to its end
+  std::string fault;    ///< what ended the kernel, empty if it came to its end
+  std::string stopped;  ///< likewise, which limit: all else is how far it was then
 };
 
 nlohmann::ordered_json finding_json(const simulated::Finding& finding);

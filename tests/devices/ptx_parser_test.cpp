@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "devices/ptx_kernels.hpp"
+#include "devices/simulated/execution/program.hpp"
 #include "devices/simulated/ptx/control_flow.hpp"
 
 namespace convladder::ptx {
@@ -24,7 +25,13 @@ std::string error_of(const std::string& text) {
   return "no error";
 }
 
-std::string error_in_body(const std::string& body) { return error_of(kernel_text("", body)); }
+/// What the kernel is refused for, with its place, by whoever runs it.
+std::string error_in_body(const std::string& body) {
+  const Module module = parse_module(kernel_text("", body), "test.ptx");
+  const std::vector<Refusal> all = simulated::refusals(module, module.kernels.at(0));
+  if (all.empty()) return "no error";
+  return std::to_string(all[0].position.line) + ':' + std::to_string(all[0].position.column) + ": " + all[0].what;
+}
 
 TEST(PtxParser, ReadsAKernelWithItsParametersRegistersAndPlaces) {
   const Module good = parse_module(
@@ -89,23 +96,22 @@ TEST(PtxParser, InnerScopesMayRepeatNames) {
   EXPECT_EQ(kernel.registers[kernel.instructions[1].operands[0].index].type.bits, 16);
 }
 
-TEST(PtxParser, AKernelThatCallsAFunctionSaysSoAndTheOthersAreRead) {
+TEST(PtxParser, OneKernelThatIsNotSupportedLeavesTheOthers) {
   const Module module = parse_module(
       ".version 9.0\n.target sm_75\n.address_size 64\n"
-      ".extern .func (.param .b32 result) vprintf (.param .b64 format, .param .b64 list);\n"
-      ".func helper(.param .b32 x) { { ret; } }\n"
-      ".visible .entry calls(.param .u64 x) {\n"
-      "{ .param .b64 p; call.uni (r), vprintf, (p); } ret; }\n"
-      ".entry plain() { ret; }\n"
-      ".entry bare() { call helper, (x); ret; }\n",
+      ".entry wrong(.param .u64 x) {\n.reg .b32 r; {\n  add.q32 r, r, r; mov.b32 nothing, 1;\n } ret; }\n"
+      ".entry strange() { .reg .b32 r; add.q32 r, r, r;\n mul.q32 r, r, r; add.q32 r, r, r; ret; }\n"
+      ".entry plain() { ret; }\n",
       "test.ptx");
   ASSERT_EQ(module.kernels.size(), 3U);
-  EXPECT_EQ(module.kernels[0].calls, "vprintf");
-  EXPECT_EQ(module.kernels[0].call_position, (Position{7, 18}));
+  ASSERT_TRUE(module.kernels[0].refusal);
+  EXPECT_EQ(module.kernels[0].refusal->position, (Position{6, 28}));
   EXPECT_EQ(module.kernels[0].parameters.size(), 1U);
-  EXPECT_EQ(module.kernels[1].calls, "");
-  EXPECT_EQ(module.kernels[1].instructions.size(), 1U);
-  EXPECT_EQ(module.kernels[2].calls, "helper");
+  const std::vector<Refusal> all = simulated::refusals(module, module.kernels[1]);
+  ASSERT_EQ(all.size(), 2U);  // each once, in their order
+  EXPECT_EQ(all[0].what, "'add.q32': this instruction is not supported by the simulated device");
+  EXPECT_EQ(all[1].position, (Position{9, 2}));
+  EXPECT_TRUE(simulated::refusals(module, module.kernels[2]).empty());
 }
 
 TEST(PtxParser, RefusesWhatItDoesNotKnowAtItsPlace) {
@@ -113,14 +119,14 @@ TEST(PtxParser, RefusesWhatItDoesNotKnowAtItsPlace) {
   EXPECT_THAT(error_of("hello"), HasSubstr("test.ptx:1:1: the directive 'hello' is not supported here"));
   EXPECT_THAT(error_of(".visible .func f() { ret; "), HasSubstr("expected a '}'"));
   EXPECT_THAT(error_of(".extern .func f()"), HasSubstr("expected the function's '{' or ';'"));
-  EXPECT_THAT(error_in_body("bra nowhere; ret;"), HasSubstr("test.ptx:6:5: 'nowhere' is neither"));
-  EXPECT_THAT(error_in_body("a: a: ret;"), HasSubstr("test.ptx:6:4: the label 'a' is defined twice"));
+  EXPECT_THAT(error_in_body("bra nowhere; ret;"), HasSubstr("6:5: 'nowhere' is neither"));
+  EXPECT_THAT(error_in_body("a: a: ret;"), HasSubstr("6:4: the label 'a' is defined twice"));
   EXPECT_THAT(error_in_body(".reg .b32 r; .reg .b32 r; ret;"), HasSubstr("declared twice"));
   EXPECT_THAT(error_in_body("ld.global.f32 x, [y]; ret;"), HasSubstr("'y' is neither a register nor a variable"));
   EXPECT_THAT(error_in_body(".reg .b32 %r<99999999999>;"), HasSubstr("larger than"));
-  EXPECT_THAT(error_in_body("mov.f32 x, 0f3F8;"), HasSubstr("8 hexadecimal digits"));
-  EXPECT_THAT(error_in_body("mov.u32 x, \"text"), HasSubstr("an unterminated string"));
-  EXPECT_THAT(error_in_body("/* "), HasSubstr("an unterminated comment"));
+  EXPECT_THAT(error_of(kernel_text("", "mov.f32 x, 0f3F8;")), HasSubstr("test.ptx:6:12: 0f must be followed by 8 hex"));
+  EXPECT_THAT(error_of(kernel_text("", "mov.u32 x, \"text")), HasSubstr("an unterminated string"));
+  EXPECT_THAT(error_of(kernel_text("", "/* ")), HasSubstr("an unterminated comment"));
 }
 
 std::string repeated(const std::string& text, int times) {
@@ -134,17 +140,20 @@ TEST(PtxParser, RefusesWhatIsDeeperOrLargerThanSupported) {
   constexpr int deep = 100'000;
   EXPECT_THAT(error_of(".global .b8 x = " + repeated("{", deep)),
               HasSubstr("initial values with braces nested deeper"));
-  EXPECT_THAT(error_in_body("mov.b64 x, " + repeated("{", deep)), HasSubstr("this is not allowed inside {…}"));
+  EXPECT_THAT(error_in_body("mov.b64 x, " + repeated("{", deep) + repeated("}", deep)),
+              HasSubstr("this is not allowed inside {…}"));
   EXPECT_THAT(error_in_body("mov.b64 {x, [y]}, z;"), HasSubstr("this is not allowed inside {…}"));
-  EXPECT_THAT(error_in_body(repeated("{", deep)), HasSubstr("braces nested deeper than supported"));
+  EXPECT_THAT(error_in_body(repeated("{", deep) + repeated("}", deep)),
+              HasSubstr("braces nested deeper than supported"));
   const std::string array = ".global .b8 x[65536][65536]";
   EXPECT_EQ(parse_module(array + ";", "test.ptx").symbols.at(0).bytes, std::uint64_t{1} << 32);
   EXPECT_THAT(error_of(array + "[2];"), HasSubstr("the array is larger than supported"));
   EXPECT_THAT(error_of(array + "[4294967296][4294967296];"), HasSubstr("the array is larger than supported"));
   EXPECT_THAT(error_of(".global .b128 x = -1;"), HasSubstr("initial values of more than 64 bits"));
   EXPECT_THAT(error_of(".entry k(.param .align 3 .b8 p[4]) { ret; }"), HasSubstr("a power of two"));
-  EXPECT_THAT(error_of(repeated(".entry k() { .reg .b32 %r<1048576>; ret; }\n", 5)),
-              HasSubstr("test.ptx:5:24: more registers than supported"));
+  const Module many = parse_module(repeated(".entry k() { .reg .b32 %r<1048576>; ret; }\n", 5), "test.ptx");
+  EXPECT_FALSE(many.kernels.at(3).refusal);
+  EXPECT_EQ(many.kernels.at(4).refusal.value().what, "more registers than supported");
 }
 
 TEST(PtxParser, TheThreadsOfABlockAreNeverMoreThanOneCanHave) {
@@ -180,16 +189,19 @@ std::vector<int> reconvergence_of(const std::string& body) {
 }
 
 TEST(ControlFlow, BothSidesOfAnIfMeetBehindIt) {
-  EXPECT_EQ(reconvergence_of("@p bra b; mov.u32 r, 1; bra c; b: mov.u32 r, 2; c: ret;"),
+  EXPECT_EQ(reconvergence_of("@p bra b; mov.u32 r, 1; bra c; b: mov.u32 r, 2; c: mov.u32 r, 3; ret;"),
             (std::vector<int>{3, 3, 3, 4}));
 }
 
 TEST(ControlFlow, TheLanesOfALoopMeetAtItsExit) {
-  EXPECT_EQ(reconvergence_of("a: mov.u32 r, 1; @p bra a; ret;"), (std::vector<int>{1, 2}));
+  EXPECT_EQ(reconvergence_of("a: mov.u32 r, 1; @p bra a; mov.u32 r, 2; ret;"), (std::vector<int>{1, 2}));
 }
 
-TEST(ControlFlow, LanesThatReturnEarlyMeetAtTheEnd) {
-  EXPECT_EQ(reconvergence_of("@p bra out; mov.u32 r, 1; ret; out: ret;"), (std::vector<int>{3, 3, 3}));
+TEST(ControlFlow, NobodyWaitsForLanesThatReturnEarly) {
+  EXPECT_EQ(reconvergence_of("@p bra out; mov.u32 r, 1; ret; out: ret;"), (std::vector<int>{1, 3, 3}));
+  // The return from the loop leaves it where the loop ends, and its own branch where the loop goes on.
+  EXPECT_EQ(reconvergence_of("loop: @p bra on; mov.u32 r, 3; ret; on: mov.u32 r, 1; @p bra loop; mov.u32 r, 2; ret;"),
+            (std::vector<int>{2, 4, 3, 4}));
 }
 
 TEST(ControlFlow, AKernelMustEndWithAReturn) {

@@ -5,6 +5,7 @@
 
 #include "devices/simulated/execution/instruction_decoder.hpp"
 #include "devices/simulated/execution/program.hpp"
+#include "devices/simulated/memory/device_memory.hpp"
 #include "devices/simulated/ptx/control_flow.hpp"
 
 namespace convladder::simulated {
@@ -14,9 +15,10 @@ namespace {
 constexpr std::uint64_t kMostDeclaredBytes = 1024 * 1024;  // shared or local
 constexpr std::uint64_t kMostParameterBytes = 32764;       // of compute capability 7.0 and later
 
-constexpr DecodeSubject kSubjects[] = {
-    decode_control_flow,  decode_memory_access, decode_packing,           decode_form,   decode_barrier,
-    decode_warp_function, decode_atomic,        decode_asynchronous_copy, decode_matrix, decode_hint};
+constexpr DecodeSubject kSubjects[] = {decode_control_flow, decode_memory_access, decode_packing,
+                                       decode_form,         decode_barrier,       decode_warp_function,
+                                       decode_atomic,       decode_vector_atomic, decode_asynchronous_copy,
+                                       decode_matrix,       decode_cache_control, decode_hint};
 
 std::uint32_t round_up(std::uint64_t value, std::uint64_t multiple) {
   return static_cast<std::uint32_t>((value + multiple - 1) / multiple * multiple);
@@ -30,7 +32,9 @@ class KernelDecoder {
     program_.kernel = &kernel;
   }
 
-  Program run() {
+  /// What is not supported goes to `refusals`, and the rest is decoded; without them, the first is thrown.
+  Program run(std::vector<ptx::Refusal>* refusals = nullptr) {
+    if (kernel_.refusal) throw ptx::PtxError(module_.file, kernel_.refusal->position, kernel_.refusal->what);
     lay_out_parameters();
     lay_out_symbols();
     const std::vector<ptx::BasicBlock> blocks = ptx::control_flow(kernel_, module_.file);
@@ -38,7 +42,7 @@ class KernelDecoder {
     std::vector<int> first_operation;
     for (const ptx::BasicBlock& block : blocks) {
       first_operation.push_back(operation_count());
-      for (int i = block.first; i < block.end; ++i) decode_instruction(i);
+      for (int i = block.first; i < block.end; ++i) try_instruction(i, refusals);
     }
     first_operation.push_back(operation_count());
     resolve_branches(blocks, first_operation);
@@ -46,7 +50,11 @@ class KernelDecoder {
     program_.block_of_operation.resize(static_cast<std::size_t>(operation_count()) + 1,
                                        static_cast<int>(blocks.size()));
     for (std::size_t b = 0; b < blocks.size(); ++b) {
-      program_.blocks.push_back({first_operation[b], first_operation[b + 1], first_operation[blocks[b].reconvergence]});
+      program_.blocks.push_back({.first = first_operation[b],
+                                 .end = first_operation[b + 1],
+                                 .returns = blocks[b].returns,
+                                 .round = blocks[b].round,
+                                 .reconvergence = first_operation[blocks[b].reconvergence]});
       for (int i = first_operation[b]; i < first_operation[b + 1]; ++i) {
         program_.block_of_operation[i] = static_cast<int>(b);
       }
@@ -56,6 +64,15 @@ class KernelDecoder {
 
  private:
   int operation_count() const { return static_cast<int>(program_.operations.size()); }
+
+  void try_instruction(int index, std::vector<ptx::Refusal>* refusals) {
+    try {
+      decode_instruction(index);
+    } catch (const ptx::PtxError& error) {
+      if (refusals == nullptr) throw;
+      refusals->push_back({error.position, error.problem});
+    }
+  }
 
   void decode_instruction(int index) {
     instructions_.begin(index);
@@ -108,6 +125,8 @@ class KernelDecoder {
           place(symbol, shared);
         } else if (symbol.space == ptx::Space::local) {
           place(symbol, local);
+        } else if (symbol.space == ptx::Space::call_param) {
+          instructions_.place_symbol(symbol.name, symbol.space, 0);
         } else {
           instructions_.place_symbol(symbol.name, symbol.space, address_of_(symbol));
         }
@@ -131,12 +150,28 @@ class KernelDecoder {
 }  // namespace
 
 Program decode(const ptx::Module& module, const ptx::Kernel& kernel, const SymbolAddress& address_of) {
-  if (!kernel.calls.empty()) {
-    throw ptx::PtxError(
-        module.file, kernel.call_position,
-        fmt::format("the kernel calls '{}': device functions are not supported, they must be inlined", kernel.calls));
-  }
   return KernelDecoder(module, kernel, address_of).run();
+}
+
+std::uint64_t function_address(const ptx::Module& module, std::string_view name) {
+  const ptx::Kernel* const function = module.find_function(name);
+  if (function == nullptr) throw ptx::PtxError(module.file, {}, fmt::format("there is no function '{}'", name));
+  return kFunctionWindow + 16 * static_cast<std::uint64_t>(function - module.functions.data());
+}
+
+std::vector<ptx::Refusal> refusals(const ptx::Module& module, const ptx::Kernel& kernel) {
+  std::vector<ptx::Refusal> all;
+  const SymbolAddress anywhere = [](const ptx::Symbol& /*symbol*/) { return std::uint64_t{0}; };
+  try {
+    KernelDecoder(module, kernel, anywhere).run(&all);
+  } catch (const ptx::PtxError& error) {
+    all.push_back({error.position, error.problem});
+  }
+  std::vector<ptx::Refusal> once;
+  for (ptx::Refusal& refusal : all) {
+    if (std::ranges::find(once, refusal.what, &ptx::Refusal::what) == once.end()) once.push_back(std::move(refusal));
+  }
+  return once;
 }
 
 }  // namespace convladder::simulated

@@ -8,8 +8,8 @@
 
 namespace convladder::ptx {
 
-/// Reads a whole PTX file. `file` is what messages call it. Throws PtxError for text that is not PTX, for names that
-/// are not declared, and for what PTX has but this reader does not (device functions that are called, textures).
+/// Reads a whole PTX file. `file` is what messages call it. Throws PtxError for text that is not PTX. What is wrong or
+/// not supported within the body of a kernel is kept as that kernel's refusal.
 Module parse_module(std::string_view source, const std::string& file);
 
 }  // namespace convladder::ptx

@@ -18,8 +18,10 @@ struct PtxError : std::runtime_error {
   PtxError(const std::string& file, Position position, const std::string& what)
       : std::runtime_error(file + ":" + std::to_string(position.line) + ":" + std::to_string(position.column) + ": " +
                            what),
-        position(position) {}
+        position(position),
+        problem(what) {}
   Position position;
+  std::string problem;  ///< the message without the place
 };
 
 }  // namespace convladder::ptx

@@ -267,14 +267,18 @@ def moves(cases):
         w = width_of(t)
         cases.add(f"mov.{t}", [f"d{w}", f"r{w}"], inputs_for("mov", [f"b{w}"], count=32), lambda a: a)
     # Windows of the generic address space: the device's own choice (devices/simulated/memory/device_memory.hpp).
-    shared, local, end = 1 << 40, 2 << 40, 3 << 40
-    addresses = [(a,) for a in (0, 256, shared - 1, shared, shared + 4, local - 1, local, local + 8, end - 1, end)]
-    for space, base in (("global", 0), ("const", 0), ("shared", shared), ("local", local)):
+    shared, local, param, end = 1 << 40, 2 << 40, 3 << 40, 4 << 40
+    addresses = [(a,) for a in (0, 256, shared - 1, shared, shared + 4, local - 1, local, local + 8, param - 1, param,
+                                end - 1, end)]
+    windows = {"global": (0, 0), "const": (0, 0), "shared": (shared, local), "shared::cta": (shared, local),
+               "shared::cluster": (shared, local), "local": (local, param), "param": (param, end),
+               "param::entry": (param, end)}
+    for space, (base, last) in windows.items():
         cases.add(f"cvta.{space}.u64", ["d64", "r64"], [(0,), (4,), (0x10000,)], lambda a, b=base: a + b)
         cases.add(f"cvta.to.{space}.u64", ["d64", "r64"], [(base,), (base + 4,), (base + 0x10000,)],
                   lambda a, b=base: a - b)
-    cases.add("isspacep.shared", ["dp", "r64"], addresses, lambda a: int(shared <= a < local))
-    cases.add("isspacep.local", ["dp", "r64"], addresses, lambda a: int(local <= a < end))
+        if last > 0:
+            cases.add(f"isspacep.{space}", ["dp", "r64"], addresses, lambda a, b=base, e=last: int(b <= a < e))
     cases.add("isspacep.global", ["dp", "r64"], addresses, lambda a: int(a < shared or a >= end))
 
 
