@@ -41,6 +41,7 @@ struct LaunchResult {
   CacheCounters caches;  ///< if there are any
   std::uint64_t blocks = 0;
   FindingLog findings;
+  std::string printed;  ///< by printf in the kernel, in the order of blocks and warps
 };
 
 /// Runs all blocks. Throws KernelFault for the first fault, in the order of blocks, if findings are not collected.
