@@ -44,6 +44,9 @@ class AccessObserver {
   virtual void barrier_passed(const BlockContext& /*block*/, std::uint32_t /*warps*/) {}
   /// Lanes of a warp have met (bar.warp.sync), with the same effect for them.
   virtual void warp_synchronized(const WarpState& /*warp*/, LaneMask /*lanes*/) {}
+  /// A kernel has allocated memory of the device, or freed it.
+  virtual void allocated(std::uint64_t /*address*/, std::uint64_t /*bytes*/) {}
+  virtual void freed(std::uint64_t /*address*/) {}
   /// The warp's earlier accesses are ordered before its later ones for the threads of its block, and, from a fence of
   /// gpu or system scope on (membar.gl), for those of other blocks.
   virtual void fenced(const WarpState& /*warp*/, bool /*for_other_blocks*/) {}

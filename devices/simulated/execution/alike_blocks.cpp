@@ -583,6 +583,9 @@ class Follower {
 
 AlikeBlocks alike_blocks(const Program& program, Axis axis, Dim3 grid, Dim3 block,
                          const std::vector<std::byte>& parameters, const BufferOfAddress& buffer_of) {
+  // Registers are followed within one function and from branch to label.
+  if (!program.calls.empty() || !program.branch_tables.empty())
+    return {0, true, "it calls functions or branches by table"};
   return Follower(program, axis, grid, block, parameters, buffer_of).run();
 }
 

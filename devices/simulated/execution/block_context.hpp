@@ -58,6 +58,7 @@ class BlockContext {
   std::vector<CachedRange> ranges;            ///< by instruction
   std::vector<PendingCopies> copies;          ///< by warp
   std::uint64_t memory_changes = 0;           ///< counts what changes memory beside stores: see SpinWatch
+  std::string printed;                        ///< by printf in kernels
   std::vector<AccessObserver*> observers;
   L1Cache* l1 = nullptr;           ///< of the multiprocessor the block runs on; none: traffic below it is not counted
   FindingLog* findings = nullptr;  ///< none: the first fault ends the launch

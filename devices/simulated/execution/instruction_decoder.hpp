@@ -8,6 +8,7 @@
 #include <initializer_list>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -75,6 +76,22 @@ class InstructionDecoder {
 
   /// Makes a variable or parameter known: where it lies in its state space.
   void place_symbol(const std::string& name, ptx::Space space, std::uint64_t place) { symbols_[name] = {space, place}; }
+  /// Likewise a local variable of a function: where it lies behind the begin of a frame's local variables.
+  void place_in_frame(const std::string& name, std::uint64_t place);
+  /// Where the copy of a function's parameter lies whose address is taken, likewise.
+  void place_copy_in_frame(const std::string& name, std::uint64_t place);
+  /// Likewise a `.param` variable of a body: it gets a place in the frame.
+  ParameterPlace place_call_parameter(const std::string& name, std::uint64_t bytes);
+  /// The place of a `.param` variable of a body, or nullptr.
+  const ParameterPlace* call_parameter(const std::string& name) const;
+  /// A place in the frame for what has no name.
+  ParameterPlace unnamed_parameter(std::uint64_t bytes);
+  const ptx::Module& module() const { return module_; }
+  Program& program() { return program_; }
+  /// Whether the instruction is one of a function that the kernel calls.
+  bool in_function() const {
+    return program_.linked != nullptr && instruction_ >= program_.linked->functions.front().first;
+  }
 
  private:
   void lay_out_special_slots();
@@ -85,6 +102,9 @@ class InstructionDecoder {
   Slot read_special(const ptx::Operand& operand, int bits);
   void check_width(const ptx::Operand& operand, int bits) const;
   std::uint64_t generic_address(ptx::Space space, std::uint64_t place) const;
+  void reserve(std::uint32_t bytes);
+  Slot local_address(std::uint64_t place, int bits);
+  Slot address_of_parameter(const ptx::Operand& operand, int bits);
 
   const ptx::Module& module_;
   const ptx::Kernel& kernel_;
@@ -93,6 +113,9 @@ class InstructionDecoder {
   std::vector<Slot> registers_;
   std::map<std::pair<std::uint64_t, int>, Slot> constants_;
   std::map<std::string, std::pair<ptx::Space, std::uint64_t>, std::less<>> symbols_;
+  std::set<std::string, std::less<>> in_frame_;  // local variables of functions
+  std::map<std::string, ParameterPlace, std::less<>> call_parameters_;
+  std::map<std::string, std::uint64_t, std::less<>> copies_;  // of parameters, behind the begin of local variables
   struct Widened {
     Slot wide;
     Slot narrow;  // written instead of it
@@ -109,6 +132,7 @@ std::vector<std::string_view> split_opcode(std::string_view opcode);
 /// Decodes the current instruction if its opcode is one of the subject's; returns whether it was.
 using DecodeSubject = bool (*)(InstructionDecoder&);
 bool decode_control_flow(InstructionDecoder& decoder);
+bool decode_call(InstructionDecoder& decoder);
 bool decode_barrier(InstructionDecoder& decoder);
 bool decode_warp_function(InstructionDecoder& decoder);
 bool decode_atomic(InstructionDecoder& decoder);
