@@ -77,6 +77,10 @@ void add_arithmetic(FormTable& table, const std::string& suffix, Rounding roundi
   add_modified<Divide, false, T, T>(table, "div" + suffix, rounding);
   add_modified<Reciprocal, false, T>(table, "rcp" + suffix, rounding);
   add_modified<SquareRoot, false, T>(table, "sqrt" + suffix, rounding);
+  // .ftz changes nothing here: ptxas makes the same of both.
+  if constexpr (sizeof(T) == 8) {
+    add_directed<Reciprocal, T, false, false, T>(table, fmt::format("rcp{}.ftz", suffix), rounding);
+  }
 }
 
 /// "name[.ftz].f32x2"

@@ -238,6 +238,8 @@ void add_between_floats(FormTable& table) {
 
   FloatForms<Half, Bfloat16>{table}.add_rounded(false, false);
   FloatForms<Bfloat16, Half>{table}.add_rounded(false, false);
+  FloatForms<Half, Bfloat16>{table}.add_exact(false, false);  // without a rounding it is .rn, for ptxas too
+  FloatForms<Bfloat16, Half>{table}.add_exact(false, false);
   FloatForms<Half, Single>{table}.add_rounded(true, true);
   FloatForms<Bfloat16, Single>{table}.add_rounded(true, false);
   FloatForms<Half, Double>{table}.add_rounded(false, true);

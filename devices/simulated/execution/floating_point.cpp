@@ -162,6 +162,7 @@ void add_arithmetic(FormTable& table) {
   add_modified<Divide, T, T, T>(table, "div.rn", false);
   add_modified<Reciprocal, T, T>(table, "rcp.rn", false);
   add_modified<SquareRoot, T, T>(table, "sqrt.rn", false);
+  if constexpr (sizeof(T) == 8) add_form<Reciprocal, T, T>(table, "rcp.rn.ftz.f64");  // .ftz changes nothing here
 }
 
 template <bool kMaximum>

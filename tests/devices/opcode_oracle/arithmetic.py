@@ -170,6 +170,8 @@ def single_and_double(cases):
             }
             for name, (inputs, function, saturation) in exact.items():
                 for suffix, flush, sat in modifiers(fmt, saturation):
+                    if name == "rcp" and fmt is F64:
+                        add_form(cases, f"rcp{dotted}.ftz", F64, 1, operation(F64, function, rounding), inputs)
                     add_form(cases, name + dotted + suffix, fmt, len(inputs[0]),
                              operation(fmt, function, rounding, flush, sat, early=early.get(name)), inputs)
 
