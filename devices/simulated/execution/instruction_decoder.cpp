@@ -204,6 +204,7 @@ Slot InstructionDecoder::write(const ptx::Operand& operand, int bits) {
   if (operand.kind == OperandKind::sink) return bits == 1 ? ignored_predicate() : temporary(bits);
   if (operand.kind != OperandKind::register_) fail("a destination must be a register");
   if (operand.negated) fail("a destination cannot be negated");
+  refuse_selector(operand);
   check_width(operand, bits);
   return registers_[static_cast<std::size_t>(operand.index)];
 }
@@ -254,7 +255,13 @@ Slot InstructionDecoder::read(const ptx::Operand& operand, int bits) {
   }
 }
 
+/// Only video instructions read parts of registers, and they look at the selector themselves.
+void InstructionDecoder::refuse_selector(const ptx::Operand& operand) const {
+  if (!operand.selector.empty()) fail(fmt::format("the selector .{} is not supported here", operand.selector));
+}
+
 Slot InstructionDecoder::read_register(const ptx::Operand& operand, int bits) {
+  refuse_selector(operand);
   const Slot slot = registers_[static_cast<std::size_t>(operand.index)];
   if (operand.negated) {
     if (bits != 1) fail("only predicates can be negated");

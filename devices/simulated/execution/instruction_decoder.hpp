@@ -98,6 +98,7 @@ class InstructionDecoder {
   Slot new_constant(int bits);
   Slot lane_mask_constant(LaneMask (*of_lane)(int lane));
   Slot read_clock(const std::string& name, int bits);
+  void refuse_selector(const ptx::Operand& operand) const;
   Slot read_register(const ptx::Operand& operand, int bits);
   Slot read_special(const ptx::Operand& operand, int bits);
   void check_width(const ptx::Operand& operand, int bits) const;
@@ -144,5 +145,6 @@ bool decode_cache_control(InstructionDecoder& decoder);
 bool decode_packing(InstructionDecoder& decoder);
 bool decode_form(InstructionDecoder& decoder);
 bool decode_hint(InstructionDecoder& decoder);
+bool decode_video(InstructionDecoder& decoder);
 
 }  // namespace convladder::simulated

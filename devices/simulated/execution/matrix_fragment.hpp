@@ -55,7 +55,7 @@ class Fragment {
   int row(int lane, int element) const { return index(lane, element) / columns_; }
   int column(int lane, int element) const { return index(lane, element) % columns_; }
   /// row * columns() + column
-  int index(int lane, int element) const { return indices_[static_cast<std::size_t>(element * kLanes + lane)]; }
+  int index(int lane, int element) const { return indices_.data()[element * kLanes + lane]; }
 
   /// The matrix that the registers hold, row by row. Exact. T: std::int64_t for integers, double for f64, else float.
   template <typename T>
