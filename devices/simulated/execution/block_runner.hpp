@@ -67,6 +67,7 @@ class BlockRunner {
   bool release_met();
   int round_at(int operation) const;
   void exit_lanes(Warp& warp, LaneMask leaving);
+  static void wait_at_barrier(Warp& warp, const Operation& operation, LaneMask lanes, std::uint32_t barrier);
   bool arrive(Warp& warp, const Operation& operation, LaneMask lanes);
   bool barrier_operands(const Warp& warp, const Operation& operation, LaneMask lanes,
                         BlockBarriers::Arrival& arrival) const;
