@@ -324,7 +324,7 @@ class Follower {
     }
     const std::vector<std::string_view> parts = split_opcode(instruction.opcode);
     if (begins_with_any(instruction.opcode, {"ld.param", "ld.const"})) return load_unchanged(instruction, parts);
-    if (begins_with_any(instruction.opcode, {"ld.", "ldu.", "ldmatrix", "atom.", "wmma.load"})) {
+    if (begins_with_any(instruction.opcode, {"ld.", "ldu.", "ldmatrix", "atom.", "wmma.load", "wgmma.mma"})) {
       return write(instruction.operands[0], reads_table(instruction) ? kOfNoPlace : kData);
     }
     Value result = kOfNoPlace;
