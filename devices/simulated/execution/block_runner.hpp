@@ -78,6 +78,7 @@ class BlockRunner {
   void leave_function(Warp& warp, LaneMask leaving);
   void call_fault(Warp& warp, const Operation& operation, LaneMask lanes, int kind, const std::string& problem);
   WarpState state_in(const Warp& warp, const Path& path) const;
+  static void wait_at_barrier(Warp& warp, const Operation& operation, LaneMask lanes, std::uint32_t barrier);
   bool arrive(Warp& warp, const Operation& operation, LaneMask lanes);
   bool barrier_operands(const Warp& warp, const Operation& operation, LaneMask lanes,
                         BlockBarriers::Arrival& arrival) const;
