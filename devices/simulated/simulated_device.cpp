@@ -260,6 +260,10 @@ const void* SimulatedDevice::load(const ptx::Module& module, const ptx::Kernel& 
   return &kernel;
 }
 
+void* SimulatedDevice::variable(const ptx::Module& module, const ptx::Symbol& symbol) {
+  return reinterpret_cast<void*>(place(module, symbol));  // NOLINT(performance-no-int-to-ptr): addresses are numbers
+}
+
 void SimulatedDevice::launch(const KernelLaunch& launch) {
   try {
     const Program& program = program_of(launch.kernel);

@@ -79,6 +79,10 @@ class SimulatedDevice final : public Device {
   /// ptx::PtxError for what the device does not execute. `module` must outlive the device.
   const void* load(const ptx::Module& module, const ptx::Kernel& kernel);
 
+  /// The address of a variable in global or constant memory, the same for all kernels of the module. `module` must
+  /// outlive the device.
+  void* variable(const ptx::Module& module, const ptx::Symbol& symbol);
+
   /// The launches since the last call, in order, instruction by instruction.
   std::vector<RecordedLaunch> take_launches() { return std::exchange(launches_, {}); }
 

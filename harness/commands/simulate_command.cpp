@@ -13,7 +13,6 @@
 #include "harness/commands/printed.hpp"
 #include "harness/simulation/checkers_argument.hpp"
 #include "harness/simulation/cuda_source.hpp"
-#include "harness/simulation/kernel_argument.hpp"
 #include "harness/simulation/kernel_list.hpp"
 #include "harness/simulation/launch_limit.hpp"
 #include "harness/simulation/simulation.hpp"
@@ -35,6 +34,8 @@ struct SimulateArguments {
   std::string block = "1";
   std::string shared = "0";
   std::vector<std::string> arguments;
+  std::vector<std::string> buffers;
+  std::vector<std::string> variables;
   std::vector<std::string> saved;
   std::string output;
   std::string format;
@@ -55,14 +56,20 @@ constexpr int kMostSharedBytes = 227 * 1024;     // of a block, static ones incl
 constexpr const char* kSimulateFooter =
     R"(one --arg for each parameter, in order; put NAME= before it to choose the name that messages use:
   TYPE:VALUE                 a number                           --arg i32:1000  --arg f32:0.5
-  bytes:@FILE                a structure passed by value        --arg bytes:@sizes.bin
+  @BUFFER[+BYTES]            an address in another's buffer     --arg x=inout:f32:1,2,3 --arg @x --arg @x+8
+  struct:{FIELD,...}         a structure passed by value        --arg 'struct:{@x,i32:5,f32:[0.5,1]}'
+  bytes:@FILE                the same from a file               --arg bytes:@sizes.bin
   in:TYPE:CONTENT            a buffer that the kernel reads     --arg in:f32:1,2,3  --arg x=in:@x.npy
   inout:TYPE:CONTENT         one that it reads and writes       --arg inout:i32:fill:256:0
   out:TYPE:SHAPE[=VALUE]     one that it writes                 --arg y=out:f32:64x32  --arg sum=out:f32:1=0
   TYPE     i8 i16 i32 i64 u8 u16 u32 u64 f16 f32 f64
   CONTENT  1,2,3   @FILE.bin   @FILE.npy   fill:SHAPE:VALUE   iota:SHAPE[:FIRST]   random:SHAPE[:SEED]
   SHAPE    a number of elements, or sizes as in 64x32
+  FIELD    TYPE:VALUE   TYPE:[VALUE,...]   @BUFFER[+BYTES]   {FIELD,...}: laid out as C does
 A buffer 'out' without a value is uninitialised: reading it before writing is reported.
+
+--buffer NAME=... makes a buffer for addresses only. --set NAME=VALUE sets a variable of the file: TYPE:CONTENT,
+@FILE.npy, @BUFFER, struct: or bytes: as above. --save NAME[:TYPE]=FILE writes it, as bytes without a TYPE.
 
 --limit: 500M, 10G: so many instructions of warps; 30s, 5min, 2h: so long; both may be given; or none. Without it a
 kernel ends after 10 minutes, and after 5 G instructions of a block that change no memory: it is in an endless loop.
@@ -93,60 +100,35 @@ ptx::Module load_module(const std::string& file, const CudaCompiler& compiler) {
   return ptx::parse_module(compile_to_ptx(file, compiler), file + " (PTX)");  // whose lines are not the file's
 }
 
-std::vector<KernelArgument> parse_arguments(const std::vector<std::string>& texts, const ptx::Kernel& kernel) {
-  if (texts.size() != kernel.parameters.size()) {
-    throw UserError(fmt::format("{} has {} parameters, but {} --arg were given", display_name(kernel.name),
-                                kernel.parameters.size(), texts.size()));
-  }
-  std::vector<KernelArgument> arguments;
-  for (std::size_t i = 0; i < texts.size(); ++i) {
-    KernelArgument argument = parse_kernel_argument(texts[i]);
-    const std::size_t bytes = argument.is_buffer() ? sizeof(std::uint64_t) : argument.bytes.size();
-    const ptx::Symbol& parameter = kernel.parameters[i];
-    if (bytes != parameter.bytes) {
-      throw UserError(fmt::format("--arg {}: {} bytes, but parameter {} ({}) has {}", texts[i], bytes, i,
-                                  parameter.name, parameter.bytes));
-    }
-    if (argument.name.empty()) argument.name = parameter.name;
-    const auto same = [&argument](const KernelArgument& other) { return other.name == argument.name; };
-    if (std::ranges::any_of(arguments, same)) {
-      throw UserError(fmt::format("--arg {}: the name '{}' is already used", texts[i], argument.name));
-    }
-    arguments.push_back(std::move(argument));
-  }
-  return arguments;
-}
-
-/// A buffer that is to be written to a file.
+/// A buffer or variable that is to be written to a file.
 struct WantedFile {
-  std::size_t argument = 0;
+  ReadContent content;
   std::string file;
 };
 
-std::vector<WantedFile> parse_outputs(const std::vector<std::string>& texts,
-                                      const std::vector<KernelArgument>& arguments) {
+std::vector<WantedFile> parse_saved(const std::vector<std::string>& texts, const SimulationInputs& inputs,
+                                    const ptx::Module& module) {
   std::vector<WantedFile> wanted;
   for (const std::string& text : texts) {
     const std::size_t equals = text.find('=');
     if (equals == std::string::npos || equals + 1 == text.size()) {
       throw UserError(fmt::format("--save {}: expected NAME=FILE", text));
     }
-    const std::string name = text.substr(0, equals);
     const std::string file = text.substr(equals + 1);
-    std::vector<std::string> names;
-    std::size_t found = arguments.size();
-    for (std::size_t i = 0; i < arguments.size(); ++i) {
-      if (!arguments[i].is_buffer()) continue;
-      names.push_back(arguments[i].name);
-      if (arguments[i].name == name || std::to_string(i) == name) found = i;
-    }
-    if (found == arguments.size()) {
-      throw UserError(fmt::format("--save {}: {}", text, unknown_name_message("buffer", name, names)));
-    }
+    wanted.push_back({find_content("--save " + text, text.substr(0, equals), inputs, module), file});
     static_cast<void>(buffer_file({}, file));  // the ending is known, before anything runs
-    wanted.push_back({found, file});
   }
   return wanted;
+}
+
+/// The variables among them, each once.
+std::vector<ReadContent> variables_to_read(const std::vector<WantedFile>& wanted) {
+  std::vector<ReadContent> variables;
+  for (const WantedFile& one : wanted) {
+    const auto known = std::ranges::find(variables, one.content.name, &ReadContent::name);
+    if (one.content.variable != nullptr && known == variables.end()) variables.push_back(one.content);
+  }
+  return variables;
 }
 
 /// Their progress is shown as that of `what`, until they are gone.
@@ -197,10 +179,15 @@ void add_simulate_options(CLI::App& simulate, SimulateArguments& a) {
   simulate.add_option("--block", a.block, "threads per block, X[,Y[,Z]] (default 1)");
   simulate.add_option("--shared", a.shared, "bytes of dynamic shared memory (default 0)");
   simulate.add_option("--arg", a.arguments, "an argument, see below")->allow_extra_args(false);
+  simulate
+      .add_option("--buffer", a.buffers, "NAME=in:…, out:… or inout:…: a buffer that no parameter points to itself")
+      ->allow_extra_args(false);
+  simulate.add_option("--set", a.variables, "NAME=TYPE:CONTENT: what a __device__ or __constant__ variable holds")
+      ->allow_extra_args(false);
   simulate.add_option("--compiler", a.compiler.name,
                       "of a .cu file: nvcc, clang, or the path of one (default: who is there)");
   simulate.add_option("--compiler-flags", a.compiler.flags, "further flags for it, as in '-arch=sm_90 -DN=3'");
-  simulate.add_option("--save", a.saved, "NAME=FILE: writes a buffer to FILE.bin, .npy or .json")
+  simulate.add_option("--save", a.saved, "NAME=FILE: writes a buffer or a variable to FILE.bin, .npy or .json")
       ->allow_extra_args(false);
   simulate.add_option("--checkers", a.checkers,
                       "memory, initialization, race, synchronization: a list of them, all (default) or none");
@@ -226,13 +213,14 @@ int simulate_command(SimulateArguments& given, const CommandLine& /*command_line
   }
   const ptx::Kernel& kernel = find_kernel(module, given.entry);
   const KernelLaunch launch = parse_launch(given, module, kernel);
-  const std::vector<KernelArgument> arguments = parse_arguments(given.arguments, kernel);
-  const std::vector<WantedFile> wanted = parse_outputs(given.saved, arguments);
-  const SimulationReport report =
-      run_simulation(module, kernel, launch, arguments, device_options(given, display_name(kernel.name)));
+  const SimulationInputs inputs =
+      inputs_for(parse_inputs(given.arguments, given.buffers, given.variables), module, kernel);
+  const std::vector<WantedFile> wanted = parse_saved(given.saved, inputs, module);
+  const SimulationReport report = run_simulation(module, kernel, launch, inputs, variables_to_read(wanted),
+                                                 device_options(given, display_name(kernel.name)));
 
   for (const WantedFile& one : wanted) {
-    const auto buffer = std::ranges::find(report.buffers, arguments[one.argument].name, &BufferContent::name);
+    const auto buffer = std::ranges::find(report.buffers, one.content.name, &BufferContent::name);
     write_file_bytes(one.file, buffer_file(*buffer, one.file));
   }
   const std::string document = ascii_json(to_json(report));

@@ -85,9 +85,10 @@ FoundCompiler find_compiler(const std::string& file, const std::string& name) {
   if (name != "clang") found = {find_nvcc(), false};
   if (found.program.empty() && name != "nvcc") found = {find_clang(), true};
   if (found.program.empty()) {
-    throw UserError(fmt::format("{}: CUDA C++ needs a compiler, and {} found; make PTX elsewhere with 'nvcc -ptx "
-                                "-lineinfo {}'",
-                                file, name.empty() ? "neither nvcc nor clang was" : name + " was not", file));
+    throw UserError(
+        fmt::format("{}: CUDA C++ needs a compiler, and {} found; make PTX elsewhere with 'nvcc -ptx "
+                    "-lineinfo {}'",
+                    file, name.empty() ? "neither nvcc nor clang was" : name + " was not", file));
   }
   return found;
 }
@@ -167,11 +168,13 @@ std::string first_error(const std::string& messages) {
   if (lines.empty()) return "it failed and said nothing";
   std::string shown;
   for (const char* const word : {"error:", "error", "fatal"}) {
-    const auto found = std::ranges::find_if(lines, [&](const std::string& line) { return line.find(word) != std::string::npos; });
+    const auto found =
+        std::ranges::find_if(lines, [&](const std::string& line) { return line.find(word) != std::string::npos; });
     if (shown.empty() && found != lines.end()) shown = *found;
   }
   if (shown.empty()) shown = lines.front();
-  return printable(shown, kShownMessage) + (lines.size() > 1 ? fmt::format(" ({} more)", plural(lines.size() - 1, "line")) : "");
+  return printable(shown, kShownMessage) +
+         (lines.size() > 1 ? fmt::format(" ({} more)", plural(lines.size() - 1, "line")) : "");
 }
 
 bool has_flag(const std::vector<std::string>& flags, std::string_view begin) {

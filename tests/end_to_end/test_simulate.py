@@ -214,7 +214,7 @@ def test_a_wrong_argument_is_refused(ptx: Path, change: dict[str, str], words: l
 
 
 @pytest.mark.parametrize(("output", "words"), [
-    ("z=z.npy", ["unknown buffer 'z'; known:"]),
+    ("z=z.npy", ["unknown buffer or variable 'z'; known:"]),
     ("y=y.txt", ["y.txt", ".bin, .npy or .json"]),
     ("y", ["NAME=FILE"]),
     ("y=/nowhere/y.bin", ["cannot write /nowhere/y.bin"]),
@@ -351,8 +351,9 @@ def test_an_endless_loop_ends_at_its_limit(endless: Path, limit: list[str], word
 
 
 def test_a_limit_ends_the_same_way_in_every_run(endless: Path) -> None:
-    done = {run("simulate", endless, "--grid", "9", "--block", "64", "--arg", "inout:u32:0", "--checkers", "none", "--limit",
-                "100k", "--threads", threads, "--format", "json").stdout for threads in (1, 2, 7)}
+    options = ["--grid", "9", "--block", "64", "--arg", "inout:u32:0", "--checkers", "none", "--limit", "100k"]
+    done = {run("simulate", endless, *options, "--threads", threads, "--format", "json").stdout
+            for threads in (1, 2, 7)}
     assert len(done) == 1
     assert json.loads(done.pop())["stopped"].startswith("after 100,000 instructions")
 
