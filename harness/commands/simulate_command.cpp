@@ -13,6 +13,7 @@
 #include "harness/commands/printed.hpp"
 #include "harness/simulation/checkers_argument.hpp"
 #include "harness/simulation/cuda_source.hpp"
+#include "harness/simulation/expected_content.hpp"
 #include "harness/simulation/kernel_list.hpp"
 #include "harness/simulation/launch_limit.hpp"
 #include "harness/simulation/simulation.hpp"
@@ -37,6 +38,7 @@ struct SimulateArguments {
   std::vector<std::string> buffers;
   std::vector<std::string> variables;
   std::vector<std::string> saved;
+  std::vector<std::string> expectations;
   std::string output;
   std::string format;
   std::string checkers = "all";
@@ -71,6 +73,10 @@ A buffer 'out' without a value is uninitialised: reading it before writing is re
 --buffer NAME=... makes a buffer for addresses only. --set NAME=VALUE sets a variable of the file: TYPE:CONTENT,
 @FILE.npy, @BUFFER, struct: or bytes: as above. --save NAME[:TYPE]=FILE writes it, as bytes without a TYPE.
 
+--expect y=@reference.npy:1e-6, y=1,2,3 or y=fill:64x32:0:1e-6,1e-9: the shape is compared, and each value passes if
+|found - expected| <= ABSOLUTE + RELATIVE * |expected|, for TOLERANCE = RELATIVE[,ABSOLUTE]; without one only the same
+value passes. NaN passes only for NaN.
+
 --limit: 500M, 10G: so many instructions of warps; 30s, 5min, 2h: so long; both may be given; or none. Without it a
 kernel ends after 10 minutes, and after 5 G instructions of a block that change no memory: it is in an endless loop.
 
@@ -81,8 +87,12 @@ examples:
   convladder simulate scale.ptx ... --save y=y.npy --output everything.json
   convladder simulate scale.ptx ... --format json      the JSON document on the standard output, no text
 
-exit codes: 0 the kernel ran and nothing was found - 1 something was found, or the kernel was ended by a fault -
-2 it was ended by a limit, and nothing was found until then - 3 bad input, or PTX that is not supported: one line says where and what)";
+exit codes:
+  0  the kernel came to its end, nothing was found, and all is as expected
+  1  something was found, or the kernel was ended by a fault
+  2  nothing of 1 and 5, but it was ended by a limit
+  3  bad input, or PTX that is not supported: one line says where and what
+  5  nothing was found, but a value is not as expected)";
 
 /// "X[,Y[,Z]]"
 Dim3 parse_dim(const char* option, const std::string& text, const std::array<int, 3>& limits) {
@@ -121,14 +131,45 @@ std::vector<WantedFile> parse_saved(const std::vector<std::string>& texts, const
   return wanted;
 }
 
-/// The variables among them, each once.
-std::vector<ReadContent> variables_to_read(const std::vector<WantedFile>& wanted) {
-  std::vector<ReadContent> variables;
-  for (const WantedFile& one : wanted) {
-    const auto known = std::ranges::find(variables, one.content.name, &ReadContent::name);
-    if (one.content.variable != nullptr && known == variables.end()) variables.push_back(one.content);
+/// What a launch works on, and what is asked of it afterwards.
+struct WholeRequest {
+  SimulationInputs inputs;
+  std::vector<WantedFile> saved;
+  std::vector<ExpectedContent> expected;
+
+  /// The variables that are saved or compared.
+  std::vector<ReadContent> variables() const {
+    std::vector<ReadContent> all;
+    for (const WantedFile& one : saved) all.push_back(one.content);
+    for (const ExpectedContent& one : expected) all.push_back(one.content);
+    std::vector<ReadContent> variables;
+    for (const ReadContent& one : all) {
+      const auto same = [&one](const ReadContent& other) { return other.name == one.name && other.type == one.type; };
+      if (one.variable != nullptr && std::ranges::none_of(variables, same)) variables.push_back(one);
+    }
+    return variables;
   }
-  return variables;
+};
+
+WholeRequest parse_request(const SimulateArguments& given, const ptx::Module& module, const ptx::Kernel& kernel) {
+  WholeRequest request;
+  request.inputs = inputs_for(parse_inputs(given.arguments, given.buffers, given.variables), module, kernel);
+  request.saved = parse_saved(given.saved, request.inputs, module);
+  request.expected = parse_expectations(given.expectations, request.inputs, module);
+  return request;
+}
+
+const BufferContent& content_in(const SimulationReport& report, const ReadContent& wanted) {
+  const auto is_it = [&wanted](const BufferContent& content) {
+    return content.name == wanted.name && content.type == wanted.type.value_or(ElementType::u8);
+  };
+  return *std::ranges::find_if(report.buffers, is_it);
+}
+
+int exit_code_of(const SimulationReport& report) {
+  if (!report.findings.empty() || !report.fault.empty()) return kExitCasesFailed;
+  if (!std::ranges::all_of(report.expectations, &ExpectationOutcome::met)) return kExitUnexpected;
+  return report.stopped.empty() ? kExitOk : kExitInconclusive;
 }
 
 /// Their progress is shown as that of `what`, until they are gone.
@@ -189,6 +230,9 @@ void add_simulate_options(CLI::App& simulate, SimulateArguments& a) {
   simulate.add_option("--compiler-flags", a.compiler.flags, "further flags for it, as in '-arch=sm_90 -DN=3'");
   simulate.add_option("--save", a.saved, "NAME=FILE: writes a buffer or a variable to FILE.bin, .npy or .json")
       ->allow_extra_args(false);
+  simulate
+      .add_option("--expect", a.expectations, "NAME=CONTENT[:TOLERANCE]: what a buffer or a variable has to hold then")
+      ->allow_extra_args(false);
   simulate.add_option("--checkers", a.checkers,
                       "memory, initialization, race, synchronization: a list of them, all (default) or none");
   simulate.add_option("--threads", a.threads, "host threads (default all cores); the results do not depend on it");
@@ -213,15 +257,15 @@ int simulate_command(SimulateArguments& given, const CommandLine& /*command_line
   }
   const ptx::Kernel& kernel = find_kernel(module, given.entry);
   const KernelLaunch launch = parse_launch(given, module, kernel);
-  const SimulationInputs inputs =
-      inputs_for(parse_inputs(given.arguments, given.buffers, given.variables), module, kernel);
-  const std::vector<WantedFile> wanted = parse_saved(given.saved, inputs, module);
-  const SimulationReport report = run_simulation(module, kernel, launch, inputs, variables_to_read(wanted),
-                                                 device_options(given, display_name(kernel.name)));
+  const WholeRequest request = parse_request(given, module, kernel);
+  SimulationReport report = run_simulation(module, kernel, launch, request.inputs, request.variables(),
+                                           device_options(given, display_name(kernel.name)));
+  for (const ExpectedContent& one : request.expected) {
+    report.expectations.push_back(compare(one, content_in(report, one.content)));
+  }
 
-  for (const WantedFile& one : wanted) {
-    const auto buffer = std::ranges::find(report.buffers, one.content.name, &BufferContent::name);
-    write_file_bytes(one.file, buffer_file(*buffer, one.file));
+  for (const WantedFile& one : request.saved) {
+    write_file_bytes(one.file, buffer_file(content_in(report, one.content), one.file));
   }
   const std::string document = ascii_json(to_json(report));
   if (!given.output.empty()) write_file_atomically(given.output, document);
@@ -230,8 +274,7 @@ int simulate_command(SimulateArguments& given, const CommandLine& /*command_line
   } else {
     print_report(report);
   }
-  if (!report.findings.empty() || !report.fault.empty()) return kExitCasesFailed;
-  return report.stopped.empty() ? kExitOk : kExitInconclusive;
+  return exit_code_of(report);
 }
 
 const CommandRegistration simulate_registration(

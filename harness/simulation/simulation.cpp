@@ -66,11 +66,8 @@ class PlacedBuffers {
 
 BufferContent read_variable(simulated::SimulatedDevice& device, const ptx::Module& module, const ReadContent& wanted,
                             const SimulationInputs& inputs) {
-  BufferContent content{wanted.name, true, wanted.type.value_or(ElementType::u8), {}, {}};
+  BufferContent content{wanted.name, true, wanted.type.value_or(ElementType::u8), variable_shape(wanted, inputs), {}};
   content.bytes.resize(wanted.variable->bytes);
-  content.shape = {content.bytes.size() / element_bytes(content.type)};
-  const auto set = std::ranges::find(inputs.variables, wanted.variable->name, &VariableValue::name);
-  if (set != inputs.variables.end() && set->value.type == content.type) content.shape = set->value.shape;
   device.copy_to_host(content.bytes.data(), device.variable(module, *wanted.variable), content.bytes.size());
   return content;
 }
@@ -90,7 +87,8 @@ SimulationReport run_simulation(const ptx::Module& module, const ptx::Kernel& ke
                           .counters = {},
                           .findings = {},
                           .fault = {},
-                          .stopped = {}};
+                          .stopped = {},
+                          .expectations = {}};
   launch.kernel = device.load(module, kernel);
   const PlacedBuffers buffers(device, inputs);
   for (const KernelArgument& argument : inputs.arguments) launch.arguments.push_back(buffers.value_of(argument));

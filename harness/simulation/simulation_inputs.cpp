@@ -53,6 +53,13 @@ void require_addresses(const std::string& option, const KernelArgument& argument
 
 }  // namespace
 
+std::vector<std::size_t> variable_shape(const ReadContent& content, const SimulationInputs& inputs) {
+  const ElementType type = content.type.value_or(ElementType::u8);
+  const auto set = std::ranges::find(inputs.variables, content.variable->name, &VariableValue::name);
+  if (set != inputs.variables.end() && set->value.type == type) return set->value.shape;
+  return {content.variable->bytes / element_bytes(type)};
+}
+
 SimulationInputs parse_inputs(const std::vector<std::string>& arguments, const std::vector<std::string>& buffers,
                               const std::vector<std::string>& variables) {
   SimulationInputs inputs;
@@ -93,8 +100,8 @@ SimulationInputs inputs_for(SimulationInputs inputs, const ptx::Module& module, 
     auto& [name, value] = inputs.variables[i];
     const ptx::Symbol& symbol = find_variable(module, name, fmt::format("--set {}: ", value.text));
     if (value.bytes.size() != symbol.bytes) {
-      throw UserError(fmt::format("--set {}: {} bytes, but the variable has {}", value.text, value.bytes.size(),
-                                  symbol.bytes));
+      throw UserError(
+          fmt::format("--set {}: {} bytes, but the variable has {}", value.text, value.bytes.size(), symbol.bytes));
     }
     name = symbol.name;
     for (std::size_t before = 0; before < i; ++before) {

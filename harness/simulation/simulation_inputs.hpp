@@ -24,10 +24,13 @@ struct SimulationInputs {
 
 /// A buffer or a variable by its name, to be read after the launch.
 struct ReadContent {
-  std::string name;                            ///< of the buffer; as written for a variable
-  const ptx::Symbol* variable = nullptr;       ///< none for a buffer
-  std::optional<ElementType> type;             ///< of a variable's elements; none: as it was set, or bytes
+  std::string name;                       ///< of the buffer; as written for a variable
+  const ptx::Symbol* variable = nullptr;  ///< none for a buffer
+  std::optional<ElementType> type;        ///< of a variable's elements; none: as it was set, or bytes
 };
+
+/// Of a variable as it is read: as it was set, if with this type; otherwise in a row.
+std::vector<std::size_t> variable_shape(const ReadContent& content, const SimulationInputs& inputs);
 
 /// Of --arg, --buffer and --set. Also reads the files that are named. Throws UserError.
 SimulationInputs parse_inputs(const std::vector<std::string>& arguments, const std::vector<std::string>& buffers,

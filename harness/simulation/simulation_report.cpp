@@ -65,6 +65,43 @@ std::string figure(std::string_view name, double value) {
   return grouped;
 }
 
+ordered_json expectations_json(const std::vector<ExpectationOutcome>& outcomes) {
+  ordered_json list = ordered_json::array();
+  for (const ExpectationOutcome& outcome : outcomes) {
+    ordered_json first = nullptr;
+    if (!outcome.met()) {
+      first = {{"index", outcome.first_index}, {"found", outcome.first_found}, {"expected", outcome.first_expected}};
+    }
+    list.push_back({{"expectation", outcome.text},
+                    {"name", outcome.name},
+                    {"met", outcome.met()},
+                    {"elements", outcome.elements},
+                    {"wrong", outcome.wrong},
+                    {"first_wrong", std::move(first)},
+                    {"largest_difference", outcome.largest_difference}});
+  }
+  return list;
+}
+
+void print_expectations(const std::vector<ExpectationOutcome>& outcomes) {
+  if (outcomes.empty()) return;
+  const auto is_met = [](const ExpectationOutcome& outcome) { return outcome.met(); };
+  const bool all_met = std::ranges::all_of(outcomes, is_met);
+  fmt::print("\nexpectations{}\n", all_met ? ": met" : "");
+  for (const ExpectationOutcome& outcome : outcomes) {
+    const std::string largest = outcome.largest_difference == 0
+                                    ? ""
+                                    : fmt::format(", the largest difference is {:.3g}", outcome.largest_difference);
+    const std::string text =
+        outcome.met()
+            ? fmt::format("{} as expected{}", plural(outcome.elements, "value"), largest)
+            : fmt::format("{} of {} {} wrong; the first is [{}]: expected {}, found {}{}", outcome.wrong,
+                          plural(outcome.elements, "value"), outcome.wrong == 1 ? "is" : "are",
+                          fmt::join(outcome.first_index, ", "), outcome.first_expected, outcome.first_found, largest);
+    fmt::print("{}", hanging(fmt::format("  {}: ", outcome.name), text));
+  }
+}
+
 void print_counters(const std::vector<KernelCounters>& launches) {
   for (const KernelCounters& launch : launches) {
     fmt::print("\ncounters\n");
@@ -126,7 +163,8 @@ ordered_json to_json(const SimulationReport& report) {
           {"counters", std::move(counters)},
           {"findings", std::move(findings)},
           {"fault", text_or_null(report.fault)},
-          {"stopped", text_or_null(report.stopped)}};
+          {"stopped", text_or_null(report.stopped)},
+          {"expectations", expectations_json(report.expectations)}};
 }
 
 void print_report(const SimulationReport& report) {
@@ -140,6 +178,7 @@ void print_report(const SimulationReport& report) {
                shown_values(buffer));
   }
   print_counters(report.counters);
+  print_expectations(report.expectations);
   if (!report.stopped.empty()) fmt::print("\nstopped {}\n", printable(report.stopped));
   fmt::print("\nfindings{}\n", report.findings.empty() && report.fault.empty() ? ": none" : "");
   for (const simulated::Finding& finding : report.findings) {

@@ -21,6 +21,23 @@ struct BufferContent {
   std::vector<std::byte> bytes;
 };
 
+/// Whether a buffer or a variable holds what was expected of it.
+struct ExpectationOutcome {
+  std::string text;  ///< as written
+  std::string name;
+  std::size_t elements = 0;
+  std::size_t wrong = 0;
+  double largest_difference = 0;  ///< of all elements where it is finite
+
+  // Of the first element that is wrong.
+  std::size_t first_wrong = 0;
+  std::vector<std::size_t> first_index;  ///< along each size of the shape
+  std::string first_found;
+  std::string first_expected;
+
+  bool met() const { return wrong == 0; }
+};
+
 struct SimulationReport {
   std::string kernel;        ///< as in the PTX
   std::string display_name;  ///< as written in the source
@@ -32,6 +49,7 @@ struct SimulationReport {
   std::vector<simulated::Finding> findings;
   std::string fault;    ///< what ended the kernel, empty if it came to its end
   std::string stopped;  ///< likewise, which limit: all else is how far it was then
+  std::vector<ExpectationOutcome> expectations;
 };
 
 nlohmann::ordered_json finding_json(const simulated::Finding& finding);

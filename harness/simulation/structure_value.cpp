@@ -80,10 +80,12 @@ class StructureParser {
     std::string_view text = take_until(",}[");
     if (text.starts_with("u64:@")) text.remove_prefix(4);
     if (text.starts_with('@')) {
-      return {std::vector<std::byte>(sizeof(std::uint64_t)), {parse_buffer_address(what_, text)}, sizeof(std::uint64_t)};
+      return {
+          std::vector<std::byte>(sizeof(std::uint64_t)), {parse_buffer_address(what_, text)}, sizeof(std::uint64_t)};
     }
     const std::size_t colon = text.find(':');
-    if (colon == std::string_view::npos) fail(fmt::format("'{}' is no field: TYPE:VALUE, @BUFFER or a structure", text));
+    if (colon == std::string_view::npos)
+      fail(fmt::format("'{}' is no field: TYPE:VALUE, @BUFFER or a structure", text));
     const ElementType type = parse_element_type(what_, text.substr(0, colon));
     StructureValue value;
     value.alignment = element_bytes(type);
@@ -107,13 +109,15 @@ class StructureParser {
 
 BufferAddress parse_buffer_address(std::string_view what, std::string_view text) {
   const std::size_t plus = std::min(text.find('+'), text.size());
-  BufferAddress address{0, std::string(text.substr(std::min<std::size_t>(1, plus), plus - std::min<std::size_t>(1, plus))), 0};
+  BufferAddress address{
+      0, std::string(text.substr(std::min<std::size_t>(1, plus), plus - std::min<std::size_t>(1, plus))), 0};
   bool good = text.starts_with('@') && !address.buffer.empty();
   if (plus < text.size()) {
     const auto [end, error] = std::from_chars(text.data() + plus + 1, text.data() + text.size(), address.offset);
     good = good && error == std::errc() && end == text.data() + text.size();
   }
-  if (!good) throw UserError(fmt::format("{}: expected a buffer's address, as @x or @x+64 (bytes), got '{}'", what, text));
+  if (!good)
+    throw UserError(fmt::format("{}: expected a buffer's address, as @x or @x+64 (bytes), got '{}'", what, text));
   return address;
 }
 
