@@ -49,7 +49,27 @@ FoundKernel find_kernel(const PtxImages& images, const std::string& name) {
 
 std::uint64_t device_address(const void* address) { return reinterpret_cast<std::uint64_t>(address); }
 
+/// CUDA C++ Programming Guide, table "Technical Specifications per Compute Capability". No product of what stays below
+/// them wraps.
+constexpr Dim3 kLargestGrid{0x7fffffff, 65535, 65535};
+constexpr Dim3 kLargestBlock{1024, 1024, 64};
+constexpr std::uint64_t kMostSharedBytes = std::uint64_t{1} << 20;  // more than any GPU's blocks have
+
+void check_sizes(const std::string& kernel, const char* what, const Dim3& sizes, const Dim3& largest) {
+  if (sizes.x <= largest.x && sizes.y <= largest.y && sizes.z <= largest.z) return;
+  throw DeviceError(fmt::format("{}: a {} of {} x {} x {}; at most {} x {} x {} are possible", kernel, what, sizes.x,
+                                sizes.y, sizes.z, largest.x, largest.y, largest.z));
+}
+
 void check_launch(const Program& program, const KernelLaunch& launch) {
+  check_sizes(program.kernel->name, "grid", launch.grid, kLargestGrid);
+  check_sizes(program.kernel->name, "block", launch.block, kLargestBlock);
+  if (launch.dynamic_shared_bytes >
+      kMostSharedBytes - std::min<std::uint64_t>(kMostSharedBytes, program.static_shared_bytes)) {
+    throw DeviceError(fmt::format("{}: {} bytes of shared memory beside the kernel's own {}; together {} are possible",
+                                  program.kernel->name, launch.dynamic_shared_bytes, program.static_shared_bytes,
+                                  kMostSharedBytes));
+  }
   const std::uint64_t threads = launch.block.count();
   if (threads == 0 || threads > 1024) {
     throw DeviceError(fmt::format("{}: a block of {} threads; 1 to 1024 are possible", program.kernel->name, threads));
@@ -218,11 +238,26 @@ std::uint64_t SimulatedDevice::place(const ptx::Module& module, const ptx::Symbo
   const auto [found, is_new] = variables_.try_emplace({&module, symbol.name}, 0);
   if (is_new) {  // zero where nothing is given: initcheck takes them as written
     found->second = allocate_address(symbol.bytes, symbol.name.starts_with("_Z") ? demangle(symbol.name) : symbol.name);
+    const std::uint64_t address = found->second;
     if (!symbol.initial_bytes.empty()) {
-      std::memcpy(memory_.host(found->second), symbol.initial_bytes.data(), symbol.initial_bytes.size());
+      std::memcpy(memory_.host(address), symbol.initial_bytes.data(), symbol.initial_bytes.size());
     }
+    for (const ptx::InitialAddress& initial : symbol.initial_addresses) {
+      const std::uint64_t value = (address_of(module, initial.name) + initial.addend) >> initial.shift;
+      std::memcpy(memory_.host(address) + initial.offset, &value, static_cast<std::size_t>(initial.bytes));
+    }
+    return address;
   }
   return found->second;
+}
+
+std::uint64_t SimulatedDevice::address_of(const ptx::Module& module, const std::string& name) {
+  const auto symbol = std::ranges::find(module.symbols, name, &ptx::Symbol::name);
+  if (symbol == module.symbols.end()) return function_address(module, name);
+  if (symbol->space == ptx::Space::shared) {
+    throw DeviceError(fmt::format("{}: where shared memory lies is not known before a launch", name));
+  }
+  return place(module, *symbol);
 }
 
 std::unique_ptr<Program> SimulatedDevice::decoded(const ptx::Module& module, const ptx::Kernel& kernel) {
@@ -353,13 +388,15 @@ RecordedLaunch SimulatedDevice::count(const Program& program, const KernelLaunch
   RecordedLaunch recorded{&program, launch, {}, 0, alike_here.depends_on_data};
   const unsigned places = extent(launch.grid, axis);
   // At least two, so that there is a half, and a whole number of periods: places that repeat each other.
-  const unsigned wanted = launch.items ? (counted_->count + launch.items->per_block - 1) / launch.items->per_block : 0;
-  const unsigned unit = std::max(2U, alike_here.period);
-  const unsigned part = (std::max(wanted, 1U) + unit - 1) / unit * unit;
-  if (!places_of_items(launch, counted_->of) || alike_here.period == 0 || part >= places) {
+  const std::uint64_t per_block = launch.items ? launch.items->per_block : 0;
+  const std::uint64_t wanted = per_block > 0 ? (counted_->count + per_block - 1) / per_block : 0;
+  const std::uint64_t unit = std::max(2U, alike_here.period);
+  const std::uint64_t wanted_part = (std::max<std::uint64_t>(wanted, 1) + unit - 1) / unit * unit;
+  if (!places_of_items(launch, counted_->of) || alike_here.period == 0 || wanted_part >= places) {
     recorded.result = run(program, configuration);
     return recorded;
   }
+  const auto part = static_cast<unsigned>(wanted_part);
   const auto run_places = [&](unsigned count) {
     configuration.window = {axis, 0, count};
     return run(program, configuration);

@@ -95,6 +95,8 @@ class SimulatedDevice final : public Device {
   void free(void* address, std::size_t bytes) noexcept override;
   const Program& program_of(const void* kernel);
   std::uint64_t place(const ptx::Module& module, const ptx::Symbol& symbol);
+  /// Of a variable or function that an initial value names.
+  std::uint64_t address_of(const ptx::Module& module, const std::string& name);
   std::uint64_t allocate_address(std::size_t bytes, std::string_view label);
   std::unique_ptr<Program> decoded(const ptx::Module& module, const ptx::Kernel& kernel);
   std::byte* checked_host(const void* address, std::size_t bytes, const char* what) const;

@@ -23,7 +23,7 @@
 namespace convladder::simulated {
 namespace {
 
-/// One operand as the vectors' file writes it: "d32", "r64", "dp", "dp|dp", "p", "=0x1b", "carry:add:in:out".
+/// One operand as the vectors' file writes it: "d32", "r64", "dp", "dp|dp", "p", "=0x1b", "carry:in:out".
 struct Operand {
   enum class Kind { destination, source, immediate, carry };
   Kind kind = Kind::source;
@@ -46,7 +46,6 @@ struct Case {
   bool destinations_are_pair = false;
   bool carry_in = false;
   bool carry_out = false;
-  bool carry_of_difference = false;
   // Of all vectors, one behind the other. A result of two halves that are not only bits takes two places.
   std::vector<std::uint64_t> inputs;
   std::vector<Expected> expected;
@@ -59,7 +58,9 @@ Operand operand_of(const std::string& text) {
   if (text.starts_with("carry")) return {Operand::Kind::carry, 32, text};
   if (text == "p") return {Operand::Kind::source, 1, ""};
   const std::string width = text.substr(1);
-  return {text[0] == 'd' ? Operand::Kind::destination : Operand::Kind::source, width == "p" ? 1 : std::stoi(width), ""};
+  // A register of 8 bits is one of 16 here: the device does not tell them apart.
+  const int bits = width == "p" ? 1 : std::max(16, std::stoi(width));
+  return {text[0] == 'd' ? Operand::Kind::destination : Operand::Kind::source, bits, ""};
 }
 
 std::uint64_t hexadecimal(std::string_view text) {
@@ -91,9 +92,11 @@ void begin_case(std::istream& line, Case& result) {
   result.in_halves = result.result.ends_with("x2");
   if (result.in_halves) result.result.resize(result.result.size() - 2);
   for (std::string text; line >> text;) {
-    if (text == "dp|dp") {
+    if (text[0] == '@') continue;  // the target
+    if (const auto bar = text.find('|'); bar != std::string::npos) {
       result.destinations_are_pair = true;
-      result.operands.insert(result.operands.end(), 2, operand_of("dp"));
+      result.operands.push_back(operand_of(text.substr(0, bar)));
+      result.operands.push_back(operand_of(text.substr(bar + 1)));
       continue;
     }
     const Operand operand = operand_of(text);
@@ -101,7 +104,6 @@ void begin_case(std::istream& line, Case& result) {
       result.operands.push_back(operand);
       continue;
     }
-    result.carry_of_difference = text.starts_with("carry:sub");
     result.carry_in = text.find(":in") != std::string::npos;
     result.carry_out = text.find(":out") != std::string::npos;
   }
@@ -202,15 +204,11 @@ class KernelWriter {
     }
     const std::size_t sources = sources_.size() - (tested_.carry_in ? 1 : 0);
     for (std::size_t i = 0; i < sources; ++i) list += fmt::format(", {}", sources_[i]);
-    // A carry comes from 1 + ~0, a borrow from 0 - 1; one is seen as the 1 it adds, the other as the one it takes.
-    const bool difference = tested_.carry_of_difference;
-    const std::string in = tested_.carry_in ? sources_.back() : "0";
-    body_ += difference ? fmt::format("sub.cc.u64 carried, 0, {};\n", in)
-                        : fmt::format("add.cc.u64 carried, {}, {:#x};\n", in, ~std::uint64_t{0});
+    // A carry comes from 1 + ~0 and is seen as the 1 that it adds.
+    body_ +=
+        fmt::format("add.cc.u64 carried, {}, {:#x};\n", tested_.carry_in ? sources_.back() : "0", ~std::uint64_t{0});
     body_ += fmt::format("{}{} {};\n", guard, tested_.opcode, list);
-    if (tested_.carry_out) {
-      body_ += difference ? "subc.u64 carry, 0, 0; neg.s64 carry, carry;\n" : "addc.u64 carry, 0, 0;\n";
-    }
+    if (tested_.carry_out) body_ += "addc.u64 carry, 0, 0;\n";
     for (const auto& [name, bits] : destinations) store(name, bits);
     if (tested_.carry_out) store("carry", 64);
   }

@@ -58,6 +58,8 @@ class KernelRun {
     return execute(program_, memory_, configuration, make_observers);
   }
 
+  const Program& program() const { return program_; }
+  const std::vector<std::byte>& parameters() const { return parameters_; }
   DeviceMemory& memory() { return memory_; }
   /// The counters of the first instruction whose opcode is this.
   const InstructionCounters& of(const LaunchResult& result, const std::string& opcode) const {

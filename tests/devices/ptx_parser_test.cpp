@@ -189,16 +189,19 @@ std::vector<int> reconvergence_of(const std::string& body) {
 }
 
 TEST(ControlFlow, BothSidesOfAnIfMeetBehindIt) {
-  EXPECT_EQ(reconvergence_of("@p bra b; mov.u32 r, 1; bra c; b: mov.u32 r, 2; c: ret;"),
+  EXPECT_EQ(reconvergence_of("@p bra b; mov.u32 r, 1; bra c; b: mov.u32 r, 2; c: mov.u32 r, 3; ret;"),
             (std::vector<int>{3, 3, 3, 4}));
 }
 
 TEST(ControlFlow, TheLanesOfALoopMeetAtItsExit) {
-  EXPECT_EQ(reconvergence_of("a: mov.u32 r, 1; @p bra a; ret;"), (std::vector<int>{1, 2}));
+  EXPECT_EQ(reconvergence_of("a: mov.u32 r, 1; @p bra a; mov.u32 r, 2; ret;"), (std::vector<int>{1, 2}));
 }
 
-TEST(ControlFlow, LanesThatReturnEarlyMeetAtTheEnd) {
-  EXPECT_EQ(reconvergence_of("@p bra out; mov.u32 r, 1; ret; out: ret;"), (std::vector<int>{3, 3, 3}));
+TEST(ControlFlow, NobodyWaitsForLanesThatReturnEarly) {
+  EXPECT_EQ(reconvergence_of("@p bra out; mov.u32 r, 1; ret; out: ret;"), (std::vector<int>{1, 3, 3}));
+  // The return from the loop leaves it where the loop ends, and its own branch where the loop goes on.
+  EXPECT_EQ(reconvergence_of("loop: @p bra on; mov.u32 r, 3; ret; on: mov.u32 r, 1; @p bra loop; mov.u32 r, 2; ret;"),
+            (std::vector<int>{2, 4, 3, 4}));
 }
 
 TEST(ControlFlow, AKernelMustEndWithAReturn) {

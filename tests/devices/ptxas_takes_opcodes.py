@@ -10,21 +10,26 @@ import subprocess
 import sys
 import tempfile
 
-HEAD = """.version 8.1
-.target sm_90
+HEAD = """.version {version}
+.target {target}
 .address_size 64
-.visible .entry test() {
-.reg .b16 %h<9>; .reg .b32 %r<9>; .reg .b64 %l<9>; .reg .pred %p<9>;
+.visible .entry test() {{
+.reg .b8 %c<9>; .reg .b16 %h<9>; .reg .b32 %r<9>; .reg .b64 %l<9>; .reg .pred %p<9>;
 """
-REGISTERS = {"16": "%h", "32": "%r", "64": "%l", "p": "%p", "": "%p"}
+OLDEST = "sm_90"
+REGISTERS = {"8": "%c", "16": "%h", "32": "%r", "64": "%l", "p": "%p", "": "%p"}
 AT_A_TIME = 500  # the errors of more would be cut off
 
 
 def opcodes(path):
-    """Full opcode and operands, each opcode once for each list of operands."""
+    """Target, full opcode and operands, each opcode once for each list of operands."""
     with open(path, encoding="ascii") as file:
         cases = [line.split() for line in file if line.startswith("case ")]
-    return list(dict.fromkeys((case[1], *case[3:]) for case in cases))
+    found = {}
+    for case in cases:
+        target = case[3][1:] if case[3][0] == "@" else OLDEST
+        found[(target, case[1], *(operand for operand in case[3:] if operand[0] != "@"))] = None
+    return list(found)
 
 
 def instruction(opcode, *operands):
@@ -32,26 +37,27 @@ def instruction(opcode, *operands):
     for number, operand in enumerate(o for o in operands if not o.startswith("carry")):
         if operand[0] == "=":
             texts.append(operand[1:])
-        elif operand == "dp|dp":
-            texts.append("%p7|%p8")
+        elif operand in ("dp|dp", "d32|dp"):
+            texts.append("%p7|%p8" if operand == "dp|dp" else "%r7|%p8")
         else:
             texts.append(f"{REGISTERS[operand[1:]]}{number}")
     return f"{opcode} {', '.join(texts)};\n"
 
 
-def refused(ptxas, instructions):
-    """The instructions that ptxas refuses, with its reason."""
+def refused(ptxas, target, instructions):
+    """The instructions that ptxas refuses, with its reason; None if it does not know the target."""
+    head = HEAD.format(version="8.2" if target == OLDEST else "9.0", target=target)
     with tempfile.NamedTemporaryFile("w", suffix=".ptx") as file:
-        file.write(HEAD + "".join(instructions) + "ret;\n}\n")
+        file.write(head + "".join(instructions) + "ret;\n}\n")
         file.flush()
-        run = subprocess.run([ptxas, "-arch=sm_90", "-O0", file.name, "-o", "/dev/null"], capture_output=True, text=True)
+        run = subprocess.run([ptxas, f"-arch={target}", "-O0", file.name, "-o", "/dev/null"],
+                             capture_output=True, text=True)
     if "Unsupported .version" in run.stderr or "is not defined for option 'gpu-name'" in run.stderr:
-        print(f"skipped: {ptxas} is older than CUDA 12.1")
-        sys.exit(77)
+        return None
     errors = re.findall(r"line (\d+); error\s*: (.*)", run.stderr)
     if run.returncode != 0 and not errors:
         sys.exit(f"{ptxas} failed: {run.stderr}")
-    first = HEAD.count("\n") + 1
+    first = head.count("\n") + 1
     return [f"{instructions[int(line) - first].strip()}  {error}" for line, error in errors
             if 0 <= int(line) - first < len(instructions)]
 
@@ -59,15 +65,24 @@ def refused(ptxas, instructions):
 def main():
     if len(sys.argv) != 3:
         sys.exit("usage: ptxas_takes_opcodes.py VECTORS PTXAS")
-    instructions = [instruction(*each) for each in opcodes(sys.argv[1])]
-    if not instructions:
+    by_target = {}
+    for target, *each in opcodes(sys.argv[1]):
+        by_target.setdefault(target, []).append(instruction(*each))
+    if OLDEST not in by_target:
         sys.exit(f"{sys.argv[1]} holds no case")
     failures = []
-    for begin in range(0, len(instructions), AT_A_TIME):
-        failures += refused(sys.argv[2], instructions[begin:begin + AT_A_TIME])
+    for target, instructions in by_target.items():
+        for begin in range(0, len(instructions), AT_A_TIME):
+            found = refused(sys.argv[2], target, instructions[begin:begin + AT_A_TIME])
+            if found is None:
+                print(f"skipped for {target}: {sys.argv[2]} is too old")
+                if target == OLDEST:
+                    sys.exit(77)
+                break
+            failures += found
     for failure in failures:
         print(failure)
-    print(f"{len(instructions)} instructions, {len(failures)} refused by ptxas")
+    print(f"{sum(map(len, by_target.values()))} instructions, {len(failures)} refused by ptxas")
     sys.exit(1 if failures else 0)
 
 

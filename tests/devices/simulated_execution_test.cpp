@@ -258,7 +258,7 @@ TEST(DeviceMemoryDeathTest, LivesWithFewAddressesAndUsesThemAgain) {
 #endif
 
 TEST(SimulatedExecution, ABarrierInDivergentCodeIsAFault) {
-  Mapping mapping("setp.lt.s32 %p1, %r4, 5; @%p1 bra skip; bar.sync 0; skip: ret;", 32);
+  Mapping mapping("setp.lt.s32 %p1, %r4, 5; @%p1 bra skip; bar.sync 0; skip: mov.u32 %r1, 1; ret;", 32);
   EXPECT_THAT(fault_of(mapping, {1}, {32}), HasSubstr("barrier in divergent code: 5 of the warp's 32 threads"));
 }
 

@@ -25,14 +25,6 @@ TEST(SimulatedSpinning, WhatNobodyWritesIsWaitedForForEver) {
   EXPECT_EQ(kernel.findings(64, 4).size(), 1U);
 }
 
-TEST(SimulatedSpinning, ALockBetweenLanesOfAWarpIsExplained) {
-  LaneKernel kernel(
-      "take: atom.shared.cas.b32 %r2, [0], 0, 1; setp.ne.u32 %p1, %r2, 0; @%p1 bra take;\n"
-      "mov.u32 %r4, 0; st.shared.u32 [0], %r4; ret;",
-      Words(32), 32);
-  EXPECT_THAT(kernel.fault(32, 4), HasSubstr("while 1 threads of the same warp wait for it to end"));
-}
-
 TEST(SimulatedSpinning, ALongLoopThatWorksIsLeftAlone) {
   LaneKernel kernel(
       "mov.u32 %r3, 0;\nloop: add.u32 %r3, %r3, 1; setp.lt.u32 %p1, %r3, 300000; @%p1 bra loop;\n"

@@ -60,7 +60,8 @@ TEST(SimulatedShuffle, ALaneThatTakesNoPartHasNoValue) {
 }
 
 TEST(SimulatedShuffle, MasksThatAreWrongAreFaults) {
-  LaneKernel others("setp.lt.u32 %p1, %r1, 8; @%p1 shfl.sync.idx.b32 %r3, %r1, 0, 31, -1; ret;", Words(32), 32);
+  LaneKernel others("setp.lt.u32 %p1, %r1, 8; @%p1 shfl.sync.idx.b32 %r3, %r1, 0, 31, -1; bar.sync 0; ret;", Words(32),
+                    32);
   EXPECT_THAT(others.fault(), HasSubstr("synccheck: the mask 0xffffffff names 24 threads that do not execute this"));
   LaneKernel itself("vote.sync.any.pred %p1, 1, 0xffff; ret;", Words(32), 32);
   EXPECT_THAT(itself.fault(), HasSubstr("the mask 0x0000ffff does not name 16 threads that execute this"));

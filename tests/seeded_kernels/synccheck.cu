@@ -5,21 +5,24 @@ __global__ void barrier_in_a_branch(const float* in, float* out, int n) {
   __shared__ float tile[128];
   const int t = static_cast<int>(threadIdx.x);
   const int i = static_cast<int>(blockIdx.x * blockDim.x) + t;
+  float value = 0.0F;
   tile[t] = in[i];
   if (t < 100) {
     __syncthreads();  // <- synccheck
-    out[i] = tile[99 - t];
+    value = tile[99 - t];
   }
+  out[i] = value;
 }
 
-__global__ void early_return(const float* in, float* out, int n) {
-  __shared__ float tile[128];
+__global__ void votes_as_long_as_the_thread_likes(const float* in, float* out, int n) {
   const int t = static_cast<int>(threadIdx.x);
   const int i = static_cast<int>(blockIdx.x * blockDim.x) + t;
-  if (i >= n - 20) return;
-  tile[t] = in[i];
-  __syncthreads();  // <- synccheck
-  out[i] = tile[t ^ 1];
+  float votes = 0.0F;
+#pragma unroll 1
+  for (int k = 0; k < 2 + t % 3; ++k) {
+    votes += __any_sync(0xffffffffU, in[i] > static_cast<float>(k)) ? 1.0F : 0.0F;  // <- synccheck
+  }
+  out[i] = votes;
 }
 
 __global__ void loop_as_long_as_the_thread_likes(const float* in, float* out, int n) {
@@ -56,6 +59,8 @@ __global__ void warp_barrier_with_absent_lanes(const float* in, float* out, int 
   if (t % 32 < 16) {
     __syncwarp();  // <- synccheck
     out[i] += 1.0F;
+  } else {
+    __syncthreads();
   }
 }
 

@@ -8,6 +8,7 @@
 #include "devices/simulated/caches/sectored_cache.hpp"
 #include "devices/simulated/execution/access_cost.hpp"
 #include "devices/simulated/execution/access_observer.hpp"
+#include "devices/simulated/memory/device_memory.hpp"
 
 namespace convladder::simulated {
 
@@ -60,7 +61,8 @@ class L1Cache {
   }
 
   static std::uint32_t line_of(std::uint64_t sector) {
-    return static_cast<std::uint32_t>(sector / 4);  // of a window that never exceeds 2^32 lines
+    static_assert(kGlobalWindowBytes / SectoredCache::kLineBytes <= std::uint64_t{1} << 32, "lines are told apart");
+    return static_cast<std::uint32_t>(sector / 4);
   }
   static std::uint8_t bit_of(std::uint64_t sector) { return static_cast<std::uint8_t>(1U << (sector % 4)); }
 

@@ -80,7 +80,8 @@ void InitializationChecker::access(const WarpAccess& access) {
   if (access.space != ptx::Space::shared) {
     const AddressSpan span = address_span(addresses);
     WrittenMemory::Piece* const piece = memory_.find(span.low);
-    if (memory_.find(span.high) != piece) {  // lanes in different allocations are looked at one by one
+    const bool may_lie_apart = piece == nullptr && span.low != span.high;
+    if (may_lie_apart || memory_.find(span.high) != piece) {  // lanes in different allocations: one by one
       for_each_lane(access.mask, [&](int lane) {
         WarpAccess of_lane = access;
         Addresses same;

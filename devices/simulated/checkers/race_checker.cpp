@@ -30,22 +30,28 @@ RaceChecker::RaceChecker(const Program& program, const std::set<std::uint64_t>& 
       shared_shift_(unit_shift(*program.kernel, ptx::Space::shared)),
       global_shift_(unit_shift(*program.kernel, ptx::Space::global)) {
   for (const std::uint64_t begin : written_allocations) pieces_[begin] = {begin, begin, {}};
+  for (const ptx::Instruction& instruction : program.kernel->instructions) {
+    orders_.push_back(memory_order(instruction.opcode));
+  }
 }
 
 void RaceChecker::block_begins(const BlockContext& block) {
   block_ = static_cast<std::uint32_t>(block.block_number);
   shared_.assign((block.shared.size() >> shared_shift_) + 1, Unit{});
   clock_.fill(1);
-  for (auto& of_warp : seen_) of_warp.fill(0);
+  for (auto* const clocks : {&seen_, &fenced_, &read_}) {
+    for (Clocks& of_warp : *clocks) of_warp.fill(0);
+  }
+  released_at_.clear();
   block_fenced_ = false;
   block_acquired_ = false;
 }
 
 void RaceChecker::barrier_passed(const BlockContext& /*block*/, std::uint32_t warps) {
-  std::array<std::uint32_t, kMostWarps> seen{};
+  Clocks seen{};
   for (int w = 0; w < kMostWarps; ++w) {
     if (((warps >> w) & 1U) == 0) continue;
-    for (int other = 0; other < kMostWarps; ++other) seen[other] = std::max(seen[other], seen_[w][other]);
+    join(seen, seen_[w]);
     seen[w] = std::max(seen[w], clock_[w]);
   }
   for (int w = 0; w < kMostWarps; ++w) {
@@ -59,7 +65,37 @@ void RaceChecker::warp_synchronized(const WarpState& warp, LaneMask /*lanes*/) {
   seen_[warp.index][warp.index] = clock_[warp.index]++;
 }
 
-void RaceChecker::fenced(const WarpState& /*warp*/) { block_fenced_ = true; }
+void RaceChecker::join(Clocks& clocks, const Clocks& other) {
+  for (int w = 0; w < kMostWarps; ++w) clocks[w] = std::max(clocks[w], other[w]);
+}
+
+/// What the warp has done and seen so far; what it does from now on is not in it.
+RaceChecker::Clocks RaceChecker::released_by(int warp) {
+  Clocks clocks = seen_[warp];
+  clocks[warp] = clock_[warp]++;
+  return clocks;
+}
+
+void RaceChecker::fenced(const WarpState& warp, bool for_other_blocks) {
+  block_fenced_ = block_fenced_ || for_other_blocks;
+  join(seen_[warp.index], read_[warp.index]);
+  fenced_[warp.index] = released_by(warp.index);
+}
+
+/// What a strong access at a place orders.
+void RaceChecker::order(const WarpAccess& access, std::uint64_t address) {
+  const MemoryOrder order = orders_[static_cast<std::size_t>(access.operation->instruction)];
+  const bool is_shared = access.space == ptx::Space::shared;
+  const int warp = access.warp->index;
+  const bool releases = order == MemoryOrder::release || order == MemoryOrder::acquire_release;
+  const bool acquires = order == MemoryOrder::acquire || order == MemoryOrder::acquire_release;
+  Clocks& released = released_at_[is_shared ? kSharedWindow + address : address];
+  if (access.kind != AccessKind::store) join(acquires ? seen_[warp] : read_[warp], released);
+  if (access.kind != AccessKind::load) join(released, releases ? released_by(warp) : fenced_[warp]);
+  if (is_shared) return;
+  block_acquired_ = true;
+  if (releases || block_fenced_) released_.insert(block_);
+}
 
 RaceChecker::Piece* RaceChecker::find_piece(std::uint64_t address) {
   if (last_piece_ != nullptr && last_piece_->begin <= address && address < last_piece_->end) return last_piece_;
@@ -74,6 +110,9 @@ RaceChecker::Piece* RaceChecker::find_piece(std::uint64_t address) {
 void RaceChecker::access(const WarpAccess& access) {
   const Addresses& addresses = *access.addresses;
   if (access.space == ptx::Space::local) return;  // each thread's own
+  if (is_strong(access)) {
+    for (LaneMask left = access.mask; left != 0; left &= left - 1) order(access, addresses[std::countr_zero(left)]);
+  }
   if (access.space == ptx::Space::shared) {
     for (LaneMask left = access.mask; left != 0; left &= left - 1) {
       const int lane = std::countr_zero(left);
@@ -82,10 +121,6 @@ void RaceChecker::access(const WarpAccess& access) {
     return;
   }
   const BlockContext& block = *access.warp->block;
-  if (access.kind == AccessKind::atomic) {
-    block_acquired_ = true;
-    if (block_fenced_) released_.insert(block_);
-  }
   for (LaneMask left = access.mask; left != 0; left &= left - 1) {
     const int lane = std::countr_zero(left);
     Piece* const piece = find_piece(addresses[lane]);
@@ -113,7 +148,7 @@ void RaceChecker::touch(const WarpAccess& access, int lane, std::uint64_t offset
   now.block = block_;
   now.clock = clock_[access.warp->index];
   now.instruction = static_cast<std::uint32_t>(access.operation->instruction) & ((1U << 21) - 1);
-  now.is_atomic = access.kind == AccessKind::atomic;
+  now.is_strong = is_strong(access);
   now.thread = thread & 1023U;
   const unsigned shift = access.space == ptx::Space::shared ? shared_shift_ : global_shift_;
   const std::uint64_t count = std::max<std::uint64_t>(1, static_cast<std::uint64_t>(access.bytes) >> shift);
@@ -151,7 +186,7 @@ bool RaceChecker::stores_same_value(const WarpAccess& access, int lane, int othe
 
 void RaceChecker::check(const WarpAccess& access, int lane, const Access& earlier, const Access& now,
                         bool earlier_wrote) {
-  if (earlier.is_atomic != 0 && now.is_atomic != 0) return;
+  if (earlier.is_strong != 0 && now.is_strong != 0) return;
   const bool same_instruction = earlier.block == now.block && earlier.instruction == now.instruction &&
                                 earlier.thread / kLanes == now.thread / kLanes && earlier.clock == now.clock;
   if (same_instruction && access.kind == AccessKind::store &&

@@ -1,10 +1,12 @@
 // racecheck: two threads touch the same memory in no defined order, at least one of them writing.
 //
 // Inside a block the order is kept as vector clocks of its warps: a barrier orders what its warps did before it and do
-// after it. The lanes of a warp are ordered by bar.warp.sync alone: that they run in lockstep here says nothing about a
-// GPU since Volta. Accesses of two blocks are never ordered, except that a block which has fenced and then done a
-// global atomic has released what it wrote to the blocks that do a global atomic themselves (the "last block" idiom).
-// Atomics do not race with one another.
+// after it; so do a release and the acquire of the same place that follows it (PTX ISA 9.0, 8.9), where a strong access
+// behind a fence releases, and one before a fence acquires. The lanes of a warp are ordered by bar.warp.sync and by
+// these alone: that they run in lockstep here says nothing about a GPU since Volta. Accesses of two blocks are never
+// ordered, except that a block which has released anything in global memory has released what it wrote to the blocks
+// that do a strong access there themselves (the "last block" idiom). Strong accesses, such as atomics, do not race with
+// one another.
 //
 // For every word the last write, and two reads since, are kept; a race with an older access that is hidden behind them
 // is found at another word or not at all. Two lanes that store the same value to the same place in one instruction are
@@ -20,6 +22,7 @@
 #include "devices/simulated/checkers/finding_log.hpp"
 #include "devices/simulated/execution/access_observer.hpp"
 #include "devices/simulated/execution/block_context.hpp"
+#include "devices/simulated/execution/memory_access.hpp"
 
 namespace convladder::simulated {
 
@@ -32,17 +35,20 @@ class RaceChecker final : public AccessObserver {
   void access(const WarpAccess& access) override;
   void barrier_passed(const BlockContext& block, std::uint32_t warps) override;
   void warp_synchronized(const WarpState& warp, LaneMask lanes) override;
-  void fenced(const WarpState& warp) override;
+  void fenced(const WarpState& warp, bool for_other_blocks) override;
 
  private:
   static constexpr int kMostWarps = 32;
+  /// Of each warp: its clock up to which accesses are ordered before.
+  using Clocks = std::array<std::uint32_t, kMostWarps>;
+  static void join(Clocks& clocks, const Clocks& other);
 
   /// One access of a thread. `clock` is its warp's; 0 for none.
   struct Access {
     std::uint32_t block = 0;
     std::uint32_t clock = 0;
     std::uint32_t instruction : 21 = 0;
-    std::uint32_t is_atomic : 1 = 0;
+    std::uint32_t is_strong : 1 = 0;
     std::uint32_t thread : 10 = 0;
   };
   /// What is known of one unit of memory.
@@ -57,6 +63,11 @@ class RaceChecker final : public AccessObserver {
     std::vector<Unit> units;
   };
 
+  bool is_strong(const WarpAccess& access) const {
+    return orders_[static_cast<std::size_t>(access.operation->instruction)] != MemoryOrder::weak;
+  }
+  void order(const WarpAccess& access, std::uint64_t address);
+  Clocks released_by(int warp);
   Piece* find_piece(std::uint64_t address);
   bool ordered(const Access& earlier, const Access& now) const;
   void check(const WarpAccess& access, int lane, const Access& earlier, const Access& now, bool earlier_wrote);
@@ -65,6 +76,7 @@ class RaceChecker final : public AccessObserver {
 
   const Program& program_;
   FindingLog& findings_;
+  std::vector<MemoryOrder> orders_;  ///< by instruction
   unsigned shared_shift_;  ///< a unit of shared memory has 1 << shift bytes: 4, or 1 where a kernel uses narrower types
   unsigned global_shift_;
   std::map<std::uint64_t, Piece> pieces_;  // by begin
@@ -72,11 +84,13 @@ class RaceChecker final : public AccessObserver {
 
   std::vector<Unit> shared_;
   std::uint32_t block_ = 0;
-  std::array<std::array<std::uint32_t, kMostWarps>, kMostWarps> seen_{};  ///< [warp][other]: its clock up to which the
-                                                                          ///< other's accesses are ordered before
-  std::array<std::uint32_t, kMostWarps> clock_{};
+  std::array<Clocks, kMostWarps> seen_{};  ///< by each warp
+  Clocks clock_{};
+  std::map<std::uint64_t, Clocks> released_at_;  ///< by place, shared ones in their window
+  std::array<Clocks, kMostWarps> fenced_{};      ///< what each warp's strong writes release
+  std::array<Clocks, kMostWarps> read_{};        ///< what each warp's next fence acquires
   bool block_fenced_ = false;
-  bool block_acquired_ = false;       ///< has done a global atomic
+  bool block_acquired_ = false;       ///< has done a strong access of global memory
   std::set<std::uint32_t> released_;  ///< blocks whose writes are ordered before those that acquire
 };
 

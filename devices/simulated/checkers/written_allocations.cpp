@@ -26,15 +26,19 @@ bool has_part(std::string_view opcode, std::string_view part) {
   return false;
 }
 
+/// Instructions with an address that read or do nothing.
+bool only_reads(std::string_view opcode) {
+  constexpr std::string_view words[] = {"ld.",      "ldu.",          "ldmatrix", "wmma.load",   "cp.async",
+                                        "prefetch", "applypriority", "discard",  "createpolicy"};
+  return std::ranges::any_of(words, [opcode](std::string_view word) { return opcode.starts_with(word); });
+}
+
 bool is_load(std::string_view opcode) { return opcode.starts_with("ld.") || opcode.starts_with("ldu."); }
 
 /// Anything with an address in global or generic memory that is not known to read only.
 bool may_write_global(const Instruction& instruction) {
   const std::string_view opcode = instruction.opcode;
-  if (is_load(opcode) || opcode.starts_with("ldmatrix") || opcode.starts_with("wmma.load") ||
-      opcode.starts_with("cp.async") || opcode.starts_with("prefetch")) {
-    return false;
-  }
+  if (only_reads(opcode)) return false;
   if (has_part(opcode, "shared") || has_part(opcode, "local")) return false;
   return std::ranges::any_of(instruction.operands,
                              [](const Operand& operand) { return operand.kind == OperandKind::address; });

@@ -44,8 +44,9 @@ class AccessObserver {
   virtual void barrier_passed(const BlockContext& /*block*/, std::uint32_t /*warps*/) {}
   /// Lanes of a warp have met (bar.warp.sync), with the same effect for them.
   virtual void warp_synchronized(const WarpState& /*warp*/, LaneMask /*lanes*/) {}
-  /// The warp has made its earlier accesses visible to other blocks (membar.gl, fence of gpu or system scope).
-  virtual void fenced(const WarpState& /*warp*/) {}
+  /// The warp's earlier accesses are ordered before its later ones for the threads of its block, and, from a fence of
+  /// gpu or system scope on (membar.gl), for those of other blocks.
+  virtual void fenced(const WarpState& /*warp*/, bool /*for_other_blocks*/) {}
 };
 
 }  // namespace convladder::simulated

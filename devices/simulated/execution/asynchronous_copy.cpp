@@ -111,14 +111,10 @@ void begin_copy(WarpState& warp, const Operation& operation) {
   copy.operation = &operation;
   copy.bytes = bytes;
   for (auto& data : copy.data) data.fill(std::byte{0});
-  const auto* const destinations = operation.operands;
-  if ((operation.detail & kWideDestination) != 0) {
-    std::copy_n(warp.read<std::uint64_t>(destinations[0]), kLanes, copy.destinations.begin());
-  } else {
-    std::copy_n(warp.read<std::uint32_t>(destinations[0]), kLanes, copy.destinations.begin());
-  }
-  const std::uint64_t offset = *warp.read<std::uint64_t>(operation.operands[4]);
-  for (std::uint64_t& destination : copy.destinations) destination += offset;
+  Operation destination;  // with an offset of its own
+  destination.offset = static_cast<std::int64_t>(*warp.read<std::uint64_t>(operation.operands[4]));
+  copy.destinations =
+      lane_addresses(warp, destination, operation.operands[0], (operation.detail & kWideDestination) != 0);
   const Addresses sources =
       lane_addresses(warp, operation, operation.operands[1], (operation.detail & kWideSource) != 0);
   const std::array<int, kLanes> sizes = source_bytes(warp, operation, bytes);

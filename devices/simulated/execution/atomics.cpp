@@ -4,6 +4,8 @@
 // thread: its results, and sums of floating point above all, are the same in every run. Where nobody reads what an
 // integer atomic returns, and the operation gives the same in every order, host threads run side by side instead.
 //
+// Several values of one lane are in vector_atomics.cpp.
+//
 // Cost: as other accesses, except that a bank of shared memory serves one lane a pass, lanes with the same address too.
 
 #include <fmt/format.h>
@@ -14,10 +16,11 @@
 #include <optional>
 #include <string_view>
 
+#include "devices/simulated/execution/atomic_functions.hpp"
+#include "devices/simulated/execution/atomic_opcode.hpp"
 #include "devices/simulated/execution/instruction_decoder.hpp"
 #include "devices/simulated/execution/lane_access.hpp"
 #include "devices/simulated/execution/lane_functions.hpp"
-#include "support/half.hpp"
 
 namespace convladder::simulated {
 namespace {
@@ -25,121 +28,6 @@ namespace {
 using ptx::Space;
 
 constexpr int kLocalAtomic = 101;  // a kind of fault beside those of accesses
-
-// --- what becomes of the value in memory ----------------------------------------------------------------------------
-//
-// apply(old, b, c) is the new value. `kCommutes`: any order of several gives the same memory. `kFlush` of a type that
-// cares: subnormal inputs and results are zeros.
-
-struct Exchange {
-  static constexpr bool kCommutes = false;
-  template <typename T>
-  static T apply(T /*old*/, T b, T /*c*/) {
-    return b;
-  }
-};
-struct CompareAndSwap {
-  static constexpr bool kCommutes = false;
-  template <typename T>
-  static T apply(T old, T b, T c) {
-    return old == b ? c : old;
-  }
-};
-struct Add {
-  static constexpr bool kCommutes = true;
-  template <typename T>
-  static T apply(T old, T b, T /*c*/) {
-    return old + b;
-  }
-};
-struct Minimum {
-  static constexpr bool kCommutes = true;
-  template <typename T>
-  static T apply(T old, T b, T /*c*/) {
-    return std::min(old, b);
-  }
-};
-struct Maximum {
-  static constexpr bool kCommutes = true;
-  template <typename T>
-  static T apply(T old, T b, T /*c*/) {
-    return std::max(old, b);
-  }
-};
-struct And {
-  static constexpr bool kCommutes = true;
-  template <typename T>
-  static T apply(T old, T b, T /*c*/) {
-    return old & b;
-  }
-};
-struct Or {
-  static constexpr bool kCommutes = true;
-  template <typename T>
-  static T apply(T old, T b, T /*c*/) {
-    return old | b;
-  }
-};
-struct Xor {
-  static constexpr bool kCommutes = true;
-  template <typename T>
-  static T apply(T old, T b, T /*c*/) {
-    return old ^ b;
-  }
-};
-struct Increment {  // from b on it wraps to 0
-  static constexpr bool kCommutes = false;
-  template <typename T>
-  static T apply(T old, T b, T /*c*/) {
-    return old >= b ? T{0} : old + 1;
-  }
-};
-struct Decrement {  // from 0, and from above b, it wraps to b
-  static constexpr bool kCommutes = false;
-  template <typename T>
-  static T apply(T old, T b, T /*c*/) {
-    return old == 0 || old > b ? b : old - 1;
-  }
-};
-
-/// Sums of floating point, on the bits in memory. In global memory atom.add.f32 takes subnormal numbers for zeros.
-template <bool kFlush>
-struct AddFloat {
-  static constexpr bool kCommutes = false;
-  static float flushed(float value) {
-    return kFlush && std::abs(value) < std::numeric_limits<float>::min() ? std::copysign(0.0F, value) : value;
-  }
-  static std::uint32_t apply(std::uint32_t old, std::uint32_t b, std::uint32_t /*c*/) {
-    const float sum = flushed(flushed(std::bit_cast<float>(old)) + flushed(std::bit_cast<float>(b)));
-    return sum != sum ? 0x7fffffffU : std::bit_cast<std::uint32_t>(sum);
-  }
-};
-struct AddDouble {
-  static constexpr bool kCommutes = false;
-  static std::uint64_t apply(std::uint64_t old, std::uint64_t b, std::uint64_t /*c*/) {
-    return std::bit_cast<std::uint64_t>(std::bit_cast<double>(old) + std::bit_cast<double>(b));
-  }
-};
-template <typename Element>
-Element add_elements(Element a, Element b) {
-  return round_to<Element>(add_to_odd(to_float(a), to_float(b)));
-}
-template <typename Element>
-struct AddElement {
-  static constexpr bool kCommutes = false;
-  static std::uint16_t apply(std::uint16_t old, std::uint16_t b, std::uint16_t /*c*/) {
-    return add_elements(Element{old}, Element{b}).bits;
-  }
-};
-template <typename Element>
-struct AddPair {
-  static constexpr bool kCommutes = false;
-  static std::uint32_t apply(std::uint32_t old, std::uint32_t b, std::uint32_t /*c*/) {
-    const Pair<Element> left{old};
-    const Pair<Element> right{b};
-    return Pair<Element>::of(add_elements(left.low(), right.low()), add_elements(left.high(), right.high())).bits;
-  }
-};
 
 // --- execution ------------------------------------------------------------------------------------------------------
 
@@ -297,45 +185,19 @@ constexpr AtomicForm kForms[] = {
     form_of<AddPair<Bfloat16>, U32>("add.noftz.bf16x2"),
 };
 
-struct AtomicOpcode {
-  bool returns = false;  ///< atom, not red
-  Space space = Space::generic;
-  const AtomicForm* form = nullptr;
-};
-
-/// "atom.acq_rel.gpu.global.add.u32": orders and scopes change nothing where accesses take effect at once.
-std::optional<AtomicOpcode> parse_atomic(std::string_view text) {
-  const std::vector<std::string_view> parts = split_opcode(text);
-  if (parts[0] != "atom" && parts[0] != "red") return std::nullopt;
-  AtomicOpcode opcode;
-  opcode.returns = parts[0] == "atom";
-  constexpr std::string_view ignored[] = {"relaxed", "acquire", "release", "acq_rel", "cta", "gpu", "sys"};
-  std::string name;
-  for (std::size_t i = 1; i < parts.size(); ++i) {
-    if (parts[i] == "global") {
-      opcode.space = Space::global;
-    } else if (parts[i] == "shared" || parts[i] == "shared::cta") {
-      opcode.space = Space::shared;
-    } else if (std::ranges::find(ignored, parts[i]) == std::end(ignored)) {
-      name += fmt::format("{}{}", name.empty() ? "" : ".", parts[i]);
-    }
-  }
-  const auto* const form = std::ranges::find(kForms, name, &AtomicForm::name);
-  if (form == std::end(kForms)) return std::nullopt;
-  if (!opcode.returns && (form->sources == 2 || name.starts_with("exch"))) return std::nullopt;
-  opcode.form = form;
-  return opcode;
-}
-
 }  // namespace
 
 bool decode_atomic(InstructionDecoder& decoder) {
   const ptx::Instruction& instruction = decoder.instruction();
   const std::optional<AtomicOpcode> opcode = parse_atomic(instruction.opcode);
-  if (!opcode) return false;
-  const AtomicForm& form = *opcode->form;
+  if (!opcode || opcode->vector_elements > 1) return false;
+  const auto* const found = std::ranges::find(kForms, opcode->name, &AtomicForm::name);
+  if (found == std::end(kForms)) return false;
+  const AtomicForm& form = *found;
+  if (!opcode->returns && (form.sources == 2 || form.name.starts_with("exch"))) return false;
   const std::size_t first = opcode->returns ? 1 : 0;
-  decoder.expect_operands(first + 1 + static_cast<std::size_t>(form.sources));
+  const std::size_t policies = opcode->has_policy ? 1 : 0;
+  decoder.expect_operands(first + 1 + static_cast<std::size_t>(form.sources) + policies);
   const auto& operands = instruction.operands;
   const int bits = form.bits == 64 ? 64 : 32;
 
@@ -345,6 +207,7 @@ bool decode_atomic(InstructionDecoder& decoder) {
                                                        : form.generic;
   operation.operands[1] = decoder.read(operands[first + 1], bits);
   operation.operands[2] = form.sources == 2 ? decoder.read(operands[first + 2], bits) : operation.operands[1];
+  if (opcode->has_policy) static_cast<void>(decoder.read(operands.back(), 64));
   const auto [address, wide] = decoder.address(operands[first], opcode->space, operation);
   operation.operands[3] = address;
   operation.detail = wide ? 1 : 0;

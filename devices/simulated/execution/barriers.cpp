@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <optional>
 #include <string_view>
 
@@ -80,15 +81,18 @@ void decode_block_barrier(InstructionDecoder& decoder, const BarrierForm& form) 
 }
 
 void synchronize_warp(WarpState& warp, const Operation& operation) {
-  for_each_group(warp, operation, operation.operands[0], [&warp](LaneMask members) {
-    for (AccessObserver* const observer : warp.block->observers) observer->warp_synchronized(warp, members);
+  const auto* const masks = warp.read<LaneMask>(operation.operands[0]);
+  for_each_group(warp, operation, operation.operands[0], [&](LaneMask members) {
+    const LaneMask met = members | (masks[std::countr_zero(members)] & warp.elsewhere);
+    for (AccessObserver* const observer : warp.block->observers) observer->warp_synchronized(warp, met);
   });
 }
 
 void do_nothing(WarpState& /*warp*/, const Operation& /*operation*/) {}
 
+template <bool kForOtherBlocks>
 void fence(WarpState& warp, const Operation& /*operation*/) {
-  for (AccessObserver* const observer : warp.block->observers) observer->fenced(warp);
+  for (AccessObserver* const observer : warp.block->observers) observer->fenced(warp, kForOtherBlocks);
 }
 
 /// "membar.gl", "fence.acq_rel.gpu": a fence between threads, of this block or of all. Fences between proxies order
@@ -100,12 +104,13 @@ bool decode_fence(InstructionDecoder& decoder, const std::vector<std::string_vie
                         (parts.size() == 2 || std::ranges::find(orders, parts[1]) != std::end(orders));
   if (!is_membar && !is_fence) return false;
   const bool of_block = parts.back() == "cta";
-  const bool of_device = parts.back() == "gl" || parts.back() == "gpu" || parts.back() == "sys";
+  const bool of_device =
+      parts.back() == "gl" || parts.back() == "gpu" || parts.back() == "sys" || parts.back() == "cluster";
   if (!of_block && !of_device) return false;
   decoder.expect_operands(0);
   // Who makes writes visible to other blocks has others that read them.
   if (of_device) decoder.require_block_order();
-  decoder.emit(of_device ? fence : do_nothing, {});
+  decoder.emit(of_device ? fence<true> : fence<false>, {});
   return true;
 }
 
@@ -123,7 +128,8 @@ bool decode_barrier(InstructionDecoder& decoder) {
   if (!action || contains(parts, "cluster")) return false;
   if (*action == "warp.sync") {
     decoder.expect_operands(1);
-    decoder.emit(synchronize_warp, {decoder.read(decoder.instruction().operands[0], 32)});
+    decoder.emit_meeting(synchronize_warp, {decoder.read(decoder.instruction().operands[0], 32)}, 0).detail =
+        Operation::kWarpBarrier;
     return true;
   }
   const auto form = std::ranges::find(kBarrierForms, *action, &BarrierForm::name);

@@ -12,7 +12,7 @@ namespace {
 
 /// All bits below `count`; all of them if there are fewer.
 template <typename T>
-T low_bits(unsigned count) {
+T low_bits(std::uint64_t count) {
   return count >= 8 * sizeof(T) ? static_cast<T>(~T{0}) : static_cast<T>((T{1} << count) - 1);
 }
 
@@ -33,21 +33,27 @@ struct ReverseBits {
   }
 };
 
+/// Positions and lengths of fields: the ISA takes their lower 8 bits, but GPUs do that only for numbers of 32 bits.
+template <typename T>
+std::uint64_t field_bound(std::uint32_t value) {
+  return sizeof(T) == 4 ? value & 0xffU : value;
+}
+
 /// bfe: the field of `length` bits at `position`. Above the field, and where it reaches beyond the number, a signed
 /// type has the field's top bit.
 template <typename T>
 struct ExtractField {
   static T apply(T a, std::uint32_t b, std::uint32_t c) {
     using U = Unsigned<T>;
-    constexpr unsigned width = 8 * sizeof(T);
-    const unsigned position = b & 0xffU;
-    const unsigned length = c & 0xffU;
+    constexpr std::uint64_t width = 8 * sizeof(T);
+    const std::uint64_t position = field_bound<T>(b);
+    const std::uint64_t length = field_bound<T>(c);
     if (length == 0) return 0;
     const auto bits = static_cast<U>(a);
     U field = position >= width ? U{0} : static_cast<U>(bits >> position);
     if constexpr (!std::is_signed_v<T>) return static_cast<T>(field & low_bits<U>(length));
-    const unsigned top = std::min(position + length - 1, width - 1);
-    const unsigned present = position >= width ? 0 : std::min(length, width - position);
+    const std::uint64_t top = std::min(position + length - 1, width - 1);
+    const std::uint64_t present = position >= width ? 0 : std::min(length, width - position);
     field &= low_bits<U>(present);
     return static_cast<T>(((bits >> top) & 1) != 0 ? field | static_cast<U>(~low_bits<U>(present)) : field);
   }
@@ -57,8 +63,8 @@ struct ExtractField {
 template <typename T>
 struct InsertField {
   static T apply(T a, T into, std::uint32_t c, std::uint32_t d) {
-    const unsigned position = c & 0xffU;
-    const unsigned length = d & 0xffU;
+    const std::uint64_t position = field_bound<T>(c);
+    const std::uint64_t length = field_bound<T>(d);
     if (position >= 8 * sizeof(T)) return into;
     const T mask = static_cast<T>(low_bits<T>(length) << position);
     return static_cast<T>((into & ~mask) | ((a << position) & mask));
@@ -129,6 +135,23 @@ struct ThreeInputLogic {
     return result;
   }
 };
+
+/// lop3.and, lop3.or: a predicate, too, from whether any bit is set and from a further predicate.
+template <bool kAnd>
+void three_input_logic_with_predicate(WarpState& warp, const Operation& operation) {
+  const auto* const a = warp.read<std::uint32_t>(operation.operands[2]);
+  const auto* const b = warp.read<std::uint32_t>(operation.operands[3]);
+  const auto* const c = warp.read<std::uint32_t>(operation.operands[4]);
+  const LaneMask further = *warp.read<LaneMask>(operation.operands[5]);
+  const auto table = static_cast<std::uint32_t>(operation.offset);
+  LaneMask any = 0;
+  for (int lane = 0; lane < kLanes; ++lane) {
+    any |= LaneMask{ThreeInputLogic::apply(a[lane], b[lane], c[lane], table) != 0} << lane;
+  }
+  write_lanes(warp.write<std::uint32_t>(operation.operands[0]), warp.mask,
+              [=](int lane) { return ThreeInputLogic::apply(a[lane], b[lane], c[lane], table); });
+  write_predicate(warp.write<LaneMask>(operation.operands[1]), warp.mask, kAnd ? any & further : any | further);
+}
 
 /// shf: the 64 bits b:a shifted, the upper half of them for .l, the lower one for .r.
 template <bool kLeft, bool kClamp>
@@ -216,6 +239,10 @@ void add_bit_field_forms(FormTable& table) {
   add_form<LogicalNot<std::uint32_t>, std::uint32_t, std::uint32_t>(table, "cnot.b32");
   add_form<LogicalNot<std::uint64_t>, std::uint64_t, std::uint64_t>(table, "cnot.b64");
   add_form<ThreeInputLogic, U, U, U, U, U>(table, "lop3.b32");
+  using enum OperandUse;
+  const auto with_predicate = {write_32_and_predicate, read_32, read_32, read_32, immediate, read_predicate};
+  table.add("lop3.and.b32", with_predicate, &three_input_logic_with_predicate<true>);
+  table.add("lop3.or.b32", with_predicate, &three_input_logic_with_predicate<false>);
   add_form<Permute, U, U, U, U>(table, "prmt.b32");
   for (std::size_t mode = 0; mode < PermuteMode::kNames.size(); ++mode) {
     add_parameterized_form<PermuteMode, U, U, U, U>(table, fmt::format("prmt.b32.{}", PermuteMode::kNames[mode]),

@@ -4,9 +4,11 @@
 
 #include <algorithm>
 #include <cstring>
+#include <limits>
 #include <memory>
 #include <span>
 #include <stdexcept>
+#include <utility>
 
 namespace convladder::simulated {
 namespace {
@@ -52,7 +54,7 @@ BlockRunner::BlockRunner(const Program& program, DeviceMemory& memory, const Lau
   context_.program = &program;
   context_.memory = &memory;
   context_.block_size = configuration.block;
-  context_.shared.resize(program.static_shared_bytes + configuration.dynamic_shared_bytes);
+  context_.shared.resize(std::size_t{program.static_shared_bytes} + configuration.dynamic_shared_bytes);
   context_.local.resize(std::size_t{program.local_bytes} * kLanes * warps_.size());
   context_.parameters = configuration.parameters.data();
   context_.counters.resize(program.kernel->instructions.size());
@@ -83,7 +85,8 @@ void BlockRunner::begin_block(const Dim3& block, std::uint64_t number) {
   barriers_.begin_block(static_cast<int>(warps_.size()));
   for (Warp& warp : warps_) {
     warp.state.live = first_lanes(warp.state.index);
-    warp.paths.assign(1, {static_cast<int>(program_.operations.size()), 0, warp.state.live});
+    warp.state.passed_by = 0;
+    warp.paths.begin(static_cast<int>(program_.operations.size()), warp.state.live);
     warp.status = WarpStatus::running;
     for (const auto& [offset, bytes] : program_.zeroed) std::memset(warp.state.bases[0] + offset, 0, bytes);
     warp.executed = 0;
@@ -103,7 +106,7 @@ void BlockRunner::run(const Dim3& block, std::uint64_t number) {
       any = true;
       run_turn(warp);
     }
-    if (!all_wait()) continue;
+    if (!all_wait() || release_met()) continue;
     report_spinning();
     break;
   }
@@ -169,20 +172,21 @@ void BlockRunner::run_turn(Warp& warp) {
   WarpState& state = warp.state;
   const Operation* const operations = program_.operations.data();
   while (true) {
-    while (!warp.paths.empty() &&
-           (warp.paths.back().mask == 0 || warp.paths.back().next == warp.paths.back().reconvergence)) {
-      warp.paths.pop_back();
-    }
+    warp.paths.drop_finished();
     if (warp.paths.empty()) {
       warp.status = WarpStatus::done;
       barriers_.exit_warp(state.index);
       for (std::uint32_t barrier = 0; barrier < BlockBarriers::kCount; ++barrier) complete_barrier(barrier);
       return;
     }
-    Path& path = warp.paths.back();
+    if (warp.paths.current().state == PathState::waits) {
+      schedule(warp);
+      continue;
+    }
+    Path& path = warp.paths.current();
     const LaneMask active = path.mask;
     const ProgramBlock& block = program_.blocks[program_.block_of_operation[path.next]];
-    if (path.next == block.first) {
+    if (path.next == block.first && path.state == PathState::runs) {
       const auto index = static_cast<std::size_t>(&block - program_.blocks.data());
       ++block_warps_[index];
       block_lanes_[index] += static_cast<std::uint64_t>(std::popcount(active));
@@ -217,15 +221,25 @@ void BlockRunner::count_guarded(const Operation& operation, LaneMask mask, int a
 
 bool BlockRunner::execute_special(Warp& warp, const Operation& operation, int at, const ProgramBlock& block) {
   if (operation.kind == OperationKind::branch) return branch(warp, operation, at, block);
-  Path& path = warp.paths.back();
+  Path& path = warp.paths.current();
   const LaneMask lanes = operation.guarded ? guard_mask(warp.state, operation, path.mask) : path.mask;
   path.next = at + 1;
   if (lanes == 0) return true;
+  if (has_to_wait(warp, operation, at, lanes)) return true;
+  path.state = PathState::runs;
   if (operation.guarded) count_guarded(operation, lanes, at);
   warp.state.mask = lanes;
   switch (operation.kind) {
-    case OperationKind::barrier:
-      return arrive(warp, operation, lanes);
+    case OperationKind::barrier: {
+      const bool goes_on = arrive(warp, operation, lanes);
+      if (!warp.paths.any_waits()) warp.state.passed_by = 0;
+      return goes_on;
+    }
+    case OperationKind::meeting:
+      warp.state.elsewhere = std::exchange(path.elsewhere, 0);
+      operation.handler(warp.state, operation);
+      if (!warp.paths.any_waits()) warp.state.passed_by = 0;
+      return true;
     case OperationKind::trap:
       context_.fault(warp.state, operation, Checker::memory, kTrapped, lanes, [&](int lane) {
         return context_.finding_at(warp.state, operation, lane, Checker::memory, "a trap was executed");
@@ -250,7 +264,7 @@ bool BlockRunner::execute_special(Warp& warp, const Operation& operation, int at
 }
 
 bool BlockRunner::branch(Warp& warp, const Operation& operation, int at, const ProgramBlock& block) {
-  Path& path = warp.paths.back();
+  Path& path = warp.paths.current();
   const LaneMask taken = operation.guarded ? guard_mask(warp.state, operation, path.mask) : path.mask;
   if (taken == 0) {
     path.next = at + 1;
@@ -260,23 +274,63 @@ bool BlockRunner::branch(Warp& warp, const Operation& operation, int at, const P
     path.next = operation.target;
   } else {
     ++context_.counters[operation.instruction].divergent_branches;
-    const LaneMask other = path.mask & ~taken;
-    path.next = block.reconvergence;  // this path waits there for both
-    const int meet = block.reconvergence;
-    warp.paths.push_back({meet, at + 1, other});
-    warp.paths.push_back({meet, operation.target, taken});
+    part(warp, at, operation.target, taken, block);
   }
   if (operation.target > at) return true;
   if (limits_.loops(warp.executed)) look_at_limits(warp, operation, taken);
   if (!warp.spin.branch_backwards()) return true;
+  const SpinWatch::State now{.registers = {warp.state.bases[0], program_.register_bytes},
+                             .place = std::as_bytes(warp.paths.all()),
+                             .memory_changes = memory_changes()};
+  if (!warp.spin.turn_ends(now)) return true;
   warp.waits_at = &operation;
-  warp.spin.end_turn({warp.state.bases[0], program_.register_bytes}, std::as_bytes(std::span(warp.paths)),
-                     memory_changes());
+  warp.paths.run_another();  // what this one waits for may be another's work
   return false;
 }
 
+int BlockRunner::round_at(int operation) const {
+  const int block = program_.block_of_operation[operation];
+  return block == static_cast<int>(program_.blocks.size()) ? std::numeric_limits<int>::max()
+                                                           : program_.blocks[block].round;
+}
+
+/// Lanes that only return from here exit at once: what is behind the branch may be a barrier for the others. Jumps on
+/// their way are counted; their return is counted with that of the warp's last lanes, as an exit in the place of the
+/// branch is.
+void BlockRunner::part(Warp& warp, int at, int target, LaneMask taken, const ProgramBlock& block) {
+  Path& path = warp.paths.current();
+  const LaneMask others = path.mask & ~taken;
+  const auto returns = [this](int operation) {
+    return program_.blocks[program_.block_of_operation[operation]].returns;
+  };
+  if (!returns(target) && !returns(at + 1)) {
+    const int round_of_target = round_at(target);
+    const int round_behind = round_at(at + 1);
+    if (round_of_target == block.round && round_behind == block.round) {
+      return warp.paths.part(at, block.reconvergence, target, taken);
+    }
+    const auto comes_to = [this](int round) {
+      return [this, round](int operation) { return round_at(operation) >= round; };
+    };
+    if (round_behind == block.round) return warp.paths.part_aside(at + 1, others, target, comes_to(round_of_target));
+    return warp.paths.part_aside(target, taken, at + 1, comes_to(round_behind));
+  }
+  const bool taken_return = returns(target);
+  const LaneMask leaving = taken_return ? taken : others;
+  for (int way = taken_return ? target : at + 1;;) {
+    const int left = program_.block_of_operation[way];
+    block_lanes_[left] += static_cast<std::uint64_t>(std::popcount(leaving));
+    const Operation& operation = program_.operations[way];
+    if (operation.kind != OperationKind::branch) break;
+    ++block_warps_[left];
+    way = operation.target;
+  }
+  path.next = taken_return ? at + 1 : target;
+  exit_lanes(warp, leaving);
+}
+
 void BlockRunner::exit_lanes(Warp& warp, LaneMask leaving) {
-  for (Path& path : warp.paths) path.mask &= ~leaving;
+  warp.paths.exit(leaving);
   warp.state.live &= ~leaving;
 }
 

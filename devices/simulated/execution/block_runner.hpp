@@ -11,6 +11,7 @@
 #include "devices/simulated/execution/launch_limits.hpp"
 #include "devices/simulated/execution/program.hpp"
 #include "devices/simulated/execution/spin_watch.hpp"
+#include "devices/simulated/execution/warp_paths.hpp"
 
 namespace convladder::simulated {
 
@@ -32,18 +33,11 @@ class BlockRunner {
   std::vector<InstructionCounters> counters() const;
 
  private:
-  /// Lanes that go one way, until they meet the others at `reconvergence`.
-  struct Path {
-    int reconvergence = 0;
-    int next = 0;  ///< operation
-    LaneMask mask = 0;
-  };
-
   enum class WarpStatus { running, at_barrier, done };
 
   struct Warp {
     WarpState state;
-    std::vector<Path> paths;  ///< a stack: the last one runs
+    WarpPaths paths;
     WarpStatus status = WarpStatus::running;
     std::uint64_t executed = 0;  ///< operations
     SpinWatch spin;
@@ -62,6 +56,16 @@ class BlockRunner {
   bool execute_special(Warp& warp, const Operation& operation, int at, const ProgramBlock& block);
   void count_guarded(const Operation& operation, LaneMask mask, int at);
   bool branch(Warp& warp, const Operation& operation, int at, const ProgramBlock& block);
+  void part(Warp& warp, int at, int target, LaneMask taken, const ProgramBlock& block);
+  bool has_to_wait(Warp& warp, const Operation& operation, int at, LaneMask lanes);
+  void schedule(Warp& warp);
+  bool go_on_where_all_are(Warp& warp);
+  void go_on(Warp& warp, int at, LaneMask lanes);
+  LaneMask awaited(const Warp& warp, const Operation& operation, LaneMask lanes) const;
+  LaneMask waiting_with(const Warp& warp, const Path& path) const;
+  void count_again(int from, int end, int times);
+  bool release_met();
+  int round_at(int operation) const;
   void exit_lanes(Warp& warp, LaneMask leaving);
   bool arrive(Warp& warp, const Operation& operation, LaneMask lanes);
   bool barrier_operands(const Warp& warp, const Operation& operation, LaneMask lanes,

@@ -33,6 +33,119 @@ void BlockRunner::synchronization_fault(const Warp& warp, const Operation& opera
   });
 }
 
+// --- lanes of a warp ------------------------------------------------------------------------------------------------
+
+/// Lanes that have to be where these are before the operation is carried out.
+LaneMask BlockRunner::awaited(const Warp& warp, const Operation& operation, LaneMask lanes) const {
+  if (operation.kind == OperationKind::barrier || operation.members() == Operation::kAllLive) return warp.state.live;
+  const auto* const masks = warp.state.read<LaneMask>(operation.operands[operation.members()]);
+  LaneMask named = 0;
+  for (int lane = 0; lane < kLanes; ++lane) named |= ((lanes >> lane) & 1U) != 0 ? masks[lane] : 0;
+  return named & warp.state.live;
+}
+
+/// Whether the lanes wait for others, which go on meanwhile.
+bool BlockRunner::has_to_wait(Warp& warp, const Operation& operation, int at, LaneMask lanes) {
+  const bool meets = operation.kind == OperationKind::barrier || operation.kind == OperationKind::meeting;
+  if (!meets || warp.paths.current().state == PathState::goes_on) return false;
+  if ((awaited(warp, operation, lanes) & ~lanes) == 0) return false;
+  // The others go on: what is left of the block was counted for one path, and there are two.
+  if (lanes != warp.paths.current().mask) count_again(at + 1, program_.blocks[program_.block_of_operation[at]].end, 1);
+  warp.paths.wait(at, lanes);
+  return true;
+}
+
+/// Operations are counted with their block, for every path that enters it. These are executed by more or fewer.
+void BlockRunner::count_again(int from, int end, int times) {
+  int previous = -1;
+  for (int i = from; i < end; ++i) {
+    const Operation& operation = program_.operations[i];
+    if (operation.instruction == previous) continue;
+    previous = operation.instruction;
+    if (operation.guarded && operation.kind != OperationKind::branch) continue;  // counted one by one
+    context_.counters[operation.instruction].warps += static_cast<std::uint64_t>(times);
+  }
+}
+
+/// The lanes that wait where the path does, or at a warp barrier that names the same lanes.
+LaneMask BlockRunner::waiting_with(const Warp& warp, const Path& path) const {
+  const Operation& operation = program_.operations[path.next];
+  const auto is_warp_barrier = [](const Operation& one) {
+    return one.kind == OperationKind::meeting && one.detail == Operation::kWarpBarrier;
+  };
+  const auto named = [&](const Path& one) {
+    const Operation& barrier = program_.operations[one.next];
+    return warp.state.read<LaneMask>(barrier.operands[barrier.members()])[std::countr_zero(one.mask)];
+  };
+  LaneMask lanes = 0;
+  for (const Path& other : warp.paths.all()) {
+    if (other.state != PathState::waits || other.mask == 0) continue;
+    const bool corresponds =
+        is_warp_barrier(operation) && is_warp_barrier(program_.operations[other.next]) && named(path) == named(other);
+    if (other.next == path.next || corresponds) lanes |= other.mask;
+  }
+  return lanes;
+}
+
+/// Lanes that wait go on if all are there whom they wait for.
+bool BlockRunner::go_on_where_all_are(Warp& warp) {
+  for (const Path& path : warp.paths.all()) {
+    if (path.state != PathState::waits || path.mask == 0) continue;
+    const LaneMask here = warp.paths.waiting_at(path.next);
+    const LaneMask all = waiting_with(warp, path);
+    if ((awaited(warp, program_.operations[path.next], here) & ~all) != 0) continue;
+    go_on(warp, path.next, all);
+    return true;
+  }
+  return false;
+}
+
+/// Those of the lanes that wait at the operation go on as one path, and the others where they are.
+void BlockRunner::go_on(Warp& warp, int at, LaneMask lanes) {
+  for (LaneMask left = lanes; left != 0;) {
+    const int paths = warp.paths.go_on_together(at);
+    count_again(at, program_.blocks[program_.block_of_operation[at]].end, 1 - paths);
+    Path& path = warp.paths.current();
+    path.elsewhere = lanes & ~path.mask;
+    left &= ~path.mask;
+    for (const Path& other : warp.paths.all()) {
+      if (other.state == PathState::waits && (other.mask & left) != 0) at = other.next;
+    }
+  }
+}
+
+/// The current path waits: another runs, or this one goes on.
+void BlockRunner::schedule(Warp& warp) {
+  if (go_on_where_all_are(warp) || warp.paths.run_another()) return;
+  // Lanes that only wait where their ways meet may be on their way to this operation, or to one that corresponds to it.
+  if (warp.paths.release_met()) {
+    const Path& met = warp.paths.current();
+    for (const Path& path : warp.paths.all()) {
+      if (path.state != PathState::waits || path.mask == 0) continue;
+      if (program_.should_meet(path.next, met.next, met.parted_at)) warp.state.passed_by |= met.mask;
+    }
+    return;
+  }
+  // A block's barrier is not to blame while lanes wait for some that stand at it.
+  int at = warp.paths.current().next;
+  for (const Path& path : warp.paths.all()) {
+    if (path.state == PathState::waits && program_.operations[path.next].kind == OperationKind::meeting) at = path.next;
+  }
+  go_on(warp, at, warp.paths.waiting_at(at));  // without those who cannot come: the operation reports it
+}
+
+/// All warps repeat themselves: lanes that wait for others of their warp to leave a loop go on, since they may be those
+/// whom the loop waits for.
+bool BlockRunner::release_met() {
+  bool any = false;
+  for (Warp& warp : warps_) {
+    if (warp.status != WarpStatus::running || !warp.paths.release_met()) continue;
+    warp.spin.forget();
+    any = true;
+  }
+  return any;
+}
+
 // --- barriers -------------------------------------------------------------------------------------------------------
 
 /// The operands of a barrier, made sure of; false if the warp cannot arrive with them.
@@ -61,11 +174,11 @@ bool BlockRunner::barrier_operands(const Warp& warp, const Operation& operation,
 }
 
 void BlockRunner::check_divergence(const Warp& warp, const Operation& operation, LaneMask lanes) const {
-  const LaneMask missing = warp.state.live & ~lanes;
+  const LaneMask missing = warp.state.all() & ~lanes;
   if (missing == 0) return;
   synchronization_fault(warp, operation, kDivergent, lanes,
                         fmt::format("barrier in divergent code: {} of the warp's {} threads have not arrived",
-                                    std::popcount(missing), std::popcount(warp.state.live)));
+                                    std::popcount(missing), std::popcount(warp.state.all())));
 }
 
 bool BlockRunner::arrive(Warp& warp, const Operation& operation, LaneMask lanes) {
@@ -152,7 +265,7 @@ bool BlockRunner::all_wait() const {
 }
 
 void BlockRunner::report_spinning() const {
-  const auto parked = [](const Warp& warp) { return warp.state.live & ~warp.paths.back().mask; };
+  const auto parked = [](const Warp& warp) { return warp.state.live & ~warp.paths.current().mask; };
   const auto spins = [](const Warp& warp) { return warp.status == WarpStatus::running; };
   auto found = std::ranges::find_if(warps_, [&](const Warp& warp) { return spins(warp) && parked(warp) != 0; });
   const bool in_lockstep = found != warps_.end();
@@ -163,7 +276,7 @@ void BlockRunner::report_spinning() const {
                         "lanes that run in lockstep cannot wait for each other",
                         std::popcount(parked(*found)))
                   : "waits forever: the loop repeats and no other warp of the block can change memory";
-  synchronization_fault(*found, *found->waits_at, kSpinning, found->paths.back().mask, problem);
+  synchronization_fault(*found, *found->waits_at, kSpinning, found->paths.current().mask, problem);
 }
 
 // --- limits ---------------------------------------------------------------------------------------------------------

@@ -47,14 +47,25 @@ void add_data_movement_forms(FormTable& table) {
     table.add(fmt::format("cvta.{}.u64", space), address, &move<std::uint64_t>);
     table.add(fmt::format("cvta.to.{}.u64", space), address, &move<std::uint64_t>);
   }
-  table.add("cvta.shared.u64", address, &shift_address<kSharedWindow>);
-  table.add("cvta.to.shared.u64", address, &shift_address<0 - kSharedWindow>);
+  for (const char* space : {"shared", "shared::cta", "shared::cluster"}) {  // a block is alone in its cluster
+    table.add(fmt::format("cvta.{}.u64", space), address, &shift_address<kSharedWindow>);
+    table.add(fmt::format("cvta.to.{}.u64", space), address, &shift_address<0 - kSharedWindow>);
+  }
   table.add("cvta.local.u64", address, &shift_address<kLocalWindow>);
   table.add("cvta.to.local.u64", address, &shift_address<0 - kLocalWindow>);
+  for (const char* space : {"param", "param::entry"}) {
+    table.add(fmt::format("cvta.{}.u64", space), address, &shift_address<kParameterWindow>);
+    table.add(fmt::format("cvta.to.{}.u64", space), address, &shift_address<0 - kParameterWindow>);
+  }
   const std::vector<OperandUse> test{OperandUse::write_predicate, OperandUse::read_64};
-  constexpr std::uint64_t kEnd = kLocalWindow + (kLocalWindow - kSharedWindow);
-  table.add("isspacep.shared", test, &is_in_window<kSharedWindow, kLocalWindow, true>);
-  table.add("isspacep.local", test, &is_in_window<kLocalWindow, kEnd, true>);
+  constexpr std::uint64_t kEnd = kParameterWindow + (kParameterWindow - kLocalWindow);
+  for (const char* space : {"shared", "shared::cta", "shared::cluster"}) {
+    table.add(fmt::format("isspacep.{}", space), test, &is_in_window<kSharedWindow, kLocalWindow, true>);
+  }
+  table.add("isspacep.local", test, &is_in_window<kLocalWindow, kParameterWindow, true>);
+  for (const char* space : {"param", "param::entry"}) {
+    table.add(fmt::format("isspacep.{}", space), test, &is_in_window<kParameterWindow, kEnd, true>);
+  }
   table.add("isspacep.global", test, &is_in_window<kSharedWindow, kEnd, false>);
 }
 

@@ -5,6 +5,7 @@
 
 #include "devices/simulated/execution/instruction_decoder.hpp"
 #include "devices/simulated/execution/program.hpp"
+#include "devices/simulated/memory/device_memory.hpp"
 #include "devices/simulated/ptx/control_flow.hpp"
 
 namespace convladder::simulated {
@@ -14,9 +15,10 @@ namespace {
 constexpr std::uint64_t kMostDeclaredBytes = 1024 * 1024;  // shared or local
 constexpr std::uint64_t kMostParameterBytes = 32764;       // of compute capability 7.0 and later
 
-constexpr DecodeSubject kSubjects[] = {decode_control_flow, decode_memory_access,     decode_packing,
-                                       decode_form,         decode_barrier,           decode_warp_function,
-                                       decode_atomic,       decode_asynchronous_copy, decode_matrix};
+constexpr DecodeSubject kSubjects[] = {decode_control_flow, decode_memory_access, decode_packing,
+                                       decode_form,         decode_barrier,       decode_warp_function,
+                                       decode_atomic,       decode_vector_atomic, decode_asynchronous_copy,
+                                       decode_matrix,       decode_cache_control, decode_hint};
 
 std::uint32_t round_up(std::uint64_t value, std::uint64_t multiple) {
   return static_cast<std::uint32_t>((value + multiple - 1) / multiple * multiple);
@@ -48,7 +50,11 @@ class KernelDecoder {
     program_.block_of_operation.resize(static_cast<std::size_t>(operation_count()) + 1,
                                        static_cast<int>(blocks.size()));
     for (std::size_t b = 0; b < blocks.size(); ++b) {
-      program_.blocks.push_back({first_operation[b], first_operation[b + 1], first_operation[blocks[b].reconvergence]});
+      program_.blocks.push_back({.first = first_operation[b],
+                                 .end = first_operation[b + 1],
+                                 .returns = blocks[b].returns,
+                                 .round = blocks[b].round,
+                                 .reconvergence = first_operation[blocks[b].reconvergence]});
       for (int i = first_operation[b]; i < first_operation[b + 1]; ++i) {
         program_.block_of_operation[i] = static_cast<int>(b);
       }
@@ -119,6 +125,8 @@ class KernelDecoder {
           place(symbol, shared);
         } else if (symbol.space == ptx::Space::local) {
           place(symbol, local);
+        } else if (symbol.space == ptx::Space::call_param) {
+          instructions_.place_symbol(symbol.name, symbol.space, 0);
         } else {
           instructions_.place_symbol(symbol.name, symbol.space, address_of_(symbol));
         }
@@ -143,6 +151,12 @@ class KernelDecoder {
 
 Program decode(const ptx::Module& module, const ptx::Kernel& kernel, const SymbolAddress& address_of) {
   return KernelDecoder(module, kernel, address_of).run();
+}
+
+std::uint64_t function_address(const ptx::Module& module, std::string_view name) {
+  const ptx::Kernel* const function = module.find_function(name);
+  if (function == nullptr) throw ptx::PtxError(module.file, {}, fmt::format("there is no function '{}'", name));
+  return kFunctionWindow + 16 * static_cast<std::uint64_t>(function - module.functions.data());
 }
 
 std::vector<ptx::Refusal> refusals(const ptx::Module& module, const ptx::Kernel& kernel) {

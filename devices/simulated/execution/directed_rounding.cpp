@@ -43,16 +43,25 @@ void add_directed(FormTable& table, const std::string& name, Rounding rounding) 
             {write_use<T>(), read_use<Arguments>()...}, &execute<Lane>, static_cast<std::int64_t>(rounding));
 }
 
+/// What .ftz makes of an operation beside flushing its inputs and result.
+template <typename Operation>
+struct WhenFlushed : std::type_identity<Operation> {};
+template <>
+struct WhenFlushed<Divide> : std::type_identity<FlushedBeforeRounding<Divide>> {};
+template <>
+struct WhenFlushed<Reciprocal> : std::type_identity<FlushedBeforeRounding<Reciprocal>> {};
+
 /// "name[.ftz][.sat].f32" and "name.f64".
 template <typename Operation, bool kWithSaturation, typename... Arguments>
 void add_modified(FormTable& table, const std::string& name, Rounding rounding) {
   using T = std::tuple_element_t<0, std::tuple<Arguments...>>;
   add_directed<Operation, T, false, false, Arguments...>(table, name, rounding);
   if constexpr (sizeof(T) == 4) {
-    add_directed<Operation, T, true, false, Arguments...>(table, name, rounding);
+    using Flushed = typename WhenFlushed<Operation>::type;
+    add_directed<Flushed, T, true, false, Arguments...>(table, name, rounding);
     if constexpr (kWithSaturation) {
       add_directed<Operation, T, false, true, Arguments...>(table, name, rounding);
-      add_directed<Operation, T, true, true, Arguments...>(table, name, rounding);
+      add_directed<Flushed, T, true, true, Arguments...>(table, name, rounding);
     }
   }
 }

@@ -52,7 +52,7 @@ class Launch {
         running_(blocks_),
         phase_done_(static_cast<std::ptrdiff_t>(results_.size()), NextPhase{this}) {
     const std::uint64_t threads = configuration.block.count();
-    const std::uint64_t shared = program.static_shared_bytes + configuration.dynamic_shared_bytes;
+    const std::uint64_t shared = std::uint64_t{program.static_shared_bytes} + configuration.dynamic_shared_bytes;
     if (configuration.with_caches) {
       caches_ =
           std::make_unique<CacheHierarchy>(*configuration.gpu, l1_cache_bytes(*configuration.gpu, threads, shared));

@@ -1,6 +1,8 @@
 // Additions and subtractions that pass a carry on: add.cc, addc, sub.cc, subc, mad.cc, madc (PTX ISA 9.0, 9.7.2).
 //
-// The condition code register holds one bit a lane. Every warp has it as a predicate that no text can name.
+// The condition code register holds one bit a lane. Every warp has it as a predicate that no text can name. As on GPUs,
+// it is the carry of an adder: a subtraction adds the complement, so that its carry means "no borrow". The ISA says
+// nothing of it, but shows where addc follows sub.cc.
 
 #include "devices/simulated/execution/integer_types.hpp"
 #include "devices/simulated/execution/lane_functions.hpp"
@@ -16,13 +18,10 @@ struct Sum {
   T value;
   bool carry;
 };
-/// a less b and a borrow, with the borrow out of it.
+/// a less b: a, the complement of b, and a carry that is there unless something was borrowed before.
 template <typename T>
-struct Difference {
-  explicit Difference(T a, T b, bool borrow_in)
-      : value(static_cast<T>(a - b - static_cast<T>(borrow_in))), carry(borrow_in ? a <= b : a < b) {}
-  T value;
-  bool carry;
+struct Difference : Sum<T> {
+  explicit Difference(T a, T b, bool carry_in) : Sum<T>(a, static_cast<T>(~b), carry_in) {}
 };
 
 enum class Product { none, low, high };
@@ -40,8 +39,9 @@ Unsigned<T> product(Unsigned<T> a, Unsigned<T> b) {
 
 /// Operands: destination, a, b, for a product also c, and the carry.
 template <typename T, template <typename> class Result, Product kProduct, bool kReads, bool kWrites>
-void execute(WarpState& warp, const Operation& operation) {
+void execute_with_carry(WarpState& warp, const Operation& operation) {
   using U = Unsigned<T>;
+  constexpr bool kFirst = std::is_same_v<Result<U>, Difference<U>>;  // the carry where none is read
   constexpr int kCarry = kProduct == Product::none ? 3 : 4;
   const U* const a = warp.read<U>(operation.operands[1]);
   const U* const b = warp.read<U>(operation.operands[2]);
@@ -51,7 +51,7 @@ void execute(WarpState& warp, const Operation& operation) {
   LaneMask out = 0;
   write_lanes(warp.write<U>(operation.operands[0]), warp.mask, [&](int lane) {
     const U left = kProduct == Product::none ? a[lane] : product<T, kProduct>(a[lane], b[lane]);
-    const Result<U> result(left, c[lane], kReads && ((in >> lane) & 1U) != 0);
+    const Result<U> result(left, c[lane], kReads ? ((in >> lane) & 1U) != 0 : kFirst);
     out |= LaneMask{result.carry} << lane;
     return result.value;
   });
@@ -64,9 +64,9 @@ void add_chain(FormTable& table, const std::string& first, const std::string& ne
   if (kProduct != Product::none) operands.push_back(read_use<T>());
   operands.push_back(OperandUse::carry);
   const std::string_view type = type_suffix<T>();
-  table.add(fmt::format("{}.cc.{}", first, type), operands, &execute<T, Result, kProduct, false, true>);
-  table.add(fmt::format("{}.{}", next, type), operands, &execute<T, Result, kProduct, true, false>);
-  table.add(fmt::format("{}.cc.{}", next, type), operands, &execute<T, Result, kProduct, true, true>);
+  table.add(fmt::format("{}.cc.{}", first, type), operands, &execute_with_carry<T, Result, kProduct, false, true>);
+  table.add(fmt::format("{}.{}", next, type), operands, &execute_with_carry<T, Result, kProduct, true, false>);
+  table.add(fmt::format("{}.cc.{}", next, type), operands, &execute_with_carry<T, Result, kProduct, true, true>);
 }
 
 template <typename T>

@@ -48,6 +48,19 @@ struct SquareRoot {
   }
 };
 
+/// The operation where .ftz looks at the exact result: one that only rounding makes normal becomes zero, too. The ISA
+/// does not say so, but GPUs do it in mul.rn, and in rcp and div with .rm and .rp. The double is near enough: exact for
+/// a product, and no quotient of two floats lies so close to a power of two.
+template <typename Operation>
+struct FlushedBeforeRounding {
+  template <typename... Arguments>
+  static float apply(Arguments... arguments) {
+    const float result = Operation::apply(arguments...);
+    const double exact = Operation::apply(static_cast<double>(arguments)...);
+    return std::abs(exact) < 0x1p-126 ? std::copysign(0.0F, result) : result;
+  }
+};
+
 /// If one input is NaN the result is the other, or NaN where `kNan` (.NaN) says so; -0 is less than +0. With
 /// `kSignsCombined` (.xorsign.abs) magnitudes are compared, and the result is negative if one input is.
 template <bool kMaximum, bool kNan, bool kSignsCombined>

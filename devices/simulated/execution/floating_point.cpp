@@ -95,16 +95,23 @@ struct CopySign {
   }
 };
 
+/// What .ftz makes of an operation beside flushing its inputs and result.
+template <typename Operation>
+struct WhenFlushed : std::type_identity<Operation> {};
+template <>
+struct WhenFlushed<Multiply> : std::type_identity<FlushedBeforeRounding<Multiply>> {};
+
 /// Adds "name[.ftz][.sat].f32".
 template <typename Operation, typename T, typename... Arguments>
 void add_modified(FormTable& table, const std::string& name, bool with_saturation) {
   const std::string type = fmt::format(".{}", type_suffix<T>());
   add_form<Rounded<Operation, T, false, false>, T, Arguments...>(table, name + type);
   if constexpr (sizeof(T) == 4) {
-    add_form<Rounded<Operation, T, true, false>, T, Arguments...>(table, name + ".ftz" + type);
+    using Flushed = typename WhenFlushed<Operation>::type;
+    add_form<Rounded<Flushed, T, true, false>, T, Arguments...>(table, name + ".ftz" + type);
     if (!with_saturation) return;
     add_form<Rounded<Operation, T, false, true>, T, Arguments...>(table, name + ".sat" + type);
-    add_form<Rounded<Operation, T, true, true>, T, Arguments...>(table, name + ".ftz.sat" + type);
+    add_form<Rounded<Flushed, T, true, true>, T, Arguments...>(table, name + ".ftz.sat" + type);
   }
 }
 

@@ -64,6 +64,7 @@ const FormTable& forms() {
     add_selection_forms(all);
     add_conversion_forms(all);
     add_float_conversion_forms(all);
+    add_narrow_conversion_forms(all);
     add_data_movement_forms(all);
     return all;
   }();
@@ -85,11 +86,21 @@ bool decode_form(InstructionDecoder& decoder) {
       case OperandUse::carry:
         *slot++ = decoder.condition_code();
         break;
+      case OperandUse::immediate:
+        if (operand->kind != ptx::OperandKind::immediate) decoder.fail("a constant is expected");
+        operation.offset = static_cast<std::int64_t>((operand++)->bits);
+        break;
       case OperandUse::write_predicate_pair: {
         const auto both = predicate_pair(decoder, *operand++);
         slot = std::ranges::copy(both, slot).out;
         break;
       }
+      case OperandUse::write_32_and_predicate:
+        if (operand->elements.size() != 2) decoder.fail("a register and a predicate are expected as destination");
+        *slot++ = decoder.write(operand->elements[0], 32);
+        *slot++ = decoder.write(operand->elements[1], 1);
+        ++operand;
+        break;
       case OperandUse::write_32:
       case OperandUse::write_signed_32:
       case OperandUse::write_64:

@@ -21,11 +21,13 @@ enum class OperandUse : std::uint8_t {
   write_64,
   write_signed_32,  ///< the same, but the upper part of a wider register becomes the sign, not zero
   write_predicate,
-  write_predicate_pair,  ///< "p|q", or only p: takes two slots
+  write_predicate_pair,    ///< "p|q", or only p: takes two slots
+  write_32_and_predicate,  ///< "d|p": takes two slots
   read_32,
   read_64,
   read_predicate,
-  carry,  ///< the warp's condition code register: not in the text, but a predicate slot
+  immediate,  ///< an integer constant: becomes Operation::offset, takes no slot
+  carry,      ///< the warp's condition code register: not in the text, but a predicate slot
 };
 
 /// One full opcode.
@@ -66,6 +68,7 @@ void add_comparison_forms(FormTable& table);
 void add_selection_forms(FormTable& table);
 void add_conversion_forms(FormTable& table);
 void add_float_conversion_forms(FormTable& table);
+void add_narrow_conversion_forms(FormTable& table);
 void add_data_movement_forms(FormTable& table);
 
 }  // namespace convladder::simulated

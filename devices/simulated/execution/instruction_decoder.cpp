@@ -20,10 +20,10 @@ constexpr std::uint32_t kSlotAlignment = 64;
 constexpr std::uint32_t kMostRegisterBytes = 1 << 24;  // of a warp
 constexpr std::size_t kMostConstantBytes = 1 << 29;
 
-/// One of the widths a slot can have: 1 for a predicate, 32 or 64.
+/// One of the widths a slot can have: 1 for a predicate, 32, 64, or 128 for two of 64 that lie behind each other.
 int slot_bits(const ptx::Type& type) {
   if (type.type_class == TypeClass::predicate) return 1;
-  return type.bits <= 32 ? 32 : 64;
+  return type.bits <= 32 ? 32 : type.bits;
 }
 
 std::uint32_t slot_bytes(int bits) {
@@ -190,6 +190,16 @@ Slot InstructionDecoder::write_narrow(const ptx::Operand& operand, int bits, boo
   return narrow;
 }
 
+std::array<Slot, 2> InstructionDecoder::read_128_bits(const ptx::Operand& operand) {
+  if (operand.kind != OperandKind::register_) fail("a register of 128 bits is expected");
+  return write_128_bits(operand);
+}
+
+std::array<Slot, 2> InstructionDecoder::write_128_bits(const ptx::Operand& operand) {
+  const Slot low = write(operand, 128);
+  return {low, Slot::in_registers(low.offset() + slot_bytes(64))};
+}
+
 void InstructionDecoder::finish_writes() {
   for (const Widened& each : widened_) emit(each.extend, {each.wide, each.narrow});
   widened_.clear();
@@ -204,6 +214,8 @@ Slot InstructionDecoder::read(const ptx::Operand& operand, int bits) {
       return constant(immediate_bits(operand, bits), bits);
     case OperandKind::special:
       return read_special(operand, bits);
+    case OperandKind::function:
+      return constant(function_address(module_, operand.name), bits);
     case OperandKind::symbol: {
       const auto& [space, place] = symbols_.at(operand.name);
       return constant(place + static_cast<std::uint64_t>(operand.offset), bits);
@@ -264,6 +276,7 @@ Slot InstructionDecoder::read_special(const ptx::Operand& operand, int bits) {
   if (operand.name.starts_with("%clock") || operand.name.starts_with("%globaltimer")) {
     return read_clock(operand.name, bits);
   }
+  if (operand.name.starts_with("%envreg")) return constant(0, 32);  // what a driver may set, and none does
   if (operand.name == "%gridid") return constant(1, bits);  // launches are not numbered: each is alone on its device
   const auto found = names.find(operand.name);
   const auto lane_mask = lane_masks.find(operand.name);
@@ -311,7 +324,7 @@ std::pair<Slot, bool> InstructionDecoder::address(const ptx::Operand& operand, p
 std::uint64_t InstructionDecoder::generic_address(ptx::Space space, std::uint64_t place) const {
   if (space == ptx::Space::shared) return kSharedWindow + place;
   if (space == ptx::Space::local) return kLocalWindow + place;
-  if (space == ptx::Space::param) fail("generic addresses of parameters are not supported");
+  if (space == ptx::Space::param) return kParameterWindow + place;
   return place;
 }
 
@@ -335,6 +348,13 @@ Operation& InstructionDecoder::emit(Handler handler, std::initializer_list<Slot>
   operation.handler = handler;
   std::ranges::copy(operands, operation.operands);
   return emit(operation);
+}
+
+Operation& InstructionDecoder::emit_meeting(Handler handler, std::initializer_list<Slot> operands, int members) {
+  Operation& operation = emit(handler, operands);
+  operation.kind = OperationKind::meeting;
+  operation.target = members;
+  return operation;
 }
 
 Operation& InstructionDecoder::emit(Operation operation) {

@@ -4,6 +4,7 @@
 // instructions that compute one lane's value from its operands are a table (forms.hpp).
 #pragma once
 
+#include <array>
 #include <initializer_list>
 #include <map>
 #include <optional>
@@ -43,6 +44,9 @@ class InstructionDecoder {
   /// with zeros or with the sign.
   Slot write_narrow(const ptx::Operand& operand, int bits, bool sign_extended = false);
   void finish_writes();
+  /// The halves of a .b128 register, the lower first, as slots of 64 bits.
+  std::array<Slot, 2> read_128_bits(const ptx::Operand& operand);
+  std::array<Slot, 2> write_128_bits(const ptx::Operand& operand);
   /// Sets the operation's offset and returns the slot of the address and whether it holds 64 bits.
   std::pair<Slot, bool> address(const ptx::Operand& operand, ptx::Space space, Operation& operation);
   int register_bits(const ptx::Operand& operand) const;
@@ -62,6 +66,8 @@ class InstructionDecoder {
   /// Appends the operation under the instruction's guard.
   Operation& emit(Operation operation);
   Operation& emit(Handler handler, std::initializer_list<Slot> operands);
+  /// Lanes meet, those that the operand numbered `members` names (Operation::members).
+  Operation& emit_meeting(Handler handler, std::initializer_list<Slot> operands, int members);
   /// Keeps operands that an Operation has no room for; the result is its `list`.
   int keep_operands(const std::vector<Slot>& slots);
   /// Blocks communicate: see Program::needs_block_order.
@@ -106,10 +112,13 @@ bool decode_control_flow(InstructionDecoder& decoder);
 bool decode_barrier(InstructionDecoder& decoder);
 bool decode_warp_function(InstructionDecoder& decoder);
 bool decode_atomic(InstructionDecoder& decoder);
+bool decode_vector_atomic(InstructionDecoder& decoder);
 bool decode_asynchronous_copy(InstructionDecoder& decoder);
 bool decode_matrix(InstructionDecoder& decoder);
 bool decode_memory_access(InstructionDecoder& decoder);
+bool decode_cache_control(InstructionDecoder& decoder);
 bool decode_packing(InstructionDecoder& decoder);
 bool decode_form(InstructionDecoder& decoder);
+bool decode_hint(InstructionDecoder& decoder);
 
 }  // namespace convladder::simulated

@@ -8,7 +8,7 @@ namespace convladder::simulated {
 namespace {
 
 /// Kinds of faults: what tells two findings of one instruction apart.
-enum Fault { kMisaligned, kOutOfBounds };
+enum Fault { kMisaligned, kOutOfBounds, kReadOnly };
 
 const char* verb(AccessKind kind) {
   return kind == AccessKind::load ? "read" : kind == AccessKind::store ? "write" : "atomic access";
@@ -129,6 +129,21 @@ bool check_global(const WarpState& warp, const Operation& operation, Checked& ac
   return access.drop(faulty);
 }
 
+/// An offset as a message shows it: those of 32 bits may be negative as well.
+std::int64_t shown_offset(std::uint64_t offset) {
+  return offset >> 32 == 0 ? static_cast<std::int32_t>(offset) : static_cast<std::int64_t>(offset);
+}
+
+/// Parameters are only read.
+bool check_read_only(const WarpState& warp, const Operation& operation, Checked& access, AccessKind kind) {
+  if (kind == AccessKind::load) return true;
+  warp.block->fault(warp, operation, Checker::memory, kReadOnly, access.mask, [&](int lane) {
+    return warp.block->finding_at(warp, operation, lane, Checker::memory,
+                                  fmt::format("{} to the kernel's parameters", verb(kind)));
+  });
+  return access.drop(access.mask);
+}
+
 /// Offsets from 0 to before `size`.
 bool check_bounds(const WarpState& warp, const Operation& operation, Checked& access, int bytes, std::size_t size,
                   AccessKind kind, const char* space) {
@@ -141,7 +156,7 @@ bool check_bounds(const WarpState& warp, const Operation& operation, Checked& ac
     Finding finding =
         warp.block->finding_at(warp, operation, lane, Checker::memory,
                                fmt::format("{} of {} bytes at offset {} of {} bytes of {} memory", verb(kind), bytes,
-                                           static_cast<std::int64_t>(addresses[lane]), size, space));
+                                           shown_offset(addresses[lane]), size, space));
     finding.space = space;
     finding.address = addresses[lane];
     return finding;
@@ -163,7 +178,8 @@ LanePlaces reach(const WarpState& warp, const Operation& operation, Addresses ad
     } else if constexpr (kSpace == ptx::Space::local) {
       return check_bounds(warp, operation, access, bytes, block.program->local_bytes, kind, name_of(kSpace));
     } else if constexpr (kSpace == ptx::Space::param) {
-      return check_bounds(warp, operation, access, bytes, block.program->parameter_bytes, kind, name_of(kSpace));
+      return check_read_only(warp, operation, access, kind) &&
+             check_bounds(warp, operation, access, bytes, block.program->parameter_bytes, kind, name_of(kSpace));
     } else {
       return check_global(warp, operation, access, bytes, kind);
     }

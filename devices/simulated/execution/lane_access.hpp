@@ -16,7 +16,8 @@ struct LanePlaces {
   LaneMask mask = 0;  ///< lanes of the access that are right: all of them, unless findings are collected
 };
 
-/// The addresses of an operation whose address slot is given; inactive lanes as `fill_inactive` leaves them.
+/// The addresses of an operation whose address slot is given; inactive lanes as `fill_inactive` leaves them. Sums wrap
+/// in as many bits as the address has, as on hardware: [%r1+8] is 4 where %r1 is -4.
 inline Addresses lane_addresses(const WarpState& warp, const Operation& operation, Slot slot, bool is_64_bit) {
   Addresses addresses;
   const auto offset = static_cast<std::uint64_t>(operation.offset);
@@ -25,7 +26,7 @@ inline Addresses lane_addresses(const WarpState& warp, const Operation& operatio
     for (int lane = 0; lane < kLanes; ++lane) addresses[lane] = base[lane] + offset;
   } else {
     const auto* base = warp.read<std::uint32_t>(slot);
-    for (int lane = 0; lane < kLanes; ++lane) addresses[lane] = base[lane] + offset;
+    for (int lane = 0; lane < kLanes; ++lane) addresses[lane] = base[lane] + static_cast<std::uint32_t>(offset);
   }
   fill_inactive(addresses, warp.mask);
   return addresses;
@@ -47,13 +48,16 @@ extern template LanePlaces reach<ptx::Space::param>(const WarpState&, const Oper
 /// `warp.mask` set to those lanes.
 template <typename Access>
 void for_each_space(WarpState& warp, Addresses addresses, const Access& access) {
+  constexpr unsigned kWindowShift = 40;
   LaneMask shared = 0;
   LaneMask local = 0;
+  LaneMask parameters = 0;
   for (int lane = 0; lane < kLanes; ++lane) {
-    const std::uint64_t window = addresses[lane] & ~((std::uint64_t{1} << 40) - 1);
+    const std::uint64_t window = addresses[lane] >> kWindowShift << kWindowShift;
     shared |= LaneMask{window == kSharedWindow} << lane;
     local |= LaneMask{window == kLocalWindow} << lane;
-    if (window == kSharedWindow || window == kLocalWindow) addresses[lane] -= window;
+    parameters |= LaneMask{window == kParameterWindow} << lane;
+    if (window <= kParameterWindow) addresses[lane] -= window;
   }
   const LaneMask all = warp.mask;
   const auto select = [&](LaneMask lanes) {
@@ -66,7 +70,9 @@ void for_each_space(WarpState& warp, Addresses addresses, const Access& access) 
   if (warp.mask != 0) access.template operator()<ptx::Space::shared>(in_shared);
   const Addresses in_local = select(local);
   if (warp.mask != 0) access.template operator()<ptx::Space::local>(in_local);
-  const Addresses in_global = select(~(shared | local));
+  const Addresses in_parameters = select(parameters);
+  if (warp.mask != 0) access.template operator()<ptx::Space::param>(in_parameters);
+  const Addresses in_global = select(~(shared | local | parameters));
   if (warp.mask != 0) access.template operator()<ptx::Space::global>(in_global);
   warp.mask = all;
 }

@@ -13,25 +13,26 @@
 namespace convladder::simulated {
 namespace {
 
-/// `Memory` is the type in memory, `Element` what a lane of the register slot holds.
+/// `Memory` is the type in memory, `Element` what a lane of the register slot holds; element i is in slots[i].
 template <typename Memory, typename Element, bool kStore>
-void move_data(const WarpState& warp, const Operation& operation, const LanePlaces& places) {
-  for (int element = 0; element < operation.vector_elements; ++element) {
+void move_data(const WarpState& warp, const Slot* slots, int elements, const LanePlaces& places) {
+  for (int element = 0; element < elements; ++element) {
     const std::size_t at = sizeof(Memory) * static_cast<std::size_t>(element);
     if constexpr (kStore) {
-      const auto* const source = warp.read<Element>(operation.operands[element]);
+      const auto* const source = warp.read<Element>(slots[element]);
       for (int lane = 0; lane < kLanes; ++lane) {
         if (((places.mask >> lane) & 1U) == 0) continue;
         const auto value = static_cast<std::make_unsigned_t<Memory>>(source[lane]);
         std::memcpy(places.at[lane] + at, &value, sizeof value);
       }
     } else {
-      auto* const destination = warp.write<Element>(operation.operands[element]);
+      auto* const destination = warp.write<Element>(slots[element]);
+      const auto extended = [](Memory value) { return static_cast<Element>(value); };  // signed types by their sign
       if (places.mask == warp.mask) {
         write_lanes(destination, warp.mask, [&](int lane) {
           Memory value;
           std::memcpy(&value, places.at[lane] + at, sizeof value);
-          return static_cast<Element>(value);  // signed types extend their sign
+          return extended(value);
         });
         continue;
       }
@@ -39,7 +40,7 @@ void move_data(const WarpState& warp, const Operation& operation, const LanePlac
         if (((warp.mask >> lane) & 1U) == 0) continue;
         Memory value{};
         if (((places.mask >> lane) & 1U) != 0) std::memcpy(&value, places.at[lane] + at, sizeof value);
-        destination[lane] = static_cast<Element>(value);
+        destination[lane] = extended(value);
       }
     }
   }
@@ -50,7 +51,7 @@ void access_at(const WarpState& warp, const Operation& operation, const Addresse
   const int bytes = static_cast<int>(sizeof(Memory)) * operation.vector_elements;
   const LanePlaces places =
       reach<kSpace>(warp, operation, addresses, bytes, kStore ? AccessKind::store : AccessKind::load);
-  move_data<Memory, Element, kStore>(warp, operation, places);
+  move_data<Memory, Element, kStore>(warp, operation.operands, operation.vector_elements, places);
 }
 
 template <ptx::Space kSpace, typename Memory, typename Element, bool kStore, bool kWideAddress>
@@ -63,6 +64,24 @@ void execute_access(WarpState& warp, const Operation& operation) {
     });
   } else {
     access_at<kSpace, Memory, Element, kStore>(warp, operation, addresses);
+  }
+}
+
+/// Eight elements of 32 bits: more than an operation has operands, so they are in the operand lists, and the address is
+/// the first operand.
+template <ptx::Space kSpace, bool kStore, bool kWideAddress>
+void execute_access_of_eight(WarpState& warp, const Operation& operation) {
+  const Addresses addresses = lane_addresses(warp, operation, operation.operands[0], kWideAddress);
+  const Slot* const slots = warp.block->program->operand_lists.data() + operation.list;
+  const auto access = [&]<ptx::Space kActual>(const Addresses& selected) {
+    const LanePlaces places =
+        reach<kActual>(warp, operation, selected, 32, kStore ? AccessKind::store : AccessKind::load);
+    move_data<std::uint32_t, std::uint32_t, kStore>(warp, slots, 8, places);
+  };
+  if constexpr (kSpace == ptx::Space::generic) {
+    for_each_space(warp, addresses, access);
+  } else {
+    access.template operator()<kSpace>(addresses);
   }
 }
 
@@ -100,7 +119,19 @@ Handler handler_of(const MemoryAccess& access, bool wide_address) {
   }
 }
 
+template <ptx::Space kSpace>
+Handler handler_of_eight(const MemoryAccess& access, bool wide_address) {
+  if (access.is_store) {
+    return wide_address ? &execute_access_of_eight<kSpace, true, true> : &execute_access_of_eight<kSpace, true, false>;
+  }
+  return wide_address ? &execute_access_of_eight<kSpace, false, true> : &execute_access_of_eight<kSpace, false, false>;
+}
+
 Handler memory_handler(const MemoryAccess& access, bool address_is_64_bit) {
+  if (access.vector_elements == 8) {
+    return access.space == ptx::Space::global ? handler_of_eight<ptx::Space::global>(access, address_is_64_bit)
+                                              : handler_of_eight<ptx::Space::generic>(access, address_is_64_bit);
+  }
   switch (access.space) {
     case ptx::Space::shared:
       return handler_of<ptx::Space::shared>(access, address_is_64_bit);
@@ -113,87 +144,60 @@ Handler memory_handler(const MemoryAccess& access, bool address_is_64_bit) {
     case ptx::Space::constant:
       return handler_of<ptx::Space::constant>(access, address_is_64_bit);
     case ptx::Space::global:
+    case ptx::Space::call_param:  // has no addresses: see call_parameters.cpp
       break;
   }
   return handler_of<ptx::Space::global>(access, address_is_64_bit);
 }
 
-std::vector<std::string_view> split(std::string_view text) {
-  std::vector<std::string_view> parts;
-  for (std::size_t begin = 0; begin <= text.size();) {
-    const std::size_t end = std::min(text.find('.', begin), text.size());
-    parts.push_back(text.substr(begin, end - begin));
-    begin = end + 1;
+std::vector<Slot> decode_elements(InstructionDecoder& decoder, const MemoryAccess& access, const ptx::Operand& value) {
+  const std::vector<ptx::Operand> single{value};
+  const std::vector<ptx::Operand>& elements = value.kind == ptx::OperandKind::vector ? value.elements : single;
+  if (elements.size() != static_cast<std::size_t>(access.vector_elements)) {
+    decoder.fail(fmt::format("expected {} elements, found {}", access.vector_elements, elements.size()));
   }
-  return parts;
-}
-
-/// Hints about caches and ordering that change nothing here: one block runs at a time on a simulated multiprocessor,
-/// and its accesses take effect at once.
-bool is_hint(std::string_view modifier) {
-  constexpr std::string_view hints[] = {"nc", "ca",       "cg",   "cs",      "lu",  "cv",  "wb",
-                                        "wt", "volatile", "weak", "relaxed", "cta", "gpu", "sys"};
-  return std::ranges::find(hints, modifier) != std::end(hints) || modifier.starts_with("L1::") ||
-         modifier.starts_with("L2::");
+  const int bits = access.type.bits <= 32 ? 32 : 64;
+  const bool sign_extended = access.type.type_class == ptx::TypeClass::signed_;
+  std::vector<Slot> slots;
+  slots.reserve(elements.size());
+  for (const ptx::Operand& element : elements) {
+    slots.push_back(access.is_store ? decoder.read(element, bits) : decoder.write_narrow(element, bits, sign_extended));
+  }
+  return slots;
 }
 
 }  // namespace
-
-std::optional<MemoryAccess> parse_memory_access(std::string_view opcode) {
-  const std::vector<std::string_view> parts = split(opcode);
-  if (parts.front() != "ld" && parts.front() != "ldu" && parts.front() != "st") return std::nullopt;
-  MemoryAccess access;
-  access.is_store = parts.front() == "st";
-  const auto type = ptx::type_of_suffix(fmt::format(".{}", parts.back()));
-  if (!type || type->type_class == ptx::TypeClass::predicate || type->bits > 64) return std::nullopt;
-  access.type = *type;
-  for (std::size_t i = 1; i + 1 < parts.size(); ++i) {
-    const std::string_view part = parts[i];
-    if (part == "global") {
-      access.space = ptx::Space::global;
-    } else if (part == "shared" || part == "shared::cta") {
-      access.space = ptx::Space::shared;
-    } else if (part == "local") {
-      access.space = ptx::Space::local;
-    } else if (part == "const") {
-      access.space = ptx::Space::constant;
-    } else if (part == "param") {
-      access.space = ptx::Space::param;
-    } else if (part == "v2" || part == "v4") {
-      access.vector_elements = part == "v2" ? 2 : 4;
-    } else if (!is_hint(part)) {
-      return std::nullopt;
-    }
-  }
-  const bool read_only = access.space == ptx::Space::constant || access.space == ptx::Space::param;
-  if ((access.is_store && read_only) || access.vector_elements * access.type.bytes() > 16) return std::nullopt;
-  return access;
-}
 
 bool decode_memory_access(InstructionDecoder& decoder) {
   const ptx::Instruction& instruction = decoder.instruction();
   const auto access = parse_memory_access(instruction.opcode);
   if (!access) return false;
-  if (instruction.operands.size() != 2) decoder.fail("expected an address and a value");
+  const std::size_t count = instruction.operands.size();
+  if (count != (access->has_policy ? 3 : 2)) {
+    decoder.fail(access->has_policy ? "expected an address, a value and a cache policy"
+                                    : "expected an address and a value");
+  }
   const ptx::Operand& value = instruction.operands[access->is_store ? 1 : 0];
+  std::vector<Slot> slots;
+  if (access->is_128_bit) {
+    const auto halves = access->is_store ? decoder.read_128_bits(value) : decoder.write_128_bits(value);
+    slots.assign(halves.begin(), halves.end());
+  } else {
+    slots = decode_elements(decoder, *access, value);
+  }
   Operation operation;
-  operation.vector_elements = static_cast<std::uint8_t>(access->vector_elements);
-  const std::vector<ptx::Operand> single{value};
-  const std::vector<ptx::Operand>& elements = value.kind == ptx::OperandKind::vector ? value.elements : single;
-  if (elements.size() != static_cast<std::size_t>(access->vector_elements)) {
-    decoder.fail(fmt::format("expected {} elements, found {}", access->vector_elements, elements.size()));
+  operation.vector_elements = static_cast<std::uint8_t>(slots.size());
+  const auto [address, wide] =
+      decoder.address(instruction.operands[access->is_store ? 0 : 1], access->space, operation);
+  if (access->vector_elements == 8) {
+    operation.list = decoder.keep_operands(slots);
+    operation.operands[0] = address;
+  } else {
+    std::ranges::copy(slots, operation.operands);
+    operation.operands[slots.size()] = address;
   }
-  const int bits = access->type.bits <= 32 ? 32 : 64;
-  for (std::size_t i = 0; i < elements.size(); ++i) {
-    if (access->is_store) {
-      operation.operands[i] = decoder.read(elements[i], bits);
-      continue;
-    }
-    const bool sign_extended = access->type.type_class == ptx::TypeClass::signed_;
-    operation.operands[i] = decoder.write_narrow(elements[i], bits, sign_extended);
-  }
-  const auto [slot, wide] = decoder.address(instruction.operands[access->is_store ? 0 : 1], access->space, operation);
-  operation.operands[operation.vector_elements] = slot;
+  if (access->has_policy) static_cast<void>(decoder.read(instruction.operands[2], 64));
+  if (access->meets_other_blocks) decoder.require_block_order();
   operation.handler = memory_handler(*access, wide);
   decoder.emit(operation);
   decoder.finish_writes();

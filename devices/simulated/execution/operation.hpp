@@ -37,9 +37,13 @@ struct WarpState {
   std::byte* bases[2] = {};  ///< registers, constants
   LaneMask mask = 0;         ///< lanes for which the current operation takes effect
   LaneMask live = 0;         ///< lanes that have not exited
+  LaneMask elsewhere = 0;    ///< lanes that carry out a corresponding operation: two bar.warp.sync can be one
+  LaneMask passed_by = 0;    ///< lanes that others waited for, and that went on from where ways meet
   BlockContext* block = nullptr;
   int index = 0;  ///< of the warp in its block
 
+  /// Lanes that a barrier or an exchange of all is for.
+  LaneMask all() const { return live | passed_by; }
   template <typename T>
   T* write(Slot slot) const {
     return reinterpret_cast<T*>(bases[0] + slot.offset());
@@ -54,13 +58,14 @@ struct Operation;
 using Handler = void (*)(WarpState& warp, const Operation& operation);
 
 /// What the interpreter does beside calling the handler.
-enum class OperationKind : std::uint8_t { plain, branch, barrier, exit, trap, read_clock };
+/// `meeting`: lanes exchange values or wait for each other. It is carried out when all that are named are there.
+enum class OperationKind : std::uint8_t { plain, branch, barrier, meeting, exit, trap, read_clock };
 
 struct Operation {
-  Handler handler = nullptr;  ///< of a plain operation
+  Handler handler = nullptr;  ///< of a plain operation and of a meeting
   Slot operands[6];           ///< destinations first, as in the text
   std::int64_t offset = 0;    ///< of an address, in bytes; otherwise Form::parameter
-  int target = 0;             ///< of a branch: index of an operation
+  int target = 0;             ///< of a branch: index of an operation; of a meeting: see `members`
   int detail = 0;             ///< what the subject's file says
   int list = 0;               ///< first of further operands in Program::operand_lists
   int instruction = 0;        ///< index into ptx::Kernel::instructions: its place and its counters
@@ -69,6 +74,12 @@ struct Operation {
   bool guarded = false;
   bool guard_negated = false;
   std::uint8_t vector_elements = 1;  ///< of a memory access; element i is operands[i]
+
+  /// Which of a meeting's operands names the lanes that meet; `kAllLive`: all that have not exited.
+  static constexpr int kAllLive = -1;
+  /// `detail` of a meeting: lanes may be at different ones.
+  static constexpr int kWarpBarrier = 1;
+  int members() const { return target; }
 };
 static_assert(sizeof(Operation) == 64, "operations are what the interpreter reads all the time: a cache line each");
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 
+#include "devices/simulated/execution/forms.hpp"
 #include "devices/simulated/execution/instruction_decoder.hpp"
 
 namespace convladder::simulated {
@@ -53,9 +54,32 @@ constexpr Packing kPackings[] = {
     {32, 4, &pack<std::uint32_t, 4>, &unpack<std::uint32_t, 4>},
 };
 
+/// mov.b128: a register of 128 bits from two of 64, two from one, or one from one.
+bool decode_move_of_128_bits(InstructionDecoder& decoder) {
+  const auto& operands = decoder.instruction().operands;
+  if (decoder.instruction().opcode != "mov.b128") return false;
+  decoder.expect_operands(2);
+  const auto halves = [&](const ptx::Operand& operand, bool writes) -> std::array<Slot, 2> {
+    if (operand.kind != OperandKind::vector) {
+      return writes ? decoder.write_128_bits(operand) : decoder.read_128_bits(operand);
+    }
+    if (operand.elements.size() != 2) decoder.fail("a vector of two elements is expected");
+    const auto half = [&](std::size_t i) {
+      return writes ? decoder.write(operand.elements[i], 64) : decoder.read(operand.elements[i], 64);
+    };
+    return {half(0), half(1)};
+  };
+  const std::array<Slot, 2> from = halves(operands[1], false);
+  const std::array<Slot, 2> to = halves(operands[0], true);
+  const Handler move = forms().find("mov.b64")->handler;
+  for (std::size_t i = 0; i < 2; ++i) decoder.emit(move, {to[i], from[i]});
+  return true;
+}
+
 }  // namespace
 
 bool decode_packing(InstructionDecoder& decoder) {
+  if (decode_move_of_128_bits(decoder)) return true;
   const ptx::Instruction& instruction = decoder.instruction();
   const int bits = instruction.opcode == "mov.b64" ? 64 : instruction.opcode == "mov.b32" ? 32 : 0;
   if (bits == 0 || instruction.operands.size() != 2) return false;

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <functional>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -15,6 +16,8 @@ namespace convladder::simulated {
 struct ProgramBlock {
   int first = 0;
   int end = 0;
+  bool returns = false;   ///< nothing but a return, or a jump to one
+  int round = 0;          ///< see ptx::BasicBlock
   int reconvergence = 0;  ///< operation at which lanes that part at its end meet again; the number of operations for
                           ///< the kernel's end
 };
@@ -51,6 +54,10 @@ struct Program {
   std::uint32_t local_bytes = 0;                 ///< of one thread
   bool needs_block_order = false;  ///< blocks communicate through global memory, so they run in order, on one
                                    ///< host thread, so that results are the same in every run
+
+  /// Whether lanes at `from` should meet others at the block that begins at `meet`, which parted from them at `branch`:
+  /// a way leads there without the branch, or every way does. Otherwise they may have left for good.
+  bool should_meet(int from, int meet, int branch) const;
 };
 
 /// The device address of a module's global or constant variable.
@@ -59,6 +66,9 @@ using SymbolAddress = std::function<std::uint64_t(const ptx::Symbol& symbol)>;
 /// Decodes a kernel. Throws ptx::PtxError for the first thing that is not supported, with its place and full opcode.
 /// `module` must outlive the program.
 Program decode(const ptx::Module& module, const ptx::Kernel& kernel, const SymbolAddress& address_of);
+
+/// A number that stands for a function of the module: what `mov.u64 %rd1, function` gives, and what a call takes.
+std::uint64_t function_address(const ptx::Module& module, std::string_view name);
 
 /// Everything that `decode` refuses the kernel for, in the order of the text, each thing once; empty if it can run.
 /// What `what` says of an instruction begins with its full opcode in quotes.

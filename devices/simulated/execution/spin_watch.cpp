@@ -5,17 +5,25 @@
 
 namespace convladder::simulated {
 
-void SpinWatch::end_turn(std::span<const std::byte> registers, std::span<const std::byte> place,
-                         std::uint64_t memory_changes) {
+bool SpinWatch::turn_ends(const State& state) {
+  in_turn_.add(state);
+  if (branches_ < kBranchesPerTurn && !in_turn_.found(state.memory_changes)) return false;
   branches_ = 0;
-  ++turns_;
-  const auto same = [](std::span<const std::byte> a, std::span<const std::byte> b) { return std::ranges::equal(a, b); };
-  const std::span<const std::byte> before(state_);
-  repeats_ = turns_ > 1 && memory_changes == memory_changes_ && before.size() == registers.size() + place.size() &&
-             same(before.first(registers.size()), registers) && same(before.subspan(registers.size()), place);
-  if (repeats_ || (std::has_single_bit(turns_) == false && memory_changes == memory_changes_)) return;
-  state_.assign(registers.begin(), registers.end());
-  state_.insert(state_.end(), place.begin(), place.end());
+  in_turn_.forget();
+  over_turns_.add(state);
+  return true;
+}
+
+void SpinWatch::Repetition::add(const State& state) {
+  ++states_;
+  const std::span<const std::byte> before(before_);
+  const auto [registers, place, memory_changes] = state;
+  found_ = states_ > 1 && memory_changes == memory_changes_ && before.size() == registers.size() + place.size() &&
+           std::ranges::equal(before.first(registers.size()), registers) &&
+           std::ranges::equal(before.subspan(registers.size()), place);
+  if (found_ || (!std::has_single_bit(states_) && memory_changes == memory_changes_)) return;
+  before_.assign(registers.begin(), registers.end());
+  before_.insert(before_.end(), place.begin(), place.end());
   memory_changes_ = memory_changes;
 }
 

@@ -1,8 +1,7 @@
 // Tells a warp that waits for what never comes from one that works.
 //
 // A warp whose registers and place repeat while no memory changes will repeat them for ever, unless another warp
-// changes memory. Its states are compared with one from before, which is taken anew after 1, 2, 4, 8, … turns (Brent,
-// "An improved Monte Carlo factorization algorithm", 1980), so that a period of any length is found.
+// changes memory, or lanes that go another way do.
 #pragma once
 
 #include <cstddef>
@@ -14,31 +13,55 @@ namespace convladder::simulated {
 
 class SpinWatch {
  public:
-  /// After this many backward branches without a barrier a warp's turn ends and its state is checked.
+  /// After this many backward branches without a barrier a warp's turn ends.
   static constexpr std::uint32_t kBranchesPerTurn = 65536;
+  /// After this many its state is looked at. A turn in which it repeats ends at once.
+  static constexpr std::uint32_t kBranchesPerLook = 64;
 
-  /// Counts a branch backwards; returns whether the turn ends.
-  bool branch_backwards() { return ++branches_ >= kBranchesPerTurn; }
+  struct State {
+    std::span<const std::byte> registers;
+    std::span<const std::byte> place;
+    std::uint64_t memory_changes = 0;  ///< grows whenever the block changes memory
+  };
+
+  /// Counts a branch backwards; returns whether the state is to be looked at.
+  bool branch_backwards() { return ++branches_ % kBranchesPerLook == 0; }
+  /// Whether the turn ends in this state.
+  bool turn_ends(const State& state);
 
   /// The warp met others at a barrier or a block begins: what was seen no longer counts.
   void forget() {
     branches_ = 0;
-    turns_ = 0;
-    repeats_ = false;
+    in_turn_.forget();
+    over_turns_.forget();
   }
 
-  /// A turn ends in this state. `memory_changes` grows whenever the block changes memory.
-  void end_turn(std::span<const std::byte> registers, std::span<const std::byte> place, std::uint64_t memory_changes);
-
-  /// Whether the turn before ended in a state that was there before, and memory has not changed between or since.
-  bool waits(std::uint64_t memory_changes) const { return repeats_ && memory_changes == memory_changes_; }
+  /// Whether the turn before ended in a state in which one before it ended, and memory has not changed between or
+  /// since.
+  bool waits(std::uint64_t memory_changes) const { return over_turns_.found(memory_changes); }
 
  private:
+  /// Compares states with one from before, which is taken anew after 1, 2, 4, 8, … states (Brent, "An improved Monte
+  /// Carlo factorization algorithm", 1980), so that a period of any length is found.
+  class Repetition {
+   public:
+    void add(const State& state);
+    void forget() {
+      states_ = 0;
+      found_ = false;
+    }
+    bool found(std::uint64_t memory_changes) const { return found_ && memory_changes == memory_changes_; }
+
+   private:
+    std::uint64_t states_ = 0;
+    std::vector<std::byte> before_;
+    std::uint64_t memory_changes_ = 0;
+    bool found_ = false;
+  };
+
   std::uint32_t branches_ = 0;
-  std::uint64_t turns_ = 0;
-  std::vector<std::byte> state_;  // from before
-  std::uint64_t memory_changes_ = 0;
-  bool repeats_ = false;
+  Repetition in_turn_;     // of the lanes that run
+  Repetition over_turns_;  // of all lanes of the warp, which run in turn
 };
 
 }  // namespace convladder::simulated

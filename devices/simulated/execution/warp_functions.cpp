@@ -25,7 +25,7 @@ void report_not_here(const WarpState& warp, const Operation& operation, LaneMask
   warp.block->fault(warp, operation, Checker::synchronization, kNotHere, lanes, [&](int lane) {
     return warp.block->finding_at(warp, operation, lane, Checker::synchronization,
                                   fmt::format("the mask 0x{:08x} names {} threads that do not execute this", named,
-                                              std::popcount(named & warp.live & ~lanes)));
+                                              std::popcount(named & warp.all() & ~lanes)));
   });
 }
 
@@ -128,7 +128,11 @@ bool decode_shuffle(InstructionDecoder& decoder, const std::vector<std::string_v
   const Slot c = decoder.read(operands[3], 32);
   const Slot members = is_sync ? decoder.read(operands[4], 32) : a;
   const auto [value, predicate] = value_and_predicate(decoder, operands[0]);
-  decoder.emit(handler, {value, predicate, a, b, c, members});
+  if (!is_sync) {
+    decoder.emit(handler, {value, predicate, a, b, c, members});
+  } else {
+    decoder.emit_meeting(handler, {value, predicate, a, b, c, members}, 5);
+  }
   return true;
 }
 
@@ -191,7 +195,12 @@ bool decode_vote(InstructionDecoder& decoder, const std::vector<std::string_view
   const auto& operands = decoder.instruction().operands;
   const Slot votes = decoder.read(operands[1], 1);
   const Slot members = is_sync ? decoder.read(operands[2], 32) : votes;
-  decoder.emit(handler, {decoder.write(operands[0], parts.back() == "pred" ? 1 : 32), votes, members});
+  const Slot result = decoder.write(operands[0], parts.back() == "pred" ? 1 : 32);
+  if (!is_sync) {
+    decoder.emit(handler, {result, votes, members});
+  } else {
+    decoder.emit_meeting(handler, {result, votes, members}, 2);
+  }
   return true;
 }
 
@@ -234,7 +243,7 @@ bool decode_match(InstructionDecoder& decoder, const std::vector<std::string_vie
   const auto [value, predicate] = value_and_predicate(decoder, operands[0]);
   const Handler of_64 = all ? &match<std::uint64_t, true> : &match<std::uint64_t, false>;
   const Handler of_32 = all ? &match<std::uint32_t, true> : &match<std::uint32_t, false>;
-  decoder.emit(wide ? of_64 : of_32, {value, predicate, a, members});
+  decoder.emit_meeting(wide ? of_64 : of_32, {value, predicate, a, members}, 3);
   return true;
 }
 
@@ -316,7 +325,7 @@ bool decode_reduction(InstructionDecoder& decoder) {
   const auto& operands = decoder.instruction().operands;
   const Slot a = decoder.read(operands[1], 32);
   const Slot members = decoder.read(operands[2], 32);
-  decoder.emit(reduction->second, {decoder.write(operands[0], 32), a, members});
+  decoder.emit_meeting(reduction->second, {decoder.write(operands[0], 32), a, members}, 2);
   return true;
 }
 
@@ -336,7 +345,7 @@ bool decode_warp_function(InstructionDecoder& decoder) {
     decoder.expect_operands(2);
     const Slot members = decoder.read(instruction.operands[1], 32);
     const auto [value, predicate] = value_and_predicate(decoder, instruction.operands[0]);
-    decoder.emit(elect, {value, predicate, members});
+    decoder.emit_meeting(elect, {value, predicate, members}, 2);
     return true;
   }
   return false;

@@ -1,8 +1,8 @@
 // The member mask of instructions in which the lanes of a warp meet (PTX ISA 9.0, 9.7.9.6: shfl.sync and others).
 //
 // Every lane gives a mask of those it wants to meet; lanes with the same mask meet. A mask must name the lane itself,
-// and all lanes it names must be here: at the same instruction, at the same time. Lanes that have exited are not waited
-// for, as the CUDA C++ programming guide has it.
+// and all lanes it names must come here, to the same instruction: the warp waits for them (BlockRunner::schedule).
+// Lanes that have exited are not waited for, as the CUDA C++ programming guide has it.
 #pragma once
 
 #include <fmt/format.h>
@@ -28,7 +28,7 @@ void for_each_group(const WarpState& warp, const Operation& operation, Slot mask
     members &= left;
     left &= ~members;
     if ((members & ~named) != 0) report_not_named(warp, operation, named, members & ~named);
-    if ((named & warp.live & ~members) != 0) report_not_here(warp, operation, named, members);
+    if ((named & warp.all() & ~members & ~warp.elsewhere) != 0) report_not_here(warp, operation, named, members);
     body(members);
   }
 }

@@ -10,12 +10,14 @@
 
 namespace convladder::simulated {
 
-/// Where the state spaces lie in generic addresses. Global addresses are generic addresses; shared and local ones are
-/// offsets that `cvta` moves into their window.
+/// Where the state spaces lie in generic addresses. Global addresses are generic addresses; those of shared and local
+/// memory and of parameters are offsets that `cvta` moves into their window.
 inline constexpr std::uint64_t kSharedWindow = std::uint64_t{1} << 40;
 inline constexpr std::uint64_t kLocalWindow = std::uint64_t{2} << 40;
+inline constexpr std::uint64_t kParameterWindow = std::uint64_t{3} << 40;
+inline constexpr std::uint64_t kFunctionWindow = std::uint64_t{4} << 40;  // no memory: functions have addresses there
 inline constexpr std::uint64_t kGlobalWindow = std::uint64_t{16} << 40;
-inline constexpr std::uint64_t kGlobalWindowBytes = std::uint64_t{4} << 40;
+inline constexpr std::uint64_t kGlobalWindowBytes = std::uint64_t{512} << 30;
 
 /// A piece of global memory, from `begin` to before `end`.
 struct Allocation {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <string_view>
+#include <utility>
 
 namespace convladder::ptx {
 namespace {
@@ -13,6 +14,12 @@ bool is_branch(const Instruction& instruction) {
 bool ends_thread(const Instruction& instruction) {
   return instruction.opcode == "ret" || instruction.opcode == "ret.uni" || instruction.opcode == "exit" ||
          instruction.opcode == "trap";
+}
+
+/// Whether lanes wait there for others.
+bool is_meeting(const Instruction& instruction) {
+  const std::string_view opcode = instruction.opcode;
+  return opcode.starts_with("bar") || opcode.find(".sync") != std::string_view::npos;
 }
 
 /// First instructions of blocks: the kernel's first, branch targets, and what follows a branch or an exit.
@@ -39,14 +46,15 @@ std::vector<bool> leaders(const Kernel& kernel, const std::string& file) {
 /// 2001) on the reversed graph, whose root is the kernel's end.
 class PostDominators {
  public:
-  explicit PostDominators(const std::vector<BasicBlock>& blocks)
-      : blocks_(blocks), end_(static_cast<int>(blocks.size())) {
-    predecessors_.resize(blocks.size() + 1);
+  /// `successors` of each block; the number of blocks stands for the end.
+  explicit PostDominators(std::vector<std::vector<int>> successors)
+      : successors_(std::move(successors)), end_(static_cast<int>(successors_.size())) {
+    predecessors_.resize(successors_.size() + 1);
     for (int block = 0; block < end_; ++block) {
-      for (const int successor : blocks[block].successors) predecessors_[successor].push_back(block);
+      for (const int successor : successors_[block]) predecessors_[successor].push_back(block);
     }
     number_postorder();
-    immediate_.assign(blocks.size() + 1, kUnknown);
+    immediate_.assign(successors_.size() + 1, kUnknown);
     immediate_[end_] = end_;
     for (bool changed = true; changed;) {
       changed = false;
@@ -64,8 +72,8 @@ class PostDominators {
   static constexpr int kUnknown = -1;
 
   void number_postorder() {
-    number_.assign(blocks_.size() + 1, kUnknown);
-    std::vector<bool> visited(blocks_.size() + 1, false);
+    number_.assign(successors_.size() + 1, kUnknown);
+    std::vector<bool> visited(successors_.size() + 1, false);
     std::vector<std::pair<int, std::size_t>> stack{{end_, 0}};
     visited[end_] = true;
     while (!stack.empty()) {
@@ -85,7 +93,7 @@ class PostDominators {
 
   bool update(int block) {
     int found = kUnknown;
-    for (const int successor : blocks_[block].successors) {
+    for (const int successor : successors_[block]) {
       if (immediate_[successor] == kUnknown) continue;
       found = found == kUnknown ? successor : meet(found, successor);
     }
@@ -102,13 +110,122 @@ class PostDominators {
     return a;
   }
 
-  const std::vector<BasicBlock>& blocks_;
+  std::vector<std::vector<int>> successors_;
   int end_;
   std::vector<std::vector<int>> predecessors_;
   std::vector<int> number_;
   std::vector<int> postorder_;
   std::vector<int> immediate_;
 };
+
+/// Where lanes meet that part at the end of each block.
+///
+/// All returns of a kernel are its end, so ways of which one returns early would meet there alone, and lanes that have
+/// returned would wait there as if alive. One return is taken for the kernel's natural end; the others count for
+/// nothing, and where ways meet follows from post-dominators. Blocks that do not lead to it have a natural end of their
+/// own, and so on. A choice that is not the author's costs time, not results: lanes wait in the wrong place until
+/// others wait for them.
+class MeetingPoints {
+ public:
+  /// `meetings`: how many barriers and exchanges each block has.
+  MeetingPoints(std::vector<BasicBlock>& blocks, std::vector<int> meetings)
+      : blocks_(blocks), meetings_(std::move(meetings)), end_(static_cast<int>(blocks.size())) {
+    for (int block = 0; block < end_; ++block) {
+      left_.push_back(!blocks[block].returns);
+      blocks[block].reconvergence = end_;
+    }
+    predecessors_.resize(blocks.size());
+    for (int block = 0; block < end_; ++block) {
+      for (const int successor : blocks[block].successors) {
+        if (successor != end_) predecessors_[successor].push_back(block);
+      }
+    }
+  }
+
+  void find() {
+    for (int natural = natural_end(); natural != end_; natural = natural_end()) {
+      const std::vector<bool> leads = leading_to(natural);
+      std::vector<std::vector<int>> successors(blocks_.size());
+      for (int block = 0; block < end_; ++block) {
+        if (!leads[block]) continue;
+        for (const int successor : blocks_[block].successors) {
+          if (successor != end_ && leads[successor]) successors[block].push_back(successor);
+        }
+      }
+      successors[natural].push_back(end_);
+      const PostDominators dominators(std::move(successors));
+      for (int block = 0; block < end_; ++block) {
+        if (!leads[block]) continue;
+        blocks_[block].reconvergence = dominators.immediate(block);
+        blocks_[block].round = round_;
+        left_[block] = false;
+      }
+      ++round_;
+    }
+    for (int block = 0; block < end_; ++block) {
+      if (left_[block] || blocks_[block].returns) blocks_[block].round = round_;
+    }
+  }
+
+ private:
+  bool can_return(int block) const {
+    const auto returns = [this](int successor) { return successor == end_ || blocks_[successor].returns; };
+    return std::ranges::any_of(blocks_[block].successors, returns);
+  }
+  /// Of the returns that are left, the one to which the most barriers and exchanges lead, or else the last.
+  int natural_end() const {
+    int natural = end_;
+    int most = 0;
+    for (int block = 0; block < end_; ++block) {
+      if (!left_[block] || !can_return(block)) continue;
+      const std::vector<bool> leads = leading_to(block);
+      int meetings = 0;
+      for (int from = 0; from < end_; ++from) meetings += leads[from] ? meetings_[from] : 0;
+      if (meetings < most) continue;
+      natural = block;
+      most = meetings;
+    }
+    return natural;
+  }
+  /// Which of the blocks that are left lead to a block.
+  std::vector<bool> leading_to(int block) const {
+    std::vector<bool> leads(blocks_.size(), false);
+    std::vector<int> open{block};
+    leads[block] = true;
+    while (!open.empty()) {
+      const int at = open.back();
+      open.pop_back();
+      for (const int predecessor : predecessors_[at]) {
+        if (!left_[predecessor] || leads[predecessor]) continue;
+        leads[predecessor] = true;
+        open.push_back(predecessor);
+      }
+    }
+    return leads;
+  }
+
+  std::vector<BasicBlock>& blocks_;
+  std::vector<int> meetings_;  // of each block
+  int end_;
+  int round_ = 0;
+  std::vector<bool> left_;  // whose meeting point is not known yet
+  std::vector<std::vector<int>> predecessors_;
+};
+
+/// Finds the blocks that are a return, without a condition, and nothing else, and those that only jump to one.
+void mark_returns(const Kernel& kernel, std::vector<BasicBlock>& blocks) {
+  const auto end = static_cast<int>(blocks.size());
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (BasicBlock& block : blocks) {
+      const Instruction& only = kernel.instructions[block.first];
+      if (block.returns || block.end != block.first + 1 || only.predicate >= 0 || only.opcode == "trap") continue;
+      const int next = block.successors.front();
+      block.returns = ends_thread(only) || (is_branch(only) && next != end && blocks[next].returns);
+      changed = changed || block.returns;
+    }
+  }
+}
 
 }  // namespace
 
@@ -119,7 +236,7 @@ std::vector<BasicBlock> control_flow(const Kernel& kernel, const std::string& fi
   std::vector<BasicBlock> blocks;
   std::vector<int> block_of(static_cast<std::size_t>(count) + 1);
   for (int i = 0; i < count; ++i) {
-    if (leader[i]) blocks.push_back({i, i, {}, 0});
+    if (leader[i]) blocks.push_back({.first = i, .end = i, .successors = {}});
     block_of[i] = static_cast<int>(blocks.size()) - 1;
     blocks.back().end = i + 1;
   }
@@ -142,8 +259,13 @@ std::vector<BasicBlock> control_flow(const Kernel& kernel, const std::string& fi
                      "the branch's label is after the last instruction");
     }
   }
-  const PostDominators dominators(blocks);
-  for (int i = 0; i < end; ++i) blocks[i].reconvergence = dominators.immediate(i);
+  mark_returns(kernel, blocks);
+  std::vector<int> meetings;
+  for (const BasicBlock& block : blocks) {
+    meetings.push_back(static_cast<int>(
+        std::count_if(kernel.instructions.begin() + block.first, kernel.instructions.begin() + block.end, is_meeting)));
+  }
+  MeetingPoints(blocks, std::move(meetings)).find();
   return blocks;
 }
 

@@ -12,8 +12,13 @@ struct BasicBlock {
   int first = 0;
   int end = 0;                  ///< one past the last
   std::vector<int> successors;  ///< blocks; the number of blocks stands for the kernel's end
-  /// The block at which all ways from here meet again (immediate post-dominator); the number of blocks for the end.
+  bool returns = false;         ///< nothing but a return, or a jump to one
+  /// The block at which all ways from here meet again; the number of blocks for the end. It is the immediate
+  /// post-dominator, but for ways that return before the others do: nobody waits for them.
   int reconvergence = 0;
+  /// Grows from block to block where a way leads to another return than before: from a block, none of a lower round
+  /// can be reached, and `reconvergence` has the same round.
+  int round = 0;
 };
 
 /// The blocks of a kernel in the order of its instructions. Throws PtxError for a kernel that can run past its last

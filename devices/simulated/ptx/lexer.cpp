@@ -15,7 +15,10 @@ bool is_hex_digit(char c) { return is_digit(c) || (c >= 'a' && c <= 'f') || (c >
 
 class Lexer {
  public:
-  Lexer(std::string_view source, const std::string& file) : source_(source), file_(file) {}
+  Lexer(std::string_view source, const std::string& file) : source_(source), file_(file) {
+    if (source_.starts_with("\xef\xbb\xbf")) at_ = line_start_ = 3;  // a byte order mark
+    while (source_.ends_with('\0')) source_.remove_suffix(1);        // compilers hand PTX over as a C string
+  }
 
   std::vector<Token> run() {
     std::vector<Token> tokens;
@@ -54,7 +57,7 @@ class Lexer {
         }
         advance();
         advance();
-      } else if (peek() == ' ' || peek() == '\t' || peek() == '\n' || peek() == '\r') {
+      } else if (peek() == ' ' || (peek() >= '\t' && peek() <= '\r')) {
         advance();
       } else {
         break;
@@ -74,13 +77,25 @@ class Lexer {
     if (is_digit(c)) return number(begin, where);
     if (starts_word(c)) return word(begin, where);
     if (c == '"') return text(where);
-    constexpr std::string_view punctuation = ",;:()[]{}<>@!|=+-*";
+    constexpr std::string_view punctuation = ",;:()[]{}<>@!|=+-*/&^~?";
     if (punctuation.find(c) == std::string_view::npos) fail(where, "a character that is not allowed in PTX");
     advance();
+    constexpr std::string_view pairs[] = {"<<", ">>", "<=", ">=", "==", "!=", "&&", "||"};
+    for (const std::string_view pair : pairs) {
+      if (c != pair[0] || peek() != pair[1]) continue;
+      advance();
+      break;
+    }
     return token(TokenKind::punctuation, begin, where);
   }
 
+  /// Opcodes with all that follows dots, but directives and types one by one: ".reg.u64" is two.
   Token word(std::size_t begin, Position where) {
+    if (peek() == '.') {
+      advance();
+      while (continues_word(peek()) && peek() != '.') advance();
+      return token(TokenKind::word, begin, where);
+    }
     while (continues_word(peek()) || (peek() == ':' && peek(1) == ':')) {
       if (peek() == ':') advance();  // "ld.shared::cta"
       advance();

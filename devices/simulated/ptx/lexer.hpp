@@ -13,12 +13,12 @@
 namespace convladder::ptx {
 
 enum class TokenKind {
-  word,         ///< identifiers, opcodes with their modifiers, directives: "%r1", "ld.global.f32", ".visible", "%tid.x"
+  word,         ///< identifiers, opcodes with their modifiers, directives: "%r1", "ld.global.f32", ".reg", "%tid.x"
   integer,      ///< "42", "0x1F", "0b101", "017", each also with a trailing U
   single,       ///< "0f3F800000": the bits of a 32-bit float
   double_,      ///< "0d3FF0000000000000", or decimal: the bits of a 64-bit float
   text,         ///< "…" without its quotes
-  punctuation,  ///< one of , ; : ( ) [ ] { } < > @ ! | = + - *
+  punctuation,  ///< one of , ; : ( ) [ ] { } < > @ ! | = + - * / & ^ ~ ? << >> <= >= == != && ||
   end,
 };
 

@@ -4,7 +4,9 @@
 // cannot execute is refused when a kernel is decoded, with the position kept here.
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -13,8 +15,9 @@
 
 namespace convladder::ptx {
 
-/// State spaces of variables and addresses (PTX ISA 9.0, 5.1).
-enum class Space { generic, global, constant, shared, local, param };
+/// State spaces of variables and addresses (PTX ISA 9.0, 5.1). `param` has a kernel's parameters; `call_param` those of
+/// functions, and the variables `.param` of bodies that go to and come from functions.
+enum class Space { generic, global, constant, shared, local, param, call_param };
 
 /// Fundamental types (PTX ISA 9.0, 5.2.1). `bits` is the width; a predicate has width 1.
 enum class TypeClass { bits, unsigned_, signed_, floating, floating_pair, predicate };
@@ -33,14 +36,27 @@ struct Register {
   Type type;
 };
 
-/// A variable: of the module, or of a kernel (shared, local), or a kernel parameter.
+/// An initial value that is the address of a variable or function, plus `addend`; the byte from bit `shift` on if
+/// `bytes` is 1.
+struct InitialAddress {
+  std::uint64_t offset = 0;  ///< in the variable, bytes
+  int bytes = 8;
+  int shift = 0;
+  std::string name{};  ///< as in Symbol::name or Kernel::name
+  std::uint64_t addend = 0;
+};
+
+/// A variable: of the module, or of a kernel or function (shared, local, call_param), or a parameter.
 struct Symbol {
-  std::string name;
+  std::string
+      name;  ///< as written; behind that ":" and a number, or before it a kernel's name and ":", where it repeats
   Space space = Space::global;
   int alignment = 1;        ///< bytes
   std::uint64_t bytes = 0;  ///< 0 for `extern .shared name[]`: sized by the launch
   bool is_extern = false;
   std::vector<std::uint8_t> initial_bytes;  ///< as many as were given; the rest is zero
+  std::vector<InitialAddress> initial_addresses;
+  std::string opaque_type;  ///< "texref", "samplerref" or "surfref": then `bytes` are a handle's
   Position position;
 };
 
@@ -48,10 +64,11 @@ enum class OperandKind {
   register_,  ///< `index` into Kernel::registers; `negated` for !p
   immediate,  ///< `bits` and `number`
   symbol,     ///< the address of `symbol` plus `offset`
-  address,    ///< [register + offset] or [symbol + offset] or [offset]
+  address,    ///< [register + offset] or [symbol + offset] or [offset]; what follows behind commas are `elements`
   special,    ///< "%tid.x": `name`
   label,      ///< a branch target: `index` is the instruction it stands before
-  vector,     ///< {a, b, …}: `elements`
+  function,   ///< the function `name`: to be called, or its address
+  vector,     ///< {a, b, …}: `elements`; also a vector register, the labels of `brx.idx`, and the lists of `call`
   pair,       ///< a|b: `elements`
   sink,       ///< _
 };
@@ -65,8 +82,9 @@ struct Operand {
   std::uint64_t bits = 0;  ///< of an immediate: two's complement, or the float's bits
   NumberKind number = NumberKind::integer;
   std::int64_t offset = 0;  ///< of an address or symbol
-  std::string name;         ///< of a symbol or special register; base symbol of an address, or empty
+  std::string name;         ///< of a symbol, function, label or special register; base symbol of an address, or empty
   std::vector<Operand> elements;
+  Position position;  ///< of a label
 };
 
 /// Where an instruction came from in the source that was compiled (.loc); line 0 where nothing is known. Code inlined
@@ -77,9 +95,9 @@ struct SourceLocation {
 };
 
 struct Instruction {
-  std::string opcode;  ///< in full: "ld.global.v4.f32"
-  std::vector<Operand> operands;
-  int predicate = -1;  ///< register that guards it, or -1
+  std::string opcode;             ///< in full: "ld.global.v4.f32"
+  std::vector<Operand> operands;  ///< of `call`: the callee, a vector of results, a vector of arguments
+  int predicate = -1;             ///< register that guards it, or -1
   bool predicate_negated = false;
   Position position;  ///< of the opcode
   SourceLocation source;
@@ -91,13 +109,17 @@ struct Refusal {
   std::string what;
 };
 
+/// A kernel, or a function that kernels call.
 struct Kernel {
   std::string name;                ///< mangled
-  std::vector<Symbol> parameters;  ///< in order, space param
+  std::vector<Symbol> parameters;  ///< in order, space param, or call_param of a function
+  std::vector<Symbol> results;     ///< of a function, space call_param
   std::vector<Register> registers;
   std::vector<Symbol> symbols;  ///< shared and local variables of its own
   std::vector<Instruction> instructions;
-  int max_threads_per_block = 0;  ///< product of .maxntid or .reqntid; 0 if neither is given
+  int max_threads_per_block = 0;                ///< product of .maxntid or .reqntid; 0 if neither is given
+  std::array<int, 3> cluster_size = {0, 0, 0};  ///< of .reqnctapercluster; 0 if it is not given
+  bool is_defined = true;                       ///< false for a function that is only declared
   Position position;
   /// What of it cannot be read. Then `instructions` end before that place, and only who runs the kernel is refused.
   std::optional<Refusal> refusal;
@@ -115,7 +137,12 @@ struct Module {
   std::vector<SourceFile> source_files;
   std::vector<Symbol> symbols;  ///< global, constant, and shared ones of the module
   std::vector<Kernel> kernels;
+  std::vector<Kernel> functions;
+  std::map<std::string, std::string, std::less<>> aliases;  ///< of functions
+  int address_bits = 64;
 
+  /// The function of that name or alias, or nullptr.
+  const Kernel* find_function(std::string_view name) const;
   /// The kernel of that name, or nullptr.
   const Kernel* find_kernel(std::string_view name) const;
   /// "conv.cu" for a file number; empty if it is not known.

@@ -22,15 +22,19 @@ def rectified(x):
     return ZERO if x[0] != "nan" and compare(x, ZERO) <= 0 else x
 
 
-def operation(fmt, exact, mode="rn", flush=False, sat=False, relu=False):
-    """From bits to bits: `exact` takes numbers and gives one that is exact, or rounded already."""
+def operation(fmt, exact, mode="rn", flush=False, sat=False, relu=False, early=None):
+    """From bits to bits: `exact` takes numbers and gives one that is exact, or rounded already.
+
+    `early` gives the result before rounding, or near enough, where .ftz looks at that.
+    """
     def function(*bits):
         numbers = [fmt.decode(b) for b in bits]
         if flush:
             numbers = [fmt.flush(x) for x in numbers]
         result = fmt.round(exact(*numbers), mode)
         if flush:
-            result = fmt.flush(result)
+            before = early(*numbers) if early else result
+            result = fmt.flush(before) if fmt.is_subnormal(before) else fmt.flush(result)
         if sat:
             result = saturated(result)
         if relu:
@@ -101,11 +105,25 @@ def fused(fmt, count=64):
 
 
 def of_two(fmt):
-    return inputs_for("two" + fmt.name, [fmt.name] * 2, count=96) + sums(fmt)
+    return inputs_for("two" + fmt.name, [fmt.name] * 2, count=96) + sums(fmt) + borders(fmt)
 
 
 def of_three(fmt):
     return inputs_for("three" + fmt.name, [fmt.name] * 3, count=64) + fused(fmt)
+
+
+def borders(fmt, count=48):
+    """Products and quotients beside the smallest normal number."""
+    rng = seeded("borders" + fmt.name)
+    smallest = ("num", 0, 1, fmt.least + fmt.fraction_bits)
+    vectors = []
+    for _ in range(count):
+        one = ("num", rng.getrandbits(1), 1 << fmt.fraction_bits | rng.getrandbits(fmt.fraction_bits) >> rng.choice([0, 9]),
+               smallest[3] // 2 - fmt.fraction_bits)
+        a = fmt.encode(one)
+        vectors.append((a, fmt.encode(floats.divide(smallest, one, fmt)) + rng.choice([-1, 0, 1])))
+        vectors.append((a, fmt.encode(("num", 0, one[2], one[3] - smallest[3])) + rng.choice([-1, 0, 1, 2])))
+    return vectors
 
 
 def roots(fmt):
@@ -146,10 +164,14 @@ def single_and_double(cases):
                 exact["div"] = (two, lambda a, b, r=rounding, f=fmt: floats.divide(a, b, f, r), False)
                 exact["rcp"] = (one, lambda a, r=rounding, f=fmt: floats.divide(ONE, a, f, r), False)
                 exact["sqrt"] = (one, lambda a, r=rounding, f=fmt: floats.square_root(a, f, r), False)
+            early = {"mul": floats.multiply} if rounding == "rn" else {
+                "div": lambda a, b: floats.divide(a, b, F64, "rz"),
+                "rcp": lambda a: floats.divide(ONE, a, F64, "rz"),
+            }
             for name, (inputs, function, saturation) in exact.items():
                 for suffix, flush, sat in modifiers(fmt, saturation):
                     add_form(cases, name + dotted + suffix, fmt, len(inputs[0]),
-                             operation(fmt, function, rounding, flush, sat), inputs)
+                             operation(fmt, function, rounding, flush, sat, early=early.get(name)), inputs)
 
 
 def extremum(pick, propagate, combine):

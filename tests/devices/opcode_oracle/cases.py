@@ -5,8 +5,11 @@ Operands are in the order of the text:
   dp|dp               a pair of predicates
   r16 r32 r64 p       a source register
   =N                  an immediate
-and, beside the text, "carry:add" or "carry:sub": the condition code register holds a carry of that kind; an input says
-which one goes in, if the case reads it ("in"), and a result which one comes out ("out").
+  d8 r8               a register of 8 bits
+  d32|dp              a register and a predicate
+  @sm_100a            not an operand: the target that the opcode needs, where it is not sm_90
+and, beside the text, "carry:in", "carry:out" or "carry:in:out": the condition code register. An input says what goes in,
+if the case reads it, and a result what comes out. It is the carry of an adder: 1 after a subtraction without a borrow.
 
 A result is the bits; "nan" for any NaN of the case's result type; "LOW~HIGH" (bits) for any number of that type in
 between; "any" for anything. If the case's result type is f16x2 or bf16x2, each result is given as its lower and its
@@ -22,6 +25,11 @@ What PTX leaves undefined or to the implementation, and what is expected here:
   - fns sees bases below 32;
   - an approximation may differ from the exact value by what PTX documents for it, and lies beside it where PTX
     documents nothing (subnormal inputs of sin and cos, for example).
+
+Where GPUs differ from the text of PTX, what they do is expected:
+  - .ftz flushes a result that is subnormal before rounding in mul.rn, and in rcp and div with .rm and .rp;
+  - cvt.RND.ftz.f16.f32 keeps subnormal inputs;
+  - bfe and bfi on 64 bits use all bits of position and length.
 """
 
 import random

@@ -174,7 +174,7 @@ def float_pairs():
 def float_result(d, a, mode, suffix):
     def result(bits):
         number = a.decode(bits)
-        if "ftz" in suffix and a is F32:
+        if "ftz" in suffix and a is F32 and d is not F16:
             number = a.flush(number)
         if number[0] == "nan" and "sat" not in suffix.split("."):
             # Only the 16-bit destinations have a NaN that PTX names.

@@ -141,6 +141,10 @@ def logic(cases):
             return sum((table >> ((a >> i & 1) << 2 | (b >> i & 1) << 1 | c >> i & 1) & 1) << i for i in range(32))
         cases.add("lop3.b32", ["d32", "r32", "r32", "r32", f"={table:#x}"], inputs_for("lop3", ["b32"] * 3, count=8),
                   chosen)
+        for name, combine in (("and", lambda p, q: p & q), ("or", lambda p, q: p | q)):
+            cases.add(f"lop3.{name}.b32", ["d32|dp", "r32", "r32", "r32", f"={table:#x}", "p"],
+                      inputs_for(f"lop3.{name}", ["b32", "b32", "b32", "p"], count=8),
+                      lambda a, b, c, q, f=chosen, g=combine: (f(a, b, c), g(int(f(a, b, c) != 0), q)))
 
 
 def single_bits(name, width):
@@ -152,7 +156,7 @@ def bit_fields(cases):
         w = width_of(t)
 
         def extract(a, b, c, w=w, signed=t[0] == "s"):
-            position, length = b & 255, c & 255
+            position, length = (b & 255, c & 255) if w == 32 else (b, c)
             sign = a >> min(position + length - 1, w - 1) & 1 if signed and length else 0
             return sum((a >> (position + i) & 1 if i < length and position + i < w else sign) << i for i in range(w))
         fields = inputs_for(f"bfe.{t}", [f"b{w}", FIELDS, FIELDS], count=160)
@@ -166,8 +170,8 @@ def bit_fields(cases):
                   lambda a, f=leading: f(a, amount=True))
     for w in (32, 64):
         def insert(a, b, c, d, w=w):
-            position, length = c & 255, d & 255
-            for i in range(length):
+            position, length = (c & 255, d & 255) if w == 32 else (c, d)
+            for i in range(min(length, w)):
                 if position + i < w:
                     b = b & ~(1 << (position + i)) | (a >> i & 1) << (position + i)
             return b
@@ -240,19 +244,18 @@ def carries(cases):
         w = width_of(t)
         chains = {
             ("add", "addc"): (2, lambda a, b, carry=0, w=w: divmod_pair(a + b + carry, w)),
-            ("sub", "subc"): (2, lambda a, b, carry=0, w=w: (wrap(a - b - carry, w), int(a < b + carry))),
+            ("sub", "subc"): (2, lambda a, b, carry=1, w=w: (wrap(a - b - 1 + carry, w), int(a >= b + 1 - carry))),
             ("mad.lo", "madc.lo"): (3, lambda a, b, c, carry=0, w=w: divmod_pair(wrap(a * b, w) + c + carry, w)),
             ("mad.hi", "madc.hi"): (3, lambda a, b, c, carry=0, w=w, t=t:
                                     divmod_pair(wrap(value(a, t) * value(b, t) >> w, w) + c + carry, w)),
         }
         for (first, following), (count, function) in chains.items():
-            kind = "carry:sub" if first == "sub" else "carry:add"
             operands = [f"d{w}"] + [f"r{w}"] * count
             inputs = inputs_for(f"{first}.cc.{t}", [f"b{w}"] * count, count=48)
             with_carry = inputs_for(f"{following}.{t}", [f"b{w}"] * count + ["p"], count=72)
-            cases.add(f"{first}.cc.{t}", operands + [kind + ":out"], inputs, function)
-            cases.add(f"{following}.{t}", operands + [kind + ":in"], with_carry, lambda *v, f=function: f(*v)[0])
-            cases.add(f"{following}.cc.{t}", operands + [kind + ":in:out"], with_carry, function)
+            cases.add(f"{first}.cc.{t}", operands + ["carry:out"], inputs, function)
+            cases.add(f"{following}.{t}", operands + ["carry:in"], with_carry, lambda *v, f=function: f(*v)[0])
+            cases.add(f"{following}.cc.{t}", operands + ["carry:in:out"], with_carry, function)
 
 
 def divmod_pair(number, width):
@@ -264,14 +267,18 @@ def moves(cases):
         w = width_of(t)
         cases.add(f"mov.{t}", [f"d{w}", f"r{w}"], inputs_for("mov", [f"b{w}"], count=32), lambda a: a)
     # Windows of the generic address space: the device's own choice (devices/simulated/memory/device_memory.hpp).
-    shared, local, end = 1 << 40, 2 << 40, 3 << 40
-    addresses = [(a,) for a in (0, 256, shared - 1, shared, shared + 4, local - 1, local, local + 8, end - 1, end)]
-    for space, base in (("global", 0), ("const", 0), ("shared", shared), ("local", local)):
+    shared, local, param, end = 1 << 40, 2 << 40, 3 << 40, 4 << 40
+    addresses = [(a,) for a in (0, 256, shared - 1, shared, shared + 4, local - 1, local, local + 8, param - 1, param,
+                                end - 1, end)]
+    windows = {"global": (0, 0), "const": (0, 0), "shared": (shared, local), "shared::cta": (shared, local),
+               "shared::cluster": (shared, local), "local": (local, param), "param": (param, end),
+               "param::entry": (param, end)}
+    for space, (base, last) in windows.items():
         cases.add(f"cvta.{space}.u64", ["d64", "r64"], [(0,), (4,), (0x10000,)], lambda a, b=base: a + b)
         cases.add(f"cvta.to.{space}.u64", ["d64", "r64"], [(base,), (base + 4,), (base + 0x10000,)],
                   lambda a, b=base: a - b)
-    cases.add("isspacep.shared", ["dp", "r64"], addresses, lambda a: int(shared <= a < local))
-    cases.add("isspacep.local", ["dp", "r64"], addresses, lambda a: int(local <= a < end))
+        if last > 0:
+            cases.add(f"isspacep.{space}", ["dp", "r64"], addresses, lambda a, b=base, e=last: int(b <= a < e))
     cases.add("isspacep.global", ["dp", "r64"], addresses, lambda a: int(a < shared or a >= end))
 
 
