@@ -24,7 +24,7 @@ struct ExpectedContent {
 /// The values of --expect: NAME=CONTENT[:RELATIVE[,ABSOLUTE]]. Throws UserError, also where the shape is not the
 /// buffer's; a list and a .bin file have none, only a number of elements.
 std::vector<ExpectedContent> parse_expectations(const std::vector<std::string>& texts, const SimulationInputs& inputs,
-                                            const ptx::Module& module);
+                                                const ptx::Module& module);
 
 /// Compares all values.
 ExpectationOutcome compare(const ExpectedContent& expectation, const BufferContent& found);

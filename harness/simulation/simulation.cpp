@@ -47,6 +47,7 @@ class PlacedBuffers {
     if (!argument.is_buffer()) return;
     placed_.emplace_back(&argument, device_.allocate(argument.buffer_bytes(), argument.name));
     device_.copy_to_device(placed_.back().second.address(), argument.bytes.data(), argument.bytes.size());
+    if (argument.kind == ArgumentKind::input) device_.only_read(placed_.back().second);
   }
 
   const DeviceBuffer& find(const std::string& name) const {
