@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <string>
 #include <vector>
@@ -13,9 +14,60 @@
 namespace convladder::simulated {
 namespace {
 
+/// Whether each lane's place lies `step` bytes behind the one before: nearly all accesses are like that, and what is
+/// moved in one piece is moved several times as fast.
+bool are_in_a_row(const LanePlaces& places, std::size_t step) {
+  if (places.mask != kAllLanes) return false;
+  const auto first = reinterpret_cast<std::uintptr_t>(places.at[0]);
+  std::uintptr_t difference = 0;
+  for (std::size_t lane = 0; lane < kLanes; ++lane) {
+    difference |= reinterpret_cast<std::uintptr_t>(places.at[lane]) - (first + lane * step);
+  }
+  return difference == 0;
+}
+
+/// `kCount` elements of every lane, which lie one behind the other.
+template <typename Memory, typename Element, bool kStore, int kCount>
+void move_row(const WarpState& warp, const Slot* slots, std::byte* first) {
+  std::array<Memory, static_cast<std::size_t>(kLanes) * kCount> row;
+  if constexpr (!kStore) std::memcpy(row.data(), first, sizeof row);
+  for (int element = 0; element < kCount; ++element) {
+    if constexpr (kStore) {
+      const auto* const source = warp.read<Element>(slots[element]);
+      for (int lane = 0; lane < kLanes; ++lane) row[lane * kCount + element] = static_cast<Memory>(source[lane]);
+    } else {
+      auto* const destination = warp.write<Element>(slots[element]);
+      for (int lane = 0; lane < kLanes; ++lane) destination[lane] = static_cast<Element>(row[lane * kCount + element]);
+    }
+  }
+  if constexpr (kStore) std::memcpy(first, row.data(), sizeof row);
+}
+
+/// Likewise; false for a number of elements for which there is no such code.
+template <typename Memory, typename Element, bool kStore>
+bool move_rows(const WarpState& warp, const Slot* slots, int elements, std::byte* first) {
+  switch (elements) {
+    case 1:
+      move_row<Memory, Element, kStore, 1>(warp, slots, first);
+      return true;
+    case 2:
+      move_row<Memory, Element, kStore, 2>(warp, slots, first);
+      return true;
+    case 4:
+      move_row<Memory, Element, kStore, 4>(warp, slots, first);
+      return true;
+    default:
+      return false;
+  }
+}
+
 /// `Memory` is the type in memory, `Element` what a lane of the register slot holds; element i is in slots[i].
 template <typename Memory, typename Element, bool kStore>
 void move_data(const WarpState& warp, const Slot* slots, int elements, const LanePlaces& places) {
+  if (are_in_a_row(places, sizeof(Memory) * static_cast<std::size_t>(elements)) &&
+      move_rows<Memory, Element, kStore>(warp, slots, elements, places.at[0])) {
+    return;
+  }
   for (int element = 0; element < elements; ++element) {
     const std::size_t at = sizeof(Memory) * static_cast<std::size_t>(element);
     if constexpr (kStore) {
