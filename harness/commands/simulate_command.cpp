@@ -3,11 +3,14 @@
 #include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
+#include <map>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
 #include "devices/kernel_resources.hpp"
+#include "devices/simulated/execution/program.hpp"
 #include "devices/simulated/ptx/parser.hpp"
 #include "harness/commands/command.hpp"
 #include "harness/commands/printed.hpp"
@@ -16,6 +19,7 @@
 #include "harness/simulation/expected_content.hpp"
 #include "harness/simulation/kernel_list.hpp"
 #include "harness/simulation/launch_limit.hpp"
+#include "harness/simulation/side_by_side.hpp"
 #include "harness/simulation/simulation.hpp"
 #include "support/errors.hpp"
 #include "support/file_bytes.hpp"
@@ -29,8 +33,8 @@ namespace {
 
 /// The command line, not checked yet.
 struct SimulateArguments {
-  std::string file;
-  std::string entry;
+  std::vector<std::string> files;
+  std::vector<std::string> entries;
   std::string grid = "1";
   std::string block = "1";
   std::string shared = "0";
@@ -85,6 +89,7 @@ examples:
   convladder simulate scale.ptx --grid 4 --block 256 --arg x=in:f32:iota:1000 --arg y=out:f32:1000 --arg f32:2 --arg i32:1000
   convladder simulate scale.cu --compiler clang --compiler-flags '-DTILE=16' --list
   convladder simulate scale.ptx ... --save y=y.npy --output everything.json
+  convladder simulate naive.ptx tiled.ptx --grid 8 ...   also k.ptx --entry naive --entry tiled: the same launch of each: their counters side by side
   convladder simulate scale.ptx ... --format json      the JSON document on the standard output, no text
 
 exit codes:
@@ -213,9 +218,11 @@ KernelLaunch parse_launch(const SimulateArguments& given, const ptx::Module& mod
 }
 
 void add_simulate_options(CLI::App& simulate, SimulateArguments& a) {
-  simulate.add_option("FILE", a.file, "a PTX file, or a .cu file, which nvcc or clang compiles")->required();
+  simulate.add_option("FILE", a.files, "a PTX file, or a .cu file, which nvcc or clang compiles; of several, each")
+      ->required();
   simulate.add_flag("--list", a.list, "only list the kernels: parameters, resources, and what cannot be run here");
-  simulate.add_option("--entry", a.entry, "the kernel's name, if there are several");
+  simulate.add_option("--entry", a.entries, "the kernel's name, if there are several; of several names, each")
+      ->allow_extra_args(false);
   simulate.add_option("--grid", a.grid, "blocks, X[,Y[,Z]] (default 1)");
   simulate.add_option("--block", a.block, "threads per block, X[,Y[,Z]] (default 1)");
   simulate.add_option("--shared", a.shared, "bytes of dynamic shared memory (default 0)");
@@ -242,38 +249,107 @@ void add_simulate_options(CLI::App& simulate, SimulateArguments& a) {
   add_format_option(simulate, a.format, {"text", "json"});
 }
 
+/// A kernel of one of the files, and how it is started.
+struct Job {
+  std::string file;
+  std::shared_ptr<const ptx::Module> module_owner;
+  const ptx::Module& module() const { return *module_owner; }
+  const ptx::Kernel* kernel = nullptr;
+  KernelLaunch launch{};
+};
+
+/// All that can be wrong with the command line is said before anything runs.
+std::vector<Job> parse_jobs(const SimulateArguments& given) {
+  std::vector<Job> jobs;
+  const std::size_t files = given.files.size();
+  const std::size_t entries = std::max<std::size_t>(given.entries.size(), 1);
+  if (files > 1 && entries > 1 && files != entries) {
+    throw UserError(fmt::format("--entry is given {} times for {} files: expected once, or for each", entries, files));
+  }
+  std::map<std::string, std::shared_ptr<const ptx::Module>> modules;
+  for (std::size_t i = 0; i < std::max(files, entries); ++i) {
+    const std::string& file = given.files[files == 1 ? 0 : i];
+    std::shared_ptr<const ptx::Module>& module = modules[file];
+    if (!module) module = std::make_shared<const ptx::Module>(load_module(file, given.compiler));
+    const std::string entry = given.entries.empty() ? "" : given.entries[entries == 1 ? 0 : i];
+    jobs.push_back({file, module, &find_kernel(*module, entry)});
+  }
+  for (Job& job : jobs) {
+    job.launch = parse_launch(given, job.module(), *job.kernel);
+    if (jobs.size() == 1) continue;
+    static_cast<void>(parse_request(given, job.module(), *job.kernel));
+    const std::vector<ptx::Refusal> refusals = simulated::refusals(job.module(), *job.kernel);
+    if (!refusals.empty()) throw ptx::PtxError(job.module().file, refusals[0].position, refusals[0].what);
+  }
+  return jobs;
+}
+
+SimulationReport run_job(const SimulateArguments& given, const Job& job) {
+  const WholeRequest request = parse_request(given, job.module(), *job.kernel);
+  SimulationReport report = run_simulation(job.module(), *job.kernel, job.launch, request.inputs, request.variables(),
+                                           device_options(given, display_name(job.kernel->name)));
+  for (const ExpectedContent& one : request.expected) {
+    report.expectations.push_back(compare(one, content_in(report, one.content)));
+  }
+  for (const WantedFile& one : request.saved) {
+    write_file_bytes(one.file, buffer_file(content_in(report, one.content), one.file));
+  }
+  return report;
+}
+
+/// Prints, and writes to --output.
+void give_out(const SimulateArguments& given, const std::string& text, const nlohmann::ordered_json& json) {
+  const std::string document = ascii_json(json);
+  if (!given.output.empty()) write_file_atomically(given.output, document);
+  fmt::print("{}", given.format == "json" ? document : text);
+}
+
+int list_files(const SimulateArguments& given) {
+  std::string text;
+  auto json = nlohmann::ordered_json::array();
+  for (const std::string& file : given.files) {
+    const ptx::Module module = load_module(file, given.compiler);
+    const ptx::Kernel* const only = given.entries.empty() ? nullptr : &find_kernel(module, given.entries[0]);
+    if (!text.empty()) text += '\n';
+    text += kernel_list_text(module, only);
+    json.push_back(kernel_list_json(module, only));
+  }
+  give_out(given, text, json.size() == 1 ? json[0] : nlohmann::ordered_json{{"files", std::move(json)}});
+  return kExitOk;
+}
+
+int run_side_by_side(const SimulateArguments& given, const std::vector<Job>& jobs) {
+  std::vector<LabelledReport> launches;
+  auto json = nlohmann::ordered_json::array();
+  std::vector<int> codes;
+  for (const Job& job : jobs) {
+    launches.push_back({job.file, run_job(given, job)});
+    nlohmann::ordered_json document = {{"file", job.file}};
+    document.update(to_json(launches.back().report));
+    json.push_back(std::move(document));
+    codes.push_back(exit_code_of(launches.back().report));
+  }
+  give_out(given, side_by_side_text(launches), {{"simulations", std::move(json)}});
+  for (const int code : {kExitCasesFailed, kExitUnexpected, kExitInconclusive}) {
+    if (std::ranges::find(codes, code) != codes.end()) return code;
+  }
+  return kExitOk;
+}
+
 int simulate_command(SimulateArguments& given, const CommandLine& /*command_line*/) {
   if (const std::size_t equals = given.output.find('='); equals != std::string::npos) {
     throw UserError(fmt::format("--output {}: a buffer is now written by --save NAME=FILE", given.output));
   }
   check_output_file("--output", given.output);
-  const ptx::Module module = load_module(given.file, given.compiler);
-  if (given.list) {
-    const ptx::Kernel* const only = given.entry.empty() ? nullptr : &find_kernel(module, given.entry);
-    const std::string document = ascii_json(kernel_list_json(module, only));
-    if (!given.output.empty()) write_file_atomically(given.output, document);
-    fmt::print("{}", given.format == "json" ? document : kernel_list_text(module, only));
-    return kExitOk;
+  if (given.list && given.entries.size() > 1) throw UserError("--list takes one --entry");
+  if (given.list) return list_files(given);
+  const std::vector<Job> jobs = parse_jobs(given);
+  if (jobs.size() > 1 && !given.saved.empty()) {
+    throw UserError(fmt::format("--save {}: each of the {} kernels would write it", given.saved[0], jobs.size()));
   }
-  const ptx::Kernel& kernel = find_kernel(module, given.entry);
-  const KernelLaunch launch = parse_launch(given, module, kernel);
-  const WholeRequest request = parse_request(given, module, kernel);
-  SimulationReport report = run_simulation(module, kernel, launch, request.inputs, request.variables(),
-                                           device_options(given, display_name(kernel.name)));
-  for (const ExpectedContent& one : request.expected) {
-    report.expectations.push_back(compare(one, content_in(report, one.content)));
-  }
-
-  for (const WantedFile& one : request.saved) {
-    write_file_bytes(one.file, buffer_file(content_in(report, one.content), one.file));
-  }
-  const std::string document = ascii_json(to_json(report));
-  if (!given.output.empty()) write_file_atomically(given.output, document);
-  if (given.format == "json") {
-    fmt::print("{}", document);
-  } else {
-    print_report(report);
-  }
+  if (jobs.size() > 1) return run_side_by_side(given, jobs);
+  const SimulationReport report = run_job(given, jobs[0]);
+  give_out(given, report_text(report), to_json(report));
   return exit_code_of(report);
 }
 

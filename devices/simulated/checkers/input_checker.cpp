@@ -16,7 +16,8 @@ constexpr int kWritesInput = 50;  // a kind of fault beside those of accesses
 }  // namespace
 
 void InputChecker::access(const WarpAccess& access) {
-  if (access.kind == AccessKind::load || access.space == ptx::Space::shared || access.space == ptx::Space::local) return;
+  if (access.kind == AccessKind::load || access.space == ptx::Space::shared || access.space == ptx::Space::local)
+    return;
   const AddressSpan span = address_span(*access.addresses);
   for (const AddressRange& input : inputs_) {
     if (span.high < input.begin || span.low >= input.end) continue;
@@ -33,11 +34,11 @@ void InputChecker::access(const WarpAccess& access) {
                     const int lane = std::countr_zero(wrong);
                     const std::uint64_t address = (*access.addresses)[lane];
                     const Allocation* const allocation = block.memory->find(address);
-                    Finding finding = block.finding_at(
-                        *access.warp, *access.operation, lane, Checker::memory,
-                        fmt::format("{} of {} bytes at byte {} of '{}', which is only to be read",
-                                    access.kind == AccessKind::store ? "write" : "atomic access", access.bytes,
-                                    address - input.begin, allocation->label));
+                    Finding finding =
+                        block.finding_at(*access.warp, *access.operation, lane, Checker::memory,
+                                         fmt::format("{} of {} bytes at byte {} of '{}', which is only to be read",
+                                                     access.kind == AccessKind::store ? "write" : "atomic access",
+                                                     access.bytes, address - input.begin, allocation->label));
                     finding.space = "global";
                     finding.address = address;
                     finding.allocation = allocation->label;
