@@ -41,7 +41,8 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
 endif()
 
 # The harness: nothing of it is measured, and half of the compiler's time would go into optimising the templates of its
-# headers. GCC warns without cause of values that it may not have set where it optimises so little. The tests themselves are not optimised at all; what they test is checked for undefined behaviour, they are not.
+# headers. GCC warns without cause of values that it may not have set where it optimises so little. The tests
+# themselves are not optimised at all; what they test is checked for undefined behaviour, they are not.
 set(CONVLADDER_UNMEASURED_FLAGS "")
 set(CONVLADDER_TEST_FLAGS "")
 if(CONVLADDER_SANITIZE)

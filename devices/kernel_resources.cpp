@@ -1,5 +1,4 @@
 #include "devices/kernel_resources.hpp"
-#include "devices/kernel_launch.hpp"
 
 #include <cxxabi.h>
 

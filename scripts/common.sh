@@ -21,13 +21,12 @@ build_preset() {
     echo "configuring build/$preset" >&2
     (cd "$root" && cmake --preset "$preset") >"$log" 2>&1 || build_failed "$log" "configuring"
   fi
+  local build=(cmake --build "$root/build/$preset" --parallel "$(nproc)" "${targets[@]}")
   if [[ -t 2 && ${CI:-} != true ]]; then
-    (cd "$root" && cmake --build "build/$preset" --parallel "$(nproc)" "${targets[@]}") >&2 || fail "building build/$preset failed"
+    "${build[@]}" >&2 || fail "building build/$preset failed"
   else
     local begin=$SECONDS
-    if ! (cd "$root" && cmake --build "build/$preset" --parallel "$(nproc)" "${targets[@]}") >"$log" 2>&1; then
-      build_failed "$log" "building"
-    fi
+    "${build[@]}" >"$log" 2>&1 || build_failed "$log" "building"
     ((SECONDS - begin < 5)) || echo "built build/$preset in $((SECONDS - begin)) s" >&2
   fi
 }

@@ -32,7 +32,7 @@ void Progress::show(const std::string& what) {
   draw(fmt::format("{}/{}", done_, all_), what, seconds_left);
 }
 
-void Progress::show_part(const std::string& what, double done, double seconds_left) {
+void Progress::show_part(const std::string& what, double done, std::optional<double> seconds_left) {
   draw(fmt::format("{:.0f} %", std::clamp(done, 0.0, 1.0) * 100), what, seconds_left);
 }
 

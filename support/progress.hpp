@@ -22,7 +22,7 @@ class Progress {
   /// is shown.
   void show(const std::string& what);
   /// The same for work that is not a list of cases: `done` is the finished share, 0 … 1.
-  void show_part(const std::string& what, double done, double seconds_left);
+  void show_part(const std::string& what, double done, std::optional<double> seconds_left);
   /// A case has ended: its line stays.
   void finished(const std::string& line);
 

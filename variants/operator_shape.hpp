@@ -46,9 +46,10 @@ std::string operator_shape_error(const OperatorShape& shape);
 /// "max_pool C6H60W60 2/2", "fully_connected C24H27W27 to 160 +bias": the shape without its batch.
 std::string operator_shape_name(const OperatorShape& shape);
 
-/// Addresses on the device. `weights` [out_features][in_features] and `bias` [channels] or [out_features] are null
-/// where the operator has none, and hold their values when `prepare` is called: it may keep them in an order of its
-/// own, so that later changes need not be seen. tanh, relu, bias and softmax work in place as well (output == input).
+/// Addresses on the device, unless who takes them says otherwise. `weights` [out_features][in_features] and `bias`
+/// [channels] or [out_features] are null where the operator has none, and hold their values when `prepare` is called:
+/// it may keep them in an order of its own, so that later changes need not be seen. tanh, relu, bias and softmax work
+/// in place as well (output == input).
 struct OperatorTensors {
   const float* input = nullptr;
   const float* weights = nullptr;

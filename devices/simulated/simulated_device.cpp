@@ -301,6 +301,9 @@ void SimulatedDevice::launch(const KernelLaunch& launch) {
     check_launch(program, launch);
     for (const VariableContent& content : launch.variables) fill(*program.module, content);
     execute(program, launch);
+    if (const std::string& stopped = launches_.back().result.stopped; !stopped.empty()) {
+      throw LaunchEndedEarly(stopped);
+    }
   } catch (const KernelFault& fault) {
     throw DeviceError(fault.what());
   } catch (const ptx::PtxError& error) {
@@ -321,6 +324,7 @@ LaunchConfiguration SimulatedDevice::configuration_of(const Program& program, co
   configuration.with_caches = options_.with_caches;
   configuration.host_threads = options_.host_threads > 0 ? options_.host_threads : usable_cores();
   configuration.collect_findings = options_.checkers.any();
+  configuration.limits = options_.limits;
   return configuration;
 }
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "devices/device.hpp"
+#include "devices/device_error.hpp"
 #include "devices/ptx_images.hpp"
 #include "devices/simulated/checkers/checker_set.hpp"
 #include "devices/simulated/checkers/initialization_checker.hpp"
@@ -29,11 +30,17 @@ struct RecordedLaunch {
   std::optional<LaunchResult> half{};  ///< likewise of half of those that ran
 };
 
+/// A limit ended a launch: the message says which and where. What the kernel did until then is counted, and in memory.
+struct LaunchEndedEarly : DeviceError {
+  using DeviceError::DeviceError;
+};
+
 struct SimulatedDeviceOptions {
   CheckerSet checkers;                         ///< none: the first fault of a kernel ends its launch
   int host_threads = 0;                        ///< 0: all cores; results and counters do not depend on it
   const GpuModel* gpu = &default_gpu_model();  ///< whose multiprocessors and caches are modelled
   bool with_caches = true;                     ///< whether traffic below the L1 is counted
+  LaunchLimits limits;                         ///< of every launch
   std::string ptx_compiler;                    ///< "clang": which of `ptx_images` this build's kernels run from;
                                                ///< empty: the first
 };
@@ -47,7 +54,8 @@ class SimulatedDevice final : public Device {
   DeviceBuffer allocate(std::size_t bytes, std::string_view label) override;
   void copy_to_device(void* destination, const void* source, std::size_t bytes) override;
   void copy_to_host(void* destination, const void* source, std::size_t bytes) override;
-  /// Runs the kernel to its end. What hardware would end it for is a DeviceError, or, with checkers, a finding.
+  /// Runs the kernel to its end. What hardware would end it for is a DeviceError, or, with checkers, a finding; throws
+  /// LaunchEndedEarly at a limit.
   void launch(const KernelLaunch& launch) override;
   void wait() override {}
   /// The host's time: the simulated device has no clock, and nobody may take this for the kernel's.

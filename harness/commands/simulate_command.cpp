@@ -7,16 +7,16 @@
 #include <string>
 #include <vector>
 
-#include "devices/device_error.hpp"
 #include "devices/kernel_resources.hpp"
-#include "devices/simulated/execution/program.hpp"
 #include "devices/simulated/ptx/parser.hpp"
-#include "devices/simulated/simulated_device.hpp"
 #include "harness/commands/command.hpp"
 #include "harness/commands/printed.hpp"
 #include "harness/simulation/checkers_argument.hpp"
+#include "harness/simulation/cuda_source.hpp"
 #include "harness/simulation/kernel_argument.hpp"
-#include "harness/simulation/simulation_report.hpp"
+#include "harness/simulation/kernel_list.hpp"
+#include "harness/simulation/launch_limit.hpp"
+#include "harness/simulation/simulation.hpp"
 #include "support/errors.hpp"
 #include "support/file_bytes.hpp"
 #include "support/nearest_name.hpp"
@@ -40,6 +40,8 @@ struct SimulateArguments {
   std::string format;
   std::string checkers = "all";
   std::string threads;
+  std::vector<std::string> limits;
+  CudaCompiler compiler;
   bool list = false;
 };
 
@@ -62,14 +64,18 @@ constexpr const char* kSimulateFooter =
   SHAPE    a number of elements, or sizes as in 64x32
 A buffer 'out' without a value is uninitialised: reading it before writing is reported.
 
+--limit: 500M, 10G: so many instructions of warps; 30s, 5min, 2h: so long; both may be given; or none. Without it a
+kernel ends after 10 minutes, and after 5 G instructions of a block that change no memory: it is in an endless loop.
+
 examples:
   convladder simulate scale.ptx --list
   convladder simulate scale.ptx --grid 4 --block 256 --arg x=in:f32:iota:1000 --arg y=out:f32:1000 --arg f32:2 --arg i32:1000
+  convladder simulate scale.cu --compiler clang --compiler-flags '-DTILE=16' --list
   convladder simulate scale.ptx ... --save y=y.npy --output everything.json
   convladder simulate scale.ptx ... --format json      the JSON document on the standard output, no text
 
 exit codes: 0 the kernel ran and nothing was found - 1 something was found, or the kernel was ended by a fault -
-3 bad input, or PTX that is not supported: one line says where and what)";
+2 it was ended by a limit, and nothing was found until then - 3 bad input, or PTX that is not supported: one line says where and what)";
 
 /// "X[,Y[,Z]]"
 Dim3 parse_dim(const char* option, const std::string& text, const std::array<int, 3>& limits) {
@@ -82,78 +88,9 @@ Dim3 parse_dim(const char* option, const std::string& text, const std::array<int
   return {sizes[0], sizes[1], sizes[2]};
 }
 
-const ptx::Kernel& find_kernel(const ptx::Module& module, const std::string& entry) {
-  if (module.kernels.empty()) throw UserError(fmt::format("{}: it contains no kernel", module.file));
-  std::vector<std::string> names;
-  for (const ptx::Kernel& kernel : module.kernels) {
-    names.push_back(display_name(kernel.name));
-    if (kernel.name == entry) return kernel;
-  }
-  if (entry.empty()) {
-    if (names.size() == 1) return module.kernels.front();
-    throw UserError(fmt::format("{}: it contains {} kernels; choose one with --entry: {}", module.file, names.size(),
-                                fmt::join(names, ", ")));
-  }
-  if (std::ranges::count(names, entry) > 1) {
-    throw UserError(fmt::format("{}: several kernels are called '{}', give the mangled name (--list shows it)",
-                                module.file, entry));
-  }
-  const auto found = std::ranges::find(names, entry);
-  if (found == names.end())
-    throw UserError(fmt::format("{}: {}", module.file, unknown_name_message("kernel", entry, names)));
-  return module.kernels[static_cast<std::size_t>(found - names.begin())];
-}
-
-/// Of the variables in that space that the kernel has itself or shares with others in its file; dynamic ones count 0.
-std::uint64_t variable_bytes(const ptx::Module& module, const ptx::Kernel& kernel, ptx::Space space) {
-  std::uint64_t bytes = 0;
-  for (const auto* const symbols : {&kernel.symbols, &module.symbols}) {
-    for (const ptx::Symbol& symbol : *symbols) {
-      if (symbol.space == space) bytes += symbol.bytes;
-    }
-  }
-  return bytes;
-}
-
-bool has_dynamic_shared_memory(const ptx::Module& module) {
-  const auto is_dynamic = [](const ptx::Symbol& symbol) {
-    return symbol.space == ptx::Space::shared && symbol.is_extern;
-  };
-  return std::ranges::any_of(module.symbols, is_dynamic);
-}
-
-/// Throws UserError with the command that makes PTX of CUDA C++.
-void refuse_source(const std::string& file) {
-  if (!file.ends_with(".cu")) return;
-  const std::string ptx = file.substr(0, file.size() - 3) + ".ptx";
-  throw UserError(
-      fmt::format("{}: CUDA C++, expected PTX: make it with 'nvcc -ptx -lineinfo -o {} {}'", file, ptx, file));
-}
-
-void list_kernels(const ptx::Module& module) {
-  fmt::print("{}: PTX {} for {}\n", printable(module.file), printable(module.version), module.target);
-  for (const ptx::Kernel& kernel : module.kernels) {
-    fmt::print("\n{}\n", display_name(kernel.name));
-    if (display_name(kernel.name) != kernel.name) fmt::print("  {}\n", kernel.name);
-    if (const auto refusals = simulated::refusals(module, kernel); !refusals.empty()) {
-      fmt::print("  cannot be run here:\n");
-      for (const ptx::Refusal& refusal : refusals) {
-        fmt::print("    {}:{}: {}\n", refusal.position.line, refusal.position.column, printable(refusal.what));
-      }
-    }
-    fmt::print("  {} instructions, {} bytes of shared memory", kernel.instructions.size(),
-               variable_bytes(module, kernel, ptx::Space::shared));
-    if (has_dynamic_shared_memory(module)) fmt::print(" and what --shared adds");
-    if (const std::uint64_t local = variable_bytes(module, kernel, ptx::Space::local); local > 0) {
-      fmt::print(", {} bytes of local memory per thread", local);
-    }
-    if (kernel.max_threads_per_block > 0) fmt::print(", at most {} threads per block", kernel.max_threads_per_block);
-    fmt::print("\n");
-    for (std::size_t i = 0; i < kernel.parameters.size(); ++i) {
-      const ptx::Symbol& parameter = kernel.parameters[i];
-      fmt::print("  {:>2}  {:<40} {:>6} bytes\n", i, parameter.name, parameter.bytes);
-    }
-  }
+ptx::Module load_module(const std::string& file, const CudaCompiler& compiler) {
+  if (!is_cuda_source(file)) return ptx::parse_module(read_file_text(file, kLargestPtx), file);
+  return ptx::parse_module(compile_to_ptx(file, compiler), file + " (PTX)");  // whose lines are not the file's
 }
 
 std::vector<KernelArgument> parse_arguments(const std::vector<std::string>& texts, const ptx::Kernel& kernel) {
@@ -212,55 +149,20 @@ std::vector<WantedFile> parse_outputs(const std::vector<std::string>& texts,
   return wanted;
 }
 
-/// Runs the kernel; what ends it early is in the report.
-SimulationReport simulate(const ptx::Module& module, const ptx::Kernel& kernel, KernelLaunch launch,
-                          const std::vector<KernelArgument>& arguments,
-                          const simulated::SimulatedDeviceOptions& options) {
-  simulated::SimulatedDevice device(options);
-  SimulationReport report{.kernel = kernel.name,
-                          .display_name = display_name(kernel.name),
-                          .grid = launch.grid,
-                          .block = launch.block,
-                          .dynamic_shared_bytes = launch.dynamic_shared_bytes,
-                          .buffers = {},
-                          .counters = {},
-                          .findings = {},
-                          .fault = {}};
-  launch.kernel = device.load(module, kernel);
-  std::vector<DeviceBuffer> buffers;
-  for (const KernelArgument& argument : arguments) {
-    buffers.emplace_back();
-    if (!argument.is_buffer()) {
-      launch.arguments.push_back(argument.bytes);
-      continue;
-    }
-    buffers.back() = device.allocate(argument.buffer_bytes(), argument.name);
-    device.copy_to_device(buffers.back().address(), argument.bytes.data(), argument.bytes.size());
-    const auto address = reinterpret_cast<std::uint64_t>(buffers.back().address());
-    const auto* const begin = reinterpret_cast<const std::byte*>(&address);
-    launch.arguments.emplace_back(begin, begin + sizeof address);
-  }
-  try {
-    device.launch(launch);
-    report.counters = device.take_counters();
-  } catch (const DeviceError& error) {
-    report.fault = error.what();
-  }
-  report.findings = device.take_findings();
-  for (std::size_t i = 0; i < arguments.size(); ++i) {
-    const KernelArgument& argument = arguments[i];
-    if (!argument.is_buffer()) continue;
-    BufferContent content{argument.name, argument.kind != ArgumentKind::input, *argument.type, argument.shape,
-                          std::vector<std::byte>(argument.buffer_bytes())};
-    device.copy_to_host(content.bytes.data(), buffers[i].address(), content.bytes.size());
-    report.buffers.push_back(std::move(content));
-  }
-  return report;
+/// Their progress is shown as that of `what`, until they are gone.
+simulated::SimulatedDeviceOptions device_options(const SimulateArguments& given, const std::string& what) {
+  simulated::SimulatedDeviceOptions options;
+  options.checkers = parse_checkers(given.checkers);
+  if (!given.threads.empty()) options.host_threads = parse_whole_number("--threads", given.threads, 1, 1024);
+  options.limits = launch_limits(given.limits, what);
+  // With several threads it would depend on the machine which block is the last.
+  if (options.limits.operations > 0) options.host_threads = 1;
+  return options;
 }
 
 /// In ASCII: names from the PTX need not be UTF-8, and the terminal may be where it goes.
-std::string json_text(const SimulationReport& report) {
-  return to_json(report).dump(1, ' ', true, nlohmann::ordered_json::error_handler_t::replace);
+std::string ascii_json(const nlohmann::ordered_json& json) {
+  return json.dump(1, ' ', true, nlohmann::ordered_json::error_handler_t::replace) + '\n';
 }
 
 KernelLaunch parse_launch(const SimulateArguments& given, const ptx::Module& module, const ptx::Kernel& kernel) {
@@ -288,18 +190,23 @@ KernelLaunch parse_launch(const SimulateArguments& given, const ptx::Module& mod
 }
 
 void add_simulate_options(CLI::App& simulate, SimulateArguments& a) {
-  simulate.add_option("FILE", a.file, "a PTX file, from 'nvcc -ptx -lineinfo' or clang")->required();
-  simulate.add_flag("--list", a.list, "only list the kernels, their parameters and resources");
+  simulate.add_option("FILE", a.file, "a PTX file, or a .cu file, which nvcc or clang compiles")->required();
+  simulate.add_flag("--list", a.list, "only list the kernels: parameters, resources, and what cannot be run here");
   simulate.add_option("--entry", a.entry, "the kernel's name, if there are several");
   simulate.add_option("--grid", a.grid, "blocks, X[,Y[,Z]] (default 1)");
   simulate.add_option("--block", a.block, "threads per block, X[,Y[,Z]] (default 1)");
   simulate.add_option("--shared", a.shared, "bytes of dynamic shared memory (default 0)");
   simulate.add_option("--arg", a.arguments, "an argument, see below")->allow_extra_args(false);
+  simulate.add_option("--compiler", a.compiler.name,
+                      "of a .cu file: nvcc, clang, or the path of one (default: who is there)");
+  simulate.add_option("--compiler-flags", a.compiler.flags, "further flags for it, as in '-arch=sm_90 -DN=3'");
   simulate.add_option("--save", a.saved, "NAME=FILE: writes a buffer to FILE.bin, .npy or .json")
       ->allow_extra_args(false);
   simulate.add_option("--checkers", a.checkers,
                       "memory, initialization, race, synchronization: a list of them, all (default) or none");
   simulate.add_option("--threads", a.threads, "host threads (default all cores); the results do not depend on it");
+  simulate.add_option("--limit", a.limits, "ends a kernel after instructions (10G) or a time (30s), see below")
+      ->allow_extra_args(false);
   simulate.add_option("--output", a.output, "file for everything, as JSON");
   add_format_option(simulate, a.format, {"text", "json"});
 }
@@ -309,40 +216,40 @@ int simulate_command(SimulateArguments& given, const CommandLine& /*command_line
     throw UserError(fmt::format("--output {}: a buffer is now written by --save NAME=FILE", given.output));
   }
   check_output_file("--output", given.output);
-  refuse_source(given.file);
-  const std::string text = read_file_text(given.file, kLargestPtx);
-  const ptx::Module module = ptx::parse_module(text, given.file);
+  const ptx::Module module = load_module(given.file, given.compiler);
   if (given.list) {
-    list_kernels(module);
+    const ptx::Kernel* const only = given.entry.empty() ? nullptr : &find_kernel(module, given.entry);
+    const std::string document = ascii_json(kernel_list_json(module, only));
+    if (!given.output.empty()) write_file_atomically(given.output, document);
+    fmt::print("{}", given.format == "json" ? document : kernel_list_text(module, only));
     return kExitOk;
   }
   const ptx::Kernel& kernel = find_kernel(module, given.entry);
   const KernelLaunch launch = parse_launch(given, module, kernel);
   const std::vector<KernelArgument> arguments = parse_arguments(given.arguments, kernel);
   const std::vector<WantedFile> wanted = parse_outputs(given.saved, arguments);
-  simulated::SimulatedDeviceOptions options;
-  options.checkers = parse_checkers(given.checkers);
-  if (!given.threads.empty()) options.host_threads = parse_whole_number("--threads", given.threads, 1, 1024);
-  const SimulationReport report = simulate(module, kernel, launch, arguments, options);
+  const SimulationReport report =
+      run_simulation(module, kernel, launch, arguments, device_options(given, display_name(kernel.name)));
 
   for (const WantedFile& one : wanted) {
     const auto buffer = std::ranges::find(report.buffers, arguments[one.argument].name, &BufferContent::name);
     write_file_bytes(one.file, buffer_file(*buffer, one.file));
   }
-  const std::string document = json_text(report) + '\n';
+  const std::string document = ascii_json(to_json(report));
   if (!given.output.empty()) write_file_atomically(given.output, document);
   if (given.format == "json") {
     fmt::print("{}", document);
   } else {
     print_report(report);
   }
-  return report.findings.empty() && report.fault.empty() ? kExitOk : kExitCasesFailed;
+  if (!report.findings.empty() || !report.fault.empty()) return kExitCasesFailed;
+  return report.stopped.empty() ? kExitOk : kExitInconclusive;
 }
 
 const CommandRegistration simulate_registration(
     {.name = "simulate",
      .group = CommandGroup::without_a_gpu,
-     .help = "run a PTX kernel on the simulated device",
+     .help = "run a PTX or CUDA kernel on the simulated device",
      .footer = kSimulateFooter,
      .add = command_of<SimulateArguments, add_simulate_options, simulate_command>});
 

@@ -124,8 +124,10 @@ ordered_json to_json(const SimulationReport& report) {
           {"dynamic_shared_bytes", report.dynamic_shared_bytes},
           {"outputs", std::move(outputs)},
           {"counters", std::move(counters)},
+          {"printed", text_or_null(report.printed)},
           {"findings", std::move(findings)},
-          {"fault", text_or_null(report.fault)}};
+          {"fault", text_or_null(report.fault)},
+          {"stopped", text_or_null(report.stopped)}};
 }
 
 void print_report(const SimulationReport& report) {
@@ -139,6 +141,11 @@ void print_report(const SimulationReport& report) {
                shown_values(buffer));
   }
   print_counters(report.counters);
+  if (!report.printed.empty()) {
+    std::string rest;
+    fmt::print("\nprinted by the kernel\n{}", printable_lines(report.printed, rest));
+  }
+  if (!report.stopped.empty()) fmt::print("\nstopped {}\n", printable(report.stopped));
   fmt::print("\nfindings{}\n", report.findings.empty() && report.fault.empty() ? ": none" : "");
   for (const simulated::Finding& finding : report.findings) {
     fmt::print("  {}\n", printable(simulated::to_text(finding)));

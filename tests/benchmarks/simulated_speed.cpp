@@ -1,16 +1,21 @@
-// How fast the simulated device executes: thread-instructions per second of each CUDA stage on lenet72 conv2, with
-// one host thread and with two, with the cache model and without, and with all checkers. Each figure is the best of
-// three rounds that take all configurations in turn; ratios are of the same round's neighbours.
+// How fast the simulated device executes: thread-instructions per second of each CUDA stage on lenet72 conv2, and of
+// kernels as others write them, with one host thread and with two, with the cache model and without, and with all
+// checkers. Each figure is the best of three rounds that take all configurations in turn; ratios are of the best
+// figures. What is named on the command line is all that is measured.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <cstring>
+#include <span>
 #include <string_view>
 #include <vector>
 
 #include "devices/ptx_images.hpp"
+#include "devices/simulated/ptx/parser.hpp"
 #include "devices/simulated/simulated_device.hpp"
+#include "support/file_bytes.hpp"
 #include "support/seeded_random.hpp"
 #include "variants/convolution/registry.hpp"
 
@@ -43,7 +48,23 @@ const std::vector<Configuration>& configurations() {
   return all;
 }
 
-/// 10^9 thread-instructions per second of one launch of the variant.
+/// 10^9 thread-instructions per second of what `run` launches.
+template <typename Run>
+double speed_of(simulated::SimulatedDevice& device, const Run& run) {
+  device.set_grid_window(GridWindow{0, 1});
+  run();  // decodes the kernel
+  device.set_grid_window(std::nullopt);
+  static_cast<void>(device.take_launches());
+  const auto begin = std::chrono::steady_clock::now();
+  run();
+  const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - begin;
+  std::uint64_t instructions = 0;
+  for (const simulated::RecordedLaunch& launch : device.take_launches()) {
+    for (const simulated::InstructionCounters& counters : launch.result.counters) instructions += counters.lanes;
+  }
+  return static_cast<double>(instructions) / elapsed.count() / 1e9;
+}
+
 double speed_of(const RegisteredVariant& registered, const simulated::SimulatedDeviceOptions& options) {
   simulated::SimulatedDevice device(options);
   SeededRandom random(1, 0);
@@ -55,45 +76,102 @@ double speed_of(const RegisteredVariant& registered, const simulated::SimulatedD
   const DeviceBuffer y = device.allocate(static_cast<std::size_t>(kShape.output_elements()) * sizeof(float), "output");
   device.copy_to_device(x.address(), input.data(), x.bytes());
   const auto prepared = registered.variant->prepare(device, kShape, weights.data(), {x.floats(), y.floats()});
-  device.set_grid_window(GridWindow{0, 1});
-  prepared->convolve();  // decodes the kernel
-  device.set_grid_window(std::nullopt);
-  static_cast<void>(device.take_launches());
-  const auto begin = std::chrono::steady_clock::now();
-  prepared->convolve();
-  const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - begin;
-  std::uint64_t instructions = 0;
-  for (const simulated::RecordedLaunch& launch : device.take_launches()) {
-    for (const simulated::InstructionCounters& counters : launch.result.counters) instructions += counters.lanes;
-  }
-  return static_cast<double>(instructions) / elapsed.count() / 1e9;
+  return speed_of(device, [&] { prepared->convolve(); });
 }
 
-int run() {
+#ifdef CONVLADDER_EVERYDAY_PTX
+/// A kernel of everyday_kernels.cu: its parameters are out, in, perhaps as many weights, and sizes.
+struct EverydayKernel {
+  std::string_view name;
+  Dim3 grid;
+  Dim3 block;
+  std::size_t out_words = 0;
+  std::size_t in_words = 0;
+  std::vector<int> sizes;
+  bool takes_weights = false;
+};
+
+/// In the order of the file.
+const EverydayKernel kEverydayKernels[] = {
+    {"matmul-8x8", {4, 3}, {16, 16}, 512 * 384, 512 * 384, {384, 384}, true},
+    {"transpose", {64, 64}, {32, 8}, 2048 * 2048, 2048 * 2048, {2048}},
+    {"mandelbrot", {32, 32}, {16, 16}, 512 * 512, 1, {512}},
+    {"block-sums", {128}, {256}, 128, 1 << 22, {1 << 22}},
+    {"histogram", {128}, {256}, 256, 1 << 22, {1 << 22}},
+    {"softmax-rows", {256}, {256}, 2048 * 1024, 2048 * 1024, {1024}},
+};
+
+double speed_of(std::size_t number, const simulated::SimulatedDeviceOptions& options) {
+  static const ptx::Module module = ptx::parse_module(read_file_text(CONVLADDER_EVERYDAY_PTX), CONVLADDER_EVERYDAY_PTX);
+  const EverydayKernel& kernel = kEverydayKernels[number];
+  simulated::SimulatedDevice device(options);
+  SeededRandom random(1, 0);
+  std::vector<float> numbers(kernel.in_words);
+  for (float& x : numbers) x = static_cast<float>(random.between(-100, 100)) / 100.0F;
+  const DeviceBuffer out = device.allocate(kernel.out_words * sizeof(float), "out");
+  const DeviceBuffer in = device.allocate(numbers.size() * sizeof(float), "in");
+  const DeviceBuffer weights = device.allocate(numbers.size() * sizeof(float), "weights");
+  device.copy_to_device(in.address(), numbers.data(), in.bytes());
+  device.copy_to_device(weights.address(), numbers.data(), weights.bytes());
+  KernelLaunch launch;
+  launch.kernel = device.load(module, module.kernels.at(number));
+  launch.grid = kernel.grid;
+  launch.block = kernel.block;
+  const auto add = [&launch](const auto& value) {
+    launch.arguments.emplace_back(sizeof value);
+    std::memcpy(launch.arguments.back().data(), &value, sizeof value);
+  };
+  add(out.address());
+  add(in.address());
+  if (kernel.takes_weights) add(weights.address());
+  for (const int size : kernel.sizes) add(size);
+  return speed_of(device, [&] { device.launch(launch); });
+}
+#endif
+
+template <typename SpeedOf>
+void print_speeds(std::string_view name, const SpeedOf& speed_of) {
+  std::vector<double> best(configurations().size(), 0.0);
+  for (int round = 0; round < kRounds; ++round) {
+    for (std::size_t i = 0; i < best.size(); ++i) best[i] = std::max(best[i], speed_of(configurations()[i].options));
+  }
+  fmt::print("{:24}", name);
+  for (const double speed : best) fmt::print("{:>12.2f}", speed);
+  fmt::print("{:>14.2f}{:>18.2f}\n", best[1] / best[0], best[0] / best[3]);
+}
+
+int run(std::span<const std::string_view> names) {
   if (ptx_images().empty()) {
     fmt::print("no PTX in this build: nothing to execute\n");
     return 0;
   }
+  const auto is_asked_for = [names](std::string_view name) {
+    return names.empty() || std::ranges::find(names, name) != names.end();
+  };
   fmt::print("10^9 thread-instructions per second, lenet72 conv2, batch {}\n", kShape.batch);
   fmt::print("{:24}", "stage");
   for (const Configuration& configuration : configurations()) fmt::print("{:>12}", configuration.title);
   fmt::print("{:>14}{:>18}\n", "2 / 1 threads", "1 thread/checked");
   for (const RegisteredVariant& registered : registered_variants()) {
-    if (registered.info.family != "cuda" || !registered.info.rung) continue;
-    std::vector<double> best(configurations().size(), 0.0);
-    for (int round = 0; round < kRounds; ++round) {
-      for (std::size_t i = 0; i < best.size(); ++i) {
-        best[i] = std::max(best[i], speed_of(registered, configurations()[i].options));
-      }
-    }
-    fmt::print("{:24}", registered.info.name);
-    for (const double speed : best) fmt::print("{:>12.2f}", speed);
-    fmt::print("{:>14.2f}{:>18.2f}\n", best[1] / best[0], best[0] / best[3]);
+    if (registered.info.family != "cuda" || !registered.info.rung || !is_asked_for(registered.info.name)) continue;
+    print_speeds(registered.info.name, [&](const auto& options) { return speed_of(registered, options); });
   }
+#ifdef CONVLADDER_EVERYDAY_PTX
+  fmt::print("everyday kernels\n");
+  for (std::size_t i = 0; i < std::size(kEverydayKernels); ++i) {
+    if (!is_asked_for(kEverydayKernels[i].name)) continue;
+    print_speeds(kEverydayKernels[i].name, [&](const auto& options) { return speed_of(i, options); });
+  }
+#else
+  fmt::print("everyday kernels: left out, nvcc is not there to compile them\n");
+#endif
   return 0;
 }
 
 }  // namespace
 }  // namespace convladder
 
-int main() { return convladder::run(); }
+int main(int count, char** words) {
+  const std::vector<std::string_view> names(words + 1, words + count);
+  return convladder::run(names);
+}

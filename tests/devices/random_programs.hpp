@@ -13,7 +13,7 @@
 namespace convladder::simulated::random_programs {
 
 inline constexpr unsigned kThreads = 72;  // the last warp has 8
-inline constexpr int kVariables = 6;            // %r2 to %r7
+inline constexpr int kVariables = 6;      // %r2 to %r7
 
 enum class Kind { compute, branch, loop, uniform_loop, leave, exchange, count, ballot };
 
@@ -45,11 +45,8 @@ class Generator {
   }
 
   Statement statement(int depth, bool uniform) {
-    Statement one{.to = below(kVariables),
-                  .from = below(kVariables),
-                  .constant = choices_.next(),
-                  .body = {},
-                  .otherwise = {}};
+    Statement one{
+        .to = below(kVariables), .from = below(kVariables), .constant = choices_.next(), .body = {}, .otherwise = {}};
     const unsigned kind = below(uniform ? 14 : 9);
     if (kind < 3 || depth > 3) return one;
     if (kind < 6) {
@@ -74,7 +71,9 @@ class Generator {
   Choices choices_;
 };
 
-inline bool condition(unsigned value, unsigned constant) { return ((value >> (constant % 13)) & 3U) == (constant >> 28) % 4; }
+inline bool condition(unsigned value, unsigned constant) {
+  return ((value >> (constant % 13)) & 3U) == (constant >> 28) % 4;
+}
 inline unsigned rounds(unsigned value, unsigned constant) { return (value >> (constant % 11)) & 3U; }
 inline unsigned uniform_rounds(unsigned constant) { return 1 + constant % 3; }
 

@@ -7,6 +7,7 @@ namespace convladder::simulated {
 namespace {
 
 using testing::HasSubstr;
+using testing::StartsWith;
 
 TEST(SimulatedSpinning, AWarpMayWaitForAnothersWrite) {
   LaneKernel kernel(
@@ -32,19 +33,63 @@ TEST(SimulatedSpinning, ALongLoopThatWorksIsLeftAlone) {
   EXPECT_EQ(kernel.results(64)[63], 300000U);
 }
 
-TEST(SimulatedSpinning, TheBudgetOfOperationsEndsALaunch) {
-  LaneKernel kernel("mov.u32 %r3, 0;\nloop: add.u32 %r3, %r3, 1; setp.ne.u32 %p1, %r3, 0; @%p1 bra loop; ret;",
-                    Words(32), 32);
+/// A loop whose register has another value in every turn; `inside` is carried out in each.
+LaneKernel endless(const std::string& inside = "") {
+  return LaneKernel("mov.u32 %r3, 0;\nloop: add.u32 %r3, %r3, 1;\n" + inside + "bra loop;", Words(32), 32);
+}
+
+LaunchConfiguration four_blocks() {
   LaunchConfiguration configuration;
   configuration.grid = {4};
   configuration.block = {32};
-  configuration.most_operations = 1000;
-  EXPECT_THROW(kernel.run.launch(configuration), KernelFault);
-  LaneKernel small("ret;", Words(32), 32);  // 8 operations a block
-  configuration.most_operations = 32;
-  EXPECT_NO_THROW(small.run.launch(configuration));
-  configuration.most_operations = 31;
-  EXPECT_THROW(small.run.launch(configuration), KernelFault);
+  return configuration;
+}
+
+TEST(SimulatedSpinning, ALaunchEndsAtItsLimitOfOperations) {
+  LaneKernel kernel = endless();
+  LaunchConfiguration configuration = four_blocks();
+  configuration.limits.operations = 1000;
+  const LaunchResult stopped = kernel.run.launch(configuration);
+  EXPECT_THAT(stopped.stopped,
+              StartsWith("after 1,000 instructions, with 0 of 4 blocks done: 'bra' in test, PTX line"));
+  EXPECT_NEAR(static_cast<double>(kernel.run.of(stopped, "bra").warps), 500, 5);  // what was executed is counted
+  LaneKernel small("ret;", Words(32), 32);                                        // 8 operations a block
+  configuration.limits.operations = 32;
+  EXPECT_EQ(small.run.launch(configuration).stopped, "");
+  configuration.limits.operations = 31;
+  EXPECT_THAT(small.run.launch(configuration).stopped, StartsWith("after 31 instructions, with 4 of 4 blocks"));
+}
+
+TEST(SimulatedSpinning, ALaunchEndsAfterOperationsThatChangeNoMemory) {
+  LaunchConfiguration configuration = four_blocks();
+  configuration.limits.operations_without_change = 50'000;
+  for (const int host_threads : {1, 2, 7}) {
+    configuration.host_threads = host_threads;
+    LaneKernel kernel = endless();
+    EXPECT_THAT(kernel.run.launch(configuration).stopped,
+                StartsWith("after 50,000 instructions of one block that changed no memory: 'bra' in test, PTX line"));
+  }
+  LaneKernel waits = endless("bar.sync 0;\n");
+  EXPECT_THAT(waits.run.launch(configuration).stopped, HasSubstr("changed no memory"));
+  // As long a loop that stores goes on, up to the other limit.
+  configuration.limits.operations = 1'000'000;
+  LaneKernel stores = endless("st.global.u32 [%rd4], %r3;\n");
+  EXPECT_THAT(stores.run.launch(configuration).stopped, StartsWith("after 1,000,000 instructions"));
+}
+
+TEST(SimulatedSpinning, WhoWatchesALaunchSeesHowFarItIsAndEndsIt) {
+  LaneKernel kernel = endless();
+  LaunchConfiguration configuration = four_blocks();
+  int looks = 0;
+  LaunchProgress seen;
+  configuration.limits.watch = [&](const LaunchProgress& progress) {
+    seen = progress;
+    return ++looks == 3 ? "after three looks" : "";
+  };
+  EXPECT_THAT(kernel.run.launch(configuration).stopped, StartsWith("after three looks: 'bra' in test, PTX line"));
+  EXPECT_EQ(seen.blocks, 4U);
+  EXPECT_EQ(seen.blocks_ended, 0U);
+  EXPECT_GT(seen.operations, 8000U);
 }
 
 }  // namespace

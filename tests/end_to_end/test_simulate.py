@@ -141,10 +141,49 @@ def test_list_names_every_kind_of_memory(tmp_path: Path) -> None:
     file = tmp_path / "memory.ptx"
     file.write_text(HEADER + ".extern .shared .align 4 .b8 rows[];\n.visible .entry k()\n.maxntid 64\n{\n"
                     ".local .b8 depot[24];\n.shared .b8 tile[40];\nret;\n}\n", encoding="utf-8")
-    assert "  1 instructions, 40 bytes of shared memory and what --shared adds, 24 bytes of local memory per thread, " \
+    assert "  1 instruction, 40 bytes of shared memory and what --shared adds, 24 bytes of local memory per thread, " \
            "at most 64 threads per block\n" in run("simulate", file, "--list").stdout
     assert_refused(run("simulate", file, "--shared", 232448), "232488 bytes together with the kernel")
     assert_refused(run("simulate", file, "--block", "65"), "65 threads", "compiled for at most 64")
+
+
+MIXED = """
+.global .align 4 .b8 table[24];
+.const .align 4 .u32 _ZN1a5limitE = 7;
+.global .align 1 .b8 $str[4] = {37, 100, 10, 0};
+.extern .func (.param .b32 result) vprintf (.param .b64 format, .param .b64 list);
+.visible .entry strange(.param .u64 strange_x)
+{
+  .reg .b32 %r<3>;
+  .reg .f32 %f<3>;
+  frobnicate.f32 %f1, %f2;
+  mov.u32 %r1, 1;
+  add.f77 %f1, %f2, %f2;
+  frobnicate.f32 %f2, %f1;
+  ret;
+}
+.visible .entry plain() { ret; }
+"""
+
+
+def test_list_says_what_cannot_be_run_and_where(tmp_path: Path) -> None:
+    file = tmp_path / "mixed.ptx"
+    file.write_text(HEADER + MIXED, encoding="utf-8")
+    lines = {words: 1 + (HEADER + MIXED).split(words)[0].count("\n") for words in ("frobnicate", "add.f77")}
+    done = run("simulate", file, "--list")
+    assert done.returncode == 0 and max(map(len, done.stdout.splitlines()[1:])) <= 100, done
+    head, strange, plain = done.stdout.split("\n\n")
+    assert head.startswith(f"{file}: PTX 8.0 for sm_75, 2 kernels, of which 1 cannot be run here\n")
+    assert "  table " in head and "24 bytes of global memory" in head
+    assert "  a::limit " in head and "4 bytes of constant memory" in head and "$str" not in head
+    assert "cannot be run here:\n" in strange and "strange_x" in strange
+    for words, line in lines.items():
+        assert f"    line {line}: '{words}" in strange and strange.count(words) == 1
+    assert "cannot be run" not in plain and "1 instruction, " in plain
+    document = json.loads(run("simulate", file, "--list", "--format", "json").stdout)
+    assert [one["line"] for one in document["kernels"][0]["refusals"]] == list(lines.values())
+    assert document["kernels"][1]["refusals"] == []
+    assert run("simulate", file, "--list", "--entry", "plain").stdout.count("instruction") == 1
 
 
 @pytest.mark.parametrize(("options", "words"), [
@@ -264,3 +303,72 @@ def test_host_threads_change_nothing(ptx: Path) -> None:
                        y="y=out:f32:9000", n=9000).stdout for threads in (1, 2, 7)}
     assert len(documents) == 1
     assert_refused(scale(ptx, "--threads", 0), "--threads", "1 to 1024")
+
+
+# --- limits -------------------------------------------------------------------------------------------------------
+
+SPIN = """
+.visible .entry spin(.param .u64 spin_y)
+{
+  .reg .b32 %r<2>;
+  .reg .b64 %d;
+  ld.param.u64 %d, [spin_y];
+  mov.u32 %r1, %tid.x;
+AGAIN:
+  mad.lo.s32 %r1, %r1, 3, 1;
+  INSIDE
+  bra AGAIN;
+}
+"""
+
+
+STORE = "st.global.u32 [%d], %r1;"
+
+
+def spin(folder: Path, inside: str) -> Path:
+    """A kernel that does not end."""
+    file = folder / "spin.ptx"
+    file.write_text(HEADER + SPIN.replace("INSIDE", inside), encoding="utf-8")
+    return file
+
+
+@pytest.fixture(params=["", STORE, "bar.sync 0;"], ids=["registers", "stores", "barriers"])
+def endless(tmp_path: Path, request: pytest.FixtureRequest) -> Path:
+    """Kernels that do not end, in several ways."""
+    return spin(tmp_path, request.param)
+
+
+@pytest.mark.parametrize(("limit", "words"), [(["2M"], "after 2,000,000 instructions"), (["0.2s"], "after 0.2 s"),
+                                              (["1h", "300k"], "after 300,000 instructions")])
+def test_an_endless_loop_ends_at_its_limit(endless: Path, limit: list[str], words: str) -> None:
+    options = [word for one in limit for word in ("--limit", one)]
+    done = run("simulate", endless, "--grid", "9", "--block", "64", "--arg", "inout:u32:0", "--checkers", "memory",
+               *options)
+    assert done.returncode == 2, done
+    line = 1 + endless.read_text(encoding="utf-8").split("bra AGAIN")[0].count("\n")
+    assert f"stopped {words}, with 0 of 9 blocks done: 'bra' in spin, PTX line {line}, block (0, 0, 0), " in done.stdout
+    assert "smsp__inst_executed.sum" in done.stdout
+
+
+def test_a_limit_ends_the_same_way_in_every_run(endless: Path) -> None:
+    done = {run("simulate", endless, "--grid", "9", "--block", "64", "--arg", "inout:u32:0", "--checkers", "none", "--limit",
+                "100k", "--threads", threads, "--format", "json").stdout for threads in (1, 2, 7)}
+    assert len(done) == 1
+    assert json.loads(done.pop())["stopped"].startswith("after 100,000 instructions")
+
+
+def test_what_was_found_before_a_limit_counts_more(tmp_path: Path) -> None:
+    done = run("simulate", spin(tmp_path, STORE), "--block", "64", "--arg", "inout:u8:0", "--limit", "100k")
+    assert done.returncode == 1 and "stopped after 100,000" in done.stdout and "memcheck" in done.stdout
+
+
+@pytest.mark.parametrize("limits", [["0"], ["-3"], ["abc"], ["3x"], [""], ["30s,5"], ["nan"], ["inf"], ["1e400"],
+                                    ["none", "3s"], ["1s", "2s"], ["1M", "2M"], ["1e30"], ["99999999h"], ["s"]])
+def test_a_limit_that_cannot_be_is_refused(ptx: Path, limits: list[str]) -> None:
+    assert_refused(scale(ptx, *[word for one in limits for word in ("--limit", one)]), "--limit")
+
+
+def test_a_kernel_within_its_limit_is_left_alone(ptx: Path) -> None:
+    for limit in ("1k", "1min", "none"):
+        done = scale(ptx, "--limit", limit)
+        assert done.returncode == 0 and "stopped" not in done.stdout, done

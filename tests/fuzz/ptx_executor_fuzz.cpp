@@ -38,7 +38,7 @@ void run(const ptx::Module& module, const ptx::Kernel& kernel) {
   configuration.grid = {2, 1, 1};
   configuration.block = {40, 1, 1};  // a full warp and a part of one
   configuration.dynamic_shared_bytes = kDynamicSharedBytes;
-  configuration.most_operations = kMostOperations;
+  configuration.limits.operations = kMostOperations;
   configuration.parameters.resize(program.parameter_bytes);
   for (std::size_t i = 0; i < kernel.parameters.size(); ++i) {
     // An address for what is as large as one, a small number otherwise.

@@ -5,7 +5,8 @@ namespace {
 
 class PreparedCudaFused final : public PreparedOperator {
  public:
-  PreparedCudaFused(const CudaFusedParts& parts, Device& device, const FusedShape& shape, const FusedTensors& tensors)
+  PreparedCudaFused(const CudaFusedParts& parts, Device& device, const FusedShape& shape,
+                    const OperatorTensors& tensors)
       : device_(device), choice_(parts.choice(shape)) {
     const std::vector<float> packed = parts.pack(shape, tensors.weights);
     weights_ = device.allocate(packed.size() * sizeof(float), "weights");
@@ -35,7 +36,7 @@ class CudaFusedVariant final : public FusedVariant {
 
   std::string unsupported_reason(const FusedShape& shape) const override { return parts_.unsupported(shape); }
   std::unique_ptr<PreparedOperator> prepare(Device& device, const FusedShape& shape,
-                                            const FusedTensors& tensors) const override {
+                                            const OperatorTensors& tensors) const override {
     return std::make_unique<PreparedCudaFused>(parts_, device, shape, tensors);
   }
   std::vector<KernelLaunch> launch_plan(const FusedShape& shape) const override { return parts_.plan(shape, {}); }

@@ -9,20 +9,13 @@
 
 namespace convladder {
 
-/// Device addresses: `weights` as the variant packed them, `bias` null without has_bias.
-struct CudaFusedTensors {
-  const float* input = nullptr;
-  const float* weights = nullptr;
-  const float* bias = nullptr;
-  float* output = nullptr;
-};
-
 /// Everything beside the registration. All are pure functions, and none is left out; a shape that `unsupported` refuses
 /// is given to no other.
 struct CudaFusedParts {
   std::string (*unsupported)(const FusedShape& shape) = nullptr;  ///< empty, or why not
   std::vector<float> (*pack)(const FusedShape& shape, const float* weights) = nullptr;
-  std::vector<KernelLaunch> (*plan)(const FusedShape& shape, const CudaFusedTensors& tensors) = nullptr;
+  /// The `weights` are those that `pack` made, on the device.
+  std::vector<KernelLaunch> (*plan)(const FusedShape& shape, const OperatorTensors& tensors) = nullptr;
   std::string (*choice)(const FusedShape& shape) = nullptr;  ///< for the record
 };
 

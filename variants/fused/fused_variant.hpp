@@ -49,15 +49,6 @@ struct FusedShape {
 /// "C1H72W72M12K7 + tanh + max_pool 2/2": the shape without its batch; "+ bias" where it has one.
 std::string fused_shape_name(const FusedShape& shape);
 
-/// What a fused variant is prepared with. `weights` (OIHW) and `bias` (null without has_bias) are on the host and only
-/// valid during the call; `input` (NCHW) and `output`, which never overlap, are on the device.
-struct FusedTensors {
-  const float* input = nullptr;
-  const float* weights = nullptr;
-  const float* bias = nullptr;
-  float* output = nullptr;
-};
-
 /// One implementation. Stateless: one object serves every layer.
 class FusedVariant {
  public:
@@ -69,10 +60,12 @@ class FusedVariant {
   /// Empty if it can run the shape, otherwise why not, in one line.
   virtual std::string unsupported_reason(const FusedShape& shape) const = 0;
 
-  /// Makes it ready: weights reordered, bias copied. `run` writes every element of the output, and an output that any
-  /// NaN of its window takes part in is NaN. Throws DeviceError where the device refuses.
+  /// Makes it ready: weights reordered, bias copied. `weights` (OIHW) and `bias` (null without has_bias) are on the
+  /// host and only valid during the call; `input` (NCHW) and `output`, which never overlap, are on the device. `run`
+  /// writes every element of the output, and an output that any NaN of its window takes part in is NaN. Throws
+  /// DeviceError where the device refuses.
   virtual std::unique_ptr<PreparedOperator> prepare(Device& device, const FusedShape& shape,
-                                                    const FusedTensors& tensors) const = 0;
+                                                    const OperatorTensors& tensors) const = 0;
 
   /// The kernels one `run` launches, in order, without a device; addresses in the arguments are null. Empty for
   /// families without kernels.

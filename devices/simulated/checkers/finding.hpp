@@ -36,6 +36,8 @@ struct Finding {
   std::uint64_t count = 0;    ///< threads for which it happened, over the whole launch
 };
 
+/// "'st.global.f32' in scale, PTX line 24, scale.cu line 7, block (0, 0, 0), thread (5, 0, 0)"
+std::string place_text(const Finding& finding);
 /// One line with everything.
 std::string to_text(const Finding& finding);
 

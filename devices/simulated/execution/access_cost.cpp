@@ -1,5 +1,6 @@
 #include "devices/simulated/execution/access_cost.hpp"
 
+#include <bit>
 #include <functional>
 #include <utility>
 
@@ -37,6 +38,24 @@ std::uint64_t most_words_of_a_bank(const std::array<std::uint32_t, kLanes>& word
   return most;
 }
 
+/// Likewise, wherever the words lie: in a round every bank that is asked serves one word, to all who want it.
+template <int kCount, int kUnits>
+std::uint64_t count_rounds(std::array<std::uint32_t, kCount> words) {
+  std::uint64_t rounds = 0;
+  for (int left = kCount; left > 0; ++rounds) {
+    std::array<std::uint32_t, kUnits> served;
+    for (int i = 0; i < left; ++i) served[words[i] % kUnits] = words[i];
+    int still_left = 0;
+    for (int i = 0; i < left; ++i) {
+      const std::uint32_t word = words[i];
+      words[still_left] = word;
+      still_left += served[word % kUnits] != word ? 1 : 0;
+    }
+    left = still_left;
+  }
+  return rounds;
+}
+
 /// Passes that an access of one word a lane needs.
 std::uint64_t count_word_passes(const Addresses& addresses, std::uint64_t low, std::uint64_t high) {
   const std::uint64_t span = (high >> 2) - (low >> 2);
@@ -47,14 +66,27 @@ std::uint64_t count_word_passes(const Addresses& addresses, std::uint64_t low, s
   }
   if (span < 2 * kBanks) return most_words_of_a_bank<2>(word);
   if (span < 8 * kBanks) return most_words_of_a_bank<8>(word);
-  std::ranges::sort(word);
-  std::array<std::uint8_t, kBanks> words_of_bank{};
-  std::uint8_t most = 0;
-  for (int lane = 0; lane < kLanes; ++lane) {
-    if (lane > 0 && word[lane] == word[lane - 1]) continue;
-    most = std::max(most, ++words_of_bank[word[lane] % kBanks]);
+  return count_rounds<kLanes, kBanks>(word);
+}
+
+/// Passes that an access of kWords words a lane needs, in as many parts: to a part, so many banks are like one.
+template <int kWords>
+Wavefronts count_wide_passes(const Addresses& addresses, const AddressSpan& span, LaneMask mask) {
+  constexpr int kPart = kLanes / kWords;
+  constexpr unsigned kShift = std::countr_zero(4U * kWords);
+  Wavefronts passes;
+  for (int first = 0; first < kLanes; first += kPart) {
+    if ((mask & (((LaneMask{1} << kPart) - 1) << first)) == 0) continue;
+    ++passes.ideal;
+    std::array<std::uint32_t, kPart> pieces;
+    std::uint32_t last = 0;
+    for (int i = 0; i < kPart; ++i) {
+      pieces[i] = static_cast<std::uint32_t>((addresses[first + i] >> kShift) - (span.low >> kShift));
+      last = std::max(last, pieces[i] - pieces[0]);  // large if one lies before the first
+    }
+    passes.needed += last < kPart ? 1 : count_rounds<kPart, kPart>(pieces);
   }
-  return most;
+  return passes;
 }
 
 }  // namespace
@@ -86,20 +118,9 @@ std::uint64_t different_addresses(Addresses addresses) {
 
 Wavefronts count_wavefronts(const Addresses& addresses, const AddressSpan& span, LaneMask mask, int bytes) {
   if (bytes <= 4) return {count_word_passes(addresses, span.low, span.high), 1};
-  const int words = bytes / 4;
-  const int lanes = kLanes / words;
-  Wavefronts passes;
-  for (int first = 0; first < kLanes; first += lanes) {
-    if ((mask & (((LaneMask{1} << lanes) - 1) << first)) == 0) continue;
-    Addresses of_words;
-    for (int i = 0; i < kLanes; ++i) {
-      of_words[i] = addresses[first + i / words] + 4U * static_cast<unsigned>(i % words);
-    }
-    const AddressSpan of_part = address_span(of_words);
-    passes.needed += count_word_passes(of_words, of_part.low, of_part.high);
-    ++passes.ideal;
-  }
-  return passes;
+  if (bytes == 8) return count_wide_passes<2>(addresses, span, mask);
+  if (bytes == 16) return count_wide_passes<4>(addresses, span, mask);
+  return count_wide_passes<8>(addresses, span, mask);
 }
 
 }  // namespace convladder::simulated

@@ -43,7 +43,8 @@ bool writes_memory(const ptx::Instruction& instruction) {
 
 }  // namespace
 
-BlockRunner::BlockRunner(const Program& program, DeviceMemory& memory, const LaunchConfiguration& configuration)
+BlockRunner::BlockRunner(const Program& program, DeviceMemory& memory, const LaunchConfiguration& configuration,
+                         RunningLaunch& launch)
     : program_(program),
       configuration_(configuration),
       threads_(configuration.block.count()),
@@ -52,7 +53,8 @@ BlockRunner::BlockRunner(const Program& program, DeviceMemory& memory, const Lau
       registers_(program.calls_functions()
                      ? 0
                      : static_cast<std::size_t>(program.register_bytes) * warps_.size() + kAlignment),
-      most_operations_(configuration.most_operations == 0 ? ~std::uint64_t{0} : configuration.most_operations) {
+      launch_(launch),
+      limits_(configuration.limits, launch) {
   context_.program = &program;
   context_.memory = &memory;
   context_.block_size = configuration.block;
@@ -99,6 +101,7 @@ void BlockRunner::begin_block(const Dim3& block, std::uint64_t number) {
     warp.spin.forget();
   }
   for (AccessObserver* const observer : context_.observers) observer->block_begins(context_);
+  stop(limits_.begin_block(number, memory_changes()));
 }
 
 void BlockRunner::run(const Dim3& block, std::uint64_t number) {
@@ -118,11 +121,7 @@ void BlockRunner::run(const Dim3& block, std::uint64_t number) {
   const auto waits = [](const Warp& warp) { return warp.status == WarpStatus::at_barrier; };
   if (std::ranges::any_of(warps_, waits) && !all_wait()) report_deadlock();
 
-  std::uint64_t executed = 0;
-  for (const Warp& warp : warps_) executed += warp.executed;
-  if (operations_of_launch_ == nullptr) return check_budget(executed);
-  const std::uint64_t before = operations_of_launch_->fetch_add(executed);
-  check_budget(before + executed);
+  stop(limits_.end_block(executed()));
 }
 
 std::vector<InstructionCounters> BlockRunner::counters() const {
@@ -304,13 +303,12 @@ bool BlockRunner::branch(Warp& warp, const Operation& operation, int at, const P
     ++context_.counters[operation.instruction].divergent_branches;
     part(warp, at, operation.target, taken, block);
   }
-  return after_jump(warp, operation, operation.target <= at);
+  return operation.target > at || loops(warp, operation, taken);
 }
 
-/// Returns whether the warp's turn goes on.
-bool BlockRunner::after_jump(Warp& warp, const Operation& operation, bool backwards) {
-  if (!backwards) return true;
-  check_budget(warp.executed);
+/// Lanes have jumped backwards. Returns whether the warp's turn goes on.
+bool BlockRunner::loops(Warp& warp, const Operation& operation, LaneMask lanes) {
+  if (limits_.loops(warp.executed)) look_at_limits(warp, operation, lanes);
   if (!warp.spin.branch_backwards()) return true;
   const std::span<const std::byte> registers(warp.state.bases[0], program_.register_bytes);
   const SpinWatch::State now{.registers = program_.calls_functions() ? warp.frames.content() : registers,

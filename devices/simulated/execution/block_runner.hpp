@@ -3,13 +3,13 @@
 // A warp that loops for long without a barrier ends its turn as well, so that warps may wait for each other's writes.
 #pragma once
 
-#include <atomic>
 #include <vector>
 
 #include "devices/simulated/execution/block_barriers.hpp"
 #include "devices/simulated/execution/block_context.hpp"
 #include "devices/simulated/execution/call_frames.hpp"
 #include "devices/simulated/execution/executor.hpp"
+#include "devices/simulated/execution/launch_limits.hpp"
 #include "devices/simulated/execution/program.hpp"
 #include "devices/simulated/execution/spin_watch.hpp"
 #include "devices/simulated/execution/warp_paths.hpp"
@@ -18,16 +18,16 @@ namespace convladder::simulated {
 
 class BlockRunner {
  public:
-  BlockRunner(const Program& program, DeviceMemory& memory, const LaunchConfiguration& configuration);
+  /// `launch` is what the host threads of the launch share.
+  BlockRunner(const Program& program, DeviceMemory& memory, const LaunchConfiguration& configuration,
+              RunningLaunch& launch);
 
   /// What the blocks run from now on report to; see BlockContext.
   void set_observers(std::vector<AccessObserver*> observers) { context_.observers = std::move(observers); }
   void set_findings(FindingLog* findings) { context_.findings = findings; }
   void set_l1(L1Cache* l1) { context_.l1 = l1; }
-  /// Where the operations of all blocks of the launch are added up, for LaunchConfiguration::most_operations.
-  void set_operations_of_launch(std::atomic<std::uint64_t>* operations) { operations_of_launch_ = operations; }
 
-  /// Runs a block to its end. Throws KernelFault if findings are not collected.
+  /// Runs a block to its end. Throws LaunchStopped where a limit ends it, KernelFault if findings are not collected.
   void run(const Dim3& block, std::uint64_t number);
 
   /// By instruction, over all blocks so far.
@@ -71,7 +71,7 @@ class BlockRunner {
   bool release_met();
   int round_at(int operation) const;
   void exit_lanes(Warp& warp, LaneMask leaving);
-  bool after_jump(Warp& warp, const Operation& operation, bool backwards);
+  bool loops(Warp& warp, const Operation& operation, LaneMask lanes);
   bool table_branch(Warp& warp, const Operation& operation, int at, LaneMask lanes, const ProgramBlock& block);
   void call(Warp& warp, const Operation& operation, LaneMask lanes);
   void enter(Warp& warp, const Operation& operation, int function, int caller, LaneMask lanes);
@@ -87,7 +87,9 @@ class BlockRunner {
   bool all_wait() const;
   void report_spinning() const;
   std::uint64_t memory_changes() const;
-  void check_budget(std::uint64_t operations) const;
+  std::uint64_t executed() const;
+  void look_at_limits(const Warp& warp, const Operation& operation, LaneMask lanes);
+  void stop(const std::string& reason, const std::string& where = "");
   void synchronization_fault(const Warp& warp, const Operation& operation, int kind, LaneMask lanes,
                              const std::string& problem) const;
 
@@ -100,8 +102,8 @@ class BlockRunner {
   BlockContext context_;
   BlockBarriers barriers_;
   std::vector<int> storing_instructions_;
-  std::uint64_t most_operations_;
-  std::atomic<std::uint64_t>* operations_of_launch_ = nullptr;
+  RunningLaunch& launch_;
+  BlockLimits limits_;
   std::vector<std::uint64_t> block_warps_;  // per basic block: entries by a warp
   std::vector<std::uint64_t> block_lanes_;
 };

@@ -292,9 +292,26 @@ void BlockRunner::report_spinning() const {
   synchronization_fault(*found, *found->waits_at, kSpinning, found->paths.current().mask, problem);
 }
 
-void BlockRunner::check_budget(std::uint64_t operations) const {
-  if (operations <= most_operations_) return;
-  throw KernelFault(fmt::format("{} executes more than {} operations", program_.kernel->name, most_operations_));
+// --- limits ---------------------------------------------------------------------------------------------------------
+
+std::uint64_t BlockRunner::executed() const {
+  std::uint64_t operations = 0;
+  for (const Warp& warp : warps_) operations += warp.executed;
+  return operations;
+}
+
+void BlockRunner::look_at_limits(const Warp& warp, const Operation& operation, LaneMask lanes) {
+  const std::string reason = limits_.look(executed(), memory_changes());
+  if (reason.empty()) return;
+  const int lane = std::countr_zero(lanes);
+  stop(reason, place_text(context_.finding_at(warp.state, operation, lane, Checker::synchronization, "")));
+}
+
+/// Ends the launch, unless there is no reason.
+void BlockRunner::stop(const std::string& reason, const std::string& where) {
+  if (reason.empty()) return;
+  launch_.stop_behind(context_.block_number);
+  throw LaunchStopped(fmt::format("{}{}", reason, where.empty() ? "" : ": " + where));
 }
 
 }  // namespace convladder::simulated

@@ -50,6 +50,7 @@ class Launch {
         results_(program.needs_block_order || make_observers
                      ? 1
                      : static_cast<std::size_t>(std::max(1, configuration.host_threads))),
+        running_(blocks_),
         phase_done_(static_cast<std::ptrdiff_t>(results_.size()), NextPhase{this}) {
     const std::uint64_t threads = configuration.block.count();
     const std::uint64_t shared = std::uint64_t{program.static_shared_bytes} + configuration.dynamic_shared_bytes;
@@ -74,9 +75,13 @@ class Launch {
     work(0);
     for (std::thread& thread : others) thread.join();
 
-    const auto first = std::ranges::min_element(results_, {}, &ThreadResult::faulty_block);
-    if (first->error) std::rethrow_exception(first->error);
     LaunchResult result;
+    const auto first = std::ranges::min_element(results_, {}, &ThreadResult::faulty_block);
+    try {
+      if (first->error) std::rethrow_exception(first->error);
+    } catch (const LaunchStopped& stopped) {
+      result.stopped = stopped.what();
+    }
     result.blocks = blocks_;
     result.counters.resize(program_.kernel->instructions.size());
     for (const ThreadResult& partial : results_) {
@@ -115,8 +120,7 @@ class Launch {
     ThreadResult& result = results_[thread];
     std::unique_ptr<BlockRunner> runner;
     try {
-      runner = std::make_unique<BlockRunner>(program_, memory_, configuration_);
-      runner->set_operations_of_launch(&operations_);
+      runner = std::make_unique<BlockRunner>(program_, memory_, configuration_, running_);
       if (configuration_.collect_findings) runner->set_findings(&result.findings);
       if (make_observers_) runner->set_observers(make_observers_(result.findings));
     } catch (...) {
@@ -167,7 +171,7 @@ class Launch {
   std::uint64_t blocks_per_turn_ = 1;
   std::vector<ThreadResult> results_;
   std::unique_ptr<CacheHierarchy> caches_;
-  std::atomic<std::uint64_t> operations_{0};  // of all blocks that have ended
+  RunningLaunch running_;
 
   // Between two phases only `next_phase` runs, so these need no lock.
   std::uint64_t first_of_wave_ = 0;

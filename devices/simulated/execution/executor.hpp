@@ -8,6 +8,7 @@
 #include "devices/simulated/checkers/finding_log.hpp"
 #include "devices/simulated/execution/access_observer.hpp"
 #include "devices/simulated/execution/block_context.hpp"
+#include "devices/simulated/execution/launch_limits.hpp"
 #include "devices/simulated/execution/program.hpp"
 
 namespace convladder::simulated {
@@ -28,8 +29,8 @@ struct LaunchConfiguration {
   const GpuModel* gpu = &default_gpu_model();  ///< block b runs on its multiprocessor b modulo their number
   bool with_caches = true;                     ///< whether traffic below the L1 is counted
   bool collect_findings = false;               ///< otherwise the first fault ends the launch
-  std::uint64_t most_operations = 0;           ///< by warps, over all blocks; beyond them the launch fails; 0: no limit
-  int host_threads = 1;                        ///< results and counters are the same for every number
+  LaunchLimits limits;
+  int host_threads = 1;  ///< results and counters are the same for every number
 };
 
 /// Makes the observers of a launch, which then runs on one host thread; `findings` is what they report to.
@@ -42,6 +43,7 @@ struct LaunchResult {
   std::uint64_t blocks = 0;
   FindingLog findings;
   std::string printed;  ///< by printf in the kernel, in the order of blocks and warps
+  std::string stopped;  ///< which limit ended the launch, and where; empty if it came to its end
 };
 
 /// Runs all blocks. Throws KernelFault for the first fault, in the order of blocks, if findings are not collected.

@@ -1,7 +1,7 @@
-// Fragments from memory and back: ldmatrix, wmma.load and wmma.store (PTX ISA 9.0, 9.7.15.5.15, 9.7.15.4.3).
+// Fragments from memory and back: wmma.load and wmma.store (PTX ISA 9.0, 9.7.15.4.3).
 //
-// wmma's accesses are counted as one request for each register that is not a repetition, of two elements a lane where
-// they are neighbours in memory, of one each otherwise: how hardware fetches a fragment is not documented.
+// They are counted as one request for each register that is not a repetition, of as many elements a lane as are
+// neighbours in memory, of one each otherwise: how hardware fetches a fragment is not documented.
 
 #include <fmt/format.h>
 
@@ -22,75 +22,6 @@ namespace {
 using ptx::Space;
 
 constexpr int kMisalignedMatrix = 103;  // a kind of fault beside those of accesses
-
-// --- ldmatrix -------------------------------------------------------------------------------------------------------
-
-constexpr int kRowBytes = 16;  // eight elements of 16 bits
-enum LoadDetail { kTransposed = 1, kWideAddress = 2 };
-
-/// Lane 8i + r has the address of row r of matrix i, and every lane gets two elements of each matrix: of row lane / 4,
-/// the elements 2 (lane % 4) and the next, of the transposed matrix if that is asked for.
-void load_matrices(WarpState& warp, const Operation& operation) {
-  check_all_lanes(warp, operation);
-  const int matrices = operation.vector_elements;
-  const Slot address = operation.operands[matrices];
-  const LaneMask all = warp.mask;
-  warp.mask &= matrices == 4 ? kAllLanes : (LaneMask{1} << (8 * matrices)) - 1;
-  std::array<std::array<std::uint16_t, 8>, kLanes> rows{};  // of faulty lanes zero
-  if (warp.mask != 0) {
-    const Addresses addresses = lane_addresses(warp, operation, address, (operation.detail & kWideAddress) != 0);
-    const LanePlaces places = reach<Space::shared>(warp, operation, addresses, kRowBytes, AccessKind::load);
-    for (LaneMask left = places.mask; left != 0; left &= left - 1) {
-      const int lane = std::countr_zero(left);
-      std::memcpy(rows[lane].data(), places.at[lane], kRowBytes);
-    }
-  }
-  warp.mask = all;
-  const bool transposed = (operation.detail & kTransposed) != 0;
-  for (int matrix = 0; matrix < matrices; ++matrix) {
-    write_lanes(warp.write<std::uint32_t>(operation.operands[matrix]), all, [&](int lane) {
-      const int row = lane / 4;
-      const int column = 2 * (lane % 4);
-      const auto element = [&](int r, int c) {
-        return std::uint32_t{transposed ? rows[8 * matrix + c][r] : rows[8 * matrix + r][c]};
-      };
-      return element(row, column) | (element(row, column + 1) << 16);
-    });
-  }
-}
-
-bool decode_ldmatrix(InstructionDecoder& decoder) {
-  const std::vector<std::string_view> parts = split_opcode(decoder.instruction().opcode);
-  if (parts.size() < 7 || parts[0] != "ldmatrix" || parts[1] != "sync" || parts[2] != "aligned" || parts[3] != "m8n8") {
-    return false;
-  }
-  const bool transposed = parts[5] == "trans";
-  const std::size_t space = transposed ? 6 : 5;
-  if (parts.size() != space + 2 || (parts[space] != "shared" && parts[space] != "shared::cta") ||
-      parts[space + 1] != "b16") {
-    return false;
-  }
-  if (parts[4] != "x1" && parts[4] != "x2" && parts[4] != "x4") return false;
-  const auto matrices = static_cast<std::size_t>(parts[4][1] - '0');
-  decoder.expect_operands(2);
-  const auto& operands = decoder.instruction().operands;
-  const std::vector<ptx::Operand> single{operands[0]};
-  const auto& elements = operands[0].kind == ptx::OperandKind::vector ? operands[0].elements : single;
-  if (elements.size() != matrices) {
-    decoder.fail(fmt::format("expected {} registers, found {}", matrices, elements.size()));
-  }
-  Operation operation;
-  operation.handler = load_matrices;
-  operation.vector_elements = static_cast<std::uint8_t>(matrices);
-  for (std::size_t i = 0; i < matrices; ++i) operation.operands[i] = decoder.write(elements[i], 32);
-  const auto [slot, wide] = decoder.address(operands[1], Space::shared, operation);
-  operation.operands[matrices] = slot;
-  operation.detail = (transposed ? kTransposed : 0) | (wide ? kWideAddress : 0);
-  decoder.emit(operation);
-  return true;
-}
-
-// --- wmma.load, wmma.store ------------------------------------------------------------------------------------------
 
 /// What "wmma.load.a.sync.aligned.row.m16n16k16.global.f16" says beside its state space.
 struct FragmentForm {
@@ -118,6 +49,23 @@ const std::vector<FragmentForm>& fragment_forms() {
       list.push_back({"c", s.name, "f16", Fragment(MatrixRole::accumulator, f16, s.m, s.n, 4)});
       list.push_back({"c", s.name, "f32", Fragment(MatrixRole::accumulator, f32, s.m, s.n, 8)});
     }
+    for (const Shape& s : {Shape{"m16n16k16", 16, 16, 16}, {"m32n8k16", 32, 8, 16}, {"m8n32k16", 8, 32, 16}}) {
+      for (const ElementType type : {s8, u8}) {
+        list.push_back({"a", s.name, element_name(type), Fragment(MatrixRole::left, type, s.m, s.k, s.m * s.k / 128)});
+        list.push_back({"b", s.name, element_name(type), Fragment(MatrixRole::right, type, s.k, s.n, s.k * s.n / 128)});
+      }
+      list.push_back({"c", s.name, "s32", Fragment(MatrixRole::accumulator, s32, s.m, s.n, 8)});
+    }
+    for (const ElementType type : {s4, u4, b1}) {
+      const char* const shape = type == b1 ? "m8n8k128" : "m8n8k32";
+      const int k = type == b1 ? 128 : 32;
+      list.push_back({"a", shape, element_name(type), Fragment(MatrixRole::left, type, 8, k, 1)});
+      list.push_back({"b", shape, element_name(type), Fragment(MatrixRole::right, type, k, 8, 1)});
+      if (type != u4) list.push_back({"c", shape, "s32", Fragment(MatrixRole::accumulator, s32, 8, 8, 2)});
+    }
+    list.push_back({"a", "m8n8k4", "f64", Fragment(MatrixRole::left, f64, 8, 4, 1)});
+    list.push_back({"b", "m8n8k4", "f64", Fragment(MatrixRole::right, f64, 4, 8, 1)});
+    list.push_back({"c", "m8n8k4", "f64", Fragment(MatrixRole::accumulator, f64, 8, 8, 2)});
     list.push_back({"a", "m16n16k8", "tf32", Fragment(MatrixRole::left, tf32, 16, 8, 4)});
     list.push_back({"b", "m16n16k8", "tf32", Fragment(MatrixRole::right, tf32, 8, 16, 4)});
     list.push_back({"c", "m16n16k8", "f32", Fragment(MatrixRole::accumulator, f32, 16, 16, 8)});
@@ -131,7 +79,7 @@ enum WmmaDetail { kByColumns = 1, kWide = 2, kDetailBits = 2 };
 
 /// The matrix begins where all lanes say, on 32 bytes, and its rows or columns on 16.
 void check_matrix_place(const WarpState& warp, const Operation& operation, const Addresses& addresses,
-                        const std::uint32_t* strides, int element_bytes) {
+                        const std::uint32_t* strides, int bits) {
   LaneMask other = 0;
   const int first = std::countr_zero(warp.mask);
   for (int lane = 0; lane < kLanes; ++lane) {
@@ -144,7 +92,7 @@ void check_matrix_place(const WarpState& warp, const Operation& operation, const
                                     "the threads of the warp name different matrices");
     });
   }
-  const std::uint64_t stride_bytes = std::uint64_t{strides[first]} * static_cast<std::uint64_t>(element_bytes);
+  const std::uint64_t stride_bytes = std::uint64_t{strides[first]} * static_cast<std::uint64_t>(bits) / 8;
   if (addresses[first] % 32 == 0 && stride_bytes % 16 == 0) return;
   warp.block->fault(warp, operation, Checker::memory, kMisalignedMatrix, warp.mask, [&](int lane) {
     return warp.block->finding_at(
@@ -154,19 +102,27 @@ void check_matrix_place(const WarpState& warp, const Operation& operation, const
   });
 }
 
-template <bool kStore>
-void move_element(const Fragment& fragment, std::uint32_t* lanes, int element, int lane, std::byte* at) {
+/// The elements of one access, which fill one register or several, between their place and the registers. Without a
+/// place zeros are loaded.
+template <bool kStore, typename Register>
+void move_run(const WarpState& warp, const Fragment& fragment, const Slot* registers, int element, int count, int lane,
+              std::byte* at) {
   const int bits = element_bits(fragment.type());
-  const int shift = bits == 16 ? 16 * (element % 2) : 0;
-  const auto bytes = static_cast<std::size_t>(bits / 8);
-  if constexpr (kStore) {
-    const std::uint32_t value = lanes[lane] >> shift;
-    std::memcpy(at, &value, bytes);
-  } else {
-    std::uint32_t value = 0;
-    if (at != nullptr) std::memcpy(&value, at, bytes);
-    const std::uint32_t of_element = bits == 32 ? ~0U : 0xffffU << shift;
-    lanes[lane] = (lanes[lane] & ~of_element) | (value << shift);
+  const int piece = std::min(count * bits, fragment.register_bits());  // in one register
+  for (int done = 0; done < count * bits; done += piece) {
+    const int from = element * bits + done;
+    Register* const lanes = warp.write<Register>(registers[from / fragment.register_bits()]);
+    const int shift = from % fragment.register_bits();
+    const auto bytes = static_cast<std::size_t>(piece / 8);
+    if constexpr (kStore) {
+      const Register value = lanes[lane] >> shift;
+      std::memcpy(at + done / 8, &value, bytes);
+    } else {
+      Register value = 0;
+      if (at != nullptr) std::memcpy(&value, at + done / 8, bytes);
+      const Register of_piece = (~Register{0} >> (fragment.register_bits() - piece)) << shift;
+      lanes[lane] = (lanes[lane] & ~of_piece) | (value << shift);
+    }
   }
 }
 
@@ -178,29 +134,27 @@ void move_fragment(WarpState& warp, const Operation& operation, const Addresses&
   const auto* const strides = warp.read<std::uint32_t>(operation.operands[1]);
   const Slot* const registers = warp.block->program->operand_lists.data() + operation.list;
   const int bits = element_bits(fragment.type());
-  const int element_bytes = bits / 8;
-  check_matrix_place(warp, operation, base, strides, element_bytes);
-  const bool neighbours = by_columns ? fragment.pairs_lie_in_columns() : fragment.pairs_lie_in_rows();
-  const int step = neighbours ? 2 : 1;
+  check_matrix_place(warp, operation, base, strides, bits);
+  const int step = by_columns != fragment.runs_lie_in_rows() ? fragment.run() : 1;
   for (int element = 0; element < fragment.distinct_elements(); element += step) {
     Addresses addresses;
     for (int lane = 0; lane < kLanes; ++lane) {
       const auto row = static_cast<std::uint64_t>(fragment.row(lane, element));
       const auto column = static_cast<std::uint64_t>(fragment.column(lane, element));
       const std::uint64_t place = by_columns ? column * strides[lane] + row : row * strides[lane] + column;
-      addresses[lane] = base[lane] + place * static_cast<std::uint64_t>(element_bytes);
+      addresses[lane] = base[lane] + place * static_cast<std::uint64_t>(bits) / 8;
     }
     fill_inactive(addresses, warp.mask);
     const LanePlaces places =
-        reach<kSpace>(warp, operation, addresses, step * element_bytes, kStore ? AccessKind::store : AccessKind::load);
-    for (int part = element; part < element + step; ++part) {
-      for (int copy = part; copy < fragment.elements(); copy += fragment.distinct_elements()) {
-        auto* const lanes = warp.write<std::uint32_t>(registers[bits == 16 ? copy / 2 : copy]);
-        for (LaneMask left = kStore ? places.mask : warp.mask; left != 0; left &= left - 1) {
-          const int lane = std::countr_zero(left);
-          const bool right = ((places.mask >> lane) & 1U) != 0;
-          move_element<kStore>(fragment, lanes, copy, lane,
-                               right ? places.at[lane] + (part - element) * element_bytes : nullptr);
+        reach<kSpace>(warp, operation, addresses, step * bits / 8, kStore ? AccessKind::store : AccessKind::load);
+    for (int copy = element; copy < fragment.elements(); copy += fragment.distinct_elements()) {
+      for (LaneMask left = kStore ? places.mask : warp.mask; left != 0; left &= left - 1) {
+        const int lane = std::countr_zero(left);
+        std::byte* const at = ((places.mask >> lane) & 1U) != 0 ? places.at[lane] : nullptr;
+        if (bits == 64) {
+          move_run<kStore, std::uint64_t>(warp, fragment, registers, copy, step, lane, at);
+        } else {
+          move_run<kStore, std::uint32_t>(warp, fragment, registers, copy, step, lane, at);
         }
       }
     }
@@ -260,10 +214,16 @@ std::optional<MoveOpcode> parse_move(std::string_view text) {
   });
   if (found == forms.end()) return std::nullopt;
   opcode.form = static_cast<std::size_t>(found - forms.begin());
+  // Elements smaller than a byte have one layout, in which they are neighbours.
+  if (element_bits(found->fragment.type()) < 8 && opcode.by_columns == found->fragment.runs_lie_in_rows()) {
+    return std::nullopt;
+  }
   return opcode;
 }
 
-bool decode_move(InstructionDecoder& decoder) {
+}  // namespace
+
+bool decode_fragment_access(InstructionDecoder& decoder) {
   const std::optional<MoveOpcode> opcode = parse_move(decoder.instruction().opcode);
   if (!opcode) return false;
   const auto& operands = decoder.instruction().operands;
@@ -279,7 +239,7 @@ bool decode_move(InstructionDecoder& decoder) {
   std::vector<Slot> slots;
   for (const ptx::Operand& element : registers.elements) {
     if (opcode->is_store && element.kind != ptx::OperandKind::register_) decoder.fail("expected registers");
-    slots.push_back(decoder.write(element, 32));
+    slots.push_back(decoder.write(element, fragment.register_bits()));
   }
   Operation operation;
   operation.handler = opcode->is_store ? move_in<true>(opcode->space) : move_in<false>(opcode->space);
@@ -294,9 +254,5 @@ bool decode_move(InstructionDecoder& decoder) {
   decoder.emit(operation);
   return true;
 }
-
-}  // namespace
-
-bool decode_matrix_load(InstructionDecoder& decoder) { return decode_ldmatrix(decoder) || decode_move(decoder); }
 
 }  // namespace convladder::simulated

@@ -1,10 +1,12 @@
 // Which elements of a matrix the lanes of a warp hold (PTX ISA 9.0, 9.7.15.5: fragments of mma).
 //
-// With g = lane / 4 and t = lane % 4, a lane holds of every block of 8 rows the row g, and of every block of 8 columns
-// the columns 2t and 2t + 1 (of 32-bit factors: of every 4 columns the column t). Blocks follow each other down the
-// rows first. The right factor is held the same way with rows and columns exchanged, its blocks again down the rows
-// first. The ISA says so for mma. It leaves the layout of wmma's fragments open; here it is the same, and where such a
-// fragment has room for more than all elements, they begin again.
+// With g = lane / 4 and t = lane % 4, a lane holds of every block of 8 rows the row g, and of every block of columns a
+// run of as many neighbours as fill a register: of factors with 16 bits the columns 2t and 2t + 1 of 8, of factors with
+// 32 or 64 bits the column t of 4. Accumulators lie in runs of two. Blocks follow each other down the rows first. The
+// right factor is held the same way with rows and columns exchanged, its blocks again down the rows first. The ISA says
+// so for mma. It leaves the layout of wmma's fragments open; here it is the same, and where such a fragment has room
+// for more than all elements, they begin again. mma.m8n8k4 of f16 is different: there four groups of eight lanes, 4i to
+// 4i + 3 and 16 more, have a product each; their matrices are kept below each other.
 #pragma once
 
 #include <cstdint>
@@ -18,9 +20,14 @@ namespace convladder::simulated {
 
 class InstructionDecoder;
 
-enum class ElementType : std::uint8_t { f16, bf16, tf32, f32 };
+enum class ElementType : std::uint8_t { f16, bf16, tf32, f32, f64, s32, s8, u8, s4, u4, b1, e4m3, e5m2 };
 
-inline int element_bits(ElementType type) { return type == ElementType::f16 || type == ElementType::bf16 ? 16 : 32; }
+int element_bits(ElementType type);
+/// As opcodes spell it.
+const char* element_name(ElementType type);
+inline bool is_integer(ElementType type) {
+  return type == ElementType::s32 || (type >= ElementType::s8 && type <= ElementType::b1);
+}
 
 /// Left and right factor, and what is added to or results.
 enum class MatrixRole : std::uint8_t { left, right, accumulator };
@@ -28,36 +35,45 @@ enum class MatrixRole : std::uint8_t { left, right, accumulator };
 class Fragment {
  public:
   Fragment(MatrixRole role, ElementType type, int rows, int columns, int registers);
+  /// One of mma.m8n8k4 of f16. An accumulator has no layout.
+  static Fragment of_quad_pairs(MatrixRole role, ElementType type, bool by_columns);
 
   ElementType type() const { return type_; }
   int rows() const { return rows_; }
   int columns() const { return columns_; }
   int registers() const { return registers_; }
   /// Held by each lane, those that repeat included.
-  int elements() const { return registers_ * 32 / element_bits(type_); }
+  int elements() const { return registers_ * register_bits() / element_bits(type_); }
+  /// 64 for f64; of narrower elements each register of 32 bits holds several.
+  int register_bits() const { return type_ == ElementType::f64 ? 64 : 32; }
   /// Held by each lane once.
   int distinct_elements() const { return rows_ * columns_ / kLanes; }
-  /// Whether elements 2i and 2i + 1 are neighbours in a row; if not, they are in a column or not at all.
-  bool pairs_lie_in_rows() const { return pairs_ && role_ != MatrixRole::right; }
-  bool pairs_lie_in_columns() const { return pairs_ && role_ == MatrixRole::right; }
+  /// Elements from run() i on are so many neighbours, in a row or else in a column.
+  int run() const { return run_; }
+  bool runs_lie_in_rows() const { return role_ != MatrixRole::right; }
 
   int row(int lane, int element) const { return index(lane, element) / columns_; }
   int column(int lane, int element) const { return index(lane, element) % columns_; }
   /// row * columns() + column
   int index(int lane, int element) const { return indices_[static_cast<std::size_t>(element * kLanes + lane)]; }
 
-  /// The matrix that the registers hold, row by row. Exact.
-  void gather(const WarpState& warp, const Slot* registers, float* matrix) const;
+  /// The matrix that the registers hold, row by row. Exact. T: std::int64_t for integers, double for f64, else float.
+  template <typename T>
+  void gather(const WarpState& warp, const Slot* registers, T* matrix) const;
   /// Rounds to the element's type and writes the registers of the executing lanes.
-  void scatter(const WarpState& warp, const Slot* registers, const float* matrix) const;
+  template <typename T>
+  void scatter(const WarpState& warp, const Slot* registers, const T* matrix) const;
 
  private:
+  Fragment(MatrixRole role, ElementType type, int rows, int columns, int registers, int run)
+      : role_(role), type_(type), rows_(rows), columns_(columns), registers_(registers), run_(run) {}
+
   MatrixRole role_;
   ElementType type_;
   int rows_;
   int columns_;
   int registers_;
-  bool pairs_;
+  int run_;
   std::vector<std::uint16_t> indices_;
 };
 
@@ -73,8 +89,9 @@ struct MatrixProduct {
 /// The product that a full opcode stands for; none if it is no product.
 std::optional<MatrixProduct> matrix_product(std::string_view opcode);
 
-/// The two halves of decode_matrix.
-bool decode_matrix_load(InstructionDecoder& decoder);
+/// The parts of decode_matrix: products, wmma.load and wmma.store, ldmatrix and its like.
 bool decode_matrix_multiply(InstructionDecoder& decoder);
+bool decode_fragment_access(InstructionDecoder& decoder);
+bool decode_matrix_rows(InstructionDecoder& decoder);
 
 }  // namespace convladder::simulated

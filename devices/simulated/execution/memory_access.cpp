@@ -3,15 +3,73 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "devices/simulated/execution/instruction_decoder.hpp"
 #include "devices/simulated/execution/lane_access.hpp"
+#include "devices/simulated/execution/row_access.hpp"
 
 namespace convladder::simulated {
 namespace {
+
+/// `kCount` elements of every lane, which lie one behind the other.
+template <typename Memory, typename Element, bool kStore, int kCount>
+void move_row(const WarpState& warp, const Slot* slots, std::byte* first) {
+  std::array<Memory, static_cast<std::size_t>(kLanes) * kCount> row;
+  if constexpr (!kStore) std::memcpy(row.data(), first, sizeof row);
+  for (int element = 0; element < kCount; ++element) {
+    if constexpr (kStore) {
+      const auto* const source = warp.read<Element>(slots[element]);
+      for (int lane = 0; lane < kLanes; ++lane) row[lane * kCount + element] = static_cast<Memory>(source[lane]);
+    } else {
+      auto* const destination = warp.write<Element>(slots[element]);
+      for (int lane = 0; lane < kLanes; ++lane) destination[lane] = static_cast<Element>(row[lane * kCount + element]);
+    }
+  }
+  if constexpr (kStore) std::memcpy(first, row.data(), sizeof row);
+}
+
+/// Elements that are the same for every lane. Of stores the last lane's stays.
+template <typename Memory, typename Element, bool kStore>
+void move_same(const WarpState& warp, const Slot* slots, int elements, std::byte* at) {
+  for (int element = 0; element < elements; ++element, at += sizeof(Memory)) {
+    Memory value;
+    if constexpr (kStore) {
+      value = static_cast<Memory>(warp.read<Element>(slots[element])[kLanes - 1]);
+      std::memcpy(at, &value, sizeof value);
+    } else {
+      std::memcpy(&value, at, sizeof value);
+      std::fill_n(warp.write<Element>(slots[element]), kLanes, static_cast<Element>(value));
+    }
+  }
+}
+
+/// The access if it is a row; false if it is not, and nothing has been done.
+template <ptx::Space kSpace, typename Memory, typename Element, bool kStore, typename Address>
+bool access_row(const WarpState& warp, const Operation& operation) {
+  const int elements = operation.vector_elements;
+  const int bytes = static_cast<int>(sizeof(Memory)) * elements;
+  if (bytes > 16) return false;
+  const auto row = address_row(warp, operation, warp.read<Address>(operation.operands[elements]), bytes);
+  if (!row) return false;
+  std::byte* const at = reach_row<kSpace>(warp, operation, *row, bytes, kStore ? AccessKind::store : AccessKind::load);
+  if (at == nullptr) return false;
+  const Slot* const slots = operation.operands;
+  if (row->step == 0) {
+    move_same<Memory, Element, kStore>(warp, slots, elements, at);
+  } else if (elements == 1) {
+    move_row<Memory, Element, kStore, 1>(warp, slots, at);
+  } else if (elements == 2) {
+    move_row<Memory, Element, kStore, 2>(warp, slots, at);
+  } else {
+    move_row<Memory, Element, kStore, 4>(warp, slots, at);
+  }
+  return true;
+}
 
 /// `Memory` is the type in memory, `Element` what a lane of the register slot holds; element i is in slots[i].
 template <typename Memory, typename Element, bool kStore>
@@ -56,6 +114,10 @@ void access_at(const WarpState& warp, const Operation& operation, const Addresse
 
 template <ptx::Space kSpace, typename Memory, typename Element, bool kStore, bool kWideAddress>
 void execute_access(WarpState& warp, const Operation& operation) {
+  if constexpr (kSpace != ptx::Space::generic && kSpace != ptx::Space::local) {
+    using Address = std::conditional_t<kWideAddress, std::uint64_t, std::uint32_t>;
+    if (access_row<kSpace, Memory, Element, kStore, Address>(warp, operation)) return;
+  }
   const Addresses addresses =
       lane_addresses(warp, operation, operation.operands[operation.vector_elements], kWideAddress);
   if constexpr (kSpace == ptx::Space::generic) {

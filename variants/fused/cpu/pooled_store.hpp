@@ -12,7 +12,7 @@ namespace convladder {
 
 class PooledStore {
  public:
-  /// `bias` as in FusedTensors, copied.
+  /// `bias` as in FusedVariant::prepare, copied.
   PooledStore(const FusedShape& shape, const float* bias)
       : pooling_(shape.pool_size, shape.pool_stride, shape.convolution.out_width()),
         is_tanh_(shape.activation == OperatorType::tanh),

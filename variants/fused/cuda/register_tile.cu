@@ -221,7 +221,7 @@ std::vector<float> pack(const FusedShape& shape, const float* weights) {
   return pack_for_register_tile(shape.convolution, *plan_of(shape), weights);
 }
 
-std::vector<KernelLaunch> plan(const FusedShape& shape, const CudaFusedTensors& tensors) {
+std::vector<KernelLaunch> plan(const FusedShape& shape, const OperatorTensors& tensors) {
   const RegisterTilePlan chosen = *plan_of(shape);
   LayerSizes sizes = layer_sizes(shape.convolution);
   sizes.out_height = shape.pooled_height() * shape.pool_size;
