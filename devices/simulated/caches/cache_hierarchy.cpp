@@ -37,6 +37,7 @@ void CacheHierarchy::merge(std::size_t slice_number) {
   for (std::size_t turn = 0; !logs.empty(); ++turn) {
     for (const std::vector<L2Request>* log : logs) {
       const L2Request request = (*log)[turn];
+      if (turn + 1 < log->size()) slice.cache.prefetch((*log)[turn + 1].line);
       const auto sectors = static_cast<std::uint64_t>(std::popcount(request.sectors));
       const SectorLookup found = slice.cache.access(request.line, request.sectors, request.is_write);
       counters.dram_write_sectors += static_cast<std::uint64_t>(std::popcount(found.evicted_dirty));

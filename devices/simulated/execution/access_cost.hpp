@@ -50,7 +50,7 @@ inline AddressSpan address_span(const Addresses& addresses) {
 struct SectorSet {
   std::uint64_t first = 0;  ///< sector number: address / 32
   std::uint64_t mask = 0;   ///< bit i: sector first + i; not used if they lie further apart than 64 sectors
-  std::array<std::uint64_t, kLanes> list{};  ///< then they are here, ascending
+  std::array<std::uint64_t, kLanes> list;  ///< then they are here, ascending
   int list_size = 0;
 
   int count() const { return list_size > 0 ? list_size : std::popcount(mask); }

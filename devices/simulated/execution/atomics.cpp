@@ -49,25 +49,24 @@ T update(std::byte* at, T b, T c) {
   }
 }
 
-/// Passes of a bank for each lane that it serves, less those of an access in which lanes share a word.
-std::uint64_t further_wavefronts(const LanePlaces& places, int bytes) {
-  const unsigned granule = static_cast<unsigned>(std::max(bytes, 4));
+/// Passes of a bank for each lane that it serves, of an access of kBytes a lane.
+template <unsigned kBytes>
+std::uint64_t lanes_of_a_bank(const Addresses& addresses, LaneMask mask) {
+  constexpr unsigned kGranule = std::max(kBytes, 4U);
   std::array<std::uint8_t, kBanks> lanes_of_bank{};
-  std::uint64_t most = 0;
-  Addresses addresses{};
-  for (int lane = 0; lane < kLanes; ++lane) {
-    addresses[lane] = static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(places.at[lane]));
-    if (((places.mask >> lane) & 1U) == 0) continue;
-    const auto bank = addresses[lane] / granule % (kBanks * 4U / granule);
-    most = std::max<std::uint64_t>(most, ++lanes_of_bank[bank]);
+  std::uint8_t most = 0;
+  for (LaneMask left = mask; left != 0; left &= left - 1) {
+    const std::uint64_t address = addresses[std::countr_zero(left)];
+    most = std::max(most, ++lanes_of_bank[address / kGranule % (kBanks * 4U / kGranule)]);
   }
-  const std::uint64_t counted = count_wavefronts(addresses, address_span(addresses), places.mask, bytes).needed;
-  return most > counted ? most - counted : 0;
+  return most;
 }
 
 /// Operands: old value, b, c, address. `detail` is 1 if the address has 64 bits.
 template <Space kSpace, typename Function, typename T>
 void update_at(WarpState& warp, const Operation& operation, const Addresses& addresses) {
+  std::uint64_t& wavefronts = warp.block->counters[operation.instruction].wavefronts;
+  const std::uint64_t wavefronts_before = wavefronts;
   const LanePlaces places = reach<kSpace>(warp, operation, addresses, sizeof(T), AccessKind::atomic);
   const auto* const b = warp.read<SlotElement<T>>(operation.operands[1]);
   const auto* const c = warp.read<SlotElement<T>>(operation.operands[2]);
@@ -81,10 +80,8 @@ void update_at(WarpState& warp, const Operation& operation, const Addresses& add
     changed = changed || Function::apply(before, from_slot<T>(b[lane]), from_slot<T>(c[lane])) != before;
   }
   warp.block->memory_changes += changed ? 1 : 0;
-  if constexpr (kSpace == Space::shared) {
-    if (places.mask != 0) {
-      warp.block->counters[operation.instruction].wavefronts += further_wavefronts(places, sizeof(T));
-    }
+  if constexpr (kSpace == Space::shared) {  // lanes that share a word are not served together
+    wavefronts = std::max(wavefronts, wavefronts_before + lanes_of_a_bank<sizeof(T)>(addresses, places.mask));
   }
   write_lanes(warp.write<SlotElement<T>>(operation.operands[0]), warp.mask, [&](int lane) { return old[lane]; });
 }

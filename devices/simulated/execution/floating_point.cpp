@@ -4,9 +4,12 @@
 // on a GPU. The approximations are computed exactly rounded, which lies within the error PTX allows them; a program
 // whose result depends on the last bits of an approximation differs between GPUs as well.
 
+#include <algorithm>
+#include <bit>
 #include <cmath>
 #include <limits>
 #include <numbers>
+#include <utility>
 
 #include "devices/simulated/execution/float_modifiers.hpp"
 #include "devices/simulated/execution/float_operations.hpp"
@@ -24,10 +27,38 @@ struct ReciprocalSquareRoot {
     return static_cast<T>(1.0 / std::sqrt(static_cast<double>(a)));
   }
 };
+/// 2^x to within 2^-51 of it, for results of single precision: the same bits on every machine, and for all lanes at
+/// once, which a library's function is not. What lies outside of single precision becomes 0 or infinity there.
+[[gnu::always_inline]] inline double power_of_2(double exponent) {
+  constexpr double kShifter = 0x1.8p52;  // a sum with it has x, rounded, in its lower bits
+  // From -1000 to 1000, without a branch, which would keep the lanes apart.
+  constexpr std::uint64_t kSign = std::uint64_t{1} << 63;
+  const auto bits = std::bit_cast<std::uint64_t>(exponent);
+  const double x =
+      std::bit_cast<double>(std::min(bits & ~kSign, std::bit_cast<std::uint64_t>(1000.0)) | (bits & kSign));
+  const double shifted = x + kShifter;
+  const double rest = x - (shifted - kShifter);  // -1/2 to 1/2
+  // The series of e^(rest ln 2): coefficient k is ln(2)^k / k!; what is left out is below 2^-57.
+  constexpr double kCoefficients[] = {0x1.816193166d0f9p-40, 0x1.c3bd650fc2986p-36,
+                                      0x1.e8cac7351bb25p-32, 0x1.e4cf5158b8ecap-28,
+                                      0x1.b5253d395e7c4p-24, 0x1.62c0223a5c824p-20,
+                                      0x1.ffcbfc588b0c7p-17, 0x1.430912f86c787p-13,
+                                      0x1.5d87fe78a6731p-10, 0x1.3b2ab6fba4e77p-7,
+                                      0x1.c6b08d704a0c0p-5,  0x1.ebfbdff82c58fp-3,
+                                      0x1.62e42fefa39efp-1,  1.0};
+  double power = 0.0;
+  [&]<std::size_t... I>(std::index_sequence<I...>) {  // a loop in the loop over lanes would keep them apart as well
+    ((power = power * rest + kCoefficients[I]), ...);
+  }
+  (std::make_index_sequence<std::size(kCoefficients)>{});
+  const auto whole = std::bit_cast<std::uint64_t>(shifted) - std::bit_cast<std::uint64_t>(kShifter);
+  const double result = power * std::bit_cast<double>((whole + 1023) << 52);
+  return exponent != exponent ? exponent : result;
+}
 struct ExponentialBase2 {
   template <typename T>
   static T apply(T a) {
-    return static_cast<T>(std::exp2(static_cast<double>(a)));
+    return static_cast<T>(power_of_2(static_cast<double>(a)));
   }
 };
 struct LogarithmBase2 {

@@ -87,7 +87,7 @@ Handler multiplier(const Product& product) {
 
 std::optional<MatrixProduct> matrix_product(std::string_view opcode) {
   const std::optional<AskedProduct> asked = product_asked_for(opcode);
-  if (!asked) return std::nullopt;
+  if (!asked) return group_product(opcode);
   const auto operations = 2 * asked->product->a.rows() * asked->product->a.columns() * asked->product->b.columns();
   return MatrixProduct{asked->product->a.type(), asked->product->c.type(), static_cast<std::uint64_t>(operations)};
 }
@@ -129,7 +129,8 @@ bool decode_matrix_multiply(InstructionDecoder& decoder) {
 }
 
 bool decode_matrix(InstructionDecoder& decoder) {
-  return decode_matrix_multiply(decoder) || decode_fragment_access(decoder) || decode_matrix_rows(decoder);
+  return decode_matrix_multiply(decoder) || decode_fragment_access(decoder) || decode_matrix_rows(decoder) ||
+         decode_warp_group(decoder);
 }
 
 }  // namespace convladder::simulated

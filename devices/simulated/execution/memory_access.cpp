@@ -6,25 +6,15 @@
 #include <array>
 #include <cstring>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "devices/simulated/execution/instruction_decoder.hpp"
 #include "devices/simulated/execution/lane_access.hpp"
+#include "devices/simulated/execution/row_access.hpp"
 
 namespace convladder::simulated {
 namespace {
-
-/// Whether each lane's place lies `step` bytes behind the one before: nearly all accesses are like that, and what is
-/// moved in one piece is moved several times as fast.
-bool are_in_a_row(const LanePlaces& places, std::size_t step) {
-  if (places.mask != kAllLanes) return false;
-  const auto first = reinterpret_cast<std::uintptr_t>(places.at[0]);
-  std::uintptr_t difference = 0;
-  for (std::size_t lane = 0; lane < kLanes; ++lane) {
-    difference |= reinterpret_cast<std::uintptr_t>(places.at[lane]) - (first + lane * step);
-  }
-  return difference == 0;
-}
 
 /// `kCount` elements of every lane, which lie one behind the other.
 template <typename Memory, typename Element, bool kStore, int kCount>
@@ -43,31 +33,47 @@ void move_row(const WarpState& warp, const Slot* slots, std::byte* first) {
   if constexpr (kStore) std::memcpy(first, row.data(), sizeof row);
 }
 
-/// Likewise; false for a number of elements for which there is no such code.
+/// Elements that are the same for every lane. Of stores the last lane's stays.
 template <typename Memory, typename Element, bool kStore>
-bool move_rows(const WarpState& warp, const Slot* slots, int elements, std::byte* first) {
-  switch (elements) {
-    case 1:
-      move_row<Memory, Element, kStore, 1>(warp, slots, first);
-      return true;
-    case 2:
-      move_row<Memory, Element, kStore, 2>(warp, slots, first);
-      return true;
-    case 4:
-      move_row<Memory, Element, kStore, 4>(warp, slots, first);
-      return true;
-    default:
-      return false;
+void move_same(const WarpState& warp, const Slot* slots, int elements, std::byte* at) {
+  for (int element = 0; element < elements; ++element, at += sizeof(Memory)) {
+    Memory value;
+    if constexpr (kStore) {
+      value = static_cast<Memory>(warp.read<Element>(slots[element])[kLanes - 1]);
+      std::memcpy(at, &value, sizeof value);
+    } else {
+      std::memcpy(&value, at, sizeof value);
+      std::fill_n(warp.write<Element>(slots[element]), kLanes, static_cast<Element>(value));
+    }
   }
+}
+
+/// The access if it is a row; false if it is not, and nothing has been done.
+template <ptx::Space kSpace, typename Memory, typename Element, bool kStore, typename Address>
+bool access_row(const WarpState& warp, const Operation& operation) {
+  const int elements = operation.vector_elements;
+  const int bytes = static_cast<int>(sizeof(Memory)) * elements;
+  if (bytes > 16) return false;
+  const auto row = address_row(warp, operation, warp.read<Address>(operation.operands[elements]), bytes);
+  if (!row) return false;
+  std::byte* const at = reach_row<kSpace>(warp, operation, *row, bytes, kStore ? AccessKind::store : AccessKind::load);
+  if (at == nullptr) return false;
+  const Slot* const slots = operation.operands;
+  if (row->step == 0) {
+    move_same<Memory, Element, kStore>(warp, slots, elements, at);
+  } else if (elements == 1) {
+    move_row<Memory, Element, kStore, 1>(warp, slots, at);
+  } else if (elements == 2) {
+    move_row<Memory, Element, kStore, 2>(warp, slots, at);
+  } else {
+    move_row<Memory, Element, kStore, 4>(warp, slots, at);
+  }
+  return true;
 }
 
 /// `Memory` is the type in memory, `Element` what a lane of the register slot holds; element i is in slots[i].
 template <typename Memory, typename Element, bool kStore>
 void move_data(const WarpState& warp, const Slot* slots, int elements, const LanePlaces& places) {
-  if (are_in_a_row(places, sizeof(Memory) * static_cast<std::size_t>(elements)) &&
-      move_rows<Memory, Element, kStore>(warp, slots, elements, places.at[0])) {
-    return;
-  }
   for (int element = 0; element < elements; ++element) {
     const std::size_t at = sizeof(Memory) * static_cast<std::size_t>(element);
     if constexpr (kStore) {
@@ -108,6 +114,10 @@ void access_at(const WarpState& warp, const Operation& operation, const Addresse
 
 template <ptx::Space kSpace, typename Memory, typename Element, bool kStore, bool kWideAddress>
 void execute_access(WarpState& warp, const Operation& operation) {
+  if constexpr (kSpace != ptx::Space::generic && kSpace != ptx::Space::local) {
+    using Address = std::conditional_t<kWideAddress, std::uint64_t, std::uint32_t>;
+    if (access_row<kSpace, Memory, Element, kStore, Address>(warp, operation)) return;
+  }
   const Addresses addresses =
       lane_addresses(warp, operation, operation.operands[operation.vector_elements], kWideAddress);
   if constexpr (kSpace == ptx::Space::generic) {
