@@ -354,6 +354,7 @@ LaunchResult SimulatedDevice::run(const Program& program, const LaunchConfigurat
   };
   const bool looked_on = options_.checkers.initialization || options_.checkers.race || inputs_are_checked;
   LaunchResult result = simulated::execute(program, memory_, configuration, looked_on ? make_observers : nullptr);
+  printed_ += result.printed;
   for (Finding& finding : result.findings.findings()) {
     if (options_.checkers.has(finding.checker)) findings_.push_back(std::move(finding));
   }

@@ -90,6 +90,9 @@ class SimulatedDevice final : public Device {
   /// The launches since the last call, in order, instruction by instruction.
   std::vector<RecordedLaunch> take_launches() { return std::exchange(launches_, {}); }
 
+  /// What kernels have printed since the last call, in the order of launches, blocks and warps.
+  std::string take_printed() { return std::exchange(printed_, {}); }
+
   /// What the checkers found since the last call, in the order of launches.
   std::vector<Finding> take_findings() { return std::exchange(findings_, {}); }
   /// Allocations that are still live, as findings of memcheck: to be asked when all should have been freed.
@@ -119,6 +122,7 @@ class SimulatedDevice final : public Device {
   std::map<std::pair<const ptx::Module*, std::string>, std::uint64_t> variables_;
   std::vector<AddressRange> inputs_;  // allocations that are only to be read
   std::vector<Finding> findings_;
+  std::string printed_;
   std::map<const void*, std::unique_ptr<Program>> programs_;
   const PtxImages* images_ = nullptr;  // of which this build's kernels run
   std::vector<RecordedLaunch> launches_;

@@ -209,8 +209,8 @@ def test_no_time_left_is_shown_before_any_is_known(arguments: list[str], tmp_pat
 PTX = """.version 8.0
 .target sm_75
 .address_size 64
-.extern .func (.param .b32 result) vprintf (.param .b64 format, .param .b64 list);
-.visible .entry chatty() { { .param .b64 p; call.uni (r), vprintf, (p); } ret; }
+.extern .func (.param .b32 result) elsewhere (.param .b64 format);
+.visible .entry chatty() { { .param .b64 p; .param .b32 r; call.uni (r), elsewhere, (p); } ret; }
 .visible .entry plain() { ret; }
 """
 
@@ -219,8 +219,8 @@ def test_only_what_the_chosen_kernel_calls_matters(tmp_path: Path) -> None:
     (tmp_path / "k.ptx").write_text(PTX, encoding="utf-8")
     done = run("simulate", tmp_path / "k.ptx", "--entry", "plain")
     assert (done.returncode, done.stderr) == (0, "")
-    assert_refused(run("simulate", tmp_path / "k.ptx", "--entry", "chatty"), "k.ptx:5:", "calls of functions are not")
-    assert "    5:46: calls of functions" in run("simulate", tmp_path / "k.ptx", "--list").stdout
+    assert_refused(run("simulate", tmp_path / "k.ptx", "--entry", "chatty"), "k.ptx:5:", "'elsewhere' is called but not defined")
+    assert "    5:60: the function 'elsewhere' is called" in run("simulate", tmp_path / "k.ptx", "--list").stdout
 
 
 # --- exit codes ---------------------------------------------------------------------------------------------------

@@ -8,7 +8,9 @@
 #include <memory>
 #include <span>
 #include <stdexcept>
+
 #include <utility>
+#include "devices/simulated/execution/provided_functions.hpp"
 
 namespace convladder::simulated {
 namespace {
@@ -48,7 +50,9 @@ BlockRunner::BlockRunner(const Program& program, DeviceMemory& memory, const Lau
       threads_(configuration.block.count()),
       warps_(warps_of(threads_)),
       constants_(program.constants),
-      registers_(static_cast<std::size_t>(program.register_bytes) * warps_.size() + kAlignment),
+      registers_(program.calls_functions()
+                     ? 0
+                     : static_cast<std::size_t>(program.register_bytes) * warps_.size() + kAlignment),
       launch_(launch),
       limits_(configuration.limits, launch) {
   context_.program = &program;
@@ -82,12 +86,18 @@ void BlockRunner::begin_block(const Dim3& block, std::uint64_t number) {
                 static_cast<std::uint32_t>(number % static_cast<std::uint64_t>(configuration_.gpu->multiprocessors)));
   std::ranges::fill(context_.shared, std::byte{0});
   for (PendingCopies& copies : context_.copies) copies.clear();
+  context_.arrivals.clear();
+  context_.bulk_groups.clear();
   barriers_.begin_block(static_cast<int>(warps_.size()));
   for (Warp& warp : warps_) {
     warp.state.live = first_lanes(warp.state.index);
     warp.state.passed_by = 0;
     warp.paths.begin(static_cast<int>(program_.operations.size()), warp.state.live);
     warp.status = WarpStatus::running;
+    if (program_.calls_functions()) {
+      warp.frames.begin(program_);
+      warp.state.bases[0] = warp.frames.base(0);
+    }
     for (const auto& [offset, bytes] : program_.zeroed) std::memset(warp.state.bases[0] + offset, 0, bytes);
     warp.executed = 0;
     warp.spin.forget();
@@ -110,6 +120,7 @@ void BlockRunner::run(const Dim3& block, std::uint64_t number) {
     report_spinning();
     break;
   }
+  context_.bulk_groups.land_all();
   const auto waits = [](const Warp& warp) { return warp.status == WarpStatus::at_barrier; };
   if (std::ranges::any_of(warps_, waits) && !all_wait()) report_deadlock();
 
@@ -140,9 +151,15 @@ LaneMask BlockRunner::first_lanes(int warp) const {
 void BlockRunner::prepare_warps() {
   const Dim3& size = configuration_.block;
   std::byte* registers = aligned(registers_);
-  for (std::size_t w = 0; w < warps_.size(); ++w, registers += program_.register_bytes) {
+  for (std::size_t w = 0; w < warps_.size(); ++w) {
     WarpState& state = warps_[w].state;
-    state.bases[0] = registers;
+    if (program_.calls_functions()) {
+      warps_[w].frames.begin(program_);
+      state.bases[0] = warps_[w].frames.base(0);
+    } else {
+      state.bases[0] = registers;
+      registers += program_.register_bytes;
+    }
     state.bases[1] = constants_.data();
     state.block = &context_;
     state.index = static_cast<int>(w);
@@ -171,12 +188,13 @@ void BlockRunner::fill_constants(const std::array<Slot, 3>& slots, const Dim3& v
 void BlockRunner::run_turn(Warp& warp) {
   WarpState& state = warp.state;
   const Operation* const operations = program_.operations.data();
+  const bool calls_functions = program_.calls_functions();
   while (true) {
     warp.paths.drop_finished();
     if (warp.paths.empty()) {
       warp.status = WarpStatus::done;
       barriers_.exit_warp(state.index);
-      for (std::uint32_t barrier = 0; barrier < BlockBarriers::kCount; ++barrier) complete_barrier(barrier);
+      for (std::uint32_t barrier = 0; barrier <= BlockBarriers::kOfCluster; ++barrier) complete_barrier(barrier);
       return;
     }
     if (warp.paths.current().state == PathState::waits) {
@@ -184,6 +202,7 @@ void BlockRunner::run_turn(Warp& warp) {
       continue;
     }
     Path& path = warp.paths.current();
+    if (calls_functions) state.bases[0] = warp.frames.base(path.frame);
     const LaneMask active = path.mask;
     const ProgramBlock& block = program_.blocks[program_.block_of_operation[path.next]];
     if (path.next == block.first && path.state == PathState::runs) {
@@ -240,9 +259,20 @@ bool BlockRunner::execute_special(Warp& warp, const Operation& operation, int at
       operation.handler(warp.state, operation);
       if (!warp.paths.any_waits()) warp.state.passed_by = 0;
       return true;
+    case OperationKind::call:
+      call(warp, operation, lanes);
+      return true;
+    case OperationKind::return_:
+      leave_function(warp, lanes);
+      return true;
+    case OperationKind::table_branch:
+      return table_branch(warp, operation, at, lanes, block);
     case OperationKind::trap:
       context_.fault(warp.state, operation, Checker::memory, kTrapped, lanes, [&](int lane) {
-        return context_.finding_at(warp.state, operation, lane, Checker::memory, "a trap was executed");
+        return context_.finding_at(warp.state, operation, lane, Checker::memory,
+                                   operation.detail == Operation::kNoAssertion
+                                       ? "a trap was executed"
+                                       : assertion_text(warp.state, operation, lane));
       });
       exit_lanes(warp, lanes);
       return true;
@@ -276,13 +306,20 @@ bool BlockRunner::branch(Warp& warp, const Operation& operation, int at, const P
     ++context_.counters[operation.instruction].divergent_branches;
     part(warp, at, operation.target, taken, block);
   }
-  if (operation.target > at) return true;
-  if (limits_.loops(warp.executed)) look_at_limits(warp, operation, taken);
-  if (!warp.spin.branch_backwards()) return true;
-  const SpinWatch::State now{.registers = {warp.state.bases[0], program_.register_bytes},
+  return after_jump(warp, operation, operation.target <= at, taken);
+}
+
+/// Returns whether the warp's turn goes on.
+bool BlockRunner::after_jump(Warp& warp, const Operation& operation, bool backwards, LaneMask lanes) {
+  if (!backwards) return true;
+  if (limits_.loops(warp.executed)) look_at_limits(warp, operation, lanes);
+  const bool waits_in_vain = std::exchange(context_.waits_in_vain, false);  // others may bring what it waits for
+  if (!warp.spin.branch_backwards() && !waits_in_vain) return true;
+  const std::span<const std::byte> registers(warp.state.bases[0], program_.register_bytes);
+  const SpinWatch::State now{.registers = program_.calls_functions() ? warp.frames.content() : registers,
                              .place = std::as_bytes(warp.paths.all()),
                              .memory_changes = memory_changes()};
-  if (!warp.spin.turn_ends(now)) return true;
+  if (!warp.spin.turn_ends(now, waits_in_vain)) return true;
   warp.waits_at = &operation;
   warp.paths.run_another();  // what this one waits for may be another's work
   return false;
@@ -326,6 +363,7 @@ void BlockRunner::part(Warp& warp, int at, int target, LaneMask taken, const Pro
     way = operation.target;
   }
   path.next = taken_return ? at + 1 : target;
+  if (path.frame != 0) return leave_function(warp, leaving);
   exit_lanes(warp, leaving);
 }
 

@@ -7,6 +7,7 @@
 
 #include "devices/simulated/execution/block_barriers.hpp"
 #include "devices/simulated/execution/block_context.hpp"
+#include "devices/simulated/execution/call_frames.hpp"
 #include "devices/simulated/execution/executor.hpp"
 #include "devices/simulated/execution/launch_limits.hpp"
 #include "devices/simulated/execution/program.hpp"
@@ -31,6 +32,8 @@ class BlockRunner {
 
   /// By instruction, over all blocks so far.
   std::vector<InstructionCounters> counters() const;
+  /// By all blocks so far.
+  const std::string& printed() const { return context_.printed; }
 
  private:
   enum class WarpStatus { running, at_barrier, done };
@@ -38,6 +41,7 @@ class BlockRunner {
   struct Warp {
     WarpState state;
     WarpPaths paths;
+    CallFrames frames;  ///< of a program that calls functions
     WarpStatus status = WarpStatus::running;
     std::uint64_t executed = 0;  ///< operations
     SpinWatch spin;
@@ -60,13 +64,21 @@ class BlockRunner {
   bool has_to_wait(Warp& warp, const Operation& operation, int at, LaneMask lanes);
   void schedule(Warp& warp);
   bool go_on_where_all_are(Warp& warp);
-  void go_on(Warp& warp, int at, LaneMask lanes);
-  LaneMask awaited(const Warp& warp, const Operation& operation, LaneMask lanes) const;
+  void go_on(Warp& warp, int at, int frame, LaneMask lanes);
+  LaneMask awaited(const WarpState& state, const Operation& operation, LaneMask lanes) const;
   LaneMask waiting_with(const Warp& warp, const Path& path) const;
   void count_again(int from, int end, int times);
   bool release_met();
   int round_at(int operation) const;
   void exit_lanes(Warp& warp, LaneMask leaving);
+  bool after_jump(Warp& warp, const Operation& operation, bool backwards, LaneMask lanes);
+  bool table_branch(Warp& warp, const Operation& operation, int at, LaneMask lanes, const ProgramBlock& block);
+  void call(Warp& warp, const Operation& operation, LaneMask lanes);
+  void enter(Warp& warp, const Operation& operation, int function, int caller, LaneMask lanes);
+  void leave_function(Warp& warp, LaneMask leaving);
+  void call_fault(Warp& warp, const Operation& operation, LaneMask lanes, int kind, const std::string& problem);
+  WarpState state_in(const Warp& warp, const Path& path) const;
+  static void wait_at_barrier(Warp& warp, const Operation& operation, LaneMask lanes, std::uint32_t barrier);
   bool arrive(Warp& warp, const Operation& operation, LaneMask lanes);
   bool barrier_operands(const Warp& warp, const Operation& operation, LaneMask lanes,
                         BlockBarriers::Arrival& arrival) const;
@@ -87,7 +99,7 @@ class BlockRunner {
   std::uint64_t threads_;
   std::vector<Warp> warps_;
   std::vector<std::byte> constants_;
-  std::vector<std::byte> registers_;
+  std::vector<std::byte> registers_;  // of all warps; those of a program that calls functions are in their frames
   BlockContext context_;
   BlockBarriers barriers_;
   std::vector<int> storing_instructions_;

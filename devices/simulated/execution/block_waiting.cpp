@@ -36,19 +36,26 @@ void BlockRunner::synchronization_fault(const Warp& warp, const Operation& opera
 // --- lanes of a warp ------------------------------------------------------------------------------------------------
 
 /// Lanes that have to be where these are before the operation is carried out.
-LaneMask BlockRunner::awaited(const Warp& warp, const Operation& operation, LaneMask lanes) const {
-  if (operation.kind == OperationKind::barrier || operation.members() == Operation::kAllLive) return warp.state.live;
-  const auto* const masks = warp.state.read<LaneMask>(operation.operands[operation.members()]);
+LaneMask BlockRunner::awaited(const WarpState& state, const Operation& operation, LaneMask lanes) const {
+  if (operation.kind == OperationKind::barrier || operation.members() == Operation::kAllLive) return state.live;
+  const auto* const masks = state.read<LaneMask>(operation.operands[operation.members()]);
   LaneMask named = 0;
   for (int lane = 0; lane < kLanes; ++lane) named |= ((lanes >> lane) & 1U) != 0 ? masks[lane] : 0;
-  return named & warp.state.live;
+  return named & state.live;
+}
+
+/// The warp as the operations of a path see it.
+WarpState BlockRunner::state_in(const Warp& warp, const Path& path) const {
+  WarpState state = warp.state;
+  if (program_.calls_functions()) state.bases[0] = const_cast<std::byte*>(warp.frames.base(path.frame));
+  return state;
 }
 
 /// Whether the lanes wait for others, which go on meanwhile.
 bool BlockRunner::has_to_wait(Warp& warp, const Operation& operation, int at, LaneMask lanes) {
   const bool meets = operation.kind == OperationKind::barrier || operation.kind == OperationKind::meeting;
   if (!meets || warp.paths.current().state == PathState::goes_on) return false;
-  if ((awaited(warp, operation, lanes) & ~lanes) == 0) return false;
+  if ((awaited(warp.state, operation, lanes) & ~lanes) == 0) return false;
   // The others go on: what is left of the block was counted for one path, and there are two.
   if (lanes != warp.paths.current().mask) count_again(at + 1, program_.blocks[program_.block_of_operation[at]].end, 1);
   warp.paths.wait(at, lanes);
@@ -75,14 +82,14 @@ LaneMask BlockRunner::waiting_with(const Warp& warp, const Path& path) const {
   };
   const auto named = [&](const Path& one) {
     const Operation& barrier = program_.operations[one.next];
-    return warp.state.read<LaneMask>(barrier.operands[barrier.members()])[std::countr_zero(one.mask)];
+    return state_in(warp, one).read<LaneMask>(barrier.operands[barrier.members()])[std::countr_zero(one.mask)];
   };
   LaneMask lanes = 0;
   for (const Path& other : warp.paths.all()) {
     if (other.state != PathState::waits || other.mask == 0) continue;
     const bool corresponds =
         is_warp_barrier(operation) && is_warp_barrier(program_.operations[other.next]) && named(path) == named(other);
-    if (other.next == path.next || corresponds) lanes |= other.mask;
+    if ((other.next == path.next && other.frame == path.frame) || corresponds) lanes |= other.mask;
   }
   return lanes;
 }
@@ -91,25 +98,27 @@ LaneMask BlockRunner::waiting_with(const Warp& warp, const Path& path) const {
 bool BlockRunner::go_on_where_all_are(Warp& warp) {
   for (const Path& path : warp.paths.all()) {
     if (path.state != PathState::waits || path.mask == 0) continue;
-    const LaneMask here = warp.paths.waiting_at(path.next);
+    const LaneMask here = warp.paths.waiting_at(path.next, path.frame);
     const LaneMask all = waiting_with(warp, path);
-    if ((awaited(warp, program_.operations[path.next], here) & ~all) != 0) continue;
-    go_on(warp, path.next, all);
+    if ((awaited(state_in(warp, path), program_.operations[path.next], here) & ~all) != 0) continue;
+    go_on(warp, path.next, path.frame, all);
     return true;
   }
   return false;
 }
 
 /// Those of the lanes that wait at the operation go on as one path, and the others where they are.
-void BlockRunner::go_on(Warp& warp, int at, LaneMask lanes) {
+void BlockRunner::go_on(Warp& warp, int at, int frame, LaneMask lanes) {
   for (LaneMask left = lanes; left != 0;) {
-    const int paths = warp.paths.go_on_together(at);
+    const int paths = warp.paths.go_on_together(at, frame);
     count_again(at, program_.blocks[program_.block_of_operation[at]].end, 1 - paths);
     Path& path = warp.paths.current();
     path.elsewhere = lanes & ~path.mask;
     left &= ~path.mask;
     for (const Path& other : warp.paths.all()) {
-      if (other.state == PathState::waits && (other.mask & left) != 0) at = other.next;
+      if (other.state != PathState::waits || (other.mask & left) == 0) continue;
+      at = other.next;
+      frame = other.frame;
     }
   }
 }
@@ -122,16 +131,20 @@ void BlockRunner::schedule(Warp& warp) {
     const Path& met = warp.paths.current();
     for (const Path& path : warp.paths.all()) {
       if (path.state != PathState::waits || path.mask == 0) continue;
-      if (program_.should_meet(path.next, met.next, met.parted_at)) warp.state.passed_by |= met.mask;
+      // Lanes that have returned from a call may go where they like.
+      if (path.frame == met.frame && program_.should_meet(path.next, met.next, met.parted_at)) {
+        warp.state.passed_by |= met.mask;
+      }
     }
     return;
   }
   // A block's barrier is not to blame while lanes wait for some that stand at it.
-  int at = warp.paths.current().next;
+  Path blamed = warp.paths.current();
   for (const Path& path : warp.paths.all()) {
-    if (path.state == PathState::waits && program_.operations[path.next].kind == OperationKind::meeting) at = path.next;
+    if (path.state == PathState::waits && program_.operations[path.next].kind == OperationKind::meeting) blamed = path;
   }
-  go_on(warp, at, warp.paths.waiting_at(at));  // without those who cannot come: the operation reports it
+  go_on(warp, blamed.next, blamed.frame,
+        warp.paths.waiting_at(blamed.next, blamed.frame));  // without those who cannot come: the operation reports it
 }
 
 /// All warps repeat themselves: lanes that wait for others of their warp to leave a loop go on, since they may be those
@@ -159,7 +172,7 @@ bool BlockRunner::barrier_operands(const Warp& warp, const Operation& operation,
   }
   arrival.barrier = numbers[std::countr_zero(lanes)];
   arrival.threads = threads[std::countr_zero(lanes)];
-  if (arrival.barrier >= BlockBarriers::kCount) {
+  if (arrival.barrier >= BlockBarriers::kCount && operation.offset != BlockBarriers::kOfCluster) {
     synchronization_fault(warp, operation, kBadBarrier, lanes,
                           fmt::format("barrier {}; they are numbered from 0 to 15", arrival.barrier));
     return false;
@@ -181,11 +194,23 @@ void BlockRunner::check_divergence(const Warp& warp, const Operation& operation,
                                     std::popcount(missing), std::popcount(warp.state.all())));
 }
 
+void BlockRunner::wait_at_barrier(Warp& warp, const Operation& operation, LaneMask lanes, std::uint32_t barrier) {
+  warp.status = WarpStatus::at_barrier;
+  warp.waits_at = &operation;
+  warp.waiting = lanes;
+  warp.barrier = barrier;
+}
+
 bool BlockRunner::arrive(Warp& warp, const Operation& operation, LaneMask lanes) {
   check_divergence(warp, operation, lanes);
   BlockBarriers::Arrival arrival;
   if (!barrier_operands(warp, operation, lanes, arrival)) return true;
   const auto action = static_cast<BarrierAction>(operation.detail);
+  if (action == BarrierAction::wait_without_arriving) {
+    if (!barriers_.is_awaited_by(arrival.barrier, warp.state.index)) return true;
+    wait_at_barrier(warp, operation, lanes, arrival.barrier);
+    return false;
+  }
   arrival.warp = warp.state.index;
   arrival.lanes = lanes;
   const bool reduces = action != BarrierAction::wait && action != BarrierAction::arrive;
@@ -196,12 +221,7 @@ bool BlockRunner::arrive(Warp& warp, const Operation& operation, LaneMask lanes)
                                       threads_text(arrival.threads), threads_text(mismatch.threads)));
     return true;
   }
-  if (action != BarrierAction::arrive) {
-    warp.status = WarpStatus::at_barrier;
-    warp.waits_at = &operation;
-    warp.waiting = lanes;
-    warp.barrier = arrival.barrier;
-  }
+  if (action != BarrierAction::arrive) wait_at_barrier(warp, operation, lanes, arrival.barrier);
   complete_barrier(arrival.barrier);
   return action == BarrierAction::arrive;
 }
@@ -217,7 +237,7 @@ void BlockRunner::complete_barrier(std::uint32_t barrier) {
     if (action == BarrierAction::count) {
       write_lanes(warp.state.write<std::uint32_t>(destination), warp.waiting,
                   [result](int /*lane*/) { return result; });
-    } else if (action != BarrierAction::wait) {
+    } else if (action == BarrierAction::all || action == BarrierAction::any) {
       write_predicate(warp.state.write<LaneMask>(destination), warp.waiting, result);
     }
     warp.status = WarpStatus::running;

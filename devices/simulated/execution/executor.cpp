@@ -17,6 +17,7 @@ namespace {
 struct ThreadResult {
   std::vector<InstructionCounters> counters;
   FindingLog findings;
+  std::string printed;                             ///< blocks that print run in order, on one thread
   std::uint64_t faulty_block = ~std::uint64_t{0};  ///< the first in the order of blocks
   std::exception_ptr error;
 
@@ -86,6 +87,7 @@ class Launch {
     for (const ThreadResult& partial : results_) {
       for (std::size_t i = 0; i < partial.counters.size(); ++i) result.counters[i] += partial.counters[i];
       result.findings.merge(partial.findings);
+      result.printed += partial.printed;
     }
     if (caches_) {
       result.has_caches = true;
@@ -137,7 +139,9 @@ class Launch {
       }
       phase_done_.arrive_and_wait();
     }
-    if (runner) result.counters = runner->counters();
+    if (!runner) return;
+    result.counters = runner->counters();
+    result.printed = runner->printed();
   }
 
   void run_multiprocessor(BlockRunner& runner, std::uint64_t sm, ThreadResult& result) {

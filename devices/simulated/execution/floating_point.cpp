@@ -14,6 +14,7 @@
 #include "devices/simulated/execution/float_modifiers.hpp"
 #include "devices/simulated/execution/float_operations.hpp"
 #include "devices/simulated/execution/lane_functions.hpp"
+#include "devices/simulated/execution/packed_float.hpp"
 
 namespace convladder::simulated {
 namespace {
@@ -146,6 +147,40 @@ void add_modified(FormTable& table, const std::string& name, bool with_saturatio
   }
 }
 
+/// Adds "name[.ftz].f32x2".
+template <typename Operation, typename... Arguments>
+void add_pairs(FormTable& table, const std::string& name) {
+  using Flushed = typename WhenFlushed<Operation>::type;
+  add_form<OnSinglePairs<Rounded<Operation, float, false, false>>, SinglePair, Arguments...>(table, name + ".f32x2");
+  add_form<OnSinglePairs<Rounded<Flushed, float, true, false>>, SinglePair, Arguments...>(table, name + ".ftz.f32x2");
+}
+/// Adds "name[.sat].f32.f16", and the same for bf16.
+template <typename Operation, typename Element, typename... Arguments>
+void add_mixed(FormTable& table, const std::string& name) {
+  const std::string type = fmt::format(".f32.{}", Element::kSuffix);
+  add_form<OnWidened<Rounded<Operation, float, false, false>>, float, Arguments...>(table, name + type);
+  add_form<OnWidened<Rounded<Operation, float, false, true>>, float, Arguments...>(table, name + ".sat" + type);
+}
+
+template <typename Element>
+void add_mixed_arithmetic(FormTable& table) {
+  for (const char* rounding : {"", ".rn"}) {
+    add_mixed<Add, Element, Element, float>(table, fmt::format("add{}", rounding));
+    add_mixed<Subtract, Element, Element, float>(table, fmt::format("sub{}", rounding));
+  }
+  add_mixed<FusedMultiplyAdd, Element, Element, Element, float>(table, "fma.rn");
+}
+
+void add_pair_arithmetic(FormTable& table) {
+  using P = SinglePair;
+  for (const char* rounding : {"", ".rn"}) {
+    add_pairs<Add, P, P>(table, fmt::format("add{}", rounding));
+    add_pairs<Subtract, P, P>(table, fmt::format("sub{}", rounding));
+    add_pairs<Multiply, P, P>(table, fmt::format("mul{}", rounding));
+  }
+  add_pairs<FusedMultiplyAdd, P, P, P>(table, "fma.rn");
+}
+
 template <typename T>
 void add_arithmetic(FormTable& table) {
   for (const char* rounding : {"", ".rn"}) {  // to nearest even is the default of these three
@@ -158,6 +193,7 @@ void add_arithmetic(FormTable& table) {
   add_modified<Divide, T, T, T>(table, "div.rn", false);
   add_modified<Reciprocal, T, T>(table, "rcp.rn", false);
   add_modified<SquareRoot, T, T>(table, "sqrt.rn", false);
+  if constexpr (sizeof(T) == 8) add_form<Reciprocal, T, T>(table, "rcp.rn.ftz.f64");  // .ftz changes nothing here
 }
 
 template <bool kMaximum>
@@ -175,6 +211,31 @@ void add_extrema(FormTable& table, const std::string& name) {
   };
   add.template operator()<false>(name);
   add.template operator()<true>(name + ".ftz");
+}
+
+/// Of three numbers, .abs of their magnitudes.
+template <bool kMaximum, bool kNan, bool kMagnitudes>
+struct ExtremumOfThree {
+  static float apply(float a, float b, float c) {
+    using Two = Extremum<kMaximum, kNan, false>;
+    if constexpr (kMagnitudes) return Two::apply(Two::apply(std::abs(a), std::abs(b)), std::abs(c));
+    return Two::apply(Two::apply(a, b), c);
+  }
+};
+
+template <bool kMaximum, bool kNan, bool kMagnitudes>
+void add_extremum_of_three(FormTable& table, const std::string& name) {
+  using Exact = ExtremumOfThree<kMaximum, kNan, kMagnitudes>;
+  const std::string how = fmt::format("{}{}.f32", kNan ? ".NaN" : "", kMagnitudes ? ".abs" : "");
+  add_form<Rounded<Exact, float, false, false>, float, float, float, float>(table, form_of(name + how, 3));
+  add_form<Rounded<Exact, float, true, false>, float, float, float, float>(table, form_of(name + ".ftz" + how, 3));
+}
+template <bool kMaximum>
+void add_extrema_of_three(FormTable& table, const std::string& name) {
+  add_extremum_of_three<kMaximum, false, false>(table, name);
+  add_extremum_of_three<kMaximum, false, true>(table, name);
+  add_extremum_of_three<kMaximum, true, false>(table, name);
+  add_extremum_of_three<kMaximum, true, true>(table, name);
 }
 
 /// Sign operations: they change one bit, also of a NaN.
@@ -213,6 +274,11 @@ void add_floating_point_forms(FormTable& table) {
   add_arithmetic<double>(table);
   add_extrema<false>(table, "min");
   add_extrema<true>(table, "max");
+  add_extrema_of_three<false>(table, "min");
+  add_extrema_of_three<true>(table, "max");
+  add_pair_arithmetic(table);
+  add_mixed_arithmetic<Half>(table);
+  add_mixed_arithmetic<Bfloat16>(table);
   add_sign_operations<float>(table);
   add_sign_operations<double>(table);
   add_approximations(table);

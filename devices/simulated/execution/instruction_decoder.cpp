@@ -6,6 +6,7 @@
 #include <bit>
 #include <cstring>
 
+#include "devices/simulated/execution/block_context.hpp"
 #include "devices/simulated/execution/register_allocation.hpp"
 #include "devices/simulated/memory/device_memory.hpp"
 
@@ -41,6 +42,32 @@ void widen_slot(WarpState& warp, const Operation& operation) {
   write_lanes(warp.write<std::uint64_t>(operation.operands[0]), warp.mask,
               [=](int lane) { return static_cast<std::uint64_t>(from[lane]); });
 }
+template <typename T>
+void add_slots(WarpState& warp, const Operation& operation) {
+  const auto* a = warp.read<std::uint64_t>(operation.operands[1]);
+  const auto* b = warp.read<std::uint64_t>(operation.operands[2]);
+  write_lanes(warp.write<T>(operation.operands[0]), warp.mask,
+              [=](int lane) { return static_cast<T>(a[lane] + b[lane]); });
+}
+/// operands: the address in local memory; offset, list: a ParameterPlace; detail: bytes.
+void copy_to_local(WarpState& warp, const Operation& operation) {
+  BlockContext& block = *warp.block;
+  const auto* const to = warp.read<std::uint64_t>(operation.operands[0]);
+  for (std::size_t lane = 0; lane < kLanes; ++lane) {
+    if (((warp.mask >> lane) & 1U) == 0) continue;
+    const std::size_t thread = static_cast<std::size_t>(warp.index) * kLanes + lane;
+    std::memcpy(block.local.data() + thread * block.program->local_bytes + to[lane],
+                warp.bases[0] + operation.offset + lane * static_cast<std::size_t>(operation.list),
+                static_cast<std::size_t>(operation.detail));
+  }
+}
+template <typename From>
+void add_offset(WarpState& warp, const Operation& operation) {
+  const auto* from = warp.read<From>(operation.operands[1]);
+  const auto offset = static_cast<From>(operation.offset);
+  write_lanes(warp.write<std::uint64_t>(operation.operands[0]), warp.mask,
+              [=](int lane) { return std::uint64_t{static_cast<From>(from[lane] + offset)}; });
+}
 void invert_predicate(WarpState& warp, const Operation& operation) {
   *warp.write<LaneMask>(operation.operands[0]) = ~*warp.read<LaneMask>(operation.operands[1]);
 }
@@ -61,6 +88,7 @@ std::uint64_t immediate_bits(const ptx::Operand& operand, int bits) {
 InstructionDecoder::InstructionDecoder(const ptx::Module& module, const ptx::Kernel& kernel, Program& program)
     : module_(module), kernel_(kernel), program_(program) {
   lay_out_special_slots();
+  program_.special_bytes = program_.register_bytes;
 }
 
 void InstructionDecoder::lay_out_registers(const std::vector<ptx::BasicBlock>& blocks) {
@@ -80,6 +108,11 @@ void InstructionDecoder::fail(const std::string& what) const {
   throw ptx::PtxError(module_.file, instruction().position, fmt::format("'{}': {}", instruction().opcode, what));
 }
 
+void InstructionDecoder::expect_cluster_of_one() const {
+  const auto& [x, y, z] = kernel_.cluster_size;
+  if (x * y * z > 1) fail(fmt::format("clusters of {} x {} x {} blocks are not supported", x, y, z));
+}
+
 void InstructionDecoder::expect_operands(std::size_t count) const {
   const std::size_t found = instruction().operands.size();
   if (found != count) fail(fmt::format("expected {} operands, found {}", count, found));
@@ -89,12 +122,17 @@ void InstructionDecoder::expect_operands(std::size_t count) const {
 
 Slot InstructionDecoder::temporary(int bits) {
   const std::uint32_t offset = program_.register_bytes;
-  if (offset > kMostRegisterBytes) {
+  reserve(slot_bytes(bits));
+  return Slot::in_registers(offset);
+}
+
+/// The next bytes of the frame.
+void InstructionDecoder::reserve(std::uint32_t bytes) {
+  if (program_.register_bytes > kMostRegisterBytes) {
     throw ptx::PtxError(module_.file, kernel_.position,
                         fmt::format("'{}' needs more registers than supported", kernel_.name));
   }
-  program_.register_bytes += slot_bytes(bits);
-  return Slot::in_registers(offset);
+  program_.register_bytes += (bytes + kSlotAlignment - 1) / kSlotAlignment * kSlotAlignment;
 }
 
 Slot InstructionDecoder::ignored_predicate() {
@@ -178,6 +216,7 @@ Slot InstructionDecoder::write(const ptx::Operand& operand, int bits) {
   if (operand.kind == OperandKind::sink) return bits == 1 ? ignored_predicate() : temporary(bits);
   if (operand.kind != OperandKind::register_) fail("a destination must be a register");
   if (operand.negated) fail("a destination cannot be negated");
+  refuse_selector(operand);
   check_width(operand, bits);
   return registers_[static_cast<std::size_t>(operand.index)];
 }
@@ -218,6 +257,9 @@ Slot InstructionDecoder::read(const ptx::Operand& operand, int bits) {
       return constant(function_address(module_, operand.name), bits);
     case OperandKind::symbol: {
       const auto& [space, place] = symbols_.at(operand.name);
+      if (space == ptx::Space::call_param) return address_of_parameter(operand, bits);
+      if (in_frame_.contains(operand.name))
+        return local_address(place + static_cast<std::uint64_t>(operand.offset), bits);
       return constant(place + static_cast<std::uint64_t>(operand.offset), bits);
     }
     default:
@@ -225,7 +267,13 @@ Slot InstructionDecoder::read(const ptx::Operand& operand, int bits) {
   }
 }
 
+/// Only video instructions read parts of registers, and they look at the selector themselves.
+void InstructionDecoder::refuse_selector(const ptx::Operand& operand) const {
+  if (!operand.selector.empty()) fail(fmt::format("the selector .{} is not supported here", operand.selector));
+}
+
 Slot InstructionDecoder::read_register(const ptx::Operand& operand, int bits) {
+  refuse_selector(operand);
   const Slot slot = registers_[static_cast<std::size_t>(operand.index)];
   if (operand.negated) {
     if (bits != 1) fail("only predicates can be negated");
@@ -258,6 +306,13 @@ Slot InstructionDecoder::read_special(const ptx::Operand& operand, int bits) {
       {"%nctaid.x", special.grid_size[0]},
       {"%nctaid.y", special.grid_size[1]},
       {"%nctaid.z", special.grid_size[2]},
+      {"%clusterid.x", special.block_index[0]},  // a block is alone in its cluster
+      {"%clusterid.y", special.block_index[1]},
+      {"%clusterid.z", special.block_index[2]},
+      {"%nclusterid.x", special.grid_size[0]},
+      {"%nclusterid.y", special.grid_size[1]},
+      {"%nclusterid.z", special.grid_size[2]},
+      {"%aggr_smem_size", special.total_shared_bytes},
       {"%laneid", special.lane_index},
       {"%warpid", special.warp_index},
       {"%nwarpid", special.most_warps},
@@ -277,6 +332,10 @@ Slot InstructionDecoder::read_special(const ptx::Operand& operand, int bits) {
     return read_clock(operand.name, bits);
   }
   if (operand.name.starts_with("%envreg")) return constant(0, 32);  // what a driver may set, and none does
+  if (operand.name.find("cluster") != std::string::npos) expect_cluster_of_one();
+  if (operand.name.starts_with("%cluster_ctaid.") || operand.name == "%cluster_ctarank") return constant(0, 32);
+  if (operand.name.starts_with("%cluster_nctaid.") || operand.name == "%cluster_nctarank") return constant(1, 32);
+  if (operand.name == "%is_explicit_cluster") return constant(0, 1);
   if (operand.name == "%gridid") return constant(1, bits);  // launches are not numbered: each is alone on its device
   const auto found = names.find(operand.name);
   const auto lane_mask = lane_masks.find(operand.name);
@@ -317,8 +376,78 @@ std::pair<Slot, bool> InstructionDecoder::address(const ptx::Operand& operand, p
       fail(fmt::format("'{}' is not in this instruction's state space", operand.name));
     }
     base = space == ptx::Space::generic ? generic_address(symbol_space, place) : place;
+    if (in_frame_.contains(operand.name)) {
+      operation.offset += static_cast<std::int64_t>(base);
+      return {*program_.local_base, true};
+    }
   }
   return {constant(base, 64), true};
+}
+
+// --- variables of functions ---------------------------------------------------------------------------------------
+
+void InstructionDecoder::place_in_frame(const std::string& name, std::uint64_t place) {
+  place_symbol(name, ptx::Space::local, place);
+  in_frame_.insert(name);
+  if (!program_.local_base) program_.local_base = temporary(64);
+}
+
+/// A local address in the current frame.
+Slot InstructionDecoder::local_address(std::uint64_t place, int bits) {
+  const Slot result = temporary(bits);
+  emit(bits == 64 ? &add_slots<std::uint64_t> : &add_slots<std::uint32_t>,
+       {result, *program_.local_base, constant(place, 64)});
+  return result;
+}
+
+void InstructionDecoder::place_copy_in_frame(const std::string& name, std::uint64_t place) {
+  copies_[name] = place;
+  if (!program_.local_base) program_.local_base = temporary(64);
+}
+
+/// Whoever takes the address of a function's parameter gets that of a copy in local memory (PTX ISA 9.0, 9.7.9.1).
+Slot InstructionDecoder::address_of_parameter(const ptx::Operand& operand, int bits) {
+  const auto copy = copies_.find(operand.name);
+  if (copy == copies_.end()) fail("only parameters of functions have addresses");
+  const ParameterPlace& place = call_parameters_.at(operand.name);
+  const Slot begin = local_address(copy->second, 64);
+  Operation operation;
+  operation.handler = copy_to_local;
+  operation.operands[0] = begin;
+  operation.offset = place.offset;
+  operation.list = static_cast<int>(place.stride);
+  operation.detail = static_cast<int>(place.bytes);
+  emit(operation);
+  return local_address(copy->second + static_cast<std::uint64_t>(operand.offset), bits);
+}
+
+ParameterPlace InstructionDecoder::unnamed_parameter(std::uint64_t bytes) {
+  const auto stride = static_cast<std::uint32_t>((bytes + 3) / 4 * 4);
+  const ParameterPlace place{program_.register_bytes, stride, static_cast<std::uint32_t>(bytes)};
+  reserve(static_cast<std::uint32_t>(kLanes) * stride);
+  return place;
+}
+
+ParameterPlace InstructionDecoder::place_call_parameter(const std::string& name, std::uint64_t bytes) {
+  place_symbol(name, ptx::Space::call_param, 0);
+  return call_parameters_[name] = unnamed_parameter(bytes);
+}
+
+const ParameterPlace* InstructionDecoder::call_parameter(const std::string& name) const {
+  const auto found = call_parameters_.find(name);
+  return found == call_parameters_.end() ? nullptr : &found->second;
+}
+
+Slot InstructionDecoder::whole_address(const ptx::Operand& operand, ptx::Space space, bool to_shared) {
+  Operation sum;
+  const auto [base, wide] = address(operand, space, sum);
+  if (to_shared && space == ptx::Space::generic) sum.offset -= static_cast<std::int64_t>(kSharedWindow);
+  if (wide && sum.offset == 0) return base;
+  sum.operands[0] = temporary(64);
+  sum.operands[1] = base;
+  sum.handler = wide ? &add_offset<std::uint64_t> : &add_offset<std::uint32_t>;
+  emit(sum);
+  return sum.operands[0];
 }
 
 std::uint64_t InstructionDecoder::generic_address(ptx::Space space, std::uint64_t place) const {

@@ -8,6 +8,7 @@
 #include <initializer_list>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -32,6 +33,8 @@ class InstructionDecoder {
   const ptx::Instruction& instruction() const { return kernel_.instructions[static_cast<std::size_t>(instruction_)]; }
   /// Throws ptx::PtxError: place, opcode, `what`.
   [[noreturn]] void fail(const std::string& what) const;
+  /// Refuses what reaches beyond the block in a kernel that asks for clusters of several: a block is alone here.
+  void expect_cluster_of_one() const;
   /// Refuses another number of operands.
   void expect_operands(std::size_t count) const;
 
@@ -49,6 +52,11 @@ class InstructionDecoder {
   std::array<Slot, 2> write_128_bits(const ptx::Operand& operand);
   /// Sets the operation's offset and returns the slot of the address and whether it holds 64 bits.
   std::pair<Slot, bool> address(const ptx::Operand& operand, ptx::Space space, Operation& operation);
+  /// The address in shared memory as an offset in 64 bits, its own offset added; one of generic address space outside
+  /// of shared memory becomes an offset beyond all.
+  Slot shared_address(const ptx::Operand& operand, ptx::Space space) { return whole_address(operand, space, true); }
+  /// The address in 64 bits, its offset added.
+  Slot whole_address(const ptx::Operand& operand, ptx::Space space, bool to_shared = false);
   int register_bits(const ptx::Operand& operand) const;
   /// Whether any instruction but the current one names the register.
   bool is_named_elsewhere(const ptx::Operand& operand) const;
@@ -75,16 +83,36 @@ class InstructionDecoder {
 
   /// Makes a variable or parameter known: where it lies in its state space.
   void place_symbol(const std::string& name, ptx::Space space, std::uint64_t place) { symbols_[name] = {space, place}; }
+  /// Likewise a local variable of a function: where it lies behind the begin of a frame's local variables.
+  void place_in_frame(const std::string& name, std::uint64_t place);
+  /// Where the copy of a function's parameter lies whose address is taken, likewise.
+  void place_copy_in_frame(const std::string& name, std::uint64_t place);
+  /// Likewise a `.param` variable of a body: it gets a place in the frame.
+  ParameterPlace place_call_parameter(const std::string& name, std::uint64_t bytes);
+  /// The place of a `.param` variable of a body, or nullptr.
+  const ParameterPlace* call_parameter(const std::string& name) const;
+  /// A place in the frame for what has no name.
+  ParameterPlace unnamed_parameter(std::uint64_t bytes);
+  const ptx::Module& module() const { return module_; }
+  Program& program() { return program_; }
+  /// Whether the instruction is one of a function that the kernel calls.
+  bool in_function() const {
+    return program_.linked != nullptr && instruction_ >= program_.linked->functions.front().first;
+  }
 
  private:
   void lay_out_special_slots();
   Slot new_constant(int bits);
   Slot lane_mask_constant(LaneMask (*of_lane)(int lane));
   Slot read_clock(const std::string& name, int bits);
+  void refuse_selector(const ptx::Operand& operand) const;
   Slot read_register(const ptx::Operand& operand, int bits);
   Slot read_special(const ptx::Operand& operand, int bits);
   void check_width(const ptx::Operand& operand, int bits) const;
   std::uint64_t generic_address(ptx::Space space, std::uint64_t place) const;
+  void reserve(std::uint32_t bytes);
+  Slot local_address(std::uint64_t place, int bits);
+  Slot address_of_parameter(const ptx::Operand& operand, int bits);
 
   const ptx::Module& module_;
   const ptx::Kernel& kernel_;
@@ -93,6 +121,9 @@ class InstructionDecoder {
   std::vector<Slot> registers_;
   std::map<std::pair<std::uint64_t, int>, Slot> constants_;
   std::map<std::string, std::pair<ptx::Space, std::uint64_t>, std::less<>> symbols_;
+  std::set<std::string, std::less<>> in_frame_;  // local variables of functions
+  std::map<std::string, ParameterPlace, std::less<>> call_parameters_;
+  std::map<std::string, std::uint64_t, std::less<>> copies_;  // of parameters, behind the begin of local variables
   struct Widened {
     Slot wide;
     Slot narrow;  // written instead of it
@@ -109,6 +140,9 @@ std::vector<std::string_view> split_opcode(std::string_view opcode);
 /// Decodes the current instruction if its opcode is one of the subject's; returns whether it was.
 using DecodeSubject = bool (*)(InstructionDecoder&);
 bool decode_control_flow(InstructionDecoder& decoder);
+bool decode_call(InstructionDecoder& decoder);
+bool decode_fence(InstructionDecoder& decoder);
+bool decode_cluster(InstructionDecoder& decoder);
 bool decode_barrier(InstructionDecoder& decoder);
 bool decode_warp_function(InstructionDecoder& decoder);
 bool decode_atomic(InstructionDecoder& decoder);
@@ -117,8 +151,11 @@ bool decode_asynchronous_copy(InstructionDecoder& decoder);
 bool decode_matrix(InstructionDecoder& decoder);
 bool decode_memory_access(InstructionDecoder& decoder);
 bool decode_cache_control(InstructionDecoder& decoder);
+bool decode_bulk_copy(InstructionDecoder& decoder);
+bool decode_mbarrier(InstructionDecoder& decoder);
 bool decode_packing(InstructionDecoder& decoder);
 bool decode_form(InstructionDecoder& decoder);
 bool decode_hint(InstructionDecoder& decoder);
+bool decode_video(InstructionDecoder& decoder);
 
 }  // namespace convladder::simulated

@@ -59,7 +59,19 @@ using Handler = void (*)(WarpState& warp, const Operation& operation);
 
 /// What the interpreter does beside calling the handler.
 /// `meeting`: lanes exchange values or wait for each other. It is carried out when all that are named are there.
-enum class OperationKind : std::uint8_t { plain, branch, barrier, meeting, exit, trap, read_clock };
+/// `call` and `return_`: of functions; a kernel's `ret` is an exit.
+enum class OperationKind : std::uint8_t {
+  plain,
+  branch,
+  table_branch,
+  barrier,
+  meeting,
+  call,
+  return_,
+  exit,
+  trap,
+  read_clock
+};
 
 struct Operation {
   Handler handler = nullptr;  ///< of a plain operation and of a meeting
@@ -79,6 +91,8 @@ struct Operation {
   static constexpr int kAllLive = -1;
   /// `detail` of a meeting: lanes may be at different ones.
   static constexpr int kWarpBarrier = 1;
+  /// `detail` of a trap that is no assertion; that of one is its call (Program::calls).
+  static constexpr int kNoAssertion = -1;
   int members() const { return target; }
 };
 static_assert(sizeof(Operation) == 64, "operations are what the interpreter reads all the time: a cache line each");

@@ -11,8 +11,14 @@ std::vector<int> following(const Program& program, const ProgramBlock& block) {
   if (last.kind == OperationKind::branch) {
     return last.guarded ? std::vector<int>{last.target, block.end} : std::vector<int>{last.target};
   }
+  if (last.kind == OperationKind::table_branch) {
+    std::vector<int> targets = program.branch_tables[last.detail];
+    if (last.guarded) targets.push_back(block.end);
+    return targets;
+  }
   const auto end = static_cast<int>(program.operations.size());
-  const bool exits = last.kind == OperationKind::exit || last.kind == OperationKind::trap;
+  const bool exits =
+      last.kind == OperationKind::exit || last.kind == OperationKind::trap || last.kind == OperationKind::return_;
   if (!exits) return {block.end};
   return last.guarded ? std::vector<int>{end, block.end} : std::vector<int>{end};
 }

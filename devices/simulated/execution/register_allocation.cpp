@@ -110,6 +110,10 @@ RegisterAllocation allocate_registers(const ptx::Kernel& kernel, const std::vect
   std::map<int, std::priority_queue<Ending, std::vector<Ending>, std::greater<>>> taken;
   std::map<int, int> slots;
   RegisterAllocation result{std::vector<int>(count), live.in[0]};
+  for (std::size_t b = 0; b < blocks.size(); ++b) {
+    if (!blocks[b].begins_function) continue;
+    for (std::size_t r = 0; r < count; ++r) result.from_before[r] = result.from_before[r] || live.in[b][r];
+  }
   for (const std::size_t r : order) {
     auto& of_width = taken[widths[r]];
     int slot = 0;

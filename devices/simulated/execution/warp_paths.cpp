@@ -14,26 +14,54 @@ void WarpPaths::part(int branch, int meet, int target, LaneMask taken) {
   const LaneMask others = current().mask & ~taken;
   current().next = meet;
   current().parted_at = branch;
-  paths_.push_back({.reconvergence = meet, .next = branch + 1, .mask = others});
-  paths_.push_back({.reconvergence = meet, .next = target, .mask = taken});
+  const int frame = current().frame;
+  paths_.push_back({.reconvergence = meet, .next = branch + 1, .mask = others, .frame = frame});
+  paths_.push_back({.reconvergence = meet, .next = target, .mask = taken, .frame = frame});
+}
+
+void WarpPaths::part_many(int branch, int meet, bool for_good, std::span<const std::pair<int, LaneMask>> ways) {
+  const Path whole = current();
+  if (for_good) {
+    paths_.pop_back();
+  } else {
+    current().next = meet;
+    current().parted_at = branch;
+  }
+  for (const auto& [next, lanes] : ways) {
+    paths_.push_back(
+        {.reconvergence = for_good ? whole.reconvergence : meet, .next = next, .mask = lanes, .frame = whole.frame});
+  }
+}
+
+void WarpPaths::call(int first, LaneMask lanes, int frame) {
+  paths_.push_back({.reconvergence = end_, .next = first, .mask = lanes, .frame = frame});
+}
+
+void WarpPaths::return_from_call(LaneMask leaving) {
+  const int frame = current().frame;
+  for (Path& path : paths_) {
+    if (path.frame == frame) path.mask &= ~leaving;
+  }
 }
 
 /// The lanes are no longer held by the paths from `above` on, and wait below them for their turn.
 void WarpPaths::leave(std::size_t above, LaneMask leaving, int aside) {
   int meet = end_;
+  const int frame = current().frame;
   for (std::size_t i = paths_.size(); i-- > above;) {
     if (i + 1 == paths_.size() || (paths_[i].mask & leaving) != 0) meet = paths_[i].reconvergence;
     paths_[i].mask &= ~leaving;
   }
   for (std::size_t i = 0; i < paths_.size(); ++i) {
     Path& other = paths_[i];
-    const bool is_there = other.next == aside && other.reconvergence == meet && other.state == PathState::runs;
+    const bool is_there =
+        other.next == aside && other.reconvergence == meet && other.frame == frame && other.state == PathState::runs;
     if (!is_there || other.mask == 0 || holds_others(i)) continue;
     other.mask |= leaving;
     return;
   }
   paths_.insert(paths_.begin() + static_cast<std::ptrdiff_t>(above),
-                {.reconvergence = meet, .next = aside, .mask = leaving});
+                {.reconvergence = meet, .next = aside, .mask = leaving, .frame = frame});
 }
 
 void WarpPaths::exit(LaneMask leaving) {
@@ -49,13 +77,14 @@ void WarpPaths::wait(int at, LaneMask lanes) {
   }
   path.mask &= ~lanes;
   path.next = at + 1;
-  paths_.push_back({.reconvergence = path.reconvergence, .next = at, .mask = lanes, .state = PathState::waits});
+  paths_.push_back(
+      {.reconvergence = path.reconvergence, .next = at, .mask = lanes, .state = PathState::waits, .frame = path.frame});
 }
 
-LaneMask WarpPaths::waiting_at(int at) const {
+LaneMask WarpPaths::waiting_at(int at, int frame) const {
   LaneMask lanes = 0;
   for (const Path& path : paths_) {
-    if (path.state == PathState::waits && path.next == at) lanes |= path.mask;
+    if (path.state == PathState::waits && path.next == at && path.frame == frame) lanes |= path.mask;
   }
   return lanes;
 }
@@ -64,27 +93,29 @@ bool WarpPaths::any_waits() const {
   return std::ranges::any_of(paths_, [](const Path& path) { return path.state == PathState::waits && path.mask != 0; });
 }
 
-int WarpPaths::go_on_together(int at) {
-  const auto is_one = [at](const Path& path) { return path.state == PathState::waits && path.next == at; };
+int WarpPaths::go_on_together(int at, int frame) {
+  const auto is_one = [at, frame](const Path& path) {
+    return path.state == PathState::waits && path.next == at && path.frame == frame;
+  };
   const auto count = static_cast<int>(std::ranges::count_if(paths_, is_one));
   if (count == 1) {
     make_current(static_cast<std::size_t>(std::ranges::find_if(paths_, is_one) - paths_.begin()));
     current().state = PathState::goes_on;
     return count;
   }
-  const LaneMask lanes = waiting_at(at);
+  const LaneMask lanes = waiting_at(at, frame);
   std::erase_if(paths_, is_one);
   // Where they meet others is where the innermost path waits that holds all of them; those that hold some have them no
   // more.
   int meet = end_;
   for (std::size_t i = paths_.size(); i-- > 0;) {
     if ((paths_[i].mask & lanes) == lanes) {
-      meet = paths_[i].next;
+      if (paths_[i].frame == frame) meet = paths_[i].next;
       break;
     }
     paths_[i].mask &= ~lanes;
   }
-  paths_.push_back({.reconvergence = meet, .next = at, .mask = lanes, .state = PathState::goes_on});
+  paths_.push_back({.reconvergence = meet, .next = at, .mask = lanes, .state = PathState::goes_on, .frame = frame});
   return count;
 }
 
@@ -105,8 +136,11 @@ bool WarpPaths::release_met() {
     const LaneMask met = path.mask & ~above;
     if (met == 0 || met == path.mask) continue;  // nobody has met, or it waits for nobody
     path.mask &= above;
-    paths_.push_back(
-        {.reconvergence = path.reconvergence, .next = path.next, .mask = met, .parted_at = path.parted_at});
+    paths_.push_back({.reconvergence = path.reconvergence,
+                      .next = path.next,
+                      .mask = met,
+                      .frame = path.frame,
+                      .parted_at = path.parted_at});
     return true;
   }
   return false;

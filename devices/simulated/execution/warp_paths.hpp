@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "devices/simulated/execution/operation.hpp"
@@ -27,6 +28,7 @@ struct Path {
   LaneMask mask = 0;
   PathState state = PathState::runs;
   LaneMask elsewhere = 0;  ///< where it goes on: lanes that go on at a corresponding operation
+  int frame = 0;           ///< of the call that it is in; see CallFrames
   int parted_at = -1;      ///< of a path that waits for others where they meet: the branch at which they parted
 };
 
@@ -60,19 +62,29 @@ class WarpPaths {
     path.mask = staying;
     path.next = next;
     std::size_t above = paths_.size() - 1;  // the lowest path that does not hold them
-    while (above > 0 && ((paths_[above - 1].mask & leaving) == 0 || !comes_to(paths_[above - 1].next))) --above;
+    const auto holds_them = [&](const Path& other) {
+      return (other.mask & leaving) != 0 && (other.frame != path.frame || comes_to(other.next));
+    };
+    while (above > 0 && !holds_them(paths_[above - 1])) --above;
     leave(above, leaving, aside);
   }
+  /// The lanes of the current path part: those of each pair go on at an operation. They meet at `meet`, or, with
+  /// `for_good`, where the current path meets others.
+  void part_many(int branch, int meet, bool for_good, std::span<const std::pair<int, LaneMask>> ways);
   /// Lanes end.
   void exit(LaneMask leaving);
+  /// Lanes of the current path go on at the first operation of a function, and then behind the current path's call.
+  void call(int first, LaneMask lanes, int frame);
+  /// Lanes end the call that the current path is in.
+  void return_from_call(LaneMask leaving);
 
   /// Some lanes of the current path wait at the operation `at`; those that do not go on behind it.
   void wait(int at, LaneMask lanes);
-  /// Lanes that wait at an operation.
-  LaneMask waiting_at(int at) const;
+  /// Lanes that wait at an operation of a call.
+  LaneMask waiting_at(int at, int frame) const;
   bool any_waits() const;
   /// The paths that wait at an operation become one, which goes on. Returns how many there were.
-  int go_on_together(int at);
+  int go_on_together(int at, int frame);
   /// A path that does not wait becomes the current one, another than before if there is one; false if all wait.
   bool run_another();
   /// Lanes that have met, and wait where they did for others that have not, go on without them: the current path then.

@@ -46,7 +46,19 @@ void BodyParser::take(const std::vector<Parameter>& parameters, const std::vecto
       statement();
     }
   }
+  end_with_trap();
   resolve_labels();
+}
+
+/// Some compilers write nothing behind the call of a function that does not return.
+void BodyParser::end_with_trap() {
+  if (kernel_.instructions.empty()) return;
+  const Instruction& last = kernel_.instructions.back();
+  if (!is_call(last.opcode) || last.predicate >= 0) return;
+  Instruction trap;
+  trap.opcode = "trap";
+  trap.position = last.position;
+  add(std::move(trap));
 }
 
 void BodyParser::declare_parameters(const std::vector<Parameter>& parameters) {

@@ -48,6 +48,7 @@ class BodyParser {
   void store_register_results(const Instruction& at);
   Instruction parameter_access(const char* opcode, const Parameter& parameter, Position position) const;
   void add(Instruction instruction);
+  void end_with_trap();
   void resolve_labels();
   void resolve(Operand& operand, bool in_table);
 

@@ -4,6 +4,8 @@
 #include <string_view>
 #include <utility>
 
+#include "devices/simulated/ptx/linking.hpp"
+
 namespace convladder::ptx {
 namespace {
 
@@ -11,13 +13,19 @@ bool is_branch(const Instruction& instruction) {
   return instruction.opcode == "bra" || instruction.opcode.starts_with("bra.");
 }
 
+/// A branch that takes one of several labels.
+bool is_table_branch(const Instruction& instruction) {
+  return instruction.opcode == "brx.idx" || instruction.opcode == "brx.idx.uni";
+}
+
 bool ends_thread(const Instruction& instruction) {
   return instruction.opcode == "ret" || instruction.opcode == "ret.uni" || instruction.opcode == "exit" ||
          instruction.opcode == "trap";
 }
 
-/// Whether lanes wait there for others.
+/// Whether lanes wait there for others, or may do so in a function that is called.
 bool is_meeting(const Instruction& instruction) {
+  if (is_call(instruction)) return !is_provided(instruction.operands.at(0).name);
   const std::string_view opcode = instruction.opcode;
   return opcode.starts_with("bar") || opcode.find(".sync") != std::string_view::npos;
 }
@@ -35,8 +43,17 @@ std::vector<bool> leaders(const Kernel& kernel, const std::string& file) {
       }
       leader[static_cast<std::size_t>(instruction.operands[0].index)] = true;
       leader[i + 1] = true;
-    } else if (ends_thread(instruction)) {
+    } else if (is_table_branch(instruction)) {
+      if (instruction.operands.size() != 2 || instruction.operands[1].kind != OperandKind::vector) {
+        throw PtxError(file, instruction.position, "a branch through a table must have a register and a table");
+      }
+      for (const Operand& label : instruction.operands[1].elements) {
+        if (label.kind != OperandKind::label) throw PtxError(file, instruction.position, "the table must have labels");
+        leader[static_cast<std::size_t>(label.index)] = true;
+      }
       leader[i + 1] = true;
+    } else if (ends_thread(instruction) || is_call(instruction)) {
+      leader[i + 1] = true;  // who comes back from a call need not be who went there
     }
   }
   return leader;
@@ -246,7 +263,14 @@ std::vector<BasicBlock> control_flow(const Kernel& kernel, const std::string& fi
   for (BasicBlock& block : blocks) {
     const Instruction& last = kernel.instructions[block.end - 1];
     if (is_branch(last)) block.successors.push_back(block_of[last.operands[0].index]);
-    const bool can_go_on = last.predicate >= 0 || (!is_branch(last) && !ends_thread(last));
+    if (is_table_branch(last)) {
+      for (const Operand& label : last.operands[1].elements) {
+        const int target = block_of[static_cast<std::size_t>(label.index)];
+        if (std::ranges::find(block.successors, target) == block.successors.end()) block.successors.push_back(target);
+      }
+    }
+    const bool is_any_branch = is_branch(last) || is_table_branch(last);
+    const bool can_go_on = last.predicate >= 0 || (!is_any_branch && !ends_thread(last));
     if (can_go_on && block.end == count) {
       throw PtxError(file, last.position, "execution can run past the kernel's last instruction: 'ret' is missing");
     }
@@ -254,9 +278,10 @@ std::vector<BasicBlock> control_flow(const Kernel& kernel, const std::string& fi
     if (ends_thread(last)) block.successors.push_back(end);
   }
   for (const BasicBlock& block : blocks) {
-    if (is_branch(kernel.instructions[block.end - 1]) && block.successors.front() == end) {
-      throw PtxError(file, kernel.instructions[block.end - 1].position,
-                     "the branch's label is after the last instruction");
+    const Instruction& last = kernel.instructions[block.end - 1];
+    const auto beyond = std::ranges::find(block.successors, end);
+    if ((is_branch(last) || is_table_branch(last)) && beyond != block.successors.end()) {
+      throw PtxError(file, last.position, "the branch's label is after the last instruction");
     }
   }
   mark_returns(kernel, blocks);

@@ -19,6 +19,7 @@ struct BasicBlock {
   /// Grows from block to block where a way leads to another return than before: from a block, none of a lower round
   /// can be reached, and `reconvergence` has the same round.
   int round = 0;
+  bool begins_function = false;  ///< the first block of a function that a kernel calls
 };
 
 /// The blocks of a kernel in the order of its instructions. Throws PtxError for a kernel that can run past its last
