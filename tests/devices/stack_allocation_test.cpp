@@ -31,10 +31,5 @@ TEST(SimulatedStack, TakingMoreThanThereIsIsAFault) {
   EXPECT_THAT(loop.fault(), HasSubstr("stack overflow"));
 }
 
-TEST(SimulatedStack, ABreakpointEndsAKernelAsATrapDoes) {
-  LaneKernel kernel("setp.eq.u32 %p1, %r1, 5; @%p1 brkpt; st.global.u32 [%rd4], %r1; ret;", Words(32), 32);
-  EXPECT_THAT(kernel.fault(), HasSubstr("a trap was executed"));
-}
-
 }  // namespace
 }  // namespace convladder::simulated
