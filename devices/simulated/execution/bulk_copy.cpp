@@ -54,8 +54,7 @@ void BulkWrite::land() const {
 
 namespace {
 
-// --- what becomes of the data
-// -----------------------------------------------------------------------------------------
+// --- what becomes of the data ---------------------------------------------------------------------------------------
 
 void overwrite(std::byte* at, std::span<const std::byte> data) { std::memcpy(at, data.data(), data.size()); }
 
@@ -121,8 +120,7 @@ Combine combine_of(const Operation& operation) {
   return operation.list == 0 ? &overwrite : kReductions[operation.list - 1].combine;
 }
 
-// --- execution
-// --------------------------------------------------------------------------------------------------------
+// --- execution ------------------------------------------------------------------------------------------------------
 
 template <typename Body>
 void for_each_lane(const WarpState& warp, const Body& body) {
@@ -244,8 +242,7 @@ void wait_group(WarpState& warp, const Operation& operation) {
 
 void do_nothing(WarpState& /*warp*/, const Operation& /*operation*/) {}
 
-// --- decoding
-// ---------------------------------------------------------------------------------------------------------
+// --- decoding -------------------------------------------------------------------------------------------------------
 
 using Words = std::vector<std::string_view>;
 
