@@ -131,8 +131,7 @@ std::string side_by_side_text(const std::vector<LabelledReport>& launches) {
   std::string text;
   for (std::size_t i = 0; i < launches.size(); ++i) {
     const auto& [file, report] = launches[i];
-    text += hanging(fmt::format("{:<3}", letter_of(i)),
-                    fmt::format("{}: {}", printable(file), launch_title(report)));
+    text += hanging(fmt::format("{:<3}", letter_of(i)), fmt::format("{}: {}", printable(file), launch_title(report)));
   }
   const SideBySide tables(launches);
   for (std::size_t begin = 1; begin < std::max<std::size_t>(launches.size(), 2); begin += kLaunchesInATable - 1) {

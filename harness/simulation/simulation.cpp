@@ -106,10 +106,15 @@ SimulationReport run_simulation(const ptx::Module& module, const ptx::Kernel& ke
     report.fault = error.what();
   }
   report.counters = device.take_counters();
+  report.printed = device.take_printed();
   report.findings = device.take_findings();
   report.buffers = buffers.contents();
   for (const ReadContent& wanted : variables) {
     report.buffers.push_back(read_variable(device, module, wanted, inputs));
+  }
+  buffers.clear();  // what is left then is the kernel's own
+  if (options.checkers.memory) {
+    for (simulated::Finding& leak : device.leaks()) report.findings.push_back(std::move(leak));
   }
   return report;
 }

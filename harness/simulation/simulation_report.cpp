@@ -162,6 +162,7 @@ ordered_json to_json(const SimulationReport& report) {
           {"dynamic_shared_bytes", report.dynamic_shared_bytes},
           {"outputs", std::move(outputs)},
           {"counters", std::move(counters)},
+          {"printed", text_or_null(report.printed)},
           {"findings", std::move(findings)},
           {"fault", text_or_null(report.fault)},
           {"stopped", text_or_null(report.stopped)},
@@ -203,6 +204,10 @@ std::string report_text(const SimulationReport& report) {
   text += counter_lines(report.counters);
   if (!report.expectations.empty()) {
     text += fmt::format("\nexpectations{}\n{}", all_met(report) ? ": met" : "", expectation_lines(report));
+  }
+  if (!report.printed.empty()) {
+    std::string rest;
+    text += fmt::format("\nprinted by the kernel\n{}", printable_lines(report.printed, rest));
   }
   if (!report.stopped.empty()) text += fmt::format("\nstopped {}\n", printable(report.stopped));
   const std::string found = finding_lines(report);

@@ -46,6 +46,7 @@ struct SimulationReport {
   Dim3 block;
   std::size_t dynamic_shared_bytes = 0;
   std::vector<BufferContent> buffers;
+  std::string printed{};  ///< by the kernel
   std::vector<KernelCounters> counters;
   std::vector<simulated::Finding> findings;
   std::string fault;    ///< what ended the kernel, empty if it came to its end

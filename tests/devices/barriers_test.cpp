@@ -81,5 +81,14 @@ TEST(SimulatedBarriers, ATrapEndsTheLaunch) {
   EXPECT_THROW(LaneKernel("brkpt; ret;", Words(32), 32), ptx::PtxError);
 }
 
+TEST(SimulatedHints, ChangeNothing) {
+  LaneKernel kernel(
+      "griddepcontrol.wait; setmaxnreg.inc.sync.aligned.u32 64; setmaxnreg.dec.sync.aligned.u32 40; pmevent 7;\n"
+      "pmevent.mask 3; griddepcontrol.launch_dependents; st.global.u32 [%rd4], %r1; ret;",
+      Words(32), 32);
+  const Words out = kernel.results();
+  for (std::uint32_t lane = 0; lane < 32; ++lane) EXPECT_EQ(out[lane], lane);
+}
+
 }  // namespace
 }  // namespace convladder::simulated

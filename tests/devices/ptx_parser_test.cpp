@@ -118,7 +118,7 @@ TEST(PtxParser, RefusesWhatItDoesNotKnowAtItsPlace) {
   using testing::HasSubstr;
   EXPECT_THAT(error_of("hello"), HasSubstr("test.ptx:1:1: the directive 'hello' is not supported here"));
   EXPECT_THAT(error_of(".visible .func f() { ret; "), HasSubstr("expected a '}'"));
-  EXPECT_THAT(error_of(".extern .func f()"), HasSubstr("expected the function's '{' or ';'"));
+  EXPECT_THAT(error_of(".extern .func f()"), HasSubstr("expected '{' or ';'"));
   EXPECT_THAT(error_in_body("bra nowhere; ret;"), HasSubstr("6:5: 'nowhere' is neither"));
   EXPECT_THAT(error_in_body("a: a: ret;"), HasSubstr("6:4: the label 'a' is defined twice"));
   EXPECT_THAT(error_in_body(".reg .b32 r; .reg .b32 r; ret;"), HasSubstr("declared twice"));
@@ -150,7 +150,10 @@ TEST(PtxParser, RefusesWhatIsDeeperOrLargerThanSupported) {
   EXPECT_THAT(error_of(array + "[2];"), HasSubstr("the array is larger than supported"));
   EXPECT_THAT(error_of(array + "[4294967296][4294967296];"), HasSubstr("the array is larger than supported"));
   EXPECT_THAT(error_of(".global .b128 x = -1;"), HasSubstr("initial values of more than 64 bits"));
-  EXPECT_THAT(error_of(".entry k(.param .align 3 .b8 p[4]) { ret; }"), HasSubstr("a power of two"));
+  const Module misaligned =
+      parse_module(".entry k(.param .align 3 .b8 p[4]) { ret; } .entry fine() { ret; }", "test.ptx");
+  EXPECT_THAT(misaligned.kernels.at(0).refusal.value().what, HasSubstr("a power of two"));
+  EXPECT_FALSE(misaligned.kernels.at(1).refusal);
   const Module many = parse_module(repeated(".entry k() { .reg .b32 %r<1048576>; ret; }\n", 5), "test.ptx");
   EXPECT_FALSE(many.kernels.at(3).refusal);
   EXPECT_EQ(many.kernels.at(4).refusal.value().what, "more registers than supported");

@@ -32,6 +32,7 @@ void BlockRunner::call_fault(Warp& warp, const Operation& operation, LaneMask la
 }
 
 void BlockRunner::call(Warp& warp, const Operation& operation, LaneMask lanes) {
+  if (limits_.loops(warp.executed)) look_at_limits(warp, operation, lanes);  // functions that call each other loop, too
   const CallSite& site = program_.calls[static_cast<std::size_t>(operation.detail)];
   const int caller = warp.paths.current().frame;
   if (site.function >= 0) return enter(warp, operation, site.function, caller, lanes);
@@ -143,7 +144,7 @@ bool BlockRunner::table_branch(Warp& warp, const Operation& operation, int at, L
     };
     warp.paths.part_many(at, block.reconvergence, std::ranges::any_of(ways, leads_elsewhere), ways);
   }
-  return after_jump(warp, operation, backwards, lanes);
+  return !backwards || loops(warp, operation, lanes);
 }
 
 }  // namespace convladder::simulated

@@ -113,15 +113,35 @@ class Parser {
     const Token name = tokens_.take_word("a kernel's name");
     kernel.name = name.text;
     kernel.position = name.position;
-    const std::vector<Parameter> parameters = take_parameters();
-    for (const Parameter& parameter : parameters) {
-      if (parameter.register_type) tokens_.fail(name, "a kernel cannot have parameters in registers");
-      kernel.parameters.push_back(parameter.symbol);
-    }
-    directives(kernel);
+    std::vector<Parameter> parameters;
+    read_head(kernel, [&] {
+      parameters = take_parameters();
+      for (const Parameter& parameter : parameters) {
+        if (parameter.register_type) tokens_.fail(name, "a kernel cannot have parameters in registers");
+        kernel.parameters.push_back(parameter.symbol);
+      }
+      directives(kernel);
+    });
     if (tokens_.accept(";")) return;  // a declaration
     body(kernel, parameters, {});
     module_.kernels.push_back(std::move(kernel));
+  }
+
+  /// What stands before a body. What of it is not supported is a refusal.
+  template <typename Read>
+  void read_head(Kernel& kernel, const Read& read) {
+    const std::size_t begin = tokens_.place();
+    try {
+      read();
+      if (!tokens_.current().is("{") && !tokens_.current().is(";")) tokens_.fail_expected("'{' or ';'");
+    } catch (const PtxError& error) {
+      kernel.refusal = {error.position, error.problem};
+      tokens_.go_to(begin);
+      while (!tokens_.current().is("{") && !tokens_.current().is(";")) {
+        if (tokens_.at_end()) throw;
+        tokens_.take();
+      }
+    }
   }
 
   /// ".func (results) name (parameters)", a declaration or a definition. Both lists may be left out.
@@ -132,20 +152,21 @@ class Parser {
     const Token name = tokens_.take_word("a function's name");
     function.name = name.text;
     function.position = name.position;
-    std::vector<Parameter> parameters = take_parameters();
+    std::vector<Parameter> parameters;
+    read_head(function, [&] {
+      parameters = take_parameters();
+      directives(function);
+    });
     for (auto* const list : {&parameters, &results}) {
       for (Parameter& parameter : *list) parameter.symbol.space = Space::call_param;
     }
     for (const Parameter& parameter : parameters) function.parameters.push_back(parameter.symbol);
     for (const Parameter& result : results) function.results.push_back(result.symbol);
-    directives(function);
     names_.add_to_module(function.name, {.kind = Name::Kind::function, .unique = function.name});
     if (tokens_.accept(";")) {
       function.is_defined = false;
-    } else if (tokens_.current().is("{")) {
-      body(function, parameters, results);
     } else {
-      tokens_.fail_expected("the function's '{' or ';'");
+      body(function, parameters, results);
     }
     const auto known = std::ranges::find(module_.functions, function.name, &Kernel::name);
     if (known == module_.functions.end()) {
@@ -205,6 +226,7 @@ class Parser {
     const std::size_t begin = tokens_.place();
     tokens_.skip_brackets("{", "}");
     const std::size_t end = tokens_.place();
+    if (kernel.refusal) return;
     tokens_.go_to(begin + 1);
     try {
       BodyParser(tokens_, names_, module_, kernel, registers_).take(parameters, results);
