@@ -141,6 +141,10 @@ void begin_arrival(BulkWrite write, std::uint64_t mbarrier) {
                               complete_bytes({write.warp, *write.operation, write.lane, mbarrier, at},
                                              static_cast<std::int64_t>(write.data.size()));
                             }});
+  if (block.arrivals.size() <= kMostUnderWay) return;
+  const PendingArrival oldest = std::move(block.arrivals.front());
+  block.arrivals.erase(block.arrivals.begin());
+  oldest.land();
 }
 
 /// Operands: destination, source, bytes, and the mbarrier of a copy that is not in a group.
