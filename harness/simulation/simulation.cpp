@@ -42,6 +42,8 @@ class PlacedBuffers {
     return contents;
   }
 
+  void free() { placed_.clear(); }
+
  private:
   void place(const KernelArgument& argument) {
     if (!argument.is_buffer()) return;
@@ -91,7 +93,7 @@ SimulationReport run_simulation(const ptx::Module& module, const ptx::Kernel& ke
                           .stopped = {},
                           .expectations = {}};
   launch.kernel = device.load(module, kernel);
-  const PlacedBuffers buffers(device, inputs);
+  PlacedBuffers buffers(device, inputs);
   for (const KernelArgument& argument : inputs.arguments) launch.arguments.push_back(buffers.value_of(argument));
   for (const auto& [name, value] : inputs.variables) {
     const std::vector<std::byte> bytes = buffers.value_of(value);
@@ -112,7 +114,7 @@ SimulationReport run_simulation(const ptx::Module& module, const ptx::Kernel& ke
   for (const ReadContent& wanted : variables) {
     report.buffers.push_back(read_variable(device, module, wanted, inputs));
   }
-  buffers.clear();  // what is left then is the kernel's own
+  buffers.free();  // what is left then is the kernel's own
   if (options.checkers.memory) {
     for (simulated::Finding& leak : device.leaks()) report.findings.push_back(std::move(leak));
   }
