@@ -41,6 +41,19 @@ TEST(SimulatedMbarrier, WarpsWaitForEachOtherInEveryPhase) {
   for (std::size_t i = 0; i < 384; ++i) EXPECT_EQ(out[i], 1000 * (i % 3) + (i / 3 + 32) % 128) << i;
 }
 
+TEST(SimulatedMbarrier, LanesOfAWarpWaitForEachOther) {
+  // Lane 0 waits for the others, whichever way of the branch runs first.
+  for (const bool waits_first : {true, false}) {
+    const std::string waiting = wait("W", 0) + "bra END;\n";
+    const std::string arriving = "mbarrier.arrive.shared.b64 _, [0]; bra END;\n";
+    LaneKernel kernel(initialize(31) + (waits_first ? "setp.eq" : "setp.ne") + ".u32 %p3, %r1, 0; @%p3 bra TAKEN;\n" +
+                          (waits_first ? arriving : waiting) + "TAKEN:\n" + (waits_first ? waiting : arriving) +
+                          "END: st.global.u32 [%rd4], %r1; ret;",
+                      Words(32), 32);
+    EXPECT_EQ(kernel.results(32, 16)[31], 31U) << waits_first;
+  }
+}
+
 TEST(SimulatedMbarrier, StatesAndCountsAreThoseOfTheIsa) {
   LaneKernel kernel(
       initialize(3) +
