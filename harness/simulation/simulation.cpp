@@ -115,7 +115,7 @@ SimulationReport run_simulation(const ptx::Module& module, const ptx::Kernel& ke
     report.buffers.push_back(read_variable(device, module, wanted, inputs));
   }
   buffers.free();  // what is left then is the kernel's own
-  if (options.checkers.memory) {
+  if (options.checkers.memory && report.stopped.empty()) {
     for (simulated::Finding& leak : device.leaks()) report.findings.push_back(std::move(leak));
   }
   return report;
