@@ -27,10 +27,10 @@ namespace {
 struct Operand {
   enum class Kind { destination, source, immediate, carry };
   Kind kind = Kind::source;
-  int bits = 32;              ///< of its register, 1 for a predicate
-  std::string text;           ///< of an immediate or a carry
-  std::string sign = "";      ///< before a register
-  std::string selector = "";  ///< behind it
+  int bits = 32;         ///< of its register, 1 for a predicate
+  std::string text;      ///< of an immediate or a carry
+  std::string sign;      ///< before a register
+  std::string selector;  ///< behind it
 };
 
 /// One result, or half of one: see opcode_oracle/cases.py for how it is written.
@@ -56,9 +56,9 @@ struct Case {
 };
 
 Operand operand_of(const std::string& text) {
-  if (text[0] == '=') return {Operand::Kind::immediate, 32, text.substr(1)};
-  if (text.starts_with("carry")) return {Operand::Kind::carry, 32, text};
-  if (text == "p") return {Operand::Kind::source, 1, ""};
+  if (text[0] == '=') return {Operand::Kind::immediate, 32, text.substr(1), "", ""};
+  if (text.starts_with("carry")) return {Operand::Kind::carry, 32, text, "", ""};
+  if (text == "p") return {Operand::Kind::source, 1, "", "", ""};
   if (text[0] == '-') {
     Operand negated = operand_of(text.substr(1));
     negated.sign = "-";
@@ -315,6 +315,7 @@ std::string first_difference(const Case& tested, const std::vector<std::uint64_t
     if (operand.kind == Operand::Kind::destination) bits.push_back(operand.bits);
   }
   const std::size_t outputs = results.size() / tested.vectors / 2;
+  if (outputs == 0) return tested.opcode + ": no results";
   const std::size_t parts = tested.in_halves ? 2 : 1;
   if (tested.expected.size() != outputs * parts * tested.vectors) return tested.opcode + ": malformed vectors";
   const std::size_t input_count = tested.inputs.size() / tested.vectors;
