@@ -148,6 +148,16 @@ std::string element_text(ElementType type, const std::byte* bytes) {
   });
 }
 
+long double element_number(ElementType type, const std::byte* bytes) {
+  return with_type(type, [&]<typename T>(T) -> long double {
+    if constexpr (std::is_same_v<T, Half>) {
+      return value_of(load<Half>(bytes));
+    } else {
+      return load<T>(bytes);
+    }
+  });
+}
+
 nlohmann::ordered_json element_json(ElementType type, const std::byte* bytes) {
   return with_type(type, [&]<typename T>(T) -> nlohmann::ordered_json {
     if constexpr (std::is_integral_v<T>) {

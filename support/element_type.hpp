@@ -34,6 +34,8 @@ std::vector<std::byte> element_of(ElementType type, double value);
 
 /// The value at `bytes`, in the fewest digits that bring it back.
 std::string element_text(ElementType type, const std::byte* bytes);
+/// The value as a number, exactly.
+long double element_number(ElementType type, const std::byte* bytes);
 /// The same as a JSON number; null for what is not finite.
 nlohmann::ordered_json element_json(ElementType type, const std::byte* bytes);
 

@@ -6,7 +6,7 @@
 namespace convladder {
 
 /// What a command tells the shell: the only place where the codes are defined. `convladder --help` and
-/// docs/command_line.md say the same. Of several, 3, 1, 4, 2, 0 in this order.
+/// docs/command_line.md say the same. Of several, 3, 1, 5, 4, 2, 0 in this order.
 enum ExitCode : int {
   kExitOk = 0,            ///< everything asked for was done, and every case that ran is verified
   kExitCasesFailed = 1,   ///< a case was incorrect, crashed, timed out or could not be launched (the others stand), is
@@ -16,6 +16,7 @@ enum ExitCode : int {
   kExitError = 3,         ///< bad input, bad usage, or nothing could be written: one line says what
   kExitIncomplete = 4,    ///< a comparison that proves nothing for all its cases: one is missing or cannot be compared,
                           ///< or the control moved. More samples would not help, and a gate must not let it pass
+  kExitUnexpected = 5,    ///< a simulated kernel did not compute what was expected of it
   kExitInterrupted = 130,
 };
 

@@ -185,6 +185,7 @@ void SimulatedDevice::free(void* address, std::size_t /*bytes*/) noexcept {
     memory_.free(device_address(address));
     filled_.erase(device_address(address));
     written_.freed(device_address(address));
+    std::erase_if(inputs_, [address](const AddressRange& input) { return input.begin == device_address(address); });
   } catch (const std::exception&) {
     // Only buffers that this device gave out come here, each once.
   }
@@ -295,6 +296,14 @@ const void* SimulatedDevice::load(const ptx::Module& module, const ptx::Kernel& 
   return &kernel;
 }
 
+void SimulatedDevice::only_read(const DeviceBuffer& buffer) {
+  inputs_.push_back({device_address(buffer.address()), device_address(buffer.address()) + buffer.bytes()});
+}
+
+void* SimulatedDevice::variable(const ptx::Module& module, const ptx::Symbol& symbol) {
+  return reinterpret_cast<void*>(place(module, symbol));  // NOLINT(performance-no-int-to-ptr): addresses are numbers
+}
+
 void SimulatedDevice::launch(const KernelLaunch& launch) {
   try {
     const Program& program = program_of(launch.kernel);
@@ -331,6 +340,8 @@ LaunchConfiguration SimulatedDevice::configuration_of(const Program& program, co
 LaunchResult SimulatedDevice::run(const Program& program, const LaunchConfiguration& configuration) {
   std::optional<InitializationChecker> initialization;
   std::optional<RaceChecker> race;
+  std::optional<InputChecker> inputs;
+  const bool inputs_are_checked = options_.checkers.memory && !inputs_.empty();
   const MakeObservers make_observers = [&](FindingLog& findings) {
     std::vector<AccessObserver*> observers;
     if (options_.checkers.initialization) observers.push_back(&initialization.emplace(written_, findings));
@@ -338,9 +349,10 @@ LaunchResult SimulatedDevice::run(const Program& program, const LaunchConfigurat
       observers.push_back(
           &race.emplace(program, written_allocations(program, configuration.parameters, memory_), findings));
     }
+    if (inputs_are_checked) observers.push_back(&inputs.emplace(inputs_, findings));
     return observers;
   };
-  const bool looked_on = options_.checkers.initialization || options_.checkers.race;
+  const bool looked_on = options_.checkers.initialization || options_.checkers.race || inputs_are_checked;
   LaunchResult result = simulated::execute(program, memory_, configuration, looked_on ? make_observers : nullptr);
   printed_ += result.printed;
   for (Finding& finding : result.findings.findings()) {

@@ -13,6 +13,7 @@
 #include "devices/ptx_images.hpp"
 #include "devices/simulated/checkers/checker_set.hpp"
 #include "devices/simulated/checkers/initialization_checker.hpp"
+#include "devices/simulated/checkers/input_checker.hpp"
 #include "devices/simulated/execution/alike_blocks.hpp"
 #include "devices/simulated/execution/executor.hpp"
 #include "devices/simulated/memory/device_memory.hpp"
@@ -79,6 +80,13 @@ class SimulatedDevice final : public Device {
   /// ptx::PtxError for what the device does not execute. `module` must outlive the device.
   const void* load(const ptx::Module& module, const ptx::Kernel& kernel);
 
+  /// The address of a variable in global or constant memory, the same for all kernels of the module. `module` must
+  /// outlive the device.
+  void* variable(const ptx::Module& module, const ptx::Symbol& symbol);
+
+  /// From now on memcheck reports what kernels write into this allocation; it is written all the same.
+  void only_read(const DeviceBuffer& buffer);
+
   /// The launches since the last call, in order, instruction by instruction.
   std::vector<RecordedLaunch> take_launches() { return std::exchange(launches_, {}); }
 
@@ -112,6 +120,7 @@ class SimulatedDevice final : public Device {
   WrittenMemory written_;  // looked after if initcheck looks on
   /// Of modules, one for all kernels of a module, as long as the device lives.
   std::map<std::pair<const ptx::Module*, std::string>, std::uint64_t> variables_;
+  std::vector<AddressRange> inputs_;  // allocations that are only to be read
   std::vector<Finding> findings_;
   std::string printed_;
   std::map<const void*, std::unique_ptr<Program>> programs_;

@@ -39,6 +39,7 @@ exit codes:
   2    nothing like that, but something cannot be told: too few samples, or a case without a baseline
   3    bad input or bad usage: one line says what
   4    a comparison that is not complete: a case is missing, or the control moved
+  5    'simulate --expect': a kernel did not compute what was expected
   130  interrupted)";
 
 const char* group_title(CommandGroup group) {

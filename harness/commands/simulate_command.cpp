@@ -3,19 +3,23 @@
 #include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
+#include <map>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
 #include "devices/kernel_resources.hpp"
+#include "devices/simulated/execution/program.hpp"
 #include "devices/simulated/ptx/parser.hpp"
 #include "harness/commands/command.hpp"
 #include "harness/commands/printed.hpp"
 #include "harness/simulation/checkers_argument.hpp"
 #include "harness/simulation/cuda_source.hpp"
-#include "harness/simulation/kernel_argument.hpp"
+#include "harness/simulation/expected_content.hpp"
 #include "harness/simulation/kernel_list.hpp"
 #include "harness/simulation/launch_limit.hpp"
+#include "harness/simulation/side_by_side.hpp"
 #include "harness/simulation/simulation.hpp"
 #include "support/errors.hpp"
 #include "support/file_bytes.hpp"
@@ -29,13 +33,16 @@ namespace {
 
 /// The command line, not checked yet.
 struct SimulateArguments {
-  std::string file;
-  std::string entry;
+  std::vector<std::string> files;
+  std::vector<std::string> entries;
   std::string grid = "1";
   std::string block = "1";
   std::string shared = "0";
   std::vector<std::string> arguments;
+  std::vector<std::string> buffers;
+  std::vector<std::string> variables;
   std::vector<std::string> saved;
+  std::vector<std::string> expectations;
   std::string output;
   std::string format;
   std::string checkers = "all";
@@ -55,14 +62,24 @@ constexpr int kMostSharedBytes = 227 * 1024;     // of a block, static ones incl
 constexpr const char* kSimulateFooter =
     R"(one --arg for each parameter, in order; put NAME= before it to choose the name that messages use:
   TYPE:VALUE                 a number                           --arg i32:1000  --arg f32:0.5
-  bytes:@FILE                a structure passed by value        --arg bytes:@sizes.bin
+  @BUFFER[+BYTES]            an address in another's buffer     --arg x=inout:f32:1,2,3 --arg @x --arg @x+8
+  struct:{FIELD,...}         a structure passed by value        --arg 'struct:{@x,i32:5,f32:[0.5,1]}'
+  bytes:@FILE                the same from a file               --arg bytes:@sizes.bin
   in:TYPE:CONTENT            a buffer that the kernel reads     --arg in:f32:1,2,3  --arg x=in:@x.npy
   inout:TYPE:CONTENT         one that it reads and writes       --arg inout:i32:fill:256:0
   out:TYPE:SHAPE[=VALUE]     one that it writes                 --arg y=out:f32:64x32  --arg sum=out:f32:1=0
   TYPE     i8 i16 i32 i64 u8 u16 u32 u64 f16 f32 f64
   CONTENT  1,2,3   @FILE.bin   @FILE.npy   fill:SHAPE:VALUE   iota:SHAPE[:FIRST]   random:SHAPE[:SEED]
   SHAPE    a number of elements, or sizes as in 64x32
+  FIELD    TYPE:VALUE   TYPE:[VALUE,...]   @BUFFER[+BYTES]   {FIELD,...}: laid out as C does
 A buffer 'out' without a value is uninitialised: reading it before writing is reported.
+
+--buffer NAME=... makes a buffer for addresses only. --set NAME=VALUE sets a variable of the file: TYPE:CONTENT,
+@FILE.npy, @BUFFER, struct: or bytes: as above. --save NAME[:TYPE]=FILE writes it, as bytes without a TYPE.
+
+--expect y=@reference.npy:1e-6, y=1,2,3 or y=fill:64x32:0:1e-6,1e-9: the shape is compared, and each value passes if
+|found - expected| <= ABSOLUTE + RELATIVE * |expected|, for TOLERANCE = RELATIVE[,ABSOLUTE]; without one only the same
+value passes. NaN passes only for NaN.
 
 --limit: 500M, 10G: so many instructions of warps; 30s, 5min, 2h: so long; both may be given; or none. Without it a
 kernel ends after 10 minutes, and after 5 G instructions of a block that change no memory: it is in an endless loop.
@@ -72,10 +89,15 @@ examples:
   convladder simulate scale.ptx --grid 4 --block 256 --arg x=in:f32:iota:1000 --arg y=out:f32:1000 --arg f32:2 --arg i32:1000
   convladder simulate scale.cu --compiler clang --compiler-flags '-DTILE=16' --list
   convladder simulate scale.ptx ... --save y=y.npy --output everything.json
+  convladder simulate naive.ptx tiled.ptx --grid 8 ...   also k.ptx --entry naive --entry tiled: the same launch of each: their counters side by side
   convladder simulate scale.ptx ... --format json      the JSON document on the standard output, no text
 
-exit codes: 0 the kernel ran and nothing was found - 1 something was found, or the kernel was ended by a fault -
-2 it was ended by a limit, and nothing was found until then - 3 bad input, or PTX that is not supported: one line says where and what)";
+exit codes:
+  0  the kernel came to its end, nothing was found, and all is as expected
+  1  something was found, or the kernel was ended by a fault
+  2  nothing of 1 and 5, but it was ended by a limit
+  3  bad input, or PTX that is not supported: one line says where and what
+  5  nothing was found, but a value is not as expected)";
 
 /// "X[,Y[,Z]]"
 Dim3 parse_dim(const char* option, const std::string& text, const std::array<int, 3>& limits) {
@@ -93,60 +115,66 @@ ptx::Module load_module(const std::string& file, const CudaCompiler& compiler) {
   return ptx::parse_module(compile_to_ptx(file, compiler), file + " (PTX)");  // whose lines are not the file's
 }
 
-std::vector<KernelArgument> parse_arguments(const std::vector<std::string>& texts, const ptx::Kernel& kernel) {
-  if (texts.size() != kernel.parameters.size()) {
-    throw UserError(fmt::format("{} has {} parameters, but {} --arg were given", display_name(kernel.name),
-                                kernel.parameters.size(), texts.size()));
-  }
-  std::vector<KernelArgument> arguments;
-  for (std::size_t i = 0; i < texts.size(); ++i) {
-    KernelArgument argument = parse_kernel_argument(texts[i]);
-    const std::size_t bytes = argument.is_buffer() ? sizeof(std::uint64_t) : argument.bytes.size();
-    const ptx::Symbol& parameter = kernel.parameters[i];
-    if (bytes != parameter.bytes) {
-      throw UserError(fmt::format("--arg {}: {} bytes, but parameter {} ({}) has {}", texts[i], bytes, i,
-                                  parameter.name, parameter.bytes));
-    }
-    if (argument.name.empty()) argument.name = parameter.name;
-    const auto same = [&argument](const KernelArgument& other) { return other.name == argument.name; };
-    if (std::ranges::any_of(arguments, same)) {
-      throw UserError(fmt::format("--arg {}: the name '{}' is already used", texts[i], argument.name));
-    }
-    arguments.push_back(std::move(argument));
-  }
-  return arguments;
-}
-
-/// A buffer that is to be written to a file.
+/// A buffer or variable that is to be written to a file.
 struct WantedFile {
-  std::size_t argument = 0;
+  ReadContent content;
   std::string file;
 };
 
-std::vector<WantedFile> parse_outputs(const std::vector<std::string>& texts,
-                                      const std::vector<KernelArgument>& arguments) {
+std::vector<WantedFile> parse_saved(const std::vector<std::string>& texts, const SimulationInputs& inputs,
+                                    const ptx::Module& module) {
   std::vector<WantedFile> wanted;
   for (const std::string& text : texts) {
     const std::size_t equals = text.find('=');
     if (equals == std::string::npos || equals + 1 == text.size()) {
       throw UserError(fmt::format("--save {}: expected NAME=FILE", text));
     }
-    const std::string name = text.substr(0, equals);
     const std::string file = text.substr(equals + 1);
-    std::vector<std::string> names;
-    std::size_t found = arguments.size();
-    for (std::size_t i = 0; i < arguments.size(); ++i) {
-      if (!arguments[i].is_buffer()) continue;
-      names.push_back(arguments[i].name);
-      if (arguments[i].name == name || std::to_string(i) == name) found = i;
-    }
-    if (found == arguments.size()) {
-      throw UserError(fmt::format("--save {}: {}", text, unknown_name_message("buffer", name, names)));
-    }
+    wanted.push_back({find_content("--save " + text, text.substr(0, equals), inputs, module), file});
     static_cast<void>(buffer_file({}, file));  // the ending is known, before anything runs
-    wanted.push_back({found, file});
   }
   return wanted;
+}
+
+/// What a launch works on, and what is asked of it afterwards.
+struct WholeRequest {
+  SimulationInputs inputs;
+  std::vector<WantedFile> saved;
+  std::vector<ExpectedContent> expected;
+
+  /// The variables that are saved or compared.
+  std::vector<ReadContent> variables() const {
+    std::vector<ReadContent> all;
+    for (const WantedFile& one : saved) all.push_back(one.content);
+    for (const ExpectedContent& one : expected) all.push_back(one.content);
+    std::vector<ReadContent> variables;
+    for (const ReadContent& one : all) {
+      const auto same = [&one](const ReadContent& other) { return other.name == one.name && other.type == one.type; };
+      if (one.variable != nullptr && std::ranges::none_of(variables, same)) variables.push_back(one);
+    }
+    return variables;
+  }
+};
+
+WholeRequest parse_request(const SimulateArguments& given, const ptx::Module& module, const ptx::Kernel& kernel) {
+  WholeRequest request;
+  request.inputs = inputs_for(parse_inputs(given.arguments, given.buffers, given.variables), module, kernel);
+  request.saved = parse_saved(given.saved, request.inputs, module);
+  request.expected = parse_expectations(given.expectations, request.inputs, module);
+  return request;
+}
+
+const BufferContent& content_in(const SimulationReport& report, const ReadContent& wanted) {
+  const auto is_it = [&wanted](const BufferContent& content) {
+    return content.name == wanted.name && content.type == wanted.type.value_or(ElementType::u8);
+  };
+  return *std::ranges::find_if(report.buffers, is_it);
+}
+
+int exit_code_of(const SimulationReport& report) {
+  if (!report.findings.empty() || !report.fault.empty()) return kExitCasesFailed;
+  if (!std::ranges::all_of(report.expectations, &ExpectationOutcome::met)) return kExitUnexpected;
+  return report.stopped.empty() ? kExitOk : kExitInconclusive;
 }
 
 /// Their progress is shown as that of `what`, until they are gone.
@@ -190,17 +218,27 @@ KernelLaunch parse_launch(const SimulateArguments& given, const ptx::Module& mod
 }
 
 void add_simulate_options(CLI::App& simulate, SimulateArguments& a) {
-  simulate.add_option("FILE", a.file, "a PTX file, or a .cu file, which nvcc or clang compiles")->required();
+  simulate.add_option("FILE", a.files, "a PTX file, or a .cu file, which nvcc or clang compiles; of several, each")
+      ->required();
   simulate.add_flag("--list", a.list, "only list the kernels: parameters, resources, and what cannot be run here");
-  simulate.add_option("--entry", a.entry, "the kernel's name, if there are several");
+  simulate.add_option("--entry", a.entries, "the kernel's name, if there are several; of several names, each")
+      ->allow_extra_args(false);
   simulate.add_option("--grid", a.grid, "blocks, X[,Y[,Z]] (default 1)");
   simulate.add_option("--block", a.block, "threads per block, X[,Y[,Z]] (default 1)");
   simulate.add_option("--shared", a.shared, "bytes of dynamic shared memory (default 0)");
   simulate.add_option("--arg", a.arguments, "an argument, see below")->allow_extra_args(false);
+  simulate
+      .add_option("--buffer", a.buffers, "NAME=in:…, out:… or inout:…: a buffer that no parameter points to itself")
+      ->allow_extra_args(false);
+  simulate.add_option("--set", a.variables, "NAME=TYPE:CONTENT: what a __device__ or __constant__ variable holds")
+      ->allow_extra_args(false);
   simulate.add_option("--compiler", a.compiler.name,
                       "of a .cu file: nvcc, clang, or the path of one (default: who is there)");
   simulate.add_option("--compiler-flags", a.compiler.flags, "further flags for it, as in '-arch=sm_90 -DN=3'");
-  simulate.add_option("--save", a.saved, "NAME=FILE: writes a buffer to FILE.bin, .npy or .json")
+  simulate.add_option("--save", a.saved, "NAME=FILE: writes a buffer or a variable to FILE.bin, .npy or .json")
+      ->allow_extra_args(false);
+  simulate
+      .add_option("--expect", a.expectations, "NAME=CONTENT[:TOLERANCE]: what a buffer or a variable has to hold then")
       ->allow_extra_args(false);
   simulate.add_option("--checkers", a.checkers,
                       "memory, initialization, race, synchronization: a list of them, all (default) or none");
@@ -211,39 +249,108 @@ void add_simulate_options(CLI::App& simulate, SimulateArguments& a) {
   add_format_option(simulate, a.format, {"text", "json"});
 }
 
+/// A kernel of one of the files, and how it is started.
+struct Job {
+  std::string file;
+  std::shared_ptr<const ptx::Module> module_owner;
+  const ptx::Module& module() const { return *module_owner; }
+  const ptx::Kernel* kernel = nullptr;
+  KernelLaunch launch{};
+};
+
+/// All that can be wrong with the command line is said before anything runs.
+std::vector<Job> parse_jobs(const SimulateArguments& given) {
+  std::vector<Job> jobs;
+  const std::size_t files = given.files.size();
+  const std::size_t entries = std::max<std::size_t>(given.entries.size(), 1);
+  if (files > 1 && entries > 1 && files != entries) {
+    throw UserError(fmt::format("--entry is given {} times for {} files: expected once, or for each", entries, files));
+  }
+  std::map<std::string, std::shared_ptr<const ptx::Module>> modules;
+  for (std::size_t i = 0; i < std::max(files, entries); ++i) {
+    const std::string& file = given.files[files == 1 ? 0 : i];
+    std::shared_ptr<const ptx::Module>& module = modules[file];
+    if (!module) module = std::make_shared<const ptx::Module>(load_module(file, given.compiler));
+    const std::string entry = given.entries.empty() ? "" : given.entries[entries == 1 ? 0 : i];
+    jobs.push_back({file, module, &find_kernel(*module, entry)});
+  }
+  for (Job& job : jobs) {
+    job.launch = parse_launch(given, job.module(), *job.kernel);
+    if (jobs.size() == 1) continue;
+    static_cast<void>(parse_request(given, job.module(), *job.kernel));
+    const std::vector<ptx::Refusal> refusals = simulated::refusals(job.module(), *job.kernel);
+    if (!refusals.empty()) throw ptx::PtxError(job.module().file, refusals[0].position, refusals[0].what);
+  }
+  return jobs;
+}
+
+SimulationReport run_job(const SimulateArguments& given, const Job& job) {
+  const WholeRequest request = parse_request(given, job.module(), *job.kernel);
+  SimulationReport report = run_simulation(job.module(), *job.kernel, job.launch, request.inputs, request.variables(),
+                                           device_options(given, display_name(job.kernel->name)));
+  for (const ExpectedContent& one : request.expected) {
+    report.expectations.push_back(compare(one, content_in(report, one.content)));
+  }
+  for (const WantedFile& one : request.saved) {
+    write_file_bytes(one.file, buffer_file(content_in(report, one.content), one.file));
+  }
+  return report;
+}
+
+/// Prints, and writes to --output.
+void give_out(const SimulateArguments& given, const std::string& text, const nlohmann::ordered_json& json) {
+  const std::string document = ascii_json(json);
+  if (!given.output.empty()) write_file_atomically(given.output, document);
+  fmt::print("{}", given.format == "json" ? document : text);
+}
+
+int list_files(const SimulateArguments& given) {
+  std::string text;
+  auto json = nlohmann::ordered_json::array();
+  for (const std::string& file : given.files) {
+    const ptx::Module module = load_module(file, given.compiler);
+    const ptx::Kernel* const only = given.entries.empty() ? nullptr : &find_kernel(module, given.entries[0]);
+    if (!text.empty()) text += '\n';
+    text += kernel_list_text(module, only);
+    json.push_back(kernel_list_json(module, only));
+  }
+  give_out(given, text, json.size() == 1 ? json[0] : nlohmann::ordered_json{{"files", std::move(json)}});
+  return kExitOk;
+}
+
+int run_side_by_side(const SimulateArguments& given, const std::vector<Job>& jobs) {
+  std::vector<LabelledReport> launches;
+  auto json = nlohmann::ordered_json::array();
+  std::vector<int> codes;
+  for (const Job& job : jobs) {
+    launches.push_back({job.file, run_job(given, job)});
+    nlohmann::ordered_json document = {{"file", job.file}};
+    document.update(to_json(launches.back().report));
+    json.push_back(std::move(document));
+    codes.push_back(exit_code_of(launches.back().report));
+  }
+  give_out(given, side_by_side_text(launches), {{"simulations", std::move(json)}});
+  for (const int code : {kExitCasesFailed, kExitUnexpected, kExitInconclusive}) {
+    if (std::ranges::find(codes, code) != codes.end()) return code;
+  }
+  return kExitOk;
+}
+
 int simulate_command(SimulateArguments& given, const CommandLine& /*command_line*/) {
   if (const std::size_t equals = given.output.find('='); equals != std::string::npos) {
     throw UserError(fmt::format("--output {}: a buffer is now written by --save NAME=FILE", given.output));
   }
   check_output_file("--output", given.output);
-  const ptx::Module module = load_module(given.file, given.compiler);
-  if (given.list) {
-    const ptx::Kernel* const only = given.entry.empty() ? nullptr : &find_kernel(module, given.entry);
-    const std::string document = ascii_json(kernel_list_json(module, only));
-    if (!given.output.empty()) write_file_atomically(given.output, document);
-    fmt::print("{}", given.format == "json" ? document : kernel_list_text(module, only));
-    return kExitOk;
+  if (given.list && given.entries.size() > 1) throw UserError("--list takes one --entry");
+  if (given.list) return list_files(given);
+  const std::vector<Job> jobs = parse_jobs(given);
+  if (jobs.size() > 1 && !given.saved.empty()) {
+    throw UserError(fmt::format("--save {}: each of the {} kernels would write it", given.saved[0], jobs.size()));
   }
-  const ptx::Kernel& kernel = find_kernel(module, given.entry);
-  const KernelLaunch launch = parse_launch(given, module, kernel);
-  const std::vector<KernelArgument> arguments = parse_arguments(given.arguments, kernel);
-  const std::vector<WantedFile> wanted = parse_outputs(given.saved, arguments);
-  const SimulationReport report =
-      run_simulation(module, kernel, launch, arguments, device_options(given, display_name(kernel.name)));
-
-  for (const WantedFile& one : wanted) {
-    const auto buffer = std::ranges::find(report.buffers, arguments[one.argument].name, &BufferContent::name);
-    write_file_bytes(one.file, buffer_file(*buffer, one.file));
-  }
-  const std::string document = ascii_json(to_json(report));
-  if (!given.output.empty()) write_file_atomically(given.output, document);
-  if (given.format == "json") {
-    fmt::print("{}", document);
-  } else {
-    print_report(report);
-  }
-  if (!report.findings.empty() || !report.fault.empty()) return kExitCasesFailed;
-  return report.stopped.empty() ? kExitOk : kExitInconclusive;
+  if (jobs.size() > 1) return run_side_by_side(given, jobs);
+  const SimulationReport report = run_job(given, jobs[0]);
+  give_out(given, report_text(report), to_json(report));
+  return exit_code_of(report);
 }
 
 const CommandRegistration simulate_registration(

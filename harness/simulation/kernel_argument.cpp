@@ -36,20 +36,49 @@ bool is_name(std::string_view text) {
 /// Takes an argument apart from left to right.
 class ArgumentParser {
  public:
-  explicit ArgumentParser(const std::string& text) : what_(fmt::format("--arg {}", text)), rest_(text) {
+  /// `what` begins messages; `text` is what it is called there, `rest` what is to be parsed.
+  ArgumentParser(std::string what, const std::string& text, std::string_view rest)
+      : what_(std::move(what)), rest_(rest) {
     result_.text = text;
+  }
+
+  KernelArgument parse_content_of(std::optional<ElementType> type) {
+    result_.kind = ArgumentKind::input;
+    result_.type = type;
+    content();
+    return std::move(result_);
+  }
+
+  KernelArgument parse_variable() {
+    const bool is_file = rest_.ends_with(".npy");
+    if (rest_.starts_with("struct:") || rest_.starts_with("bytes:") || (rest_.starts_with('@') && !is_file)) {
+      return parse();
+    }
+    if (!rest_.starts_with('@')) result_.type = parse_element_type(what_, take_field());
+    KernelArgument value = parse_content_of(result_.type);
+    value.kind = ArgumentKind::value;
+    return value;
   }
 
   KernelArgument parse() {
     if (const std::size_t equals = rest_.find('='); equals != std::string_view::npos) {
-      if (const std::string_view name = rest_.substr(0, equals); name.find(':') == std::string_view::npos) {
+      if (const std::string_view name = rest_.substr(0, equals); name.find_first_of(":@") == std::string_view::npos) {
         if (!is_name(name)) fail(fmt::format("'{}' is not a valid name", name));
         result_.name = name;
         rest_.remove_prefix(equals + 1);
       }
     }
+    if (rest_.starts_with('@')) {
+      result_.bytes.resize(sizeof(std::uint64_t));
+      result_.addresses = {parse_buffer_address(what_, rest_)};
+      return std::move(result_);
+    }
     const std::string_view word = take_field();
-    if (word == "in" || word == "inout") {
+    if (word == "struct") {
+      StructureValue value = parse_structure(what_, rest_);
+      result_.bytes = std::move(value.bytes);
+      result_.addresses = std::move(value.addresses);
+    } else if (word == "in" || word == "inout") {
       result_.kind = word == "in" ? ArgumentKind::input : ArgumentKind::in_out;
       if (rest_.starts_with('@')) {
         file(rest_.substr(1));
@@ -68,7 +97,8 @@ class ArgumentParser {
       result_.type = type;
       result_.bytes = parse_element(what_, *type, rest_);
     } else {
-      fail(fmt::format("expected in, out, inout, bytes or a type and ':', got '{}'", word));
+      fail(fmt::format("expected @ and a buffer's name, or in, out, inout, bytes, struct or a type and ':', got '{}'",
+                       word));
     }
     return std::move(result_);
   }
@@ -231,6 +261,18 @@ class ArgumentParser {
 
 std::size_t KernelArgument::buffer_bytes() const { return is_buffer() ? elements_of(shape) * element_bytes(*type) : 0; }
 
-KernelArgument parse_kernel_argument(const std::string& text) { return ArgumentParser(text).parse(); }
+KernelArgument parse_kernel_argument(const std::string& text, const std::string& option) {
+  return ArgumentParser(fmt::format("{} {}", option, text), text, text).parse();
+}
+
+KernelArgument parse_variable_value(const std::string& text, const std::string& value) {
+  return ArgumentParser("--set " + text, text, value).parse_variable();
+}
+
+KernelArgument parse_content(const std::string& what, ElementType type, const std::string& content) {
+  const bool typed_by_file = content.starts_with('@') && content.ends_with(".npy");
+  return ArgumentParser(what, content, content)
+      .parse_content_of(typed_by_file ? std::nullopt : std::optional<ElementType>(type));
+}
 
 }  // namespace convladder

@@ -40,18 +40,6 @@ std::string_view space_name(ptx::Space space) {
   }
 }
 
-/// Those that the host can set and read.
-std::vector<const ptx::Symbol*> host_variables(const ptx::Module& module) {
-  std::vector<const ptx::Symbol*> variables;
-  for (const ptx::Symbol& symbol : module.symbols) {
-    const bool reachable = symbol.space == ptx::Space::global || symbol.space == ptx::Space::constant;
-    // Texts of printf and assert, which nvcc calls $str and __unnamed_1, are nobody's.
-    const bool made_by_compiler = symbol.name.starts_with('$') || symbol.name.starts_with("__unnamed");
-    if (reachable && !made_by_compiler && symbol.bytes > 0) variables.push_back(&symbol);
-  }
-  return variables;
-}
-
 std::vector<const ptx::Kernel*> listed_kernels(const ptx::Module& module, const ptx::Kernel* only) {
   std::vector<const ptx::Kernel*> kernels;
   for (const ptx::Kernel& kernel : module.kernels) {
@@ -114,6 +102,28 @@ const ptx::Kernel& find_kernel(const ptx::Module& module, const std::string& ent
   if (found == names.end())
     throw UserError(fmt::format("{}: {}", module.file, unknown_name_message("kernel", entry, names)));
   return module.kernels[static_cast<std::size_t>(found - names.begin())];
+}
+
+std::vector<const ptx::Symbol*> host_variables(const ptx::Module& module) {
+  std::vector<const ptx::Symbol*> variables;
+  for (const ptx::Symbol& symbol : module.symbols) {
+    const bool reachable = symbol.space == ptx::Space::global || symbol.space == ptx::Space::constant;
+    // Texts of printf and assert, which nvcc calls $str and __unnamed_1, are nobody's.
+    const bool made_by_compiler = symbol.name.starts_with('$') || symbol.name.starts_with("__unnamed");
+    if (reachable && !made_by_compiler && symbol.bytes > 0) variables.push_back(&symbol);
+  }
+  return variables;
+}
+
+const ptx::Symbol& find_variable(const ptx::Module& module, const std::string& name, const std::string& before) {
+  const std::vector<const ptx::Symbol*> variables = host_variables(module);
+  const auto exact = std::ranges::find(variables, name, &ptx::Symbol::name);
+  if (exact != variables.end()) return **exact;
+  const auto shown = [](const ptx::Symbol* variable) { return display_name(variable->name); };
+  if (std::ranges::count(variables, name, shown) > 1) {
+    throw UserError(fmt::format("{}several variables are called '{}', give the mangled name", before, name));
+  }
+  return *find_known("variable", name, variables, shown, before);
 }
 
 std::string kernel_list_text(const ptx::Module& module, const ptx::Kernel* only) {

@@ -4,15 +4,15 @@
 #include <vector>
 
 #include "devices/simulated/simulated_device.hpp"
-#include "harness/simulation/kernel_argument.hpp"
+#include "harness/simulation/simulation_inputs.hpp"
 #include "harness/simulation/simulation_report.hpp"
 
 namespace convladder {
 
-/// Runs the kernel; what ends it early is in the report. `arguments` are one for each parameter, with their names.
-/// Throws ptx::PtxError for what the device does not execute.
+/// Runs the kernel; what ends it early is in the report. `inputs` are those of `inputs_for` the kernel. The report's
+/// buffers are all of theirs and then `variables`. Throws ptx::PtxError for what the device does not execute.
 SimulationReport run_simulation(const ptx::Module& module, const ptx::Kernel& kernel, KernelLaunch launch,
-                                const std::vector<KernelArgument>& arguments,
+                                const SimulationInputs& inputs, const std::vector<ReadContent>& variables,
                                 const simulated::SimulatedDeviceOptions& options);
 
 }  // namespace convladder

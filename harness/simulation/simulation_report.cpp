@@ -53,33 +53,71 @@ std::string shown_values(const BufferContent& buffer) {
   return line;
 }
 
-/// Sums with their thousands apart, ratios with three decimals.
-std::string figure(std::string_view name, double value) {
-  if (!name.ends_with(".sum")) return fmt::format("{:.3f}", value);
-  const std::string digits = fmt::format("{}", static_cast<std::uint64_t>(value));
-  std::string grouped;
-  for (std::size_t i = 0; i < digits.size(); ++i) {
-    if (i > 0 && (digits.size() - i) % 3 == 0) grouped += ',';
-    grouped += digits[i];
+ordered_json expectations_json(const std::vector<ExpectationOutcome>& outcomes) {
+  ordered_json list = ordered_json::array();
+  for (const ExpectationOutcome& outcome : outcomes) {
+    ordered_json first = nullptr;
+    if (!outcome.met()) {
+      first = {{"index", outcome.first_index}, {"found", outcome.first_found}, {"expected", outcome.first_expected}};
+    }
+    list.push_back({{"expectation", outcome.text},
+                    {"name", outcome.name},
+                    {"met", outcome.met()},
+                    {"elements", outcome.elements},
+                    {"wrong", outcome.wrong},
+                    {"first_wrong", std::move(first)},
+                    {"largest_difference", outcome.largest_difference}});
   }
-  return grouped;
+  return list;
 }
 
-void print_counters(const std::vector<KernelCounters>& launches) {
+std::string expectation_lines(const SimulationReport& report) {
+  std::string lines;
+  for (const ExpectationOutcome& outcome : report.expectations) {
+    const std::string largest = outcome.largest_difference == 0
+                                    ? ""
+                                    : fmt::format(", the largest difference is {:.3g}", outcome.largest_difference);
+    const std::string text =
+        outcome.met()
+            ? fmt::format("{} as expected{}", plural(outcome.elements, "value"), largest)
+            : fmt::format("{} of {} {} wrong; the first is [{}]: expected {}, found {}{}", outcome.wrong,
+                          plural(outcome.elements, "value"), outcome.wrong == 1 ? "is" : "are",
+                          fmt::join(outcome.first_index, ", "), outcome.first_expected, outcome.first_found, largest);
+    lines += hanging(fmt::format("  {}: ", printable(outcome.name)), text);
+  }
+  return lines;
+}
+
+bool all_met(const SimulationReport& report) {
+  return std::ranges::all_of(report.expectations, &ExpectationOutcome::met);
+}
+
+std::string finding_lines(const SimulationReport& report) {
+  std::string lines;
+  for (const simulated::Finding& finding : report.findings) {
+    lines += fmt::format("  {}\n", printable(simulated::to_text(finding)));
+  }
+  if (!report.fault.empty()) lines += fmt::format("  the kernel was stopped: {}\n", printable(report.fault));
+  return lines;
+}
+
+std::string counter_lines(const std::vector<KernelCounters>& launches) {
+  std::string lines;
   for (const KernelCounters& launch : launches) {
-    fmt::print("\ncounters\n");
+    lines += "\ncounters\n";
     std::size_t zeros = 0;
     for (const auto* values : {&launch.values, &launch.modelled}) {
       for (const auto& [name, value] : *values) {
         if (value != 0) {
-          fmt::print("  {:<72} {:>20}\n", name, figure(name, value));
+          lines += fmt::format("  {:<72} {:>20}\n", name, counter_text(name, value));
         } else {
           ++zeros;
         }
       }
     }
-    if (zeros > 0) fmt::print("  and {} at 0\n", plural(zeros, "counter"));
+    if (zeros > 0) lines += fmt::format("  and {} at 0\n", plural(zeros, "counter"));
   }
+  return lines;
 }
 
 }  // namespace
@@ -127,30 +165,54 @@ ordered_json to_json(const SimulationReport& report) {
           {"printed", text_or_null(report.printed)},
           {"findings", std::move(findings)},
           {"fault", text_or_null(report.fault)},
-          {"stopped", text_or_null(report.stopped)}};
+          {"stopped", text_or_null(report.stopped)},
+          {"expectations", expectations_json(report.expectations)}};
 }
 
-void print_report(const SimulationReport& report) {
+std::string counter_text(std::string_view name, double value) {
+  if (!name.ends_with(".sum")) return fmt::format("{:.3f}", value);
+  const std::string digits = fmt::format("{}", static_cast<std::uint64_t>(value));
+  std::string grouped;
+  for (std::size_t i = 0; i < digits.size(); ++i) {
+    if (i > 0 && (digits.size() - i) % 3 == 0) grouped += ',';
+    grouped += digits[i];
+  }
+  return grouped;
+}
+
+std::string launch_title(const SimulationReport& report) {
   const std::string shared =
       report.dynamic_shared_bytes > 0 ? fmt::format(", {} bytes of shared memory", report.dynamic_shared_bytes) : "";
-  fmt::print("{}: {}x{}x{} blocks of {}x{}x{} threads{}\n", printable(report.display_name), report.grid.x,
-             report.grid.y, report.grid.z, report.block.x, report.block.y, report.block.z, shared);
+  return fmt::format("{}: {}x{}x{} blocks of {}x{}x{} threads{}", printable(report.display_name), report.grid.x,
+                     report.grid.y, report.grid.z, report.block.x, report.block.y, report.block.z, shared);
+}
+
+std::string remarks_text(const SimulationReport& report) {
+  std::string text;
+  if (!all_met(report)) text += expectation_lines(report);
+  if (!report.stopped.empty()) text += fmt::format("  stopped {}\n", printable(report.stopped));
+  return text + finding_lines(report);
+}
+
+std::string report_text(const SimulationReport& report) {
+  std::string text = launch_title(report) + '\n';
   for (const BufferContent& buffer : report.buffers) {
     if (!buffer.is_result) continue;
-    fmt::print("\n{}: {}[{}]\n  {}\n", buffer.name, element_name(buffer.type), fmt::join(buffer.shape, "x"),
-               shown_values(buffer));
+    text += fmt::format("\n{}: {}[{}]\n  {}\n", printable(buffer.name), element_name(buffer.type),
+                        fmt::join(buffer.shape, "x"), shown_values(buffer));
   }
-  print_counters(report.counters);
+  text += counter_lines(report.counters);
+  if (!report.expectations.empty()) {
+    text += fmt::format("\nexpectations{}\n{}", all_met(report) ? ": met" : "", expectation_lines(report));
+  }
   if (!report.printed.empty()) {
     std::string rest;
-    fmt::print("\nprinted by the kernel\n{}", printable_lines(report.printed, rest));
+    text += "\nprinted by the kernel\n" + printable_lines(report.printed, rest);
+    if (!text.ends_with('\n')) text += '\n';
   }
-  if (!report.stopped.empty()) fmt::print("\nstopped {}\n", printable(report.stopped));
-  fmt::print("\nfindings{}\n", report.findings.empty() && report.fault.empty() ? ": none" : "");
-  for (const simulated::Finding& finding : report.findings) {
-    fmt::print("  {}\n", printable(simulated::to_text(finding)));
-  }
-  if (!report.fault.empty()) fmt::print("  the kernel was stopped: {}\n", printable(report.fault));
+  if (!report.stopped.empty()) text += fmt::format("\nstopped {}\n", printable(report.stopped));
+  const std::string found = finding_lines(report);
+  return text + fmt::format("\nfindings{}\n{}", found.empty() ? ": none" : "", found);
 }
 
 std::vector<std::byte> buffer_file(const BufferContent& buffer, const std::string& file) {

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "devices/device.hpp"
@@ -21,6 +22,23 @@ struct BufferContent {
   std::vector<std::byte> bytes;
 };
 
+/// Whether a buffer or a variable holds what was expected of it.
+struct ExpectationOutcome {
+  std::string text;  ///< as written
+  std::string name;
+  std::size_t elements = 0;
+  std::size_t wrong = 0;
+  double largest_difference = 0;  ///< of all elements where it is finite
+
+  // Of the first element that is wrong.
+  std::size_t first_wrong = 0;
+  std::vector<std::size_t> first_index;  ///< along each size of the shape
+  std::string first_found;
+  std::string first_expected;
+
+  bool met() const { return wrong == 0; }
+};
+
 struct SimulationReport {
   std::string kernel;        ///< as in the PTX
   std::string display_name;  ///< as written in the source
@@ -33,6 +51,7 @@ struct SimulationReport {
   std::vector<simulated::Finding> findings;
   std::string fault;    ///< what ended the kernel, empty if it came to its end
   std::string stopped;  ///< likewise, which limit: all else is how far it was then
+  std::vector<ExpectationOutcome> expectations;
 };
 
 nlohmann::ordered_json finding_json(const simulated::Finding& finding);
@@ -40,8 +59,15 @@ nlohmann::ordered_json finding_json(const simulated::Finding& finding);
 /// Everything, with all values of the result buffers.
 nlohmann::ordered_json to_json(const SimulationReport& report);
 
+/// A counter as people read it: sums with their thousands apart, ratios with three decimals.
+std::string counter_text(std::string_view name, double value);
+/// "transpose: 2x3x1 blocks of 32x8x1 threads"
+std::string launch_title(const SimulationReport& report);
+/// What is not as it should be, in indented lines: values, a limit, findings, a fault. Empty if all is well.
+std::string remarks_text(const SimulationReport& report);
+
 /// Result buffers by their first and last values, the counters that are not 0, and the findings.
-void print_report(const SimulationReport& report);
+std::string report_text(const SimulationReport& report);
 
 /// The content of a .bin, .npy or .json file, by the ending of `file`; throws UserError for another ending.
 std::vector<std::byte> buffer_file(const BufferContent& buffer, const std::string& file);

@@ -1,8 +1,8 @@
 // Kernels as people write them, for simulated_speed: what the simulated device executes beside this project's stages.
 
 /// out[channels][positions] = weights · in + bias: tiles of 128 x 128, 8 x 8 results a thread, vectors of four.
-__global__ void __launch_bounds__(256) matmul_8x8(float* out, const float* in, const float* weights, int channels,
-                                                  int out_channels) {
+__global__ void __launch_bounds__(256)
+    matmul_8x8(float* out, const float* in, const float* weights, int channels, int out_channels) {
   constexpr int kTile = 128;
   constexpr int kDeep = 32;
   __shared__ float left[kTile][kDeep];
@@ -86,7 +86,8 @@ __global__ void mandelbrot(float* out, const float* /*in*/, int n) {
 __global__ void block_sums(float* out, const float* in, int n) {
   __shared__ float sums[32];
   float sum = 0.0F;
-  for (int i = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x); i < n; i += static_cast<int>(gridDim.x * blockDim.x))
+  for (int i = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x); i < n;
+       i += static_cast<int>(gridDim.x * blockDim.x))
     sum += in[i];
   for (int distance = 16; distance > 0; distance /= 2) sum += __shfl_xor_sync(0xffffffffU, sum, distance);
   if (threadIdx.x % 32 == 0) sums[threadIdx.x / 32] = sum;
@@ -102,7 +103,8 @@ __global__ void histogram(unsigned* out, const unsigned* in, int n) {
   __shared__ unsigned counts[256];
   counts[threadIdx.x] = 0;
   __syncthreads();
-  for (int i = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x); i < n; i += static_cast<int>(gridDim.x * blockDim.x)) {
+  for (int i = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x); i < n;
+       i += static_cast<int>(gridDim.x * blockDim.x)) {
     atomicAdd(&counts[in[i] % 256], 1U);
   }
   __syncthreads();

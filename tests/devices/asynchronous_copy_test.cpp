@@ -81,7 +81,7 @@ TEST(SimulatedAsynchronousCopy, CountsReadAndWriteAndFindsFaults) {
   LaneKernel outside(kSpot + "cp.async.ca.shared.global [%r2], [%rd7+4], 4; ret;", Words(125), 32);
   EXPECT_THAT(outside.fault(32, 512), HasSubstr("0 bytes past the end of 'in'"));
   EXPECT_THROW(LaneKernel("cp.async.cg.shared.global [%r2], [%rd2], 8; ret;", Words(8), 8), ptx::PtxError);
-  EXPECT_THROW(LaneKernel("cp.async.mbarrier.arrive.shared.b64 [%r2]; ret;", Words(8), 8), ptx::PtxError);
+  EXPECT_THROW(LaneKernel("cp.async.mbarrier.leave.shared.b64 [%r2]; ret;", Words(8), 8), ptx::PtxError);
 }
 
 }  // namespace

@@ -54,7 +54,7 @@ TEST(SimulatedBarriers, WrongOperandsAreFaults) {
   LaneKernel mixed(kWarp + "setp.eq.u32 %p1, %r2, 0; @%p1 bar.sync 1, 64; @!%p1 bar.sync 1, 96; ret;", Words(64), 64);
   EXPECT_THAT(mixed.fault(64), HasSubstr("barrier 1 for 96 threads, while others wait for 64 threads"));
   EXPECT_THROW(LaneKernel("bar.sync 16; ret;", Words(32), 32), ptx::PtxError);
-  EXPECT_THROW(LaneKernel("barrier.cluster.arrive; ret;", Words(32), 32), ptx::PtxError);
+  EXPECT_THROW(LaneKernel("barrier.cluster.leave; ret;", Words(32), 32), ptx::PtxError);
 }
 
 TEST(SimulatedBarriers, DivergentCodeIsFoundAndDoesNotHang) {

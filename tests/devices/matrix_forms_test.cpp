@@ -4,133 +4,12 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include <bit>
-#include <cstdint>
+#include <cstring>
 
-#include "devices/lane_kernel.hpp"
-#include "support/half.hpp"
-#include "support/narrow_float.hpp"
+#include "devices/matrix_registers.hpp"
 
 namespace convladder::simulated {
 namespace {
-
-using Matrix = std::function<std::int64_t(int row, int column)>;
-
-int bits_of_type(const std::string& type) {
-  if (type == "b1") return 1;
-  if (type == "f64") return 64;
-  if (type == "f32" || type == "s32") return 32;
-  return type == "f16" ? 16 : type == "s4" || type == "u4" ? 4 : 8;
-}
-
-/// A number without a pattern that the type holds; of floating types small and whole.
-std::int64_t number(const std::string& type, int row, int column, int seed) {
-  const auto hash = static_cast<std::uint32_t>(row * 2654435 + column * 40503 + seed * 97) * 2246822519U;
-  const auto any = static_cast<int>(hash >> 16);
-  if (type == "s8") return any % 256 - 128;
-  if (type == "u8") return any % 256;
-  if (type == "s4") return any % 16 - 8;
-  if (type == "u4") return any % 16;
-  if (type == "b1") return any % 2;
-  return any % 13 - 6;
-}
-
-/// Its bits, above them zeros.
-std::uint64_t encoded(const std::string& type, std::int64_t value) {
-  if (type == "f64") return std::bit_cast<std::uint64_t>(static_cast<double>(value));
-  if (type == "f32") return std::bit_cast<std::uint32_t>(static_cast<float>(value));
-  if (type == "f16") return round_to<Half>(static_cast<double>(value)).bits;
-  if (type == "e4m3") return narrow_bits(kFloat8E4M3, static_cast<double>(value));
-  if (type == "e5m2") return narrow_bits(kFloat8E5M2, static_cast<double>(value));
-  return static_cast<std::uint64_t>(value) & (~std::uint64_t{0} >> (64 - bits_of_type(type)));
-}
-
-/// The registers of all lanes: what lane `lane` holds in element `i` is the matrix's number at place(lane, i).
-struct Place {
-  int row;
-  int column;
-};
-using Fragment = std::function<Place(int lane, int element)>;
-
-struct Registers {
-  std::string type;
-  int count = 0;  ///< of each lane
-  Fragment at;
-
-  int bits() const { return type == "f64" ? 64 : 32; }
-  int elements() const { return count * bits() / bits_of_type(type); }
-  std::vector<std::uint64_t> filled(const Matrix& matrix, int lane) const {
-    std::vector<std::uint64_t> words(static_cast<std::size_t>(count));
-    const int each = bits_of_type(type);
-    for (int i = 0; i < elements(); ++i) {
-      const Place place = at(lane, i);
-      const int bit = i * each;
-      words[static_cast<std::size_t>(bit / bits())] |= encoded(type, matrix(place.row, place.column)) << (bit % bits());
-    }
-    return words;
-  }
-};
-
-/// "{%x3, %x4}": registers first to first + count - 1.
-std::string list(int first, int count) {
-  std::string text = "{";
-  for (int i = 0; i < count; ++i) text += fmt::format("{}%x{}", i > 0 ? ", " : "", first + i);
-  return text + "}";
-}
-
-/// Runs "opcode d, a, b, c" on one warp; returns all lanes' registers of d, one lane behind the other.
-std::vector<std::uint64_t> multiplied(const std::string& opcode, const Registers& d, const Registers& a,
-                                      const Registers& b, const Registers& c, const Matrix& a_of, const Matrix& b_of,
-                                      const Matrix& c_of) {
-  const int words = d.bits() / 32;  // of a register
-  const int inputs = a.count + b.count + c.count;
-  Words input;
-  for (int lane = 0; lane < 32; ++lane) {
-    for (const auto& [registers, matrix] : {std::pair{&a, &a_of}, {&b, &b_of}, {&c, &c_of}}) {
-      for (const std::uint64_t value : registers->filled(*matrix, lane)) {
-        input.push_back(static_cast<std::uint32_t>(value));
-        if (words == 2) input.push_back(static_cast<std::uint32_t>(value >> 32));
-      }
-    }
-  }
-  std::string body = fmt::format(".reg .b{} %x<40>;\n", d.bits());
-  for (int i = 0; i < inputs; ++i) body += fmt::format("ld.global.b{} %x{}, [%rd5+{}];\n", d.bits(), i, 4 * words * i);
-  body += fmt::format("{} {}, {}, {}, {};\n", opcode, list(inputs, d.count), list(0, a.count), list(a.count, b.count),
-                      list(a.count + b.count, c.count));
-  for (int i = 0; i < d.count; ++i) {
-    body += fmt::format("st.global.b{} [%rd4+{}], %x{};\n", d.bits(), 4 * words * i, inputs + i);
-  }
-  const auto out_words = static_cast<std::size_t>(32 * d.count * words);
-  LaneKernel kernel(body + "ret;", input, out_words, inputs * words, d.count * words);
-  const Words out = kernel.results();
-  std::vector<std::uint64_t> results;
-  for (std::size_t i = 0; i < out.size(); i += static_cast<std::size_t>(words)) {
-    results.push_back(words == 2 ? out[i] | (std::uint64_t{out[i + 1]} << 32) : out[i]);
-  }
-  return results;
-}
-
-void expect_matrix(const std::string& opcode, const std::vector<std::uint64_t>& found, const Registers& d,
-                   const Matrix& expected) {
-  for (int lane = 0; lane < 32; ++lane) {
-    const std::vector<std::uint64_t> words = d.filled(expected, lane);
-    for (int i = 0; i < d.count; ++i) {
-      const auto at = static_cast<std::size_t>(lane * d.count + i);
-      ASSERT_EQ(found[at], words[static_cast<std::size_t>(i)]) << opcode << " lane " << lane << " register " << i;
-    }
-  }
-}
-
-/// c + a b, or the number of bits that differ or are set in both.
-Matrix product(const Matrix& a, const Matrix& b, const Matrix& c, int depth, bool exclusive_or = false) {
-  return [=](int row, int column) {
-    std::int64_t sum = c(row, column);
-    for (int k = 0; k < depth; ++k) {
-      sum += exclusive_or ? static_cast<std::int64_t>(a(row, k) != b(k, column)) : a(row, k) * b(k, column);
-    }
-    return sum;
-  };
-}
 
 struct DenseCase {
   int m;
@@ -162,9 +41,9 @@ void check_dense(const DenseCase& test) {
   const Registers c{test.sum, registers(test.m * 8, test.sum), [](int lane, int i) {
                       return Place{lane / 4 + 8 * (i / 2), 2 * (lane % 4) + i % 2};
                     }};
-  const Matrix a_of = [&](int row, int column) { return number(test.left, row, column, 1); };
-  const Matrix b_of = [&](int row, int column) { return number(test.right, row, column, 2); };
-  const Matrix c_of = [&](int row, int column) { return number("s8", row, column, 3); };
+  const MatrixOf a_of = [&](int row, int column) { return matrix_number(test.left, row, column, 1); };
+  const MatrixOf b_of = [&](int row, int column) { return matrix_number(test.right, row, column, 2); };
+  const MatrixOf c_of = [&](int row, int column) { return matrix_number("s8", row, column, 3); };
   const std::string opcode = fmt::format("mma.sync.aligned.m{}n8k{}.row.col.{}.{}.{}.{}{}", test.m, test.k, test.sum,
                                          test.left, test.right, test.sum, test.suffix);
   const auto found = multiplied(opcode, c, a, b, c, a_of, b_of, c_of);
@@ -233,10 +112,10 @@ TEST(SimulatedMmaForms, GroupsOfEightLanesMultiplyMatricesOfTheirOwn) {
                                                           (i & 4) + (lane & 2) + (i & 1)};
                            }};
         };
-        const Matrix a_of = [](int row, int column) { return number("f16", row, column, 1); };
-        const Matrix b_of = [](int row, int column) { return number("f16", row, column, 2); };
-        const Matrix c_of = [](int row, int column) { return number("f16", row, column, 3); };
-        const Matrix expected = [&](int row, int column) {
+        const MatrixOf a_of = [](int row, int column) { return matrix_number("f16", row, column, 1); };
+        const MatrixOf b_of = [](int row, int column) { return matrix_number("f16", row, column, 2); };
+        const MatrixOf c_of = [](int row, int column) { return matrix_number("f16", row, column, 3); };
+        const MatrixOf expected = [&](int row, int column) {
           std::int64_t total = c_of(row, column);
           for (int k = 0; k < 4; ++k) total += a_of(row, k) * b_of(row / 8 * 4 + k, column);
           return total;
@@ -280,9 +159,9 @@ void check_wmma(const WmmaForm& test, bool a_columns, bool b_columns, bool c_col
   constexpr std::size_t kRight = 1024;  // bytes at which b begins, and c
   constexpr std::size_t kSums = 2048;
   std::vector<std::uint8_t> bytes(4096);
-  const Matrix a_of = [&](int row, int column) { return number(test.factor, row, column, 1); };
-  const Matrix b_of = [&](int row, int column) { return number(test.factor, row, column, 2); };
-  const Matrix c_of = [&](int row, int column) { return number("s8", row, column, 3); };
+  const MatrixOf a_of = [&](int row, int column) { return matrix_number(test.factor, row, column, 1); };
+  const MatrixOf b_of = [&](int row, int column) { return matrix_number(test.factor, row, column, 2); };
+  const MatrixOf c_of = [&](int row, int column) { return matrix_number("s8", row, column, 3); };
   const int least = test.factor.ends_with('8') ? 16 : 0;  // rows and columns are 16 bytes apart
   const int a_stride = std::max(least, a_columns ? test.m : test.k);
   const int b_stride = std::max(least, b_columns ? test.k : test.n);
@@ -315,12 +194,12 @@ void check_wmma(const WmmaForm& test, bool a_columns, bool b_columns, bool c_col
       "wmma.load.c.sync.aligned.{9}.{3}.global.{10} {11}, [%rd2+{12}], %stride0;\n"
       "{13} {11}, {5}, {7}, {11};\n"
       "wmma.store.d.sync.aligned.{9}.{3}.global.{10} [%rd1], {11}, %stride0; ret;",
-      wide, c_columns ? test.m : test.n, layout(a_columns), shape, test.factor, list(0, test.left), layout(b_columns),
-      list(8, test.right), kRight, layout(c_columns), test.sum, list(16, test.sums), kSums, product_opcode, a_stride,
-      b_stride);
+      wide, c_columns ? test.m : test.n, layout(a_columns), shape, test.factor, register_list(0, test.left),
+      layout(b_columns), register_list(8, test.right), kRight, layout(c_columns), test.sum,
+      register_list(16, test.sums), kSums, product_opcode, a_stride, b_stride);
   LaneKernel kernel(text, input, static_cast<std::size_t>(test.m * test.n * wide / 32));
   const Words out = kernel.results();
-  const Matrix expected = product(a_of, b_of, c_of, test.k, test.operation == ".xor.popc");
+  const MatrixOf expected = product(a_of, b_of, c_of, test.k, test.operation == ".xor.popc");
   std::vector<std::uint8_t> wanted(out.size() * 4);
   for (int row = 0; row < test.m; ++row) {
     for (int column = 0; column < test.n; ++column) {
@@ -367,7 +246,7 @@ TEST(SimulatedStmatrix, PutsTwoElementsOfEachLaneWhereLdmatrixFindsThem) {
       }
       const std::string opcode =
           fmt::format("stmatrix.sync.aligned.m8n8.x{}{}.shared.b16", count, transposed ? ".trans" : "");
-      body += opcode + " [%r2], {" + registers + "}; bar.sync 0;\n";
+      body += fmt::format("{} [%r2], {{{}}}; bar.sync 0;\n", opcode, registers);
       for (int i = 0; i < count; ++i) {
         body += fmt::format("ld.shared.u32 %r7, [%r3+{}]; st.global.u32 [%rd4+{}], %r7;\n", 128 * i, 4 * i);
       }
@@ -381,7 +260,7 @@ TEST(SimulatedStmatrix, PutsTwoElementsOfEachLaneWhereLdmatrixFindsThem) {
             const int row = word / 4;
             const int column = 2 * (word % 4) + half;
             const int in_lane = transposed ? column * 8 + row : row * 8 + column;  // 2 lane + element
-            const std::uint32_t found = (out[static_cast<std::size_t>(word * count + i)] >> (16 * half)) & 0xffffU;
+            const std::uint32_t found = (out.at(word * count + i) >> (16 * half)) & 0xffffU;
             EXPECT_EQ(found, static_cast<std::uint32_t>(64 * i + in_lane)) << opcode;
           }
         }

@@ -136,6 +136,28 @@ std::string support_page(const ProbeResult& result) {
   return text;
 }
 
+/// The instructions of the ISA, chapter 9.7, by the first part of their opcodes.
+constexpr std::string_view kOpcodes =
+    "abs activemask add addc alloca and applypriority atom bar barrier bfe bfi bfind bmsk bra brev brkpt brx call "
+    "clusterlaunchcontrol clz cnot copysign cos cp createpolicy cvt cvta discard div dp2a dp4a elect ex2 exit fence "
+    "fma "
+    "fns getctarank griddepcontrol isspacep istypep ld ldmatrix ldu lg2 lop3 mad mad24 madc mapa match max mbarrier "
+    "membar min mma mov movmatrix mul mul24 multimem nanosleep neg not or pmevent popc prefetch prefetchu prmt rcp red "
+    "redux rem ret rsqrt sad selp set setmaxnreg setp shf shfl shl shr sin slct sqrt st stackrestore stacksave "
+    "stmatrix "
+    "sub subc suld suq sured sust szext tanh tcgen05 tensormap testp tex tld4 trap txq vabsdiff vabsdiff2 vabsdiff4 "
+    "vadd vadd2 vadd4 vavrg2 vavrg4 vmad vmax vmax2 vmax4 vmin vmin2 vmin4 vote vset vset2 vset4 vshl vshr vsub vsub2 "
+    "vsub4 wgmma wmma xor";
+
+TEST(OpcodeProbe, EveryOpcodeOfTheIsaIsThere) {
+  std::set<std::string> found;
+  for (const ProbedForm& form : read_probe()) found.insert(form.opcode.substr(0, form.opcode.find_first_of(".:")));
+  std::set<std::string> expected;
+  std::istringstream opcodes{std::string(kOpcodes)};
+  for (std::string opcode; opcodes >> opcode;) expected.insert(opcode);
+  EXPECT_EQ(found, expected);
+}
+
 TEST(OpcodeProbe, WhatIsExecutedIsWhatThePageSays) {
   const std::vector<ProbedForm> forms = read_probe();
   ASSERT_GE(forms.size(), 337U);

@@ -27,8 +27,10 @@ namespace {
 struct Operand {
   enum class Kind { destination, source, immediate, carry };
   Kind kind = Kind::source;
-  int bits = 32;     ///< of its register, 1 for a predicate
-  std::string text;  ///< of an immediate or a carry
+  int bits = 32;              ///< of its register, 1 for a predicate
+  std::string text;           ///< of an immediate or a carry
+  std::string sign = "";      ///< before a register
+  std::string selector = "";  ///< behind it
 };
 
 /// One result, or half of one: see opcode_oracle/cases.py for how it is written.
@@ -57,10 +59,16 @@ Operand operand_of(const std::string& text) {
   if (text[0] == '=') return {Operand::Kind::immediate, 32, text.substr(1)};
   if (text.starts_with("carry")) return {Operand::Kind::carry, 32, text};
   if (text == "p") return {Operand::Kind::source, 1, ""};
-  const std::string width = text.substr(1);
+  if (text[0] == '-') {
+    Operand negated = operand_of(text.substr(1));
+    negated.sign = "-";
+    return negated;
+  }
+  const std::size_t dot = std::min(text.find('.'), text.size());
+  const std::string width = text.substr(1, dot - 1);
   // A register of 8 bits is one of 16 here: the device does not tell them apart.
   const int bits = width == "p" ? 1 : std::max(16, std::stoi(width));
-  return {text[0] == 'd' ? Operand::Kind::destination : Operand::Kind::source, bits, ""};
+  return {text[0] == 'd' ? Operand::Kind::destination : Operand::Kind::source, bits, "", "", text.substr(dot)};
 }
 
 std::uint64_t hexadecimal(std::string_view text) {
@@ -143,7 +151,10 @@ class KernelWriter {
 
   std::string text() {
     for (const Operand& operand : tested_.operands) {
-      if (operand.kind == Operand::Kind::source) load(operand.bits);
+      if (operand.kind == Operand::Kind::source) {
+        load(operand.bits);
+        sources_.back() = operand.sign + sources_.back() + operand.selector;
+      }
       if (operand.kind == Operand::Kind::immediate) sources_.push_back(operand.text);
     }
     if (tested_.carry_in) load(64);
@@ -198,7 +209,7 @@ class KernelWriter {
                    ? fmt::format("setp.eq.s32 {}, 0, 0;\n", name)
                    : fmt::format("mov{} {}, {:#x};\n", type_of(operand.bits), name, kUntouched >> (64 - operand.bits));
     }
-    std::string list = destinations[0].first;
+    std::string list = destinations[0].first + tested_.operands[0].selector;
     for (std::size_t i = 1; i < destinations.size(); ++i) {
       list += fmt::format("{}{}", tested_.destinations_are_pair ? "|" : ", ", destinations[i].first);
     }
@@ -345,6 +356,7 @@ TEST_F(OpcodeVectors, EveryFormHasVectors) {
   for_each_case([&](const Case& tested) {
     EXPECT_GT(tested.vectors, 0U) << tested.opcode;
     with_vectors.insert(tested.opcode);
+    with_vectors.insert(form_of(tested.opcode, tested.operands.size() - 1));
   });
   for (const std::string& opcode : forms().opcodes()) EXPECT_TRUE(with_vectors.contains(opcode)) << opcode;
 }

@@ -39,6 +39,13 @@ TEST(SimulatedPacking, BytesOf32Bits) {
             0x84030201U);
 }
 
+TEST(SimulatedPacking, TwoBytesOf16Bits) {
+  EXPECT_EQ(
+      result_of(".reg .b8 c<2>; cvt.u16.u64 h0, x; mov.b16 {c0, c1}, h0; mov.b16 h1, {c1, c0}; cvt.u64.u16 y, h1;",
+                0x12ab),
+      0xab12U);
+}
+
 TEST(SimulatedPacking, AnElementMayBeIgnoredOrBeTheRegisterItself) {
   EXPECT_EQ(result_of("mov.b64 {_, r1}, x; cvt.u64.u32 y, r1;", 0x1234567800000000), 0x12345678U);
   EXPECT_EQ(result_of("mov.b64 {r0, r1}, x; mov.b32 {h0, h1}, r1; mov.b64 y, {r1, r1};", 0x0102030400000000),

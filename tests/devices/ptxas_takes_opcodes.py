@@ -40,13 +40,14 @@ def instruction(opcode, *operands):
         elif operand in ("dp|dp", "d32|dp"):
             texts.append("%p7|%p8" if operand == "dp|dp" else "%r7|%p8")
         else:
-            texts.append(f"{REGISTERS[operand[1:]]}{number}")
+            sign, register, selector = re.fullmatch(r"(-?)(\w+)(.*)", operand).groups()
+            texts.append(f"{sign}{REGISTERS[register[1:]]}{number}{selector}")
     return f"{opcode} {', '.join(texts)};\n"
 
 
 def refused(ptxas, target, instructions):
     """The instructions that ptxas refuses, with its reason; None if it does not know the target."""
-    head = HEAD.format(version="8.2" if target == OLDEST else "9.0", target=target)
+    head = HEAD.format(version="8.3" if target == OLDEST else "9.0", target=target)
     with tempfile.NamedTemporaryFile("w", suffix=".ptx") as file:
         file.write(head + "".join(instructions) + "ret;\n}\n")
         file.flush()

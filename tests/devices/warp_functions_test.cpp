@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <bit>
 #include <map>
 
 #include "devices/lane_kernel.hpp"
@@ -129,6 +130,36 @@ TEST(SimulatedRedux, ReducesTheValuesOfTheMembers) {
     LaneKernel kernel(kLoadOperand + ("redux.sync." + form + " %r3, %r2, -1; ") + kStoreResult, values, 32);
     EXPECT_EQ(kernel.results(), Words(32, value)) << form;
   }
+}
+
+TEST(SimulatedWarp, ReducesFloatsByMagnitudeAndWithNan) {
+  Words values(32, std::bit_cast<std::uint32_t>(2.0F));
+  values[3] = std::bit_cast<std::uint32_t>(-7.0F);
+  values[20] = std::bit_cast<std::uint32_t>(5.0F);
+  Words with_nan = values;
+  with_nan[9] = 0xffc01234U;
+  const auto of = [&](const std::string& form, const Words& input) {
+    LaneKernel kernel(kLoadOperand + ("redux.sync." + form + ".f32 %r3, %r2, -1; ") + kStoreResult, input, 32);
+    const Words results = kernel.results();
+    EXPECT_EQ(results, Words(32, results[0])) << form;
+    return results[0];
+  };
+  const auto bits = [](float value) { return std::bit_cast<std::uint32_t>(value); };
+  EXPECT_EQ(of("min", values), bits(-7));
+  EXPECT_EQ(of("max", values), bits(5));
+  EXPECT_EQ(of("min.abs", values), bits(2));
+  EXPECT_EQ(of("max.abs", values), bits(7));
+  EXPECT_EQ(of("max", with_nan), bits(5));
+  EXPECT_EQ(of("max.NaN", with_nan), 0x7fffffffU);
+  EXPECT_EQ(of("min.abs.NaN", with_nan), 0x7fffffffU);
+  EXPECT_EQ(of("min.NaN.abs", values), bits(2));
+  // Of one lane alone, too.
+  LaneKernel alone(kLoadOperand +
+                       std::string("setp.eq.u32 %p1, %r1, 3; mov.u32 %r3, 0; "
+                                   "@%p1 redux.sync.max.abs.f32 %r3, %r2, 8; ") +
+                       kStoreResult,
+                   values, 32);
+  EXPECT_EQ(alone.results()[3], bits(7));
 }
 
 TEST(SimulatedWarp, KnowsWhoIsActiveAndWhoLeads) {

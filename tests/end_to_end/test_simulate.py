@@ -214,7 +214,7 @@ def test_a_wrong_argument_is_refused(ptx: Path, change: dict[str, str], words: l
 
 
 @pytest.mark.parametrize(("output", "words"), [
-    ("z=z.npy", ["unknown buffer 'z'; known:"]),
+    ("z=z.npy", ["unknown buffer or variable 'z'; known:"]),
     ("y=y.txt", ["y.txt", ".bin, .npy or .json"]),
     ("y", ["NAME=FILE"]),
     ("y=/nowhere/y.bin", ["cannot write /nowhere/y.bin"]),
@@ -351,8 +351,9 @@ def test_an_endless_loop_ends_at_its_limit(endless: Path, limit: list[str], word
 
 
 def test_a_limit_ends_the_same_way_in_every_run(endless: Path) -> None:
-    done = {run("simulate", endless, "--grid", "9", "--block", "64", "--arg", "inout:u32:0", "--checkers", "none", "--limit",
-                "100k", "--threads", threads, "--format", "json").stdout for threads in (1, 2, 7)}
+    options = ["--grid", "9", "--block", "64", "--arg", "inout:u32:0", "--checkers", "none", "--limit", "100k"]
+    done = {run("simulate", endless, *options, "--threads", threads, "--format", "json").stdout
+            for threads in (1, 2, 7)}
     assert len(done) == 1
     assert json.loads(done.pop())["stopped"].startswith("after 100,000 instructions")
 
@@ -372,3 +373,51 @@ def test_a_kernel_within_its_limit_is_left_alone(ptx: Path) -> None:
     for limit in ("1k", "1min", "none"):
         done = scale(ptx, "--limit", limit)
         assert done.returncode == 0 and "stopped" not in done.stdout, done
+
+
+# --- what is only to be read --------------------------------------------------------------------------------------
+
+WRITE = """
+.visible .entry write(.param .u64 write_x)
+{
+  .reg .b32 %r<5>;
+  .reg .b64 %d<3>;
+  mov.u32 %r1, %tid.x;
+  ld.param.u64 %d1, [write_x];
+  mul.wide.u32 %d2, %r1, 4;
+  add.s64 %d1, %d1, %d2;
+  ld.global.u32 %r2, [%d1];
+  HOW
+  ret;
+}
+"""
+
+
+@pytest.mark.parametrize(("how", "kind"), [
+    ("st.global.u32 [%d1], %r2;", "write of 4 bytes"),
+    ("st.u32 [%d1], %r2;", "write of 4 bytes"),
+    ("st.global.v2.u32 [%d1], {%r2, %r2};", "write of 8 bytes"),
+    ("st.global.u8 [%d1+3], %r2;", "write of 1 bytes"),
+    ("atom.global.add.u32 %r3, [%d1], 0;", "atomic access of 4 bytes"),
+    ("red.global.max.u32 [%d1], %r2;", "atomic access of 4 bytes"),
+    ("setp.eq.u32 %p, %r1, 5; @%p st.global.u32 [%d1], %r2;", "write of 4 bytes at byte 20"),
+])
+def test_a_write_into_an_input_is_found(tmp_path: Path, how: str, kind: str) -> None:
+    file = tmp_path / "write.ptx"
+    text = HEADER + WRITE.replace("HOW", how).replace(".reg .b64 %d<3>;", ".reg .b64 %d<3>; .reg .pred %p;")
+    file.write_text(text, encoding="utf-8")
+
+    def write(argument: str, *more: str, threads: int = 1 if "v2" in how else 32):
+        return run("simulate", file, "--block", threads, "--arg", argument, *more)
+    line = 1 + text.split(how)[0].count("\n")
+    done = write("x=in:u32:iota:64")
+    assert done.returncode == 1, done
+    assert f"  memcheck: {kind}" in done.stdout and "of 'x', which is only to be read: '" in done.stdout
+    assert f", PTX line {line}, block (0, 0, 0), thread (" in done.stdout and done.stdout.count("memcheck") == 1
+    # It is written all the same, as on hardware; who does not ask, and who may write, is told nothing.
+    for argument, options in [("x=in:u32:iota:64", ["--checkers", "none"]), ("x=inout:u32:iota:64", []),
+                              ("x=out:u32:64=0", [])]:
+        assert write(argument, *options).returncode == 0
+    done = run("simulate", file, "--block", "1", "--arg", "@x", "--buffer", "x=in:u32:iota:64", "--expect",
+               "x=iota:64", "--checkers", "memory")
+    assert done.returncode == (0 if "%p" in how else 1)

@@ -34,8 +34,8 @@ def source(tmp_path: Path, request: pytest.FixtureRequest) -> str:
 @pytest.mark.parametrize("compiler", COMPILERS)
 def test_a_source_is_compiled_and_run(source: str, compiler: str, tmp_path: Path) -> None:
     def simulate(*options: str, out: int = 6):
-        return run("simulate", "--block", "32", "--arg", f"y=out:f32:{out}", "--arg", "i32:6", "--compiler", compiler, *options,
-                   "--", source, cwd=tmp_path)
+        return run("simulate", "--block", "32", "--arg", f"y=out:f32:{out}", "--arg", "i32:6", "--compiler", compiler,
+                   *options, "--", source, cwd=tmp_path)
     done = simulate()
     assert done.returncode == 0 and "y: f32[6]\n  0 2 4 6 8 10\n" in done.stdout, done
     assert "y: f32[6]\n  0 3 6 9 12 15\n" in simulate("--compiler-flags", " -DTIMES=3  -O2").stdout
@@ -76,7 +76,8 @@ def test_a_compiler_that_is_none_is_refused(compiler: str, words: list[str], tmp
 def test_without_a_compiler_one_line_says_what_to_do(tmp_path: Path) -> None:
     (tmp_path / "scale.cu").write_text(SOURCE, encoding="utf-8")
     nobody = os.environ | {"PATH": str(tmp_path)}
-    said = assert_refused(run("simulate", "scale.cu", "--compiler", "clang", cwd=tmp_path, env=nobody), "scale.cu", "clang was not found")
+    done = run("simulate", "scale.cu", "--compiler", "clang", cwd=tmp_path, env=nobody)
+    said = assert_refused(done, "scale.cu", "clang was not found")
     assert said.endswith("make PTX elsewhere with 'nvcc -ptx -lineinfo scale.cu'")
     if NVCC is None:
         assert_refused(run("simulate", "scale.cu", cwd=tmp_path, env=nobody), "neither nvcc nor clang was found")

@@ -43,6 +43,8 @@ void RaceChecker::block_begins(const BlockContext& block) {
     for (Clocks& of_warp : *clocks) of_warp.fill(0);
   }
   released_at_.clear();
+  ended_phases_.clear();
+  copies_.clear();
   block_fenced_ = false;
   block_acquired_ = false;
 }
@@ -66,7 +68,7 @@ void RaceChecker::warp_synchronized(const WarpState& warp, LaneMask /*lanes*/) {
 }
 
 void RaceChecker::join(Clocks& clocks, const Clocks& other) {
-  for (int w = 0; w < kMostWarps; ++w) clocks[w] = std::max(clocks[w], other[w]);
+  for (std::size_t i = 0; i < clocks.size(); ++i) clocks[i] = std::max(clocks[i], other[i]);
 }
 
 /// What the warp has done and seen so far; what it does from now on is not in it.
@@ -80,6 +82,33 @@ void RaceChecker::fenced(const WarpState& warp, bool for_other_blocks) {
   block_fenced_ = block_fenced_ || for_other_blocks;
   join(seen_[warp.index], read_[warp.index]);
   fenced_[warp.index] = released_by(warp.index);
+}
+
+void RaceChecker::copy_begins(const WarpAccess* source, const WarpAccess& destination, std::uint64_t copy) {
+  is_asynchronous_ = true;
+  if (source != nullptr) access(*source);
+  access(destination);
+  is_asynchronous_ = false;
+  const auto own = static_cast<std::size_t>(kMostWarps + destination.warp->index);
+  copies_[copy][own] = clock_[own]++;
+}
+
+void RaceChecker::copy_arrives(std::uint64_t copy, std::uint64_t mbarrier) {
+  join(released_at_[kSharedWindow + mbarrier], copies_[copy]);
+}
+
+void RaceChecker::copy_seen(const WarpState& warp, std::uint64_t copy) { join(seen_[warp.index], copies_[copy]); }
+
+void RaceChecker::arrives(const WarpState& warp, std::uint64_t mbarrier) {
+  join(released_at_[kSharedWindow + mbarrier], released_by(warp.index));
+}
+
+void RaceChecker::phase_ended(const BlockContext& /*block*/, std::uint64_t mbarrier) {
+  ended_phases_[mbarrier] = released_at_[kSharedWindow + mbarrier];
+}
+
+void RaceChecker::phase_seen(const WarpState& warp, std::uint64_t mbarrier) {
+  join(seen_[warp.index], ended_phases_[mbarrier]);
 }
 
 /// What a strong access at a place orders.
@@ -138,18 +167,19 @@ void RaceChecker::access(const WarpAccess& access) {
 bool RaceChecker::ordered(const Access& earlier, const Access& now) const {
   if (earlier.clock == 0) return true;
   if (earlier.block != now.block) return block_acquired_ && released_.contains(earlier.block);
-  if (earlier.thread == now.thread) return true;
-  return earlier.clock <= seen_[now.thread / kLanes][earlier.thread / kLanes];
+  if (earlier.thread == now.thread && earlier.is_asynchronous == 0) return true;
+  return earlier.clock <= seen_[now.thread / kLanes][clock_index(earlier)];
 }
 
 void RaceChecker::touch(const WarpAccess& access, int lane, std::uint64_t offset, std::vector<Unit>& units) {
   const auto thread = static_cast<unsigned>(access.warp->index * kLanes + lane);
   Access now;
   now.block = block_;
-  now.clock = clock_[access.warp->index];
-  now.instruction = static_cast<std::uint32_t>(access.operation->instruction) & ((1U << 21) - 1);
+  now.instruction = static_cast<std::uint32_t>(access.operation->instruction) & ((1U << 20) - 1);
   now.is_strong = is_strong(access);
+  now.is_asynchronous = is_asynchronous_;
   now.thread = thread & 1023U;
+  now.clock = clock_[clock_index(now)];
   const unsigned shift = access.space == ptx::Space::shared ? shared_shift_ : global_shift_;
   const std::uint64_t count = std::max<std::uint64_t>(1, static_cast<std::uint64_t>(access.bytes) >> shift);
   for (std::uint64_t i = offset; i < offset + count; ++i) {
@@ -173,10 +203,16 @@ void RaceChecker::touch(const WarpAccess& access, int lane, std::uint64_t offset
 }
 
 bool RaceChecker::stores_same_value(const WarpAccess& access, int lane, int other_lane) const {
-  for (int element = 0; element < access.operation->vector_elements; ++element) {
-    const Slot slot = access.operation->operands[element];
+  const Operation& operation = *access.operation;
+  const std::string_view opcode = program_.kernel->instructions[static_cast<std::size_t>(operation.instruction)].opcode;
+  const auto store = parse_memory_access(opcode);
+  if (!store || !store->is_store) return opcode.starts_with("cp.async.c");  // whose data is no longer known
+  const Slot* const elements =
+      store->vector_elements == 8 ? program_.operand_lists.data() + operation.list : operation.operands;
+  for (int element = 0; element < store->vector_elements; ++element) {
+    const Slot slot = elements[element];
     const bool same =
-        access.bytes / access.operation->vector_elements == 8
+        store->type.bits == 64
             ? access.warp->read<std::uint64_t>(slot)[lane] == access.warp->read<std::uint64_t>(slot)[other_lane]
             : access.warp->read<std::uint32_t>(slot)[lane] == access.warp->read<std::uint32_t>(slot)[other_lane];
     if (!same) return false;

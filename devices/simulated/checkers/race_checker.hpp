@@ -36,18 +36,26 @@ class RaceChecker final : public AccessObserver {
   void barrier_passed(const BlockContext& block, std::uint32_t warps) override;
   void warp_synchronized(const WarpState& warp, LaneMask lanes) override;
   void fenced(const WarpState& warp, bool for_other_blocks) override;
+  void copy_begins(const WarpAccess* source, const WarpAccess& destination, std::uint64_t copy) override;
+  void copy_arrives(std::uint64_t copy, std::uint64_t mbarrier) override;
+  void copy_seen(const WarpState& warp, std::uint64_t copy) override;
+  void arrives(const WarpState& warp, std::uint64_t mbarrier) override;
+  void phase_ended(const BlockContext& block, std::uint64_t mbarrier) override;
+  void phase_seen(const WarpState& warp, std::uint64_t mbarrier) override;
 
  private:
   static constexpr int kMostWarps = 32;
-  /// Of each warp: its clock up to which accesses are ordered before.
-  using Clocks = std::array<std::uint32_t, kMostWarps>;
+  /// Of each warp, and then of each warp's copies: the clock up to which accesses are ordered before. A warp's barriers
+  /// say nothing of its copies.
+  using Clocks = std::array<std::uint32_t, 2 * kMostWarps>;
   static void join(Clocks& clocks, const Clocks& other);
 
   /// One access of a thread. `clock` is its warp's; 0 for none.
   struct Access {
     std::uint32_t block = 0;
     std::uint32_t clock = 0;
-    std::uint32_t instruction : 21 = 0;
+    std::uint32_t instruction : 20 = 0;
+    std::uint32_t is_asynchronous : 1 = 0;  ///< of a copy: also the thread that began it must wait
     std::uint32_t is_strong : 1 = 0;
     std::uint32_t thread : 10 = 0;
   };
@@ -69,6 +77,9 @@ class RaceChecker final : public AccessObserver {
   void order(const WarpAccess& access, std::uint64_t address);
   Clocks released_by(int warp);
   Piece* find_piece(std::uint64_t address);
+  static std::size_t clock_index(const Access& access) {
+    return access.thread / kLanes + (access.is_asynchronous != 0 ? kMostWarps : 0);
+  }
   bool ordered(const Access& earlier, const Access& now) const;
   void check(const WarpAccess& access, int lane, const Access& earlier, const Access& now, bool earlier_wrote);
   void touch(const WarpAccess& access, int lane, std::uint64_t offset, std::vector<Unit>& units);
@@ -86,9 +97,12 @@ class RaceChecker final : public AccessObserver {
   std::uint32_t block_ = 0;
   std::array<Clocks, kMostWarps> seen_{};  ///< by each warp
   Clocks clock_{};
-  std::map<std::uint64_t, Clocks> released_at_;  ///< by place, shared ones in their window
-  std::array<Clocks, kMostWarps> fenced_{};      ///< what each warp's strong writes release
-  std::array<Clocks, kMostWarps> read_{};        ///< what each warp's next fence acquires
+  std::map<std::uint64_t, Clocks> copies_;        ///< by number: what has seen it has seen
+  bool is_asynchronous_ = false;                  ///< whether the accesses now are a copy's
+  std::map<std::uint64_t, Clocks> released_at_;   ///< by place, shared ones in their window
+  std::map<std::uint64_t, Clocks> ended_phases_;  ///< by mbarrier: what its arrivals released up to then
+  std::array<Clocks, kMostWarps> fenced_{};       ///< what each warp's strong writes release
+  std::array<Clocks, kMostWarps> read_{};         ///< what each warp's next fence acquires
   bool block_fenced_ = false;
   bool block_acquired_ = false;       ///< has done a strong access of global memory
   std::set<std::uint32_t> released_;  ///< blocks whose writes are ordered before those that acquire

@@ -38,6 +38,7 @@ bool is_load(std::string_view opcode) { return opcode.starts_with("ld.") || opco
 /// Anything with an address in global or generic memory that is not known to read only.
 bool may_write_global(const Instruction& instruction) {
   const std::string_view opcode = instruction.opcode;
+  if (opcode.starts_with("cp.async.bulk.global") || opcode.starts_with("cp.reduce")) return true;
   if (only_reads(opcode)) return false;
   if (has_part(opcode, "shared") || has_part(opcode, "local")) return false;
   return std::ranges::any_of(instruction.operands,

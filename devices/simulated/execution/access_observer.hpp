@@ -50,6 +50,21 @@ class AccessObserver {
   /// The warp's earlier accesses are ordered before its later ones for the threads of its block, and, from a fence of
   /// gpu or system scope on (membar.gl), for those of other blocks.
   virtual void fenced(const WarpState& /*warp*/, bool /*for_other_blocks*/) {}
+  /// A lane begins a copy that takes effect later: from now on it may read its source (which a store has not) and write
+  /// its destination. `copy` is its number, from 1 on in each block.
+  virtual void copy_begins(const WarpAccess* /*source*/, const WarpAccess& /*destination*/, std::uint64_t /*copy*/) {}
+  /// Its data is there.
+  virtual void copy_lands(const WarpAccess& /*destination*/) {}
+  /// It arrives at the mbarrier at this offset in shared memory.
+  virtual void copy_arrives(std::uint64_t /*copy*/, std::uint64_t /*mbarrier*/) {}
+  /// The warp has waited for it, at least for its source to be read.
+  virtual void copy_seen(const WarpState& /*warp*/, std::uint64_t /*copy*/) {}
+  /// The warp arrives at an mbarrier when copies of its own have landed.
+  virtual void arrives(const WarpState& /*warp*/, std::uint64_t /*mbarrier*/) {}
+  /// A phase of the mbarrier at this offset in shared memory has ended.
+  virtual void phase_ended(const BlockContext& /*block*/, std::uint64_t /*mbarrier*/) {}
+  /// The warp has found that it has, and acquires what the arrivals of the phase released.
+  virtual void phase_seen(const WarpState& /*warp*/, std::uint64_t /*mbarrier*/) {}
 };
 
 }  // namespace convladder::simulated

@@ -279,6 +279,8 @@ class Follower {
   std::uint64_t places() const { return extent(grid_, axis_); }
 
   Value special(std::string_view name) const {
+    if (name.starts_with("%clusterid.")) return special(fmt::format("%ctaid.{}", name.back()));
+    if (name.starts_with("%nclusterid.")) return special(fmt::format("%nctaid.{}", name.back()));
     constexpr std::array<std::string_view, 3> places = {"%ctaid.x", "%ctaid.y", "%ctaid.z"};
     if (name == places[static_cast<std::size_t>(axis_)])
       return {.is_line = true, .from_data = false, .slope = 1, .rest = 0, .buffer = {}, .parameter_byte = {}};
@@ -322,7 +324,7 @@ class Follower {
     }
     const std::vector<std::string_view> parts = split_opcode(instruction.opcode);
     if (begins_with_any(instruction.opcode, {"ld.param", "ld.const"})) return load_unchanged(instruction, parts);
-    if (begins_with_any(instruction.opcode, {"ld.", "ldu.", "ldmatrix", "atom.", "wmma.load"})) {
+    if (begins_with_any(instruction.opcode, {"ld.", "ldu.", "ldmatrix", "atom.", "wmma.load", "wgmma.mma"})) {
       return write(instruction.operands[0], reads_table(instruction) ? kOfNoPlace : kData);
     }
     Value result = kOfNoPlace;
@@ -343,6 +345,7 @@ class Follower {
   }
 
   static bool writes_memory(const Instruction& instruction) {
+    if (begins_with_any(instruction.opcode, {"cp.async.bulk.global", "cp.reduce.async.bulk.global"})) return true;
     return begins_with_any(instruction.opcode, {"st.", "red.", "atom.", "wmma.store"}) &&
            !names_space(instruction, "shared") && !names_space(instruction, "shared::cta") &&
            !names_space(instruction, "local");
@@ -539,7 +542,7 @@ class Follower {
   void check_address(const Instruction& instruction, const Operand& operand) {
     const Value value = read(operand);
     if (value.from_data || value.slope == 0 || !value.is_line) return expect_of_no_place(instruction, value);
-    const bool is_copy = instruction.opcode.starts_with("cp.async");  // from global memory to shared
+    const bool is_copy = instruction.opcode.starts_with("cp.async.c");  // from global memory to shared
     const bool is_global = is_copy ? &operand != &instruction.operands.front() : names_space(instruction, "global");
     if (is_global || names_space(instruction, "const")) {
       const auto period = static_cast<unsigned>(kSectorBytes / std::gcd(value.slope, kSectorBytes));

@@ -22,10 +22,12 @@ namespace convladder::simulated {
 void PendingCopies::clear() {
   copies_.clear();
   groups_.fill(0);
+  begun_ = 0;
 }
 
 void PendingCopies::begin(Copy copy, LaneMask lanes) {
   copy.mask = lanes;
+  copy.number = begun_++;
   copy.group = groups_;
   copies_.push_back(copy);
 }
@@ -130,28 +132,29 @@ void begin_copy(WarpState& warp, const Operation& operation) {
   warp.block->copies[static_cast<std::size_t>(warp.index)].begin(copy, all);
 }
 
-/// What of the warp's copies has arrived is written to shared memory.
-void land(WarpState& warp, std::uint32_t groups_left) {
+/// What of a copy has landed is written to shared memory.
+void land(WarpState& warp, const PendingCopies::Copy& copy, LaneMask lanes) {
   BlockContext& block = *warp.block;
+  InstructionCounters& counters = block.counters[copy.operation->instruction];
+  const std::uint64_t requests = counters.requests;
+  const std::uint64_t bytes = counters.bytes;
+  warp.mask = lanes;
+  Addresses addresses = copy.destinations;
+  fill_inactive(addresses, lanes);
+  const LanePlaces places = reach<ptx::Space::shared>(warp, *copy.operation, addresses, copy.bytes, AccessKind::store);
+  for (LaneMask left = places.mask; left != 0; left &= left - 1) {
+    const int lane = std::countr_zero(left);
+    std::memcpy(places.at[lane], copy.data[lane].data(), static_cast<std::size_t>(copy.bytes));
+  }
+  counters.requests = requests;  // one request, its bytes counted when they were read
+  counters.bytes = bytes;
+  ++block.memory_changes;
+}
+
+void land_groups(WarpState& warp, std::uint32_t groups_left) {
   const LaneMask all = warp.mask;
-  block.copies[static_cast<std::size_t>(warp.index)].wait(
-      all, groups_left, [&](const PendingCopies::Copy& copy, LaneMask lanes) {
-        InstructionCounters& counters = block.counters[copy.operation->instruction];
-        const std::uint64_t requests = counters.requests;
-        const std::uint64_t bytes = counters.bytes;
-        warp.mask = lanes;
-        Addresses addresses = copy.destinations;
-        fill_inactive(addresses, lanes);
-        const LanePlaces places =
-            reach<ptx::Space::shared>(warp, *copy.operation, addresses, copy.bytes, AccessKind::store);
-        for (LaneMask left = places.mask; left != 0; left &= left - 1) {
-          const int lane = std::countr_zero(left);
-          std::memcpy(places.at[lane], copy.data[lane].data(), static_cast<std::size_t>(copy.bytes));
-        }
-        counters.requests = requests;  // one request, its bytes counted when they were read
-        counters.bytes = bytes;
-        ++block.memory_changes;
-      });
+  warp.block->copies[static_cast<std::size_t>(warp.index)].wait(
+      all, groups_left, [&](const PendingCopies::Copy& copy, LaneMask lanes) { land(warp, copy, lanes); });
   warp.mask = all;
 }
 
@@ -160,12 +163,12 @@ void commit_group(WarpState& warp, const Operation& /*operation*/) {
 }
 
 void wait_group(WarpState& warp, const Operation& operation) {
-  land(warp, static_cast<std::uint32_t>(operation.detail));
+  land_groups(warp, static_cast<std::uint32_t>(operation.detail));
 }
 
 void wait_all(WarpState& warp, const Operation& operation) {
   commit_group(warp, operation);
-  land(warp, 0);
+  land_groups(warp, 0);
 }
 
 bool is_copy(const std::vector<std::string_view>& parts, bool& past_l1) {
@@ -212,6 +215,11 @@ void decode_copy(InstructionDecoder& decoder, bool past_l1) {
 }
 
 }  // namespace
+
+void land_copies(WarpState warp, LaneMask lanes, std::uint64_t begun) {
+  warp.block->copies[static_cast<std::size_t>(warp.index)].wait_for_begun(
+      lanes, begun, [&](const PendingCopies::Copy& copy, LaneMask landing) { land(warp, copy, landing); });
+}
 
 bool decode_asynchronous_copy(InstructionDecoder& decoder) {
   const std::string& opcode = decoder.instruction().opcode;

@@ -1,8 +1,5 @@
-// Barriers of the block and of the warp, and what orders memory (PTX ISA 9.0, 9.7.13: barrier, bar.warp.sync, membar,
-// fence; 9.7.19: nanosleep). The interpreter carries out the block's barriers: see BlockRunner.
-//
-// Accesses take effect at once here and one block runs at a time on a multiprocessor, so a fence has nothing to do;
-// observers hear of it.
+// Barriers of the block and of the warp (PTX ISA 9.0, 9.7.13: barrier, bar.warp.sync; 9.7.19: nanosleep). The
+// interpreter carries out the block's barriers: see BlockRunner.
 
 #include <fmt/format.h>
 
@@ -90,35 +87,10 @@ void synchronize_warp(WarpState& warp, const Operation& operation) {
 
 void do_nothing(WarpState& /*warp*/, const Operation& /*operation*/) {}
 
-template <bool kForOtherBlocks>
-void fence(WarpState& warp, const Operation& /*operation*/) {
-  for (AccessObserver* const observer : warp.block->observers) observer->fenced(warp, kForOtherBlocks);
-}
-
-/// "membar.gl", "fence.acq_rel.gpu": a fence between threads, of this block or of all. Fences between proxies order
-/// accesses that the simulated device does not have.
-bool decode_fence(InstructionDecoder& decoder, const std::vector<std::string_view>& parts) {
-  const bool is_membar = parts[0] == "membar" && parts.size() == 2;
-  constexpr std::string_view orders[] = {"sc", "acq_rel", "acquire", "release"};
-  const bool is_fence = parts[0] == "fence" && (parts.size() == 2 || parts.size() == 3) &&
-                        (parts.size() == 2 || std::ranges::find(orders, parts[1]) != std::end(orders));
-  if (!is_membar && !is_fence) return false;
-  const bool of_block = parts.back() == "cta";
-  const bool of_device =
-      parts.back() == "gl" || parts.back() == "gpu" || parts.back() == "sys" || parts.back() == "cluster";
-  if (!of_block && !of_device) return false;
-  decoder.expect_operands(0);
-  // Who makes writes visible to other blocks has others that read them.
-  if (of_device) decoder.require_block_order();
-  decoder.emit(of_device ? fence<true> : fence<false>, {});
-  return true;
-}
-
 }  // namespace
 
 bool decode_barrier(InstructionDecoder& decoder) {
   const std::vector<std::string_view> parts = split_opcode(decoder.instruction().opcode);
-  if (decode_fence(decoder, parts)) return true;
   if (parts[0] == "nanosleep" && parts.size() == 2 && parts[1] == "u32") {
     decoder.expect_operands(1);
     decoder.emit(do_nothing, {decoder.read(decoder.instruction().operands[0], 32)});

@@ -45,7 +45,8 @@ std::string BlockBarriers::describe(std::uint32_t barrier) const {
   const Barrier& state = barriers_[barrier];
   const std::uint32_t awaited =
       state.threads != 0 ? state.threads : static_cast<std::uint32_t>(kLanes * std::popcount(warps_ & ~exited_));
-  return fmt::format("barrier {}, where {} of {} threads have arrived", barrier, state.arrived, awaited);
+  const std::string name = barrier == kOfCluster ? "the cluster's barrier" : fmt::format("barrier {}", barrier);
+  return fmt::format("{}, where {} of {} threads have arrived", name, state.arrived, awaited);
 }
 
 }  // namespace convladder::simulated

@@ -1,4 +1,5 @@
-// The sixteen barriers of a block: who has arrived, and what they found together (PTX ISA 9.0, 9.7.13.1: barrier).
+// The sixteen barriers of a block, and that of its cluster: who has arrived, and what they found together (PTX ISA 9.0,
+// 9.7.13.1: barrier; 9.7.13.3: barrier.cluster).
 #pragma once
 
 #include <array>
@@ -10,12 +11,13 @@
 namespace convladder::simulated {
 
 /// What a warp does at a barrier: Operation::detail of a barrier.
-enum class BarrierAction : int { wait, arrive, count, all, any };
+enum class BarrierAction : int { wait, arrive, count, all, any, wait_without_arriving };
 
 /// A barrier counts warps: each arrives with 32 threads, however many of them it has.
 class BlockBarriers {
  public:
-  static constexpr std::uint32_t kCount = 16;
+  static constexpr std::uint32_t kCount = 16;  ///< that a kernel names by their numbers
+  static constexpr std::uint32_t kOfCluster = kCount;
   static constexpr std::uint32_t kMostWarps = 32;  // of a block: 1024 threads
 
   struct Arrival {
@@ -35,6 +37,8 @@ class BlockBarriers {
     std::uint32_t threads = 0;
   };
   Mismatch arrive(const Arrival& arrival);
+  /// Whether the warp has arrived and the others have not yet.
+  bool is_awaited_by(std::uint32_t barrier, int warp) const { return ((barriers_[barrier].warps >> warp) & 1U) != 0; }
   /// All threads of a warp have exited: nobody waits for them any more.
   void exit_warp(int warp) { exited_ |= std::uint32_t{1} << warp; }
 
@@ -57,7 +61,7 @@ class BlockBarriers {
     bool all = true;
     bool any = false;
   };
-  std::array<Barrier, kCount> barriers_;
+  std::array<Barrier, kCount + 1> barriers_;
   std::uint32_t warps_ = 0;   // of the block, a bit for each
   std::uint32_t exited_ = 0;  // of them
 };

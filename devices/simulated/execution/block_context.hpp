@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -10,6 +11,7 @@
 #include "devices/simulated/checkers/finding_log.hpp"
 #include "devices/simulated/execution/access_observer.hpp"
 #include "devices/simulated/execution/asynchronous_copy.hpp"
+#include "devices/simulated/execution/bulk_copies.hpp"
 #include "devices/simulated/execution/program.hpp"
 #include "devices/simulated/memory/device_memory.hpp"
 
@@ -44,6 +46,12 @@ struct CachedRange {
   std::uint64_t end = 0;
 };
 
+/// What will arrive at an mbarrier: a copy that is under way.
+struct PendingArrival {
+  std::uint64_t mbarrier = 0;  ///< offset in shared memory
+  std::function<void()> land;  ///< carries it out
+};
+
 class BlockContext {
  public:
   const Program* program = nullptr;
@@ -57,6 +65,10 @@ class BlockContext {
   std::vector<InstructionCounters> counters;  ///< by instruction
   std::vector<CachedRange> ranges;            ///< by instruction
   std::vector<PendingCopies> copies;          ///< by warp
+  std::vector<PendingArrival> arrivals;       ///< in the order in which they began
+  BulkGroups bulk_groups;                     ///< copies that are under way to global memory
+  std::uint64_t bulk_copies = 0;              ///< that have begun
+  bool waits_in_vain = false;                 ///< a wait found that what it waits for has not come
   std::uint64_t memory_changes = 0;           ///< counts what changes memory beside stores: see SpinWatch
   std::string printed;                        ///< by printf in kernels
   std::vector<AccessObserver*> observers;

@@ -86,6 +86,8 @@ void BlockRunner::begin_block(const Dim3& block, std::uint64_t number) {
                 static_cast<std::uint32_t>(number % static_cast<std::uint64_t>(configuration_.gpu->multiprocessors)));
   std::ranges::fill(context_.shared, std::byte{0});
   for (PendingCopies& copies : context_.copies) copies.clear();
+  context_.arrivals.clear();
+  context_.bulk_groups.clear();
   barriers_.begin_block(static_cast<int>(warps_.size()));
   for (Warp& warp : warps_) {
     warp.state.live = first_lanes(warp.state.index);
@@ -118,6 +120,7 @@ void BlockRunner::run(const Dim3& block, std::uint64_t number) {
     report_spinning();
     break;
   }
+  context_.bulk_groups.land_all();
   const auto waits = [](const Warp& warp) { return warp.status == WarpStatus::at_barrier; };
   if (std::ranges::any_of(warps_, waits) && !all_wait()) report_deadlock();
 
@@ -191,7 +194,7 @@ void BlockRunner::run_turn(Warp& warp) {
     if (warp.paths.empty()) {
       warp.status = WarpStatus::done;
       barriers_.exit_warp(state.index);
-      for (std::uint32_t barrier = 0; barrier < BlockBarriers::kCount; ++barrier) complete_barrier(barrier);
+      for (std::uint32_t barrier = 0; barrier <= BlockBarriers::kOfCluster; ++barrier) complete_barrier(barrier);
       return;
     }
     if (warp.paths.current().state == PathState::waits) {
@@ -303,18 +306,20 @@ bool BlockRunner::branch(Warp& warp, const Operation& operation, int at, const P
     ++context_.counters[operation.instruction].divergent_branches;
     part(warp, at, operation.target, taken, block);
   }
-  return operation.target > at || loops(warp, operation, taken);
+  return after_jump(warp, operation, operation.target <= at, taken);
 }
 
-/// Lanes have jumped backwards. Returns whether the warp's turn goes on.
-bool BlockRunner::loops(Warp& warp, const Operation& operation, LaneMask lanes) {
+/// Returns whether the warp's turn goes on.
+bool BlockRunner::after_jump(Warp& warp, const Operation& operation, bool backwards, LaneMask lanes) {
+  if (!backwards) return true;
   if (limits_.loops(warp.executed)) look_at_limits(warp, operation, lanes);
-  if (!warp.spin.branch_backwards()) return true;
+  const bool waits_in_vain = std::exchange(context_.waits_in_vain, false);  // others may bring what it waits for
+  if (!warp.spin.branch_backwards() && !waits_in_vain) return true;
   const std::span<const std::byte> registers(warp.state.bases[0], program_.register_bytes);
   const SpinWatch::State now{.registers = program_.calls_functions() ? warp.frames.content() : registers,
                              .place = std::as_bytes(warp.paths.all()),
                              .memory_changes = memory_changes()};
-  if (!warp.spin.turn_ends(now)) return true;
+  if (!warp.spin.turn_ends(now, waits_in_vain)) return true;
   warp.waits_at = &operation;
   warp.paths.run_another();  // what this one waits for may be another's work
   return false;

@@ -71,13 +71,14 @@ class BlockRunner {
   bool release_met();
   int round_at(int operation) const;
   void exit_lanes(Warp& warp, LaneMask leaving);
-  bool loops(Warp& warp, const Operation& operation, LaneMask lanes);
+  bool after_jump(Warp& warp, const Operation& operation, bool backwards, LaneMask lanes);
   bool table_branch(Warp& warp, const Operation& operation, int at, LaneMask lanes, const ProgramBlock& block);
   void call(Warp& warp, const Operation& operation, LaneMask lanes);
   void enter(Warp& warp, const Operation& operation, int function, int caller, LaneMask lanes);
   void leave_function(Warp& warp, LaneMask leaving);
   void call_fault(Warp& warp, const Operation& operation, LaneMask lanes, int kind, const std::string& problem);
   WarpState state_in(const Warp& warp, const Path& path) const;
+  static void wait_at_barrier(Warp& warp, const Operation& operation, LaneMask lanes, std::uint32_t barrier);
   bool arrive(Warp& warp, const Operation& operation, LaneMask lanes);
   bool barrier_operands(const Warp& warp, const Operation& operation, LaneMask lanes,
                         BlockBarriers::Arrival& arrival) const;

@@ -172,7 +172,7 @@ bool BlockRunner::barrier_operands(const Warp& warp, const Operation& operation,
   }
   arrival.barrier = numbers[std::countr_zero(lanes)];
   arrival.threads = threads[std::countr_zero(lanes)];
-  if (arrival.barrier >= BlockBarriers::kCount) {
+  if (arrival.barrier >= BlockBarriers::kCount && operation.offset != BlockBarriers::kOfCluster) {
     synchronization_fault(warp, operation, kBadBarrier, lanes,
                           fmt::format("barrier {}; they are numbered from 0 to 15", arrival.barrier));
     return false;
@@ -194,11 +194,23 @@ void BlockRunner::check_divergence(const Warp& warp, const Operation& operation,
                                     std::popcount(missing), std::popcount(warp.state.all())));
 }
 
+void BlockRunner::wait_at_barrier(Warp& warp, const Operation& operation, LaneMask lanes, std::uint32_t barrier) {
+  warp.status = WarpStatus::at_barrier;
+  warp.waits_at = &operation;
+  warp.waiting = lanes;
+  warp.barrier = barrier;
+}
+
 bool BlockRunner::arrive(Warp& warp, const Operation& operation, LaneMask lanes) {
   check_divergence(warp, operation, lanes);
   BlockBarriers::Arrival arrival;
   if (!barrier_operands(warp, operation, lanes, arrival)) return true;
   const auto action = static_cast<BarrierAction>(operation.detail);
+  if (action == BarrierAction::wait_without_arriving) {
+    if (!barriers_.is_awaited_by(arrival.barrier, warp.state.index)) return true;
+    wait_at_barrier(warp, operation, lanes, arrival.barrier);
+    return false;
+  }
   arrival.warp = warp.state.index;
   arrival.lanes = lanes;
   const bool reduces = action != BarrierAction::wait && action != BarrierAction::arrive;
@@ -209,12 +221,7 @@ bool BlockRunner::arrive(Warp& warp, const Operation& operation, LaneMask lanes)
                                       threads_text(arrival.threads), threads_text(mismatch.threads)));
     return true;
   }
-  if (action != BarrierAction::arrive) {
-    warp.status = WarpStatus::at_barrier;
-    warp.waits_at = &operation;
-    warp.waiting = lanes;
-    warp.barrier = arrival.barrier;
-  }
+  if (action != BarrierAction::arrive) wait_at_barrier(warp, operation, lanes, arrival.barrier);
   complete_barrier(arrival.barrier);
   return action == BarrierAction::arrive;
 }
@@ -230,7 +237,7 @@ void BlockRunner::complete_barrier(std::uint32_t barrier) {
     if (action == BarrierAction::count) {
       write_lanes(warp.state.write<std::uint32_t>(destination), warp.waiting,
                   [result](int /*lane*/) { return result; });
-    } else if (action != BarrierAction::wait) {
+    } else if (action == BarrierAction::all || action == BarrierAction::any) {
       write_predicate(warp.state.write<LaneMask>(destination), warp.waiting, result);
     }
     warp.status = WarpStatus::running;

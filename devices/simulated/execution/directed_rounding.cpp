@@ -9,6 +9,7 @@
 #include "devices/simulated/execution/float_modifiers.hpp"
 #include "devices/simulated/execution/float_operations.hpp"
 #include "devices/simulated/execution/lane_functions.hpp"
+#include "devices/simulated/execution/packed_float.hpp"
 
 namespace convladder::simulated {
 namespace {
@@ -76,6 +77,49 @@ void add_arithmetic(FormTable& table, const std::string& suffix, Rounding roundi
   add_modified<Divide, false, T, T>(table, "div" + suffix, rounding);
   add_modified<Reciprocal, false, T>(table, "rcp" + suffix, rounding);
   add_modified<SquareRoot, false, T>(table, "sqrt" + suffix, rounding);
+  // .ftz changes nothing here: ptxas makes the same of both.
+  if constexpr (sizeof(T) == 8) {
+    add_directed<Reciprocal, T, false, false, T>(table, fmt::format("rcp{}.ftz", suffix), rounding);
+  }
+}
+
+/// "name[.ftz].f32x2"
+template <typename Operation, typename... Pairs>
+void add_pairs(FormTable& table, const std::string& name, Rounding rounding) {
+  const auto add = [&]<bool kFlush>(const char* flush) {
+    using Lane = LaneOperation<OnSinglePairs<Rounded<Operation, float, kFlush, false>>, SinglePair, Pairs...>;
+    table.add(fmt::format("{}{}.f32x2", name, flush), {OperandUse::write_64, read_use<Pairs>()...}, &execute<Lane>,
+              static_cast<std::int64_t>(rounding));
+  };
+  add.template operator()<false>("");
+  add.template operator()<true>(".ftz");
+}
+
+/// "name[.sat].f32.f16", and the same for bf16
+template <typename Operation, typename... Arguments>
+void add_mixed(FormTable& table, const std::string& name, const char* element, Rounding rounding) {
+  const auto add = [&]<bool kSaturate>(const char* saturation) {
+    using Lane = LaneOperation<OnWidened<Rounded<Operation, float, false, kSaturate>>, float, Arguments...>;
+    table.add(fmt::format("{}{}.f32.{}", name, saturation, element), {OperandUse::write_32, read_use<Arguments>()...},
+              &execute<Lane>, static_cast<std::int64_t>(rounding));
+  };
+  add.template operator()<false>("");
+  add.template operator()<true>(".sat");
+}
+
+template <typename Element>
+void add_mixed_arithmetic(FormTable& table, const std::string& suffix, Rounding rounding) {
+  add_mixed<Add, Element, float>(table, "add" + suffix, Element::kSuffix, rounding);
+  add_mixed<Subtract, Element, float>(table, "sub" + suffix, Element::kSuffix, rounding);
+  add_mixed<FusedMultiplyAdd, Element, Element, float>(table, "fma" + suffix, Element::kSuffix, rounding);
+}
+
+void add_pair_arithmetic(FormTable& table, const std::string& suffix, Rounding rounding) {
+  using P = SinglePair;
+  add_pairs<Add, P, P>(table, "add" + suffix, rounding);
+  add_pairs<Subtract, P, P>(table, "sub" + suffix, rounding);
+  add_pairs<Multiply, P, P>(table, "mul" + suffix, rounding);
+  add_pairs<FusedMultiplyAdd, P, P, P>(table, "fma" + suffix, rounding);
 }
 
 }  // namespace
@@ -85,6 +129,9 @@ void add_directed_rounding_forms(FormTable& table) {
        {std::pair{".rz", Rounding::toward_zero}, std::pair{".rm", Rounding::down}, std::pair{".rp", Rounding::up}}) {
     add_arithmetic<float>(table, suffix, rounding);
     add_arithmetic<double>(table, suffix, rounding);
+    add_pair_arithmetic(table, suffix, rounding);
+    add_mixed_arithmetic<Half>(table, suffix, rounding);
+    add_mixed_arithmetic<Bfloat16>(table, suffix, rounding);
   }
 }
 

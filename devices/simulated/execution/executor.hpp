@@ -42,8 +42,8 @@ struct LaunchResult {
   CacheCounters caches;  ///< if there are any
   std::uint64_t blocks = 0;
   FindingLog findings;
-  std::string printed;  ///< by printf in the kernel, in the order of blocks and warps
   std::string stopped;  ///< which limit ended the launch, and where; empty if it came to its end
+  std::string printed;  ///< by printf in the kernel, in the order of blocks and warps
 };
 
 /// Runs all blocks. Throws KernelFault for the first fault, in the order of blocks, if findings are not collected.

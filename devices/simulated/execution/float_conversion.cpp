@@ -238,6 +238,8 @@ void add_between_floats(FormTable& table) {
 
   FloatForms<Half, Bfloat16>{table}.add_rounded(false, false);
   FloatForms<Bfloat16, Half>{table}.add_rounded(false, false);
+  FloatForms<Half, Bfloat16>{table}.add_exact(false, false);  // without a rounding it is .rn, for ptxas too
+  FloatForms<Bfloat16, Half>{table}.add_exact(false, false);
   FloatForms<Half, Single>{table}.add_rounded(true, true);
   FloatForms<Bfloat16, Single>{table}.add_rounded(true, false);
   FloatForms<Half, Double>{table}.add_rounded(false, true);
@@ -255,6 +257,10 @@ void add_between_floats(FormTable& table) {
   for (const auto& [name, rounding] : {kRoundings[0], kRoundings[1]}) {
     to_tf32.add(name, {.rounding = rounding});
     to_tf32.add(fmt::format("{}.relu", name), {.rounding = rounding, .rectify = true});
+    to_tf32.add(fmt::format("{}.satfinite", name), {.rounding = rounding, .finite = true});
+    for (const char* both : {"relu.satfinite", "satfinite.relu"}) {
+      to_tf32.add(fmt::format("{}.{}", name, both), {.rounding = rounding, .rectify = true, .finite = true});
+    }
   }
 }
 

@@ -4,14 +4,17 @@
 // on a GPU. The approximations are computed exactly rounded, which lies within the error PTX allows them; a program
 // whose result depends on the last bits of an approximation differs between GPUs as well.
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <limits>
 #include <numbers>
+#include <utility>
 
 #include "devices/simulated/execution/float_modifiers.hpp"
 #include "devices/simulated/execution/float_operations.hpp"
 #include "devices/simulated/execution/lane_functions.hpp"
+#include "devices/simulated/execution/packed_float.hpp"
 
 namespace convladder::simulated {
 namespace {
@@ -26,21 +29,31 @@ struct ReciprocalSquareRoot {
 };
 /// 2^x to within 2^-51 of it, for results of single precision: the same bits on every machine, and for all lanes at
 /// once, which a library's function is not. What lies outside of single precision becomes 0 or infinity there.
-double power_of_2(double x) {
+[[gnu::always_inline]] inline double power_of_2(double exponent) {
   constexpr double kShifter = 0x1.8p52;  // a sum with it has x, rounded, in its lower bits
-  x = x < -1000.0 ? -1000.0 : x > 1000.0 ? 1000.0 : x;
+  // From -1000 to 1000, without a branch, which would keep the lanes apart.
+  constexpr std::uint64_t kSign = std::uint64_t{1} << 63;
+  const auto bits = std::bit_cast<std::uint64_t>(exponent);
+  const double x =
+      std::bit_cast<double>(std::min(bits & ~kSign, std::bit_cast<std::uint64_t>(1000.0)) | (bits & kSign));
   const double shifted = x + kShifter;
   const double rest = x - (shifted - kShifter);  // -1/2 to 1/2
   // The series of e^(rest ln 2): coefficient k is ln(2)^k / k!; what is left out is below 2^-57.
-  constexpr double kCoefficients[] = {0x1.816193166d0f9p-40, 0x1.c3bd650fc2986p-36, 0x1.e8cac7351bb25p-32,
-                                      0x1.e4cf5158b8ecap-28, 0x1.b5253d395e7c4p-24, 0x1.62c0223a5c824p-20,
-                                      0x1.ffcbfc588b0c7p-17, 0x1.430912f86c787p-13, 0x1.5d87fe78a6731p-10,
-                                      0x1.3b2ab6fba4e77p-7,  0x1.c6b08d704a0c0p-5,  0x1.ebfbdff82c58fp-3,
+  constexpr double kCoefficients[] = {0x1.816193166d0f9p-40, 0x1.c3bd650fc2986p-36,
+                                      0x1.e8cac7351bb25p-32, 0x1.e4cf5158b8ecap-28,
+                                      0x1.b5253d395e7c4p-24, 0x1.62c0223a5c824p-20,
+                                      0x1.ffcbfc588b0c7p-17, 0x1.430912f86c787p-13,
+                                      0x1.5d87fe78a6731p-10, 0x1.3b2ab6fba4e77p-7,
+                                      0x1.c6b08d704a0c0p-5,  0x1.ebfbdff82c58fp-3,
                                       0x1.62e42fefa39efp-1,  1.0};
   double power = 0.0;
-  for (const double coefficient : kCoefficients) power = power * rest + coefficient;
-  const auto exponent = std::bit_cast<std::uint64_t>(shifted) - std::bit_cast<std::uint64_t>(kShifter);
-  return power * std::bit_cast<double>((exponent + 1023) << 52);
+  [&]<std::size_t... I>(std::index_sequence<I...>) {  // a loop in the loop over lanes would keep them apart as well
+    ((power = power * rest + kCoefficients[I]), ...);
+  }
+  (std::make_index_sequence<std::size(kCoefficients)>{});
+  const auto whole = std::bit_cast<std::uint64_t>(shifted) - std::bit_cast<std::uint64_t>(kShifter);
+  const double result = power * std::bit_cast<double>((whole + 1023) << 52);
+  return exponent != exponent ? exponent : result;
 }
 struct ExponentialBase2 {
   template <typename T>
@@ -134,6 +147,40 @@ void add_modified(FormTable& table, const std::string& name, bool with_saturatio
   }
 }
 
+/// Adds "name[.ftz].f32x2".
+template <typename Operation, typename... Arguments>
+void add_pairs(FormTable& table, const std::string& name) {
+  using Flushed = typename WhenFlushed<Operation>::type;
+  add_form<OnSinglePairs<Rounded<Operation, float, false, false>>, SinglePair, Arguments...>(table, name + ".f32x2");
+  add_form<OnSinglePairs<Rounded<Flushed, float, true, false>>, SinglePair, Arguments...>(table, name + ".ftz.f32x2");
+}
+/// Adds "name[.sat].f32.f16", and the same for bf16.
+template <typename Operation, typename Element, typename... Arguments>
+void add_mixed(FormTable& table, const std::string& name) {
+  const std::string type = fmt::format(".f32.{}", Element::kSuffix);
+  add_form<OnWidened<Rounded<Operation, float, false, false>>, float, Arguments...>(table, name + type);
+  add_form<OnWidened<Rounded<Operation, float, false, true>>, float, Arguments...>(table, name + ".sat" + type);
+}
+
+template <typename Element>
+void add_mixed_arithmetic(FormTable& table) {
+  for (const char* rounding : {"", ".rn"}) {
+    add_mixed<Add, Element, Element, float>(table, fmt::format("add{}", rounding));
+    add_mixed<Subtract, Element, Element, float>(table, fmt::format("sub{}", rounding));
+  }
+  add_mixed<FusedMultiplyAdd, Element, Element, Element, float>(table, "fma.rn");
+}
+
+void add_pair_arithmetic(FormTable& table) {
+  using P = SinglePair;
+  for (const char* rounding : {"", ".rn"}) {
+    add_pairs<Add, P, P>(table, fmt::format("add{}", rounding));
+    add_pairs<Subtract, P, P>(table, fmt::format("sub{}", rounding));
+    add_pairs<Multiply, P, P>(table, fmt::format("mul{}", rounding));
+  }
+  add_pairs<FusedMultiplyAdd, P, P, P>(table, "fma.rn");
+}
+
 template <typename T>
 void add_arithmetic(FormTable& table) {
   for (const char* rounding : {"", ".rn"}) {  // to nearest even is the default of these three
@@ -146,6 +193,7 @@ void add_arithmetic(FormTable& table) {
   add_modified<Divide, T, T, T>(table, "div.rn", false);
   add_modified<Reciprocal, T, T>(table, "rcp.rn", false);
   add_modified<SquareRoot, T, T>(table, "sqrt.rn", false);
+  if constexpr (sizeof(T) == 8) add_form<Reciprocal, T, T>(table, "rcp.rn.ftz.f64");  // .ftz changes nothing here
 }
 
 template <bool kMaximum>
@@ -163,6 +211,31 @@ void add_extrema(FormTable& table, const std::string& name) {
   };
   add.template operator()<false>(name);
   add.template operator()<true>(name + ".ftz");
+}
+
+/// Of three numbers, .abs of their magnitudes.
+template <bool kMaximum, bool kNan, bool kMagnitudes>
+struct ExtremumOfThree {
+  static float apply(float a, float b, float c) {
+    using Two = Extremum<kMaximum, kNan, false>;
+    if constexpr (kMagnitudes) return Two::apply(Two::apply(std::abs(a), std::abs(b)), std::abs(c));
+    return Two::apply(Two::apply(a, b), c);
+  }
+};
+
+template <bool kMaximum, bool kNan, bool kMagnitudes>
+void add_extremum_of_three(FormTable& table, const std::string& name) {
+  using Exact = ExtremumOfThree<kMaximum, kNan, kMagnitudes>;
+  const std::string how = fmt::format("{}{}.f32", kNan ? ".NaN" : "", kMagnitudes ? ".abs" : "");
+  add_form<Rounded<Exact, float, false, false>, float, float, float, float>(table, form_of(name + how, 3));
+  add_form<Rounded<Exact, float, true, false>, float, float, float, float>(table, form_of(name + ".ftz" + how, 3));
+}
+template <bool kMaximum>
+void add_extrema_of_three(FormTable& table, const std::string& name) {
+  add_extremum_of_three<kMaximum, false, false>(table, name);
+  add_extremum_of_three<kMaximum, false, true>(table, name);
+  add_extremum_of_three<kMaximum, true, false>(table, name);
+  add_extremum_of_three<kMaximum, true, true>(table, name);
 }
 
 /// Sign operations: they change one bit, also of a NaN.
@@ -201,6 +274,11 @@ void add_floating_point_forms(FormTable& table) {
   add_arithmetic<double>(table);
   add_extrema<false>(table, "min");
   add_extrema<true>(table, "max");
+  add_extrema_of_three<false>(table, "min");
+  add_extrema_of_three<true>(table, "max");
+  add_pair_arithmetic(table);
+  add_mixed_arithmetic<Half>(table);
+  add_mixed_arithmetic<Bfloat16>(table);
   add_sign_operations<float>(table);
   add_sign_operations<double>(table);
   add_approximations(table);

@@ -71,8 +71,13 @@ const FormTable& forms() {
   return table;
 }
 
+std::string form_of(const std::string& opcode, std::size_t sources) { return fmt::format("{} of {}", opcode, sources); }
+
 bool decode_form(InstructionDecoder& decoder) {
-  const Form* const form = forms().find(decoder.instruction().opcode);
+  const std::string& opcode = decoder.instruction().opcode;
+  const Form* form = nullptr;
+  if (decoder.instruction().operands.size() == 4) form = forms().find(form_of(opcode, 3));
+  if (form == nullptr) form = forms().find(opcode);
   if (form == nullptr) return false;
   decoder.expect_operands(form->operands.size() -
                           static_cast<std::size_t>(std::ranges::count(form->operands, OperandUse::carry)));

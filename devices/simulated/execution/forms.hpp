@@ -53,6 +53,9 @@ class FormTable {
   std::unordered_map<std::string, Form> forms_;
 };
 
+/// The name of a form whose opcode stands for another one, too, with fewer operands: "min.f32 of 3".
+std::string form_of(const std::string& opcode, std::size_t sources);
+
 /// Every form there is.
 const FormTable& forms();
 

@@ -61,6 +61,13 @@ void copy_to_local(WarpState& warp, const Operation& operation) {
                 static_cast<std::size_t>(operation.detail));
   }
 }
+template <typename From>
+void add_offset(WarpState& warp, const Operation& operation) {
+  const auto* from = warp.read<From>(operation.operands[1]);
+  const auto offset = static_cast<From>(operation.offset);
+  write_lanes(warp.write<std::uint64_t>(operation.operands[0]), warp.mask,
+              [=](int lane) { return std::uint64_t{static_cast<From>(from[lane] + offset)}; });
+}
 void invert_predicate(WarpState& warp, const Operation& operation) {
   *warp.write<LaneMask>(operation.operands[0]) = ~*warp.read<LaneMask>(operation.operands[1]);
 }
@@ -99,6 +106,11 @@ void InstructionDecoder::lay_out_registers(const std::vector<ptx::BasicBlock>& b
 
 void InstructionDecoder::fail(const std::string& what) const {
   throw ptx::PtxError(module_.file, instruction().position, fmt::format("'{}': {}", instruction().opcode, what));
+}
+
+void InstructionDecoder::expect_cluster_of_one() const {
+  const auto& [x, y, z] = kernel_.cluster_size;
+  if (x * y * z > 1) fail(fmt::format("clusters of {} x {} x {} blocks are not supported", x, y, z));
 }
 
 void InstructionDecoder::expect_operands(std::size_t count) const {
@@ -204,6 +216,7 @@ Slot InstructionDecoder::write(const ptx::Operand& operand, int bits) {
   if (operand.kind == OperandKind::sink) return bits == 1 ? ignored_predicate() : temporary(bits);
   if (operand.kind != OperandKind::register_) fail("a destination must be a register");
   if (operand.negated) fail("a destination cannot be negated");
+  refuse_selector(operand);
   check_width(operand, bits);
   return registers_[static_cast<std::size_t>(operand.index)];
 }
@@ -254,7 +267,13 @@ Slot InstructionDecoder::read(const ptx::Operand& operand, int bits) {
   }
 }
 
+/// Only video instructions read parts of registers, and they look at the selector themselves.
+void InstructionDecoder::refuse_selector(const ptx::Operand& operand) const {
+  if (!operand.selector.empty()) fail(fmt::format("the selector .{} is not supported here", operand.selector));
+}
+
 Slot InstructionDecoder::read_register(const ptx::Operand& operand, int bits) {
+  refuse_selector(operand);
   const Slot slot = registers_[static_cast<std::size_t>(operand.index)];
   if (operand.negated) {
     if (bits != 1) fail("only predicates can be negated");
@@ -287,6 +306,13 @@ Slot InstructionDecoder::read_special(const ptx::Operand& operand, int bits) {
       {"%nctaid.x", special.grid_size[0]},
       {"%nctaid.y", special.grid_size[1]},
       {"%nctaid.z", special.grid_size[2]},
+      {"%clusterid.x", special.block_index[0]},  // a block is alone in its cluster
+      {"%clusterid.y", special.block_index[1]},
+      {"%clusterid.z", special.block_index[2]},
+      {"%nclusterid.x", special.grid_size[0]},
+      {"%nclusterid.y", special.grid_size[1]},
+      {"%nclusterid.z", special.grid_size[2]},
+      {"%aggr_smem_size", special.total_shared_bytes},
       {"%laneid", special.lane_index},
       {"%warpid", special.warp_index},
       {"%nwarpid", special.most_warps},
@@ -306,6 +332,10 @@ Slot InstructionDecoder::read_special(const ptx::Operand& operand, int bits) {
     return read_clock(operand.name, bits);
   }
   if (operand.name.starts_with("%envreg")) return constant(0, 32);  // what a driver may set, and none does
+  if (operand.name.find("cluster") != std::string::npos) expect_cluster_of_one();
+  if (operand.name.starts_with("%cluster_ctaid.") || operand.name == "%cluster_ctarank") return constant(0, 32);
+  if (operand.name.starts_with("%cluster_nctaid.") || operand.name == "%cluster_nctarank") return constant(1, 32);
+  if (operand.name == "%is_explicit_cluster") return constant(0, 1);
   if (operand.name == "%gridid") return constant(1, bits);  // launches are not numbered: each is alone on its device
   const auto found = names.find(operand.name);
   const auto lane_mask = lane_masks.find(operand.name);
@@ -406,6 +436,18 @@ ParameterPlace InstructionDecoder::place_call_parameter(const std::string& name,
 const ParameterPlace* InstructionDecoder::call_parameter(const std::string& name) const {
   const auto found = call_parameters_.find(name);
   return found == call_parameters_.end() ? nullptr : &found->second;
+}
+
+Slot InstructionDecoder::whole_address(const ptx::Operand& operand, ptx::Space space, bool to_shared) {
+  Operation sum;
+  const auto [base, wide] = address(operand, space, sum);
+  if (to_shared && space == ptx::Space::generic) sum.offset -= static_cast<std::int64_t>(kSharedWindow);
+  if (wide && sum.offset == 0) return base;
+  sum.operands[0] = temporary(64);
+  sum.operands[1] = base;
+  sum.handler = wide ? &add_offset<std::uint64_t> : &add_offset<std::uint32_t>;
+  emit(sum);
+  return sum.operands[0];
 }
 
 std::uint64_t InstructionDecoder::generic_address(ptx::Space space, std::uint64_t place) const {

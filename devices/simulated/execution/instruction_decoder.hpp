@@ -33,6 +33,8 @@ class InstructionDecoder {
   const ptx::Instruction& instruction() const { return kernel_.instructions[static_cast<std::size_t>(instruction_)]; }
   /// Throws ptx::PtxError: place, opcode, `what`.
   [[noreturn]] void fail(const std::string& what) const;
+  /// Refuses what reaches beyond the block in a kernel that asks for clusters of several: a block is alone here.
+  void expect_cluster_of_one() const;
   /// Refuses another number of operands.
   void expect_operands(std::size_t count) const;
 
@@ -50,6 +52,11 @@ class InstructionDecoder {
   std::array<Slot, 2> write_128_bits(const ptx::Operand& operand);
   /// Sets the operation's offset and returns the slot of the address and whether it holds 64 bits.
   std::pair<Slot, bool> address(const ptx::Operand& operand, ptx::Space space, Operation& operation);
+  /// The address in shared memory as an offset in 64 bits, its own offset added; one of generic address space outside
+  /// of shared memory becomes an offset beyond all.
+  Slot shared_address(const ptx::Operand& operand, ptx::Space space) { return whole_address(operand, space, true); }
+  /// The address in 64 bits, its offset added.
+  Slot whole_address(const ptx::Operand& operand, ptx::Space space, bool to_shared = false);
   int register_bits(const ptx::Operand& operand) const;
   /// Whether any instruction but the current one names the register.
   bool is_named_elsewhere(const ptx::Operand& operand) const;
@@ -98,6 +105,7 @@ class InstructionDecoder {
   Slot new_constant(int bits);
   Slot lane_mask_constant(LaneMask (*of_lane)(int lane));
   Slot read_clock(const std::string& name, int bits);
+  void refuse_selector(const ptx::Operand& operand) const;
   Slot read_register(const ptx::Operand& operand, int bits);
   Slot read_special(const ptx::Operand& operand, int bits);
   void check_width(const ptx::Operand& operand, int bits) const;
@@ -133,6 +141,8 @@ std::vector<std::string_view> split_opcode(std::string_view opcode);
 using DecodeSubject = bool (*)(InstructionDecoder&);
 bool decode_control_flow(InstructionDecoder& decoder);
 bool decode_call(InstructionDecoder& decoder);
+bool decode_fence(InstructionDecoder& decoder);
+bool decode_cluster(InstructionDecoder& decoder);
 bool decode_barrier(InstructionDecoder& decoder);
 bool decode_warp_function(InstructionDecoder& decoder);
 bool decode_atomic(InstructionDecoder& decoder);
@@ -141,8 +151,11 @@ bool decode_asynchronous_copy(InstructionDecoder& decoder);
 bool decode_matrix(InstructionDecoder& decoder);
 bool decode_memory_access(InstructionDecoder& decoder);
 bool decode_cache_control(InstructionDecoder& decoder);
+bool decode_bulk_copy(InstructionDecoder& decoder);
+bool decode_mbarrier(InstructionDecoder& decoder);
 bool decode_packing(InstructionDecoder& decoder);
 bool decode_form(InstructionDecoder& decoder);
 bool decode_hint(InstructionDecoder& decoder);
+bool decode_video(InstructionDecoder& decoder);
 
 }  // namespace convladder::simulated

@@ -221,6 +221,35 @@ LanePlaces reach(const WarpState& warp, const Operation& operation, Addresses ad
   return places;
 }
 
+std::byte* reach_region(const WarpState& warp, const Operation& operation, int lane, const Region& region,
+                        AccessKind kind) {
+  BlockContext& block = *warp.block;
+  Addresses addresses;
+  addresses.fill(region.address);
+  Checked access{addresses, LaneMask{1} << lane, address_span(addresses)};
+  const auto bytes = static_cast<int>(region.bytes);
+  const char* const space = name_of(region.space);
+  if (!check_alignment(warp, operation, access, static_cast<int>(region.unit), kind, space)) return nullptr;
+  InstructionCounters& counters = block.counters[operation.instruction];
+  if (region.space == ptx::Space::shared) {
+    if (!check_bounds(warp, operation, access, bytes, block.shared.size(), kind, space)) return nullptr;
+    counters.wavefronts += (region.bytes + 127) / 128;
+    counters.ideal_wavefronts += (region.bytes + 127) / 128;
+    return block.shared.data() + region.address;
+  }
+  if (!check_global(warp, operation, access, bytes, kind)) return nullptr;
+  const std::uint64_t first = region.address >> kSectorShift;
+  const std::uint64_t last = (region.address + region.bytes - 1) >> kSectorShift;  // inside of an allocation: no wrap
+  counters.sectors += last - first + 1;
+  for (std::uint64_t sector = first; block.l1 != nullptr && sector <= last; sector += 64) {
+    SectorSet sectors;
+    sectors.first = sector;
+    sectors.mask = last - sector >= 63 ? ~std::uint64_t{0} : (std::uint64_t{1} << (last - sector + 1)) - 1;
+    kind == AccessKind::load ? block.l1->load_past(sectors) : block.l1->access(sectors, kind);
+  }
+  return block.memory->host(region.address);
+}
+
 template LanePlaces reach<ptx::Space::global>(const WarpState&, const Operation&, Addresses, int, AccessKind);
 template LanePlaces reach<ptx::Space::shared>(const WarpState&, const Operation&, Addresses, int, AccessKind);
 template LanePlaces reach<ptx::Space::local>(const WarpState&, const Operation&, Addresses, int, AccessKind);

@@ -44,6 +44,19 @@ extern template LanePlaces reach<ptx::Space::local>(const WarpState&, const Oper
 extern template LanePlaces reach<ptx::Space::constant>(const WarpState&, const Operation&, Addresses, int, AccessKind);
 extern template LanePlaces reach<ptx::Space::param>(const WarpState&, const Operation&, Addresses, int, AccessKind);
 
+/// What a single lane reads or writes as a whole: in shared or global memory, `bytes` from `address` on, both multiples
+/// of `unit`.
+struct Region {
+  ptx::Space space = ptx::Space::global;
+  std::uint64_t address = 0;
+  std::uint64_t bytes = 0;
+  std::uint64_t unit = 16;
+};
+/// Where it lies; nullptr, and a fault, where it cannot be. Counts its sectors, past the L1, or its wavefronts.
+/// Observers are not told.
+std::byte* reach_region(const WarpState& warp, const Operation& operation, int lane, const Region& region,
+                        AccessKind kind);
+
 /// Calls access.operator()<Space>(addresses) for the lanes of each state space that generic addresses lie in, with
 /// `warp.mask` set to those lanes.
 template <typename Access>

@@ -111,7 +111,7 @@ void move_run(const WarpState& warp, const Fragment& fragment, const Slot* regis
   const int piece = std::min(count * bits, fragment.register_bits());  // in one register
   for (int done = 0; done < count * bits; done += piece) {
     const int from = element * bits + done;
-    Register* const lanes = warp.write<Register>(registers[from / fragment.register_bits()]);
+    auto* const lanes = warp.write<Register>(registers[from / fragment.register_bits()]);
     const int shift = from % fragment.register_bits();
     const auto bytes = static_cast<std::size_t>(piece / 8);
     if constexpr (kStore) {

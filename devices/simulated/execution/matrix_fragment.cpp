@@ -47,7 +47,15 @@ std::array<float, 256> table_of(const NarrowFormat& format) noexcept {
 const std::array<float, 256> kE4M3 = table_of(kFloat8E4M3);
 const std::array<float, 256> kE5M2 = table_of(kFloat8E5M2);
 
-/// `bits` has the element in its lowest bits and anything above them.
+/// A register of the fragment, whatever its width.
+template <typename T>
+using RegisterOf = std::conditional_t<std::is_same_v<T, double>, std::uint64_t, std::uint32_t>;
+
+}  // namespace
+
+int element_bits(ElementType type) { return facts(type).bits; }
+const char* element_name(ElementType type) { return facts(type).name; }
+
 template <typename T>
 T element_value(ElementType type, std::uint64_t bits) {
   using enum ElementType;
@@ -87,14 +95,10 @@ std::uint64_t element_bits_of(ElementType type, T value) {
   }
 }
 
-/// A register of the fragment, whatever its width.
-template <typename T>
-using RegisterOf = std::conditional_t<std::is_same_v<T, double>, std::uint64_t, std::uint32_t>;
-
-}  // namespace
-
-int element_bits(ElementType type) { return facts(type).bits; }
-const char* element_name(ElementType type) { return facts(type).name; }
+template float element_value(ElementType, std::uint64_t);
+template std::int64_t element_value(ElementType, std::uint64_t);
+template std::uint64_t element_bits_of(ElementType, float);
+template std::uint64_t element_bits_of(ElementType, std::int64_t);
 
 Fragment::Fragment(MatrixRole role, ElementType type, int rows, int columns, int registers)
     : role_(role), type_(type), rows_(rows), columns_(columns), registers_(registers), run_(run_of(role, type)) {

@@ -29,6 +29,13 @@ inline bool is_integer(ElementType type) {
   return type == ElementType::s32 || (type >= ElementType::s8 && type <= ElementType::b1);
 }
 
+/// The number that `bits` hold in their lowest bits, whatever is above them. T: as in Fragment::gather.
+template <typename T>
+T element_value(ElementType type, std::uint64_t bits);
+/// The bits of a sum, rounded to its type.
+template <typename T>
+std::uint64_t element_bits_of(ElementType type, T value);
+
 /// Left and right factor, and what is added to or results.
 enum class MatrixRole : std::uint8_t { left, right, accumulator };
 
@@ -55,7 +62,7 @@ class Fragment {
   int row(int lane, int element) const { return index(lane, element) / columns_; }
   int column(int lane, int element) const { return index(lane, element) % columns_; }
   /// row * columns() + column
-  int index(int lane, int element) const { return indices_[static_cast<std::size_t>(element * kLanes + lane)]; }
+  int index(int lane, int element) const { return indices_.data()[element * kLanes + lane]; }
 
   /// The matrix that the registers hold, row by row. Exact. T: std::int64_t for integers, double for f64, else float.
   template <typename T>
@@ -89,9 +96,13 @@ struct MatrixProduct {
 /// The product that a full opcode stands for; none if it is no product.
 std::optional<MatrixProduct> matrix_product(std::string_view opcode);
 
+/// Likewise of products by groups of four warps; `operations` are those of one warp.
+std::optional<MatrixProduct> group_product(std::string_view opcode);
+
 /// The parts of decode_matrix: products, wmma.load and wmma.store, ldmatrix and its like.
 bool decode_matrix_multiply(InstructionDecoder& decoder);
 bool decode_fragment_access(InstructionDecoder& decoder);
 bool decode_matrix_rows(InstructionDecoder& decoder);
+bool decode_warp_group(InstructionDecoder& decoder);
 
 }  // namespace convladder::simulated

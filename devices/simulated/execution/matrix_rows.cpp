@@ -31,7 +31,7 @@ std::uint16_t& element_of(Rows& rows, int matrix, int lane, int half, bool trans
   const int row = lane / 4;
   const int column = 2 * (lane % 4) + half;
   const int in_matrix = transposed ? column : row;
-  return rows[static_cast<std::size_t>(8 * matrix + in_matrix)][static_cast<std::size_t>(transposed ? row : column)];
+  return rows.at(8 * matrix + in_matrix).at(transposed ? row : column);
 }
 
 /// The rows in shared memory, for the lanes that have the address of one.

@@ -40,6 +40,15 @@ auto find_word(const Table& table, std::string_view word) {
   return found == std::end(table) ? nullptr : found;
 }
 
+/// Of an access to an mbarrier: an arrival releases, unless it says that it does not. A wait acquires only when it
+/// finds that a phase has ended.
+MemoryOrder mbarrier_order(const std::vector<std::string_view>& parts) {
+  if (parts.size() < 2 || parts[1] == "init" || parts[1] == "inval") return MemoryOrder::weak;
+  const bool is_arrival = parts[1] == "arrive" || parts[1] == "arrive_drop";
+  const bool is_relaxed = std::ranges::find(parts, "relaxed") != parts.end();
+  return is_arrival && !is_relaxed ? MemoryOrder::release : MemoryOrder::relaxed;
+}
+
 /// A vector has 16 bytes at most, or 32 in global memory.
 bool is_vector(const MemoryAccess& access) {
   const int bytes = access.vector_elements * access.type.bytes();
@@ -92,6 +101,11 @@ std::optional<MemoryAccess> parse_memory_access(std::string_view opcode) {
 MemoryOrder memory_order(std::string_view opcode) {
   if (const auto access = parse_memory_access(opcode)) return access->order;
   const std::vector<std::string_view> parts = split_opcode(opcode);
+  if (parts.front() == "mbarrier") return mbarrier_order(parts);
+  if (parts.front() == "cp" && parts.size() > 3) {
+    if (parts[2] == "mbarrier") return MemoryOrder::release;
+    return parts[1] == "reduce" ? MemoryOrder::relaxed : MemoryOrder::weak;  // each element is an atomic
+  }
   if (parts.front() != "atom" && parts.front() != "red") return MemoryOrder::weak;
   for (const std::string_view part : parts) {
     if (const auto* const order = find_word(kOrders, part)) return order->second;

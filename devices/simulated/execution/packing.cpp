@@ -14,9 +14,8 @@ namespace {
 using ptx::OperandKind;
 
 /// mov d, {a, b, ...}: the first element becomes the lowest bits. Elements lie in slots of 32 bits.
-template <typename Wide, int kElements>
+template <typename Wide, int kElements, int kBits>
 void pack(WarpState& warp, const Operation& operation) {
-  constexpr int kBits = 8 * sizeof(Wide) / kElements;
   std::array<const std::uint32_t*, kElements> elements;
   for (int i = 0; i < kElements; ++i) elements[i] = warp.read<std::uint32_t>(operation.operands[1 + i]);
   write_lanes(warp.write<Wide>(operation.operands[0]), warp.mask, [&](int lane) {
@@ -28,9 +27,8 @@ void pack(WarpState& warp, const Operation& operation) {
   });
 }
 
-template <typename Wide, int kElements>
+template <typename Wide, int kElements, int kBits>
 void unpack(WarpState& warp, const Operation& operation) {
-  constexpr int kBits = 8 * sizeof(Wide) / kElements;
   const auto* from = warp.read<Wide>(operation.operands[kElements]);
   std::array<Wide, kLanes> values;  // a copy: an element's register may be the one that is unpacked
   std::copy(from, from + kLanes, values.begin());
@@ -48,10 +46,11 @@ struct Packing {
   Handler unpack;
 };
 constexpr Packing kPackings[] = {
-    {64, 2, &pack<std::uint64_t, 2>, &unpack<std::uint64_t, 2>},
-    {64, 4, &pack<std::uint64_t, 4>, &unpack<std::uint64_t, 4>},
-    {32, 2, &pack<std::uint32_t, 2>, &unpack<std::uint32_t, 2>},
-    {32, 4, &pack<std::uint32_t, 4>, &unpack<std::uint32_t, 4>},
+    {64, 2, &pack<std::uint64_t, 2, 32>, &unpack<std::uint64_t, 2, 32>},
+    {64, 4, &pack<std::uint64_t, 4, 16>, &unpack<std::uint64_t, 4, 16>},
+    {32, 2, &pack<std::uint32_t, 2, 16>, &unpack<std::uint32_t, 2, 16>},
+    {32, 4, &pack<std::uint32_t, 4, 8>, &unpack<std::uint32_t, 4, 8>},
+    {16, 2, &pack<std::uint32_t, 2, 8>, &unpack<std::uint32_t, 2, 8>},
 };
 
 /// mov.b128: a register of 128 bits from two of 64, two from one, or one from one.
@@ -81,7 +80,11 @@ bool decode_move_of_128_bits(InstructionDecoder& decoder) {
 bool decode_packing(InstructionDecoder& decoder) {
   if (decode_move_of_128_bits(decoder)) return true;
   const ptx::Instruction& instruction = decoder.instruction();
-  const int bits = instruction.opcode == "mov.b64" ? 64 : instruction.opcode == "mov.b32" ? 32 : 0;
+  const int bits = instruction.opcode == "mov.b64"   ? 64
+                   : instruction.opcode == "mov.b32" ? 32
+                   : instruction.opcode == "mov.b16" ? 16
+                                                     : 0;
+  const int slot_bits = std::max(bits, 32);
   if (bits == 0 || instruction.operands.size() != 2) return false;
   const bool packs = instruction.operands[1].kind == OperandKind::vector;
   if (!packs && instruction.operands[0].kind != OperandKind::vector) return false;
@@ -94,12 +97,12 @@ bool decode_packing(InstructionDecoder& decoder) {
   Slot* slot = operation.operands;
   if (packs) {
     operation.handler = packing->pack;
-    *slot++ = decoder.write(instruction.operands[0], bits);
+    *slot++ = decoder.write(instruction.operands[0], slot_bits);
     for (const ptx::Operand& element : elements) *slot++ = decoder.read(element, 32);
   } else {
     operation.handler = packing->unpack;
     for (const ptx::Operand& element : elements) *slot++ = decoder.write(element, 32);
-    *slot++ = decoder.read(instruction.operands[1], bits);
+    *slot++ = decoder.read(instruction.operands[1], slot_bits);
   }
   decoder.emit(operation);
   return true;

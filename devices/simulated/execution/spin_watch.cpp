@@ -5,9 +5,9 @@
 
 namespace convladder::simulated {
 
-bool SpinWatch::turn_ends(const State& state) {
+bool SpinWatch::turn_ends(const State& state, bool at_once) {
   in_turn_.add(state);
-  if (branches_ < kBranchesPerTurn && !in_turn_.found(state.memory_changes)) return false;
+  if (!at_once && branches_ < kBranchesPerTurn && !in_turn_.found(state.memory_changes)) return false;
   branches_ = 0;
   in_turn_.forget();
   over_turns_.add(state);

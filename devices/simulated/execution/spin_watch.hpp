@@ -26,8 +26,8 @@ class SpinWatch {
 
   /// Counts a branch backwards; returns whether the state is to be looked at.
   bool branch_backwards() { return ++branches_ % kBranchesPerLook == 0; }
-  /// Whether the turn ends in this state.
-  bool turn_ends(const State& state);
+  /// Whether the turn ends in this state; `at_once`, of a warp that waits, in any.
+  bool turn_ends(const State& state, bool at_once);
 
   /// The warp met others at a barrier or a block begins: what was seen no longer counts.
   void forget() {

@@ -6,7 +6,10 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cmath>
 
+#include "devices/simulated/execution/float_modifiers.hpp"
+#include "devices/simulated/execution/float_operations.hpp"
 #include "devices/simulated/execution/instruction_decoder.hpp"
 #include "devices/simulated/execution/lane_functions.hpp"
 #include "devices/simulated/execution/warp_members.hpp"
@@ -277,18 +280,45 @@ struct BitXor {
 template <typename Function>
 void reduce(WarpState& warp, const Operation& operation) {
   const auto* const a = warp.read<std::uint32_t>(operation.operands[1]);
+  const auto value_of = [a](int lane) {
+    if constexpr (requires { Function::prepared(a[lane]); }) return Function::prepared(a[lane]);
+    return a[lane];
+  };
   std::array<std::uint32_t, kLanes> result{};
   for_each_group(warp, operation, operation.operands[2], [&](LaneMask members) {
-    std::uint32_t total = a[std::countr_zero(members)];
+    std::uint32_t total = value_of(std::countr_zero(members));
     for (LaneMask left = members & (members - 1); left != 0; left &= left - 1) {
-      total = Function::apply(total, a[std::countr_zero(left)]);
+      total = Function::apply(total, value_of(std::countr_zero(left)));
     }
     for (LaneMask left = members; left != 0; left &= left - 1) result[std::countr_zero(left)] = total;
   });
   write_lanes(warp.write<std::uint32_t>(operation.operands[0]), warp.mask, [&](int lane) { return result[lane]; });
 }
 
+/// Of floats; .NaN gives NaN if any number is one, .abs compares magnitudes.
+template <bool kMaximum, bool kNan, bool kMagnitudes>
+struct SingleExtremum {
+  static std::uint32_t prepared(std::uint32_t bits) {
+    const float value = canonical(std::bit_cast<float>(bits));
+    return std::bit_cast<std::uint32_t>(kMagnitudes ? std::abs(value) : value);
+  }
+  static std::uint32_t apply(std::uint32_t a, std::uint32_t b) {
+    using Exact = float_operations::Extremum<kMaximum, kNan, false>;
+    return std::bit_cast<std::uint32_t>(Exact::apply(std::bit_cast<float>(a), std::bit_cast<float>(b)));
+  }
+};
+
 constexpr std::pair<std::string_view, Handler> kReductions[] = {
+    {"redux.sync.min.f32", &reduce<SingleExtremum<false, false, false>>},
+    {"redux.sync.max.f32", &reduce<SingleExtremum<true, false, false>>},
+    {"redux.sync.min.NaN.f32", &reduce<SingleExtremum<false, true, false>>},
+    {"redux.sync.max.NaN.f32", &reduce<SingleExtremum<true, true, false>>},
+    {"redux.sync.min.abs.f32", &reduce<SingleExtremum<false, false, true>>},
+    {"redux.sync.max.abs.f32", &reduce<SingleExtremum<true, false, true>>},
+    {"redux.sync.min.abs.NaN.f32", &reduce<SingleExtremum<false, true, true>>},
+    {"redux.sync.max.abs.NaN.f32", &reduce<SingleExtremum<true, true, true>>},
+    {"redux.sync.min.NaN.abs.f32", &reduce<SingleExtremum<false, true, true>>},
+    {"redux.sync.max.NaN.abs.f32", &reduce<SingleExtremum<true, true, true>>},
     {"redux.sync.add.u32", &reduce<Sum>},
     {"redux.sync.add.s32", &reduce<Sum>},
     {"redux.sync.min.u32", &reduce<Smallest<std::uint32_t>>},

@@ -61,7 +61,7 @@ struct Symbol {
 };
 
 enum class OperandKind {
-  register_,  ///< `index` into Kernel::registers; `negated` for !p
+  register_,  ///< `index` into Kernel::registers; `negated` for !p, and for -r of a video instruction; `selector`
   immediate,  ///< `bits` and `number`
   symbol,     ///< the address of `symbol` plus `offset`
   address,    ///< [register + offset] or [symbol + offset] or [offset]; what follows behind commas are `elements`
@@ -83,6 +83,7 @@ struct Operand {
   NumberKind number = NumberKind::integer;
   std::int64_t offset = 0;  ///< of an address or symbol
   std::string name;         ///< of a symbol, function, label or special register; base symbol of an address, or empty
+  std::string selector;     ///< of a video instruction's register: "b0", "h10"
   std::vector<Operand> elements;
   Position position;  ///< of a label
 };

@@ -14,6 +14,17 @@ Operand register_operand(int index) {
   return result;
 }
 
+/// "%r1.b0" in its register and its selector, which is "b" or "h" and up to four digits; empty where it is neither.
+std::pair<std::string_view, std::string_view> split_selector(std::string_view word) {
+  const std::size_t dot = word.rfind('.');
+  if (dot == std::string_view::npos) return {};
+  const std::string_view selector = word.substr(dot + 1);
+  const bool right = selector.size() >= 2 && selector.size() <= 5 && (selector[0] == 'b' || selector[0] == 'h') &&
+                     selector.find_first_not_of("01234567", 1) == std::string_view::npos;
+  if (!right) return {};
+  return {word.substr(0, dot), selector};
+}
+
 }  // namespace
 
 Operand OperandParser::take_with_pair() {
@@ -35,6 +46,16 @@ Operand OperandParser::take() {
       tokens_.fail(tokens_.current(), "'!' must be followed by a predicate register");
     result.negated = true;
     return result;
+  }
+  if (tokens_.current().is("-") && tokens_.peek(1).kind == TokenKind::word) {
+    const std::string_view word = tokens_.peek(1).text;
+    if (names_.find(word) != nullptr || !split_selector(word).second.empty()) {
+      tokens_.take();
+      Operand result = named(tokens_.take());
+      if (result.kind != OperandKind::register_) tokens_.fail(tokens_.current(), "'-' must be followed by a register");
+      result.negated = true;
+      return result;
+    }
   }
   if (begins_expression(tokens_) || tokens_.current().kind != TokenKind::word) return immediate();
   return named(tokens_.take());
@@ -58,6 +79,13 @@ Operand OperandParser::named(const Token& word) {
   }
   const Name* const name = names_.find(word.text);
   if (name == nullptr) {
+    const auto [base, selector] = split_selector(word.text);
+    const Name* const selected = selector.empty() ? nullptr : names_.find(base);
+    if (selected != nullptr && selected->kind == Name::Kind::register_) {
+      result = register_operand(selected->index);
+      result.selector = selector;
+      return result;
+    }
     // Special registers are known by what executes them; a misspelt register ends there as well, with its place.
     result.kind = word.text.starts_with('%') ? OperandKind::special : OperandKind::label;
     result.name = word.text;

@@ -170,8 +170,61 @@ def single_and_double(cases):
             }
             for name, (inputs, function, saturation) in exact.items():
                 for suffix, flush, sat in modifiers(fmt, saturation):
+                    if name == "rcp" and fmt is F64:
+                        add_form(cases, f"rcp{dotted}.ftz", F64, 1, operation(F64, function, rounding), inputs)
                     add_form(cases, name + dotted + suffix, fmt, len(inputs[0]),
                              operation(fmt, function, rounding, flush, sat, early=early.get(name)), inputs)
+
+
+def pairs_and_mixed(cases):
+    """Two floats in 64 bits, and floats beside factors and terms of 16 bits: sm_100."""
+    two, three = of_two(F32), of_three(F32)
+    for mode in ("", "rn", "rz", "rm", "rp"):
+        rounding = mode or "rn"
+        dotted = "." + mode if mode else ""
+        exact = {
+            "add": lambda a, b, r=rounding: floats.add(a, b, r),
+            "sub": lambda a, b, r=rounding: floats.add(a, negate(b), r),
+            "mul": floats.multiply,
+            "fma": lambda a, b, c, r=rounding: floats.fma(a, b, c, r),
+        }
+        for name, function in exact.items():
+            if name == "fma" and not mode:
+                continue
+            inputs = (three if name == "fma" else two)[::2]
+            for suffix, flush in (("", False), (".ftz", True)):
+                early = floats.multiply if name == "mul" and rounding == "rn" else None
+                one = operation(F32, function, rounding, flush, early=early)
+                pairs = [tuple(low | high << 32 for low, high in zip(a, b))
+                         for a, b in zip(inputs, inputs[len(inputs) // 3:] + inputs[:len(inputs) // 3])]
+                cases.add(f"{name}{dotted}{suffix}.f32x2", ["@sm_100a", "d64"] + ["r64"] * len(inputs[0]), pairs,
+                          lambda *v, f=one: f(*(x & 0xFFFFFFFF for x in v)) | f(*(x >> 32 for x in v)) << 32)
+            if name == "mul":
+                continue
+            for fmt in (F16, BF16):
+                types = [fmt.name] * (len(inputs[0]) - 1) + ["f32"]
+                for suffix, sat in (("", False), (".sat", True)):
+                    def mixed(*bits, f=function, fmt=fmt, rounding=rounding, sat=sat):
+                        numbers = [fmt.decode(b) for b in bits[:-1]] + [F32.decode(bits[-1])]
+                        result = F32.round(f(*numbers), rounding)
+                        return F32.encode(saturated(result) if sat else result)
+                    cases.add(f"{name}{dotted}{suffix}.f32.{fmt.name}",
+                              ["@sm_100a", "d32"] + ["r16"] * (len(types) - 1) + ["r32"],
+                              inputs_for(f"mixed {name}", types, count=96), mixed, "f32")
+
+
+def extrema_of_three(cases):
+    inputs = inputs_for("extrema of three", ["f32"] * 3, count=160)
+    for pick in ("min", "max"):
+        for nan in ("", ".NaN"):
+            for magnitudes in ("", ".abs"):
+                for flush in ("", ".ftz"):
+                    def function(a, b, c, f=extremum(pick, nan != "", False), magnitudes=magnitudes):
+                        if magnitudes:
+                            a, b, c = floats.absolute(a), floats.absolute(b), floats.absolute(c)
+                        return f(f(a, b), c)
+                    cases.add(f"{pick}{flush}{nan}{magnitudes}.f32", ["@sm_100a", "d32", "r32", "r32", "r32"], inputs,
+                              operation(F32, function, flush=flush != ""), "f32")
 
 
 def extremum(pick, propagate, combine):
@@ -379,7 +432,9 @@ def approximations(cases):
 
 def add_all(cases):
     single_and_double(cases)
+    pairs_and_mixed(cases)
     extrema(cases)
+    extrema_of_three(cases)
     signs(cases)
     half_precision(cases)
     approximations(cases)

@@ -6,6 +6,7 @@ Operands are in the order of the text:
   r16 r32 r64 p       a source register
   =N                  an immediate
   d8 r8               a register of 8 bits
+  d32.b0 -r32.h32     a part of a register, a negated one, of a video instruction
   d32|dp              a register and a predicate
   @sm_100a            not an operand: the target that the opcode needs, where it is not sm_90
 and, beside the text, "carry:in", "carry:out" or "carry:in:out": the condition code register. An input says what goes in,

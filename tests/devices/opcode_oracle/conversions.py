@@ -128,8 +128,9 @@ def between_floats(cases):
                     inputs = inputs + [(halfway(rng, a, d),) for _ in range(64)]
                 function = float_result(d, a, mode, suffix)
                 dotted = "." + mode if mode else ""
-                cases.add(f"cvt{dotted}{suffix}.{d.name}.{a.name}", [f"d{d.width}", f"r{a.width}"], inputs, function,
-                          d.name)
+                new = d is TF32 and "satfinite" in suffix and mode != "rna"
+                operands = ["@sm_100a"] * new + [f"d{d.width}", f"r{a.width}"]
+                cases.add(f"cvt{dotted}{suffix}.{d.name}.{a.name}", operands, inputs, function, d.name)
     for fmt in (F16, BF16):
         rng = seeded("pairs" + fmt.name)
         one = [v[0] for v in inputs_for("between", ["f32"], count=48)] + [halfway(rng, F32, fmt) for _ in range(64)]
@@ -157,8 +158,8 @@ def float_pairs():
         (F64, F16, [""], ["", ".sat"]),
         (F64, BF16, [""] + ROUNDINGS, [""]),
         (F64, F32, [""], both),
-        (F16, BF16, ROUNDINGS, [""]),
-        (BF16, F16, ROUNDINGS, [""]),
+        (F16, BF16, [""] + ROUNDINGS, [""]),
+        (BF16, F16, [""] + ROUNDINGS, [""]),
         (F16, F32, ["rn", "rz"], both + clamping),
         (F16, F32, ["rm", "rp"], both),
         (BF16, F32, ["rn", "rz"], ["", ".ftz"] + clamping),
@@ -166,7 +167,7 @@ def float_pairs():
         (F16, F64, ROUNDINGS, ["", ".sat"]),
         (BF16, F64, ROUNDINGS, [""]),
         (F32, F64, ROUNDINGS, both),
-        (TF32, F32, ["rn", "rz"], ["", ".relu"]),
+        (TF32, F32, ["rn", "rz"], ["", ".relu", ".satfinite", ".relu.satfinite", ".satfinite.relu"]),
         (TF32, F32, ["rna"], ["", ".satfinite"]),
     ]
 
