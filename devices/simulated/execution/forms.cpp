@@ -1,5 +1,7 @@
 #include "devices/simulated/execution/forms.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <stdexcept>

@@ -117,7 +117,7 @@ void read_factor(const WarpState& warp, const Operation& operation, const Descri
       int row;
       int k;
     };
-    return transposed ? Place{unit / depth * in_unit, unit % depth} : Place{unit / 2, unit % 2 * in_unit};
+    return reading.transposed ? Place{unit / depth * in_unit, unit % depth} : Place{unit / 2, unit % 2 * in_unit};
   };
   for (int first = 0; first < units; first += kLanes) {
     Addresses addresses{};
