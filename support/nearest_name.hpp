@@ -25,6 +25,7 @@ void require_known(std::string_view what, const std::vector<std::string>& wanted
 template <class Range, class Name>
 std::vector<std::string> names_of(const Range& all, Name name) {
   std::vector<std::string> names;
+  names.reserve(static_cast<std::size_t>(std::ranges::distance(all)));
   for (const auto& one : all) names.emplace_back(std::invoke(name, one));
   return names;
 }

@@ -82,14 +82,15 @@ A buffer 'out' without a value is uninitialised: reading it before writing is re
 value passes. NaN passes only for NaN.
 
 --limit: 500M, 10G: so many instructions of warps; 30s, 5min, 2h: so long; both may be given; or none. Without it a
-kernel ends after 10 minutes, and after 5 G instructions of a block that change no memory: it is in an endless loop.
+kernel ends after 10 minutes, and after 5 G instructions of a block that change no memory, as in an endless loop.
 
 examples:
   convladder simulate scale.ptx --list
   convladder simulate scale.ptx --grid 4 --block 256 --arg x=in:f32:iota:1000 --arg y=out:f32:1000 --arg f32:2 --arg i32:1000
   convladder simulate scale.cu --compiler clang --compiler-flags '-DTILE=16' --list
   convladder simulate scale.ptx ... --save y=y.npy --output everything.json
-  convladder simulate naive.ptx tiled.ptx --grid 8 ...   also k.ptx --entry naive --entry tiled: the same launch of each: their counters side by side
+  convladder simulate naive.ptx tiled.ptx --grid 8 ...            the same launch of each, their counters side by side
+  convladder simulate both.ptx --entry naive --entry tiled ...    likewise for kernels of one file
   convladder simulate scale.ptx ... --format json      the JSON document on the standard output, no text
 
 exit codes:

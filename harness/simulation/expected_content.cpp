@@ -105,6 +105,7 @@ bool passes(long double found, long double expected, const ExpectedContent& expe
 std::vector<ExpectedContent> parse_expectations(const std::vector<std::string>& texts, const SimulationInputs& inputs,
                                                 const ptx::Module& module) {
   std::vector<ExpectedContent> expectations;
+  expectations.reserve(texts.size());
   for (const std::string& text : texts) expectations.push_back(parse_expectation(text, inputs, module));
   return expectations;
 }

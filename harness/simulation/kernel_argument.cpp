@@ -97,7 +97,7 @@ class ArgumentParser {
       result_.type = type;
       result_.bytes = parse_element(what_, *type, rest_);
     } else {
-      fail(fmt::format("expected @ and a buffer's name, or in, out, inout, bytes, struct or a type and ':', got '{}'",
+      fail(fmt::format("expected in, out, inout, bytes, struct or a type and ':', or @ and a buffer's name, got '{}'",
                        word));
     }
     return std::move(result_);

@@ -138,9 +138,10 @@ std::string side_by_side_text(const std::vector<LabelledReport>& launches) {
     text += '\n' + tables.table(begin, std::min(begin + kLaunchesInATable - 1, launches.size()));
   }
   for (std::size_t i = 0; i < launches.size(); ++i) {
-    if (const std::string remarks = remarks_text(launches[i].report); !remarks.empty()) {
-      text += fmt::format("\n{}  {}\n{}", letter_of(i), printable(launches[i].file), remarks);
-    }
+    const std::string remarks = remarks_text(launches[i].report);
+    const std::string printed = printed_text(launches[i].report);
+    if (remarks.empty() && printed.empty()) continue;
+    text += fmt::format("\n{}  {}\n{}{}", letter_of(i), printable(launches[i].file), remarks, printed);
   }
   return text;
 }

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <optional>
 #include <utility>
 
 #include "devices/device_error.hpp"
@@ -42,6 +41,8 @@ class PlacedBuffers {
     }
     return contents;
   }
+
+  void free() { placed_.clear(); }
 
  private:
   void place(const KernelArgument& argument) {
@@ -92,10 +93,10 @@ SimulationReport run_simulation(const ptx::Module& module, const ptx::Kernel& ke
                           .stopped = {},
                           .expectations = {}};
   launch.kernel = device.load(module, kernel);
-  std::optional<PlacedBuffers> buffers(std::in_place, device, inputs);
-  for (const KernelArgument& argument : inputs.arguments) launch.arguments.push_back(buffers->value_of(argument));
+  PlacedBuffers buffers(device, inputs);
+  for (const KernelArgument& argument : inputs.arguments) launch.arguments.push_back(buffers.value_of(argument));
   for (const auto& [name, value] : inputs.variables) {
-    const std::vector<std::byte> bytes = buffers->value_of(value);
+    const std::vector<std::byte> bytes = buffers.value_of(value);
     const auto symbol = std::ranges::find(module.symbols, name, &ptx::Symbol::name);
     device.copy_to_device(device.variable(module, *symbol), bytes.data(), bytes.size());
   }
@@ -109,12 +110,12 @@ SimulationReport run_simulation(const ptx::Module& module, const ptx::Kernel& ke
   report.counters = device.take_counters();
   report.printed = device.take_printed();
   report.findings = device.take_findings();
-  report.buffers = buffers->contents();
+  report.buffers = buffers.contents();
   for (const ReadContent& wanted : variables) {
     report.buffers.push_back(read_variable(device, module, wanted, inputs));
   }
-  buffers.reset();  // what is left then is the kernel's own
-  if (options.checkers.memory) {
+  buffers.free();  // what is left then is the kernel's own
+  if (options.checkers.memory && report.stopped.empty()) {
     for (simulated::Finding& leak : device.leaks()) report.findings.push_back(std::move(leak));
   }
   return report;

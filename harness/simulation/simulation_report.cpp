@@ -187,6 +187,12 @@ std::string launch_title(const SimulationReport& report) {
                      report.grid.y, report.grid.z, report.block.x, report.block.y, report.block.z, shared);
 }
 
+std::string printed_text(const SimulationReport& report) {
+  std::string rest;
+  if (report.printed.empty()) return "";
+  return fmt::format("\nprinted by the kernel\n{}", printable_lines(report.printed, rest));
+}
+
 std::string remarks_text(const SimulationReport& report) {
   std::string text;
   if (!all_met(report)) text += expectation_lines(report);
@@ -205,11 +211,7 @@ std::string report_text(const SimulationReport& report) {
   if (!report.expectations.empty()) {
     text += fmt::format("\nexpectations{}\n{}", all_met(report) ? ": met" : "", expectation_lines(report));
   }
-  if (!report.printed.empty()) {
-    std::string rest;
-    text += "\nprinted by the kernel\n" + printable_lines(report.printed, rest);
-    if (!text.ends_with('\n')) text += '\n';
-  }
+  text += printed_text(report);
   if (!report.stopped.empty()) text += fmt::format("\nstopped {}\n", printable(report.stopped));
   const std::string found = finding_lines(report);
   return text + fmt::format("\nfindings{}\n{}", found.empty() ? ": none" : "", found);

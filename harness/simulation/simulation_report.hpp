@@ -63,6 +63,8 @@ nlohmann::ordered_json to_json(const SimulationReport& report);
 std::string counter_text(std::string_view name, double value);
 /// "transpose: 2x3x1 blocks of 32x8x1 threads"
 std::string launch_title(const SimulationReport& report);
+/// With a title; empty if the kernel printed nothing.
+std::string printed_text(const SimulationReport& report);
 /// What is not as it should be, in indented lines: values, a limit, findings, a fault. Empty if all is well.
 std::string remarks_text(const SimulationReport& report);
 

@@ -78,7 +78,18 @@ TEST(SimulatedBarriers, ATrapEndsTheLaunch) {
   LaneKernel kernel("setp.eq.u32 %p1, %r1, 3; @%p1 trap; membar.gl; fence.acq_rel.sys; nanosleep.u32 20; ret;",
                     Words(32), 32);
   EXPECT_THAT(kernel.fault(), HasSubstr("a trap was executed: 'trap' in test"));
-  EXPECT_THROW(LaneKernel("brkpt; ret;", Words(32), 32), ptx::PtxError);
+  // There is no debugger that a breakpoint could wake.
+  LaneKernel breakpoint("setp.eq.u32 %p1, %r1, 5; @%p1 brkpt; st.global.u32 [%rd4], %r1; ret;", Words(32), 32);
+  EXPECT_THAT(breakpoint.fault(), HasSubstr("a trap was executed: 'brkpt' in test"));
+}
+
+TEST(SimulatedHints, ChangeNothing) {
+  LaneKernel kernel(
+      "griddepcontrol.wait; setmaxnreg.inc.sync.aligned.u32 64; setmaxnreg.dec.sync.aligned.u32 40; pmevent 7;\n"
+      "pmevent.mask 3; griddepcontrol.launch_dependents; st.global.u32 [%rd4], %r1; ret;",
+      Words(32), 32);
+  const Words out = kernel.results();
+  for (std::uint32_t lane = 0; lane < 32; ++lane) EXPECT_EQ(out[lane], lane);
 }
 
 }  // namespace

@@ -269,6 +269,17 @@ TEST(SimulatedStmatrix, PutsTwoElementsOfEachLaneWhereLdmatrixFindsThem) {
   }
 }
 
+TEST(SimulatedLdmatrix, TakesGenericAddressesOfSharedMemory) {
+  LaneKernel kernel(
+      ".shared .align 16 .b8 rows[512]; mov.u64 %rd6, rows; cvta.shared.u64 %rd6, %rd6; shl.b32 %r2, %r1, 4;\n"
+      "st.shared.u32 [rows], %r1; and.b32 %r2, %r2, 112; cvt.u64.u32 %rd7, %r2; add.u64 %rd6, %rd6, %rd7;\n"
+      "shl.b32 %r3, %r1, 2; st.shared.u32 [%r3], %r3; bar.sync 0;\n"
+      "ldmatrix.sync.aligned.m8n8.x1.b16 {%r4}, [%rd6]; st.global.u32 [%rd4], %r4; ret;",
+      Words(32), 32);
+  const Words out = kernel.results();
+  for (std::uint32_t lane = 0; lane < 32; ++lane) EXPECT_EQ(out[lane], 4 * lane);  // word i of the rows is 4 i
+}
+
 TEST(SimulatedMovmatrix, TransposesBetweenLanes) {
   LaneKernel kernel(
       "mul.lo.u32 %r5, %r1, 2; add.u32 %r6, %r5, 1; shl.b32 %r6, %r6, 16; or.b32 %r5, %r5, %r6;\n"

@@ -1,4 +1,5 @@
 // mbarrier and what arrives at one: threads, cp.async, bulk copies, asynchronous stores.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -30,10 +31,10 @@ TEST(SimulatedMbarrier, WarpsWaitForEachOtherInEveryPhase) {
   // Each of four warps writes, arrives and waits; then reads what the next warp wrote.
   std::string body = initialize(128) + "shl.b32 %r2, %r1, 2; add.u32 %r3, %r2, 128; and.b32 %r3, %r3, 511;\n";
   for (int phase = 0; phase < 3; ++phase) {
-    const std::string slot = std::to_string(16 + 512 * (phase % 2));
-    body += "add.u32 %r5, %r1, " + std::to_string(1000 * phase) + "; st.shared.u32 [%r2+" + slot +
-            "], %r5; mbarrier.arrive.shared::cta.b64 %rd6, [0];\n" + wait("WAIT" + std::to_string(phase), phase % 2) +
-            "ld.shared.u32 %r4, [%r3+" + slot + "]; st.global.u32 [%rd4+" + std::to_string(4 * phase) + "], %r4;\n";
+    body += fmt::format(
+        "add.u32 %r5, %r1, {0}; st.shared.u32 [%r2+{1}], %r5; mbarrier.arrive.shared::cta.b64 %rd6, [0];\n{2}"
+        "ld.shared.u32 %r4, [%r3+{1}]; st.global.u32 [%rd4+{3}], %r4;\n",
+        1000 * phase, 16 + 512 * (phase % 2), wait("WAIT" + std::to_string(phase), phase % 2), 4 * phase);
   }
   LaneKernel kernel(body + "ret;", Words(128), 384, 1, 3);
   const Words out = kernel.results(128, 2048);

@@ -46,6 +46,14 @@ TEST(SimulatedPacking, TwoBytesOf16Bits) {
       0xab12U);
 }
 
+TEST(SimulatedPacking, VectorsAreMovedElementByElement) {
+  EXPECT_EQ(result_of(".reg .v4 .u16 v; mov.b64 {h0, h1, h2, h3}, x; mov.v4.u16 v, {h1, h2, h3, h0};\n"
+                      "mov.v4.u16 {h3, h0, h1, h2}, v; mov.v4.u16 {h0, h1, h2, h3}, {h1, h0, h3, h2};\n"
+                      "mov.b64 y, {h0, h1, h2, h3};",
+                      0x4444333322221111),
+            0x1111222233334444U);
+}
+
 TEST(SimulatedPacking, AnElementMayBeIgnoredOrBeTheRegisterItself) {
   EXPECT_EQ(result_of("mov.b64 {_, r1}, x; cvt.u64.u32 y, r1;", 0x1234567800000000), 0x12345678U);
   EXPECT_EQ(result_of("mov.b64 {r0, r1}, x; mov.b32 {h0, h1}, r1; mov.b64 y, {r1, r1};", 0x0102030400000000),

@@ -1,4 +1,5 @@
 // wgmma against a product on the host: every type, and every way in which factors can lie in shared memory.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -107,28 +108,25 @@ void run_case(const GroupCase& test, bool adds, int left_sign) {
       "shl.b32 %r22, %r20, 2; st.shared.u32 [%r22], %r21; add.u32 %r20, %r20, 128; setp.lt.u32 %p1, %r20, 8192;\n"
       "@%p1 bra COPY; bar.sync 0; fence.proxy.async; wgmma.fence.sync.aligned;\n";
   std::string sums;
+  const char* const first_sum = is_integer_sum ? "100" : packed ? "0x56405640" : "0f42C80000";
   for (int i = 0; i < registers; ++i) {
-    sums += (i > 0 ? ", %r" : "{%r") + std::to_string(2 + i);
-    body += "mov.b32 %r" + std::to_string(2 + i) +
-            (is_integer_sum ? ", 100;\n"
-             : packed       ? ", 0x56405640;\n"
-                            : ", 0f42C80000;\n");
+    sums += fmt::format("{}%r{}", i > 0 ? ", " : "", 2 + i);
+    body += fmt::format("mov.b32 %r{}, {};\n", 2 + i, first_sum);
   }
   const auto start = [&](const Layout& layout) {
     return layout.transposed || layout.swizzle == 0 ? 0 : 32 * test.step;
   };
-  body += "mov.b64 %rd7, " + std::to_string(test.left_layout.descriptor(start(test.left_layout))) + "; mov.b64 %rd8, " +
-          std::to_string(test.right_layout.descriptor(kRight + start(test.right_layout))) + "; setp.eq.u32 %p2, 0, " +
-          (adds ? "0" : "1") + ";\nwgmma.mma_async.sync.aligned.m64n" + std::to_string(kColumns) + "k" +
-          std::to_string(depth) + "." + test.sum + "." + element_name(test.left) + "." + element_name(test.right) +
-          " " + sums + "}, %rd7, %rd8, %p2";
-  if (!is_integer_sum) body += ", " + std::to_string(left_sign) + ", 1";
+  body += fmt::format(
+      "mov.b64 %rd7, {}; mov.b64 %rd8, {}; setp.eq.u32 %p2, 0, {};\n"
+      "wgmma.mma_async.sync.aligned.m64n{}k{}.{}.{}.{} {{{}}}, %rd7, %rd8, %p2",
+      test.left_layout.descriptor(start(test.left_layout)),
+      test.right_layout.descriptor(kRight + start(test.right_layout)), adds ? 0 : 1, kColumns, depth, test.sum,
+      element_name(test.left), element_name(test.right), sums);
+  if (!is_integer_sum) body += fmt::format(", {}, 1", left_sign);
   if (bytes == 2) body += test.left_layout.transposed ? ", 1" : ", 0";
   if (bytes == 2) body += test.right_layout.transposed ? ", 1" : ", 0";
   body += ";\nwgmma.commit_group.sync.aligned; wgmma.wait_group.sync.aligned 0;\n";
-  for (int i = 0; i < registers; ++i) {
-    body += "st.global.u32 [%rd4+" + std::to_string(4 * i) + "], %r" + std::to_string(2 + i) + ";\n";
-  }
+  for (int i = 0; i < registers; ++i) body += fmt::format("st.global.u32 [%rd4+{}], %r{};\n", 4 * i, 2 + i);
   LaneKernel kernel(body + "ret;", input, 128 * static_cast<std::size_t>(registers), 1, registers);
   const Words out = kernel.results(128, 2 * kRight);
   for (int thread = 0; thread < 128; ++thread) {

@@ -282,6 +282,20 @@ def unreadable_history(folder: Path) -> list[object]:
 
 
 Situation = Callable[[Path], list[object]]
+
+
+def simulation(body: str, *options: str) -> Situation:
+    """A kernel that is to read a number, 7."""
+    def situation(folder: Path) -> list[object]:
+        (folder / "k.ptx").write_text(f""".version 8.0
+.target sm_75
+.address_size 64
+.visible .entry k(.param .u64 x) {{ .reg .b64 %d; ld.param.u64 %d, [x]; {body} }}
+""", encoding="utf-8")
+        return ["simulate", "k.ptx", "--arg", "in:u32:7", *options]
+    return situation
+
+
 CODES: list[tuple[str, int, Situation]] = [
     ("list", 0, lambda _: ["list"]),
     ("list: bad input", 3, lambda _: ["list", "--published", "nobody"]),
@@ -295,6 +309,10 @@ CODES: list[tuple[str, int, Situation]] = [
     ("profile: bad input", 3, lambda _: ["profile"]),
     ("check: bad input", 3, lambda _: ["check", "--checkers", "nothing"]),
     ("baseline: bad input", 3, lambda _: ["baseline", "chekc"]),
+    ("simulate: ok", 0, simulation("ret;")),
+    ("simulate: a finding", 1, simulation("st.global.u32 [%d], 1; ret;")),
+    ("simulate: a limit", 2, simulation("A: add.u64 %d, %d, 1; bra A;", "--limit", "10k")),
+    ("simulate: a value is not as expected", 5, simulation("ret;", "--expect", "0=8")),
     ("simulate: bad input", 3, lambda _: ["simulate", "nothing.ptx"]),
     ("compare: ok", 0, same),
     ("compare: a case is missing", 4, missing),

@@ -69,7 +69,7 @@ def test_counters_stand_beside_each_other_with_ratios(files: dict[str, Path]) ->
     shown = rows(table)
     assert shown[""] == ["A", "B", "B/A", "C", "C/A"]
     assert shown["instructions"] == ["18", "20", "1.111", "20", "1.111"]  # nine a warp, and one more
-    assert shown["barriers"] == ["0", "2", "0"] and shown["global load sectors"][:3] == ["16", "16", "1.000"]
+    assert shown["barriers"] == ["0", "2", "0"] and shown["global load sectors"][:3] == ["8", "8", "1.000"]
     assert shown["values of y unlike A's"] == ["0", "63"]
     assert shown["findings"] == ["0", "0", "0"] and shown["came to its end"] == ["yes", "yes", "yes"]
     assert "shared loads" not in shown

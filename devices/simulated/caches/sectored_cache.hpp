@@ -35,7 +35,7 @@ class SectoredCache {
       set.used[way] = ++set.clock;
       return {hits, 0};
     }
-    const auto oldest = static_cast<int>(std::min_element(set.used, set.used + kWays) - set.used);
+    const int oldest = oldest_of(set);
     const std::uint8_t evicted = set.dirty[oldest];
     set.tag[oldest] = line;
     set.valid[oldest] = sectors;
@@ -76,7 +76,7 @@ class SectoredCache {
   std::uint64_t bytes() const { return sets_.size() * kWays * kLineBytes; }
 
  private:
-  struct Set {
+  struct alignas(64) Set {
     std::uint32_t tag[kWays];   // looked at where a sector is valid
     std::uint32_t used[kWays];  // when: a count of the set's accesses
     std::uint8_t valid[kWays];
@@ -88,6 +88,15 @@ class SectoredCache {
   /// then scaled to the number of sets.
   std::size_t index(std::uint32_t line) const {
     return static_cast<std::size_t>((std::uint64_t{line * 2654435769U} * sets_.size()) >> 32);
+  }
+
+  /// The first of those used longest ago. Both this and `find` look at all ways at once, without a branch.
+  static int oldest_of(const Set& set) {
+    std::uint32_t least = set.used[0];
+    for (int way = 1; way < kWays; ++way) least = std::min(least, set.used[way]);
+    std::uint32_t same = 0;
+    for (int way = 0; way < kWays; ++way) same |= static_cast<std::uint32_t>(set.used[way] == least) << way;
+    return std::countr_zero(same);
   }
 
   static int find(const Set& set, std::uint32_t line) {

@@ -89,7 +89,7 @@ void RaceChecker::copy_begins(const WarpAccess* source, const WarpAccess& destin
   if (source != nullptr) access(*source);
   access(destination);
   is_asynchronous_ = false;
-  const auto own = static_cast<std::size_t>(kMostWarps + destination.warp->index);
+  const auto own = kMostWarps + static_cast<std::size_t>(destination.warp->index);
   copies_[copy][own] = clock_[own]++;
 }
 

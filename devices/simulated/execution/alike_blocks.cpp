@@ -180,6 +180,8 @@ bool writes_no_register(std::string_view opcode) {
                                   "fence",
                                   "discard",
                                   "trap",
+                                  "brkpt",
+                                  "stackrestore",
                                   "stmatrix"});
 }
 

@@ -144,7 +144,7 @@ bool BlockRunner::table_branch(Warp& warp, const Operation& operation, int at, L
     };
     warp.paths.part_many(at, block.reconvergence, std::ranges::any_of(ways, leads_elsewhere), ways);
   }
-  return after_jump(warp, operation, backwards, lanes);
+  return !backwards || loops(warp, operation, lanes);
 }
 
 }  // namespace convladder::simulated

@@ -306,12 +306,11 @@ bool BlockRunner::branch(Warp& warp, const Operation& operation, int at, const P
     ++context_.counters[operation.instruction].divergent_branches;
     part(warp, at, operation.target, taken, block);
   }
-  return after_jump(warp, operation, operation.target <= at, taken);
+  return operation.target > at || loops(warp, operation, taken);
 }
 
-/// Returns whether the warp's turn goes on.
-bool BlockRunner::after_jump(Warp& warp, const Operation& operation, bool backwards, LaneMask lanes) {
-  if (!backwards) return true;
+/// Lanes have jumped backwards. Returns whether the warp's turn goes on.
+bool BlockRunner::loops(Warp& warp, const Operation& operation, LaneMask lanes) {
   if (limits_.loops(warp.executed)) look_at_limits(warp, operation, lanes);
   const bool waits_in_vain = std::exchange(context_.waits_in_vain, false);  // others may bring what it waits for
   if (!warp.spin.branch_backwards() && !waits_in_vain) return true;

@@ -71,7 +71,7 @@ class BlockRunner {
   bool release_met();
   int round_at(int operation) const;
   void exit_lanes(Warp& warp, LaneMask leaving);
-  bool after_jump(Warp& warp, const Operation& operation, bool backwards, LaneMask lanes);
+  bool loops(Warp& warp, const Operation& operation, LaneMask lanes);
   bool table_branch(Warp& warp, const Operation& operation, int at, LaneMask lanes, const ProgramBlock& block);
   void call(Warp& warp, const Operation& operation, LaneMask lanes);
   void enter(Warp& warp, const Operation& operation, int function, int caller, LaneMask lanes);

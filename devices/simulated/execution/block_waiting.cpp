@@ -295,7 +295,10 @@ void BlockRunner::report_spinning() const {
                         "waits forever: the loop repeats while {} threads of the same warp wait for it to end; "
                         "lanes that run in lockstep cannot wait for each other",
                         std::popcount(parked(*found)))
-                  : "waits forever: the loop repeats and no other warp of the block can change memory";
+      : program_.needs_block_order && configuration_.grid.count() > 1
+          ? "waits forever: the loop repeats and no other warp of the block can change memory; other blocks run before "
+            "or after this one, so a barrier of the whole grid is not supported"
+          : "waits forever: the loop repeats and no other warp of the block can change memory";
   synchronization_fault(*found, *found->waits_at, kSpinning, found->paths.current().mask, problem);
 }
 

@@ -40,7 +40,7 @@ bool decode_control_flow(InstructionDecoder& decoder) {
     emit_kind(decoder, OperationKind::return_);
   } else if (opcode == "ret" || opcode == "ret.uni" || opcode == "exit") {
     emit_kind(decoder, OperationKind::exit);
-  } else if (opcode == "trap") {
+  } else if (opcode == "trap" || opcode == "brkpt") {  // there is no debugger that a breakpoint could wake
     emit_kind(decoder, OperationKind::trap, 0, Operation::kNoAssertion);
   } else {
     return false;

@@ -128,6 +128,15 @@ Slot InstructionDecoder::condition_code() {
   return *condition_code_;
 }
 
+Slot InstructionDecoder::stack_in_use(std::uint32_t bytes) {
+  if (!stack_in_use_) {
+    stack_in_use_ = temporary(64);
+    program_.zeroed.emplace_back(stack_in_use_->offset(), slot_bytes(64));
+    program_.local_bytes += bytes;
+  }
+  return *stack_in_use_;
+}
+
 Slot InstructionDecoder::new_constant(int bits) {
   if (program_.constants.size() > kMostConstantBytes) {
     throw ptx::PtxError(module_.file, kernel_.position,

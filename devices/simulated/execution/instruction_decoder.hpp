@@ -68,6 +68,8 @@ class InstructionDecoder {
   Slot ignored_predicate();
   /// The condition code register (PTX ISA 9.0, 9.7.2): a predicate that no text names.
   Slot condition_code();
+  /// How many bytes a thread has taken of `bytes` at the end of its local memory, which the first call adds to it.
+  Slot stack_in_use(std::uint32_t bytes);
 
   // --- operations ---------------------------------------------------------------------------------------------------
 
@@ -132,6 +134,7 @@ class InstructionDecoder {
   std::vector<Widened> widened_;
   std::optional<Slot> ignored_predicate_;
   std::optional<Slot> condition_code_;
+  std::optional<Slot> stack_in_use_;
 };
 
 /// "ld.global.u32" in its parts.
@@ -157,5 +160,6 @@ bool decode_packing(InstructionDecoder& decoder);
 bool decode_form(InstructionDecoder& decoder);
 bool decode_hint(InstructionDecoder& decoder);
 bool decode_video(InstructionDecoder& decoder);
+bool decode_stack(InstructionDecoder& decoder);
 
 }  // namespace convladder::simulated

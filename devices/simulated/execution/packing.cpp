@@ -75,10 +75,34 @@ bool decode_move_of_128_bits(InstructionDecoder& decoder) {
   return true;
 }
 
+/// mov.v4.u32 {a, b, c, d}, {e, f, g, h}: one move for each element. What is written may be read, too.
+bool decode_move_of_vectors(InstructionDecoder& decoder) {
+  const std::vector<std::string_view> parts = split_opcode(decoder.instruction().opcode);
+  if (parts.size() != 3 || parts[0] != "mov" || (parts[1] != "v2" && parts[1] != "v4")) return false;
+  const Form* const move = forms().find(fmt::format("mov.{}", parts[2]));
+  if (move == nullptr) return false;
+  decoder.expect_operands(2);
+  const auto& operands = decoder.instruction().operands;
+  const auto count = static_cast<std::size_t>(parts[1][1] - '0');
+  if (operands[0].elements.size() != count || operands[1].elements.size() != count) {
+    decoder.fail(fmt::format("vectors of {} elements are expected", count));
+  }
+  const int bits = move->operands[0] == OperandUse::write_64 ? 64 : 32;
+  std::vector<Slot> copies;
+  for (const ptx::Operand& element : operands[1].elements) {
+    copies.push_back(decoder.temporary(bits));
+    decoder.emit(move->handler, {copies.back(), decoder.read(element, bits)});
+  }
+  for (std::size_t i = 0; i < count; ++i) {
+    decoder.emit(move->handler, {decoder.write(operands[0].elements[i], bits), copies[i]});
+  }
+  return true;
+}
+
 }  // namespace
 
 bool decode_packing(InstructionDecoder& decoder) {
-  if (decode_move_of_128_bits(decoder)) return true;
+  if (decode_move_of_128_bits(decoder) || decode_move_of_vectors(decoder)) return true;
   const ptx::Instruction& instruction = decoder.instruction();
   const int bits = instruction.opcode == "mov.b64"   ? 64
                    : instruction.opcode == "mov.b32" ? 32

@@ -326,6 +326,8 @@ bool decode_video(InstructionDecoder& decoder) {
   form.d_is_signed = !compares && parts[1] == "s32";
   form.a_is_signed = parts[types - 1] == "s32";
   form.b_is_signed = parts[types] == "s32";
+  const bool shifts = form.calculation == Calculation::shift_left || form.calculation == Calculation::shift_right;
+  if (shifts && form.b_is_signed) return false;
   for (std::size_t i = types + 1; i < parts.size(); ++i) {
     if (!set_modifier(form, parts[i])) return false;
   }

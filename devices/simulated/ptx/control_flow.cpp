@@ -18,9 +18,11 @@ bool is_table_branch(const Instruction& instruction) {
   return instruction.opcode == "brx.idx" || instruction.opcode == "brx.idx.uni";
 }
 
+bool is_trap(const Instruction& instruction) { return instruction.opcode == "trap" || instruction.opcode == "brkpt"; }
+
 bool ends_thread(const Instruction& instruction) {
   return instruction.opcode == "ret" || instruction.opcode == "ret.uni" || instruction.opcode == "exit" ||
-         instruction.opcode == "trap";
+         is_trap(instruction);
 }
 
 /// Whether lanes wait there for others, or may do so in a function that is called.
@@ -236,7 +238,7 @@ void mark_returns(const Kernel& kernel, std::vector<BasicBlock>& blocks) {
     changed = false;
     for (BasicBlock& block : blocks) {
       const Instruction& only = kernel.instructions[block.first];
-      if (block.returns || block.end != block.first + 1 || only.predicate >= 0 || only.opcode == "trap") continue;
+      if (block.returns || block.end != block.first + 1 || only.predicate >= 0 || is_trap(only)) continue;
       const int next = block.successors.front();
       block.returns = ends_thread(only) || (is_branch(only) && next != end && blocks[next].returns);
       changed = changed || block.returns;

@@ -53,7 +53,7 @@ def merge(number, selector, c):
 
 
 def scalar_inputs(name, count):
-    return inputs_for(name, ["b32"] * count, count=24)
+    return inputs_for(name, ["b32"] * count, count=24)[::3]
 
 
 def shift(left, mode):

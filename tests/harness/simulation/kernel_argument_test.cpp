@@ -1,6 +1,7 @@
 // Kernel arguments as written on the command line.
 #include "harness/simulation/kernel_argument.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -35,6 +36,51 @@ TEST(KernelArgument, ANumber) {
   EXPECT_EQ(argument.name, "n");
   EXPECT_EQ(argument.bytes.size(), 4U);
   EXPECT_EQ(values(argument), "-5 ");
+}
+
+std::string hexadecimal(const std::vector<std::byte>& bytes) {
+  std::string text;
+  for (const std::byte byte : bytes) text += fmt::format("{:02x}", std::to_integer<int>(byte));
+  return text;
+}
+
+TEST(KernelArgument, AnAddressInABuffer) {
+  const KernelArgument argument = parse_kernel_argument("p=@x+64");
+  EXPECT_EQ(argument.kind, ArgumentKind::value);
+  EXPECT_EQ(argument.bytes, std::vector<std::byte>(8));
+  ASSERT_EQ(argument.addresses.size(), 1U);
+  EXPECT_EQ(argument.addresses[0].at, 0U);
+  EXPECT_EQ(argument.addresses[0].buffer, "x");
+  EXPECT_EQ(argument.addresses[0].offset, 64U);
+  EXPECT_EQ(parse_kernel_argument("@x").addresses[0].offset, 0U);
+}
+
+TEST(KernelArgument, AStructureIsLaidOutAsCDoes) {
+  // struct { char c; float* x; struct { double d; char e; } in; short h[3]; float* y; int n; }
+  const KernelArgument argument =
+      parse_kernel_argument("a=struct:{i8:1,@x, {f64:1,i8:2}, i16:[3,4,5], u64:@y+8,i32:6}");
+  EXPECT_EQ(hexadecimal(argument.bytes),
+            "0100000000000000"
+            "0000000000000000"
+            "000000000000f03f"
+            "0200000000000000"
+            "0300040005000000"
+            "0000000000000000"
+            "0600000000000000");
+  ASSERT_EQ(argument.addresses.size(), 2U);
+  EXPECT_EQ(argument.addresses[0].at, 8U);
+  EXPECT_EQ(argument.addresses[1].at, 40U);
+  EXPECT_EQ(argument.addresses[1].buffer, "y");
+  EXPECT_EQ(argument.addresses[1].offset, 8U);
+  EXPECT_EQ(hexadecimal(parse_kernel_argument("struct:{i16:1,{i8:2,i8:3},i8:4}").bytes), "010002030400");
+}
+
+TEST(KernelArgument, WhatAVariableIsSetTo) {
+  EXPECT_EQ(values(parse_variable_value("v=f32:1,2", "f32:1,2")), "1 2 ");
+  EXPECT_EQ(parse_variable_value("v=f32:1,2", "f32:1,2").kind, ArgumentKind::value);
+  EXPECT_EQ(parse_variable_value("v=@x", "@x").addresses.size(), 1U);
+  EXPECT_EQ(hexadecimal(parse_variable_value("v=struct:{u8:7,i16:1}", "struct:{u8:7,i16:1}").bytes), "07000100");
+  expect_error<UserError>([] { parse_variable_value("v=f32", "f32"); }, {"--set v=f32: "});
 }
 
 TEST(KernelArgument, AnInputWithItsValues) {
