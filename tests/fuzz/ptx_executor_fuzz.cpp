@@ -22,7 +22,7 @@ constexpr std::uint64_t kMostOperations = 100'000;  // ends the loops that do no
 
 /// What a launch of it would need fits a GPU, and is not only large.
 bool is_small(const simulated::Program& program) {
-  return program.static_shared_bytes <= 227 * 1024 && program.local_bytes <= 16 * 1024 &&
+  return program.static_shared_bytes <= 227 * 1024 && program.local_bytes <= 40 * 1024 &&
          program.parameter_bytes <= 4096 && program.register_bytes <= 1 << 18;
 }
 
@@ -51,7 +51,7 @@ void run(const ptx::Module& module, const ptx::Kernel& kernel) {
     configuration.collect_findings = collect_findings;
     try {
       const simulated::LaunchResult result = simulated::execute(program, memory, configuration);
-      ptx::require(result.counters.size() == kernel.instructions.size());
+      ptx::require(result.counters.size() == program.kernel->instructions.size());
       ptx::require(result.blocks == 2);
     } catch (const simulated::KernelFault& fault) {
       ptx::require(std::string_view(fault.what()).find('\n') == std::string_view::npos);

@@ -26,13 +26,17 @@ class CallFrames {
 
   /// Only the kernel's own frame is left, with what it holds.
   void begin(const Program& program);
-  std::byte* base(int frame) { return lines_.data()->bytes + static_cast<std::size_t>(frame) * bytes_; }
-  const std::byte* base(int frame) const { return lines_.data()->bytes + static_cast<std::size_t>(frame) * bytes_; }
+  std::byte* base(int frame) {
+    return reinterpret_cast<std::byte*>(lines_.data()) + static_cast<std::size_t>(frame) * bytes_;
+  }
+  const std::byte* base(int frame) const {
+    return reinterpret_cast<const std::byte*>(lines_.data()) + static_cast<std::size_t>(frame) * bytes_;
+  }
   const Call& call(int frame) const { return calls_[static_cast<std::size_t>(frame)]; }
   /// A frame that none of the paths is in; -1 if there is no room for one. Frames move.
   int take(const Call& call, std::span<const Path> paths);
   /// Everything that the warp's registers hold.
-  std::span<const std::byte> content() const { return {lines_.data()->bytes, calls_.size() * bytes_}; }
+  std::span<const std::byte> content() const { return {base(0), calls_.size() * bytes_}; }
 
  private:
   struct Line {

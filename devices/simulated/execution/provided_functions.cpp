@@ -116,7 +116,10 @@ const ProvidedFunction* provided_function(std::string_view name) {
 
 std::string assertion_text(const WarpState& warp, const Operation& operation, int lane) {
   const auto text = [&](std::size_t index) {
-    return device_text(warp, lane, argument<std::uint64_t>(warp, operation, index, lane));
+    std::string line = device_text(warp, lane, argument<std::uint64_t>(warp, operation, index, lane));
+    std::ranges::replace_if(
+        line, [](char c) { return c >= 0 && c < ' '; }, '?');
+    return line;
   };
   return fmt::format("assertion '{}' failed at {}:{} in {}", text(0), text(1),
                      argument<std::uint32_t>(warp, operation, 2, lane), text(3));
