@@ -41,6 +41,19 @@ TEST(SimulatedMbarrier, WarpsWaitForEachOtherInEveryPhase) {
   for (std::size_t i = 0; i < 384; ++i) EXPECT_EQ(out[i], 1000 * (i % 3) + (i / 3 + 32) % 128) << i;
 }
 
+TEST(SimulatedMbarrier, LanesOfAWarpWaitForEachOther) {
+  // Lane 0 waits for the others, whichever way of the branch runs first.
+  for (const bool waits_first : {true, false}) {
+    const std::string waiting = wait("W", 0) + "bra END;\n";
+    const std::string arriving = "mbarrier.arrive.shared.b64 _, [0]; bra END;\n";
+    LaneKernel kernel(initialize(31) + (waits_first ? "setp.eq" : "setp.ne") + ".u32 %p3, %r1, 0; @%p3 bra TAKEN;\n" +
+                          (waits_first ? arriving : waiting) + "TAKEN:\n" + (waits_first ? waiting : arriving) +
+                          "END: st.global.u32 [%rd4], %r1; ret;",
+                      Words(32), 32);
+    EXPECT_EQ(kernel.results(32, 16)[31], 31U) << waits_first;
+  }
+}
+
 TEST(SimulatedMbarrier, StatesAndCountsAreThoseOfTheIsa) {
   LaneKernel kernel(
       initialize(3) +
@@ -138,6 +151,27 @@ TEST(SimulatedBulkCopy, GoesToGlobalMemoryInGroups) {
     EXPECT_EQ(out[0], 7U) << way;  // as it was when the copy began
     EXPECT_EQ(out[4], way == "cp.async.bulk.wait_group 0;" ? 7U : 0xffffffffU) << way;
   }
+}
+
+TEST(SimulatedBulkCopy, NotMoreThan256AreKeptBack) {
+  // 257 to shared memory, or to global memory: the first has landed, though nobody waits; the others have not.
+  LaneKernel arriving(initialize(1) +
+                          "mov.u32 %r2, 0; mov.u32 %r3, 16;\nMORE: "
+                          "cp.async.bulk.shared::cta.global.mbarrier::complete_tx::bytes [%r3], [%rd2], 16, [0];\n"
+                          "add.u32 %r2, %r2, 1; add.u32 %r3, %r3, 16; setp.le.u32 %p1, %r2, 256; @%p1 bra MORE;\n"
+                          "ld.shared.u32 %r4, [16]; ld.shared.u32 %r5, [32]; st.global.v2.u32 [%rd4], {%r4, %r5}; ret;",
+                      Words(4, 7), 2, 1, 2);
+  EXPECT_EQ(arriving.results(1, 16 * 258), (Words{7, 0}));
+  LaneKernel in_groups(
+      "mov.u32 %r2, 0; mov.u64 %rd6, %rd1; mov.u32 %r3, 7; st.shared.u32 [0], %r3;\nMORE: "
+      "cp.async.bulk.global.shared::cta.bulk_group [%rd6], [0], 16; cp.async.bulk.commit_group;\n"
+      "add.u32 %r2, %r2, 1; add.s64 %rd6, %rd6, 16; setp.le.u32 %p1, %r2, 256; @%p1 bra MORE;\n"
+      "ld.global.u32 %r4, [%rd1]; ld.global.u32 %r5, [%rd1+16]; cp.async.bulk.wait_group 0;\n"
+      "ld.global.u32 %r6, [%rd1+16]; st.global.v2.u32 [%rd1], {%r4, %r5}; st.global.u32 [%rd1+8], %r6; "
+      "ret;",
+      Words(4), 1028);
+  const Words out = in_groups.results(1, 16);
+  EXPECT_EQ(Words(out.begin(), out.begin() + 3), (Words{7, 0xffffffffU, 7}));
 }
 
 TEST(SimulatedBulkCopy, Reduces) {

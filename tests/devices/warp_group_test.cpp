@@ -137,7 +137,7 @@ void run_case(const GroupCase& test, bool adds, int left_sign) {
       for (int k = first_k; k < first_k + depth; ++k) {
         expected += (is_integer_sum ? 1 : left_sign) * value_at(test.left, row, k) * value_at(test.right, column, k);
       }
-      const std::uint32_t bits = out[static_cast<std::size_t>(thread * registers + (packed ? i / 2 : i))];
+      const std::uint32_t bits = out.data()[thread * registers + (packed ? i / 2 : i)];
       const float found = is_integer_sum ? static_cast<float>(static_cast<std::int32_t>(bits))
                           : packed       ? to_float(Half{static_cast<std::uint16_t>(bits >> (16 * (i % 2)))})
                                          : std::bit_cast<float>(bits);

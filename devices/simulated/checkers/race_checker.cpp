@@ -95,6 +95,7 @@ void RaceChecker::copy_begins(const WarpAccess* source, const WarpAccess& destin
 
 void RaceChecker::copy_arrives(std::uint64_t copy, std::uint64_t mbarrier) {
   join(released_at_[kSharedWindow + mbarrier], copies_[copy]);
+  copies_.erase(copy);
 }
 
 void RaceChecker::copy_seen(const WarpState& warp, std::uint64_t copy) { join(seen_[warp.index], copies_[copy]); }

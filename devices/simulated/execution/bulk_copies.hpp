@@ -2,6 +2,8 @@
 // that a thread waits for.
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <span>
@@ -32,30 +34,42 @@ struct BulkWrite {
   void land() const;
 };
 
+/// So many copies of a block are kept back; where there are more, the oldest lands, as it may at any time. What a loop
+/// without waits asks for has an end so.
+inline constexpr std::size_t kMostUnderWay = 256;
+
 /// Copies of a block that their threads wait for in groups.
 class BulkGroups {
  public:
   void clear() {
     committed_.clear();
-    writes_.clear();
+    entries_.clear();
+    under_way_ = 0;
   }
-  void begin(int thread, BulkWrite write) { writes_.push_back({thread, committed_[thread], false, std::move(write)}); }
+  void begin(int thread, BulkWrite write) {
+    entries_.push_back({thread, committed_[thread], false, std::move(write)});
+    if (++under_way_ <= kMostUnderWay) return;
+    land(*std::ranges::find(entries_, false, &Entry::has_landed));
+  }
   void commit(int thread) { ++committed_[thread]; }
   /// Calls seen(write) for the thread's writes of all but its latest `groups_left` groups, in order. They land, unless
   /// it is only their sources that the thread waits for.
   template <typename Seen>
   void wait(int thread, std::uint64_t groups_left, bool sources_only, const Seen& seen) {
-    for (Entry& entry : writes_) {
-      if (entry.thread != thread || entry.group + groups_left >= committed_[thread]) continue;
+    const auto is_waited_for = [&](const Entry& entry) {
+      return entry.thread == thread && entry.group + groups_left < committed_[thread];
+    };
+    for (Entry& entry : entries_) {
+      if (!is_waited_for(entry)) continue;
       if (!sources_only) land(entry);
       seen(entry.write);
     }
-    std::erase_if(writes_, [](const Entry& entry) { return entry.has_landed; });
+    if (!sources_only) std::erase_if(entries_, is_waited_for);
   }
   /// The block ends: all land.
   void land_all() {
-    for (Entry& entry : writes_) land(entry);
-    writes_.clear();
+    for (Entry& entry : entries_) land(entry);
+    entries_.clear();
   }
 
  private:
@@ -63,14 +77,18 @@ class BulkGroups {
     int thread = 0;
     std::uint64_t group = 0;
     bool has_landed = false;
-    BulkWrite write;
+    BulkWrite write;  ///< without data when it has landed
   };
-  static void land(Entry& entry) {
+  void land(Entry& entry) {
+    if (entry.has_landed) return;
     entry.write.land();
+    entry.write.data = {};
     entry.has_landed = true;
+    --under_way_;
   }
   std::map<int, std::uint64_t> committed_;
-  std::vector<Entry> writes_;
+  std::vector<Entry> entries_;
+  std::size_t under_way_ = 0;
 };
 
 }  // namespace convladder::simulated

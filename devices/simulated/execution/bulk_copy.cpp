@@ -54,8 +54,7 @@ void BulkWrite::land() const {
 
 namespace {
 
-// --- what becomes of the data
-// -----------------------------------------------------------------------------------------
+// --- what becomes of the data ---------------------------------------------------------------------------------------
 
 void overwrite(std::byte* at, std::span<const std::byte> data) { std::memcpy(at, data.data(), data.size()); }
 
@@ -121,8 +120,7 @@ Combine combine_of(const Operation& operation) {
   return operation.list == 0 ? &overwrite : kReductions[operation.list - 1].combine;
 }
 
-// --- execution
-// --------------------------------------------------------------------------------------------------------
+// --- execution ------------------------------------------------------------------------------------------------------
 
 template <typename Body>
 void for_each_lane(const WarpState& warp, const Body& body) {
@@ -143,6 +141,10 @@ void begin_arrival(BulkWrite write, std::uint64_t mbarrier) {
                               complete_bytes({write.warp, *write.operation, write.lane, mbarrier, at},
                                              static_cast<std::int64_t>(write.data.size()));
                             }});
+  if (block.arrivals.size() <= kMostUnderWay) return;
+  const PendingArrival oldest = std::move(block.arrivals.front());
+  block.arrivals.erase(block.arrivals.begin());
+  oldest.land();
 }
 
 /// Operands: destination, source, bytes, and the mbarrier of a copy that is not in a group.
@@ -244,8 +246,7 @@ void wait_group(WarpState& warp, const Operation& operation) {
 
 void do_nothing(WarpState& /*warp*/, const Operation& /*operation*/) {}
 
-// --- decoding
-// ---------------------------------------------------------------------------------------------------------
+// --- decoding -------------------------------------------------------------------------------------------------------
 
 using Words = std::vector<std::string_view>;
 

@@ -50,8 +50,7 @@ struct GroupForm {
 };
 static_assert(sizeof(GroupForm) == sizeof(int));
 
-// --- where factors lie
-// ------------------------------------------------------------------------------------------------
+// --- where factors lie ----------------------------------------------------------------------------------------------
 
 /// The descriptor of a factor in shared memory (PTX ISA 9.0, 9.7.15.5.1.2.2). Without swizzle, units of 8 rows lie
 /// behind each other; with a swizzle of 32, 64 or 128 bytes, rows of so many bytes do, and where 16-byte units lie in a
@@ -61,12 +60,16 @@ class Descriptor {
   explicit Descriptor(std::uint64_t bits) : bits_(bits) {}
 
   /// The address of a unit: of row `row` and the `unit`th 16 bytes of k.
-  std::uint64_t of_row(std::uint64_t row, std::uint64_t unit) const {
+  std::uint64_t of_row(int in_row, int in_unit) const {
+    const auto row = static_cast<std::uint64_t>(in_row);
+    const auto unit = static_cast<std::uint64_t>(in_unit);
     const std::uint64_t apart = swizzle_units() == 1 ? leading() : kUnitBytes;
     return swizzled(row % 8 * kUnitBytes * swizzle_units() + row / 8 * stride() + unit * apart);
   }
   /// Of a transposed factor: of depth k and the `unit`th 16 bytes of m or n.
-  std::uint64_t of_depth(std::uint64_t k, std::uint64_t unit) const {
+  std::uint64_t of_depth(int in_depth, int in_unit) const {
+    const auto k = static_cast<std::uint64_t>(in_depth);
+    const auto unit = static_cast<std::uint64_t>(in_unit);
     const std::uint64_t units = swizzle_units();
     const std::uint64_t of_unit = unit % units * kUnitBytes + unit / units * (units == 1 ? stride() : leading());
     return swizzled(k % 8 * kUnitBytes * units + k / 8 * (units == 1 ? leading() : stride()) + of_unit);
@@ -103,54 +106,59 @@ struct Reading {
   int k_stride;
 };
 
+/// Where a unit of 16 bytes begins.
+struct UnitPlace {
+  int row;
+  int k;
+};
+
 template <typename T>
 void read_factor(const WarpState& warp, const Operation& operation, const Descriptor& descriptor,
                  const Reading& reading, T* matrix) {
-  const auto& [type, transposed, first_row, rows, row_stride, k_stride] = reading;
-  const int element_bytes = element_bits(type) / 8;
+  const int element_bytes = element_bits(reading.type) / 8;
   const int depth = kDepthBytes / element_bytes;
   const int in_unit = kUnitBytes / element_bytes;
-  const int units = rows * kDepthBytes / kUnitBytes;
-  // The unit'th unit holds a row's elements from k on, or those of rows from `row` on for one k.
+  const int units = reading.rows * kDepthBytes / kUnitBytes;
+  // A unit holds a row's elements from k on, or, transposed, those of rows from `row` on for one k.
   const auto place_of = [&](int unit) {
-    struct Place {
-      int row;
-      int k;
-    };
-    return transposed ? Place{unit / depth * in_unit, unit % depth} : Place{unit / 2, unit % 2 * in_unit};
+    if (reading.transposed) return UnitPlace{unit / depth * in_unit, unit % depth};
+    return UnitPlace{unit / 2, unit % 2 * in_unit};
+  };
+  const auto address_of = [&](const UnitPlace& place) {
+    const int row = reading.first_row + place.row;
+    return reading.transposed ? descriptor.of_depth(place.k, row / in_unit) : descriptor.of_row(row, place.k / in_unit);
   };
   for (int first = 0; first < units; first += kLanes) {
+    const int lanes = std::min(kLanes, units - first);
     Addresses addresses{};
     WarpState part = warp;
-    part.mask = units - first >= kLanes ? kAllLanes : (LaneMask{1} << (units - first)) - 1;
-    for (int lane = 0; lane < std::min(kLanes, units - first); ++lane) {
-      const auto [row, k] = place_of(first + lane);
-      const auto from = static_cast<std::uint64_t>(first_row + row);
-      addresses[lane] = transposed ? descriptor.of_depth(static_cast<std::uint64_t>(k), from / in_unit)
-                                   : descriptor.of_row(from, static_cast<std::uint64_t>(k / in_unit));
-    }
+    part.mask = kAllLanes >> (kLanes - lanes);
+    for (int lane = 0; lane < lanes; ++lane) addresses[lane] = address_of(place_of(first + lane));
     fill_inactive(addresses, part.mask);
     const LanePlaces places = reach<ptx::Space::shared>(part, operation, addresses, kUnitBytes, AccessKind::load);
     for (LaneMask left = places.mask; left != 0; left &= left - 1) {
       const int lane = std::countr_zero(left);
-      const auto [row, k] = place_of(first + lane);
+      const UnitPlace place = place_of(first + lane);
       for (int i = 0; i < in_unit; ++i) {
         std::uint64_t bits = 0;
         std::memcpy(&bits, places.at[lane] + i * element_bytes, static_cast<std::size_t>(element_bytes));
-        const int at_row = transposed ? row + i : row;
-        const int at_k = transposed ? k : k + i;
-        matrix[at_row * row_stride + at_k * k_stride] = element_value<T>(type, bits);
+        const int row = reading.transposed ? place.row + i : place.row;
+        const int k = reading.transposed ? place.k : place.k + i;
+        matrix[row * reading.row_stride + k * reading.k_stride] = element_value<T>(reading.type, bits);
       }
     }
   }
 }
 
-// --- execution
-// --------------------------------------------------------------------------------------------------------
+// --- execution ------------------------------------------------------------------------------------------------------
 
-/// Element i of the sums that a lane holds.
-int row_of(int lane, int i) { return lane / 4 + 8 * (i / 2 % 2); }
-int column_of(int lane, int i) { return 8 * (i / 4) + 2 * (lane % 4) + i % 2; }
+/// Where among the sums, row by row, a lane's ith element lies.
+std::size_t place_of_sum(int lane, int i, int columns) {
+  const int row = lane / 4 + 8 * (i / 2 % 2);
+  const int column = 8 * (i / 4) + 2 * (lane % 4) + i % 2;
+  const int place = row * columns + column;
+  return static_cast<std::size_t>(place);
+}
 
 /// In registers the left factor lies as that of mma does.
 const Fragment& left_fragment(ElementType type) {
@@ -196,14 +204,13 @@ void multiply_in_group(WarpState& warp, const Operation& operation) {
     const auto* const lanes = warp.read<std::uint32_t>(registers[packed ? i / 2 : i]);
     for (int l = 0; l < kLanes; ++l) {
       const std::uint32_t bits = packed ? lanes[l] >> (16 * (i % 2)) : lanes[l];
-      sums[static_cast<std::size_t>(row_of(l, i) * columns + column_of(l, i))] =
-          element_value<T>(form.sum_type(), bits);
+      sums[place_of_sum(l, i, columns)] = element_value<T>(form.sum_type(), bits);
     }
   }
   for (int row = 0; row < kRows; ++row) {
     T* const sum = sums.data() + row * columns;
     for (int k = 0; k < depth; ++k) {
-      const T factor = sign * left[static_cast<std::size_t>(row * depth + k)];
+      const T factor = sign * left.data()[row * depth + k];
       const T* const of_right = right.data() + k * columns;
       for (int column = 0; column < columns; ++column) {
         if constexpr (std::is_floating_point_v<T>) {
@@ -221,7 +228,7 @@ void multiply_in_group(WarpState& warp, const Operation& operation) {
   for (int i = 0; i < form.sum_registers(); ++i) {
     write_lanes(warp.write<std::uint32_t>(registers[i]), warp.mask, [&](int l) {
       const auto bits = [&](int element) {
-        const T sum = sums[static_cast<std::size_t>(row_of(l, element) * columns + column_of(l, element))];
+        const T sum = sums[place_of_sum(l, element, columns)];
         return static_cast<std::uint32_t>(element_bits_of<T>(form.sum_type(), sum));
       };
       return packed ? bits(2 * i) | (bits(2 * i + 1) << 16) : bits(i);
@@ -231,8 +238,7 @@ void multiply_in_group(WarpState& warp, const Operation& operation) {
 
 void do_nothing(WarpState& /*warp*/, const Operation& /*operation*/) {}
 
-// --- decoding
-// ---------------------------------------------------------------------------------------------------------
+// --- decoding -------------------------------------------------------------------------------------------------------
 
 using Words = std::vector<std::string_view>;
 
