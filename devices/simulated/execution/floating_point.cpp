@@ -34,8 +34,7 @@ struct ReciprocalSquareRoot {
   // From -1000 to 1000, without a branch, which would keep the lanes apart.
   constexpr std::uint64_t kSign = std::uint64_t{1} << 63;
   const auto bits = std::bit_cast<std::uint64_t>(exponent);
-  const double x =
-      std::bit_cast<double>(std::min(bits & ~kSign, std::bit_cast<std::uint64_t>(1000.0)) | (bits & kSign));
+  const auto x = std::bit_cast<double>(std::min(bits & ~kSign, std::bit_cast<std::uint64_t>(1000.0)) | (bits & kSign));
   const double shifted = x + kShifter;
   const double rest = x - (shifted - kShifter);  // -1/2 to 1/2
   // The series of e^(rest ln 2): coefficient k is ln(2)^k / k!; what is left out is below 2^-57.
