@@ -1,4 +1,5 @@
 #include "devices/simulated/simulated_device.hpp"
+#include "devices/simulated/instructions/decoder.hpp"
 
 #include <fmt/format.h>
 

@@ -10,8 +10,9 @@
 #include <vector>
 
 #include "devices/kernel_resources.hpp"
-#include "devices/simulated/execution/program.hpp"
+#include "devices/simulated/instructions/decoder.hpp"
 #include "devices/simulated/ptx/parser.hpp"
+#include "devices/simulated/state/program.hpp"
 #include "harness/commands/command.hpp"
 #include "harness/commands/printed.hpp"
 #include "harness/simulation/checkers_argument.hpp"

@@ -8,7 +8,8 @@
 #include <vector>
 
 #include "devices/kernel_resources.hpp"
-#include "devices/simulated/execution/program.hpp"
+#include "devices/simulated/instructions/decoder.hpp"
+#include "devices/simulated/state/program.hpp"
 #include "support/errors.hpp"
 #include "support/nearest_name.hpp"
 #include "support/printable.hpp"

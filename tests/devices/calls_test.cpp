@@ -8,6 +8,7 @@
 
 #include "devices/device_error.hpp"
 #include "devices/ptx_kernels.hpp"
+#include "devices/simulated/instructions/decoder.hpp"
 #include "devices/simulated/simulated_device.hpp"
 
 namespace convladder::simulated {

@@ -17,6 +17,7 @@
 #include "devices/simulated/checkers/initialization_checker.hpp"
 #include "devices/simulated/checkers/race_checker.hpp"
 #include "devices/simulated/checkers/written_allocations.hpp"
+#include "devices/simulated/instructions/decoder.hpp"
 
 namespace convladder::simulated {
 namespace {

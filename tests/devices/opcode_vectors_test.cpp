@@ -16,7 +16,8 @@
 #include <sstream>
 
 #include "devices/simulated/execution/executor.hpp"
-#include "devices/simulated/execution/forms.hpp"
+#include "devices/simulated/instructions/decoder.hpp"
+#include "devices/simulated/instructions/forms.hpp"
 #include "devices/simulated/ptx/parser.hpp"
 #include "support/half.hpp"
 

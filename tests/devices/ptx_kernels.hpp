@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "devices/simulated/execution/executor.hpp"
+#include "devices/simulated/instructions/decoder.hpp"
 #include "devices/simulated/ptx/parser.hpp"
 
 namespace convladder::simulated {

@@ -1,11 +1,12 @@
+#include "devices/simulated/instructions/decoder.hpp"
 #include "devices/simulated/ptx/parser.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "devices/ptx_kernels.hpp"
-#include "devices/simulated/execution/program.hpp"
 #include "devices/simulated/ptx/control_flow.hpp"
+#include "devices/simulated/state/program.hpp"
 
 namespace convladder::ptx {
 namespace {

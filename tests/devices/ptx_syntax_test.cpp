@@ -4,8 +4,9 @@
 #include <gtest/gtest.h>
 
 #include "devices/ptx_kernels.hpp"
-#include "devices/simulated/execution/program.hpp"
+#include "devices/simulated/instructions/decoder.hpp"
 #include "devices/simulated/ptx/parser.hpp"
+#include "devices/simulated/state/program.hpp"
 
 namespace convladder::ptx {
 namespace {

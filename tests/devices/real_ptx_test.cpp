@@ -17,8 +17,9 @@
 #include <string>
 #include <vector>
 
-#include "devices/simulated/execution/program.hpp"
+#include "devices/simulated/instructions/decoder.hpp"
 #include "devices/simulated/ptx/parser.hpp"
+#include "devices/simulated/state/program.hpp"
 
 namespace convladder::simulated {
 namespace {

@@ -9,7 +9,7 @@
 #include <numeric>
 
 #include "devices/ptx_kernels.hpp"
-#include "devices/simulated/execution/forms.hpp"
+#include "devices/simulated/instructions/forms.hpp"
 #include "devices/simulated/memory/device_memory.hpp"
 
 namespace convladder::simulated {

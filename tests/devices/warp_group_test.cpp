@@ -6,7 +6,7 @@
 #include <bit>
 
 #include "devices/lane_kernel.hpp"
-#include "devices/simulated/execution/matrix_fragment.hpp"
+#include "devices/simulated/instructions/matrix/matrix_fragment.hpp"
 #include "support/half.hpp"
 
 namespace convladder::simulated {

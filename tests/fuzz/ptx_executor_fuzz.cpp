@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "devices/simulated/execution/executor.hpp"
+#include "devices/simulated/instructions/decoder.hpp"
 #include "devices/simulated/memory/device_memory.hpp"
 #include "devices/simulated/ptx/parser.hpp"
 #include "ptx_fuzzing.hpp"

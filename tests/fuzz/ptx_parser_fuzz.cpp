@@ -4,8 +4,9 @@
 #include <cstdint>
 #include <string_view>
 
-#include "devices/simulated/execution/program.hpp"
+#include "devices/simulated/instructions/decoder.hpp"
 #include "devices/simulated/ptx/parser.hpp"
+#include "devices/simulated/state/program.hpp"
 #include "ptx_fuzzing.hpp"
 
 namespace convladder {

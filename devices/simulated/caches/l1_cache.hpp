@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "devices/simulated/caches/sectored_cache.hpp"
-#include "devices/simulated/execution/access_cost.hpp"
-#include "devices/simulated/execution/access_observer.hpp"
 #include "devices/simulated/memory/device_memory.hpp"
+#include "devices/simulated/state/access_cost.hpp"
+#include "devices/simulated/state/access_observer.hpp"
 
 namespace convladder::simulated {
 

@@ -6,8 +6,8 @@
 #include <bit>
 #include <cstring>
 
-#include "devices/simulated/execution/access_cost.hpp"
-#include "devices/simulated/execution/block_context.hpp"
+#include "devices/simulated/state/access_cost.hpp"
+#include "devices/simulated/state/block_context.hpp"
 
 namespace convladder::simulated {
 namespace {

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <bit>
 
-#include "devices/simulated/execution/access_cost.hpp"
-#include "devices/simulated/execution/block_context.hpp"
+#include "devices/simulated/state/access_cost.hpp"
+#include "devices/simulated/state/block_context.hpp"
 
 namespace convladder::simulated {
 namespace {

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "devices/simulated/checkers/finding_log.hpp"
-#include "devices/simulated/execution/access_observer.hpp"
+#include "devices/simulated/state/access_observer.hpp"
 
 namespace convladder::simulated {
 

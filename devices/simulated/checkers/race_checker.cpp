@@ -6,8 +6,8 @@
 #include <bit>
 #include <utility>
 
-#include "devices/simulated/execution/access_cost.hpp"
-#include "devices/simulated/execution/memory_access.hpp"
+#include "devices/simulated/instructions/memory/memory_access.hpp"
+#include "devices/simulated/state/access_cost.hpp"
 
 namespace convladder::simulated {
 namespace {

@@ -20,9 +20,9 @@
 #include <vector>
 
 #include "devices/simulated/checkers/finding_log.hpp"
-#include "devices/simulated/execution/access_observer.hpp"
-#include "devices/simulated/execution/block_context.hpp"
-#include "devices/simulated/execution/memory_access.hpp"
+#include "devices/simulated/instructions/memory/memory_access.hpp"
+#include "devices/simulated/state/access_observer.hpp"
+#include "devices/simulated/state/block_context.hpp"
 
 namespace convladder::simulated {
 

@@ -5,8 +5,8 @@
 #include <set>
 #include <vector>
 
-#include "devices/simulated/execution/program.hpp"
 #include "devices/simulated/memory/device_memory.hpp"
+#include "devices/simulated/state/program.hpp"
 
 namespace convladder::simulated {
 

@@ -4,8 +4,8 @@
 #include <optional>
 #include <string_view>
 
-#include "devices/simulated/execution/matrix_fragment.hpp"
-#include "devices/simulated/execution/memory_access.hpp"
+#include "devices/simulated/instructions/matrix/matrix_fragment.hpp"
+#include "devices/simulated/instructions/memory/memory_access.hpp"
 
 namespace convladder::simulated {
 namespace {

@@ -12,7 +12,7 @@
 #include <string_view>
 #include <utility>
 
-#include "devices/simulated/execution/instruction_decoder.hpp"
+#include "devices/simulated/instructions/instruction_decoder.hpp"
 
 namespace convladder::simulated {
 namespace {

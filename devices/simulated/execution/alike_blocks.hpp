@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "devices/device.hpp"
-#include "devices/simulated/execution/program.hpp"
+#include "devices/simulated/state/program.hpp"
 
 namespace convladder::simulated {
 

@@ -10,7 +10,7 @@
 #include <stdexcept>
 
 #include <utility>
-#include "devices/simulated/execution/provided_functions.hpp"
+#include "devices/simulated/instructions/provided_functions.hpp"
 
 namespace convladder::simulated {
 namespace {

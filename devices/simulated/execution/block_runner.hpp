@@ -5,14 +5,14 @@
 
 #include <vector>
 
-#include "devices/simulated/execution/block_barriers.hpp"
-#include "devices/simulated/execution/block_context.hpp"
 #include "devices/simulated/execution/call_frames.hpp"
 #include "devices/simulated/execution/executor.hpp"
 #include "devices/simulated/execution/launch_limits.hpp"
-#include "devices/simulated/execution/program.hpp"
 #include "devices/simulated/execution/spin_watch.hpp"
 #include "devices/simulated/execution/warp_paths.hpp"
+#include "devices/simulated/state/block_barriers.hpp"
+#include "devices/simulated/state/block_context.hpp"
+#include "devices/simulated/state/program.hpp"
 
 namespace convladder::simulated {
 

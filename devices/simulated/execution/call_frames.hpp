@@ -6,8 +6,8 @@
 #include <span>
 #include <vector>
 
-#include "devices/simulated/execution/program.hpp"
 #include "devices/simulated/execution/warp_paths.hpp"
+#include "devices/simulated/state/program.hpp"
 
 namespace convladder::simulated {
 

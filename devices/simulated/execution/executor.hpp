@@ -6,10 +6,10 @@
 
 #include "devices/simulated/caches/cache_hierarchy.hpp"
 #include "devices/simulated/checkers/finding_log.hpp"
-#include "devices/simulated/execution/access_observer.hpp"
-#include "devices/simulated/execution/block_context.hpp"
 #include "devices/simulated/execution/launch_limits.hpp"
-#include "devices/simulated/execution/program.hpp"
+#include "devices/simulated/state/access_observer.hpp"
+#include "devices/simulated/state/block_context.hpp"
+#include "devices/simulated/state/program.hpp"
 
 namespace convladder::simulated {
 

@@ -7,7 +7,7 @@
 #include <mutex>
 #include <string>
 
-#include "devices/simulated/execution/block_context.hpp"
+#include "devices/simulated/state/block_context.hpp"
 
 namespace convladder::simulated {
 

@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "devices/simulated/execution/operation.hpp"
+#include "devices/simulated/state/operation.hpp"
 
 namespace convladder::simulated {
 

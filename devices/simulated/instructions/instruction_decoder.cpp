@@ -1,0 +1,452 @@
+#include "devices/simulated/instructions/instruction_decoder.hpp"
+#include "devices/simulated/instructions/decoder.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
+#include "devices/simulated/instructions/register_allocation.hpp"
+#include "devices/simulated/memory/device_memory.hpp"
+
+namespace convladder::simulated {
+namespace {
+
+using ptx::OperandKind;
+using ptx::TypeClass;
+
+constexpr std::uint32_t kSlotAlignment = 64;
+// What bounds the memory that a damaged file can ask for.
+constexpr std::uint32_t kMostRegisterBytes = 1 << 24;  // of a warp
+constexpr std::size_t kMostConstantBytes = 1 << 29;
+
+/// One of the widths a slot can have: 1 for a predicate, 32, 64, or 128 for two of 64 that lie behind each other.
+int slot_bits(const ptx::Type& type) {
+  if (type.type_class == TypeClass::predicate) return 1;
+  return type.bits <= 32 ? 32 : type.bits;
+}
+
+std::uint32_t slot_bytes(int bits) {
+  return bits == 1 ? kSlotAlignment : static_cast<std::uint32_t>(bits / 8 * kLanes);
+}
+
+void narrow_slot(WarpState& warp, const Operation& operation) {
+  const auto* from = warp.read<std::uint64_t>(operation.operands[1]);
+  write_lanes(warp.write<std::uint32_t>(operation.operands[0]), warp.mask,
+              [=](int lane) { return static_cast<std::uint32_t>(from[lane]); });
+}
+template <typename From>
+void widen_slot(WarpState& warp, const Operation& operation) {
+  const auto* from = warp.read<From>(operation.operands[1]);
+  write_lanes(warp.write<std::uint64_t>(operation.operands[0]), warp.mask,
+              [=](int lane) { return static_cast<std::uint64_t>(from[lane]); });
+}
+template <typename From>
+void add_offset(WarpState& warp, const Operation& operation) {
+  const auto* from = warp.read<From>(operation.operands[1]);
+  const auto offset = static_cast<From>(operation.offset);
+  write_lanes(warp.write<std::uint64_t>(operation.operands[0]), warp.mask,
+              [=](int lane) { return std::uint64_t{static_cast<From>(from[lane] + offset)}; });
+}
+void invert_predicate(WarpState& warp, const Operation& operation) {
+  *warp.write<LaneMask>(operation.operands[0]) = ~*warp.read<LaneMask>(operation.operands[1]);
+}
+
+std::uint64_t immediate_bits(const ptx::Operand& operand, int bits) {
+  if (operand.number == ptx::NumberKind::double_ && bits == 32) {
+    return std::bit_cast<std::uint32_t>(static_cast<float>(std::bit_cast<double>(operand.bits)));
+  }
+  if (operand.number == ptx::NumberKind::single && bits == 64) {
+    return std::bit_cast<std::uint64_t>(
+        static_cast<double>(std::bit_cast<float>(static_cast<std::uint32_t>(operand.bits))));
+  }
+  return bits == 32 ? operand.bits & 0xffffffffU : operand.bits;
+}
+
+}  // namespace
+
+InstructionDecoder::InstructionDecoder(const ptx::Module& module, const ptx::Kernel& kernel, Program& program)
+    : module_(module), kernel_(kernel), program_(program) {
+  lay_out_special_slots();
+  program_.special_bytes = program_.register_bytes;
+}
+
+void InstructionDecoder::lay_out_registers(const std::vector<ptx::BasicBlock>& blocks) {
+  std::vector<int> widths;
+  for (const ptx::Register& reg : kernel_.registers) widths.push_back(slot_bits(reg.type));
+  const RegisterAllocation allocation = allocate_registers(kernel_, blocks, widths);
+  std::map<std::pair<int, int>, Slot> slots;  // width, number
+  for (std::size_t r = 0; r < widths.size(); ++r) {
+    const auto [place, is_new] = slots.try_emplace({widths[r], allocation.slot[r]});
+    if (is_new) place->second = temporary(widths[r]);
+    registers_.push_back(place->second);
+    if (allocation.from_before[r]) program_.zeroed.emplace_back(place->second.offset(), slot_bytes(widths[r]));
+  }
+}
+
+void InstructionDecoder::fail(const std::string& what) const {
+  throw ptx::PtxError(module_.file, instruction().position, fmt::format("'{}': {}", instruction().opcode, what));
+}
+
+void InstructionDecoder::expect_cluster_of_one() const {
+  const auto& [x, y, z] = kernel_.cluster_size;
+  if (x * y * z > 1) fail(fmt::format("clusters of {} x {} x {} blocks are not supported", x, y, z));
+}
+
+void InstructionDecoder::expect_operands(std::size_t count) const {
+  const std::size_t found = instruction().operands.size();
+  if (found != count) fail(fmt::format("expected {} operands, found {}", count, found));
+}
+
+// --- slots ----------------------------------------------------------------------------------------------------------
+
+Slot InstructionDecoder::temporary(int bits) {
+  const std::uint32_t offset = program_.register_bytes;
+  reserve(slot_bytes(bits));
+  return Slot::in_registers(offset);
+}
+
+/// The next bytes of the frame.
+void InstructionDecoder::reserve(std::uint32_t bytes) {
+  if (program_.register_bytes > kMostRegisterBytes) {
+    throw ptx::PtxError(module_.file, kernel_.position,
+                        fmt::format("'{}' needs more registers than supported", kernel_.name));
+  }
+  program_.register_bytes += (bytes + kSlotAlignment - 1) / kSlotAlignment * kSlotAlignment;
+}
+
+Slot InstructionDecoder::ignored_predicate() {
+  if (!ignored_predicate_) ignored_predicate_ = temporary(1);
+  return *ignored_predicate_;
+}
+
+Slot InstructionDecoder::condition_code() {
+  if (!condition_code_) {
+    condition_code_ = temporary(1);
+    program_.zeroed.emplace_back(condition_code_->offset(), slot_bytes(1));  // it may be read before it is written
+  }
+  return *condition_code_;
+}
+
+Slot InstructionDecoder::stack_in_use(std::uint32_t bytes) {
+  if (!stack_in_use_) {
+    stack_in_use_ = temporary(64);
+    program_.zeroed.emplace_back(stack_in_use_->offset(), slot_bytes(64));
+    program_.local_bytes += bytes;
+  }
+  return *stack_in_use_;
+}
+
+Slot InstructionDecoder::new_constant(int bits) {
+  if (program_.constants.size() > kMostConstantBytes) {
+    throw ptx::PtxError(module_.file, kernel_.position,
+                        fmt::format("'{}' has more constants than supported", kernel_.name));
+  }
+  const auto offset = static_cast<std::uint32_t>(program_.constants.size());
+  program_.constants.resize(offset + slot_bytes(bits));
+  return Slot::in_constants(offset);
+}
+
+Slot InstructionDecoder::constant(std::uint64_t value, int bits) {
+  const auto known = constants_.find({value, bits});
+  if (known != constants_.end()) return known->second;
+  const Slot slot = new_constant(bits);
+  std::byte* const at = program_.constants.data() + slot.offset();
+  const auto low = static_cast<std::uint32_t>(value);
+  if (bits == 1) std::memcpy(at, &low, 4);
+  for (int lane = 0; lane < kLanes && bits > 1; ++lane) {
+    if (bits == 64) {
+      std::memcpy(at + 8 * lane, &value, 8);
+    } else {
+      std::memcpy(at + 4 * lane, &low, 4);
+    }
+  }
+  constants_[{value, bits}] = slot;
+  return slot;
+}
+
+void InstructionDecoder::lay_out_special_slots() {
+  SpecialSlots& special = program_.special;
+  for (Slot& slot : special.thread_index) slot = temporary(32);
+  special.lane_index = temporary(32);
+  special.warp_index = temporary(32);
+  for (Slot& slot : special.block_index) slot = new_constant(32);
+  for (Slot& slot : special.block_size) slot = new_constant(32);
+  for (Slot& slot : special.grid_size) slot = new_constant(32);
+  for (Slot* const slot : {&special.multiprocessor, &special.multiprocessors, &special.most_warps,
+                           &special.dynamic_shared_bytes, &special.total_shared_bytes}) {
+    *slot = new_constant(32);
+  }
+}
+
+/// A value for each lane, the same in every warp.
+Slot InstructionDecoder::lane_mask_constant(LaneMask (*of_lane)(int lane)) {
+  const Slot slot = new_constant(32);
+  for (int lane = 0; lane < kLanes; ++lane) {
+    const LaneMask value = of_lane(lane);
+    std::memcpy(program_.constants.data() + slot.offset() + 4 * lane, &value, 4);
+  }
+  return slot;
+}
+
+// --- operands -------------------------------------------------------------------------------------------------------
+
+int InstructionDecoder::register_bits(const ptx::Operand& operand) const {
+  return slot_bits(kernel_.registers[static_cast<std::size_t>(operand.index)].type);
+}
+
+void InstructionDecoder::check_width(const ptx::Operand& operand, int bits) const {
+  if (register_bits(operand) == bits) return;
+  const ptx::Register& reg = kernel_.registers[static_cast<std::size_t>(operand.index)];
+  fail(fmt::format("the register {} has {} bits where {} are expected", reg.name, reg.type.bits, bits));
+}
+
+Slot InstructionDecoder::write(const ptx::Operand& operand, int bits) {
+  if (operand.kind == OperandKind::sink) return bits == 1 ? ignored_predicate() : temporary(bits);
+  if (operand.kind != OperandKind::register_) fail("a destination must be a register");
+  if (operand.negated) fail("a destination cannot be negated");
+  refuse_selector(operand);
+  check_width(operand, bits);
+  return registers_[static_cast<std::size_t>(operand.index)];
+}
+
+Slot InstructionDecoder::write_narrow(const ptx::Operand& operand, int bits, bool sign_extended) {
+  if (operand.kind != OperandKind::register_ || bits != 32 || register_bits(operand) != 64) return write(operand, bits);
+  const Slot narrow = temporary(32);
+  widened_.push_back({registers_[static_cast<std::size_t>(operand.index)], narrow,
+                      sign_extended ? &widen_slot<std::int32_t> : &widen_slot<std::uint32_t>});
+  return narrow;
+}
+
+std::array<Slot, 2> InstructionDecoder::read_128_bits(const ptx::Operand& operand) {
+  if (operand.kind != OperandKind::register_) fail("a register of 128 bits is expected");
+  return write_128_bits(operand);
+}
+
+std::array<Slot, 2> InstructionDecoder::write_128_bits(const ptx::Operand& operand) {
+  const Slot low = write(operand, 128);
+  return {low, Slot::in_registers(low.offset() + slot_bytes(64))};
+}
+
+void InstructionDecoder::finish_writes() {
+  for (const Widened& each : widened_) emit(each.extend, {each.wide, each.narrow});
+  widened_.clear();
+}
+
+Slot InstructionDecoder::read(const ptx::Operand& operand, int bits) {
+  switch (operand.kind) {
+    case OperandKind::register_:
+      return read_register(operand, bits);
+    case OperandKind::immediate:
+      if (bits == 1) return constant(operand.bits != 0 ? ~std::uint64_t{0} : 0, 1);
+      return constant(immediate_bits(operand, bits), bits);
+    case OperandKind::special:
+      return read_special(operand, bits);
+    case OperandKind::function:
+      return constant(function_address(module_, operand.name), bits);
+    case OperandKind::symbol: {
+      const auto& [space, place] = symbols_.at(operand.name);
+      if (space == ptx::Space::call_param) return address_of_parameter(operand, bits);
+      if (in_frame_.contains(operand.name))
+        return local_address(place + static_cast<std::uint64_t>(operand.offset), bits);
+      return constant(place + static_cast<std::uint64_t>(operand.offset), bits);
+    }
+    default:
+      fail("this kind of operand is not supported here");
+  }
+}
+
+/// Only video instructions read parts of registers, and they look at the selector themselves.
+void InstructionDecoder::refuse_selector(const ptx::Operand& operand) const {
+  if (!operand.selector.empty()) fail(fmt::format("the selector .{} is not supported here", operand.selector));
+}
+
+Slot InstructionDecoder::read_register(const ptx::Operand& operand, int bits) {
+  refuse_selector(operand);
+  const Slot slot = registers_[static_cast<std::size_t>(operand.index)];
+  if (operand.negated) {
+    if (bits != 1) fail("only predicates can be negated");
+    const Slot inverted = temporary(1);
+    emit(invert_predicate, {inverted, slot});
+    return inverted;
+  }
+  // "cvt.s64.s32 %rd1, %rd2": an operand register may be wider than the type.
+  if (bits == 32 && register_bits(operand) == 64) {
+    const Slot narrowed = temporary(32);
+    emit(narrow_slot, {narrowed, slot});
+    return narrowed;
+  }
+  check_width(operand, bits);
+  return slot;
+}
+
+Slot InstructionDecoder::read_special(const ptx::Operand& operand, int bits) {
+  const SpecialSlots& special = program_.special;
+  const std::map<std::string_view, Slot> names = {
+      {"%tid.x", special.thread_index[0]},
+      {"%tid.y", special.thread_index[1]},
+      {"%tid.z", special.thread_index[2]},
+      {"%ntid.x", special.block_size[0]},
+      {"%ntid.y", special.block_size[1]},
+      {"%ntid.z", special.block_size[2]},
+      {"%ctaid.x", special.block_index[0]},
+      {"%ctaid.y", special.block_index[1]},
+      {"%ctaid.z", special.block_index[2]},
+      {"%nctaid.x", special.grid_size[0]},
+      {"%nctaid.y", special.grid_size[1]},
+      {"%nctaid.z", special.grid_size[2]},
+      {"%clusterid.x", special.block_index[0]},  // a block is alone in its cluster
+      {"%clusterid.y", special.block_index[1]},
+      {"%clusterid.z", special.block_index[2]},
+      {"%nclusterid.x", special.grid_size[0]},
+      {"%nclusterid.y", special.grid_size[1]},
+      {"%nclusterid.z", special.grid_size[2]},
+      {"%aggr_smem_size", special.total_shared_bytes},
+      {"%laneid", special.lane_index},
+      {"%warpid", special.warp_index},
+      {"%nwarpid", special.most_warps},
+      {"%smid", special.multiprocessor},
+      {"%nsmid", special.multiprocessors},
+      {"%dynamic_smem_size", special.dynamic_shared_bytes},
+      {"%total_smem_size", special.total_shared_bytes},
+  };
+  const std::map<std::string_view, LaneMask (*)(int)> lane_masks = {
+      {"%lanemask_eq", [](int lane) { return LaneMask{1} << lane; }},
+      {"%lanemask_lt", [](int lane) { return (LaneMask{1} << lane) - 1; }},
+      {"%lanemask_le", [](int lane) { return (LaneMask{2} << lane) - 1; }},
+      {"%lanemask_gt", [](int lane) { return ~((LaneMask{2} << lane) - 1); }},
+      {"%lanemask_ge", [](int lane) { return ~((LaneMask{1} << lane) - 1); }},
+  };
+  if (operand.name.starts_with("%clock") || operand.name.starts_with("%globaltimer")) {
+    return read_clock(operand.name, bits);
+  }
+  if (operand.name.starts_with("%envreg")) return constant(0, 32);  // what a driver may set, and none does
+  if (operand.name.find("cluster") != std::string::npos) expect_cluster_of_one();
+  if (operand.name.starts_with("%cluster_ctaid.") || operand.name == "%cluster_ctarank") return constant(0, 32);
+  if (operand.name.starts_with("%cluster_nctaid.") || operand.name == "%cluster_nctarank") return constant(1, 32);
+  if (operand.name == "%is_explicit_cluster") return constant(0, 1);
+  if (operand.name == "%gridid") return constant(1, bits);  // launches are not numbered: each is alone on its device
+  const auto found = names.find(operand.name);
+  const auto lane_mask = lane_masks.find(operand.name);
+  if (found == names.end() && lane_mask == lane_masks.end()) {
+    fail(fmt::format("'{}' is neither a declared register nor a special register that is supported", operand.name));
+  }
+  if (bits != 32) fail(fmt::format("the special register {} has 32 bits", operand.name));
+  return found != names.end() ? found->second : lane_mask_constant(lane_mask->second);
+}
+
+/// All clocks count the operations that the warp has executed: the only time there is here, and the same in every run.
+Slot InstructionDecoder::read_clock(const std::string& name, int bits) {
+  const bool high = name == "%clock_hi" || name == "%globaltimer_hi";
+  const bool wide = name == "%clock64" || name == "%globaltimer";
+  if (!high && !wide && name != "%clock" && name != "%globaltimer_lo") {
+    fail(fmt::format("the special register {} is not supported", name));
+  }
+  if (bits != (wide ? 64 : 32)) fail(fmt::format("the special register {} has {} bits", name, wide ? 64 : 32));
+  Operation operation;
+  operation.kind = OperationKind::read_clock;
+  operation.operands[0] = temporary(bits);
+  operation.detail = high ? 32 : 0;  // bits to shift it to the right
+  operation.vector_elements = wide ? 2 : 1;
+  return emit(operation).operands[0];
+}
+
+std::pair<Slot, bool> InstructionDecoder::address(const ptx::Operand& operand, ptx::Space space, Operation& operation) {
+  if (operand.kind != OperandKind::address) fail("expected an address in brackets");
+  operation.offset = operand.offset;
+  if (operand.index >= 0) {
+    if (register_bits(operand) == 1) check_width(operand, 64);
+    return {registers_[static_cast<std::size_t>(operand.index)], register_bits(operand) == 64};
+  }
+  std::uint64_t base = 0;
+  if (!operand.name.empty()) {
+    const auto& [symbol_space, place] = symbols_.at(operand.name);
+    if (space != ptx::Space::generic && symbol_space != space) {
+      fail(fmt::format("'{}' is not in this instruction's state space", operand.name));
+    }
+    base = space == ptx::Space::generic ? generic_address(symbol_space, place) : place;
+    if (in_frame_.contains(operand.name)) {
+      operation.offset += static_cast<std::int64_t>(base);
+      return {*program_.local_base, true};
+    }
+  }
+  return {constant(base, 64), true};
+}
+
+Slot InstructionDecoder::whole_address(const ptx::Operand& operand, ptx::Space space, bool to_shared) {
+  Operation sum;
+  const auto [base, wide] = address(operand, space, sum);
+  if (to_shared && space == ptx::Space::generic) sum.offset -= static_cast<std::int64_t>(kSharedWindow);
+  if (wide && sum.offset == 0) return base;
+  sum.operands[0] = temporary(64);
+  sum.operands[1] = base;
+  sum.handler = wide ? &add_offset<std::uint64_t> : &add_offset<std::uint32_t>;
+  emit(sum);
+  return sum.operands[0];
+}
+
+std::uint64_t InstructionDecoder::generic_address(ptx::Space space, std::uint64_t place) const {
+  if (space == ptx::Space::shared) return kSharedWindow + place;
+  if (space == ptx::Space::local) return kLocalWindow + place;
+  if (space == ptx::Space::param) return kParameterWindow + place;
+  return place;
+}
+
+bool InstructionDecoder::is_named_elsewhere(const ptx::Operand& operand) const {
+  const auto names = [&operand](const auto& self, const ptx::Operand& other) -> bool {
+    const bool has_register = other.kind == OperandKind::register_ || other.kind == OperandKind::address;
+    if (has_register && other.index == operand.index) return true;
+    return std::ranges::any_of(other.elements, [&](const ptx::Operand& element) { return self(self, element); });
+  };
+  return std::ranges::any_of(kernel_.instructions, [&](const ptx::Instruction& other) {
+    if (&other == &instruction()) return false;
+    return other.predicate == operand.index ||
+           std::ranges::any_of(other.operands, [&](const ptx::Operand& o) { return names(names, o); });
+  });
+}
+
+// --- operations -----------------------------------------------------------------------------------------------------
+
+Operation& InstructionDecoder::emit(Handler handler, std::initializer_list<Slot> operands) {
+  Operation operation;
+  operation.handler = handler;
+  std::ranges::copy(operands, operation.operands);
+  return emit(operation);
+}
+
+Operation& InstructionDecoder::emit_meeting(Handler handler, std::initializer_list<Slot> operands, int members) {
+  Operation& operation = emit(handler, operands);
+  operation.kind = OperationKind::meeting;
+  operation.target = members;
+  return operation;
+}
+
+Operation& InstructionDecoder::emit(Operation operation) {
+  operation.instruction = instruction_;
+  if (instruction().predicate >= 0) {
+    operation.guarded = true;
+    operation.guard = registers_[static_cast<std::size_t>(instruction().predicate)];
+    operation.guard_negated = instruction().predicate_negated;
+  }
+  program_.operations.push_back(operation);
+  return program_.operations.back();
+}
+
+int InstructionDecoder::keep_operands(const std::vector<Slot>& slots) {
+  const auto first = static_cast<int>(program_.operand_lists.size());
+  program_.operand_lists.insert(program_.operand_lists.end(), slots.begin(), slots.end());
+  return first;
+}
+
+std::vector<std::string_view> split_opcode(std::string_view opcode) {
+  std::vector<std::string_view> parts;
+  for (std::size_t begin = 0; begin <= opcode.size();) {
+    const std::size_t end = std::min(opcode.find('.', begin), opcode.size());
+    parts.push_back(opcode.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return parts;
+}
+
+}  // namespace convladder::simulated

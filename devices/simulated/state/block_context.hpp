@@ -1,0 +1,95 @@
+// What the warps of a block share while they run, and what the run of a launch collects.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "devices/device.hpp"
+#include "devices/simulated/checkers/finding_log.hpp"
+#include "devices/simulated/memory/device_memory.hpp"
+#include "devices/simulated/state/access_observer.hpp"
+#include "devices/simulated/state/asynchronous_copy.hpp"
+#include "devices/simulated/state/bulk_copies.hpp"
+#include "devices/simulated/state/program.hpp"
+
+namespace convladder::simulated {
+
+class L1Cache;
+
+/// What one instruction of a kernel did, summed over all warps. Exact, and the same for every number of host threads.
+struct InstructionCounters {
+  std::uint64_t warps = 0;               ///< executions by a warp with at least one active lane
+  std::uint64_t lanes = 0;               ///< lanes active in them (predicated-off lanes left out)
+  std::uint64_t divergent_branches = 0;  ///< of a branch: executions in which its lanes part
+  std::uint64_t requests = 0;            ///< of a memory access: executions that reach memory
+  std::uint64_t sectors = 0;             ///< of a global access: 32-byte sectors touched, summed over requests
+  std::uint64_t wavefronts = 0;          ///< of a shared access: passes its bank conflicts need
+  std::uint64_t ideal_wavefronts = 0;    ///< of a shared access: passes without any conflict
+  std::uint64_t bytes = 0;               ///< of a memory access: asked for by its lanes
+
+  InstructionCounters& operator+=(const InstructionCounters& other);
+  InstructionCounters& operator*=(std::uint64_t times);
+};
+
+/// A kernel did what hardware would end it for. The message is one line: what, which kernel, PTX line and source line,
+/// block, thread, address and allocation.
+struct KernelFault : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+/// The allocation an instruction touched last: accesses tend to stay in it.
+struct CachedRange {
+  std::uint64_t begin = 1;
+  std::uint64_t end = 0;
+};
+
+/// What will arrive at an mbarrier: a copy that is under way.
+struct PendingArrival {
+  std::uint64_t mbarrier = 0;  ///< offset in shared memory
+  std::function<void()> land;  ///< carries it out
+};
+
+class BlockContext {
+ public:
+  const Program* program = nullptr;
+  DeviceMemory* memory = nullptr;
+  Dim3 block_size;
+  Dim3 block_index;
+  std::uint64_t block_number = 0;  ///< in the order of blocks of the launch
+  std::vector<std::byte> shared;
+  std::vector<std::byte> local;  ///< [warp][lane][local_bytes]
+  const std::byte* parameters = nullptr;
+  std::vector<InstructionCounters> counters;  ///< by instruction
+  std::vector<CachedRange> ranges;            ///< by instruction
+  std::vector<PendingCopies> copies;          ///< by warp
+  std::vector<PendingArrival> arrivals;       ///< in the order in which they began
+  BulkGroups bulk_groups;                     ///< copies that are under way to global memory
+  std::uint64_t bulk_copies = 0;              ///< that have begun
+  bool waits_in_vain = false;                 ///< a wait found that what it waits for has not come
+  std::uint64_t memory_changes = 0;           ///< counts what changes memory beside stores: see SpinWatch
+  std::string printed;                        ///< by printf in kernels
+  std::vector<AccessObserver*> observers;
+  L1Cache* l1 = nullptr;           ///< of the multiprocessor the block runs on; none: traffic below it is not counted
+  FindingLog* findings = nullptr;  ///< none: the first fault ends the launch
+
+  /// What happened at an operation for a lane, for a message: places and names, no address.
+  Finding finding_at(const WarpState& warp, const Operation& operation, int lane, Checker checker,
+                     std::string problem) const;
+
+  /// A fault: noted as a finding of the checker, or, without findings, thrown as KernelFault. `kind` tells apart faults
+  /// of different kinds of one instruction; `lanes` are those it happens for; `describe(lane)` makes the finding.
+  template <typename Describe>
+  void fault(const WarpState& warp, const Operation& operation, Checker checker, int kind, LaneMask lanes,
+             const Describe& describe) const {
+    const int first = std::countr_zero(lanes);
+    if (findings == nullptr) throw KernelFault(to_text(describe(first)));
+    findings->add({checker, operation.instruction, kind}, block_number,
+                  static_cast<std::uint64_t>(std::popcount(lanes)), [&] { return describe(first); });
+    static_cast<void>(warp);
+  }
+};
+
+}  // namespace convladder::simulated
