@@ -1,4 +1,5 @@
 // Lanes of a warp that go different ways: some return early, some wait for others, and what they wait for still comes.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -172,6 +173,20 @@ TEST(SimulatedConvergence, LanesThatLeaveALoopWithABarrierToReturnAreNotReported
     LaneKernel kernel(text, Words(32), 32);
     EXPECT_EQ(clean_results(kernel, 32), expected) << text;
   }
+}
+
+TEST(SimulatedConvergence, AKernelMayEndInThousandsOfPlaces) {
+  // As in languages that check each index: every check is a branch, and a place that traps.
+  std::string checks = "vote.sync.any.pred %p2, %p1, -1;\n";
+  std::string traps;
+  for (int i = 0; i < 4000; ++i) {
+    checks += fmt::format("setp.ge.u32 %p1, %r1, {}; @%p1 bra trap{};\n", 32 + i, i);
+    traps += fmt::format("trap{}: trap;\n", i);
+  }
+  LaneKernel kernel(checks + "st.global.u32 [%rd4], %r1; ret;\n" + traps, Words(32), 32);
+  Words expected(32);
+  for (unsigned i = 0; i < 32; ++i) expected[i] = i;
+  EXPECT_EQ(clean_results(kernel, 32), expected);
 }
 
 }  // namespace

@@ -19,7 +19,7 @@ struct Seeded {
 };
 
 TEST(SimulatedConvergence, RandomControlFlowIsWhatEachThreadComputesAlone) {
-  constexpr unsigned kPrograms = kSanitized ? 60 : 1500;
+  constexpr unsigned kPrograms = kSanitized ? 60 : 600;
   for (unsigned seed = 0; seed < kPrograms; ++seed) {
     const auto program = random_programs::Generator(Seeded(seed)).program();
     const std::string text = random_programs::Compiler().compile(program);

@@ -87,6 +87,15 @@ TEST(SimulatedExecution, ALoadIntoAWiderRegisterExtendsItByItsSign) {
   EXPECT_THAT(upper_halves_of("u32"), testing::ElementsAre(0U, 0U, 0U));
 }
 
+TEST(SimulatedExecution, ANumberMayBeAddedToARegisterWhereItIsRead) {
+  Mapping kernel("st.global.u32 [%rd4], %r1 + 2 * 3; mov.u64 %rd6, %rd4 - 4; ret;", 64);
+  kernel.run.launch({1}, {64});
+  for (std::uint32_t i = 0; i < 64; ++i) EXPECT_EQ(kernel.result()[i], i + 6);
+  for (const char* const wrong : {"mov.u32 %r1 + 1, %r2; ret;", "not.pred %p1, %p2 + 1; ret;"}) {
+    EXPECT_THROW(Mapping(wrong, 64), ptx::PtxError) << wrong;
+  }
+}
+
 TEST(SimulatedExecution, LanesThatPartMeetAgain) {
   Mapping mapping(
       "and.b32 %r5, %r1, 1; setp.eq.s32 %p1, %r5, 0; @%p1 bra even;\n"

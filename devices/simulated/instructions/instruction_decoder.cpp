@@ -49,6 +49,12 @@ void add_offset(WarpState& warp, const Operation& operation) {
   write_lanes(warp.write<std::uint64_t>(operation.operands[0]), warp.mask,
               [=](int lane) { return std::uint64_t{static_cast<From>(from[lane] + offset)}; });
 }
+template <typename T>
+void add_to_register(WarpState& warp, const Operation& operation) {
+  const auto* from = warp.read<T>(operation.operands[1]);
+  const auto offset = static_cast<T>(operation.offset);
+  write_lanes(warp.write<T>(operation.operands[0]), warp.mask, [=](int lane) { return from[lane] + offset; });
+}
 void invert_predicate(WarpState& warp, const Operation& operation) {
   *warp.write<LaneMask>(operation.operands[0]) = ~*warp.read<LaneMask>(operation.operands[1]);
 }
@@ -206,6 +212,7 @@ Slot InstructionDecoder::write(const ptx::Operand& operand, int bits) {
   if (operand.kind == OperandKind::sink) return bits == 1 ? ignored_predicate() : temporary(bits);
   if (operand.kind != OperandKind::register_) fail("a destination must be a register");
   if (operand.negated) fail("a destination cannot be negated");
+  if (operand.offset != 0) fail("nothing can be added to a destination");
   refuse_selector(operand);
   check_width(operand, bits);
   return registers_[static_cast<std::size_t>(operand.index)];
@@ -278,6 +285,16 @@ Slot InstructionDecoder::read_register(const ptx::Operand& operand, int bits) {
     return narrowed;
   }
   check_width(operand, bits);
+  if (operand.offset != 0) {  // "st.u64 [%rd1], %rd2 + 1;"
+    if (bits != 32 && bits != 64) fail("nothing can be added to this register");
+    Operation sum;
+    sum.handler = bits == 32 ? &add_to_register<std::uint32_t> : &add_to_register<std::uint64_t>;
+    sum.operands[0] = temporary(bits);
+    sum.operands[1] = slot;
+    sum.offset = operand.offset;
+    emit(sum);
+    return sum.operands[0];
+  }
   return slot;
 }
 

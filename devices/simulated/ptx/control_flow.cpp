@@ -195,8 +195,14 @@ class MeetingPoints {
   int natural_end() const {
     int natural = end_;
     int most = 0;
+    bool any_meets = false;  // kernels can have thousands of returns, such as those that trap
+    for (int block = 0; block < end_; ++block) any_meets = any_meets || (left_[block] && meetings_[block] > 0);
     for (int block = 0; block < end_; ++block) {
       if (!left_[block] || !can_return(block)) continue;
+      if (!any_meets) {
+        natural = block;
+        continue;
+      }
       const std::vector<bool> leads = leading_to(block);
       int meetings = 0;
       for (int from = 0; from < end_; ++from) meetings += leads[from] ? meetings_[from] : 0;

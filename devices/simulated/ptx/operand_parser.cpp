@@ -94,7 +94,9 @@ Operand OperandParser::named(const Token& word) {
   }
   switch (name->kind) {
     case Name::Kind::register_:
-      return register_operand(name->index);
+      result = register_operand(name->index);
+      result.offset = offset();
+      return result;
     case Name::Kind::vector:
       result.kind = OperandKind::vector;
       for (int i = 0; i < name->elements; ++i) result.elements.push_back(register_operand(name->index + i));
@@ -141,7 +143,7 @@ Operand OperandParser::address() {
     const Operand base = named(word);
     if (base.kind == OperandKind::register_) {
       result.index = base.index;
-      result.offset = offset();
+      result.offset = base.offset;
     } else if (base.kind == OperandKind::symbol) {
       result.name = base.name;
       result.offset = base.offset;

@@ -9,6 +9,7 @@
 
 #include "devices/ptx_images.hpp"
 #include "devices/simulated/simulated_device.hpp"
+#include "sanitized.hpp"
 #include "variants/convolution/reference.hpp"
 #include "variants/convolution/registry.hpp"
 
@@ -78,6 +79,7 @@ TEST(LeaveOneOut, ComputesWhatTheStageComputes) {
       const std::vector<float> expected =
           run(*find_variant("cuda", "many-images")->variant, images.compiler, shape).output;
       for (const RegisteredVariant& registered : all_left_out()) {
+        if (kSanitized && shape != small_layers().front()) continue;
         SCOPED_TRACE(std::string(registered.info.name) + " " + shape_name(shape) + " by " + images.compiler);
         ASSERT_EQ(registered.variant->unsupported_reason(shape), "");
         EXPECT_EQ(run(*registered.variant, images.compiler, shape).output, expected);
