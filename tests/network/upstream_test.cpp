@@ -64,7 +64,7 @@ TEST(Upstream, IsWhatTheLayersBeforeConv2Make) {
 }
 
 TEST(Upstream, AChunkOfImagesDoesNotChangeThem) {
-  const Network& network = built_in("lenet72");
+  const Network& network = built_in("lenet48");
   const std::vector<float> images = pixels(network, 130);
   const std::size_t elements = network.layers[kConv2].input.elements();
   std::vector<float> all(130 * elements);

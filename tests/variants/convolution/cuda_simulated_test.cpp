@@ -30,8 +30,8 @@ std::vector<ConvShape> simulated_shapes() {
     all.push_back({batch, 3, 31, 29, 7, 3, 3, 2});
   }
   all.push_back({3, 1, 72, 72, 12, 7});
-  all.push_back({3, 12, 33, 33, 24, 7});
-  all.push_back({1, 3, 227, 227, 32, 11, 4});  // AlexNet's layers with fewer maps: the tiles are much the same
+  all.push_back({3, 12, 33, 33, 16, 7});
+  all.push_back({1, 3, 227, 227, 16, 11, 4});  // AlexNet's layers with fewer maps: the tiles are much the same
   all.push_back({1, 96, 27, 27, 16, 5, 1, 2});
   all.push_back({1, 384, 13, 13, 16, 3, 1, 1});
   return all;
