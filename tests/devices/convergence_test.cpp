@@ -46,10 +46,10 @@ TEST(SimulatedConvergence, WhoReturnsAfterSomeWorkIsNotWaitedForEither) {
     const std::string decide = "mov.u32 %r20, 7; setp.ge.u32 %p1, %r1, 50; ";
     std::string leaving = leave;
     leaving.replace(leaving.find(", 7"), 3, ", %r20");
-    LaneKernel taken(decide + "@%p1 bra leave;\n" + work + "bra done;\n" + leaving + "done: ret;", Words(kThreads),
-                     kThreads);
+    LaneKernel taken(fmt::format("{}@%p1 bra leave;\n{}bra done;\n{}done: ret;", decide, work, leaving),
+                     Words(kThreads), kThreads);
     EXPECT_EQ(clean_results(taken), mirrored(50, 7));
-    LaneKernel fallen(decide + "@!%p1 bra work;\n" + leaving + "work: " + work + "\ndone: ret;", Words(kThreads),
+    LaneKernel fallen(fmt::format("{}@!%p1 bra work;\n{}work: {}\ndone: ret;", decide, leaving, work), Words(kThreads),
                       kThreads);
     EXPECT_EQ(clean_results(fallen), mirrored(50, 7));
   }
@@ -158,6 +158,7 @@ TEST(SimulatedConvergence, LanesThatLeaveALoopWithABarrierToReturnAreNotReported
   const std::string work = "add.u32 %r3, %r3, 1000; st.global.u32 [%rd4], %r3; ";
   const std::string begin =
       "mov.u32 %r2, 0; mov.u32 %r3, 0; setp.ge.u32 %p2, %r1, 100;\nloop: setp.eq.u32 %p1, %r2, %r1; ";
+  const std::string store = "st.global.u32 [%rd4], %r3; ";
   const std::string again = "add.u32 %r2, %r2, 1; setp.lt.u32 %p3, %r2, 20; @%p3 bra loop;\n";
   Words expected(32);
   for (unsigned i = 0; i < 32; ++i) {
@@ -165,11 +166,10 @@ TEST(SimulatedConvergence, LanesThatLeaveALoopWithABarrierToReturnAreNotReported
     expected[i] += i < 20 ? 1000 : 0;
   }
   for (const std::string& text :
-       {begin + "@%p1 bra cold;\n" + count + again + "st.global.u32 [%rd4], %r3; ret;\ncold: " + work + "ret;",
-        begin + "@!%p1 bra on;\n" + work + "ret;\non: " + count + again + "st.global.u32 [%rd4], %r3; ret;",
-        begin + "@%p1 bra cold;\n" + count + "st.global.u32 [%rd4], %r3; " + again + "ret;\ncold: " + work + "ret;",
-        begin + "@%p1 bra cold;\n" + count + "st.global.u32 [%rd4], %r3; " + again + "bra done;\ncold: " + work +
-            "\ndone: ret;"}) {
+       {fmt::format("{}@%p1 bra cold;\n{}{}{} ret;\ncold: {}ret;", begin, count, again, store, work),
+        fmt::format("{}@!%p1 bra on;\n{}ret;\non: {}{}{} ret;", begin, work, count, again, store),
+        fmt::format("{}@%p1 bra cold;\n{}{}{}ret;\ncold: {}ret;", begin, count, store, again, work),
+        fmt::format("{}@%p1 bra cold;\n{}{}{}bra done;\ncold: {}\ndone: ret;", begin, count, store, again, work)}) {
     LaneKernel kernel(text, Words(32), 32);
     EXPECT_EQ(clean_results(kernel, 32), expected) << text;
   }

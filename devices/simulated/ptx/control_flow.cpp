@@ -294,6 +294,7 @@ std::vector<BasicBlock> control_flow(const Kernel& kernel, const std::string& fi
   }
   mark_returns(kernel, blocks);
   std::vector<int> meetings;
+  meetings.reserve(blocks.size());
   for (const BasicBlock& block : blocks) {
     meetings.push_back(static_cast<int>(
         std::count_if(kernel.instructions.begin() + block.first, kernel.instructions.begin() + block.end, is_meeting)));

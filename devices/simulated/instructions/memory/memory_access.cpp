@@ -27,7 +27,8 @@ void move_row(const WarpState& warp, const Slot* slots, std::byte* first) {
       for (int lane = 0; lane < kLanes; ++lane) row[lane * kCount + element] = static_cast<Memory>(source[lane]);
     } else {
       auto* const destination = warp.write<Element>(slots[element]);
-      for (int lane = 0; lane < kLanes; ++lane) destination[lane] = static_cast<Element>(row[lane * kCount + element]);
+      const auto extended = [](Memory value) { return static_cast<Element>(value); };  // signed types by their sign
+      for (int lane = 0; lane < kLanes; ++lane) destination[lane] = extended(row[lane * kCount + element]);
     }
   }
   if constexpr (kStore) std::memcpy(first, row.data(), sizeof row);
