@@ -175,6 +175,20 @@ TEST(SimulatedConvergence, LanesThatLeaveALoopWithABarrierToReturnAreNotReported
   }
 }
 
+TEST(SimulatedConvergence, LanesThatLeaveALoopForGoodRunTogether) {
+  // Lane i leaves in round i; the rest leave at the end, and vote there.
+  LaneKernel kernel(
+      "mov.u32 %r2, 0; setp.ge.u32 %p2, %r1, 16;\n"
+      "loop: setp.eq.u32 %p1, %r2, %r1; @%p1 bra aside;\n"
+      "add.u32 %r2, %r2, 1; setp.lt.u32 %p3, %r2, 16; @%p3 bra loop;\n"
+      "vote.sync.any.pred %p4, %p2, -1; st.global.u32 [%rd4], %r2; ret;\n"
+      "aside: not.b32 %r3, %r2; st.global.u32 [%rd4], %r3; ret;",
+      Words(32), 32);
+  const LaunchResult result = kernel.launch(32);
+  EXPECT_EQ(kernel.run.of(result, "not.b32").warps, 1U);
+  EXPECT_EQ(kernel.run.of(result, "not.b32").lanes, 16U);
+}
+
 TEST(SimulatedConvergence, AKernelMayEndInThousandsOfPlaces) {
   // As in languages that check each index: every check is a branch, and a place that traps.
   std::string checks = "vote.sync.any.pred %p2, %p1, -1;\n";

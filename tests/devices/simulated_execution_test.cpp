@@ -4,6 +4,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <cmath>
 #include <fstream>
 #include <new>
 #include <numeric>
@@ -206,6 +207,31 @@ TEST(SimulatedExecution, FindsFreedMisalignedAndSharedAccessesOutOfBounds) {
   EXPECT_THAT(fault_of(shared, {1}, {32}, 128), HasSubstr("at offset 128 of 128 bytes of shared memory"));
 }
 
+/// All lanes of a warp, in a row or at one place: nobody looks at each of them.
+TEST(SimulatedExecution, AMisalignedRowIsFound) {
+  for (const char* const body :
+       {"add.s64 %rd4, %rd4, 2; ld.global.u32 %r2, [%rd4]; ret;", "ld.global.u32 %r2, [%rd2+2]; ret;",
+        "mov.u32 %r2, 60; ld.shared.v4.u32 {%r5, %r6, %r7, %r8}, [%r2]; ret;",
+        "shl.b32 %r2, %r4, 2; st.shared.u32 [%r2+1], %r2; ret;"}) {
+    Mapping kernel(body, 64);
+    try {
+      kernel.run.launch({1}, {32}, 256);
+      ADD_FAILURE() << "no fault: " << body;
+    } catch (const KernelFault& fault) {
+      EXPECT_NE(std::string(fault.what()).find("misaligned"), std::string::npos) << fault.what();
+    }
+  }
+}
+
+TEST(SimulatedExecution, OfStoresToOnePlaceTheLastLaneStays) {
+  Mapping kernel(
+      "st.global.u32 [%rd1], %r4; st.shared.u32 [8], %r4; ld.shared.u32 %r2, [8]; st.global.u32 [%rd1+4], %r2; ret;",
+      64);
+  kernel.run.launch({1}, {32}, 16);
+  EXPECT_EQ(kernel.result()[0], 31U);
+  EXPECT_EQ(kernel.result()[1], 31U);
+}
+
 TEST(SimulatedExecution, AnAddressThatALengthWouldWrapIsOutsideOfAllMemory) {
   const auto fault = [](const std::string& body) {
     Mapping mapping("mov.u64 %rd6, 0; mov.u32 %r5, 0;\n" + body + " ret;", 32);
@@ -343,6 +369,19 @@ TEST(SimulatedArithmetic, SinglePrecision) {
   EXPECT_EQ(value_of<float>("div.rn.f32", 1.0F, 0.0F), inf);
   EXPECT_EQ(value_of<float>("sqrt.rn.f32", 2.0F), 0x1.6a09e6p+0F);
   EXPECT_EQ(value_of<float>("ex2.approx.f32", 3.0F), 8.0F);
+}
+
+TEST(SimulatedArithmetic, APowerOfTwoIsRoundedExactly) {
+  Mapping kernel(
+      "cvt.rn.f32.u32 %f1, %r1; mul.f32 %f1, %f1, 0f3D4CCCCD; sub.f32 %f1, %f1, 0f42C80000;\n"
+      "st.global.f32 [%rd5], %f1; ex2.approx.f32 %f2, %f1; st.global.f32 [%rd4], %f2; ret;",
+      4096);
+  kernel.run.launch({16}, {256});
+  const auto exponents = kernel.run.read<float>(kernel.in, kernel.count);  // from -100 to 104
+  const auto powers = kernel.run.read<float>(kernel.out, kernel.count);
+  for (std::size_t i = 0; i < kernel.count; ++i) {
+    ASSERT_EQ(powers[i], static_cast<float>(std::exp2(static_cast<double>(exponents[i])))) << exponents[i];
+  }
 }
 
 TEST(SimulatedArithmetic, Conversions) {

@@ -288,13 +288,14 @@ void BlockRunner::report_spinning() const {
   const auto parked = [](const Warp& warp) { return warp.state.live & ~warp.paths.current().mask; };
   const auto spins = [](const Warp& warp) { return warp.status == WarpStatus::running; };
   auto found = std::ranges::find_if(warps_, [&](const Warp& warp) { return spins(warp) && parked(warp) != 0; });
-  const bool in_lockstep = found != warps_.end();
-  if (!in_lockstep) found = std::ranges::find_if(warps_, spins);
+  const bool others_wait = found != warps_.end();
+  if (!others_wait) found = std::ranges::find_if(warps_, spins);
   const std::string problem =
-      in_lockstep ? fmt::format(
-                        "waits forever: the loop repeats while {} threads of the same warp wait for it to end; "
-                        "lanes that run in lockstep cannot wait for each other",
-                        std::popcount(parked(*found)))
+      others_wait
+          ? fmt::format(
+                "waits forever: the loop repeats while {} threads of the same warp wait elsewhere, and no other "
+                "warp of the block can change memory",
+                std::popcount(parked(*found)))
       : program_.needs_block_order && configuration_.grid.count() > 1
           ? "waits forever: the loop repeats and no other warp of the block can change memory; other blocks run before "
             "or after this one, so a barrier of the whole grid is not supported"
