@@ -3,6 +3,9 @@
 add_library(convladder_settings INTERFACE)
 target_include_directories(convladder_settings INTERFACE "${PROJECT_SOURCE_DIR}")
 
+# Code that a shared library takes as well calls its own functions directly.
+target_compile_options(convladder_settings INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-fno-semantic-interposition>)
+
 set(warning_flags -Wall -Wextra -Wpedantic)
 if(CONVLADDER_WERROR)
   list(APPEND warning_flags -Werror)

@@ -16,6 +16,8 @@ build   libgtest-dev        the tests are part of the build
 build   libgmock-dev        the tests are part of the build
 build   libdnnl-dev         oneDNN, the library beside the CPU ladder
 build   zlib1g-dev          gzipped IDX files
+build   libzstd-dev         kernels in programs, for the stand-in of the CUDA runtime
+build   liblz4-dev          kernels in programs, for the stand-in of the CUDA runtime
 build   libssl-dev          checksums of data sets
 charts  python3             charts and tables
 charts  python3-matplotlib  charts

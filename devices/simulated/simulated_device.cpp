@@ -204,11 +204,38 @@ std::byte* SimulatedDevice::checked_host(const void* address, std::size_t bytes,
 void SimulatedDevice::copy_to_device(void* destination, const void* source, std::size_t bytes) {
   if (bytes == 0) return;
   std::memcpy(checked_host(destination, bytes, "copy to the device"), source, bytes);
-  written_.written(device_address(destination), bytes);
-  const std::uint64_t begin = memory_.find(device_address(destination))->begin;
-  const std::uint64_t offset = device_address(destination) - begin;
+  host_wrote(destination, bytes);
+}
+
+void SimulatedDevice::host_wrote(const void* address, std::size_t bytes) {
+  written_.written(device_address(address), bytes);
+  const std::uint64_t begin = memory_.find(device_address(address))->begin;
+  const std::uint64_t offset = device_address(address) - begin;
   std::uint64_t& filled = filled_[begin];
   if (offset <= filled) filled = std::max(filled, offset + bytes);
+}
+
+DeviceBuffer SimulatedDevice::allocate_visible(std::size_t bytes, std::string_view label) {
+  try {
+    const std::uint64_t address = memory_.allocate_visible(bytes, label);
+    return {*this, reinterpret_cast<void*>(address), bytes};  // NOLINT(performance-no-int-to-ptr)
+  } catch (const std::bad_alloc&) {
+    throw OutOfDeviceMemory(fmt::format("{} needs {} bytes, {} bytes are free", label, bytes, free_bytes()));
+  }
+}
+
+void SimulatedDevice::adopt(void* address, std::size_t bytes, std::string_view label) {
+  try {
+    memory_.adopt(address, bytes, label);
+  } catch (const std::invalid_argument& error) {
+    throw DeviceError(error.what());
+  }
+}
+
+void SimulatedDevice::release(void* address) { free(address, 0); }
+
+const Allocation* SimulatedDevice::allocation_at(const void* address) const {
+  return memory_.find(device_address(address));
 }
 
 void SimulatedDevice::copy_to_host(void* destination, const void* source, std::size_t bytes) {
@@ -315,7 +342,7 @@ void SimulatedDevice::launch(const KernelLaunch& launch) {
       throw LaunchEndedEarly(stopped);
     }
   } catch (const KernelFault& fault) {
-    throw DeviceError(fault.what());
+    throw KernelFaulted(fault);
   } catch (const ptx::PtxError& error) {
     throw DeviceError(error.what());
   }

@@ -36,6 +36,12 @@ struct LaunchEndedEarly : DeviceError {
   using DeviceError::DeviceError;
 };
 
+/// A kernel did what hardware ends it for; no checker looked on.
+struct KernelFaulted : DeviceError {
+  explicit KernelFaulted(const KernelFault& fault) : DeviceError(fault.what()), finding(fault.finding) {}
+  Finding finding;
+};
+
 struct SimulatedDeviceOptions {
   CheckerSet checkers;                         ///< none: the first fault of a kernel ends its launch
   int host_threads = 0;                        ///< 0: all cores; results and counters do not depend on it
@@ -83,6 +89,21 @@ class SimulatedDevice final : public Device {
   /// The address of a variable in global or constant memory, the same for all kernels of the module. `module` must
   /// outlive the device.
   void* variable(const ptx::Module& module, const ptx::Symbol& symbol);
+
+  /// Memory that the host reads and writes at the same address, as it likes: initcheck takes all of it as written.
+  DeviceBuffer allocate_visible(std::size_t bytes, std::string_view label);
+  /// The same of memory that the host has already, until `release`. Throws DeviceError if some of it is the device's.
+  void adopt(void* address, std::size_t bytes, std::string_view label);
+  void release(void* address);
+  /// Where the host finds bytes of the device. Throws DeviceError if they leave their allocation; `what` begins it.
+  std::byte* bytes_at(const void* address, std::size_t bytes, const char* what) const {
+    return checked_host(address, bytes, what);
+  }
+  /// The host has written there, past `copy_to_device`.
+  void host_wrote(const void* address, std::size_t bytes);
+  /// The allocation that holds the address, or nullptr.
+  const Allocation* allocation_at(const void* address) const;
+  std::uint64_t memory_bytes() const { return memory_.capacity(); }
 
   /// From now on memcheck reports what kernels write into this allocation; it is written all the same.
   void only_read(const DeviceBuffer& buffer);

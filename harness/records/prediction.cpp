@@ -7,37 +7,22 @@
 #include "devices/gpus/gpu_facts.hpp"
 #include "devices/kernel_resources.hpp"
 #include "devices/simulated/caches/gpu_model.hpp"
+#include "devices/simulated/counters/launch_counts.hpp"
 #include "support/json_null.hpp"
 
 namespace convladder {
 namespace {
 
 using nlohmann::ordered_json;
+using simulated::counted;
+using simulated::dram_bytes;
+using simulated::has_traffic;
+using simulated::tensor_half;
+using simulated::tensor_tf32;
 
 constexpr const char* kModel = "bottlenecks 2";  // the number changes with the model: predictions of two do not compare
 constexpr double kSectorBytes = 32;
 constexpr double kWavefrontBytes = 128;
-
-/// The sum of counters of a kernel or of a case; one that it has none of is 0.
-template <typename... Names>
-double counted(const CounterValues& values, Names... names) {
-  return (counter_of(values, names).value_or(0) + ...);
-}
-
-double tensor_tf32(const CounterValues& values) { return counted(values, "sm__ops_path_tensor_src_tf32_dst_fp32.sum"); }
-
-double tensor_half(const CounterValues& values) {
-  return counted(values, "sm__ops_path_tensor_src_fp16_dst_fp32.sum", "sm__ops_path_tensor_src_fp16_dst_fp16.sum",
-                 "sm__ops_path_tensor_src_bf16_dst_fp32.sum");
-}
-
-bool has_traffic(const CounterValues& modelled) {
-  return sum_of(modelled, std::array{"lts__t_sectors_op_read.sum", "dram__bytes_read.sum"}).has_value();
-}
-
-double dram_bytes(const CounterValues& modelled) {
-  return counted(modelled, "dram__bytes_read.sum", "dram__bytes_write.sum");
-}
 
 /// What ptxas said of the kernel for that architecture; null if nothing.
 const LaunchResources* resources_for(const KernelCounters& kernel, const std::vector<LaunchResources>& resources,
@@ -64,52 +49,13 @@ bool needs_newer_architecture(const KernelCounters& kernel, const std::vector<La
   return made;
 }
 
-std::optional<LaunchCounts::Modelled> modelled_counts(const CounterValues& modelled) {
-  if (!has_traffic(modelled)) return std::nullopt;
-  const simulated::GpuModel& gpu = simulated::default_gpu_model();
-  return LaunchCounts::Modelled{
-      .l1_hit_sectors = counted(modelled, "l1tex__t_sectors_pipe_lsu_mem_global_op_ld_lookup_hit.sum"),
-      .l2_read_sectors = counted(modelled, "lts__t_sectors_op_read.sum"),
-      .l2_read_hit_sectors = counted(modelled, "lts__t_sectors_op_read_lookup_hit.sum"),
-      .l2_write_sectors = counted(modelled, "lts__t_sectors_op_write.sum"),
-      .dram_bytes = dram_bytes(modelled),
-      .l1_bytes = static_cast<double>(gpu.l1_bytes),
-      .l2_bytes = static_cast<double>(gpu.l2_bytes)};
-}
-
 LaunchCounts launch_counts(const KernelCounters& kernel, const LaunchResources* resources) {
-  const CounterValues& values = kernel.values;
-  LaunchCounts counts;
-  counts.blocks = kernel.grid.count();
-  counts.block.threads = kernel.block.count();
-  if (resources != nullptr) {
-    counts.block.registers = resources->kernel.registers;
-    counts.block.shared_bytes =
-        static_cast<std::uint64_t>(resources->kernel.shared_bytes) + resources->dynamic_shared_bytes;
-    counts.spilled_bytes = resources->kernel.spill_store_bytes + resources->kernel.spill_load_bytes;
-  }
-  counts.warp_instructions = counted(values, "smsp__inst_executed.sum");
-  counts.thread_instructions = counted(values, "smsp__thread_inst_executed_pred_on.sum");
-  counts.fp32 = counted(values, "smsp__sass_thread_inst_executed_op_fp32_pred_on.sum");
-  counts.tensor_instructions = counted(values, "sm__inst_executed_pipe_tensor.sum");
-  counts.tensor_tf32 = tensor_tf32(values);
-  counts.tensor_half = tensor_half(values);
-  counts.integer = counted(values, "smsp__sass_thread_inst_executed_op_integer_pred_on.sum",
-                           "smsp__sass_thread_inst_executed_op_conversion_pred_on.sum");
-  counts.global_load_requests = counted(values, "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum");
-  counts.global_load_sectors = counted(values, "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum");
-  counts.global_store_requests = counted(values, "l1tex__t_requests_pipe_lsu_mem_global_op_st.sum");
-  counts.global_store_sectors = counted(values, "l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum");
-  counts.shared_loads = counted(values, "smsp__sass_inst_executed_op_shared_ld.sum");
-  counts.shared_load_wavefronts = counted(values, "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum");
-  counts.shared_stores = counted(values, "smsp__sass_inst_executed_op_shared_st.sum");
-  counts.shared_store_wavefronts = counted(values, "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_st.sum");
-  counts.barriers = counted(values, "smsp__inst_executed_op_barrier.sum");
-  counts.other_memory = counted(values, "smsp__inst_executed_op_global_atom.sum",
-                                "smsp__inst_executed_op_global_red.sum", "smsp__inst_executed_op_shared_atom.sum",
-                                "smsp__inst_executed_op_ldgsts.sum", "smsp__inst_executed_op_ldsm.sum",
-                                "smsp__inst_executed_op_local_ld.sum", "smsp__inst_executed_op_local_st.sum");
-  counts.modelled = modelled_counts(kernel.modelled);
+  LaunchCounts counts = simulated::launch_counts(kernel, simulated::default_gpu_model());
+  if (resources == nullptr) return counts;
+  counts.block.registers = resources->kernel.registers;
+  counts.block.shared_bytes =
+      static_cast<std::uint64_t>(resources->kernel.shared_bytes) + resources->dynamic_shared_bytes;
+  counts.spilled_bytes = resources->kernel.spill_store_bytes + resources->kernel.spill_load_bytes;
   return counts;
 }
 

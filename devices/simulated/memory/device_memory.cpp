@@ -21,6 +21,10 @@ std::uint64_t round_up(std::uint64_t value, std::uint64_t multiple) {
   return (value + multiple - 1) / multiple * multiple;
 }
 
+bool is_visible(std::uint64_t address) {
+  return address >= kVisibleWindow && address < kGlobalWindow + kGlobalWindowBytes;
+}
+
 }  // namespace
 
 DeviceMemory::DeviceMemory(std::uint64_t capacity) : capacity_(capacity) {
@@ -37,7 +41,12 @@ DeviceMemory::DeviceMemory(std::uint64_t capacity) : capacity_(capacity) {
   capacity_ = std::min(capacity_, window_bytes_);
 }
 
-DeviceMemory::~DeviceMemory() { munmap(base_, window_bytes_); }
+DeviceMemory::~DeviceMemory() {
+  munmap(base_, window_bytes_);
+  for (const auto& [begin, allocation] : allocations_) {
+    if (is_visible(begin) && !allocation.freed) munmap(host(begin), round_up(allocation.end - begin, kPage));
+  }
+}
 
 /// The begin of `span` unused bytes, with a red zone before them and room for one behind. Throws std::bad_alloc.
 std::uint64_t DeviceMemory::place_for(std::uint64_t span) {
@@ -70,6 +79,38 @@ std::uint64_t DeviceMemory::allocate(std::uint64_t bytes, std::string_view label
   return begin;
 }
 
+std::uint64_t DeviceMemory::allocate_visible(std::uint64_t bytes, std::string_view label) {
+  const std::uint64_t span = round_up(std::max<std::uint64_t>(bytes, 1), kPage);
+  if (bytes > capacity_ - used_) throw std::bad_alloc();
+  const std::uint64_t begin = next_visible_ + kRedZone;
+  if (span > kGlobalWindow + kGlobalWindowBytes - begin) throw std::bad_alloc();
+  // The same addresses in every run, so that the same sectors are counted.
+  void* const wanted = host(begin);
+  void* const mapped = mmap(wanted, span, PROT_READ | PROT_WRITE,
+                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
+  if (mapped == MAP_FAILED) throw std::bad_alloc();
+  if (mapped != wanted) {  // kernels before 4.17 take the address for a wish
+    munmap(mapped, span);
+    throw std::bad_alloc();
+  }
+  next_visible_ = begin + span;
+  used_ += bytes;
+  allocations_[begin] = {begin, begin + bytes, std::string(label), false};
+  return begin;
+}
+
+void DeviceMemory::adopt(void* address, std::uint64_t bytes, std::string_view label) {
+  const auto begin = reinterpret_cast<std::uint64_t>(address);
+  const Allocation* const before = nearest(begin);
+  const Allocation* const after = next(begin);
+  if (bytes == 0 || begin + bytes < begin || (before != nullptr && !before->freed && before->end > begin) ||
+      (after != nullptr && !after->freed && after->begin < begin + bytes)) {
+    throw std::invalid_argument("memory that is the device's already");
+  }
+  allocations_[begin] = {begin, begin + bytes, std::string(label), false};
+  used_ += bytes;
+}
+
 void DeviceMemory::free(std::uint64_t address) {
   const auto found = allocations_.find(address);
   if (found == allocations_.end() || found->second.freed) {
@@ -79,7 +120,8 @@ void DeviceMemory::free(std::uint64_t address) {
   allocation.freed = true;
   used_ -= allocation.end - allocation.begin;
   const std::uint64_t span = round_up(allocation.end - allocation.begin, kPage);
-  if (span == 0) return;
+  if (is_visible(address)) munmap(host(address), std::max(span, kPage));
+  if (span == 0 || address - kGlobalWindow >= kDeviceWindowBytes) return;
   madvise(host(address), span, MADV_DONTNEED);
   mprotect(host(address), span, PROT_NONE);
 }

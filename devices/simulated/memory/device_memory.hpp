@@ -18,6 +18,9 @@ inline constexpr std::uint64_t kParameterWindow = std::uint64_t{3} << 40;
 inline constexpr std::uint64_t kFunctionWindow = std::uint64_t{4} << 40;  // no memory: functions have addresses there
 inline constexpr std::uint64_t kGlobalWindow = std::uint64_t{16} << 40;
 inline constexpr std::uint64_t kGlobalWindowBytes = std::uint64_t{512} << 30;
+/// The part of the window that is the device's own; behind it lies what the host sees at the same addresses.
+inline constexpr std::uint64_t kDeviceWindowBytes = std::uint64_t{384} << 30;
+inline constexpr std::uint64_t kVisibleWindow = kGlobalWindow + kDeviceWindowBytes;
 
 /// A piece of global memory, from `begin` to before `end`.
 struct Allocation {
@@ -40,16 +43,27 @@ class DeviceMemory {
   /// 256-byte aligned, with unused bytes on both sides. Throws std::bad_alloc beyond the capacity. Addresses are given
   /// out once, and a second time only where there are not enough of them.
   std::uint64_t allocate(std::uint64_t bytes, std::string_view label);
+  /// Memory that the host has at the same address: managed and pinned memory. Page-aligned. Throws std::bad_alloc.
+  std::uint64_t allocate_visible(std::uint64_t bytes, std::string_view label);
+  /// Takes memory of the host in, which keeps its address and its owner; `free` only forgets it. Throws
+  /// std::invalid_argument for memory that has been taken in already.
+  void adopt(void* address, std::uint64_t bytes, std::string_view label);
   /// Throws std::invalid_argument for an address that is not the begin of a live allocation.
   void free(std::uint64_t address);
 
   /// Whether there are fewer addresses than global memory has.
-  bool is_cramped() const { return window_bytes_ < kGlobalWindowBytes; }
+  bool is_cramped() const { return window_bytes_ < kDeviceWindowBytes; }
   std::uint64_t capacity() const { return capacity_; }
   std::uint64_t used() const { return used_; }
 
   /// The host's address of a device address. Only addresses inside of live allocations may be touched.
-  std::byte* host(std::uint64_t address) const { return base_ + (address - kGlobalWindow); }
+  std::byte* host(std::uint64_t address) const {
+    const std::uint64_t offset = address - kGlobalWindow;
+    if (offset < kDeviceWindowBytes) [[likely]] {
+      return base_ + offset;
+    }
+    return reinterpret_cast<std::byte*>(address);  // NOLINT(performance-no-int-to-ptr): the host's own
+  }
 
   /// The allocation at or, failing that, nearest below the address, freed ones included; none below the first.
   const Allocation* nearest(std::uint64_t address) const;
@@ -62,10 +76,11 @@ class DeviceMemory {
   std::uint64_t place_for(std::uint64_t span);
 
   std::byte* base_ = nullptr;
-  std::uint64_t window_bytes_ = kGlobalWindowBytes;  // that are reserved, from the window's begin on
+  std::uint64_t window_bytes_ = kDeviceWindowBytes;  // that are reserved, from the window's begin on
   std::uint64_t capacity_;
   std::uint64_t used_ = 0;
   std::uint64_t next_ = kGlobalWindow;
+  std::uint64_t next_visible_ = kVisibleWindow;
   std::map<std::uint64_t, Allocation> allocations_;  // by begin
 };
 

@@ -38,6 +38,8 @@ struct InstructionCounters {
 /// block, thread, address and allocation.
 struct KernelFault : std::runtime_error {
   using std::runtime_error::runtime_error;
+  explicit KernelFault(const Finding& found) : std::runtime_error(to_text(found)), finding(found) {}
+  Finding finding;  ///< without a problem where the fault has no place
 };
 
 /// The allocation an instruction touched last: accesses tend to stay in it.
@@ -85,7 +87,7 @@ class BlockContext {
   void fault(const WarpState& warp, const Operation& operation, Checker checker, int kind, LaneMask lanes,
              const Describe& describe) const {
     const int first = std::countr_zero(lanes);
-    if (findings == nullptr) throw KernelFault(to_text(describe(first)));
+    if (findings == nullptr) throw KernelFault(describe(first));
     findings->add({checker, operation.instruction, kind}, block_number,
                   static_cast<std::uint64_t>(std::popcount(lanes)), [&] { return describe(first); });
     static_cast<void>(warp);

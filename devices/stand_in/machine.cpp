@@ -1,0 +1,174 @@
+#include "devices/stand_in/machine.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <utility>
+
+#include "devices/cpu/cpu_facts.hpp"
+#include "devices/stand_in/process_end.hpp"
+#include "support/errors.hpp"
+
+namespace convladder::stand_in {
+namespace {
+
+const simulated::GpuModel& model_of(const Settings& settings) {
+  const auto found = std::ranges::find(simulated::gpu_models(), settings.gpu, &simulated::GpuModel::name);
+  return found == simulated::gpu_models().end() ? simulated::default_gpu_model() : *found;
+}
+
+simulated::SimulatedDeviceOptions device_options(const Settings& settings) {
+  simulated::SimulatedDeviceOptions options;
+  options.checkers = settings.checkers;
+  options.host_threads = settings.host_threads;
+  options.with_caches = settings.with_caches;
+  options.gpu = &model_of(settings);
+  if (settings.launch_seconds > 0) {
+    const auto limit = std::chrono::duration<double>(settings.launch_seconds);
+    options.limits.watch = [limit, begin = std::chrono::steady_clock::now(),
+                            blocks = ~std::uint64_t{0}](const simulated::LaunchProgress& progress) mutable {
+      // A launch begins where fewer blocks have ended than before.
+      if (progress.blocks_ended < blocks) begin = std::chrono::steady_clock::now();
+      blocks = progress.blocks_ended;
+      const bool is_over = std::chrono::steady_clock::now() - begin > limit;
+      return is_over ? fmt::format("after {:g} s without a block that ended", limit.count()) : std::string();
+    };
+  }
+  return options;
+}
+
+Settings settings_of_process() {
+  const char* const text = std::getenv(kSettingsVariable);
+  try {
+    return parse_settings(text == nullptr ? "" : text);
+  } catch (const UserError& error) {
+    say_and_exit(error.what());  // a program would go on, and nobody would see why it has no device
+  }
+}
+
+}  // namespace
+
+Machine& Machine::get() {
+  static auto* const machine = [] {
+    const Settings settings = settings_of_process();
+    const GpuFacts* const gpu = find_gpu(settings.gpu);
+    auto* const made = new Machine(settings, *gpu);
+    on_process_end([] { get().finish(); });
+    return made;
+  }();
+  return *machine;
+}
+
+Machine::Machine(Settings wanted, const GpuFacts& gpu)
+    : settings(std::move(wanted)),
+      gpu_(&gpu),
+      gpu_model_(&model_of(settings)),
+      device_(device_options(settings)),
+      process_(getpid()) {
+  capacity_ = settings.memory_bytes > 0 ? std::min(settings.memory_bytes, device_.memory_bytes()) : device_.memory_bytes();
+}
+
+int Machine::architecture() const {
+  const std::string& text = gpu_->compute_capability;  // "9.0"
+  const std::size_t dot = text.find('.');
+  return std::stoi(text.substr(0, dot)) * 10 + std::stoi(text.substr(dot + 1));
+}
+
+void Machine::lose(Status status, const std::string& text) {
+  if (lost_ == kSuccess) lost_ = status;
+  report.note(text);
+}
+
+void Machine::reset() {
+  synchronize_all();
+  for (auto memory = memory_.begin(); memory != memory_.end();) {
+    const bool kept = memory->second.kind == MemoryKind::registered;
+    if (!kept) used_ -= memory->second.bytes;
+    memory = kept ? std::next(memory) : memory_.erase(memory);
+  }
+  for (auto& [address, stream] : streams_) timeline.remove_stream(stream->number);
+  streams_.clear();
+  events_.clear();
+  lost_ = kSuccess;
+}
+
+Stream* Machine::add_stream(unsigned flags, int priority) {
+  constexpr unsigned kNonBlocking = 1;
+  auto made = std::make_unique<Stream>();
+  made->number = timeline.add_stream((flags & kNonBlocking) == 0);
+  made->flags = flags;
+  made->priority = priority;
+  made->id = next_stream_id_++;
+  Stream* const stream = made.get();
+  streams_[stream] = std::move(made);
+  return stream;
+}
+
+Stream* Machine::find_stream(const void* stream) const {
+  const auto found = streams_.find(stream);
+  return found == streams_.end() ? nullptr : found->second.get();
+}
+
+int Machine::stream_number(const void* stream) const {
+  // cudaStreamLegacy and cudaStreamPerThread are the numbers 1 and 2.
+  if (reinterpret_cast<std::uintptr_t>(stream) <= 2) return 0;
+  const Stream* const found = find_stream(stream);
+  if (found == nullptr) throw Failure(kInvalidHandle);
+  return found->number;
+}
+
+void Machine::remove_stream(Stream* stream) {
+  const auto found = streams_.find(stream);
+  if (found == streams_.end()) throw Failure(kInvalidHandle);
+  timeline.remove_stream(found->second->number);
+  streams_.erase(found);
+}
+
+Event* Machine::add_event(unsigned flags) {
+  auto made = std::make_unique<Event>();
+  made->flags = flags;
+  Event* const event = made.get();
+  events_[event] = std::move(made);
+  return event;
+}
+
+Event& Machine::event(const void* event) const {
+  const auto found = events_.find(event);
+  if (found == events_.end()) throw Failure(kInvalidHandle);
+  return *found->second;
+}
+
+void Machine::remove_event(Event* event) {
+  if (events_.erase(event) == 0) throw Failure(kInvalidHandle);
+}
+
+void Machine::note_copy(const char* what, Engine engine, std::uint64_t bytes, bool pinned, int stream, bool host_waits) {
+  const Nanoseconds ns = timeline.copy_ns(bytes, pinned);
+  const Timeline::Span span = timeline.enqueue(stream, engine, ns);
+  report.copy(what, ns, bytes);
+  timeline.host_works(timeline.costs().enqueue);
+  if (host_waits) timeline.host_waits_until(span.end);
+}
+
+void Machine::note_copy_on_device(const char* what, std::uint64_t moved, std::uint64_t bytes, int stream) {
+  const double gb_per_s = gpu_->dram_gb_per_s.low;
+  const Nanoseconds ns = timeline.costs().copy + static_cast<Nanoseconds>(static_cast<double>(moved) / gb_per_s);
+  timeline.enqueue(stream, Engine::kernels, ns);
+  report.copy(what, ns, bytes);
+  timeline.host_works(timeline.costs().enqueue);
+}
+
+void Machine::synchronize(int stream) { timeline.host_waits_until(timeline.end_of(stream)); }
+
+void Machine::synchronize_all() { timeline.host_waits_until(timeline.end_of_all()); }
+
+void Machine::finish() {
+  const std::scoped_lock lock(mutex);
+  if (std::exchange(finished_, true) || process_ != getpid()) return;
+  write_report(*this);
+}
+
+}  // namespace convladder::stand_in

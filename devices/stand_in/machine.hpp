@@ -1,0 +1,168 @@
+// What the programs of a process see: one GPU with its memory, modules, streams and events, on the simulated device.
+//
+// Everything is carried out when it is enqueued, in that order, which is one of the orders that streams allow; when it
+// would have happened on a GPU is the timeline's to say. One lock around every call: any host thread may call.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "devices/gpus/gpu_facts.hpp"
+#include "devices/simulated/simulated_device.hpp"
+#include "devices/stand_in/modules.hpp"
+#include "devices/stand_in/report.hpp"
+#include "devices/stand_in/settings.hpp"
+#include "devices/stand_in/status.hpp"
+#include "devices/stand_in/timeline.hpp"
+
+namespace convladder::stand_in {
+
+/// What a piece of memory is to the program.
+enum class MemoryKind { device, managed, pinned, registered };
+
+struct Memory {
+  MemoryKind kind = MemoryKind::device;
+  std::uint64_t bytes = 0;
+  std::uint64_t number = 0;  ///< in the order of allocations, from 1
+  DeviceBuffer buffer;       ///< empty for registered memory
+  unsigned flags = 0;        ///< as given when it was made
+};
+
+struct Stream {
+  int number = 0;  ///< of the timeline
+  unsigned flags = 0;
+  int priority = 0;
+  std::uint64_t id = 0;
+};
+
+struct Event {
+  unsigned flags = 0;
+  bool is_recorded = false;
+  Nanoseconds at = 0;
+};
+
+/// A launch as either API asks for it; arguments as the kernel's parameters have them.
+struct LaunchRequest {
+  Dim3 grid;
+  Dim3 block;
+  std::size_t dynamic_shared_bytes = 0;
+  int stream = 0;
+  bool cooperative = false;
+  Dim3 cluster{0, 0, 0};  ///< 0: as the kernel says
+};
+
+class Machine {
+ public:
+  /// The one of this process, made at the first call and never destroyed: programs call until their very end. Throws
+  /// Failure if the settings cannot be had.
+  static Machine& get();
+
+  std::recursive_mutex mutex;
+  Settings settings;
+  Timeline timeline;
+  Report report;
+  /// As cudaDeviceSetLimit numbers them: stack, printf buffer, heap, …
+  std::array<std::size_t, 8> limits = {1024, 1 << 20, 8 << 20, 2, 2048, 0, 0, 0};
+
+  const GpuFacts& gpu() const { return *gpu_; }
+  /// 90 for compute capability 9.0.
+  int architecture() const;
+  simulated::SimulatedDevice& device() { return device_; }
+
+  // Modules and what is in them.
+  Module& add_module(const void* fat_binary);
+  Module& add_module(std::string ptx);
+  void add_function(const void* host, Module& module, std::string name);
+  void add_variable(const void* host, Variable variable);
+  /// Forgets what belongs to the module; its kernels may still be in reports.
+  void forget(const Module& module);
+  /// Throws Failure for an address that is none of a kernel's.
+  Function& function(const void* host);
+  Function* find_function(const void* host);
+  /// Makes it ready to run. Throws Failure with what is not supported.
+  const ptx::Kernel& kernel(Function& function);
+  const void* loaded(Function& function);
+  std::uint64_t static_shared_bytes(Function& function);
+  /// No compiler has said how many registers the kernel takes: a usual number.
+  static int assumed_registers(const Function& /*function*/) { return 32; }
+  /// Blocks of `threads` threads that a multiprocessor holds at a time; 0 if it holds none.
+  int resident_blocks(Function& function, int threads, std::uint64_t dynamic_shared_bytes);
+  const Variable& variable(const void* host) const;
+  /// Its address on the device.
+  std::byte* address_of(const Variable& variable);
+  std::byte* address_of(Module& module, const std::string& name, std::uint64_t* bytes);
+
+  // Memory.
+  void* allocate(MemoryKind kind, std::uint64_t bytes, unsigned flags, const char* call);
+  void register_host(void* address, std::uint64_t bytes, unsigned flags);
+  void free(void* address, bool host);
+  /// The memory that holds the address; nullptr for the host's own and for wrong ones. `begin` becomes its begin.
+  const Memory* memory_at(const void* address, std::uint64_t* begin = nullptr) const;
+  std::uint64_t free_bytes() const { return capacity_ - std::min(capacity_, used_); }
+  std::uint64_t capacity() const { return capacity_; }
+  /// Where the host finds these bytes, of any kind of memory. Throws Failure if device memory does not hold them.
+  std::byte* bytes_at(const void* address, std::uint64_t bytes) const;
+  void wrote(void* address, std::uint64_t bytes);
+
+  // Streams and events; a null stream is the default stream.
+  Stream* add_stream(unsigned flags, int priority);
+  void remove_stream(Stream* stream);
+  /// Throws Failure for what is none.
+  int stream_number(const void* stream) const;
+  Stream* find_stream(const void* stream) const;
+  Event* add_event(unsigned flags);
+  void remove_event(Event* event);
+  Event& event(const void* event) const;
+
+  // Work.
+  void launch(Function& function, const LaunchRequest& request, void* const* arguments);
+  /// Notes a copy or a fill of so many bytes and when it happens.
+  void note_copy(const char* what, Engine engine, std::uint64_t bytes, bool pinned, int stream, bool host_waits);
+  /// The same of one that stays on the device and moves `moved` bytes through its memory.
+  void note_copy_on_device(const char* what, std::uint64_t moved, std::uint64_t bytes, int stream);
+  void synchronize(int stream);
+  void synchronize_all();
+
+  // Errors.
+  /// The error of a kernel that the next call hears of; from then on every call has it.
+  Status lost() const { return lost_; }
+  void lose(Status status, const std::string& text);
+  /// After cudaDeviceReset. Modules stay.
+  void reset();
+
+  /// The end of the process: leaks are looked for, the report is written.
+  void finish();
+
+ private:
+  Machine(Settings settings, const GpuFacts& gpu);
+  void take_over(const std::string& kernel, const LaunchRequest& request);
+  AllocationNote note_of(std::uint64_t number, const char* call, std::uint64_t bytes) const;
+  void check_launch(Function& function, const LaunchRequest& request);
+
+  const GpuFacts* gpu_;
+  const simulated::GpuModel* gpu_model_;  // whose caches are modelled: that GPU's, or the default's
+  simulated::SimulatedDevice device_;
+  std::uint64_t capacity_ = 0;
+  std::uint64_t used_ = 0;
+  std::deque<Module> modules_;
+  std::unordered_map<const void*, Function> functions_;
+  std::unordered_map<const void*, Variable> variables_;
+  std::map<std::uint64_t, Memory> memory_;  // by begin
+  std::uint64_t allocations_ = 0;
+  std::map<const void*, std::unique_ptr<Stream>> streams_;
+  std::uint64_t next_stream_id_ = 1;
+  std::map<const void*, std::unique_ptr<Event>> events_;
+  Status lost_ = kSuccess;
+  int process_;  // a fork has no device, as on a GPU
+  bool finished_ = false;
+};
+
+}  // namespace convladder::stand_in

@@ -1,0 +1,119 @@
+// Launches on the machine.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+
+#include "devices/gpus/occupancy.hpp"
+#include "devices/gpus/time_model.hpp"
+#include "devices/kernel_resources.hpp"
+#include "devices/simulated/counters/launch_counts.hpp"
+#include "devices/stand_in/machine.hpp"
+
+namespace convladder::stand_in {
+namespace {
+
+constexpr std::uint64_t kSharedBytesWithoutAsking = 48 * 1024;
+
+/// What hardware would have said, by what the fault was.
+Status status_of(const simulated::Finding& finding) {
+  if (finding.problem.starts_with("assertion")) return kAssert;
+  if (finding.problem.find("misaligned") != std::string::npos) return kMisalignedAddress;
+  if (finding.checker == simulated::Checker::memory && !finding.space.empty() && finding.space == "global") {
+    return kIllegalAddress;
+  }
+  return kLaunchFailure;
+}
+
+/// The middle of what the model says, which has bounds and no favourite.
+Nanoseconds middle(const Range& ns) { return static_cast<Nanoseconds>(std::sqrt(ns.low * ns.high)); }
+
+}  // namespace
+
+std::uint64_t Machine::static_shared_bytes(Function& function) {
+  const ptx::Kernel& found = kernel(function);
+  std::uint64_t bytes = 0;
+  for (const auto* symbols : {&function.module->read(architecture()).symbols, &found.symbols}) {
+    for (const ptx::Symbol& symbol : *symbols) {
+      if (symbol.space == ptx::Space::shared) bytes += symbol.bytes;
+    }
+  }
+  return bytes;
+}
+
+int Machine::resident_blocks(Function& function, int threads, std::uint64_t dynamic_shared_bytes) {
+  if (threads <= 0) throw Failure(kInvalidValue);
+  const BlockNeeds needs{.threads = static_cast<std::uint64_t>(threads),
+                         .registers = assumed_registers(function),
+                         .shared_bytes = static_shared_bytes(function) + dynamic_shared_bytes};
+  return occupancy(gpu_->occupancy, needs).blocks;
+}
+
+void Machine::check_launch(Function& function, const LaunchRequest& request) {
+  const ptx::Kernel& found = kernel(function);
+  const Dim3& grid = request.grid;
+  const Dim3& block = request.block;
+  const auto most_threads = static_cast<std::uint64_t>(gpu_->occupancy.threads_per_block);
+  if (grid.count() == 0 || block.count() == 0 || block.count() > most_threads || block.x > 1024 || block.y > 1024 ||
+      block.z > 64 || grid.x > 0x7fffffffU || grid.y > 65535 || grid.z > 65535) {
+    throw Failure(kInvalidConfiguration);
+  }
+  if (found.max_threads_per_block > 0 && block.count() > static_cast<std::uint64_t>(found.max_threads_per_block)) {
+    throw Failure(kInvalidValue);
+  }
+  const std::uint64_t own = static_shared_bytes(function);
+  const auto asked = std::max<std::uint64_t>(kSharedBytesWithoutAsking,
+                                             own + static_cast<std::uint64_t>(function.most_dynamic_shared_bytes));
+  const std::uint64_t most = std::min(asked, static_cast<std::uint64_t>(gpu_->occupancy.shared_per_block));
+  if (own > most || request.dynamic_shared_bytes > most - own) throw Failure(kInvalidValue);
+  if (!request.cooperative) return;
+  const int resident = resident_blocks(function, static_cast<int>(block.count()), request.dynamic_shared_bytes);
+  const auto together = static_cast<std::uint64_t>(resident) * static_cast<std::uint64_t>(gpu_->multiprocessors);
+  if (grid.count() > together) throw Failure(kCooperativeLaunchTooLarge);
+}
+
+void Machine::launch(Function& function, const LaunchRequest& request, void* const* arguments) {
+  const ptx::Kernel& found = kernel(function);
+  check_launch(function, request);
+  KernelLaunch launch;
+  launch.kernel = loaded(function);
+  launch.grid = request.grid;
+  launch.block = request.block;
+  launch.dynamic_shared_bytes = request.dynamic_shared_bytes;
+  for (std::size_t i = 0; i < found.parameters.size(); ++i) {
+    if (arguments == nullptr || arguments[i] == nullptr) throw Failure(kInvalidValue);
+    const auto* const bytes = static_cast<const std::byte*>(arguments[i]);
+    launch.arguments.emplace_back(bytes, bytes + found.parameters[i].bytes);
+  }
+  timeline.host_works(timeline.costs().launch);
+  const std::string name = display_name(function.name);
+  try {
+    device_.launch(launch);
+  } catch (const simulated::KernelFaulted& fault) {
+    lose(status_of(fault.finding), fault.what());
+  } catch (const simulated::LaunchEndedEarly& ended) {
+    lose(kLaunchTimeout, fmt::format("{} was ended {}", name, ended.what()));
+  } catch (const DeviceError& error) {
+    throw Failure(kInvalidValue, error.what());
+  }
+  take_over(name, request);
+}
+
+void Machine::take_over(const std::string& kernel, const LaunchRequest& request) {
+  if (const std::string printed = device_.take_printed(); !printed.empty()) {
+    std::fwrite(printed.data(), 1, printed.size(), stdout);
+  }
+  report.found(device_.take_findings());
+  for (const KernelCounters& counters : device_.take_counters()) {
+    const LaunchCounts counts = simulated::launch_counts(counters, *gpu_model_);
+    const PredictedLaunch predicted = predict_launch(*gpu_, counts);
+    const Nanoseconds ns = std::max<Nanoseconds>(middle(predicted.ns), 1);
+    const double resident = std::max(1, predicted.residence.blocks) * static_cast<double>(gpu_->multiprocessors);
+    const double share = std::min(1.0, static_cast<double>(request.grid.count()) / resident);
+    timeline.enqueue(request.stream, Engine::kernels, ns, share);
+    report.kernel(kernel, ns, counters.values, counters.modelled);
+  }
+}
+
+}  // namespace convladder::stand_in

@@ -1,0 +1,125 @@
+// Memory of the machine.
+#include <execinfo.h>
+#include <fmt/format.h>
+#include <link.h>
+
+#include <array>
+
+#include "devices/stand_in/machine.hpp"
+
+namespace convladder::stand_in {
+namespace {
+
+constexpr int kMostFrames = 24;
+constexpr std::size_t kMostPlaces = 8;
+
+std::string_view name_of(MemoryKind kind) {
+  switch (kind) {
+    case MemoryKind::device:
+      return "device memory";
+    case MemoryKind::managed:
+      return "managed memory";
+    case MemoryKind::pinned:
+      return "pinned memory";
+    case MemoryKind::registered:
+      break;
+  }
+  return "registered memory";
+}
+
+/// Where the program has called from, without what is ours.
+std::vector<CallPlace> calling_places() {
+  std::array<void*, kMostFrames> frames{};
+  const int count = backtrace(frames.data(), kMostFrames);
+  Dl_info own{};
+  dladdr(reinterpret_cast<const void*>(&calling_places), &own);
+  std::vector<CallPlace> places;
+  for (int i = 0; i < count && places.size() < kMostPlaces; ++i) {
+    Dl_info info{};
+    const link_map* map = nullptr;
+    auto* const frame = static_cast<std::byte*>(frames[static_cast<std::size_t>(i)]);
+    if (dladdr1(frame, &info, const_cast<void**>(reinterpret_cast<const void**>(&map)), RTLD_DL_LINKMAP) == 0) continue;
+    if (info.dli_fbase == own.dli_fbase) continue;
+    // The call is before the place that it returns to.
+    const auto at = reinterpret_cast<std::uint64_t>(frame) - 1 - (map == nullptr ? 0 : map->l_addr);
+    places.push_back({info.dli_fname == nullptr ? "" : info.dli_fname, at});
+  }
+  return places;
+}
+
+}  // namespace
+
+void* Machine::allocate(MemoryKind kind, std::uint64_t bytes, unsigned flags, const char* call) {
+  if (kind != MemoryKind::pinned && bytes > free_bytes()) throw Failure(kOutOfMemory);
+  const std::uint64_t number = ++allocations_;
+  const std::string label = fmt::format("{} {}", name_of(kind), number);
+  Memory memory{kind, bytes, number, {}, flags};
+  try {
+    memory.buffer = kind == MemoryKind::device ? device_.allocate(bytes, label) : device_.allocate_visible(bytes, label);
+  } catch (const OutOfDeviceMemory&) {
+    throw Failure(kOutOfMemory);
+  }
+  void* const address = memory.buffer.address();
+  if (kind != MemoryKind::pinned) used_ += bytes;
+  report.allocated({label, call, bytes, calling_places()});
+  memory_.emplace(reinterpret_cast<std::uint64_t>(address), std::move(memory));
+  timeline.host_works(timeline.costs().allocate);
+  return address;
+}
+
+void Machine::register_host(void* address, std::uint64_t bytes, unsigned flags) {
+  if (address == nullptr || bytes == 0) throw Failure(kInvalidValue);
+  const std::uint64_t number = ++allocations_;
+  const std::string label = fmt::format("{} {}", name_of(MemoryKind::registered), number);
+  try {
+    device_.adopt(address, bytes, label);
+  } catch (const DeviceError&) {
+    throw Failure(kAlreadyRegistered);
+  }
+  report.allocated({label, "cudaHostRegister", bytes, calling_places()});
+  memory_.emplace(reinterpret_cast<std::uint64_t>(address), Memory{MemoryKind::registered, bytes, number, {}, flags});
+  timeline.host_works(timeline.costs().allocate);
+}
+
+void Machine::free(void* address, bool host) {
+  if (address == nullptr) return;
+  const auto found = memory_.find(reinterpret_cast<std::uint64_t>(address));
+  const bool is_host = found != memory_.end() &&
+                       (found->second.kind == MemoryKind::pinned || found->second.kind == MemoryKind::registered);
+  if (found == memory_.end() || is_host != host) throw Failure(kInvalidValue);
+  synchronize_all();  // as cudaFree does
+  if (found->second.kind == MemoryKind::registered) {
+    device_.release(address);
+  } else if (found->second.kind != MemoryKind::pinned) {
+    used_ -= found->second.bytes;
+  }
+  memory_.erase(found);
+  timeline.host_works(timeline.costs().allocate);
+}
+
+const Memory* Machine::memory_at(const void* address, std::uint64_t* begin) const {
+  const auto at = reinterpret_cast<std::uint64_t>(address);
+  auto above = memory_.upper_bound(at);
+  if (above == memory_.begin()) return nullptr;
+  --above;
+  if (at - above->first >= std::max<std::uint64_t>(above->second.bytes, 1)) return nullptr;
+  if (begin != nullptr) *begin = above->first;
+  return &above->second;
+}
+
+std::byte* Machine::bytes_at(const void* address, std::uint64_t bytes) const {
+  const bool is_device = device_.allocation_at(address) != nullptr ||
+                         reinterpret_cast<std::uint64_t>(address) - simulated::kGlobalWindow < simulated::kGlobalWindowBytes;
+  if (!is_device) return static_cast<std::byte*>(const_cast<void*>(address));
+  try {
+    return device_.bytes_at(address, bytes, "copy");
+  } catch (const DeviceError& error) {
+    throw Failure(kInvalidValue, error.what());
+  }
+}
+
+void Machine::wrote(void* address, std::uint64_t bytes) {
+  if (bytes > 0 && device_.allocation_at(address) != nullptr) device_.host_wrote(address, bytes);
+}
+
+}  // namespace convladder::stand_in

@@ -1,0 +1,88 @@
+// Modules, kernels and variables of the machine.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "devices/kernel_resources.hpp"
+#include "devices/simulated/instructions/decoder.hpp"
+#include "devices/stand_in/machine.hpp"
+
+namespace convladder::stand_in {
+
+Module& Machine::add_module(const void* fat_binary) { return modules_.emplace_back(fat_binary); }
+Module& Machine::add_module(std::string ptx) { return modules_.emplace_back(std::move(ptx)); }
+
+void Machine::add_function(const void* host, Module& module, std::string name) {
+  functions_[host] = {.module = &module, .name = std::move(name)};
+}
+
+void Machine::add_variable(const void* host, Variable variable) { variables_[host] = std::move(variable); }
+
+void Machine::forget(const Module& module) {
+  std::erase_if(functions_, [&module](const auto& entry) { return entry.second.module == &module; });
+  std::erase_if(variables_, [&module](const auto& entry) { return entry.second.module == &module; });
+}
+
+Function* Machine::find_function(const void* host) {
+  const auto found = functions_.find(host);
+  return found == functions_.end() ? nullptr : &found->second;
+}
+
+Function& Machine::function(const void* host) {
+  Function* const found = find_function(host);
+  if (found == nullptr) throw Failure(kInvalidDeviceFunction);
+  return *found;
+}
+
+const ptx::Kernel& Machine::kernel(Function& function) {
+  if (function.kernel != nullptr) return *function.kernel;
+  const ptx::Module& module = function.module->read(architecture());
+  function.kernel = module.find_kernel(function.name);
+  if (function.kernel == nullptr) {
+    throw Failure(kInvalidDeviceFunction, fmt::format("{} is not in the program's PTX", display_name(function.name)));
+  }
+  if (function.module->is_too_new()) {
+    report.note(fmt::format("the program's PTX is for {}, newer than the {}; it runs all the same", module.target,
+                            gpu_->title));
+  }
+  return *function.kernel;
+}
+
+const void* Machine::loaded(Function& function) {
+  if (function.loaded != nullptr) return function.loaded;
+  const ptx::Kernel& found = kernel(function);
+  const ptx::Module& module = function.module->read(architecture());
+  try {
+    function.loaded = device_.load(module, found);
+  } catch (const ptx::PtxError& error) {
+    const std::string name = display_name(function.name);
+    report.not_supported(fmt::format("the kernel {}: {}", name, error.what()));
+    throw Failure(kNotSupported, error.what());
+  }
+  return function.loaded;
+}
+
+const Variable& Machine::variable(const void* host) const {
+  const auto found = variables_.find(host);
+  if (found == variables_.end()) throw Failure(kInvalidSymbol);
+  return found->second;
+}
+
+std::byte* Machine::address_of(Module& module, const std::string& name, std::uint64_t* bytes) {
+  const ptx::Module& read = module.read(architecture());
+  const auto symbol = std::ranges::find(read.symbols, name, &ptx::Symbol::name);
+  if (symbol == read.symbols.end()) throw Failure(kSymbolNotFound);
+  if (bytes != nullptr) *bytes = symbol->bytes;
+  return static_cast<std::byte*>(device_.variable(read, *symbol));
+}
+
+std::byte* Machine::address_of(const Variable& variable) {
+  try {
+    return address_of(*variable.module, variable.name, nullptr);
+  } catch (const Failure& failure) {
+    if (failure.status == kSymbolNotFound) throw Failure(kInvalidSymbol);
+    throw;
+  }
+}
+
+}  // namespace convladder::stand_in

@@ -1,0 +1,56 @@
+// The kernels and variables that a program has registered or loaded.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "devices/simulated/ptx/module.hpp"
+#include "devices/stand_in/fat_binary.hpp"
+
+namespace convladder::stand_in {
+
+/// A module is read when something of it is first asked for, as the real runtime does.
+class Module {
+ public:
+  /// A fat binary in the program; `data` stays.
+  explicit Module(const void* fat_binary) : fat_binary_(fat_binary) {}
+  /// PTX, as the driver API loads it.
+  explicit Module(std::string ptx) : ptx_(std::move(ptx)) {}
+
+  /// Throws Failure: no PTX in it, or PTX that cannot be read. The text says which, and what helps.
+  const ptx::Module& read(int architecture);
+  /// The PTX was made for a newer GPU than the one that is simulated.
+  bool is_too_new() const { return too_new_; }
+
+ private:
+  const void* fat_binary_ = nullptr;
+  std::string ptx_;
+  std::unique_ptr<ptx::Module> module_;
+  std::optional<std::pair<int, std::string>> failure_;  // the next call fails like the first
+  bool too_new_ = false;
+};
+
+/// A kernel as the host knows it.
+struct Function {
+  Module* module = nullptr;
+  std::string name;                     ///< mangled
+  const ptx::Kernel* kernel = nullptr;  ///< once it has been looked for
+  const void* loaded = nullptr;         ///< what the simulated device launches; null until then
+  int most_dynamic_shared_bytes = 0;    ///< cudaFuncAttributeMaxDynamicSharedMemorySize; 0: not set
+  int carveout = -1;
+};
+
+/// A __device__ or __constant__ variable as the host knows it.
+struct Variable {
+  Module* module = nullptr;
+  std::string name;
+  std::uint64_t bytes = 0;
+  void** managed = nullptr;  ///< the program's pointer to it
+};
+
+}  // namespace convladder::stand_in

@@ -1,0 +1,61 @@
+// What every function of the runtime API does around its work: it locks, counts the call, and answers with a status.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <exception>
+#include <mutex>
+#include <new>
+
+#include "devices/stand_in/machine.hpp"
+
+namespace convladder::stand_in {
+
+/// The last error of this thread, as cudaGetLastError gives it.
+inline thread_local cudaError_t last_error = cudaSuccess;
+
+inline cudaError_t remember(int status) {
+  const auto error = static_cast<cudaError_t>(status);
+  // Neither of these is an error to cudaGetLastError.
+  if (error != cudaSuccess && error != cudaErrorNotReady) last_error = error;
+  return error;
+}
+
+/// Runs `work(machine)`, which throws Failure. A context that is lost answers everything else with why.
+template <typename Work>
+cudaError_t answer(const char* name, const Work& work, bool also_when_lost = false) noexcept {
+  try {
+    Machine& machine = Machine::get();
+    const std::scoped_lock lock(machine.mutex);
+    machine.timeline.host_works(machine.timeline.costs().call);
+    machine.report.call(name);
+    if (machine.lost() != kSuccess && !also_when_lost) return remember(machine.lost());
+    try {
+      work(machine);
+    } catch (const Failure& failure) {
+      if (failure.status != kNotReady) machine.report.failed(name, failure.status, failure.what());
+      return remember(failure.status);
+    } catch (const std::bad_alloc&) {
+      machine.report.failed(name, kOutOfMemory, "the host is out of memory");
+      return remember(kOutOfMemory);
+    } catch (const std::exception& error) {
+      machine.report.failed(name, kUnknown, error.what());
+      return remember(kUnknown);
+    }
+    return cudaSuccess;
+  } catch (...) {
+    return remember(kUnknown);  // no machine could be made: nowhere to say more
+  }
+}
+
+inline void require(bool holds, Status status = kInvalidValue) {
+  if (!holds) throw Failure(status);
+}
+
+template <typename T>
+void give(T* place, const T& value) {
+  require(place != nullptr);
+  *place = value;
+}
+
+}  // namespace convladder::stand_in

@@ -1,0 +1,219 @@
+// Devices: there is one, the GPU of the settings.
+#include <fmt/format.h>
+
+#include <cstring>
+
+#include "devices/stand_in/device_attributes.hpp"
+#include "devices/stand_in/runtime/answer.hpp"
+
+using namespace convladder::stand_in;
+
+namespace {
+
+constexpr const char* kBusId = "0000:01:00.0";
+
+int attribute(const Machine& machine, cudaDeviceAttr number) {
+  return device_attribute(machine.gpu(), number).value_or(0);
+}
+
+void require_device(int device) { require(device == 0, kInvalidDevice); }
+
+cudaDeviceProp properties(const Machine& machine) {
+  const auto of = [&machine](cudaDeviceAttr number) { return attribute(machine, number); };
+  cudaDeviceProp p = {};
+  const std::string name = fmt::format("{} (simulated)", machine.gpu().title);
+  std::memcpy(p.name, name.c_str(), std::min(name.size(), sizeof p.name - 1));
+  std::memcpy(p.uuid.bytes, "convladder-gpu-0", sizeof p.uuid.bytes);
+  p.totalGlobalMem = machine.capacity();
+  p.sharedMemPerBlock = static_cast<std::size_t>(of(cudaDevAttrMaxSharedMemoryPerBlock));
+  p.regsPerBlock = of(cudaDevAttrMaxRegistersPerBlock);
+  p.warpSize = of(cudaDevAttrWarpSize);
+  p.memPitch = static_cast<std::size_t>(of(cudaDevAttrMaxPitch));
+  p.maxThreadsPerBlock = of(cudaDevAttrMaxThreadsPerBlock);
+  p.maxThreadsDim[0] = of(cudaDevAttrMaxBlockDimX);
+  p.maxThreadsDim[1] = of(cudaDevAttrMaxBlockDimY);
+  p.maxThreadsDim[2] = of(cudaDevAttrMaxBlockDimZ);
+  p.maxGridSize[0] = of(cudaDevAttrMaxGridDimX);
+  p.maxGridSize[1] = of(cudaDevAttrMaxGridDimY);
+  p.maxGridSize[2] = of(cudaDevAttrMaxGridDimZ);
+  p.totalConstMem = static_cast<std::size_t>(of(cudaDevAttrTotalConstantMemory));
+  p.major = of(cudaDevAttrComputeCapabilityMajor);
+  p.minor = of(cudaDevAttrComputeCapabilityMinor);
+  p.textureAlignment = static_cast<std::size_t>(of(cudaDevAttrTextureAlignment));
+  p.texturePitchAlignment = static_cast<std::size_t>(of(cudaDevAttrTexturePitchAlignment));
+  p.surfaceAlignment = static_cast<std::size_t>(of(cudaDevAttrSurfaceAlignment));
+  p.multiProcessorCount = of(cudaDevAttrMultiProcessorCount);
+  p.canMapHostMemory = of(cudaDevAttrCanMapHostMemory);
+  p.maxTexture1D = of(cudaDevAttrMaxTexture1DWidth);
+  p.maxTexture2D[0] = of(cudaDevAttrMaxTexture2DWidth);
+  p.maxTexture2D[1] = of(cudaDevAttrMaxTexture2DHeight);
+  p.maxTexture2DLinear[0] = of(cudaDevAttrMaxTexture2DLinearWidth);
+  p.maxTexture2DLinear[1] = of(cudaDevAttrMaxTexture2DLinearHeight);
+  p.maxTexture2DLinear[2] = of(cudaDevAttrMaxTexture2DLinearPitch);
+  p.maxTexture3D[0] = of(cudaDevAttrMaxTexture3DWidth);
+  p.maxTexture3D[1] = of(cudaDevAttrMaxTexture3DHeight);
+  p.maxTexture3D[2] = of(cudaDevAttrMaxTexture3DDepth);
+  p.concurrentKernels = of(cudaDevAttrConcurrentKernels);
+  p.ECCEnabled = of(cudaDevAttrEccEnabled);
+  p.pciBusID = of(cudaDevAttrPciBusId);
+  p.asyncEngineCount = of(cudaDevAttrAsyncEngineCount);
+  p.unifiedAddressing = of(cudaDevAttrUnifiedAddressing);
+  p.memoryBusWidth = of(cudaDevAttrGlobalMemoryBusWidth);
+  p.l2CacheSize = of(cudaDevAttrL2CacheSize);
+  p.maxThreadsPerMultiProcessor = of(cudaDevAttrMaxThreadsPerMultiProcessor);
+  p.streamPrioritiesSupported = of(cudaDevAttrStreamPrioritiesSupported);
+  p.globalL1CacheSupported = of(cudaDevAttrGlobalL1CacheSupported);
+  p.localL1CacheSupported = of(cudaDevAttrLocalL1CacheSupported);
+  p.sharedMemPerMultiprocessor = static_cast<std::size_t>(of(cudaDevAttrMaxSharedMemoryPerMultiprocessor));
+  p.regsPerMultiprocessor = of(cudaDevAttrMaxRegistersPerMultiprocessor);
+  p.managedMemory = of(cudaDevAttrManagedMemory);
+  p.concurrentManagedAccess = of(cudaDevAttrConcurrentManagedAccess);
+  p.computePreemptionSupported = of(cudaDevAttrComputePreemptionSupported);
+  p.canUseHostPointerForRegisteredMem = of(cudaDevAttrCanUseHostPointerForRegisteredMem);
+  p.cooperativeLaunch = of(cudaDevAttrCooperativeLaunch);
+  p.sharedMemPerBlockOptin = static_cast<std::size_t>(of(cudaDevAttrMaxSharedMemoryPerBlockOptin));
+  p.maxBlocksPerMultiProcessor = of(cudaDevAttrMaxBlocksPerMultiprocessor);
+  p.reservedSharedMemPerBlock = static_cast<std::size_t>(of(cudaDevAttrReservedSharedMemoryPerBlock));
+  p.hostRegisterSupported = of(cudaDevAttrHostRegisterSupported);
+  p.clusterLaunch = of(cudaDevAttrClusterLaunch);
+  return p;
+}
+
+}  // namespace
+
+extern "C" {
+
+cudaError_t cudaGetDeviceCount(int* count) {
+  return answer("cudaGetDeviceCount", [&](Machine&) { give(count, 1); });
+}
+
+cudaError_t cudaGetDevice(int* device) {
+  return answer("cudaGetDevice", [&](Machine&) { give(device, 0); });
+}
+
+cudaError_t cudaSetDevice(int device) {
+  return answer("cudaSetDevice", [&](Machine&) { require_device(device); });
+}
+
+cudaError_t cudaInitDevice(int device, unsigned /*device_flags*/, unsigned /*flags*/) {
+  return answer("cudaInitDevice", [&](Machine&) { require_device(device); });
+}
+
+cudaError_t cudaSetValidDevices(int* devices, int count) {
+  return answer("cudaSetValidDevices", [&](Machine&) {
+    require(devices != nullptr && count >= 0);
+    for (int i = 0; i < count; ++i) require_device(devices[i]);
+  });
+}
+
+cudaError_t cudaSetDeviceFlags(unsigned /*flags*/) {
+  return answer("cudaSetDeviceFlags", [](Machine&) {});
+}
+
+cudaError_t cudaGetDeviceFlags(unsigned* flags) {
+  return answer("cudaGetDeviceFlags", [&](Machine&) { give(flags, 0U); });
+}
+
+cudaError_t cudaChooseDevice(int* device, const cudaDeviceProp* /*wanted*/) {
+  return answer("cudaChooseDevice", [&](Machine&) { give(device, 0); });
+}
+
+cudaError_t cudaGetDeviceProperties(cudaDeviceProp* wanted, int device) {
+  return answer("cudaGetDeviceProperties", [&](Machine& machine) {
+    require_device(device);
+    give(wanted, properties(machine));
+  });
+}
+
+cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr number, int device) {
+  return answer("cudaDeviceGetAttribute", [&](Machine& machine) {
+    require_device(device);
+    const std::optional<int> known = device_attribute(machine.gpu(), number);
+    require(known.has_value());
+    give(value, *known);
+  });
+}
+
+cudaError_t cudaDeviceGetPCIBusId(char* text, int bytes, int device) {
+  return answer("cudaDeviceGetPCIBusId", [&](Machine&) {
+    require_device(device);
+    require(text != nullptr && bytes > static_cast<int>(std::strlen(kBusId)));
+    std::memcpy(text, kBusId, std::strlen(kBusId) + 1);
+  });
+}
+
+cudaError_t cudaDeviceGetByPCIBusId(int* device, const char* text) {
+  return answer("cudaDeviceGetByPCIBusId", [&](Machine&) {
+    require(text != nullptr);
+    require(std::strcmp(text, kBusId) == 0, kInvalidDevice);
+    give(device, 0);
+  });
+}
+
+cudaError_t cudaDeviceGetStreamPriorityRange(int* least, int* greatest) {
+  return answer("cudaDeviceGetStreamPriorityRange", [&](Machine&) {
+    if (least != nullptr) *least = 0;
+    if (greatest != nullptr) *greatest = -5;
+  });
+}
+
+cudaError_t cudaDeviceCanAccessPeer(int* can, int device, int peer) {
+  return answer("cudaDeviceCanAccessPeer", [&](Machine&) {
+    require_device(device);
+    require_device(peer);
+    give(can, 0);
+  });
+}
+
+cudaError_t cudaDeviceGetCacheConfig(cudaFuncCache* configuration) {
+  return answer("cudaDeviceGetCacheConfig", [&](Machine&) { give(configuration, cudaFuncCachePreferNone); });
+}
+
+cudaError_t cudaDeviceSetCacheConfig(cudaFuncCache /*configuration*/) {
+  return answer("cudaDeviceSetCacheConfig", [](Machine&) {});
+}
+
+cudaError_t cudaDeviceGetSharedMemConfig(cudaSharedMemConfig* configuration) {
+  return answer("cudaDeviceGetSharedMemConfig",
+                [&](Machine&) { give(configuration, cudaSharedMemBankSizeFourByte); });
+}
+
+cudaError_t cudaDeviceSetSharedMemConfig(cudaSharedMemConfig /*configuration*/) {
+  return answer("cudaDeviceSetSharedMemConfig", [](Machine&) {});
+}
+
+cudaError_t cudaDeviceGetLimit(std::size_t* value, cudaLimit limit) {
+  return answer("cudaDeviceGetLimit", [&](Machine& machine) {
+    require(limit >= 0 && limit <= cudaLimitPersistingL2CacheSize);
+    give(value, machine.limits[static_cast<std::size_t>(limit)]);
+  });
+}
+
+cudaError_t cudaDeviceSetLimit(cudaLimit limit, std::size_t value) {
+  return answer("cudaDeviceSetLimit", [&](Machine& machine) {
+    require(limit >= 0 && limit <= cudaLimitPersistingL2CacheSize);
+    machine.limits[static_cast<std::size_t>(limit)] = value;
+  });
+}
+
+cudaError_t cudaDeviceReset() {
+  return answer("cudaDeviceReset", [](Machine& machine) { machine.reset(); }, true);
+}
+
+cudaError_t cudaDriverGetVersion(int* version) {
+  return answer("cudaDriverGetVersion", [&](Machine&) { give(version, kCudaVersion); });
+}
+
+cudaError_t cudaRuntimeGetVersion(int* version) {
+  return answer("cudaRuntimeGetVersion", [&](Machine&) { give(version, kCudaVersion); });
+}
+
+cudaError_t cudaProfilerStart() {
+  return answer("cudaProfilerStart", [](Machine&) {});
+}
+
+cudaError_t cudaProfilerStop() {
+  return answer("cudaProfilerStop", [](Machine&) {});
+}
+
+}  // extern "C"

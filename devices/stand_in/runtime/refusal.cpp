@@ -1,0 +1,14 @@
+#include "devices/stand_in/runtime/refusal.hpp"
+
+#include "devices/stand_in/runtime/answer.hpp"
+
+namespace convladder::stand_in {
+
+int refuse_runtime_call(const char* name) noexcept {
+  return answer(name, [name](Machine& machine) {
+    machine.report.not_supported(name);
+    throw Failure(kNotSupported);
+  });
+}
+
+}  // namespace convladder::stand_in

@@ -1,0 +1,84 @@
+// What nvcc's host code calls before main: fat binaries, kernels and variables become known.
+#include <cstring>
+
+#include "devices/stand_in/runtime/answer.hpp"
+
+namespace convladder::stand_in {
+namespace {
+
+/// As nvcc lays it out in the program.
+struct FatBinaryWrapper {
+  std::uint32_t magic;
+  std::uint32_t version;
+  const void* data;
+  const void* linked;
+};
+constexpr std::uint32_t kWrapperMagic = 0x466243B1;
+
+/// A handle is the place of this; nvcc's code only hands it on.
+struct Registered {
+  void* first;  // nvcc's type is void**
+  Module* module;
+};
+
+Module& module_of(void** handle) { return *reinterpret_cast<Registered*>(handle)->module; }
+
+/// Registration cannot fail and has nobody to tell.
+template <typename Work>
+void registering(const Work& work) noexcept {
+  try {
+    Machine& machine = Machine::get();
+    const std::scoped_lock lock(machine.mutex);
+    work(machine);
+  } catch (...) {  // NOLINT(bugprone-empty-catch): what was not registered is an error when it is used
+  }
+}
+
+}  // namespace
+}  // namespace convladder::stand_in
+
+using namespace convladder::stand_in;
+
+extern "C" {
+
+void** __cudaRegisterFatBinary(void* wrapper) {
+  static Module none(std::string{});
+  auto* const registered = new Registered{nullptr, &none};
+  const auto* const read = static_cast<const FatBinaryWrapper*>(wrapper);
+  registering([&](Machine& machine) {
+    if (read->magic == kWrapperMagic) registered->module = &machine.add_module(read->data);
+  });
+  return &registered->first;
+}
+
+void __cudaRegisterFatBinaryEnd(void** /*handle*/) {}
+
+void __cudaUnregisterFatBinary(void** handle) {
+  registering([&](Machine& machine) { machine.forget(module_of(handle)); });
+}
+
+char __cudaInitModule(void** /*handle*/) { return 1; }
+
+void __cudaRegisterFunction(void** handle, const char* host, char* /*device*/, const char* name, int /*thread_limit*/,
+                            uint3* /*tid*/, uint3* /*bid*/, dim3* /*block*/, dim3* /*grid*/, int* /*warp_size*/) {
+  registering([&](Machine& machine) { machine.add_function(host, module_of(handle), name); });
+}
+
+void __cudaRegisterVar(void** handle, char* host, char* /*device*/, const char* name, int /*ext*/, std::size_t bytes,
+                       int /*constant*/, int /*global*/) {
+  registering([&](Machine& machine) { machine.add_variable(host, {&module_of(handle), name, bytes, nullptr}); });
+}
+
+void __cudaRegisterHostVar(void** handle, const char* name, char* host, std::size_t bytes) {
+  registering([&](Machine& machine) { machine.add_variable(host, {&module_of(handle), name, bytes, nullptr}); });
+}
+
+void __cudaRegisterManagedVar(void** handle, void** host, char* /*device*/, const char* name, int /*ext*/,
+                              std::size_t bytes, int /*constant*/, int /*global*/) {
+  registering([&](Machine& machine) {
+    machine.add_variable(host, {&module_of(handle), name, bytes, host});
+    machine.report.note("managed variables are not supported yet");
+  });
+}
+
+}  // extern "C"

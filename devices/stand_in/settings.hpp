@@ -1,0 +1,32 @@
+// How the stand-in is set up: one environment variable, CONVLADDER_STAND_IN, which `convladder simulate` writes.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "devices/simulated/checkers/checker_set.hpp"
+
+namespace convladder::stand_in {
+
+inline constexpr const char* kSettingsVariable = "CONVLADDER_STAND_IN";
+
+struct Settings {
+  std::string gpu = "h100";           ///< of devices/gpus
+  simulated::CheckerSet checkers;     ///< none unless asked for
+  bool with_caches = true;          ///< whether traffic below the L1 is counted
+  int host_threads = 0;               ///< of the simulated device; 0: all cores
+  std::string report;                 ///< file that the report is appended to, a line of JSON for each process; empty: none
+  bool print = false;                 ///< findings and what is not supported go to stderr at exit
+  int error_exitcode = 0;             ///< of a process with findings; 0: its own
+  std::uint64_t memory_bytes = 0;     ///< of the device; 0: what the machine has available
+  double launch_seconds = 600;        ///< after which a kernel is ended; 0: never
+};
+
+/// From the variable's value, JSON: {"gpu": "a100", "checkers": ["memory"]}; an empty text gives the defaults. Throws
+/// UserError that names the member.
+Settings parse_settings(const std::string& text);
+
+/// The value for the variable that gives these settings.
+std::string settings_text(const Settings& settings);
+
+}  // namespace convladder::stand_in

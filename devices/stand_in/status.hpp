@@ -1,0 +1,60 @@
+// What calls answer with. The runtime and the driver use the same numbers for the same things since CUDA 10.1.
+#pragma once
+
+#include <stdexcept>
+#include <string>
+
+namespace convladder::stand_in {
+
+/// The numbers that this stand-in gives, as `cudaError_t` and `CUresult` have them; the tests compare them.
+enum Status : int {
+  kSuccess = 0,
+  kInvalidValue = 1,
+  kOutOfMemory = 2,
+  kNotInitialized = 3,
+  kDeinitialized = 4,
+  kInvalidConfiguration = 9,
+  kInvalidPitchValue = 12,
+  kInvalidSymbol = 13,
+  kInvalidCopyDirection = 21,
+  kInsufficientDriver = 35,
+  kNoDevice = 100,
+  kInvalidDevice = 101,
+  kDeviceUnavailable = 46,
+  kInvalidDeviceFunction = 98,
+  kInvalidImage = 200,
+  kInvalidContext = 201,
+  kNoKernelImage = 209,
+  kInvalidPtx = 218,
+  kAlreadyRegistered = 712,
+  kNotRegistered = 713,
+  kFileNotFound = 301,
+  kInvalidHandle = 400,
+  kIllegalState = 401,
+  kSymbolNotFound = 500,
+  kNotReady = 600,
+  kIllegalAddress = 700,
+  kLaunchOutOfResources = 701,
+  kLaunchTimeout = 702,
+  kAssert = 710,
+  kMisalignedAddress = 716,
+  kLaunchFailure = 719,
+  kCooperativeLaunchTooLarge = 720,
+  kNotPermitted = 800,
+  kNotSupported = 801,
+  kStreamCaptureUnsupported = 900,
+  kStreamCaptureInvalidated = 901,
+  kStreamCaptureImplicit = 906,
+  kUnknown = 999
+};
+
+/// A call ends with this status. The text is for the report; empty where the status says it all.
+struct Failure : std::runtime_error {
+  explicit Failure(Status code, const std::string& text = "") : std::runtime_error(text), status(code) {}
+  Status status;
+};
+
+/// Whether no call of this process succeeds any more: its context is lost, as on a GPU.
+bool is_sticky(Status status);
+
+}  // namespace convladder::stand_in

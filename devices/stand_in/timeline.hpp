@@ -1,0 +1,88 @@
+// The virtual clock: when everything that a program asks for would begin and end, if API calls, launches and copies took
+// what is said here, and kernels what the time model predicts. Never measured; the same in every run.
+//
+// The host has one time; every stream has the time at which what is enqueued in it ends. Copies to the device, copies
+// from it and kernels each have an engine; kernels of several streams run beside each other where they fit.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <vector>
+
+namespace convladder::stand_in {
+
+using Nanoseconds = std::uint64_t;
+
+/// What the host and the buses take. Sources: those of docs/stand_in.md; all of them are conventions of this model.
+struct FixedCosts {
+  Nanoseconds call = 200;            ///< of the host, for every call
+  Nanoseconds launch = 2'500;        ///< of the host, for enqueuing a kernel
+  Nanoseconds enqueue = 1'500;       ///< of the host, for enqueuing anything else
+  Nanoseconds start = 1'500;         ///< from the host's call to the begin on an idle device
+  Nanoseconds between = 900;         ///< between two kernels of a stream
+  Nanoseconds wake = 3'000;          ///< of the host, for noticing that the device is done
+  Nanoseconds allocate = 60'000;     ///< of the host, for memory
+  Nanoseconds copy = 1'000;          ///< of an engine, for beginning a copy
+  double copy_gb_per_s = 25;         ///< between pinned memory and the device: PCIe 4.0 x16
+  double pageable_gb_per_s = 8;      ///< between other memory and the device
+};
+
+enum class Engine { to_device, from_device, kernels };
+
+/// A stream as the timeline knows it.
+struct StreamTime {
+  Nanoseconds end = 0;          ///< of the last thing in it
+  bool waits_for_default = true;  ///< and the default stream for it: not made with cudaStreamNonBlocking
+  bool is_default = false;
+};
+
+class Timeline {
+ public:
+  explicit Timeline(FixedCosts costs = {}) : costs_(costs) {}
+
+  const FixedCosts& costs() const { return costs_; }
+  Nanoseconds now() const { return now_; }
+
+  /// Streams by number; 0 is the default stream.
+  int add_stream(bool waits_for_default);
+  void remove_stream(int stream) { streams_.erase(stream); }
+
+  /// The host works for so long.
+  void host_works(Nanoseconds ns) { now_ += ns; }
+  /// The host waits until then.
+  void host_waits_until(Nanoseconds end);
+
+  struct Span {
+    Nanoseconds begin = 0;
+    Nanoseconds end = 0;
+  };
+  /// Something that takes an engine for so long. `share` of the device is what a kernel fills of it, up to 1.
+  Span enqueue(int stream, Engine engine, Nanoseconds ns, double share = 1);
+  /// When all that is in the stream will have ended: where an event is recorded.
+  Nanoseconds mark(int stream);
+  void wait_for(int stream, Nanoseconds end);
+  Nanoseconds end_of(int stream) const;
+  Nanoseconds end_of_all() const;
+  /// What the engines have been busy for.
+  Nanoseconds busy(Engine engine) const { return busy_[static_cast<std::size_t>(engine)]; }
+
+  Nanoseconds copy_ns(std::uint64_t bytes, bool pinned) const;
+
+ private:
+  Nanoseconds earliest(int stream) const;
+  Nanoseconds when_there_is_room(Nanoseconds from, double share);
+
+  FixedCosts costs_;
+  Nanoseconds now_ = 0;
+  std::map<int, StreamTime> streams_ = {{0, {0, true, true}}};
+  int next_stream_ = 1;
+  Nanoseconds engine_end_[2] = {0, 0};
+  Nanoseconds busy_[3] = {0, 0, 0};
+  struct Running {
+    Nanoseconds end = 0;
+    double share = 0;
+  };
+  std::vector<Running> running_;  // kernels that have not ended before the last one began
+};
+
+}  // namespace convladder::stand_in
