@@ -76,8 +76,8 @@ class CudaDevice final : public Device {
   cudaEvent_t start_ = nullptr;
   cudaEvent_t stop_ = nullptr;
   std::vector<std::array<cudaEvent_t, 2>> pairs_;  ///< of times_ns, made when used
-  std::array<cudaStream_t, kStreams> streams_{};  ///< the first stays null: the default stream; others made when used
-  std::array<cudaEvent_t, kEvents> events_{};     ///< made when used
+  std::array<cudaStream_t, kStreams> streams_{};   ///< the first stays null: the default stream; others made when used
+  std::array<cudaEvent_t, kEvents> events_{};      ///< made when used
   cudaStream_t current_stream_ = nullptr;
   DeviceBuffer flush_buffer_;
   const void* last_kernel_ = nullptr;  ///< launched last: an error that shows at the next wait is most likely its own

@@ -135,6 +135,9 @@ class Machine {
   /// The error of a kernel that the next call hears of; from then on every call has it.
   Status lost() const { return lost_; }
   void lose(Status status, const std::string& text);
+  /// What every call begins with: it is counted, and takes its time of the host. Throws Failure for a fault that is
+  /// injected, and if the process has no context and gets none.
+  void begin_call(const char* name, bool needs_context);
   /// After cudaDeviceReset. Modules stay.
   void reset();
 
@@ -143,6 +146,7 @@ class Machine {
 
  private:
   Machine(Settings settings, const GpuFacts& gpu);
+  void open_context();
   void take_over(const std::string& kernel, const LaunchRequest& request);
   AllocationNote note_of(std::uint64_t number, const char* call, std::uint64_t bytes) const;
   void check_launch(Function& function, const LaunchRequest& request);
@@ -161,7 +165,9 @@ class Machine {
   std::uint64_t next_stream_id_ = 1;
   std::map<const void*, std::unique_ptr<Event>> events_;
   Status lost_ = kSuccess;
-  int process_;  // a fork has no device, as on a GPU
+  bool has_context_ = false;
+  int exclusive_lock_ = -1;  // a file that the one process with a context holds
+  int process_;              // a fork has no device, as on a GPU
   bool finished_ = false;
 };
 

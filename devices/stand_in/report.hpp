@@ -43,7 +43,8 @@ struct AllocationNote {
 
 class Report {
  public:
-  void call(std::string_view name) { ++calls_[std::string(name)]; }
+  /// Returns how often it has been called.
+  std::uint64_t call(std::string_view name) { return ++calls_[std::string(name)]; }
   void failed(std::string_view name, int status, std::string_view text);
   void not_supported(std::string_view name) { ++not_supported_[std::string(name)]; }
   void note(const std::string& text) { ++notes_[text]; }

@@ -38,6 +38,33 @@ simulated::CheckerSet read_checkers(const JsonPlace& place) {
   return checkers;
 }
 
+Fault read_fault(const JsonPlace& place) {
+  Fault fault;
+  fault.call = place.at("call").some_text();
+  if (place.has("from")) fault.from = place.at("from").whole<std::uint64_t>(1, UINT64_MAX);
+  if (place.has("count")) fault.count = place.at("count").whole<std::uint64_t>(0, UINT64_MAX);
+  if (place.has("status")) fault.status = place.at("status").whole(1, 999);
+  if (place.has("loses")) fault.loses = place.at("loses").truth();
+  if (place.has("hangs")) fault.hangs = place.at("hangs").truth();
+  place.refuse_others();
+  if (fault.status == 0 && !fault.hangs) place.fail("a fault has a status or hangs");
+  return fault;
+}
+
+ordered_json faults_json(const std::vector<Fault>& faults) {
+  ordered_json list = ordered_json::array();
+  for (const Fault& fault : faults) {
+    ordered_json one = {{"call", fault.call},
+                        {"from", fault.from},
+                        {"count", fault.count},
+                        {"loses", fault.loses},
+                        {"hangs", fault.hangs}};
+    if (fault.status != 0) one["status"] = fault.status;
+    list.push_back(std::move(one));
+  }
+  return list;
+}
+
 ordered_json checkers_json(const simulated::CheckerSet& checkers) {
   ordered_json list = ordered_json::array();
   if (checkers.memory) list.push_back(kMemory);
@@ -67,6 +94,10 @@ Settings parse_settings(const std::string& text) {
   if (place.has("error_exitcode")) settings.error_exitcode = place.at("error_exitcode").whole(0, 255);
   if (place.has("memory_bytes")) settings.memory_bytes = place.at("memory_bytes").whole<std::uint64_t>(0, UINT64_MAX);
   if (place.has("launch_seconds")) settings.launch_seconds = place.at("launch_seconds").number(kNotNegative);
+  if (place.has("exclusive")) settings.exclusive = place.at("exclusive").truth();
+  if (place.has("faults")) {
+    for (const JsonPlace& one : place.at("faults").list()) settings.faults.push_back(read_fault(one));
+  }
   place.refuse_others();
   return settings;
 }
@@ -80,7 +111,9 @@ std::string settings_text(const Settings& settings) {
                     {"print", settings.print},
                     {"error_exitcode", settings.error_exitcode},
                     {"memory_bytes", settings.memory_bytes},
-                    {"launch_seconds", settings.launch_seconds}});
+                    {"launch_seconds", settings.launch_seconds},
+                    {"exclusive", settings.exclusive},
+                    {"faults", faults_json(settings.faults)}});
 }
 
 }  // namespace convladder::stand_in

@@ -21,9 +21,9 @@ using nlohmann::ordered_json;
 
 namespace {
 
-constexpr double kMostUntimed = 20;   // times a sample's length, that a sample may take with what is not timed
+constexpr double kMostUntimed = 20;     // times a sample's length, that a sample may take with what is not timed
 constexpr int kMostEnqueued = 1 << 14;  // calls: what a device takes before it makes the host wait is about a thousand
-constexpr int kFewestCalibrated = 3;  // calls, unless they take longer than that
+constexpr int kFewestCalibrated = 3;    // calls, unless they take longer than that
 
 ordered_json state_to_json(const DeviceState& state) {
   ordered_json json = ordered_json::object();

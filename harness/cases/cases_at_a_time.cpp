@@ -26,7 +26,8 @@ std::size_t cases_at_a_time(std::string_view device, const ProblemSize& size, st
       throw UserError(fmt::format("{}: the GPU is in exclusive mode, which allows one process at a time; this takes {}",
                                   device, processes));
     }
-    fitting = std::min(fitting, kMemoryShare * capacity.memory_bytes / (bytes + processes * capacity.bytes_per_process));
+    fitting =
+        std::min(fitting, kMemoryShare * capacity.memory_bytes / (bytes + processes * capacity.bytes_per_process));
   }
   return static_cast<std::size_t>(std::clamp(fitting, 1.0, static_cast<double>(left)));
 }

@@ -139,8 +139,8 @@ CeilingSampler::CeilingSampler(const RunOptions& options, const std::map<std::st
     const auto before =
         std::ranges::find_if(recorded, [&kind](const ordered_json& one) { return one.at("device") == kind.name; });
     // A virtual clock's limits are the model's own.
-    const bool measures = planned != groups.end() && kind.has_clock && !kind.clock_is_virtual() &&
-                          find_ceilings(kind.family) != nullptr;
+    const bool measures =
+        planned != groups.end() && kind.has_clock && !kind.clock_is_virtual() && find_ceilings(kind.family) != nullptr;
     if (!measures && before == recorded.end()) continue;
     auto one = std::make_unique<OfDevice>();
     one->name = kind.name;

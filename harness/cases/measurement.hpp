@@ -37,7 +37,7 @@ struct CaseOutcome {
   std::string choice;
   std::string input_kind = "images";
   nlohmann::ordered_json device_state = nlohmann::ordered_json::object();
-  nlohmann::ordered_json quality;  ///< as in the record; null without times, and where nobody looked
+  nlohmann::ordered_json quality;     ///< as in the record; null without times, and where nobody looked
   bool out_of_device_memory = false;  ///< how it failed, if it did
 };
 

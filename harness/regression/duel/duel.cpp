@@ -23,7 +23,7 @@
 namespace convladder {
 namespace {
 
-constexpr int kScreenRoundsOfAPair = 3;   // a pair's luck with code and data placement must not affect all rounds
+constexpr int kScreenRoundsOfAPair = 3;  // a pair's luck with code and data placement must not affect all rounds
 constexpr int kMostControlRounds = 120;
 constexpr int kControlEvery = 3;  // sweeps of the confirmation
 
