@@ -70,6 +70,7 @@ Machine::Machine(Settings wanted, const GpuFacts& gpu)
       gpu_model_(&model_of(settings)),
       device_(device_options(settings)),
       process_(getpid()) {
+  if (settings.trace) report.keep_trace();
   capacity_ =
       settings.memory_bytes > 0 ? std::min(settings.memory_bytes, device_.memory_bytes()) : device_.memory_bytes();
 }
@@ -185,6 +186,7 @@ void Machine::note_copy(const char* what, Engine engine, std::uint64_t bytes, bo
   const Nanoseconds ns = timeline.copy_ns(bytes, pinned);
   const Timeline::Span span = timeline.enqueue(stream, engine, ns);
   report.copy(what, ns, bytes);
+  report.happened(what, stream, span);
   timeline.host_works(timeline.costs().enqueue);
   if (host_waits) timeline.host_waits_until(span.end);
 }
@@ -192,7 +194,7 @@ void Machine::note_copy(const char* what, Engine engine, std::uint64_t bytes, bo
 void Machine::note_copy_on_device(const char* what, std::uint64_t moved, std::uint64_t bytes, int stream) {
   const double gb_per_s = gpu_->dram_gb_per_s.low;
   const Nanoseconds ns = timeline.costs().copy + static_cast<Nanoseconds>(static_cast<double>(moved) / gb_per_s);
-  timeline.enqueue(stream, Engine::kernels, ns);
+  report.happened(what, stream, timeline.enqueue(stream, Engine::kernels, ns));
   report.copy(what, ns, bytes);
   timeline.host_works(timeline.costs().enqueue);
 }
