@@ -22,6 +22,7 @@
 #include "devices/stand_in/settings.hpp"
 #include "devices/stand_in/status.hpp"
 #include "devices/stand_in/timeline.hpp"
+#include "devices/stand_in/trace.hpp"
 
 namespace convladder::stand_in {
 
@@ -69,6 +70,7 @@ class Machine {
   Settings settings;
   Timeline timeline;
   Report report;
+  Trace trace;
   /// As cudaDeviceSetLimit numbers them: stack, printf buffer, heap, …
   std::array<std::size_t, 8> limits = {1024, 1 << 20, 8 << 20, 2, 2048, 0, 0, 0};
 
