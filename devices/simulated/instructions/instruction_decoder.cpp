@@ -403,6 +403,12 @@ Slot InstructionDecoder::whole_address(const ptx::Operand& operand, ptx::Space s
   return sum.operands[0];
 }
 
+Slot InstructionDecoder::widened(Slot narrow) {
+  const Slot wide = temporary(64);
+  emit(&widen_slot<std::uint32_t>, {wide, narrow});
+  return wide;
+}
+
 std::uint64_t InstructionDecoder::generic_address(ptx::Space space, std::uint64_t place) const {
   if (space == ptx::Space::shared) return kSharedWindow + place;
   if (space == ptx::Space::local) return kLocalWindow + place;
