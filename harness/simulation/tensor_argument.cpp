@@ -21,10 +21,8 @@ using Names = std::map<std::string_view, int>;
 
 const Names kTypes = {{"u8", 0},  {"u16", 1}, {"u32", 2}, {"i32", 3},  {"u64", 4},  {"i64", 5},
                       {"f16", 6}, {"f32", 7}, {"f64", 8}, {"bf16", 9}, {"tf32", 11}};
-const Names kSwizzles = {{"none", 0},        {"32", 1},
-                         {"64", 2},          {"128", 3},
-                         {"128_atom_32", 4}, {"128_atom_32_flip_8", 5},
-                         {"128_atom_64", 6}};
+const Names kSwizzles = {
+    {"none", 0}, {"32", 1}, {"64", 2}, {"128", 3}, {"128_atom_32", 4}, {"128_atom_32_flip_8", 5}, {"128_atom_64", 6}};
 const Names kFills = {{"zero", 0}, {"nan", 1}};
 
 class TensorParser {
@@ -111,8 +109,8 @@ class TensorParser {
     } else if (name == "pixels") {
       pixels_ = single(name, value);
     } else {
-      fail(fmt::format("expected box=, strides=, steps=, swizzle=, fill=, lower=, upper=, channels= or pixels=, got '{}'",
-                       text));
+      fail(fmt::format(
+          "expected box=, strides=, steps=, swizzle=, fill=, lower=, upper=, channels= or pixels=, got '{}'", text));
     }
   }
 

@@ -19,8 +19,8 @@
 
 namespace convladder {
 
-/// The 128 bytes of a tensor map of the simulated device; the tensor's address is to be filled in. Throws UserError that
-/// starts with `what`.
+/// The 128 bytes of a tensor map of the simulated device; the tensor's address is to be filled in. Throws UserError
+/// that starts with `what`.
 StructureValue parse_tensor(std::string_view what, std::string_view text);
 
 }  // namespace convladder

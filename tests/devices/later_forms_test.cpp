@@ -29,13 +29,12 @@ Words loaded(const std::string& opcode, int registers, const Words& memory) {
     list += fmt::format("{}%r{}", i > 0 ? ", " : "", 10 + i);
     store += fmt::format("st.global.u32 [%rd4+{}], %r{};\n", 4 * i, 10 + i);
   }
-  LaneKernel kernel(
-      fmt::format("shl.b32 %r2, %r1, 5; mov.u32 %r3, 0;\n"
-                  "fill: ld.global.u32 %r4, [%rd5]; add.u32 %r5, %r2, %r3; st.shared.u32 [%r5], %r4;\n"
-                  "add.u64 %rd5, %rd5, 4; add.u32 %r3, %r3, 4; setp.lt.u32 %p1, %r3, 32; @%p1 bra fill;\n"
-                  "bar.warp.sync -1; {} {{{}}}, [%r2];\n{}ret;",
-                  opcode, list, store),
-      memory, static_cast<std::size_t>(32 * registers), 8, registers);
+  LaneKernel kernel(fmt::format("shl.b32 %r2, %r1, 5; mov.u32 %r3, 0;\n"
+                                "fill: ld.global.u32 %r4, [%rd5]; add.u32 %r5, %r2, %r3; st.shared.u32 [%r5], %r4;\n"
+                                "add.u64 %rd5, %rd5, 4; add.u32 %r3, %r3, 4; setp.lt.u32 %p1, %r3, 32; @%p1 bra fill;\n"
+                                "bar.warp.sync -1; {} {{{}}}, [%r2];\n{}ret;",
+                                opcode, list, store),
+                    memory, static_cast<std::size_t>(32 * registers), 8, registers);
   return kernel.results(32, 1024);
 }
 
@@ -76,10 +75,11 @@ TEST(SimulatedRowsOfBytes, OtherSpellingsAreRefused) {
 
 TEST(SimulatedBulkInitialization, WritesZeros) {
   const auto kernel = [](const std::string& bulk) {
-    return LaneKernel("setp.eq.u32 %p1, %r1, 0; mov.u32 %r5, 40; mov.u64 %rd7, 24; shl.b32 %r2, %r1, 2;\n"
-                      "mov.u32 %r3, 7; st.shared.u32 [%r2], %r3; bar.sync 0;\n" +
-                          bulk + " bar.sync 0; ld.shared.u32 %r4, [%r2]; st.global.u32 [%rd4], %r4; ret;",
-                      Words(32), 32);
+    return LaneKernel(
+        "setp.eq.u32 %p1, %r1, 0; mov.u32 %r5, 40; mov.u64 %rd7, 24; shl.b32 %r2, %r1, 2;\n"
+        "mov.u32 %r3, 7; st.shared.u32 [%r2], %r3; bar.sync 0;\n" +
+            bulk + " bar.sync 0; ld.shared.u32 %r4, [%r2]; st.global.u32 [%rd4], %r4; ret;",
+        Words(32), 32);
   };
   const auto expect = [&](const std::string& bulk, std::size_t begin, std::size_t end) {
     SCOPED_TRACE(bulk);
@@ -110,7 +110,8 @@ TEST(SimulatedLaunchControl, NoBlockTakesTheWorkOfAnother) {
 TEST(SimulatedConstants, AreKnownByTheirAddresses) {
   const std::string text =
       ".version 8.0\n.target sm_75\n.address_size 64\n.const .align 16 .b8 first[16];\n.const .u32 second;\n"
-      ".global .u32 other;\n.visible .entry test(.param .u64 out) {\n.reg .pred %p; .reg .b32 %r<9>; .reg .b64 %rd<9>;\n"
+      ".global .u32 other;\n.visible .entry test(.param .u64 out) {\n.reg .pred %p; .reg .b32 %r<9>; .reg .b64 "
+      "%rd<9>;\n"
       "ld.param.u64 %rd1, [out]; mov.u64 %rd2, first; mov.u64 %rd3, second; mov.u64 %rd4, other;\n";
   std::string body;
   int place = 0;

@@ -342,8 +342,8 @@ TEST(TensorCopy, StoresWhatLiesInsideOfTheTensor) {
   const Bytes shared = own_offsets();
   for (int i = 0; i < 100; ++i) {
     const bool im2col = i % 5 == 4;
-    Case box = random_case(random, im2col ? static_cast<std::size_t>(i % 3) + 3 : static_cast<std::size_t>(i % 5) + 1,
-                           im2col);
+    Case box =
+        random_case(random, im2col ? static_cast<std::size_t>(i % 3) + 3 : static_cast<std::size_t>(i % 5) + 1, im2col);
     for (int& first : box.first) first = std::abs(first);
     for (std::size_t d = 0; d < box.lower.size(); ++d) {
       box.lower[d] = 0;
@@ -395,7 +395,8 @@ TEST(TensorCopy, ReducesByTheTypeOfTheElements) {
   };
   using U = std::uint32_t;
   const auto reduced = [&](const std::string& operation) {
-    return store(box, values, fmt::format("cp.reduce.async.bulk.tensor.2d.global.shared::cta.{}.bulk_group", operation));
+    return store(box, values,
+                 fmt::format("cp.reduce.async.bulk.tensor.2d.global.shared::cta.{}.bulk_group", operation));
   };
   EXPECT_EQ(reduced("add"), expected([](U a, U b) { return a + b; }));
   EXPECT_EQ(reduced("min"), expected([](U a, U b) { return std::min(a, b); }));
@@ -543,7 +544,8 @@ TEST(TensorCopy, FindsWhatIsWrong) {
   other.first = {3, 5, 0};
   Case named = other;
   named.first = {3, 5};  // what the instruction names
-  KernelRun run(tensor_kernel("cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [%rd3, {%r10, %r11}], [%r3];", ""));
+  KernelRun run(
+      tensor_kernel("cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [%rd3, {%r10, %r11}], [%r3];", ""));
   other.tensor.address = run.array(Bytes(20 * 208), "tensor");
   run.set(1, other.map());
   EXPECT_THROW(run.launch({1}, {32}), KernelFault);
@@ -593,7 +595,8 @@ TEST(TensorCopy, CheckersSeeWhatIsRead) {
   EXPECT_THAT(problems(load, "@%p2 " + touch + wait, 20 * 208), testing::Contains(HasSubstr("racecheck: write after")));
   EXPECT_THAT(problems(load, wait + "@%p2 " + touch, 20 * 208), testing::IsEmpty());
   const std::string store =
-      "cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [%rd3, {%r10, %r11}], [%r3]; cp.async.bulk.commit_group;\n";
+      "cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [%rd3, {%r10, %r11}], [%r3]; "
+      "cp.async.bulk.commit_group;\n";
   const std::string wait_group = "@%p2 cp.async.bulk.wait_group 0; bar.sync 0;\n";
   EXPECT_THAT(problems(store, wait_group + "@%p2 " + touch, 0), testing::IsEmpty());
   EXPECT_THAT(problems(store, "@%p2 " + touch + wait_group, 0),

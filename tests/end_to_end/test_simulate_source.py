@@ -125,7 +125,7 @@ def test_tensor_maps_are_arguments(tmp_path: Path) -> None:
     done = simulate()
     assert done.returncode == 0 and "0 2 4 6 8 10 12 14 … 10784 10786 10788" in done.stdout, done
     done = simulate("-DNO_WAIT")
-    assert done.returncode == 1 and "initcheck: read of 4 bytes" in done.stdout and "tiles.cu line 21" in done.stdout, done
+    assert done.returncode == 1 and "initcheck: read of 4 bytes" in done.stdout and "tiles.cu line 19" in done.stdout, done
     done = simulate(tensor="120x46:box=32x16:swizzle=128")
     assert done.returncode == 1 and "bytes past the end of 'x'" in done.stdout, done
     assert "'y', which is only to be read" in simulate(kind="in").stdout

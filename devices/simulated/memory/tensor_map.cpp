@@ -82,10 +82,9 @@ void check_type(const TensorMap& map, Problems& problems) {
                   facts(map.type).name);
   problems.expect(map.type != TensorType::b6_padded || map.interleave == 0, "16U6_ALIGN16B cannot be interleaved");
   if (!is_padded(map.type)) return;
-  const bool is_possible =
-      map.swizzle == TensorSwizzle::none ||
-      (map.swizzle == TensorSwizzle::span128 && map.atom != TensorAtom::bytes32_flip8 &&
-       (map.atom != TensorAtom::bytes64 || map.type == TensorType::b6_padded));
+  const bool is_possible = map.swizzle == TensorSwizzle::none ||
+                           (map.swizzle == TensorSwizzle::span128 && map.atom != TensorAtom::bytes32_flip8 &&
+                            (map.atom != TensorAtom::bytes64 || map.type == TensorType::b6_padded));
   problems.expect(is_possible, "{} cannot be swizzled so", facts(map.type).name);
 }
 
@@ -173,7 +172,8 @@ TensorMap map_of(const TensorDescription& tensor) {
     throw TensorMapError(fmt::format("{} dimensions; 1 to 5 are possible", rank));
   }
   if (tensor.strides.size() + 1 != rank) {
-    throw TensorMapError(fmt::format("{} strides of {} dimensions; one fewer is expected", tensor.strides.size(), rank));
+    throw TensorMapError(
+        fmt::format("{} strides of {} dimensions; one fewer is expected", tensor.strides.size(), rank));
   }
   if (!tensor.element_strides.empty() && tensor.element_strides.size() != rank) {
     throw TensorMapError(fmt::format("{} element strides of {} dimensions", tensor.element_strides.size(), rank));
@@ -265,9 +265,8 @@ std::string TensorMap::problem() const {
   problems.expect(interleave != 2 || swizzle == TensorSwizzle::span32,
                   "what is interleaved in slices of 32 bytes has to be swizzled in spans of 32");
   problems.expect(swizzle != TensorSwizzle::span96 || interleave == 0, "spans of 96 bytes cannot be interleaved");
-  problems.expect(
-      swizzle == TensorSwizzle::none || swizzle == TensorSwizzle::span128 || atom == TensorAtom::bytes16,
-      "atoms of more than 16 bytes are for spans of 128");
+  problems.expect(swizzle == TensorSwizzle::none || swizzle == TensorSwizzle::span128 || atom == TensorAtom::bytes16,
+                  "atoms of more than 16 bytes are for spans of 128");
   return problems.take();
 }
 
@@ -307,8 +306,8 @@ TensorMap encode_im2col(const TensorDescription& tensor, std::span<const int> lo
 
 TensorType tensor_type_of_instruction(std::uint32_t number) {
   using enum TensorType;
-  constexpr std::array<TensorType, kTensorTypes> types = {u8,      u16, u32,  s32,  u64,      s64, f16,       f32,
-                                                          f32_ftz, f64, bf16, tf32, tf32_ftz, b4,  b4_padded, b6_padded};
+  constexpr std::array<TensorType, kTensorTypes> types = {
+      u8, u16, u32, s32, u64, s64, f16, f32, f32_ftz, f64, bf16, tf32, tf32_ftz, b4, b4_padded, b6_padded};
   return types.at(number);
 }
 

@@ -60,10 +60,10 @@ struct TensorMap {
 
   std::uint64_t magic = kMagic;
   std::uint64_t address = 0;
-  std::array<std::uint64_t, 5> sizes{};          ///< in elements
-  std::array<std::uint64_t, 4> strides{};        ///< in bytes, of the second dimension and those behind it
-  std::array<std::uint16_t, 5> box{};            ///< in elements; im2col: channels, pixels
-  std::array<std::uint8_t, 5> element_strides{}; ///< 1: every element
+  std::array<std::uint64_t, 5> sizes{};           ///< in elements
+  std::array<std::uint64_t, 4> strides{};         ///< in bytes, of the second dimension and those behind it
+  std::array<std::uint16_t, 5> box{};             ///< in elements; im2col: channels, pixels
+  std::array<std::uint8_t, 5> element_strides{};  ///< 1: every element
   std::uint8_t rank = 0;
   TensorType type = TensorType::u8;
   TensorMode mode = TensorMode::tiled;
@@ -99,13 +99,13 @@ struct TensorMapError : std::runtime_error {
 struct TensorDescription {
   int type = 0;  ///< CUtensorMapDataType
   std::uint64_t address = 0;
-  std::vector<std::uint64_t> sizes;             ///< of each dimension, in elements
-  std::vector<std::uint64_t> strides;           ///< of each but the innermost, in bytes
-  std::vector<std::uint32_t> element_strides{}; ///< of each; none: 1 everywhere
-  int interleave = 0;                           ///< CUtensorMapInterleave
-  int swizzle = 0;                              ///< CUtensorMapSwizzle
-  int l2_promotion = 0;                         ///< CUtensorMapL2promotion
-  int fill = 0;                                 ///< CUtensorMapFloatOOBfill
+  std::vector<std::uint64_t> sizes;              ///< of each dimension, in elements
+  std::vector<std::uint64_t> strides;            ///< of each but the innermost, in bytes
+  std::vector<std::uint32_t> element_strides{};  ///< of each; none: 1 everywhere
+  int interleave = 0;                            ///< CUtensorMapInterleave
+  int swizzle = 0;                               ///< CUtensorMapSwizzle
+  int l2_promotion = 0;                          ///< CUtensorMapL2promotion
+  int fill = 0;                                  ///< CUtensorMapFloatOOBfill
 };
 
 /// As cuTensorMapEncodeTiled: `box` has as many elements as the tensor dimensions. Throws TensorMapError for what the

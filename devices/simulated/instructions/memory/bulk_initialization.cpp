@@ -58,11 +58,10 @@ bool decode_bulk_initialization(InstructionDecoder& decoder) {
   decoder.expect_operands(3);
   const auto& operands = decoder.instruction().operands;
   if (operands[2].kind != ptx::OperandKind::immediate || operands[2].bits != 0) decoder.fail("only zeros are possible");
-  const bool is_narrow =
-      operands[1].kind == ptx::OperandKind::register_ && decoder.register_bits(operands[1]) == 32;
+  const bool is_narrow = operands[1].kind == ptx::OperandKind::register_ && decoder.register_bits(operands[1]) == 32;
   const Slot address = decoder.shared_address(operands[0], opcode.empty() ? Space::generic : Space::shared);
-  decoder.emit(fill_with_zeros, {address, is_narrow ? decoder.widened(decoder.read(operands[1], 32))
-                                                    : decoder.read(operands[1], 64)});
+  decoder.emit(fill_with_zeros,
+               {address, is_narrow ? decoder.widened(decoder.read(operands[1], 32)) : decoder.read(operands[1], 64)});
   return true;
 }
 

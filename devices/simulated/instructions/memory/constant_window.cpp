@@ -1,5 +1,5 @@
-// isspacep.const (PTX ISA 9.0, 9.7.9.19). Constants lie in global memory here, each variable by itself: a generic address
-// is that of a constant if it lies in a variable of the module.
+// isspacep.const (PTX ISA 9.0, 9.7.9.19). Constants lie in global memory here, each variable by itself: a generic
+// address is that of a constant if it lies in a variable of the module.
 
 #include "devices/simulated/instructions/instruction_decoder.hpp"
 #include "devices/simulated/state/block_context.hpp"

@@ -168,7 +168,8 @@ std::vector<BoxPiece> pieces_of(const TensorMap& map, std::uint64_t offset, std:
   if (map.swizzle == TensorSwizzle::none) return {{offset, 0, bytes}};
   const std::size_t unit = map.atom == TensorAtom::bytes32_flip8 ? 8 : 16;
   std::vector<BoxPiece> units;
-  for (std::size_t first = 0; first < bytes; first += unit) units.push_back({map.swizzled(offset + first), first, unit});
+  for (std::size_t first = 0; first < bytes; first += unit)
+    units.push_back({map.swizzled(offset + first), first, unit});
   std::ranges::sort(units, {}, &BoxPiece::offset);
   return units;
 }

@@ -21,10 +21,10 @@ enum class BoxAccess : std::uint8_t {
 /// Where an instruction wants a box.
 struct BoxPlace {
   BoxAccess access = BoxAccess::tile;
-  std::size_t dimensions = 1;                ///< that the instruction names
-  std::array<std::int32_t, 5> first{};       ///< element in each dimension; of `rows` the column and four rows
-  std::array<std::uint16_t, 3> offsets{};    ///< of im2col, from the second dimension on
-  bool writes = false;                       ///< to global memory
+  std::size_t dimensions = 1;              ///< that the instruction names
+  std::array<std::int32_t, 5> first{};     ///< element in each dimension; of `rows` the column and four rows
+  std::array<std::uint16_t, 3> offsets{};  ///< of im2col, from the second dimension on
+  bool writes = false;                     ///< to global memory
 };
 
 /// What is wrong with the box of this tensor map at this place, in a line; empty: nothing.

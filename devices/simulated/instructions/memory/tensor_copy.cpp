@@ -243,8 +243,14 @@ void store_box(WarpState& warp, const Operation& operation) {
     const std::vector<BoxPiece> pieces = pieces_of(box->map, from, box->bytes);
     const std::vector<SharedRun> runs = reach_pieces(warp, operation, lane, from, pieces, AccessKind::load);
     if (runs.empty()) return;
-    BulkWrite write{warp, &operation, lane, ++warp.block->bulk_copies, Space::global, {},
-                    std::vector<std::byte>(box->bytes), bulk_combine(reduction)};
+    BulkWrite write{warp,
+                    &operation,
+                    lane,
+                    ++warp.block->bulk_copies,
+                    Space::global,
+                    {},
+                    std::vector<std::byte>(box->bytes),
+                    bulk_combine(reduction)};
     for_each_piece(pieces, runs, [&](std::size_t first, const std::byte* at, std::size_t bytes) {
       std::memcpy(write.data.data() + first, at, bytes);
     });
@@ -321,14 +327,13 @@ std::optional<TensorOpcode> parse_opcode(const Words& words) {
   if (spaces.size() != 2 || (opcode.reduction != 0) != reduces) return std::nullopt;
   const bool has = std::ranges::find(words, "bulk_group") != words.end();
   const bool arrives = std::ranges::find(words, "mbarrier::complete_tx::bytes") != words.end();
-  opcode.direction = prefetches               ? Direction::prefetch
-                     : spaces[0] == "global" ? Direction::store
-                                             : Direction::load;
+  opcode.direction = prefetches ? Direction::prefetch : spaces[0] == "global" ? Direction::store : Direction::load;
   if (has != (opcode.direction == Direction::store) || arrives != (opcode.direction == Direction::load)) {
     return std::nullopt;
   }
-  const bool is_right = opcode.direction == Direction::store ? spaces[1] == "shared::cta"
-                                                             : spaces[1] == "global" && (spaces[0] == "L2") == prefetches;
+  const bool is_right = opcode.direction == Direction::store
+                            ? spaces[1] == "shared::cta"
+                            : spaces[1] == "global" && (spaces[0] == "L2") == prefetches;
   if (!is_right || (opcode.is_multicast && opcode.direction != Direction::load)) return std::nullopt;
   if (opcode.access == BoxAccess::im2col && opcode.dimensions < 3) return std::nullopt;
   if (opcode.access == BoxAccess::rows && opcode.dimensions != 2) return std::nullopt;

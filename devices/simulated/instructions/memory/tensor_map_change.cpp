@@ -68,8 +68,8 @@ void observe(const WarpState& warp, const Operation& operation, int lane, const 
   Addresses addresses;
   addresses.fill(region.address);
   for (AccessObserver* const observer : warp.block->observers) {
-    observer->access({&operation, &warp, region.space, &addresses, LaneMask{1} << lane, static_cast<int>(region.bytes),
-                      kind});
+    observer->access(
+        {&operation, &warp, region.space, &addresses, LaneMask{1} << lane, static_cast<int>(region.bytes), kind});
   }
 }
 
@@ -145,8 +145,8 @@ bool decode_replace(InstructionDecoder& decoder, const Words& words) {
   if (field->values > 0) static_cast<void>(immediate(operands.back(), field->values, "a number"));
   const Space space = !names_space ? Space::generic : words[4] == "global" ? Space::global : Space::shared;
   operation.list = space == Space::shared ? 1 : space == Space::generic ? 2 : 0;
-  operation.operands[0] = space == Space::shared ? decoder.shared_address(operands[0], space)
-                                                 : decoder.whole_address(operands[0], space);
+  operation.operands[0] =
+      space == Space::shared ? decoder.shared_address(operands[0], space) : decoder.whole_address(operands[0], space);
   operation.operands[1] = decoder.read(operands.back(), field->bits);
   operation.detail = static_cast<int>(field - kFields);
   operation.handler = replace_field;
