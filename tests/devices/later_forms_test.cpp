@@ -1,4 +1,4 @@
-// Forms of sm_100 that reach memory, and isspacep.const.
+// Forms of sm_100 that reach memory, isspacep.const, and what is spelt in unusual ways.
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -136,6 +136,47 @@ TEST(SimulatedConstants, AreKnownByTheirAddresses) {
   Words found(6);
   std::memcpy(found.data(), memory.host(out), 24);
   EXPECT_EQ(found, (Words{1, 1, 0, 1, 0, 0}));
+}
+
+TEST(SimulatedReservedMemory, LiesBeforeTheVariablesAndIsZero) {
+  LaneKernel kernel(
+      ".shared .u32 own; mov.u32 %r2, %reserved_smem_offset_1; ld.shared.u32 %r3, [%r2]; add.u32 %r3, %r3, %r2;\n"
+      "mov.u32 %r4, own; mov.u32 %r5, %reserved_smem_offset_end; mov.u32 %r6, %reserved_smem_offset_begin;\n"
+      "st.global.v4.u32 [%rd4], {%r3, %r4, %r5, %r6}; ret;",
+      Words(1), 4, 1, 4);
+  const Words out = kernel.results(1);
+  EXPECT_GE(out[0], out[3]);
+  EXPECT_LE(out[0] + 288, out[2]);  // what cooperative groups may use
+  EXPECT_GE(out[1], out[2]);
+  EXPECT_THROW(LaneKernel("mov.u32 %r2, %reserved_smem_offset_2; ret;", Words(1), 1), ptx::PtxError);
+}
+
+TEST(SimulatedSpelling, ModifiersMayStandInAnyOrder) {
+  const auto both = [](const std::string& usual, const std::string& other) {
+    const auto results = [](const std::string& instruction) {
+      LaneKernel kernel("ld.global.u32 %r2, [%rd5]; ld.global.u32 %r3, [%rd5+4]; mov.u32 %r4, 0;\n" + instruction +
+                            " st.global.u32 [%rd4], %r4; ret;",
+                        noise(64), 32, 2);
+      return kernel.results();
+    };
+    EXPECT_EQ(results(usual), results(other)) << other;
+  };
+  both("div.rn.ftz.f32 %r4, %r2, %r3;", "div.ftz.rn.f32 %r4, %r2, %r3;");
+  both("add.rz.ftz.sat.f32 %r4, %r2, %r3;", "add.sat.f32.ftz.rz %r4, %r2, %r3;");
+  both("setp.lt.f32 %p1, %r2, %r3; selp.u32 %r4, 1, 0, %p1;", "setp.f32.lt %p1, %r2, %r3; selp.u32 %r4, 1, 0, %p1;");
+  both("cvt.rn.relu.f16x2.f32 %r4, %r2, %r3;", "cvt.relu.rn.f16x2.f32 %r4, %r2, %r3;");
+  // The order of types says which is which.
+  EXPECT_THROW(LaneKernel("cvt.rn.f32.bf16x2 %r4, %r2; ret;", Words(1), 1), ptx::PtxError);
+}
+
+TEST(SimulatedSpelling, NumberedLabelsAreAsMany) {
+  LaneKernel kernel(
+      "T: .branchtargets L<3>, M; mov.u32 %r3, 9; rem.u32 %r2, %r1, 5; brx.idx %r2, T;\n"
+      "L0: mov.u32 %r3, 10; bra M; L1: mov.u32 %r3, 11; bra M; L2: mov.u32 %r3, 12; M: st.global.u32 [%rd4], %r3; ret;",
+      Words(32), 32);
+  const Words out = kernel.results(4);
+  EXPECT_EQ(Words(out.begin(), out.begin() + 4), (Words{10, 11, 12, 9}));
+  EXPECT_THROW(LaneKernel("T: .branchtargets L<2>; brx.idx %r2, T; L0: ret;", Words(1), 1), ptx::PtxError);
 }
 
 }  // namespace

@@ -549,6 +549,11 @@ TEST(TensorCopy, FindsWhatIsWrong) {
   other.tensor.address = run.array(Bytes(20 * 208), "tensor");
   run.set(1, other.map());
   EXPECT_THROW(run.launch({1}, {32}), KernelFault);
+  other = box;
+  other.tensor.sizes = {256, 256};
+  other.tensor.strides = {512};
+  other.box = {256, 256};
+  EXPECT_THAT(fault_of(other), HasSubstr("a box of 131072 bytes, but the block has 12296 bytes of shared memory"));
   Case far = box;  // coordinates times strides leave 64 bits
   far.tensor.sizes = {100, 0x7fffffff};
   far.tensor.strides = {(std::uint64_t{1} << 40) - 16};

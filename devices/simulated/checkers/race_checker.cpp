@@ -149,6 +149,7 @@ void RaceChecker::access(const WarpAccess& access) {
   if (access.space == ptx::Space::shared) {
     for (LaneMask left = access.mask; left != 0; left &= left - 1) {
       const int lane = std::countr_zero(left);
+      if (addresses[lane] < program_.reserved_shared_bytes) continue;  // the system's software has ways of its own
       touch(access, lane, addresses[lane] >> shared_shift_, shared_);
     }
     return;

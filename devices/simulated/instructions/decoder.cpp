@@ -205,8 +205,18 @@ class KernelDecoder {
     }
   }
 
+  bool asks_for_reserved_memory() const {
+    const auto is_place = [](const ptx::Operand& operand) {
+      return operand.kind == ptx::OperandKind::special && operand.name.starts_with("%reserved_smem_offset_");
+    };
+    return std::ranges::any_of(kernel_.instructions, [&](const ptx::Instruction& instruction) {
+      return std::ranges::any_of(instruction.operands, is_place);
+    });
+  }
+
   void lay_out_symbols() {
-    std::uint64_t shared = 0;
+    if (asks_for_reserved_memory()) program_.reserved_shared_bytes = kReservedSharedBytes;
+    std::uint64_t shared = program_.reserved_shared_bytes;
     std::uint64_t local = 0;
     const auto place = [this](const ptx::Symbol& symbol, std::uint64_t& used) {
       used = round_up(used, static_cast<std::uint64_t>(symbol.alignment));

@@ -111,6 +111,7 @@ class InstructionDecoder {
   Slot new_constant(int bits);
   Slot lane_mask_constant(LaneMask (*of_lane)(int lane));
   Slot read_clock(const std::string& name, int bits);
+  std::uint64_t reserved_place(const std::string& name) const;
   void refuse_selector(const ptx::Operand& operand) const;
   Slot read_register(const ptx::Operand& operand, int bits);
   Slot read_special(const ptx::Operand& operand, int bits);

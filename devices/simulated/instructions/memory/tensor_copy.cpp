@@ -107,11 +107,11 @@ std::optional<TensorMap> read_map(const WarpState& warp, const Operation& operat
 
 /// The box that a lane's instruction is about; counts it. None, and a fault, if it cannot be. Operand 0 is the tensor
 /// map's address; the coordinates and then the offsets are in the list.
-std::optional<Box> find_box(const WarpState& warp, const Operation& operation, int lane, bool writes) {
+std::optional<Box> find_box(const WarpState& warp, const Operation& operation, int lane, Direction direction) {
   const TensorOpcode opcode = TensorOpcode::of(operation.detail);
   const auto map = read_map(warp, operation, lane, warp.read<U64>(operation.operands[0])[lane]);
   if (!map) return std::nullopt;
-  BoxPlace place{opcode.access, opcode.dimensions, {}, {}, writes};
+  BoxPlace place{opcode.access, opcode.dimensions, {}, {}, direction == Direction::store};
   const Slot* slot = warp.block->program->operand_lists.data() + operation.list;
   for (std::size_t i = 0; i < opcode.coordinates(); ++i) place.first[i] = warp.read<std::int32_t>(*slot++)[lane];
   if (opcode.access == BoxAccess::im2col) {
@@ -124,6 +124,12 @@ std::optional<Box> find_box(const WarpState& warp, const Operation& operation, i
     return std::nullopt;
   }
   const U64 bytes = bytes_of(*map, place);
+  if (direction != Direction::prefetch && bytes > warp.block->shared.size()) {
+    tensor_fault(warp, operation, lane,
+                 fmt::format("a box of {} bytes, but the block has {} bytes of shared memory", bytes,
+                             warp.block->shared.size()));
+    return std::nullopt;
+  }
   InstructionCounters& counters = warp.block->counters[operation.instruction];
   ++counters.requests;
   counters.bytes += bytes;
@@ -198,7 +204,7 @@ std::optional<std::vector<std::byte>> read_rows(const WarpState& warp, const Ope
 /// Operands: tensor map, destination, mbarrier.
 void load_box(WarpState& warp, const Operation& operation) {
   for_each_lane(warp, [&](int lane) {
-    const auto box = find_box(warp, operation, lane, false);
+    const auto box = find_box(warp, operation, lane, Direction::load);
     if (!box) return;
     const std::vector<BoxRow> rows = rows_of(box->map, box->place);
     const auto data = read_rows(warp, operation, lane, *box, rows);
@@ -228,7 +234,7 @@ void load_box(WarpState& warp, const Operation& operation) {
 void store_box(WarpState& warp, const Operation& operation) {
   const int reduction_number = TensorOpcode::of(operation.detail).reduction;
   for_each_lane(warp, [&](int lane) {
-    const auto box = find_box(warp, operation, lane, true);
+    const auto box = find_box(warp, operation, lane, Direction::store);
     if (!box) return;
     int reduction = 0;
     if (reduction_number != 0) {
@@ -271,7 +277,7 @@ void store_box(WarpState& warp, const Operation& operation) {
 
 /// The caches are not told: what is wrong with the tensor map is found, and that is all.
 void prefetch_box(WarpState& warp, const Operation& operation) {
-  for_each_lane(warp, [&](int lane) { static_cast<void>(find_box(warp, operation, lane, false)); });
+  for_each_lane(warp, [&](int lane) { static_cast<void>(find_box(warp, operation, lane, Direction::prefetch)); });
 }
 
 // --- decoding -------------------------------------------------------------------------------------------------------
