@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "devices/simulated/instructions/memory/memory_access.hpp"
+#include "devices/simulated/instructions/textures/texture_opcode.hpp"
 #include "devices/simulated/state/access_cost.hpp"
 
 namespace convladder::simulated {
@@ -15,6 +16,8 @@ namespace {
 /// 2 (words), or 0 (bytes) if an instruction reaches the space with less than a word.
 unsigned unit_shift(const ptx::Kernel& kernel, ptx::Space space) {
   const auto is_narrow = [space](const ptx::Instruction& instruction) {
+    const bool has_texels = reads_texels(instruction.opcode) || writes_texels(instruction.opcode);
+    if (has_texels && space == ptx::Space::global) return true;
     const auto access = parse_memory_access(instruction.opcode);
     return access && access->type.bits < 32 && (access->space == space || access->space == ptx::Space::generic);
   };

@@ -21,10 +21,11 @@ constexpr std::uint64_t kMostParameterBytes = 32764;       // of compute capabil
 constexpr std::uint32_t kLocalBytesOfCalls = 16 * 1024;  // for the local variables of functions, of one thread
 
 constexpr DecodeSubject kSubjects[] = {
-    decode_control_flow, decode_call,          decode_memory_access, decode_packing,       decode_form,
-    decode_barrier,      decode_warp_function, decode_atomic,        decode_vector_atomic, decode_asynchronous_copy,
-    decode_matrix,       decode_cache_control, decode_hint,          decode_video,         decode_stack,
-    decode_mbarrier,     decode_bulk_copy,     decode_fence,         decode_cluster};
+    decode_control_flow,   decode_call,          decode_memory_access, decode_packing,       decode_form,
+    decode_barrier,        decode_warp_function, decode_atomic,        decode_vector_atomic, decode_asynchronous_copy,
+    decode_matrix,         decode_cache_control, decode_hint,          decode_video,         decode_stack,
+    decode_mbarrier,       decode_bulk_copy,     decode_fence,         decode_cluster,       decode_texture_fetch,
+    decode_surface_access, decode_texture_query};
 
 std::uint32_t round_up(std::uint64_t value, std::uint64_t multiple) {
   return static_cast<std::uint32_t>((value + multiple - 1) / multiple * multiple);
