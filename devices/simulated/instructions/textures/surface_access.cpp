@@ -181,7 +181,7 @@ void access_surface(WarpState& warp, const Operation& operation) {
     all.push_back(
         {reach_texels(warp, operation, targets.addresses, targets.lanes, bytes, kind, sectors), &resource.format});
   });
-  if (!sectors.empty()) count_texels(warp, operation, sectors, kind, false);
+  if (!all.empty()) count_texels(warp, operation, sectors, kind, false);
   if (opcode.access == SurfaceAccess::load) {
     for (std::size_t i = 0; i < opcode.elements; ++i) {
       const auto zero = [](int /*lane*/) { return 0U; };

@@ -3,8 +3,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <bit>
+#include <cmath>
 #include <vector>
 
 #include "devices/simulated/instructions/textures/texture_handles.hpp"
@@ -77,7 +79,7 @@ class Fetch {
   }
 
   void finish() {
-    if (!sectors_.empty()) count_texels(warp_, operation_, sectors_, AccessKind::load, true);
+    if (texture_ != nullptr) count_texels(warp_, operation_, sectors_, AccessKind::load, true);
   }
 
  private:
@@ -190,7 +192,8 @@ class Fetch {
   }
   std::uint32_t word_of(float number) const {
     if (reads_numbers()) return std::bit_cast<std::uint32_t>(number);
-    return static_cast<std::uint32_t>(static_cast<std::int64_t>(number));
+    if (std::isnan(number)) return 0;
+    return static_cast<std::uint32_t>(static_cast<std::int64_t>(std::clamp(number, -0x1p31F, 0x1.fffffep31F)));
   }
 
   const WarpState& warp_;
