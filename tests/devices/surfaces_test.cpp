@@ -144,7 +144,9 @@ TEST(Surfaces, LoadsOfEverySizeInsideAndOutside) {
 }
 
 TEST(Surfaces, StoresOfEverySizeInsideAndOutside) {
-  TextureDevice device;
+  SimulatedDeviceOptions options;
+  options.host_threads = 1;  // threads store to the same places: the last one's stays
+  TextureDevice device(options);
   for (const Surface& surface : kSurfaces) {
     const auto size = static_cast<std::size_t>(4 * surface.size.width * surface.size.height * surface.size.depth);
     for (const Access& access : kAccesses) {
@@ -180,6 +182,15 @@ TEST(Surfaces, StoresOfEverySizeInsideAndOutside) {
       }
     }
   }
+}
+
+TEST(Surfaces, TheEdgeOfARowIsWhereAnAlignedAccessFits) {
+  TextureDevice device;
+  const std::vector<std::uint8_t> bytes{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11};
+  const TexelResource array = device.array(Geometry::one, {ChannelType::u8, 1}, {11, 1, 1}, bytes);
+  const std::uint64_t handle = device.get().textures().create_surface(array);
+  EXPECT_EQ(device.launch("suld.b.1d.b32.clamp %r20, [%rd3, {%r10}];\n", {handle, handle, handle}, {8, 400, 4}, 1),
+            (Words{0x08070605, 0x08070605, 0x08070605}));
 }
 
 TEST(Surfaces, FormattedStoresConvertToTheFormat) {

@@ -55,6 +55,36 @@ TEST(TextureHandles, WhatIsNoTextureIsAFaultThatSaysSo) {
   EXPECT_PRED2(has, fault("tex.2d.v4.f32.f32", flat), "which was freed");
 }
 
+TEST(TextureHandles, QueriesSayWhatATextureOrSurfaceIs) {
+  TextureDevice device;
+  const auto answers = [&](const std::string& opcode, std::initializer_list<const char*> queries,
+                           std::uint64_t handle) {
+    std::string body;
+    for (const char* const query : queries) {
+      body += opcode + '.' + query + ".b32 %r" + std::to_string(20 + std::count(body.begin(), body.end(), ';')) +
+              ", [%rd3];\n";
+    }
+    return device.launch(body, {handle}, {0}, queries.size());
+  };
+  TextureTable& textures = device.get().textures();
+  TextureDescription volume{.resource = device.empty_array(Geometry::three, {ChannelType::f16, 2}, {5, 4, 3})};
+  volume.sampler = {.address = {AddressMode::mirror, AddressMode::clamp, AddressMode::border},
+                    .filter = FilterMode::linear,
+                    .normalized_coordinates = true};
+  const std::uint64_t texture = textures.create_texture(volume);
+  EXPECT_EQ(answers("txq", {"width", "height", "depth", "array_size", "channel_data_type", "channel_order"}, texture),
+            (Words{5, 4, 3, 0, 0x10dd, 0x10b2}));
+  EXPECT_EQ(answers("txq", {"normalized_coords", "filter_mode", "addr_mode_0", "addr_mode_1", "addr_mode_2"}, texture),
+            (Words{1, 1, 1, 3, 4}));
+  EXPECT_EQ(answers("txq", {"num_mipmap_levels", "num_samples", "force_unnormalized_coords"}, texture),
+            (Words{1, 1, 0}));
+  const std::uint64_t surface =
+      textures.create_surface(device.empty_array(Geometry::two_layered, {ChannelType::s16, 4}, {7, 2, 9}));
+  EXPECT_EQ(answers("suq", {"width", "height", "depth", "array_size", "channel_data_type", "channel_order"}, surface),
+            (Words{7, 2, 0, 9, 0x10d8, 0x10b5}));
+  EXPECT_THROW(answers("suq", {"width"}, texture), DeviceError);
+}
+
 TEST(TextureHandles, DescriptionsThatCudaRefusesAreRefused) {
   TextureDevice device;
   const TexelResource array = device.array(Geometry::two, {ChannelType::f32, 1}, {4, 4, 1}, std::vector<float>(16, 1));

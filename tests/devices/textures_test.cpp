@@ -321,13 +321,15 @@ TEST(Textures, GatheringTakesOneChannelOfFourTexelsAgainstTheClock) {
   const TexelResource array = device.array(Geometry::two, {ChannelType::f32, 2}, {4, 3, 1}, texels);
   const std::uint64_t handle = device.get().textures().create_texture({.resource = array});
   const Words words{std::bit_cast<std::uint32_t>(1.6F), std::bit_cast<std::uint32_t>(1.5F)};
-  const auto gathered = [&](const std::string& opcode) {
+  const auto gathered = [&](const std::string& opcode, const std::string& behind = "") {
     std::vector<float> four;
-    for (const std::uint32_t word : device.fetch(opcode, handle, 1, words)) four.push_back(std::bit_cast<float>(word));
+    for (const std::uint32_t word : device.fetch(opcode, handle, 1, words, behind))
+      four.push_back(std::bit_cast<float>(word));
     return four;
   };
   EXPECT_EQ(gathered("tld4.r.2d.v4.f32.f32"), (std::vector<float>{9, 10, 6, 5}));
   EXPECT_EQ(gathered("tld4.g.2d.v4.f32.f32"), (std::vector<float>{109, 110, 106, 105}));
+  EXPECT_EQ(gathered("tld4.r.2d.v4.f32.f32", ", {1, -1}"), (std::vector<float>{6, 7, 3, 2}));
   EXPECT_EQ(gathered("tld4.a.2d.v4.f32.f32"), (std::vector<float>{1, 1, 1, 1}));
 }
 

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <limits>
 #include <optional>
-#include <utility>
 
 #include "devices/device_error.hpp"
 
@@ -119,9 +118,9 @@ void TextureTable::check(const TexelResource& resource) const {
   }
 }
 
-std::uint64_t TextureTable::add(TextureObject object) {
+std::uint64_t TextureTable::add(const TextureObject& object) {
   const std::uint64_t handle = kTextureWindow + kHandleStep * ++created_;
-  objects_.emplace(handle, std::move(object));
+  objects_.emplace(handle, object);
   return handle;
 }
 
@@ -153,7 +152,7 @@ std::uint64_t TextureTable::create_surface(const TexelResource& resource) {
   TextureObject object;
   object.description.resource = resource;
   object.is_surface = true;
-  return add(std::move(object));
+  return add(object);
 }
 
 void TextureTable::destroy(std::uint64_t handle) {

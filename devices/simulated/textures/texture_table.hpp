@@ -10,6 +10,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "devices/simulated/memory/device_memory.hpp"
@@ -100,7 +101,7 @@ class TextureTable {
   };
   Reference& reference(std::uint64_t address, std::string_view type);
   void check(const TexelResource& resource) const;
-  std::uint64_t add(TextureObject object);
+  std::uint64_t add(const TextureObject& object);
 
   const DeviceMemory& memory_;
   std::map<std::uint64_t, TextureObject> objects_;  // by handle

@@ -59,6 +59,7 @@ Targets find_targets(const WarpState& warp, const Operation& operation, LaneMask
       outside |= LaneMask{1} << lane;
       return;
     }
+    if (place[0] > last[0]) place[0] = last[0] / bytes * bytes;  // aligned
     for (std::size_t axis = 0; axis < 3; ++axis) place[axis] = std::clamp<std::int64_t>(place[axis], 0, last[axis]);
     targets.lanes |= LaneMask{1} << lane;
     targets.addresses[lane] = resource.address + static_cast<std::uint64_t>(place[0]) +
