@@ -228,9 +228,11 @@ bool decode_surface_access(InstructionDecoder& decoder) {
   }
   Operation operation;
   operation.operands[0] = decode_handle(decoder, address);
-  const auto count = static_cast<std::size_t>(dimensions(opcode->geometry) + (is_layered(opcode->geometry) ? 1 : 0));
-  const std::vector<Slot> coordinates = decode_coordinates(decoder, address.elements[0], count);
+  const int count = dimensions(opcode->geometry) + (is_layered(opcode->geometry) ? 1 : 0);
+  const std::vector<Slot> coordinates =
+      decode_coordinates(decoder, address.elements[0], static_cast<std::size_t>(count));
   std::vector<Slot> slots;
+  slots.reserve(elements.size() + coordinates.size());
   const int bits = opcode->bits == 64 ? 64 : 32;
   for (const ptx::Operand& element : elements) {
     slots.push_back(loads ? decoder.write_narrow(element, bits) : decoder.read(element, bits));

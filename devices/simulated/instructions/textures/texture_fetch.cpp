@@ -304,6 +304,7 @@ bool decode_texture_fetch(InstructionDecoder& decoder) {
     decoder.fail(fmt::format("expected {} elements, found {}", count, destination.elements.size()));
   }
   std::vector<Slot> slots;
+  slots.reserve(count + coordinates.size() + offsets.size());
   for (const ptx::Operand& element : destination.elements) slots.push_back(decoder.write_narrow(element, 32));
   operation.operands[2] = has_predicate ? decoder.write(operands[0].elements[1], 1) : decoder.ignored_predicate();
   slots.insert(slots.end(), coordinates.begin(), coordinates.end());

@@ -25,6 +25,7 @@ std::vector<Slot> decode_coordinates(InstructionDecoder& decoder, const ptx::Ope
     decoder.fail(fmt::format("expected {} coordinates, found {}", count, elements.size()));
   }
   std::vector<Slot> slots;
+  slots.reserve(count);
   for (std::size_t i = 0; i < count; ++i) slots.push_back(decoder.read(elements[i], 32));
   return slots;
 }
