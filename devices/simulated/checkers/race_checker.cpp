@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "devices/simulated/instructions/memory/memory_access.hpp"
+#include "devices/simulated/instructions/textures/texture_opcode.hpp"
 #include "devices/simulated/state/access_cost.hpp"
 
 namespace convladder::simulated {
@@ -17,6 +18,8 @@ unsigned unit_shift(const ptx::Kernel& kernel, ptx::Space space) {
   const auto is_narrow = [space](const ptx::Instruction& instruction) {
     const bool is_of_tensor = instruction.opcode.find(".bulk.tensor.") != std::string::npos;
     if (is_of_tensor && space == ptx::Space::global) return true;  // elements that only its tensor map knows
+    const bool has_texels = reads_texels(instruction.opcode) || writes_texels(instruction.opcode);
+    if (has_texels && space == ptx::Space::global) return true;
     const auto access = parse_memory_access(instruction.opcode);
     return access && access->type.bits < 32 && (access->space == space || access->space == ptx::Space::generic);
   };

@@ -42,7 +42,10 @@ constexpr DecodeSubject kSubjects[] = {decode_control_flow,
                                        decode_cluster,
                                        decode_bulk_initialization,
                                        decode_launch_control,
-                                       decode_constant_test};
+                                       decode_constant_test,
+                                       decode_texture_fetch,
+                                       decode_surface_access,
+                                       decode_texture_query};
 
 std::uint32_t round_up(std::uint64_t value, std::uint64_t multiple) {
   return static_cast<std::uint32_t>((value + multiple - 1) / multiple * multiple);

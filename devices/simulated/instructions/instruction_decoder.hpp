@@ -171,5 +171,8 @@ bool decode_form(InstructionDecoder& decoder);
 bool decode_hint(InstructionDecoder& decoder);
 bool decode_video(InstructionDecoder& decoder);
 bool decode_stack(InstructionDecoder& decoder);
+bool decode_texture_fetch(InstructionDecoder& decoder);
+bool decode_surface_access(InstructionDecoder& decoder);
+bool decode_texture_query(InstructionDecoder& decoder);
 
 }  // namespace convladder::simulated

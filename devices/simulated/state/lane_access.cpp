@@ -265,6 +265,48 @@ std::byte* reach_region(const WarpState& warp, const Operation& operation, int l
   return place;
 }
 
+LanePlaces reach_texels(const WarpState& warp, const Operation& operation, Addresses addresses, LaneMask mask,
+                        int bytes, AccessKind kind, TouchedSectors& sectors) {
+  LanePlaces places;
+  if (mask == 0) return places;
+  fill_inactive(addresses, mask);
+  Checked access{addresses, mask, address_span(addresses)};
+  const bool any_left = check_alignment(warp, operation, access, bytes, kind, name_of(ptx::Space::global)) &&
+                        check_global(warp, operation, access, bytes, kind);
+  places.mask = access.mask;
+  if (!any_left) return places;
+  BlockContext& block = *warp.block;
+  for (int lane = 0; lane < kLanes; ++lane) places.at[lane] = block.memory->host(addresses[lane]);
+  for (const std::uint64_t address : addresses) sectors.push_back(address >> kSectorShift);
+  block.counters[operation.instruction].bytes +=
+      static_cast<std::uint64_t>(bytes) * static_cast<std::uint64_t>(std::popcount(places.mask));
+  for (AccessObserver* const observer : block.observers) {
+    observer->access({&operation, &warp, ptx::Space::global, &addresses, places.mask, bytes, kind});
+  }
+  return places;
+}
+
+void count_texels(const WarpState& warp, const Operation& operation, TouchedSectors& sectors, AccessKind kind,
+                  bool is_texture) {
+  BlockContext& block = *warp.block;
+  std::ranges::sort(sectors);
+  const auto repeated = std::ranges::unique(sectors);
+  sectors.erase(repeated.begin(), repeated.end());
+  InstructionCounters& counters = block.counters[operation.instruction];
+  ++counters.requests;
+  counters.sectors += sectors.size();
+  for (std::size_t first = 0; block.l1 != nullptr && first < sectors.size(); first += kLanes) {
+    SectorSet part;
+    part.list_size = static_cast<int>(std::min<std::size_t>(kLanes, sectors.size() - first));
+    std::copy_n(sectors.begin() + static_cast<std::ptrdiff_t>(first), part.list_size, part.list.begin());
+    if (kind != AccessKind::load) {
+      block.l1->access(part, kind);
+    } else if (const std::uint64_t hits = block.l1->load_texels(part); is_texture) {
+      block.l1->add_texture_hits(hits);
+    }
+  }
+}
+
 template LanePlaces reach<ptx::Space::global>(const WarpState&, const Operation&, Addresses, int, AccessKind);
 template LanePlaces reach<ptx::Space::shared>(const WarpState&, const Operation&, Addresses, int, AccessKind);
 template LanePlaces reach<ptx::Space::local>(const WarpState&, const Operation&, Addresses, int, AccessKind);
