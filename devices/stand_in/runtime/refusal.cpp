@@ -6,7 +6,7 @@ namespace convladder::stand_in {
 
 int refuse_runtime_call(const char* name) noexcept {
   return answer(name, [name](Machine& machine) {
-    machine.report.not_supported(name);
+    machine.report.not_supported(asked_by == nullptr ? name : asked_by);
     throw Failure(kNotSupported);
   });
 }
