@@ -57,7 +57,12 @@ Machine& Machine::get() {
   static auto* const machine = [] {
     const Settings settings = settings_of_process();
     const GpuFacts* const gpu = find_gpu(settings.gpu);
-    auto* const made = new Machine(settings, *gpu);
+    Machine* made = nullptr;
+    try {
+      made = new Machine(settings, *gpu);
+    } catch (const UserError& error) {
+      say_and_exit(error.what());
+    }
     on_process_end([] { get().finish(); });
     return made;
   }();
@@ -66,11 +71,11 @@ Machine& Machine::get() {
 
 Machine::Machine(Settings wanted, const GpuFacts& gpu)
     : settings(std::move(wanted)),
+      trace(settings.trace),
       gpu_(&gpu),
       gpu_model_(&model_of(settings)),
       device_(device_options(settings)),
       process_(getpid()) {
-  if (settings.trace) report.keep_trace();
   capacity_ =
       settings.memory_bytes > 0 ? std::min(settings.memory_bytes, device_.memory_bytes()) : device_.memory_bytes();
 }
@@ -192,7 +197,7 @@ void Machine::note_copy(const char* what, Engine engine, std::uint64_t bytes, bo
   const Nanoseconds ns = timeline.copy_ns(bytes, pinned);
   const Timeline::Span span = timeline.enqueue(stream, engine, ns);
   report.copy(what, ns, bytes);
-  report.happened(what, stream, span);
+  trace.add(what, stream, span);
   timeline.host_works(timeline.costs().enqueue);
   if (host_waits) timeline.host_waits_until(span.end);
 }
@@ -200,7 +205,7 @@ void Machine::note_copy(const char* what, Engine engine, std::uint64_t bytes, bo
 void Machine::note_copy_on_device(const char* what, std::uint64_t moved, std::uint64_t bytes, int stream) {
   const double gb_per_s = gpu_->dram_gb_per_s.low;
   const Nanoseconds ns = timeline.costs().copy + static_cast<Nanoseconds>(static_cast<double>(moved) / gb_per_s);
-  report.happened(what, stream, timeline.enqueue(stream, Engine::kernels, ns));
+  trace.add(what, stream, timeline.enqueue(stream, Engine::kernels, ns));
   report.copy(what, ns, bytes);
   timeline.host_works(timeline.costs().enqueue);
 }

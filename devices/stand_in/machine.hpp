@@ -23,6 +23,7 @@
 #include "devices/stand_in/settings.hpp"
 #include "devices/stand_in/status.hpp"
 #include "devices/stand_in/timeline.hpp"
+#include "devices/stand_in/trace.hpp"
 
 namespace convladder::stand_in {
 
@@ -74,6 +75,7 @@ class Machine {
   Timeline timeline;
   Report report;
   Contexts contexts;
+  Trace trace;
   /// As cudaDeviceSetLimit numbers them: stack, printf buffer, heap, …
   std::array<std::size_t, 8> limits = {1024, 1 << 20, 8 << 20, 2, 2048, 0, 0, 0};
 

@@ -110,13 +110,6 @@ ordered_json Report::json(const Timeline& timeline) const {
   }
   ordered_json findings = ordered_json::array();
   for (const simulated::Finding& finding : findings_) findings.push_back(finding_json(finding));
-  ordered_json trace = ordered_json::array();
-  for (const TraceEntry& entry : trace_) {
-    trace.push_back({{"what", entry.what},
-                     {"stream", entry.stream},
-                     {"begin_ns", entry.span.begin},
-                     {"end_ns", entry.span.end}});
-  }
   return {{"calls", counts_json(calls_)},
           {"kernels", std::move(kernels)},
           {"copies", std::move(copies)},
@@ -125,7 +118,6 @@ ordered_json Report::json(const Timeline& timeline) const {
           {"notes", counts_json(notes_)},
           {"allocations", std::move(allocations)},
           {"findings", std::move(findings)},
-          {"trace", std::move(trace)},
           {"virtual_ns",
            {{"host", timeline.now()},
             {"device_end", timeline.end_of_all()},

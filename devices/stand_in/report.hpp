@@ -41,21 +41,8 @@ struct AllocationNote {
   std::vector<CallPlace> places;
 };
 
-/// Something on the device's timeline; an event has no length.
-struct TraceEntry {
-  std::string what;  ///< a kernel's name, "[CUDA memcpy HtoD]", "event"
-  int stream = 0;
-  Timeline::Span span;
-};
-
 class Report {
  public:
-  /// From now on every entry is kept.
-  void keep_trace() { keeps_trace_ = true; }
-  void happened(const std::string& what, int stream, Timeline::Span span) {
-    if (keeps_trace_) trace_.push_back({what, stream, span});
-  }
-
   /// Returns how often it has been called.
   std::uint64_t call(std::string_view name) { return ++calls_[std::string(name)]; }
   void failed(std::string_view name, int status, std::string_view text);
@@ -92,8 +79,6 @@ class Report {
   std::map<std::string, CopySum> copies_;
   std::map<std::pair<std::string, int>, FailureNote> failures_;
   std::vector<AllocationNote> allocations_;
-  bool keeps_trace_ = false;
-  std::vector<TraceEntry> trace_;
   std::vector<simulated::Finding> findings_;
 };
 

@@ -94,7 +94,7 @@ Settings parse_settings(const std::string& text) {
   if (place.has("error_exitcode")) settings.error_exitcode = place.at("error_exitcode").whole(0, 255);
   if (place.has("memory_bytes")) settings.memory_bytes = place.at("memory_bytes").whole<std::uint64_t>(0, UINT64_MAX);
   if (place.has("launch_seconds")) settings.launch_seconds = place.at("launch_seconds").number(kNotNegative);
-  if (place.has("trace")) settings.trace = place.at("trace").truth();
+  if (place.has("trace")) settings.trace = place.at("trace").text();
   if (place.has("exclusive")) settings.exclusive = place.at("exclusive").truth();
   if (place.has("faults")) {
     for (const JsonPlace& one : place.at("faults").list()) settings.faults.push_back(read_fault(one));

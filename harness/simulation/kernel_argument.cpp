@@ -9,6 +9,7 @@
 
 #include "datasets/npy_file.hpp"
 #include "devices/cpu/cpu_facts.hpp"
+#include "harness/simulation/tensor_argument.hpp"
 #include "support/errors.hpp"
 #include "support/file_bytes.hpp"
 #include "support/seeded_random.hpp"
@@ -51,7 +52,8 @@ class ArgumentParser {
 
   KernelArgument parse_variable() {
     const bool is_file = rest_.ends_with(".npy");
-    if (rest_.starts_with("struct:") || rest_.starts_with("bytes:") || (rest_.starts_with('@') && !is_file)) {
+    if (rest_.starts_with("struct:") || rest_.starts_with("bytes:") || rest_.starts_with("tensor:") ||
+        (rest_.starts_with('@') && !is_file)) {
       return parse();
     }
     if (!rest_.starts_with('@')) result_.type = parse_element_type(what_, take_field());
@@ -78,6 +80,10 @@ class ArgumentParser {
       StructureValue value = parse_structure(what_, rest_);
       result_.bytes = std::move(value.bytes);
       result_.addresses = std::move(value.addresses);
+    } else if (word == "tensor") {
+      StructureValue value = parse_tensor(what_, rest_);
+      result_.bytes = std::move(value.bytes);
+      result_.addresses = std::move(value.addresses);
     } else if (word == "in" || word == "inout") {
       result_.kind = word == "in" ? ArgumentKind::input : ArgumentKind::in_out;
       if (rest_.starts_with('@')) {
@@ -97,8 +103,9 @@ class ArgumentParser {
       result_.type = type;
       result_.bytes = parse_element(what_, *type, rest_);
     } else {
-      fail(fmt::format("expected in, out, inout, bytes, struct or a type and ':', or @ and a buffer's name, got '{}'",
-                       word));
+      fail(fmt::format(
+          "expected in, out, inout, bytes, struct, tensor or a type and ':', or @ and a buffer's name, got '{}'",
+          word));
     }
     return std::move(result_);
   }

@@ -3,6 +3,7 @@
 //   [NAME=]TYPE:VALUE                     a number
 //   [NAME=]bytes:@FILE                    a structure passed by value: the file's bytes
 //   [NAME=]struct:{FIELD,…}               one written out, with the layout of C
+//   [NAME=]tensor:@BUFFER:TYPE:SIZES:…    a tensor map: tensor_argument.hpp
 //   [NAME=]@BUFFER[+BYTES]                an address in the buffer of that name
 //   [NAME=]in:TYPE:CONTENT                a buffer on the device that the kernel reads
 //   [NAME=]in:@FILE.npy                   the same, its type and shape from the file

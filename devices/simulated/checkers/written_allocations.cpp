@@ -39,6 +39,8 @@ bool is_load(std::string_view opcode) { return opcode.starts_with("ld.") || opco
 bool may_write_global(const Instruction& instruction) {
   const std::string_view opcode = instruction.opcode;
   if (opcode.starts_with("cp.async.bulk.global") || opcode.starts_with("cp.reduce")) return true;
+  if (opcode.starts_with("cp.async.bulk.tensor") && has_part(opcode, "bulk_group")) return true;
+  if (opcode.starts_with("tensormap.cp_fenceproxy")) return true;
   if (only_reads(opcode)) return false;
   if (has_part(opcode, "shared") || has_part(opcode, "local")) return false;
   return std::ranges::any_of(instruction.operands,
@@ -112,6 +114,7 @@ std::set<std::uint64_t> written_allocations(const Program& program, const std::v
   Origin written;
   for (const Instruction& instruction : kernel.instructions) {
     if (!may_write_global(instruction)) continue;
+    if (has_part(instruction.opcode, "tensor")) written.set(kElsewhere);  // where its tensor map says
     for (const Operand& operand : instruction.operands) {
       if (operand.kind == OperandKind::address) written |= origins.of(operand);
     }

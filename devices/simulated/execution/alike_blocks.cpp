@@ -531,6 +531,7 @@ class Follower {
   }
 
   void check(const Instruction& instruction) {
+    if (instruction.opcode.find("tensor") != std::string::npos) refuse(instruction, "a tensor map decides");
     if (instruction.predicate >= 0) expect_of_no_place(instruction, of_register(instruction.predicate));
     for (const Operand& operand : instruction.operands) {
       if (operand.kind == OperandKind::address) {

@@ -52,8 +52,11 @@ struct Region {
   std::uint64_t bytes = 0;
   std::uint64_t unit = 16;
 };
-/// Where it lies; nullptr, and a fault, where it cannot be. Counts its sectors, past the L1, or its wavefronts.
-/// Observers are not told.
+/// Where it lies, also in the kernel's parameters; nullptr, and a fault, where it cannot be. Nothing is counted, and
+/// observers are not told.
+std::byte* find_region(const WarpState& warp, const Operation& operation, int lane, const Region& region,
+                       AccessKind kind);
+/// Likewise; counts its sectors, past the L1, or its wavefronts.
 std::byte* reach_region(const WarpState& warp, const Operation& operation, int lane, const Region& region,
                         AccessKind kind);
 
