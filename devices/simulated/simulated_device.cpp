@@ -325,6 +325,15 @@ const void* SimulatedDevice::load(const ptx::Module& module, const ptx::Kernel& 
   return &kernel;
 }
 
+void SimulatedDevice::unload(const ptx::Module& module) {
+  for (const ptx::Kernel& kernel : module.kernels) programs_.erase(&kernel);
+  std::erase_if(variables_, [&](const auto& entry) {
+    if (entry.first.first != &module) return false;
+    free(reinterpret_cast<void*>(entry.second), 0);  // NOLINT(performance-no-int-to-ptr): addresses are numbers here
+    return true;
+  });
+}
+
 void SimulatedDevice::only_read(const DeviceBuffer& buffer) {
   inputs_.push_back({device_address(buffer.address()), device_address(buffer.address()) + buffer.bytes()});
 }

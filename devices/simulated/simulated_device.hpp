@@ -87,6 +87,9 @@ class SimulatedDevice final : public Device {
   /// ptx::PtxError for what the device does not execute. `module` must outlive the device.
   const void* load(const ptx::Module& module, const ptx::Kernel& kernel);
 
+  /// Forgets its kernels and frees its variables: from now on the module need not live.
+  void unload(const ptx::Module& module);
+
   /// The address of a variable in global or constant memory, the same for all kernels of the module. `module` must
   /// outlive the device.
   void* variable(const ptx::Module& module, const ptx::Symbol& symbol);

@@ -120,17 +120,21 @@ void Machine::open_context() {
   has_context_ = true;
 }
 
-void Machine::reset() {
+void Machine::reset(const DeviceContext& context) {
   synchronize_all();
   for (auto memory = memory_.begin(); memory != memory_.end();) {
-    const bool kept = memory->second.kind == MemoryKind::registered;
-    if (!kept) used_ -= memory->second.bytes;
+    const bool kept = memory->second.kind == MemoryKind::registered || memory->second.context != &context;
+    if (!kept) used_ -= memory->second.kind == MemoryKind::pinned ? 0 : memory->second.bytes;
     memory = kept ? std::next(memory) : memory_.erase(memory);
   }
-  for (auto& [address, stream] : streams_) timeline.remove_stream(stream->number);
-  streams_.clear();
-  events_.clear();
+  std::erase_if(streams_, [&](const auto& entry) {
+    const bool ends = entry.second->context == &context;
+    if (ends) timeline.remove_stream(entry.second->number);
+    return ends;
+  });
+  std::erase_if(events_, [&](const auto& entry) { return entry.second->context == &context; });
   lost_ = kSuccess;
+  if (contexts.is_other_live(context)) return;
   has_context_ = false;
   if (exclusive_lock_ >= 0) close(exclusive_lock_);
   exclusive_lock_ = -1;
@@ -143,6 +147,7 @@ Stream* Machine::add_stream(unsigned flags, int priority) {
   made->flags = flags;
   made->priority = priority;
   made->id = next_stream_id_++;
+  made->context = contexts.current();
   Stream* const stream = made.get();
   streams_[stream] = std::move(made);
   return stream;
@@ -171,6 +176,7 @@ void Machine::remove_stream(Stream* stream) {
 Event* Machine::add_event(unsigned flags) {
   auto made = std::make_unique<Event>();
   made->flags = flags;
+  made->context = contexts.current();
   Event* const event = made.get();
   events_[event] = std::move(made);
   return event;
