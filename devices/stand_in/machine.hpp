@@ -10,6 +10,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -103,7 +104,7 @@ class Machine {
   // Memory.
   void* allocate(MemoryKind kind, std::uint64_t bytes, unsigned flags, const char* call);
   void register_host(void* address, std::uint64_t bytes, unsigned flags);
-  void free(void* address, bool host);
+  void free(void* address, bool host, const char* call);
   /// The memory that holds the address; nullptr for the host's own and for wrong ones. `begin` becomes its begin.
   const Memory* memory_at(const void* address, std::uint64_t* begin = nullptr) const;
   std::uint64_t free_bytes() const { return capacity_ - std::min(capacity_, used_); }
@@ -138,13 +139,20 @@ class Machine {
   /// After cudaDeviceReset. Modules stay.
   void reset();
 
+  /// A forked process has no device if its parent has used one, as on a GPU.
+  static bool is_lost_by_fork();
+
   /// The end of the process: leaks are looked for, the report is written.
   void finish();
+  /// The same in the handler of a signal: as far as it can be had. If `touched` is an address of the device, the host
+  /// has touched it, at `places`.
+  void finish_by_signal(const std::string& signal, std::uint64_t touched, const std::vector<CallPlace>& places);
 
  private:
   Machine(Settings settings, const GpuFacts& gpu);
   void take_over(const std::string& kernel, const LaunchRequest& request);
-  AllocationNote note_of(std::uint64_t number, const char* call, std::uint64_t bytes) const;
+  void find_leaks();
+  void note_freed_wrongly(const void* address, const char* call);
   void check_launch(Function& function, const LaunchRequest& request);
 
   const GpuFacts* gpu_;
@@ -161,8 +169,31 @@ class Machine {
   std::uint64_t next_stream_id_ = 1;
   std::map<const void*, std::unique_ptr<Event>> events_;
   Status lost_ = kSuccess;
-  int process_;  // a fork has no device, as on a GPU
   bool finished_ = false;
+  bool calls_ever_ = false;
+  friend class TimedCall;
 };
+
+/// A call of the program, from its begin to its end: the host works, and the report counts it.
+class TimedCall {
+ public:
+  TimedCall(Machine& machine, std::string_view name) : machine_(machine), name_(name), begin_(machine.timeline.now()) {
+    machine.calls_ever_ = true;
+    machine.timeline.host_works(machine.timeline.costs().call);
+  }
+  ~TimedCall() { machine_.report.call(name_, machine_.timeline.now() - begin_); }
+  TimedCall(const TimedCall&) = delete;
+  TimedCall& operator=(const TimedCall&) = delete;
+
+ private:
+  Machine& machine_;
+  std::string_view name_;
+  Nanoseconds begin_;
+};
+
+/// Where the program has called from, innermost first, without what is ours.
+std::vector<CallPlace> calling_places();
+/// The place of an instruction; none if it is nobody's or ours.
+std::optional<CallPlace> place_of(std::uint64_t instruction);
 
 }  // namespace convladder::stand_in

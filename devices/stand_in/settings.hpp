@@ -20,6 +20,10 @@ struct Settings {
   int error_exitcode = 0;             ///< of a process with findings; 0: its own
   std::uint64_t memory_bytes = 0;     ///< of the device; 0: what the machine has available
   double launch_seconds = 600;        ///< after which a kernel is ended; 0: never
+  std::uint64_t launch_operations = 0;  ///< instructions of warps, likewise
+  std::uint64_t idle_operations = 0;    ///< of a block that change no memory, likewise
+  bool leaks = false;                 ///< whether memory that is never freed is a finding
+  bool begin = false;                 ///< whether the report says as well that a process begins
 };
 
 /// From the variable's value, JSON: {"gpu": "a100", "checkers": ["memory"]}; an empty text gives the defaults. Throws

@@ -25,10 +25,10 @@ inline cudaError_t remember(int status) {
 template <typename Work>
 cudaError_t answer(const char* name, const Work& work, bool also_when_lost = false) noexcept {
   try {
+    if (Machine::is_lost_by_fork()) return remember(kNotInitialized);  // its locks may be held for ever
     Machine& machine = Machine::get();
     const std::scoped_lock lock(machine.mutex);
-    machine.timeline.host_works(machine.timeline.costs().call);
-    machine.report.call(name);
+    const TimedCall timed(machine, name);
     if (machine.lost() != kSuccess && !also_when_lost) return remember(machine.lost());
     try {
       work(machine);
