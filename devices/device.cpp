@@ -22,6 +22,16 @@ void Device::copy_floats_apart(float* destination, std::size_t pitch, const floa
   for (std::size_t i = 0; i < count; ++i) copy_to_device(destination + i * pitch, source + i, sizeof(float));
 }
 
+std::vector<double> Device::times_ns(std::size_t calls, const std::function<void(std::size_t)>& before,
+                                     const std::function<void(std::size_t)>& work) {
+  std::vector<double> times;
+  for (std::size_t i = 0; i < calls; ++i) {
+    before(i);
+    times.push_back(time_ns([&] { work(i); }));
+  }
+  return times;
+}
+
 PinnedBuffer Device::allocate_pinned(std::size_t /*bytes*/, std::string_view /*label*/) { throw_without_streams(); }
 void Device::set_stream(int /*stream*/) { throw_without_streams(); }
 void Device::record_event(int /*event*/) { throw_without_streams(); }

@@ -125,6 +125,12 @@ class Device {
   /// asynchronous launch is timed to its end and not to its return.
   virtual double time_ns(const std::function<void()>& work) = 0;
 
+  /// Likewise of `work(0)`, `work(1)`, …, each by itself; `before(i)` is done ahead of each and not timed. A device
+  /// that works by itself is given all of it without waiting in between, so that what it is told is there before it
+  /// gets there: otherwise short calls would be as long as telling it.
+  virtual std::vector<double> times_ns(std::size_t calls, const std::function<void(std::size_t)>& before,
+                                       const std::function<void(std::size_t)>& work);
+
   /// Whether `flush_caches` does anything: only then are cold times measured.
   virtual bool can_flush_caches() const { return false; }
   /// Evicts the last-level cache by writing more than its size.

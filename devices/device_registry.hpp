@@ -16,6 +16,13 @@ struct DeviceFact {
   std::string value;
 };
 
+/// What a device shares among the processes that use it at a time.
+struct DeviceCapacity {
+  double memory_bytes = 0;       ///< all of it
+  double bytes_per_process = 0;  ///< of it, that a process takes before it has allocated anything
+  bool one_process = false;      ///< a second process cannot use it meanwhile
+};
+
 /// A kind of device: what it is called, whose variants it runs, and how to open it.
 struct DeviceKind {
   std::string_view name;    ///< "cpu", "cuda", "simulated"
@@ -27,6 +34,14 @@ struct DeviceKind {
   /// The device's name and figures; empty where none is there. The first fact is ("name", …).
   std::vector<DeviceFact> (*facts)() = nullptr;
   bool has_clock = true;  ///< false for devices that count and do not time
+  /// Whether that clock is a virtual one here: what it says is predicted, and no clock of the host agrees with it.
+  /// nullptr: never.
+  bool (*has_virtual_clock)() = nullptr;
+
+  /// nullptr where it has the host's memory.
+  DeviceCapacity (*capacity)() = nullptr;
+
+  bool clock_is_virtual() const { return has_virtual_clock != nullptr && has_virtual_clock(); }
 };
 
 /// All kinds in this build, by `order`.

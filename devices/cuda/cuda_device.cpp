@@ -1,5 +1,6 @@
 #include "devices/cuda/cuda_device.hpp"
 
+#include <dlfcn.h>
 #include <fmt/format.h>
 
 #include <array>
@@ -42,6 +43,20 @@ int attribute(cudaDeviceAttr name) {
   return value;
 }
 
+/// Whether the CUDA runtime of this process is the stand-in (devices/stand_in), which says so by this symbol.
+bool is_stand_in() { return dlsym(RTLD_DEFAULT, "convladder_stand_in_version") != nullptr; }
+
+/// Without opening the device: that would make a context in this process.
+DeviceCapacity cuda_capacity() {
+  constexpr double kContextBytes = 640.0 * 1024 * 1024;  // an H100's with all kernels of this program loaded
+  cudaDeviceProp properties{};
+  require_cuda(cudaGetDeviceProperties(&properties, 0), "cudaGetDeviceProperties");
+  const int mode = attribute(cudaDevAttrComputeMode);
+  return {.memory_bytes = static_cast<double>(properties.totalGlobalMem),
+          .bytes_per_process = kContextBytes,
+          .one_process = mode == cudaComputeModeExclusive || mode == cudaComputeModeExclusiveProcess};
+}
+
 std::unique_ptr<Device> open_cuda_device() { return std::make_unique<CudaDevice>(); }
 
 const DeviceRegistration registration{{.name = "cuda",
@@ -49,7 +64,9 @@ const DeviceRegistration registration{{.name = "cuda",
                                        .order = 20,
                                        .unavailable = cuda_unavailable,
                                        .open = open_cuda_device,
-                                       .facts = cuda_facts}};
+                                       .facts = cuda_facts,
+                                       .has_virtual_clock = is_stand_in,
+                                       .capacity = cuda_capacity}};
 
 }  // namespace
 
@@ -74,6 +91,9 @@ CudaDevice::~CudaDevice() {
   flush_buffer_ = DeviceBuffer();
   if (start_ != nullptr) static_cast<void>(cudaEventDestroy(start_));
   if (stop_ != nullptr) static_cast<void>(cudaEventDestroy(stop_));
+  for (const std::array<cudaEvent_t, 2>& pair : pairs_) {
+    for (cudaEvent_t event : pair) static_cast<void>(cudaEventDestroy(event));
+  }
   for (cudaEvent_t event : events_) {
     if (event != nullptr) static_cast<void>(cudaEventDestroy(event));
   }
@@ -166,6 +186,28 @@ double CudaDevice::time_ns(const std::function<void()>& work) {
   float milliseconds = 0.0F;
   require(cudaEventElapsedTime(&milliseconds, start_, stop_), "cudaEventElapsedTime");
   return static_cast<double>(milliseconds) * 1e6;
+}
+
+std::vector<double> CudaDevice::times_ns(std::size_t calls, const std::function<void(std::size_t)>& before,
+                                         const std::function<void(std::size_t)>& work) {
+  while (pairs_.size() < calls) {
+    std::array<cudaEvent_t, 2>& pair = pairs_.emplace_back();
+    for (cudaEvent_t& event : pair) require(cudaEventCreate(&event), "cudaEventCreate");
+  }
+  for (std::size_t i = 0; i < calls; ++i) {
+    before(i);
+    require(cudaEventRecord(pairs_[i][0]), "cudaEventRecord");
+    work(i);
+    require(cudaEventRecord(pairs_[i][1]), "cudaEventRecord");
+  }
+  wait();
+  std::vector<double> times;
+  for (std::size_t i = 0; i < calls; ++i) {
+    float milliseconds = 0.0F;
+    require(cudaEventElapsedTime(&milliseconds, pairs_[i][0], pairs_[i][1]), "cudaEventElapsedTime");
+    times.push_back(static_cast<double>(milliseconds) * 1e6);
+  }
+  return times;
 }
 
 void CudaDevice::flush_caches() {

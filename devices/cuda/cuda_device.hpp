@@ -9,6 +9,7 @@
 
 #include <array>
 #include <string>
+#include <vector>
 
 #include "devices/cuda/nvml.hpp"
 #include "devices/device.hpp"
@@ -44,6 +45,8 @@ class CudaDevice final : public Device {
   void wait() override;
   /// Between two events on the default stream. The resolution of events is about half a microsecond.
   double time_ns(const std::function<void()>& work) override;
+  std::vector<double> times_ns(std::size_t calls, const std::function<void(std::size_t)>& before,
+                               const std::function<void(std::size_t)>& work) override;
   bool can_flush_caches() const override { return l2_bytes_ > 0; }
   /// Enqueues writes of twice the L2's size. The buffer is allocated by the first call and kept.
   void flush_caches() override;
@@ -72,8 +75,9 @@ class CudaDevice final : public Device {
   std::size_t shared_bytes_opt_in_ = 0;
   cudaEvent_t start_ = nullptr;
   cudaEvent_t stop_ = nullptr;
-  std::array<cudaStream_t, kStreams> streams_{};  ///< the first stays null: the default stream; others made when used
-  std::array<cudaEvent_t, kEvents> events_{};     ///< made when used
+  std::vector<std::array<cudaEvent_t, 2>> pairs_;  ///< of times_ns, made when used
+  std::array<cudaStream_t, kStreams> streams_{};   ///< the first stays null: the default stream; others made when used
+  std::array<cudaEvent_t, kEvents> events_{};      ///< made when used
   cudaStream_t current_stream_ = nullptr;
   DeviceBuffer flush_buffer_;
   const void* last_kernel_ = nullptr;  ///< launched last: an error that shows at the next wait is most likely its own

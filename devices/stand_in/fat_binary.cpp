@@ -53,7 +53,8 @@ std::string unpacked_zstd(std::span<const std::byte> packed, std::uint64_t state
     const std::size_t left = ZSTD_decompressStream(stream.get(), &out, &in);
     if (ZSTD_isError(left) != 0) throw UserError(fmt::format("what zstd cannot unpack at byte {}", place));
     if (left == 0) break;
-    if (out.pos < out.size && in.pos == in.size) throw UserError(fmt::format("zstd data that end too early at byte {}", place));
+    if (out.pos < out.size && in.pos == in.size)
+      throw UserError(fmt::format("zstd data that end too early at byte {}", place));
     if (out.pos < out.size) continue;
     if (text.size() >= kMostImageBytes) throw UserError(fmt::format("an image of more than 2 GiB at byte {}", place));
     text.resize(std::min(text.size() * 2, kMostImageBytes));
@@ -113,8 +114,8 @@ std::vector<FatImage> read_fat_binary(std::span<const std::byte> bytes) {
       }
       if (image.kind == ImageKind::ptx) {
         const bool is_packed = (flags & (kLz4 | kZstd)) != 0;
-        const auto packed = payload.first(is_packed && packed_bytes > 0 ? std::min(packed_bytes, payload_bytes)
-                                                                        : payload_bytes);
+        const auto packed =
+            payload.first(is_packed && packed_bytes > 0 ? std::min(packed_bytes, payload_bytes) : payload_bytes);
         std::string text;
         if ((flags & kLz4) != 0) {
           text = unpacked_lz4(packed, stated, at);

@@ -1,6 +1,7 @@
 // What nvcc puts into a program beside its host code: the kernels, once for each architecture that was asked for.
 //
-// The layout is not documented by its vendor; public tools have read it for years, and it is the same from CUDA 9 to 13.
+// The layout is not documented by its vendor; public tools have read it for years, and it is the same from CUDA 9
+// to 13.
 #pragma once
 
 #include <cstddef>

@@ -1,7 +1,9 @@
 #include "devices/stand_in/machine.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <pthread.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -83,7 +85,9 @@ Machine::Machine(Settings wanted, const GpuFacts& gpu)
       gpu_(&gpu),
       gpu_model_(&model_of(settings)),
       device_(device_options(settings)) {
-  capacity_ = settings.memory_bytes > 0 ? std::min(settings.memory_bytes, device_.memory_bytes()) : device_.memory_bytes();
+  if (settings.trace) report.keep_trace();
+  capacity_ =
+      settings.memory_bytes > 0 ? std::min(settings.memory_bytes, device_.memory_bytes()) : device_.memory_bytes();
 }
 
 int Machine::architecture() const {
@@ -97,6 +101,35 @@ void Machine::lose(Status status, const std::string& text) {
   report.note(text);
 }
 
+void Machine::begin_call(const char* name, bool needs_context) {
+  timeline.host_works(timeline.costs().call);
+  const std::uint64_t number = report.call(name);
+  calls_ever_ = true;
+  for (const Fault& fault : settings.faults) {
+    if (fault.call != "*" && fault.call != name) continue;
+    if (number < fault.from || (fault.count > 0 && number >= fault.from + fault.count)) continue;
+    while (fault.hangs) pause();
+    const auto status = static_cast<Status>(fault.status);
+    if (fault.loses) lose(status, fmt::format("{} loses the device, as the settings ask for", name));
+    throw Failure(status, "a fault that the settings ask for");
+  }
+  if (needs_context && !has_context_) open_context();
+}
+
+void Machine::open_context() {
+  if (settings.exclusive) {
+    // One lock for all processes of the user, as a GPU is one for all.
+    const std::string file = fmt::format("/tmp/convladder-gpu-{}.lock", getuid());
+    exclusive_lock_ = open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+    if (exclusive_lock_ < 0 || flock(exclusive_lock_, LOCK_EX | LOCK_NB) != 0) {
+      if (exclusive_lock_ >= 0) close(exclusive_lock_);
+      exclusive_lock_ = -1;
+      throw Failure(kDeviceUnavailable, "another process has the GPU, which is in exclusive mode");
+    }
+  }
+  has_context_ = true;
+}
+
 void Machine::reset() {
   synchronize_all();
   for (auto memory = memory_.begin(); memory != memory_.end();) {
@@ -108,6 +141,9 @@ void Machine::reset() {
   streams_.clear();
   events_.clear();
   lost_ = kSuccess;
+  has_context_ = false;
+  if (exclusive_lock_ >= 0) close(exclusive_lock_);
+  exclusive_lock_ = -1;
 }
 
 Stream* Machine::add_stream(unsigned flags, int priority) {
@@ -160,10 +196,12 @@ void Machine::remove_event(Event* event) {
   if (events_.erase(event) == 0) throw Failure(kInvalidHandle);
 }
 
-void Machine::note_copy(const char* what, Engine engine, std::uint64_t bytes, bool pinned, int stream, bool host_waits) {
+void Machine::note_copy(const char* what, Engine engine, std::uint64_t bytes, bool pinned, int stream,
+                        bool host_waits) {
   const Nanoseconds ns = timeline.copy_ns(bytes, pinned);
   const Timeline::Span span = timeline.enqueue(stream, engine, ns);
   report.copy(what, ns, bytes);
+  report.happened(what, stream, span);
   timeline.host_works(timeline.costs().enqueue);
   if (host_waits) timeline.host_waits_until(span.end);
 }
@@ -171,7 +209,7 @@ void Machine::note_copy(const char* what, Engine engine, std::uint64_t bytes, bo
 void Machine::note_copy_on_device(const char* what, std::uint64_t moved, std::uint64_t bytes, int stream) {
   const double gb_per_s = gpu_->dram_gb_per_s.low;
   const Nanoseconds ns = timeline.costs().copy + static_cast<Nanoseconds>(static_cast<double>(moved) / gb_per_s);
-  timeline.enqueue(stream, Engine::kernels, ns);
+  report.happened(what, stream, timeline.enqueue(stream, Engine::kernels, ns));
   report.copy(what, ns, bytes);
   timeline.host_works(timeline.costs().enqueue);
 }

@@ -136,6 +136,9 @@ class Machine {
   /// The error of a kernel that the next call hears of; from then on every call has it.
   Status lost() const { return lost_; }
   void lose(Status status, const std::string& text);
+  /// What every call begins with: it is counted, and takes its time of the host. Throws Failure for a fault that is
+  /// injected, and if the process has no context and gets none.
+  void begin_call(const char* name, bool needs_context);
   /// After cudaDeviceReset. Modules stay.
   void reset();
 
@@ -150,6 +153,7 @@ class Machine {
 
  private:
   Machine(Settings settings, const GpuFacts& gpu);
+  void open_context();
   void take_over(const std::string& kernel, const LaunchRequest& request);
   void find_leaks();
   void note_freed_wrongly(const void* address, const char* call);
@@ -169,19 +173,17 @@ class Machine {
   std::uint64_t next_stream_id_ = 1;
   std::map<const void*, std::unique_ptr<Event>> events_;
   Status lost_ = kSuccess;
+  bool has_context_ = false;
+  int exclusive_lock_ = -1;  // a file that the one process with a context holds
   bool finished_ = false;
   bool calls_ever_ = false;
-  friend class TimedCall;
 };
 
-/// A call of the program, from its begin to its end: the host works, and the report counts it.
+/// A call of the program, from its begin to its end, for the report.
 class TimedCall {
  public:
-  TimedCall(Machine& machine, std::string_view name) : machine_(machine), name_(name), begin_(machine.timeline.now()) {
-    machine.calls_ever_ = true;
-    machine.timeline.host_works(machine.timeline.costs().call);
-  }
-  ~TimedCall() { machine_.report.call(name_, machine_.timeline.now() - begin_); }
+  TimedCall(Machine& machine, std::string_view name) : machine_(machine), name_(name), begin_(machine.timeline.now()) {}
+  ~TimedCall() { machine_.report.call_took(name_, machine_.timeline.now() - begin_); }
   TimedCall(const TimedCall&) = delete;
   TimedCall& operator=(const TimedCall&) = delete;
 

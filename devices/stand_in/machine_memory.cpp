@@ -74,7 +74,8 @@ void* Machine::allocate(MemoryKind kind, std::uint64_t bytes, unsigned flags, co
   const std::string label = fmt::format("{} {}", name_of(kind), number);
   Memory memory{kind, bytes, number, {}, flags};
   try {
-    memory.buffer = kind == MemoryKind::device ? device_.allocate(bytes, label) : device_.allocate_visible(bytes, label);
+    memory.buffer =
+        kind == MemoryKind::device ? device_.allocate(bytes, label) : device_.allocate_visible(bytes, label);
   } catch (const OutOfDeviceMemory&) {
     throw Failure(kOutOfMemory);
   }
@@ -165,8 +166,9 @@ const Memory* Machine::memory_at(const void* address, std::uint64_t* begin) cons
 }
 
 std::byte* Machine::bytes_at(const void* address, std::uint64_t bytes) const {
-  const bool is_device = device_.allocation_at(address) != nullptr ||
-                         reinterpret_cast<std::uint64_t>(address) - simulated::kGlobalWindow < simulated::kGlobalWindowBytes;
+  const bool is_device =
+      device_.allocation_at(address) != nullptr ||
+      reinterpret_cast<std::uint64_t>(address) - simulated::kGlobalWindow < simulated::kGlobalWindowBytes;
   if (!is_device) return static_cast<std::byte*>(const_cast<void*>(address));
   try {
     return device_.bytes_at(address, bytes, "copy");

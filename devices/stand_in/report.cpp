@@ -125,9 +125,16 @@ ordered_json Report::json(const Timeline& timeline) const {
   }
   ordered_json calls = ordered_json::object();
   ordered_json call_times = ordered_json::object();
-  for (const auto& [name, times] : calls_) {
-    calls[name] = times.count;
-    call_times[name] = times_json(times);
+  for (const auto& [name, sum] : calls_) {
+    calls[name] = sum.count;
+    if (sum.times.count > 0) call_times[name] = times_json(sum.times);
+  }
+  ordered_json trace = ordered_json::array();
+  for (const TraceEntry& entry : trace_) {
+    trace.push_back({{"what", entry.what},
+                     {"stream", entry.stream},
+                     {"begin_ns", entry.span.begin},
+                     {"end_ns", entry.span.end}});
   }
   return {{"calls", std::move(calls)},
           {"call_times", std::move(call_times)},
@@ -141,6 +148,7 @@ ordered_json Report::json(const Timeline& timeline) const {
           {"never_freed", never_freed_},
           {"most_device_bytes", costs.most_device_bytes},
           {"kernel_seconds", costs.kernel_seconds},
+          {"trace", std::move(trace)},
           {"virtual_ns",
            {{"host", timeline.now()},
             {"device_end", timeline.end_of_all()},

@@ -47,10 +47,25 @@ struct HostCosts {
   std::uint64_t most_device_bytes = 0;
 };
 
+/// Something on the device's timeline; an event has no length.
+struct TraceEntry {
+  std::string what;  ///< a kernel's name, "[CUDA memcpy HtoD]", "event"
+  int stream = 0;
+  Timeline::Span span;
+};
+
 class Report {
  public:
+  /// From now on every entry is kept.
+  void keep_trace() { keeps_trace_ = true; }
+  void happened(const std::string& what, int stream, Timeline::Span span) {
+    if (keeps_trace_) trace_.push_back({what, stream, span});
+  }
+
+  /// Returns how often it has been called.
+  std::uint64_t call(std::string_view name) { return ++calls_[std::string(name)].count; }
   /// A call has ended for which the host took so long, waiting included.
-  void call(std::string_view name, Nanoseconds ns) { calls_[std::string(name)].add(ns); }
+  void call_took(std::string_view name, Nanoseconds ns) { calls_[std::string(name)].times.add(ns); }
   void failed(std::string_view name, int status, std::string_view text);
   void not_supported(std::string_view name) { ++not_supported_[std::string(name)]; }
   void note(const std::string& text) { ++notes_[text]; }
@@ -78,6 +93,10 @@ class Report {
     Times times;
     std::uint64_t bytes = 0;
   };
+  struct CallSum {
+    std::uint64_t count = 0;
+    Times times;  // of those that were begun
+  };
   struct FailureNote {
     int status = 0;
     std::string text;
@@ -85,13 +104,15 @@ class Report {
   };
   const AllocationNote* allocation_of(const simulated::Finding& finding) const;
 
-  std::map<std::string, Times> calls_;
+  std::map<std::string, CallSum> calls_;
   std::map<std::string, std::uint64_t> not_supported_;
   std::map<std::string, std::uint64_t> notes_;
   std::map<std::string, KernelSum> kernels_;
   std::map<std::string, CopySum> copies_;
   std::map<std::pair<std::string, int>, FailureNote> failures_;
   std::vector<AllocationNote> allocations_;
+  bool keeps_trace_ = false;
+  std::vector<TraceEntry> trace_;
   std::vector<ReportedFinding> findings_;
   std::vector<std::string> never_freed_;
 };

@@ -38,6 +38,33 @@ simulated::CheckerSet read_checkers(const JsonPlace& place) {
   return checkers;
 }
 
+Fault read_fault(const JsonPlace& place) {
+  Fault fault;
+  fault.call = place.at("call").some_text();
+  if (place.has("from")) fault.from = place.at("from").whole<std::uint64_t>(1, UINT64_MAX);
+  if (place.has("count")) fault.count = place.at("count").whole<std::uint64_t>(0, UINT64_MAX);
+  if (place.has("status")) fault.status = place.at("status").whole(1, 999);
+  if (place.has("loses")) fault.loses = place.at("loses").truth();
+  if (place.has("hangs")) fault.hangs = place.at("hangs").truth();
+  place.refuse_others();
+  if (fault.status == 0 && !fault.hangs) place.fail("a fault has a status or hangs");
+  return fault;
+}
+
+ordered_json faults_json(const std::vector<Fault>& faults) {
+  ordered_json list = ordered_json::array();
+  for (const Fault& fault : faults) {
+    ordered_json one = {{"call", fault.call},
+                        {"from", fault.from},
+                        {"count", fault.count},
+                        {"loses", fault.loses},
+                        {"hangs", fault.hangs}};
+    if (fault.status != 0) one["status"] = fault.status;
+    list.push_back(std::move(one));
+  }
+  return list;
+}
+
 ordered_json checkers_json(const simulated::CheckerSet& checkers) {
   ordered_json list = ordered_json::array();
   if (checkers.memory) list.push_back(kMemory);
@@ -75,6 +102,11 @@ Settings parse_settings(const std::string& text) {
   }
   if (place.has("leaks")) settings.leaks = place.at("leaks").truth();
   if (place.has("begin")) settings.begin = place.at("begin").truth();
+  if (place.has("trace")) settings.trace = place.at("trace").truth();
+  if (place.has("exclusive")) settings.exclusive = place.at("exclusive").truth();
+  if (place.has("faults")) {
+    for (const JsonPlace& one : place.at("faults").list()) settings.faults.push_back(read_fault(one));
+  }
   place.refuse_others();
   return settings;
 }
@@ -92,7 +124,10 @@ std::string settings_text(const Settings& settings) {
                     {"launch_operations", settings.launch_operations},
                     {"idle_operations", settings.idle_operations},
                     {"leaks", settings.leaks},
-                    {"begin", settings.begin}});
+                    {"begin", settings.begin},
+                    {"trace", settings.trace},
+                    {"exclusive", settings.exclusive},
+                    {"faults", faults_json(settings.faults)}});
 }
 
 }  // namespace convladder::stand_in

@@ -1,5 +1,5 @@
-// The virtual clock: when everything that a program asks for would begin and end, if API calls, launches and copies took
-// what is said here, and kernels what the time model predicts. Never measured; the same in every run.
+// The virtual clock: when everything that a program asks for would begin and end, if API calls, launches and copies
+// took what is said here, and kernels what the time model predicts. Never measured; the same in every run.
 //
 // The host has one time; every stream has the time at which what is enqueued in it ends. Copies to the device, copies
 // from it and kernels each have an engine; kernels of several streams run beside each other where they fit.
@@ -15,23 +15,22 @@ using Nanoseconds = std::uint64_t;
 
 /// What the host and the buses take. Sources: those of docs/stand_in.md; all of them are conventions of this model.
 struct FixedCosts {
-  Nanoseconds call = 200;            ///< of the host, for every call
-  Nanoseconds launch = 2'500;        ///< of the host, for enqueuing a kernel
-  Nanoseconds enqueue = 1'500;       ///< of the host, for enqueuing anything else
-  Nanoseconds start = 1'500;         ///< from the host's call to the begin on an idle device
-  Nanoseconds between = 900;         ///< between two kernels of a stream
-  Nanoseconds wake = 3'000;          ///< of the host, for noticing that the device is done
-  Nanoseconds allocate = 60'000;     ///< of the host, for memory
-  Nanoseconds copy = 1'000;          ///< of an engine, for beginning a copy
-  double copy_gb_per_s = 25;         ///< between pinned memory and the device: PCIe 4.0 x16
-  double pageable_gb_per_s = 8;      ///< between other memory and the device
+  Nanoseconds call = 200;         ///< of the host, for every call
+  Nanoseconds launch = 2'000;     ///< of the host, for enqueuing a kernel
+  Nanoseconds enqueue = 1'500;    ///< of the host, for enqueuing anything else
+  Nanoseconds start = 1'500;      ///< from the host's call to the begin on an idle device
+  Nanoseconds wake = 3'000;       ///< of the host, for noticing that the device is done
+  Nanoseconds allocate = 60'000;  ///< of the host, for memory
+  Nanoseconds copy = 1'000;       ///< of an engine, for beginning a copy
+  double copy_gb_per_s = 25;      ///< between pinned memory and the device: PCIe 4.0 x16
+  double pageable_gb_per_s = 8;   ///< between other memory and the device
 };
 
 enum class Engine { to_device, from_device, kernels };
 
 /// A stream as the timeline knows it.
 struct StreamTime {
-  Nanoseconds end = 0;          ///< of the last thing in it
+  Nanoseconds end = 0;            ///< of the last thing in it
   bool waits_for_default = true;  ///< and the default stream for it: not made with cudaStreamNonBlocking
   bool is_default = false;
 };

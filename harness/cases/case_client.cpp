@@ -45,7 +45,9 @@ ordered_json OpenCase::ask(const ordered_json& request) const {
     throw CaseFailure(Status::crashed,
                       fmt::format("its answers are invalid: status {}", short_json(reply.at("status"))));
   }
-  throw CaseFailure(*status, reply.at("reason").get<std::string>());
+  CaseFailure failure(*status, reply.at("reason").get<std::string>());
+  failure.out_of_device_memory = reply.contains(kOutOfDeviceMemory);
+  throw failure;
 }
 
 ReadOutput OpenCase::output(const ordered_json& which) const {

@@ -18,6 +18,7 @@ namespace convladder {
 struct CaseFailure : std::runtime_error {
   CaseFailure(Status its_status, const std::string& reason) : std::runtime_error(reason), status(its_status) {}
   Status status;
+  bool out_of_device_memory = false;  ///< others had it, perhaps: alone the case may do better
 };
 
 /// A case that has been started, and the memory in which it hands out its output.

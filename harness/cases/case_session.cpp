@@ -7,6 +7,7 @@
 #include <cmath>
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <numeric>
 #include <stdexcept>
 
 #include "devices/device_error.hpp"
@@ -20,8 +21,9 @@ using nlohmann::ordered_json;
 
 namespace {
 
-constexpr double kMostUntimed = 20;   // times a sample's length, that a sample may take with what is not timed
-constexpr int kFewestCalibrated = 3;  // calls, unless they take longer than that
+constexpr double kMostUntimed = 20;     // times a sample's length, that a sample may take with what is not timed
+constexpr int kMostEnqueued = 1 << 14;  // calls: what a device takes before it makes the host wait is about a thousand
+constexpr int kFewestCalibrated = 3;    // calls, unless they take longer than that
 
 ordered_json state_to_json(const DeviceState& state) {
   ordered_json json = ordered_json::object();
@@ -55,7 +57,9 @@ ordered_json CaseSession::carry_out(const std::string& what, const ordered_json&
   if (what == "profile") return profile(request.at("calls").get<int>());
   if (what == "slot") return slot(request);
   const auto of = request.at("of").get<std::string>();
-  if (what == "calibrate") return calibrate(of, request.at("sample_ns").get<double>());
+  if (what == "calibrate") {
+    return calibrate(of, request.at("sample_ns").get<double>(), request.value("cold", false));
+  }
   if (what == "sample") return sample(of, request.at("iterations").get<int>(), request.at("cold").get<bool>());
   throw std::logic_error(fmt::format("unknown request '{}'", what));
 }
@@ -209,7 +213,54 @@ double CaseSession::timed_call(const std::string& of, std::int64_t call, bool co
   return device().time_ns([&] { timed(of, part); });
 }
 
-ordered_json CaseSession::calibrate(const std::string& of, double sample_ns) {
+/// Keeps a device that works by itself busy while what follows is enqueued, so that the clock is not started on an idle
+/// device, where it would time the way of the first launch. The call that follows the flush fills the caches again.
+void CaseSession::run_ahead(const std::string& of, std::int64_t call) {
+  before_timed(of, call);
+  device().flush_caches();
+  timed(part_of(of) ? time_of::kLayer : of, std::nullopt);
+}
+
+/// The mean of `iterations` calls, all of them given to a device that works by itself before it has come to the first.
+/// They have one input.
+double CaseSession::enqueued_calls_ns(const std::string& of, int iterations, bool cold) {
+  const std::optional<std::size_t> part = part_of(of);
+  run_ahead(of, 1);
+  if (!cold && !part) {
+    const double all = device().time_ns([&] {
+      for (int i = 0; i < iterations; ++i) timed(of, part);
+    });
+    return all / iterations;
+  }
+  // A part may work in place, so the parts before it make its input anew.
+  const auto before = [&](std::size_t /*call*/) {
+    if (part) {
+      prepared_->load_input();
+      run_parts(0, *part);
+    }
+    if (cold) device().flush_caches();
+  };
+  const std::vector<double> times = device().times_ns(static_cast<std::size_t>(iterations), before,
+                                                      [&](std::size_t /*call*/) { timed(of, part); });
+  return std::accumulate(times.begin(), times.end(), 0.0) / iterations;
+}
+
+/// The calls that make a sample of a device that works by itself: as many as it takes for half a sample, found by
+/// doubling, since a few short calls say little.
+int CaseSession::enqueued_calls(const std::string& of, double sample_ns, bool cold) {
+  const auto begin = std::chrono::steady_clock::now();
+  static_cast<void>(enqueued_calls_ns(of, 1, cold));  // the first is slow: code is loaded, or even compiled
+  for (int calls = 1;; calls = std::min(2 * calls, kMostEnqueued)) {
+    const double call_ns = std::max(enqueued_calls_ns(of, calls, cold), 1.0);
+    const double spent_ns = std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now() - begin).count();
+    if (call_ns * calls < sample_ns / 2 && spent_ns < kMostUntimed * sample_ns && calls < kMostEnqueued) continue;
+    if (spent_ns >= kMostUntimed * sample_ns) return calls;  // what is not timed takes longer than the calls
+    return static_cast<int>(std::clamp(std::ceil(sample_ns / call_ns), 1.0, static_cast<double>(kMostEnqueued)));
+  }
+}
+
+ordered_json CaseSession::calibrate(const std::string& of, double sample_ns, bool cold) {
+  if (device().is_asynchronous()) return {{"iterations", enqueued_calls(of, sample_ns, cold)}};
   double total = 0;
   double shortest_ns = std::numeric_limits<double>::max();     // the others may have been disturbed
   double shortest_whole = std::numeric_limits<double>::max();  // with what is not timed
@@ -219,7 +270,7 @@ ordered_json CaseSession::calibrate(const std::string& of, double sample_ns) {
   };
   // A handful of calls also warms up caches, branch predictors and clocks.
   for (double start = 0; calls < 1000 && start < kMostUntimed * sample_ns;) {
-    const double ns = timed_call(of, ++calls, false);
+    const double ns = timed_call(of, ++calls, cold);
     const double end = now_ns();
     total += ns;
     shortest_ns = std::min(shortest_ns, ns);
@@ -236,10 +287,16 @@ ordered_json CaseSession::calibrate(const std::string& of, double sample_ns) {
 
 ordered_json CaseSession::sample(const std::string& of, int iterations, bool cold) {
   std::int64_t call = 0;
-  const double nanoseconds = google_benchmark_sample(id_, iterations, [&] { return timed_call(of, ++call, cold); });
+  const bool enqueued = device().is_asynchronous();
+  const double nanoseconds =
+      enqueued ? google_benchmark_sample(id_, 1, [&] { return enqueued_calls_ns(of, iterations, cold); })
+               : google_benchmark_sample(id_, iterations, [&] { return timed_call(of, ++call, cold); });
   after_timed(of);
   device().wait();
-  return {{"ns", nanoseconds}, {"last_call", changed_->last_call()}, {"state", state_to_json(device().state())}};
+  return {{"ns", nanoseconds},
+          {"untimed_calls", enqueued ? 1 : 0},
+          {"last_call", changed_->last_call()},
+          {"state", state_to_json(device().state())}};
 }
 
 ordered_json CaseSession::slot(const ordered_json& request) {
@@ -253,7 +310,7 @@ ordered_json CaseSession::slot(const ordered_json& request) {
     double nanoseconds = 0;
     if (device().is_asynchronous()) {
       // The clock is read around all of them: around each, it would time the launch. All of them have one input.
-      before_timed(of, ++call);
+      run_ahead(of, ++call);
       nanoseconds = device().time_ns([&] {
         for (std::int64_t i = 0; i < work / 100; ++i) timed(of, std::nullopt);
       });

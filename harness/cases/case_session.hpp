@@ -22,6 +22,9 @@ inline constexpr const char* kLayer = "layer";
 inline constexpr const char* kLoadInput = "load input";
 inline constexpr const char* kStoreOutput = "store output";
 inline constexpr const char* kPrepare = "prepare";
+/// Whether caches hold what the call before has used.
+inline constexpr const char* kHot = "hot";
+inline constexpr const char* kCold = "cold";
 /// Of a variant's part, by its name.
 inline std::string part(const std::string& name) { return "part " + name; }
 }  // namespace time_of
@@ -37,7 +40,7 @@ class CaseSession final : public Session {
   ///       "can_be_cold", "has_clock"}: on an input that no call will see
   ///   {"do": "set", "change", "fill"}          -> {}: writes the changed input, and the fill into the output
   ///   {"do": "call"}                           -> {"ns"}: call number 1 of the change, all of the layer
-  ///   {"do": "calibrate", "of", "sample_ns"}   -> {"iterations"}: so that a sample takes at least that long
+  ///   {"do": "calibrate", "of", "sample_ns", "cold"}   -> {"iterations"}: so that a sample takes at least that long
   ///   {"do": "count"}                          -> {"counters"}: instead of sampling, where the device has no clock
   ///   {"do": "profile", "calls"}               -> {}: so many calls of `run` and a wait, nothing else
   ///   {"do": "sample", "of", "iterations", "cold"} -> {"ns", "last_call", "state"}: mean nanoseconds of a call.
@@ -53,7 +56,10 @@ class CaseSession final : public Session {
   nlohmann::ordered_json prepare(ProblemKind kind);
   nlohmann::ordered_json set(const nlohmann::ordered_json& request);
   nlohmann::ordered_json call_once();
-  nlohmann::ordered_json calibrate(const std::string& of, double sample_ns);
+  nlohmann::ordered_json calibrate(const std::string& of, double sample_ns, bool cold);
+  void run_ahead(const std::string& of, std::int64_t call);
+  double enqueued_calls_ns(const std::string& of, int iterations, bool cold);
+  int enqueued_calls(const std::string& of, double sample_ns, bool cold);
   nlohmann::ordered_json sample(const std::string& of, int iterations, bool cold);
   nlohmann::ordered_json slot(const nlohmann::ordered_json& request);
   nlohmann::ordered_json count();

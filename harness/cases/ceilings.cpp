@@ -89,7 +89,8 @@ struct CeilingSampler::OfDevice {
   std::string failure;
   std::array<std::vector<double>, kLimits.size()> samples;
   std::unique_ptr<CaseClient> client;
-  bool sampled = false;  ///< in this session
+  bool sampled = false;      ///< in this session
+  bool one_process = false;  ///< no case can be open while it is sampled
 
   /// What a session before this one recorded.
   void take_over(const ordered_json& before) {
@@ -137,7 +138,9 @@ CeilingSampler::CeilingSampler(const RunOptions& options, const std::map<std::st
     const auto planned = groups.find(std::string(kind.name));
     const auto before =
         std::ranges::find_if(recorded, [&kind](const ordered_json& one) { return one.at("device") == kind.name; });
-    const bool measures = planned != groups.end() && kind.has_clock && find_ceilings(kind.family) != nullptr;
+    // A virtual clock's limits are the model's own.
+    const bool measures =
+        planned != groups.end() && kind.has_clock && !kind.clock_is_virtual() && find_ceilings(kind.family) != nullptr;
     if (!measures && before == recorded.end()) continue;
     auto one = std::make_unique<OfDevice>();
     one->name = kind.name;
@@ -148,6 +151,7 @@ CeilingSampler::CeilingSampler(const RunOptions& options, const std::map<std::st
     }
     if (measures) {
       one->cache_bytes = last_level_cache_bytes(kind);
+      one->one_process = kind.capacity != nullptr && kind.capacity().one_process;
       one->seconds_of_group = kCeilingSeconds / planned->second;
     }
     devices_.push_back(std::move(one));
@@ -177,6 +181,7 @@ void CeilingSampler::sample(OfDevice& one) const {
   for (std::size_t i = 0; i < kLimits.size(); ++i) {
     one.samples[i].push_back(reply.at(kLimits[i].name).get<double>());
   }
+  if (one.one_process) one.client.reset();
   one.seconds += std::chrono::duration<double>(CeilingClock::now() - start).count();
 }
 
@@ -191,7 +196,7 @@ void CeilingSampler::before_group(const std::string& device) {
 
 void CeilingSampler::between_rounds(const std::string& device) {
   OfDevice* const one = find(device);
-  if (one == nullptr) return;
+  if (one == nullptr || one->one_process) return;  // a case has it
   if (++one->rounds < one->next_round || !(one->seconds < one->seconds_of_group)) return;
   one->next_round = 4 * one->rounds;
   sample(*one);

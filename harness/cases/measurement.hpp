@@ -37,7 +37,8 @@ struct CaseOutcome {
   std::string choice;
   std::string input_kind = "images";
   nlohmann::ordered_json device_state = nlohmann::ordered_json::object();
-  nlohmann::ordered_json quality;  ///< as in the record; null without times, and where nobody looked
+  nlohmann::ordered_json quality;     ///< as in the record; null without times, and where nobody looked
+  bool out_of_device_memory = false;  ///< how it failed, if it did
 };
 
 class Measurement {
@@ -65,7 +66,7 @@ class Measurement {
   void end(Status status, const std::string& reason);
   void take_check(const char* when, const Check& check);
   void count();
-  void add_series(const std::string& of, double call_ns);
+  void add_series(const std::string& of, const std::string& cache, double call_ns);
   void take_sample(std::size_t series, bool look);
   nlohmann::ordered_json ask_for_sample(const TimeSeries& series, int iterations) const;
   void take_look(const Check& check);
@@ -77,6 +78,7 @@ class Measurement {
   std::unique_ptr<StopRule> stop_rule_;
   std::optional<CaseVerifier> verifier_;
   SeededRandom random_;  ///< which samples are looked at
+  bool has_virtual_clock_;
   CaseOutcome outcome_;
   std::string stopped_because_;
   double measured_seconds_ = 0;

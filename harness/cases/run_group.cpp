@@ -3,8 +3,9 @@
 #include <algorithm>
 #include <deque>
 
-#include "devices/cpu/cpu_facts.hpp"
 #include "harness/cases/case_session.hpp"
+#include "harness/cases/cases_at_a_time.hpp"
+#include "harness/plan/device_argument.hpp"
 #include "harness/plan/step_timeout.hpp"
 #include "harness/statistics/statistics.hpp"
 #include "support/seeded_random.hpp"
@@ -12,8 +13,6 @@
 
 namespace convladder {
 namespace {
-
-constexpr double kMemoryShare = 0.8;  // of what is available, for all cases that are open at a time
 
 void shuffle(std::vector<Measurement*>& order, SeededRandom& random) {
   for (int last = static_cast<int>(order.size()) - 1; last > 0; --last) {
@@ -71,16 +70,26 @@ void run_wave(const std::vector<PlannedCase>& cases, std::size_t first, std::siz
 void run_group(const std::vector<PlannedCase>& cases, const Workload& workload, const RunOptions& options,
                const CaseFinished& finished, const PhaseStarted& phase_started, const RoundEnded& round_ended,
                const RefuseTimes& refuse_times) {
+  std::vector<PlannedCase> alone;  // that found no memory beside the others
   for (std::size_t first = 0; first < cases.size();) {
-    const double memory = kMemoryShare * static_cast<double>(available_memory_bytes());
-    const auto fitting = static_cast<std::size_t>(memory / case_bytes(cases[first].work.shape));
-    const std::size_t count = std::clamp<std::size_t>(fitting, 1, cases.size() - first);
-    run_wave(cases, first, count, workload, options, finished, phase_started, round_ended, refuse_times);
+    const std::size_t count = cases_at_a_time(cases[first].device, cases[first].work.shape, cases.size() - first);
+    const auto finished_beside = [&](const PlannedCase& planned, const CaseOutcome& outcome) {
+      if (outcome.out_of_device_memory && count > 1) {
+        alone.push_back(planned);
+      } else {
+        finished(planned, outcome);
+      }
+    };
+    run_wave(cases, first, count, workload, options, finished_beside, phase_started, round_ended, refuse_times);
     first += count;
+  }
+  for (std::size_t i = 0; i < alone.size(); ++i) {
+    run_wave(alone, i, 1, workload, options, finished, phase_started, round_ended, refuse_times);
   }
 }
 
 std::string refused_times(TimeJudge& judge, const PlannedCase& planned, const CaseOutcome& outcome) {
+  if (find_device_kind(planned.device).clock_is_virtual()) return {};  // no device's limits hold for it
   std::vector<ClaimedTime> times;
   for (const TimeSeries& series : outcome.times) {
     if (series.of == time_of::kOp || series.of == time_of::kLayer) {

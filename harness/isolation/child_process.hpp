@@ -75,6 +75,8 @@ std::unique_ptr<CaseClient> failed_client(const std::string& reason);
 
 /// {"status": status, "reason": reason}: the reply that ends a case.
 nlohmann::ordered_json ending(Status status, const std::string& reason);
+/// The field of an ending that says that the device had no memory left.
+inline constexpr const char* kOutOfDeviceMemory = "out_of_device_memory";
 
 /// The reply that an exception makes of a case: "launch failed" where the device refused, otherwise "crashed". Throws
 /// MachineFault where the machine is to blame: no thread can be started, or a limit is set on the memory.

@@ -5,6 +5,7 @@
 
 #include "harness/cases/case_session.hpp"
 #include "harness/cases/counters.hpp"
+#include "harness/plan/device_argument.hpp"
 #include "harness/plan/shape_json.hpp"
 #include "harness/records/launch_resources.hpp"
 #include "harness/records/prediction.hpp"
@@ -37,21 +38,22 @@ ordered_json shape_json(const ProblemSize& size) {
   return json;
 }
 
-ordered_json time_json(const TimeSeries& series, const std::string& stopped_because) {
+ordered_json time_json(const PlannedCase& planned, const TimeSeries& series, const std::string& stopped_because) {
   ordered_json json = measured_json(series.of, series.samples);
+  if (find_device_kind(planned.device).clock_is_virtual()) json["kind"] = "predicted";
   if (!series.cache.empty()) json["cache"] = series.cache;
   json["iterations_per_sample"] = series.iterations;
   json["stopped_because"] = stopped_because;
   return json;
 }
 
-ordered_json other_times_json(const CaseOutcome& outcome) {
+ordered_json other_times_json(const PlannedCase& planned, const CaseOutcome& outcome) {
   ordered_json list = ordered_json::array();
   for (std::size_t i = 1; i < outcome.times.size(); ++i) {
-    list.push_back(time_json(outcome.times[i], outcome.stopped_because));
+    list.push_back(time_json(planned, outcome.times[i], outcome.stopped_because));
   }
   if (outcome.prepare_ns && !outcome.times.empty()) {
-    list.push_back(time_json({time_of::kPrepare, "", 1, {*outcome.prepare_ns}}, "once"));
+    list.push_back(time_json(planned, {time_of::kPrepare, "", 1, {*outcome.prepare_ns}}, "once"));
   }
   return list;
 }
@@ -110,8 +112,9 @@ ordered_json case_json(const PlannedCase& planned, const CaseOutcome& outcome) {
       {"input", outcome.input_kind},
       {"work", {{"flop", shape.flop()}, {"minimum_bytes", shape.minimum_bytes()}}},
       {"verification", outcome.verification},
-      {"time", outcome.times.empty() ? ordered_json() : time_json(outcome.times.front(), outcome.stopped_because)},
-      {"other_times", other_times_json(outcome)},
+      {"time",
+       outcome.times.empty() ? ordered_json() : time_json(planned, outcome.times.front(), outcome.stopped_because)},
+      {"other_times", other_times_json(planned, outcome)},
       {"counters", outcome.counters},
       {"resources", resources_json(resources)},
       {"prediction", predicted_json(planned, outcome, resources)},

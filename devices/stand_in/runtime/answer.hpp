@@ -21,16 +21,23 @@ inline cudaError_t remember(int status) {
   return error;
 }
 
-/// Runs `work(machine)`, which throws Failure. A context that is lost answers everything else with why.
+/// What a call asks of the process's context.
+enum class Context {
+  needed,   ///< it is made by the first call that needs it; once it is lost, calls answer with why
+  not_used  ///< the call is of the runtime or the device as such
+};
+
+/// Runs `work(machine)`, which throws Failure.
 template <typename Work>
-cudaError_t answer(const char* name, const Work& work, bool also_when_lost = false) noexcept {
+cudaError_t answer(const char* name, const Work& work, Context context = Context::needed) noexcept {
   try {
     if (Machine::is_lost_by_fork()) return remember(kNotInitialized);  // its locks may be held for ever
     Machine& machine = Machine::get();
     const std::scoped_lock lock(machine.mutex);
-    const TimedCall timed(machine, name);
-    if (machine.lost() != kSuccess && !also_when_lost) return remember(machine.lost());
     try {
+      if (machine.lost() != kSuccess && context == Context::needed) throw Failure(machine.lost());
+      const TimedCall timed(machine, name);
+      machine.begin_call(name, context == Context::needed);
       work(machine);
     } catch (const Failure& failure) {
       if (failure.status != kNotReady) machine.report.failed(name, failure.status, failure.what());

@@ -22,9 +22,8 @@ cudaError_t copy(const char* name, const Rectangle& to, const Rectangle& from, c
 }
 
 cudaError_t fill(const char* name, const Rectangle& to, int value, const Size3& size, cudaStream_t stream) {
-  return answer(name, [&](Machine& machine) {
-    fill_rectangle(machine, to, &value, 1, size, machine.stream_number(stream));
-  });
+  return answer(name,
+                [&](Machine& machine) { fill_rectangle(machine, to, &value, 1, size, machine.stream_number(stream)); });
 }
 
 Rectangle line(const void* address) { return {const_cast<void*>(address), 0, 0}; }
@@ -117,9 +116,8 @@ cudaError_t cudaGetSymbolAddress(void** address, const void* symbol) {
 }
 
 cudaError_t cudaGetSymbolSize(std::size_t* bytes, const void* symbol) {
-  return answer("cudaGetSymbolSize", [&](Machine& machine) {
-    give(bytes, static_cast<std::size_t>(machine.variable(symbol).bytes));
-  });
+  return answer("cudaGetSymbolSize",
+                [&](Machine& machine) { give(bytes, static_cast<std::size_t>(machine.variable(symbol).bytes)); });
 }
 
 static cudaError_t copy_symbol(const char* name, const void* symbol, std::size_t offset, void* to, const void* from,

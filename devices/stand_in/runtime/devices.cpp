@@ -12,9 +12,12 @@ namespace {
 
 constexpr const char* kBusId = "0000:01:00.0";
 
-int attribute(const Machine& machine, cudaDeviceAttr number) {
-  return device_attribute(machine.gpu(), number).value_or(0);
+std::optional<int> known_attribute(const Machine& machine, int number) {
+  if (number == cudaDevAttrComputeMode && machine.settings.exclusive) return cudaComputeModeExclusiveProcess;
+  return device_attribute(machine.gpu(), number);
 }
+
+int attribute(const Machine& machine, cudaDeviceAttr number) { return known_attribute(machine, number).value_or(0); }
 
 void require_device(int device) { require(device == 0, kInvalidDevice); }
 
@@ -84,15 +87,18 @@ cudaDeviceProp properties(const Machine& machine) {
 extern "C" {
 
 cudaError_t cudaGetDeviceCount(int* count) {
-  return answer("cudaGetDeviceCount", [&](Machine&) { give(count, 1); });
+  return answer(
+      "cudaGetDeviceCount", [&](Machine&) { give(count, 1); }, Context::not_used);
 }
 
 cudaError_t cudaGetDevice(int* device) {
-  return answer("cudaGetDevice", [&](Machine&) { give(device, 0); });
+  return answer(
+      "cudaGetDevice", [&](Machine&) { give(device, 0); }, Context::not_used);
 }
 
 cudaError_t cudaSetDevice(int device) {
-  return answer("cudaSetDevice", [&](Machine&) { require_device(device); });
+  return answer(
+      "cudaSetDevice", [&](Machine&) { require_device(device); }, Context::not_used);
 }
 
 cudaError_t cudaInitDevice(int device, unsigned /*device_flags*/, unsigned /*flags*/) {
@@ -100,69 +106,93 @@ cudaError_t cudaInitDevice(int device, unsigned /*device_flags*/, unsigned /*fla
 }
 
 cudaError_t cudaSetValidDevices(int* devices, int count) {
-  return answer("cudaSetValidDevices", [&](Machine&) {
-    require(devices != nullptr && count >= 0);
-    for (int i = 0; i < count; ++i) require_device(devices[i]);
-  });
+  return answer(
+      "cudaSetValidDevices",
+      [&](Machine&) {
+        require(devices != nullptr && count >= 0);
+        for (int i = 0; i < count; ++i) require_device(devices[i]);
+      },
+      Context::not_used);
 }
 
 cudaError_t cudaSetDeviceFlags(unsigned /*flags*/) {
-  return answer("cudaSetDeviceFlags", [](Machine&) {});
+  return answer(
+      "cudaSetDeviceFlags", [](Machine&) {}, Context::not_used);
 }
 
 cudaError_t cudaGetDeviceFlags(unsigned* flags) {
-  return answer("cudaGetDeviceFlags", [&](Machine&) { give(flags, 0U); });
+  return answer(
+      "cudaGetDeviceFlags", [&](Machine&) { give(flags, 0U); }, Context::not_used);
 }
 
 cudaError_t cudaChooseDevice(int* device, const cudaDeviceProp* /*wanted*/) {
-  return answer("cudaChooseDevice", [&](Machine&) { give(device, 0); });
+  return answer(
+      "cudaChooseDevice", [&](Machine&) { give(device, 0); }, Context::not_used);
 }
 
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp* wanted, int device) {
-  return answer("cudaGetDeviceProperties", [&](Machine& machine) {
-    require_device(device);
-    give(wanted, properties(machine));
-  });
+  return answer(
+      "cudaGetDeviceProperties",
+      [&](Machine& machine) {
+        require_device(device);
+        give(wanted, properties(machine));
+      },
+      Context::not_used);
 }
 
 cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr number, int device) {
-  return answer("cudaDeviceGetAttribute", [&](Machine& machine) {
-    require_device(device);
-    const std::optional<int> known = device_attribute(machine.gpu(), number);
-    require(known.has_value());
-    give(value, *known);
-  });
+  return answer(
+      "cudaDeviceGetAttribute",
+      [&](Machine& machine) {
+        require_device(device);
+        const std::optional<int> known = known_attribute(machine, number);
+        require(known.has_value());
+        give(value, *known);
+      },
+      Context::not_used);
 }
 
 cudaError_t cudaDeviceGetPCIBusId(char* text, int bytes, int device) {
-  return answer("cudaDeviceGetPCIBusId", [&](Machine&) {
-    require_device(device);
-    require(text != nullptr && bytes > static_cast<int>(std::strlen(kBusId)));
-    std::memcpy(text, kBusId, std::strlen(kBusId) + 1);
-  });
+  return answer(
+      "cudaDeviceGetPCIBusId",
+      [&](Machine&) {
+        require_device(device);
+        require(text != nullptr && bytes > static_cast<int>(std::strlen(kBusId)));
+        std::memcpy(text, kBusId, std::strlen(kBusId) + 1);
+      },
+      Context::not_used);
 }
 
 cudaError_t cudaDeviceGetByPCIBusId(int* device, const char* text) {
-  return answer("cudaDeviceGetByPCIBusId", [&](Machine&) {
-    require(text != nullptr);
-    require(std::strcmp(text, kBusId) == 0, kInvalidDevice);
-    give(device, 0);
-  });
+  return answer(
+      "cudaDeviceGetByPCIBusId",
+      [&](Machine&) {
+        require(text != nullptr);
+        require(std::strcmp(text, kBusId) == 0, kInvalidDevice);
+        give(device, 0);
+      },
+      Context::not_used);
 }
 
 cudaError_t cudaDeviceGetStreamPriorityRange(int* least, int* greatest) {
-  return answer("cudaDeviceGetStreamPriorityRange", [&](Machine&) {
-    if (least != nullptr) *least = 0;
-    if (greatest != nullptr) *greatest = -5;
-  });
+  return answer(
+      "cudaDeviceGetStreamPriorityRange",
+      [&](Machine&) {
+        if (least != nullptr) *least = 0;
+        if (greatest != nullptr) *greatest = -5;
+      },
+      Context::not_used);
 }
 
 cudaError_t cudaDeviceCanAccessPeer(int* can, int device, int peer) {
-  return answer("cudaDeviceCanAccessPeer", [&](Machine&) {
-    require_device(device);
-    require_device(peer);
-    give(can, 0);
-  });
+  return answer(
+      "cudaDeviceCanAccessPeer",
+      [&](Machine&) {
+        require_device(device);
+        require_device(peer);
+        give(can, 0);
+      },
+      Context::not_used);
 }
 
 cudaError_t cudaDeviceGetCacheConfig(cudaFuncCache* configuration) {
@@ -174,8 +204,7 @@ cudaError_t cudaDeviceSetCacheConfig(cudaFuncCache /*configuration*/) {
 }
 
 cudaError_t cudaDeviceGetSharedMemConfig(cudaSharedMemConfig* configuration) {
-  return answer("cudaDeviceGetSharedMemConfig",
-                [&](Machine&) { give(configuration, cudaSharedMemBankSizeFourByte); });
+  return answer("cudaDeviceGetSharedMemConfig", [&](Machine&) { give(configuration, cudaSharedMemBankSizeFourByte); });
 }
 
 cudaError_t cudaDeviceSetSharedMemConfig(cudaSharedMemConfig /*configuration*/) {
@@ -197,16 +226,22 @@ cudaError_t cudaDeviceSetLimit(cudaLimit limit, std::size_t value) {
 }
 
 cudaError_t cudaDeviceReset() {
-  return answer("cudaDeviceReset", [](Machine& machine) { machine.reset(); }, true);
+  return answer(
+      "cudaDeviceReset", [](Machine& machine) { machine.reset(); }, Context::not_used);
 }
 
 cudaError_t cudaDriverGetVersion(int* version) {
-  return answer("cudaDriverGetVersion", [&](Machine&) { give(version, kCudaVersion); });
+  return answer(
+      "cudaDriverGetVersion", [&](Machine&) { give(version, kCudaVersion); }, Context::not_used);
 }
 
 cudaError_t cudaRuntimeGetVersion(int* version) {
-  return answer("cudaRuntimeGetVersion", [&](Machine&) { give(version, kCudaVersion); });
+  return answer(
+      "cudaRuntimeGetVersion", [&](Machine&) { give(version, kCudaVersion); }, Context::not_used);
 }
+
+/// For who has to know whose runtime this is.
+int convladder_stand_in_version() { return 1; }
 
 cudaError_t cudaProfilerStart() {
   return answer("cudaProfilerStart", [](Machine&) {});

@@ -132,9 +132,9 @@ cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, const void* fu
     attributes->numRegs = machine.assumed_registers(found);
     attributes->ptxVersion = machine.architecture();
     attributes->binaryVersion = machine.architecture();
-    attributes->maxDynamicSharedSizeBytes =
-        found.most_dynamic_shared_bytes > 0 ? found.most_dynamic_shared_bytes
-                                            : 48 * 1024 - static_cast<int>(attributes->sharedSizeBytes);
+    attributes->maxDynamicSharedSizeBytes = found.most_dynamic_shared_bytes > 0
+                                                ? found.most_dynamic_shared_bytes
+                                                : 48 * 1024 - static_cast<int>(attributes->sharedSizeBytes);
     attributes->preferredShmemCarveout = found.carveout;
     for (const convladder::ptx::Symbol& symbol : kernel.symbols) {
       if (symbol.space == convladder::ptx::Space::local) attributes->localSizeBytes += symbol.bytes;
@@ -143,13 +143,11 @@ cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, const void* fu
 }
 
 cudaError_t cudaFuncSetCacheConfig(const void* function, cudaFuncCache /*configuration*/) {
-  return answer("cudaFuncSetCacheConfig",
-                [&](Machine& machine) { static_cast<void>(machine.function(function)); });
+  return answer("cudaFuncSetCacheConfig", [&](Machine& machine) { static_cast<void>(machine.function(function)); });
 }
 
 cudaError_t cudaFuncSetSharedMemConfig(const void* function, cudaSharedMemConfig /*configuration*/) {
-  return answer("cudaFuncSetSharedMemConfig",
-                [&](Machine& machine) { static_cast<void>(machine.function(function)); });
+  return answer("cudaFuncSetSharedMemConfig", [&](Machine& machine) { static_cast<void>(machine.function(function)); });
 }
 
 cudaError_t cudaFuncGetName(const char** name, const void* function) {

@@ -14,7 +14,7 @@ cudaError_t create_stream(const char* name, cudaStream_t* stream, unsigned flags
 
 /// A stream's own field, or what the default stream has for it.
 template <typename T>
-cudaError_t stream_field(const char* name, cudaStream_t stream, T* place, T of_default, T Stream::* field) {
+cudaError_t stream_field(const char* name, cudaStream_t stream, T* place, T of_default, T Stream::*field) {
   return answer(name, [&](Machine& machine) {
     static_cast<void>(machine.stream_number(stream));
     const Stream* const found = machine.find_stream(stream);
@@ -28,6 +28,7 @@ cudaError_t record(const char* name, cudaEvent_t event, cudaStream_t stream) {
     Event& found = machine.event(event);
     found.at = machine.timeline.mark(number);
     found.is_recorded = true;
+    machine.report.happened("event", number, {found.at, found.at});
     machine.timeline.host_works(machine.timeline.costs().enqueue);
   });
 }
@@ -47,12 +48,12 @@ cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned flags, i
 }
 
 cudaError_t cudaStreamDestroy(cudaStream_t stream) {
-  return answer("cudaStreamDestroy", [&](Machine& machine) { machine.remove_stream(reinterpret_cast<Stream*>(stream)); });
+  return answer("cudaStreamDestroy",
+                [&](Machine& machine) { machine.remove_stream(reinterpret_cast<Stream*>(stream)); });
 }
 
 cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
-  return answer("cudaStreamSynchronize",
-                [&](Machine& machine) { machine.synchronize(machine.stream_number(stream)); });
+  return answer("cudaStreamSynchronize", [&](Machine& machine) { machine.synchronize(machine.stream_number(stream)); });
 }
 
 cudaError_t cudaStreamQuery(cudaStream_t stream) {

@@ -9,7 +9,7 @@
 #include <nlohmann/json.hpp>
 #include <span>
 
-#include "devices/cpu/cpu_facts.hpp"
+#include "harness/cases/cases_at_a_time.hpp"
 #include "harness/cases/measurement.hpp"
 #include "harness/cases/workload.hpp"
 #include "harness/isolation/one_cpu.hpp"
@@ -23,8 +23,7 @@
 namespace convladder {
 namespace {
 
-constexpr int kScreenRoundsOfAPair = 3;   // a pair's luck with code and data placement must not affect all rounds
-constexpr double kDuelMemoryShare = 0.8;  // of what is available, for all processes that are open at a time
+constexpr int kScreenRoundsOfAPair = 3;  // a pair's luck with code and data placement must not affect all rounds
 constexpr int kMostControlRounds = 120;
 constexpr int kControlEvery = 3;  // sweeps of the confirmation
 
@@ -125,9 +124,8 @@ class Duel {
     const Workload workload(group.group->work, images_, settings_.seed);
     std::vector<Contest>& contests = group.contests;
     for (std::size_t first = 0; first < contests.size();) {
-      const double memory = kDuelMemoryShare * static_cast<double>(available_memory_bytes());
-      const auto fitting = static_cast<std::size_t>(memory / (2 * case_bytes(group.group->work.shape)));
-      const std::size_t count = std::clamp<std::size_t>(fitting, 1, contests.size() - first);
+      const std::size_t count =
+          cases_at_a_time(group.group->device, group.group->work.shape, contests.size() - first, 2);
       screen_wave({contests.begin() + static_cast<std::ptrdiff_t>(first), count}, workload);
       first += count;
     }
