@@ -107,6 +107,10 @@ class SimulatedDevice final : public Device {
   void host_wrote(const void* address, std::size_t bytes);
   /// The allocation that holds the address, or nullptr.
   const Allocation* allocation_at(const void* address) const;
+  /// That, or the nearest below it, freed ones included; nullptr below the first.
+  const Allocation* nearest_allocation(const void* address) const {
+    return memory_.nearest(reinterpret_cast<std::uint64_t>(address));
+  }
   std::uint64_t memory_bytes() const { return memory_.capacity(); }
 
   /// Textures and surfaces for kernels, also for the variables `.texref` and `.surfref` at the addresses that

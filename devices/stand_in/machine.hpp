@@ -10,6 +10,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -113,7 +114,7 @@ class Machine {
   // Memory.
   void* allocate(MemoryKind kind, std::uint64_t bytes, unsigned flags, const char* call);
   void register_host(void* address, std::uint64_t bytes, unsigned flags);
-  void free(void* address, bool host);
+  void free(void* address, bool host, const char* call);
   /// The memory that holds the address; nullptr for the host's own and for wrong ones. `begin` becomes its begin.
   const Memory* memory_at(const void* address, std::uint64_t* begin = nullptr) const;
   std::uint64_t free_bytes() const { return capacity_ - std::min(capacity_, used_); }
@@ -151,14 +152,21 @@ class Machine {
   /// After cudaDeviceReset: what the context has made is freed, and its error forgotten. Modules stay.
   void reset(const DeviceContext& context);
 
+  /// A forked process has no device if its parent has used one, as on a GPU.
+  static bool is_lost_by_fork();
+
   /// The end of the process: leaks are looked for, the report is written.
   void finish();
+  /// The same in the handler of a signal: as far as it can be had. If `touched` is an address of the device, the host
+  /// has touched it, at `places`.
+  void finish_by_signal(const std::string& signal, std::uint64_t touched, const std::vector<CallPlace>& places);
 
  private:
   Machine(Settings settings, const GpuFacts& gpu);
   void open_context();
   void take_over(const std::string& kernel, const LaunchRequest& request);
-  AllocationNote note_of(std::uint64_t number, const char* call, std::uint64_t bytes) const;
+  void find_leaks();
+  void note_freed_wrongly(const void* address, const char* call);
   void check_launch(Function& function, const LaunchRequest& request);
 
   const GpuFacts* gpu_;
@@ -177,8 +185,27 @@ class Machine {
   Status lost_ = kSuccess;
   bool has_context_ = false;
   int exclusive_lock_ = -1;  // a file that the one process with a context holds
-  int process_;              // a fork has no device, as on a GPU
   bool finished_ = false;
+  bool calls_ever_ = false;
 };
+
+/// A call of the program, from its begin to its end, for the report.
+class TimedCall {
+ public:
+  TimedCall(Machine& machine, std::string_view name) : machine_(machine), name_(name), begin_(machine.timeline.now()) {}
+  ~TimedCall() { machine_.report.call_took(name_, machine_.timeline.now() - begin_); }
+  TimedCall(const TimedCall&) = delete;
+  TimedCall& operator=(const TimedCall&) = delete;
+
+ private:
+  Machine& machine_;
+  std::string_view name_;
+  Nanoseconds begin_;
+};
+
+/// Where the program has called from, innermost first, without what is ours.
+std::vector<CallPlace> calling_places();
+/// The place of an instruction; none if it is nobody's or ours.
+std::optional<CallPlace> place_of(std::uint64_t instruction);
 
 }  // namespace convladder::stand_in

@@ -45,6 +45,7 @@ enum class Context {
 template <typename Work>
 cudaError_t answer(const char* name, const Work& work, Context context = Context::needed) noexcept {
   try {
+    if (Machine::is_lost_by_fork()) return remember(kNotInitialized);  // its locks may be held for ever
     Machine& machine = Machine::get();
     const std::scoped_lock lock(machine.mutex);
     const Answering answering;
@@ -52,6 +53,7 @@ cudaError_t answer(const char* name, const Work& work, Context context = Context
     const bool needed = context == Context::needed;
     try {
       if (machine.lost() != kSuccess && needed) throw Failure(machine.lost());
+      const TimedCall timed(machine, name);
       if (Answering::depth == 1) machine.begin_call(name, needed);
       if (asked_by == nullptr && needed) machine.contexts.use_primary();
       work(machine);

@@ -18,6 +18,7 @@ Module& module_of(void** handle) { return *reinterpret_cast<Registered*>(handle)
 /// Registration cannot fail and has nobody to tell.
 template <typename Work>
 void registering(const Work& work) noexcept {
+  if (Machine::is_lost_by_fork()) return;
   try {
     Machine& machine = Machine::get();
     const std::scoped_lock lock(machine.mutex);
