@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "devices/cpu/cpu_facts.hpp"
+#include "devices/stand_in/graph.hpp"
 #include "devices/stand_in/process_end.hpp"
 #include "support/errors.hpp"
 
@@ -69,10 +70,13 @@ Machine::Machine(Settings wanted, const GpuFacts& gpu)
       gpu_(&gpu),
       gpu_model_(&model_of(settings)),
       device_(device_options(settings)),
+      graphs_(std::make_unique<Graphs>()),
       process_(getpid()) {
   capacity_ =
       settings.memory_bytes > 0 ? std::min(settings.memory_bytes, device_.memory_bytes()) : device_.memory_bytes();
 }
+
+Machine::~Machine() = default;
 
 int Machine::architecture() const {
   const std::string& text = gpu_->compute_capability;  // "9.0"
@@ -122,6 +126,7 @@ void Machine::reset() {
     memory = kept ? std::next(memory) : memory_.erase(memory);
   }
   for (auto& [address, stream] : streams_) timeline.remove_stream(stream->number);
+  graphs().forget_captures();
   streams_.clear();
   events_.clear();
   lost_ = kSuccess;
@@ -158,6 +163,7 @@ int Machine::stream_number(const void* stream) const {
 void Machine::remove_stream(Stream* stream) {
   const auto found = streams_.find(stream);
   if (found == streams_.end()) throw Failure(kInvalidHandle);
+  graphs().stream_ends(found->second->number);
   timeline.remove_stream(found->second->number);
   streams_.erase(found);
 }
@@ -177,6 +183,7 @@ Event& Machine::event(const void* event) const {
 }
 
 void Machine::remove_event(Event* event) {
+  graphs().event_ends(event);
   if (events_.erase(event) == 0) throw Failure(kInvalidHandle);
 }
 

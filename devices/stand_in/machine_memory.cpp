@@ -5,6 +5,7 @@
 
 #include <array>
 
+#include "devices/stand_in/graph.hpp"
 #include "devices/stand_in/machine.hpp"
 
 namespace convladder::stand_in {
@@ -83,7 +84,7 @@ void Machine::register_host(void* address, std::uint64_t bytes, unsigned flags) 
 }
 
 void Machine::free(void* address, bool host) {
-  if (address == nullptr) return;
+  if (address == nullptr || graphs().is_memory(address)) return;
   const auto found = memory_.find(reinterpret_cast<std::uint64_t>(address));
   const bool is_host = found != memory_.end() &&
                        (found->second.kind == MemoryKind::pinned || found->second.kind == MemoryKind::registered);

@@ -7,6 +7,7 @@
 #include <array>
 #include <cerrno>
 #include <climits>
+#include <csignal>
 #include <cstdio>
 #include <cstring>
 #include <nlohmann/json.hpp>
@@ -23,6 +24,13 @@ void (*work_at_end)() = nullptr;
 /// A library's destructors run when nothing of the program is left to run that was linked with it.
 __attribute__((destructor)) void library_ends() {
   if (work_at_end != nullptr) work_at_end();
+}
+
+/// A failed assertion and an exception that nobody catches end a process without its destructors.
+void at_abort(int number) {
+  signal(number, SIG_DFL);
+  if (work_at_end != nullptr) work_at_end();
+  raise(number);
 }
 
 std::string program() {
@@ -47,7 +55,12 @@ bool append_line(const std::string& file, const std::string& line) {
 
 }  // namespace
 
-void on_process_end(void (*work)()) { work_at_end = work; }
+void on_process_end(void (*work)()) {
+  work_at_end = work;
+  struct sigaction present {};
+  if (sigaction(SIGABRT, nullptr, &present) != 0 || present.sa_handler != SIG_DFL) return;  // the program has its own
+  signal(SIGABRT, at_abort);
+}
 
 void write_report(Machine& machine) {
   const Settings& settings = machine.settings;

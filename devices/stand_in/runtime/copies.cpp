@@ -2,17 +2,11 @@
 #include <cstring>
 #include <functional>
 
-#include "devices/stand_in/copying.hpp"
-#include "devices/stand_in/runtime/answer.hpp"
+#include "devices/stand_in/runtime/boxes.hpp"
 
 using namespace convladder::stand_in;
 
 namespace {
-
-CopyKind kind_of(cudaMemcpyKind kind) {
-  require(kind >= cudaMemcpyHostToHost && kind <= cudaMemcpyDefault, kInvalidCopyDirection);
-  return static_cast<CopyKind>(kind);
-}
 
 cudaError_t copy(const char* name, const Rectangle& to, const Rectangle& from, const Size3& size, cudaMemcpyKind kind,
                  cudaStream_t stream, bool host_waits) {
@@ -24,16 +18,6 @@ cudaError_t copy(const char* name, const Rectangle& to, const Rectangle& from, c
 cudaError_t fill(const char* name, const Rectangle& to, int value, const Size3& size, cudaStream_t stream) {
   return answer(name,
                 [&](Machine& machine) { fill_rectangle(machine, to, &value, 1, size, machine.stream_number(stream)); });
-}
-
-Rectangle line(const void* address) { return {const_cast<void*>(address), 0, 0}; }
-Rectangle rows(const void* address, std::size_t pitch) { return {const_cast<void*>(address), pitch, 0}; }
-
-/// Where a three-dimensional copy begins in memory with a pitch; `extent` is in bytes.
-Rectangle box(const cudaPitchedPtr& memory, const cudaPos& at) {
-  const std::size_t slice = memory.pitch * memory.ysize;
-  auto* const begin = static_cast<std::byte*>(memory.ptr) + at.z * slice + at.y * memory.pitch + at.x;
-  return {begin, memory.pitch, slice};
 }
 
 cudaError_t copy_3d(const char* name, const cudaMemcpy3DParms* p, cudaStream_t stream, bool host_waits) {
@@ -123,9 +107,7 @@ cudaError_t cudaGetSymbolSize(std::size_t* bytes, const void* symbol) {
 static cudaError_t copy_symbol(const char* name, const void* symbol, std::size_t offset, void* to, const void* from,
                                std::size_t bytes, cudaMemcpyKind kind, cudaStream_t stream, bool host_waits) {
   return answer(name, [&](Machine& machine) {
-    const Variable& variable = machine.variable(symbol);
-    require(offset <= variable.bytes && bytes <= variable.bytes - offset);
-    std::byte* const place = machine.address_of(variable) + offset;
+    std::byte* const place = symbol_place(machine, symbol, offset, bytes);
     require(kind == cudaMemcpyDefault || kind == cudaMemcpyDeviceToDevice ||
                 kind == (to == nullptr ? cudaMemcpyHostToDevice : cudaMemcpyDeviceToHost),
             kInvalidCopyDirection);
