@@ -41,10 +41,18 @@ UpdateResult update(Graph& old, const Graph& wanted, const GraphNode** where) {
     } else {
       mine[i]->work = theirs[i]->work;
     }
-    mine[i]->origin = theirs[i].get();
   }
   *where = nullptr;
   return UpdateResult::done;
+}
+
+/// The nodes of a copy are known by what the nodes that they were copied from are known by.
+void keep_origins(Graph& copy, const Graph& of) {
+  for (std::size_t i = 0; i < of.nodes().size(); ++i) {
+    copy.nodes()[i]->origin = of.nodes()[i]->origin;
+    const auto* child = std::get_if<ChildWork>(&copy.nodes()[i]->work);
+    if (child != nullptr) keep_origins(*child->graph, *std::get<ChildWork>(of.nodes()[i]->work).graph);
+  }
 }
 
 }  // namespace
@@ -122,6 +130,7 @@ std::vector<GraphNode*> Graph::in_order() const {
 UpdateResult update(ReadyGraph& ready, const Graph& graph, const GraphNode** where) {
   // Nothing of it may change if it cannot become the other: a copy is changed first.
   std::unique_ptr<Graph> changed = ready.graph->copy();
+  keep_origins(*changed, *ready.graph);
   const UpdateResult result = update(*changed, graph, where);
   if (result == UpdateResult::done) ready.graph = std::move(changed);
   return result;

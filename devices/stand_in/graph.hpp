@@ -65,7 +65,7 @@ using Work = std::variant<EmptyWork, KernelWork, CopyWork, FillWork, HostWork, E
 struct GraphNode {
   Graph* graph = nullptr;
   Work work;
-  std::vector<GraphNode*> needs;  ///< what must have ended before, in the order in which it was said
+  std::vector<GraphNode*> needs;      ///< what must have ended before, in the order in which it was said
   const GraphNode* origin = nullptr;  ///< of a copy: the node that it was copied from
   bool is_enabled = true;
 };
@@ -138,7 +138,8 @@ class Graphs {
   CapturingStream* capturing(int stream);
   /// Whether to keep work instead of doing it: keeps it, and true. Throws Failure if it may not be captured.
   bool keep(int stream, Work work);
-  /// A call that would wait for what is captured, or that captures do not allow: throws Failure, and the capture is lost.
+  /// A call that would wait for what is captured, or that captures do not allow: throws Failure, and the capture is
+  /// lost.
   void refuse_in_capture(int stream);
   void refuse_in_any_capture();
   void event_recorded(const Event* event, int stream);

@@ -6,7 +6,7 @@
 
 #include <array>
 #include <cstdint>
-#include <deque>
+#include <list>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -17,11 +17,13 @@
 
 #include "devices/gpus/gpu_facts.hpp"
 #include "devices/simulated/simulated_device.hpp"
+#include "devices/stand_in/contexts.hpp"
 #include "devices/stand_in/modules.hpp"
 #include "devices/stand_in/report.hpp"
 #include "devices/stand_in/settings.hpp"
 #include "devices/stand_in/status.hpp"
 #include "devices/stand_in/timeline.hpp"
+#include "devices/stand_in/trace.hpp"
 
 namespace convladder::stand_in {
 
@@ -31,9 +33,10 @@ enum class MemoryKind { device, managed, pinned, registered };
 struct Memory {
   MemoryKind kind = MemoryKind::device;
   std::uint64_t bytes = 0;
-  std::uint64_t number = 0;  ///< in the order of allocations, from 1
-  DeviceBuffer buffer;       ///< empty for registered memory
-  unsigned flags = 0;        ///< as given when it was made
+  std::uint64_t number = 0;                ///< in the order of allocations, from 1
+  DeviceBuffer buffer;                     ///< empty for registered memory
+  unsigned flags = 0;                      ///< as given when it was made
+  const DeviceContext* context = nullptr;  ///< that ends with it
 };
 
 struct Stream {
@@ -41,9 +44,11 @@ struct Stream {
   unsigned flags = 0;
   int priority = 0;
   std::uint64_t id = 0;
+  const DeviceContext* context = nullptr;
 };
 
 struct Event {
+  const DeviceContext* context = nullptr;
   unsigned flags = 0;
   bool is_recorded = false;
   Nanoseconds at = 0;
@@ -59,6 +64,7 @@ struct LaunchRequest {
   Dim3 cluster{0, 0, 0};  ///< 0: as the kernel says
 };
 
+class Arrays;
 class Graphs;
 struct KernelWork;
 
@@ -73,6 +79,8 @@ class Machine {
   Settings settings;
   Timeline timeline;
   Report report;
+  Contexts contexts;
+  Trace trace;
   /// As cudaDeviceSetLimit numbers them: stack, printf buffer, heap, …
   std::array<std::size_t, 8> limits = {1024, 1 << 20, 8 << 20, 2, 2048, 0, 0, 0};
 
@@ -84,10 +92,13 @@ class Machine {
   // Modules and what is in them.
   Module& add_module(const void* fat_binary);
   Module& add_module(std::string ptx);
-  void add_function(const void* host, Module& module, std::string name);
+  /// A kernel, found from now on by the address of what this returns, and by `host`, if there is such a function.
+  Function& add_function(const void* host, Module& module, std::string name);
   void add_variable(const void* host, Variable variable);
   /// Forgets what belongs to the module; its kernels may still be in reports.
   void forget(const Module& module);
+  /// Its kernels and variables are gone from the device as well.
+  void remove_module(Module& module);
   /// Throws Failure for an address that is none of a kernel's.
   Function& function(const void* host);
   Function* find_function(const void* host);
@@ -130,6 +141,7 @@ class Machine {
 
   /// Graphs, and what is being captured.
   Graphs& graphs() { return *graphs_; }
+  Arrays& arrays() { return *arrays_; }
 
   // Work.
   /// Launches, or keeps the launch if the stream is captured.
@@ -151,8 +163,8 @@ class Machine {
   /// What every call begins with: it is counted, and takes its time of the host. Throws Failure for a fault that is
   /// injected, and if the process has no context and gets none.
   void begin_call(const char* name, bool needs_context);
-  /// After cudaDeviceReset. Modules stay.
-  void reset();
+  /// After cudaDeviceReset: what the context has made is freed, and its error forgotten. Modules stay.
+  void reset(const DeviceContext& context);
 
   /// The end of the process: leaks are looked for, the report is written.
   void finish();
@@ -169,8 +181,8 @@ class Machine {
   simulated::SimulatedDevice device_;
   std::uint64_t capacity_ = 0;
   std::uint64_t used_ = 0;
-  std::deque<Module> modules_;
-  std::unordered_map<const void*, Function> functions_;
+  std::list<Module> modules_;
+  std::unordered_map<const void*, std::shared_ptr<Function>> functions_;
   std::unordered_map<const void*, Variable> variables_;
   std::map<std::uint64_t, Memory> memory_;  // by begin
   std::uint64_t allocations_ = 0;
@@ -178,6 +190,7 @@ class Machine {
   std::uint64_t next_stream_id_ = 1;
   std::map<const void*, std::unique_ptr<Event>> events_;
   std::unique_ptr<Graphs> graphs_;
+  std::unique_ptr<Arrays> arrays_;
   Status lost_ = kSuccess;
   bool has_context_ = false;
   int exclusive_lock_ = -1;  // a file that the one process with a context holds

@@ -54,7 +54,7 @@ void* Machine::allocate(MemoryKind kind, std::uint64_t bytes, unsigned flags, co
   if (kind != MemoryKind::pinned && bytes > free_bytes()) throw Failure(kOutOfMemory);
   const std::uint64_t number = ++allocations_;
   const std::string label = fmt::format("{} {}", name_of(kind), number);
-  Memory memory{kind, bytes, number, {}, flags};
+  Memory memory{kind, bytes, number, {}, flags, contexts.current()};
   try {
     memory.buffer =
         kind == MemoryKind::device ? device_.allocate(bytes, label) : device_.allocate_visible(bytes, label);
@@ -79,7 +79,8 @@ void Machine::register_host(void* address, std::uint64_t bytes, unsigned flags) 
     throw Failure(kAlreadyRegistered);
   }
   report.allocated({label, "cudaHostRegister", bytes, calling_places()});
-  memory_.emplace(reinterpret_cast<std::uint64_t>(address), Memory{MemoryKind::registered, bytes, number, {}, flags});
+  memory_.emplace(reinterpret_cast<std::uint64_t>(address),
+                  Memory{MemoryKind::registered, bytes, number, {}, flags, contexts.current()});
   timeline.host_works(timeline.costs().allocate);
 }
 

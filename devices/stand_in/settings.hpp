@@ -31,6 +31,7 @@ struct Settings {
   int error_exitcode = 0;  ///< of a process with findings; 0: its own
   std::uint64_t memory_bytes = 0;  ///< of the device; 0: what the machine has available
   double launch_seconds = 600;     ///< after which a kernel is ended; 0: never
+  std::string trace;               ///< file that gets a line of JSON for whatever happens on the device; empty: none
   bool exclusive = false;          ///< the GPU is in exclusive-process mode: one process at a time has a context
   std::vector<Fault> faults;
 };

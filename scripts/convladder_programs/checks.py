@@ -6,7 +6,7 @@ A check has some of these; all of them must hold:
   prints      a regular expression that its output has
   prints_not  one that its output has not
   reference   the suite's own CPU version: {folder, sources, compiler, flags, arguments}, run on the same inputs
-  compare     what the two leave: [{file, as, relative, absolute, ...}]; file "output.txt" is what they print;
+  compare     what the two leave: [{file, as, relative, absolute, ...}]; file "printed.txt" is what they print;
               as: "same" byte for byte, "text" numbers in a text, "f32", "i32", "u8", … of a file of numbers; skip: bytes or,
               of a text, lines that match it are left out; only: of a text, only lines that match it; last: so many
               numbers from the end

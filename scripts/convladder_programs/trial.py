@@ -192,7 +192,7 @@ def _run(program: Program, bench: Bench, folder: Path, executable: Path, checker
     limit = program.limit or bench.limit
     if checkers:
         limit *= 3
-    output = folder / "output.txt"
+    output = folder / "printed.txt"
     with open(output, "wb") as sink, open(os.devnull, "rb") as nothing:
         process = subprocess.Popen(command, cwd=folder, stdin=nothing, stdout=sink, stderr=subprocess.STDOUT,
                                    env=environment, start_new_session=True)
@@ -246,7 +246,7 @@ def _run_reference(program: Program, bench: Bench, how: dict[str, Any], folder: 
            executable, folder.parent)
     _prepare(program, bench, reference)
     command = [str(executable), *(fill(one, program, bench, reference) for one in how.get("arguments", program.arguments))]
-    with open(reference / "output.txt", "wb") as sink:
+    with open(reference / "printed.txt", "wb") as sink:
         subprocess.run(command, cwd=reference, stdout=sink, stderr=subprocess.STDOUT, timeout=300, check=False)
 
 

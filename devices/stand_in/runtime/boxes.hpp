@@ -1,6 +1,7 @@
 // The rows and boxes of bytes that the runtime API's copies name.
 #pragma once
 
+#include "devices/stand_in/arrays.hpp"
 #include "devices/stand_in/copying.hpp"
 #include "devices/stand_in/runtime/answer.hpp"
 
@@ -19,6 +20,28 @@ inline Rectangle box(const cudaPitchedPtr& memory, const cudaPos& at) {
   const std::size_t slice = memory.pitch * memory.ysize;
   auto* const begin = static_cast<std::byte*>(memory.ptr) + at.z * slice + at.y * memory.pitch + at.x;
   return {begin, memory.pitch, slice};
+}
+
+/// A copy in three dimensions between memory and arrays.
+struct BoxCopy {
+  Rectangle to;
+  Rectangle from;
+  Size3 size;
+  CopyKind kind = CopyKind::by_address;
+};
+
+/// With an array, the width and the places in it count its texels. Throws Failure.
+inline BoxCopy box_copy(Machine& machine, const cudaMemcpy3DParms& p) {
+  const Array* const from = p.srcArray == nullptr ? nullptr : &machine.arrays().at(p.srcArray);
+  const Array* const to = p.dstArray == nullptr ? nullptr : &machine.arrays().at(p.dstArray);
+  require((from == nullptr) != (p.srcPtr.ptr == nullptr) && (to == nullptr) != (p.dstPtr.ptr == nullptr));
+  require(from == nullptr || to == nullptr || from->texel_bytes() == to->texel_bytes());
+  const std::size_t unit = from != nullptr ? from->texel_bytes() : to != nullptr ? to->texel_bytes() : 1;
+  const Size3 size{p.extent.width * unit, p.extent.height, p.extent.depth};
+  const auto place = [&](const Array* array, const cudaPitchedPtr& memory, const cudaPos& at) {
+    return array == nullptr ? box(memory, at) : array->box(at.x * unit, at.y, at.z, size);
+  };
+  return {place(to, p.dstPtr, p.dstPos), place(from, p.srcPtr, p.srcPos), size, kind_of(p.kind)};
 }
 
 /// The bytes of a variable from `offset` on. Throws Failure if it does not hold so many.

@@ -58,8 +58,8 @@ cudaError_t cudaStreamIsCapturing(cudaStream_t stream, cudaStreamCaptureStatus* 
 }
 
 cudaError_t cudaStreamGetCaptureInfo(cudaStream_t stream, cudaStreamCaptureStatus* status, unsigned long long* id,
-                                     cudaGraph_t* graph, const cudaGraphNode_t** needs,
-                                     const cudaGraphEdgeData** edges, std::size_t* count) {
+                                     cudaGraph_t* graph, const cudaGraphNode_t** needs, const cudaGraphEdgeData** edges,
+                                     std::size_t* count) {
   return answer("cudaStreamGetCaptureInfo", [&](Machine& machine) {
     const CapturingStream* const capturing = machine.graphs().capturing(machine.stream_number(stream));
     give(status, status_of(capturing));

@@ -22,14 +22,10 @@ cudaError_t fill(const char* name, const Rectangle& to, int value, const Size3& 
 
 cudaError_t copy_3d(const char* name, const cudaMemcpy3DParms* p, cudaStream_t stream, bool host_waits) {
   if (p == nullptr) return remember(kInvalidValue);
-  if (p->srcArray != nullptr || p->dstArray != nullptr) {
-    return answer(name, [&](Machine& machine) {
-      machine.report.not_supported(std::string(name) + " of arrays");
-      throw Failure(kNotSupported);
-    });
-  }
-  return copy(name, box(p->dstPtr, p->dstPos), box(p->srcPtr, p->srcPos),
-              {p->extent.width, p->extent.height, p->extent.depth}, p->kind, stream, host_waits);
+  return answer(name, [&](Machine& machine) {
+    const BoxCopy copy = box_copy(machine, *p);
+    copy_rectangle(machine, copy.to, copy.from, copy.size, copy.kind, machine.stream_number(stream), host_waits);
+  });
 }
 
 }  // namespace

@@ -68,7 +68,8 @@ cudaError_t cudaGraphAddKernelNode(cudaGraphNode_t* node, cudaGraph_t graph, con
 
 cudaError_t cudaGraphAddMemcpyNode(cudaGraphNode_t* node, cudaGraph_t graph, const cudaGraphNode_t* needs,
                                    std::size_t count, const cudaMemcpy3DParms* parameters) {
-  return add("cudaGraphAddMemcpyNode", node, graph, needs, count, [&](Machine&) { return copy_work(parameters); });
+  return add("cudaGraphAddMemcpyNode", node, graph, needs, count,
+             [&](Machine& machine) { return copy_work(machine, parameters); });
 }
 
 cudaError_t cudaGraphAddMemcpyNode1D(cudaGraphNode_t* node, cudaGraph_t graph, const cudaGraphNode_t* needs,
@@ -221,14 +222,13 @@ cudaError_t cudaGraphMemFreeNodeGetParams(cudaGraphNode_t node, void* address) {
 // New parameters, for what is instantiated later.
 
 cudaError_t cudaGraphKernelNodeSetParams(cudaGraphNode_t node, const cudaKernelNodeParams* parameters) {
-  return with<KernelWork>("cudaGraphKernelNodeSetParams", node, [&](Machine& machine, KernelWork& work) {
-    work = kernel_work(machine, parameters);
-  });
+  return with<KernelWork>("cudaGraphKernelNodeSetParams", node,
+                          [&](Machine& machine, KernelWork& work) { work = kernel_work(machine, parameters); });
 }
 
 cudaError_t cudaGraphMemcpyNodeSetParams(cudaGraphNode_t node, const cudaMemcpy3DParms* parameters) {
   return with<CopyWork>("cudaGraphMemcpyNodeSetParams", node,
-                        [&](Machine&, CopyWork& work) { work = copy_work(parameters); });
+                        [&](Machine& machine, CopyWork& work) { work = copy_work(machine, parameters); });
 }
 
 cudaError_t cudaGraphMemcpyNodeSetParams1D(cudaGraphNode_t node, void* to, const void* from, std::size_t bytes,
@@ -262,36 +262,32 @@ cudaError_t cudaGraphHostNodeSetParams(cudaGraphNode_t node, const cudaHostNodeP
 }
 
 cudaError_t cudaGraphEventRecordNodeSetEvent(cudaGraphNode_t node, cudaEvent_t event) {
-  return with<EventRecordWork>("cudaGraphEventRecordNodeSetEvent", node, [&](Machine& machine, EventRecordWork& work) {
-    work.event = &machine.event(event);
-  });
+  return with<EventRecordWork>("cudaGraphEventRecordNodeSetEvent", node,
+                               [&](Machine& machine, EventRecordWork& work) { work.event = &machine.event(event); });
 }
 
 cudaError_t cudaGraphEventWaitNodeSetEvent(cudaGraphNode_t node, cudaEvent_t event) {
-  return with<EventWaitWork>("cudaGraphEventWaitNodeSetEvent", node, [&](Machine& machine, EventWaitWork& work) {
-    work.event = &machine.event(event);
-  });
+  return with<EventWaitWork>("cudaGraphEventWaitNodeSetEvent", node,
+                             [&](Machine& machine, EventWaitWork& work) { work.event = &machine.event(event); });
 }
 
 cudaError_t cudaGraphNodeSetParams(cudaGraphNode_t node, cudaGraphNodeParams* parameters) {
-  return answer("cudaGraphNodeSetParams", [&](Machine& machine) {
-    set_any(machine, machine.graphs().node(node).work, parameters);
-  });
+  return answer("cudaGraphNodeSetParams",
+                [&](Machine& machine) { set_any(machine, machine.graphs().node(node).work, parameters); });
 }
 
 // New parameters for the next launches of a graph that is ready.
 
 cudaError_t cudaGraphExecKernelNodeSetParams(cudaGraphExec_t ready, cudaGraphNode_t node,
                                              const cudaKernelNodeParams* parameters) {
-  return with_ready<KernelWork>(
-      "cudaGraphExecKernelNodeSetParams", ready, node,
-      [&](Machine& machine, KernelWork& work) { work = kernel_work(machine, parameters); });
+  return with_ready<KernelWork>("cudaGraphExecKernelNodeSetParams", ready, node,
+                                [&](Machine& machine, KernelWork& work) { work = kernel_work(machine, parameters); });
 }
 
 cudaError_t cudaGraphExecMemcpyNodeSetParams(cudaGraphExec_t ready, cudaGraphNode_t node,
                                              const cudaMemcpy3DParms* parameters) {
   return with_ready<CopyWork>("cudaGraphExecMemcpyNodeSetParams", ready, node,
-                              [&](Machine&, CopyWork& work) { work = copy_work(parameters); });
+                              [&](Machine& machine, CopyWork& work) { work = copy_work(machine, parameters); });
 }
 
 cudaError_t cudaGraphExecMemcpyNodeSetParams1D(cudaGraphExec_t ready, cudaGraphNode_t node, void* to, const void* from,
@@ -312,10 +308,9 @@ cudaError_t cudaGraphExecMemcpyNodeSetParamsToSymbol(cudaGraphExec_t ready, cuda
 cudaError_t cudaGraphExecMemcpyNodeSetParamsFromSymbol(cudaGraphExec_t ready, cudaGraphNode_t node, void* to,
                                                        const void* symbol, std::size_t bytes, std::size_t offset,
                                                        cudaMemcpyKind kind) {
-  return with_ready<CopyWork>("cudaGraphExecMemcpyNodeSetParamsFromSymbol", ready, node,
-                              [&](Machine& machine, CopyWork& work) {
-                                work = symbol_work(machine, symbol, offset, to, nullptr, bytes, kind);
-                              });
+  return with_ready<CopyWork>(
+      "cudaGraphExecMemcpyNodeSetParamsFromSymbol", ready, node,
+      [&](Machine& machine, CopyWork& work) { work = symbol_work(machine, symbol, offset, to, nullptr, bytes, kind); });
 }
 
 cudaError_t cudaGraphExecMemsetNodeSetParams(cudaGraphExec_t ready, cudaGraphNode_t node,
@@ -342,9 +337,8 @@ cudaError_t cudaGraphExecEventRecordNodeSetEvent(cudaGraphExec_t ready, cudaGrap
 }
 
 cudaError_t cudaGraphExecEventWaitNodeSetEvent(cudaGraphExec_t ready, cudaGraphNode_t node, cudaEvent_t event) {
-  return with_ready<EventWaitWork>(
-      "cudaGraphExecEventWaitNodeSetEvent", ready, node,
-      [&](Machine& machine, EventWaitWork& work) { work.event = &machine.event(event); });
+  return with_ready<EventWaitWork>("cudaGraphExecEventWaitNodeSetEvent", ready, node,
+                                   [&](Machine& machine, EventWaitWork& work) { work.event = &machine.event(event); });
 }
 
 cudaError_t cudaGraphExecNodeSetParams(cudaGraphExec_t ready, cudaGraphNode_t node, cudaGraphNodeParams* parameters) {

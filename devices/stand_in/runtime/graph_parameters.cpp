@@ -15,19 +15,16 @@ namespace {
 KernelWork kernel_work(Machine& machine, const cudaKernelNodeParams* parameters) {
   require(parameters != nullptr);
   if (parameters->extra != nullptr) refuse(machine, "a graph's kernel node with its arguments in `extra`");
-  const LaunchRequest request{
-      .grid = {parameters->gridDim.x, parameters->gridDim.y, parameters->gridDim.z},
-      .block = {parameters->blockDim.x, parameters->blockDim.y, parameters->blockDim.z},
-      .dynamic_shared_bytes = parameters->sharedMemBytes};
+  const LaunchRequest request{.grid = {parameters->gridDim.x, parameters->gridDim.y, parameters->gridDim.z},
+                              .block = {parameters->blockDim.x, parameters->blockDim.y, parameters->blockDim.z},
+                              .dynamic_shared_bytes = parameters->sharedMemBytes};
   return machine.kernel_work(machine.function(parameters->func), request, parameters->kernelParams);
 }
 
-CopyWork copy_work(const cudaMemcpy3DParms* parameters) {
+CopyWork copy_work(Machine& machine, const cudaMemcpy3DParms* parameters) {
   require(parameters != nullptr);
-  const cudaMemcpy3DParms& p = *parameters;
-  if (p.srcArray != nullptr || p.dstArray != nullptr) throw Failure(kNotSupported, "a graph's copies of arrays");
-  return {box(p.dstPtr, p.dstPos), box(p.srcPtr, p.srcPos), {p.extent.width, p.extent.height, p.extent.depth},
-          kind_of(p.kind)};
+  const BoxCopy copy = box_copy(machine, *parameters);
+  return {copy.to, copy.from, copy.size, copy.kind};
 }
 
 CopyWork copy_work(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind) {
@@ -80,7 +77,7 @@ Work any_work(Machine& machine, cudaGraphNodeParams* parameters) {
       return kernel_work(machine, &kernel);
     }
     case cudaGraphNodeTypeMemcpy:
-      return copy_work(&parameters->memcpy.copyParams);
+      return copy_work(machine, &parameters->memcpy.copyParams);
     case cudaGraphNodeTypeMemset: {
       const cudaMemsetParamsV2& own = parameters->memset;
       const cudaMemsetParams fill{own.dst, own.pitch, own.value, own.elementSize, own.width, own.height};
@@ -139,9 +136,9 @@ cudaMemsetParams parameters_of(const FillWork& work) {
 cudaGraphNodeType type_of(const Work& work) {
   // In the order of the variant.
   constexpr cudaGraphNodeType kTypes[] = {
-      cudaGraphNodeTypeEmpty,       cudaGraphNodeTypeKernel,    cudaGraphNodeTypeMemcpy,   cudaGraphNodeTypeMemset,
-      cudaGraphNodeTypeHost,        cudaGraphNodeTypeEventRecord, cudaGraphNodeTypeWaitEvent, cudaGraphNodeTypeMemAlloc,
-      cudaGraphNodeTypeMemFree,     cudaGraphNodeTypeGraph};
+      cudaGraphNodeTypeEmpty,   cudaGraphNodeTypeKernel,      cudaGraphNodeTypeMemcpy,    cudaGraphNodeTypeMemset,
+      cudaGraphNodeTypeHost,    cudaGraphNodeTypeEventRecord, cudaGraphNodeTypeWaitEvent, cudaGraphNodeTypeMemAlloc,
+      cudaGraphNodeTypeMemFree, cudaGraphNodeTypeGraph};
   static_assert(std::size(kTypes) == std::variant_size_v<Work>);
   return kTypes[work.index()];
 }

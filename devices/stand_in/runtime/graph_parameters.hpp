@@ -8,7 +8,7 @@
 namespace convladder::stand_in {
 
 KernelWork kernel_work(Machine& machine, const cudaKernelNodeParams* parameters);
-CopyWork copy_work(const cudaMemcpy3DParms* parameters);
+CopyWork copy_work(Machine& machine, const cudaMemcpy3DParms* parameters);
 CopyWork copy_work(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind);
 /// To or from a symbol: the other side is null.
 CopyWork symbol_work(Machine& machine, const void* symbol, std::size_t offset, void* to, const void* from,

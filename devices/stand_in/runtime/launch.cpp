@@ -94,7 +94,8 @@ cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void*
     require(function != nullptr);
     is_kept = machine.graphs().keep(machine.stream_number(stream), HostWork{function, data});
   });
-  if (status == cudaSuccess && !is_kept) function(data);  // everything before it in the stream is done; it may wait for others
+  if (status == cudaSuccess && !is_kept)
+    function(data);  // everything before it in the stream is done; it may wait for others
   return status;
 }
 

@@ -33,6 +33,7 @@ cudaError_t record(const char* name, cudaEvent_t event, cudaStream_t stream, boo
     if (is_captured) return;
     found.at = machine.timeline.mark(number);
     found.is_recorded = true;
+    machine.trace.add("event", number, {found.at, found.at});
     machine.timeline.host_works(machine.timeline.costs().enqueue);
   });
 }
@@ -134,7 +135,9 @@ cudaError_t cudaEventDestroy(cudaEvent_t event) {
   return answer("cudaEventDestroy", [&](Machine& machine) { machine.remove_event(reinterpret_cast<Event*>(event)); });
 }
 
-cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) { return record("cudaEventRecord", event, stream, false); }
+cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
+  return record("cudaEventRecord", event, stream, false);
+}
 
 cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream, unsigned flags) {
   if (flags > cudaEventRecordExternal) return remember(kInvalidValue);
