@@ -67,7 +67,12 @@ Machine& Machine::get() {
   static auto* const machine = [] {
     const Settings settings = settings_of_process();
     const GpuFacts* const gpu = find_gpu(settings.gpu);
-    auto* const made = new Machine(settings, *gpu);
+    Machine* made = nullptr;
+    try {
+      made = new Machine(settings, *gpu);
+    } catch (const UserError& error) {
+      say_and_exit(error.what());
+    }
     on_process_end([] { get().finish(); });
     pthread_atfork(nullptr, nullptr, [] {
       is_fork = true;
@@ -82,10 +87,10 @@ Machine& Machine::get() {
 
 Machine::Machine(Settings wanted, const GpuFacts& gpu)
     : settings(std::move(wanted)),
+      trace(settings.trace),
       gpu_(&gpu),
       gpu_model_(&model_of(settings)),
       device_(device_options(settings)) {
-  if (settings.trace) report.keep_trace();
   capacity_ =
       settings.memory_bytes > 0 ? std::min(settings.memory_bytes, device_.memory_bytes()) : device_.memory_bytes();
 }
@@ -130,17 +135,21 @@ void Machine::open_context() {
   has_context_ = true;
 }
 
-void Machine::reset() {
+void Machine::reset(const DeviceContext& context) {
   synchronize_all();
   for (auto memory = memory_.begin(); memory != memory_.end();) {
-    const bool kept = memory->second.kind == MemoryKind::registered;
-    if (!kept) used_ -= memory->second.bytes;
+    const bool kept = memory->second.kind == MemoryKind::registered || memory->second.context != &context;
+    if (!kept) used_ -= memory->second.kind == MemoryKind::pinned ? 0 : memory->second.bytes;
     memory = kept ? std::next(memory) : memory_.erase(memory);
   }
-  for (auto& [address, stream] : streams_) timeline.remove_stream(stream->number);
-  streams_.clear();
-  events_.clear();
+  std::erase_if(streams_, [&](const auto& entry) {
+    const bool ends = entry.second->context == &context;
+    if (ends) timeline.remove_stream(entry.second->number);
+    return ends;
+  });
+  std::erase_if(events_, [&](const auto& entry) { return entry.second->context == &context; });
   lost_ = kSuccess;
+  if (contexts.is_other_live(context)) return;
   has_context_ = false;
   if (exclusive_lock_ >= 0) close(exclusive_lock_);
   exclusive_lock_ = -1;
@@ -153,6 +162,7 @@ Stream* Machine::add_stream(unsigned flags, int priority) {
   made->flags = flags;
   made->priority = priority;
   made->id = next_stream_id_++;
+  made->context = contexts.current();
   Stream* const stream = made.get();
   streams_[stream] = std::move(made);
   return stream;
@@ -181,6 +191,7 @@ void Machine::remove_stream(Stream* stream) {
 Event* Machine::add_event(unsigned flags) {
   auto made = std::make_unique<Event>();
   made->flags = flags;
+  made->context = contexts.current();
   Event* const event = made.get();
   events_[event] = std::move(made);
   return event;
@@ -201,7 +212,7 @@ void Machine::note_copy(const char* what, Engine engine, std::uint64_t bytes, bo
   const Nanoseconds ns = timeline.copy_ns(bytes, pinned);
   const Timeline::Span span = timeline.enqueue(stream, engine, ns);
   report.copy(what, ns, bytes);
-  report.happened(what, stream, span);
+  trace.add(what, stream, span);
   timeline.host_works(timeline.costs().enqueue);
   if (host_waits) timeline.host_waits_until(span.end);
 }
@@ -209,7 +220,7 @@ void Machine::note_copy(const char* what, Engine engine, std::uint64_t bytes, bo
 void Machine::note_copy_on_device(const char* what, std::uint64_t moved, std::uint64_t bytes, int stream) {
   const double gb_per_s = gpu_->dram_gb_per_s.low;
   const Nanoseconds ns = timeline.costs().copy + static_cast<Nanoseconds>(static_cast<double>(moved) / gb_per_s);
-  report.happened(what, stream, timeline.enqueue(stream, Engine::kernels, ns));
+  trace.add(what, stream, timeline.enqueue(stream, Engine::kernels, ns));
   report.copy(what, ns, bytes);
   timeline.host_works(timeline.costs().enqueue);
 }

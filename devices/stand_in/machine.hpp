@@ -6,7 +6,7 @@
 
 #include <array>
 #include <cstdint>
-#include <deque>
+#include <list>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -18,11 +18,13 @@
 
 #include "devices/gpus/gpu_facts.hpp"
 #include "devices/simulated/simulated_device.hpp"
+#include "devices/stand_in/contexts.hpp"
 #include "devices/stand_in/modules.hpp"
 #include "devices/stand_in/report.hpp"
 #include "devices/stand_in/settings.hpp"
 #include "devices/stand_in/status.hpp"
 #include "devices/stand_in/timeline.hpp"
+#include "devices/stand_in/trace.hpp"
 
 namespace convladder::stand_in {
 
@@ -32,9 +34,10 @@ enum class MemoryKind { device, managed, pinned, registered };
 struct Memory {
   MemoryKind kind = MemoryKind::device;
   std::uint64_t bytes = 0;
-  std::uint64_t number = 0;  ///< in the order of allocations, from 1
-  DeviceBuffer buffer;       ///< empty for registered memory
-  unsigned flags = 0;        ///< as given when it was made
+  std::uint64_t number = 0;                ///< in the order of allocations, from 1
+  DeviceBuffer buffer;                     ///< empty for registered memory
+  unsigned flags = 0;                      ///< as given when it was made
+  const DeviceContext* context = nullptr;  ///< that ends with it
 };
 
 struct Stream {
@@ -42,9 +45,11 @@ struct Stream {
   unsigned flags = 0;
   int priority = 0;
   std::uint64_t id = 0;
+  const DeviceContext* context = nullptr;
 };
 
 struct Event {
+  const DeviceContext* context = nullptr;
   unsigned flags = 0;
   bool is_recorded = false;
   Nanoseconds at = 0;
@@ -70,6 +75,8 @@ class Machine {
   Settings settings;
   Timeline timeline;
   Report report;
+  Contexts contexts;
+  Trace trace;
   /// As cudaDeviceSetLimit numbers them: stack, printf buffer, heap, …
   std::array<std::size_t, 8> limits = {1024, 1 << 20, 8 << 20, 2, 2048, 0, 0, 0};
 
@@ -81,10 +88,13 @@ class Machine {
   // Modules and what is in them.
   Module& add_module(const void* fat_binary);
   Module& add_module(std::string ptx);
-  void add_function(const void* host, Module& module, std::string name);
+  /// A kernel, found from now on by the address of what this returns, and by `host`, if there is such a function.
+  Function& add_function(const void* host, Module& module, std::string name);
   void add_variable(const void* host, Variable variable);
   /// Forgets what belongs to the module; its kernels may still be in reports.
   void forget(const Module& module);
+  /// Its kernels and variables are gone from the device as well.
+  void remove_module(Module& module);
   /// Throws Failure for an address that is none of a kernel's.
   Function& function(const void* host);
   Function* find_function(const void* host);
@@ -139,8 +149,8 @@ class Machine {
   /// What every call begins with: it is counted, and takes its time of the host. Throws Failure for a fault that is
   /// injected, and if the process has no context and gets none.
   void begin_call(const char* name, bool needs_context);
-  /// After cudaDeviceReset. Modules stay.
-  void reset();
+  /// After cudaDeviceReset: what the context has made is freed, and its error forgotten. Modules stay.
+  void reset(const DeviceContext& context);
 
   /// A forked process has no device if its parent has used one, as on a GPU.
   static bool is_lost_by_fork();
@@ -164,8 +174,8 @@ class Machine {
   simulated::SimulatedDevice device_;
   std::uint64_t capacity_ = 0;
   std::uint64_t used_ = 0;
-  std::deque<Module> modules_;
-  std::unordered_map<const void*, Function> functions_;
+  std::list<Module> modules_;
+  std::unordered_map<const void*, std::shared_ptr<Function>> functions_;
   std::unordered_map<const void*, Variable> variables_;
   std::map<std::uint64_t, Memory> memory_;  // by begin
   std::uint64_t allocations_ = 0;

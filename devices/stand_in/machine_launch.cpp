@@ -115,7 +115,7 @@ void Machine::take_over(const std::string& kernel, const LaunchRequest& request)
     const Nanoseconds ns = std::max<Nanoseconds>(middle(predicted.ns), 1);
     const double resident = std::max(1, predicted.residence.blocks) * static_cast<double>(gpu_->multiprocessors);
     const double share = std::min(1.0, static_cast<double>(request.grid.count()) / resident);
-    report.happened(kernel, request.stream, timeline.enqueue(request.stream, Engine::kernels, ns, share));
+    trace.add(kernel, request.stream, timeline.enqueue(request.stream, Engine::kernels, ns, share));
     report.kernel(kernel, ns, counters.values, counters.modelled);
   }
 }

@@ -43,14 +43,18 @@ const std::string& own_program() {
 }  // namespace
 
 std::optional<CallPlace> place_of(std::uint64_t instruction) {
+  const auto folder_of = [](const char* file) {
+    const std::string_view path = file == nullptr ? "" : file;
+    return path.substr(0, path.rfind('/') + 1);
+  };
   Dl_info own{};
   dladdr(reinterpret_cast<const void*>(&place_of), &own);
   Dl_info info{};
   const link_map* map = nullptr;
   if (dladdr1(reinterpret_cast<const void*>(instruction), &info,
               const_cast<void**>(reinterpret_cast<const void**>(&map)), RTLD_DL_LINKMAP) == 0 ||
-      info.dli_fbase == own.dli_fbase) {
-    return {};
+      info.dli_fbase == own.dli_fbase || folder_of(info.dli_fname) == folder_of(own.dli_fname)) {
+    return {};  // our libraries lie beside each other
   }
   const bool is_program = map == nullptr || map->l_name == nullptr || *map->l_name == '\0';
   return CallPlace{is_program ? own_program() : map->l_name, instruction - (map == nullptr ? 0 : map->l_addr)};
@@ -72,7 +76,7 @@ void* Machine::allocate(MemoryKind kind, std::uint64_t bytes, unsigned flags, co
   if (kind != MemoryKind::pinned && bytes > free_bytes()) throw Failure(kOutOfMemory);
   const std::uint64_t number = ++allocations_;
   const std::string label = fmt::format("{} {}", name_of(kind), number);
-  Memory memory{kind, bytes, number, {}, flags};
+  Memory memory{kind, bytes, number, {}, flags, contexts.current()};
   try {
     memory.buffer =
         kind == MemoryKind::device ? device_.allocate(bytes, label) : device_.allocate_visible(bytes, label);
@@ -98,7 +102,8 @@ void Machine::register_host(void* address, std::uint64_t bytes, unsigned flags) 
     throw Failure(kAlreadyRegistered);
   }
   report.allocated({label, "cudaHostRegister", bytes, calling_places()});
-  memory_.emplace(reinterpret_cast<std::uint64_t>(address), Memory{MemoryKind::registered, bytes, number, {}, flags});
+  memory_.emplace(reinterpret_cast<std::uint64_t>(address),
+                  Memory{MemoryKind::registered, bytes, number, {}, flags, contexts.current()});
   timeline.host_works(timeline.costs().allocate);
 }
 

@@ -36,18 +36,11 @@ std::string program() {
   return length < 0 ? "" : std::string(path.data(), static_cast<std::size_t>(length));
 }
 
-/// Whole lines, whoever else appends to the file.
-bool append_line(const std::string& file, const std::string& line) {
+bool append_to(const std::string& file, const std::string& line) {
   const int descriptor = open(file.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666);
   if (descriptor < 0) return false;
-  std::size_t written = 0;
-  while (written < line.size()) {
-    const ssize_t now = ::write(descriptor, line.data() + written, line.size() - written);
-    if (now < 0 && errno == EINTR) continue;
-    if (now <= 0) break;
-    written += static_cast<std::size_t>(now);
-  }
-  return close(descriptor) == 0 && written == line.size();
+  const bool whole = append_line(descriptor, line);
+  return close(descriptor) == 0 && whole;
 }
 
 /// As it was started.
@@ -63,7 +56,7 @@ nlohmann::ordered_json of_process(const Settings& settings) {
 }
 
 void append(const Settings& settings, const nlohmann::ordered_json& json) {
-  if (append_line(settings.report, json_line(json) + '\n')) return;
+  if (append_to(settings.report, json_line(json) + '\n')) return;
   fmt::print(stderr, "convladder: {} cannot be written: {}\n", settings.report, std::strerror(errno));
 }
 

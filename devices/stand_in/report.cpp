@@ -131,13 +131,6 @@ ordered_json Report::json(const Timeline& timeline) const {
     calls[name] = sum.count;
     if (sum.times.count > 0) call_times[name] = times_json(sum.times);
   }
-  ordered_json trace = ordered_json::array();
-  for (const TraceEntry& entry : trace_) {
-    trace.push_back({{"what", entry.what},
-                     {"stream", entry.stream},
-                     {"begin_ns", entry.span.begin},
-                     {"end_ns", entry.span.end}});
-  }
   return {{"calls", std::move(calls)},
           {"call_times", std::move(call_times)},
           {"kernels", std::move(kernels)},
@@ -150,7 +143,6 @@ ordered_json Report::json(const Timeline& timeline) const {
           {"never_freed", never_freed_},
           {"most_device_bytes", costs.most_device_bytes},
           {"kernel_seconds", costs.kernel_seconds},
-          {"trace", std::move(trace)},
           {"virtual_ns",
            {{"host", timeline.now()},
             {"device_end", timeline.end_of_all()},

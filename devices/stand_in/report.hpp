@@ -47,21 +47,8 @@ struct HostCosts {
   std::uint64_t most_device_bytes = 0;
 };
 
-/// Something on the device's timeline; an event has no length.
-struct TraceEntry {
-  std::string what;  ///< a kernel's name, "[CUDA memcpy HtoD]", "event"
-  int stream = 0;
-  Timeline::Span span;
-};
-
 class Report {
  public:
-  /// From now on every entry is kept.
-  void keep_trace() { keeps_trace_ = true; }
-  void happened(const std::string& what, int stream, Timeline::Span span) {
-    if (keeps_trace_) trace_.push_back({what, stream, span});
-  }
-
   /// Returns how often it has been called.
   std::uint64_t call(std::string_view name) { return ++calls_[std::string(name)].count; }
   /// A call has ended for which the host took so long, waiting included.
@@ -111,8 +98,6 @@ class Report {
   std::map<std::string, CopySum> copies_;
   std::map<std::pair<std::string, int>, FailureNote> failures_;
   std::vector<AllocationNote> allocations_;
-  bool keeps_trace_ = false;
-  std::vector<TraceEntry> trace_;
   std::vector<ReportedFinding> findings_;
   std::vector<std::string> never_freed_;
 };

@@ -102,7 +102,7 @@ Settings parse_settings(const std::string& text) {
   }
   if (place.has("leaks")) settings.leaks = place.at("leaks").truth();
   if (place.has("begin")) settings.begin = place.at("begin").truth();
-  if (place.has("trace")) settings.trace = place.at("trace").truth();
+  if (place.has("trace")) settings.trace = place.at("trace").text();
   if (place.has("exclusive")) settings.exclusive = place.at("exclusive").truth();
   if (place.has("faults")) {
     for (const JsonPlace& one : place.at("faults").list()) settings.faults.push_back(read_fault(one));

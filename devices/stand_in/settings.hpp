@@ -35,7 +35,7 @@ struct Settings {
   std::uint64_t idle_operations = 0;    ///< of a block that change no memory, likewise
   bool leaks = false;      ///< whether memory that is never freed is a finding
   bool begin = false;      ///< whether the report says as well that a process begins
-  bool trace = false;      ///< whether the report lists what happened on the device, one by one
+  std::string trace;       ///< file that gets a line of JSON for whatever happens on the device; empty: none
   bool exclusive = false;  ///< the GPU is in exclusive-process mode: one process at a time has a context
   std::vector<Fault> faults;
 };

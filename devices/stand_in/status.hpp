@@ -27,6 +27,7 @@ enum Status : int {
   kInvalidContext = 201,
   kNoKernelImage = 209,
   kInvalidPtx = 218,
+  kContextIsDestroyed = 709,
   kAlreadyRegistered = 712,
   kNotRegistered = 713,
   kFileNotFound = 301,

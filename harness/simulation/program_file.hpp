@@ -1,6 +1,7 @@
 // What the file of a program says of its CUDA, before it runs: an ELF file's sections and needed libraries.
 #pragma once
 
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -19,9 +20,9 @@ struct ProgramFile {
 /// As a shell finds it: a name without '/' on PATH. Throws UserError: not found, not a file, not executable.
 ProgramFile find_program_file(const std::string& name);
 
-/// Why the stand-in cannot take the runtime's place in it, in one line with what helps; empty if it can, or if nothing
+/// Why the stand-in, in that folder, cannot take the runtime's place in it, in one line with what helps; empty if it can, or if nothing
 /// is known of it.
-std::string why_not_simulated(const ProgramFile& program);
+std::string why_not_simulated(const ProgramFile& program, const std::filesystem::path& stand_in);
 
 /// "libcublas.so.13, libcudnn.so.9": those that are needed and hold no PTX.
 std::vector<std::string> needed_without_ptx(const ProgramFile& program);

@@ -117,7 +117,7 @@ ordered_json process_document(const ordered_json& process, HostPlaces& host) {
 /// In an order that does not depend on which of several ended first.
 ordered_json sorted(std::vector<ordered_json> processes) {
   std::ranges::stable_sort(processes, std::less{}, [](const ordered_json& one) {
-    return std::pair(one.at("program").get<std::string>(), one.at("arguments").dump());
+    return std::pair(one.at("program").get<std::string>(), one.at("arguments").get<std::vector<std::string>>());
   });
   return processes;
 }
