@@ -7,8 +7,8 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cerrno>
+#include <charconv>
 #include <cstring>
 #include <filesystem>
 #include <nlohmann/json.hpp>
@@ -34,9 +34,9 @@ namespace fs = std::filesystem;
 constexpr std::uint64_t kLargestReport = std::uint64_t{1} << 30;
 constexpr std::array<std::string_view, 5> kOfPrograms = {"--gpu", "--memory", "--error-exitcode", "--leak-check",
                                                          "--env"};
-constexpr std::array<std::string_view, 12> kOfFiles = {
-    "--list",     "--entry",          "--grid", "--block",  "--shared", "--arg", "--buffer", "--set",
-    "--compiler", "--compiler-flags", "--save", "--expect"};
+constexpr std::array<std::string_view, 12> kOfFiles = {"--list", "--entry",  "--grid", "--block",    "--shared",
+                                                       "--arg",  "--buffer", "--set",  "--compiler", "--compiler-flags",
+                                                       "--save", "--expect"};
 
 /// The words before "--", by the names of their options, and those behind it.
 struct SplitWords {
@@ -108,8 +108,7 @@ int print_environment(const ProgramArguments& given, int error_exitcode) {
   if (!given.output.empty()) settings.report = fs::absolute(given.output).string();
   const fs::path folder = stand_in_folder();
   fmt::print("export LD_LIBRARY_PATH={}\"${{LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}}\"\nexport {}={}\n",
-             shell_quoted(folder.string()), stand_in::kSettingsVariable,
-             shell_quoted(settings_text(settings)));
+             shell_quoted(folder.string()), stand_in::kSettingsVariable, shell_quoted(settings_text(settings)));
   return kExitOk;
 }
 
@@ -143,9 +142,10 @@ std::vector<std::string> why_nothing_was_seen(const ProgramFile& program) {
   const bool is_shared = std::ranges::any_of(
       program.needed, [](const std::string& library) { return library.starts_with("libcudart.so"); });
   remarks.emplace_back(
-      is_shared ? "no process has used the stand-in: it ended before that, or a library in it was found elsewhere"
-                : "nothing of it has called CUDA through libcudart.so or libcuda.so: it has no CUDA, or a library of it "
-                  "holds the static CUDA runtime, which is to be linked with nvcc -cudart shared");
+      is_shared
+          ? "no process has used the stand-in: it ended before that, or a library in it was found elsewhere"
+          : "nothing of it has called CUDA through libcudart.so or libcuda.so: it has no CUDA, or a library of it "
+            "holds the static CUDA runtime, which is to be linked with nvcc -cudart shared");
   return remarks;
 }
 

@@ -104,8 +104,8 @@ void read_program(ProgramFile& program) {
   if (!program.is_elf || header.empty() || header[0].e_ident[EI_CLASS] != ELFCLASS64) return;
   read_sections(file, header[0], program);
   // The static runtime asks the driver for tables by that name, which no program and no compiler writes.
-  program.has_static_runtime = program.has_kernels && !needs(program, "libcudart.so") &&
-                               file.find("cuGetExportTable") != std::string_view::npos;
+  program.has_static_runtime =
+      program.has_kernels && !needs(program, "libcudart.so") && file.find("cuGetExportTable") != std::string_view::npos;
 }
 
 }  // namespace
@@ -122,10 +122,10 @@ ProgramFile find_program_file(const std::string& name) {
       candidates.push_back((folder.empty() ? "." : folder) + "/" + name);
     }
   }
-  std::string problem = on_path ? fmt::format("not found on PATH{}", fs::is_regular_file(name, error)
-                                                                         ? fmt::format("; did you mean ./{}?", name)
-                                                                         : "")
-                                : "no such file";
+  std::string problem =
+      on_path ? fmt::format("not found on PATH{}",
+                            fs::is_regular_file(name, error) ? fmt::format("; did you mean ./{}?", name) : "")
+              : "no such file";
   for (const std::string& candidate : candidates) {
     struct stat status {};
     if (::stat(candidate.c_str(), &status) != 0) {

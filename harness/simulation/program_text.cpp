@@ -51,7 +51,9 @@ std::string shifted(const std::string& table) {
   return text;
 }
 
-std::string text_of(const ordered_json& json, const char* field) { return printable(json.at(field).get<std::string>()); }
+std::string text_of(const ordered_json& json, const char* field) {
+  return printable(json.at(field).get<std::string>());
+}
 
 /// "in main, scale.cu line 31"; "" if nobody knows.
 std::string host_text(const ordered_json& host) { return host.is_null() ? "" : "in " + text_of(host, "text"); }
@@ -76,10 +78,10 @@ std::string finding_text(const ordered_json& finding) {
       hanging(fmt::format("  {}: ", text_of(finding, "checker")), printable(finding.at("problem").get<std::string>()));
   const auto line = [&text](const std::string& detail) { text += hanging("    ", detail); };
   if (!finding.at("kernel").get<std::string>().empty()) {
-    const std::string source = finding.at("source_line").get<int>() > 0
-                                   ? fmt::format(", {} line {}", text_of(finding, "source_file"),
-                                                 finding.at("source_line").get<int>())
-                                   : " (compile it with -lineinfo for the line of the source)";
+    const std::string source =
+        finding.at("source_line").get<int>() > 0
+            ? fmt::format(", {} line {}", text_of(finding, "source_file"), finding.at("source_line").get<int>())
+            : " (compile it with -lineinfo for the line of the source)";
     const auto count = finding.at("count").get<std::uint64_t>();
     line(fmt::format("'{}' in {}, PTX line {}{}", text_of(finding, "opcode"), text_of(finding, "kernel"),
                      finding.at("ptx_line").get<int>(), source));
@@ -300,7 +302,8 @@ std::string program_report_text(const ProgramReport& report) {
   const ordered_json& document = report.document;
   const ordered_json& processes = document.at("processes");
   const std::vector<std::string> words = document.at("command");
-  const std::string title = processes.size() > 1 ? fmt::format("{} processes of {}", processes.size(), words[0]) : words[0];
+  const std::string title =
+      processes.size() > 1 ? fmt::format("{} processes of {}", processes.size(), words[0]) : words[0];
   std::string text = hanging("convladder: ", fmt::format("{} on the simulated {}{}", printable(title),
                                                          text_of(document.at("gpu"), "title"), end_text(document)));
   const std::string remarks = remarks_of(document);

@@ -241,3 +241,18 @@ def test_kernels_in_machine_code_only(programs: Path) -> None:
     said = re.sub(r"\s+", " ", done.stderr)
     assert done.returncode == 2 and "findings: none in what was seen" in said, done
     assert "the program holds machine code for sm_75 and no PTX: compile it with -gencode arch=" in said
+
+
+def test_the_example_of_the_page_prints_what_it_shows(tmp_path: Path) -> None:
+    page = (REPOSITORY / "docs/stand_in.md").read_text(encoding="utf-8")
+    commands, shown = re.findall(r"```sh\n(.*?)```\n```text\n(.*?)```\n", page, re.DOTALL)[0]
+    (tmp_path / "docs").symlink_to(REPOSITORY / "docs")
+    (tmp_path / "build").mkdir()
+    (tmp_path / "build/release").symlink_to(PROGRAM.parent)
+    path = f"{Path(str(NVCC)).parent}:{os.environ['PATH']}"
+    done = subprocess.run(["sh", "-c", commands], cwd=tmp_path, capture_output=True, encoding="utf-8", check=False,
+                          env={**os.environ, "PATH": path}, timeout=60)
+    assert done.returncode == 1, done
+    # Lines of the PTX depend on the compiler; where the page has an ellipsis, anything may stand.
+    pattern = re.sub(r"PTX\\ line\\ \d+", r"PTX\\ line\\ \\d+", re.escape(shown)).replace("…", "(?s:.*)")
+    assert re.fullmatch(pattern, done.stdout + done.stderr), done.stdout + done.stderr

@@ -37,28 +37,28 @@ int main(int argc, char** argv) {
   const auto is = [what](const char* name) { return std::strcmp(what, name) == 0; };
   const int n = 64;
   float *a = nullptr, *b = nullptr;
-  if (is("fork first")) fork();                                          // before any call: the child has a GPU
-  check(cudaMalloc(&a, n * sizeof(float)));                              // a's line
-  check(cudaMalloc(&b, n * sizeof(float)));                              // b's line
+  if (is("fork first")) fork();              // before any call: the child has a GPU
+  check(cudaMalloc(&a, n * sizeof(float)));  // a's line
+  check(cudaMalloc(&b, n * sizeof(float)));  // b's line
   check(cudaMemset(a, 0, n * sizeof(float)));
-  if (is("bounds")) copy<<<1, 128>>>(a, b, n + 1);                       // bounds launch
-  if (is("uninitialized")) copy<<<1, 64>>>(b, a, n);                     // uninitialized launch
-  if (is("race")) without_barrier<<<1, 64>>>(b);                         // race launch
+  if (is("bounds")) copy<<<1, 128>>>(a, b, n + 1);                         // bounds launch
+  if (is("uninitialized")) copy<<<1, 64>>>(b, a, n);                       // uninitialized launch
+  if (is("race")) without_barrier<<<1, 64>>>(b);                           // race launch
   if (is("misaligned")) misaligned<<<1, 1>>>(reinterpret_cast<char*>(b));  // misaligned launch
-  if (is("barrier")) half_a_barrier<<<1, 32>>>(b);                       // barrier launch
+  if (is("barrier")) half_a_barrier<<<1, 32>>>(b);                         // barrier launch
   if (is("freed")) {
     check(cudaFree(a));
-    copy<<<1, 64>>>(a, b, n);                                            // freed launch
+    copy<<<1, 64>>>(a, b, n);  // freed launch
     a = nullptr;
   }
   if (is("leak")) b = nullptr;
   if (is("double free")) {
     check(cudaFree(a));
-    check(cudaFree(a));                                                  // double free
+    check(cudaFree(a));  // double free
     a = nullptr;
   }
-  if (is("host read")) std::printf("%f\n", b[3]);                        // host read
-  if (is("host memcpy")) std::memcpy(b + 2, argv[0], 4);                 // host memcpy
+  if (is("host read")) std::printf("%f\n", b[3]);         // host read
+  if (is("host memcpy")) std::memcpy(b + 2, argv[0], 4);  // host memcpy
   if (is("found and aborted")) {
     copy<<<1, 128>>>(a, b, n + 1);
     std::abort();
