@@ -134,3 +134,12 @@ def test_what_holds_nothing_can_be_left_out(tmp_path: Path) -> None:
     assert [line.split(": ")[:2] for line in done.stderr.splitlines()] == [["against_library.py", "left out"]] * 2
     assert "empty.json" in done.stderr and "untimed.json" in done.stderr
     assert against(empty, "--leave-out-unusable").returncode == 3
+
+
+def test_what_to_know_of_the_device_is_said(tmp_path: Path) -> None:
+    run = run_of(1, [100])
+    run["context"]["devices"][0]["warning"] = "its kernels were compiled from PTX"
+    run["context"]["devices"][1]["warning"] = "of another device"
+    done = against(*written_runs(tmp_path, run))
+    assert "Attention: cpu: its kernels were compiled from PTX" in done.stdout
+    assert "another device" not in done.stdout
