@@ -18,6 +18,7 @@
 #include "devices/simulated/execution/executor.hpp"
 #include "devices/simulated/memory/device_memory.hpp"
 #include "devices/simulated/ptx/module.hpp"
+#include "devices/simulated/textures/texture_table.hpp"
 
 namespace convladder::simulated {
 
@@ -87,6 +88,9 @@ class SimulatedDevice final : public Device {
   /// ptx::PtxError for what the device does not execute. `module` must outlive the device.
   const void* load(const ptx::Module& module, const ptx::Kernel& kernel);
 
+  /// Forgets its kernels and frees its variables: from now on the module need not live.
+  void unload(const ptx::Module& module);
+
   /// The address of a variable in global or constant memory, the same for all kernels of the module. `module` must
   /// outlive the device.
   void* variable(const ptx::Module& module, const ptx::Symbol& symbol);
@@ -104,7 +108,15 @@ class SimulatedDevice final : public Device {
   void host_wrote(const void* address, std::size_t bytes);
   /// The allocation that holds the address, or nullptr.
   const Allocation* allocation_at(const void* address) const;
+  /// That, or the nearest below it, freed ones included; nullptr below the first.
+  const Allocation* nearest_allocation(const void* address) const {
+    return memory_.nearest(reinterpret_cast<std::uint64_t>(address));
+  }
   std::uint64_t memory_bytes() const { return memory_.capacity(); }
+
+  /// Textures and surfaces for kernels, also for the variables `.texref` and `.surfref` at the addresses that
+  /// `variable` gives. What is destroyed or bound while no launch runs holds for the next.
+  TextureTable& textures() { return textures_; }
 
   /// From now on memcheck reports what kernels write into this allocation; it is written all the same.
   void only_read(const DeviceBuffer& buffer);
@@ -139,6 +151,7 @@ class SimulatedDevice final : public Device {
 
   SimulatedDeviceOptions options_;
   DeviceMemory memory_;
+  TextureTable textures_{memory_};
   WrittenMemory written_;  // looked after if initcheck looks on
   /// Of modules, one for all kernels of a module, as long as the device lives.
   std::map<std::pair<const ptx::Module*, std::string>, std::uint64_t> variables_;

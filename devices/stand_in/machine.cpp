@@ -2,20 +2,27 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <pthread.h>
 #include <sys/file.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cstdlib>
 #include <utility>
 
 #include "devices/cpu/cpu_facts.hpp"
+#include "devices/stand_in/loaded_libraries.hpp"
 #include "devices/stand_in/process_end.hpp"
+#include "devices/stand_in/signals.hpp"
 #include "support/errors.hpp"
 
 namespace convladder::stand_in {
 namespace {
+
+std::atomic<bool> is_fork = false;
+std::atomic<bool> lost_by_fork = false;
 
 const simulated::GpuModel& model_of(const Settings& settings) {
   const auto found = std::ranges::find(simulated::gpu_models(), settings.gpu, &simulated::GpuModel::name);
@@ -28,6 +35,9 @@ simulated::SimulatedDeviceOptions device_options(const Settings& settings) {
   options.host_threads = settings.host_threads;
   options.with_caches = settings.with_caches;
   options.gpu = &model_of(settings);
+  options.limits.operations = settings.launch_operations;
+  options.limits.operations_without_change = settings.idle_operations;
+  if (settings.launch_operations > 0) options.host_threads = 1;  // the end is the same in every run
   if (settings.launch_seconds > 0) {
     const auto limit = std::chrono::duration<double>(settings.launch_seconds);
     options.limits.watch = [limit, begin = std::chrono::steady_clock::now(),
@@ -57,8 +67,19 @@ Machine& Machine::get() {
   static auto* const machine = [] {
     const Settings settings = settings_of_process();
     const GpuFacts* const gpu = find_gpu(settings.gpu);
-    auto* const made = new Machine(settings, *gpu);
+    Machine* made = nullptr;
+    try {
+      made = new Machine(settings, *gpu);
+    } catch (const UserError& error) {
+      say_and_exit(error.what());
+    }
     on_process_end([] { get().finish(); });
+    pthread_atfork(nullptr, nullptr, [] {
+      is_fork = true;
+      lost_by_fork = get().calls_ever_;
+    });
+    end_with_report_on_signals();
+    if (settings.begin) write_begin(settings);
     return made;
   }();
   return *machine;
@@ -66,10 +87,10 @@ Machine& Machine::get() {
 
 Machine::Machine(Settings wanted, const GpuFacts& gpu)
     : settings(std::move(wanted)),
+      trace(settings.trace),
       gpu_(&gpu),
       gpu_model_(&model_of(settings)),
-      device_(device_options(settings)),
-      process_(getpid()) {
+      device_(device_options(settings)) {
   capacity_ =
       settings.memory_bytes > 0 ? std::min(settings.memory_bytes, device_.memory_bytes()) : device_.memory_bytes();
 }
@@ -88,7 +109,7 @@ void Machine::lose(Status status, const std::string& text) {
 void Machine::begin_call(const char* name, bool needs_context) {
   timeline.host_works(timeline.costs().call);
   const std::uint64_t number = report.call(name);
-  if (process_ != getpid()) throw Failure(kNotInitialized, "a context does not survive a fork");
+  calls_ever_ = true;
   for (const Fault& fault : settings.faults) {
     if (fault.call != "*" && fault.call != name) continue;
     if (number < fault.from || (fault.count > 0 && number >= fault.from + fault.count)) continue;
@@ -114,17 +135,21 @@ void Machine::open_context() {
   has_context_ = true;
 }
 
-void Machine::reset() {
+void Machine::reset(const DeviceContext& context) {
   synchronize_all();
   for (auto memory = memory_.begin(); memory != memory_.end();) {
-    const bool kept = memory->second.kind == MemoryKind::registered;
-    if (!kept) used_ -= memory->second.bytes;
+    const bool kept = memory->second.kind == MemoryKind::registered || memory->second.context != &context;
+    if (!kept) used_ -= memory->second.kind == MemoryKind::pinned ? 0 : memory->second.bytes;
     memory = kept ? std::next(memory) : memory_.erase(memory);
   }
-  for (auto& [address, stream] : streams_) timeline.remove_stream(stream->number);
-  streams_.clear();
-  events_.clear();
+  std::erase_if(streams_, [&](const auto& entry) {
+    const bool ends = entry.second->context == &context;
+    if (ends) timeline.remove_stream(entry.second->number);
+    return ends;
+  });
+  std::erase_if(events_, [&](const auto& entry) { return entry.second->context == &context; });
   lost_ = kSuccess;
+  if (contexts.is_other_live(context)) return;
   has_context_ = false;
   if (exclusive_lock_ >= 0) close(exclusive_lock_);
   exclusive_lock_ = -1;
@@ -137,6 +162,7 @@ Stream* Machine::add_stream(unsigned flags, int priority) {
   made->flags = flags;
   made->priority = priority;
   made->id = next_stream_id_++;
+  made->context = contexts.current();
   Stream* const stream = made.get();
   streams_[stream] = std::move(made);
   return stream;
@@ -165,6 +191,7 @@ void Machine::remove_stream(Stream* stream) {
 Event* Machine::add_event(unsigned flags) {
   auto made = std::make_unique<Event>();
   made->flags = flags;
+  made->context = contexts.current();
   Event* const event = made.get();
   events_[event] = std::move(made);
   return event;
@@ -185,6 +212,7 @@ void Machine::note_copy(const char* what, Engine engine, std::uint64_t bytes, bo
   const Nanoseconds ns = timeline.copy_ns(bytes, pinned);
   const Timeline::Span span = timeline.enqueue(stream, engine, ns);
   report.copy(what, ns, bytes);
+  trace.add(what, stream, span);
   timeline.host_works(timeline.costs().enqueue);
   if (host_waits) timeline.host_waits_until(span.end);
 }
@@ -192,7 +220,7 @@ void Machine::note_copy(const char* what, Engine engine, std::uint64_t bytes, bo
 void Machine::note_copy_on_device(const char* what, std::uint64_t moved, std::uint64_t bytes, int stream) {
   const double gb_per_s = gpu_->dram_gb_per_s.low;
   const Nanoseconds ns = timeline.costs().copy + static_cast<Nanoseconds>(static_cast<double>(moved) / gb_per_s);
-  timeline.enqueue(stream, Engine::kernels, ns);
+  trace.add(what, stream, timeline.enqueue(stream, Engine::kernels, ns));
   report.copy(what, ns, bytes);
   timeline.host_works(timeline.costs().enqueue);
 }
@@ -202,9 +230,38 @@ void Machine::synchronize(int stream) { timeline.host_waits_until(timeline.end_o
 void Machine::synchronize_all() { timeline.host_waits_until(timeline.end_of_all()); }
 
 void Machine::finish() {
+  if (is_lost_by_fork()) return;
   const std::scoped_lock lock(mutex);
-  if (std::exchange(finished_, true) || process_ != getpid()) return;
-  write_report(*this);
+  if (std::exchange(finished_, true) || (is_fork && !calls_ever_)) return;
+  if (lost_ == kSuccess) find_leaks();
+  note_libraries_without_ptx(report);
+  write_report(*this, "");
+}
+
+bool Machine::is_lost_by_fork() { return lost_by_fork; }
+
+void Machine::finish_by_signal(const std::string& signal, std::uint64_t touched, const std::vector<CallPlace>& places) {
+  // Another thread may be in a call and need some time; one that waits for the thread of this signal is not waited for.
+  bool is_locked = false;
+  for (int i = 0; i < 100 && !is_locked; ++i) {
+    is_locked = mutex.try_lock();
+    if (!is_locked) usleep(10'000);
+  }
+  if (std::exchange(finished_, true) || (is_fork && !calls_ever_)) return;
+  if (touched - simulated::kGlobalWindow < simulated::kDeviceWindowBytes) {
+    simulated::Finding finding;
+    finding.address = touched;
+    finding.space = "global";
+    finding.count = 1;
+    const auto* const address = reinterpret_cast<const void*>(touched);
+    const simulated::Allocation* const memory = device_.allocation_at(address);
+    if (memory != nullptr) finding.allocation = memory->label;
+    const std::string what = memory == nullptr ? fmt::format("address 0x{:x}", touched)
+                                               : fmt::format("byte {} of '{}'", touched - memory->begin, memory->label);
+    finding.problem = fmt::format("the host touched {} of the device, which only kernels and copies reach", what);
+    report.found({finding}, places);
+  }
+  write_report(*this, signal);
 }
 
 }  // namespace convladder::stand_in

@@ -6,10 +6,11 @@
 
 #include <array>
 #include <cstdint>
-#include <deque>
+#include <list>
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -17,11 +18,13 @@
 
 #include "devices/gpus/gpu_facts.hpp"
 #include "devices/simulated/simulated_device.hpp"
+#include "devices/stand_in/contexts.hpp"
 #include "devices/stand_in/modules.hpp"
 #include "devices/stand_in/report.hpp"
 #include "devices/stand_in/settings.hpp"
 #include "devices/stand_in/status.hpp"
 #include "devices/stand_in/timeline.hpp"
+#include "devices/stand_in/trace.hpp"
 
 namespace convladder::stand_in {
 
@@ -31,9 +34,10 @@ enum class MemoryKind { device, managed, pinned, registered };
 struct Memory {
   MemoryKind kind = MemoryKind::device;
   std::uint64_t bytes = 0;
-  std::uint64_t number = 0;  ///< in the order of allocations, from 1
-  DeviceBuffer buffer;       ///< empty for registered memory
-  unsigned flags = 0;        ///< as given when it was made
+  std::uint64_t number = 0;                ///< in the order of allocations, from 1
+  DeviceBuffer buffer;                     ///< empty for registered memory
+  unsigned flags = 0;                      ///< as given when it was made
+  const DeviceContext* context = nullptr;  ///< that ends with it
 };
 
 struct Stream {
@@ -41,9 +45,11 @@ struct Stream {
   unsigned flags = 0;
   int priority = 0;
   std::uint64_t id = 0;
+  const DeviceContext* context = nullptr;
 };
 
 struct Event {
+  const DeviceContext* context = nullptr;
   unsigned flags = 0;
   bool is_recorded = false;
   Nanoseconds at = 0;
@@ -69,6 +75,8 @@ class Machine {
   Settings settings;
   Timeline timeline;
   Report report;
+  Contexts contexts;
+  Trace trace;
   /// As cudaDeviceSetLimit numbers them: stack, printf buffer, heap, …
   std::array<std::size_t, 8> limits = {1024, 1 << 20, 8 << 20, 2, 2048, 0, 0, 0};
 
@@ -80,10 +88,13 @@ class Machine {
   // Modules and what is in them.
   Module& add_module(const void* fat_binary);
   Module& add_module(std::string ptx);
-  void add_function(const void* host, Module& module, std::string name);
+  /// A kernel, found from now on by the address of what this returns, and by `host`, if there is such a function.
+  Function& add_function(const void* host, Module& module, std::string name);
   void add_variable(const void* host, Variable variable);
   /// Forgets what belongs to the module; its kernels may still be in reports.
   void forget(const Module& module);
+  /// Its kernels and variables are gone from the device as well.
+  void remove_module(Module& module);
   /// Throws Failure for an address that is none of a kernel's.
   Function& function(const void* host);
   Function* find_function(const void* host);
@@ -103,7 +114,7 @@ class Machine {
   // Memory.
   void* allocate(MemoryKind kind, std::uint64_t bytes, unsigned flags, const char* call);
   void register_host(void* address, std::uint64_t bytes, unsigned flags);
-  void free(void* address, bool host);
+  void free(void* address, bool host, const char* call);
   /// The memory that holds the address; nullptr for the host's own and for wrong ones. `begin` becomes its begin.
   const Memory* memory_at(const void* address, std::uint64_t* begin = nullptr) const;
   std::uint64_t free_bytes() const { return capacity_ - std::min(capacity_, used_); }
@@ -138,17 +149,24 @@ class Machine {
   /// What every call begins with: it is counted, and takes its time of the host. Throws Failure for a fault that is
   /// injected, and if the process has no context and gets none.
   void begin_call(const char* name, bool needs_context);
-  /// After cudaDeviceReset. Modules stay.
-  void reset();
+  /// After cudaDeviceReset: what the context has made is freed, and its error forgotten. Modules stay.
+  void reset(const DeviceContext& context);
+
+  /// A forked process has no device if its parent has used one, as on a GPU.
+  static bool is_lost_by_fork();
 
   /// The end of the process: leaks are looked for, the report is written.
   void finish();
+  /// The same in the handler of a signal: as far as it can be had. If `touched` is an address of the device, the host
+  /// has touched it, at `places`.
+  void finish_by_signal(const std::string& signal, std::uint64_t touched, const std::vector<CallPlace>& places);
 
  private:
   Machine(Settings settings, const GpuFacts& gpu);
   void open_context();
   void take_over(const std::string& kernel, const LaunchRequest& request);
-  AllocationNote note_of(std::uint64_t number, const char* call, std::uint64_t bytes) const;
+  void find_leaks();
+  void note_freed_wrongly(const void* address, const char* call);
   void check_launch(Function& function, const LaunchRequest& request);
 
   const GpuFacts* gpu_;
@@ -156,8 +174,8 @@ class Machine {
   simulated::SimulatedDevice device_;
   std::uint64_t capacity_ = 0;
   std::uint64_t used_ = 0;
-  std::deque<Module> modules_;
-  std::unordered_map<const void*, Function> functions_;
+  std::list<Module> modules_;
+  std::unordered_map<const void*, std::shared_ptr<Function>> functions_;
   std::unordered_map<const void*, Variable> variables_;
   std::map<std::uint64_t, Memory> memory_;  // by begin
   std::uint64_t allocations_ = 0;
@@ -167,8 +185,27 @@ class Machine {
   Status lost_ = kSuccess;
   bool has_context_ = false;
   int exclusive_lock_ = -1;  // a file that the one process with a context holds
-  int process_;              // a fork has no device, as on a GPU
   bool finished_ = false;
+  bool calls_ever_ = false;
 };
+
+/// A call of the program, from its begin to its end, for the report.
+class TimedCall {
+ public:
+  TimedCall(Machine& machine, std::string_view name) : machine_(machine), name_(name), begin_(machine.timeline.now()) {}
+  ~TimedCall() { machine_.report.call_took(name_, machine_.timeline.now() - begin_); }
+  TimedCall(const TimedCall&) = delete;
+  TimedCall& operator=(const TimedCall&) = delete;
+
+ private:
+  Machine& machine_;
+  std::string_view name_;
+  Nanoseconds begin_;
+};
+
+/// Where the program has called from, innermost first, without what is ours.
+std::vector<CallPlace> calling_places();
+/// The place of an instruction; none if it is nobody's or ours.
+std::optional<CallPlace> place_of(std::uint64_t instruction);
 
 }  // namespace convladder::stand_in

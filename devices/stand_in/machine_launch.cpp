@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <cstdio>
 
@@ -88,15 +89,18 @@ void Machine::launch(Function& function, const LaunchRequest& request, void* con
   }
   timeline.host_works(timeline.costs().launch);
   const std::string name = display_name(function.name);
+  const auto begin = std::chrono::steady_clock::now();
   try {
     device_.launch(launch);
   } catch (const simulated::KernelFaulted& fault) {
     lose(status_of(fault.finding), fault.what());
+    report.found({fault.finding}, calling_places());
   } catch (const simulated::LaunchEndedEarly& ended) {
     lose(kLaunchTimeout, fmt::format("{} was ended {}", name, ended.what()));
   } catch (const DeviceError& error) {
     throw Failure(kInvalidValue, error.what());
   }
+  report.costs.kernel_seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   take_over(name, request);
 }
 
@@ -104,14 +108,14 @@ void Machine::take_over(const std::string& kernel, const LaunchRequest& request)
   if (const std::string printed = device_.take_printed(); !printed.empty()) {
     std::fwrite(printed.data(), 1, printed.size(), stdout);
   }
-  report.found(device_.take_findings());
+  if (auto findings = device_.take_findings(); !findings.empty()) report.found(std::move(findings), calling_places());
   for (const KernelCounters& counters : device_.take_counters()) {
     const LaunchCounts counts = simulated::launch_counts(counters, *gpu_model_);
     const PredictedLaunch predicted = predict_launch(*gpu_, counts);
     const Nanoseconds ns = std::max<Nanoseconds>(middle(predicted.ns), 1);
     const double resident = std::max(1, predicted.residence.blocks) * static_cast<double>(gpu_->multiprocessors);
     const double share = std::min(1.0, static_cast<double>(request.grid.count()) / resident);
-    timeline.enqueue(request.stream, Engine::kernels, ns, share);
+    trace.add(kernel, request.stream, timeline.enqueue(request.stream, Engine::kernels, ns, share));
     report.kernel(kernel, ns, counters.values, counters.modelled);
   }
 }

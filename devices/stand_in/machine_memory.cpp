@@ -2,8 +2,11 @@
 #include <execinfo.h>
 #include <fmt/format.h>
 #include <link.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <array>
+#include <climits>
 
 #include "devices/stand_in/machine.hpp"
 
@@ -27,33 +30,49 @@ std::string_view name_of(MemoryKind kind) {
   return "registered memory";
 }
 
-/// Where the program has called from, without what is ours.
-std::vector<CallPlace> calling_places() {
-  std::array<void*, kMostFrames> frames{};
-  const int count = backtrace(frames.data(), kMostFrames);
-  Dl_info own{};
-  dladdr(reinterpret_cast<const void*>(&calling_places), &own);
-  std::vector<CallPlace> places;
-  for (int i = 0; i < count && places.size() < kMostPlaces; ++i) {
-    Dl_info info{};
-    const link_map* map = nullptr;
-    auto* const frame = static_cast<std::byte*>(frames[static_cast<std::size_t>(i)]);
-    if (dladdr1(frame, &info, const_cast<void**>(reinterpret_cast<const void**>(&map)), RTLD_DL_LINKMAP) == 0) continue;
-    if (info.dli_fbase == own.dli_fbase) continue;
-    // The call is before the place that it returns to.
-    const auto at = reinterpret_cast<std::uint64_t>(frame) - 1 - (map == nullptr ? 0 : map->l_addr);
-    places.push_back({info.dli_fname == nullptr ? "" : info.dli_fname, at});
-  }
-  return places;
+/// As files are found from any folder.
+const std::string& own_program() {
+  static const std::string path = [] {
+    std::array<char, PATH_MAX> buffer{};
+    const ssize_t length = readlink("/proc/self/exe", buffer.data(), buffer.size());
+    return length < 0 ? std::string() : std::string(buffer.data(), static_cast<std::size_t>(length));
+  }();
+  return path;
 }
 
 }  // namespace
+
+std::optional<CallPlace> place_of(std::uint64_t instruction) {
+  Dl_info own{};
+  dladdr(reinterpret_cast<const void*>(&place_of), &own);
+  Dl_info info{};
+  const link_map* map = nullptr;
+  if (dladdr1(reinterpret_cast<const void*>(instruction), &info,
+              const_cast<void**>(reinterpret_cast<const void**>(&map)), RTLD_DL_LINKMAP) == 0 ||
+      info.dli_fbase == own.dli_fbase) {
+    return {};
+  }
+  const bool is_program = map == nullptr || map->l_name == nullptr || *map->l_name == '\0';
+  return CallPlace{is_program ? own_program() : map->l_name, instruction - (map == nullptr ? 0 : map->l_addr)};
+}
+
+std::vector<CallPlace> calling_places() {
+  std::array<void*, kMostFrames> frames{};
+  const int count = backtrace(frames.data(), kMostFrames);
+  std::vector<CallPlace> places;
+  for (int i = 0; i < count && places.size() < kMostPlaces; ++i) {
+    // The call is before the place that it returns to.
+    const auto frame = reinterpret_cast<std::uint64_t>(frames[static_cast<std::size_t>(i)]) - 1;
+    if (auto place = place_of(frame)) places.push_back(std::move(*place));
+  }
+  return places;
+}
 
 void* Machine::allocate(MemoryKind kind, std::uint64_t bytes, unsigned flags, const char* call) {
   if (kind != MemoryKind::pinned && bytes > free_bytes()) throw Failure(kOutOfMemory);
   const std::uint64_t number = ++allocations_;
   const std::string label = fmt::format("{} {}", name_of(kind), number);
-  Memory memory{kind, bytes, number, {}, flags};
+  Memory memory{kind, bytes, number, {}, flags, contexts.current()};
   try {
     memory.buffer =
         kind == MemoryKind::device ? device_.allocate(bytes, label) : device_.allocate_visible(bytes, label);
@@ -62,6 +81,7 @@ void* Machine::allocate(MemoryKind kind, std::uint64_t bytes, unsigned flags, co
   }
   void* const address = memory.buffer.address();
   if (kind != MemoryKind::pinned) used_ += bytes;
+  report.costs.most_device_bytes = std::max(report.costs.most_device_bytes, used_);
   report.allocated({label, call, bytes, calling_places()});
   memory_.emplace(reinterpret_cast<std::uint64_t>(address), std::move(memory));
   timeline.host_works(timeline.costs().allocate);
@@ -78,16 +98,54 @@ void Machine::register_host(void* address, std::uint64_t bytes, unsigned flags) 
     throw Failure(kAlreadyRegistered);
   }
   report.allocated({label, "cudaHostRegister", bytes, calling_places()});
-  memory_.emplace(reinterpret_cast<std::uint64_t>(address), Memory{MemoryKind::registered, bytes, number, {}, flags});
+  memory_.emplace(reinterpret_cast<std::uint64_t>(address),
+                  Memory{MemoryKind::registered, bytes, number, {}, flags, contexts.current()});
   timeline.host_works(timeline.costs().allocate);
 }
 
-void Machine::free(void* address, bool host) {
+/// memcheck reports what the call answers with an error.
+void Machine::note_freed_wrongly(const void* address, const char* call) {
+  if (!settings.checkers.memory) return;
+  simulated::Finding finding;
+  finding.address = reinterpret_cast<std::uint64_t>(address);
+  finding.count = 1;
+  finding.space = "global";
+  std::string what = "no memory of the device";
+  const simulated::Allocation* const nearest = device_.nearest_allocation(address);
+  if (nearest != nullptr && finding.address < nearest->end) {
+    finding.allocation = nearest->label;
+    if (nearest->freed) {
+      what = fmt::format("'{}', which was freed already", nearest->label);
+    } else if (finding.address > nearest->begin) {
+      what = fmt::format("byte {} of '{}', not of its begin", finding.address - nearest->begin, nearest->label);
+    } else {
+      what = fmt::format("'{}', which another call frees", nearest->label);
+    }
+  }
+  finding.problem = fmt::format("{} of {}", call, what);
+  report.found({finding}, calling_places());
+}
+
+void Machine::find_leaks() {
+  std::vector<std::string> labels;
+  std::vector<simulated::Finding> findings;
+  for (simulated::Finding& leak : device_.leaks()) {
+    labels.push_back(leak.allocation);
+    if (settings.leaks) findings.push_back(std::move(leak));
+  }
+  report.never_freed(std::move(labels));
+  report.found(std::move(findings), {});
+}
+
+void Machine::free(void* address, bool host, const char* call) {
   if (address == nullptr) return;
   const auto found = memory_.find(reinterpret_cast<std::uint64_t>(address));
   const bool is_host = found != memory_.end() &&
                        (found->second.kind == MemoryKind::pinned || found->second.kind == MemoryKind::registered);
-  if (found == memory_.end() || is_host != host) throw Failure(kInvalidValue);
+  if (found == memory_.end() || is_host != host) {
+    note_freed_wrongly(address, call);
+    throw Failure(kInvalidValue);
+  }
   synchronize_all();  // as cudaFree does
   if (found->second.kind == MemoryKind::registered) {
     device_.release(address);

@@ -12,20 +12,29 @@ namespace convladder::stand_in {
 Module& Machine::add_module(const void* fat_binary) { return modules_.emplace_back(fat_binary); }
 Module& Machine::add_module(std::string ptx) { return modules_.emplace_back(std::move(ptx)); }
 
-void Machine::add_function(const void* host, Module& module, std::string name) {
-  functions_[host] = {.module = &module, .name = std::move(name)};
+Function& Machine::add_function(const void* host, Module& module, std::string name) {
+  auto made = std::make_shared<Function>(Function{.module = &module, .name = std::move(name)});
+  functions_[made.get()] = made;
+  if (host != nullptr) functions_[host] = made;
+  return *made;
 }
 
 void Machine::add_variable(const void* host, Variable variable) { variables_[host] = std::move(variable); }
 
 void Machine::forget(const Module& module) {
-  std::erase_if(functions_, [&module](const auto& entry) { return entry.second.module == &module; });
+  std::erase_if(functions_, [&module](const auto& entry) { return entry.second->module == &module; });
   std::erase_if(variables_, [&module](const auto& entry) { return entry.second.module == &module; });
+}
+
+void Machine::remove_module(Module& module) {
+  forget(module);
+  if (const ptx::Module* const read = module.read_already()) device_.unload(*read);
+  modules_.remove_if([&module](const Module& one) { return &one == &module; });
 }
 
 Function* Machine::find_function(const void* host) {
   const auto found = functions_.find(host);
-  return found == functions_.end() ? nullptr : &found->second;
+  return found == functions_.end() ? nullptr : found->second.get();
 }
 
 Function& Machine::function(const void* host) {

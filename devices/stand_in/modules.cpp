@@ -2,11 +2,22 @@
 
 #include <fmt/format.h>
 
+#include <cstdlib>
+
 #include "devices/simulated/ptx/parser.hpp"
 #include "devices/stand_in/status.hpp"
 #include "support/errors.hpp"
 
 namespace convladder::stand_in {
+namespace {
+
+/// 90 of "sm_90a".
+int architecture_of(const std::string& target) {
+  const std::size_t digits = target.find('_');
+  return digits == std::string::npos ? 0 : std::atoi(target.c_str() + digits + 1);
+}
+
+}  // namespace
 
 const ptx::Module& Module::read(int architecture) {
   if (failure_) throw Failure(static_cast<Status>(failure_->first), failure_->second);
@@ -39,6 +50,7 @@ const ptx::Module& Module::read(int architecture) {
   } catch (const ptx::PtxError& error) {
     fail(kInvalidPtx, error.what());
   }
+  if (fat_binary_ == nullptr) too_new_ = architecture_of(module_->target) > architecture;
   ptx_.clear();
   ptx_.shrink_to_fit();
   return *module_;

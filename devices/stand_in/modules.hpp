@@ -24,6 +24,8 @@ class Module {
 
   /// Throws Failure: no PTX in it, or PTX that cannot be read. The text says which, and what helps.
   const ptx::Module& read(int architecture);
+  /// What `read` has read; nullptr if nobody has asked.
+  const ptx::Module* read_already() const { return module_.get(); }
   /// The PTX was made for a newer GPU than the one that is simulated.
   bool is_too_new() const { return too_new_; }
 

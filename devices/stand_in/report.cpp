@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <iterator>
 #include <nlohmann/json.hpp>
+#include <set>
+
+#include "devices/stand_in/status.hpp"
 
 namespace convladder::stand_in {
 namespace {
@@ -30,6 +32,12 @@ ordered_json finding_json(const simulated::Finding& finding) {
           {"allocation", finding.allocation},
           {"count", finding.count},
           {"text", simulated::to_text(finding)}};
+}
+
+ordered_json places_json(const std::vector<CallPlace>& places) {
+  ordered_json list = ordered_json::array();
+  for (const CallPlace& place : places) list.push_back({{"file", place.file}, {"offset", place.offset}});
+  return list;
 }
 
 template <typename Counts>
@@ -70,18 +78,20 @@ void Report::copy(const std::string& what, Nanoseconds ns, std::uint64_t bytes) 
   sum.bytes += bytes;
 }
 
-void Report::found(std::vector<simulated::Finding> findings) {
+void Report::found(std::vector<simulated::Finding> findings, const std::vector<CallPlace>& places) {
   for (simulated::Finding& finding : findings) {
     // A kernel that is launched again has the same bug: once for each place.
-    const auto same = [&finding](const simulated::Finding& other) {
+    const auto same = [&finding](const ReportedFinding& reported) {
+      const simulated::Finding& other = reported.finding;
+      if (finding.kernel.empty()) return false;
       return other.checker == finding.checker && other.kernel == finding.kernel && other.ptx_line == finding.ptx_line &&
              other.opcode == finding.opcode && other.allocation == finding.allocation;
     };
     const auto known = std::ranges::find_if(findings_, same);
     if (known != findings_.end()) {
-      known->count += finding.count;
+      known->finding.count += finding.count;
     } else {
-      findings_.push_back(std::move(finding));
+      findings_.push_back({std::move(finding), places});
     }
   }
 }
@@ -99,18 +109,30 @@ ordered_json Report::json(const Timeline& timeline) const {
   }
   ordered_json failures = ordered_json::array();
   for (const auto& [key, note] : failures_) {
-    failures.push_back({{"call", key.first}, {"status", key.second}, {"text", note.text}, {"count", note.count}});
+    failures.push_back({{"call", key.first}, {"status", key.second}, {"name", status_name(key.second)}, {"text", note.text}, {"count", note.count}});
+  }
+  // Programs may ask for memory a million times: those that somebody asks about.
+  std::set<std::string_view> named(never_freed_.begin(), never_freed_.end());
+  ordered_json findings = ordered_json::array();
+  for (const auto& [finding, places] : findings_) {
+    findings.push_back(finding_json(finding));
+    findings.back()["places"] = places_json(places);
+    named.insert(finding.allocation);
   }
   ordered_json allocations = ordered_json::array();
   for (const AllocationNote& note : allocations_) {
-    ordered_json places = ordered_json::array();
-    for (const CallPlace& place : note.places) places.push_back({{"file", place.file}, {"offset", place.offset}});
+    if (!named.contains(note.label)) continue;
     allocations.push_back(
-        {{"label", note.label}, {"call", note.call}, {"bytes", note.bytes}, {"places", std::move(places)}});
+        {{"label", note.label}, {"call", note.call}, {"bytes", note.bytes}, {"places", places_json(note.places)}});
   }
-  ordered_json findings = ordered_json::array();
-  for (const simulated::Finding& finding : findings_) findings.push_back(finding_json(finding));
-  return {{"calls", counts_json(calls_)},
+  ordered_json calls = ordered_json::object();
+  ordered_json call_times = ordered_json::object();
+  for (const auto& [name, sum] : calls_) {
+    calls[name] = sum.count;
+    if (sum.times.count > 0) call_times[name] = times_json(sum.times);
+  }
+  return {{"calls", std::move(calls)},
+          {"call_times", std::move(call_times)},
           {"kernels", std::move(kernels)},
           {"copies", std::move(copies)},
           {"failures", std::move(failures)},
@@ -118,6 +140,9 @@ ordered_json Report::json(const Timeline& timeline) const {
           {"notes", counts_json(notes_)},
           {"allocations", std::move(allocations)},
           {"findings", std::move(findings)},
+          {"never_freed", never_freed_},
+          {"most_device_bytes", costs.most_device_bytes},
+          {"kernel_seconds", costs.kernel_seconds},
           {"virtual_ns",
            {{"host", timeline.now()},
             {"device_end", timeline.end_of_all()},
@@ -132,9 +157,22 @@ std::vector<std::string> Report::lines() const {
   for (const auto& [name, count] : not_supported_) {
     lines.push_back(fmt::format("{} is not supported and was called {} time{}", name, count, count == 1 ? "" : "s"));
   }
-  std::ranges::transform(findings_, std::back_inserter(lines),
-                         [](const simulated::Finding& finding) { return simulated::to_text(finding); });
+  for (const auto& [finding, places] : findings_) {
+    lines.push_back(simulated::to_text(finding));
+    if (const AllocationNote* const note = allocation_of(finding)) {
+      lines.push_back(fmt::format("  {}: {} bytes by {} in {}", note->label, note->bytes, note->call,
+                                  place_text(own_place(note->places))));
+    }
+    if (const std::string text = place_text(own_place(places)); !text.empty()) {
+      lines.push_back(fmt::format("  {}in {}", finding.kernel.empty() ? "" : "launched ", text));
+    }
+  }
   return lines;
+}
+
+const AllocationNote* Report::allocation_of(const simulated::Finding& finding) const {
+  const auto found = std::ranges::find(allocations_, finding.allocation, &AllocationNote::label);
+  return finding.allocation.empty() || found == allocations_.end() ? nullptr : &*found;
 }
 
 }  // namespace convladder::stand_in

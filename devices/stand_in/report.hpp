@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "devices/simulated/checkers/finding.hpp"
+#include "devices/stand_in/host_place.hpp"
 #include "devices/stand_in/timeline.hpp"
 
 namespace convladder::stand_in {
@@ -28,23 +29,30 @@ struct KernelSum {
   std::map<std::string, double> counters;  ///< sums of counted and modelled metrics that are sums, by their names
 };
 
-/// Where memory was asked for: addresses in a file, innermost first, which `addr2line` knows.
-struct CallPlace {
-  std::string file;          ///< of the program or library
-  std::uint64_t offset = 0;  ///< in it, as its debug information counts
-};
-
 struct AllocationNote {
   std::string label;  ///< as in findings
   std::string call;   ///< "cudaMalloc"
   std::uint64_t bytes = 0;
-  std::vector<CallPlace> places;
+  std::vector<CallPlace> places;  ///< where memory was asked for, innermost first
+};
+
+struct ReportedFinding {
+  simulated::Finding finding;
+  std::vector<CallPlace> places;  ///< where the host launched the kernel, or did the wrong thing itself
+};
+
+/// What the simulation itself cost.
+struct HostCosts {
+  double kernel_seconds = 0;  ///< that kernels were simulated for
+  std::uint64_t most_device_bytes = 0;
 };
 
 class Report {
  public:
   /// Returns how often it has been called.
-  std::uint64_t call(std::string_view name) { return ++calls_[std::string(name)]; }
+  std::uint64_t call(std::string_view name) { return ++calls_[std::string(name)].count; }
+  /// A call has ended for which the host took so long, waiting included.
+  void call_took(std::string_view name, Nanoseconds ns) { calls_[std::string(name)].times.add(ns); }
   void failed(std::string_view name, int status, std::string_view text);
   void not_supported(std::string_view name) { ++not_supported_[std::string(name)]; }
   void note(const std::string& text) { ++notes_[text]; }
@@ -52,14 +60,19 @@ class Report {
               const std::vector<std::pair<std::string, double>>& modelled);
   void copy(const std::string& what, Nanoseconds ns, std::uint64_t bytes);
   void allocated(AllocationNote note) { allocations_.push_back(std::move(note)); }
-  void found(std::vector<simulated::Finding> findings);
+  /// `places` are those of the launch or the call.
+  void found(std::vector<simulated::Finding> findings, const std::vector<CallPlace>& places);
+  /// Memory that is still there at the end, by its label.
+  void never_freed(std::vector<std::string> labels) { never_freed_ = std::move(labels); }
 
   bool has_findings() const { return !findings_.empty(); }
-  const std::vector<simulated::Finding>& findings() const { return findings_; }
+
+  HostCosts costs;
 
   /// All of it; `timeline` is when the process ends.
   nlohmann::ordered_json json(const Timeline& timeline) const;
-  /// What a person should see in any case, a line each: notes, what is not supported, findings.
+  /// What a person should see in any case, a line each: notes, what is not supported, findings with their memory and
+  /// their places in the program.
   std::vector<std::string> lines() const;
 
  private:
@@ -67,19 +80,26 @@ class Report {
     Times times;
     std::uint64_t bytes = 0;
   };
+  struct CallSum {
+    std::uint64_t count = 0;
+    Times times;  // of those that were begun
+  };
   struct FailureNote {
     int status = 0;
     std::string text;
     std::uint64_t count = 0;
   };
-  std::map<std::string, std::uint64_t> calls_;
+  const AllocationNote* allocation_of(const simulated::Finding& finding) const;
+
+  std::map<std::string, CallSum> calls_;
   std::map<std::string, std::uint64_t> not_supported_;
   std::map<std::string, std::uint64_t> notes_;
   std::map<std::string, KernelSum> kernels_;
   std::map<std::string, CopySum> copies_;
   std::map<std::pair<std::string, int>, FailureNote> failures_;
   std::vector<AllocationNote> allocations_;
-  std::vector<simulated::Finding> findings_;
+  std::vector<ReportedFinding> findings_;
+  std::vector<std::string> never_freed_;
 };
 
 }  // namespace convladder::stand_in

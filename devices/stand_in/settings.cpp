@@ -94,6 +94,15 @@ Settings parse_settings(const std::string& text) {
   if (place.has("error_exitcode")) settings.error_exitcode = place.at("error_exitcode").whole(0, 255);
   if (place.has("memory_bytes")) settings.memory_bytes = place.at("memory_bytes").whole<std::uint64_t>(0, UINT64_MAX);
   if (place.has("launch_seconds")) settings.launch_seconds = place.at("launch_seconds").number(kNotNegative);
+  if (place.has("launch_operations")) {
+    settings.launch_operations = place.at("launch_operations").whole<std::uint64_t>(0, UINT64_MAX);
+  }
+  if (place.has("idle_operations")) {
+    settings.idle_operations = place.at("idle_operations").whole<std::uint64_t>(0, UINT64_MAX);
+  }
+  if (place.has("leaks")) settings.leaks = place.at("leaks").truth();
+  if (place.has("begin")) settings.begin = place.at("begin").truth();
+  if (place.has("trace")) settings.trace = place.at("trace").text();
   if (place.has("exclusive")) settings.exclusive = place.at("exclusive").truth();
   if (place.has("faults")) {
     for (const JsonPlace& one : place.at("faults").list()) settings.faults.push_back(read_fault(one));
@@ -112,6 +121,11 @@ std::string settings_text(const Settings& settings) {
                     {"error_exitcode", settings.error_exitcode},
                     {"memory_bytes", settings.memory_bytes},
                     {"launch_seconds", settings.launch_seconds},
+                    {"launch_operations", settings.launch_operations},
+                    {"idle_operations", settings.idle_operations},
+                    {"leaks", settings.leaks},
+                    {"begin", settings.begin},
+                    {"trace", settings.trace},
                     {"exclusive", settings.exclusive},
                     {"faults", faults_json(settings.faults)}});
 }

@@ -3,6 +3,7 @@
 
 #include <stdexcept>
 #include <string>
+#include <string_view>
 
 namespace convladder::stand_in {
 
@@ -26,6 +27,7 @@ enum Status : int {
   kInvalidContext = 201,
   kNoKernelImage = 209,
   kInvalidPtx = 218,
+  kContextIsDestroyed = 709,
   kAlreadyRegistered = 712,
   kNotRegistered = 713,
   kFileNotFound = 301,
@@ -56,5 +58,8 @@ struct Failure : std::runtime_error {
 
 /// Whether no call of this process succeeds any more: its context is lost, as on a GPU.
 bool is_sticky(Status status);
+
+/// "cudaErrorInvalidValue"; empty for a number that is none of them.
+std::string_view status_name(int status);
 
 }  // namespace convladder::stand_in

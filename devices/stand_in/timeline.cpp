@@ -43,7 +43,6 @@ Nanoseconds Timeline::when_there_is_room(Nanoseconds from, double share) {
 Timeline::Span Timeline::enqueue(int stream, Engine engine, Nanoseconds ns, double share) {
   Nanoseconds begin = earliest(stream);
   if (engine == Engine::kernels) {
-    if (streams_.at(stream).end == begin) begin += costs_.between;
     begin = when_there_is_room(begin, share);
     running_.push_back({begin + ns, share});
   } else {

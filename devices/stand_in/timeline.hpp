@@ -16,10 +16,9 @@ using Nanoseconds = std::uint64_t;
 /// What the host and the buses take. Sources: those of docs/stand_in.md; all of them are conventions of this model.
 struct FixedCosts {
   Nanoseconds call = 200;         ///< of the host, for every call
-  Nanoseconds launch = 2'500;     ///< of the host, for enqueuing a kernel
+  Nanoseconds launch = 2'000;     ///< of the host, for enqueuing a kernel
   Nanoseconds enqueue = 1'500;    ///< of the host, for enqueuing anything else
   Nanoseconds start = 1'500;      ///< from the host's call to the begin on an idle device
-  Nanoseconds between = 900;      ///< between two kernels of a stream
   Nanoseconds wake = 3'000;       ///< of the host, for noticing that the device is done
   Nanoseconds allocate = 60'000;  ///< of the host, for memory
   Nanoseconds copy = 1'000;       ///< of an engine, for beginning a copy

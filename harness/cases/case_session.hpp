@@ -57,6 +57,7 @@ class CaseSession final : public Session {
   nlohmann::ordered_json set(const nlohmann::ordered_json& request);
   nlohmann::ordered_json call_once();
   nlohmann::ordered_json calibrate(const std::string& of, double sample_ns, bool cold);
+  void run_ahead(const std::string& of, std::int64_t call);
   double enqueued_calls_ns(const std::string& of, int iterations, bool cold);
   int enqueued_calls(const std::string& of, double sample_ns, bool cold);
   nlohmann::ordered_json sample(const std::string& of, int iterations, bool cold);

@@ -19,6 +19,7 @@
 #include "harness/machine/environment.hpp"
 #include "harness/machine/machine_load.hpp"
 #include "harness/machine/quality.hpp"
+#include "harness/plan/device_argument.hpp"
 #include "harness/plan/estimate.hpp"
 #include "harness/plan/not_run.hpp"
 #include "harness/plan/run_material.hpp"
@@ -178,7 +179,7 @@ class RunLoop {
 
   /// A case that was timed, with what was seen of the machine meanwhile.
   CaseOutcome judged(const PlannedCase& planned, CaseOutcome outcome) {
-    if (outcome.times.empty()) return outcome;
+    if (outcome.times.empty() || find_device_kind(planned.device).clock_is_virtual()) return outcome;
     outcome.quality = quality_json({.samples = outcome.times.front().samples,
                                     .threads = planned.device == "cpu" ? cpu_threads() : 1,
                                     .load = machine_.load_since(begun_[planned.id]),

@@ -15,6 +15,7 @@
 #include "devices/simulated/state/program.hpp"
 #include "harness/commands/command.hpp"
 #include "harness/commands/printed.hpp"
+#include "harness/commands/simulate_program.hpp"
 #include "harness/simulation/checkers_argument.hpp"
 #include "harness/simulation/cuda_source.hpp"
 #include "harness/simulation/expected_content.hpp"
@@ -51,6 +52,7 @@ struct SimulateArguments {
   std::vector<std::string> limits;
   CudaCompiler compiler;
   bool list = false;
+  ProgramOptions program;
 };
 
 // "Technical Specifications per Compute Capability" in the CUDA C++ programming guide.
@@ -61,7 +63,16 @@ constexpr std::uint64_t kLargestPtx = 64 << 20;  // bytes; what compilers make h
 constexpr int kMostSharedBytes = 227 * 1024;     // of a block, static ones included, on compute capability 9.0
 
 constexpr const char* kSimulateFooter =
-    R"(one --arg for each parameter, in order; put NAME= before it to choose the name that messages use:
+    R"text(convladder simulate [options] -- ./program arguments
+runs a whole CUDA program that was linked with nvcc -cudart shared, and says on the standard error, at its end, what
+compute-sanitizer and a profiler would have said. Its own output is not touched. Options: --gpu, --memory, --checkers,
+--leak-check, --error-exitcode, --threads, --limit, --format, --output. Its exit code is the program's; --error-exitcode
+(1) where that is 0 and something was found; 2 where that is 0, but no CUDA was seen, or not all of it; 128 + the signal.
+With eval "$(convladder simulate --env [options])" every program that is started then is simulated, as by ctest.
+
+convladder simulate FILE... [options] runs a kernel of a PTX or CUDA file:
+
+one --arg for each parameter, in order; put NAME= before it to choose the name that messages use:
   TYPE:VALUE                 a number                           --arg i32:1000  --arg f32:0.5
   @BUFFER[+BYTES]            an address in another's buffer     --arg x=inout:f32:1,2,3 --arg @x --arg @x+8
   struct:{FIELD,...}         a structure passed by value        --arg 'struct:{@x,i32:5,f32:[0.5,1]}'
@@ -69,14 +80,19 @@ constexpr const char* kSimulateFooter =
   in:TYPE:CONTENT            a buffer that the kernel reads     --arg in:f32:1,2,3  --arg x=in:@x.npy
   inout:TYPE:CONTENT         one that it reads and writes       --arg inout:i32:fill:256:0
   out:TYPE:SHAPE[=VALUE]     one that it writes                 --arg y=out:f32:64x32  --arg sum=out:f32:1=0
+  texture[,WORD...]:TYPE:CONTENT             a texture      --arg t=texture,linear,wrap,normalized:@image.npy
+  surface[,in|inout|out,WORD]:TYPE:CONTENT   a surface      --arg s=surface,out:f32:48x64
   TYPE     i8 i16 i32 i64 u8 u16 u32 u64 f16 f32 f64
   CONTENT  1,2,3   @FILE.bin   @FILE.npy   fill:SHAPE:VALUE   iota:SHAPE[:FIRST]   random:SHAPE[:SEED]
   SHAPE    a number of elements, or sizes as in 64x32
   FIELD    TYPE:VALUE   TYPE:[VALUE,...]   @BUFFER[+BYTES]   {FIELD,...}: laid out as C does
+  WORD     1d 2d 3d 1d-layers 2d-layers cube cube-layers, buffer (linear memory);
+           of a texture: point linear, clamp wrap mirror border, normalized (coordinates), as-float (integers), srgb
+The sizes of texels are [layer or slice] x [row] x texels x [2 or 4 channels].
 A buffer 'out' without a value is uninitialised: reading it before writing is reported.
 
 --buffer NAME=... makes a buffer for addresses only. --set NAME=VALUE sets a variable of the file: TYPE:CONTENT,
-@FILE.npy, @BUFFER, struct: or bytes: as above. --save NAME[:TYPE]=FILE writes it, as bytes without a TYPE.
+@FILE.npy, @BUFFER, struct: or bytes: as above, and a .texref or .surfref: texture or surface. --save NAME[:TYPE]=FILE writes it, as bytes without a TYPE.
 
 --expect y=@reference.npy:1e-6, y=1,2,3 or y=fill:64x32:0:1e-6,1e-9: the shape is compared, and each value passes if
 |found - expected| <= ABSOLUTE + RELATIVE * |expected|, for TOLERANCE = RELATIVE[,ABSOLUTE]; without one only the same
@@ -93,13 +109,14 @@ examples:
   convladder simulate naive.ptx tiled.ptx --grid 8 ...            the same launch of each, their counters side by side
   convladder simulate both.ptx --entry naive --entry tiled ...    likewise for kernels of one file
   convladder simulate scale.ptx ... --format json      the JSON document on the standard output, no text
+  convladder simulate --checkers memory,race -- ./program --its options
 
 exit codes:
   0  the kernel came to its end, nothing was found, and all is as expected
   1  something was found, or the kernel was ended by a fault
   2  nothing of 1 and 5, but it was ended by a limit
   3  bad input, or PTX that is not supported: one line says where and what
-  5  nothing was found, but a value is not as expected)";
+  5  nothing was found, but a value is not as expected)text";
 
 /// "X[,Y[,Z]]"
 Dim3 parse_dim(const char* option, const std::string& text, const std::array<int, 3>& limits) {
@@ -220,8 +237,8 @@ KernelLaunch parse_launch(const SimulateArguments& given, const ptx::Module& mod
 }
 
 void add_simulate_options(CLI::App& simulate, SimulateArguments& a) {
-  simulate.add_option("FILE", a.files, "a PTX file, or a .cu file, which nvcc or clang compiles; of several, each")
-      ->required();
+  simulate.add_option("FILE", a.files,
+                      "a PTX file, or a .cu file, which nvcc or clang compiles; of several, each; or -- PROGRAM");
   simulate.add_flag("--list", a.list, "only list the kernels: parameters, resources, and what cannot be run here");
   simulate.add_option("--entry", a.entries, "the kernel's name, if there are several; of several names, each")
       ->allow_extra_args(false);
@@ -248,6 +265,7 @@ void add_simulate_options(CLI::App& simulate, SimulateArguments& a) {
   simulate.add_option("--limit", a.limits, "ends a kernel after instructions (10G) or a time (30s), see below")
       ->allow_extra_args(false);
   simulate.add_option("--output", a.output, "file for everything, as JSON");
+  add_program_options(simulate, a.program);
   add_format_option(simulate, a.format, {"text", "json"});
 }
 
@@ -338,11 +356,22 @@ int run_side_by_side(const SimulateArguments& given, const std::vector<Job>& job
   return kExitOk;
 }
 
-int simulate_command(SimulateArguments& given, const CommandLine& /*command_line*/) {
+int simulate_command(SimulateArguments& given, const CommandLine& command_line) {
   if (const std::size_t equals = given.output.find('='); equals != std::string::npos) {
     throw UserError(fmt::format("--output {}: a buffer is now written by --save NAME=FILE", given.output));
   }
   check_output_file("--output", given.output);
+  if (asks_for_program(command_line)) {
+    return simulate_program(command_line, {.options = given.program,
+                                           .checkers = given.checkers,
+                                           .threads = given.threads,
+                                           .limits = given.limits,
+                                           .format = given.format,
+                                           .output = given.output});
+  }
+  refuse_program_options(command_line);
+  if (given.files.empty()) throw UserError("FILE is required (see 'convladder simulate --help')");
+  refuse_program_as_file(given.files);
   if (given.list && given.entries.size() > 1) throw UserError("--list takes one --entry");
   if (given.list) return list_files(given);
   const std::vector<Job> jobs = parse_jobs(given);

@@ -20,6 +20,7 @@
 #include "support/errors.hpp"
 #include "support/file_bytes.hpp"
 #include "support/progress.hpp"
+#include "support/units.hpp"
 #include "support/whole_number.hpp"
 
 namespace convladder {

@@ -125,11 +125,17 @@ std::vector<Ladder> ladders_of(const std::vector<CaseFigures>& cases, const std:
   return ladders;
 }
 
+const char* kind_of(const Ladder& ladder) {
+  const bool predicted = std::ranges::any_of(
+      ladder.rows, [](const LadderRow& row) { return row.of->time && row.of->time->is_predicted; });
+  return predicted ? "predicted" : "measured";
+}
+
 ordered_json ladders_json(const std::vector<Ladder>& ladders) {
   ordered_json list = ordered_json::array();
   for (const Ladder& ladder : ladders) {
     ordered_json& json = list.emplace_back(place_json(*ladder.rows.front().of));
-    json["kind"] = "measured";
+    json["kind"] = kind_of(ladder);
     json["floor"] = floor_json(ladder.floor);
     for (const LadderRow& row : ladder.rows) json["rows"].push_back(row_json(row));
   }

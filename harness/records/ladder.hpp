@@ -33,6 +33,9 @@ struct Ladder {
 std::vector<Ladder> ladders_of(const std::vector<CaseFigures>& cases, const std::vector<VariantFigures>& variants,
                                const nlohmann::ordered_json& ceilings);
 
+/// "predicted" where its times are a virtual clock's, otherwise "measured".
+const char* kind_of(const Ladder& ladder);
+
 /// `ladders` of the record.
 nlohmann::ordered_json ladders_json(const std::vector<Ladder>& ladders);
 

@@ -48,8 +48,8 @@ std::string ladders_text(const std::vector<Ladder>& ladders) {
     std::vector<std::vector<std::string>> rows;
     for (const LadderRow& row : ladder.rows) rows.push_back(cells_of(row, any_signs));
     const CaseFigures& first = *ladder.rows.front().of;
-    text += fmt::format("\n{} {}.{}, batch {}, measured\n{}", first.device, first.network, first.layer, first.batch,
-                        text_table(columns, rows));
+    text += fmt::format("\n{} {}.{}, batch {}, {}\n{}", first.device, first.network, first.layer, first.batch,
+                        kind_of(ladder), text_table(columns, rows));
     if (any_signs)
       text += "~ noisy, ! disturbed: the machine was not quiet during the measurement; see quality in run.json\n";
   }

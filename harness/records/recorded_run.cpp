@@ -75,6 +75,7 @@ std::optional<TimeFigure> read_time(const JsonPlace& place) {
     time.low = place.at("interval").at("low").number();
     time.high = place.at("interval").at("high").number();
   }
+  time.is_predicted = place.at("kind").text_or_empty() == "predicted";
   if (place.has("iterations_per_sample")) time.iterations = place.at("iterations_per_sample").count();
   return time;
 }

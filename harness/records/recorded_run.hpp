@@ -27,6 +27,7 @@ struct TimeFigure {
   std::optional<double> high;
   std::vector<double> samples;  ///< in the order they were taken: one a round
   int iterations = 1;           ///< calls of each sample
+  bool is_predicted = false;    ///< by a virtual clock
 };
 
 /// Counted on the simulated device. Names are Nsight Compute's; sums end in ".sum".

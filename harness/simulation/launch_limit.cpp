@@ -8,7 +8,6 @@
 #include <chrono>
 #include <cmath>
 #include <memory>
-#include <optional>
 #include <utility>
 
 #include "support/errors.hpp"
@@ -77,11 +76,10 @@ class TimedLaunch {
 
 }  // namespace
 
-simulated::LaunchLimits launch_limits(const std::vector<std::string>& values, const std::string& what) {
-  simulated::LaunchLimits limits;
-  std::optional<double> seconds;
+LimitValues parse_limits(const std::vector<std::string>& values) {
+  LimitValues limits;
   if (values.empty()) {
-    seconds = kUsualSeconds;
+    limits.seconds = kUsualSeconds;
     limits.operations_without_change = kUsualOperationsWithoutChange;
   }
   for (const std::string& value : values) {
@@ -96,9 +94,9 @@ simulated::LaunchLimits launch_limits(const std::vector<std::string>& values, co
     }
     number *= known->size;
     if (known->is_time) {
-      if (seconds) throw UserError(fmt::format("--limit {}: a time is already given", value));
+      if (limits.seconds) throw UserError(fmt::format("--limit {}: a time is already given", value));
       if (number > kMostLimitSeconds) throw UserError(fmt::format("--limit {}: more than thirty years", value));
-      seconds = number;
+      limits.seconds = number;
     } else {
       if (limits.operations > 0) throw UserError(fmt::format("--limit {}: a number is already given", value));
       if (number < 1 || number > kMostLimitOperations) {
@@ -107,7 +105,15 @@ simulated::LaunchLimits launch_limits(const std::vector<std::string>& values, co
       limits.operations = static_cast<std::uint64_t>(number);
     }
   }
-  limits.watch = [watched = std::make_shared<TimedLaunch>(what, seconds)](const simulated::LaunchProgress& progress) {
+  return limits;
+}
+
+simulated::LaunchLimits launch_limits(const std::vector<std::string>& values, const std::string& what) {
+  const LimitValues parsed = parse_limits(values);
+  simulated::LaunchLimits limits;
+  limits.operations = parsed.operations;
+  limits.operations_without_change = parsed.operations_without_change;
+  limits.watch = [watched = std::make_shared<TimedLaunch>(what, parsed.seconds)](const simulated::LaunchProgress& progress) {
     return watched->look(progress);
   };
   return limits;

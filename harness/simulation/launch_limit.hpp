@@ -2,12 +2,24 @@
 // then.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "devices/simulated/execution/launch_limits.hpp"
 
 namespace convladder {
+
+/// What --limit asks for.
+struct LimitValues {
+  std::optional<double> seconds;
+  std::uint64_t operations = 0;                 ///< by warps; 0: no limit
+  std::uint64_t operations_without_change = 0;  ///< likewise, of a block that changes no memory
+};
+
+/// As below, without anybody who watches.
+LimitValues parse_limits(const std::vector<std::string>& values);
 
 /// The values of --limit: "10G" or "2000" instructions of warps (k, M, G, T), "30s", "5min", "2h", or "none" alone.
 /// Without any: ten minutes, and 5 G instructions of a block that change no memory. Throws UserError. On a terminal,

@@ -56,6 +56,7 @@ WrittenMemory::Piece* WrittenMemory::find(std::uint64_t address) {
 
 void InitializationChecker::block_begins(const BlockContext& block) {
   shared_ = WrittenBytes(block.shared.size());
+  shared_.write(0, block.program->reserved_shared_bytes);
   if (block.program->local_bytes == 0) return;
   const std::size_t threads = block.local.size() / block.program->local_bytes;
   local_.assign(threads, WrittenBytes(block.program->local_bytes));

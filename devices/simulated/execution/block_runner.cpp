@@ -57,6 +57,7 @@ BlockRunner::BlockRunner(const Program& program, DeviceMemory& memory, const Lau
       limits_(configuration.limits, launch) {
   context_.program = &program;
   context_.memory = &memory;
+  context_.textures = configuration.textures;
   context_.block_size = configuration.block;
   context_.shared.resize(std::size_t{program.static_shared_bytes} + configuration.dynamic_shared_bytes);
   context_.local.resize(std::size_t{program.local_bytes} * kLanes * warps_.size());

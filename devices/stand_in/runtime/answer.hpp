@@ -14,12 +14,26 @@ namespace convladder::stand_in {
 /// The last error of this thread, as cudaGetLastError gives it.
 inline thread_local cudaError_t last_error = cudaSuccess;
 
+/// The driver's function that has asked this one to do its work, which is the same: calls count under its name, and the
+/// runtime's last error is none of its business. nullptr: the program has called.
+inline thread_local const char* asked_by = nullptr;
+
 inline cudaError_t remember(int status) {
   const auto error = static_cast<cudaError_t>(status);
+  if (asked_by != nullptr) return error;
   // Neither of these is an error to cudaGetLastError.
   if (error != cudaSuccess && error != cudaErrorNotReady) last_error = error;
   return error;
 }
+
+/// While it lives, a call is being answered on this thread. What calls another to do its work counts once.
+struct Answering {
+  static inline thread_local int depth = 0;
+  Answering() { ++depth; }
+  ~Answering() { --depth; }
+  Answering(const Answering&) = delete;
+  Answering& operator=(const Answering&) = delete;
+};
 
 /// What a call asks of the process's context.
 enum class Context {
@@ -31,11 +45,17 @@ enum class Context {
 template <typename Work>
 cudaError_t answer(const char* name, const Work& work, Context context = Context::needed) noexcept {
   try {
+    if (Machine::is_lost_by_fork()) return remember(kNotInitialized);  // its locks may be held for ever
     Machine& machine = Machine::get();
     const std::scoped_lock lock(machine.mutex);
+    const Answering answering;
+    if (asked_by != nullptr) name = asked_by;
+    const bool needed = context == Context::needed;
     try {
-      if (machine.lost() != kSuccess && context == Context::needed) throw Failure(machine.lost());
-      machine.begin_call(name, context == Context::needed);
+      if (machine.lost() != kSuccess && needed) throw Failure(machine.lost());
+      const TimedCall timed(machine, name);
+      if (Answering::depth == 1) machine.begin_call(name, needed);
+      if (asked_by == nullptr && needed) machine.contexts.use_primary();
       work(machine);
     } catch (const Failure& failure) {
       if (failure.status != kNotReady) machine.report.failed(name, failure.status, failure.what());

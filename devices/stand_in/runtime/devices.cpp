@@ -227,7 +227,7 @@ cudaError_t cudaDeviceSetLimit(cudaLimit limit, std::size_t value) {
 
 cudaError_t cudaDeviceReset() {
   return answer(
-      "cudaDeviceReset", [](Machine& machine) { machine.reset(); }, Context::not_used);
+      "cudaDeviceReset", [](Machine& machine) { machine.reset(machine.contexts.primary()); }, Context::not_used);
 }
 
 cudaError_t cudaDriverGetVersion(int* version) {

@@ -83,7 +83,7 @@ cudaError_t cudaHostUnregister(void* address) {
   return answer("cudaHostUnregister", [&](Machine& machine) {
     const Memory* const memory = machine.memory_at(address);
     if (memory == nullptr || memory->kind != MemoryKind::registered) throw Failure(kNotRegistered);
-    machine.free(address, true);
+    machine.free(address, true, "cudaHostUnregister");
   });
 }
 
@@ -105,18 +105,18 @@ cudaError_t cudaHostGetFlags(unsigned* flags, void* host) {
 }
 
 cudaError_t cudaFree(void* address) {
-  return answer("cudaFree", [&](Machine& machine) { machine.free(address, false); });
+  return answer("cudaFree", [&](Machine& machine) { machine.free(address, false, "cudaFree"); });
 }
 
 cudaError_t cudaFreeAsync(void* address, cudaStream_t stream) {
   return answer("cudaFreeAsync", [&](Machine& machine) {
     static_cast<void>(machine.stream_number(stream));
-    machine.free(address, false);
+    machine.free(address, false, "cudaFreeAsync");
   });
 }
 
 cudaError_t cudaFreeHost(void* address) {
-  return answer("cudaFreeHost", [&](Machine& machine) { machine.free(address, true); });
+  return answer("cudaFreeHost", [&](Machine& machine) { machine.free(address, true, "cudaFreeHost"); });
 }
 
 cudaError_t cudaMemGetInfo(std::size_t* free, std::size_t* total) {

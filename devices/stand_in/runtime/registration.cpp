@@ -1,19 +1,11 @@
 // What nvcc's host code calls before main: fat binaries, kernels and variables become known.
 #include <cstring>
 
+#include "devices/stand_in/images.hpp"
 #include "devices/stand_in/runtime/answer.hpp"
 
 namespace convladder::stand_in {
 namespace {
-
-/// As nvcc lays it out in the program.
-struct FatBinaryWrapper {
-  std::uint32_t magic;
-  std::uint32_t version;
-  const void* data;
-  const void* linked;
-};
-constexpr std::uint32_t kWrapperMagic = 0x466243B1;
 
 /// A handle is the place of this; nvcc's code only hands it on.
 struct Registered {
@@ -26,6 +18,7 @@ Module& module_of(void** handle) { return *reinterpret_cast<Registered*>(handle)
 /// Registration cannot fail and has nobody to tell.
 template <typename Work>
 void registering(const Work& work) noexcept {
+  if (Machine::is_lost_by_fork()) return;
   try {
     Machine& machine = Machine::get();
     const std::scoped_lock lock(machine.mutex);
@@ -46,7 +39,7 @@ void** __cudaRegisterFatBinary(void* wrapper) {
   auto* const registered = new Registered{nullptr, &none};
   const auto* const read = static_cast<const FatBinaryWrapper*>(wrapper);
   registering([&](Machine& machine) {
-    if (read->magic == kWrapperMagic) registered->module = &machine.add_module(read->data);
+    if (read->magic == FatBinaryWrapper::kMagic) registered->module = &machine.add_module(read->data);
   });
   return &registered->first;
 }

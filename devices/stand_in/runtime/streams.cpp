@@ -28,6 +28,7 @@ cudaError_t record(const char* name, cudaEvent_t event, cudaStream_t stream) {
     Event& found = machine.event(event);
     found.at = machine.timeline.mark(number);
     found.is_recorded = true;
+    machine.trace.add("event", number, {found.at, found.at});
     machine.timeline.host_works(machine.timeline.costs().enqueue);
   });
 }

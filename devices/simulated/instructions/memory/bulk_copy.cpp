@@ -6,8 +6,6 @@
 // Counters of the instruction, for each thread: a request, its bytes, the sectors of global memory, and a pass over the
 // banks for every 128 bytes of shared memory. Global memory is reached past the L1.
 
-#include "devices/simulated/state/bulk_copies.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -15,7 +13,7 @@
 #include <optional>
 
 #include "devices/simulated/instructions/instruction_decoder.hpp"
-#include "devices/simulated/instructions/memory/atomic_functions.hpp"
+#include "devices/simulated/instructions/memory/bulk_write.hpp"
 #include "devices/simulated/instructions/memory/mbarrier.hpp"
 #include "devices/simulated/state/lane_access.hpp"
 
@@ -25,127 +23,12 @@ using ptx::Space;
 
 namespace {
 
-constexpr int kBadSize = 120;  // a kind of fault beside those of accesses
-
-WarpAccess access_of(const BulkWrite& write, const Addresses& addresses) {
-  return {write.operation,
-          &write.warp,
-          write.space,
-          &addresses,
-          LaneMask{1} << write.lane,
-          static_cast<int>(write.data.size()),
-          AccessKind::store};
-}
-
-Addresses all_at(std::uint64_t address) {
-  Addresses addresses;
-  addresses.fill(address);
-  return addresses;
-}
-
-}  // namespace
-
-void BulkWrite::land() const {
-  combine(at, data);
-  ++warp.block->memory_changes;
-  const Addresses addresses = all_at(address);
-  for (AccessObserver* const observer : warp.block->observers) observer->copy_lands(access_of(*this, addresses));
-}
-
-namespace {
-
-// --- what becomes of the data ---------------------------------------------------------------------------------------
-
-void overwrite(std::byte* at, std::span<const std::byte> data) { std::memcpy(at, data.data(), data.size()); }
-
-template <typename Function, typename T>
-void combine_with(std::byte* at, std::span<const std::byte> data) {
-  for (std::size_t i = 0; i < data.size(); i += sizeof(T)) {
-    T old;
-    T b;
-    std::memcpy(&old, at + i, sizeof old);
-    std::memcpy(&b, data.data() + i, sizeof b);
-    const T result = Function::apply(old, b, T{});
-    std::memcpy(at + i, &result, sizeof result);
-  }
-}
-
-struct Reduction {
-  std::string_view name;
-  Combine combine;
-  bool is_for_global_only;
-};
-using U16 = std::uint16_t;
 using U32 = std::uint32_t;
 using U64 = std::uint64_t;
-using S32 = std::int32_t;
-using S64 = std::int64_t;
-constexpr Reduction kReductions[] = {
-    {"add.u32", &combine_with<Add, U32>, false},
-    {"add.s32", &combine_with<Add, U32>, false},
-    {"add.u64", &combine_with<Add, U64>, false},
-    {"inc.u32", &combine_with<Increment, U32>, false},
-    {"dec.u32", &combine_with<Decrement, U32>, false},
-    {"min.u32", &combine_with<Minimum, U32>, false},
-    {"min.s32", &combine_with<Minimum, S32>, false},
-    {"max.u32", &combine_with<Maximum, U32>, false},
-    {"max.s32", &combine_with<Maximum, S32>, false},
-    {"and.b32", &combine_with<And, U32>, false},
-    {"or.b32", &combine_with<Or, U32>, false},
-    {"xor.b32", &combine_with<Xor, U32>, false},
-    {"and.b64", &combine_with<And, U64>, true},
-    {"or.b64", &combine_with<Or, U64>, true},
-    {"xor.b64", &combine_with<Xor, U64>, true},
-    {"min.u64", &combine_with<Minimum, U64>, true},
-    {"min.s64", &combine_with<Minimum, S64>, true},
-    {"max.u64", &combine_with<Maximum, U64>, true},
-    {"max.s64", &combine_with<Maximum, S64>, true},
-    {"add.f32", &combine_with<AddFloat<true>, U32>, true},
-    {"add.f64", &combine_with<AddDouble, U64>, true},
-    {"add.noftz.f16", &combine_with<AddElement<Half>, U16>, true},
-    {"add.noftz.bf16", &combine_with<AddElement<Bfloat16>, U16>, true},
-    {"min.f16", &combine_with<ExtremeElement<Half, false>, U16>, true},
-    {"max.f16", &combine_with<ExtremeElement<Half, true>, U16>, true},
-    {"min.bf16", &combine_with<ExtremeElement<Bfloat16, false>, U16>, true},
-    {"max.bf16", &combine_with<ExtremeElement<Bfloat16, true>, U16>, true},
-};
 
-const Reduction* find_reduction(std::string_view name) {
-  const auto* const found = std::ranges::find(kReductions, name, &Reduction::name);
-  return found == std::end(kReductions) ? nullptr : found;
-}
-
-/// `list` of an operation: which of the reductions, from 1 on; 0 for a copy.
-Combine combine_of(const Operation& operation) {
-  return operation.list == 0 ? &overwrite : kReductions[operation.list - 1].combine;
-}
+constexpr int kBadSize = 120;  // a kind of fault beside those of accesses
 
 // --- execution ------------------------------------------------------------------------------------------------------
-
-template <typename Body>
-void for_each_lane(const WarpState& warp, const Body& body) {
-  for (LaneMask left = warp.mask; left != 0; left &= left - 1) body(std::countr_zero(left));
-}
-
-/// The data goes to the mbarrier's block. Nothing is under way if the mbarrier cannot be reached.
-void begin_arrival(BulkWrite write, std::uint64_t mbarrier) {
-  const Region place{Space::shared, mbarrier, 8, 8};
-  std::byte* const at = reach_region(write.warp, *write.operation, write.lane, place, AccessKind::atomic);
-  if (at == nullptr) return;
-  BlockContext& block = *write.warp.block;
-  block.arrivals.push_back({mbarrier, [write = std::move(write), mbarrier, at] {
-                              write.land();
-                              for (AccessObserver* const observer : write.warp.block->observers) {
-                                observer->copy_arrives(write.number, mbarrier);
-                              }
-                              complete_bytes({write.warp, *write.operation, write.lane, mbarrier, at},
-                                             static_cast<std::int64_t>(write.data.size()));
-                            }});
-  if (block.arrivals.size() <= kMostUnderWay) return;
-  const PendingArrival oldest = std::move(block.arrivals.front());
-  block.arrivals.erase(block.arrivals.begin());
-  oldest.land();
-}
 
 /// Operands: destination, source, bytes, and the mbarrier of a copy that is not in a group.
 template <Space kDestination, Space kSource>
@@ -175,17 +58,11 @@ void copy_in_bulk(WarpState& warp, const Operation& operation) {
                     lane,
                     ++block.bulk_copies,
                     kDestination,
-                    to,
-                    destination,
+                    {{to, destination, 0, bytes}},
                     {source, source + bytes},
-                    combine_of(operation)};
-    const Addresses of_source = all_at(from);
-    const Addresses of_destination = all_at(to);
-    const WarpAccess reads{&operation,      &warp, kSource, &of_source, LaneMask{1} << lane, static_cast<int>(bytes),
-                           AccessKind::load};
-    for (AccessObserver* const observer : block.observers) {
-      observer->copy_begins(&reads, access_of(write, of_destination), write.number);
-    }
+                    bulk_combine(operation.list)};
+    const BulkRead read{from, bytes};
+    announce(write, kSource, std::span(&read, 1));
     if constexpr (kDestination == Space::global) {
       block.bulk_groups.begin(warp.index * kLanes + lane, std::move(write));
     } else {
@@ -211,19 +88,15 @@ void store_in_bulk(WarpState& warp, const Operation& operation) {
                     lane,
                     ++block.bulk_copies,
                     Space::shared,
-                    to,
-                    destination,
+                    {{to, destination, 0, bytes}},
                     std::vector<std::byte>(bytes),
-                    combine_of(operation)};
+                    bulk_combine(operation.list)};
     for (std::size_t i = 0; i < operation.vector_elements; ++i) {
       const Slot slot = operation.operands[2 + i];
       const std::uint64_t value = element_bytes == 8 ? warp.read<U64>(slot)[lane] : warp.read<U32>(slot)[lane];
       std::memcpy(write.data.data() + i * element_bytes, &value, element_bytes);
     }
-    const Addresses of_destination = all_at(to);
-    for (AccessObserver* const observer : block.observers) {
-      observer->copy_begins(nullptr, access_of(write, of_destination), write.number);
-    }
+    announce(write, Space::shared, {});
     begin_arrival(std::move(write), warp.read<U64>(operation.operands[1])[lane]);
   });
 }
@@ -284,9 +157,9 @@ std::optional<BulkOpcode> parse_copy(const Words& words, std::size_t first, bool
     }
   }
   if (!reduces) return name.empty() ? std::optional(opcode) : std::nullopt;
-  const Reduction* const reduction = find_reduction(name);
-  if (reduction == nullptr || from_global || (reduction->is_for_global_only && !to_global)) return std::nullopt;
-  opcode.reduction = static_cast<int>(reduction - kReductions) + 1;
+  const int reduction = find_bulk_reduction(name);
+  if (reduction == 0 || from_global || (is_bulk_reduction_global(reduction) && !to_global)) return std::nullopt;
+  opcode.reduction = reduction;
   return opcode;
 }
 
@@ -358,9 +231,9 @@ bool decode_asynchronous_store(InstructionDecoder& decoder, const Words& words) 
     }
   }
   const auto type = ptx::type_of_suffix(fmt::format(".{}", words.back()));
-  const Reduction* const reduction = reduces ? find_reduction(name) : nullptr;
+  const int reduction = reduces ? find_bulk_reduction(name) : 0;
   if (found != 2 || !type || (type->bits != 32 && type->bits != 64)) return false;
-  if (reduces ? reduction == nullptr || reduction->is_for_global_only : name != words.back()) return false;
+  if (reduces ? reduction == 0 || is_bulk_reduction_global(reduction) : name != words.back()) return false;
   decoder.expect_operands(3);
   const auto& operands = decoder.instruction().operands;
   const std::vector<ptx::Operand> single{operands[1]};
@@ -373,7 +246,7 @@ bool decode_asynchronous_store(InstructionDecoder& decoder, const Words& words) 
   for (std::size_t i = 0; i < elements; ++i) operation.operands[2 + i] = decoder.read(values[i], type->bits);
   operation.vector_elements = static_cast<std::uint8_t>(elements);
   operation.detail = type->bytes();
-  operation.list = reduces ? static_cast<int>(reduction - kReductions) + 1 : 0;
+  operation.list = reduction;
   decoder.emit(operation);
   return true;
 }
@@ -381,6 +254,7 @@ bool decode_asynchronous_store(InstructionDecoder& decoder, const Words& words) 
 }  // namespace
 
 bool decode_bulk_copy(InstructionDecoder& decoder) {
+  if (decode_tensor_copy(decoder)) return true;
   const Words words = split_opcode(decoder.instruction().opcode);
   if (words.size() > 2 && words[1] == "async" && (words[0] == "st" || words[0] == "red")) {
     return decode_asynchronous_store(decoder, words);

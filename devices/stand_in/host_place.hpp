@@ -1,0 +1,32 @@
+// Where in its own source a program called: from addresses in files to functions and lines, by the system's tools.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace convladder::stand_in {
+
+/// An address in a file, as its debug information counts.
+struct CallPlace {
+  std::string file;  ///< of the program or library
+  std::uint64_t offset = 0;
+};
+
+/// What the tools know of it.
+struct HostPlace {
+  std::string function;  ///< demangled; empty if not known
+  std::string file;      ///< of the source; empty without debug information
+  int line = 0;
+  std::string binary;  ///< the program or library
+};
+
+/// The first of the places, innermost first, that is the program's own: no header of the system or the toolkit, and no
+/// library of the system. Functions that were inlined count as places of their own. Calls addr2line or llvm-symbolizer;
+/// without them, or if nothing is known, only `binary` is set. All is empty if there are no places.
+HostPlace own_place(const std::vector<CallPlace>& places);
+
+/// "main, scale.cu line 31", "main in ./scale (compile it with -g for the line)"; "" for an empty place.
+std::string place_text(const HostPlace& place);
+
+}  // namespace convladder::stand_in

@@ -1,0 +1,216 @@
+#include "harness/commands/simulate_program.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "devices/gpus/gpu_facts.hpp"
+#include "devices/stand_in/libraries_without_ptx.hpp"
+#include "harness/simulation/checkers_argument.hpp"
+#include "harness/simulation/launch_limit.hpp"
+#include "harness/simulation/program_file.hpp"
+#include "harness/simulation/program_report.hpp"
+#include "harness/simulation/program_run.hpp"
+#include "harness/simulation/program_text.hpp"
+#include "support/errors.hpp"
+#include "support/file_bytes.hpp"
+#include "support/nearest_name.hpp"
+#include "support/whole_number.hpp"
+
+namespace convladder {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::uint64_t kLargestReport = std::uint64_t{1} << 30;
+constexpr std::array<std::string_view, 5> kOfPrograms = {"--gpu", "--memory", "--error-exitcode", "--leak-check",
+                                                         "--env"};
+constexpr std::array<std::string_view, 12> kOfFiles = {
+    "--list",     "--entry",          "--grid", "--block",  "--shared", "--arg", "--buffer", "--set",
+    "--compiler", "--compiler-flags", "--save", "--expect"};
+
+/// The words before "--", by the names of their options, and those behind it.
+struct SplitWords {
+  std::vector<std::string> options;
+  std::vector<std::string> program;
+  bool has_program = false;
+};
+
+SplitWords split_words(const CommandLine& words) {
+  SplitWords parts;
+  const auto mark = std::ranges::find(words, "--");
+  for (auto word = words.begin(); word != mark; ++word) {
+    if (word->starts_with("--")) parts.options.push_back(word->substr(0, word->find('=')));
+  }
+  parts.has_program = mark != words.end();
+  if (parts.has_program) parts.program.assign(mark + 1, words.end());
+  return parts;
+}
+
+template <typename Names>
+std::string first_of(const std::vector<std::string>& options, const Names& names) {
+  const auto found = std::ranges::find_first_of(options, names);
+  return found == options.end() ? "" : *found;
+}
+
+/// "8G", "512M", "1000000"
+std::uint64_t parse_memory(const std::string& text) {
+  double number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  const std::string_view unit(end, static_cast<std::size_t>(text.data() + text.size() - end));
+  for (const auto& [name, shift] :
+       std::initializer_list<std::pair<std::string_view, int>>{{"", 0}, {"K", 10}, {"M", 20}, {"G", 30}, {"T", 40}}) {
+    if (error != std::errc() || (unit != name && unit != std::string(name) + "B") || !(number > 0)) continue;
+    const double bytes = number * static_cast<double>(std::uint64_t{1} << shift);
+    if (bytes >= 1 && bytes < 1e15) return static_cast<std::uint64_t>(bytes);
+  }
+  throw UserError(fmt::format("--memory {}: expected a size such as 512M or 16G", text));
+}
+
+stand_in::Settings settings_of(const ProgramArguments& given) {
+  stand_in::Settings settings;
+  settings.gpu = given.options.gpu;
+  if (find_gpu(settings.gpu) == nullptr) {
+    std::vector<std::string> names;
+    for (const GpuFacts& gpu : gpu_facts()) names.push_back(gpu.name);
+    throw UserError(fmt::format("--gpu: {}", unknown_name_message("GPU", settings.gpu, names)));
+  }
+  settings.checkers = parse_checkers(given.checkers);
+  settings.leaks = given.options.leak_check;
+  if (!given.threads.empty()) settings.host_threads = parse_whole_number("--threads", given.threads, 1, 1024);
+  if (!given.options.memory.empty()) settings.memory_bytes = parse_memory(given.options.memory);
+  const LimitValues limits = parse_limits(given.limits);
+  settings.launch_seconds = limits.seconds.value_or(0);
+  settings.launch_operations = limits.operations;
+  settings.idle_operations = limits.operations_without_change;
+  return settings;
+}
+
+std::string shell_quoted(const std::string& text) {
+  std::string quoted = "'";
+  for (const char c : text) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return quoted + "'";
+}
+
+int print_environment(const ProgramArguments& given, int error_exitcode) {
+  stand_in::Settings settings = settings_of(given);
+  settings.print = true;
+  settings.error_exitcode = error_exitcode;
+  if (!given.output.empty()) settings.report = fs::absolute(given.output).string();
+  fmt::print("export LD_LIBRARY_PATH={}\"${{LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}}\"\nexport {}={}\n",
+             shell_quoted(stand_in_folder().string()), stand_in::kSettingsVariable,
+             shell_quoted(settings_text(settings)));
+  return kExitOk;
+}
+
+/// An empty file of its own, as long as it lives.
+class ReportFile {
+ public:
+  ReportFile() {
+    std::error_code error;
+    const fs::path folder = fs::temp_directory_path(error);
+    path_ = ((error ? fs::path("/tmp") : folder) / "convladder-report-XXXXXX").string();
+    const int descriptor = ::mkostemp(path_.data(), O_CLOEXEC);
+    if (descriptor < 0) throw UserError(fmt::format("{} cannot be made: {}", path_, std::strerror(errno)));
+    ::close(descriptor);
+  }
+  ~ReportFile() { ::unlink(path_.c_str()); }
+  ReportFile(const ReportFile&) = delete;
+  ReportFile& operator=(const ReportFile&) = delete;
+
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+};
+
+/// What there is to say of a program that no process of reported.
+std::vector<std::string> why_nothing_was_seen(const ProgramFile& program) {
+  std::vector<std::string> remarks;
+  for (const std::string& library : needed_without_ptx(program)) {
+    remarks.push_back(stand_in::without_ptx_text(library));
+  }
+  const bool is_shared = std::ranges::any_of(
+      program.needed, [](const std::string& library) { return library.starts_with("libcudart.so"); });
+  remarks.emplace_back(
+      is_shared ? "no process has used the stand-in: it ended before that, or a library in it was found elsewhere"
+                : "nothing of it has called CUDA through libcudart.so or libcuda.so: it has no CUDA, or a library of it "
+                  "holds the static CUDA runtime, which is to be linked with nvcc -cudart shared");
+  return remarks;
+}
+
+int exit_code_of(const ProgramReport& report, const ProgramEnd& end, int error_exitcode) {
+  if (end.exit_code != 0) return end.exit_code;
+  if (report.findings() > 0) return error_exitcode;
+  return report.processes() == 0 || report.is_incomplete() ? kExitInconclusive : kExitOk;
+}
+
+}  // namespace
+
+void add_program_options(CLI::App& simulate, ProgramOptions& options) {
+  simulate.add_option("--gpu", options.gpu, "of a program: the GPU that it sees, of 'list --gpus' (default h100)");
+  simulate.add_option("--memory", options.memory, "of a program: device memory, such as 16G (default: what is there)");
+  simulate.add_flag("--leak-check", options.leak_check, "of a program: memory that is never freed is a finding");
+  simulate.add_option("--error-exitcode", options.error_exitcode,
+                      "of a program that exits with 0, if something was found (default 1)");
+  simulate.add_flag("--env", options.environment, "print what a shell is to set for programs that are started later");
+}
+
+bool asks_for_program(const CommandLine& words) {
+  const SplitWords parts = split_words(words);
+  return parts.has_program || std::ranges::find(parts.options, "--env") != parts.options.end();
+}
+
+void refuse_program_options(const CommandLine& words) {
+  if (const std::string option = first_of(split_words(words).options, kOfPrograms); !option.empty()) {
+    throw UserError(fmt::format("{} is for a program: convladder simulate [options] -- ./program", option));
+  }
+}
+
+void refuse_program_as_file(const std::vector<std::string>& files) {
+  for (const std::string& file : files) {
+    if (::access(file.c_str(), X_OK) != 0 || fs::is_directory(file)) continue;
+    if (find_program_file(fs::path(file).has_parent_path() ? file : "./" + file).is_elf) {
+      throw UserError(fmt::format("{} is a program: convladder simulate [options] -- {}", file, file));
+    }
+  }
+}
+
+int simulate_program(const CommandLine& words, const ProgramArguments& given) {
+  const SplitWords parts = split_words(words);
+  if (const std::string option = first_of(parts.options, kOfFiles); !option.empty()) {
+    throw UserError(fmt::format("{} is for a kernel of a PTX or CUDA file, not for a program", option));
+  }
+  const int error_exitcode = parse_whole_number("--error-exitcode", given.options.error_exitcode, 0, 255);
+  if (given.options.environment) {
+    if (parts.has_program) throw UserError("--env prints what to set, and runs no program");
+    return print_environment(given, error_exitcode);
+  }
+  if (parts.program.empty()) throw UserError("-- is followed by the program and its arguments");
+  stand_in::Settings settings = settings_of(given);
+  const ProgramFile program = find_program_file(parts.program[0]);
+  if (const std::string why = why_not_simulated(program); !why.empty()) throw UserError(why);
+  const ReportFile file;
+  settings.report = file.path();
+  settings.begin = true;
+  const ProgramEnd end = run_program(program, parts.program, settings);
+  const std::string lines = read_file_text(file.path(), kLargestReport);
+  const std::vector<std::string> remarks = lines.empty() ? why_nothing_was_seen(program) : std::vector<std::string>();
+  const ProgramReport report = read_program_report(lines, parts.program, settings, end, remarks);
+  const std::string json = report.document.dump(1, ' ', true, nlohmann::ordered_json::error_handler_t::replace) + '\n';
+  if (!given.output.empty()) write_file_atomically(given.output, json);
+  // The standard output is the program's.
+  fmt::print(stderr, "{}", given.format == "json" ? json : program_report_text(report));
+  return exit_code_of(report, end, error_exitcode);
+}
+
+}  // namespace convladder

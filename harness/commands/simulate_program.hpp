@@ -1,0 +1,47 @@
+// `convladder simulate -- ./program`: a whole program with the stand-in for the CUDA runtime and driver.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "harness/commands/command.hpp"
+
+namespace CLI {
+class App;
+}
+
+namespace convladder {
+
+/// Those that only a program has.
+struct ProgramOptions {
+  std::string gpu = "h100";
+  std::string memory;
+  std::string error_exitcode = "1";
+  bool leak_check = false;
+  bool environment = false;
+};
+
+/// With those that it shares with kernels of files.
+struct ProgramArguments {
+  ProgramOptions options;
+  std::string checkers;
+  std::string threads;
+  std::vector<std::string> limits;
+  std::string format;
+  std::string output;
+};
+
+void add_program_options(CLI::App& simulate, ProgramOptions& options);
+
+/// "--" or --env is among the words.
+bool asks_for_program(const CommandLine& words);
+
+/// Throws UserError for an option of a program where a file is simulated.
+void refuse_program_options(const CommandLine& words);
+/// Throws UserError if one of the files is a program, which belongs behind "--".
+void refuse_program_as_file(const std::vector<std::string>& files);
+
+/// Runs the program behind "--", or prints what a shell is to set. Returns the exit code; throws UserError.
+int simulate_program(const CommandLine& words, const ProgramArguments& given);
+
+}  // namespace convladder

@@ -1,0 +1,121 @@
+"""The program's own CUDA path, on the stand-in for the CUDA runtime: what it says it timed is what the virtual clock
+says was spent."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections import defaultdict
+from pathlib import Path
+from subprocess import CompletedProcess
+from typing import Any
+
+import pytest
+
+from conftest import RELEASE, cases, record, run
+
+PROGRAM = Path(os.environ.get("CONVLADDER_ON_STAND_IN", RELEASE / "tests/convladder_on_stand_in"))
+
+pytestmark = pytest.mark.skipif(not os.access(PROGRAM, os.X_OK),
+                                reason="no program on the stand-in: it needs nvcc, zstd and lz4")
+
+LAYER = ["--shape", "2,24,24,8,5", "--batch", "2", "--repetitions", "3"]
+"""Kernels of some microseconds, which are soon executed."""
+
+
+def on_stand_in(tmp_path: Path, *arguments: object, **settings: Any) -> CompletedProcess[str]:
+    """Runs the program with these settings of the stand-in."""
+    environment = {**os.environ, "CONVLADDER_STAND_IN": json.dumps({"host_threads": 1, **settings})}
+    return run(*arguments, program=PROGRAM, env=environment, cwd=tmp_path)
+
+
+def timed_by_clock(trace: Path) -> list[tuple[int, int, int]]:
+    """Between two events in a row, of any process: kernels, the nanoseconds that they and the copies of constants before
+    them took, and those between the events."""
+    by_process: dict[int, list[dict[str, Any]]] = defaultdict(list)
+    for line in trace.read_text(encoding="utf-8").splitlines():
+        entry = json.loads(line)
+        by_process[entry["process"]].append(entry)
+    found = []
+    for entries in by_process.values():
+        begin, kernels, busy = 0, 0, 0
+        for entry in entries:
+            if entry["what"] == "event":
+                if kernels:
+                    found.append((kernels, busy, entry["end_ns"] - begin))
+                begin, kernels, busy = entry["end_ns"], 0, 0
+            else:
+                kernels += not entry["what"].startswith("[")
+                busy += entry["end_ns"] - entry["begin_ns"]
+    return found
+
+
+@pytest.fixture(name="ladder", scope="module")
+def run_ladder(tmp_path_factory: pytest.TempPathFactory) -> tuple[dict[str, Any], list[tuple[int, int, int]], str]:
+    """The record of all stages, what the clock says, and what was printed."""
+    folder = tmp_path_factory.mktemp("ladder")
+    done = on_stand_in(folder, "run", "--device", "cuda", *LAYER, "--output", folder / "out",
+                       trace=str(folder / "trace"))
+    assert "crashed" not in done.stdout and done.returncode in (0, 1), done
+    return record(folder / "out"), timed_by_clock(folder / "trace"), done.stdout
+
+
+def test_every_stage_runs_and_its_times_are_predicted(ladder: tuple[dict[str, Any], Any, str]) -> None:
+    document, _, printed = ladder
+    stages = [one for one in document["cases"] if one["rung"] is not None]
+    assert len(stages) >= 21 and {one["status"] for one in stages} == {"ok"}
+    assert {one["time"]["kind"] for one in stages} == {"predicted"}
+    assert {one["kind"] for one in document["ladders"]} == {"predicted"}
+    assert "batch 2, predicted" in printed and "measured" not in printed
+
+
+def test_hot_is_the_kernels_and_nothing_else(ladder: tuple[dict[str, Any], list[tuple[int, int, int]], str]) -> None:
+    document, clock, _ = ladder
+    of_kernels = {(kernels, total) for kernels, total, between in clock if total == between}
+    for one in document["cases"]:
+        if one["status"] != "ok":
+            continue
+        hot = one["time"]
+        for sample in hot["samples"]:
+            calls = [calls for calls in (hot["iterations_per_sample"], hot["iterations_per_sample"] + 1)
+                     if any(kernels % calls == 0 and abs(total - sample * calls) <= 1e-6 * total + 0.5
+                            for kernels, total in of_kernels)]
+            assert calls, (one["id"], sample, hot["iterations_per_sample"])
+
+
+def test_cold_is_never_less(ladder: tuple[dict[str, Any], Any, str]) -> None:
+    document, _, _ = ladder
+    for one in document["cases"]:
+        for cold in one["other_times"] if one["status"] == "ok" else ():
+            if cold.get("cache") == "cold":
+                assert cold["median"] >= one["time"]["median"] * (1 - 1e-6), one["id"]
+                assert cold["iterations_per_sample"] >= 1
+
+
+def faulty(tmp_path: Path, variant: str, *faults: dict[str, Any], **settings: Any) -> dict[str, dict[str, Any]]:
+    """One variant and its neighbour under faults, by id."""
+    done = on_stand_in(tmp_path, "run", "--device", "cuda", "--variant", variant, *LAYER, "--output", tmp_path / "out",
+                       faults=list(faults), **settings)
+    assert len(done.stderr.splitlines()) <= 1, done
+    return {key.split("/")[1]: one for key, one in cases(record(tmp_path / "out")).items()}
+
+
+def test_out_of_memory_is_a_status(tmp_path: Path) -> None:
+    one = faulty(tmp_path, "global-memory", {"call": "cudaMalloc", "from": 2, "status": 2})["global-memory"]
+    assert one["status"] == "launch failed" and "device memory" in one["reason"] and "\n" not in one["reason"]
+
+
+def test_a_sticky_error_in_the_middle_of_a_round_ends_its_case(tmp_path: Path) -> None:
+    one = faulty(
+        tmp_path, "global-memory", {"call": "cudaMemsetAsync", "from": 2, "status": 700, "loses": True})["global-memory"]
+    assert one["status"] == "launch failed" and "IllegalAddress" in one["reason"]
+
+
+def test_a_driver_that_is_too_old_skips_with_its_reason(tmp_path: Path) -> None:
+    one = faulty(tmp_path, "global-memory", {"call": "cudaGetDeviceCount", "status": 35})["global-memory"]
+    assert one["status"] == "skipped" and "insufficient" in one["reason"]
+
+
+def test_an_exclusive_gpu_runs_one_case_at_a_time(tmp_path: Path) -> None:
+    found = faulty(tmp_path, "global-memory,local-accumulation", exclusive=True)
+    assert {one["status"] for one in found.values()} == {"ok"} and len(found) == 2
