@@ -53,7 +53,7 @@ trap 'echo >&2; exit 130' INT
 [[ -n ${CONVLADDER_NO_SETUP:-} ]] || "$root/scripts/setup.sh" || exit 1
 
 # toolkit_major FOLDER: of its nvcc, "12".
-toolkit_major() { "$1/bin/nvcc" --version 2>/dev/null | sed -nE 's/.*release ([0-9]+)\..*/\1/p'; }
+toolkit_major() { { "$1/bin/nvcc" --version 2>/dev/null || true; } | sed -nE 's/.*release ([0-9]+)\..*/\1/p'; }
 
 tree="$root/build/bundle" suffix=''
 if [[ -n $toolkit ]]; then
@@ -100,8 +100,8 @@ copy_cupti() {
   header=$(sed -n 's/^CONVLADDER_CUPTI_INCLUDE_DIR:PATH=//p' "$tree/CMakeCache.txt")
   [[ -d $header ]] || return 0
   from="${header%/include}" && from="${from%/extras/CUPTI}"
-  library=$(find "$from"/{lib64,lib,extras/CUPTI/lib64}/ -maxdepth 1 -name 'libcupti.so.[0-9][0-9]' -print -quit 2>/dev/null)
-  licence=$(find "$from"/ -maxdepth 4 \( -name EULA.txt -o -path '*nvidia_cuda_cupti*/License.txt' \) -print -quit)
+  library=$(find "$from"/{lib64,lib,extras/CUPTI/lib64}/ -maxdepth 1 -name 'libcupti.so.[0-9][0-9]' -print -quit 2>/dev/null || true)
+  licence=$(find "$from"/ -maxdepth 4 \( -name EULA.txt -o -path '*nvidia_cuda_cupti*/License.txt' \) -print -quit || true)
   if [[ -z $library || -z $licence ]]; then
     echo "bundle.sh: CUPTI stays out: no $([[ -z $library ]] && echo library || echo licence) of it beside $header" >&2
     return 0
@@ -132,7 +132,8 @@ cp -- "$root/scripts/bundle/run.sh" "$root/scripts/bundle/on_gpu.sh" "$root/scri
 
 # newest_version PREFIX: of the symbols that the program and its libraries ask the machine for.
 newest_version() {
-  objdump -T "$bundle/convladder" "$bundle"/lib/*.so* | grep -o "($1_[0-9.]*)" | tr -d '()' | sort -Vu | tail -n 1
+  find "$bundle" -maxdepth 2 -type f \( -path "$bundle/convladder" -o -path "$bundle/lib/*.so*" \) -exec objdump -T {} + |
+    grep -o "($1_[0-9.]*)" | tr -d '()' | sort -Vu | tail -n 1
 }
 c_library=$(newest_version GLIBC)
 cxx_library=$(newest_version GLIBCXX)

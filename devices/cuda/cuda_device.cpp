@@ -74,7 +74,7 @@ std::string why_compiled_at_first_launch() {
 
 DeviceSpeed cuda_speed() {
   constexpr double kLanes = 128;            // of a multiprocessor; some have 64
-  constexpr double kStartSeconds = 20;      // a context, and what the driver loads
+  constexpr double kStartSeconds = 30;      // a context, and what the driver and libraries load from a slow disk
   constexpr double kCompilingSeconds = 60;  // of a file's kernels from PTX, on a busy host
   if (!cuda_unavailable().empty()) return {};
   const double kilohertz = std::max(attribute(cudaDevAttrClockRate), 1'000'000);  // 0 where the driver does not say
