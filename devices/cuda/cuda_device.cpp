@@ -312,7 +312,7 @@ std::string cuda_unavailable() {
     int driver = 0;
     int runtime = 0;
     if (status == cudaErrorInsufficientDriver && cudaDriverGetVersion(&driver) == cudaSuccess &&
-        cudaRuntimeGetVersion(&runtime) == cudaSuccess) {
+        cudaRuntimeGetVersion(&runtime) == cudaSuccess && driver < runtime) {
       return fmt::format("no CUDA device ({})", driver_too_old(driver, runtime, nvml_driver_version()));
     }
     return fmt::format("no CUDA device (cudaGetDeviceCount: {})", cudaGetErrorString(status));
