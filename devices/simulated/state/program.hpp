@@ -33,6 +33,14 @@ struct SpecialSlots {
   std::array<Slot, 3> block_index;   ///< %ctaid.{x,y,z}: constants of the block
   std::array<Slot, 3> block_size;    ///< %ntid
   std::array<Slot, 3> grid_size;     ///< %nctaid
+  std::array<Slot, 3> place_in_cluster;  ///< %cluster_ctaid: constants of the block, as the next three
+  Slot rank;                             ///< %cluster_ctarank
+  std::array<Slot, 3> cluster_index;     ///< %clusterid
+  std::array<Slot, 3> clusters;          ///< %nclusterid
+  std::array<Slot, 3> cluster_size;      ///< %cluster_nctaid
+  Slot cluster_blocks;                   ///< %cluster_nctarank
+  Slot is_explicit_cluster;              ///< 0 or 1
+  std::array<Slot, 2> workspace;         ///< the address of the grid's, lower half first: %envreg2, %envreg1
   Slot multiprocessor;               ///< %smid: constant of the block
   Slot multiprocessors;              ///< %nsmid
   Slot most_warps;                   ///< %nwarpid: that a multiprocessor of the simulated GPU can hold

@@ -293,7 +293,6 @@ std::optional<BulkOpcode> parse_copy(const Words& words, std::size_t first, bool
 void decode_copy(InstructionDecoder& decoder, const BulkOpcode& opcode) {
   const auto& operands = decoder.instruction().operands;
   const bool to_global = opcode.destination == Space::global;
-  if (opcode.is_multicast) decoder.expect_cluster_of_one();
   std::size_t next = to_global ? 3 : 4;
   decoder.expect_operands(next + (opcode.is_multicast ? 1 : 0) + (opcode.has_policy ? 1 : 0));
   Operation operation;

@@ -75,6 +75,7 @@ std::optional<MemoryAccess> parse_memory_access(std::string_view opcode) {
       access.space = space->second;
     } else if (const auto* const order = find_word(kOrders, part)) {
       access.order = order->second;
+      is_beyond_block = is_beyond_block || (part == "volatile" && !access.is_store);  // it may poll what others store
     } else if (std::ranges::find(kScopes, part) != std::end(kScopes)) {
       is_beyond_block = part != "cta";
     } else if (part == "v2" || part == "v4" || part == "v8") {
