@@ -16,12 +16,12 @@ using testing::HasSubstr;
 
 /// In front of each kernel: %r1 = %tid.x, %r2 = %ctaid.x, %r3 = %nctaid.x, %rd1 = out, %rd2 = in, %rd6 = the block's
 /// word of `out`, %rd8 = the block's word of `in`, %p1 = the first thread.
-const std::string kBegin =
+const std::string kGridBegin =
     "mov.u32 %r2, %ctaid.x; mov.u32 %r3, %nctaid.x; mul.wide.u32 %rd7, %r2, 4; add.s64 %rd6, %rd1, %rd7;\n"
     "add.s64 %rd8, %rd2, %rd7; setp.eq.u32 %p1, %r1, 0;\n";
 
 struct GridKernel {
-  explicit GridKernel(const std::string& body, std::size_t words = 64) : lanes(kBegin + body, Words(words), words) {
+  explicit GridKernel(const std::string& body, std::size_t words = 64) : lanes(kGridBegin + body, Words(words), words) {
     std::memset(lanes.run.memory().host(lanes.out), 0, 4 * words);
   }
   LaunchResult launch(unsigned blocks, unsigned threads, int host_threads = 1, bool collect = false) {
@@ -49,14 +49,15 @@ struct GridKernel {
 std::vector<std::uint64_t> all_counters(const LaunchResult& result) {
   std::vector<std::uint64_t> all;
   for (const InstructionCounters& of : result.counters) {
-    all.insert(all.end(), {of.warps, of.lanes, of.divergent_branches, of.requests, of.sectors, of.wavefronts, of.bytes});
+    all.insert(all.end(),
+               {of.warps, of.lanes, of.divergent_branches, of.requests, of.sectors, of.wavefronts, of.bytes});
   }
   all.insert(all.end(), {result.caches.l1_load_hits, result.caches.l2_read_hits, result.caches.dram_read_sectors});
   return all;
 }
 
 /// The same for every number of host threads: `blocks` words of `out`.
-Words results(const std::string& body, unsigned blocks, unsigned threads, std::size_t words = 64) {
+Words grid_results(const std::string& body, unsigned blocks, unsigned threads, std::size_t words = 64) {
   std::optional<Words> first;
   std::vector<std::uint64_t> counters;
   for (const int host_threads : {1, 2, 7}) {
@@ -90,16 +91,16 @@ TEST(WaitingBlocks, MeetAtABarrierOfAtomics) {
       "bar.sync 0; @!%p1 bra MEET;\n" + kArrive +
       "WAIT: ld.volatile.global.u32 %r9, [%rd2+252]; setp.lt.u32 %p3, %r9, %r3; @%p3 bra WAIT; membar.gl;\n"
       "MEET: bar.sync 0;\n";
-  EXPECT_EQ(results(between_sums(spin), 9, 64), Words(9, sum_of(9)));
+  EXPECT_EQ(grid_results(between_sums(spin), 9, 64), Words(9, sum_of(9)));
   const std::string sleeping =
       "bar.sync 0; @!%p1 bra MEET;\n" + kArrive +
       "WAIT: nanosleep.u32 100; ld.acquire.gpu.global.u32 %r9, [%rd2+252]; setp.lt.u32 %p3, %r9, %r3; @%p3 bra WAIT;\n"
       "MEET: bar.sync 0;\n";
-  EXPECT_EQ(results(between_sums(sleeping), 40, 32), Words(40, sum_of(40)));
+  EXPECT_EQ(grid_results(between_sums(sleeping), 40, 32), Words(40, sum_of(40)));
   const std::string swapping =  // every thread waits, with an atomic
       "@!%p1 bra WAIT;\n" + kArrive +
       "WAIT: atom.global.cas.b32 %r9, [%rd2+252], %r3, %r3; setp.ne.u32 %p3, %r9, %r3; @%p3 bra WAIT;\n";
-  EXPECT_EQ(results(between_sums(swapping), 5, 96), Words(5, sum_of(5)));
+  EXPECT_EQ(grid_results(between_sums(swapping), 5, 96), Words(5, sum_of(5)));
 }
 
 TEST(WaitingBlocks, MayPollBetweenBarriersOfTheirOwn) {
@@ -107,13 +108,13 @@ TEST(WaitingBlocks, MayPollBetweenBarriersOfTheirOwn) {
   const std::string semaphore = "@%p1 bra ARRIVE; bra POLL; ARRIVE:\n" + kArrive +
                                 "POLL: ld.volatile.global.u32 %r9, [%rd2+252]; setp.ne.u32 %p3, %r9, %r3;\n"
                                 "bar.red.and.pred %p4, 0, %p3; @%p4 bra POLL; membar.gl;\n";
-  EXPECT_EQ(results(between_sums(semaphore), 7, 64), Words(7, sum_of(7)));
+  EXPECT_EQ(grid_results(between_sums(semaphore), 7, 64), Words(7, sum_of(7)));
   // The first thread hands on what it sees through shared memory, which it writes in each turn.
   const std::string handing_on =
       "@%p1 bra ARRIVE; bra POLL; ARRIVE:\n" + kArrive +
       "POLL: @!%p1 bra SEE; ld.volatile.global.u32 %r9, [%rd2+252]; st.shared.u32 [0], %r9;\n"
       "SEE: bar.sync 0; ld.shared.u32 %r10, [0]; bar.sync 0; setp.ne.u32 %p3, %r10, %r3; @%p3 bra POLL;\n";
-  EXPECT_EQ(results(between_sums(handing_on), 6, 64), Words(6, sum_of(6)));
+  EXPECT_EQ(grid_results(between_sums(handing_on), 6, 64), Words(6, sum_of(6)));
 }
 
 TEST(WaitingBlocks, MayCountTheirTries) {  // so that nothing repeats itself
@@ -134,7 +135,7 @@ TEST(WaitingBlocks, ProduceAndConsumeInEitherOrder) {
                              "st.volatile.global.u32 [%rd2+4], %r5; st.global.u32 [%rd6], %r5; ret;\n"
                              "TAKE: ld.volatile.global.u32 %r6, [%rd2+4]; setp.eq.u32 %p4, %r6, 0; @%p4 bra TAKE;\n"
                              "membar.gl; ld.global.u32 %r7, [%rd2]; st.global.u32 [%rd6], %r7; ret;";
-    Words out = results(body, 2, 1);
+    Words out = grid_results(body, 2, 1);
     std::ranges::sort(out);
     EXPECT_EQ(out, (Words{1, 77})) << who;
   }
@@ -145,7 +146,7 @@ TEST(WaitingBlocks, PollWithVolatileLoadsAlone) {  // no fence, no atomic
       "setp.ne.u32 %p3, %r2, 0; @%p3 bra GIVE;\n"
       "TAKE: ld.volatile.global.u32 %r6, [%rd2]; setp.eq.u32 %p4, %r6, 0; @%p4 bra TAKE;\n"
       "st.global.u32 [%rd6], %r6; ret;\nGIVE: st.volatile.global.u32 [%rd2], %r2; ret;";
-  EXPECT_EQ(results(body, 2, 1), (Words{1, 0}));
+  EXPECT_EQ(grid_results(body, 2, 1), (Words{1, 0}));
 }
 
 TEST(WaitingBlocks, LookBackAtBlocksBeforeOrBehindThem) {
@@ -153,19 +154,20 @@ TEST(WaitingBlocks, LookBackAtBlocksBeforeOrBehindThem) {
   for (const bool upwards : {true, false}) {
     const std::string neighbour = upwards ? "-4" : "4";
     const std::string last = upwards ? "setp.eq.u32 %p3, %r2, 0;" : "add.u32 %r4, %r2, 1; setp.eq.u32 %p3, %r4, %r3;";
-    const std::string body = last +
-                             "mov.u32 %r5, 0; @%p3 bra GIVE;\n"
-                             "WAIT: ld.acquire.gpu.global.u32 %r5, [%rd8+" +
-                             neighbour +
-                             "]; setp.eq.u32 %p4, %r5, 0; @%p4 bra WAIT;\n"
-                             "GIVE: add.u32 %r5, %r5, %r2; add.u32 %r5, %r5, 1; st.release.gpu.global.u32 [%rd8], %r5;\n"
-                             "st.global.u32 [%rd6], %r5; ret;";
+    const std::string body =
+        last +
+        "mov.u32 %r5, 0; @%p3 bra GIVE;\n"
+        "WAIT: ld.acquire.gpu.global.u32 %r5, [%rd8+" +
+        neighbour +
+        "]; setp.eq.u32 %p4, %r5, 0; @%p4 bra WAIT;\n"
+        "GIVE: add.u32 %r5, %r5, %r2; add.u32 %r5, %r5, 1; st.release.gpu.global.u32 [%rd8], %r5;\n"
+        "st.global.u32 [%rd6], %r5; ret;";
     Words expected(50);
     std::iota(expected.begin(), expected.end(), 1);
     if (!upwards) std::ranges::reverse(expected);
     std::partial_sum(expected.begin(), expected.end(), expected.begin());
     if (!upwards) std::ranges::reverse(expected);
-    EXPECT_EQ(results(body, 50, 1), expected) << upwards;
+    EXPECT_EQ(grid_results(body, 50, 1), expected) << upwards;
   }
 }
 
@@ -179,7 +181,7 @@ TEST(WaitingBlocks, TakeTicketsOfALock) {
       "atom.global.add.u32 %r8, [%rd2+4], 1;\nEND: ret;";
   std::uint32_t expected = 0;
   for (int holder = 0; holder < 20; ++holder) expected = expected * 3 + 1;
-  EXPECT_EQ(results(body, 10, 64)[0], expected);
+  EXPECT_EQ(grid_results(body, 10, 64)[0], expected);
 }
 
 TEST(WaitingBlocks, MeetAsCooperativeGroupsLetThem) {
@@ -233,17 +235,18 @@ TEST(WaitingBlocks, CannotAllBeThereIfTheGpuHoldsFewer) {
       "WAIT: ld.volatile.global.u32 %r9, [%rd2+252]; setp.lt.u32 %p3, %r9, %r3; @%p3 bra WAIT; MEET: bar.sync 0; ret;";
   const auto held = static_cast<unsigned>(2 * default_gpu_model().multiprocessors);  // of 1024 threads each
   EXPECT_EQ(GridKernel(barrier_of_all).fault(held, 1024), "no fault");
-  EXPECT_THAT(GridKernel(barrier_of_all).fault(held + 3, 1024),
-              HasSubstr("264 wait, 0 have ended, and 3 have not begun, as NVIDIA H100 SXM holds 264 of them at a time"));
+  EXPECT_THAT(
+      GridKernel(barrier_of_all).fault(held + 3, 1024),
+      HasSubstr("264 wait, 0 have ended, and 3 have not begun, as NVIDIA H100 SXM holds 264 of them at a time"));
 }
 
 TEST(WaitingBlocks, HaveShadowsOfTheirOwn) {
   // Behind a barrier of the grid each block reads its shared memory, and what the others wrote: no race.
   const auto races = [](const std::string& arrival) {
-    GridKernel kernel(between_sums("mad.lo.u32 %r20, %r1, 4, 0; st.shared.u32 [%r20], %r1; bar.sync 0; @!%p1 bra MEET;\n" +
-                                   arrival +
-                                   "WAIT: ld.volatile.global.u32 %r9, [%rd2+252]; setp.lt.u32 %p3, %r9, %r3;\n"
-                                   "@%p3 bra WAIT; membar.gl;\nMEET: bar.sync 0; ld.shared.u32 %r21, [%r20];\n"));
+    GridKernel kernel(
+        between_sums("mad.lo.u32 %r20, %r1, 4, 0; st.shared.u32 [%r20], %r1; bar.sync 0; @!%p1 bra MEET;\n" + arrival +
+                     "WAIT: ld.volatile.global.u32 %r9, [%rd2+252]; setp.lt.u32 %p3, %r9, %r3;\n"
+                     "@%p3 bra WAIT; membar.gl;\nMEET: bar.sync 0; ld.shared.u32 %r21, [%r20];\n"));
     LaunchConfiguration configuration;
     configuration.grid = {4};
     configuration.block = {16};

@@ -86,8 +86,8 @@ BlockRunner::BlockRunner(const Program& program, DeviceMemory& memory, const Lau
   fill_constants(program.special.cluster_size, {});
   fill_constant(program.special.cluster_blocks, 1);
   const Dim3& cluster = configuration.cluster;
-  fill_constants(program.special.clusters,
-                 {configuration.grid.x / cluster.x, configuration.grid.y / cluster.y, configuration.grid.z / cluster.z});
+  fill_constants(program.special.clusters, {configuration.grid.x / cluster.x, configuration.grid.y / cluster.y,
+                                            configuration.grid.z / cluster.z});
   fill_constant(program.special.is_explicit_cluster, configuration.is_explicit_cluster ? ~0U : 0);
   fill_constant(program.special.workspace[0], static_cast<std::uint32_t>(configuration.grid_workspace));
   fill_constant(program.special.workspace[1], static_cast<std::uint32_t>(configuration.grid_workspace >> 32));
@@ -137,7 +137,7 @@ void BlockRunner::begin(const Dim3& block, std::uint64_t number, std::uint64_t m
     warp.waits_at = nullptr;
     warp.arrived_at_cluster = false;
   }
-  has_ended_ = false;
+  context_.has_ended = false;
   waits_since_.reset();
   for (AccessObserver* const observer : context_.observers) observer->block_begins(context_);
   stop(limits_.begin_block(number, memory_changes()));
@@ -176,7 +176,7 @@ BlockProgress BlockRunner::go_on(const BlockPatience& patience) {
 
 void BlockRunner::end() {
   context_.bulk_groups.land_all();
-  has_ended_ = true;
+  context_.has_ended = true;
   stop(limits_.end_block(executed()));
 }
 

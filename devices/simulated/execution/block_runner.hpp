@@ -59,7 +59,7 @@ class BlockRunner {
   BlockProgress go_on(const BlockPatience& patience);
   /// Of a block that has been left: whether anything has changed that it may have waited for.
   bool can_go_on() const;
-  bool has_ended() const { return has_ended_; }
+  bool has_ended() const { return context_.has_ended; }
   /// Reports why it waits, for ever as nobody can go on, and ends it. `others` is said behind it.
   void give_up(const std::string& others);
 
@@ -149,7 +149,6 @@ class BlockRunner {
   BlockLimits limits_;
   std::span<std::uint64_t> block_warps_;  // as in RunTotals
   std::span<std::uint64_t> block_lanes_;
-  bool has_ended_ = true;
   std::optional<std::uint64_t> waits_since_;  // memory_changes(), of a block that waits for others
   Repetition over_rounds_;                    // of all that the block has
   std::uint32_t rounds_ = 0;

@@ -317,7 +317,7 @@ bool BlockRunner::any_at_cluster_barrier() const {
 }
 
 bool BlockRunner::can_go_on() const {
-  if (has_ended_) return false;
+  if (context_.has_ended) return false;
   return !waits_since_ || (any_running() && *waits_since_ != memory_changes());
 }
 

@@ -62,10 +62,11 @@ BlockProgress ClusterRunner::go_on(const BlockPatience& patience) {
 /// Blocks whose warps have all come to the cluster's barrier pass it, if those of all blocks have that have not ended.
 void ClusterRunner::meet() {
   const auto has_come = [](const auto& block) { return block->has_ended() || block->is_at_cluster_barrier(); };
-  if (!std::ranges::all_of(blocks_, has_come)) return;
+  if (!std::ranges::all_of(blocks_, has_come) || ended() == blocks_.size()) return;
   for (const auto& block : blocks_) {
     if (!block->has_ended()) block->pass_cluster_barrier();
   }
+  for (AccessObserver* const observer : cluster_.blocks[0]->observers) observer->cluster_met(cluster_);
 }
 
 bool ClusterRunner::can_go_on() const {

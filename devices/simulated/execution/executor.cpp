@@ -118,8 +118,7 @@ class Launch {
   /// Of a host thread, which brings back what its blocks did.
   class Worker {
    public:
-    Worker(Launch& launch, ThreadResult& result)
-        : launch_(launch), result_(result), totals_(launch.program_) {
+    Worker(Launch& launch, ThreadResult& result) : launch_(launch), result_(result), totals_(launch.program_) {
       if (launch.make_observers_) observers_ = launch.make_observers_(result.findings);
     }
     std::unique_ptr<ClusterRunner> make_runner() {
@@ -223,11 +222,11 @@ class Launch {
     const std::uint64_t of_cluster = grid_.blocks_per_cluster();
     if (grid_.blocks() == of_cluster) return "";
     const std::uint64_t waiting = open.count() * of_cluster;
-    std::string text = fmt::format(", nor can another block: {} wait, {} have ended", waiting,
-                                   begun * of_cluster - waiting);
+    std::string text =
+        fmt::format(", nor can another block: {} wait, {} have ended", waiting, begun * of_cluster - waiting);
     if (begun < grid_.clusters()) {
-      text += fmt::format(", and {} have not begun, as {} holds {} of them at a time", grid_.blocks() - begun * of_cluster,
-                          configuration_.gpu->title, open.room() * of_cluster);
+      text += fmt::format(", and {} have not begun, as {} holds {} of them at a time",
+                          grid_.blocks() - begun * of_cluster, configuration_.gpu->title, open.room() * of_cluster);
     }
     return text;
   }

@@ -23,9 +23,10 @@ struct LaunchProgress {
 using LaunchWatch = std::function<std::string(const LaunchProgress&)>;
 
 struct LaunchLimits {
-  std::uint64_t operations = 0;                 ///< by warps, over all blocks; 0: no limit
-  std::uint64_t operations_without_change = 0;  ///< by warps while their block, and those it runs in turns with, change no memory; 0: none
-  LaunchWatch watch;                            ///< empty: nobody watches
+  std::uint64_t operations = 0;  ///< by warps, over all blocks; 0: no limit
+  std::uint64_t operations_without_change =
+      0;              ///< by warps while their block, and those it runs in turns with, change no memory; 0: none
+  LaunchWatch watch;  ///< empty: nobody watches
 };
 
 /// A limit ends the launch. The message says which, and where in the kernel.

@@ -22,8 +22,7 @@ void Repetition::add(std::span<const std::span<const std::byte>> pieces, std::ui
     before = before.subspan(piece.size());
     return true;
   };
-  found_ =
-      states_ > 1 && memory_changes == memory_changes_ && std::ranges::all_of(pieces, same) && before.empty();
+  found_ = states_ > 1 && memory_changes == memory_changes_ && std::ranges::all_of(pieces, same) && before.empty();
   if (found_ || (!std::has_single_bit(states_) && memory_changes == memory_changes_)) return;
   before_.clear();
   for (const std::span<const std::byte> piece : pieces) before_.insert(before_.end(), piece.begin(), piece.end());

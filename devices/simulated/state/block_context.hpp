@@ -87,6 +87,7 @@ class BlockContext {
   std::uint64_t block_number = 0;    ///< in the order of blocks of the launch
   const Cluster* cluster = nullptr;  ///< none: the block is alone in it
   unsigned rank = 0;                 ///< in its cluster
+  bool has_ended = true;
   std::vector<std::byte> shared;
   std::vector<std::byte> local;  ///< [warp][lane][local_bytes]
   const std::byte* parameters = nullptr;
@@ -94,11 +95,11 @@ class BlockContext {
   std::span<CachedRange> ranges;
   std::uint64_t& memory_changes;
   std::string& printed;
-  std::vector<PendingCopies> copies;          ///< by warp
-  std::vector<PendingArrival> arrivals;       ///< in the order in which they began
-  BulkGroups bulk_groups;                     ///< copies that are under way to global memory
-  std::uint64_t bulk_copies = 0;              ///< that have begun
-  bool waits_in_vain = false;                 ///< a wait found that what it waits for has not come
+  std::vector<PendingCopies> copies;     ///< by warp
+  std::vector<PendingArrival> arrivals;  ///< in the order in which they began
+  BulkGroups bulk_groups;                ///< copies that are under way to global memory
+  std::uint64_t bulk_copies = 0;         ///< that have begun
+  bool waits_in_vain = false;            ///< a wait found that what it waits for has not come
   std::vector<AccessObserver*> observers;
   L1Cache* l1 = nullptr;           ///< of the multiprocessor the block runs on; none: traffic below it is not counted
   FindingLog* findings = nullptr;  ///< none: the first fault ends the launch

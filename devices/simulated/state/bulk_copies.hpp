@@ -25,10 +25,11 @@ struct BulkWrite {
   int lane = 0;
   std::uint64_t number = 0;  ///< of the block's bulk copies
   ptx::Space space = ptx::Space::global;
-  std::uint64_t address = 0;
+  std::uint64_t address = 0;  ///< or an offset in shared memory of `owner`
   std::byte* at = nullptr;
-  std::vector<std::byte> data;  ///< as it was when the copy began
+  std::vector<std::byte> data{};  ///< as it was when the copy began
   Combine combine = nullptr;
+  const BlockContext* owner = nullptr;  ///< of a destination in shared memory
 
   /// The data is there from now on; observers are told.
   void land() const;

@@ -17,6 +17,7 @@
 #include "devices/simulated/instructions/instruction_decoder.hpp"
 #include "devices/simulated/instructions/memory/atomic_functions.hpp"
 #include "devices/simulated/instructions/memory/mbarrier.hpp"
+#include "devices/simulated/state/cluster.hpp"
 #include "devices/simulated/state/lane_access.hpp"
 
 namespace convladder::simulated {
@@ -25,7 +26,8 @@ using ptx::Space;
 
 namespace {
 
-constexpr int kBadSize = 120;  // a kind of fault beside those of accesses
+constexpr int kBadSize = 120;        // a kind of fault beside those of accesses
+constexpr std::uint64_t kUnit = 16;  // of addresses and sizes of copies
 
 WarpAccess access_of(const BulkWrite& write, const Addresses& addresses) {
   return {write.operation,
@@ -34,7 +36,8 @@ WarpAccess access_of(const BulkWrite& write, const Addresses& addresses) {
           &addresses,
           LaneMask{1} << write.lane,
           static_cast<int>(write.data.size()),
-          AccessKind::store};
+          AccessKind::store,
+          write.owner};
 }
 
 Addresses all_at(std::uint64_t address) {
@@ -129,28 +132,60 @@ void for_each_lane(const WarpState& warp, const Body& body) {
 
 /// The data goes to the mbarrier's block. Nothing is under way if the mbarrier cannot be reached.
 void begin_arrival(BulkWrite write, std::uint64_t mbarrier) {
-  const Region place{Space::shared, mbarrier, 8, 8};
-  std::byte* const at = reach_region(write.warp, *write.operation, write.lane, place, AccessKind::atomic);
+  const Region region{Space::shared, mbarrier, 8, 8};
+  std::byte* const at = reach_region(write.warp, *write.operation, write.lane, region, AccessKind::atomic);
   if (at == nullptr) return;
-  BlockContext& block = *write.warp.block;
-  block.arrivals.push_back({mbarrier, [write = std::move(write), mbarrier, at] {
-                              write.land();
-                              for (AccessObserver* const observer : write.warp.block->observers) {
-                                observer->copy_arrives(write.number, mbarrier);
-                              }
-                              complete_bytes({write.warp, *write.operation, write.lane, mbarrier, at},
-                                             static_cast<std::int64_t>(write.data.size()));
-                            }});
-  if (block.arrivals.size() <= kMostUnderWay) return;
-  const PendingArrival oldest = std::move(block.arrivals.front());
-  block.arrivals.erase(block.arrivals.begin());
-  oldest.land();
+  const SharedPlace place = shared_place(*write.warp.block, mbarrier);
+  add_arrival(*place.owner, {place.offset, [write = std::move(write), place, at] {
+                               write.land();
+                               for (AccessObserver* const observer : write.warp.block->observers) {
+                                 observer->copy_arrives(*write.warp.block, write.number, *place.owner, place.offset);
+                               }
+                               complete_bytes({write.warp, *write.operation, write.lane, place.offset, at, place.owner},
+                                              static_cast<std::int64_t>(write.data.size()));
+                             }});
 }
 
-/// Operands: destination, source, bytes, and the mbarrier of a copy that is not in a group.
+/// Where a copy goes: the block, and the offset in it, of an address in shared memory; in global memory the address.
+void place_destination(BulkWrite& write, Space space, std::uint64_t address) {
+  write.space = space;
+  write.address = address;
+  if (space != Space::shared) return;
+  const SharedPlace place = shared_place(*write.warp.block, address);
+  write.owner = place.owner;
+  write.address = place.offset;
+}
+
+/// One thread's copy to one place; `reads` tells of its source.
+template <Space kDestination>
+void begin_copy(WarpState& warp, const Operation& operation, const WarpAccess& reads, const std::byte* source,
+                std::uint64_t to, std::uint64_t mbarrier) {
+  BlockContext& block = *warp.block;
+  const auto bytes = static_cast<std::uint64_t>(reads.bytes);
+  const int lane = std::countr_zero(reads.mask);
+  std::byte* const destination =
+      reach_region(warp, operation, lane, {kDestination, to, bytes, kUnit}, AccessKind::store);
+  if (source == nullptr || destination == nullptr) return;
+  BulkWrite write{.warp = warp, .operation = &operation, .lane = lane, .number = ++block.bulk_copies};
+  place_destination(write, kDestination, to);
+  write.at = destination;
+  write.data.assign(source, source + bytes);
+  write.combine = combine_of(operation);
+  const Addresses of_destination = all_at(write.address);
+  for (AccessObserver* const observer : block.observers) {
+    observer->copy_begins(&reads, access_of(write, of_destination), write.number);
+  }
+  if constexpr (kDestination == Space::global) {
+    block.bulk_groups.begin(warp.index * kLanes + lane, std::move(write));
+  } else {
+    begin_arrival(std::move(write), mbarrier);
+  }
+}
+
+/// Operands: destination, source, bytes, and the mbarrier of a copy that is not in a group; where `detail` is 1, the
+/// blocks of the cluster that it goes to, each at the same offset, as its mbarriers are.
 template <Space kDestination, Space kSource>
 void copy_in_bulk(WarpState& warp, const Operation& operation) {
-  constexpr std::uint64_t kUnit = 16;  // of addresses and sizes
   BlockContext& block = *warp.block;
   for_each_lane(warp, [&](int lane) {
     const std::uint64_t bytes = warp.read<U32>(operation.operands[2])[lane];
@@ -167,29 +202,21 @@ void copy_in_bulk(WarpState& warp, const Operation& operation) {
     if (bytes == 0) return;
     const std::byte* const source =
         reach_region(warp, operation, lane, {kSource, from, bytes, kUnit}, AccessKind::load);
-    std::byte* const destination =
-        reach_region(warp, operation, lane, {kDestination, to, bytes, kUnit}, AccessKind::store);
-    if (source == nullptr || destination == nullptr) return;
-    BulkWrite write{warp,
-                    &operation,
-                    lane,
-                    ++block.bulk_copies,
-                    kDestination,
-                    to,
-                    destination,
-                    {source, source + bytes},
-                    combine_of(operation)};
     const Addresses of_source = all_at(from);
-    const Addresses of_destination = all_at(to);
     const WarpAccess reads{&operation,      &warp, kSource, &of_source, LaneMask{1} << lane, static_cast<int>(bytes),
                            AccessKind::load};
-    for (AccessObserver* const observer : block.observers) {
-      observer->copy_begins(&reads, access_of(write, of_destination), write.number);
-    }
     if constexpr (kDestination == Space::global) {
-      block.bulk_groups.begin(warp.index * kLanes + lane, std::move(write));
+      begin_copy<kDestination>(warp, operation, reads, source, to, 0);
     } else {
-      begin_arrival(std::move(write), warp.read<U64>(operation.operands[3])[lane]);
+      const std::uint64_t mbarrier = warp.read<U64>(operation.operands[3])[lane];
+      if (operation.detail == 0) return begin_copy<kDestination>(warp, operation, reads, source, to, mbarrier);
+      const std::uint64_t to_offset = shared_place(block, to).offset;
+      const std::uint64_t mbarrier_offset = shared_place(block, mbarrier).offset;
+      for (U32 left = warp.read<U32>(operation.operands[4])[lane] & 0xffffU; left != 0; left &= left - 1) {
+        const auto rank = static_cast<unsigned>(std::countr_zero(left));
+        begin_copy<kDestination>(warp, operation, reads, source, cluster_address(rank, block.rank, to_offset),
+                                 cluster_address(rank, block.rank, mbarrier_offset));
+      }
     }
   });
 }
@@ -206,21 +233,17 @@ void store_in_bulk(WarpState& warp, const Operation& operation) {
     std::byte* const destination =
         reach_region(warp, operation, lane, {Space::shared, to, bytes, bytes}, AccessKind::store);
     if (destination == nullptr) return;
-    BulkWrite write{warp,
-                    &operation,
-                    lane,
-                    ++block.bulk_copies,
-                    Space::shared,
-                    to,
-                    destination,
-                    std::vector<std::byte>(bytes),
-                    combine_of(operation)};
+    BulkWrite write{.warp = warp, .operation = &operation, .lane = lane, .number = ++block.bulk_copies};
+    place_destination(write, Space::shared, to);
+    write.at = destination;
+    write.data.resize(bytes);
+    write.combine = combine_of(operation);
     for (std::size_t i = 0; i < operation.vector_elements; ++i) {
       const Slot slot = operation.operands[2 + i];
       const std::uint64_t value = element_bytes == 8 ? warp.read<U64>(slot)[lane] : warp.read<U32>(slot)[lane];
       std::memcpy(write.data.data() + i * element_bytes, &value, element_bytes);
     }
-    const Addresses of_destination = all_at(to);
+    const Addresses of_destination = all_at(write.address);
     for (AccessObserver* const observer : block.observers) {
       observer->copy_begins(nullptr, access_of(write, of_destination), write.number);
     }
@@ -250,9 +273,7 @@ void do_nothing(WarpState& /*warp*/, const Operation& /*operation*/) {}
 
 using Words = std::vector<std::string_view>;
 
-bool is_shared(std::string_view word) {
-  return word == "shared::cluster" || word == "shared::cta" || word == "shared";  // a block is alone in its cluster
-}
+bool is_shared(std::string_view word) { return word == "shared::cluster" || word == "shared::cta" || word == "shared"; }
 
 /// What "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.L2::cache_hint" says behind "bulk".
 struct BulkOpcode {
@@ -303,7 +324,8 @@ void decode_copy(InstructionDecoder& decoder, const BulkOpcode& opcode) {
   operation.operands[1] = address(operands[1], opcode.source);
   operation.operands[2] = decoder.read(operands[2], 32);
   if (!to_global) operation.operands[3] = decoder.shared_address(operands[3], Space::shared);
-  if (opcode.is_multicast) static_cast<void>(decoder.read(operands[next++], 32));  // of blocks: there is one
+  if (opcode.is_multicast) operation.operands[4] = decoder.read(operands[next++], 32);
+  operation.detail = opcode.is_multicast ? 1 : 0;
   if (opcode.has_policy) static_cast<void>(decoder.read(operands[next], 64));
   operation.list = opcode.reduction;
   operation.handler = to_global                        ? &copy_in_bulk<Space::global, Space::shared>

@@ -14,11 +14,9 @@ namespace {
 using ptx::Space;
 
 constexpr std::pair<std::string_view, Space> kSpaces[] = {
-    {"global", Space::global},          {"shared", Space::shared},
-    {"shared::cta", Space::shared},     {"local", Space::local},
-    {"shared::cluster", Space::shared},  // a block is alone in its cluster
-    {"const", Space::constant},         {"param", Space::param},
-    {"param::entry", Space::param},
+    {"global", Space::global}, {"shared", Space::shared},          {"shared::cta", Space::shared},
+    {"local", Space::local},   {"shared::cluster", Space::shared}, {"const", Space::constant},
+    {"param", Space::param},   {"param::entry", Space::param},
 };
 constexpr std::pair<std::string_view, MemoryOrder> kOrders[] = {
     {"weak", MemoryOrder::weak},       {"relaxed", MemoryOrder::relaxed}, {"volatile", MemoryOrder::relaxed},
