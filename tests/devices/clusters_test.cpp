@@ -232,20 +232,22 @@ TEST(SimulatedCluster, CopiesToSeveralBlocksAtOnce) {
 
 TEST(SimulatedCluster, MaySpinOnFlagsInEachOthersMemory) {
   // Block 0 waits for block 1, which waits for block 2, …; once with a count of tries.
-  for (const char* const tries : {"", "add.u32 %r15, %r15, 1;"}) {
-    const std::string body =
-        "mov.u32 %r15, 0; mov.u32 %r7, 0; @%p1 st.shared.u32 [0], %r7;\n" + kMeet +
-        "@!%p1 bra END; add.u32 %r8, %r3, 1; setp.eq.u32 %p2, %r8, %r4; mov.u32 %r9, 0; @%p2 bra GIVE;\n"
-        "WAIT: " +
-        std::string(tries) +
-        "ld.acquire.cluster.shared.u32 %r9, [0]; setp.eq.u32 %p3, %r9, 0; @%p3 bra WAIT;\n"
-        "GIVE: add.u32 %r9, %r9, %r3; add.u32 %r9, %r9, 1; st.global.u32 [%rd4], %r9; setp.eq.u32 %p4, %r3, 0;\n"
-        "@%p4 bra END; sub.u32 %r10, %r3, 1; mov.u32 %r11, 0; mapa.shared::cluster.u32 %r11, %r11, %r10;\n"
-        "st.release.cluster.shared::cluster.u32 [%r11], %r9;\nEND:\n" +
-        kMeet + "ret;";
-    const Words out = cluster_results(body, {4}, {4});
-    EXPECT_EQ((Words{out[0], out[32], out[64], out[96]}), (Words{10, 9, 7, 4}));
-  }
+  const auto body = [](const std::string& tries) {
+    return "mov.u32 %r15, 0; mov.u32 %r7, 0; @%p1 st.shared.u32 [0], %r7;\n" + kMeet +
+           "@!%p1 bra END; add.u32 %r8, %r3, 1; setp.eq.u32 %p2, %r8, %r4; mov.u32 %r9, 0; @%p2 bra GIVE;\n"
+           "WAIT: " +
+           tries +
+           "ld.acquire.cluster.shared.u32 %r9, [0]; setp.eq.u32 %p3, %r9, 0; @%p3 bra WAIT;\n"
+           "GIVE: add.u32 %r9, %r9, %r3; add.u32 %r9, %r9, 1; st.global.u32 [%rd4], %r9; setp.eq.u32 %p4, %r3, 0;\n"
+           "@%p4 bra END; sub.u32 %r10, %r3, 1; mov.u32 %r11, 0; mapa.shared::cluster.u32 %r11, %r11, %r10;\n"
+           "st.release.cluster.shared::cluster.u32 [%r11], %r9;\nEND:\n" +
+           kMeet + "ret;";
+  };
+  const auto first_words = [](const Words& out) { return Words{out[0], out[32], out[64], out[96]}; };
+  EXPECT_EQ(first_words(cluster_results(body(""), {4}, {4})), (Words{10, 9, 7, 4}));
+  ClusterKernel counting(body("add.u32 %r15, %r15, 1;"));
+  counting.launch({4}, {4});
+  EXPECT_EQ(first_words(counting.lanes.result()), (Words{10, 9, 7, 4}));
 }
 
 TEST(SimulatedCluster, ReportsWhatItsBlocksDoWrong) {

@@ -28,7 +28,7 @@ struct GridKernel {
     LaunchConfiguration configuration;
     configuration.grid = {blocks};
     configuration.block = {threads};
-    configuration.dynamic_shared_bytes = 64;
+    configuration.dynamic_shared_bytes = shared_bytes;
     configuration.host_threads = host_threads;
     configuration.collect_findings = collect;
     configuration.grid_workspace = workspace;
@@ -44,6 +44,7 @@ struct GridKernel {
   }
   LaneKernel lanes;
   std::uint64_t workspace = 0;
+  std::uint32_t shared_bytes = 64;
 };
 
 std::vector<std::uint64_t> all_counters(const LaunchResult& result) {
@@ -224,20 +225,25 @@ TEST(WaitingBlocks, ThatNobodyCanHelpAreReported) {
       "POLL: ld.volatile.global.u32 %r9, [%rd2]; setp.eq.u32 %p3, %r9, 0; bar.red.and.pred %p4, 0, %p3;\n"
       "@%p4 bra POLL; ret;";
   EXPECT_THAT(GridKernel(barriers).fault(2, 64), HasSubstr("nor can another block: 2 wait"));
+  const std::string through_shared =  // each block stores in its own shared memory in every turn
+      "POLL: @!%p1 bra SEE; ld.volatile.global.u32 %r9, [%rd2]; st.shared.u32 [0], %r9;\n"
+      "SEE: bar.sync 0; ld.shared.u32 %r10, [0]; bar.sync 0; setp.eq.u32 %p3, %r10, 0; @%p3 bra POLL; ret;";
+  EXPECT_THAT(GridKernel(through_shared).fault(3, 64), HasSubstr("nor can another block: 3 wait"));
 }
 
 TEST(WaitingBlocks, CannotAllBeThereIfTheGpuHoldsFewer) {
-  const std::string body = between_sums(
-      "bar.sync 0; @!%p1 bra MEET;\n" + kArrive +
-      "WAIT: ld.volatile.global.u32 %r9, [%rd2+252]; setp.lt.u32 %p3, %r9, %r3; @%p3 bra WAIT; MEET: bar.sync 0;\n");
   const std::string barrier_of_all =
       "@!%p1 bra MEET;\n" + kArrive +
       "WAIT: ld.volatile.global.u32 %r9, [%rd2+252]; setp.lt.u32 %p3, %r9, %r3; @%p3 bra WAIT; MEET: bar.sync 0; ret;";
-  const auto held = static_cast<unsigned>(2 * default_gpu_model().multiprocessors);  // of 1024 threads each
-  EXPECT_EQ(GridKernel(barrier_of_all).fault(held, 1024), "no fault");
+  const auto fault = [&](unsigned blocks) {
+    GridKernel kernel(barrier_of_all);
+    kernel.shared_bytes = 200 * 1024;  // so that a multiprocessor holds one
+    return kernel.fault(blocks, 32);
+  };
+  EXPECT_EQ(fault(132), "no fault");
   EXPECT_THAT(
-      GridKernel(barrier_of_all).fault(held + 3, 1024),
-      HasSubstr("264 wait, 0 have ended, and 3 have not begun, as NVIDIA H100 SXM holds 264 of them at a time"));
+      fault(135),
+      HasSubstr("132 wait, 0 have ended, and 3 have not begun, as NVIDIA H100 SXM holds 132 of them at a time"));
 }
 
 TEST(WaitingBlocks, HaveShadowsOfTheirOwn) {

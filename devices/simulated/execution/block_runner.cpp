@@ -157,14 +157,14 @@ BlockProgress BlockRunner::go_on(const BlockPatience& patience) {
     }
     if (all_wait()) {
       if (release_met()) continue;
-      waits_since_ = memory_changes();
+      waits_since_ = changes_for_others();
       return BlockProgress::waits;
     }
     if (patience.operations == kRunsToItsEnd.operations && ++rounds_ % kRoundsPerLook != 0) continue;
     if (const auto progress = look_at_patience(patience)) return *progress;
   }
   if (any_at_cluster_barrier()) {
-    waits_since_ = memory_changes();
+    waits_since_ = changes_for_others();
     return BlockProgress::waits;
   }
   if (std::ranges::any_of(warps_, [](const Warp& warp) { return warp.status == WarpStatus::at_barrier; })) {

@@ -149,7 +149,7 @@ class BlockRunner {
   BlockLimits limits_;
   std::span<std::uint64_t> block_warps_;  // as in RunTotals
   std::span<std::uint64_t> block_lanes_;
-  std::optional<std::uint64_t> waits_since_;  // memory_changes(), of a block that waits for others
+  std::optional<std::uint64_t> waits_since_;  // changes_for_others(), of a block that waits for them
   Repetition over_rounds_;                    // of all that the block has
   std::uint32_t rounds_ = 0;
   struct {

@@ -318,7 +318,7 @@ bool BlockRunner::any_at_cluster_barrier() const {
 
 bool BlockRunner::can_go_on() const {
   if (context_.has_ended) return false;
-  return !waits_since_ || (any_running() && *waits_since_ != memory_changes());
+  return !waits_since_ || (any_running() && *waits_since_ != changes_for_others());
 }
 
 /// Warps that loop from barrier to barrier never repeat themselves between two of them, but the block does.
@@ -347,7 +347,7 @@ std::optional<BlockProgress> BlockRunner::look_at_patience(const BlockPatience& 
     return std::nullopt;
   }
   if (repeats()) {
-    waits_since_ = memory_changes();
+    waits_since_ = changes_for_others();
     return BlockProgress::waits;
   }
   return now - patience_.changed < patience.operations ? std::nullopt : std::optional(BlockProgress::yields);

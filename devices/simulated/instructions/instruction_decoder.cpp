@@ -175,9 +175,9 @@ void InstructionDecoder::lay_out_special_slots() {
   for (Slot& slot : special.block_index) slot = new_constant(32);
   for (Slot& slot : special.block_size) slot = new_constant(32);
   for (Slot& slot : special.grid_size) slot = new_constant(32);
-  for (Slot* const slot : {&special.multiprocessor, &special.multiprocessors, &special.most_warps,
-                           &special.dynamic_shared_bytes, &special.total_shared_bytes, &special.rank,
-                           &special.cluster_blocks, &special.is_explicit_cluster}) {
+  for (Slot* const slot :
+       {&special.multiprocessor, &special.multiprocessors, &special.most_warps, &special.dynamic_shared_bytes,
+        &special.total_shared_bytes, &special.rank, &special.cluster_blocks, &special.is_explicit_cluster}) {
     *slot = new_constant(32);
   }
   for (auto* const slots :
