@@ -5,23 +5,19 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
-import logging
 import re
 import sys
-import warnings
 from pathlib import Path
 from typing import Any, Optional, Sequence, Union
 
 from convladder_charts import network_record, network_table, table
 from convladder_charts import record as run_record
+from convladder_charts.drawing_command import formats, names, status_of
 from convladder_charts.json_text import Node, RecordError, is_of_networks, read_json
 from convladder_charts.network_record import NetworkRecord
 from convladder_charts.predicted import PredictedGroup
 from convladder_charts.record import Group, Record
 from convladder_charts.stage import printable
-
-BAD_INPUT = 3
-CANNOT_WRITE = 4
 
 EXAMPLES = """\
 examples:
@@ -45,26 +41,18 @@ exit status: 0 drawn (also when no case has a time: the charts say so), 2 usage,
 def main(arguments: Optional[Sequence[str]] = None) -> int:
     """Runs the command line; returns the exit status."""
     options = _parser().parse_args(arguments)
-    sys.stdout.reconfigure(errors="replace")
-    _silence_fonts()
-    try:
-        record, text = _load(options)
-        output = options.output or options.run.resolve().parent
-        output.mkdir(parents=True, exist_ok=True)
-        if options.table:
-            print(text.plain(record))
-        if isinstance(record, Record) and not record.drawn:
-            print("charts.py: no case of this run has a time; the charts say so")
-        for path in _write_all(_drawings(record, options.batch), text.markdown(record), record, output, options):
-            print(path)
-    except RecordError as error:
-        return _complain(str(error), BAD_INPUT)
-    except BrokenPipeError:
-        sys.stderr.close()
-        return 0
-    except OSError as error:
-        return _complain(f"cannot write {error.filename or ''}: {error.strerror}", CANNOT_WRITE)
-    return 0
+    return status_of("charts.py", lambda: _draw(options))
+
+
+def _draw(options: argparse.Namespace) -> list[Path]:
+    record, text = _load(options)
+    output = options.output or options.run.resolve().parent
+    output.mkdir(parents=True, exist_ok=True)
+    if options.table:
+        print(text.plain(record))
+    if isinstance(record, Record) and not record.drawn:
+        print("charts.py: no case of this run has a time; the charts say so")
+    return _write_all(_drawings(record, options.batch), text.markdown(record), record, output, options)
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -72,26 +60,15 @@ def _parser() -> argparse.ArgumentParser:
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("run", type=Path, metavar="RECORD.json", help="a run.json or a network.json")
     parser.add_argument("--output", type=Path, metavar="DIR", help="where to write (default: next to the record)")
-    parser.add_argument("--format", type=_formats, default=("svg", "png"), metavar="svg,png",
+    parser.add_argument("--format", type=formats, default=("svg", "png"), metavar="svg,png",
                         help="image formats (default: svg,png)")
-    parser.add_argument("--device", type=_list, metavar="NAMES", help="only these devices, comma-separated")
+    parser.add_argument("--device", type=names, metavar="NAMES", help="only these devices, comma-separated")
     parser.add_argument("--batch", type=int, metavar="N",
                         help="the batch of ladders and counts "
                              "(default: the largest batch for which the most stages have a figure)")
     parser.add_argument("--gpu", metavar="NAME", help="the GPU whose roofline is drawn (default: h100)")
     parser.add_argument("--table", action="store_true", help="print the table too")
     return parser
-
-
-def _list(text: str) -> tuple[str, ...]:
-    return tuple(part.strip() for part in text.split(",") if part.strip())
-
-
-def _formats(text: str) -> tuple[str, ...]:
-    formats = _list(text)
-    if not formats or not set(formats) <= {"svg", "png"}:
-        raise argparse.ArgumentTypeError(f"expected svg, png or svg,png, not {text!r}")
-    return formats
 
 
 def _load(options: argparse.Namespace) -> tuple[Union[Record, NetworkRecord], Any]:
@@ -185,17 +162,6 @@ def _suffix(index: int, group: Any) -> str:
     parts = [group.device] + [group.family] * (group.family != group.device)
     parts += [group.kind] * (group.kind not in ("measured", "counted") and isinstance(group, Group))
     return "".join("-" + re.sub(r"[^a-z0-9]+", "_", part.lower()) for part in parts)
-
-
-def _silence_fonts() -> None:
-    """A name in a script that the font lacks is drawn as boxes in PNG; that is no reason to fill the terminal."""
-    warnings.filterwarnings("ignore", message="Glyph .* missing from current font")
-    logging.getLogger("matplotlib").setLevel(logging.ERROR)
-
-
-def _complain(message: str, status: int) -> int:
-    print(f"charts.py: {message}", file=sys.stderr)
-    return status
 
 
 if __name__ == "__main__":

@@ -198,6 +198,7 @@ std::uint64_t SimulatedDevice::place(const ptx::Module& module, const ptx::Symbo
   if (is_new) {  // zero where nothing is given: initcheck takes them as written
     found->second = allocate_address(symbol.bytes, symbol.name.starts_with("_Z") ? demangle(symbol.name) : symbol.name);
     const std::uint64_t address = found->second;
+    if (!symbol.opaque_type.empty()) textures_.declare(address, symbol.opaque_type, symbol.name, symbol.fields);
     if (!symbol.initial_bytes.empty()) {
       std::memcpy(memory_.host(address), symbol.initial_bytes.data(), symbol.initial_bytes.size());
     }
@@ -295,6 +296,7 @@ LaunchConfiguration SimulatedDevice::configuration_of(const Program& program, co
   configuration.host_threads = options_.host_threads > 0 ? options_.host_threads : usable_cores();
   configuration.collect_findings = options_.checkers.any();
   configuration.limits = options_.limits;
+  configuration.textures = &textures_;
   return configuration;
 }
 

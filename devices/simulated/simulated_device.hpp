@@ -18,6 +18,7 @@
 #include "devices/simulated/execution/executor.hpp"
 #include "devices/simulated/memory/device_memory.hpp"
 #include "devices/simulated/ptx/module.hpp"
+#include "devices/simulated/textures/texture_table.hpp"
 
 namespace convladder::simulated {
 
@@ -84,6 +85,10 @@ class SimulatedDevice final : public Device {
   /// outlive the device.
   void* variable(const ptx::Module& module, const ptx::Symbol& symbol);
 
+  /// Textures and surfaces for kernels, also for the variables `.texref` and `.surfref` at the addresses that
+  /// `variable` gives. What is destroyed or bound while no launch runs holds for the next.
+  TextureTable& textures() { return textures_; }
+
   /// From now on memcheck reports what kernels write into this allocation; it is written all the same.
   void only_read(const DeviceBuffer& buffer);
 
@@ -117,6 +122,7 @@ class SimulatedDevice final : public Device {
 
   SimulatedDeviceOptions options_;
   DeviceMemory memory_;
+  TextureTable textures_{memory_};
   WrittenMemory written_;  // looked after if initcheck looks on
   /// Of modules, one for all kernels of a module, as long as the device lives.
   std::map<std::pair<const ptx::Module*, std::string>, std::uint64_t> variables_;

@@ -73,14 +73,19 @@ constexpr const char* kSimulateFooter =
   in:TYPE:CONTENT            a buffer that the kernel reads     --arg in:f32:1,2,3  --arg x=in:@x.npy
   inout:TYPE:CONTENT         one that it reads and writes       --arg inout:i32:fill:256:0
   out:TYPE:SHAPE[=VALUE]     one that it writes                 --arg y=out:f32:64x32  --arg sum=out:f32:1=0
+  texture[,WORD...]:TYPE:CONTENT             a texture      --arg t=texture,linear,wrap,normalized:@image.npy
+  surface[,in|inout|out,WORD]:TYPE:CONTENT   a surface      --arg s=surface,out:f32:48x64
   TYPE     i8 i16 i32 i64 u8 u16 u32 u64 f16 f32 f64
   CONTENT  1,2,3   @FILE.bin   @FILE.npy   fill:SHAPE:VALUE   iota:SHAPE[:FIRST]   random:SHAPE[:SEED]
   SHAPE    a number of elements, or sizes as in 64x32
   FIELD    TYPE:VALUE   TYPE:[VALUE,...]   @BUFFER[+BYTES]   {FIELD,...}: laid out as C does
+  WORD     1d 2d 3d 1d-layers 2d-layers cube cube-layers, buffer (linear memory);
+           of a texture: point linear, clamp wrap mirror border, normalized (coordinates), as-float (integers), srgb
+The sizes of texels are [layer or slice] x [row] x texels x [2 or 4 channels].
 A buffer 'out' without a value is uninitialised: reading it before writing is reported.
 
 --buffer NAME=... makes a buffer for addresses only. --set NAME=VALUE sets a variable of the file: TYPE:CONTENT,
-@FILE.npy, @BUFFER, struct: or bytes: as above. --save NAME[:TYPE]=FILE writes it, as bytes without a TYPE.
+@FILE.npy, @BUFFER, struct: or bytes: as above, and a .texref or .surfref: texture or surface. --save NAME[:TYPE]=FILE writes it, as bytes without a TYPE.
 
 --expect y=@reference.npy:1e-6, y=1,2,3 or y=fill:64x32:0:1e-6,1e-9: the shape is compared, and each value passes if
 |found - expected| <= ABSOLUTE + RELATIVE * |expected|, for TOLERANCE = RELATIVE[,ABSOLUTE]; without one only the same

@@ -93,12 +93,12 @@ FoundCompiler find_compiler(const std::string& file, const std::string& name) {
   return found;
 }
 
-/// A file in memory that a child process can read by its name in /dev/fd.
+/// A file in memory that a child process can read and write by its name in /dev/fd.
 class MemoryFile {
  public:
   explicit MemoryFile(const std::string& content) : descriptor_(memfd_create("convladder", 0)) {
     if (descriptor_ < 0 || write(descriptor_, content.data(), content.size()) != static_cast<ssize_t>(content.size())) {
-      throw UserError("the compiler's header cannot be kept in memory");
+      throw UserError("a file of the compiler cannot be kept in memory");
     }
   }
   MemoryFile(const MemoryFile&) = delete;
@@ -107,6 +107,18 @@ class MemoryFile {
     if (descriptor_ >= 0) close(descriptor_);
   }
   std::string name() const { return fmt::format("/dev/fd/{}", descriptor_); }
+  /// What it holds now, up to kMostCompilerOutput bytes.
+  std::string content() const {
+    std::string text;
+    std::array<char, 65536> buffer;
+    while (text.size() < kMostCompilerOutput) {
+      const ssize_t count = pread(descriptor_, buffer.data(), buffer.size(), static_cast<off_t>(text.size()));
+      if (count < 0 && errno == EINTR) continue;
+      if (count <= 0) break;
+      text.append(buffer.data(), static_cast<std::size_t>(count));
+    }
+    return text;
+  }
 
  private:
   int descriptor_;
@@ -208,8 +220,11 @@ std::string compile_to_ptx(const std::string& file, const CudaCompiler& compiler
     words.insert(words.end(), {"-ptx", "-lineinfo"});
   }
   words.insert(words.end(), flags.begin(), flags.end());
-  words.insert(words.end(), {"-o", found.is_clang ? "-" : "/dev/stdout", file.starts_with('-') ? "./" + file : file});
+  // nvcc reads its output again where flags name an architecture: from a pipe it would wait for ever.
+  const MemoryFile ptx("");
+  words.insert(words.end(), {"-o", found.is_clang ? "-" : ptx.name(), file.starts_with('-') ? "./" + file : file});
   CompilerOutput output = run_compiler(words);
+  if (!found.is_clang) output.text = ptx.content();
   const bool ended_well = WIFEXITED(output.status) && WEXITSTATUS(output.status) == 0;
   if (ended_well && output.text.find(".version") != std::string::npos) return std::move(output.text);
   const std::string why = ended_well ? "it made no PTX" : first_error(output.messages);

@@ -49,7 +49,7 @@ std::string shape_text(const std::vector<std::size_t>& shape) { return fmt::form
 
 /// Of a buffer or a variable as it will be compared.
 std::vector<std::size_t> shape_of(const ReadContent& content, const SimulationInputs& inputs) {
-  for (const auto* const list : {&inputs.arguments, &inputs.buffers}) {
+  for (const auto* const list : {&inputs.arguments, &inputs.buffers, &inputs.references}) {
     for (const KernelArgument& argument : *list) {
       if (content.variable == nullptr && argument.is_buffer() && argument.name == content.name) return argument.shape;
     }

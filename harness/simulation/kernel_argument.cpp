@@ -9,6 +9,7 @@
 
 #include "datasets/npy_file.hpp"
 #include "devices/cpu/cpu_facts.hpp"
+#include "harness/simulation/tensor_argument.hpp"
 #include "support/errors.hpp"
 #include "support/file_bytes.hpp"
 #include "support/seeded_random.hpp"
@@ -51,7 +52,8 @@ class ArgumentParser {
 
   KernelArgument parse_variable() {
     const bool is_file = rest_.ends_with(".npy");
-    if (rest_.starts_with("struct:") || rest_.starts_with("bytes:") || (rest_.starts_with('@') && !is_file)) {
+    if (rest_.starts_with("struct:") || rest_.starts_with("bytes:") || rest_.starts_with("tensor:") ||
+        (rest_.starts_with('@') && !is_file)) {
       return parse();
     }
     if (!rest_.starts_with('@')) result_.type = parse_element_type(what_, take_field());
@@ -74,8 +76,14 @@ class ArgumentParser {
       return std::move(result_);
     }
     const std::string_view word = take_field();
-    if (word == "struct") {
+    if (auto texture = parse_texture_words(what_, word)) {
+      texels(std::move(*texture));
+    } else if (word == "struct") {
       StructureValue value = parse_structure(what_, rest_);
+      result_.bytes = std::move(value.bytes);
+      result_.addresses = std::move(value.addresses);
+    } else if (word == "tensor") {
+      StructureValue value = parse_tensor(what_, rest_);
       result_.bytes = std::move(value.bytes);
       result_.addresses = std::move(value.addresses);
     } else if (word == "in" || word == "inout") {
@@ -97,8 +105,10 @@ class ArgumentParser {
       result_.type = type;
       result_.bytes = parse_element(what_, *type, rest_);
     } else {
-      fail(fmt::format("expected in, out, inout, bytes, struct or a type and ':', or @ and a buffer's name, got '{}'",
-                       word));
+      fail(fmt::format(
+          "expected in, out, inout, texture, surface, bytes, struct, tensor or a type and ':', or @ and a buffer's "
+          "name, got '{}'",
+          word));
     }
     return std::move(result_);
   }
@@ -244,6 +254,20 @@ class ArgumentParser {
       result_.bytes = std::move(content);
     }
     if (result_.bytes.empty()) fail(fmt::format("{} has no elements", file));
+  }
+
+  void texels(TextureRequest request) {
+    result_.kind = request.access == "in"    ? ArgumentKind::input
+                   : request.access == "out" ? ArgumentKind::output
+                                             : ArgumentKind::in_out;
+    if (rest_.starts_with('@')) {
+      file(rest_.substr(1));
+    } else {
+      result_.type = parse_element_type(what_, take_field());
+      result_.kind == ArgumentKind::output ? output() : content();
+    }
+    set_texture_shape(what_, *result_.type, result_.shape, request);
+    result_.texture = std::move(request);
   }
 
   void output() {

@@ -111,7 +111,7 @@ std::vector<const ptx::Symbol*> host_variables(const ptx::Module& module) {
     const bool reachable = symbol.space == ptx::Space::global || symbol.space == ptx::Space::constant;
     // Texts of printf and assert, which nvcc calls $str and __unnamed_1, are nobody's.
     const bool made_by_compiler = symbol.name.starts_with('$') || symbol.name.starts_with("__unnamed");
-    if (reachable && !made_by_compiler && symbol.bytes > 0) variables.push_back(&symbol);
+    if (reachable && !made_by_compiler && symbol.bytes > 0 && symbol.opaque_type.empty()) variables.push_back(&symbol);
   }
   return variables;
 }
@@ -154,6 +154,10 @@ std::string kernel_list_text(const ptx::Module& module, const ptx::Kernel* only)
     text += fmt::format("  {:<44} {:>6} bytes of {} memory\n", printable(display_name(variable->name)), variable->bytes,
                         space_name(variable->space));
   }
+  for (const ptx::Symbol& symbol : module.symbols) {
+    if (symbol.opaque_type.empty()) continue;
+    text += fmt::format("  {:<44} .{}\n", printable(display_name(symbol.name)), symbol.opaque_type);
+  }
   return text + kernels;
 }
 
@@ -164,6 +168,12 @@ ordered_json kernel_list_json(const ptx::Module& module, const ptx::Kernel* only
                          {"display_name", display_name(variable->name)},
                          {"space", space_name(variable->space)},
                          {"bytes", variable->bytes}});
+  }
+  ordered_json references = ordered_json::array();
+  for (const ptx::Symbol& symbol : module.symbols) {
+    if (symbol.opaque_type.empty()) continue;
+    references.push_back(
+        {{"name", symbol.name}, {"display_name", display_name(symbol.name)}, {"type", symbol.opaque_type}});
   }
   ordered_json kernels = ordered_json::array();
   for (const ptx::Kernel* const kernel : listed_kernels(module, only)) {
@@ -190,6 +200,7 @@ ordered_json kernel_list_json(const ptx::Module& module, const ptx::Kernel* only
           {"ptx_version", module.version},
           {"target", module.target},
           {"variables", std::move(variables)},
+          {"references", std::move(references)},
           {"kernels", std::move(kernels)}};
 }
 

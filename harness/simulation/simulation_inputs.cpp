@@ -15,7 +15,7 @@ namespace {
 
 std::vector<const KernelArgument*> buffers_of(const SimulationInputs& inputs) {
   std::vector<const KernelArgument*> buffers;
-  for (const auto* const list : {&inputs.arguments, &inputs.buffers}) {
+  for (const auto* const list : {&inputs.arguments, &inputs.buffers, &inputs.references}) {
     for (const KernelArgument& argument : *list) {
       if (argument.is_buffer()) buffers.push_back(&argument);
     }
@@ -44,6 +44,9 @@ void require_addresses(const std::string& option, const KernelArgument& argument
   for (const BufferAddress& address : argument.addresses) {
     const std::string what = fmt::format("{} {}: ", option, argument.text);
     const KernelArgument& buffer = *find_known("buffer", address.buffer, buffers, &KernelArgument::name, what);
+    if (buffer.texture && address.offset != 0) {
+      throw UserError(fmt::format("{}'{}' is a handle, nothing can be added to it", what, buffer.name));
+    }
     if (address.offset > buffer.buffer_bytes()) {
       throw UserError(fmt::format("{}'{}' has {} bytes, byte {} is beyond them", what, buffer.name,
                                   buffer.buffer_bytes(), address.offset));
@@ -51,7 +54,27 @@ void require_addresses(const std::string& option, const KernelArgument& argument
   }
 }
 
+/// Whether the value of --set is a texture or a surface.
+bool is_texels(const std::string& value) {
+  const std::string word = value.substr(0, value.find_first_of(",:"));
+  return word == "texture" || word == "surface";
+}
+
 }  // namespace
+
+const ptx::Symbol& find_reference(const ptx::Module& module, const KernelArgument& reference) {
+  const char* const type = reference.texture->is_surface ? "surfref" : "texref";
+  std::vector<std::string> known;
+  for (const ptx::Symbol& symbol : module.symbols) {
+    if (symbol.opaque_type != type) continue;
+    known.push_back(display_name(symbol.name));
+    if (symbol.name == reference.name || known.back() == reference.name) return symbol;
+  }
+  throw UserError(fmt::format("--set {}: {}", reference.text,
+                              known.empty()
+                                  ? fmt::format("the file has no variable .{}", type)
+                                  : unknown_name_message(fmt::format("variable .{}", type), reference.name, known)));
+}
 
 std::vector<std::size_t> variable_shape(const ReadContent& content, const SimulationInputs& inputs) {
   const ElementType type = content.type.value_or(ElementType::u8);
@@ -76,7 +99,15 @@ SimulationInputs parse_inputs(const std::vector<std::string>& arguments, const s
     if (equals == 0 || equals == std::string::npos || equals + 1 == text.size()) {
       throw UserError(fmt::format("--set {}: expected NAME=TYPE:CONTENT", text));
     }
-    inputs.variables.push_back({text.substr(0, equals), parse_variable_value(text, text.substr(equals + 1))});
+    const std::string value = text.substr(equals + 1);
+    if (is_texels(value)) {
+      KernelArgument reference = parse_kernel_argument(value, fmt::format("--set {}=", text.substr(0, equals)));
+      reference.text = text;
+      reference.name = text.substr(0, equals);
+      inputs.references.push_back(std::move(reference));
+      continue;
+    }
+    inputs.variables.push_back({text.substr(0, equals), parse_variable_value(text, value)});
   }
   return inputs;
 }
@@ -87,7 +118,8 @@ SimulationInputs inputs_for(SimulationInputs inputs, const ptx::Module& module, 
     if (inputs.arguments[i].name.empty()) inputs.arguments[i].name = kernel.parameters[i].name;
   }
   std::vector<std::string> names;
-  for (const auto& [option, list] : {std::pair{"--arg", &inputs.arguments}, {"--buffer", &inputs.buffers}}) {
+  for (const auto& [option, list] :
+       {std::pair{"--arg", &inputs.arguments}, {"--buffer", &inputs.buffers}, {"--set", &inputs.references}}) {
     for (const KernelArgument& argument : *list) {
       if (std::ranges::find(names, argument.name) != names.end()) {
         throw UserError(fmt::format("{} {}: the name '{}' is already used", option, argument.text, argument.name));
@@ -96,6 +128,7 @@ SimulationInputs inputs_for(SimulationInputs inputs, const ptx::Module& module, 
       require_addresses(option, argument, inputs);
     }
   }
+  for (const KernelArgument& reference : inputs.references) static_cast<void>(find_reference(module, reference));
   for (std::size_t i = 0; i < inputs.variables.size(); ++i) {
     auto& [name, value] = inputs.variables[i];
     const ptx::Symbol& symbol = find_variable(module, name, fmt::format("--set {}: ", value.text));

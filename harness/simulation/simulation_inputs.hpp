@@ -20,6 +20,7 @@ struct SimulationInputs {
   std::vector<KernelArgument> arguments;  ///< one for each parameter
   std::vector<KernelArgument> buffers;    ///< that no parameter points to itself
   std::vector<VariableValue> variables;
+  std::vector<KernelArgument> references;  ///< textures and surfaces for `.texref` and `.surfref` of their names
 };
 
 /// A buffer or a variable by its name, to be read after the launch.
@@ -39,6 +40,9 @@ SimulationInputs parse_inputs(const std::vector<std::string>& arguments, const s
 /// The same for a kernel: what has no name gets its parameter's. Throws UserError where sizes differ, a name is not
 /// known or used twice, an address leaves its buffer.
 SimulationInputs inputs_for(SimulationInputs inputs, const ptx::Module& module, const ptx::Kernel& kernel);
+
+/// The `.texref` or `.surfref` of the module that a texture or surface is for. Throws UserError.
+const ptx::Symbol& find_reference(const ptx::Module& module, const KernelArgument& reference);
 
 /// "NAME", "NAME:TYPE" for a variable, or the number of a parameter. Throws UserError that starts with `what`.
 ReadContent find_content(const std::string& what, const std::string& name, const SimulationInputs& inputs,

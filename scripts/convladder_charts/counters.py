@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from convladder_charts.bars import BAR, bar_axes, stage_mark
 from convladder_charts.counted import CountedGroup, CountedLadder, CountedRow, Figure, drawn_figures
 from convladder_charts.counted_text import images_line, label, notes, scale_of
-from convladder_charts.page import MARGIN, Heading, Page, panel_title, rule
+from convladder_charts.page import MARGIN, Heading, Page, page_below, panel_title, rule
 from convladder_charts.record import Record
 from convladder_charts.style import INK, MUTED, fitted, mark_of, text_inches
 from convladder_charts.units import linear_ticks, significant
@@ -32,12 +32,9 @@ def draw(record: Record, group: CountedGroup, batch: Optional[int]) -> tuple[Pag
              f"caches modelled after {group.modelled_gpu}")
     about = f"{group.hardware} · commit {record.commit} · data: {record.data}"
     heading = Heading(title, [*notes(ladders), about], record.warnings, WIDTH)
-    page = Page(WIDTH, heading.height + sum(_panel_height(ladder) for ladder in ladders) + 0.1)
-    heading.draw(page)
-    top = heading.height
-    for ladder in ladders:
+    page, tops = page_below(heading, WIDTH, [_panel_height(ladder) for ladder in ladders])
+    for top, ladder in zip(tops, ladders):
         _Panel(page, top, ladder, _name_column(ladders)).draw()
-        top += _panel_height(ladder)
     return page, title, _in_words(ladders)
 
 

@@ -7,8 +7,8 @@ from typing import Iterable, Optional
 from matplotlib.axes import Axes
 
 from convladder_charts.bars import BAR, bar_axes, stage_mark
-from convladder_charts.page import (MARGIN, Heading, Page, device_name, panel_title, provenance, rule, sampling,
-                                    times_named)
+from convladder_charts.page import (MARGIN, Heading, Page, device_name, page_below, panel_title, provenance, rule,
+                                    sampling, times_named)
 from convladder_charts.record import Group, Ladder, Record, Row
 from convladder_charts.style import INK, MUTED, fitted, mark_of, text_inches
 from convladder_charts.units import Unit, linear_ticks, percent, ratio, unit_for
@@ -43,12 +43,9 @@ def draw(record: Record, group: Group, batch: Optional[int]) -> tuple[Page, str,
     title = f"{device_name(group)} ladder: {times_named(rows)} of one {record.work}, stage by stage"
     heading = Heading(title, [sampling(group, rows, "error bars:"), provenance(record, group), *record.skipped_lines],
                       record.warnings, WIDTH)
-    page = Page(WIDTH, heading.height + sum(_panel_height(ladder) for ladder in ladders) + 0.1)
-    heading.draw(page)
-    top = heading.height
-    for ladder in ladders:
+    page, tops = page_below(heading, WIDTH, [_panel_height(ladder) for ladder in ladders])
+    for top, ladder in zip(tops, ladders):
         _Panel(page, top, ladder, _name_column(ladders)).draw()
-        top += _panel_height(ladder)
     return page, title, _in_words(ladders)
 
 

@@ -6,7 +6,7 @@ from typing import Optional
 
 from convladder_charts.bars import BAR, bar_axes
 from convladder_charts.left_out import LeftOutFigure, LeftOutGroup, LeftOutRow, LeftOutView
-from convladder_charts.page import MARGIN, Heading, Page, panel_title, rule
+from convladder_charts.page import MARGIN, Heading, Page, page_below, panel_title, rule
 from convladder_charts.record import Record
 from convladder_charts.style import INK, MUTED, fitted, text_inches
 from convladder_charts.table_text import Table
@@ -37,12 +37,9 @@ def draw(record: Record, group: LeftOutGroup, batch: Optional[int]) -> tuple[Pag
     title = f"{group.device}, {group.kind.upper()}: what each idea is worth when only it is missing"
     about = f"{group.hardware} · commit {record.commit} · data: {record.data}"
     heading = Heading(title, [NOTES.get(group.kind, ""), about], record.warnings, WIDTH)
-    page = Page(WIDTH, heading.height + sum(_height(view) for view in views) + 0.1)
-    heading.draw(page)
-    top = heading.height
-    for view in views:
+    page, tops = page_below(heading, WIDTH, [_height(view) for view in views])
+    for top, view in zip(tops, views):
         _panel(page, top, view)
-        top += _height(view)
     return page, title, " ".join(map(_in_words, views))
 
 

@@ -6,6 +6,7 @@ import io
 import os
 import secrets
 import stat
+from itertools import accumulate
 from pathlib import Path
 from typing import Any, Iterable, Sequence
 from xml.sax.saxutils import escape
@@ -78,6 +79,13 @@ class Heading:
             page.text(MARGIN, top, line, fontsize=_SUBTITLE_SIZE, color=INK if weight == "bold" else MUTED,
                       weight=weight)
             top += _LINE
+
+
+def page_below(heading: Heading, width: float, heights: Sequence[float]) -> tuple[Page, list[float]]:
+    """A page with the heading and room for parts of these heights below it, one below the other; where each begins."""
+    page = Page(width, heading.height + sum(heights) + 0.1)
+    heading.draw(page)
+    return page, list(accumulate(heights, initial=heading.height))[:-1]
 
 
 def sampling(group: Group, rows: Sequence[Row], mark: str) -> str:

@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 
 from convladder_charts.bars import stage_mark
 from convladder_charts.labels import thinned
-from convladder_charts.page import MARGIN, Heading, Page, panel_title, rule
+from convladder_charts.page import MARGIN, Heading, Page, page_below, panel_title, rule
 from convladder_charts.predicted import OnGpu, PredictedGroup, PredictedLadder, PredictedRow
 from convladder_charts.predicted_text import NOTE, time_text
 from convladder_charts.record import Record
@@ -35,12 +35,9 @@ def draw(record: Record, group: PredictedGroup, batch: Optional[int]) -> tuple[P
     title = f"PREDICTED op times of one {record.work} on named GPUs, stage by stage"
     about = f"counted by {group.hardware} · commit {record.commit} · data: {record.data}"
     heading = Heading(title, [NOTE, about], record.warnings, WIDTH)
-    page = Page(WIDTH, heading.height + sum(_height(ladder) for ladder in ladders) + 0.1)
-    heading.draw(page)
-    top = heading.height
-    for ladder in ladders:
+    page, tops = page_below(heading, WIDTH, [_height(ladder) for ladder in ladders])
+    for top, ladder in zip(tops, ladders):
         _Panel(page, top, ladder, group).draw()
-        top += _height(ladder)
     return page, title, _in_words(ladders)
 
 

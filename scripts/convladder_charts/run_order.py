@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 
 from convladder_charts.bars import stage_mark
 from convladder_charts.ladder import chosen_ladders
-from convladder_charts.page import MARGIN, Heading, Page, device_name, panel_title, provenance, rule
+from convladder_charts.page import MARGIN, Heading, Page, device_name, page_below, panel_title, provenance, rule
 from convladder_charts.record import Group, Ladder, Record, Row
 from convladder_charts.style import FAINT, GUIDE, INK, MUTED, fitted, mark_of, text_inches
 
@@ -73,12 +73,9 @@ def draw(record: Record, group: Group, batch: Optional[int]) -> tuple[Page, str,
     heading = Heading(title, about, record.warnings, WIDTH)
     names = min(max((text_inches(row.stage.label, _NAME_SIZE) for one in ladders for row, _ in sampled(one)),
                     default=1.0), _LONGEST_NAME) + 0.4
-    page = Page(WIDTH, heading.height + sum(_height(one) for one in ladders) + 0.1)
-    heading.draw(page)
-    top = heading.height
-    for ladder in ladders:
+    page, tops = page_below(heading, WIDTH, [_height(one) for one in ladders])
+    for top, ladder in zip(tops, ladders):
         _panel(page, top, ladder, names)
-        top += _height(ladder)
     return page, title, _in_words(ladders)
 
 

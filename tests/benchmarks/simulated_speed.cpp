@@ -1,13 +1,14 @@
 // How fast the simulated device executes: thread-instructions per second of each CUDA stage on lenet72 conv2, and of
 // kernels as others write them, with one host thread and with two, with the cache model and without, and with all
 // checkers. Each figure is the best of three rounds that take all configurations in turn; ratios are of the best
-// figures. What is named on the command line is all that is measured.
+// figures. With one host thread it is the process's CPU time that counts, which other programs disturb less. The
+// stages, kernels and configurations ("no caches") that are named on the command line are all that is measured.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
-#include <chrono>
 #include <cstring>
+#include <ctime>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -48,21 +49,28 @@ const std::vector<Configuration>& configurations() {
   return all;
 }
 
+/// Seconds since some moment: of the process's CPU time with one host thread, which is then all that it has.
+double seconds(const simulated::SimulatedDeviceOptions& options) {
+  std::timespec now{};
+  clock_gettime(options.host_threads == 1 ? CLOCK_PROCESS_CPUTIME_ID : CLOCK_MONOTONIC, &now);
+  return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) / 1e9;
+}
+
 /// 10^9 thread-instructions per second of what `run` launches.
 template <typename Run>
-double speed_of(simulated::SimulatedDevice& device, const Run& run) {
+double speed_of(const simulated::SimulatedDeviceOptions& options, simulated::SimulatedDevice& device, const Run& run) {
   device.set_grid_window(GridWindow{0, 1});
   run();  // decodes the kernel
   device.set_grid_window(std::nullopt);
   static_cast<void>(device.take_launches());
-  const auto begin = std::chrono::steady_clock::now();
+  const double begin = seconds(options);
   run();
-  const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - begin;
+  const double elapsed = seconds(options) - begin;
   std::uint64_t instructions = 0;
   for (const simulated::RecordedLaunch& launch : device.take_launches()) {
     for (const simulated::InstructionCounters& counters : launch.result.counters) instructions += counters.lanes;
   }
-  return static_cast<double>(instructions) / elapsed.count() / 1e9;
+  return static_cast<double>(instructions) / elapsed / 1e9;
 }
 
 double speed_of(const RegisteredVariant& registered, const simulated::SimulatedDeviceOptions& options) {
@@ -76,7 +84,7 @@ double speed_of(const RegisteredVariant& registered, const simulated::SimulatedD
   const DeviceBuffer y = device.allocate(static_cast<std::size_t>(kShape.output_elements()) * sizeof(float), "output");
   device.copy_to_device(x.address(), input.data(), x.bytes());
   const auto prepared = registered.variant->prepare(device, kShape, weights.data(), {x.floats(), y.floats()});
-  return speed_of(device, [&] { prepared->convolve(); });
+  return speed_of(options, device, [&] { prepared->convolve(); });
 }
 
 #ifdef CONVLADDER_EVERYDAY_PTX
@@ -125,19 +133,23 @@ double speed_of(std::size_t number, const simulated::SimulatedDeviceOptions& opt
   add(in.address());
   if (kernel.takes_weights) add(weights.address());
   for (const int size : kernel.sizes) add(size);
-  return speed_of(device, [&] { device.launch(launch); });
+  return speed_of(options, device, [&] { device.launch(launch); });
 }
 #endif
 
+using Measured = std::vector<const Configuration*>;
+
+/// Ratios only where all are measured.
 template <typename SpeedOf>
-void print_speeds(std::string_view name, const SpeedOf& speed_of) {
-  std::vector<double> best(configurations().size(), 0.0);
+void print_speeds(std::string_view name, const Measured& measured, const SpeedOf& speed_of) {
+  std::vector<double> best(measured.size(), 0.0);
   for (int round = 0; round < kRounds; ++round) {
-    for (std::size_t i = 0; i < best.size(); ++i) best[i] = std::max(best[i], speed_of(configurations()[i].options));
+    for (std::size_t i = 0; i < best.size(); ++i) best[i] = std::max(best[i], speed_of(measured[i]->options));
   }
   fmt::print("{:24}", name);
   for (const double speed : best) fmt::print("{:>12.2f}", speed);
-  fmt::print("{:>14.2f}{:>18.2f}\n", best[1] / best[0], best[0] / best[3]);
+  if (best.size() == configurations().size()) fmt::print("{:>14.2f}{:>18.2f}", best[1] / best[0], best[0] / best[3]);
+  fmt::print("\n");
 }
 
 int run(std::span<const std::string_view> names) {
@@ -145,22 +157,30 @@ int run(std::span<const std::string_view> names) {
     fmt::print("no PTX in this build: nothing to execute\n");
     return 0;
   }
-  const auto is_asked_for = [names](std::string_view name) {
-    return names.empty() || std::ranges::find(names, name) != names.end();
-  };
+  const auto is_named = [names](std::string_view name) { return std::ranges::find(names, name) != names.end(); };
+  Measured measured;
+  for (const Configuration& configuration : configurations()) {
+    if (is_named(configuration.title)) measured.push_back(&configuration);
+  }
+  const bool all_kernels = names.size() == measured.size();
+  const auto is_asked_for = [&](std::string_view name) { return all_kernels || is_named(name); };
+  if (measured.empty()) {
+    for (const Configuration& configuration : configurations()) measured.push_back(&configuration);
+  }
   fmt::print("10^9 thread-instructions per second, lenet72 conv2, batch {}\n", kShape.batch);
   fmt::print("{:24}", "stage");
-  for (const Configuration& configuration : configurations()) fmt::print("{:>12}", configuration.title);
-  fmt::print("{:>14}{:>18}\n", "2 / 1 threads", "1 thread/checked");
+  for (const Configuration* configuration : measured) fmt::print("{:>12}", configuration->title);
+  if (measured.size() == configurations().size()) fmt::print("{:>14}{:>18}", "2 / 1 threads", "1 thread/checked");
+  fmt::print("\n");
   for (const RegisteredVariant& registered : registered_variants()) {
     if (registered.info.family != "cuda" || !registered.info.rung || !is_asked_for(registered.info.name)) continue;
-    print_speeds(registered.info.name, [&](const auto& options) { return speed_of(registered, options); });
+    print_speeds(registered.info.name, measured, [&](const auto& options) { return speed_of(registered, options); });
   }
 #ifdef CONVLADDER_EVERYDAY_PTX
   fmt::print("everyday kernels\n");
   for (std::size_t i = 0; i < std::size(kEverydayKernels); ++i) {
     if (!is_asked_for(kEverydayKernels[i].name)) continue;
-    print_speeds(kEverydayKernels[i].name, [&](const auto& options) { return speed_of(i, options); });
+    print_speeds(kEverydayKernels[i].name, measured, [&](const auto& options) { return speed_of(i, options); });
   }
 #else
   fmt::print("everyday kernels: left out, nvcc is not there to compile them\n");

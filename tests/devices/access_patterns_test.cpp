@@ -1,10 +1,16 @@
 // Sectors, wavefronts, bank conflicts and divergence of small access patterns, against values worked out by hand.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <bit>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "devices/ptx_kernels.hpp"
+#include "devices/simulated/caches/sectored_cache.hpp"
+#include "devices/simulated/state/access_cost.hpp"
+#include "support/seeded_random.hpp"
 
 namespace convladder::simulated {
 namespace {
@@ -111,6 +117,57 @@ TEST(AccessPatterns, ConflictsAreWhatIsBeyondOnePassForEachPart) {
   EXPECT_EQ(vectors.ideal_wavefronts, 4U);
 }
 
+TEST(AccessPatterns, WavefrontsOfARowAreThoseOfItsAddresses) {
+  for (const int bytes : {1, 2, 4, 8, 16, 32}) {
+    for (std::int64_t step = -300; step <= 300; ++step) {
+      if (!has_row_wavefronts(step, bytes)) continue;
+      Addresses addresses;
+      for (std::int64_t lane = 0; lane < kLanes; ++lane) {
+        addresses[static_cast<std::size_t>(lane)] = static_cast<std::uint64_t>(65536 + 96 + lane * step);
+      }
+      const Wavefronts one_by_one = count_wavefronts(addresses, address_span(addresses), kAllLanes, bytes);
+      const Wavefronts row = count_row_wavefronts(step, bytes);
+      EXPECT_EQ(row.needed, one_by_one.needed) << step << " bytes apart, " << bytes << " each";
+      EXPECT_EQ(row.ideal, one_by_one.ideal) << step << " bytes apart, " << bytes << " each";
+    }
+  }
+  EXPECT_TRUE(has_row_wavefronts(-132, 4));
+  EXPECT_FALSE(has_row_wavefronts(6, 4));
+}
+
+/// What lanes read where other lanes have written 1000 and their number: lanes `step` bytes apart one of the two, and
+/// lanes in another order the other.
+std::vector<std::uint32_t> through_shared(int first, int step, bool writes_in_order) {
+  KernelRun kernel(
+      kernel_text(".param .u64 out, .param .s32 first, .param .s32 step",
+                  ".reg .b32 %r<9>; .reg .b64 %rd<4>;\n"
+                  "mov.u32 %r1, %tid.x; ld.param.s32 %r2, [first]; ld.param.s32 %r3, [step];\n"
+                  "xor.b32 %r4, %r1, 5; add.u32 %r8, %r1, 1000;\n"
+                  "mad.lo.s32 %r5, %r1, %r3, %r2; mad.lo.s32 %r6, %r4, %r3, %r2;\n" +
+                      std::string(writes_in_order ? "st.shared.u32 [%r5+8], %r8; ld.shared.u32 %r7, [%r6+8];"
+                                                  : "st.shared.u32 [%r6+8], %r8; ld.shared.u32 %r7, [%r5+8];") +
+                      "\nld.param.u64 %rd1, [out]; mul.wide.u32 %rd2, %r1, 4; add.s64 %rd3, %rd1, %rd2;\n"
+                      "st.global.u32 [%rd3], %r7;\nret;"));
+  const std::uint64_t out = kernel.array(std::vector<std::uint32_t>(kLanes), "out");
+  kernel.set(0, out);
+  kernel.set(1, first);
+  kernel.set(2, step);
+  kernel.launch({1}, {kLanes}, 8192);
+  return kernel.read<std::uint32_t>(out, kLanes);
+}
+
+TEST(AccessPatterns, StridedRowsReachTheirWords) {
+  std::vector<std::uint32_t> expected;
+  for (std::uint32_t lane = 0; lane < kLanes; ++lane) expected.push_back(1000 + (lane ^ 5U));
+  for (const int step : {4, 8, 12, 64, 132, 256, -4, -8, -132}) {
+    const int first = step > 0 ? -8 : 8184 - 8;  // to the end of shared memory, and from there downwards
+    EXPECT_EQ(through_shared(first, step, true), expected) << step;
+    EXPECT_EQ(through_shared(first, step, false), expected) << step;
+  }
+  EXPECT_THROW(through_shared(8192 - 8 - 31 * 132, 132, true), KernelFault) << "the last lane's word is behind the end";
+  EXPECT_THROW(through_shared(31 * 132 - 8 - 4, -132, true), KernelFault) << "the last lane's word is before the begin";
+}
+
 std::uint64_t divergent_branches(const std::string& condition, unsigned threads) {
   KernelRun kernel(kernel_text(".param .u64 data", ".reg .pred %p<2>; .reg .b32 %r<3>;\nmov.u32 %r1, %tid.x;\n" +
                                                        condition + "\n@%p1 bra other;\nmov.u32 %r2, 1;\nother:\nret;"));
@@ -177,6 +234,63 @@ TEST(Caches, WhatExceedsTheL2IsWrittenBackOnTheWay) {
   const CacheCounters stores = traffic_of("st.global.f32 [%rd3], %f1;", {32768});
   EXPECT_EQ(stores.l2_write_sectors, 131072U);
   EXPECT_EQ(stores.dram_write_sectors, 131072U);
+}
+
+/// A set as a list of lines, the one used last in front.
+struct ListedSet {
+  struct Line {
+    std::uint32_t line = 0;
+    int valid = 0;
+    int dirty = 0;
+  };
+  std::vector<Line> lines;
+
+  std::vector<Line>::iterator use(std::uint32_t line) {
+    const auto found = std::ranges::find(lines, line, &Line::line);
+    if (found != lines.end()) std::rotate(lines.begin(), found, found + 1);
+    return found == lines.end() ? found : lines.begin();
+  }
+  std::pair<int, int> access(std::uint32_t line, int sectors, bool dirty) {
+    int evicted = 0;
+    if (use(line) == lines.end()) {
+      if (lines.size() == SectoredCache::kWays) {
+        evicted = lines.back().dirty;
+        lines.pop_back();
+      }
+      lines.insert(lines.begin(), {line, 0, 0});
+    }
+    const int hits = lines[0].valid & sectors;
+    lines[0].valid |= sectors;
+    if (dirty) lines[0].dirty |= sectors;
+    return {hits, evicted};
+  }
+};
+
+TEST(Caches, TheLineUsedLongestAgoGivesWay) {
+  SectoredCache cache(SectoredCache::kWays * SectoredCache::kLineBytes);  // one set
+  ListedSet listed;
+  SeededRandom random(1, 0);
+  int differences = 0;
+  for (int i = 0; i < 20000; ++i) {
+    const auto line = static_cast<std::uint32_t>(random.between(1, 24))
+                      << 27;  // the highest bit of a line's number too
+    const auto sectors = static_cast<std::uint8_t>(random.between(1, 15));
+    if (random.between(0, 3) == 0) {
+      const auto used = listed.use(line);
+      differences += cache.touch(line, sectors) != (used == listed.lines.end() ? 0 : used->valid & sectors);
+      continue;
+    }
+    const bool dirty = random.between(0, 1) == 1;
+    const SectorLookup found = cache.access(line, sectors, dirty);
+    differences += std::pair<int, int>(found.hits, found.evicted_dirty) != listed.access(line, sectors, dirty);
+  }
+  EXPECT_EQ(differences, 0);
+  std::uint64_t dirty = 0;
+  for (const ListedSet::Line& line : listed.lines) {
+    dirty += static_cast<std::uint64_t>(std::popcount(static_cast<unsigned>(line.dirty)));
+  }
+  EXPECT_EQ(cache.clean(), dirty);
+  EXPECT_EQ(cache.clean(), 0U);
 }
 
 TEST(Caches, SharedMemoryTakesFromTheL1) {

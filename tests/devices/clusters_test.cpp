@@ -8,6 +8,7 @@
 #include "devices/simulated/checkers/initialization_checker.hpp"
 #include "devices/simulated/checkers/race_checker.hpp"
 #include "devices/simulated/checkers/written_allocations.hpp"
+#include "devices/simulated/memory/tensor_map.hpp"
 
 namespace convladder::simulated {
 namespace {
@@ -230,6 +231,65 @@ TEST(SimulatedCluster, CopiesToSeveralBlocksAtOnce) {
   }
 }
 
+TEST(SimulatedCluster, CopiesBoxesOfTensorsToSeveralBlocksAtOnce) {
+  // Block 1 copies a box to blocks 0, 2 and 3, and by itself to its own; each shows what came.
+  const std::string begin =
+      ".reg .b16 %rs<2>;\n@%p1 mbarrier.init.shared.b64 [512], 1;\n"
+      "@%p1 mbarrier.arrive.expect_tx.shared.b64 %rd6, [512], 256;\n" +
+      kMeet + "setp.eq.u32 %p4, %r3, 1; and.pred %p4, %p4, %p1; mov.u32 %r10, 4; mov.u32 %r11, 3; @!%p4 bra SENT;\n";
+  const std::string copy = "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes";
+  const std::string place = " [128], [%rd2, {%r10, %r11}], [512]";
+  const auto copies = [&](int mask) {
+    return begin + "mov.b16 %rs1, " + std::to_string(mask) + "; " + copy + ".multicast::cluster" + place + ", %rs1;\n" +
+           copy + place + ";\nSENT:\n";
+  };
+  const std::string wait = "WAIT: mbarrier.try_wait.parity.shared.b64 %p5, [512], 0; @!%p5 bra WAIT;\n";
+  const std::string show = "ld.shared.u32 %r9, [%r6+128]; st.global.u32 [%rd4], %r9;\n" + kMeet + "ret;";
+  const Words values = noise(16 * 12);
+  const auto with_tensor = [&values](ClusterKernel& kernel) -> ClusterKernel& {
+    TensorDescription tensor;
+    tensor.type = 2;  // u32
+    tensor.address = kernel.lanes.in + 256;
+    tensor.sizes = {16, 12};
+    tensor.strides = {64};
+    tensor.swizzle = 1;  // 16 bytes change places in every other line of 128
+    const TensorMap map = encode_tiled(tensor, std::vector<std::uint32_t>{8, 8});
+    std::byte* const in = kernel.lanes.run.memory().host(kernel.lanes.in);
+    std::memcpy(in, &map, sizeof map);
+    std::memcpy(in + 256, values.data(), 4 * values.size());
+    return kernel;
+  };
+  ClusterKernel kernel(copies(0b1101) + wait + show);
+  with_tensor(kernel).launch({4}, {4}, 64);
+  const Words out = kernel.lanes.result();
+  for (std::uint32_t i = 0; i < 256; ++i) {
+    const std::uint32_t word = i % 64 < 32 ? (i % 64) ^ 4U : i % 64;  // the swizzle goes by the address
+    EXPECT_EQ(out[i], values[(3 + word / 8) * 16 + 4 + word % 8]) << i;
+  }
+  ClusterKernel waits(copies(0b1101) + wait + show);
+  EXPECT_THAT(with_tensor(waits).findings({4}, {4}, 64), IsEmpty());
+  ClusterKernel hurries(copies(0b1101) + "bar.sync 0;\n" + show);
+  EXPECT_THAT(with_tensor(hurries).findings({4}, {4}, 64), Not(IsEmpty()));
+  ClusterKernel beyond(copies(0b10000) + wait + show);
+  EXPECT_THAT(with_tensor(beyond).fault({4}, {4}, 64), HasSubstr("an address of no block of the cluster"));
+}
+
+TEST(SimulatedCluster, GetsTheAnswersToRequestsOfOneBlock) {
+  const std::string body =
+      "mov.u32 %r7, 9; st.shared.u32 [%r6], %r7;\n@%p1 mbarrier.init.shared.b64 [512], 1;\n"
+      "@%p1 mbarrier.arrive.expect_tx.shared.b64 %rd6, [512], 16;\n" +
+      kMeet +
+      "setp.eq.u32 %p4, %r3, 2; and.pred %p4, %p4, %p1;\n"
+      "@%p4 "
+      "clusterlaunchcontrol.try_cancel.async.shared::cta.mbarrier::complete_tx::bytes.multicast::cluster::all.b128 "
+      "[16], [512];\n"
+      "WAIT: mbarrier.try_wait.parity.shared.b64 %p5, [512], 0; @!%p5 bra WAIT;\n"
+      "ld.shared.u32 %r9, [%r6]; st.global.u32 [%rd4], %r9;\n" +
+      kMeet + "ret;";
+  const Words out = cluster_results(body, {8}, {4});
+  for (std::uint32_t i = 0; i < 256; ++i) EXPECT_EQ(out[i], i % 32 / 4 == 1 ? 0U : 9U) << i;
+}
+
 TEST(SimulatedCluster, MaySpinOnFlagsInEachOthersMemory) {
   // Block 0 waits for block 1, which waits for block 2, …; once with a count of tries.
   const auto body = [](const std::string& tries) {
@@ -250,6 +310,18 @@ TEST(SimulatedCluster, MaySpinOnFlagsInEachOthersMemory) {
   EXPECT_EQ(first_words(counting.lanes.result()), (Words{10, 9, 7, 4}));
 }
 
+TEST(SimulatedCluster, MayWatchFlagsThatAnotherBlockHoldsItself) {
+  // Block 0 looks into the memory of block 1, which has not set its flag yet.
+  const std::string body = "mov.u32 %r7, 0; @%p1 st.shared.u32 [0], %r7;\n" + kMeet +
+                           "@!%p1 bra END; setp.eq.u32 %p2, %r3, 0; @%p2 bra LOOK;\n"
+                           "mov.u32 %r8, 5; st.release.cluster.shared.u32 [0], %r8; bra END;\n"
+                           "LOOK: mov.u32 %r9, 0; mapa.shared::cluster.u32 %r9, %r9, 1;\n"
+                           "WAIT: ld.acquire.cluster.shared::cluster.u32 %r10, [%r9]; setp.eq.u32 %p3, %r10, 0;\n"
+                           "@%p3 bra WAIT; st.global.u32 [%rd4], %r10;\nEND:\n" +
+                           kMeet + "ret;";
+  EXPECT_EQ(cluster_results(body, {2}, {2})[0], 5U);
+}
+
 TEST(SimulatedCluster, ReportsWhatItsBlocksDoWrong) {
   const std::string map = "xor.b32 %r7, %r3, 1; mapa.shared::cluster.u32 %r8, %r6, %r7;\n";
   const auto fault = [&](const std::string& body) { return ClusterKernel(map + body).fault({4}, {2}); };
@@ -260,6 +332,9 @@ TEST(SimulatedCluster, ReportsWhatItsBlocksDoWrong) {
               HasSubstr("read of 4 bytes: shared memory of block 0 of the cluster, which has exited"));
   EXPECT_THAT(fault("mov.u32 %r9, 0x9000000; st.shared::cluster.u32 [%r9], %r1; ret;"),
               HasSubstr("write of 4 bytes: an address of no block of the cluster"));
+  EXPECT_THAT(fault("cvt.u64.u32 %rd6, %r6; cvta.shared.u64 %rd6, %rd6; mapa.u64 %rd7, %rd6, %r7;\n"
+                    "@%p1 st.bulk [%rd7], 16, 0; ret;"),
+              HasSubstr("but the instruction reaches only its own block"));
   EXPECT_THAT(fault("mapa.shared::cluster.u32 %r9, %r6, 2; ret;"), HasSubstr("block 2 of a cluster of 2 blocks"));
   EXPECT_THAT(fault("barrier.cluster.wait; ret;"), HasSubstr("a wait at the cluster's barrier without an arrival"));
   EXPECT_THAT(fault("barrier.cluster.arrive; barrier.cluster.arrive; ret;"), HasSubstr("a second arrival"));

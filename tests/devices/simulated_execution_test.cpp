@@ -299,10 +299,10 @@ TEST(SimulatedExecution, ABarrierInDivergentCodeIsAFault) {
 
 TEST(SimulatedExecution, AnUnknownInstructionIsRefusedWithItsPlace) {
   try {
-    KernelRun run(kernel_text("", ".reg .b32 r;\ntex.1d.v4.s32.s32 r, r;\nret;"));
+    KernelRun run(kernel_text("", ".reg .b32 r;\ntex.2dms.v4.s32.s32 r, r;\nret;"));
     FAIL() << "accepted";
   } catch (const ptx::PtxError& error) {
-    EXPECT_THAT(error.what(), HasSubstr("test.ptx:7:1: 'tex.1d.v4.s32.s32': this instruction is not supported"));
+    EXPECT_THAT(error.what(), HasSubstr("test.ptx:7:1: 'tex.2dms.v4.s32.s32': this instruction is not supported"));
   }
 }
 

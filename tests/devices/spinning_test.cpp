@@ -18,6 +18,16 @@ TEST(SimulatedSpinning, AWarpMayWaitForAnothersWrite) {
   EXPECT_EQ(kernel.results(64, 4)[31], 7U);
 }
 
+TEST(SimulatedSpinning, AWarpMayWaitForRowsOfAMatrix) {
+  LaneKernel kernel(
+      "shr.u32 %r2, %r1, 5; setp.ne.u32 %p1, %r2, 0; @%p1 bra writes;\n"
+      "wait: ld.volatile.shared.u32 %r3, [0]; setp.eq.u32 %p2, %r3, 0; @%p2 bra wait;\n"
+      "st.global.u32 [%rd4], %r3; ret;\nwrites: mov.u32 %r4, 7; and.b32 %r5, %r1, 7; shl.b32 %r5, %r5, 4;\n"
+      "stmatrix.sync.aligned.m8n8.x1.shared.b16 [%r5], {%r4}; ret;",
+      Words(64), 64);
+  EXPECT_EQ(kernel.results(64, 128)[31], 7U);
+}
+
 TEST(SimulatedSpinning, WhatNobodyWritesIsWaitedForForEver) {
   LaneKernel kernel("wait: ld.volatile.shared.u32 %r3, [0]; setp.eq.u32 %p2, %r3, 0; @%p2 bra wait; ret;", Words(64),
                     64);

@@ -33,6 +33,8 @@ _MARK = f"CONVLADDER_TEST_MARK={uuid.uuid4().hex}"
 os.environ.update([_MARK.split("=")])  # inherited by everything that is started here
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 """Beside other tests, two threads wait for each other a thousand times longer than these cases compute."""
+os.environ.setdefault("CONVLADDER_CEILING_MIB", "4")
+"""The buffers of the ceilings would be most of what these runs do."""
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy
 import pytest
 from conftest import PROGRAM, REPOSITORY
+from test_simulate_textures import linear
 
 PAGE = REPOSITORY / "docs/simulate.md"
 ELIDED = "…"
@@ -94,6 +95,19 @@ def test_the_scan_makes_running_sums(tmp_path: Path) -> None:
     assert numpy.array_equal(numpy.load(tmp_path / "scan_y.npy"), expected)
     document = json.loads((tmp_path / "scan.json").read_text(encoding="utf-8"))
     assert document["outputs"][0]["values"] == expected.tolist()
+
+
+def test_the_rotation_turns(tmp_path: Path) -> None:
+    assert run_example(of_kernel("rotation"), tmp_path).returncode == 0
+    image = numpy.load(tmp_path / "image.npy")
+    row, column = numpy.mgrid[0:30, 0:40].astype(numpy.float32)
+    x, y = column + numpy.float32(0.5 - 20), row + numpy.float32(0.5 - 15)
+    sine, cosine = numpy.float32(0.6), numpy.float32(0.8)
+    u = (x * cosine - y * sine) / numpy.float32(40) + numpy.float32(0.5)
+    v = (x * sine + y * cosine) / numpy.float32(30) + numpy.float32(0.5)
+    expected = linear(image, [u.ravel(), v.ravel()], "border", True).reshape(30, 40)
+    # The kernel fuses multiplications and additions: a weight may be the next of 256.
+    assert numpy.abs(numpy.load(tmp_path / "turned.npy") - expected).max() <= 50 / 256
 
 
 def test_the_bug_is_found_where_it_is(tmp_path: Path) -> None:

@@ -81,3 +81,52 @@ def test_without_a_compiler_one_line_says_what_to_do(tmp_path: Path) -> None:
     assert said.endswith("make PTX elsewhere with 'nvcc -ptx -lineinfo scale.cu'")
     if NVCC is None:
         assert_refused(run("simulate", "scale.cu", cwd=tmp_path, env=nobody), "neither nvcc nor clang was found")
+
+
+TENSOR_SOURCE = """#include <cuda.h>
+// Doubles tiles of 32 x 16 numbers in shared memory, which they reach and leave by tensor maps.
+__global__ void doubled(const __grid_constant__ CUtensorMap from, const __grid_constant__ CUtensorMap to) {
+  __shared__ alignas(1024) float tile[16][32];
+  __shared__ alignas(8) unsigned long long arrived;
+  const unsigned at = __cvta_generic_to_shared(&tile), barrier = __cvta_generic_to_shared(&arrived);
+  const int x = blockIdx.x * 32, y = blockIdx.y * 16;
+  if (threadIdx.x == 0) {
+    asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(barrier));
+    asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], 2048;" ::"r"(barrier) : "memory");
+    asm volatile("cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1, {%2, %3}], [%4];"
+                 ::"r"(at), "l"(&from), "r"(x), "r"(y), "r"(barrier) : "memory");
+  }
+  __syncthreads();
+#ifndef NO_WAIT
+  asm volatile("{ .reg .pred p; w: mbarrier.try_wait.parity.shared::cta.b64 p, [%0], 0; @!p bra w; }"
+               ::"r"(barrier) : "memory");
+#endif
+  for (int i = 0; i < 16; ++i) tile[i][((threadIdx.x / 4) ^ (i % 8)) * 4 + threadIdx.x % 4] *= 2;
+  asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    asm volatile("cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [%0, {%1, %2}], [%3];"
+                 ::"l"(&to), "r"(x), "r"(y), "r"(at) : "memory");
+    asm volatile("cp.async.bulk.commit_group; cp.async.bulk.wait_group 0;" ::: "memory");
+  }
+}
+"""
+
+
+@pytest.mark.skipif(NVCC is None, reason="nvcc is not installed")
+def test_tensor_maps_are_arguments(tmp_path: Path) -> None:
+    (tmp_path / "tiles.cu").write_text(TENSOR_SOURCE, encoding="utf-8")
+
+    def simulate(flags: str = "", tensor: str = "120x45:box=32x16:swizzle=128", kind: str = "out"):
+        return run("simulate", "tiles.cu", "--compiler", "nvcc", "--compiler-flags", f"-arch=sm_90 {flags}",
+                   "--block", "32", "--grid", "4,3", "--buffer", "x=in:f32:iota:45x120", "--buffer",
+                   f"y={kind}:f32:{'45x120' if kind == 'out' else 'fill:45x120:0'}", "--arg", f"tensor:@x:f32:{tensor}",
+                   "--arg", "to=tensor:@y:f32:120x45:box=32x16:swizzle=128", "--save", "y=y.npy", cwd=tmp_path)
+    done = simulate()
+    assert done.returncode == 0 and "0 2 4 6 8 10 12 14 … 10784 10786 10788" in done.stdout, done
+    done = simulate("-DNO_WAIT")
+    assert done.returncode == 1 and "initcheck: read of 4 bytes" in done.stdout and "tiles.cu line 19" in done.stdout, done
+    done = simulate(tensor="120x46:box=32x16:swizzle=128")
+    assert done.returncode == 1 and "bytes past the end of 'x'" in done.stdout, done
+    assert "'y', which is only to be read" in simulate(kind="in").stdout
+    assert_refused(simulate(tensor="120x45:box=32x16:swizzle=64"), "128 bytes in dimension 0; 64 are possible")

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <iterator>
 #include <new>
 #include <string_view>
 
@@ -11,6 +12,7 @@
 #include "devices/simulated/instructions/decoder.hpp"
 #include "devices/simulated/memory/device_memory.hpp"
 #include "devices/simulated/ptx/parser.hpp"
+#include "devices/simulated/textures/texture_table.hpp"
 #include "ptx_fuzzing.hpp"
 
 namespace convladder {
@@ -27,11 +29,35 @@ bool is_small(const simulated::Program& program) {
          program.parameter_bytes <= 4096 && program.register_bytes <= 1 << 18;
 }
 
+/// Something is bound to every texture and surface of the module: its name says of which geometry.
+void bind(const ptx::Symbol& symbol, std::uint64_t address, simulated::DeviceMemory& memory,
+          simulated::TextureTable& textures) {
+  using simulated::Geometry;
+  constexpr Geometry geometries[] = {Geometry::one,         Geometry::two,         Geometry::three,
+                                     Geometry::one_layered, Geometry::two_layered, Geometry::cube};
+  const Geometry geometry = geometries[symbol.name.size() % std::size(geometries)];
+  const bool is_flat = simulated::dimensions(geometry) == 1;
+  const bool has_depth = geometry == Geometry::three || simulated::is_layered(geometry);
+  textures.declare(address, symbol.opaque_type, symbol.name, symbol.fields);
+  simulated::TextureDescription texture;
+  texture.resource =
+      simulated::array_resource(geometry, {simulated::ChannelType::u8, 4}, 5, is_flat ? 1 : 5, has_depth ? 6 : 1);
+  texture.resource.address = memory.allocate(simulated::resource_bytes(texture.resource), "texels");
+  texture.read = simulated::ReadMode::normalized;
+  texture.sampler.filter = simulated::FilterMode::linear;
+  texture.sampler.address.fill(static_cast<simulated::AddressMode>(symbol.name.size() % 4));
+  texture.sampler.normalized_coordinates = symbol.name.size() % 2 == 0;
+  if (symbol.opaque_type == "texref") textures.bind_texture(address, texture);
+  if (symbol.opaque_type == "surfref") textures.bind_surface(address, texture.resource);
+}
+
 void run(const ptx::Module& module, const ptx::Kernel& kernel) {
   simulated::DeviceMemory memory(kMemoryBytes);
-  const simulated::Program program = simulated::decode(module, kernel, [&memory](const ptx::Symbol& symbol) {
+  simulated::TextureTable textures(memory);
+  const simulated::Program program = simulated::decode(module, kernel, [&](const ptx::Symbol& symbol) {
     const std::uint64_t address = memory.allocate(symbol.bytes, symbol.name);
     std::memcpy(memory.host(address), symbol.initial_bytes.data(), symbol.initial_bytes.size());
+    if (!symbol.opaque_type.empty()) bind(symbol, address, memory, textures);
     return address;
   });
   if (!is_small(program)) return;
@@ -40,6 +66,7 @@ void run(const ptx::Module& module, const ptx::Kernel& kernel) {
   configuration.block = {40, 1, 1};  // a full warp and a part of one
   configuration.dynamic_shared_bytes = kDynamicSharedBytes;
   configuration.limits.operations = kMostOperations;
+  configuration.textures = &textures;
   configuration.parameters.resize(program.parameter_bytes);
   for (std::size_t i = 0; i < kernel.parameters.size(); ++i) {
     // An address for what is as large as one, a small number otherwise.

@@ -1,7 +1,10 @@
 #include "variants/ceilings/ceilings.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 #include <map>
+
+#include "support/whole_number.hpp"
 
 namespace convladder {
 namespace {
@@ -25,7 +28,11 @@ CeilingRegistration::CeilingRegistration(std::string_view family, PrepareCeiling
 
 std::size_t ceiling_buffer_bytes(std::size_t cache_bytes, std::size_t free_bytes, std::size_t multiple) {
   constexpr std::size_t kFewest = std::size_t{64} << 20;
-  const std::size_t bytes = std::min(std::max(4 * cache_bytes, kFewest), free_bytes / 8);
+  std::size_t bytes = std::min(std::max(4 * cache_bytes, kFewest), free_bytes / 8);
+  constexpr const char* kVariable = "CONVLADDER_CEILING_MIB";
+  if (const char* const most = std::getenv(kVariable); most != nullptr && *most != '\0') {
+    bytes = std::min(bytes, static_cast<std::size_t>(parse_whole_number(kVariable, most, 1, 1 << 20)) << 20);
+  }
   return std::max(bytes / multiple, std::size_t{1}) * multiple;
 }
 

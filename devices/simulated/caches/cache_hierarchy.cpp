@@ -11,6 +11,7 @@ struct CacheHierarchy::Slice {
 CacheCounters& CacheCounters::operator+=(const CacheCounters& other) {
   l1_load_sectors += other.l1_load_sectors;
   l1_load_hits += other.l1_load_hits;
+  l1_texture_hits += other.l1_texture_hits;
   l2_read_sectors += other.l2_read_sectors;
   l2_read_hits += other.l2_read_hits;
   l2_write_sectors += other.l2_write_sectors;
@@ -64,6 +65,7 @@ CacheCounters CacheHierarchy::finish() {
   for (const auto& l1 : l1_) {
     total.l1_load_sectors += l1->load_sectors();
     total.l1_load_hits += l1->load_hits();
+    total.l1_texture_hits += l1->texture_hits();
     total.complete = total.complete && l1->complete();
   }
   return total;

@@ -23,6 +23,7 @@ namespace convladder::simulated {
 struct CacheCounters {
   std::uint64_t l1_load_sectors = 0;  ///< looked up by loads from global memory
   std::uint64_t l1_load_hits = 0;
+  std::uint64_t l1_texture_hits = 0;  ///< sectors of textures that were in the L1
   std::uint64_t l2_read_sectors = 0;  ///< asked of the L2 by loads
   std::uint64_t l2_read_hits = 0;
   std::uint64_t l2_write_sectors = 0;   ///< by stores and atomics

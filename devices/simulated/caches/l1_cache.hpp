@@ -36,6 +36,19 @@ class L1Cache {
     for_each_line(sectors, [this](std::uint32_t line, std::uint8_t of_line) { ask({line, of_line, false}); });
   }
 
+  /// Texels that are read go the way of loads, but are counted apart. Returns how many sectors were here.
+  std::uint64_t load_texels(const SectorSet& sectors) {
+    std::uint64_t all_hits = 0;
+    for_each_line(sectors, [&](std::uint32_t line, std::uint8_t of_line) {
+      const std::uint8_t hits = cache_.access(line, of_line, false).hits;
+      all_hits += static_cast<std::uint64_t>(std::popcount(hits));
+      if (hits != of_line) ask({line, static_cast<std::uint8_t>(of_line & ~hits), false});
+    });
+    return all_hits;
+  }
+  void add_texture_hits(std::uint64_t sectors) { texture_hits_ += sectors; }
+
+  std::uint64_t texture_hits() const { return texture_hits_; }
   std::uint64_t load_sectors() const { return load_sectors_; }
   std::uint64_t load_hits() const { return load_hits_; }
   bool complete() const { return complete_; }
@@ -92,6 +105,7 @@ class L1Cache {
   std::array<std::vector<L2Request>, kSlices> logs_;
   std::uint64_t load_sectors_ = 0;
   std::uint64_t load_hits_ = 0;
+  std::uint64_t texture_hits_ = 0;
   bool complete_ = true;
 };
 

@@ -57,6 +57,7 @@ WrittenMemory::Piece* WrittenMemory::find(std::uint64_t address) {
 void InitializationChecker::block_begins(const BlockContext& block) {
   OfBlock& now = of(block);
   now.shared = WrittenBytes(block.shared.size());
+  now.shared.write(0, block.program->reserved_shared_bytes);
   if (block.program->local_bytes == 0) return;
   const std::size_t threads = block.local.size() / block.program->local_bytes;
   now.local.assign(threads, WrittenBytes(block.program->local_bytes));

@@ -58,8 +58,9 @@ class InitializationChecker final : public AccessObserver {
   void access(const WarpAccess& access) override;
   void allocated(std::uint64_t address, std::uint64_t bytes) override { memory_.allocated(address, bytes); }
   void freed(std::uint64_t address) override { memory_.freed(address); }
-  void copy_begins(const WarpAccess* source, const WarpAccess& /*destination*/, std::uint64_t /*copy*/) override {
-    if (source != nullptr) access(*source);
+  void copy_begins(std::span<const WarpAccess> sources, std::span<const WarpAccess> /*destinations*/,
+                   std::uint64_t /*copy*/) override {
+    for (const WarpAccess& source : sources) access(source);
   }
   void copy_lands(const WarpAccess& destination) override { access(destination); }
 

@@ -21,6 +21,7 @@ class InputChecker final : public AccessObserver {
   InputChecker(const std::vector<AddressRange>& inputs, FindingLog& findings) : inputs_(inputs), findings_(findings) {}
 
   void access(const WarpAccess& access) override;
+  void copy_lands(const WarpAccess& destination) override { access(destination); }
 
  private:
   const std::vector<AddressRange>& inputs_;

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "devices/simulated/instructions/memory/memory_access.hpp"
+#include "devices/simulated/instructions/textures/texture_opcode.hpp"
 #include "devices/simulated/state/access_cost.hpp"
 
 namespace convladder::simulated {
@@ -15,6 +16,10 @@ namespace {
 /// 2 (words), or 0 (bytes) if an instruction reaches the space with less than a word.
 unsigned unit_shift(const ptx::Kernel& kernel, ptx::Space space) {
   const auto is_narrow = [space](const ptx::Instruction& instruction) {
+    const bool is_of_tensor = instruction.opcode.find(".bulk.tensor.") != std::string::npos;
+    if (is_of_tensor && space == ptx::Space::global) return true;  // elements that only its tensor map knows
+    const bool has_texels = reads_texels(instruction.opcode) || writes_texels(instruction.opcode);
+    if (has_texels && space == ptx::Space::global) return true;
     const auto access = parse_memory_access(instruction.opcode);
     return access && access->type.bits < 32 && (access->space == space || access->space == ptx::Space::generic);
   };
@@ -98,13 +103,14 @@ void RaceChecker::fenced(const WarpState& warp, bool for_other_blocks) {
   now_->fenced[warp.index] = released_by(warp.index);
 }
 
-void RaceChecker::copy_begins(const WarpAccess* source, const WarpAccess& destination, std::uint64_t copy) {
-  enter(*destination.warp->block);
+void RaceChecker::copy_begins(std::span<const WarpAccess> sources, std::span<const WarpAccess> destinations,
+                              std::uint64_t copy) {
+  enter(*destinations.front().warp->block);
   is_asynchronous_ = true;
-  if (source != nullptr) access(*source);
-  access(destination);
+  for (const WarpAccess& source : sources) access(source);
+  for (const WarpAccess& destination : destinations) access(destination);
   is_asynchronous_ = false;
-  const auto own = kMostWarps + static_cast<std::size_t>(destination.warp->index);
+  const auto own = kMostWarps + static_cast<std::size_t>(destinations.front().warp->index);
   now_->copies[copy][own] = now_->clock[own]++;
 }
 
@@ -176,6 +182,7 @@ void RaceChecker::access(const WarpAccess& access) {
     std::vector<Unit>& units = is_own ? now_->shared : blocks_[access.owner].shared;
     for (LaneMask left = access.mask; left != 0; left &= left - 1) {
       const int lane = std::countr_zero(left);
+      if (addresses[lane] < program_.reserved_shared_bytes) continue;  // the system's software has ways of its own
       touch(access, lane, addresses[lane] >> shared_shift_, units);
     }
     return;

@@ -39,7 +39,8 @@ class RaceChecker final : public AccessObserver {
   void barrier_passed(const BlockContext& block, std::uint32_t warps) override;
   void warp_synchronized(const WarpState& warp, LaneMask lanes) override;
   void fenced(const WarpState& warp, bool for_other_blocks) override;
-  void copy_begins(const WarpAccess* source, const WarpAccess& destination, std::uint64_t copy) override;
+  void copy_begins(std::span<const WarpAccess> sources, std::span<const WarpAccess> destinations,
+                   std::uint64_t copy) override;
   void copy_arrives(const BlockContext& block, std::uint64_t copy, const BlockContext& owner,
                     std::uint64_t mbarrier) override;
   void copy_seen(const WarpState& warp, std::uint64_t copy) override;

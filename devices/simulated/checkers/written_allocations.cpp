@@ -5,6 +5,8 @@
 #include <cstring>
 #include <string_view>
 
+#include "devices/simulated/instructions/textures/texture_opcode.hpp"
+
 namespace convladder::simulated {
 namespace {
 
@@ -28,9 +30,10 @@ bool has_part(std::string_view opcode, std::string_view part) {
 
 /// Instructions with an address that read or do nothing.
 bool only_reads(std::string_view opcode) {
-  constexpr std::string_view words[] = {"ld.",      "ldu.",          "ldmatrix", "wmma.load",   "cp.async",
-                                        "prefetch", "applypriority", "discard",  "createpolicy"};
-  return std::ranges::any_of(words, [opcode](std::string_view word) { return opcode.starts_with(word); });
+  constexpr std::string_view words[] = {"ld.",           "ldu.",    "ldmatrix",     "wmma.load", "cp.async", "prefetch",
+                                        "applypriority", "discard", "createpolicy", "txq",       "suq"};
+  return reads_texels(opcode) ||
+         std::ranges::any_of(words, [opcode](std::string_view word) { return opcode.starts_with(word); });
 }
 
 bool is_load(std::string_view opcode) { return opcode.starts_with("ld.") || opcode.starts_with("ldu."); }
@@ -39,6 +42,8 @@ bool is_load(std::string_view opcode) { return opcode.starts_with("ld.") || opco
 bool may_write_global(const Instruction& instruction) {
   const std::string_view opcode = instruction.opcode;
   if (opcode.starts_with("cp.async.bulk.global") || opcode.starts_with("cp.reduce")) return true;
+  if (opcode.starts_with("cp.async.bulk.tensor") && has_part(opcode, "bulk_group")) return true;
+  if (opcode.starts_with("tensormap.cp_fenceproxy")) return true;
   if (only_reads(opcode)) return false;
   if (has_part(opcode, "shared") || has_part(opcode, "local")) return false;
   return std::ranges::any_of(instruction.operands,
@@ -112,6 +117,8 @@ std::set<std::uint64_t> written_allocations(const Program& program, const std::v
   Origin written;
   for (const Instruction& instruction : kernel.instructions) {
     if (!may_write_global(instruction)) continue;
+    if (has_part(instruction.opcode, "tensor")) written.set(kElsewhere);  // where its tensor map says
+    if (writes_texels(instruction.opcode)) written.set(kElsewhere);       // a handle says nothing of memory
     for (const Operand& operand : instruction.operands) {
       if (operand.kind == OperandKind::address) written |= origins.of(operand);
     }

@@ -6,6 +6,7 @@
 
 #include "devices/simulated/instructions/matrix/matrix_fragment.hpp"
 #include "devices/simulated/instructions/memory/memory_access.hpp"
+#include "devices/simulated/instructions/textures/texture_opcode.hpp"
 
 namespace convladder::simulated {
 namespace {
@@ -25,7 +26,8 @@ bool is_conversion(const Instruction& i) {
 }
 bool is_fp32(const Instruction& i) {
   const bool arithmetic = !begins_with_word(i.opcode, "mov") && !begins_with_word(i.opcode, "selp") &&
-                          !begins_with_word(i.opcode, "ld") && !begins_with_word(i.opcode, "st") && !is_conversion(i);
+                          !begins_with_word(i.opcode, "ld") && !begins_with_word(i.opcode, "st") && !is_conversion(i) &&
+                          !is_texture_fetch(i.opcode);
   return arithmetic && i.opcode.ends_with(".f32");
 }
 bool is_fp32_fma(const Instruction& i) { return begins_with_word(i.opcode, "fma") && i.opcode.ends_with(".f32"); }
@@ -55,6 +57,11 @@ bool is_shared_atomic(const Instruction& i) {
 bool is_asynchronous_copy(const Instruction& i) { return is_in(i, "cp.async.c") && is_in(i, ".shared.global"); }
 bool is_matrix_load(const Instruction& i) { return begins_with_word(i.opcode, "ldmatrix"); }
 
+bool is_texture(const Instruction& i) { return is_texture_fetch(i.opcode); }
+bool is_surface_load(const Instruction& i) { return begins_with_word(i.opcode, "suld"); }
+bool is_surface_store(const Instruction& i) { return begins_with_word(i.opcode, "sust"); }
+bool is_surface_reduction(const Instruction& i) { return begins_with_word(i.opcode, "sured"); }
+
 std::uint64_t warps(const InstructionCounters& c) { return c.warps; }
 std::uint64_t lanes(const InstructionCounters& c) { return c.lanes; }
 std::uint64_t divergent(const InstructionCounters& c) { return c.divergent_branches; }
@@ -74,6 +81,11 @@ constexpr const char* kOfAccesses =
 constexpr const char kOfModel[] =
     "From a model of the caches (caches/cache_hierarchy.hpp) in which a multiprocessor runs its blocks one after "
     "another.";
+
+constexpr const char* kOfTexels =
+    "Only for kernels with such instructions. Texels lie in rows here; a GPU keeps arrays in blocks that NVIDIA does "
+    "not "
+    "describe, so the sectors of arrays are other ones there.";
 
 /// A sum over the instructions that `accepts` takes.
 struct Sum {
@@ -124,6 +136,8 @@ constexpr auto kLocal = ptx::Space::local;
 constexpr auto kConstant = ptx::Space::constant;
 constexpr std::uint64_t kSectorBytes = 32;
 constexpr const char* kConstantRequests = "idc__requests.sum";
+constexpr const char* kTextureSectors = "l1tex__t_sectors_pipe_tex_mem_texture.sum";
+constexpr const char* kTextureHits = "l1tex__t_sectors_pipe_tex_mem_texture_lookup_hit.sum";
 
 constexpr Sum kSums[] = {
     {"instructions", "smsp__inst_executed.sum", "instructions", "Instructions executed by warps, of any kind.", kOfCode,
@@ -198,6 +212,20 @@ constexpr Sum kSums[] = {
      "Only for kernels with constants, and for loads in the PTX: where ptxas knows the address it makes the constant "
      "an operand of the arithmetic. What the constant cache does not hold is not modelled.",
      is_access<kConstant, false>, wavefronts},
+    {"texture requests", "l1tex__t_requests_pipe_tex_mem_texture.sum", "requests", "Fetches from textures by warps.",
+     kOfTexels, is_texture, requests},
+    {"texture sectors", kTextureSectors, "sectors", "32-byte sectors touched by them, summed over requests.", kOfTexels,
+     is_texture, sectors},
+    {"surface load requests", "l1tex__t_requests_pipe_tex_mem_surface_op_ld.sum", "requests",
+     "Loads from surfaces by warps.", kOfTexels, is_surface_load, requests},
+    {"surface load sectors", "l1tex__t_sectors_pipe_tex_mem_surface_op_ld.sum", "sectors",
+     "32-byte sectors touched by them, summed over requests.", kOfTexels, is_surface_load, sectors},
+    {"surface store requests", "l1tex__t_requests_pipe_tex_mem_surface_op_st.sum", "requests",
+     "Stores to surfaces by warps.", kOfTexels, is_surface_store, requests},
+    {"surface store sectors", "l1tex__t_sectors_pipe_tex_mem_surface_op_st.sum", "sectors",
+     "32-byte sectors touched by them, summed over requests.", kOfTexels, is_surface_store, sectors},
+    {"surface reductions", "l1tex__t_requests_pipe_tex_mem_surface_op_red.sum", "requests",
+     "Reductions on surfaces by warps.", kOfTexels, is_surface_reduction, requests},
 };
 
 constexpr const char* kTensorInstructions = "sm__inst_executed_pipe_tensor.sum";
@@ -222,6 +250,8 @@ constexpr const char* kOfTensorCores =
 constexpr CacheSum kCacheSums[] = {
     {"L1 hit sectors", "l1tex__t_sectors_pipe_lsu_mem_global_op_ld_lookup_hit.sum", "sectors",
      "Sectors of global loads that were in the L1.", &CacheCounters::l1_load_hits, 1, false},
+    {"texture hit sectors", kTextureHits, "sectors", "Sectors of textures that were in the L1.",
+     &CacheCounters::l1_texture_hits, 1, false},
     {"L2 read sectors", "lts__t_sectors_op_read.sum", "sectors", "Sectors that loads requested from the L2.",
      &CacheCounters::l2_read_sectors, 1, true},
     {"L2 read hit sectors", "lts__t_sectors_op_read_lookup_hit.sum", "sectors",
@@ -249,6 +279,8 @@ constexpr Ratio kRatios[] = {
      "Sectors of global loads that were in the L1.", kOfModel,
      "l1tex__t_sectors_pipe_lsu_mem_global_op_ld_lookup_hit.sum", "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum",
      100},
+    {"texture hit rate", "l1tex__t_sector_pipe_tex_mem_texture_hit_rate.pct", "percent",
+     "Sectors of textures that were in the L1.", kOfModel, kTextureHits, kTextureSectors, 100},
     {"L2 read hit rate", "lts__t_sector_op_read_hit_rate.pct", "percent",
      "Share of the sectors requested from the L2 that were there.", kOfModel, "lts__t_sectors_op_read_lookup_hit.sum",
      "lts__t_sectors_op_read.sum", 100},
@@ -274,6 +306,11 @@ void add_tensor_values(const ptx::Kernel& kernel, const LaunchResult& launch, Me
   for (std::size_t sum = 0; sum < std::size(kTensorSums); ++sum) {
     values.counted.emplace_back(kTensorSums[sum].name, static_cast<double>(operations[sum]));
   }
+}
+
+/// Sums that are given only for kernels that have such instructions.
+bool only_where_used(const Sum& sum) {
+  return sum.name == std::string_view(kConstantRequests) || sum.note == std::string_view(kOfTexels);
 }
 
 bool is_modelled(const Ratio& ratio) { return ratio.note == kOfModel; }
@@ -309,11 +346,12 @@ MetricValues metric_values(const ptx::Kernel& kernel, const LaunchResult& launch
       total += sum.event(launch.counters[i]);
       has_any = true;
     }
-    if (sum.name == std::string_view(kConstantRequests) && !has_any) continue;
+    if (only_where_used(sum) && !has_any) continue;
     values.counted.emplace_back(sum.name, static_cast<double>(total));
   }
   add_tensor_values(kernel, launch, values);
   for (const CacheSum& sum : kCacheSums) {
+    if (sum.name == std::string_view(kTextureHits) && std::ranges::none_of(kernel.instructions, is_texture)) continue;
     if (!launch.has_caches || (sum.below_l1 && !launch.caches.complete)) continue;
     values.modelled.emplace_back(sum.name, static_cast<double>(launch.caches.*sum.sectors * sum.scale));
   }

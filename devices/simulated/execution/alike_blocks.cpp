@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "devices/simulated/instructions/instruction_decoder.hpp"
+#include "devices/simulated/instructions/textures/texture_opcode.hpp"
 
 namespace convladder::simulated {
 namespace {
@@ -531,6 +532,7 @@ class Follower {
   }
 
   void check(const Instruction& instruction) {
+    if (instruction.opcode.find("tensor") != std::string::npos) refuse(instruction, "a tensor map decides");
     if (instruction.predicate >= 0) expect_of_no_place(instruction, of_register(instruction.predicate));
     for (const Operand& operand : instruction.operands) {
       if (operand.kind == OperandKind::address) {
@@ -591,6 +593,10 @@ AlikeBlocks alike_blocks(const Program& program, Axis axis, Dim3 grid, Dim3 bloc
   // Registers are followed within one function and from branch to label.
   if (!program.calls.empty() || !program.branch_tables.empty())
     return {0, true, "it calls functions or branches by table"};
+  const auto has_texels = [](const Instruction& instruction) {
+    return reads_texels(instruction.opcode) || writes_texels(instruction.opcode);
+  };
+  if (std::ranges::any_of(program.kernel->instructions, has_texels)) return {0, true, "it has textures or surfaces"};
   return Follower(program, axis, grid, block, parameters, buffer_of).run();
 }
 

@@ -42,14 +42,16 @@ std::size_t warps_of(std::uint64_t threads) {
 }
 
 bool writes_memory(const ptx::Instruction& instruction) {
-  return instruction.opcode.starts_with("st.") || instruction.opcode.starts_with("wmma.store");
+  return instruction.opcode.starts_with("st.") || instruction.opcode.starts_with("stmatrix.") ||
+         instruction.opcode.starts_with("wmma.store");
 }
 
-/// Of one that writes memory: no other block sees it.
-bool is_for_block(const ptx::Instruction& instruction) {
+/// Of one that writes memory: no other block sees it. In a cluster others may look into shared memory.
+bool is_for_block(const ptx::Instruction& instruction, bool in_cluster) {
   const std::vector<std::string_view> parts = split_opcode(instruction.opcode);
-  return std::ranges::any_of(
-      parts, [](std::string_view part) { return part == "shared" || part == "shared::cta" || part == "local"; });
+  return std::ranges::any_of(parts, [in_cluster](std::string_view part) {
+    return part == "local" || (!in_cluster && (part == "shared" || part == "shared::cta"));
+  });
 }
 
 }  // namespace
@@ -71,6 +73,7 @@ BlockRunner::BlockRunner(const Program& program, DeviceMemory& memory, const Lau
       block_lanes_(totals.block_lanes) {
   context_.program = &program;
   context_.memory = &memory;
+  context_.textures = configuration.textures;
   context_.block_size = configuration.block;
   context_.shared.resize(std::size_t{program.static_shared_bytes} + configuration.dynamic_shared_bytes);
   context_.local.resize(std::size_t{program.local_bytes} * kLanes * warps_.size());
@@ -94,7 +97,7 @@ BlockRunner::BlockRunner(const Program& program, DeviceMemory& memory, const Lau
   for (std::size_t i = 0; i < program.kernel->instructions.size(); ++i) {
     const ptx::Instruction& instruction = program.kernel->instructions[i];
     if (!writes_memory(instruction)) continue;
-    const bool for_block = is_for_block(instruction);
+    const bool for_block = is_for_block(instruction, configuration.cluster.count() > 1);
     storing_instructions_.insert(for_block ? storing_instructions_.begin() : storing_instructions_.end(),
                                  static_cast<int>(i));
     stores_for_block_ += for_block ? 1 : 0;

@@ -36,7 +36,8 @@ struct LaunchConfiguration {
   bool with_caches = true;                     ///< whether traffic below the L1 is counted
   bool collect_findings = false;               ///< otherwise the first fault ends the launch
   LaunchLimits limits;
-  int host_threads = 1;  ///< results and counters are the same for every number
+  const TextureTable* textures = nullptr;  ///< what handles stand for; none: for nothing
+  int host_threads = 1;                    ///< results and counters are the same for every number
 };
 
 /// Makes the observers of a launch, which then runs on one host thread; `findings` is what they report to.

@@ -20,11 +20,32 @@ constexpr std::uint64_t kMostParameterBytes = 32764;       // of compute capabil
 
 constexpr std::uint32_t kLocalBytesOfCalls = 16 * 1024;  // for the local variables of functions, of one thread
 
-constexpr DecodeSubject kSubjects[] = {
-    decode_control_flow, decode_call,          decode_memory_access, decode_packing,       decode_form,
-    decode_barrier,      decode_warp_function, decode_atomic,        decode_vector_atomic, decode_asynchronous_copy,
-    decode_matrix,       decode_cache_control, decode_hint,          decode_video,         decode_stack,
-    decode_mbarrier,     decode_bulk_copy,     decode_fence,         decode_cluster};
+constexpr DecodeSubject kSubjects[] = {decode_control_flow,
+                                       decode_call,
+                                       decode_memory_access,
+                                       decode_packing,
+                                       decode_form,
+                                       decode_barrier,
+                                       decode_warp_function,
+                                       decode_atomic,
+                                       decode_vector_atomic,
+                                       decode_asynchronous_copy,
+                                       decode_matrix,
+                                       decode_cache_control,
+                                       decode_hint,
+                                       decode_video,
+                                       decode_stack,
+                                       decode_mbarrier,
+                                       decode_bulk_copy,
+                                       decode_tensor_map,
+                                       decode_fence,
+                                       decode_cluster,
+                                       decode_bulk_initialization,
+                                       decode_launch_control,
+                                       decode_constant_test,
+                                       decode_texture_fetch,
+                                       decode_surface_access,
+                                       decode_texture_query};
 
 std::uint32_t round_up(std::uint64_t value, std::uint64_t multiple) {
   return static_cast<std::uint32_t>((value + multiple - 1) / multiple * multiple);
@@ -187,8 +208,18 @@ class KernelDecoder {
     }
   }
 
+  bool asks_for_reserved_memory() const {
+    const auto is_place = [](const ptx::Operand& operand) {
+      return operand.kind == ptx::OperandKind::special && operand.name.starts_with("%reserved_smem_offset_");
+    };
+    return std::ranges::any_of(kernel_.instructions, [&](const ptx::Instruction& instruction) {
+      return std::ranges::any_of(instruction.operands, is_place);
+    });
+  }
+
   void lay_out_symbols() {
-    std::uint64_t shared = 0;
+    if (asks_for_reserved_memory()) program_.reserved_shared_bytes = kReservedSharedBytes;
+    std::uint64_t shared = program_.reserved_shared_bytes;
     std::uint64_t local = 0;
     const auto place = [this](const ptx::Symbol& symbol, std::uint64_t& used) {
       used = round_up(used, static_cast<std::uint64_t>(symbol.alignment));

@@ -32,17 +32,42 @@ std::array<Slot, 2> predicate_pair(InstructionDecoder& decoder, const ptx::Opera
   return {decoder.write(operand.elements[0], 1), decoder.write(operand.elements[1], 1)};
 }
 
+/// An opcode with its modifiers in one order: those that are no types, sorted, then the types.
+std::string sorted_opcode(std::string_view opcode) {
+  std::vector<std::string> modifiers;
+  std::string types;
+  const std::vector<std::string_view> words = split_opcode(opcode);
+  for (std::size_t i = 1; i < words.size(); ++i) {
+    const std::string word = fmt::format(".{}", words[i]);
+    if (ptx::type_of_suffix(word)) {
+      types += word;
+    } else {
+      modifiers.push_back(word);
+    }
+  }
+  std::ranges::sort(modifiers);
+  std::string sorted(words[0]);
+  for (const std::string& modifier : modifiers) sorted += modifier;
+  return sorted + types;
+}
+
 }  // namespace
 
 void FormTable::add(const std::string& opcode, std::span<const OperandUse> operands, Handler handler,
                     std::int64_t parameter) {
   const auto [place, added] = forms_.emplace(opcode, Form{{operands.begin(), operands.end()}, handler, parameter});
   if (!added) throw std::logic_error("the opcode '" + place->first + "' is defined twice");
+  spelling_.emplace(sorted_opcode(opcode), opcode);
 }
 
 const Form* FormTable::find(std::string_view opcode) const {
   const auto found = forms_.find(std::string(opcode));
   return found == forms_.end() ? nullptr : &found->second;
+}
+
+const Form* FormTable::find_in_any_order(std::string_view opcode) const {
+  const auto found = spelling_.find(sorted_opcode(opcode));
+  return found == spelling_.end() ? nullptr : find(found->second);
 }
 
 std::vector<std::string> FormTable::opcodes() const {
@@ -80,6 +105,7 @@ bool decode_form(InstructionDecoder& decoder) {
   const Form* form = nullptr;
   if (decoder.instruction().operands.size() == 4) form = forms().find(form_of(opcode, 3));
   if (form == nullptr) form = forms().find(opcode);
+  if (form == nullptr) form = forms().find_in_any_order(opcode);
   if (form == nullptr) return false;
   decoder.expect_operands(form->operands.size() -
                           static_cast<std::size_t>(std::ranges::count(form->operands, OperandUse::carry)));

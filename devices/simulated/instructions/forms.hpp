@@ -46,11 +46,14 @@ class FormTable {
     add(opcode, std::span(operands.begin(), operands.size()), handler, parameter);
   }
   const Form* find(std::string_view opcode) const;
+  /// Likewise with the modifiers in any order, which ptxas takes as well: "div.ftz.rn.f32". Types keep theirs.
+  const Form* find_in_any_order(std::string_view opcode) const;
   /// All opcodes, sorted: for the documentation and the tests, which cover each of them.
   std::vector<std::string> opcodes() const;
 
  private:
   std::unordered_map<std::string, Form> forms_;
+  std::unordered_map<std::string, std::string> spelling_;  ///< of a form, by `sorted_opcode`
 };
 
 /// The name of a form whose opcode stands for another one, too, with fewer operands: "min.f32 of 3".

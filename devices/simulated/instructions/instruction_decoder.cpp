@@ -349,6 +349,7 @@ Slot InstructionDecoder::read_special(const ptx::Operand& operand, int bits) {
   if (operand.name.starts_with("%clock") || operand.name.starts_with("%globaltimer")) {
     return read_clock(operand.name, bits);
   }
+  if (operand.name.starts_with("%reserved_smem_offset_")) return constant(reserved_place(operand.name), 32);
   if (operand.name == "%is_explicit_cluster") return special.is_explicit_cluster;  // a predicate
   if (operand.name == "%gridid") return constant(1, bits);  // launches are not numbered: each is alone on its device
   const auto found = names.find(operand.name);
@@ -359,6 +360,14 @@ Slot InstructionDecoder::read_special(const ptx::Operand& operand, int bits) {
   }
   if (bits != 32) fail(fmt::format("the special register {} has 32 bits", operand.name));
   return found != names.end() ? found->second : lane_mask_constant(lane_mask->second);
+}
+
+std::uint64_t InstructionDecoder::reserved_place(const std::string& name) const {
+  const std::string_view which = std::string_view(name).substr(std::string_view("%reserved_smem_offset_").size());
+  if (which == "begin" || which == "0") return 0;
+  if (which == "1") return kReservedSharedBytes / 2;
+  if (which == "end" || which == "cap") return kReservedSharedBytes;
+  fail(fmt::format("the special register {} is not supported", name));
 }
 
 /// All clocks count the operations that the warp has executed: the only time there is here, and the same in every run.
@@ -409,6 +418,12 @@ Slot InstructionDecoder::whole_address(const ptx::Operand& operand, ptx::Space s
   sum.handler = wide ? &add_offset<std::uint64_t> : &add_offset<std::uint32_t>;
   emit(sum);
   return sum.operands[0];
+}
+
+Slot InstructionDecoder::widened(Slot narrow) {
+  const Slot wide = temporary(64);
+  emit(&widen_slot<std::uint32_t>, {wide, narrow});
+  return wide;
 }
 
 std::uint64_t InstructionDecoder::generic_address(ptx::Space space, std::uint64_t place) const {

@@ -56,8 +56,12 @@ class InstructionDecoder {
   /// The address in 64 bits, its offset added.
   Slot whole_address(const ptx::Operand& operand, ptx::Space space, bool to_shared = false);
   int register_bits(const ptx::Operand& operand) const;
+  /// Where a variable or parameter of that name lies in its state space.
+  std::uint64_t place_of(const std::string& name) const { return symbols_.at(name).second; }
   /// Whether any instruction but the current one names the register.
   bool is_named_elsewhere(const ptx::Operand& operand) const;
+  /// The value of a slot of 32 bits in one of 64.
+  Slot widened(Slot narrow);
   /// All lanes hold `value`.
   Slot constant(std::uint64_t value, int bits);
   /// A register of the decoder's own.
@@ -105,6 +109,7 @@ class InstructionDecoder {
   Slot new_constant(int bits);
   Slot lane_mask_constant(LaneMask (*of_lane)(int lane));
   Slot read_clock(const std::string& name, int bits);
+  std::uint64_t reserved_place(const std::string& name) const;
   void refuse_selector(const ptx::Operand& operand) const;
   Slot read_register(const ptx::Operand& operand, int bits);
   Slot read_special(const ptx::Operand& operand, int bits);
@@ -153,11 +158,19 @@ bool decode_matrix(InstructionDecoder& decoder);
 bool decode_memory_access(InstructionDecoder& decoder);
 bool decode_cache_control(InstructionDecoder& decoder);
 bool decode_bulk_copy(InstructionDecoder& decoder);
+bool decode_tensor_copy(InstructionDecoder& decoder);
+bool decode_bulk_initialization(InstructionDecoder& decoder);
+bool decode_launch_control(InstructionDecoder& decoder);
+bool decode_constant_test(InstructionDecoder& decoder);
+bool decode_tensor_map(InstructionDecoder& decoder);
 bool decode_mbarrier(InstructionDecoder& decoder);
 bool decode_packing(InstructionDecoder& decoder);
 bool decode_form(InstructionDecoder& decoder);
 bool decode_hint(InstructionDecoder& decoder);
 bool decode_video(InstructionDecoder& decoder);
 bool decode_stack(InstructionDecoder& decoder);
+bool decode_texture_fetch(InstructionDecoder& decoder);
+bool decode_surface_access(InstructionDecoder& decoder);
+bool decode_texture_query(InstructionDecoder& decoder);
 
 }  // namespace convladder::simulated

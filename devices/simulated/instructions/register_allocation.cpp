@@ -18,7 +18,8 @@ using ptx::OperandKind;
 /// instruction that is not known it is taken as both, which only makes live ranges longer.
 bool writes_first_operand(const Instruction& instruction) {
   if (instruction.predicate >= 0) return false;
-  constexpr std::string_view bases[] = {"ld", "ldu", "mov", "shfl", "vote", "atom", "mma", "ldmatrix", "activemask"};
+  constexpr std::string_view bases[] = {"ld",  "ldu",      "mov",        "shfl", "vote", "atom",
+                                        "mma", "ldmatrix", "activemask", "tex",  "tld4", "suld"};
   const std::string_view base = std::string_view(instruction.opcode).substr(0, instruction.opcode.find('.'));
   return std::ranges::find(bases, base) != std::end(bases) || forms().find(instruction.opcode) != nullptr;
 }

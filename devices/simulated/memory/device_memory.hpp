@@ -16,6 +16,7 @@ inline constexpr std::uint64_t kSharedWindow = std::uint64_t{1} << 40;
 inline constexpr std::uint64_t kLocalWindow = std::uint64_t{2} << 40;
 inline constexpr std::uint64_t kParameterWindow = std::uint64_t{3} << 40;
 inline constexpr std::uint64_t kFunctionWindow = std::uint64_t{4} << 40;  // no memory: functions have addresses there
+inline constexpr std::uint64_t kTextureWindow = std::uint64_t{5} << 40;   // likewise: handles of textures
 inline constexpr std::uint64_t kGlobalWindow = std::uint64_t{16} << 40;
 inline constexpr std::uint64_t kGlobalWindowBytes = std::uint64_t{512} << 30;
 

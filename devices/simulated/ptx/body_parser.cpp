@@ -9,7 +9,8 @@ namespace convladder::ptx {
 namespace {
 
 // What bounds the memory and the stack that a damaged file can ask for.
-constexpr std::uint64_t kMostRegisters = 1 << 20;       // of a kernel
+constexpr std::uint64_t kMostRegisters = 1 << 20;  // of a kernel
+constexpr std::uint64_t kMostNumberedLabels = 65536;
 constexpr std::uint64_t kMostRegistersOfAll = 1 << 22;  // of a module's kernels together
 constexpr std::size_t kDeepestScopes = 256;             // of a body
 
@@ -143,7 +144,7 @@ bool BodyParser::label() {
   return true;
 }
 
-/// Behind "table: .branchtargets": "A, B, C;"
+/// Behind "table: .branchtargets": "A, B, C<2>;"
 void BodyParser::branch_targets(const Token& name) {
   Operand table;
   table.kind = OperandKind::vector;
@@ -153,8 +154,18 @@ void BodyParser::branch_targets(const Token& name) {
     const Token label = tokens_.take_word("a label");
     target.name = label.text;
     target.position = label.position;
-    if (tokens_.current().is("<")) tokens_.fail(tokens_.current(), "numbered labels are not supported");
-    table.elements.push_back(std::move(target));
+    if (!tokens_.accept("<")) {
+      table.elements.push_back(std::move(target));
+      continue;
+    }
+    const std::uint64_t room =
+        kMostNumberedLabels - std::min(kMostNumberedLabels, std::uint64_t{table.elements.size()});
+    const std::uint64_t count = tokens_.take_integer("a number of labels", room);  // "L<3>": L0, L1, L2
+    tokens_.expect(">");
+    for (std::uint64_t i = 0; i < count; ++i) {
+      table.elements.push_back(target);
+      table.elements.back().name += std::to_string(i);
+    }
   } while (tokens_.accept(","));
   tokens_.expect(";");
   tables_.emplace(name.text, std::move(table));

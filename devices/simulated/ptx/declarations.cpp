@@ -41,6 +41,17 @@ void skip_attribute(TokenReader& tokens) {
   if (tokens.current().is("(")) tokens.skip_brackets("(", ")");
 }
 
+/// "{ filter_mode = linear, width = 4 }"
+void take_fields(TokenReader& tokens, Symbol& symbol) {
+  tokens.expect("{");
+  while (!tokens.accept("}")) {
+    const Token name = tokens.take_word("a field");
+    tokens.expect("=");
+    symbol.fields.emplace_back(name.text, tokens.take().text);
+    if (!tokens.current().is("}")) tokens.expect(",");
+  }
+}
+
 }  // namespace
 
 std::uint64_t take_element_count(TokenReader& tokens) { return product(take_sizes(tokens)); }
@@ -77,7 +88,7 @@ void take_variables(TokenReader& tokens, const Names& names, Space space, bool i
     symbol.bytes = product(sizes) * static_cast<std::uint64_t>(element_bytes);
     if (tokens.accept("=")) {
       if (opaque) {
-        tokens.skip_brackets("{", "}");
+        take_fields(tokens, symbol);
       } else {
         take_initial_values(tokens, names, type, vector_elements, sizes, symbol);
       }

@@ -9,6 +9,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "devices/simulated/ptx/ptx_error.hpp"
@@ -57,6 +58,7 @@ struct Symbol {
   std::vector<std::uint8_t> initial_bytes;  ///< as many as were given; the rest is zero
   std::vector<InitialAddress> initial_addresses;
   std::string opaque_type;  ///< "texref", "samplerref" or "surfref": then `bytes` are a handle's
+  std::vector<std::pair<std::string, std::string>> fields;  ///< its initial values: "filter_mode" and "linear"
   Position position;
 };
 

@@ -13,6 +13,7 @@ namespace convladder::ptx {
 namespace {
 
 constexpr std::uint64_t kMostThreads = 1024;  // of a block
+constexpr std::uint64_t kHandleBytes = 8;     // of a texture
 
 class Parser {
  public:
@@ -87,7 +88,12 @@ class Parser {
     } else if (word.is(".func")) {
       function();
     } else if (const auto space = space_of_word(word.text); space && *space != Space::local && *space != Space::param) {
-      take_variables(tokens_, names_, *space, is_extern, [this](Symbol symbol, int element_bytes) {
+      const bool is_texture = word.is(".tex");  // as textures were declared before PTX 1.5
+      take_variables(tokens_, names_, *space, is_extern, [this, is_texture](Symbol symbol, int element_bytes) {
+        if (is_texture) {
+          symbol.opaque_type = "texref";
+          symbol.bytes = kHandleBytes;
+        }
         names_.add_to_module(symbol.name,
                              {.kind = Name::Kind::variable, .element_bytes = element_bytes, .unique = symbol.name});
         declare_variable(std::move(symbol));

@@ -7,6 +7,7 @@
 
 #include <array>
 #include <cstdint>
+#include <span>
 
 #include "devices/simulated/ptx/module.hpp"
 #include "devices/simulated/state/operation.hpp"
@@ -54,10 +55,11 @@ class AccessObserver {
   /// The warp's earlier accesses are ordered before its later ones for the threads of its block, and, from a fence of
   /// gpu or system scope on (membar.gl), for those of other blocks.
   virtual void fenced(const WarpState& /*warp*/, bool /*for_other_blocks*/) {}
-  /// A lane begins a copy that takes effect later: from now on it may read its source (which a store has not) and write
-  /// its destination. `copy` is its number, from 1 on in each block.
-  virtual void copy_begins(const WarpAccess* /*source*/, const WarpAccess& /*destination*/, std::uint64_t /*copy*/) {}
-  /// Its data is there.
+  /// A lane begins a copy that takes effect later: from now on it may read its sources (a store has none) and write its
+  /// destinations, of which there is at least one. `copy` is its number, from 1 on in each block.
+  virtual void copy_begins(std::span<const WarpAccess> /*sources*/, std::span<const WarpAccess> /*destinations*/,
+                           std::uint64_t /*copy*/) {}
+  /// Data of one is there.
   virtual void copy_lands(const WarpAccess& /*destination*/) {}
   /// A copy of a block arrives at the mbarrier at this offset in shared memory of `owner`.
   virtual void copy_arrives(const BlockContext& /*block*/, std::uint64_t /*copy*/, const BlockContext& /*owner*/,

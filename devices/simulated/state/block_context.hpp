@@ -20,6 +20,7 @@ namespace convladder::simulated {
 
 class L1Cache;
 struct Cluster;
+class TextureTable;
 
 /// What one instruction of a kernel did, summed over all warps. Exact, and the same for every number of host threads.
 struct InstructionCounters {
@@ -82,6 +83,7 @@ class BlockContext {
 
   const Program* program = nullptr;
   DeviceMemory* memory = nullptr;
+  const TextureTable* textures = nullptr;  ///< none: there are no textures and no surfaces
   Dim3 block_size;
   Dim3 block_index;
   std::uint64_t block_number = 0;    ///< in the order of blocks of the launch

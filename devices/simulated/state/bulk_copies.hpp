@@ -18,6 +18,14 @@ namespace convladder::simulated {
 /// Writes data to memory, or combines it with what is there.
 using Combine = void (*)(std::byte* at, std::span<const std::byte> data);
 
+/// What a write does to one piece of memory.
+struct BulkPart {
+  std::uint64_t address = 0;  ///< in shared memory: in shared::cluster, as cluster.hpp has it
+  std::byte* at = nullptr;
+  std::size_t first = 0;  ///< of BulkWrite::data
+  std::size_t bytes = 0;
+};
+
 /// One thread's write that has been begun.
 struct BulkWrite {
   WarpState warp;
@@ -25,11 +33,9 @@ struct BulkWrite {
   int lane = 0;
   std::uint64_t number = 0;  ///< of the block's bulk copies
   ptx::Space space = ptx::Space::global;
-  std::uint64_t address = 0;  ///< or an offset in shared memory of `owner`
-  std::byte* at = nullptr;
-  std::vector<std::byte> data{};  ///< as it was when the copy began
+  std::vector<BulkPart> parts;
+  std::vector<std::byte> data;  ///< as it was when the copy began
   Combine combine = nullptr;
-  const BlockContext* owner = nullptr;  ///< of a destination in shared memory
 
   /// The data is there from now on; observers are told.
   void land() const;

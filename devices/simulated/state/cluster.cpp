@@ -12,11 +12,14 @@ namespace {
 /// Kinds of faults beside those of other accesses.
 enum Fault { kNoSuchBlock = 130, kOwnOnly, kHasEnded, kOutOfBounds };
 
-/// "ld.shared.u32", "ld.shared::cta.u32": only the own block's memory is meant.
+/// "ld.shared.u32", "ld.shared::cta.u32", "st.bulk": only the own block's memory is meant.
 bool means_own_block(const ptx::Instruction& instruction) {
   const std::string_view opcode = instruction.opcode;
-  if (opcode.find(".shared::cluster") != std::string_view::npos) return false;
-  return opcode.find(".shared.") != std::string_view::npos || opcode.find(".shared::cta") != std::string_view::npos;
+  for (const char* word : {".shared::cluster", ".multicast::cluster"}) {
+    if (opcode.find(word) != std::string_view::npos) return false;
+  }
+  return opcode.starts_with("st.bulk") || opcode.find(".shared.") != std::string_view::npos ||
+         opcode.find(".shared::cta") != std::string_view::npos;
 }
 
 struct Problem {

@@ -229,8 +229,8 @@ LanePlaces reach(const WarpState& warp, const Operation& operation, Addresses ad
   return places;
 }
 
-std::byte* reach_region(const WarpState& warp, const Operation& operation, int lane, const Region& region,
-                        AccessKind kind) {
+std::byte* find_region(const WarpState& warp, const Operation& operation, int lane, const Region& region,
+                       AccessKind kind) {
   BlockContext& block = *warp.block;
   Addresses addresses;
   addresses.fill(region.address);
@@ -238,19 +238,32 @@ std::byte* reach_region(const WarpState& warp, const Operation& operation, int l
   const auto bytes = static_cast<int>(region.bytes);
   const char* const space = name_of(region.space);
   if (!check_alignment(warp, operation, access, static_cast<int>(region.unit), kind, space)) return nullptr;
+  if (region.space == ptx::Space::shared) {
+    if (block.cluster != nullptr && region.address >> kRankShift != 0) {
+      return reach_in_cluster(warp, operation, lane, region.address, region.bytes, kind);
+    }
+    const bool is_there = check_bounds(warp, operation, access, bytes, block.shared.size(), kind, space);
+    return is_there ? block.shared.data() + region.address : nullptr;
+  }
+  if (region.space == ptx::Space::param) {
+    const bool is_there = check_read_only(warp, operation, access, kind) &&
+                          check_bounds(warp, operation, access, bytes, block.program->parameter_bytes, kind, space);
+    return is_there ? const_cast<std::byte*>(block.parameters) + region.address : nullptr;  // loads only come here
+  }
+  return check_global(warp, operation, access, bytes, kind) ? block.memory->host(region.address) : nullptr;
+}
+
+std::byte* reach_region(const WarpState& warp, const Operation& operation, int lane, const Region& region,
+                        AccessKind kind) {
+  std::byte* const place = find_region(warp, operation, lane, region, kind);
+  if (place == nullptr) return nullptr;
+  BlockContext& block = *warp.block;
   InstructionCounters& counters = block.counters[operation.instruction];
   if (region.space == ptx::Space::shared) {
-    const bool beyond_block = block.cluster != nullptr && region.address >> kRankShift != 0;
-    std::byte* const at = beyond_block ? reach_in_cluster(warp, operation, lane, region.address, region.bytes, kind)
-                          : check_bounds(warp, operation, access, bytes, block.shared.size(), kind, space)
-                              ? block.shared.data() + region.address
-                              : nullptr;
-    if (at == nullptr) return nullptr;
     counters.wavefronts += (region.bytes + 127) / 128;
     counters.ideal_wavefronts += (region.bytes + 127) / 128;
-    return at;
+    return place;
   }
-  if (!check_global(warp, operation, access, bytes, kind)) return nullptr;
   const std::uint64_t first = region.address >> kSectorShift;
   const std::uint64_t last = (region.address + region.bytes - 1) >> kSectorShift;  // inside of an allocation: no wrap
   counters.sectors += last - first + 1;
@@ -260,7 +273,49 @@ std::byte* reach_region(const WarpState& warp, const Operation& operation, int l
     sectors.mask = last - sector >= 63 ? ~std::uint64_t{0} : (std::uint64_t{1} << (last - sector + 1)) - 1;
     kind == AccessKind::load ? block.l1->load_past(sectors) : block.l1->access(sectors, kind);
   }
-  return block.memory->host(region.address);
+  return place;
+}
+
+LanePlaces reach_texels(const WarpState& warp, const Operation& operation, Addresses addresses, LaneMask mask,
+                        int bytes, AccessKind kind, TouchedSectors& sectors) {
+  LanePlaces places;
+  if (mask == 0) return places;
+  fill_inactive(addresses, mask);
+  Checked access{addresses, mask, address_span(addresses)};
+  const bool any_left = check_alignment(warp, operation, access, bytes, kind, name_of(ptx::Space::global)) &&
+                        check_global(warp, operation, access, bytes, kind);
+  places.mask = access.mask;
+  if (!any_left) return places;
+  BlockContext& block = *warp.block;
+  for (int lane = 0; lane < kLanes; ++lane) places.at[lane] = block.memory->host(addresses[lane]);
+  for (const std::uint64_t address : addresses) sectors.push_back(address >> kSectorShift);
+  block.counters[operation.instruction].bytes +=
+      static_cast<std::uint64_t>(bytes) * static_cast<std::uint64_t>(std::popcount(places.mask));
+  for (AccessObserver* const observer : block.observers) {
+    observer->access({&operation, &warp, ptx::Space::global, &addresses, places.mask, bytes, kind});
+  }
+  return places;
+}
+
+void count_texels(const WarpState& warp, const Operation& operation, TouchedSectors& sectors, AccessKind kind,
+                  bool is_texture) {
+  BlockContext& block = *warp.block;
+  std::ranges::sort(sectors);
+  const auto repeated = std::ranges::unique(sectors);
+  sectors.erase(repeated.begin(), repeated.end());
+  InstructionCounters& counters = block.counters[operation.instruction];
+  ++counters.requests;
+  counters.sectors += sectors.size();
+  for (std::size_t first = 0; block.l1 != nullptr && first < sectors.size(); first += kLanes) {
+    SectorSet part;
+    part.list_size = static_cast<int>(std::min<std::size_t>(kLanes, sectors.size() - first));
+    std::copy_n(sectors.begin() + static_cast<std::ptrdiff_t>(first), part.list_size, part.list.begin());
+    if (kind != AccessKind::load) {
+      block.l1->access(part, kind);
+    } else if (const std::uint64_t hits = block.l1->load_texels(part); is_texture) {
+      block.l1->add_texture_hits(hits);
+    }
+  }
 }
 
 template LanePlaces reach<ptx::Space::global>(const WarpState&, const Operation&, Addresses, int, AccessKind);

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <array>
+#include <vector>
 
 #include "devices/simulated/state/access_cost.hpp"
 #include "devices/simulated/state/block_context.hpp"
@@ -52,10 +53,25 @@ struct Region {
   std::uint64_t bytes = 0;
   std::uint64_t unit = 16;
 };
-/// Where it lies; nullptr, and a fault, where it cannot be. Counts its sectors, past the L1, or its wavefronts.
-/// Observers are not told.
+/// Where it lies, also in the kernel's parameters; nullptr, and a fault, where it cannot be. Nothing is counted, and
+/// observers are not told.
+std::byte* find_region(const WarpState& warp, const Operation& operation, int lane, const Region& region,
+                       AccessKind kind);
+/// Likewise; counts its sectors, past the L1, or its wavefronts.
 std::byte* reach_region(const WarpState& warp, const Operation& operation, int lane, const Region& region,
                         AccessKind kind);
+
+/// The different sectors that the lanes of a request touch, where a lane touches several places.
+using TouchedSectors = std::vector<std::uint64_t>;
+
+/// Texels of the lanes of `mask`, `bytes` each, in global memory: checked and shown to observers as `reach` does. What
+/// they cost is added up in `sectors`, for `count_texels`.
+LanePlaces reach_texels(const WarpState& warp, const Operation& operation, Addresses addresses, LaneMask mask,
+                        int bytes, AccessKind kind, TouchedSectors& sectors);
+
+/// One request of a texture or a surface.
+void count_texels(const WarpState& warp, const Operation& operation, TouchedSectors& sectors, AccessKind kind,
+                  bool is_texture);
 
 /// Calls access.operator()<Space>(addresses) for the lanes of each state space that generic addresses lie in, with
 /// `warp.mask` set to those lanes.

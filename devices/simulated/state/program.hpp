@@ -25,6 +25,10 @@ struct ProgramBlock {
                           ///< the kernel's end
 };
 
+/// What the system's software has of a block's shared memory in a kernel that asks where (%reserved_smem_offset_1):
+/// cooperative groups of several warps synchronise there.
+inline constexpr std::uint32_t kReservedSharedBytes = 1024;
+
 /// Slots that are filled when a block or a warp starts. Those that the kernel does not use stay as they are.
 struct SpecialSlots {
   std::array<Slot, 3> thread_index;      ///< %tid.{x,y,z}: of the warp, one value a lane
@@ -94,6 +98,7 @@ struct Program {
   std::uint32_t parameter_bytes = 0;
   std::vector<std::uint32_t> parameter_offsets;  ///< of each parameter, aligned as declared
   std::uint32_t static_shared_bytes = 0;         ///< dynamic shared memory begins behind them
+  std::uint32_t reserved_shared_bytes = 0;       ///< the first of them: the system's, zero when a block begins
   std::uint32_t local_bytes = 0;                 ///< of one thread, with those of all calls
   std::uint32_t own_local_bytes = 0;             ///< those of the kernel itself
   bool needs_block_order = false;  ///< blocks communicate through global memory, so they run in order, on one

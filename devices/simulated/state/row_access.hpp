@@ -1,35 +1,40 @@
 // The quick way for what nearly all accesses are: all lanes of a warp take part, and their addresses are the same or
-// lie one behind the other. What they cost is then known without a look at each of them.
+// equally far from each other. What they cost is then known without a look at each of them.
 #pragma once
 
+#include <algorithm>
 #include <optional>
+#include <type_traits>
 
 #include "devices/simulated/caches/l1_cache.hpp"
 #include "devices/simulated/state/block_context.hpp"
 
 namespace convladder::simulated {
 
-/// Addresses of all 32 lanes, each `step` bytes behind the one before.
+/// Addresses of all 32 lanes, each `step` bytes behind the one before, or before it.
 struct AddressRow {
   std::uint64_t first = 0;
-  std::uint64_t step = 0;
+  std::int64_t step = 0;
 
-  std::uint64_t last() const { return first + (kLanes - 1) * step; }
+  std::uint64_t last() const { return first + static_cast<std::uint64_t>((kLanes - 1) * step); }
 };
 
 /// The addresses of an operation if they are a row of accesses of `bytes`: all lanes take part, and the step is `bytes`
-/// or zero. `base` are those of the lanes without the operation's offset, which is added as in `lane_addresses`.
-template <typename Address>
+/// or zero, in shared memory any that `has_row_wavefronts` knows. `base` are those of the lanes without the
+/// operation's offset, which is added as in `lane_addresses`.
+template <ptx::Space kSpace, typename Address>
 std::optional<AddressRow> address_row(const WarpState& warp, const Operation& operation, const Address* base,
                                       int bytes) {
   if (warp.mask != kAllLanes) return std::nullopt;
-  const auto step = static_cast<Address>(base[1] - base[0]);
-  if (step != 0 && step != static_cast<Address>(bytes)) return std::nullopt;
-  Address difference = 0;
+  const auto difference = static_cast<Address>(base[1] - base[0]);
+  const auto step = static_cast<std::int64_t>(static_cast<std::make_signed_t<Address>>(difference));
+  constexpr bool kAnyStep = kSpace == ptx::Space::shared;
+  if (kAnyStep ? !has_row_wavefronts(step, bytes) : step != 0 && step != bytes) return std::nullopt;
+  Address other = 0;
   for (int lane = 0; lane < kLanes; ++lane) {
-    difference |= static_cast<Address>(base[lane] - base[0] - static_cast<Address>(lane) * step);
+    other |= static_cast<Address>(base[lane] - base[0] - static_cast<Address>(lane) * difference);
   }
-  if (difference != 0) return std::nullopt;
+  if (other != 0) return std::nullopt;
   return AddressRow{static_cast<Address>(base[0] + static_cast<Address>(operation.offset)), step};
 }
 
@@ -42,14 +47,15 @@ std::byte* reach_row(const WarpState& warp, const Operation& operation, AddressR
   if (!block.observers.empty() || (row.first & (length - 1)) != 0) return nullptr;
   InstructionCounters& counters = block.counters[operation.instruction];
   const auto is_below = [&](std::uint64_t size) {
-    return row.first <= size && row.last() >= row.first && row.last() <= size && length <= size - row.last();
+    const std::uint64_t highest = std::max(row.first, row.last());  // a row that wraps has a high one
+    return highest <= size && length <= size - highest;
   };
   std::byte* at = nullptr;
   if constexpr (kSpace == ptx::Space::shared) {
     if (!is_below(block.shared.size())) return nullptr;
-    const std::uint64_t parts = bytes <= 4 ? 1 : length / 4;
-    counters.wavefronts += parts;
-    counters.ideal_wavefronts += parts;
+    const Wavefronts wavefronts = count_row_wavefronts(row.step, bytes);
+    counters.wavefronts += wavefronts.needed;
+    counters.ideal_wavefronts += wavefronts.ideal;
     at = block.shared.data() + row.first;
   } else if constexpr (kSpace == ptx::Space::param) {
     if (kind != AccessKind::load || !is_below(block.program->parameter_bytes)) return nullptr;
@@ -62,6 +68,8 @@ std::byte* reach_row(const WarpState& warp, const Operation& operation, AddressR
       return nullptr;
     }
     at = block.memory->host(row.first);
+    __builtin_prefetch(at);  // it comes while the caches are looked at
+    __builtin_prefetch(at + 64);
     if constexpr (kSpace == ptx::Space::constant) {
       if (row.step != 0) return nullptr;
       ++counters.wavefronts;

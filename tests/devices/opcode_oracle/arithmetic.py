@@ -304,6 +304,15 @@ def half_precision(cases):
             fma.append((".ftz.relu", True, False, True))
         for suffix, flush, sat, relu in fma:
             add_half_forms(cases, "fma.rn" + suffix, fmt, 3, operation(fmt, floats.fma, "rn", flush, sat, relu), three)
+        outside = [(a, b, c) for a, b, c in three[::6]]
+        for oob in (0x7ff7, 0xfff7):  # what a copy by tensor map writes outside of the tensor
+            outside += [(oob, b, c) for _, b, c in three[::40]] + [(a, oob, c) for a, _, c in three[::40]]
+            outside += [(a, b, oob) for a, b, _ in three[::40]]
+        for suffix, relu in ((".oob", False), (".oob.relu", True)):
+            plain = operation(fmt, floats.fma, "rn", 0, 0, relu)
+            add_half_forms(cases, "fma.rn" + suffix, fmt, 3,
+                           lambda a, b, c, f=plain: 0 if 0x7ff7 in (a & 0x7fff, b & 0x7fff, c & 0x7fff) else f(a, b, c),
+                           outside)
 
 
 # --- approximations -----------------------------------------------------------------------------------------------------

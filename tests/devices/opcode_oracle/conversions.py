@@ -1,5 +1,7 @@
 """Conversions (PTX ISA 9.0, 9.7.9: cvt, cvt.pack). The combinations are those that ptxas 13.0 takes for sm_90a."""
 
+from fractions import Fraction
+
 from .arithmetic import rectified, saturated
 from .cases import halfway, inputs_for, register, seeded, width_of
 from .floats import BF16, F16, F32, F64, TF32, from_integer, to_int, to_integral
@@ -141,6 +143,36 @@ def between_floats(cases):
                 function = float_result(fmt, F32, mode, suffix)
                 cases.add(f"cvt.{mode}{suffix}.{fmt.name}x2.f32", ["d32", "r32", "r32"], list(zip(one, other)),
                           lambda high, low, f=function: f(low) | f(high) << 16, fmt.name)
+        randoms = [rng.getrandbits(32) for _ in one]
+        for suffix in ("", ".relu", ".satfinite", ".relu.satfinite"):
+            cases.add(f"cvt.rs{suffix}.{fmt.name}x2.f32", ["@sm_100a", "d32", "r32", "r32", "r32"],
+                      list(zip(one, other, randoms)),
+                      lambda high, low, bits, fmt=fmt, s=suffix: (at_random(fmt, low, bits & 0xffff, s) |
+                                                                  at_random(fmt, high, bits >> 16, s) << 16), fmt.name)
+
+
+def at_random(fmt, bits, random, suffix):
+    """Single precision to a half by .rs: the random bits are added below the last place of what stays, and then it is cut.
+
+    Numbers that are normal in both types do that on their bits; others are put in units of the smallest number."""
+    count = 13 if fmt is F16 else 16
+    random &= (1 << count) - 1
+    toward_zero = float_result(fmt, F32, "rz", suffix)
+    value = F32.decode(bits)
+    if value[0] != "num" or value[2] == 0:
+        return toward_zero(bits)
+    _, sign, m, e = value
+    top = m.bit_length() - 1 + e
+    last = max(top, 1 - fmt.bias) - fmt.fraction_bits
+    scaled = Fraction(m) * Fraction(2) ** (e - last + count)
+    kept = (int(scaled) + random) >> count
+    rounded = ("num", sign, kept, last)
+    if kept * Fraction(2) ** last >= Fraction(2) ** (fmt.bias + 1):
+        infinity = float_result(fmt, F32, "rn", suffix)
+        return infinity(0xff800000 if sign else 0x7f800000)
+    if ".relu" in suffix and sign:
+        return 0
+    return fmt.encode(rounded)
 
 
 def float_pairs():

@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "datasets/npy_file.hpp"
+#include "devices/simulated/memory/tensor_map.hpp"
 #include "expect_error.hpp"
 #include "support/errors.hpp"
 #include "support/file_bytes.hpp"
@@ -170,6 +171,37 @@ TEST(KernelArgument, WhatIsNoneIsRefused) {
   expect_refused("in:i32:iota:4:x", {"count from"});
   expect_refused("in:i32:random:4:-1", {"seed"});
   expect_refused("in:i32:fill:4:1.5", {"whole number"});
+}
+
+TEST(KernelArgument, TensorMapsHaveTheAddressOfABuffer) {
+  const KernelArgument argument = parse_kernel_argument(
+      "map=tensor:@x+32:bf16:64x9x9x2:lower=-1x-1:upper=0x-1:channels=64:pixels=20:swizzle=128:fill=nan:steps=1x2x2x1");
+  EXPECT_EQ(argument.name, "map");
+  ASSERT_EQ(argument.addresses.size(), 1U);
+  EXPECT_EQ(argument.addresses[0].buffer, "x");
+  EXPECT_EQ(argument.addresses[0].offset, 32U);
+  ASSERT_EQ(argument.bytes.size(), sizeof(simulated::TensorMap));
+  simulated::TensorMap map;
+  std::memcpy(&map, argument.bytes.data(), sizeof map);
+  EXPECT_EQ(argument.addresses[0].at, 8U);
+  EXPECT_EQ(map.type, simulated::TensorType::bf16);
+  EXPECT_EQ(map.strides, (std::array<std::uint64_t, 4>{128, 1152, 10368, 0}));
+  EXPECT_EQ(map.mode, simulated::TensorMode::im2col);
+  EXPECT_EQ(map.lower[1], -1);
+  EXPECT_EQ(map.upper[0], 0);
+  EXPECT_EQ(map.box[1], 20);
+  EXPECT_EQ(map.element_strides[2], 2);
+  EXPECT_EQ(map.problem(), "");
+  expect_refused("tensor:@x:f32:20x7:box=4x300", {"300 elements in dimension 1"});
+  expect_refused("tensor:@x:f32:21x7:box=4x3", {"stride of dimension 1 is 84 bytes"});
+  expect_refused("tensor:@x+8:f32:20x7:box=4x3", {"address 0x8"});
+  expect_refused("tensor:@x:f32:20x7", {"box= is missing"});
+  expect_refused("tensor:@x:f32:20x7:box=4x3:pixels=3", {"box= is for tiles"});
+  expect_refused("tensor:@x:f32:20xseven:box=4x3", {"sizes: expected whole numbers", "20xseven"});
+  expect_refused("tensor:@x:f8:20x7:box=4x3", {"expected a type", "bf16", "'f8'"});
+  expect_refused("tensor:@x:f32:20x7:box=4x3:swizzle=96", {"expected a swizzle", "'96'"});
+  expect_refused("tensor:@x:f32:20x7:boxes=4x3", {"expected box=", "'boxes=4x3'"});
+  expect_refused("tensor:x:f32:20x7:box=4x3", {"tensor:x"});
 }
 
 }  // namespace

@@ -4,10 +4,13 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdlib>
 
 #include "devices/cpu/cpu_device.hpp"
 #include "devices/ptx_images.hpp"
 #include "devices/simulated/simulated_device.hpp"
+#include "expect_error.hpp"
+#include "support/errors.hpp"
 #include "variants/vector_lanes.hpp"
 
 namespace convladder {
@@ -30,6 +33,19 @@ TEST(Ceilings, BuffersAreBeyondTheCacheWithinTheMemory) {
   EXPECT_EQ(ceiling_buffer_bytes(512 * kMebibyte, 800 * kMebibyte, 64), 100 * kMebibyte) << "an eighth of what is free";
   EXPECT_EQ(ceiling_buffer_bytes(0, 0, 192), 192U) << "never nothing";
   EXPECT_EQ(ceiling_buffer_bytes(0, 8001, 192), 960U);
+}
+
+TEST(Ceilings, BuffersAreSmallerIfTheEnvironmentSaysSo) {
+  constexpr std::size_t kMebibyte = 1 << 20;
+  constexpr const char* kVariable = "CONVLADDER_CEILING_MIB";
+  setenv(kVariable, "3", 1);
+  EXPECT_EQ(ceiling_buffer_bytes(32 * kMebibyte, 4096 * kMebibyte, 64), 3 * kMebibyte);
+  EXPECT_EQ(ceiling_buffer_bytes(0, 8 * kMebibyte, 64), kMebibyte) << "never larger";
+  setenv(kVariable, "", 1);
+  EXPECT_EQ(ceiling_buffer_bytes(0, 4096 * kMebibyte, 64), 64 * kMebibyte);
+  setenv(kVariable, "0", 1);
+  expect_error<UserError>([] { ceiling_buffer_bytes(0, 4096 * kMebibyte, 64); }, {kVariable, "whole number", "'0'"});
+  unsetenv(kVariable);
 }
 
 TEST(Ceilings, OfTheProcessorSayWhatTheyDid) {

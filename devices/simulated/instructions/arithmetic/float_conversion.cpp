@@ -149,6 +149,35 @@ struct SinglesToPair {
   ConversionMode mode;
 };
 
+/// cvt.rs.f16x2.f32 d, a, b, random: the part of a magnitude that the type has no room for is rounded up if it and
+/// `kRandomBits` bits, both as fractions of the last place, make one or more. The upper half of `random` is for a.
+template <typename Element>
+struct SinglesToPairAtRandom {
+  static constexpr int kRandomBits = std::is_same_v<Element, Half> ? 13 : 16;
+  explicit SinglesToPairAtRandom(std::int64_t parameter) : mode(ConversionMode::from(parameter)) {}
+  Pair<Element> apply(Single high, Single low, std::uint32_t random) const {
+    return Pair<Element>::of(half(low, random & 0xffffU), half(high, random >> 16));
+  }
+  Element half(Single from, std::uint32_t random) const {
+    const double value = to_double(from);
+    ConversionMode how = mode;
+    how.rounding = Rounding::toward_zero;
+    if (std::abs(value) < std::numeric_limits<double>::infinity()) {
+      constexpr int kLeast = Element::kFormat.smallest_exponent();
+      const int exponent = std::max(value == 0 ? kLeast : std::ilogb(value), kLeast) - Element::kFormat.fraction_bits;
+      const double places = std::scalbn(std::abs(value), kRandomBits - exponent);  // exact
+      const double kept =
+          std::floor(std::scalbn(std::floor(places) + (random & ((1U << kRandomBits) - 1)), -kRandomBits));
+      const double rounded = std::copysign(std::scalbn(kept, exponent), value);
+      const bool overflows = std::abs(rounded) >= std::scalbn(1.0, Element::kFormat.bias() + 1);
+      return {static_cast<std::uint16_t>(converted<Element>(
+          overflows ? std::copysign(std::numeric_limits<double>::infinity(), value) : rounded, how))};
+    }
+    return {static_cast<std::uint16_t>(converted<Element>(value, how))};
+  }
+  ConversionMode mode;
+};
+
 /// cvt.pack.sat: two numbers clamped to fewer bits, the first above the second, both below what is left of a third.
 struct PackIntegers {
   explicit PackIntegers(std::int64_t parameter)
@@ -273,6 +302,15 @@ void add_pairs(FormTable& table) {
   add(".rn", {});
   add(".rz", {.rounding = Rounding::toward_zero});
   for_each_clamping(add);
+  for (const bool rectify : {false, true}) {
+    for (const bool finite : {false, true}) {
+      const ConversionMode mode{.rectify = rectify, .finite = finite};
+      add_parameterized_form<SinglesToPairAtRandom<Element>, Pair<Element>, Single, Single, std::uint32_t>(
+          table,
+          fmt::format("cvt.rs{}{}.{}x2.f32", rectify ? ".relu" : "", finite ? ".satfinite" : "", Element::kSuffix),
+          mode.parameter());
+    }
+  }
 }
 
 /// To nearest even without modifiers is in conversion.cpp, for binary32 and binary64.

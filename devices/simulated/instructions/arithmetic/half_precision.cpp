@@ -8,6 +8,7 @@
 
 #include "devices/simulated/instructions/arithmetic/float_operations.hpp"
 #include "devices/simulated/instructions/arithmetic/lane_functions.hpp"
+#include "devices/simulated/memory/tensor_map.hpp"
 
 namespace convladder::simulated {
 namespace {
@@ -19,11 +20,17 @@ struct HalfModifiers {
   bool flush = false;     ///< .ftz
   bool saturate = false;  ///< .sat
   bool rectify = false;   ///< .relu
+  bool outside = false;   ///< .oob
 
-  std::int64_t parameter() const { return (flush ? 1 : 0) | (saturate ? 2 : 0) | (rectify ? 4 : 0); }
-  static HalfModifiers from(std::int64_t code) { return {(code & 1) != 0, (code & 2) != 0, (code & 4) != 0}; }
+  std::int64_t parameter() const {
+    return (flush ? 1 : 0) | (saturate ? 2 : 0) | (rectify ? 4 : 0) | (outside ? 8 : 0);
+  }
+  static HalfModifiers from(std::int64_t code) {
+    return {(code & 1) != 0, (code & 2) != 0, (code & 4) != 0, (code & 8) != 0};
+  }
   std::string suffix() const {
-    return fmt::format("{}{}{}", flush ? ".ftz" : "", saturate ? ".sat" : "", rectify ? ".relu" : "");
+    return fmt::format("{}{}{}{}", flush ? ".ftz" : "", saturate ? ".sat" : "", outside ? ".oob" : "",
+                       rectify ? ".relu" : "");
   }
 };
 
@@ -34,6 +41,12 @@ Element flushed_if(bool flush, Element value) {
   return {static_cast<std::uint16_t>(flush && subnormal ? value.bits & 0x8000U : value.bits)};
 }
 
+/// Whether it is what a copy by tensor map writes for elements outside of the tensor, of either sign.
+template <typename Element>
+bool is_from_outside(Element value) {
+  return (value.bits & 0x7fffU) == kOutOfBoundsNan;
+}
+
 /// An operation on doubles, as one on 16-bit numbers.
 template <typename Exact, typename Element>
 struct InHalf {
@@ -41,6 +54,7 @@ struct InHalf {
 
   template <typename... Arguments>
   Element apply(Arguments... arguments) const {
+    if (modifiers.outside && (is_from_outside(arguments) || ...)) return {};
     double value = Exact::apply(static_cast<double>(to_float(flushed_if(modifiers.flush, arguments)))...);
     if (modifiers.saturate) value = value > 0 ? std::min(value, 1.0) : 0.0;
     if (modifiers.rectify && value <= 0) value = 0.0;
@@ -139,9 +153,12 @@ void add_half_precision_forms(FormTable& table) {
   const HalfModifiers flush_saturate{.flush = true, .saturate = true};
   const HalfModifiers rectify{.rectify = true};
   const HalfModifiers flush_rectify{.flush = true, .rectify = true};
+  const HalfModifiers outside{.outside = true};
+  const HalfModifiers outside_rectify{.rectify = true, .outside = true};
   add_for_type<Half>(table, {none, flush, saturate, flush_saturate},
-                     {none, flush, saturate, flush_saturate, rectify, flush_rectify}, {none, flush});
-  add_for_type<Bfloat16>(table, {none}, {none, rectify}, {none});
+                     {none, flush, saturate, flush_saturate, rectify, flush_rectify, outside, outside_rectify},
+                     {none, flush});
+  add_for_type<Bfloat16>(table, {none}, {none, rectify, outside, outside_rectify}, {none});
   for (const HalfModifiers& modifiers : {none, flush}) {
     add_extrema<Half, false>(table, "min", modifiers);
     add_extrema<Half, true>(table, "max", modifiers);

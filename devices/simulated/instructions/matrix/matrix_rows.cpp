@@ -3,6 +3,11 @@
 //
 // Lane 8i + r has the address of row r of matrix i, and every lane has two elements of each matrix: of row lane / 4,
 // the elements 2 (lane % 4) and the next, of the transposed matrix if that is asked for.
+//
+// ldmatrix of sm_100 also loads elements of 8 bits, which may lie in memory as 4 or 6 bits with a gap behind each 16:
+// each becomes the lower bits of a byte. A matrix of 8 by 16 has a register, of which lane has row lane / 4, the
+// elements 4 (lane % 4) to + 3. One of 16 by 16, which is transposed, has 16 rows in memory, and a second register for
+// the rows from 8 on.
 
 #include <fmt/format.h>
 
@@ -21,7 +26,7 @@ namespace {
 using ptx::Space;
 
 constexpr int kRowBytes = 16;
-enum RowsDetail { kTransposed = 1, kWideAddress = 2 };
+enum RowsDetail { kTransposed = 1, kWideAddress = 2, kOf4Bits = 4, kOf6Bits = 8 };
 
 /// Row 8i + r is row r of matrix i.
 using Rows = std::array<std::array<std::uint16_t, 8>, kLanes>;
@@ -66,6 +71,42 @@ void load_matrices(WarpState& warp, const Operation& operation) {
   }
 }
 
+/// The 16 elements of a row in memory.
+std::array<std::uint8_t, 16> bytes_of_row(const std::byte* at, int bits) {
+  std::array<std::uint8_t, kRowBytes> packed;
+  std::memcpy(packed.data(), at, kRowBytes);
+  if (bits == 8) return packed;
+  std::array<std::uint8_t, 16> elements{};
+  for (int i = 0; i < 16; ++i) {
+    const int first = i * bits;
+    const unsigned both = packed.at(first / 8) | static_cast<unsigned>(packed.at(first / 8 + 1)) << 8;
+    elements.at(i) = static_cast<std::uint8_t>(both >> (first % 8) & ((1U << bits) - 1));
+  }
+  return elements;
+}
+
+void load_byte_matrices(WarpState& warp, const Operation& operation) {
+  check_all_lanes(warp, operation);
+  const int registers = operation.vector_elements;
+  const bool transposed = (operation.detail & kTransposed) != 0;
+  const int bits = (operation.detail & kOf4Bits) != 0 ? 4 : (operation.detail & kOf6Bits) != 0 ? 6 : 8;
+  std::array<std::array<std::uint8_t, 16>, kLanes> rows{};  // of faulty lanes zero
+  visit_rows(warp, operation, registers, AccessKind::load,
+             [&](int lane, const std::byte* at) { rows.at(lane) = bytes_of_row(at, bits); });
+  for (int r = 0; r < registers; ++r) {
+    write_lanes(warp.write<std::uint32_t>(operation.operands[r]), warp.mask, [&](int lane) {
+      std::uint32_t value = 0;
+      for (int i = 0; i < 4; ++i) {
+        const int column = 4 * (lane % 4) + i;
+        const std::uint32_t element = transposed ? rows.at(16 * (r / 2) + column).at(lane / 4 + 8 * (r % 2))
+                                                 : rows.at(8 * r + lane / 4).at(column);
+        value |= element << (8 * i);
+      }
+      return value;
+    });
+  }
+}
+
 void store_matrices(WarpState& warp, const Operation& operation) {
   check_all_lanes(warp, operation);
   const int matrices = operation.vector_elements;
@@ -99,17 +140,45 @@ void transpose_matrix(WarpState& warp, const Operation& operation) {
 struct RowsOpcode {
   bool is_store = false;
   bool transposed = false;
-  bool generic = false;  ///< no state space is named
-  std::size_t matrices = 1;
+  bool generic = false;      ///< no state space is named
+  std::size_t matrices = 1;  ///< of 8 by 8 elements of 16 bits, or as many registers
+  bool has_bytes = false;    ///< elements of 8 bits
+  int format = 0;            ///< kOf4Bits, kOf6Bits: how these lie in memory
 };
+
+/// "ldmatrix.sync.aligned.m16n16.x2.trans.shared.b8x16.b4x16_p64".
+std::optional<RowsOpcode> parse_byte_rows(const std::vector<std::string_view>& parts) {
+  const bool is_square = parts[3] == "m16n16";
+  if (parts[0] != "ldmatrix" || (!is_square && parts[3] != "m8n16")) return std::nullopt;
+  const bool is_number = parts[4] == "x1" || parts[4] == "x2" || (parts[4] == "x4" && !is_square);
+  if (!is_number || (parts[5] == "trans") != is_square) return std::nullopt;
+  RowsOpcode opcode;
+  opcode.transposed = is_square;
+  opcode.has_bytes = true;
+  opcode.matrices = static_cast<std::size_t>(parts[4][1] - '0') * (is_square ? 2 : 1);
+  std::size_t next = is_square ? 6 : 5;
+  opcode.generic = next < parts.size() && !parts[next].starts_with("shared");
+  if (!opcode.generic) ++next;
+  if (parts.size() == next + 1) return is_square && parts[next] == "b8" ? std::optional(opcode) : std::nullopt;
+  if (parts.size() != next + 2 || parts[next] != "b8x16") return std::nullopt;
+  opcode.format = parts[next + 1] == "b4x16_p64" ? kOf4Bits : parts[next + 1] == "b6x16_p32" ? kOf6Bits : 0;
+  return opcode.format != 0 ? std::optional(opcode) : std::nullopt;
+}
+
 std::optional<RowsOpcode> parse_rows(std::string_view text) {
   const std::vector<std::string_view> parts = split_opcode(text);
+  if (parts.size() > 6 && parts[1] == "sync" && parts[2] == "aligned" && parts[3].ends_with("n16")) {
+    return parse_byte_rows(parts);
+  }
   if (parts.size() < 6 || (parts[0] != "ldmatrix" && parts[0] != "stmatrix") || parts[1] != "sync" ||
       parts[2] != "aligned" || parts[3] != "m8n8" || parts.back() != "b16") {
     return std::nullopt;
   }
   if (parts[4] != "x1" && parts[4] != "x2" && parts[4] != "x4") return std::nullopt;
-  RowsOpcode opcode{parts[0] == "stmatrix", parts[5] == "trans", false, static_cast<std::size_t>(parts[4][1] - '0')};
+  RowsOpcode opcode;
+  opcode.is_store = parts[0] == "stmatrix";
+  opcode.transposed = parts[5] == "trans";
+  opcode.matrices = static_cast<std::size_t>(parts[4][1] - '0');
   const std::size_t space = opcode.transposed ? 6 : 5;
   opcode.generic = parts.size() == space + 1;
   if (opcode.generic) return opcode;
@@ -137,7 +206,7 @@ bool decode_matrix_rows(InstructionDecoder& decoder) {
     decoder.fail(fmt::format("expected {} registers, found {}", opcode->matrices, elements.size()));
   }
   Operation operation;
-  operation.handler = opcode->is_store ? store_matrices : load_matrices;
+  operation.handler = opcode->is_store ? store_matrices : opcode->has_bytes ? load_byte_matrices : load_matrices;
   operation.vector_elements = static_cast<std::uint8_t>(opcode->matrices);
   for (std::size_t i = 0; i < opcode->matrices; ++i) {
     operation.operands[i] = opcode->is_store ? decoder.read(elements[i], 32) : decoder.write(elements[i], 32);
@@ -146,7 +215,7 @@ bool decode_matrix_rows(InstructionDecoder& decoder) {
                                             opcode->generic ? Space::generic : Space::shared, operation);
   if (opcode->generic) operation.offset -= static_cast<std::int64_t>(kSharedWindow);  // only shared memory is meant
   operation.operands[opcode->matrices] = slot;
-  operation.detail = (opcode->transposed ? kTransposed : 0) | (wide ? kWideAddress : 0);
+  operation.detail = (opcode->transposed ? kTransposed : 0) | (wide ? kWideAddress : 0) | opcode->format;
   decoder.emit(operation);
   return true;
 }

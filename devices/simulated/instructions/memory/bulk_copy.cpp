@@ -6,8 +6,6 @@
 // Counters of the instruction, for each thread: a request, its bytes, the sectors of global memory, and a pass over the
 // banks for every 128 bytes of shared memory. Global memory is reached past the L1.
 
-#include "devices/simulated/state/bulk_copies.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -15,9 +13,8 @@
 #include <optional>
 
 #include "devices/simulated/instructions/instruction_decoder.hpp"
-#include "devices/simulated/instructions/memory/atomic_functions.hpp"
+#include "devices/simulated/instructions/memory/bulk_write.hpp"
 #include "devices/simulated/instructions/memory/mbarrier.hpp"
-#include "devices/simulated/state/cluster.hpp"
 #include "devices/simulated/state/lane_access.hpp"
 
 namespace convladder::simulated {
@@ -26,155 +23,32 @@ using ptx::Space;
 
 namespace {
 
+using U32 = std::uint32_t;
+using U64 = std::uint64_t;
+
 constexpr int kBadSize = 120;        // a kind of fault beside those of accesses
 constexpr std::uint64_t kUnit = 16;  // of addresses and sizes of copies
 
-WarpAccess access_of(const BulkWrite& write, const Addresses& addresses) {
-  return {write.operation,
-          &write.warp,
-          write.space,
-          &addresses,
-          LaneMask{1} << write.lane,
-          static_cast<int>(write.data.size()),
-          AccessKind::store,
-          write.owner};
-}
-
-Addresses all_at(std::uint64_t address) {
-  Addresses addresses;
-  addresses.fill(address);
-  return addresses;
-}
-
-}  // namespace
-
-void BulkWrite::land() const {
-  combine(at, data);
-  ++warp.block->memory_changes;
-  const Addresses addresses = all_at(address);
-  for (AccessObserver* const observer : warp.block->observers) observer->copy_lands(access_of(*this, addresses));
-}
-
-namespace {
-
-// --- what becomes of the data ---------------------------------------------------------------------------------------
-
-void overwrite(std::byte* at, std::span<const std::byte> data) { std::memcpy(at, data.data(), data.size()); }
-
-template <typename Function, typename T>
-void combine_with(std::byte* at, std::span<const std::byte> data) {
-  for (std::size_t i = 0; i < data.size(); i += sizeof(T)) {
-    T old;
-    T b;
-    std::memcpy(&old, at + i, sizeof old);
-    std::memcpy(&b, data.data() + i, sizeof b);
-    const T result = Function::apply(old, b, T{});
-    std::memcpy(at + i, &result, sizeof result);
-  }
-}
-
-struct Reduction {
-  std::string_view name;
-  Combine combine;
-  bool is_for_global_only;
-};
-using U16 = std::uint16_t;
-using U32 = std::uint32_t;
-using U64 = std::uint64_t;
-using S32 = std::int32_t;
-using S64 = std::int64_t;
-constexpr Reduction kReductions[] = {
-    {"add.u32", &combine_with<Add, U32>, false},
-    {"add.s32", &combine_with<Add, U32>, false},
-    {"add.u64", &combine_with<Add, U64>, false},
-    {"inc.u32", &combine_with<Increment, U32>, false},
-    {"dec.u32", &combine_with<Decrement, U32>, false},
-    {"min.u32", &combine_with<Minimum, U32>, false},
-    {"min.s32", &combine_with<Minimum, S32>, false},
-    {"max.u32", &combine_with<Maximum, U32>, false},
-    {"max.s32", &combine_with<Maximum, S32>, false},
-    {"and.b32", &combine_with<And, U32>, false},
-    {"or.b32", &combine_with<Or, U32>, false},
-    {"xor.b32", &combine_with<Xor, U32>, false},
-    {"and.b64", &combine_with<And, U64>, true},
-    {"or.b64", &combine_with<Or, U64>, true},
-    {"xor.b64", &combine_with<Xor, U64>, true},
-    {"min.u64", &combine_with<Minimum, U64>, true},
-    {"min.s64", &combine_with<Minimum, S64>, true},
-    {"max.u64", &combine_with<Maximum, U64>, true},
-    {"max.s64", &combine_with<Maximum, S64>, true},
-    {"add.f32", &combine_with<AddFloat<true>, U32>, true},
-    {"add.f64", &combine_with<AddDouble, U64>, true},
-    {"add.noftz.f16", &combine_with<AddElement<Half>, U16>, true},
-    {"add.noftz.bf16", &combine_with<AddElement<Bfloat16>, U16>, true},
-    {"min.f16", &combine_with<ExtremeElement<Half, false>, U16>, true},
-    {"max.f16", &combine_with<ExtremeElement<Half, true>, U16>, true},
-    {"min.bf16", &combine_with<ExtremeElement<Bfloat16, false>, U16>, true},
-    {"max.bf16", &combine_with<ExtremeElement<Bfloat16, true>, U16>, true},
-};
-
-const Reduction* find_reduction(std::string_view name) {
-  const auto* const found = std::ranges::find(kReductions, name, &Reduction::name);
-  return found == std::end(kReductions) ? nullptr : found;
-}
-
-/// `list` of an operation: which of the reductions, from 1 on; 0 for a copy.
-Combine combine_of(const Operation& operation) {
-  return operation.list == 0 ? &overwrite : kReductions[operation.list - 1].combine;
-}
-
 // --- execution ------------------------------------------------------------------------------------------------------
 
-template <typename Body>
-void for_each_lane(const WarpState& warp, const Body& body) {
-  for (LaneMask left = warp.mask; left != 0; left &= left - 1) body(std::countr_zero(left));
-}
-
-/// The data goes to the mbarrier's block. Nothing is under way if the mbarrier cannot be reached.
-void begin_arrival(BulkWrite write, std::uint64_t mbarrier) {
-  const Region region{Space::shared, mbarrier, 8, 8};
-  std::byte* const at = reach_region(write.warp, *write.operation, write.lane, region, AccessKind::atomic);
-  if (at == nullptr) return;
-  const SharedPlace place = shared_place(*write.warp.block, mbarrier);
-  add_arrival(*place.owner, {place.offset, [write = std::move(write), place, at] {
-                               write.land();
-                               for (AccessObserver* const observer : write.warp.block->observers) {
-                                 observer->copy_arrives(*write.warp.block, write.number, *place.owner, place.offset);
-                               }
-                               complete_bytes({write.warp, *write.operation, write.lane, place.offset, at, place.owner},
-                                              static_cast<std::int64_t>(write.data.size()));
-                             }});
-}
-
-/// Where a copy goes: the block, and the offset in it, of an address in shared memory; in global memory the address.
-void place_destination(BulkWrite& write, Space space, std::uint64_t address) {
-  write.space = space;
-  write.address = address;
-  if (space != Space::shared) return;
-  const SharedPlace place = shared_place(*write.warp.block, address);
-  write.owner = place.owner;
-  write.address = place.offset;
-}
-
-/// One thread's copy to one place; `reads` tells of its source.
-template <Space kDestination>
-void begin_copy(WarpState& warp, const Operation& operation, const WarpAccess& reads, const std::byte* source,
-                std::uint64_t to, std::uint64_t mbarrier) {
+/// What a lane's copy reads has been found: it goes to one place. The mbarrier is that of a copy that is not in a
+/// group.
+template <Space kDestination, Space kSource>
+void begin_copy(WarpState& warp, const Operation& operation, int lane, const BulkRead& read, const std::byte* source,
+                U64 to, U64 mbarrier) {
   BlockContext& block = *warp.block;
-  const auto bytes = static_cast<std::uint64_t>(reads.bytes);
-  const int lane = std::countr_zero(reads.mask);
   std::byte* const destination =
-      reach_region(warp, operation, lane, {kDestination, to, bytes, kUnit}, AccessKind::store);
+      reach_region(warp, operation, lane, {kDestination, to, read.bytes, kUnit}, AccessKind::store);
   if (source == nullptr || destination == nullptr) return;
-  BulkWrite write{.warp = warp, .operation = &operation, .lane = lane, .number = ++block.bulk_copies};
-  place_destination(write, kDestination, to);
-  write.at = destination;
-  write.data.assign(source, source + bytes);
-  write.combine = combine_of(operation);
-  const Addresses of_destination = all_at(write.address);
-  for (AccessObserver* const observer : block.observers) {
-    observer->copy_begins(&reads, access_of(write, of_destination), write.number);
-  }
+  BulkWrite write{warp,
+                  &operation,
+                  lane,
+                  ++block.bulk_copies,
+                  kDestination,
+                  {{to, destination, 0, read.bytes}},
+                  {source, source + read.bytes},
+                  bulk_combine(operation.list)};
+  announce(write, kSource, std::span(&read, 1));
   if constexpr (kDestination == Space::global) {
     block.bulk_groups.begin(warp.index * kLanes + lane, std::move(write));
   } else {
@@ -182,8 +56,8 @@ void begin_copy(WarpState& warp, const Operation& operation, const WarpAccess& r
   }
 }
 
-/// Operands: destination, source, bytes, and the mbarrier of a copy that is not in a group; where `detail` is 1, the
-/// blocks of the cluster that it goes to, each at the same offset, as its mbarriers are.
+/// Operands: destination, source, bytes, the mbarrier of a copy that is not in a group, and, where `detail` is 1, the
+/// blocks of the cluster that it goes to.
 template <Space kDestination, Space kSource>
 void copy_in_bulk(WarpState& warp, const Operation& operation) {
   BlockContext& block = *warp.block;
@@ -202,21 +76,16 @@ void copy_in_bulk(WarpState& warp, const Operation& operation) {
     if (bytes == 0) return;
     const std::byte* const source =
         reach_region(warp, operation, lane, {kSource, from, bytes, kUnit}, AccessKind::load);
-    const Addresses of_source = all_at(from);
-    const WarpAccess reads{&operation,      &warp, kSource, &of_source, LaneMask{1} << lane, static_cast<int>(bytes),
-                           AccessKind::load};
+    const BulkRead read{from, bytes};
+    const auto begin = [&](U64 receiver, U64 mbarrier) {
+      begin_copy<kDestination, kSource>(warp, operation, lane, read, source, receiver, mbarrier);
+    };
     if constexpr (kDestination == Space::global) {
-      begin_copy<kDestination>(warp, operation, reads, source, to, 0);
+      begin(to, 0);
     } else {
-      const std::uint64_t mbarrier = warp.read<U64>(operation.operands[3])[lane];
-      if (operation.detail == 0) return begin_copy<kDestination>(warp, operation, reads, source, to, mbarrier);
-      const std::uint64_t to_offset = shared_place(block, to).offset;
-      const std::uint64_t mbarrier_offset = shared_place(block, mbarrier).offset;
-      for (U32 left = warp.read<U32>(operation.operands[4])[lane] & 0xffffU; left != 0; left &= left - 1) {
-        const auto rank = static_cast<unsigned>(std::countr_zero(left));
-        begin_copy<kDestination>(warp, operation, reads, source, cluster_address(rank, block.rank, to_offset),
-                                 cluster_address(rank, block.rank, mbarrier_offset));
-      }
+      const U64 mbarrier = warp.read<U64>(operation.operands[3])[lane];
+      if (operation.detail == 0) return begin(to, mbarrier);
+      for_each_receiver(block, warp.read<U32>(operation.operands[4])[lane], to, mbarrier, begin);
     }
   });
 }
@@ -233,20 +102,20 @@ void store_in_bulk(WarpState& warp, const Operation& operation) {
     std::byte* const destination =
         reach_region(warp, operation, lane, {Space::shared, to, bytes, bytes}, AccessKind::store);
     if (destination == nullptr) return;
-    BulkWrite write{.warp = warp, .operation = &operation, .lane = lane, .number = ++block.bulk_copies};
-    place_destination(write, Space::shared, to);
-    write.at = destination;
-    write.data.resize(bytes);
-    write.combine = combine_of(operation);
+    BulkWrite write{warp,
+                    &operation,
+                    lane,
+                    ++block.bulk_copies,
+                    Space::shared,
+                    {{to, destination, 0, bytes}},
+                    std::vector<std::byte>(bytes),
+                    bulk_combine(operation.list)};
     for (std::size_t i = 0; i < operation.vector_elements; ++i) {
       const Slot slot = operation.operands[2 + i];
       const std::uint64_t value = element_bytes == 8 ? warp.read<U64>(slot)[lane] : warp.read<U32>(slot)[lane];
       std::memcpy(write.data.data() + i * element_bytes, &value, element_bytes);
     }
-    const Addresses of_destination = all_at(write.address);
-    for (AccessObserver* const observer : block.observers) {
-      observer->copy_begins(nullptr, access_of(write, of_destination), write.number);
-    }
+    announce(write, Space::shared, {});
     begin_arrival(std::move(write), warp.read<U64>(operation.operands[1])[lane]);
   });
 }
@@ -305,9 +174,9 @@ std::optional<BulkOpcode> parse_copy(const Words& words, std::size_t first, bool
     }
   }
   if (!reduces) return name.empty() ? std::optional(opcode) : std::nullopt;
-  const Reduction* const reduction = find_reduction(name);
-  if (reduction == nullptr || from_global || (reduction->is_for_global_only && !to_global)) return std::nullopt;
-  opcode.reduction = static_cast<int>(reduction - kReductions) + 1;
+  const int reduction = find_bulk_reduction(name);
+  if (reduction == 0 || from_global || (is_bulk_reduction_global(reduction) && !to_global)) return std::nullopt;
+  opcode.reduction = reduction;
   return opcode;
 }
 
@@ -379,9 +248,9 @@ bool decode_asynchronous_store(InstructionDecoder& decoder, const Words& words) 
     }
   }
   const auto type = ptx::type_of_suffix(fmt::format(".{}", words.back()));
-  const Reduction* const reduction = reduces ? find_reduction(name) : nullptr;
+  const int reduction = reduces ? find_bulk_reduction(name) : 0;
   if (found != 2 || !type || (type->bits != 32 && type->bits != 64)) return false;
-  if (reduces ? reduction == nullptr || reduction->is_for_global_only : name != words.back()) return false;
+  if (reduces ? reduction == 0 || is_bulk_reduction_global(reduction) : name != words.back()) return false;
   decoder.expect_operands(3);
   const auto& operands = decoder.instruction().operands;
   const std::vector<ptx::Operand> single{operands[1]};
@@ -394,7 +263,7 @@ bool decode_asynchronous_store(InstructionDecoder& decoder, const Words& words) 
   for (std::size_t i = 0; i < elements; ++i) operation.operands[2 + i] = decoder.read(values[i], type->bits);
   operation.vector_elements = static_cast<std::uint8_t>(elements);
   operation.detail = type->bytes();
-  operation.list = reduces ? static_cast<int>(reduction - kReductions) + 1 : 0;
+  operation.list = reduction;
   decoder.emit(operation);
   return true;
 }
@@ -402,6 +271,7 @@ bool decode_asynchronous_store(InstructionDecoder& decoder, const Words& words) 
 }  // namespace
 
 bool decode_bulk_copy(InstructionDecoder& decoder) {
+  if (decode_tensor_copy(decoder)) return true;
   const Words words = split_opcode(decoder.instruction().opcode);
   if (words.size() > 2 && words[1] == "async" && (words[0] == "st" || words[0] == "red")) {
     return decode_asynchronous_store(decoder, words);

@@ -16,6 +16,12 @@
 namespace convladder::simulated {
 namespace {
 
+/// As a lane of a register slot holds it: signed types by their sign.
+template <typename Element, typename Memory>
+Element extended(Memory value) {
+  return static_cast<Element>(value);
+}
+
 /// `kCount` elements of every lane, which lie one behind the other.
 template <typename Memory, typename Element, bool kStore, int kCount>
 void move_row(const WarpState& warp, const Slot* slots, std::byte* first) {
@@ -27,8 +33,7 @@ void move_row(const WarpState& warp, const Slot* slots, std::byte* first) {
       for (int lane = 0; lane < kLanes; ++lane) row[lane * kCount + element] = static_cast<Memory>(source[lane]);
     } else {
       auto* const destination = warp.write<Element>(slots[element]);
-      const auto extended = [](Memory value) { return static_cast<Element>(value); };  // signed types by their sign
-      for (int lane = 0; lane < kLanes; ++lane) destination[lane] = extended(row[lane * kCount + element]);
+      for (int lane = 0; lane < kLanes; ++lane) destination[lane] = extended<Element>(row[lane * kCount + element]);
     }
   }
   if constexpr (kStore) std::memcpy(first, row.data(), sizeof row);
@@ -44,7 +49,24 @@ void move_same(const WarpState& warp, const Slot* slots, int elements, std::byte
       std::memcpy(at, &value, sizeof value);
     } else {
       std::memcpy(&value, at, sizeof value);
-      std::fill_n(warp.write<Element>(slots[element]), kLanes, static_cast<Element>(value));
+      std::fill_n(warp.write<Element>(slots[element]), kLanes, extended<Element>(value));
+    }
+  }
+}
+
+/// Elements of every lane; the lanes lie `step` bytes apart.
+template <typename Memory, typename Element, bool kStore>
+void move_strided(const WarpState& warp, const Slot* slots, int elements, std::byte* first, std::int64_t step) {
+  for (int element = 0; element < elements; ++element, first += sizeof(Memory)) {
+    for (int lane = 0; lane < kLanes; ++lane) {
+      Memory value;
+      if constexpr (kStore) {
+        value = static_cast<Memory>(warp.read<Element>(slots[element])[lane]);
+        std::memcpy(first + lane * step, &value, sizeof value);
+      } else {
+        std::memcpy(&value, first + lane * step, sizeof value);
+        warp.write<Element>(slots[element])[lane] = extended<Element>(value);
+      }
     }
   }
 }
@@ -55,13 +77,15 @@ bool access_row(const WarpState& warp, const Operation& operation) {
   const int elements = operation.vector_elements;
   const int bytes = static_cast<int>(sizeof(Memory)) * elements;
   if (bytes > 16) return false;
-  const auto row = address_row(warp, operation, warp.read<Address>(operation.operands[elements]), bytes);
+  const auto row = address_row<kSpace>(warp, operation, warp.read<Address>(operation.operands[elements]), bytes);
   if (!row) return false;
   std::byte* const at = reach_row<kSpace>(warp, operation, *row, bytes, kStore ? AccessKind::store : AccessKind::load);
   if (at == nullptr) return false;
   const Slot* const slots = operation.operands;
   if (row->step == 0) {
     move_same<Memory, Element, kStore>(warp, slots, elements, at);
+  } else if (row->step != bytes) {
+    move_strided<Memory, Element, kStore>(warp, slots, elements, at, row->step);
   } else if (elements == 1) {
     move_row<Memory, Element, kStore, 1>(warp, slots, at);
   } else if (elements == 2) {
@@ -86,12 +110,11 @@ void move_data(const WarpState& warp, const Slot* slots, int elements, const Lan
       }
     } else {
       auto* const destination = warp.write<Element>(slots[element]);
-      const auto extended = [](Memory value) { return static_cast<Element>(value); };  // signed types by their sign
       if (places.mask == warp.mask) {
         write_lanes(destination, warp.mask, [&](int lane) {
           Memory value;
           std::memcpy(&value, places.at[lane] + at, sizeof value);
-          return extended(value);
+          return extended<Element>(value);
         });
         continue;
       }
@@ -99,7 +122,7 @@ void move_data(const WarpState& warp, const Slot* slots, int elements, const Lan
         if (((warp.mask >> lane) & 1U) == 0) continue;
         Memory value{};
         if (((places.mask >> lane) & 1U) != 0) std::memcpy(&value, places.at[lane] + at, sizeof value);
-        destination[lane] = extended(value);
+        destination[lane] = extended<Element>(value);
       }
     }
   }

@@ -105,7 +105,7 @@ MemoryOrder memory_order(std::string_view opcode) {
     if (parts[2] == "mbarrier") return MemoryOrder::release;
     return parts[1] == "reduce" ? MemoryOrder::relaxed : MemoryOrder::weak;  // each element is an atomic
   }
-  if (parts.front() != "atom" && parts.front() != "red") return MemoryOrder::weak;
+  if (parts.front() != "atom" && parts.front() != "red" && parts.front() != "sured") return MemoryOrder::weak;
   for (const std::string_view part : parts) {
     if (const auto* const order = find_word(kOrders, part)) return order->second;
   }
