@@ -10,6 +10,7 @@
 #include "devices/gpus/time_model.hpp"
 #include "devices/kernel_resources.hpp"
 #include "devices/simulated/counters/launch_counts.hpp"
+#include "devices/simulated/launch_checks.hpp"
 #include "devices/stand_in/graph.hpp"
 #include "devices/stand_in/machine.hpp"
 
@@ -101,6 +102,8 @@ void Machine::run(const KernelWork& work, int stream) {
   launch.block = request.block;
   launch.dynamic_shared_bytes = request.dynamic_shared_bytes;
   launch.arguments = work.arguments;
+  launch.cooperative = request.cooperative;
+  if (request.cluster.count() > 0) launch.cluster = request.cluster;
   timeline.host_works(timeline.costs().launch);
   const std::string name = display_name(work.function->name);
   const auto begin = std::chrono::steady_clock::now();
@@ -111,6 +114,8 @@ void Machine::run(const KernelWork& work, int stream) {
     report.found({fault.finding}, calling_places());
   } catch (const simulated::LaunchEndedEarly& ended) {
     lose(kLaunchTimeout, fmt::format("{} was ended {}", name, ended.what()));
+  } catch (const simulated::CooperativeLaunchTooLarge& error) {
+    throw Failure(kCooperativeLaunchTooLarge, error.what());
   } catch (const DeviceError& error) {
     throw Failure(kInvalidValue, error.what());
   }
