@@ -61,7 +61,7 @@ DeviceCapacity cuda_capacity() {
 
 /// Empty if the GPU runs machine code that is in this build.
 std::string why_compiled_at_first_launch() {
-  if (!cuda_unavailable().empty()) return {};
+  if (is_stand_in() || !cuda_unavailable().empty()) return {};
   const int major = attribute(cudaDevAttrComputeCapabilityMajor);
   const int minor = attribute(cudaDevAttrComputeCapabilityMinor);
   if (has_machine_code(CONVLADDER_CUDA_ARCHITECTURES, major, minor)) return {};
@@ -363,9 +363,10 @@ std::vector<DeviceFact> cuda_facts() {
   add_known("highest SM clock kHz", attribute(cudaDevAttrClockRate));
   add_known("memory clock kHz", attribute(cudaDevAttrMemoryClockRate));
   add_known("memory bus bits", attribute(cudaDevAttrGlobalMemoryBusWidth));
-  facts.push_back({"kernels", why_compiled_at_first_launch().empty()
-                                  ? "machine code of this build"
-                                  : "PTX of this build, compiled by the driver at the first launch"});
+  const bool from_machine_code = why_compiled_at_first_launch().empty();
+  facts.push_back({"kernels", is_stand_in()       ? "PTX of this build, executed by the stand-in"
+                              : from_machine_code ? "machine code of this build"
+                                                  : "PTX of this build, compiled by the driver at the first launch"});
   for (DeviceFact& fact : NvmlDevice(bus_id()).facts()) facts.push_back(std::move(fact));
   return facts;
 }

@@ -154,7 +154,9 @@ TEST_F(NetworkCaseTest, TheProfilerIsAskedForWhenAllPassesAreMeasured) {
     const std::string what = request.at("do");
     const bool recorded = what == "pass" && request.at("record").get<bool>();
     if (what == "pass" || what == "repeat" || what == "recorder") asked.push_back(recorded ? "recorded pass" : what);
-    if (what == "activities") EXPECT_EQ(reply.size(), 1U) << "only what was done";
+    if (what == "activities") {
+      EXPECT_EQ(reply.size(), 1U) << "only what was done";
+    }
     if (what == "recorder") reply["can_record"] = true;
     return 0.0;
   });
