@@ -8,6 +8,7 @@
 #include <array>
 #include <climits>
 
+#include "devices/stand_in/graph.hpp"
 #include "devices/stand_in/machine.hpp"
 
 namespace convladder::stand_in {
@@ -149,7 +150,7 @@ void Machine::find_leaks() {
 }
 
 void Machine::free(void* address, bool host, const char* call) {
-  if (address == nullptr) return;
+  if (address == nullptr || graphs().is_memory(address)) return;
   const auto found = memory_.find(reinterpret_cast<std::uint64_t>(address));
   const bool is_host = found != memory_.end() &&
                        (found->second.kind == MemoryKind::pinned || found->second.kind == MemoryKind::registered);

@@ -11,7 +11,7 @@ int Timeline::add_stream(bool waits_for_default) {
 }
 
 void Timeline::host_waits_until(Nanoseconds end) {
-  if (end <= now_) return;
+  if (end <= now_ || is_held_) return;
   now_ = end + costs_.wake;
 }
 

@@ -1,4 +1,5 @@
 // Memory: on the device, managed, pinned.
+#include "devices/stand_in/graph.hpp"
 #include "devices/stand_in/runtime/answer.hpp"
 
 using namespace convladder::stand_in;
@@ -22,6 +23,7 @@ extern "C" {
 cudaError_t cudaMalloc(void** address, std::size_t bytes) {
   return answer("cudaMalloc", [&](Machine& machine) {
     require(address != nullptr);
+    machine.graphs().refuse_in_any_capture();
     *address = bytes == 0 ? nullptr : machine.allocate(MemoryKind::device, bytes, 0, called("cudaMalloc"));
   });
 }
@@ -29,8 +31,11 @@ cudaError_t cudaMalloc(void** address, std::size_t bytes) {
 cudaError_t cudaMallocAsync(void** address, std::size_t bytes, cudaStream_t stream) {
   return answer("cudaMallocAsync", [&](Machine& machine) {
     require(address != nullptr);
-    static_cast<void>(machine.stream_number(stream));
+    const int number = machine.stream_number(stream);
     *address = bytes == 0 ? nullptr : machine.allocate(MemoryKind::device, bytes, 0, called("cudaMallocAsync"));
+    if (bytes > 0 && machine.graphs().keep(number, AllocationWork{*address, bytes})) {
+      machine.graphs().add_memory(*address);
+    }
   });
 }
 
@@ -110,7 +115,11 @@ cudaError_t cudaFree(void* address) {
 
 cudaError_t cudaFreeAsync(void* address, cudaStream_t stream) {
   return answer("cudaFreeAsync", [&](Machine& machine) {
-    static_cast<void>(machine.stream_number(stream));
+    const int number = machine.stream_number(stream);
+    if (address != nullptr && machine.graphs().keep(number, FreeWork{address})) {
+      require(machine.graphs().is_memory(address));
+      return;
+    }
     machine.free(address, false, called("cudaFreeAsync"));
   });
 }
