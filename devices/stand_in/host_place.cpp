@@ -110,6 +110,12 @@ std::vector<HostPlace> parse_symbolized(std::string_view text, const std::string
   return found;
 }
 
+/// "void space::copy<float>(float*)" -> "copy"
+std::string_view short_name(std::string_view function) {
+  function = function.substr(0, function.find_first_of("<("));
+  return function.substr(function.find_last_of(": ") + 1);
+}
+
 std::string_view base_name(std::string_view path) { return path.substr(path.rfind('/') + 1); }
 
 }  // namespace
@@ -127,11 +133,12 @@ HostPlace own_place(const std::vector<CallPlace>& places) {
     for (const CallPlace* place : looked) {
       if (place->file == file) of_file.push_back(place);
     }
-    bool is_launched_by = false;  // what nvcc makes of <<<>>>: a stub, called by a function with the kernel's name
+    std::string stub;  // what nvcc makes of <<<>>>: a stub, called by a function with the kernel's name
     for (const HostPlace& place : parse_symbolized(symbolized(file, of_file), file)) {
-      const bool is_stub = place.function.starts_with("__device_stub_");
-      const bool is_glue = std::exchange(is_launched_by, is_stub) || is_stub || place.function.starts_with("cudaError");
-      if (is_glue) continue;
+      const std::string before =
+          std::exchange(stub, place.function.starts_with("__device_stub_") ? place.function : "");
+      const bool is_kernel = !before.empty() && before.find(short_name(place.function)) != std::string::npos;
+      if (!stub.empty() || is_kernel || place.function.starts_with("cudaError")) continue;
       if (!place.file.empty() && !is_header_of_others(place.file)) return place;
       if (best.function.empty() && place.file.empty()) best = place;
     }

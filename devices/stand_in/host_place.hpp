@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -12,6 +13,9 @@ struct CallPlace {
   std::string file;  ///< of the program or library
   std::uint64_t offset = 0;
 };
+
+/// Innermost first. Programs call from few places many times: each is kept once.
+using CallPlaces = std::shared_ptr<const std::vector<CallPlace>>;
 
 /// What the tools know of it.
 struct HostPlace {

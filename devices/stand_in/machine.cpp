@@ -238,18 +238,22 @@ void Machine::synchronize(int stream) { timeline.host_waits_until(timeline.end_o
 
 void Machine::synchronize_all() { timeline.host_waits_until(timeline.end_of_all()); }
 
-void Machine::finish() {
+void Machine::finish() noexcept {
   if (is_lost_by_fork()) return;
   const std::scoped_lock lock(mutex);
   if (std::exchange(finished_, true) || (is_fork && !calls_ever_)) return;
-  if (lost_ == kSuccess) find_leaks();
-  note_libraries_without_ptx(report);
-  write_report(*this, "");
+  try {
+    if (lost_ == kSuccess) find_leaks();
+    note_libraries_without_ptx(report);
+    write_report(*this, "");
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "convladder: no report: %s\n", error.what());
+  }
 }
 
 bool Machine::is_lost_by_fork() { return lost_by_fork; }
 
-void Machine::finish_by_signal(const std::string& signal, std::uint64_t touched, const std::vector<CallPlace>& places) {
+void Machine::finish_by_signal(const std::string& signal, std::uint64_t touched, const CallPlaces& places) {
   // Another thread may be in a call and need some time; one that waits for the thread of this signal is not waited for.
   bool is_locked = false;
   for (int i = 0; i < 100 && !is_locked; ++i) {

@@ -171,10 +171,10 @@ class Machine {
   static bool is_lost_by_fork();
 
   /// The end of the process: leaks are looked for, the report is written.
-  void finish();
+  void finish() noexcept;
   /// The same in the handler of a signal: as far as it can be had. If `touched` is an address of the device, the host
   /// has touched it, at `places`.
-  void finish_by_signal(const std::string& signal, std::uint64_t touched, const std::vector<CallPlace>& places);
+  void finish_by_signal(const std::string& signal, std::uint64_t touched, const CallPlaces& places);
 
  private:
   Machine(Settings settings, const GpuFacts& gpu);
@@ -221,7 +221,7 @@ class TimedCall {
 };
 
 /// Where the program has called from, innermost first, without what is ours.
-std::vector<CallPlace> calling_places();
+CallPlaces calling_places();
 /// The place of an instruction; none if it is nobody's or ours.
 std::optional<CallPlace> place_of(std::uint64_t instruction);
 

@@ -61,15 +61,22 @@ std::optional<CallPlace> place_of(std::uint64_t instruction) {
   return CallPlace{is_program ? own_program() : map->l_name, instruction - (map == nullptr ? 0 : map->l_addr)};
 }
 
-std::vector<CallPlace> calling_places() {
-  std::array<void*, kMostFrames> frames{};
-  const int count = backtrace(frames.data(), kMostFrames);
-  std::vector<CallPlace> places;
-  for (int i = 0; i < count && places.size() < kMostPlaces; ++i) {
+CallPlaces calling_places() {
+  std::vector<void*> frames(kMostFrames);
+  frames.resize(static_cast<std::size_t>(backtrace(frames.data(), kMostFrames)));
+  // Never destroyed, like the machine: programs call until their very end.
+  static auto& known = *new std::map<std::vector<void*>, CallPlaces>;
+  static std::mutex known_mutex;
+  const std::scoped_lock lock(known_mutex);
+  CallPlaces& places = known[frames];
+  if (places != nullptr) return places;
+  std::vector<CallPlace> found;
+  for (void* const frame : frames) {
     // The call is before the place that it returns to.
-    const auto frame = reinterpret_cast<std::uint64_t>(frames[static_cast<std::size_t>(i)]) - 1;
-    if (auto place = place_of(frame)) places.push_back(std::move(*place));
+    if (auto place = place_of(reinterpret_cast<std::uint64_t>(frame) - 1)) found.push_back(std::move(*place));
+    if (found.size() == kMostPlaces) break;
   }
+  places = std::make_shared<const std::vector<CallPlace>>(std::move(found));
   return places;
 }
 
@@ -139,7 +146,7 @@ void Machine::find_leaks() {
     if (settings.leaks) findings.push_back(std::move(leak));
   }
   report.never_freed(std::move(labels));
-  report.found(std::move(findings), {});
+  report.found(std::move(findings), nullptr);
 }
 
 void Machine::free(void* address, bool host, const char* call) {

@@ -36,6 +36,9 @@ std::string program() {
   return length < 0 ? "" : std::string(path.data(), static_cast<std::size_t>(length));
 }
 
+/// Whether or not there is a standard error.
+void say(const std::string& line) { std::fputs(fmt::format("convladder: {}\n", line).c_str(), stderr); }
+
 bool append_to(const std::string& file, const std::string& line) {
   const int descriptor = open(file.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666);
   if (descriptor < 0) return false;
@@ -57,7 +60,7 @@ nlohmann::ordered_json of_process(const Settings& settings) {
 
 void append(const Settings& settings, const nlohmann::ordered_json& json) {
   if (append_to(settings.report, json_line(json) + '\n')) return;
-  fmt::print(stderr, "convladder: {} cannot be written: {}\n", settings.report, std::strerror(errno));
+  say(fmt::format("{} cannot be written: {}", settings.report, std::strerror(errno)));
 }
 
 double seconds_of_process() {
@@ -94,7 +97,7 @@ void write_report(Machine& machine, const std::string& signal) {
     append(settings, json);
   }
   if (settings.print) {
-    for (const std::string& line : machine.report.lines()) fmt::print(stderr, "convladder: {}\n", line);
+    for (const std::string& line : machine.report.lines()) say(line);
   }
   if (signal.empty() && exit_status == 0 && settings.error_exitcode != 0 && machine.report.has_findings()) {
     std::fflush(nullptr);
@@ -103,7 +106,7 @@ void write_report(Machine& machine, const std::string& signal) {
 }
 
 void say_and_exit(const std::string& text) {
-  fmt::print(stderr, "convladder: {}\n", text);
+  say(text);
   std::fflush(nullptr);
   _exit(kExitError);
 }

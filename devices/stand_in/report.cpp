@@ -13,6 +13,8 @@ namespace {
 
 using nlohmann::ordered_json;
 
+constexpr std::size_t kMostFindings = 1000;  // places; nobody reads more, and each is looked up
+
 ordered_json times_json(const Times& times) {
   return {{"count", times.count}, {"total_ns", times.total}, {"least_ns", times.least}, {"most_ns", times.most}};
 }
@@ -34,10 +36,15 @@ ordered_json finding_json(const simulated::Finding& finding) {
           {"text", simulated::to_text(finding)}};
 }
 
-ordered_json places_json(const std::vector<CallPlace>& places) {
+ordered_json places_json(const CallPlaces& places) {
   ordered_json list = ordered_json::array();
-  for (const CallPlace& place : places) list.push_back({{"file", place.file}, {"offset", place.offset}});
+  if (places == nullptr) return list;
+  for (const CallPlace& place : *places) list.push_back({{"file", place.file}, {"offset", place.offset}});
   return list;
+}
+
+std::string host_text(const CallPlaces& places) {
+  return places == nullptr ? std::string() : place_text(own_place(*places));
 }
 
 template <typename Counts>
@@ -78,18 +85,20 @@ void Report::copy(const std::string& what, Nanoseconds ns, std::uint64_t bytes) 
   sum.bytes += bytes;
 }
 
-void Report::found(std::vector<simulated::Finding> findings, const std::vector<CallPlace>& places) {
+void Report::found(std::vector<simulated::Finding> findings, const CallPlaces& places) {
   for (simulated::Finding& finding : findings) {
     // A kernel that is launched again has the same bug: once for each place.
-    const auto same = [&finding](const ReportedFinding& reported) {
+    const auto same = [&finding, &places](const ReportedFinding& reported) {
       const simulated::Finding& other = reported.finding;
-      if (finding.kernel.empty()) return false;
+      if (finding.kernel.empty()) return other.problem == finding.problem && reported.places == places;
       return other.checker == finding.checker && other.kernel == finding.kernel && other.ptx_line == finding.ptx_line &&
              other.opcode == finding.opcode && other.allocation == finding.allocation;
     };
     const auto known = std::ranges::find_if(findings_, same);
     if (known != findings_.end()) {
       known->finding.count += finding.count;
+    } else if (findings_.size() == kMostFindings) {
+      note(fmt::format("findings beyond the first {} are not listed", kMostFindings));
     } else {
       findings_.push_back({std::move(finding), places});
     }
@@ -164,10 +173,10 @@ std::vector<std::string> Report::lines() const {
   for (const auto& [finding, places] : findings_) {
     lines.push_back(simulated::to_text(finding));
     if (const AllocationNote* const note = allocation_of(finding)) {
-      lines.push_back(fmt::format("  {}: {} bytes by {} in {}", note->label, note->bytes, note->call,
-                                  place_text(own_place(note->places))));
+      lines.push_back(
+          fmt::format("  {}: {} bytes by {} in {}", note->label, note->bytes, note->call, host_text(note->places)));
     }
-    if (const std::string text = place_text(own_place(places)); !text.empty()) {
+    if (const std::string text = host_text(places); !text.empty()) {
       lines.push_back(fmt::format("  {}in {}", finding.kernel.empty() ? "" : "launched ", text));
     }
   }

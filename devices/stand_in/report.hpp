@@ -33,12 +33,12 @@ struct AllocationNote {
   std::string label;  ///< as in findings
   std::string call;   ///< "cudaMalloc"
   std::uint64_t bytes = 0;
-  std::vector<CallPlace> places;  ///< where memory was asked for, innermost first
+  CallPlaces places;  ///< where memory was asked for
 };
 
 struct ReportedFinding {
   simulated::Finding finding;
-  std::vector<CallPlace> places;  ///< where the host launched the kernel, or did the wrong thing itself
+  CallPlaces places;  ///< where the host launched the kernel, or did the wrong thing itself
 };
 
 /// What the simulation itself cost.
@@ -61,7 +61,7 @@ class Report {
   void copy(const std::string& what, Nanoseconds ns, std::uint64_t bytes);
   void allocated(AllocationNote note) { allocations_.push_back(std::move(note)); }
   /// `places` are those of the launch or the call.
-  void found(std::vector<simulated::Finding> findings, const std::vector<CallPlace>& places);
+  void found(std::vector<simulated::Finding> findings, const CallPlaces& places);
   /// Memory that is still there at the end, by its label.
   void never_freed(std::vector<std::string> labels) { never_freed_ = std::move(labels); }
 

@@ -50,8 +50,8 @@ void end_without_report(int /*signal*/) {
 }
 
 /// Where the signal interrupted the program, and who called that.
-std::vector<CallPlace> interrupted_places(const ucontext_t* context) {
-  std::vector<CallPlace> places = calling_places();
+CallPlaces interrupted_places(const ucontext_t* context) {
+  std::vector<CallPlace> places = *calling_places();
 #if defined(__x86_64__)
   // A fault is at the very instruction, not behind a call.
   const auto at = static_cast<std::uint64_t>(context->uc_mcontext.gregs[REG_RIP]);
@@ -66,7 +66,7 @@ std::vector<CallPlace> interrupted_places(const ucontext_t* context) {
 #else
   static_cast<void>(context);
 #endif
-  return places;
+  return std::make_shared<const std::vector<CallPlace>>(std::move(places));
 }
 
 const char* name_of(int signal) {

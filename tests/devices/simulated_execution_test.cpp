@@ -292,6 +292,17 @@ TEST(DeviceMemoryDeathTest, LivesWithFewAddressesAndUsesThemAgain) {
 }
 #endif
 
+TEST(DeviceMemory, GivesMappingsBack) {
+  DeviceMemory memory(std::uint64_t{1} << 30);
+  constexpr int pieces = 40'000;  // Linux has 65530 mappings for a process, and each piece between others takes two
+  for (int i = 0; i < pieces; ++i) {
+    const std::uint64_t address = memory.allocate(1, "passing");
+    if (i % 100 == 0) *memory.host(address) = std::byte{1};
+    memory.free(address);
+  }
+  EXPECT_EQ(memory.used(), 0);
+}
+
 TEST(SimulatedExecution, ABarrierInDivergentCodeIsAFault) {
   Mapping mapping("setp.lt.s32 %p1, %r4, 5; @%p1 bra skip; bar.sync 0; skip: mov.u32 %r1, 1; ret;", 32);
   EXPECT_THAT(fault_of(mapping, {1}, {32}), HasSubstr("barrier in divergent code: 5 of the warp's 32 threads"));

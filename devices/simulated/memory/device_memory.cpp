@@ -122,8 +122,8 @@ void DeviceMemory::free(std::uint64_t address) {
   const std::uint64_t span = round_up(allocation.end - allocation.begin, kPage);
   if (is_visible(address)) munmap(host(address), std::max(span, kPage));
   if (span == 0 || address - kGlobalWindow >= kDeviceWindowBytes) return;
-  madvise(host(address), span, MADV_DONTNEED);
-  mprotect(host(address), span, PROT_NONE);
+  // Reserved anew, it becomes one mapping with what is around it: a process may have 65530 of them.
+  mmap(host(address), span, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
 }
 
 const Allocation* DeviceMemory::nearest(std::uint64_t address) const {
