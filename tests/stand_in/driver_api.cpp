@@ -100,6 +100,45 @@ const char* const kSecondHalf = R"(
 }
 )";
 
+const char* const kTile = R"(
+.version 8.0
+.target sm_90
+.address_size 64
+.visible .entry tile(.param .align 64 .b8 tile_map[128], .param .u64 tile_out)
+{
+  .reg .pred %p<3>;
+  .reg .b32 %r<6>;
+  .reg .b64 %rd<6>;
+  .shared .align 128 .b8 box[128];
+  .shared .align 8 .b64 bar;
+  mov.u32 %r1, %tid.x;
+  setp.ne.u32 %p1, %r1, 0;
+  mov.u32 %r2, 2;
+  mov.u32 %r3, 1;
+  @%p1 bra READY;
+  mbarrier.init.shared.b64 [bar], 1;
+READY:
+  bar.sync 0;
+  @%p1 bra WAIT;
+  mov.b64 %rd1, tile_map;
+  cvta.param.u64 %rd2, %rd1;
+  mbarrier.arrive.expect_tx.shared.b64 %rd3, [bar], 128;
+  cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [box], [%rd2, {%r2, %r3}], [bar];
+WAIT:
+  mbarrier.try_wait.parity.shared.b64 %p2, [bar], 0;
+  @!%p2 bra WAIT;
+  mul.lo.u32 %r4, %r1, 4;
+  mov.u32 %r5, box;
+  add.u32 %r5, %r5, %r4;
+  ld.shared.u32 %r5, [%r5];
+  ld.param.u64 %rd4, [tile_out];
+  cvt.u64.u32 %rd5, %r4;
+  add.u64 %rd4, %rd4, %rd5;
+  st.global.u32 [%rd4], %r5;
+  ret;
+}
+)";
+
 void before_initialization() {
   int count = 0;
   CUcontext context = nullptr;
@@ -465,6 +504,48 @@ void entry_points() {
   EXPECT(text == nullptr);
 }
 
+/// A kernel gets a box of a matrix by a tensor map that was made here.
+void tensor_maps() {
+  constexpr unsigned kWidth = 16;
+  constexpr unsigned kHeight = 8;
+  std::vector<unsigned> matrix(kWidth * kHeight);
+  for (std::size_t i = 0; i < matrix.size(); ++i) matrix[i] = static_cast<unsigned>(i);
+  CUdeviceptr data = 0;
+  CUdeviceptr out = 0;
+  CUmodule module = nullptr;
+  CUfunction function = nullptr;
+  WORKS(cuMemAlloc(&data, matrix.size() * 4));
+  WORKS(cuMemAlloc(&out, 128));
+  WORKS(cuMemcpyHtoD(data, matrix.data(), matrix.size() * 4));
+  CUtensorMap map = {};
+  const cuuint64_t sizes[] = {kWidth, kHeight};
+  const cuuint64_t strides[] = {kWidth * 4};
+  const cuuint32_t box[] = {8, 4};
+  const cuuint32_t steps[] = {1, 1};
+  const auto encode = [&](CUdeviceptr address, unsigned rank) {
+    return cuTensorMapEncodeTiled(&map, CU_TENSOR_MAP_DATA_TYPE_UINT32, rank, reinterpret_cast<void*>(address), sizes,
+                                  strides, box, steps, CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_NONE,
+                                  CU_TENSOR_MAP_L2_PROMOTION_NONE, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+  };
+  GIVES(CUDA_ERROR_INVALID_VALUE, encode(data, 6));
+  GIVES(CUDA_ERROR_INVALID_VALUE, encode(data + 8, 2));
+  GIVES(CUDA_ERROR_INVALID_VALUE, cuTensorMapReplaceAddress(&map, reinterpret_cast<void*>(data)));
+  WORKS(encode(data + 16, 2));
+  GIVES(CUDA_ERROR_INVALID_VALUE, cuTensorMapReplaceAddress(&map, reinterpret_cast<void*>(data + 4)));
+  WORKS(cuTensorMapReplaceAddress(&map, reinterpret_cast<void*>(data)));
+  WORKS(cuModuleLoadData(&module, kTile));
+  WORKS(cuModuleGetFunction(&function, module, "tile"));
+  void* parameters[] = {&map, &out};
+  WORKS(cuLaunchKernel(function, 1, 1, 1, 32, 1, 1, 0, nullptr, parameters, nullptr));
+  unsigned got[32] = {};
+  WORKS(cuMemcpyDtoH(got, out, sizeof got));
+  // The box begins at column 2 of row 1.
+  EXPECT(got[0] == 18 && got[7] == 25 && got[8] == 34 && got[31] == 73);
+  WORKS(cuModuleUnload(module));
+  WORKS(cuMemFree(data));
+  WORKS(cuMemFree(out));
+}
+
 /// An error of a kernel stays, until its context is destroyed.
 void errors_stay() {
   CUcontext context = nullptr;
@@ -500,6 +581,7 @@ int main() {
   libraries();
   linking();
   entry_points();
+  tensor_maps();
   errors_stay();
   // One that is not there: it says so.
   CUmemGenericAllocationHandle handle = 0;
