@@ -23,6 +23,12 @@ struct DeviceCapacity {
   bool one_process = false;      ///< a second process cannot use it meanwhile
 };
 
+/// How long a step may take on a device that is not the host.
+struct DeviceSpeed {
+  double flop_per_second = 0;  ///< peak of fused multiply-adds in float32, each as two
+  double start_seconds = 0;    ///< until the first kernel runs, at worst
+};
+
 /// A kind of device: what it is called, whose variants it runs, and how to open it.
 struct DeviceKind {
   std::string_view name;    ///< "cpu", "cuda", "simulated"
@@ -40,7 +46,14 @@ struct DeviceKind {
 
   /// nullptr where it has the host's memory.
   DeviceCapacity (*capacity)() = nullptr;
+  /// nullptr for the host itself, and for what it executes.
+  DeviceSpeed (*speed)() = nullptr;
+  /// What somebody should know before he believes a time of the device, in one line; empty for nothing. nullptr: never
+  /// anything.
+  std::string (*warning)() = nullptr;
 
+  /// Empty where there is nothing to know.
+  std::string what_to_know() const { return warning == nullptr ? std::string() : warning(); }
   bool clock_is_virtual() const { return has_virtual_clock != nullptr && has_virtual_clock(); }
 };
 

@@ -60,9 +60,8 @@ def main(arguments: Optional[Sequence[str]] = None) -> int:
     options = _parser().parse_args(arguments)
     sys.stdout.reconfigure(errors="replace")
     try:
-        runs = [(record.load(path), path) for path in options.runs]
-        groups = [_group(run, path, options) for run, path in runs]
-        _same_machine(groups, options.runs)
+        runs, groups = _usable(options)
+        _same_machine(groups, [path for _, path in runs])
         best = _all_best([run for run, _ in runs], groups, options.batch)
     except RecordError as error:
         print(f"against_library.py: {error}", file=sys.stderr)
@@ -87,7 +86,29 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--batch", type=int, metavar="N", help="only this batch")
     parser.add_argument("--format", choices=("markdown", "text"), default="markdown", help="default: markdown")
     parser.add_argument("--goals", action="store_true", help="also print the goals and whether they are met")
+    parser.add_argument("--leave-out-unusable", action="store_true",
+                        help="go on without files that are no readable run or hold nothing of the device, if one is left")
     return parser
+
+
+def _usable(options: argparse.Namespace) -> tuple[list[tuple[Record, Path]], list[Group]]:
+    """The runs and their ladders of the asked device. Raises RecordError for the first file that has none, or, if those
+    are to be left out, if all are such."""
+    runs, groups, errors = [], [], []
+    for path in options.runs:
+        try:
+            run = record.load(path)
+            groups.append(_group(run, path, options))
+            runs.append((run, path))
+        except RecordError as error:
+            if not options.leave_out_unusable:
+                raise
+            errors.append(error)
+    if not runs:
+        raise errors[0]
+    for error in errors:
+        print(f"against_library.py: left out: {error}", file=sys.stderr)
+    return runs, groups
 
 
 def _group(run: Record, path: Path, options: argparse.Namespace) -> Group:

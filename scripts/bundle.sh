@@ -8,7 +8,7 @@ readonly largest_megabytes=60  # of the archive: what is carried to another mach
 
 usage() {
   cat <<'USAGE'
-usage: scripts/bundle.sh [--output DIR]
+usage: scripts/bundle.sh [--output DIR] [--toolkit DIR]
 
 Builds the preset `bundle` and makes DIR/convladder-bundle and DIR/convladder-bundle.tar.gz (DIR is build/ without
 --output): the program, the libraries it needs except the C library's, charts and reports, the records' schemas, a run.sh
@@ -16,11 +16,19 @@ and an on_gpu.sh, which measures everything that a GPU can show (docs/on-a-gpu.m
 It runs on any x86-64 machine with AVX2 and a recent enough C library (its README says which); the CUDA
 variants need an NVIDIA driver there, the charts Python 3 with matplotlib, reports Jinja2 as well.
 
+  --output DIR    another folder
+  --toolkit DIR   a CUDA toolkit other than the first that is found, as /usr/local/cuda-12.8: for machines whose driver is
+                  too old for CUDA 13 (before 580). The bundle is called convladder-bundle-cuda12. Without this option it
+                  is made as well where /usr/local/cuda-12* is, and the first toolkit is another one
+
+CUPTI, which profiles take, is copied from the toolkit: NVIDIA's licence of the CUDA toolkit allows it (Attachment A), and is
+put beside it. cuBLAS may be copied too, but has some hundred megabytes, as cuDNN has: both stay out.
+
 exit status: 0 made, 1 not made.
 USAGE
 }
 
-output="$root/build"
+output="$root/build" toolkit=''
 while (($#)); do
   case "$1" in
     --output)
@@ -29,6 +37,12 @@ while (($#)); do
       shift
       ;;
     --output=*) output="${1#*=}" ;;
+    --toolkit)
+      [[ -n ${2:-} ]] || fail "--toolkit needs a folder"
+      toolkit="$2"
+      shift
+      ;;
+    --toolkit=*) toolkit="${1#*=}" ;;
     --help | -h) usage && exit ;;
     *) fail "unknown argument '$1', see --help" ;;
   esac
@@ -37,16 +51,30 @@ done
 
 trap 'echo >&2; exit 130' INT
 [[ -n ${CONVLADDER_NO_SETUP:-} ]] || "$root/scripts/setup.sh" || exit 1
-build_preset bundle convladder
+
+# toolkit_major FOLDER: of its nvcc, "12".
+toolkit_major() { { "$1/bin/nvcc" --version 2>/dev/null || true; } | sed -nE 's/.*release ([0-9]+)\..*/\1/p'; }
+
+tree="$root/build/bundle" suffix=''
+if [[ -n $toolkit ]]; then
+  major=$(toolkit_major "$toolkit")
+  [[ -n $major ]] || fail "--toolkit: $toolkit/bin/nvcc does not say its version"
+  suffix="-cuda$major" tree="$root/build/bundle-cuda$major"
+  cmake -S "$root" --preset bundle -B "$tree" -DCMAKE_CUDA_COMPILER="$toolkit/bin/nvcc" \
+    -DCUDAToolkit_ROOT="$toolkit" >"$tree.log" 2>&1 || build_failed "$tree.log" "configuring"
+  cmake --build "$tree" --parallel "$(nproc)" --target convladder >"$tree.log" 2>&1 || build_failed "$tree.log" "building"
+else
+  build_preset bundle convladder
+fi
 
 mkdir -p -- "$output" || fail "cannot create $output"
 output=$(cd -- "$output" && pwd)
-bundle="$output/convladder-bundle"
+bundle="$output/convladder-bundle$suffix"
 archive="$bundle.tar.gz"
 rm -rf -- "$bundle" "$archive"
 mkdir -p -- "$bundle/lib/fallback" "$bundle/scripts" "$bundle/results" || fail "cannot write to $output"
 
-program="$root/build/bundle/convladder"
+program="$tree/convladder"
 cp -- "$program" "$bundle/convladder"
 strip -- "$bundle/convladder"
 
@@ -66,6 +94,23 @@ while read -r name _ path _; do
   cp -L -- "$path" "$folder/$name"
 done < <(ldd "$program" | grep '=>')
 
+# copy_cupti: the library that this build's CUPTI header belongs to, with the licence that allows it.
+copy_cupti() {
+  local header from library licence
+  header=$(sed -n 's/^CONVLADDER_CUPTI_INCLUDE_DIR:PATH=//p' "$tree/CMakeCache.txt")
+  [[ -d $header ]] || return 0
+  from="${header%/include}" && from="${from%/extras/CUPTI}"
+  library=$(find "$from"/{lib64,lib,extras/CUPTI/lib64}/ -maxdepth 1 -name 'libcupti.so.[0-9][0-9]' -print -quit 2>/dev/null || true)
+  licence=$(find "$from"/ -maxdepth 4 \( -name EULA.txt -o -path '*nvidia_cuda_cupti*/License.txt' \) -print -quit || true)
+  if [[ -z $library || -z $licence ]]; then
+    echo "bundle.sh: CUPTI stays out: no $([[ -z $library ]] && echo library || echo licence) of it beside $header" >&2
+    return 0
+  fi
+  cp -L -- "$library" "$bundle/lib/"
+  cp -L -- "$licence" "$bundle/lib/LICENCE-OF-CUPTI.txt"
+}
+copy_cupti
+
 for script in charts.py report.py validate_record.py against_library.py against_ncu.py ncu.sh nsys.sh profiled_case.sh \
   common.sh; do
   cp -- "$root/scripts/$script" "$bundle/scripts/"
@@ -82,14 +127,17 @@ fi
 cp -- "$root/results/run.schema.json" "$root/results/network.schema.json" "$root/results/fused.schema.json" \
   "$bundle/results/"
 cp -- "$root/LICENSE" "$bundle/"
-cp -- "$root/scripts/bundle/run.sh" "$root/scripts/bundle/on_gpu.sh" "$root/scripts/bundle/program.sh" "$bundle/"
+cp -- "$root/scripts/bundle/run.sh" "$root/scripts/bundle/on_gpu.sh" "$root/scripts/bundle/program.sh" \
+  "$root/scripts/bundle/parts.sh" "$root/scripts/bundle/run_parts.sh" "$bundle/"
 
 # newest_version PREFIX: of the symbols that the program and its libraries ask the machine for.
 newest_version() {
-  objdump -T "$bundle/convladder" "$bundle"/lib/*.so* | grep -o "($1_[0-9.]*)" | tr -d '()' | sort -Vu | tail -n 1
+  find "$bundle" -maxdepth 2 -type f \( -path "$bundle/convladder" -o -path "$bundle/lib/*.so*" \) -exec objdump -T {} + |
+    grep -o "($1_[0-9.]*)" | tr -d '()' | sort -Vu | tail -n 1
 }
 c_library=$(newest_version GLIBC)
 cxx_library=$(newest_version GLIBCXX)
+echo "${c_library#GLIBC_}" >"$bundle/lib/glibc-version"
 sed -e "s/@VERSION@/$("$program" --version)/" -e "s/@GLIBC@/${c_library#GLIBC_}/" -e "s/@GLIBCXX@/$cxx_library/" \
   "$root/scripts/bundle/README.md" >"$bundle/README.md"
 
@@ -98,9 +146,19 @@ while read -r name _; do
   is_part_of_c_library "$name" || is_part_of_gcc "$name" || fail "$name is not taken from the bundle's lib/"
 done < <(ldd "$bundle/convladder" | grep -v -F "$bundle/")
 # In a fixed order, owned by nobody in particular.
-tar --sort=name --owner=0 --group=0 --numeric-owner -C "$output" -czf "$archive" convladder-bundle
+tar --sort=name --owner=0 --group=0 --numeric-owner -C "$output" -czf "$archive" "convladder-bundle$suffix"
 megabytes=$(du -m -- "$archive" | cut -f 1)
 ((megabytes < largest_megabytes)) || fail "$archive has $megabytes MB, more than $largest_megabytes"
 [[ $("$program" list) == *"family cuda"* ]] || echo "bundle.sh: built without nvcc and clang: no CUDA variants in it" >&2
 echo "$bundle ($(du -sm -- "$bundle" | cut -f 1) MB, needs glibc ${c_library#GLIBC_})"
 echo "$archive ($megabytes MB)"
+
+# A second one for older drivers, where a toolkit for them is there.
+if [[ -z $toolkit ]]; then
+  built_with=$(sed -n 's/^CMAKE_CUDA_COMPILER:[A-Z]*=//p' "$tree/CMakeCache.txt" | head -n 1)
+  for older in /usr/local/cuda-12*; do
+    [[ -x $older/bin/nvcc && -n $built_with && $(toolkit_major "${built_with%/bin/nvcc}") != 12 ]] || continue
+    "${BASH_SOURCE[0]}" --output "$output" --toolkit "$older" || fail "no bundle of $older"
+    break
+  done
+fi

@@ -12,7 +12,7 @@ usage: scripts/ncu.sh --variant NAME (--layer NAME | --shape C,H,W,M,K[,stride[,
 
 Prints the ncu command for a case and runs it. The case is verified as always; the kernels of its calls in the NVTX
 range "profile" are profiled, and no others: --launch-count is their exact number. The times of that run are not to be
-used, because ncu runs every kernel many times, with fixed clocks.
+used, because ncu runs every kernel many times. Clocks are left as they are (--clock-control none).
 
   --variant NAME   a variant of the cuda family, from 'convladder list'
   --layer NAME     lenet72.conv2
@@ -21,7 +21,8 @@ used, because ncu runs every kernel many times, with fixed clocks.
   --calls N        calls that are profiled (default 1)
   --output DIR     folder for the report and run.json (default results/profiles/<case>-<time>)
   --print-only     only print the command
-  -- OPTIONS       go to ncu; the default is --set full --import-source yes
+  -- OPTIONS       go to ncu; the default is --set full --import-source yes. '-- --clock-control base' lets ncu hold the
+                   clocks
 
 examples:
   scripts/ncu.sh --variant shared-memory --layer lenet72.conv2 --batch 100
@@ -43,5 +44,7 @@ case_command
 ((${#profiler_options[@]})) || profiler_options=(--set full --import-source yes)
 limit=()
 [[ -z $launches ]] || limit=(--launch-count "$launches")
+# Clocks stay as they are: ncu would hold them at their base, and nothing on the GPU is to be changed.
+[[ " ${profiler_options[*]} " == *" --clock-control"* ]] || profiler_options+=(--clock-control none)
 run_profiler ncu --nvtx --nvtx-include "convladder@profile/" "${limit[@]}" "${profiler_options[@]}" \
   --export "$output/$name" "${command[@]}"

@@ -3,10 +3,12 @@
 #include <dlfcn.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <memory>
 #include <utility>
 
+#include "devices/cuda/cuda_versions.hpp"
 #include "devices/cuda/cupti_activities.hpp"
 #include "devices/device_error.hpp"
 #include "devices/kernel_resources.hpp"
@@ -57,6 +59,29 @@ DeviceCapacity cuda_capacity() {
           .one_process = mode == cudaComputeModeExclusive || mode == cudaComputeModeExclusiveProcess};
 }
 
+/// Empty if the GPU runs machine code that is in this build.
+std::string why_compiled_at_first_launch() {
+  if (!cuda_unavailable().empty()) return {};
+  const int major = attribute(cudaDevAttrComputeCapabilityMajor);
+  const int minor = attribute(cudaDevAttrComputeCapabilityMinor);
+  if (has_machine_code(CONVLADDER_CUDA_ARCHITECTURES, major, minor)) return {};
+  return fmt::format(
+      "this build has no machine code for {}.{}: the driver compiles PTX at the first launch, and runs what it makes "
+      "of "
+      "it (-DCONVLADDER_ALL_CUDA_ARCHITECTURES=ON builds machine code)",
+      major, minor);
+}
+
+DeviceSpeed cuda_speed() {
+  constexpr double kLanes = 128;            // of a multiprocessor; some have 64
+  constexpr double kStartSeconds = 30;      // a context, and what the driver and libraries load from a slow disk
+  constexpr double kCompilingSeconds = 60;  // of a file's kernels from PTX, on a busy host
+  if (!cuda_unavailable().empty()) return {};
+  const double kilohertz = std::max(attribute(cudaDevAttrClockRate), 1'000'000);  // 0 where the driver does not say
+  return {.flop_per_second = 2 * kLanes * attribute(cudaDevAttrMultiProcessorCount) * kilohertz * 1e3,
+          .start_seconds = kStartSeconds + (why_compiled_at_first_launch().empty() ? 0 : kCompilingSeconds)};
+}
+
 std::unique_ptr<Device> open_cuda_device() { return std::make_unique<CudaDevice>(); }
 
 const DeviceRegistration registration{{.name = "cuda",
@@ -66,7 +91,9 @@ const DeviceRegistration registration{{.name = "cuda",
                                        .open = open_cuda_device,
                                        .facts = cuda_facts,
                                        .has_virtual_clock = is_stand_in,
-                                       .capacity = cuda_capacity}};
+                                       .capacity = cuda_capacity,
+                                       .speed = cuda_speed,
+                                       .warning = why_compiled_at_first_launch}};
 
 }  // namespace
 
@@ -282,6 +309,12 @@ std::string cuda_unavailable() {
   int count = 0;
   if (const cudaError_t status = cudaGetDeviceCount(&count); status != cudaSuccess) {
     static_cast<void>(cudaGetLastError());
+    int driver = 0;
+    int runtime = 0;
+    if (status == cudaErrorInsufficientDriver && cudaDriverGetVersion(&driver) == cudaSuccess &&
+        cudaRuntimeGetVersion(&runtime) == cudaSuccess && driver < runtime) {
+      return fmt::format("no CUDA device ({})", driver_too_old(driver, runtime, nvml_driver_version()));
+    }
     return fmt::format("no CUDA device (cudaGetDeviceCount: {})", cudaGetErrorString(status));
   }
   if (count == 0) return "no CUDA device (cudaGetDeviceCount: found none)";
@@ -330,6 +363,10 @@ std::vector<DeviceFact> cuda_facts() {
   add_known("highest SM clock kHz", attribute(cudaDevAttrClockRate));
   add_known("memory clock kHz", attribute(cudaDevAttrMemoryClockRate));
   add_known("memory bus bits", attribute(cudaDevAttrGlobalMemoryBusWidth));
+  facts.push_back({"kernels", why_compiled_at_first_launch().empty()
+                                  ? "machine code of this build"
+                                  : "PTX of this build, compiled by the driver at the first launch"});
+  for (DeviceFact& fact : NvmlDevice(bus_id()).facts()) facts.push_back(std::move(fact));
   return facts;
 }
 

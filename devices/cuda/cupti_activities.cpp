@@ -14,10 +14,13 @@
 #include <mutex>
 #include <utility>
 
+#include "devices/cuda/cupti_places.hpp"
 #include "devices/cuda/cupti_records.hpp"
 
 namespace convladder {
 namespace {
+
+const char* environment_variable(const char* name) { return std::getenv(name); }
 
 /// CUPTI's functions by their own names, with the types of its header.
 struct CuptiLibrary {
@@ -41,12 +44,10 @@ struct CuptiLibrary {
 
 CuptiLibrary open_library() {
   CuptiLibrary library;
-  // The toolkit keeps it in folders of its own, which the dynamic linker need not know.
-  const std::string name = fmt::format("libcupti.so.{}", CUDA_VERSION / 1000);
-  const std::array candidates = {name, fmt::format("/usr/local/cuda/extras/CUPTI/lib64/{}", name),
-                                 fmt::format("/usr/local/cuda/lib64/{}", name)};
+  constexpr int kMajor = CUDA_VERSION / 1000;
+  const std::string name = fmt::format("libcupti.so.{}", kMajor);
   void* handle = nullptr;  // never closed: it hooks into the driver until the process ends
-  for (const std::string& candidate : candidates) {
+  for (const std::string& candidate : cupti_candidates(kMajor, environment_variable)) {
     if (handle == nullptr) handle = dlopen(candidate.c_str(), RTLD_NOW | RTLD_LOCAL);
   }
   if (handle == nullptr) {

@@ -3,8 +3,11 @@
 
 #include <memory>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "devices/device.hpp"
+#include "devices/device_registry.hpp"
 
 namespace convladder {
 
@@ -17,11 +20,22 @@ class NvmlDevice {
 
   DeviceState state() const;
 
- private:
+  /// What NVML says of the GPU as it is set up, and who else uses it: "UUID", "driver", "compute mode", "MIG mode",
+  /// "other processes on it". What it does not answer is left out.
+  std::vector<DeviceFact> facts() const;
+
   struct Library;
+
+ private:
   std::shared_ptr<const Library> library_;
   void* device_ = nullptr;
 };
+
+/// The driver's version, "550.54.14"; empty without NVML and /proc/driver/nvidia.
+std::string nvml_driver_version();
+
+/// The version in /proc/driver/nvidia/version's text; empty if there is none.
+std::string driver_version_in(std::string_view text);
 
 /// NVML's bit mask of reasons why clocks are held down, as words; an idle GPU has none.
 std::vector<std::string> throttle_reason_names(unsigned long long reasons);

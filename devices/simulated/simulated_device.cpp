@@ -292,7 +292,9 @@ std::uint64_t SimulatedDevice::address_of(const ptx::Module& module, const std::
 
 std::unique_ptr<Program> SimulatedDevice::decoded(const ptx::Module& module, const ptx::Kernel& kernel) {
   const auto address_of = [&](const ptx::Symbol& symbol) { return place(module, symbol); };
-  return std::make_unique<Program>(decode(module, kernel, address_of));
+  auto program = std::make_unique<Program>(decode(module, kernel, address_of));
+  program->tensor_cores = options_.tensor_cores;
+  return program;
 }
 
 void SimulatedDevice::fill(const ptx::Module& module, const VariableContent& content) {

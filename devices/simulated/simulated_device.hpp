@@ -44,13 +44,14 @@ struct KernelFaulted : DeviceError {
 };
 
 struct SimulatedDeviceOptions {
-  CheckerSet checkers;                         ///< none: the first fault of a kernel ends its launch
-  int host_threads = 0;                        ///< 0: all cores; results and counters do not depend on it
-  const GpuModel* gpu = &default_gpu_model();  ///< whose multiprocessors and caches are modelled
-  bool with_caches = true;                     ///< whether traffic below the L1 is counted
-  LaunchLimits limits;                         ///< of every launch
-  std::string ptx_compiler;                    ///< "clang": which of `ptx_images` this build's kernels run from;
-                                               ///< empty: the first
+  CheckerSet checkers;                               ///< none: the first fault of a kernel ends its launch
+  int host_threads = 0;                              ///< 0: all cores; results and counters do not depend on it
+  const GpuModel* gpu = &default_gpu_model();        ///< whose multiprocessors and caches are modelled
+  bool with_caches = true;                           ///< whether traffic below the L1 is counted
+  LaunchLimits limits;                               ///< of every launch
+  std::string ptx_compiler;                          ///< "clang": which of `ptx_images` this build's kernels run from;
+                                                     ///< empty: the first
+  TensorCores tensor_cores = TensorCores::rounding;  ///< how products of matrices are added
 };
 
 class SimulatedDevice final : public Device {

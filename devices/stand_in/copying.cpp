@@ -2,6 +2,8 @@
 
 #include <cstring>
 
+#include "devices/stand_in/graph.hpp"
+
 namespace convladder::stand_in {
 namespace {
 
@@ -40,6 +42,7 @@ void copy_rectangle(Machine& machine, const Rectangle& to, const Rectangle& from
                     int stream, bool host_waits) {
   if (size.width == 0 || size.height == 0 || size.depth == 0) return;
   if (to.address == nullptr || from.address == nullptr) throw Failure(kInvalidValue);
+  if (machine.graphs().keep(stream, CopyWork{to, from, size, kind})) return;
   const bool to_device = is_device_only(to.address);
   const bool from_device = is_device_only(from.address);
   const bool wants_to_device = kind == CopyKind::host_to_device || kind == CopyKind::device_to_device;
@@ -78,6 +81,9 @@ void fill_rectangle(Machine& machine, const Rectangle& to, const void* value, st
   if (size.width == 0 || size.height == 0 || size.depth == 0) return;
   if (to.address == nullptr) throw Failure(kInvalidValue);
   if (!is_device_only(to.address) && !is_pinned(machine, to.address)) throw Failure(kInvalidValue);
+  FillWork work{to, {}, unit, size};
+  std::memcpy(work.value.data(), value, unit);
+  if (machine.graphs().keep(stream, work)) return;
   std::byte* const target = machine.bytes_at(to.address, span_of(to, size));
   each_row(to, to, size, [&](std::size_t at, std::size_t /*same*/) {
     if (unit == 1) {

@@ -13,7 +13,7 @@ namespace convladder::stand_in {
 /// Of a path or a name of a library.
 inline bool holds_no_ptx(std::string_view library) {
   constexpr std::array<std::string_view, 13> kBegins = {
-      "libcublas", "libcudnn", "libcufft",  "libcusparse", "libcusolver", "libcurand",  "libcutensor",
+      "libcublas", "libcudnn", "libcufft",  "libcusparse", "libcusolver", "libcurand",    "libcutensor",
       "libnccl",   "libnpp",   "libnvjpeg", "libnvinfer",  "libcudss",    "libcusparseLt"};
   library.remove_prefix(library.rfind('/') + 1);
   return std::ranges::any_of(kBegins, [library](std::string_view begin) { return library.starts_with(begin); });
@@ -21,7 +21,8 @@ inline bool holds_no_ptx(std::string_view library) {
 
 inline std::string without_ptx_text(std::string_view library) {
   library.remove_prefix(library.rfind('/') + 1);
-  return fmt::format("the program uses {}: NVIDIA's libraries hold no PTX, so what they launch cannot run here", library);
+  return fmt::format("the program uses {}: NVIDIA's libraries hold no PTX, so what they launch cannot run here",
+                     library);
 }
 
 }  // namespace convladder::stand_in

@@ -13,6 +13,8 @@
 #include <utility>
 
 #include "devices/cpu/cpu_facts.hpp"
+#include "devices/stand_in/arrays.hpp"
+#include "devices/stand_in/graph.hpp"
 #include "devices/stand_in/loaded_libraries.hpp"
 #include "devices/stand_in/process_end.hpp"
 #include "devices/stand_in/signals.hpp"
@@ -90,10 +92,14 @@ Machine::Machine(Settings wanted, const GpuFacts& gpu)
       trace(settings.trace),
       gpu_(&gpu),
       gpu_model_(&model_of(settings)),
-      device_(device_options(settings)) {
+      device_(device_options(settings)),
+      graphs_(std::make_unique<Graphs>()),
+      arrays_(std::make_unique<Arrays>()) {
   capacity_ =
       settings.memory_bytes > 0 ? std::min(settings.memory_bytes, device_.memory_bytes()) : device_.memory_bytes();
 }
+
+Machine::~Machine() = default;
 
 int Machine::architecture() const {
   const std::string& text = gpu_->compute_capability;  // "9.0"
@@ -142,6 +148,7 @@ void Machine::reset(const DeviceContext& context) {
     if (!kept) used_ -= memory->second.kind == MemoryKind::pinned ? 0 : memory->second.bytes;
     memory = kept ? std::next(memory) : memory_.erase(memory);
   }
+  graphs().forget_captures();
   std::erase_if(streams_, [&](const auto& entry) {
     const bool ends = entry.second->context == &context;
     if (ends) timeline.remove_stream(entry.second->number);
@@ -184,6 +191,7 @@ int Machine::stream_number(const void* stream) const {
 void Machine::remove_stream(Stream* stream) {
   const auto found = streams_.find(stream);
   if (found == streams_.end()) throw Failure(kInvalidHandle);
+  graphs().stream_ends(found->second->number);
   timeline.remove_stream(found->second->number);
   streams_.erase(found);
 }
@@ -204,6 +212,7 @@ Event& Machine::event(const void* event) const {
 }
 
 void Machine::remove_event(Event* event) {
+  graphs().event_ends(event);
   if (events_.erase(event) == 0) throw Failure(kInvalidHandle);
 }
 

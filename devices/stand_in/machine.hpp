@@ -65,8 +65,13 @@ struct LaunchRequest {
   Dim3 cluster{0, 0, 0};  ///< 0: as the kernel says
 };
 
+class Arrays;
+class Graphs;
+struct KernelWork;
+
 class Machine {
  public:
+  ~Machine();
   /// The one of this process, made at the first call and never destroyed: programs call until their very end. Throws
   /// Failure if the settings cannot be had.
   static Machine& get();
@@ -102,6 +107,8 @@ class Machine {
   const ptx::Kernel& kernel(Function& function);
   const void* loaded(Function& function);
   std::uint64_t static_shared_bytes(Function& function);
+  /// 75 for PTX that was made for compute_75.
+  int ptx_architecture(Function& function);
   /// No compiler has said how many registers the kernel takes: a usual number.
   static int assumed_registers(const Function& /*function*/) { return 32; }
   /// Blocks of `threads` threads that a multiprocessor holds at a time; 0 if it holds none.
@@ -133,8 +140,16 @@ class Machine {
   void remove_event(Event* event);
   Event& event(const void* event) const;
 
+  /// Graphs, and what is being captured.
+  Graphs& graphs() { return *graphs_; }
+  Arrays& arrays() { return *arrays_; }
+
   // Work.
+  /// Launches, or keeps the launch if the stream is captured.
   void launch(Function& function, const LaunchRequest& request, void* const* arguments);
+  /// The launch as data. Throws Failure for sizes that the kernel or the GPU does not take.
+  KernelWork kernel_work(Function& function, const LaunchRequest& request, void* const* arguments);
+  void run(const KernelWork& work, int stream);
   /// Notes a copy or a fill of so many bytes and when it happens.
   void note_copy(const char* what, Engine engine, std::uint64_t bytes, bool pinned, int stream, bool host_waits);
   /// The same of one that stays on the device and moves `moved` bytes through its memory.
@@ -182,6 +197,8 @@ class Machine {
   std::map<const void*, std::unique_ptr<Stream>> streams_;
   std::uint64_t next_stream_id_ = 1;
   std::map<const void*, std::unique_ptr<Event>> events_;
+  std::unique_ptr<Graphs> graphs_;
+  std::unique_ptr<Arrays> arrays_;
   Status lost_ = kSuccess;
   bool has_context_ = false;
   int exclusive_lock_ = -1;  // a file that the one process with a context holds

@@ -10,6 +10,7 @@
 #include "devices/gpus/time_model.hpp"
 #include "devices/kernel_resources.hpp"
 #include "devices/simulated/counters/launch_counts.hpp"
+#include "devices/stand_in/graph.hpp"
 #include "devices/stand_in/machine.hpp"
 
 namespace convladder::stand_in {
@@ -75,20 +76,33 @@ void Machine::check_launch(Function& function, const LaunchRequest& request) {
 }
 
 void Machine::launch(Function& function, const LaunchRequest& request, void* const* arguments) {
+  KernelWork work = kernel_work(function, request, arguments);
+  if (!graphs().keep(request.stream, work)) run(work, request.stream);
+}
+
+KernelWork Machine::kernel_work(Function& function, const LaunchRequest& request, void* const* arguments) {
   const ptx::Kernel& found = kernel(function);
   check_launch(function, request);
-  KernelLaunch launch;
-  launch.kernel = loaded(function);
-  launch.grid = request.grid;
-  launch.block = request.block;
-  launch.dynamic_shared_bytes = request.dynamic_shared_bytes;
+  KernelWork work{&function, request, {}};
   for (std::size_t i = 0; i < found.parameters.size(); ++i) {
     if (arguments == nullptr || arguments[i] == nullptr) throw Failure(kInvalidValue);
     const auto* const bytes = static_cast<const std::byte*>(arguments[i]);
-    launch.arguments.emplace_back(bytes, bytes + found.parameters[i].bytes);
+    work.arguments.emplace_back(bytes, bytes + found.parameters[i].bytes);
   }
+  return work;
+}
+
+void Machine::run(const KernelWork& work, int stream) {
+  LaunchRequest request = work.request;
+  request.stream = stream;
+  KernelLaunch launch;
+  launch.kernel = loaded(*work.function);
+  launch.grid = request.grid;
+  launch.block = request.block;
+  launch.dynamic_shared_bytes = request.dynamic_shared_bytes;
+  launch.arguments = work.arguments;
   timeline.host_works(timeline.costs().launch);
-  const std::string name = display_name(function.name);
+  const std::string name = display_name(work.function->name);
   const auto begin = std::chrono::steady_clock::now();
   try {
     device_.launch(launch);

@@ -8,6 +8,7 @@
 #include <array>
 #include <climits>
 
+#include "devices/stand_in/graph.hpp"
 #include "devices/stand_in/machine.hpp"
 
 namespace convladder::stand_in {
@@ -43,14 +44,18 @@ const std::string& own_program() {
 }  // namespace
 
 std::optional<CallPlace> place_of(std::uint64_t instruction) {
+  const auto folder_of = [](const char* file) {
+    const std::string_view path = file == nullptr ? "" : file;
+    return path.substr(0, path.rfind('/') + 1);
+  };
   Dl_info own{};
   dladdr(reinterpret_cast<const void*>(&place_of), &own);
   Dl_info info{};
   const link_map* map = nullptr;
   if (dladdr1(reinterpret_cast<const void*>(instruction), &info,
               const_cast<void**>(reinterpret_cast<const void**>(&map)), RTLD_DL_LINKMAP) == 0 ||
-      info.dli_fbase == own.dli_fbase) {
-    return {};
+      info.dli_fbase == own.dli_fbase || folder_of(info.dli_fname) == folder_of(own.dli_fname)) {
+    return {};  // our libraries lie beside each other
   }
   const bool is_program = map == nullptr || map->l_name == nullptr || *map->l_name == '\0';
   return CallPlace{is_program ? own_program() : map->l_name, instruction - (map == nullptr ? 0 : map->l_addr)};
@@ -138,7 +143,7 @@ void Machine::find_leaks() {
 }
 
 void Machine::free(void* address, bool host, const char* call) {
-  if (address == nullptr) return;
+  if (address == nullptr || graphs().is_memory(address)) return;
   const auto found = memory_.find(reinterpret_cast<std::uint64_t>(address));
   const bool is_host = found != memory_.end() &&
                        (found->second.kind == MemoryKind::pinned || found->second.kind == MemoryKind::registered);

@@ -13,7 +13,7 @@ Module& Machine::add_module(const void* fat_binary) { return modules_.emplace_ba
 Module& Machine::add_module(std::string ptx) { return modules_.emplace_back(std::move(ptx)); }
 
 Function& Machine::add_function(const void* host, Module& module, std::string name) {
-  auto made = std::make_shared<Function>(Function{.module = &module, .name = std::move(name)});
+  auto made = std::make_shared<Function>(Function{.host = host, .module = &module, .name = std::move(name)});
   functions_[made.get()] = made;
   if (host != nullptr) functions_[host] = made;
   return *made;
@@ -69,6 +69,13 @@ const void* Machine::loaded(Function& function) {
     throw Failure(kNotSupported, error.what());
   }
   return function.loaded;
+}
+
+int Machine::ptx_architecture(Function& function) {
+  static_cast<void>(kernel(function));
+  const std::string& target = function.module->read(architecture()).target;  // "sm_75", "sm_90a"
+  const std::size_t digits = target.find_first_of("0123456789");
+  return digits == std::string::npos ? 0 : std::stoi(target.substr(digits));
 }
 
 const Variable& Machine::variable(const void* host) const {

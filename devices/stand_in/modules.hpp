@@ -39,6 +39,7 @@ class Module {
 
 /// A kernel as the host knows it.
 struct Function {
+  const void* host = nullptr;  ///< what the program calls it by
   Module* module = nullptr;
   std::string name;                     ///< mangled
   const ptx::Kernel* kernel = nullptr;  ///< once it has been looked for

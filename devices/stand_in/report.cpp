@@ -109,7 +109,11 @@ ordered_json Report::json(const Timeline& timeline) const {
   }
   ordered_json failures = ordered_json::array();
   for (const auto& [key, note] : failures_) {
-    failures.push_back({{"call", key.first}, {"status", key.second}, {"name", status_name(key.second)}, {"text", note.text}, {"count", note.count}});
+    failures.push_back({{"call", key.first},
+                        {"status", key.second},
+                        {"name", status_name(key.second)},
+                        {"text", note.text},
+                        {"count", note.count}});
   }
   // Programs may ask for memory a million times: those that somebody asks about.
   std::set<std::string_view> named(never_freed_.begin(), never_freed_.end());

@@ -29,12 +29,12 @@ struct Settings {
   std::string report;      ///< file that the report is appended to, a line of JSON for each process; empty: none
   bool print = false;      ///< findings and what is not supported go to stderr at exit
   int error_exitcode = 0;  ///< of a process with findings that exits with 0; 0: its own
-  std::uint64_t memory_bytes = 0;  ///< of the device; 0: what the machine has available
-  double launch_seconds = 600;     ///< after which a kernel is ended; 0: never
+  std::uint64_t memory_bytes = 0;       ///< of the device; 0: what the machine has available
+  double launch_seconds = 600;          ///< after which a kernel is ended; 0: never
   std::uint64_t launch_operations = 0;  ///< instructions of warps, likewise
   std::uint64_t idle_operations = 0;    ///< of a block that change no memory, likewise
-  bool leaks = false;      ///< whether memory that is never freed is a finding
-  bool begin = false;      ///< whether the report says as well that a process begins
+  bool leaks = false;                   ///< whether memory that is never freed is a finding
+  bool begin = false;                   ///< whether the report says as well that a process begins
   std::string trace;       ///< file that gets a line of JSON for whatever happens on the device; empty: none
   bool exclusive = false;  ///< the GPU is in exclusive-process mode: one process at a time has a context
   std::vector<Fault> faults;

@@ -46,7 +46,12 @@ enum Status : int {
   kNotSupported = 801,
   kStreamCaptureUnsupported = 900,
   kStreamCaptureInvalidated = 901,
+  kStreamCaptureMerge = 902,
+  kStreamCaptureUnmatched = 903,
+  kStreamCaptureUnjoined = 904,
+  kStreamCaptureIsolation = 905,
   kStreamCaptureImplicit = 906,
+  kGraphUpdateFailure = 910,
   kUnknown = 999
 };
 

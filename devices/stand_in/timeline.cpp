@@ -16,7 +16,7 @@ void Timeline::remove_stream(int stream) {
 }
 
 void Timeline::host_waits_until(Nanoseconds end) {
-  if (end <= now_) return;
+  if (end <= now_ || is_held_) return;
   now_ = end + costs_.wake;
 }
 

@@ -48,7 +48,11 @@ class Timeline {
   void remove_stream(int stream);
 
   /// The host works for so long.
-  void host_works(Nanoseconds ns) { now_ += ns; }
+  void host_works(Nanoseconds ns) {
+    if (!is_held_) now_ += ns;
+  }
+  /// While it is held, the host's time stands still: what is enqueued was enqueued at once, as a graph is.
+  void hold(bool held) { is_held_ = held; }
   /// The host waits until then.
   void host_waits_until(Nanoseconds end);
 
@@ -74,6 +78,7 @@ class Timeline {
 
   FixedCosts costs_;
   Nanoseconds now_ = 0;
+  bool is_held_ = false;
   std::map<int, StreamTime> streams_ = {{0, {0, true, true}}};
   int next_stream_ = 1;
   Nanoseconds removed_end_ = 0;  // of streams that are gone

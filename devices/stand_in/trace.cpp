@@ -25,12 +25,11 @@ Trace::~Trace() {
 
 void Trace::add(const std::string& what, int stream, Timeline::Span span) const {
   if (descriptor_ < 0) return;
-  append_line(descriptor_, json_line({{"process", getpid()},
-                                      {"what", what},
-                                      {"stream", stream},
-                                      {"begin_ns", span.begin},
-                                      {"end_ns", span.end}}) +
-                               '\n');
+  append_line(
+      descriptor_,
+      json_line(
+          {{"process", getpid()}, {"what", what}, {"stream", stream}, {"begin_ns", span.begin}, {"end_ns", span.end}}) +
+          '\n');
 }
 
 bool append_line(int descriptor, const std::string& line) {

@@ -240,8 +240,8 @@ double CaseSession::enqueued_calls_ns(const std::string& of, int iterations, boo
     }
     if (cold) device().flush_caches();
   };
-  const std::vector<double> times = device().times_ns(static_cast<std::size_t>(iterations), before,
-                                                      [&](std::size_t /*call*/) { timed(of, part); });
+  const std::vector<double> times =
+      device().times_ns(static_cast<std::size_t>(iterations), before, [&](std::size_t /*call*/) { timed(of, part); });
   return std::accumulate(times.begin(), times.end(), 0.0) / iterations;
 }
 

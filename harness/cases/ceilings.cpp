@@ -60,9 +60,9 @@ class CeilingsHere final : public Session {
 std::unique_ptr<CaseClient> start_ceilings(const std::string& device, const RunOptions& options) {
   if (!options.isolate) return start_ceilings_here(device);
   const SharedMemory nothing(1);  // a case would find its workload in it
-  return std::make_unique<ChildProcess>(fmt::format("the ceilings of {}", device), "serve-ceilings",
-                                        std::vector{nothing.descriptor()}, step_timeout_seconds(std::nullopt, 0, true),
-                                        ordered_json{{"device", device}});
+  return std::make_unique<ChildProcess>(
+      fmt::format("the ceilings of {}", device), "serve-ceilings", std::vector{nothing.descriptor()},
+      step_timeout_seconds(std::nullopt, {}, find_device_kind(device)), ordered_json{{"device", device}});
 }
 
 ordered_json limit_json(const CeilingLimit& limit, const std::vector<double>& samples) {

@@ -21,7 +21,8 @@ void shuffle(std::vector<Measurement*>& order, SeededRandom& random) {
 }
 
 double timeout_seconds(const PlannedCase& planned, const RunOptions& options) {
-  return step_timeout_seconds(options.timeout_seconds, planned.work.shape.flop(), planned.has_clock);
+  return step_timeout_seconds(options.timeout_seconds, {planned.work.shape.flop(), case_bytes(planned.work.shape)},
+                              find_device_kind(planned.device));
 }
 
 /// Interleaves the cases of one wave until each has come to its end.

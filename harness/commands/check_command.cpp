@@ -41,6 +41,7 @@ struct CheckArguments {
   std::vector<std::string> shapes;
   std::vector<std::string> batches;
   std::string checkers = "all";
+  std::string tensor_cores = simulated::kTensorCoreNames[0];
   std::string case_filter;
   bool dry_run = false;
   Printed printed;
@@ -54,6 +55,7 @@ constexpr const char* kCheckFooter = R"(examples:
   convladder check                                    every CUDA kernel of ours, every layer, batches 1 and 3
   convladder check --variant shared-memory --layer lenet72.conv2
   convladder check --shape 96,27,27,256,5,1,2 --batch 1 --checkers memory,race
+  convladder check --variant tensor-3xtf32 --layer alexnet.conv3 --batch 1 --tensor-cores h100
   convladder check --problem softmax,max-pooling --network alexnet --batch 1
   convladder check --format json --output findings.json
 
@@ -200,6 +202,11 @@ void add_check_options(CLI::App& check, CheckArguments& arguments) {
                   "strides, padding and groups)")
       ->allow_extra_args(false);
   check.add_option("--checkers", arguments.checkers, "memory,initialization,race,synchronization (default all)");
+  check
+      .add_option("--tensor-cores", arguments.tensor_cores,
+                  "how mma adds products: rounding, each sum to float32 (default), or cut off as on an a100 or h100")
+      ->check(CLI::IsMember(
+          std::vector<std::string>(std::begin(simulated::kTensorCoreNames), std::end(simulated::kTensorCoreNames))));
   check.add_option("--case", arguments.case_filter, kCaseHelp);
   check.add_flag("--dry-run", arguments.dry_run, "only list the cases");
   add_printed_options(check, arguments.printed, {"text", "json"});
@@ -207,6 +214,7 @@ void add_check_options(CLI::App& check, CheckArguments& arguments) {
 
 int check_command(CheckArguments& arguments, const CommandLine& /*command_line*/) {
   const CheckSettings settings{.checkers = parse_checkers(arguments.checkers),
+                               .tensor_cores = *simulated::find_tensor_cores(arguments.tensor_cores),
                                .ids = case_pattern(arguments.case_filter),
                                .dry_run = arguments.dry_run};
   check_printed(arguments.printed);

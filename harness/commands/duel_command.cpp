@@ -116,7 +116,8 @@ void add_duel_options(CLI::App& duel, DuelArguments& a) {
   duel.add_option("--rounds", a.settings.limits.most_rounds, "most rounds of a case in the confirmation (default 31)")
       ->check(CLI::Range(13, kMostRounds))
       ->group("How");
-  duel.add_option("--timeout", a.timeout, "seconds for each step of a case (default 60, and 5 for each GFLOP)")
+  duel.add_option("--timeout", a.timeout,
+                  "seconds for each step of a case (default 60, and 5 for each GFLOP; on a GPU 30 and more)")
       ->check(number_between(0.1, 1e6))
       ->group("How");
   duel.add_option("--extra-work", a.settings.extra_percent,

@@ -163,7 +163,7 @@ void add_network_options(CLI::App& network, NetworkArguments& a) {
   add_measuring_options(network, a.options,
                         {.budget = "seconds of passes for each case (default 2), at least one",
                          .repetitions = "exactly this many passes of each case",
-                         .timeout = "seconds for a pass (default 60, and 5 for each GFLOP)"});
+                         .timeout = "seconds for a pass (default 60, and 5 for each GFLOP; on a GPU 30 and more)"});
   add_isolation_option(network, a.options.isolate);
   add_record_options(network, kNetworkKind, a.record, "only list the cases", "no line for each case");
 }

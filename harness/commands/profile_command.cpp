@@ -79,7 +79,7 @@ TitledProfile profile_of(const NetworkCase& planned, const NetworkOptions& optio
   if (planned.has_clock) pass(false);
   const ordered_json timed = pass(true);
   const ordered_json reply = open.ask({{"do", "activities"}});
-  if (const std::string why = reply.at("cannot_record_because"); !why.empty()) {
+  if (const std::string why = open.ask({{"do", "recorder"}}).at("cannot_record_because"); !why.empty()) {
     fmt::print(stderr, "convladder: {}: kernels and API calls are not listed: {}\n", planned.id, why);
   }
   return {planned.id, make_profile(activities_from_json(reply.at("activities"))),

@@ -95,10 +95,11 @@ void add_run_options(CLI::App& run, RunArguments& a) {
                "the best stage, and what lacks one of its ideas (default: lenet72.conv2, batch 1000)")
       ->group("Which cases");
 
-  add_measuring_options(run, a.options,
-                        {.budget = "seconds of measuring for each case (default 1)",
-                         .repetitions = "exactly this many samples of each case",
-                         .timeout = "seconds for each step of a case (default 60 plus 5 for each GFLOP)"});
+  add_measuring_options(
+      run, a.options,
+      {.budget = "seconds of measuring for each case (default 1)",
+       .repetitions = "exactly this many samples of each case",
+       .timeout = "seconds for each step of a case (default 60, and 5 for each GFLOP; on a GPU 30 and more)"});
   run.add_option("--precision", a.options.target_half_width,
                  "stop when the interval's half width is below this fraction of the median (default 0.01)")
       ->check(number_between(0.0, 1.0))

@@ -7,8 +7,8 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cerrno>
+#include <charconv>
 #include <cstring>
 #include <filesystem>
 #include <nlohmann/json.hpp>
@@ -34,9 +34,9 @@ namespace fs = std::filesystem;
 constexpr std::uint64_t kLargestReport = std::uint64_t{1} << 30;
 constexpr std::array<std::string_view, 5> kOfPrograms = {"--gpu", "--memory", "--error-exitcode", "--leak-check",
                                                          "--env"};
-constexpr std::array<std::string_view, 12> kOfFiles = {
-    "--list",     "--entry",          "--grid", "--block",  "--shared", "--arg", "--buffer", "--set",
-    "--compiler", "--compiler-flags", "--save", "--expect"};
+constexpr std::array<std::string_view, 12> kOfFiles = {"--list", "--entry",  "--grid", "--block",    "--shared",
+                                                       "--arg",  "--buffer", "--set",  "--compiler", "--compiler-flags",
+                                                       "--save", "--expect"};
 
 /// The words before "--", by the names of their options, and those behind it.
 struct SplitWords {
@@ -106,9 +106,9 @@ int print_environment(const ProgramArguments& given, int error_exitcode) {
   settings.print = true;
   settings.error_exitcode = error_exitcode;
   if (!given.output.empty()) settings.report = fs::absolute(given.output).string();
+  const fs::path folder = stand_in_folder();
   fmt::print("export LD_LIBRARY_PATH={}\"${{LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}}\"\nexport {}={}\n",
-             shell_quoted(stand_in_folder().string()), stand_in::kSettingsVariable,
-             shell_quoted(settings_text(settings)));
+             shell_quoted(folder.string()), stand_in::kSettingsVariable, shell_quoted(settings_text(settings)));
   return kExitOk;
 }
 
@@ -142,9 +142,10 @@ std::vector<std::string> why_nothing_was_seen(const ProgramFile& program) {
   const bool is_shared = std::ranges::any_of(
       program.needed, [](const std::string& library) { return library.starts_with("libcudart.so"); });
   remarks.emplace_back(
-      is_shared ? "no process has used the stand-in: it ended before that, or a library in it was found elsewhere"
-                : "nothing of it has called CUDA through libcudart.so or libcuda.so: it has no CUDA, or a library of it "
-                  "holds the static CUDA runtime, which is to be linked with nvcc -cudart shared");
+      is_shared
+          ? "no process has used the stand-in: it ended before that, or a library in it was found elsewhere"
+          : "nothing of it has called CUDA through libcudart.so or libcuda.so: it has no CUDA, or a library of it "
+            "holds the static CUDA runtime, which is to be linked with nvcc -cudart shared");
   return remarks;
 }
 
@@ -167,7 +168,11 @@ void add_program_options(CLI::App& simulate, ProgramOptions& options) {
 
 bool asks_for_program(const CommandLine& words) {
   const SplitWords parts = split_words(words);
-  return parts.has_program || std::ranges::find(parts.options, "--env") != parts.options.end();
+  if (std::ranges::find(parts.options, "--env") != parts.options.end()) return true;
+  if (!parts.has_program) return false;
+  const std::string first = parts.program.empty() ? "" : parts.program[0];
+  if (first.ends_with(".ptx") || first.ends_with(".cu")) return false;  // a file whose name may begin with '-'
+  return first_of(parts.options, kOfFiles).empty() || ::access(first.c_str(), X_OK) == 0;
 }
 
 void refuse_program_options(const CommandLine& words) {
@@ -193,12 +198,17 @@ int simulate_program(const CommandLine& words, const ProgramArguments& given) {
   const int error_exitcode = parse_whole_number("--error-exitcode", given.options.error_exitcode, 0, 255);
   if (given.options.environment) {
     if (parts.has_program) throw UserError("--env prints what to set, and runs no program");
-    return print_environment(given, error_exitcode);
+    try {
+      return print_environment(given, error_exitcode);
+    } catch (const UserError&) {
+      fmt::print("false\n");  // eval hears of it, which does not see our exit code
+      throw;
+    }
   }
   if (parts.program.empty()) throw UserError("-- is followed by the program and its arguments");
   stand_in::Settings settings = settings_of(given);
   const ProgramFile program = find_program_file(parts.program[0]);
-  if (const std::string why = why_not_simulated(program); !why.empty()) throw UserError(why);
+  if (const std::string why = why_not_simulated(program, stand_in_folder()); !why.empty()) throw UserError(why);
   const ReportFile file;
   settings.report = file.path();
   settings.begin = true;

@@ -249,10 +249,11 @@ void add_sweep_options(CLI::App& sweep, SweepArguments& a) {
       ->group("What is tried");
   sweep.add_option("--gpu", o.gpu, "on the simulated device: order by the time predicted for k80, ..., h200")
       ->group("How");
-  add_measuring_options(sweep, o.run,
-                        {.budget = "seconds of measuring for each configuration (default 1)",
-                         .repetitions = "exactly this many samples of each configuration",
-                         .timeout = "seconds for each step of a case (default 60, and 5 for each GFLOP)"});
+  add_measuring_options(
+      sweep, o.run,
+      {.budget = "seconds of measuring for each configuration (default 1)",
+       .repetitions = "exactly this many samples of each configuration",
+       .timeout = "seconds for each step of a case (default 60, and 5 for each GFLOP; on a GPU 30 and more)"});
   sweep
       .add_flag("--update-table", o.update_table,
                 "write the best configurations into the tuning tables; the next build uses them")

@@ -78,6 +78,7 @@ ordered_json devices() {
     list.push_back({{"kind", kind.name},
                     {"family", kind.family},
                     {"unavailable", text_or_null(kind.unavailable())},
+                    {"warning", text_or_null(kind.what_to_know())},
                     {"facts", std::move(facts)}});
   }
   return list;

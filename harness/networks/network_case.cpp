@@ -8,6 +8,7 @@
 
 #include "harness/isolation/claimed_times.hpp"
 #include "harness/networks/network_session.hpp"
+#include "harness/plan/device_argument.hpp"
 #include "harness/plan/step_timeout.hpp"
 #include "harness/statistics/statistics.hpp"
 #include "harness/statistics/stop_rule.hpp"
@@ -97,13 +98,11 @@ class NetworkRun {
   void measure() {
     phase_(planned_.has_clock ? "measuring" : "executing");
     double seconds = 0;
-    bool can_record = false;
     for (int passes = 0;; ++passes) {
       outcome_.stopped_because = stop_reason(passes, seconds);
       if (!outcome_.stopped_because.empty()) break;
-      const ordered_json activities = take_pass();
+      take_pass();
       seconds += pass_seconds_;
-      can_record = activities.at("can_record");
     }
     for (int more = kMostReconsidered; more > 0 && !(claimed_.mismatch() + claimed_layers_.mismatch()).empty();
          --more) {
@@ -115,8 +114,9 @@ class NetworkRun {
       repeat_short_passes();
       judge_convolutions();
     }
-    if (!can_record) return;
-    // Kernels and API calls in a pass of their own: recording them takes time that no measured pass is to have.
+    // Kernels and API calls in a pass of their own, behind all that are measured: recording takes time, and so does the
+    // profiler's library from when it is asked for the first time.
+    if (!open_.ask({{"do", "recorder"}}).at("can_record").get<bool>()) return;
     verifier_.change_images();
     open_.ask({{"do", "pass"}, {"record", true}});
     outcome_.profile = make_profile(activities_from_json(open_.ask({{"do", "activities"}}).at("activities")));
@@ -170,7 +170,6 @@ class NetworkRun {
 
   struct AnsweredPass {
     ordered_json pass;
-    ordered_json of_activities;
     std::vector<Activity> activities;
   };
 
@@ -180,9 +179,9 @@ class NetworkRun {
     AnsweredPass answer;
     answer.pass = open_.ask({{"do", "pass"}, {"record", false}});
     const ObservedAnswer observed = open_.client->last_answer();
-    answer.of_activities = open_.ask({{"do", "activities"}});
+    const ordered_json of_activities = open_.ask({{"do", "activities"}});
     verifier_.compare_scores();
-    answer.activities = activities_from_json(answer.of_activities.at("activities"));
+    answer.activities = activities_from_json(of_activities.at("activities"));
     if (!planned_.has_clock) return answer;
     const double total_ns = answer.pass.at("total_ns");
     const bool apart = answer.pass.at("steps_apart");
@@ -192,14 +191,13 @@ class NetworkRun {
     return answer;
   }
 
-  ordered_json take_pass() {
+  void take_pass() {
     const AnsweredPass answer = ask_pass();
     ++outcome_.compared_passes;
     const double total_ns = answer.pass.at("total_ns");
     pass_seconds_ = total_ns * 1e-9;
     add_pass(answer.activities, total_ns);
     outcome_.program = answer.pass.at("program");
-    return answer.of_activities;
   }
 
   /// Steps that were timed one by one make up their phase but for what little is between them.
@@ -281,8 +279,11 @@ NetworkOutcome run_network_case(const NetworkCase& planned, const NetworkOptions
 }
 
 double network_timeout_seconds(const NetworkCase& planned, const NetworkOptions& options) {
-  return step_timeout_seconds(options.timeout_seconds, planned.batch * network_flop(*planned.network),
-                              planned.has_clock);
+  std::size_t elements = planned.network->input.elements();
+  for (const Layer& layer : planned.network->layers) elements += layer.output.elements();
+  const StepWork work{.flop = planned.batch * network_flop(*planned.network),
+                      .bytes = 4.0 * planned.batch * static_cast<double>(elements)};
+  return step_timeout_seconds(options.timeout_seconds, work, find_device_kind(planned.device));
 }
 
 }  // namespace convladder

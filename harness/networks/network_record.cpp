@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 
+#include "harness/plan/device_argument.hpp"
 #include "harness/profile/program_time.hpp"
 #include "harness/records/case_json.hpp"
 #include "harness/records/published.hpp"
@@ -23,14 +24,17 @@ ordered_json time_or_null(const char* of, const std::vector<double>& samples) {
   return samples.empty() ? ordered_json() : measured_json(of, samples);
 }
 
-ordered_json steps_json(const NetworkOutcome& outcome) {
+ordered_json steps_json(const NetworkCase& planned, const NetworkOutcome& outcome) {
+  const bool is_predicted = find_device_kind(planned.device).clock_is_virtual();
   ordered_json list = ordered_json::array();
   for (const StepOutcome& step : outcome.steps) {
+    ordered_json time = time_or_null("layer", step.samples);
+    if (is_predicted && !time.is_null()) time["kind"] = "predicted";
     list.push_back({{"name", step.name},
                     {"type", step.type},
                     {"implementation", step.implementation},
                     {"verification", step.verification},
-                    {"time", time_or_null("layer", step.samples)},
+                    {"time", std::move(time)},
                     {"counters", step.counters}});
     if (!step.fused_with.empty()) list.back()["fused_with"] = step.fused_with;
   }
@@ -194,7 +198,7 @@ ordered_json network_case_json(const NetworkCase& planned, const NetworkOutcome&
           {"status", outcome.status},
           {"reason", text_or_null(outcome.reason)},
           {"images_at_once", outcome.chunk},
-          {"steps", steps_json(outcome)},
+          {"steps", steps_json(planned, outcome)},
           {"phases", phases_json(outcome)},
           {"total", time_or_null("pass", outcome.totals)},
           {"compared_passes", outcome.compared_passes},

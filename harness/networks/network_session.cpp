@@ -98,6 +98,7 @@ ordered_json NetworkSession::carry_out(const std::string& what, const ordered_js
   if (what == "record") return record({request.at("first"), request.at("count")}, request.at("seed"));
   if (what == "pass") return pass(request.at("record").get<bool>());
   if (what == "activities") return activities();
+  if (what == "recorder") return recorder();
   if (what == "repeat") return repeat(request.at("passes"));
   if (what == "read") return read(request.at("first"), request.at("count"));
   if (what == "counters") return counters();
@@ -182,10 +183,10 @@ ordered_json NetworkSession::pass(bool record) {
   return {{"total_ns", last_.total_ns}, {"steps_apart", apart}, {"program", to_json(program)}};
 }
 
-ordered_json NetworkSession::activities() const {
-  return {{"activities", activities_json(last_.activities)},
-          {"can_record", device().records_activities()},
-          {"cannot_record_because", device().why_no_activities()}};
+ordered_json NetworkSession::activities() const { return {{"activities", activities_json(last_.activities)}}; }
+
+ordered_json NetworkSession::recorder() const {
+  return {{"can_record", device().records_activities()}, {"cannot_record_because", device().why_no_activities()}};
 }
 
 ordered_json NetworkSession::read(std::size_t first, std::size_t count) const {

@@ -32,8 +32,10 @@ struct PassWish {
 ///   {"do": "pass", "record": bool} -> {"total_ns", "steps_apart", "program"}; "steps_apart": the steps' times are of a
 ///                        run of their own, made before the one that took total_ns. "record" asks the device itself for
 ///                        its activities as well, which takes time of its own
-///   {"do": "activities"} -> {"activities": [[group, name, start_ns, duration_ns]], "can_record",
-///                        "cannot_record_because"}: of the last "pass"
+///   {"do": "activities"} -> {"activities": [[group, name, start_ns, duration_ns]]}: of the last "pass"
+///   {"do": "recorder"} -> {"can_record", "cannot_record_because"}: whether the device can be asked for its activities.
+///                        Finding out attaches the profiler's library, which from then on costs time in every launch:
+///                        to be asked when all passes are measured
 ///   {"do": "read", "first", "count"} -> {}: so many scores, as that pass left them, into the window
 ///   {"do": "repeat", "passes"} -> {}: so many passes, one after the other
 ///   {"do": "counters"} -> {"counters": [counters of each step]}: of that pass, on devices that count
@@ -51,6 +53,7 @@ class NetworkSession final : public Session {
   nlohmann::ordered_json record(const PassImages& wanted, std::uint32_t seed);
   nlohmann::ordered_json pass(bool record);
   nlohmann::ordered_json activities() const;
+  nlohmann::ordered_json recorder() const;
   nlohmann::ordered_json repeat(int passes);
   nlohmann::ordered_json read(std::size_t first, std::size_t count) const;
   nlohmann::ordered_json counters() const;

@@ -126,8 +126,8 @@ std::vector<Ladder> ladders_of(const std::vector<CaseFigures>& cases, const std:
 }
 
 const char* kind_of(const Ladder& ladder) {
-  const bool predicted = std::ranges::any_of(
-      ladder.rows, [](const LadderRow& row) { return row.of->time && row.of->time->is_predicted; });
+  const bool predicted =
+      std::ranges::any_of(ladder.rows, [](const LadderRow& row) { return row.of->time && row.of->time->is_predicted; });
   return predicted ? "predicted" : "measured";
 }
 

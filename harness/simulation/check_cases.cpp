@@ -9,9 +9,9 @@
 namespace convladder {
 namespace {
 
-/// Solves a problem; what is wrong with the output, empty if nothing is. Throws DeviceError.
-std::string solve(const Variant& variant, const ProblemData& data, const Expectation& expected, double tolerance,
-                  simulated::SimulatedDevice& device) {
+/// Solves a problem and holds the output against what is expected. Throws DeviceError.
+Check solve(const Variant& variant, const ProblemData& data, const Expectation& expected, double tolerance,
+            simulated::SimulatedDevice& device) {
   const std::int64_t elements = data.shape.output_elements();
   // The output is not poisoned: the host would have written it, and initcheck is to see that the kernel does.
   const DeviceBuffer input = device.allocate(data.input.size_bytes(), "input");
@@ -28,25 +28,28 @@ std::string solve(const Variant& variant, const ProblemData& data, const Expecta
     device.copy_to_host(found.data(), output.floats() + first, found.size() * sizeof(float));
     return found.data();
   };
-  return expected.compare(read, elements, {}, tolerance).first_failure;
+  return expected.compare(read, elements, {}, tolerance);
 }
 
 void check_variant(CheckedCase& checked, const PlannedCase& planned, const Workload& workload,
-                   const simulated::CheckerSet& checkers) {
+                   const CheckSettings& settings) {
   if (!planned.runs()) {
     const NotRun not_run = why_not_run(planned);
     checked.status = not_run.status;
     checked.reason = not_run.reason;
     return;
   }
-  run_checked(checked, checkers, [&](simulated::SimulatedDevice& device) {
+  run_checked(checked, settings, [&](simulated::SimulatedDevice& device) {
     const Variant& variant = *planned.variant.variant;
     const Problem& problem = *planned.work.shape.problem;
     const double tolerance = problem.granted_tolerance(variant.tolerance(), planned.work.shape);
     const bool exact = problem.is_exact_on_whole_numbers(workload.integers().shape, variant.tolerance());
-    std::string wrong = solve(variant, workload.real(), workload.expected(ProblemKind::real), tolerance, device);
-    if (!wrong.empty()) return wrong;
-    return solve(variant, workload.integers(), workload.expected(ProblemKind::integers), exact ? 0 : tolerance, device);
+    const Check real = solve(variant, workload.real(), workload.expected(ProblemKind::real), tolerance, device);
+    checked.largest_error = real.max_scaled_error;
+    checked.tolerance = tolerance;
+    if (!real.passed) return real.first_failure;
+    return solve(variant, workload.integers(), workload.expected(ProblemKind::integers), exact ? 0 : tolerance, device)
+        .first_failure;
   });
 }
 
@@ -64,8 +67,7 @@ std::vector<CheckedCase> check_group(const CaseGroup& group, const CheckSettings
   }
   if (cases.empty() || settings.dry_run) return cases;
   const Workload workload(group.work, synthetic_images(group.work.shape.batch, kCheckSeed), kCheckSeed);
-  on_all_cores(cases.size(),
-               [&](std::size_t index) { check_variant(cases[index], *plan[index], workload, settings.checkers); });
+  on_all_cores(cases.size(), [&](std::size_t index) { check_variant(cases[index], *plan[index], workload, settings); });
   return cases;
 }
 

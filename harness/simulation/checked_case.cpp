@@ -28,10 +28,11 @@ void add_once(std::vector<simulated::Finding>& findings, simulated::Finding find
 
 }  // namespace
 
-void run_checked(CheckedCase& checked, const simulated::CheckerSet& checkers,
+void run_checked(CheckedCase& checked, const CheckSettings& settings,
                  const std::function<std::string(simulated::SimulatedDevice&)>& work) {
   simulated::SimulatedDeviceOptions options;
-  options.checkers = checkers;
+  options.checkers = settings.checkers;
+  options.tensor_cores = settings.tensor_cores;
   options.host_threads = 1;
   options.with_caches = false;
   options.ptx_compiler = checked.compiler;
@@ -47,7 +48,7 @@ void run_checked(CheckedCase& checked, const simulated::CheckerSet& checkers,
     checked.reason = "out of memory";
   }
   for (simulated::Finding& finding : device.take_findings()) add_once(checked.findings, std::move(finding));
-  if (!checkers.memory) return;
+  if (!settings.checkers.memory) return;
   for (simulated::Finding& leak : device.leaks()) checked.findings.push_back(std::move(leak));
 }
 
@@ -58,6 +59,8 @@ ordered_json case_json(const CheckedCase& checked) {
           {"ptx_compiler", checked.compiler},
           {"status", checked.status.value()},
           {"reason", text_or_null(checked.reason)},
+          {"largest_error", or_null(checked.largest_error)},
+          {"tolerance", checked.largest_error ? ordered_json(checked.tolerance) : ordered_json()},
           {"findings", std::move(findings)}};
 }
 

@@ -22,6 +22,8 @@ struct CheckedCase {
   std::optional<Status> status;  ///< as of a case in a run; none before it is run
   std::string reason;
   std::vector<simulated::Finding> findings;
+  std::optional<double> largest_error = std::nullopt;  ///< |error| / magnitude of the result for real numbers
+  double tolerance = 0;                                ///< what it may be
 
   bool passed() const { return (status == Status::ok || status == Status::unsupported) && findings.empty(); }
 };
@@ -29,13 +31,14 @@ struct CheckedCase {
 /// How cases are checked, and which.
 struct CheckSettings {
   simulated::CheckerSet checkers;
+  simulated::TensorCores tensor_cores = simulated::TensorCores::rounding;
   TextPattern ids;       ///< of the cases that are taken
   bool dry_run = false;  ///< cases are named and not run
 };
 
 /// Runs on a device of its own; `work` returns what was wrong with the results, empty if nothing was. Fills in status,
 /// reason and findings, each once, those of memory that was not freed included.
-void run_checked(CheckedCase& checked, const simulated::CheckerSet& checkers,
+void run_checked(CheckedCase& checked, const CheckSettings& settings,
                  const std::function<std::string(simulated::SimulatedDevice&)>& work);
 
 nlohmann::ordered_json case_json(const CheckedCase& checked);

@@ -113,9 +113,8 @@ simulated::LaunchLimits launch_limits(const std::vector<std::string>& values, co
   simulated::LaunchLimits limits;
   limits.operations = parsed.operations;
   limits.operations_without_change = parsed.operations_without_change;
-  limits.watch = [watched = std::make_shared<TimedLaunch>(what, parsed.seconds)](const simulated::LaunchProgress& progress) {
-    return watched->look(progress);
-  };
+  limits.watch = [watched = std::make_shared<TimedLaunch>(what, parsed.seconds)](
+                     const simulated::LaunchProgress& progress) { return watched->look(progress); };
   return limits;
 }
 

@@ -22,6 +22,8 @@
 namespace convladder {
 namespace {
 
+namespace fs = std::filesystem;
+
 /// The bytes of a file, as long as it lives; empty if it cannot be read.
 class MappedFile {
  public:
@@ -102,8 +104,8 @@ void read_program(ProgramFile& program) {
   if (!program.is_elf || header.empty() || header[0].e_ident[EI_CLASS] != ELFCLASS64) return;
   read_sections(file, header[0], program);
   // The static runtime asks the driver for tables by that name, which no program and no compiler writes.
-  program.has_static_runtime = program.has_kernels && !needs(program, "libcudart.so") &&
-                               file.find("cuGetExportTable") != std::string_view::npos;
+  program.has_static_runtime =
+      program.has_kernels && !needs(program, "libcudart.so") && file.find("cuGetExportTable") != std::string_view::npos;
 }
 
 }  // namespace
@@ -111,6 +113,7 @@ void read_program(ProgramFile& program) {
 ProgramFile find_program_file(const std::string& name) {
   if (name.empty()) throw UserError("the name of the program is empty");
   std::vector<std::string> candidates{name};
+  std::error_code error;
   const bool on_path = name.find('/') == std::string::npos;
   if (on_path) {
     candidates.clear();
@@ -119,10 +122,10 @@ ProgramFile find_program_file(const std::string& name) {
       candidates.push_back((folder.empty() ? "." : folder) + "/" + name);
     }
   }
-  std::string problem = on_path ? fmt::format("not found on PATH{}", access(name.c_str(), F_OK) == 0
-                                                                         ? fmt::format("; did you mean ./{}?", name)
-                                                                         : "")
-                                : "no such file";
+  std::string problem =
+      on_path ? fmt::format("not found on PATH{}",
+                            fs::is_regular_file(name, error) ? fmt::format("; did you mean ./{}?", name) : "")
+              : "no such file";
   for (const std::string& candidate : candidates) {
     struct stat status {};
     if (::stat(candidate.c_str(), &status) != 0) {
@@ -145,7 +148,7 @@ ProgramFile find_program_file(const std::string& name) {
   throw UserError(fmt::format("{}: {}", name, problem));
 }
 
-std::string why_not_simulated(const ProgramFile& program) {
+std::string why_not_simulated(const ProgramFile& program, const fs::path& stand_in) {
   if (program.has_static_runtime) {
     return fmt::format(
         "{} has the CUDA runtime linked into it, which nothing can take the place of: link it with nvcc -cudart shared "
@@ -157,9 +160,9 @@ std::string why_not_simulated(const ProgramFile& program) {
                        program.path);
   }
   for (const std::string& library : program.needed) {
-    if (!library.starts_with("libcudart.so.") || library == "libcudart.so.12" || library == "libcudart.so.13") continue;
-    return fmt::format("{} needs {}; here are libcudart.so.12 and libcudart.so.13: compile it with CUDA 12 or 13",
-                       program.path, library);
+    if (!library.starts_with("libcudart.so.") || fs::exists(stand_in / library)) continue;
+    return fmt::format("{} needs {}, which nothing here stands in for: compile it with CUDA 11, 12 or 13", program.path,
+                       library);
   }
   return "";
 }

@@ -36,8 +36,10 @@ class HostPlaces {
     std::vector<stand_in::CallPlace> list;
     for (const ordered_json& place : places) list.push_back({place.at("file"), place.at("offset")});
     const stand_in::HostPlace found = stand_in::own_place(list);
-    ordered_json json = {{"function", found.function}, {"file", found.file},
-                         {"line", found.line},         {"binary", found.binary},
+    ordered_json json = {{"function", found.function},
+                         {"file", found.file},
+                         {"line", found.line},
+                         {"binary", found.binary},
                          {"text", stand_in::place_text(found)}};
     return known_[key] = std::move(json);
   }
@@ -59,10 +61,7 @@ ordered_json times_of(const ordered_json& times) {
 ordered_json memory_of(const ordered_json& process, const std::string& label, HostPlaces& host) {
   for (const ordered_json& one : process.at("allocations")) {
     if (one.at("label") != label) continue;
-    return {{"label", label},
-            {"call", one.at("call")},
-            {"bytes", one.at("bytes")},
-            {"host", host(one.at("places"))}};
+    return {{"label", label}, {"call", one.at("call")}, {"bytes", one.at("bytes")}, {"host", host(one.at("places"))}};
   }
   return nullptr;
 }
@@ -117,7 +116,7 @@ ordered_json process_document(const ordered_json& process, HostPlaces& host) {
 /// In an order that does not depend on which of several ended first.
 ordered_json sorted(std::vector<ordered_json> processes) {
   std::ranges::stable_sort(processes, std::less{}, [](const ordered_json& one) {
-    return std::pair(one.at("program").get<std::string>(), one.at("arguments").dump());
+    return std::pair(one.at("program").get<std::string>(), one.at("arguments").get<std::vector<std::string>>());
   });
   return processes;
 }

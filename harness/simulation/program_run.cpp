@@ -79,7 +79,8 @@ std::vector<std::string> environment_of(const ProgramFile& program, const stand_
   std::string preloaded;
   if (!program.rpath.empty()) {  // its folders go before LD_LIBRARY_PATH
     for (const std::string& library : program.needed) {
-      if (library.starts_with("libcuda") && fs::exists(folder / library)) preloaded += (folder / library).string() + ':';
+      if (library.starts_with("libcuda") && fs::exists(folder / library))
+        preloaded += (folder / library).string() + ':';
     }
   }
   for (char** one = environ; *one != nullptr; ++one) {
@@ -113,15 +114,17 @@ std::vector<std::string> environment_of(const ProgramFile& program, const stand_
 fs::path stand_in_folder() {
   std::error_code error;
   const fs::path here = fs::read_symlink("/proc/self/exe", error).parent_path();
-  for (const fs::path& folder : {here / "stand_in", here.parent_path() / "stand_in",
-                                 here.parent_path() / "lib/convladder/stand_in", here.parent_path() / "lib/convladder"}) {
+  for (const fs::path& folder :
+       {here / "stand_in", here.parent_path() / "stand_in", here.parent_path() / "lib/convladder/stand_in",
+        here.parent_path() / "lib/convladder"}) {
     if (fs::exists(folder / "libcudart.so.13", error) && fs::exists(folder / "libconvladder_cuda.so", error)) {
       return folder;
     }
   }
-  throw UserError(fmt::format("no libraries stand in for the CUDA runtime beside {}: CUDA's headers, zstd or lz4 were "
-                              "not there when this program was built, or the target convladder_stand_in was not",
-                              here.string()));
+  throw UserError(
+      fmt::format("no libraries stand in for the CUDA runtime beside {}: CUDA's headers, zstd or lz4 were "
+                  "not there when this program was built, or the target convladder_stand_in was not",
+                  here.string()));
 }
 
 std::string library_path(const fs::path& stand_in) {

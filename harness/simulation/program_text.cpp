@@ -26,6 +26,13 @@ constexpr std::size_t kMostLeaks = 10;
 
 std::string grouped(double value) { return counter_text(".sum", value); }
 
+std::string rate_text(double rate) {
+  for (const auto& [unit, size] : {std::pair{"G", 1e9}, {"M", 1e6}, {"k", 1e3}}) {
+    if (rate >= size) return fmt::format("{:.3g} {}", rate / size, unit);
+  }
+  return fmt::format("{:.0f}", rate);
+}
+
 std::string bytes_text(double bytes) {
   for (const auto& [unit, size] : {std::pair{"GB", 1e9}, {"MB", 1e6}, {"KB", 1e3}}) {
     if (bytes >= size) return fmt::format("{:.3g} {}", bytes / size, unit);
@@ -44,12 +51,16 @@ std::string shifted(const std::string& table) {
   return text;
 }
 
-std::string text_of(const ordered_json& json, const char* field) { return printable(json.at(field).get<std::string>()); }
+std::string text_of(const ordered_json& json, const char* field) {
+  return printable(json.at(field).get<std::string>());
+}
 
 /// "in main, scale.cu line 31"; "" if nobody knows.
 std::string host_text(const ordered_json& host) { return host.is_null() ? "" : "in " + text_of(host, "text"); }
 
-std::string thread_text(const ordered_json& place) { return fmt::format("({})", fmt::join(place, ", ")); }
+std::string thread_text(const ordered_json& place) {
+  return fmt::format("({})", fmt::join(place.get<std::vector<unsigned>>(), ", "));
+}
 
 std::string memory_text(const ordered_json& memory) {
   return fmt::format("{}: {} bytes by {} {}", text_of(memory, "label"), grouped(memory.at("bytes")),
@@ -67,10 +78,10 @@ std::string finding_text(const ordered_json& finding) {
       hanging(fmt::format("  {}: ", text_of(finding, "checker")), printable(finding.at("problem").get<std::string>()));
   const auto line = [&text](const std::string& detail) { text += hanging("    ", detail); };
   if (!finding.at("kernel").get<std::string>().empty()) {
-    const std::string source = finding.at("source_line").get<int>() > 0
-                                   ? fmt::format(", {} line {}", text_of(finding, "source_file"),
-                                                 finding.at("source_line").get<int>())
-                                   : " (compile it with -lineinfo for the line of the source)";
+    const std::string source =
+        finding.at("source_line").get<int>() > 0
+            ? fmt::format(", {} line {}", text_of(finding, "source_file"), finding.at("source_line").get<int>())
+            : " (compile it with -lineinfo for the line of the source)";
     const auto count = finding.at("count").get<std::uint64_t>();
     line(fmt::format("'{}' in {}, PTX line {}{}", text_of(finding, "opcode"), text_of(finding, "kernel"),
                      finding.at("ptx_line").get<int>(), source));
@@ -94,8 +105,8 @@ std::string findings_text(const ProgramReport& report) {
   }
   const std::size_t count = report.findings();
   if (count > 0) return fmt::format("\nfindings: {}\n{}", count, text);
-  const bool looked = !report.document.at("checkers").empty();
-  return looked ? "\nfindings: none\n" : "\nfindings: none; no checker looked on\n";
+  if (report.document.at("checkers").empty()) return "\nfindings: none; no checker looked on\n";
+  return report.is_incomplete() ? "\nfindings: none in what was seen, see the remarks\n" : "\nfindings: none\n";
 }
 
 /// Of all processes, by name.
@@ -151,16 +162,18 @@ TimeSums sums_of(const ordered_json& processes, std::initializer_list<const char
 
 struct CounterColumn {
   const char* title;
+  const char* unit;
   std::array<const char*, 2> metrics;  ///< that are added up
 };
 constexpr std::array<CounterColumn, 6> kCounterColumns = {
-    {{"warp instructions", {"smsp__inst_executed.sum", ""}},
-     {"sectors loaded", {"l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum", ""}},
-     {"sectors stored", {"l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum", ""}},
-     {"shared wavefronts",
+    {{"instructions", "of warps", {"smsp__inst_executed.sum", ""}},
+     {"loaded", "sectors", {"l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum", ""}},
+     {"stored", "sectors", {"l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum", ""}},
+     {"shared",
+      "wavefronts",
       {"l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum", "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_st.sum"}},
-     {"bytes from DRAM", {"dram__bytes_read.sum", ""}},
-     {"bytes to DRAM", {"dram__bytes_write.sum", ""}}}};
+     {"read", "DRAM bytes", {"dram__bytes_read.sum", ""}},
+     {"written", "DRAM bytes", {"dram__bytes_write.sum", ""}}}};
 
 using Counters = std::map<std::string, double>;
 
@@ -188,7 +201,7 @@ std::string counters_text(const ordered_json& processes) {
   std::ranges::stable_sort(rows, std::greater{},
                            [&value](const Row& row) { return value(row, kCounterColumns[0].metrics[0]); });
   std::vector<TextColumn> columns = {{"launches", "", true}};
-  for (const CounterColumn& column : kCounterColumns) columns.push_back({column.title, "", true});
+  for (const CounterColumn& column : kCounterColumns) columns.push_back({column.title, column.unit, true});
   columns.push_back({"kernel", "", false});
   std::vector<std::vector<std::string>> cells;
   for (const Row& row : rows) {
@@ -267,14 +280,14 @@ std::string cost_text(const ProgramReport& report) {
     }
   }
   const SimulationCost& cost = report.cost;
-  const std::string speed = cost.kernel_seconds > 0 && instructions > 0
-                                ? fmt::format(", {:.3g} million thread instructions a second",
-                                              instructions / cost.kernel_seconds / 1e6)
-                                : "";
-  return "\n" + hanging("", fmt::format("simulated in {}, of it kernels {}{}; at most {} of device memory, {} of the host's",
-                                        time_text(cost.seconds * 1e9), time_text(cost.kernel_seconds * 1e9), speed,
-                                        bytes_text(device_bytes),
-                                        bytes_text(static_cast<double>(cost.most_resident_bytes))));
+  const std::string kernels =
+      cost.kernel_seconds > 0 && instructions > 0
+          ? fmt::format(", kernels in {}: {} thread instructions/s", time_text(cost.kernel_seconds * 1e9),
+                        rate_text(instructions / cost.kernel_seconds))
+          : "";
+  return fmt::format("\nsimulated in {}{}\nmost memory: {} of the device, {} of the host\n",
+                     time_text(cost.seconds * 1e9), kernels, bytes_text(device_bytes),
+                     bytes_text(static_cast<double>(cost.most_resident_bytes)));
 }
 
 std::string end_text(const ordered_json& document) {
@@ -289,7 +302,8 @@ std::string program_report_text(const ProgramReport& report) {
   const ordered_json& document = report.document;
   const ordered_json& processes = document.at("processes");
   const std::vector<std::string> words = document.at("command");
-  const std::string title = processes.size() > 1 ? fmt::format("{} processes of {}", processes.size(), words[0]) : words[0];
+  const std::string title =
+      processes.size() > 1 ? fmt::format("{} processes of {}", processes.size(), words[0]) : words[0];
   std::string text = hanging("convladder: ", fmt::format("{} on the simulated {}{}", printable(title),
                                                          text_of(document.at("gpu"), "title"), end_text(document)));
   const std::string remarks = remarks_of(document);

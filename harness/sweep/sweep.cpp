@@ -1,3 +1,4 @@
+#include "harness/plan/device_argument.hpp"
 #include "harness/sweep/sweep.hpp"
 
 #include <fmt/format.h>
@@ -42,6 +43,7 @@ std::optional<Sweep> plan_sweep(const PlannedCase& planned, const Configuration&
   Sweep sweep;
   sweep.planned = planned;
   sweep.kind = planned.has_clock ? ScoreKind::measured : gpu.empty() ? ScoreKind::counted : ScoreKind::predicted;
+  sweep.by_virtual_clock = find_device_kind(planned.device).clock_is_virtual();
   sweep.gpu = sweep.kind == ScoreKind::predicted ? gpu : "";
   try {
     sweep.found = planned.variant.variant->configurations(planned.work.shape, wanted, most);

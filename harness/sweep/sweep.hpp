@@ -26,10 +26,13 @@ struct SweptConfiguration {
 struct Sweep {
   PlannedCase planned;  ///< of the variant as it is, which makes its own choice
   ScoreKind kind = ScoreKind::measured;
+  bool by_virtual_clock = false;  ///< what is measured is a virtual clock's prediction
   std::string gpu;  ///< of a predicted score
   Configurations found;
   std::vector<SweptConfiguration> results;  ///< in the order of `found.candidates`
 
+  /// "measured", "counted" or "predicted", as records have it.
+  const char* kind_text() const { return convladder::kind_text(by_virtual_clock ? ScoreKind::predicted : kind); }
   /// The verified ones, the best first.
   std::vector<const SweptConfiguration*> ranked() const;
   /// What the variant takes if it is not told; null while it has no score.

@@ -42,7 +42,7 @@ std::string counted_per_multiply_add(const Sweep& sweep, const SweptConfiguratio
 std::vector<TextColumn> columns_of(const Sweep& sweep) {
   std::vector<TextColumn> columns = {{"", "", false}};
   for (const Parameter& parameter : sweep.found.by_model.parameters()) columns.push_back({parameter.name, "", true});
-  const char* const kind = kind_text(sweep.kind);
+  const char* const kind = sweep.kind_text();
   if (sweep.kind == ScoreKind::counted) {
     columns.push_back({"cycles", kind, true});
   } else {
@@ -83,7 +83,7 @@ std::vector<std::string> row_of(const Sweep& sweep, const SweptConfiguration& on
 }
 
 std::string title_of(const Sweep& sweep) {
-  std::string what = "measured times";
+  std::string what = fmt::format("{} times", sweep.kind_text());
   if (sweep.kind == ScoreKind::counted) what = "cycles of one multiprocessor, from what was counted";
   if (sweep.kind == ScoreKind::predicted) {
     what = fmt::format("middles of the predicted op times on {}, from what was counted", find_gpu(sweep.gpu)->title);
@@ -105,7 +105,7 @@ std::string conclusion(const Sweep& sweep) {
                        by_chance ? ": the intervals of those above overlap with its own" : "");
   }
   if (by_model == nullptr) return fmt::format("best: {}\n", best->configuration.text());
-  return fmt::format("best: {}, {} {:.3f} of the model's choice\n", best->configuration.text(), kind_text(sweep.kind),
+  return fmt::format("best: {}, {} {:.3f} of the model's choice\n", best->configuration.text(), sweep.kind_text(),
                      best->score->value / by_model->score->value);
 }
 
@@ -114,7 +114,7 @@ std::string conclusion(const Sweep& sweep) {
 std::string score_text(const Sweep& sweep, const SweptConfiguration& one) {
   if (!one.score) return fmt::format("{}: {}", one.status.value(), one.reason);
   if (sweep.kind == ScoreKind::counted) return fmt::format("counted {:.4g} cycles", one.score->value);
-  return fmt::format("{} {}{}", kind_text(sweep.kind), time_text(one.score->value),
+  return fmt::format("{} {}{}", sweep.kind_text(), time_text(one.score->value),
                      sweep.gpu.empty() ? "" : fmt::format(" ({})", sweep.gpu));
 }
 

@@ -26,7 +26,7 @@ ordered_json scoring_json(const Sweep& sweep) {
   const char* of = "time";
   if (sweep.kind == ScoreKind::predicted) of = "middle of the range of the op time";
   if (counted) of = "cycles of one multiprocessor";
-  return {{"kind", kind_text(sweep.kind)},
+  return {{"kind", sweep.kind_text()},
           {"of", of},
           {"unit", counted ? "cycles" : "ns"},
           {"gpu", text_or_null(sweep.gpu)}};

@@ -38,7 +38,7 @@ std::vector<ordered_json> entries_of(const std::filesystem::path& file) {
 ordered_json found_json(const Sweep& sweep, std::uint64_t seed) {
   const SweptConfiguration* const by_model = sweep.model_result();
   const ordered_json program = program_json();
-  return {{"kind", kind_text(sweep.kind)},
+  return {{"kind", sweep.kind_text()},
           {"device", sweep.planned.device},
           {"gpu", text_or_null(sweep.gpu)},
           {"batch", sweep.planned.work.shape.batch},

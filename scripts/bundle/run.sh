@@ -42,6 +42,7 @@ if [[ -z $folder ]]; then
   arguments+=(--output "$folder")
 fi
 
+use_nvidia_libraries
 status=0
 "$here/convladder" "$command" "${arguments[@]}" || status=$?
 ((status <= 1)) || exit "$status"

@@ -85,4 +85,8 @@ def _warnings(root: Node, recorded: int) -> tuple[str, ...]:
         warnings.append(f"incomplete run: {known} cases recorded")
     if root.field("context").field("program").field("sanitized").boolean():
         warnings.append("sanitized build: its times say nothing about speed")
+    used = {case.field("device").text() for case in root.field("cases").items() if "device" in case.value}
+    for device in root.field("context").field("devices").items():
+        if "warning" in device.value and not device.field("warning").is_null() and device.field("kind").text() in used:
+            warnings.append(printable(f"{device.field('kind').text()}: {device.field('warning').text()}", 200))
     return tuple(warnings)

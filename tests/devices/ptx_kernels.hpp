@@ -60,6 +60,7 @@ class KernelRun {
   }
 
   const Program& program() const { return program_; }
+  void set_tensor_cores(TensorCores cores) { program_.tensor_cores = cores; }
   const std::vector<std::byte>& parameters() const { return parameters_; }
   DeviceMemory& memory() { return memory_; }
   /// The counters of the first instruction whose opcode is this.

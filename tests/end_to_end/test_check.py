@@ -68,3 +68,19 @@ def test_the_text_has_a_line_for_each_case_and_a_sum() -> None:
 ])
 def test_bad_input_is_one_line(arguments: list[str], said: str) -> None:
     assert_refused(run("check", *arguments), said)
+
+
+def test_tensor_cores_that_cut_off_are_further_off_and_within_the_tolerance() -> None:
+    stages = ("--variant", "tensor-3xtf32,tensor-image-3xtf32,vectors-of-four", "--shape", "16,9,9,16,3", "--batch", "1")
+    errors = {}
+    for cores in ("rounding", "a100", "h100"):
+        cases = _checked(*stages, "--tensor-cores", cores)
+        assert {case["status"] for case in cases} == {"ok"}
+        assert all(0 < case["largest_error"] <= case["tolerance"] for case in cases)
+        errors[cores] = {(case["id"], case["ptx_compiler"]): case["largest_error"] for case in cases}
+    for case, rounded in errors["rounding"].items():
+        if "3xtf32" in case[0]:
+            assert rounded < errors["h100"][case] < errors["a100"][case]
+        else:
+            assert rounded == errors["h100"][case] == errors["a100"][case], "without tensor cores"
+    assert_refused(run("check", *stages, "--tensor-cores", "k80"), "k80")

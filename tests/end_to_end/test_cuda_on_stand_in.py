@@ -8,7 +8,7 @@ import os
 from collections import defaultdict
 from pathlib import Path
 from subprocess import CompletedProcess
-from typing import Any
+from typing import Any, Sequence
 
 import pytest
 
@@ -92,9 +92,10 @@ def test_cold_is_never_less(ladder: tuple[dict[str, Any], Any, str]) -> None:
                 assert cold["iterations_per_sample"] >= 1
 
 
-def faulty(tmp_path: Path, variant: str, *faults: dict[str, Any], **settings: Any) -> dict[str, dict[str, Any]]:
-    """One variant and its neighbour under faults, by id."""
-    done = on_stand_in(tmp_path, "run", "--device", "cuda", "--variant", variant, *LAYER, "--output", tmp_path / "out",
+def faulty(tmp_path: Path, variant: str, *faults: dict[str, Any], arguments: Sequence[str] = (),
+           **settings: Any) -> dict[str, dict[str, Any]]:
+    """The cases of these variants under faults, by variant."""
+    done = on_stand_in(tmp_path, "run", "--device", "cuda", "--variant", variant, *LAYER, "--output", tmp_path / "out", *arguments,
                        faults=list(faults), **settings)
     assert len(done.stderr.splitlines()) <= 1, done
     return {key.split("/")[1]: one for key, one in cases(record(tmp_path / "out")).items()}
@@ -119,3 +120,33 @@ def test_a_driver_that_is_too_old_skips_with_its_reason(tmp_path: Path) -> None:
 def test_an_exclusive_gpu_runs_one_case_at_a_time(tmp_path: Path) -> None:
     found = faulty(tmp_path, "global-memory,local-accumulation", exclusive=True)
     assert {one["status"] for one in found.values()} == {"ok"} and len(found) == 2
+
+
+def test_a_kernel_that_never_ends_is_a_status_and_leaves_no_process(tmp_path: Path) -> None:
+    one = faulty(tmp_path, "global-memory", {"call": "cudaDeviceSynchronize", "from": 3, "hangs": True},
+                 arguments=["--timeout", "2"])["global-memory"]
+    assert one["status"] == "timeout"
+
+
+def test_a_device_that_falls_off_the_bus_fails_its_cases(tmp_path: Path) -> None:
+    one = faulty(tmp_path, "global-memory", {"call": "*", "from": 40, "status": 999, "loses": True})["global-memory"]
+    assert one["status"] == "launch failed" and "cudaErrorUnknown" in one["reason"]
+
+
+@pytest.mark.parametrize("overlap", [[], ["--chunk", "2", "--overlap"]])
+def test_networks_run_and_their_steps_are_predicted(tmp_path: Path, overlap: list[str]) -> None:
+    done = on_stand_in(tmp_path, "network", "--network", "lenet28", "--device", "cuda", "--batch", "4", *overlap,
+                       "--repetitions", "1", "--output", tmp_path / "out")
+    assert done.returncode == 0 and "op times, predicted" in done.stdout and "measured (" not in done.stdout, done
+    (one,) = record(tmp_path / "out", "network")["cases"]
+    assert one["status"] == "ok" and {step["time"]["kind"] for step in one["steps"]} == {"predicted"}
+
+
+def test_fused_variants_and_their_parts_run(tmp_path: Path) -> None:
+    done = on_stand_in(tmp_path, "run", "--problem", "fused-convolution", "--device", "cuda", "--layer", "lenet28.conv1",
+                       "--batch", "2", "--repetitions", "1", "--output", tmp_path / "out")
+    assert done.returncode == 0, done
+    separate, fused = record(tmp_path / "out")["cases"]
+    hot = [time for time in separate["other_times"] if time["of"].startswith("part ") and time["cache"] == "hot"]
+    assert len(hot) == 3 and separate["time"]["median"] > fused["time"]["median"]
+    assert sum(time["median"] for time in hot) == pytest.approx(separate["time"]["median"], rel=1e-3)

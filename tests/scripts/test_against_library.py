@@ -117,3 +117,29 @@ def test_what_cannot_be_compared_is_one_line(tmp_path: Path) -> None:
                                 ((tmp_path / "none.json",), "none.json")):
         done = against(*arguments)
         assert done.returncode == 3 and expected in done.stderr and done.stderr.count("\n") == 1, done.stderr
+
+
+def test_what_holds_nothing_can_be_left_out(tmp_path: Path) -> None:
+    good = written_runs(tmp_path, run_of(1, [100]))
+    empty = tmp_path / "empty.json"
+    empty.write_text("", encoding="utf-8")
+    untimed = run_of(2, [100])
+    untimed["ladders"] = []
+    (tmp_path / "untimed.json").write_text(json.dumps(untimed), encoding="utf-8")
+    paths = [empty, *good, tmp_path / "untimed.json"]
+    assert against(*paths, "--goals").returncode == 3
+    done = against(*paths, "--goals", "--leave-out-unusable")
+    assert done.returncode == 0
+    assert done.stdout == against(*good, "--goals").stdout
+    assert [line.split(": ")[:2] for line in done.stderr.splitlines()] == [["against_library.py", "left out"]] * 2
+    assert "empty.json" in done.stderr and "untimed.json" in done.stderr
+    assert against(empty, "--leave-out-unusable").returncode == 3
+
+
+def test_what_to_know_of_the_device_is_said(tmp_path: Path) -> None:
+    run = run_of(1, [100])
+    run["context"]["devices"][0]["warning"] = "its kernels were compiled from PTX"
+    run["context"]["devices"][1]["warning"] = "of another device"
+    done = against(*written_runs(tmp_path, run))
+    assert "Attention: cpu: its kernels were compiled from PTX" in done.stdout
+    assert "another device" not in done.stdout

@@ -133,6 +133,14 @@ def test_own_options_go_to_the_profiler(tmp_path: Path) -> None:
     assert value_after(command, "--shape") == "1,8,8,2,3"
 
 
+def test_ncu_leaves_the_clocks_as_they_are_unless_told(tmp_path: Path) -> None:
+    path = fake("ncu.sh", tmp_path)
+    own = shlex.split(call("ncu.sh", *CASE, "--print-only", path=path).stdout)
+    assert value_after(own, "--clock-control") == "none"
+    told = shlex.split(call("ncu.sh", *CASE, "--print-only", "--", "--clock-control", "base", path=path).stdout)
+    assert value_after(told, "--clock-control") == "base"
+
+
 def test_a_library_has_no_known_number_of_launches(tmp_path: Path) -> None:
     if "cudnn" not in subprocess.run([PROGRAM, "list"], capture_output=True, encoding="utf-8", check=True).stdout:
         pytest.skip("no cuDNN in this build")

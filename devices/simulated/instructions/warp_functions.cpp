@@ -63,6 +63,7 @@ Source source_of(int lane, std::uint32_t b, std::uint32_t c) {
 
 void report_no_source(const WarpState& warp, const Operation& operation, LaneMask lanes,
                       const std::array<int, kLanes>& sources) {
+  if (warp.block->findings == nullptr) return;  // no hardware ends a kernel for it
   warp.block->fault(warp, operation, Checker::synchronization, kNoSource, lanes, [&](int lane) {
     return warp.block->finding_at(
         warp, operation, lane, Checker::synchronization,
@@ -70,7 +71,8 @@ void report_no_source(const WarpState& warp, const Operation& operation, LaneMas
   });
 }
 
-/// A lane that takes no part has no value to read: the reader keeps its own.
+/// A lane that takes no part has no value to read. PTX leaves open what the reader gets; GPUs give 0, which programs of
+/// NVIDIA's own rely on (reductions that shuffle with a mask of fewer lanes than the distance).
 template <Direction kDirection, bool kHasMembers>
 void shuffle(WarpState& warp, const Operation& operation) {
   const auto* const a = warp.read<std::uint32_t>(operation.operands[2]);
@@ -88,7 +90,7 @@ void shuffle(WarpState& warp, const Operation& operation) {
       in_range |= LaneMask{source.in_range} << lane;
       if (((members >> sources[lane]) & 1U) == 0) {
         without_source |= LaneMask{1} << lane;
-        values[lane] = a[lane];
+        values[lane] = 0;
       } else {
         values[lane] = a[sources[lane]];
       }
@@ -190,9 +192,11 @@ Handler vote_of(std::string_view mode, std::string_view type) {
 }
 
 bool decode_vote(InstructionDecoder& decoder, const std::vector<std::string_view>& parts) {
-  const bool is_sync = parts.size() == 4 && parts[1] == "sync";
+  // ptxas takes `vote.ballot.sync.b32` as well, which CUB writes.
+  const bool is_sync = parts.size() == 4 && (parts[1] == "sync" || parts[2] == "sync");
   if (parts[0] != "vote" || (!is_sync && parts.size() != 3)) return false;
-  const Handler handler = is_sync ? vote_of<true>(parts[2], parts[3]) : vote_of<false>(parts[1], parts[2]);
+  const std::string_view mode = is_sync && parts[1] == "sync" ? parts[2] : parts[1];
+  const Handler handler = is_sync ? vote_of<true>(mode, parts[3]) : vote_of<false>(mode, parts[2]);
   if (handler == nullptr) return false;
   decoder.expect_operands(is_sync ? 3 : 2);
   const auto& operands = decoder.instruction().operands;

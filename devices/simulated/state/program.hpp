@@ -12,6 +12,7 @@
 #include "devices/simulated/ptx/linking.hpp"
 #include "devices/simulated/ptx/module.hpp"
 #include "devices/simulated/state/operation.hpp"
+#include "devices/simulated/state/tensor_cores.hpp"
 
 namespace convladder::simulated {
 
@@ -95,6 +96,7 @@ struct Program {
   std::uint32_t own_local_bytes = 0;             ///< those of the kernel itself
   bool needs_block_order = false;  ///< blocks communicate through global memory, so they run in order, on one
                                    ///< host thread, so that results are the same in every run
+  TensorCores tensor_cores = TensorCores::rounding;
 
   /// Whether lanes at `from` should meet others at the block that begins at `meet`, which parted from them at `branch`:
   /// a way leads there without the branch, or every way does. Otherwise they may have left for good.

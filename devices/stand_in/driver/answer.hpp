@@ -54,7 +54,7 @@ CUresult answer_driver(const char* name, Needs needs, const Work& work) noexcept
 template <typename... Parameters, typename... Arguments>
 CUresult forward(const char* name, cudaError_t (*function)(Parameters...), Arguments... arguments) noexcept {
   const Asking asking(name);
-  {
+  if (!Machine::is_lost_by_fork()) {
     Machine& machine = Machine::get();
     const std::scoped_lock lock(machine.mutex);
     try {

@@ -6,6 +6,7 @@
 #include <exception>
 #include <mutex>
 #include <new>
+#include <optional>
 
 #include "devices/stand_in/machine.hpp"
 
@@ -17,6 +18,9 @@ inline thread_local cudaError_t last_error = cudaSuccess;
 /// The driver's function that has asked this one to do its work, which is the same: calls count under its name, and the
 /// runtime's last error is none of its business. nullptr: the program has called.
 inline thread_local const char* asked_by = nullptr;
+
+/// The name that the program has called.
+inline const char* called(const char* name) { return asked_by == nullptr ? name : asked_by; }
 
 inline cudaError_t remember(int status) {
   const auto error = static_cast<cudaError_t>(status);
@@ -49,12 +53,15 @@ cudaError_t answer(const char* name, const Work& work, Context context = Context
     Machine& machine = Machine::get();
     const std::scoped_lock lock(machine.mutex);
     const Answering answering;
-    if (asked_by != nullptr) name = asked_by;
+    name = called(name);
     const bool needed = context == Context::needed;
     try {
       if (machine.lost() != kSuccess && needed) throw Failure(machine.lost());
-      const TimedCall timed(machine, name);
-      if (Answering::depth == 1) machine.begin_call(name, needed);
+      std::optional<TimedCall> timed;
+      if (Answering::depth == 1) {
+        timed.emplace(machine, name);
+        machine.begin_call(name, needed);
+      }
       if (asked_by == nullptr && needed) machine.contexts.use_primary();
       work(machine);
     } catch (const Failure& failure) {

@@ -2,17 +2,11 @@
 #include <cstring>
 #include <functional>
 
-#include "devices/stand_in/copying.hpp"
-#include "devices/stand_in/runtime/answer.hpp"
+#include "devices/stand_in/runtime/boxes.hpp"
 
 using namespace convladder::stand_in;
 
 namespace {
-
-CopyKind kind_of(cudaMemcpyKind kind) {
-  require(kind >= cudaMemcpyHostToHost && kind <= cudaMemcpyDefault, kInvalidCopyDirection);
-  return static_cast<CopyKind>(kind);
-}
 
 cudaError_t copy(const char* name, const Rectangle& to, const Rectangle& from, const Size3& size, cudaMemcpyKind kind,
                  cudaStream_t stream, bool host_waits) {
@@ -26,26 +20,12 @@ cudaError_t fill(const char* name, const Rectangle& to, int value, const Size3& 
                 [&](Machine& machine) { fill_rectangle(machine, to, &value, 1, size, machine.stream_number(stream)); });
 }
 
-Rectangle line(const void* address) { return {const_cast<void*>(address), 0, 0}; }
-Rectangle rows(const void* address, std::size_t pitch) { return {const_cast<void*>(address), pitch, 0}; }
-
-/// Where a three-dimensional copy begins in memory with a pitch; `extent` is in bytes.
-Rectangle box(const cudaPitchedPtr& memory, const cudaPos& at) {
-  const std::size_t slice = memory.pitch * memory.ysize;
-  auto* const begin = static_cast<std::byte*>(memory.ptr) + at.z * slice + at.y * memory.pitch + at.x;
-  return {begin, memory.pitch, slice};
-}
-
 cudaError_t copy_3d(const char* name, const cudaMemcpy3DParms* p, cudaStream_t stream, bool host_waits) {
   if (p == nullptr) return remember(kInvalidValue);
-  if (p->srcArray != nullptr || p->dstArray != nullptr) {
-    return answer(name, [&](Machine& machine) {
-      machine.report.not_supported(std::string(name) + " of arrays");
-      throw Failure(kNotSupported);
-    });
-  }
-  return copy(name, box(p->dstPtr, p->dstPos), box(p->srcPtr, p->srcPos),
-              {p->extent.width, p->extent.height, p->extent.depth}, p->kind, stream, host_waits);
+  return answer(name, [&](Machine& machine) {
+    const BoxCopy copy = box_copy(machine, *p);
+    copy_rectangle(machine, copy.to, copy.from, copy.size, copy.kind, machine.stream_number(stream), host_waits);
+  });
 }
 
 }  // namespace
@@ -123,9 +103,7 @@ cudaError_t cudaGetSymbolSize(std::size_t* bytes, const void* symbol) {
 static cudaError_t copy_symbol(const char* name, const void* symbol, std::size_t offset, void* to, const void* from,
                                std::size_t bytes, cudaMemcpyKind kind, cudaStream_t stream, bool host_waits) {
   return answer(name, [&](Machine& machine) {
-    const Variable& variable = machine.variable(symbol);
-    require(offset <= variable.bytes && bytes <= variable.bytes - offset);
-    std::byte* const place = machine.address_of(variable) + offset;
+    std::byte* const place = symbol_place(machine, symbol, offset, bytes);
     require(kind == cudaMemcpyDefault || kind == cudaMemcpyDeviceToDevice ||
                 kind == (to == nullptr ? cudaMemcpyHostToDevice : cudaMemcpyDeviceToHost),
             kInvalidCopyDirection);

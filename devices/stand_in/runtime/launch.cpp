@@ -2,6 +2,7 @@
 #include <cstring>
 
 #include "devices/kernel_resources.hpp"
+#include "devices/stand_in/graph.hpp"
 #include "devices/stand_in/runtime/answer.hpp"
 
 namespace convladder::stand_in {
@@ -88,18 +89,20 @@ cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* configuration, const v
 }
 
 cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void* data) {
+  bool is_kept = false;
   const cudaError_t status = answer("cudaLaunchHostFunc", [&](Machine& machine) {
     require(function != nullptr);
-    static_cast<void>(machine.stream_number(stream));
+    is_kept = machine.graphs().keep(machine.stream_number(stream), HostWork{function, data});
   });
-  if (status == cudaSuccess) function(data);  // everything before it in the stream is done; it may wait for others
+  if (status == cudaSuccess && !is_kept)
+    function(data);  // everything before it in the stream is done; it may wait for others
   return status;
 }
 
 cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t callback, void* data, unsigned flags) {
   const cudaError_t status = answer("cudaStreamAddCallback", [&](Machine& machine) {
     require(callback != nullptr && flags == 0);
-    static_cast<void>(machine.stream_number(stream));
+    machine.graphs().refuse_in_capture(machine.stream_number(stream));
   });
   if (status == cudaSuccess) callback(stream, cudaSuccess, data);
   return status;
@@ -130,7 +133,7 @@ cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, const void* fu
     attributes->sharedSizeBytes = machine.static_shared_bytes(found);
     attributes->maxThreadsPerBlock = kernel.max_threads_per_block > 0 ? kernel.max_threads_per_block : 1024;
     attributes->numRegs = machine.assumed_registers(found);
-    attributes->ptxVersion = machine.architecture();
+    attributes->ptxVersion = machine.ptx_architecture(found);  // that of the PTX, which CUB compares with its own list
     attributes->binaryVersion = machine.architecture();
     attributes->maxDynamicSharedSizeBytes = found.most_dynamic_shared_bytes > 0
                                                 ? found.most_dynamic_shared_bytes

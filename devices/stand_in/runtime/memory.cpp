@@ -1,4 +1,5 @@
 // Memory: on the device, managed, pinned.
+#include "devices/stand_in/graph.hpp"
 #include "devices/stand_in/runtime/answer.hpp"
 
 using namespace convladder::stand_in;
@@ -22,15 +23,19 @@ extern "C" {
 cudaError_t cudaMalloc(void** address, std::size_t bytes) {
   return answer("cudaMalloc", [&](Machine& machine) {
     require(address != nullptr);
-    *address = bytes == 0 ? nullptr : machine.allocate(MemoryKind::device, bytes, 0, "cudaMalloc");
+    machine.graphs().refuse_in_any_capture();
+    *address = bytes == 0 ? nullptr : machine.allocate(MemoryKind::device, bytes, 0, called("cudaMalloc"));
   });
 }
 
 cudaError_t cudaMallocAsync(void** address, std::size_t bytes, cudaStream_t stream) {
   return answer("cudaMallocAsync", [&](Machine& machine) {
     require(address != nullptr);
-    static_cast<void>(machine.stream_number(stream));
-    *address = bytes == 0 ? nullptr : machine.allocate(MemoryKind::device, bytes, 0, "cudaMallocAsync");
+    const int number = machine.stream_number(stream);
+    *address = bytes == 0 ? nullptr : machine.allocate(MemoryKind::device, bytes, 0, called("cudaMallocAsync"));
+    if (bytes > 0 && machine.graphs().keep(number, AllocationWork{*address, bytes})) {
+      machine.graphs().add_memory(*address);
+    }
   });
 }
 
@@ -39,7 +44,7 @@ cudaError_t cudaMallocPitch(void** address, std::size_t* pitch, std::size_t widt
     require(address != nullptr && pitch != nullptr);
     *pitch = pitch_of(width);
     const std::size_t bytes = product(*pitch, height);
-    *address = bytes == 0 ? nullptr : machine.allocate(MemoryKind::device, bytes, 0, "cudaMallocPitch");
+    *address = bytes == 0 ? nullptr : machine.allocate(MemoryKind::device, bytes, 0, called("cudaMallocPitch"));
   });
 }
 
@@ -50,28 +55,28 @@ cudaError_t cudaMalloc3D(cudaPitchedPtr* pitched, cudaExtent extent) {
     pitched->xsize = extent.width;
     pitched->ysize = extent.height;
     const std::size_t bytes = product(product(pitched->pitch, extent.height), extent.depth);
-    pitched->ptr = bytes == 0 ? nullptr : machine.allocate(MemoryKind::device, bytes, 0, "cudaMalloc3D");
+    pitched->ptr = bytes == 0 ? nullptr : machine.allocate(MemoryKind::device, bytes, 0, called("cudaMalloc3D"));
   });
 }
 
 cudaError_t cudaMallocManaged(void** address, std::size_t bytes, unsigned flags) {
   return answer("cudaMallocManaged", [&](Machine& machine) {
     require(address != nullptr && bytes > 0 && (flags == cudaMemAttachGlobal || flags == cudaMemAttachHost));
-    *address = machine.allocate(MemoryKind::managed, bytes, flags, "cudaMallocManaged");
+    *address = machine.allocate(MemoryKind::managed, bytes, flags, called("cudaMallocManaged"));
   });
 }
 
 cudaError_t cudaHostAlloc(void** address, std::size_t bytes, unsigned flags) {
   return answer("cudaHostAlloc", [&](Machine& machine) {
     require(address != nullptr && flags < 16);
-    *address = bytes == 0 ? nullptr : machine.allocate(MemoryKind::pinned, bytes, flags, "cudaHostAlloc");
+    *address = bytes == 0 ? nullptr : machine.allocate(MemoryKind::pinned, bytes, flags, called("cudaHostAlloc"));
   });
 }
 
 cudaError_t cudaMallocHost(void** address, std::size_t bytes) {
   return answer("cudaMallocHost", [&](Machine& machine) {
     require(address != nullptr);
-    *address = bytes == 0 ? nullptr : machine.allocate(MemoryKind::pinned, bytes, 0, "cudaMallocHost");
+    *address = bytes == 0 ? nullptr : machine.allocate(MemoryKind::pinned, bytes, 0, called("cudaMallocHost"));
   });
 }
 
@@ -83,7 +88,7 @@ cudaError_t cudaHostUnregister(void* address) {
   return answer("cudaHostUnregister", [&](Machine& machine) {
     const Memory* const memory = machine.memory_at(address);
     if (memory == nullptr || memory->kind != MemoryKind::registered) throw Failure(kNotRegistered);
-    machine.free(address, true, "cudaHostUnregister");
+    machine.free(address, true, called("cudaHostUnregister"));
   });
 }
 
@@ -105,18 +110,22 @@ cudaError_t cudaHostGetFlags(unsigned* flags, void* host) {
 }
 
 cudaError_t cudaFree(void* address) {
-  return answer("cudaFree", [&](Machine& machine) { machine.free(address, false, "cudaFree"); });
+  return answer("cudaFree", [&](Machine& machine) { machine.free(address, false, called("cudaFree")); });
 }
 
 cudaError_t cudaFreeAsync(void* address, cudaStream_t stream) {
   return answer("cudaFreeAsync", [&](Machine& machine) {
-    static_cast<void>(machine.stream_number(stream));
-    machine.free(address, false, "cudaFreeAsync");
+    const int number = machine.stream_number(stream);
+    if (address != nullptr && machine.graphs().keep(number, FreeWork{address})) {
+      require(machine.graphs().is_memory(address));
+      return;
+    }
+    machine.free(address, false, called("cudaFreeAsync"));
   });
 }
 
 cudaError_t cudaFreeHost(void* address) {
-  return answer("cudaFreeHost", [&](Machine& machine) { machine.free(address, true, "cudaFreeHost"); });
+  return answer("cudaFreeHost", [&](Machine& machine) { machine.free(address, true, called("cudaFreeHost")); });
 }
 
 cudaError_t cudaMemGetInfo(std::size_t* free, std::size_t* total) {

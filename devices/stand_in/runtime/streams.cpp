@@ -1,4 +1,5 @@
 // Streams, events, and what waits for them.
+#include "devices/stand_in/graph.hpp"
 #include "devices/stand_in/runtime/answer.hpp"
 
 using namespace convladder::stand_in;
@@ -22,10 +23,14 @@ cudaError_t stream_field(const char* name, cudaStream_t stream, T* place, T of_d
   });
 }
 
-cudaError_t record(const char* name, cudaEvent_t event, cudaStream_t stream) {
+cudaError_t record(const char* name, cudaEvent_t event, cudaStream_t stream, bool is_external) {
   return answer(name, [&](Machine& machine) {
     const int number = machine.stream_number(stream);
     Event& found = machine.event(event);
+    const bool is_captured = machine.graphs().capturing(number) != nullptr;
+    machine.graphs().event_recorded(&found, number);
+    if (is_external && machine.graphs().keep(number, EventRecordWork{&found})) return;
+    if (is_captured) return;
     found.at = machine.timeline.mark(number);
     found.is_recorded = true;
     machine.trace.add("event", number, {found.at, found.at});
@@ -53,12 +58,18 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream) {
 }
 
 cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
-  return answer("cudaStreamSynchronize", [&](Machine& machine) { machine.synchronize(machine.stream_number(stream)); });
+  return answer("cudaStreamSynchronize", [&](Machine& machine) {
+    const int number = machine.stream_number(stream);
+    machine.graphs().refuse_in_capture(number);
+    machine.synchronize(number);
+  });
 }
 
 cudaError_t cudaStreamQuery(cudaStream_t stream) {
   return answer("cudaStreamQuery", [&](Machine& machine) {
-    const Nanoseconds end = machine.timeline.end_of(machine.stream_number(stream));
+    const int number = machine.stream_number(stream);
+    machine.graphs().refuse_in_capture(number);
+    const Nanoseconds end = machine.timeline.end_of(number);
     if (end > machine.timeline.now()) throw Failure(kNotReady);
   });
 }
@@ -67,7 +78,9 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned
   return answer("cudaStreamWaitEvent", [&](Machine& machine) {
     require(flags <= 1);
     const int number = machine.stream_number(stream);
-    const Event& found = machine.event(event);
+    Event& found = machine.event(event);
+    if (flags == cudaEventWaitExternal && machine.graphs().keep(number, EventWaitWork{&found})) return;
+    if (machine.graphs().wait_for_event(&found, number)) return;
     if (found.is_recorded) machine.timeline.wait_for(number, found.at);
     machine.timeline.host_works(machine.timeline.costs().enqueue);
   });
@@ -93,13 +106,6 @@ cudaError_t cudaStreamGetDevice(cudaStream_t stream, int* device) {
   return answer("cudaStreamGetDevice", [&](Machine& machine) {
     static_cast<void>(machine.stream_number(stream));
     give(device, 0);
-  });
-}
-
-cudaError_t cudaStreamIsCapturing(cudaStream_t stream, cudaStreamCaptureStatus* status) {
-  return answer("cudaStreamIsCapturing", [&](Machine& machine) {
-    static_cast<void>(machine.stream_number(stream));
-    give(status, cudaStreamCaptureStatusNone);
   });
 }
 
@@ -129,11 +135,13 @@ cudaError_t cudaEventDestroy(cudaEvent_t event) {
   return answer("cudaEventDestroy", [&](Machine& machine) { machine.remove_event(reinterpret_cast<Event*>(event)); });
 }
 
-cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) { return record("cudaEventRecord", event, stream); }
+cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
+  return record("cudaEventRecord", event, stream, false);
+}
 
 cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream, unsigned flags) {
-  if (flags > 1) return remember(kInvalidValue);
-  return record("cudaEventRecordWithFlags", event, stream);
+  if (flags > cudaEventRecordExternal) return remember(kInvalidValue);
+  return record("cudaEventRecordWithFlags", event, stream, flags == cudaEventRecordExternal);
 }
 
 cudaError_t cudaEventSynchronize(cudaEvent_t event) {
@@ -163,7 +171,10 @@ cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t begin, cudaEve
 }
 
 cudaError_t cudaDeviceSynchronize() {
-  return answer("cudaDeviceSynchronize", [](Machine& machine) { machine.synchronize_all(); });
+  return answer("cudaDeviceSynchronize", [](Machine& machine) {
+    machine.graphs().refuse_in_any_capture();
+    machine.synchronize_all();
+  });
 }
 
 }  // extern "C"

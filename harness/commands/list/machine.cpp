@@ -30,8 +30,8 @@ std::string machine_listing(const std::string& format) {
   for (const char* part : {"program", "host", "cpu", "libraries"}) text += object_text(part, environment.at(part));
   for (const ordered_json& device : environment.at("devices")) {
     text += object_text(fmt::format("device {}", device.at("kind").get<std::string>()), device.at("facts"));
-    if (!device.at("unavailable").is_null()) {
-      text += fmt::format("  {}\n", device.at("unavailable").get<std::string>());
+    for (const char* const remark : {"unavailable", "warning"}) {
+      if (!device.at(remark).is_null()) text += fmt::format("  {}\n", device.at(remark).get<std::string>());
     }
   }
   if (environment.at("program").at("cuda_compiler").is_null()) {

@@ -140,6 +140,7 @@ std::string devices_text() {
     const std::vector<DeviceFact> facts = kind.facts();
     text += fmt::format("  {:<22} runs family {:<6} {}\n", kind.name, kind.family,
                         !unavailable.empty() ? unavailable : (facts.empty() ? "" : facts.front().value));
+    if (const std::string remark = kind.what_to_know(); !remark.empty()) text += fmt::format("      {}\n", remark);
   }
   return text;
 }

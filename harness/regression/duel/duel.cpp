@@ -13,6 +13,7 @@
 #include "harness/cases/measurement.hpp"
 #include "harness/cases/workload.hpp"
 #include "harness/isolation/one_cpu.hpp"
+#include "harness/plan/device_argument.hpp"
 #include "harness/plan/step_timeout.hpp"
 #include "harness/regression/compare/change_text.hpp"
 #include "harness/statistics/signed_rank.hpp"
@@ -106,7 +107,9 @@ class Duel {
   void show(const char* phase, const std::string& id) { phase_(phase, id, double(rounds_done_) / rounds_planned_); }
 
   double timeout(const DuelPair& pair) const {
-    return step_timeout_seconds(settings_.timeout_seconds, pair.base.work.shape.flop(), pair.base.has_clock);
+    const ProblemSize& shape = pair.base.work.shape;
+    return step_timeout_seconds(settings_.timeout_seconds, {shape.flop(), case_bytes(shape)},
+                                find_device_kind(pair.base.device));
   }
   SideSetting base_side(const DuelPair& pair, const Workload& workload) {
     return {"base", base_.path, pair.base, workload, timeout(pair), settings_.seed, &judge_, 0};

@@ -10,6 +10,8 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <string>
+#include <vector>
 
 #include "datasets/synthetic_images.hpp"
 #include "harness/networks/network_session.hpp"
@@ -144,6 +146,22 @@ class NetworkCaseTest : public testing::Test {
   std::vector<ReferencePrediction> predictions_;
   std::vector<std::uint8_t> labels_;
 };
+
+// Asking whether the device records attaches its profiler's library, which every launch pays for from then on.
+TEST_F(NetworkCaseTest, TheProfilerIsAskedForWhenAllPassesAreMeasured) {
+  std::vector<std::string> asked;
+  run_changed([&](const ordered_json& request, ordered_json& reply, float* /*window*/) {
+    const std::string what = request.at("do");
+    const bool recorded = what == "pass" && request.at("record").get<bool>();
+    if (what == "pass" || what == "repeat" || what == "recorder") asked.push_back(recorded ? "recorded pass" : what);
+    if (what == "activities") EXPECT_EQ(reply.size(), 1U) << "only what was done";
+    if (what == "recorder") reply["can_record"] = true;
+    return 0.0;
+  });
+  const auto recorder = std::ranges::find(asked, "recorder");
+  EXPECT_GE(std::distance(asked.begin(), recorder), 2) << "the measured passes";
+  EXPECT_EQ(std::vector(recorder, asked.end()), (std::vector<std::string>{"recorder", "recorded pass"}));
+}
 
 TEST_F(NetworkCaseTest, ARightRunHasItsTimesAndItsAccuracy) {
   labels_[2] = static_cast<std::uint8_t>(labels_[2] + 1);

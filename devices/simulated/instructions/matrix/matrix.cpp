@@ -1,9 +1,9 @@
 // Products of small matrices by a warp: mma.sync, mma.sp.sync and wmma.mma (PTX ISA 9.0, 9.7.15.4 to 9.7.15.6).
 //
 // Products are exact, each is added to a sum in single precision, in ascending order of k, and a half precision result
-// is rounded once at the end. Tensor cores add several products at a time and cut off digits in a way NVIDIA does not
-// document: the last bits of a result differ there, and between GPUs. Products of f64 are added in double precision,
-// also in ascending order, integers exactly.
+// is rounded once at the end. Tensor cores add several products at a time and cut off digits: the last bits of a result
+// differ there, and between GPUs. Program::tensor_cores asks for that (tensor_sum.hpp). Products of f64 are added in
+// double precision, also in ascending order, integers exactly.
 
 #include <fmt/format.h>
 
@@ -14,6 +14,7 @@
 
 #include "devices/simulated/instructions/instruction_decoder.hpp"
 #include "devices/simulated/instructions/matrix/matrix_products.hpp"
+#include "devices/simulated/instructions/matrix/tensor_sum.hpp"
 
 namespace convladder::simulated {
 namespace {
@@ -25,6 +26,18 @@ T added(T sum, T a, T b, bool exclusive_or) {
     return std::fma(a, b, sum);
   } else {
     return sum + (exclusive_or ? a ^ b : a * b);
+  }
+}
+
+/// One row of sums as tensor cores make them. `row_of_b` gives the row of `b` that belongs to the row's element k.
+template <typename RowOfB>
+void add_row(const TensorSum& how, float* sums, const float* row, int depth, const float* b, int columns,
+             const RowOfB& row_of_b) {
+  constexpr int kMostDepth = 64;
+  std::array<float, kMostDepth> right;
+  for (int column = 0; column < columns; ++column) {
+    for (int k = 0; k < depth; ++k) right.data()[k] = b[row_of_b(k) * columns + column];
+    sums[column] = tensor_sum(how, sums[column], row, right.data(), depth);
   }
 }
 
@@ -55,6 +68,14 @@ void multiply(WarpState& warp, const Operation& operation) {
   for (int row = 0; row < product.a.rows(); ++row) {
     T* const sum = sums.data() + row * columns;
     const T* const right = b.data() + row / rows * b_rows * columns;
+    if constexpr (std::is_same_v<T, float>) {
+      const TensorCores cores = warp.block->program->tensor_cores;
+      if (cores != TensorCores::rounding) {
+        add_row({cores, product.a.type(), product.b.type(), product.d.type()}, sum, a.data() + row * depth, depth,
+                right, columns, [&](int k) { return kSparse ? positions.data()[row * depth + k] : k; });
+        continue;
+      }
+    }
     for (int k = 0; k < depth; ++k) {
       const T factor = a.data()[row * depth + k];
       const int row_of_b = kSparse ? positions.data()[row * depth + k] : k;

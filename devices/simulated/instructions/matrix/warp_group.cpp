@@ -17,6 +17,7 @@
 
 #include "devices/simulated/instructions/instruction_decoder.hpp"
 #include "devices/simulated/instructions/matrix/matrix_fragment.hpp"
+#include "devices/simulated/instructions/matrix/tensor_sum.hpp"
 #include "devices/simulated/state/lane_access.hpp"
 
 namespace convladder::simulated {
@@ -207,8 +208,22 @@ void multiply_in_group(WarpState& warp, const Operation& operation) {
       sums[place_of_sum(l, i, columns)] = element_value<T>(form.sum_type(), bits);
     }
   }
+  const TensorCores cores = warp.block->program->tensor_cores;
   for (int row = 0; row < kRows; ++row) {
     T* const sum = sums.data() + row * columns;
+    if constexpr (std::is_same_v<T, float>) {
+      if (cores != TensorCores::rounding) {
+        const TensorSum how{cores, form.left_type(), form.right_type(), form.sum_type()};
+        std::array<float, kMostDepth> factors;
+        std::array<float, kMostDepth> of_column;
+        for (int k = 0; k < depth; ++k) factors.data()[k] = sign * left.data()[row * depth + k];
+        for (int column = 0; column < columns; ++column) {
+          for (int k = 0; k < depth; ++k) of_column.data()[k] = right.data()[k * columns + column];
+          sum[column] = tensor_sum(how, sum[column], factors.data(), of_column.data(), depth);
+        }
+        continue;
+      }
+    }
     for (int k = 0; k < depth; ++k) {
       const T factor = sign * left.data()[row * depth + k];
       const T* const of_right = right.data() + k * columns;

@@ -1,0 +1,85 @@
+// Graphs are carried out.
+#include <algorithm>
+#include <unordered_map>
+
+#include "devices/stand_in/graph.hpp"
+
+namespace convladder::stand_in {
+namespace {
+
+/// The host's time stands still as long as this lives.
+class HeldHost {
+ public:
+  explicit HeldHost(Timeline& timeline) : timeline_(timeline) { timeline_.hold(true); }
+  ~HeldHost() { timeline_.hold(false); }
+  HeldHost(const HeldHost&) = delete;
+  HeldHost& operator=(const HeldHost&) = delete;
+
+ private:
+  Timeline& timeline_;
+};
+
+/// When the last of the graph's nodes ends. What needs nothing begins at `begin`.
+Nanoseconds carry_out_nodes(Machine& machine, const Graph& graph, Nanoseconds begin) {
+  Timeline& timeline = machine.timeline;
+  std::unordered_map<const GraphNode*, Nanoseconds> ends;
+  Nanoseconds last = begin;
+  for (const GraphNode* const node : graph.in_order()) {
+    Nanoseconds from = begin;
+    for (const GraphNode* const need : node->needs) from = std::max(from, ends.at(need));
+    if (const auto* child = std::get_if<ChildWork>(&node->work)) {
+      ends[node] = node->is_enabled ? carry_out_nodes(machine, *child->graph, from) : from;
+    } else {
+      // A stream of the timeline for each: the device runs what it can at the same time.
+      const int own = timeline.add_stream(false);
+      timeline.wait_for(own, from);
+      if (node->is_enabled) carry_out(machine, node->work, own);
+      ends[node] = timeline.end_of(own);
+      timeline.remove_stream(own);
+    }
+    last = std::max(last, ends[node]);
+  }
+  return last;
+}
+
+struct CarryOut {
+  Machine& machine;
+  int stream;
+
+  void operator()(const EmptyWork& /*work*/) const {}
+  void operator()(const KernelWork& work) const {
+    machine.run(work, stream);
+    if (machine.lost() != kSuccess) throw Failure(machine.lost());
+  }
+  void operator()(const CopyWork& work) const {
+    copy_rectangle(machine, work.to, work.from, work.size, work.kind, stream, false);
+  }
+  void operator()(const FillWork& work) const {
+    fill_rectangle(machine, work.to, work.value.data(), work.unit, work.size, stream);
+  }
+  void operator()(const HostWork& work) const { work.function(work.data); }
+  void operator()(const EventRecordWork& work) const {
+    work.event->at = machine.timeline.mark(stream);
+    work.event->is_recorded = true;
+  }
+  void operator()(const EventWaitWork& work) const {
+    if (work.event->is_recorded) machine.timeline.wait_for(stream, work.event->at);
+  }
+  void operator()(const AllocationWork& /*work*/) const {}
+  void operator()(const FreeWork& /*work*/) const {}
+  void operator()(const ChildWork& work) const { carry_out(machine, *work.graph, stream); }
+};
+
+}  // namespace
+
+void carry_out(Machine& machine, const Work& work, int stream) { std::visit(CarryOut{machine, stream}, work); }
+
+void carry_out(Machine& machine, const Graph& graph, int stream) {
+  Timeline& timeline = machine.timeline;
+  timeline.host_works(timeline.costs().launch);
+  const HeldHost held(timeline);
+  const Nanoseconds begin = timeline.mark(stream);
+  timeline.wait_for(stream, carry_out_nodes(machine, graph, begin));
+}
+
+}  // namespace convladder::stand_in

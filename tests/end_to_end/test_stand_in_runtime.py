@@ -1,0 +1,53 @@
+"""What the CUDA runtime's stand-in has beyond launches and copies: graphs, arrays and textures, managed variables, pools,
+kernels in several files. Each is a program of tests/stand_in, which says itself what is not as documented."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from stand_in import SOURCES, run_on_stand_in, sanitizer_options, succeed, toolkit
+
+ALL_RIGHT = ("all as documented\n", "", 0)
+
+
+def compiled(folder: Path, *sources: str, options: tuple[str, ...] = ()) -> Path:
+    """The program; skips the test where it cannot be made."""
+    toolkit()
+    nvcc = shutil.which("nvcc")
+    if nvcc is None:
+        pytest.skip("no nvcc")
+    if sanitizer_options():
+        pytest.skip("nvcc's host compiler would need the sanitizers of the libraries")
+    program = folder / "program"
+    files = [SOURCES / name for name in sources]
+    succeed(nvcc, "-std=c++17", "-arch=compute_75", "-cudart", "shared", "-lineinfo", *options, *files, "-o", program)
+    return program
+
+
+def outcome(program: Path, tmp_path: Path, **settings: Any) -> tuple[str, str, int]:
+    done, _ = run_on_stand_in(program, tmp_path, print=True, **settings)
+    return done.stdout, done.stderr, done.returncode
+
+
+def test_graphs(tmp_path: Path):
+    program = compiled(tmp_path, "graphs.cu")
+    assert outcome(program, tmp_path) == ALL_RIGHT
+
+
+def test_arrays_textures_and_surfaces(tmp_path: Path):
+    program = compiled(tmp_path, "arrays.cu")
+    assert outcome(program, tmp_path) == ALL_RIGHT
+    assert outcome(program, tmp_path, checkers=["memory", "initialization", "race"]) == ALL_RIGHT
+
+
+def test_an_aborting_program_leaves_its_report(tmp_path: Path):
+    source = tmp_path / "abort.cu"
+    source.write_text("#include <cstdlib>\n__global__ void k() {}\nint main() { k<<<1, 1>>>(); std::abort(); }\n",
+                      encoding="utf-8")
+    done, reports = run_on_stand_in(compiled(tmp_path, str(source)), tmp_path)
+    assert done.returncode == -6
+    assert [kernel["name"] for kernel in reports[0]["kernels"]] == ["k"]
