@@ -51,6 +51,8 @@ struct KernelLaunch {
   std::vector<std::vector<std::byte>> arguments;  ///< one entry per parameter, its bytes exactly as declared
   std::vector<VariableContent> variables;         ///< copied before the kernel starts, in its stream
   std::optional<ItemBlocks> items;                ///< empty if nothing is known
+  std::optional<Dim3> cluster = std::nullopt;     ///< blocks of a cluster; empty: what the kernel was compiled for
+  bool cooperative = false;                       ///< all blocks are there at a time and may meet at grid barriers
 };
 
 /// Describes a launch of `kernel`; every argument is converted to its parameter's exact type first.

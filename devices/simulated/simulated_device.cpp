@@ -17,6 +17,7 @@
 #include "devices/simulated/checkers/race_checker.hpp"
 #include "devices/simulated/checkers/written_allocations.hpp"
 #include "devices/simulated/counters/metrics.hpp"
+#include "devices/simulated/launch_checks.hpp"
 #include "devices/simulated/ptx/parser.hpp"
 
 namespace convladder::simulated {
@@ -49,50 +50,6 @@ FoundKernel find_kernel(const PtxImages& images, const std::string& name) {
 }
 
 std::uint64_t device_address(const void* address) { return reinterpret_cast<std::uint64_t>(address); }
-
-/// CUDA C++ Programming Guide, table "Technical Specifications per Compute Capability". No product of what stays below
-/// them wraps.
-constexpr Dim3 kLargestGrid{0x7fffffff, 65535, 65535};
-constexpr Dim3 kLargestBlock{1024, 1024, 64};
-constexpr std::uint64_t kMostSharedBytes = std::uint64_t{1} << 20;  // more than any GPU's blocks have
-
-void check_sizes(const std::string& kernel, const char* what, const Dim3& sizes, const Dim3& largest) {
-  if (sizes.x <= largest.x && sizes.y <= largest.y && sizes.z <= largest.z) return;
-  throw DeviceError(fmt::format("{}: a {} of {} x {} x {}; at most {} x {} x {} are possible", kernel, what, sizes.x,
-                                sizes.y, sizes.z, largest.x, largest.y, largest.z));
-}
-
-void check_launch(const Program& program, const KernelLaunch& launch) {
-  check_sizes(program.kernel->name, "grid", launch.grid, kLargestGrid);
-  check_sizes(program.kernel->name, "block", launch.block, kLargestBlock);
-  if (launch.dynamic_shared_bytes >
-      kMostSharedBytes - std::min<std::uint64_t>(kMostSharedBytes, program.static_shared_bytes)) {
-    throw DeviceError(fmt::format("{}: {} bytes of shared memory beside the kernel's own {}; together {} are possible",
-                                  program.kernel->name, launch.dynamic_shared_bytes, program.static_shared_bytes,
-                                  kMostSharedBytes));
-  }
-  const std::uint64_t threads = launch.block.count();
-  if (threads == 0 || threads > 1024) {
-    throw DeviceError(fmt::format("{}: a block of {} threads; 1 to 1024 are possible", program.kernel->name, threads));
-  }
-  if (launch.grid.count() == 0) {
-    throw DeviceError(fmt::format("{}: a grid without blocks", program.kernel->name));
-  }
-  const auto limit = static_cast<std::uint64_t>(program.kernel->max_threads_per_block);
-  if (limit != 0 && threads > limit) {
-    throw DeviceError(fmt::format("{}: a block of {} threads, but it was compiled for at most {}", program.kernel->name,
-                                  threads, limit));
-  }
-  if (launch.arguments.size() != program.parameter_offsets.size()) {
-    throw DeviceError(fmt::format("{}: launched with {} arguments, but it has {} parameters", program.kernel->name,
-                                  launch.arguments.size(), program.parameter_offsets.size()));
-  }
-  for (std::size_t i = 0; i < launch.arguments.size(); ++i) {
-    if (launch.arguments[i].size() == program.kernel->parameters[i].bytes) continue;
-    throw DeviceError(fmt::format("{}: argument {} has {} bytes, the parameter {}", program.kernel->name, i,
-                                  launch.arguments[i].size(), program.kernel->parameters[i].bytes));
-  }
-}
 
 std::string unavailable() {
   if (ptx_images().empty()) return "this build has no PTX: there was no compiler for the kernels";
@@ -344,10 +301,11 @@ void* SimulatedDevice::variable(const ptx::Module& module, const ptx::Symbol& sy
   return reinterpret_cast<void*>(place(module, symbol));  // NOLINT(performance-no-int-to-ptr): addresses are numbers
 }
 
-void SimulatedDevice::launch(const KernelLaunch& launch) {
+void SimulatedDevice::launch(const KernelLaunch& given) {
   try {
-    const Program& program = program_of(launch.kernel);
-    check_launch(program, launch);
+    const Program& program = program_of(given.kernel);
+    const KernelLaunch launch = in_blocks(*program.kernel, given);
+    check_launch(program, launch, *options_.gpu);
     for (const VariableContent& content : launch.variables) fill(*program.module, content);
     execute(program, launch);
     if (const std::string& stopped = launches_.back().result.stopped; !stopped.empty()) {
@@ -363,6 +321,8 @@ void SimulatedDevice::launch(const KernelLaunch& launch) {
 LaunchConfiguration SimulatedDevice::configuration_of(const Program& program, const KernelLaunch& launch) const {
   LaunchConfiguration configuration;
   configuration.grid = launch.grid;
+  configuration.cluster = cluster_of(*program.kernel, launch);
+  configuration.is_explicit_cluster = launch.cluster || program.kernel->cluster_size[0] > 0;
   configuration.block = launch.block;
   configuration.dynamic_shared_bytes = static_cast<std::uint32_t>(launch.dynamic_shared_bytes);
   configuration.parameters.resize(program.parameter_bytes);
@@ -404,6 +364,13 @@ LaunchResult SimulatedDevice::run(const Program& program, const LaunchConfigurat
 
 void SimulatedDevice::execute(const Program& program, const KernelLaunch& launch) {
   LaunchConfiguration configuration = configuration_of(program, launch);
+  DeviceBuffer workspace;
+  if (launch.cooperative) {
+    workspace = allocate(kGridWorkspaceBytes, "workspace of the cooperative launch");
+    configuration.grid_workspace = device_address(workspace.address());
+    std::memset(memory_.host(configuration.grid_workspace), 0, workspace.bytes());
+    written_.written(configuration.grid_workspace, workspace.bytes());
+  }
   if (counted_) {
     launches_.push_back(count(program, launch, std::move(configuration)));
     return;
@@ -420,6 +387,7 @@ void SimulatedDevice::execute(const Program& program, const KernelLaunch& launch
 
 AlikeBlocks SimulatedDevice::alike(const Program& program, const KernelLaunch& launch,
                                    const LaunchConfiguration& configuration) const {
+  if (configuration.cluster.count() > 1) return {0, true, "its blocks form clusters"};
   const BufferOfAddress buffer_of = [this](std::uint64_t address) -> std::optional<KnownBuffer> {
     const Allocation* const allocation = memory_.find(address);
     if (allocation == nullptr) return std::nullopt;

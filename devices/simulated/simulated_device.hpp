@@ -65,7 +65,7 @@ class SimulatedDevice final : public Device {
   void copy_to_host(void* destination, const void* source, std::size_t bytes) override;
   /// Runs the kernel to its end. What hardware would end it for is a DeviceError, or, with checkers, a finding; throws
   /// LaunchEndedEarly at a limit.
-  void launch(const KernelLaunch& launch) override;
+  void launch(const KernelLaunch& given) override;
   void wait() override {}
   /// The host's time: the simulated device has no clock, and nobody may take this for the kernel's.
   double time_ns(const std::function<void()>& work) override;

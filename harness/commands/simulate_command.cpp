@@ -11,6 +11,7 @@
 
 #include "devices/kernel_resources.hpp"
 #include "devices/simulated/instructions/decoder.hpp"
+#include "devices/simulated/launch_checks.hpp"
 #include "devices/simulated/ptx/parser.hpp"
 #include "devices/simulated/state/program.hpp"
 #include "harness/commands/command.hpp"
@@ -39,6 +40,8 @@ struct SimulateArguments {
   std::vector<std::string> entries;
   std::string grid = "1";
   std::string block = "1";
+  std::string cluster;
+  bool cooperative = false;
   std::string shared = "0";
   std::vector<std::string> arguments;
   std::vector<std::string> buffers;
@@ -58,6 +61,7 @@ struct SimulateArguments {
 // "Technical Specifications per Compute Capability" in the CUDA C++ programming guide.
 constexpr std::array<int, 3> kGridLimits = {2147483647, 65535, 65535};
 constexpr std::array<int, 3> kBlockLimits = {1024, 1024, 64};
+constexpr std::array<int, 3> kClusterLimits = {16, 16, 16};
 constexpr unsigned kMostBlockThreads = 1024;
 constexpr std::uint64_t kLargestPtx = 64 << 20;  // bytes; what compilers make has a few
 constexpr int kMostSharedBytes = 227 * 1024;     // of a block, static ones included, on compute capability 9.0
@@ -225,6 +229,12 @@ KernelLaunch parse_launch(const SimulateArguments& given, const ptx::Module& mod
     throw UserError(fmt::format("--block {}: {} threads, but {} was compiled for at most {}", given.block, threads,
                                 display_name(kernel.name), kernel.max_threads_per_block));
   }
+  launch.cooperative = given.cooperative;
+  if (!given.cluster.empty()) launch.cluster = parse_dim("--cluster", given.cluster, kClusterLimits);
+  if (const std::string problem = simulated::cluster_problem(kernel, launch); !problem.empty()) {
+    throw UserError(given.cluster.empty() ? fmt::format("--grid {}: {}", given.grid, problem)
+                                          : fmt::format("--cluster {}: {}", given.cluster, problem));
+  }
   const int dynamic_bytes = parse_whole_number("--shared", given.shared, 0, kMostSharedBytes);
   const std::uint64_t bytes =
       variable_bytes(module, kernel, ptx::Space::shared) + static_cast<std::uint64_t>(dynamic_bytes);
@@ -244,6 +254,8 @@ void add_simulate_options(CLI::App& simulate, SimulateArguments& a) {
       ->allow_extra_args(false);
   simulate.add_option("--grid", a.grid, "blocks, X[,Y[,Z]] (default 1)");
   simulate.add_option("--block", a.block, "threads per block, X[,Y[,Z]] (default 1)");
+  simulate.add_option("--cluster", a.cluster, "blocks of a cluster, X[,Y[,Z]] (default: as the kernel was compiled)");
+  simulate.add_flag("--cooperative", a.cooperative, "all blocks are there at a time, and grid.sync() works");
   simulate.add_option("--shared", a.shared, "bytes of dynamic shared memory (default 0)");
   simulate.add_option("--arg", a.arguments, "an argument, see below")->allow_extra_args(false);
   simulate

@@ -18,6 +18,16 @@ TEST(SimulatedSpinning, AWarpMayWaitForAnothersWrite) {
   EXPECT_EQ(kernel.results(64, 4)[31], 7U);
 }
 
+TEST(SimulatedSpinning, AWarpMayWaitForRowsOfAMatrix) {
+  LaneKernel kernel(
+      "shr.u32 %r2, %r1, 5; setp.ne.u32 %p1, %r2, 0; @%p1 bra writes;\n"
+      "wait: ld.volatile.shared.u32 %r3, [0]; setp.eq.u32 %p2, %r3, 0; @%p2 bra wait;\n"
+      "st.global.u32 [%rd4], %r3; ret;\nwrites: mov.u32 %r4, 7; and.b32 %r5, %r1, 7; shl.b32 %r5, %r5, 4;\n"
+      "stmatrix.sync.aligned.m8n8.x1.shared.b16 [%r5], {%r4}; ret;",
+      Words(64), 64);
+  EXPECT_EQ(kernel.results(64, 128)[31], 7U);
+}
+
 TEST(SimulatedSpinning, WhatNobodyWritesIsWaitedForForEver) {
   LaneKernel kernel("wait: ld.volatile.shared.u32 %r3, [0]; setp.eq.u32 %p2, %r3, 0; @%p2 bra wait; ret;", Words(64),
                     64);
@@ -25,23 +35,11 @@ TEST(SimulatedSpinning, WhatNobodyWritesIsWaitedForForEver) {
   EXPECT_EQ(kernel.findings(64, 4).size(), 1U);
 }
 
-TEST(SimulatedSpinning, ABarrierOfTheWholeGridIsRefusedByName) {
-  // Every block counts itself, and waits until all four have.
+TEST(SimulatedSpinning, ALoopFromBarrierToBarrierMayWaitForEver) {
   LaneKernel kernel(
-      "membar.gl; atom.global.add.u32 %r2, [%rd1], 1;\n"
-      "wait: ld.volatile.global.u32 %r3, [%rd1]; setp.lt.u32 %p1, %r3, 4; @%p1 bra wait; membar.gl; ret;",
-      Words(1), 1);
-  const std::uint32_t zero = 0;
-  std::memcpy(kernel.run.memory().host(kernel.out), &zero, sizeof zero);
-  LaunchConfiguration configuration;
-  configuration.grid = {4};
-  configuration.block = {1};
-  try {
-    kernel.run.launch(configuration);
-    FAIL() << "no fault";
-  } catch (const KernelFault& fault) {
-    EXPECT_THAT(fault.what(), HasSubstr("so a barrier of the whole grid is not supported"));
-  }
+      "wait: ld.shared.u32 %r3, [0]; st.shared.u32 [4], %r3; bar.sync 0; setp.eq.u32 %p2, %r3, 0; @%p2 bra wait; ret;",
+      Words(64), 64);
+  EXPECT_THAT(kernel.fault(64, 8), HasSubstr("synccheck: waits forever: the loop repeats and no other warp"));
 }
 
 TEST(SimulatedSpinning, ALongLoopThatWorksIsLeftAlone) {

@@ -55,11 +55,20 @@ WrittenMemory::Piece* WrittenMemory::find(std::uint64_t address) {
 }
 
 void InitializationChecker::block_begins(const BlockContext& block) {
-  shared_ = WrittenBytes(block.shared.size());
-  shared_.write(0, block.program->reserved_shared_bytes);
+  OfBlock& now = of(block);
+  now.shared = WrittenBytes(block.shared.size());
+  now.shared.write(0, block.program->reserved_shared_bytes);
   if (block.program->local_bytes == 0) return;
   const std::size_t threads = block.local.size() / block.program->local_bytes;
-  local_.assign(threads, WrittenBytes(block.program->local_bytes));
+  now.local.assign(threads, WrittenBytes(block.program->local_bytes));
+}
+
+InitializationChecker::OfBlock& InitializationChecker::of(const BlockContext& block) {
+  if (&block != last_) {
+    last_ = &block;
+    of_last_ = &blocks_[&block];
+  }
+  return *of_last_;
 }
 
 void InitializationChecker::access(const WarpAccess& access) {
@@ -68,7 +77,8 @@ void InitializationChecker::access(const WarpAccess& access) {
   if (access.space == ptx::Space::local) {
     for_each_lane(access.mask, [&](int lane) {
       WrittenBytes& of_thread =
-          local_[static_cast<std::size_t>(access.warp->index) * kLanes + static_cast<std::size_t>(lane)];
+          of(*access.warp->block)
+              .local[static_cast<std::size_t>(access.warp->index) * kLanes + static_cast<std::size_t>(lane)];
       if (access.kind == AccessKind::store) return of_thread.write(addresses[lane], bytes);
       WarpAccess of_lane = access;
       of_lane.mask = LaneMask{1} << lane;
@@ -76,9 +86,11 @@ void InitializationChecker::access(const WarpAccess& access) {
     });
     return;
   }
-  WrittenBytes* written = &shared_;
+  WrittenBytes* written = nullptr;
   std::uint64_t begin = 0;
-  if (access.space != ptx::Space::shared) {
+  if (access.space == ptx::Space::shared) {
+    written = &of(access.owner != nullptr ? *access.owner : *access.warp->block).shared;
+  } else {
     const AddressSpan span = address_span(addresses);
     WrittenMemory::Piece* const piece = memory_.find(span.low);
     const bool may_lie_apart = piece == nullptr && span.low != span.high;

@@ -69,8 +69,15 @@ class InitializationChecker final : public AccessObserver {
 
   WrittenMemory& memory_;
   FindingLog& findings_;
-  WrittenBytes shared_;
-  std::vector<WrittenBytes> local_;  // of each thread of the block; made where a kernel has any
+  /// What a block has to itself.
+  struct OfBlock {
+    WrittenBytes shared;
+    std::vector<WrittenBytes> local;  ///< of each thread; made where a kernel has any
+  };
+  OfBlock& of(const BlockContext& block);
+  std::map<const BlockContext*, OfBlock> blocks_;  // that run, some in turns
+  const BlockContext* last_ = nullptr;
+  OfBlock* of_last_ = nullptr;
 };
 
 }  // namespace convladder::simulated

@@ -40,36 +40,49 @@ RaceChecker::RaceChecker(const Program& program, const std::set<std::uint64_t>& 
   }
 }
 
-void RaceChecker::block_begins(const BlockContext& block) {
-  block_ = static_cast<std::uint32_t>(block.block_number);
-  shared_.assign((block.shared.size() >> shared_shift_) + 1, Unit{});
-  clock_.fill(1);
-  for (auto* const clocks : {&seen_, &fenced_, &read_}) {
-    for (Clocks& of_warp : *clocks) of_warp.fill(0);
-  }
-  released_at_.clear();
-  ended_phases_.clear();
-  copies_.clear();
-  block_fenced_ = false;
-  block_acquired_ = false;
+void RaceChecker::enter(const BlockContext& block) {
+  if (&block == last_) return;
+  last_ = &block;
+  now_ = &blocks_[&block];
 }
 
-void RaceChecker::barrier_passed(const BlockContext& /*block*/, std::uint32_t warps) {
+void RaceChecker::block_begins(const BlockContext& block) {
+  enter(block);
+  *now_ = {};
+  now_->number = static_cast<std::uint32_t>(block.block_number);
+  now_->cluster = block.cluster;
+  now_->shared.resize((block.shared.size() >> shared_shift_) + 1);
+  now_->clock.fill(1);
+}
+
+void RaceChecker::cluster_met(const Cluster& cluster) {
+  for (const BlockContext* const block : cluster.blocks) {
+    OfBlock& of_block = blocks_[block];
+    for (int w = 0; w < kMostWarps; ++w) {
+      join(of_block.for_cluster, of_block.seen[w]);
+      of_block.for_cluster[w] = of_block.clock[w]++;
+    }
+  }
+}
+
+void RaceChecker::barrier_passed(const BlockContext& block, std::uint32_t warps) {
+  enter(block);
   Clocks seen{};
   for (int w = 0; w < kMostWarps; ++w) {
     if (((warps >> w) & 1U) == 0) continue;
-    join(seen, seen_[w]);
-    seen[w] = std::max(seen[w], clock_[w]);
+    join(seen, now_->seen[w]);
+    seen[w] = std::max(seen[w], now_->clock[w]);
   }
   for (int w = 0; w < kMostWarps; ++w) {
     if (((warps >> w) & 1U) == 0) continue;
-    seen_[w] = seen;
-    ++clock_[w];
+    now_->seen[w] = seen;
+    ++now_->clock[w];
   }
 }
 
 void RaceChecker::warp_synchronized(const WarpState& warp, LaneMask /*lanes*/) {
-  seen_[warp.index][warp.index] = clock_[warp.index]++;
+  enter(*warp.block);
+  now_->seen[warp.index][warp.index] = now_->clock[warp.index]++;
 }
 
 void RaceChecker::join(Clocks& clocks, const Clocks& other) {
@@ -78,44 +91,54 @@ void RaceChecker::join(Clocks& clocks, const Clocks& other) {
 
 /// What the warp has done and seen so far; what it does from now on is not in it.
 RaceChecker::Clocks RaceChecker::released_by(int warp) {
-  Clocks clocks = seen_[warp];
-  clocks[warp] = clock_[warp]++;
+  Clocks clocks = now_->seen[warp];
+  clocks[warp] = now_->clock[warp]++;
   return clocks;
 }
 
 void RaceChecker::fenced(const WarpState& warp, bool for_other_blocks) {
-  block_fenced_ = block_fenced_ || for_other_blocks;
-  join(seen_[warp.index], read_[warp.index]);
-  fenced_[warp.index] = released_by(warp.index);
+  enter(*warp.block);
+  now_->has_fenced = now_->has_fenced || for_other_blocks;
+  join(now_->seen[warp.index], now_->read[warp.index]);
+  now_->fenced[warp.index] = released_by(warp.index);
 }
 
 void RaceChecker::copy_begins(std::span<const WarpAccess> sources, std::span<const WarpAccess> destinations,
                               std::uint64_t copy) {
+  enter(*destinations.front().warp->block);
   is_asynchronous_ = true;
   for (const WarpAccess& source : sources) access(source);
   for (const WarpAccess& destination : destinations) access(destination);
   is_asynchronous_ = false;
   const auto own = kMostWarps + static_cast<std::size_t>(destinations.front().warp->index);
-  copies_[copy][own] = clock_[own]++;
+  now_->copies[copy][own] = now_->clock[own]++;
 }
 
-void RaceChecker::copy_arrives(std::uint64_t copy, std::uint64_t mbarrier) {
-  join(released_at_[kSharedWindow + mbarrier], copies_[copy]);
-  copies_.erase(copy);
+void RaceChecker::copy_arrives(const BlockContext& block, std::uint64_t copy, const BlockContext& owner,
+                               std::uint64_t mbarrier) {
+  enter(block);
+  join(&owner == &block ? now_->released_at[kSharedWindow + mbarrier] : now_->for_cluster, now_->copies[copy]);
+  now_->copies.erase(copy);
 }
 
-void RaceChecker::copy_seen(const WarpState& warp, std::uint64_t copy) { join(seen_[warp.index], copies_[copy]); }
+void RaceChecker::copy_seen(const WarpState& warp, std::uint64_t copy) {
+  enter(*warp.block);
+  join(now_->seen[warp.index], now_->copies[copy]);
+}
 
 void RaceChecker::arrives(const WarpState& warp, std::uint64_t mbarrier) {
-  join(released_at_[kSharedWindow + mbarrier], released_by(warp.index));
+  enter(*warp.block);
+  join(now_->released_at[kSharedWindow + mbarrier], released_by(warp.index));
 }
 
-void RaceChecker::phase_ended(const BlockContext& /*block*/, std::uint64_t mbarrier) {
-  ended_phases_[mbarrier] = released_at_[kSharedWindow + mbarrier];
+void RaceChecker::phase_ended(const BlockContext& block, std::uint64_t mbarrier) {
+  enter(block);
+  now_->ended_phases[mbarrier] = now_->released_at[kSharedWindow + mbarrier];
 }
 
 void RaceChecker::phase_seen(const WarpState& warp, std::uint64_t mbarrier) {
-  join(seen_[warp.index], ended_phases_[mbarrier]);
+  enter(*warp.block);
+  join(now_->seen[warp.index], now_->ended_phases[mbarrier]);
 }
 
 /// What a strong access at a place orders.
@@ -125,12 +148,16 @@ void RaceChecker::order(const WarpAccess& access, std::uint64_t address) {
   const int warp = access.warp->index;
   const bool releases = order == MemoryOrder::release || order == MemoryOrder::acquire_release;
   const bool acquires = order == MemoryOrder::acquire || order == MemoryOrder::acquire_release;
-  Clocks& released = released_at_[is_shared ? kSharedWindow + address : address];
-  if (access.kind != AccessKind::store) join(acquires ? seen_[warp] : read_[warp], released);
-  if (access.kind != AccessKind::load) join(released, releases ? released_by(warp) : fenced_[warp]);
+  if (access.kind != AccessKind::load && now_->cluster != nullptr) {
+    join(now_->for_cluster, releases ? released_by(warp) : now_->fenced[warp]);
+  }
+  if (access.owner != nullptr && access.owner != access.warp->block) return;
+  Clocks& released = now_->released_at[is_shared ? kSharedWindow + address : address];
+  if (access.kind != AccessKind::store) join(acquires ? now_->seen[warp] : now_->read[warp], released);
+  if (access.kind != AccessKind::load) join(released, releases ? released_by(warp) : now_->fenced[warp]);
   if (is_shared) return;
-  block_acquired_ = true;
-  if (releases || block_fenced_) released_.insert(block_);
+  now_->has_acquired = true;
+  if (releases || now_->has_fenced) released_.insert(now_->number);
 }
 
 RaceChecker::Piece* RaceChecker::find_piece(std::uint64_t address) {
@@ -146,14 +173,17 @@ RaceChecker::Piece* RaceChecker::find_piece(std::uint64_t address) {
 void RaceChecker::access(const WarpAccess& access) {
   const Addresses& addresses = *access.addresses;
   if (access.space == ptx::Space::local) return;  // each thread's own
+  enter(*access.warp->block);
   if (is_strong(access)) {
     for (LaneMask left = access.mask; left != 0; left &= left - 1) order(access, addresses[std::countr_zero(left)]);
   }
   if (access.space == ptx::Space::shared) {
+    const bool is_own = access.owner == nullptr || access.owner == access.warp->block;
+    std::vector<Unit>& units = is_own ? now_->shared : blocks_[access.owner].shared;
     for (LaneMask left = access.mask; left != 0; left &= left - 1) {
       const int lane = std::countr_zero(left);
       if (addresses[lane] < program_.reserved_shared_bytes) continue;  // the system's software has ways of its own
-      touch(access, lane, addresses[lane] >> shared_shift_, shared_);
+      touch(access, lane, addresses[lane] >> shared_shift_, units);
     }
     return;
   }
@@ -172,22 +202,33 @@ void RaceChecker::access(const WarpAccess& access) {
   }
 }
 
+bool RaceChecker::ordered_in_cluster(const Access& earlier) const {
+  if (now_->cluster == nullptr) return false;
+  for (const BlockContext* const block : now_->cluster->blocks) {
+    if (block->block_number != earlier.block) continue;
+    return earlier.clock <= blocks_.at(block).for_cluster[clock_index(earlier)];
+  }
+  return false;
+}
+
 bool RaceChecker::ordered(const Access& earlier, const Access& now) const {
   if (earlier.clock == 0) return true;
-  if (earlier.block != now.block) return block_acquired_ && released_.contains(earlier.block);
+  if (earlier.block != now.block) {
+    return (now_->has_acquired && released_.contains(earlier.block)) || ordered_in_cluster(earlier);
+  }
   if (earlier.thread == now.thread && earlier.is_asynchronous == 0) return true;
-  return earlier.clock <= seen_[now.thread / kLanes][clock_index(earlier)];
+  return earlier.clock <= now_->seen[now.thread / kLanes][clock_index(earlier)];
 }
 
 void RaceChecker::touch(const WarpAccess& access, int lane, std::uint64_t offset, std::vector<Unit>& units) {
   const auto thread = static_cast<unsigned>(access.warp->index * kLanes + lane);
   Access now;
-  now.block = block_;
+  now.block = now_->number;
   now.instruction = static_cast<std::uint32_t>(access.operation->instruction) & ((1U << 20) - 1);
   now.is_strong = is_strong(access);
   now.is_asynchronous = is_asynchronous_;
   now.thread = thread & 1023U;
-  now.clock = clock_[clock_index(now)];
+  now.clock = now_->clock[clock_index(now)];
   const unsigned shift = access.space == ptx::Space::shared ? shared_shift_ : global_shift_;
   const std::uint64_t count = std::max<std::uint64_t>(1, static_cast<std::uint64_t>(access.bytes) >> shift);
   for (std::uint64_t i = offset; i < offset + count; ++i) {

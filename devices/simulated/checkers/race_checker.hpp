@@ -3,10 +3,11 @@
 // Inside a block the order is kept as vector clocks of its warps: a barrier orders what its warps did before it and do
 // after it; so do a release and the acquire of the same place that follows it (PTX ISA 9.0, 8.9), where a strong access
 // behind a fence releases, and one before a fence acquires. The lanes of a warp are ordered by bar.warp.sync and by
-// these alone: that they run in lockstep here says nothing about a GPU since Volta. Accesses of two blocks are never
-// ordered, except that a block which has released anything in global memory has released what it wrote to the blocks
-// that do a strong access there themselves (the "last block" idiom). Strong accesses, such as atomics, do not race with
-// one another.
+// these alone: that they run in lockstep here says nothing about a GPU since Volta. Blocks of a cluster are ordered by
+// its barrier; and what a block releases anywhere is taken to be ordered before all that its cluster does afterwards.
+// Accesses of other blocks are never ordered, except that a block which has released anything in global memory has
+// released what it wrote to the blocks that do a strong access there themselves (the "last block" idiom). Strong
+// accesses, such as atomics, do not race with one another.
 //
 // For every word the last write, and two reads since, are kept; a race with an older access that is hidden behind them
 // is found at another word or not at all. Two lanes that store the same value to the same place in one instruction are
@@ -23,6 +24,7 @@
 #include "devices/simulated/instructions/memory/memory_access.hpp"
 #include "devices/simulated/state/access_observer.hpp"
 #include "devices/simulated/state/block_context.hpp"
+#include "devices/simulated/state/cluster.hpp"
 
 namespace convladder::simulated {
 
@@ -33,12 +35,14 @@ class RaceChecker final : public AccessObserver {
 
   void block_begins(const BlockContext& block) override;
   void access(const WarpAccess& access) override;
+  void cluster_met(const Cluster& cluster) override;
   void barrier_passed(const BlockContext& block, std::uint32_t warps) override;
   void warp_synchronized(const WarpState& warp, LaneMask lanes) override;
   void fenced(const WarpState& warp, bool for_other_blocks) override;
   void copy_begins(std::span<const WarpAccess> sources, std::span<const WarpAccess> destinations,
                    std::uint64_t copy) override;
-  void copy_arrives(std::uint64_t copy, std::uint64_t mbarrier) override;
+  void copy_arrives(const BlockContext& block, std::uint64_t copy, const BlockContext& owner,
+                    std::uint64_t mbarrier) override;
   void copy_seen(const WarpState& warp, std::uint64_t copy) override;
   void arrives(const WarpState& warp, std::uint64_t mbarrier) override;
   void phase_ended(const BlockContext& block, std::uint64_t mbarrier) override;
@@ -82,6 +86,7 @@ class RaceChecker final : public AccessObserver {
     return access.thread / kLanes + (access.is_asynchronous != 0 ? kMostWarps : 0);
   }
   bool ordered(const Access& earlier, const Access& now) const;
+  bool ordered_in_cluster(const Access& earlier) const;
   void check(const WarpAccess& access, int lane, const Access& earlier, const Access& now, bool earlier_wrote);
   void touch(const WarpAccess& access, int lane, std::uint64_t offset, std::vector<Unit>& units);
   bool stores_same_value(const WarpAccess& access, int lane, int other_lane) const;
@@ -94,18 +99,29 @@ class RaceChecker final : public AccessObserver {
   std::map<std::uint64_t, Piece> pieces_;  // by begin
   Piece* last_piece_ = nullptr;
 
-  std::vector<Unit> shared_;
-  std::uint32_t block_ = 0;
-  std::array<Clocks, kMostWarps> seen_{};  ///< by each warp
-  Clocks clock_{};
-  std::map<std::uint64_t, Clocks> copies_;        ///< by number: what has seen it has seen
-  bool is_asynchronous_ = false;                  ///< whether the accesses now are a copy's
-  std::map<std::uint64_t, Clocks> released_at_;   ///< by place, shared ones in their window
-  std::map<std::uint64_t, Clocks> ended_phases_;  ///< by mbarrier: what its arrivals released up to then
-  std::array<Clocks, kMostWarps> fenced_{};       ///< what each warp's strong writes release
-  std::array<Clocks, kMostWarps> read_{};         ///< what each warp's next fence acquires
-  bool block_fenced_ = false;
-  bool block_acquired_ = false;       ///< has done a strong access of global memory
+  /// What a block has to itself.
+  struct OfBlock {
+    std::uint32_t number = 0;
+    const Cluster* cluster = nullptr;
+    std::vector<Unit> shared;
+    std::array<Clocks, kMostWarps> seen{};  ///< by each warp
+    Clocks clock{};
+    std::map<std::uint64_t, Clocks> copies;        ///< by number: what has seen it has seen
+    std::map<std::uint64_t, Clocks> released_at;   ///< by place, shared ones in their window
+    std::map<std::uint64_t, Clocks> ended_phases;  ///< by mbarrier: what its arrivals released up to then
+    std::array<Clocks, kMostWarps> fenced{};       ///< what each warp's strong writes release
+    std::array<Clocks, kMostWarps> read{};         ///< what each warp's next fence acquires
+    Clocks for_cluster{};                          ///< what is ordered before all that its cluster does from now on
+    bool has_fenced = false;
+    bool has_acquired = false;  ///< has done a strong access of global memory
+  };
+  /// What is said from now on is of that block.
+  void enter(const BlockContext& block);
+
+  std::map<const BlockContext*, OfBlock> blocks_;  // that run, some in turns
+  const BlockContext* last_ = nullptr;
+  OfBlock* now_ = nullptr;
+  bool is_asynchronous_ = false;      ///< whether the accesses now are a copy's
   std::set<std::uint32_t> released_;  ///< blocks whose writes are ordered before those that acquire
 };
 

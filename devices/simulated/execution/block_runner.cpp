@@ -10,12 +10,16 @@
 #include <stdexcept>
 
 #include <utility>
+#include "devices/simulated/execution/grid_shape.hpp"
+#include "devices/simulated/instructions/instruction_decoder.hpp"
 #include "devices/simulated/instructions/provided_functions.hpp"
 
 namespace convladder::simulated {
 namespace {
 
 constexpr std::size_t kAlignment = 64;
+
+constexpr std::uint32_t kRoundsPerLook = 1024;  // of the warps of a block that waits for no other
 
 constexpr int kTrapped = 100;  // a kind of fault beside those of accesses
 
@@ -38,13 +42,22 @@ std::size_t warps_of(std::uint64_t threads) {
 }
 
 bool writes_memory(const ptx::Instruction& instruction) {
-  return instruction.opcode.starts_with("st.") || instruction.opcode.starts_with("wmma.store");
+  return instruction.opcode.starts_with("st.") || instruction.opcode.starts_with("stmatrix.") ||
+         instruction.opcode.starts_with("wmma.store");
+}
+
+/// Of one that writes memory: no other block sees it. In a cluster others may look into shared memory.
+bool is_for_block(const ptx::Instruction& instruction, bool in_cluster) {
+  const std::vector<std::string_view> parts = split_opcode(instruction.opcode);
+  return std::ranges::any_of(parts, [in_cluster](std::string_view part) {
+    return part == "local" || (!in_cluster && (part == "shared" || part == "shared::cta"));
+  });
 }
 
 }  // namespace
 
 BlockRunner::BlockRunner(const Program& program, DeviceMemory& memory, const LaunchConfiguration& configuration,
-                         RunningLaunch& launch)
+                         RunningLaunch& launch, RunTotals& totals)
     : program_(program),
       configuration_(configuration),
       threads_(configuration.block.count()),
@@ -53,8 +66,11 @@ BlockRunner::BlockRunner(const Program& program, DeviceMemory& memory, const Lau
       registers_(program.calls_functions()
                      ? 0
                      : static_cast<std::size_t>(program.register_bytes) * warps_.size() + kAlignment),
+      context_(totals),
       launch_(launch),
-      limits_(configuration.limits, launch) {
+      limits_(configuration.limits, launch, totals),
+      block_warps_(totals.block_warps),
+      block_lanes_(totals.block_lanes) {
   context_.program = &program;
   context_.memory = &memory;
   context_.textures = configuration.textures;
@@ -62,11 +78,7 @@ BlockRunner::BlockRunner(const Program& program, DeviceMemory& memory, const Lau
   context_.shared.resize(std::size_t{program.static_shared_bytes} + configuration.dynamic_shared_bytes);
   context_.local.resize(std::size_t{program.local_bytes} * kLanes * warps_.size());
   context_.parameters = configuration.parameters.data();
-  context_.counters.resize(program.kernel->instructions.size());
-  context_.ranges.resize(program.kernel->instructions.size());
   context_.copies.resize(warps_.size());
-  block_warps_.resize(program.blocks.size());
-  block_lanes_.resize(program.blocks.size());
   prepare_warps();
   fill_constants(program.special.block_size, configuration.block);
   fill_constants(program.special.grid_size, configuration.grid);
@@ -74,17 +86,40 @@ BlockRunner::BlockRunner(const Program& program, DeviceMemory& memory, const Lau
   fill_constant(program.special.most_warps, static_cast<std::uint32_t>(configuration.gpu->warps_per_multiprocessor));
   fill_constant(program.special.dynamic_shared_bytes, configuration.dynamic_shared_bytes);
   fill_constant(program.special.total_shared_bytes, static_cast<std::uint32_t>(context_.shared.size()));
+  fill_constants(program.special.cluster_size, {});
+  fill_constant(program.special.cluster_blocks, 1);
+  const Dim3& cluster = configuration.cluster;
+  fill_constants(program.special.clusters, {configuration.grid.x / cluster.x, configuration.grid.y / cluster.y,
+                                            configuration.grid.z / cluster.z});
+  fill_constant(program.special.is_explicit_cluster, configuration.is_explicit_cluster ? ~0U : 0);
+  fill_constant(program.special.workspace[0], static_cast<std::uint32_t>(configuration.grid_workspace));
+  fill_constant(program.special.workspace[1], static_cast<std::uint32_t>(configuration.grid_workspace >> 32));
   for (std::size_t i = 0; i < program.kernel->instructions.size(); ++i) {
-    if (writes_memory(program.kernel->instructions[i])) storing_instructions_.push_back(static_cast<int>(i));
+    const ptx::Instruction& instruction = program.kernel->instructions[i];
+    if (!writes_memory(instruction)) continue;
+    const bool for_block = is_for_block(instruction, configuration.cluster.count() > 1);
+    storing_instructions_.insert(for_block ? storing_instructions_.begin() : storing_instructions_.end(),
+                                 static_cast<int>(i));
+    stores_for_block_ += for_block ? 1 : 0;
   }
 }
 
-void BlockRunner::begin_block(const Dim3& block, std::uint64_t number) {
+void BlockRunner::set_cluster(const Cluster* cluster, unsigned rank) {
+  context_.cluster = cluster;
+  context_.rank = rank;
+  fill_constants(program_.special.cluster_size, cluster->size);
+  fill_constant(program_.special.cluster_blocks, static_cast<std::uint32_t>(cluster->size.count()));
+  fill_constant(program_.special.rank, rank);
+  fill_constants(program_.special.place_in_cluster, GridShape::place_in(cluster->size, rank));
+}
+
+void BlockRunner::begin(const Dim3& block, std::uint64_t number, std::uint64_t multiprocessor) {
   context_.block_index = block;
   context_.block_number = number;
   fill_constants(program_.special.block_index, context_.block_index);
-  fill_constant(program_.special.multiprocessor,
-                static_cast<std::uint32_t>(number % static_cast<std::uint64_t>(configuration_.gpu->multiprocessors)));
+  const Dim3 size = context_.cluster == nullptr ? Dim3{} : context_.cluster->size;
+  fill_constants(program_.special.cluster_index, {block.x / size.x, block.y / size.y, block.z / size.z});
+  fill_constant(program_.special.multiprocessor, static_cast<std::uint32_t>(multiprocessor));
   std::ranges::fill(context_.shared, std::byte{0});
   for (PendingCopies& copies : context_.copies) copies.clear();
   context_.arrivals.clear();
@@ -102,13 +137,19 @@ void BlockRunner::begin_block(const Dim3& block, std::uint64_t number) {
     for (const auto& [offset, bytes] : program_.zeroed) std::memset(warp.state.bases[0] + offset, 0, bytes);
     warp.executed = 0;
     warp.spin.forget();
+    warp.waits_at = nullptr;
+    warp.arrived_at_cluster = false;
   }
+  context_.has_ended = false;
+  waits_since_.reset();
   for (AccessObserver* const observer : context_.observers) observer->block_begins(context_);
   stop(limits_.begin_block(number, memory_changes()));
 }
 
-void BlockRunner::run(const Dim3& block, std::uint64_t number) {
-  begin_block(block, number);
+BlockProgress BlockRunner::go_on(const BlockPatience& patience) {
+  waits_since_.reset();
+  over_rounds_.forget();
+  patience_ = {changes_for_others(), executed(), executed()};
   // Warps take turns from barrier to barrier, in order: the interleaving is the same in every run.
   for (bool any = true; any;) {
     any = false;
@@ -117,28 +158,42 @@ void BlockRunner::run(const Dim3& block, std::uint64_t number) {
       any = true;
       run_turn(warp);
     }
-    if (!all_wait() || release_met()) continue;
-    report_spinning();
-    break;
+    if (all_wait()) {
+      if (release_met()) continue;
+      waits_since_ = changes_for_others();
+      return BlockProgress::waits;
+    }
+    if (patience.operations == kRunsToItsEnd.operations && ++rounds_ % kRoundsPerLook != 0) continue;
+    if (const auto progress = look_at_patience(patience)) return *progress;
   }
-  context_.bulk_groups.land_all();
-  const auto waits = [](const Warp& warp) { return warp.status == WarpStatus::at_barrier; };
-  if (std::ranges::any_of(warps_, waits) && !all_wait()) report_deadlock();
+  if (any_at_cluster_barrier()) {
+    waits_since_ = changes_for_others();
+    return BlockProgress::waits;
+  }
+  if (std::ranges::any_of(warps_, [](const Warp& warp) { return warp.status == WarpStatus::at_barrier; })) {
+    report_deadlock("");
+  }
+  end();
+  return BlockProgress::ended;
+}
 
+void BlockRunner::end() {
+  context_.bulk_groups.land_all();
+  context_.has_ended = true;
   stop(limits_.end_block(executed()));
 }
 
-std::vector<InstructionCounters> BlockRunner::counters() const {
-  std::vector<InstructionCounters> result = context_.counters;
-  for (std::size_t b = 0; b < program_.blocks.size(); ++b) {
+std::vector<InstructionCounters> counters_of(const Program& program, const RunTotals& totals) {
+  std::vector<InstructionCounters> result = totals.counters;
+  for (std::size_t b = 0; b < program.blocks.size(); ++b) {
     int previous = -1;
-    for (int i = program_.blocks[b].first; i < program_.blocks[b].end; ++i) {
-      const Operation& operation = program_.operations[i];
+    for (int i = program.blocks[b].first; i < program.blocks[b].end; ++i) {
+      const Operation& operation = program.operations[i];
       if (operation.instruction == previous) continue;  // one instruction may take several operations
       previous = operation.instruction;
       if (operation.guarded && operation.kind != OperationKind::branch) continue;  // counted one by one
-      result[operation.instruction].warps += block_warps_[b];
-      result[operation.instruction].lanes += block_lanes_[b];
+      result[operation.instruction].warps += totals.block_warps[b];
+      result[operation.instruction].lanes += totals.block_lanes[b];
     }
   }
   return result;

@@ -10,7 +10,9 @@ namespace convladder::simulated {
 namespace {
 
 /// Kinds of faults of one instruction.
-enum Fault { kDivergent, kNotUniform, kBadBarrier, kBadThreads, kOtherThreads, kDeadlock, kSpinning };
+enum Fault { kDivergent, kNotUniform, kBadBarrier, kBadThreads, kOtherThreads, kDeadlock, kSpinning, kOutOfTurn };
+
+constexpr std::uint64_t kOperationsPerLook = 4096;  // of a block that may wait for others
 
 std::string threads_text(std::uint32_t threads) {
   return threads == 0 ? "all threads of the block" : fmt::format("{} threads", threads);
@@ -201,11 +203,25 @@ void BlockRunner::wait_at_barrier(Warp& warp, const Operation& operation, LaneMa
   warp.barrier = barrier;
 }
 
+/// A warp arrives at the cluster's barrier and waits there in turns; false, and a fault, if it does not.
+bool BlockRunner::order_at_cluster_barrier(Warp& warp, const Operation& operation, LaneMask lanes) {
+  const bool waits = static_cast<BarrierAction>(operation.detail) == BarrierAction::wait_without_arriving;
+  if (warp.arrived_at_cluster == waits) {
+    warp.arrived_at_cluster = !waits;
+    return true;
+  }
+  synchronization_fault(warp, operation, kOutOfTurn, lanes,
+                        waits ? "a wait at the cluster's barrier without an arrival before it"
+                              : "a second arrival at the cluster's barrier without a wait behind the first");
+  return false;
+}
+
 bool BlockRunner::arrive(Warp& warp, const Operation& operation, LaneMask lanes) {
   check_divergence(warp, operation, lanes);
   BlockBarriers::Arrival arrival;
   if (!barrier_operands(warp, operation, lanes, arrival)) return true;
   const auto action = static_cast<BarrierAction>(operation.detail);
+  if (arrival.barrier == BlockBarriers::kOfCluster && !order_at_cluster_barrier(warp, operation, lanes)) return true;
   if (action == BarrierAction::wait_without_arriving) {
     if (!barriers_.is_awaited_by(arrival.barrier, warp.state.index)) return true;
     wait_at_barrier(warp, operation, lanes, arrival.barrier);
@@ -226,9 +242,19 @@ bool BlockRunner::arrive(Warp& warp, const Operation& operation, LaneMask lanes)
   return action == BarrierAction::arrive;
 }
 
-/// Lets go the warps that wait at a barrier if all have arrived.
+/// Lets go the warps that wait at a barrier if all have arrived. At that of the cluster other blocks have to, too.
 void BlockRunner::complete_barrier(std::uint32_t barrier) {
   if (!barriers_.is_complete(barrier)) return;
+  if (barrier == BlockBarriers::kOfCluster && context_.cluster != nullptr) return;
+  pass_barrier(barrier);
+}
+
+void BlockRunner::pass_cluster_barrier() {
+  pass_barrier(BlockBarriers::kOfCluster);
+  waits_since_.reset();
+}
+
+void BlockRunner::pass_barrier(std::uint32_t barrier) {
   for (Warp& warp : warps_) {
     if (warp.status != WarpStatus::at_barrier || warp.barrier != barrier) continue;
     const auto action = static_cast<BarrierAction>(warp.waits_at->detail);
@@ -250,7 +276,7 @@ void BlockRunner::complete_barrier(std::uint32_t barrier) {
 }
 
 /// No warp can run and some wait at barriers.
-void BlockRunner::report_deadlock() const {
+void BlockRunner::report_deadlock(const std::string& others) const {
   const auto first = std::ranges::find(warps_, WarpStatus::at_barrier, &Warp::status);
   std::string problem = fmt::format("deadlock: waits forever at {}", barriers_.describe(first->barrier));
   std::uint32_t told = std::uint32_t{1} << first->barrier;
@@ -259,16 +285,77 @@ void BlockRunner::report_deadlock() const {
     told |= std::uint32_t{1} << warp.barrier;
     problem += fmt::format("; warp {} waits at {}", warp.state.index, barriers_.describe(warp.barrier));
   }
-  synchronization_fault(*first, *first->waits_at, kDeadlock, first->waiting, problem);
+  synchronization_fault(*first, *first->waits_at, kDeadlock, first->waiting, problem + others);
 }
 
 // --- loops ----------------------------------------------------------------------------------------------------------
 
-/// Grows whenever the block changes memory.
+/// Grows whenever a block of this host thread changes memory.
 std::uint64_t BlockRunner::memory_changes() const {
   std::uint64_t changes = context_.memory_changes;
   for (const int instruction : storing_instructions_) changes += context_.counters[instruction].requests;
   return changes;
+}
+
+/// As `memory_changes`, but for what this block stores in its own shared and local memory.
+std::uint64_t BlockRunner::changes_for_others() const {
+  std::uint64_t changes = context_.memory_changes;
+  for (std::size_t i = stores_for_block_; i < storing_instructions_.size(); ++i) {
+    changes += context_.counters[storing_instructions_[i]].requests;
+  }
+  return changes;
+}
+
+bool BlockRunner::any_running() const {
+  return std::ranges::any_of(warps_, [](const Warp& warp) { return warp.status == WarpStatus::running; });
+}
+
+bool BlockRunner::any_at_cluster_barrier() const {
+  return context_.cluster != nullptr && std::ranges::any_of(warps_, [](const Warp& warp) {
+           return warp.status == WarpStatus::at_barrier && warp.barrier == BlockBarriers::kOfCluster;
+         });
+}
+
+bool BlockRunner::can_go_on() const {
+  if (context_.has_ended) return false;
+  return !waits_since_ || (any_running() && *waits_since_ != changes_for_others());
+}
+
+/// Warps that loop from barrier to barrier never repeat themselves between two of them, but the block does.
+bool BlockRunner::repeats() {
+  std::vector<std::span<const std::byte>> pieces;
+  for (const Warp& warp : warps_) {
+    if (program_.calls_functions()) pieces.push_back(warp.frames.content());
+    pieces.push_back(std::as_bytes(warp.paths.all()));
+    pieces.push_back(std::as_bytes(std::span(&warp.status, 1)));
+  }
+  for (const std::vector<std::byte>* const bytes : {&registers_, &context_.shared, &context_.local}) {
+    pieces.emplace_back(*bytes);
+  }
+  over_rounds_.add(pieces, changes_for_others());
+  return over_rounds_.found(changes_for_others());
+}
+
+/// Whether the block is left after a round of its warps.
+std::optional<BlockProgress> BlockRunner::look_at_patience(const BlockPatience& patience) {
+  const std::uint64_t now = executed();
+  if (now - patience_.looked < kOperationsPerLook) return std::nullopt;
+  patience_.looked = now;
+  if (const std::uint64_t changes = changes_for_others(); changes != patience_.changes) {
+    patience_ = {changes, now, now};
+    over_rounds_.forget();
+    return std::nullopt;
+  }
+  if (repeats()) {
+    waits_since_ = changes_for_others();
+    return BlockProgress::waits;
+  }
+  return now - patience_.changed < patience.operations ? std::nullopt : std::optional(BlockProgress::yields);
+}
+
+void BlockRunner::give_up(const std::string& others) {
+  any_running() ? report_spinning(others) : report_deadlock(others);
+  end();
 }
 
 /// Whether every warp that could run repeats itself.
@@ -284,22 +371,17 @@ bool BlockRunner::all_wait() const {
   return any;
 }
 
-void BlockRunner::report_spinning() const {
+void BlockRunner::report_spinning(const std::string& others) const {
   const auto parked = [](const Warp& warp) { return warp.state.live & ~warp.paths.current().mask; };
-  const auto spins = [](const Warp& warp) { return warp.status == WarpStatus::running; };
+  const auto spins = [](const Warp& warp) { return warp.status == WarpStatus::running && warp.waits_at != nullptr; };
   auto found = std::ranges::find_if(warps_, [&](const Warp& warp) { return spins(warp) && parked(warp) != 0; });
   const bool others_wait = found != warps_.end();
   if (!others_wait) found = std::ranges::find_if(warps_, spins);
-  const std::string problem =
-      others_wait
-          ? fmt::format(
-                "waits forever: the loop repeats while {} threads of the same warp wait elsewhere, and no other "
-                "warp of the block can change memory",
-                std::popcount(parked(*found)))
-      : program_.needs_block_order && configuration_.grid.count() > 1
-          ? "waits forever: the loop repeats and no other warp of the block can change memory; other blocks run before "
-            "or after this one, so a barrier of the whole grid is not supported"
-          : "waits forever: the loop repeats and no other warp of the block can change memory";
+  std::string problem = "waits forever: the loop repeats";
+  if (others_wait) {
+    problem += fmt::format(" while {} threads of the same warp wait elsewhere,", std::popcount(parked(*found)));
+  }
+  problem += fmt::format(" and no other warp of the block can change memory{}", others);
   synchronization_fault(*found, *found->waits_at, kSpinning, found->paths.current().mask, problem);
 }
 

@@ -1,14 +1,18 @@
 #include "devices/simulated/execution/executor.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <atomic>
 #include <barrier>
 #include <exception>
 #include <memory>
+#include <optional>
 #include <system_error>
 #include <thread>
 
-#include "devices/simulated/execution/block_runner.hpp"
+#include "devices/simulated/execution/grid_shape.hpp"
+#include "devices/simulated/execution/open_clusters.hpp"
 
 namespace convladder::simulated {
 namespace {
@@ -28,14 +32,12 @@ struct ThreadResult {
   }
 };
 
-/// The grid of those blocks that run.
-Dim3 part_of(Dim3 grid, const PlacesOfBlocks& window) {
-  if (window.count > 0) extent(grid, window.axis) = window.count;
-  return grid;
-}
-
 /// The blocks of a launch go in waves: every multiprocessor runs as many as it could hold at a time, then what the L1
-/// caches asked of the L2 is merged. Host threads take whole multiprocessors, and then slices of the L2.
+/// caches asked of the L2 is merged. Host threads take whole multiprocessors, and then slices of the L2. Clusters take
+/// as many multiprocessors as they have blocks.
+///
+/// Blocks that communicate run on one host thread, in order, and a wave has one of each multiprocessor. If some wait
+/// for others, as many begin as the GPU could hold at a time, and then they go on in turns.
 class Launch {
  public:
   Launch(const Program& program, DeviceMemory& memory, const LaunchConfiguration& configuration,
@@ -44,13 +46,11 @@ class Launch {
         memory_(memory),
         configuration_(configuration),
         make_observers_(make_observers),
-        part_(part_of(configuration.grid, configuration.window)),
-        blocks_(part_.count()),
-        multiprocessors_(static_cast<std::uint64_t>(configuration.gpu->multiprocessors)),
+        grid_(configuration),
         results_(program.needs_block_order || make_observers
                      ? 1
                      : static_cast<std::size_t>(std::max(1, configuration.host_threads))),
-        running_(blocks_),
+        running_(grid_.blocks()),
         phase_done_(static_cast<std::ptrdiff_t>(results_.size()), NextPhase{this}) {
     const std::uint64_t threads = configuration.block.count();
     const std::uint64_t shared = std::uint64_t{program.static_shared_bytes} + configuration.dynamic_shared_bytes;
@@ -58,8 +58,7 @@ class Launch {
       caches_ =
           std::make_unique<CacheHierarchy>(*configuration.gpu, l1_cache_bytes(*configuration.gpu, threads, shared));
     }
-    // In the order of blocks there is one block of each multiprocessor in a wave.
-    blocks_per_turn_ = program.needs_block_order ? 1 : resident_blocks(*configuration.gpu, threads, shared);
+    resident_ = resident_blocks(*configuration.gpu, threads, shared);
   }
 
   LaunchResult run() {
@@ -72,7 +71,7 @@ class Launch {
     } catch (const std::system_error&) {  // the system has no more threads for us: these do it
       for (std::size_t missing = others.size() + 1; missing < results_.size(); ++missing) phase_done_.arrive_and_drop();
     }
-    work(0);
+    program_.needs_block_order ? work_in_order() : work(0);
     for (std::thread& thread : others) thread.join();
 
     LaunchResult result;
@@ -82,7 +81,7 @@ class Launch {
     } catch (const LaunchStopped& stopped) {
       result.stopped = stopped.what();
     }
-    result.blocks = blocks_;
+    result.blocks = grid_.blocks();
     result.counters.resize(program_.kernel->instructions.size());
     for (const ThreadResult& partial : results_) {
       for (std::size_t i = 0; i < partial.counters.size(); ++i) result.counters[i] += partial.counters[i];
@@ -111,73 +110,142 @@ class Launch {
       return;
     }
     merging_ = false;
-    first_of_wave_ += multiprocessors_ * blocks_per_turn_;
-    stopped_ = stopped_ || first_of_wave_ >= blocks_ ||
+    first_of_wave_ += grid_.side_by_side() * resident_;
+    stopped_ = stopped_ || first_of_wave_ >= grid_.clusters() ||
                std::ranges::any_of(results_, [](const ThreadResult& result) { return result.error != nullptr; });
   }
 
+  /// Of a host thread, which brings back what its blocks did.
+  class Worker {
+   public:
+    Worker(Launch& launch, ThreadResult& result) : launch_(launch), result_(result), totals_(launch.program_) {
+      if (launch.make_observers_) observers_ = launch.make_observers_(result.findings);
+    }
+    std::unique_ptr<ClusterRunner> make_runner() {
+      auto runner = std::make_unique<ClusterRunner>(launch_.program_, launch_.memory_, launch_.configuration_,
+                                                    launch_.running_, totals_);
+      if (launch_.configuration_.collect_findings) runner->set_findings(&result_.findings);
+      runner->set_observers(observers_);
+      return runner;
+    }
+    void bring_back() {
+      result_.counters = counters_of(launch_.program_, totals_);
+      result_.printed = std::move(totals_.printed);
+    }
+
+   private:
+    Launch& launch_;
+    ThreadResult& result_;
+    RunTotals totals_;
+    std::vector<AccessObserver*> observers_;
+  };
+
   void work(std::size_t thread) noexcept {
     ThreadResult& result = results_[thread];
-    std::unique_ptr<BlockRunner> runner;
+    std::optional<Worker> worker;
+    std::unique_ptr<ClusterRunner> runner;
     try {
-      runner = std::make_unique<BlockRunner>(program_, memory_, configuration_, running_);
-      if (configuration_.collect_findings) runner->set_findings(&result.findings);
-      if (make_observers_) runner->set_observers(make_observers_(result.findings));
+      worker.emplace(*this, result);
+      runner = worker->make_runner();
     } catch (...) {
       result.note(0, std::current_exception());
     }
     while (!stopped_) {
-      for (std::uint64_t sm = next_++; sm < multiprocessors_ && runner; sm = next_++)
-        run_multiprocessor(*runner, sm, result);
+      for (std::uint64_t place = next_++; place < grid_.side_by_side() && runner; place = next_++) {
+        run_resident(*runner, place, result);
+      }
       phase_done_.arrive_and_wait();
       for (std::uint64_t slice = next_++; caches_ && slice < CacheHierarchy::kSlices; slice = next_++) {
-        try {
-          caches_->merge(slice);
-        } catch (...) {
-          result.note(first_of_wave_, std::current_exception());
-        }
+        merge(slice, result);
       }
       phase_done_.arrive_and_wait();
     }
-    if (!runner) return;
-    result.counters = runner->counters();
-    result.printed = runner->printed();
+    if (runner) worker->bring_back();
   }
 
-  void run_multiprocessor(BlockRunner& runner, std::uint64_t sm, ThreadResult& result) {
-    for (std::uint64_t turn = 0; turn < blocks_per_turn_; ++turn) {
-      const std::uint64_t block = first_of_wave_ + turn * multiprocessors_ + sm;
-      if (block >= blocks_) return;
+  void merge(std::uint64_t slice, ThreadResult& result) noexcept {
+    try {
+      caches_->merge(slice);
+    } catch (...) {
+      result.note(grid_.block_number(first_of_wave_, 0), std::current_exception());
+    }
+  }
+
+  /// The clusters of a wave that run in one place, one after another.
+  void run_resident(ClusterRunner& runner, std::uint64_t place, ThreadResult& result) {
+    const BlockPatience patience = grid_.blocks_per_cluster() > 1 ? kPatienceAmongWaiting : kRunsToItsEnd;
+    for (std::uint64_t turn = 0; turn < resident_; ++turn) {
+      const std::uint64_t cluster = first_of_wave_ + turn * grid_.side_by_side() + place;
+      if (cluster >= grid_.clusters()) return;
       try {
-        if (caches_) runner.set_l1(&caches_->l1(sm));
-        Dim3 index{static_cast<unsigned>(block % part_.x), static_cast<unsigned>(block / part_.x % part_.y),
-                   static_cast<unsigned>(block / part_.x / part_.y)};
-        if (configuration_.window.count > 0) extent(index, configuration_.window.axis) += configuration_.window.first;
-        runner.run(index, block);
+        runner.begin(grid_, cluster, caches_.get());
+        BlockProgress progress = BlockProgress::yields;
+        while (progress == BlockProgress::yields) progress = runner.go_on(patience);
+        if (progress == BlockProgress::waits) runner.give_up("");
       } catch (...) {
-        result.note(block, std::current_exception());
+        result.note(grid_.block_number(cluster, 0), std::current_exception());
         return;
       }
     }
+  }
+
+  void work_in_order() noexcept {
+    ThreadResult& result = results_[0];
+    std::optional<Worker> worker;
+    try {
+      worker.emplace(*this, result);
+      const std::uint64_t room = std::max<std::uint64_t>(1, grid_.side_by_side() * resident_);
+      OpenClusters open([&worker] { return worker->make_runner(); }, room);
+      run_in_order(open, result);
+    } catch (...) {
+      result.note(0, std::current_exception());  // there is no other
+    }
+    if (worker) worker->bring_back();
+  }
+
+  void run_in_order(OpenClusters& open, ThreadResult& result) {
+    std::uint64_t next = 0;
+    while ((next < grid_.clusters() || !open.empty()) && result.error == nullptr) {
+      first_of_wave_ = next;
+      for (std::uint64_t begun = 0; begun < grid_.side_by_side() && next < grid_.clusters() && open.has_room();
+           ++begun) {
+        open.begin(grid_, next++, caches_.get());
+      }
+      const bool may_begin_more = next < grid_.clusters() && open.has_room();
+      if (!may_begin_more && !open.empty() && !open.go_on()) open.give_up(waiting_text(open, next));
+      for (std::uint64_t slice = 0; caches_ && slice < CacheHierarchy::kSlices; ++slice) merge(slice, result);
+    }
+  }
+
+  /// Why blocks of which none can go on wait.
+  std::string waiting_text(const OpenClusters& open, std::uint64_t begun) const {
+    const std::uint64_t of_cluster = grid_.blocks_per_cluster();
+    if (grid_.blocks() == of_cluster) return "";
+    const std::uint64_t waiting = open.count() * of_cluster;
+    std::string text =
+        fmt::format(", nor can another block: {} wait, {} have ended", waiting, begun * of_cluster - waiting);
+    if (begun < grid_.clusters()) {
+      text += fmt::format(", and {} have not begun, as {} holds {} of them at a time",
+                          grid_.blocks() - begun * of_cluster, configuration_.gpu->title, open.room() * of_cluster);
+    }
+    return text;
   }
 
   const Program& program_;
   DeviceMemory& memory_;
   const LaunchConfiguration& configuration_;
   const MakeObservers& make_observers_;
-  Dim3 part_;
-  std::uint64_t blocks_;
-  std::uint64_t multiprocessors_;
-  std::uint64_t blocks_per_turn_ = 1;
+  GridShape grid_;
+  std::uint64_t resident_ = 1;  // clusters that run in the same place in a wave, or could
   std::vector<ThreadResult> results_;
   std::unique_ptr<CacheHierarchy> caches_;
   RunningLaunch running_;
 
   // Between two phases only `next_phase` runs, so these need no lock.
-  std::uint64_t first_of_wave_ = 0;
+  std::uint64_t first_of_wave_ = 0;  // cluster
   bool merging_ = false;
   bool stopped_ = false;
-  std::atomic<std::uint64_t> next_{0};  // multiprocessor or slice that a thread takes
+  std::atomic<std::uint64_t> next_{0};  // place or slice that a thread takes
   std::barrier<NextPhase> phase_done_;
 };
 

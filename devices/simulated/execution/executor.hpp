@@ -20,9 +20,15 @@ struct PlacesOfBlocks {
   unsigned count = 0;
 };
 
+/// What grid barriers of cooperative groups need: cooperative_groups/details/driver_abi.h, grid_workspace.
+inline constexpr std::uint64_t kGridWorkspaceBytes = 64;
+
 struct LaunchConfiguration {
   Dim3 grid;
   Dim3 block;
+  Dim3 cluster;                      ///< blocks of a cluster; along each axis the grid is a multiple of it
+  bool is_explicit_cluster = false;  ///< whether the launch or the kernel asks for clusters
+  std::uint64_t grid_workspace = 0;  ///< of a cooperative launch: address of `kGridWorkspaceBytes`, all zero
   std::uint32_t dynamic_shared_bytes = 0;
   std::vector<std::byte> parameters;           ///< laid out as Program::parameter_offsets says
   PlacesOfBlocks window;                       ///< blocks that run; a count of 0 stands for all

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
 namespace convladder::simulated {
 namespace {
 
@@ -22,29 +24,29 @@ void RunningLaunch::stop_behind(std::uint64_t block) {
   }
 }
 
-BlockLimits::BlockLimits(const LaunchLimits& limits, RunningLaunch& launch)
+BlockLimits::BlockLimits(const LaunchLimits& limits, RunningLaunch& launch, RunTotals& totals)
     : limits_(limits),
       launch_(launch),
+      totals_(totals),
       most_operations_(limits.operations == 0 ? ~std::uint64_t{0} : limits.operations) {}
 
 std::string BlockLimits::begin_block(std::uint64_t block, std::uint64_t memory_changes) {
   block_ = block;
   added_ = 0;
   loops_until_look_ = kLoopsBetweenLooks;
-  changes_ = memory_changes;
-  executed_at_change_ = 0;
+  totals_.looked_at_changes = memory_changes;
+  totals_.operations_without_change = 0;
   return reason();
 }
 
 std::string BlockLimits::look(std::uint64_t executed, std::uint64_t memory_changes) {
   loops_until_look_ = kLoopsBetweenLooks;
-  add(executed);
-  if (memory_changes != changes_) {
-    changes_ = memory_changes;
-    executed_at_change_ = executed;
+  totals_.operations_without_change += add(executed);
+  if (memory_changes != totals_.looked_at_changes) {
+    totals_.looked_at_changes = memory_changes;
+    totals_.operations_without_change = 0;
   }
-  const std::uint64_t without_change = executed - executed_at_change_;
-  if (limits_.operations_without_change > 0 && without_change > limits_.operations_without_change) {
+  if (limits_.operations_without_change > 0 && totals_.operations_without_change > limits_.operations_without_change) {
     return fmt::format("after {} instructions of one block that changed no memory",
                        with_commas(limits_.operations_without_change));
   }
@@ -57,9 +59,10 @@ std::string BlockLimits::end_block(std::uint64_t executed) {
   return launch_.operations > most_operations_ ? reason() : "";
 }
 
-void BlockLimits::add(std::uint64_t executed) {
-  launch_.operations += executed - added_;
-  added_ = executed;
+std::uint64_t BlockLimits::add(std::uint64_t executed) {
+  const std::uint64_t more = executed - std::exchange(added_, executed);
+  launch_.operations += more;
+  return more;
 }
 
 std::string BlockLimits::reason() {

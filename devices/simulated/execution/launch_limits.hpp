@@ -23,9 +23,10 @@ struct LaunchProgress {
 using LaunchWatch = std::function<std::string(const LaunchProgress&)>;
 
 struct LaunchLimits {
-  std::uint64_t operations = 0;                 ///< by warps, over all blocks; 0: no limit
-  std::uint64_t operations_without_change = 0;  ///< by the warps of a block while it changes no memory; 0: no limit
-  LaunchWatch watch;                            ///< empty: nobody watches
+  std::uint64_t operations = 0;  ///< by warps, over all blocks; 0: no limit
+  std::uint64_t operations_without_change =
+      0;              ///< by warps while their block, and those it runs in turns with, change no memory; 0: none
+  LaunchWatch watch;  ///< empty: nobody watches
 };
 
 /// A limit ends the launch. The message says which, and where in the kernel.
@@ -50,7 +51,8 @@ struct RunningLaunch {
 /// The limits as they concern the block that a host thread runs.
 class BlockLimits {
  public:
-  BlockLimits(const LaunchLimits& limits, RunningLaunch& launch);
+  /// `totals` are those of the block's host thread.
+  BlockLimits(const LaunchLimits& limits, RunningLaunch& launch, RunTotals& totals);
 
   /// Empty, or why the block is not to begin; so in all that follow. `memory_changes` is as in SpinWatch.
   std::string begin_block(std::uint64_t block, std::uint64_t memory_changes);
@@ -61,17 +63,16 @@ class BlockLimits {
   std::string end_block(std::uint64_t executed);
 
  private:
-  void add(std::uint64_t executed);
+  std::uint64_t add(std::uint64_t executed);
   std::string reason();
 
   const LaunchLimits& limits_;
   RunningLaunch& launch_;
+  RunTotals& totals_;
   std::uint64_t most_operations_;
   std::uint64_t block_ = 0;
   std::uint64_t added_ = 0;  // to the launch's operations, for this block
   std::uint32_t loops_until_look_ = 0;
-  std::uint64_t changes_ = 0;             // of memory, when they were looked at last
-  std::uint64_t executed_at_change_ = 0;  // when they were found to be more
 };
 
 }  // namespace convladder::simulated

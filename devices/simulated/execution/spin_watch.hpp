@@ -1,7 +1,8 @@
-// Tells a warp that waits for what never comes from one that works.
+// Tells who waits for what others have to do from who works.
 //
 // A warp whose registers and place repeat while no memory changes will repeat them for ever, unless another warp
-// changes memory, or lanes that go another way do.
+// changes memory, or lanes that go another way do. So will a block of which everything repeats, unless another block
+// changes memory.
 #pragma once
 
 #include <cstddef>
@@ -10,6 +11,26 @@
 #include <vector>
 
 namespace convladder::simulated {
+
+/// Compares states with one from before, which is taken anew after 1, 2, 4, 8, … states (Brent, "An improved Monte
+/// Carlo factorization algorithm", 1980), so that a period of any length is found.
+class Repetition {
+ public:
+  /// The pieces of memory that make up a state; `memory_changes` grows whenever memory beside them changes.
+  void add(std::span<const std::span<const std::byte>> pieces, std::uint64_t memory_changes);
+  void forget() {
+    states_ = 0;
+    found_ = false;
+  }
+  /// Whether the state that was added last had been there, and memory has not changed between or since.
+  bool found(std::uint64_t memory_changes) const { return found_ && memory_changes == memory_changes_; }
+
+ private:
+  std::uint64_t states_ = 0;
+  std::vector<std::byte> before_;
+  std::uint64_t memory_changes_ = 0;
+  bool found_ = false;
+};
 
 class SpinWatch {
  public:
@@ -41,24 +62,6 @@ class SpinWatch {
   bool waits(std::uint64_t memory_changes) const { return over_turns_.found(memory_changes); }
 
  private:
-  /// Compares states with one from before, which is taken anew after 1, 2, 4, 8, … states (Brent, "An improved Monte
-  /// Carlo factorization algorithm", 1980), so that a period of any length is found.
-  class Repetition {
-   public:
-    void add(const State& state);
-    void forget() {
-      states_ = 0;
-      found_ = false;
-    }
-    bool found(std::uint64_t memory_changes) const { return found_ && memory_changes == memory_changes_; }
-
-   private:
-    std::uint64_t states_ = 0;
-    std::vector<std::byte> before_;
-    std::uint64_t memory_changes_ = 0;
-    bool found_ = false;
-  };
-
   std::uint32_t branches_ = 0;
   Repetition in_turn_;     // of the lanes that run
   Repetition over_turns_;  // of all lanes of the warp, which run in turn

@@ -95,11 +95,6 @@ void InstructionDecoder::fail(const std::string& what) const {
   throw ptx::PtxError(module_.file, instruction().position, fmt::format("'{}': {}", instruction().opcode, what));
 }
 
-void InstructionDecoder::expect_cluster_of_one() const {
-  const auto& [x, y, z] = kernel_.cluster_size;
-  if (x * y * z > 1) fail(fmt::format("clusters of {} x {} x {} blocks are not supported", x, y, z));
-}
-
 void InstructionDecoder::expect_operands(std::size_t count) const {
   const std::size_t found = instruction().operands.size();
   if (found != count) fail(fmt::format("expected {} operands, found {}", count, found));
@@ -180,10 +175,16 @@ void InstructionDecoder::lay_out_special_slots() {
   for (Slot& slot : special.block_index) slot = new_constant(32);
   for (Slot& slot : special.block_size) slot = new_constant(32);
   for (Slot& slot : special.grid_size) slot = new_constant(32);
-  for (Slot* const slot : {&special.multiprocessor, &special.multiprocessors, &special.most_warps,
-                           &special.dynamic_shared_bytes, &special.total_shared_bytes}) {
+  for (Slot* const slot :
+       {&special.multiprocessor, &special.multiprocessors, &special.most_warps, &special.dynamic_shared_bytes,
+        &special.total_shared_bytes, &special.rank, &special.cluster_blocks, &special.is_explicit_cluster}) {
     *slot = new_constant(32);
   }
+  for (auto* const slots :
+       {&special.place_in_cluster, &special.cluster_index, &special.clusters, &special.cluster_size}) {
+    for (Slot& slot : *slots) slot = new_constant(32);
+  }
+  for (Slot& slot : special.workspace) slot = new_constant(32);
 }
 
 /// A value for each lane, the same in every warp.
@@ -313,12 +314,22 @@ Slot InstructionDecoder::read_special(const ptx::Operand& operand, int bits) {
       {"%nctaid.x", special.grid_size[0]},
       {"%nctaid.y", special.grid_size[1]},
       {"%nctaid.z", special.grid_size[2]},
-      {"%clusterid.x", special.block_index[0]},  // a block is alone in its cluster
-      {"%clusterid.y", special.block_index[1]},
-      {"%clusterid.z", special.block_index[2]},
-      {"%nclusterid.x", special.grid_size[0]},
-      {"%nclusterid.y", special.grid_size[1]},
-      {"%nclusterid.z", special.grid_size[2]},
+      {"%cluster_ctaid.x", special.place_in_cluster[0]},
+      {"%cluster_ctaid.y", special.place_in_cluster[1]},
+      {"%cluster_ctaid.z", special.place_in_cluster[2]},
+      {"%cluster_nctaid.x", special.cluster_size[0]},
+      {"%cluster_nctaid.y", special.cluster_size[1]},
+      {"%cluster_nctaid.z", special.cluster_size[2]},
+      {"%cluster_ctarank", special.rank},
+      {"%cluster_nctarank", special.cluster_blocks},
+      {"%clusterid.x", special.cluster_index[0]},
+      {"%clusterid.y", special.cluster_index[1]},
+      {"%clusterid.z", special.cluster_index[2]},
+      {"%nclusterid.x", special.clusters[0]},
+      {"%nclusterid.y", special.clusters[1]},
+      {"%nclusterid.z", special.clusters[2]},
+      {"%envreg1", special.workspace[1]},  // cooperative_groups/details/driver_abi.h: of a cooperative launch
+      {"%envreg2", special.workspace[0]},
       {"%aggr_smem_size", special.total_shared_bytes},
       {"%laneid", special.lane_index},
       {"%warpid", special.warp_index},
@@ -339,14 +350,11 @@ Slot InstructionDecoder::read_special(const ptx::Operand& operand, int bits) {
     return read_clock(operand.name, bits);
   }
   if (operand.name.starts_with("%reserved_smem_offset_")) return constant(reserved_place(operand.name), 32);
-  if (operand.name.starts_with("%envreg")) return constant(0, 32);  // what a driver may set, and none does
-  if (operand.name.find("cluster") != std::string::npos) expect_cluster_of_one();
-  if (operand.name.starts_with("%cluster_ctaid.") || operand.name == "%cluster_ctarank") return constant(0, 32);
-  if (operand.name.starts_with("%cluster_nctaid.") || operand.name == "%cluster_nctarank") return constant(1, 32);
-  if (operand.name == "%is_explicit_cluster") return constant(0, 1);
+  if (operand.name == "%is_explicit_cluster") return special.is_explicit_cluster;  // a predicate
   if (operand.name == "%gridid") return constant(1, bits);  // launches are not numbered: each is alone on its device
   const auto found = names.find(operand.name);
   const auto lane_mask = lane_masks.find(operand.name);
+  if (found == names.end() && operand.name.starts_with("%envreg")) return constant(0, 32);  // set by no driver
   if (found == names.end() && lane_mask == lane_masks.end()) {
     fail(fmt::format("'{}' is neither a declared register nor a special register that is supported", operand.name));
   }

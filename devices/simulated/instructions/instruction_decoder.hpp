@@ -33,8 +33,6 @@ class InstructionDecoder {
   const ptx::Instruction& instruction() const { return kernel_.instructions[static_cast<std::size_t>(instruction_)]; }
   /// Throws ptx::PtxError: place, opcode, `what`.
   [[noreturn]] void fail(const std::string& what) const;
-  /// Refuses what reaches beyond the block in a kernel that asks for clusters of several: a block is alone here.
-  void expect_cluster_of_one() const;
   /// Refuses another number of operands.
   void expect_operands(std::size_t count) const;
 

@@ -122,6 +122,7 @@ struct Kernel {
   std::vector<Instruction> instructions;
   int max_threads_per_block = 0;                ///< product of .maxntid or .reqntid; 0 if neither is given
   std::array<int, 3> cluster_size = {0, 0, 0};  ///< of .reqnctapercluster; 0 if it is not given
+  bool blocks_are_clusters = false;             ///< a launch's grid counts clusters: .blocksareclusters
   bool is_defined = true;                       ///< false for a function that is only declared
   Position position;
   /// What of it cannot be read. Then `instructions` end before that place, and only who runs the kernel is refused.

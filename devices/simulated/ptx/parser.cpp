@@ -213,7 +213,9 @@ class Parser {
         tokens_.expect(";");
       } else if (word.is(".attribute")) {
         if (tokens_.current().is("(")) tokens_.skip_brackets("(", ")");
-      } else if (!word.is(".noreturn") && !word.is(".explicitcluster") && !word.is(".blocksareclusters")) {
+      } else if (word.is(".blocksareclusters")) {
+        kernel.blocks_are_clusters = true;
+      } else if (!word.is(".noreturn") && !word.is(".explicitcluster")) {
         tokens_.fail(word, "the directive '" + shown(word.text) + "' is not supported here");
       }
     }

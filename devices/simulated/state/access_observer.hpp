@@ -15,6 +15,7 @@
 namespace convladder::simulated {
 
 class BlockContext;
+struct Cluster;
 
 /// What a warp does to memory.
 enum class AccessKind : std::uint8_t { load, store, atomic };
@@ -28,6 +29,7 @@ struct WarpAccess {
   LaneMask mask = 0;                                             ///< lanes that take part
   int bytes = 0;                                                 ///< of each lane
   AccessKind kind = AccessKind::load;
+  const BlockContext* owner = nullptr;  ///< of shared memory: whose, if it is not the warp's own block's
 };
 
 /// Called on the host thread that runs the blocks; a launch that is looked on has one.
@@ -43,6 +45,8 @@ class AccessObserver {
   virtual void access(const WarpAccess& /*access*/) {}
   /// Warps of the block (a bit for each) have met at a barrier: what they did is ordered before what they do next.
   virtual void barrier_passed(const BlockContext& /*block*/, std::uint32_t /*warps*/) {}
+  /// The blocks of a cluster have met at its barrier, with the same effect for all that they reach.
+  virtual void cluster_met(const Cluster& /*cluster*/) {}
   /// Lanes of a warp have met (bar.warp.sync), with the same effect for them.
   virtual void warp_synchronized(const WarpState& /*warp*/, LaneMask /*lanes*/) {}
   /// A kernel has allocated memory of the device, or freed it.
@@ -57,8 +61,9 @@ class AccessObserver {
                            std::uint64_t /*copy*/) {}
   /// Data of one is there.
   virtual void copy_lands(const WarpAccess& /*destination*/) {}
-  /// It arrives at the mbarrier at this offset in shared memory.
-  virtual void copy_arrives(std::uint64_t /*copy*/, std::uint64_t /*mbarrier*/) {}
+  /// A copy of a block arrives at the mbarrier at this offset in shared memory of `owner`.
+  virtual void copy_arrives(const BlockContext& /*block*/, std::uint64_t /*copy*/, const BlockContext& /*owner*/,
+                            std::uint64_t /*mbarrier*/) {}
   /// The warp has waited for it, at least for its source to be read.
   virtual void copy_seen(const WarpState& /*warp*/, std::uint64_t /*copy*/) {}
   /// The warp arrives at an mbarrier when copies of its own have landed.

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -18,6 +19,7 @@
 namespace convladder::simulated {
 
 class L1Cache;
+struct Cluster;
 class TextureTable;
 
 /// What one instruction of a kernel did, summed over all warps. Exact, and the same for every number of host threads.
@@ -55,26 +57,53 @@ struct PendingArrival {
   std::function<void()> land;  ///< carries it out
 };
 
+/// What the blocks that one host thread runs collect together.
+struct RunTotals {
+  explicit RunTotals(const Program& program)
+      : counters(program.kernel->instructions.size()),
+        ranges(program.kernel->instructions.size()),
+        block_warps(program.blocks.size()),
+        block_lanes(program.blocks.size()) {}
+
+  std::vector<InstructionCounters> counters;  ///< by instruction: those that are not counted with their basic block
+  std::vector<CachedRange> ranges;            ///< by instruction
+  std::vector<std::uint64_t> block_warps;     ///< by basic block: entries by a warp
+  std::vector<std::uint64_t> block_lanes;
+  std::uint64_t memory_changes = 0;             ///< counts what changes memory beside stores: see SpinWatch
+  std::uint64_t looked_at_changes = 0;          ///< of memory, when limits were looked at last
+  std::uint64_t operations_without_change = 0;  ///< by warps, since memory was found changed
+  std::string printed;                          ///< by printf in kernels
+};
+
 class BlockContext {
  public:
+  explicit BlockContext(RunTotals& totals)
+      : counters(totals.counters),
+        ranges(totals.ranges),
+        memory_changes(totals.memory_changes),
+        printed(totals.printed) {}
+
   const Program* program = nullptr;
   DeviceMemory* memory = nullptr;
   const TextureTable* textures = nullptr;  ///< none: there are no textures and no surfaces
   Dim3 block_size;
   Dim3 block_index;
-  std::uint64_t block_number = 0;  ///< in the order of blocks of the launch
+  std::uint64_t block_number = 0;    ///< in the order of blocks of the launch
+  const Cluster* cluster = nullptr;  ///< none: the block is alone in it
+  unsigned rank = 0;                 ///< in its cluster
+  bool has_ended = true;
   std::vector<std::byte> shared;
   std::vector<std::byte> local;  ///< [warp][lane][local_bytes]
   const std::byte* parameters = nullptr;
-  std::vector<InstructionCounters> counters;  ///< by instruction
-  std::vector<CachedRange> ranges;            ///< by instruction
-  std::vector<PendingCopies> copies;          ///< by warp
-  std::vector<PendingArrival> arrivals;       ///< in the order in which they began
-  BulkGroups bulk_groups;                     ///< copies that are under way to global memory
-  std::uint64_t bulk_copies = 0;              ///< that have begun
-  bool waits_in_vain = false;                 ///< a wait found that what it waits for has not come
-  std::uint64_t memory_changes = 0;           ///< counts what changes memory beside stores: see SpinWatch
-  std::string printed;                        ///< by printf in kernels
+  std::span<InstructionCounters> counters;  ///< these four as in RunTotals
+  std::span<CachedRange> ranges;
+  std::uint64_t& memory_changes;
+  std::string& printed;
+  std::vector<PendingCopies> copies;     ///< by warp
+  std::vector<PendingArrival> arrivals;  ///< in the order in which they began
+  BulkGroups bulk_groups;                ///< copies that are under way to global memory
+  std::uint64_t bulk_copies = 0;         ///< that have begun
+  bool waits_in_vain = false;            ///< a wait found that what it waits for has not come
   std::vector<AccessObserver*> observers;
   L1Cache* l1 = nullptr;           ///< of the multiprocessor the block runs on; none: traffic below it is not counted
   FindingLog* findings = nullptr;  ///< none: the first fault ends the launch

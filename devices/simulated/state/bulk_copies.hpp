@@ -20,7 +20,7 @@ using Combine = void (*)(std::byte* at, std::span<const std::byte> data);
 
 /// What a write does to one piece of memory.
 struct BulkPart {
-  std::uint64_t address = 0;
+  std::uint64_t address = 0;  ///< in shared memory: in shared::cluster, as cluster.hpp has it
   std::byte* at = nullptr;
   std::size_t first = 0;  ///< of BulkWrite::data
   std::size_t bytes = 0;

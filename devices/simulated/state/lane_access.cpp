@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "devices/simulated/caches/l1_cache.hpp"
+#include "devices/simulated/state/cluster.hpp"
 
 namespace convladder::simulated {
 namespace {
@@ -171,9 +172,15 @@ LanePlaces reach(const WarpState& warp, const Operation& operation, Addresses ad
   BlockContext& block = *warp.block;
   LanePlaces places;
   Checked access{addresses, warp.mask, address_span(addresses)};
+  const bool beyond_block =
+      kSpace == ptx::Space::shared && block.cluster != nullptr && access.span.high >> kRankShift != 0;
   const auto is_right = [&] {
     if (!check_alignment(warp, operation, access, bytes, kind, name_of(kSpace))) return false;
     if constexpr (kSpace == ptx::Space::shared) {
+      if (beyond_block) {
+        access.mask = reach_cluster(warp, operation, addresses, access.mask, bytes, kind, places.at);
+        return access.mask != 0;
+      }
       return check_bounds(warp, operation, access, bytes, block.shared.size(), kind, name_of(kSpace));
     } else if constexpr (kSpace == ptx::Space::local) {
       return check_bounds(warp, operation, access, bytes, block.program->local_bytes, kind, name_of(kSpace));
@@ -190,7 +197,7 @@ LanePlaces reach(const WarpState& warp, const Operation& operation, Addresses ad
 
   InstructionCounters& counters = block.counters[operation.instruction];
   if constexpr (kSpace == ptx::Space::shared) {
-    for (int lane = 0; lane < kLanes; ++lane) places.at[lane] = block.shared.data() + addresses[lane];
+    for (int lane = 0; lane < kLanes && !beyond_block; ++lane) places.at[lane] = block.shared.data() + addresses[lane];
     const Wavefronts wavefronts = count_wavefronts(addresses, access.span, places.mask, bytes);
     counters.wavefronts += wavefronts.needed;
     counters.ideal_wavefronts += wavefronts.ideal;
@@ -215,6 +222,7 @@ LanePlaces reach(const WarpState& warp, const Operation& operation, Addresses ad
   }
   ++counters.requests;
   counters.bytes += static_cast<std::uint64_t>(bytes) * static_cast<std::uint64_t>(std::popcount(places.mask));
+  if (beyond_block) return places;  // observers have been told
   for (AccessObserver* const observer : block.observers) {
     observer->access({&operation, &warp, kSpace, &addresses, places.mask, bytes, kind});
   }
@@ -231,6 +239,9 @@ std::byte* find_region(const WarpState& warp, const Operation& operation, int la
   const char* const space = name_of(region.space);
   if (!check_alignment(warp, operation, access, static_cast<int>(region.unit), kind, space)) return nullptr;
   if (region.space == ptx::Space::shared) {
+    if (block.cluster != nullptr && region.address >> kRankShift != 0) {
+      return reach_in_cluster(warp, operation, lane, region.address, region.bytes, kind);
+    }
     const bool is_there = check_bounds(warp, operation, access, bytes, block.shared.size(), kind, space);
     return is_there ? block.shared.data() + region.address : nullptr;
   }

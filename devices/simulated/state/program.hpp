@@ -32,17 +32,25 @@ inline constexpr std::uint32_t kReservedSharedBytes = 1024;
 
 /// Slots that are filled when a block or a warp starts. Those that the kernel does not use stay as they are.
 struct SpecialSlots {
-  std::array<Slot, 3> thread_index;  ///< %tid.{x,y,z}: of the warp, one value a lane
-  Slot lane_index;                   ///< %laneid
-  Slot warp_index;                   ///< %warpid
-  std::array<Slot, 3> block_index;   ///< %ctaid.{x,y,z}: constants of the block
-  std::array<Slot, 3> block_size;    ///< %ntid
-  std::array<Slot, 3> grid_size;     ///< %nctaid
-  Slot multiprocessor;               ///< %smid: constant of the block
-  Slot multiprocessors;              ///< %nsmid
-  Slot most_warps;                   ///< %nwarpid: that a multiprocessor of the simulated GPU can hold
-  Slot dynamic_shared_bytes;         ///< %dynamic_smem_size
-  Slot total_shared_bytes;           ///< %total_smem_size
+  std::array<Slot, 3> thread_index;      ///< %tid.{x,y,z}: of the warp, one value a lane
+  Slot lane_index;                       ///< %laneid
+  Slot warp_index;                       ///< %warpid
+  std::array<Slot, 3> block_index;       ///< %ctaid.{x,y,z}: constants of the block
+  std::array<Slot, 3> block_size;        ///< %ntid
+  std::array<Slot, 3> grid_size;         ///< %nctaid
+  std::array<Slot, 3> place_in_cluster;  ///< %cluster_ctaid: constants of the block, as the next three
+  Slot rank;                             ///< %cluster_ctarank
+  std::array<Slot, 3> cluster_index;     ///< %clusterid
+  std::array<Slot, 3> clusters;          ///< %nclusterid
+  std::array<Slot, 3> cluster_size;      ///< %cluster_nctaid
+  Slot cluster_blocks;                   ///< %cluster_nctarank
+  Slot is_explicit_cluster;              ///< 0 or 1
+  std::array<Slot, 2> workspace;         ///< the address of the grid's, lower half first: %envreg2, %envreg1
+  Slot multiprocessor;                   ///< %smid: constant of the block
+  Slot multiprocessors;                  ///< %nsmid
+  Slot most_warps;                       ///< %nwarpid: that a multiprocessor of the simulated GPU can hold
+  Slot dynamic_shared_bytes;             ///< %dynamic_smem_size
+  Slot total_shared_bytes;               ///< %total_smem_size
 };
 
 /// Where a `.param` variable of a body lies in a frame: `stride` bytes for each lane, one behind the other.

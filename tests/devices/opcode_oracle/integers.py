@@ -268,9 +268,10 @@ def moves(cases):
         cases.add(f"mov.{t}", [f"d{w}", f"r{w}"], inputs_for("mov", [f"b{w}"], count=32), lambda a: a)
     # Windows of the generic address space: the device's own choice (devices/simulated/memory/device_memory.hpp).
     shared, local, param, end = 1 << 40, 2 << 40, 3 << 40, 4 << 40
-    addresses = [(a,) for a in (0, 256, shared - 1, shared, shared + 4, local - 1, local, local + 8, param - 1, param,
+    own = shared + (1 << 24)  # above it lies the memory of other blocks of the cluster
+    addresses = [(a,) for a in (0, 256, shared - 1, shared, shared + 4, own - 1, own, local - 1, local, local + 8, param - 1, param,
                                 end - 1, end)]
-    windows = {"global": (0, 0), "const": (0, 0), "shared": (shared, local), "shared::cta": (shared, local),
+    windows = {"global": (0, 0), "const": (0, 0), "shared": (shared, own), "shared::cta": (shared, own),
                "shared::cluster": (shared, local), "local": (local, param), "param": (param, end),
                "param::entry": (param, end)}
     for space, (base, last) in windows.items():

@@ -3,6 +3,7 @@
 
 #include "devices/simulated/instructions/arithmetic/lane_functions.hpp"
 #include "devices/simulated/memory/device_memory.hpp"
+#include "devices/simulated/state/cluster.hpp"
 
 namespace convladder::simulated {
 namespace {
@@ -47,7 +48,7 @@ void add_data_movement_forms(FormTable& table) {
     table.add(fmt::format("cvta.{}.u64", space), address, &move<std::uint64_t>);
     table.add(fmt::format("cvta.to.{}.u64", space), address, &move<std::uint64_t>);
   }
-  for (const char* space : {"shared", "shared::cta", "shared::cluster"}) {  // a block is alone in its cluster
+  for (const char* space : {"shared", "shared::cta", "shared::cluster"}) {
     table.add(fmt::format("cvta.{}.u64", space), address, &shift_address<kSharedWindow>);
     table.add(fmt::format("cvta.to.{}.u64", space), address, &shift_address<0 - kSharedWindow>);
   }
@@ -59,9 +60,11 @@ void add_data_movement_forms(FormTable& table) {
   }
   const std::vector<OperandUse> test{OperandUse::write_predicate, OperandUse::read_64};
   constexpr std::uint64_t kEnd = kParameterWindow + (kParameterWindow - kLocalWindow);
-  for (const char* space : {"shared", "shared::cta", "shared::cluster"}) {
-    table.add(fmt::format("isspacep.{}", space), test, &is_in_window<kSharedWindow, kLocalWindow, true>);
+  for (const char* space : {"shared", "shared::cta"}) {  // other blocks of the cluster have addresses above it
+    constexpr std::uint64_t kOwnEnd = kSharedWindow + (std::uint64_t{1} << kRankShift);
+    table.add(fmt::format("isspacep.{}", space), test, &is_in_window<kSharedWindow, kOwnEnd, true>);
   }
+  table.add("isspacep.shared::cluster", test, &is_in_window<kSharedWindow, kLocalWindow, true>);
   table.add("isspacep.local", test, &is_in_window<kLocalWindow, kParameterWindow, true>);
   for (const char* space : {"param", "param::entry"}) {
     table.add(fmt::format("isspacep.{}", space), test, &is_in_window<kParameterWindow, kEnd, true>);

@@ -26,14 +26,40 @@ namespace {
 using U32 = std::uint32_t;
 using U64 = std::uint64_t;
 
-constexpr int kBadSize = 120;  // a kind of fault beside those of accesses
+constexpr int kBadSize = 120;        // a kind of fault beside those of accesses
+constexpr std::uint64_t kUnit = 16;  // of addresses and sizes of copies
 
 // --- execution ------------------------------------------------------------------------------------------------------
 
-/// Operands: destination, source, bytes, and the mbarrier of a copy that is not in a group.
+/// What a lane's copy reads has been found: it goes to one place. The mbarrier is that of a copy that is not in a
+/// group.
+template <Space kDestination, Space kSource>
+void begin_copy(WarpState& warp, const Operation& operation, int lane, const BulkRead& read, const std::byte* source,
+                U64 to, U64 mbarrier) {
+  BlockContext& block = *warp.block;
+  std::byte* const destination =
+      reach_region(warp, operation, lane, {kDestination, to, read.bytes, kUnit}, AccessKind::store);
+  if (source == nullptr || destination == nullptr) return;
+  BulkWrite write{warp,
+                  &operation,
+                  lane,
+                  ++block.bulk_copies,
+                  kDestination,
+                  {{to, destination, 0, read.bytes}},
+                  {source, source + read.bytes},
+                  bulk_combine(operation.list)};
+  announce(write, kSource, std::span(&read, 1));
+  if constexpr (kDestination == Space::global) {
+    block.bulk_groups.begin(warp.index * kLanes + lane, std::move(write));
+  } else {
+    begin_arrival(std::move(write), mbarrier);
+  }
+}
+
+/// Operands: destination, source, bytes, the mbarrier of a copy that is not in a group, and, where `detail` is 1, the
+/// blocks of the cluster that it goes to.
 template <Space kDestination, Space kSource>
 void copy_in_bulk(WarpState& warp, const Operation& operation) {
-  constexpr std::uint64_t kUnit = 16;  // of addresses and sizes
   BlockContext& block = *warp.block;
   for_each_lane(warp, [&](int lane) {
     const std::uint64_t bytes = warp.read<U32>(operation.operands[2])[lane];
@@ -50,23 +76,16 @@ void copy_in_bulk(WarpState& warp, const Operation& operation) {
     if (bytes == 0) return;
     const std::byte* const source =
         reach_region(warp, operation, lane, {kSource, from, bytes, kUnit}, AccessKind::load);
-    std::byte* const destination =
-        reach_region(warp, operation, lane, {kDestination, to, bytes, kUnit}, AccessKind::store);
-    if (source == nullptr || destination == nullptr) return;
-    BulkWrite write{warp,
-                    &operation,
-                    lane,
-                    ++block.bulk_copies,
-                    kDestination,
-                    {{to, destination, 0, bytes}},
-                    {source, source + bytes},
-                    bulk_combine(operation.list)};
     const BulkRead read{from, bytes};
-    announce(write, kSource, std::span(&read, 1));
+    const auto begin = [&](U64 receiver, U64 mbarrier) {
+      begin_copy<kDestination, kSource>(warp, operation, lane, read, source, receiver, mbarrier);
+    };
     if constexpr (kDestination == Space::global) {
-      block.bulk_groups.begin(warp.index * kLanes + lane, std::move(write));
+      begin(to, 0);
     } else {
-      begin_arrival(std::move(write), warp.read<U64>(operation.operands[3])[lane]);
+      const U64 mbarrier = warp.read<U64>(operation.operands[3])[lane];
+      if (operation.detail == 0) return begin(to, mbarrier);
+      for_each_receiver(block, warp.read<U32>(operation.operands[4])[lane], to, mbarrier, begin);
     }
   });
 }
@@ -123,9 +142,7 @@ void do_nothing(WarpState& /*warp*/, const Operation& /*operation*/) {}
 
 using Words = std::vector<std::string_view>;
 
-bool is_shared(std::string_view word) {
-  return word == "shared::cluster" || word == "shared::cta" || word == "shared";  // a block is alone in its cluster
-}
+bool is_shared(std::string_view word) { return word == "shared::cluster" || word == "shared::cta" || word == "shared"; }
 
 /// What "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.L2::cache_hint" says behind "bulk".
 struct BulkOpcode {
@@ -166,7 +183,6 @@ std::optional<BulkOpcode> parse_copy(const Words& words, std::size_t first, bool
 void decode_copy(InstructionDecoder& decoder, const BulkOpcode& opcode) {
   const auto& operands = decoder.instruction().operands;
   const bool to_global = opcode.destination == Space::global;
-  if (opcode.is_multicast) decoder.expect_cluster_of_one();
   std::size_t next = to_global ? 3 : 4;
   decoder.expect_operands(next + (opcode.is_multicast ? 1 : 0) + (opcode.has_policy ? 1 : 0));
   Operation operation;
@@ -177,7 +193,8 @@ void decode_copy(InstructionDecoder& decoder, const BulkOpcode& opcode) {
   operation.operands[1] = address(operands[1], opcode.source);
   operation.operands[2] = decoder.read(operands[2], 32);
   if (!to_global) operation.operands[3] = decoder.shared_address(operands[3], Space::shared);
-  if (opcode.is_multicast) static_cast<void>(decoder.read(operands[next++], 32));  // of blocks: there is one
+  if (opcode.is_multicast) operation.operands[4] = decoder.read(operands[next++], 32);
+  operation.detail = opcode.is_multicast ? 1 : 0;
   if (opcode.has_policy) static_cast<void>(decoder.read(operands[next], 64));
   operation.list = opcode.reduction;
   operation.handler = to_global                        ? &copy_in_bulk<Space::global, Space::shared>

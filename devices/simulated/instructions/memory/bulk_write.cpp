@@ -5,6 +5,7 @@
 
 #include "devices/simulated/instructions/memory/atomic_functions.hpp"
 #include "devices/simulated/instructions/memory/mbarrier.hpp"
+#include "devices/simulated/state/cluster.hpp"
 #include "devices/simulated/state/lane_access.hpp"
 
 namespace convladder::simulated {
@@ -13,15 +14,17 @@ using ptx::Space;
 
 namespace {
 
-/// Pieces of memory as accesses of one lane.
+/// Pieces of memory as accesses of one lane, each in the block whose shared memory it lies in.
 class Accesses {
  public:
   template <typename Pieces>
   Accesses(const BulkWrite& write, Space space, const Pieces& pieces, AccessKind kind) : addresses_(pieces.size()) {
     for (std::size_t i = 0; i < pieces.size(); ++i) {
-      addresses_[i].fill(pieces[i].address);
+      const SharedPlace place = space == Space::shared ? shared_place(*write.warp.block, pieces[i].address)
+                                                       : SharedPlace{nullptr, pieces[i].address};
+      addresses_[i].fill(place.offset);
       list.push_back({write.operation, &write.warp, space, &addresses_[i], LaneMask{1} << write.lane,
-                      static_cast<int>(pieces[i].bytes), kind});
+                      static_cast<int>(pieces[i].bytes), kind, place.owner});
     }
   }
   std::vector<WarpAccess> list;
@@ -106,22 +109,22 @@ void announce(const BulkWrite& write, Space source_space, std::span<const BulkRe
 }
 
 void begin_arrival(BulkWrite write, std::uint64_t mbarrier) {
-  const Region place{Space::shared, mbarrier, 8, 8};
-  std::byte* const at = reach_region(write.warp, *write.operation, write.lane, place, AccessKind::atomic);
+  const Region region{Space::shared, mbarrier, 8, 8};
+  std::byte* const at = reach_region(write.warp, *write.operation, write.lane, region, AccessKind::atomic);
   if (at == nullptr) return;
-  BlockContext& block = *write.warp.block;
-  block.arrivals.push_back({mbarrier, [write = std::move(write), mbarrier, at] {
-                              write.land();
-                              for (AccessObserver* const observer : write.warp.block->observers) {
-                                observer->copy_arrives(write.number, mbarrier);
-                              }
-                              complete_bytes({write.warp, *write.operation, write.lane, mbarrier, at},
-                                             static_cast<std::int64_t>(write.data.size()));
-                            }});
-  if (block.arrivals.size() <= kMostUnderWay) return;
-  const PendingArrival oldest = std::move(block.arrivals.front());
-  block.arrivals.erase(block.arrivals.begin());
-  oldest.land();
+  const SharedPlace place = shared_place(*write.warp.block, mbarrier);
+  add_arrival(*place.owner, {place.offset, [write = std::move(write), place, at] {
+                               write.land();
+                               for (AccessObserver* const observer : write.warp.block->observers) {
+                                 observer->copy_arrives(*write.warp.block, write.number, *place.owner, place.offset);
+                               }
+                               complete_bytes({write.warp, *write.operation, write.lane, place.offset, at, place.owner},
+                                              static_cast<std::int64_t>(write.data.size()));
+                             }});
+}
+
+std::uint32_t all_of_cluster(const BlockContext& block) {
+  return block.cluster == nullptr ? 1 : (1U << block.cluster->blocks.size()) - 1;
 }
 
 int find_bulk_reduction(std::string_view name) {

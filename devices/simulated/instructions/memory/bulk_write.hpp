@@ -9,6 +9,7 @@
 
 #include "devices/simulated/state/block_context.hpp"
 #include "devices/simulated/state/bulk_copies.hpp"
+#include "devices/simulated/state/cluster.hpp"
 
 namespace convladder::simulated {
 
@@ -23,6 +24,22 @@ void announce(const BulkWrite& write, ptx::Space source_space, std::span<const B
 
 /// The data goes to the mbarrier's block. Nothing is under way if the mbarrier cannot be reached.
 void begin_arrival(BulkWrite write, std::uint64_t mbarrier);
+
+/// The blocks of the cluster, each a bit by its rank.
+std::uint32_t all_of_cluster(const BlockContext& block);
+
+/// Calls body(destination, mbarrier) with the addresses for each of the blocks of a multicast, bits as
+/// all_of_cluster's: both are at the same offsets in each, those of `to` and `mbarrier`.
+template <typename Body>
+void for_each_receiver(BlockContext& block, std::uint32_t blocks, std::uint64_t to, std::uint64_t mbarrier,
+                       const Body& body) {
+  const std::uint64_t to_offset = shared_place(block, to).offset;
+  const std::uint64_t mbarrier_offset = shared_place(block, mbarrier).offset;
+  for (std::uint32_t left = blocks & 0xffffU; left != 0; left &= left - 1) {
+    const auto rank = static_cast<unsigned>(std::countr_zero(left));
+    body(cluster_address(rank, block.rank, to_offset), cluster_address(rank, block.rank, mbarrier_offset));
+  }
+}
 
 /// The number of a reduction, "add.u32", from 1 on; 0 if there is none of that name.
 int find_bulk_reduction(std::string_view name);

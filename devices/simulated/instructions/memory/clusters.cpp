@@ -1,5 +1,4 @@
-// Clusters of blocks (PTX ISA 9.0, 9.7.9.23, 9.7.9.24: mapa, getctarank; 9.7.13.3: barrier.cluster). A block is alone
-// in its cluster here: in kernels that ask for larger ones these instructions are refused when they are decoded.
+// Clusters of blocks (PTX ISA 9.0, 9.7.9.23, 9.7.9.24: mapa, getctarank; 9.7.13.3: barrier.cluster).
 
 #include <fmt/format.h>
 
@@ -7,8 +6,10 @@
 #include <string_view>
 
 #include "devices/simulated/instructions/instruction_decoder.hpp"
+#include "devices/simulated/memory/device_memory.hpp"
 #include "devices/simulated/state/block_barriers.hpp"
 #include "devices/simulated/state/block_context.hpp"
+#include "devices/simulated/state/cluster.hpp"
 
 namespace convladder::simulated {
 namespace {
@@ -17,25 +18,44 @@ using Words = std::vector<std::string_view>;
 
 constexpr int kNoSuchBlock = 130;  // a kind of fault beside those of accesses
 
-/// d = a, for the block of rank b. Operands: d, a, b.
+/// Of an address in shared::cluster: which block's it is, from a block's view.
+template <typename T>
+SharedPlace place_of(const WarpState& warp, const Operation& operation, T address) {
+  return shared_place(*warp.block, static_cast<std::uint64_t>(address) - static_cast<std::uint64_t>(operation.offset));
+}
+
+/// d = a, for the block of rank b. Operands: d, a, b; `offset` is where shared memory begins.
 template <typename T>
 void map_address(WarpState& warp, const Operation& operation) {
   const T* const addresses = warp.read<T>(operation.operands[1]);
   const auto* const ranks = warp.read<std::uint32_t>(operation.operands[2]);
+  const BlockContext& block = *warp.block;
+  const std::uint64_t blocks = block.cluster == nullptr ? 1 : block.cluster->blocks.size();
   LaneMask wrong = 0;
-  for (int lane = 0; lane < kLanes; ++lane) wrong |= LaneMask{ranks[lane] != 0} << lane;
+  for (int lane = 0; lane < kLanes; ++lane) wrong |= LaneMask{ranks[lane] >= blocks} << lane;
   wrong &= warp.mask;
   if (wrong != 0) {
-    warp.block->fault(warp, operation, Checker::memory, kNoSuchBlock, wrong, [&](int lane) {
-      return warp.block->finding_at(warp, operation, lane, Checker::memory,
-                                    fmt::format("block {} of a cluster of one block", ranks[lane]));
+    block.fault(warp, operation, Checker::memory, kNoSuchBlock, wrong, [&](int lane) {
+      return block.finding_at(warp, operation, lane, Checker::memory,
+                              fmt::format("block {} of a cluster of {}", ranks[lane],
+                                          blocks == 1 ? "one block" : fmt::format("{} blocks", blocks)));
     });
   }
-  write_lanes(warp.write<T>(operation.operands[0]), warp.mask, [=](int lane) { return addresses[lane]; });
+  write_lanes(warp.write<T>(operation.operands[0]), warp.mask, [&](int lane) {
+    if (((wrong >> lane) & 1U) != 0) return addresses[lane];
+    const std::uint64_t offset = place_of(warp, operation, addresses[lane]).offset;
+    return static_cast<T>(cluster_address(ranks[lane], block.rank, offset) +
+                          static_cast<std::uint64_t>(operation.offset));
+  });
 }
 
+template <typename T>
 void rank_of_address(WarpState& warp, const Operation& operation) {
-  write_lanes(warp.write<std::uint32_t>(operation.operands[0]), warp.mask, [](int /*lane*/) { return 0U; });
+  const T* const addresses = warp.read<T>(operation.operands[1]);
+  write_lanes(warp.write<std::uint32_t>(operation.operands[0]), warp.mask, [&](int lane) {
+    const SharedPlace place = place_of(warp, operation, addresses[lane]);
+    return place.owner == nullptr ? 0 : place.owner->rank;
+  });
 }
 
 /// "mapa{.shared::cluster}.u32", "getctarank{.shared::cluster}.u64".
@@ -47,13 +67,14 @@ bool decode_mapping(InstructionDecoder& decoder, const Words& words) {
   decoder.expect_operands(maps ? 3 : 2);
   const auto& operands = decoder.instruction().operands;
   const Slot address = decoder.read(operands[1], bits);
-  if (maps) {
-    const Slot rank = decoder.read(operands[2], 32);
-    decoder.emit(bits == 32 ? map_address<std::uint32_t> : map_address<std::uint64_t>,
-                 {decoder.write(operands[0], bits), address, rank});
-  } else {
-    decoder.emit(rank_of_address, {decoder.write(operands[0], 32), address});
-  }
+  Operation operation;
+  operation.operands[1] = address;
+  if (maps) operation.operands[2] = decoder.read(operands[2], 32);
+  operation.operands[0] = decoder.write(operands[0], maps ? bits : 32);
+  if (!names_space) operation.offset = static_cast<std::int64_t>(kSharedWindow);  // a generic address
+  operation.handler = maps ? (bits == 32 ? &map_address<std::uint32_t> : &map_address<std::uint64_t>)
+                           : (bits == 32 ? &rank_of_address<std::uint32_t> : &rank_of_address<std::uint64_t>);
+  decoder.emit(operation);
   return true;
 }
 
@@ -83,7 +104,6 @@ bool decode_cluster_barrier(InstructionDecoder& decoder, const Words& words) {
 bool decode_cluster(InstructionDecoder& decoder) {
   const Words words = split_opcode(decoder.instruction().opcode);
   const bool is_barrier = words.size() > 2 && words[0] == "barrier" && words[1] == "cluster";
-  if (is_barrier || words[0] == "mapa" || words[0] == "getctarank") decoder.expect_cluster_of_one();
   if (words[0] == "mapa" || words[0] == "getctarank") return decode_mapping(decoder, words);
   return is_barrier && decode_cluster_barrier(decoder, words);
 }

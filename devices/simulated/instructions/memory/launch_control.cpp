@@ -15,24 +15,32 @@ namespace {
 
 constexpr std::uint64_t kResponseBytes = 16;  // zero: the request has failed
 
-/// Operands: where the response goes, mbarrier.
+void respond(WarpState& warp, const Operation& operation, int lane, std::uint64_t to, std::uint64_t mbarrier) {
+  std::byte* const at =
+      reach_region(warp, operation, lane, {Space::shared, to, kResponseBytes, kResponseBytes}, AccessKind::store);
+  if (at == nullptr) return;
+  BulkWrite write{warp,
+                  &operation,
+                  lane,
+                  ++warp.block->bulk_copies,
+                  Space::shared,
+                  {{to, at, 0, kResponseBytes}},
+                  std::vector<std::byte>(kResponseBytes),
+                  bulk_combine(0)};
+  announce(write, Space::shared, {});
+  begin_arrival(std::move(write), mbarrier);
+}
+
+/// Operands: where the response goes, mbarrier. `detail` is 1 if all blocks of the cluster get it.
 void request(WarpState& warp, const Operation& operation) {
   for_each_lane(warp, [&](int lane) {
     const std::uint64_t to = warp.read<std::uint64_t>(operation.operands[0])[lane];
-    std::byte* const at =
-        reach_region(warp, operation, lane, {Space::shared, to, kResponseBytes, kResponseBytes}, AccessKind::store);
-    if (at == nullptr) return;
+    const std::uint64_t mbarrier = warp.read<std::uint64_t>(operation.operands[1])[lane];
     ++warp.block->counters[operation.instruction].requests;
-    BulkWrite write{warp,
-                    &operation,
-                    lane,
-                    ++warp.block->bulk_copies,
-                    Space::shared,
-                    {{to, at, 0, kResponseBytes}},
-                    std::vector<std::byte>(kResponseBytes),
-                    bulk_combine(0)};
-    announce(write, Space::shared, {});
-    begin_arrival(std::move(write), warp.read<std::uint64_t>(operation.operands[1])[lane]);
+    if (operation.detail == 0) return respond(warp, operation, lane, to, mbarrier);
+    for_each_receiver(*warp.block, all_of_cluster(*warp.block), to, mbarrier, [&](auto receiver, auto its_mbarrier) {
+      respond(warp, operation, lane, receiver, its_mbarrier);
+    });
   });
 }
 
@@ -65,11 +73,14 @@ bool decode_launch_control(InstructionDecoder& decoder) {
     if (names_space) opcode.remove_prefix(std::string_view(".shared::cta").size());
     const bool is_multicast = opcode == ".mbarrier::complete_tx::bytes.multicast::cluster::all.b128";
     if (!is_multicast && opcode != ".mbarrier::complete_tx::bytes.b128") return false;
-    if (is_multicast) decoder.expect_cluster_of_one();
     decoder.expect_operands(2);
     const Space space = names_space ? Space::shared : Space::generic;
-    const Slot to = decoder.shared_address(operands[0], space);
-    decoder.emit(request, {to, decoder.shared_address(operands[1], space)});
+    Operation operation;
+    operation.handler = request;
+    operation.operands[0] = decoder.shared_address(operands[0], space);
+    operation.operands[1] = decoder.shared_address(operands[1], space);
+    operation.detail = is_multicast ? 1 : 0;
+    decoder.emit(operation);
     return true;
   }
   if (!opcode.starts_with(kQuery)) return false;

@@ -13,6 +13,8 @@
 
 #include "devices/simulated/instructions/instruction_decoder.hpp"
 #include "devices/simulated/state/asynchronous_copy.hpp"
+#include "devices/simulated/state/bulk_copies.hpp"
+#include "devices/simulated/state/cluster.hpp"
 #include "devices/simulated/state/lane_access.hpp"
 
 namespace convladder::simulated {
@@ -116,13 +118,22 @@ bool change_mbarrier(const MbarrierPlace& place, const Change& change) {
   store(place, *barrier);
   if (completes) {
     for (AccessObserver* const observer : place.warp.block->observers) {
-      observer->phase_ended(*place.warp.block, place.offset);
+      observer->phase_ended(*place.owner, place.offset);
     }
   }
   return completes;
 }
 
 }  // namespace
+
+void add_arrival(BlockContext& owner, PendingArrival arrival) {
+  owner.arrivals.push_back(std::move(arrival));
+  ++owner.memory_changes;  // a block that waits looks again
+  if (owner.arrivals.size() <= kMostUnderWay) return;
+  const PendingArrival oldest = std::move(owner.arrivals.front());
+  owner.arrivals.erase(owner.arrivals.begin());
+  oldest.land();
+}
 
 void complete_bytes(const MbarrierPlace& place, std::int64_t bytes) {
   change_mbarrier(place, [bytes](Mbarrier& barrier) { return barrier.expect_bytes(-bytes); });
@@ -139,7 +150,8 @@ void for_each_mbarrier(const WarpState& warp, const Operation& operation, Access
   const LanePlaces places = reach<ptx::Space::shared>(warp, operation, addresses, kMbarrierBytes, kind);
   for (LaneMask left = places.mask; left != 0; left &= left - 1) {
     const int lane = std::countr_zero(left);
-    body(MbarrierPlace{warp, operation, lane, addresses[lane], places.at[lane]});
+    const SharedPlace place = shared_place(*warp.block, addresses[lane]);
+    body(MbarrierPlace{warp, operation, lane, place.offset, places.at[lane], place.owner});
   }
 }
 
@@ -218,7 +230,7 @@ enum WaitDetail { kByParity = 1, kAcquires = 2 };
 void test_wait(WarpState& warp, const Operation& operation) {
   LaneMask ended = 0;
   for_each_mbarrier(warp, operation, AccessKind::atomic, [&](const MbarrierPlace& place) {
-    land(*warp.block, place.offset);
+    land(*place.owner, place.offset);
     const std::optional<Mbarrier> barrier = mbarrier_at(place);
     if (!barrier) return;
     const std::uint32_t parity = (operation.detail & kByParity) != 0
@@ -246,12 +258,14 @@ void arrive_with_copies(WarpState& warp, const Operation& operation) {
   const std::uint64_t begun = copies.begun();
   for_each_mbarrier(warp, operation, AccessKind::atomic, [&](const MbarrierPlace& place) {
     if (operation.detail == 0) change_mbarrier(place, [](Mbarrier& barrier) { return barrier.add_pending(1); });
-    warp.block->arrivals.push_back(
-        {place.offset, [warp, &operation, lane = place.lane, offset = place.offset, at = place.at, begun] {
-           land_copies(warp, LaneMask{1} << lane, begun);
-           for (AccessObserver* const observer : warp.block->observers) observer->arrives(warp, offset);
-           change_mbarrier({warp, operation, lane, offset, at}, [](Mbarrier& barrier) { return barrier.arrive(1); });
-         }});
+    BlockContext* const owner = place.owner;
+    add_arrival(*owner, {place.offset,
+                         [warp, &operation, lane = place.lane, offset = place.offset, at = place.at, begun, owner] {
+                           land_copies(warp, LaneMask{1} << lane, begun);
+                           for (AccessObserver* const observer : warp.block->observers) observer->arrives(warp, offset);
+                           change_mbarrier({warp, operation, lane, offset, at, owner},
+                                           [](Mbarrier& barrier) { return barrier.arrive(1); });
+                         }});
   });
 }
 

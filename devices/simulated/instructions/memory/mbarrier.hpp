@@ -57,9 +57,13 @@ struct MbarrierPlace {
   const WarpState& warp;
   const Operation& operation;
   int lane = 0;
-  std::uint64_t offset = 0;  ///< in shared memory
+  std::uint64_t offset = 0;  ///< in shared memory of `owner`
   std::byte* at = nullptr;
+  BlockContext* owner = nullptr;  ///< the lane's block or another of its cluster
 };
+
+/// Something is under way to an mbarrier of a block, perhaps from another of its cluster.
+void add_arrival(BlockContext& owner, PendingArrival arrival);
 
 /// `bytes` that were expected have come. A fault if the object is not initialised.
 void complete_bytes(const MbarrierPlace& place, std::int64_t bytes);

@@ -14,11 +14,9 @@ namespace {
 using ptx::Space;
 
 constexpr std::pair<std::string_view, Space> kSpaces[] = {
-    {"global", Space::global},          {"shared", Space::shared},
-    {"shared::cta", Space::shared},     {"local", Space::local},
-    {"shared::cluster", Space::shared},  // a block is alone in its cluster
-    {"const", Space::constant},         {"param", Space::param},
-    {"param::entry", Space::param},
+    {"global", Space::global}, {"shared", Space::shared},          {"shared::cta", Space::shared},
+    {"local", Space::local},   {"shared::cluster", Space::shared}, {"const", Space::constant},
+    {"param", Space::param},   {"param::entry", Space::param},
 };
 constexpr std::pair<std::string_view, MemoryOrder> kOrders[] = {
     {"weak", MemoryOrder::weak},       {"relaxed", MemoryOrder::relaxed}, {"volatile", MemoryOrder::relaxed},
@@ -75,6 +73,7 @@ std::optional<MemoryAccess> parse_memory_access(std::string_view opcode) {
       access.space = space->second;
     } else if (const auto* const order = find_word(kOrders, part)) {
       access.order = order->second;
+      is_beyond_block = is_beyond_block || (part == "volatile" && !access.is_store);  // it may poll what others store
     } else if (std::ranges::find(kScopes, part) != std::end(kScopes)) {
       is_beyond_block = part != "cta";
     } else if (part == "v2" || part == "v4" || part == "v8") {

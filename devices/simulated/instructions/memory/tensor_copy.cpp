@@ -201,7 +201,28 @@ std::optional<std::vector<std::byte>> read_rows(const WarpState& warp, const Ope
   return data;
 }
 
-/// Operands: tensor map, destination, mbarrier.
+/// Of a box whose bytes have been read: it goes to one place.
+void send_box(const WarpState& warp, const Operation& operation, int lane, const Box& box,
+              const std::vector<std::byte>& data, std::span<const BulkRead> reads, U64 to, U64 mbarrier) {
+  const std::vector<BoxPiece> pieces = pieces_of(box.map, to, box.bytes);
+  const std::vector<SharedRun> runs = reach_pieces(warp, operation, lane, to, pieces, AccessKind::store);
+  if (runs.empty()) return;
+  BulkWrite write{warp, &operation, lane, ++warp.block->bulk_copies, Space::shared, {}, {}, bulk_combine(0)};
+  for (const BoxPiece& piece : pieces) {  // as they lie in shared memory, so that a run is one part
+    const auto first = data.begin() + static_cast<std::ptrdiff_t>(piece.first);
+    write.data.insert(write.data.end(), first, first + static_cast<std::ptrdiff_t>(piece.bytes));
+  }
+  std::size_t first = 0;
+  for (const SharedRun& run : runs) {
+    write.parts.push_back({run.offset, run.at, first, run.bytes});
+    first += run.bytes;
+  }
+  announce(write, Space::global, reads);
+  begin_arrival(std::move(write), mbarrier);
+}
+
+/// Operands: tensor map, destination, mbarrier, and, of a multicast, the blocks that it goes to.
+template <bool kMulticast>
 void load_box(WarpState& warp, const Operation& operation) {
   for_each_lane(warp, [&](int lane) {
     const auto box = find_box(warp, operation, lane, Direction::load);
@@ -209,24 +230,18 @@ void load_box(WarpState& warp, const Operation& operation) {
     const std::vector<BoxRow> rows = rows_of(box->map, box->place);
     const auto data = read_rows(warp, operation, lane, *box, rows);
     if (!data) return;
-    const U64 to = warp.read<U64>(operation.operands[1])[lane];
-    const std::vector<BoxPiece> pieces = pieces_of(box->map, to, box->bytes);
-    const std::vector<SharedRun> runs = reach_pieces(warp, operation, lane, to, pieces, AccessKind::store);
-    if (runs.empty()) return;
-    BulkWrite write{warp, &operation, lane, ++warp.block->bulk_copies, Space::shared, {}, {}, bulk_combine(0)};
-    for (const BoxPiece& piece : pieces) {  // as they lie in shared memory, so that a run is one part
-      const auto first = data->begin() + static_cast<std::ptrdiff_t>(piece.first);
-      write.data.insert(write.data.end(), first, first + static_cast<std::ptrdiff_t>(piece.bytes));
-    }
-    std::size_t first = 0;
-    for (const SharedRun& run : runs) {
-      write.parts.push_back({run.offset, run.at, first, run.bytes});
-      first += run.bytes;
-    }
     std::vector<BulkRead> reads;
     for (const BoxRow& row : rows) reads.push_back({row.address, row.bytes});
-    announce(write, Space::global, reads);
-    begin_arrival(std::move(write), warp.read<U64>(operation.operands[2])[lane]);
+    const U64 to = warp.read<U64>(operation.operands[1])[lane];
+    const U64 mbarrier = warp.read<U64>(operation.operands[2])[lane];
+    if constexpr (kMulticast) {
+      const U32 blocks = warp.read<U32>(operation.operands[3])[lane];
+      for_each_receiver(*warp.block, blocks, to, mbarrier, [&](U64 receiver, U64 its_mbarrier) {
+        send_box(warp, operation, lane, *box, *data, reads, receiver, its_mbarrier);
+      });
+    } else {
+      send_box(warp, operation, lane, *box, *data, reads, to, mbarrier);
+    }
   });
 }
 
@@ -387,7 +402,6 @@ bool decode_tensor_copy(InstructionDecoder& decoder) {
   const auto& operands = decoder.instruction().operands;
   const bool loads = opcode->direction == Direction::load;
   const bool stores = opcode->direction == Direction::store;
-  if (opcode->is_multicast) decoder.expect_cluster_of_one();
   std::size_t next = loads ? 3 : stores ? 2 : 1;  // behind those that are always there
   decoder.expect_operands(next + (opcode->has_offsets ? 1 : 0) + (opcode->is_multicast ? 1 : 0) +
                           (opcode->has_policy ? 1 : 0));
@@ -400,9 +414,12 @@ bool decode_tensor_copy(InstructionDecoder& decoder) {
   } else if (stores) {
     operation.operands[1] = decoder.shared_address(operands[1], Space::shared);
   }
-  if (opcode->is_multicast) static_cast<void>(decoder.read(operands[next++], 32));  // of blocks: there is one
+  if (opcode->is_multicast) operation.operands[3] = decoder.read(operands[next++], 32);
   if (opcode->has_policy) static_cast<void>(decoder.read(operands[next], 64));
-  operation.handler = loads ? &load_box : stores ? &store_box : &prefetch_box;
+  operation.handler = opcode->is_multicast ? &load_box<true>
+                      : loads              ? &load_box<false>
+                      : stores             ? &store_box
+                                           : &prefetch_box;
   if (opcode->reduction != 0) decoder.require_block_order();
   decoder.emit(operation);
   return true;
