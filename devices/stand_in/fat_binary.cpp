@@ -46,7 +46,9 @@ std::string unpacked_lz4(std::span<const std::byte> packed, std::uint64_t stated
 
 std::string unpacked_zstd(std::span<const std::byte> packed, std::uint64_t stated, std::uint64_t place) {
   const std::unique_ptr<ZSTD_DStream, std::size_t (*)(ZSTD_DStream*)> stream(ZSTD_createDStream(), ZSTD_freeDStream);
-  std::string text(std::clamp<std::uint64_t>(stated, 64, kMostImageBytes), '\0');
+  // What is stated may be far too much: where it is, the buffer grows instead.
+  constexpr std::uint64_t kUsualRatio = 32;
+  std::string text(std::clamp<std::uint64_t>(stated, 64, (std::uint64_t{1} << 16) + packed.size() * kUsualRatio), '\0');
   ZSTD_inBuffer in{packed.data(), packed.size(), 0};
   ZSTD_outBuffer out{text.data(), text.size(), 0};
   for (;;) {

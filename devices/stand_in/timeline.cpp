@@ -10,6 +10,11 @@ int Timeline::add_stream(bool waits_for_default) {
   return next_stream_++;
 }
 
+void Timeline::remove_stream(int stream) {
+  removed_end_ = std::max(removed_end_, streams_.at(stream).end);
+  streams_.erase(stream);
+}
+
 void Timeline::host_waits_until(Nanoseconds end) {
   if (end <= now_ || is_held_) return;
   now_ = end + costs_.wake;
@@ -70,7 +75,7 @@ void Timeline::wait_for(int stream, Nanoseconds end) {
 Nanoseconds Timeline::end_of(int stream) const { return streams_.at(stream).end; }
 
 Nanoseconds Timeline::end_of_all() const {
-  Nanoseconds end = 0;
+  Nanoseconds end = removed_end_;
   for (const auto& [number, stream] : streams_) end = std::max(end, stream.end);
   return end;
 }

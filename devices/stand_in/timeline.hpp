@@ -44,7 +44,8 @@ class Timeline {
 
   /// Streams by number; 0 is the default stream.
   int add_stream(bool waits_for_default);
-  void remove_stream(int stream) { streams_.erase(stream); }
+  /// What is in it goes on to its end.
+  void remove_stream(int stream);
 
   /// The host works for so long.
   void host_works(Nanoseconds ns) {
@@ -80,6 +81,7 @@ class Timeline {
   bool is_held_ = false;
   std::map<int, StreamTime> streams_ = {{0, {0, true, true}}};
   int next_stream_ = 1;
+  Nanoseconds removed_end_ = 0;  // of streams that are gone
   Nanoseconds engine_end_[2] = {0, 0};
   Nanoseconds busy_[3] = {0, 0, 0};
   struct Running {

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from conftest import PROGRAM, REPOSITORY, is_sanitized
+from conftest import PROGRAM, REPOSITORY
 
 LIBRARIES = Path(os.environ.get("CONVLADDER_STAND_IN_LIBRARIES", PROGRAM.parent / "stand_in"))
 SOURCES = REPOSITORY / "tests/stand_in"
@@ -21,17 +21,12 @@ SOURCES = REPOSITORY / "tests/stand_in"
 def toolkit() -> Path:
     """The CUDA toolkit's folder; skips the test where there is none, or no stand-in."""
     if not (LIBRARIES / "libcuda.so.1").exists():
-        pytest.skip("no stand-in was built: no CUDA headers, or no zstd or lz4")
+        pytest.skip("no stand-in was built: sanitizers, no CUDA headers, or no zstd or lz4")
     nvcc = shutil.which("nvcc") or "/usr/local/cuda/bin/nvcc"
     folder = Path(nvcc).resolve().parents[1]
     if not (folder / "include/cuda.h").exists():
         pytest.skip("no cuda.h")
     return folder
-
-
-def sanitizer_options() -> list[str]:
-    """What a program must be compiled with to load libraries that were."""
-    return ["-fsanitize=address,undefined"] if is_sanitized() else []
 
 
 def succeed(*command: object, **options: Any) -> str:

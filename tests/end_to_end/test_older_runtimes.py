@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from stand_in import LIBRARIES, SOURCES, run_on_stand_in, sanitizer_options, stub_library, succeed, toolkit
+from stand_in import LIBRARIES, SOURCES, run_on_stand_in, stub_library, succeed, toolkit
 
 
 @pytest.mark.parametrize("runtime", ["11", "12"])
@@ -17,7 +17,7 @@ def test_a_program_of_an_older_runtime(tmp_path: Path, runtime: str):
     functions = sorted(set(re.findall(r"^int (cuda\w+)\(", source.read_text(encoding="utf-8"), re.MULTILINE)))
     stub_library(tmp_path, "cudart", functions, {"11": "11.0", "12": "12"}[runtime])
     program = tmp_path / "older_runtime"
-    succeed("gcc", "-std=c17", "-Wall", f"-DRUNTIME={runtime}", *sanitizer_options(), source, "-o", program, f"-L{tmp_path}",
+    succeed("gcc", "-std=c17", "-Wall", f"-DRUNTIME={runtime}", source, "-o", program, f"-L{tmp_path}",
             "-lcudart")
     done, reports = run_on_stand_in(program, tmp_path)
     assert (done.stdout, done.returncode) == ("all as documented\n", 0), done.stdout + done.stderr

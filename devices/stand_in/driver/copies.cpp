@@ -1,4 +1,5 @@
 // Copies and fills.
+#include "devices/stand_in/arrays.hpp"
 #include "devices/stand_in/copying.hpp"
 #include "devices/stand_in/driver/answer.hpp"
 
@@ -26,20 +27,22 @@ CUresult fill(const char* name, CUdeviceptr to, std::size_t pitch, const void* v
 
 /// One side of a copy of boxes: where it lies, and where in it the box begins.
 struct Side {
-  CUmemorytype type;
-  const void* host;
-  CUdeviceptr device;
-  std::size_t pitch, rows;
-  std::size_t x, y, z, level;
+  CUmemorytype type = CU_MEMORYTYPE_HOST;
+  const void* host = nullptr;
+  CUdeviceptr device = 0;
+  CUarray array = nullptr;
+  std::size_t pitch = 0;
+  std::size_t rows = 0;
+  std::size_t x = 0;
+  std::size_t y = 0;
+  std::size_t z = 0;
+  std::size_t level = 0;
 };
 
-Rectangle begin_of(Machine& machine, const char* name, const Side& side, const Size3& size) {
-  if (side.type == CU_MEMORYTYPE_ARRAY) {
-    machine.report.not_supported(std::string(name) + " of arrays");
-    throw Failure(kNotSupported);
-  }
-  require(side.type == CU_MEMORYTYPE_HOST || side.type == CU_MEMORYTYPE_DEVICE || side.type == CU_MEMORYTYPE_UNIFIED);
+Rectangle begin_of(Machine& machine, const Side& side, const Size3& size) {
   require(side.level == 0);
+  if (side.type == CU_MEMORYTYPE_ARRAY) return machine.arrays().at(side.array).box(side.x, side.y, side.z, size);
+  require(side.type == CU_MEMORYTYPE_HOST || side.type == CU_MEMORYTYPE_DEVICE || side.type == CU_MEMORYTYPE_UNIFIED);
   const std::size_t pitch = side.pitch == 0 ? side.x + size.width : side.pitch;
   const std::size_t rows = side.rows == 0 ? side.y + size.height : side.rows;
   require(pitch >= side.x + size.width && (size.depth == 1 || rows >= side.y + size.height));
@@ -49,12 +52,13 @@ Rectangle begin_of(Machine& machine, const char* name, const Side& side, const S
   return {static_cast<std::byte*>(base) + side.z * slice + side.y * pitch + side.x, pitch, slice};
 }
 
+/// Arrays are on the device.
 CopyKind kind_of(CUmemorytype to, CUmemorytype from) {
   if (to == CU_MEMORYTYPE_UNIFIED || from == CU_MEMORYTYPE_UNIFIED) return CopyKind::by_address;
-  if (to == CU_MEMORYTYPE_DEVICE) {
-    return from == CU_MEMORYTYPE_DEVICE ? CopyKind::device_to_device : CopyKind::host_to_device;
+  if (to != CU_MEMORYTYPE_HOST) {
+    return from != CU_MEMORYTYPE_HOST ? CopyKind::device_to_device : CopyKind::host_to_device;
   }
-  return from == CU_MEMORYTYPE_DEVICE ? CopyKind::device_to_host : CopyKind::host_to_host;
+  return from != CU_MEMORYTYPE_HOST ? CopyKind::device_to_host : CopyKind::host_to_host;
 }
 
 CUresult copy_box(const char* name, const Side& to, const Side& from, const Size3& size, CUstream stream,
@@ -62,16 +66,20 @@ CUresult copy_box(const char* name, const Side& to, const Side& from, const Size
   return answer_driver(name, Needs::context, [&](Machine& machine) {
     const int number = machine.stream_number(stream);
     if (size.width == 0 || size.height == 0 || size.depth == 0) return;
-    copy_rectangle(machine, begin_of(machine, name, to, size), begin_of(machine, name, from, size), size,
+    copy_rectangle(machine, begin_of(machine, to, size), begin_of(machine, from, size), size,
                    kind_of(to.type, from.type), number, host_waits);
   });
 }
 
+/// From a byte of the first row on.
+Side in_array(CUarray array, std::size_t at) { return {.type = CU_MEMORYTYPE_ARRAY, .array = array, .x = at}; }
+
 CUresult copy_2d(const char* name, const CUDA_MEMCPY2D* p, CUstream stream, bool host_waits) {
   if (p == nullptr) return CUDA_ERROR_INVALID_VALUE;
-  return copy_box(name, {p->dstMemoryType, p->dstHost, p->dstDevice, p->dstPitch, 0, p->dstXInBytes, p->dstY, 0, 0},
-                  {p->srcMemoryType, p->srcHost, p->srcDevice, p->srcPitch, 0, p->srcXInBytes, p->srcY, 0, 0},
-                  {p->WidthInBytes, p->Height, 1}, stream, host_waits);
+  return copy_box(
+      name, {p->dstMemoryType, p->dstHost, p->dstDevice, p->dstArray, p->dstPitch, 0, p->dstXInBytes, p->dstY, 0, 0},
+      {p->srcMemoryType, p->srcHost, p->srcDevice, p->srcArray, p->srcPitch, 0, p->srcXInBytes, p->srcY, 0, 0},
+      {p->WidthInBytes, p->Height, 1}, stream, host_waits);
 }
 
 /// Of both structures of three dimensions, which have these fields in common.
@@ -79,10 +87,10 @@ template <typename Parameters>
 CUresult copy_3d(const char* name, const Parameters* p, CUstream stream, bool host_waits) {
   if (p == nullptr) return CUDA_ERROR_INVALID_VALUE;
   return copy_box(name,
-                  {p->dstMemoryType, p->dstHost, p->dstDevice, p->dstPitch, p->dstHeight, p->dstXInBytes, p->dstY,
-                   p->dstZ, p->dstLOD},
-                  {p->srcMemoryType, p->srcHost, p->srcDevice, p->srcPitch, p->srcHeight, p->srcXInBytes, p->srcY,
-                   p->srcZ, p->srcLOD},
+                  {p->dstMemoryType, p->dstHost, p->dstDevice, p->dstArray, p->dstPitch, p->dstHeight, p->dstXInBytes,
+                   p->dstY, p->dstZ, p->dstLOD},
+                  {p->srcMemoryType, p->srcHost, p->srcDevice, p->srcArray, p->srcPitch, p->srcHeight, p->srcXInBytes,
+                   p->srcY, p->srcZ, p->srcLOD},
                   {p->WidthInBytes, p->Height, p->Depth}, stream, host_waits);
 }
 
@@ -131,6 +139,34 @@ CUresult cuMemcpyPeerAsync(CUdeviceptr to, CUcontext to_context, CUdeviceptr fro
                            std::size_t bytes, CUstream stream) {
   if (!are_contexts(to_context, from_context)) return CUDA_ERROR_INVALID_CONTEXT;
   return copy("cuMemcpyPeerAsync", address_of(to), address_of(from), bytes, CopyKind::device_to_device, stream, false);
+}
+
+CUresult cuMemcpyHtoA_v2(CUarray to, std::size_t at, const void* from, std::size_t bytes) {
+  return copy_box("cuMemcpyHtoA", in_array(to, at), {.type = CU_MEMORYTYPE_HOST, .host = from}, {bytes, 1, 1}, nullptr,
+                  true);
+}
+CUresult cuMemcpyHtoAAsync_v2(CUarray to, std::size_t at, const void* from, std::size_t bytes, CUstream stream) {
+  return copy_box("cuMemcpyHtoAAsync", in_array(to, at), {.type = CU_MEMORYTYPE_HOST, .host = from}, {bytes, 1, 1},
+                  stream, false);
+}
+CUresult cuMemcpyAtoH_v2(void* to, CUarray from, std::size_t at, std::size_t bytes) {
+  return copy_box("cuMemcpyAtoH", {.type = CU_MEMORYTYPE_HOST, .host = to}, in_array(from, at), {bytes, 1, 1}, nullptr,
+                  true);
+}
+CUresult cuMemcpyAtoHAsync_v2(void* to, CUarray from, std::size_t at, std::size_t bytes, CUstream stream) {
+  return copy_box("cuMemcpyAtoHAsync", {.type = CU_MEMORYTYPE_HOST, .host = to}, in_array(from, at), {bytes, 1, 1},
+                  stream, false);
+}
+CUresult cuMemcpyDtoA_v2(CUarray to, std::size_t at, CUdeviceptr from, std::size_t bytes) {
+  return copy_box("cuMemcpyDtoA", in_array(to, at), {.type = CU_MEMORYTYPE_DEVICE, .device = from}, {bytes, 1, 1},
+                  nullptr, true);
+}
+CUresult cuMemcpyAtoD_v2(CUdeviceptr to, CUarray from, std::size_t at, std::size_t bytes) {
+  return copy_box("cuMemcpyAtoD", {.type = CU_MEMORYTYPE_DEVICE, .device = to}, in_array(from, at), {bytes, 1, 1},
+                  nullptr, true);
+}
+CUresult cuMemcpyAtoA_v2(CUarray to, std::size_t to_at, CUarray from, std::size_t from_at, std::size_t bytes) {
+  return copy_box("cuMemcpyAtoA", in_array(to, to_at), in_array(from, from_at), {bytes, 1, 1}, nullptr, true);
 }
 
 CUresult cuMemcpy2D_v2(const CUDA_MEMCPY2D* p) { return copy_2d("cuMemcpy2D", p, nullptr, true); }

@@ -89,21 +89,13 @@ CUresult cuLaunchKernelEx(const CUlaunchConfig* configuration, CUfunction functi
 }
 
 CUresult cuLaunchHostFunc(CUstream stream, CUhostFn function, void* data) {
-  const CUresult status = answer_driver("cuLaunchHostFunc", Needs::context, [&](Machine& machine) {
-    require(function != nullptr);
-    static_cast<void>(machine.stream_number(stream));
-  });
-  if (status == CUDA_SUCCESS) function(data);  // everything before it in the stream is done; it may wait for others
-  return status;
+  return forward("cuLaunchHostFunc", cudaLaunchHostFunc, stream, function, data);
 }
 
 CUresult cuStreamAddCallback(CUstream stream, CUstreamCallback callback, void* data, unsigned flags) {
-  const CUresult status = answer_driver("cuStreamAddCallback", Needs::context, [&](Machine& machine) {
-    require(callback != nullptr && flags == 0);
-    static_cast<void>(machine.stream_number(stream));
-  });
-  if (status == CUDA_SUCCESS) callback(stream, CUDA_SUCCESS, data);
-  return status;
+  // The status that it is called with has the same number.
+  return forward("cuStreamAddCallback", cudaStreamAddCallback, stream, reinterpret_cast<cudaStreamCallback_t>(callback),
+                 data, flags);
 }
 
 }  // extern "C"

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "devices/stand_in/driver/answer.hpp"
+#include "devices/stand_in/graph.hpp"
 
 using namespace convladder::stand_in;
 
@@ -10,6 +11,7 @@ namespace {
 CUresult allocate(const char* name, CUdeviceptr* address, MemoryKind kind, std::size_t bytes, unsigned flags) {
   return answer_driver(name, Needs::context, [&](Machine& machine) {
     require(address != nullptr && bytes > 0);
+    machine.graphs().refuse_in_any_capture();
     *address = number_of(machine.allocate(kind, bytes, flags, name));
   });
 }
