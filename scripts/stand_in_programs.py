@@ -65,13 +65,17 @@ def main(arguments: Optional[Sequence[str]] = None) -> int:
         for program in programs:
             outcomes.append(trial.attempt(program, bench))
             print(table.line(outcomes[-1]), flush=True)
+            _write(outcomes, options)  # what is done stands there, whatever ends the rest
     for text in table.summary(outcomes):
         print(text)
+    return 0 if all(outcome.result == "passes" for outcome in outcomes) else 1
+
+
+def _write(outcomes: list[trial.Outcome], options: argparse.Namespace) -> None:
     if options.markdown:
         options.markdown.write_text(table.markdown(outcomes), encoding="utf-8")
     if options.json:
         options.json.write_text(json.dumps(table.as_json(outcomes), indent=1) + "\n", encoding="utf-8")
-    return 0 if all(outcome.result == "passes" for outcome in outcomes) else 1
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -223,7 +223,9 @@ void SimulatedDevice::copy_to_host_async(void* destination, const void* source, 
 std::uint64_t SimulatedDevice::place(const ptx::Module& module, const ptx::Symbol& symbol) {
   const auto [found, is_new] = variables_.try_emplace({&module, symbol.name}, 0);
   if (is_new) {  // zero where nothing is given: initcheck takes them as written
-    found->second = allocate_address(symbol.bytes, symbol.name.starts_with("_Z") ? demangle(symbol.name) : symbol.name);
+    const std::string label = symbol.name.starts_with("_Z") ? demangle(symbol.name) : symbol.name;
+    found->second =
+        symbol.is_managed ? memory_.allocate_visible(symbol.bytes, label) : allocate_address(symbol.bytes, label);
     const std::uint64_t address = found->second;
     if (!symbol.opaque_type.empty()) textures_.declare(address, symbol.opaque_type, symbol.name, symbol.fields);
     if (!symbol.initial_bytes.empty()) {

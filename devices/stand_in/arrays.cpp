@@ -25,8 +25,8 @@ Array* Arrays::add(Machine& machine, simulated::Geometry geometry, simulated::Te
   std::copy(std::begin(extent), std::end(extent), std::begin(made->asked));
   const auto at_least_one = [](std::uint64_t size) { return std::max<std::uint64_t>(size, 1); };
   try {
-    made->resource = simulated::array_resource(geometry, format, extent[0], at_least_one(extent[1]),
-                                               at_least_one(extent[2]));
+    made->resource =
+        simulated::array_resource(geometry, format, extent[0], at_least_one(extent[1]), at_least_one(extent[2]));
   } catch (const DeviceError& error) {
     throw Failure(kInvalidValue, error.what());
   }

@@ -13,7 +13,10 @@ bool is_device_only(const void* address) {
   return at - simulated::kGlobalWindow < simulated::kDeviceWindowBytes;
 }
 
-bool is_pinned(Machine& machine, const void* address) { return machine.memory_at(address) != nullptr; }
+/// Managed variables are the device's, and no call has allocated them.
+bool is_pinned(Machine& machine, const void* address) {
+  return machine.memory_at(address) != nullptr || machine.device().allocation_at(address) != nullptr;
+}
 
 /// From the first byte of the box to behind its last. Throws Failure where that is no number.
 std::uint64_t span_of(const Rectangle& box, const Size3& size) {

@@ -40,14 +40,6 @@ std::string ptx_of_fat_binary(std::span<const std::byte> bytes, int architecture
 /// Text that may be PTX begins with white space, a comment or a directive.
 bool begins_as_text(unsigned char first) { return std::isspace(first) != 0 || first == '/' || first == '.'; }
 
-/// The line without what is in it once for all of a module; such lines have nothing else that matters here.
-bool is_header(std::string_view line) {
-  const std::size_t begin = line.find_first_not_of(" \t");
-  if (begin == std::string_view::npos) return false;
-  line.remove_prefix(begin);
-  return line.starts_with(".version") || line.starts_with(".target") || line.starts_with(".address_size");
-}
-
 }  // namespace
 
 std::string ptx_of_image(const void* image, int architecture) {
@@ -88,22 +80,6 @@ std::string ptx_of_file(const char* path, int architecture) {
   const std::string content{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
   if (file.bad()) throw Failure(kFileNotFound, fmt::format("{} cannot be read", path));
   return ptx_of_bytes(std::as_bytes(std::span(content)), architecture);
-}
-
-std::string joined_ptx(const std::vector<std::string>& texts) {
-  if (texts.empty()) throw Failure(kInvalidValue, "nothing to link");
-  std::string joined = texts.front();
-  for (std::size_t i = 1; i < texts.size(); ++i) {
-    joined += '\n';
-    std::string_view left = texts[i];
-    while (!left.empty()) {
-      const std::size_t length = std::min(left.find('\n'), left.size());
-      if (!is_header(left.substr(0, length))) joined += left.substr(0, length);
-      joined += '\n';
-      left.remove_prefix(std::min(length + 1, left.size()));
-    }
-  }
-  return joined;
 }
 
 }  // namespace convladder::stand_in

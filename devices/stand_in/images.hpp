@@ -28,8 +28,9 @@ std::string ptx_of_bytes(std::span<const std::byte> bytes, int architecture);
 /// The same of a file. Throws Failure: not found, or as above.
 std::string ptx_of_file(const char* path, int architecture);
 
-/// One text of several PTX texts, as a linker would make it: later ones lose what a module has once. Lines stay where
-/// they are within their text.
+/// One text of several PTX texts, as a linker would make it: what one declares and another defines is there once, and
+/// names that only their text knows become different ones. The version and target are those of the first. Throws
+/// Failure if two define the same.
 std::string joined_ptx(const std::vector<std::string>& texts);
 
 }  // namespace convladder::stand_in

@@ -92,6 +92,7 @@ class Machine {
 
   // Modules and what is in them.
   Module& add_module(const void* fat_binary);
+  Module& add_module(std::vector<const void*> fat_binaries);
   Module& add_module(std::string ptx);
   /// A kernel, found from now on by the address of what this returns, and by `host`, if there is such a function.
   Function& add_function(const void* host, Module& module, std::string name);
@@ -114,6 +115,8 @@ class Machine {
   /// Blocks of `threads` threads that a multiprocessor holds at a time; 0 if it holds none.
   int resident_blocks(Function& function, int threads, std::uint64_t dynamic_shared_bytes);
   const Variable& variable(const void* host) const;
+  /// Gives the program's pointers to managed variables of the module their addresses. Throws Failure.
+  void place_managed(const Module& module);
   /// Its address on the device.
   std::byte* address_of(const Variable& variable);
   std::byte* address_of(Module& module, const std::string& name, std::uint64_t* bytes);

@@ -10,6 +10,9 @@
 namespace convladder::stand_in {
 
 Module& Machine::add_module(const void* fat_binary) { return modules_.emplace_back(fat_binary); }
+Module& Machine::add_module(std::vector<const void*> fat_binaries) {
+  return modules_.emplace_back(std::move(fat_binaries));
+}
 Module& Machine::add_module(std::string ptx) { return modules_.emplace_back(std::move(ptx)); }
 
 Function& Machine::add_function(const void* host, Module& module, std::string name) {
@@ -80,8 +83,13 @@ int Machine::ptx_architecture(Function& function) {
 
 const Variable& Machine::variable(const void* host) const {
   const auto found = variables_.find(host);
-  if (found == variables_.end()) throw Failure(kInvalidSymbol);
-  return found->second;
+  if (found != variables_.end()) return found->second;
+  // Of a managed variable the program has the variable itself.
+  const auto managed = std::ranges::find_if(variables_, [host](const auto& entry) {
+    return entry.second.managed != nullptr && host != nullptr && *entry.second.managed == host;
+  });
+  if (managed == variables_.end()) throw Failure(kInvalidSymbol);
+  return managed->second;
 }
 
 std::byte* Machine::address_of(Module& module, const std::string& name, std::uint64_t* bytes) {
@@ -90,6 +98,12 @@ std::byte* Machine::address_of(Module& module, const std::string& name, std::uin
   if (symbol == read.symbols.end()) throw Failure(kSymbolNotFound);
   if (bytes != nullptr) *bytes = symbol->bytes;
   return static_cast<std::byte*>(device_.variable(read, *symbol));
+}
+
+void Machine::place_managed(const Module& module) {
+  for (const auto& [host, variable] : variables_) {
+    if (variable.module == &module && variable.managed != nullptr) *variable.managed = address_of(variable);
+  }
 }
 
 std::byte* Machine::address_of(const Variable& variable) {

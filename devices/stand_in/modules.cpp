@@ -5,6 +5,7 @@
 #include <cstdlib>
 
 #include "devices/simulated/ptx/parser.hpp"
+#include "devices/stand_in/images.hpp"
 #include "devices/stand_in/status.hpp"
 #include "support/errors.hpp"
 
@@ -19,6 +20,35 @@ int architecture_of(const std::string& target) {
 
 }  // namespace
 
+/// Throws Failure.
+std::string Module::ptx_of_program(int architecture, std::string& file) {
+  std::vector<std::string> texts;
+  std::string machine_code;
+  for (const void* const fat_binary : fat_binaries_) {
+    const std::uint64_t bytes = fat_binary_bytes(fat_binary);
+    const auto images = read_fat_binary({static_cast<const std::byte*>(fat_binary), bytes});
+    const FatImage* const image = ptx_for(images, architecture);
+    if (image == nullptr) {
+      machine_code = machine_code_text(images);
+      continue;
+    }
+    // nvcc links its library for kernels that launch kernels into every program of several objects. What calls it is
+    // refused by that function's name.
+    if (fat_binaries_.size() > 1 && image->ptx.find("_cuda_device_runtime_cu_") != std::string::npos) continue;
+    texts.push_back(image->ptx);
+    too_new_ |= image->architecture > architecture;
+    if (!image->name.empty()) file = image->name;
+  }
+  // Of linked objects one may hold machine code only: that of the linker itself.
+  if (texts.empty()) {
+    throw Failure(
+        kNoKernelImage,
+        fmt::format("the program holds {} and no PTX: compile it with -gencode arch=compute_80,code=compute_80",
+                    machine_code.empty() ? "no kernels" : machine_code));
+  }
+  return joined_ptx(texts);
+}
+
 const ptx::Module& Module::read(int architecture) {
   if (failure_) throw Failure(static_cast<Status>(failure_->first), failure_->second);
   if (module_) return *module_;
@@ -27,22 +57,13 @@ const ptx::Module& Module::read(int architecture) {
     throw Failure(status, text);
   };
   std::string file = "the module's PTX";
-  if (fat_binary_ != nullptr) {
+  if (!fat_binaries_.empty()) {
     try {
-      const std::uint64_t bytes = fat_binary_bytes(fat_binary_);
-      const auto images = read_fat_binary({static_cast<const std::byte*>(fat_binary_), bytes});
-      const FatImage* const image = ptx_for(images, architecture);
-      if (image == nullptr) {
-        const std::string machine_code = machine_code_text(images);
-        fail(kNoKernelImage,
-             fmt::format("the program holds {} and no PTX: compile it with -gencode arch=compute_80,code=compute_80",
-                         machine_code.empty() ? "no kernels" : machine_code));
-      }
-      ptx_ = image->ptx;
-      too_new_ = image->architecture > architecture;
-      if (!image->name.empty()) file = image->name;
+      ptx_ = ptx_of_program(architecture, file);
     } catch (const UserError& error) {
       fail(kInvalidImage, fmt::format("the program's kernels cannot be read: {}", error.what()));
+    } catch (const Failure& failure) {
+      fail(failure.status, failure.what());
     }
   }
   try {
@@ -50,7 +71,7 @@ const ptx::Module& Module::read(int architecture) {
   } catch (const ptx::PtxError& error) {
     fail(kInvalidPtx, error.what());
   }
-  if (fat_binary_ == nullptr) too_new_ = architecture_of(module_->target) > architecture;
+  if (fat_binaries_.empty()) too_new_ = architecture_of(module_->target) > architecture;
   ptx_.clear();
   ptx_.shrink_to_fit();
   return *module_;

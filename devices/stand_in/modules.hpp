@@ -18,7 +18,9 @@ namespace convladder::stand_in {
 class Module {
  public:
   /// A fat binary in the program; `data` stays.
-  explicit Module(const void* fat_binary) : fat_binary_(fat_binary) {}
+  explicit Module(const void* fat_binary) : fat_binaries_{fat_binary} {}
+  /// Those of the objects of a program that was compiled with -rdc=true; they are linked when the module is read.
+  explicit Module(std::vector<const void*> fat_binaries) : fat_binaries_(std::move(fat_binaries)) {}
   /// PTX, as the driver API loads it.
   explicit Module(std::string ptx) : ptx_(std::move(ptx)) {}
 
@@ -30,7 +32,9 @@ class Module {
   bool is_too_new() const { return too_new_; }
 
  private:
-  const void* fat_binary_ = nullptr;
+  std::string ptx_of_program(int architecture, std::string& file);
+
+  std::vector<const void*> fat_binaries_;
   std::string ptx_;
   std::unique_ptr<ptx::Module> module_;
   std::optional<std::pair<int, std::string>> failure_;  // the next call fails like the first

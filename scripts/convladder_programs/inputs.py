@@ -76,7 +76,7 @@ def image(path: Path, rng: random.Random, width: int, height: int) -> None:
         row = [60 + rng.randrange(40) + (100 if width // 4 < x < width // 2 and height // 4 < y < height // 2 else 0)
                for x in range(width)]
         rows.append(" ".join(map(str, row)))
-    path.write_text(f"P2\n{width} {height}\n255\n" + "\n".join(rows) + "\n")
+    path.write_text(f"P2\n{width} {height}\n255\n" + "\n".join(rows) + "\n")  # behind each slice an empty line
 
 
 def bitmap(path: Path, rng: random.Random, width: int, height: int) -> None:
@@ -158,8 +158,8 @@ def obstacles(path: Path, rng: random.Random, x: int, y: int, z: int) -> None:
         for j in range(y):
             wall = j in (0, y - 1)
             rows.append("".join("#" if wall or (8 < k < z - 8 and rng.random() < 0.005) else "." for _ in range(x)))
-        slices.append("\n".join(rows))
-    path.write_text("\n".join(slices) + "\n")
+        slices.append("\n".join(rows) + "\n")  # behind each slice an empty line
+    path.write_text("\n".join(slices))
 
 
 _MAKERS = {made.__name__: made for made in (graph, numbers, text, raw, keys, image, bitmap, hurricanes, mesh, atoms,

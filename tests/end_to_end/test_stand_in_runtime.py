@@ -51,3 +51,27 @@ def test_an_aborting_program_leaves_its_report(tmp_path: Path):
     done, reports = run_on_stand_in(compiled(tmp_path, str(source)), tmp_path)
     assert done.returncode == -6
     assert [kernel["name"] for kernel in reports[0]["kernels"]] == ["k"]
+
+
+def test_managed_variables(tmp_path: Path):
+    assert outcome(compiled(tmp_path, "managed_variables.cu"), tmp_path) == ALL_RIGHT
+
+
+def test_kernels_and_functions_of_several_files(tmp_path: Path):
+    program = compiled(tmp_path, "linked_kernels.cu", "linked_functions.cu", options=("-rdc=true",))
+    printed = "functions\nkernels\nfunctions\nkernels\nall as documented\n"
+    assert outcome(program, tmp_path) == (printed, "", 0)
+
+
+def test_kernels_that_launch_kernels_are_refused_by_name(tmp_path: Path):
+    source = tmp_path / "nested.cu"
+    source.write_text("""
+        #include <cstdio>
+        __global__ void inner() {}
+        __global__ void outer() { inner<<<1, 1>>>(); }
+        int main() { outer<<<1, 1>>>(); std::puts(cudaGetErrorName(cudaGetLastError())); }
+    """, encoding="utf-8")
+    program = compiled(tmp_path, str(source), options=("-rdc=true",))
+    done, reports = run_on_stand_in(program, tmp_path)
+    assert done.stdout == "cudaErrorNotSupported\n"
+    assert [name.split(":")[0] for name in reports[0]["not_supported"]] == ["the kernel outer"]

@@ -15,21 +15,25 @@ int wrong = 0;
       std::printf("line %d: %s does not hold\n", __LINE__, #condition); \
     }                                                                   \
   } while (0)
-#define EXPECT_STATUS(wanted, call)                                                     \
-  do {                                                                                  \
-    const cudaError_t got = (call);                                                     \
-    if (got != (wanted)) {                                                              \
-      ++wrong;                                                                          \
+#define EXPECT_STATUS(wanted, call)                                                  \
+  do {                                                                               \
+    const cudaError_t got = (call);                                                  \
+    if (got != (wanted)) {                                                           \
+      ++wrong;                                                                       \
       std::printf("line %d: %s gives %s\n", __LINE__, #call, cudaGetErrorName(got)); \
-    }                                                                                   \
+    }                                                                                \
   } while (0)
 #define EXPECT_OK(call) EXPECT_STATUS(cudaSuccess, call)
 
 constexpr int kWidth = 6;
 constexpr int kHeight = 4;
 
-__global__ void fetch(cudaTextureObject_t texture, float x, float y, float* result) { *result = tex2D<float>(texture, x, y); }
-__global__ void fetch_line(cudaTextureObject_t texture, int i, float* result) { *result = tex1Dfetch<float>(texture, i); }
+__global__ void fetch(cudaTextureObject_t texture, float x, float y, float* result) {
+  *result = tex2D<float>(texture, x, y);
+}
+__global__ void fetch_line(cudaTextureObject_t texture, int i, float* result) {
+  *result = tex1Dfetch<float>(texture, i);
+}
 __global__ void fetch_layer(cudaTextureObject_t texture, float x, float y, int layer, int* result) {
   *result = tex2DLayered<int>(texture, x, y, layer);
 }

@@ -10,20 +10,20 @@ namespace {
 
 int wrong = 0;
 
-#define EXPECT(condition)                                             \
-  do {                                                                \
-    if (!(condition)) {                                               \
-      ++wrong;                                                        \
+#define EXPECT(condition)                                               \
+  do {                                                                  \
+    if (!(condition)) {                                                 \
+      ++wrong;                                                          \
       std::printf("line %d: %s does not hold\n", __LINE__, #condition); \
-    }                                                                 \
+    }                                                                   \
   } while (0)
-#define EXPECT_STATUS(wanted, call)                                                           \
-  do {                                                                                        \
-    const cudaError_t got = (call);                                                        \
-    if (got != (wanted)) {                                                                 \
-      ++wrong;                                                                                \
-      std::printf("line %d: %s gives %s\n", __LINE__, #call, cudaGetErrorName(got));       \
-    }                                                                                         \
+#define EXPECT_STATUS(wanted, call)                                                  \
+  do {                                                                               \
+    const cudaError_t got = (call);                                                  \
+    if (got != (wanted)) {                                                           \
+      ++wrong;                                                                       \
+      std::printf("line %d: %s gives %s\n", __LINE__, #call, cudaGetErrorName(got)); \
+    }                                                                                \
   } while (0)
 #define EXPECT_OK(call) EXPECT_STATUS(cudaSuccess, call)
 
@@ -71,7 +71,8 @@ void made_node_by_node() {
   const cudaKernelNodeParams adding = kernel_of(reinterpret_cast<void*>(add), add_arguments);
   EXPECT_OK(cudaGraphAddKernelNode(&added, graph, &filled, 1, &adding));
   int three = 3;
-  EXPECT_OK(cudaGraphAddMemcpyNodeToSymbol(&set, graph, nullptr, 0, factor, &three, sizeof three, 0, cudaMemcpyHostToDevice));
+  EXPECT_OK(
+      cudaGraphAddMemcpyNodeToSymbol(&set, graph, nullptr, 0, factor, &three, sizeof three, 0, cudaMemcpyHostToDevice));
   void* multiply_arguments[] = {&values};
   const cudaKernelNodeParams multiplying = kernel_of(reinterpret_cast<void*>(multiply), multiply_arguments);
   const cudaGraphNode_t both[] = {added, set};
@@ -97,7 +98,8 @@ void made_node_by_node() {
   EXPECT(type == cudaGraphNodeTypeMemcpy);
   cudaKernelNodeParams asked{};
   EXPECT_OK(cudaGraphKernelNodeGetParams(added, &asked));
-  EXPECT(asked.func == reinterpret_cast<void*>(add) && asked.gridDim.x == 2 && *static_cast<int*>(asked.kernelParams[1]) == 2);
+  EXPECT(asked.func == reinterpret_cast<void*>(add) && asked.gridDim.x == 2 &&
+         *static_cast<int*>(asked.kernelParams[1]) == 2);
   two = 100;  // arguments were taken when the node was made
   EXPECT(host[0] == 0 && calls == 0);
 
@@ -126,7 +128,7 @@ void made_node_by_node() {
   EXPECT_OK(cudaGraphExecUpdate(ready, graph, nullptr));
   EXPECT_OK(cudaGraphLaunch(ready, stream));
   EXPECT_OK(cudaStreamSynchronize(stream));
-  EXPECT(host[0] == 9 || host[0] == 3);  // whether the node stays switched off is not documented
+  EXPECT(host[0] == 9 || host[0] == 3);                      // whether the node stays switched off is not documented
   EXPECT_OK(cudaGraphNodeSetEnabled(ready, multiplied, 1));  // its nodes are still known by those of the first graph
   EXPECT_OK(cudaGraphLaunch(ready, stream));
   EXPECT_OK(cudaStreamSynchronize(stream));

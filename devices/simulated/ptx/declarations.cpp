@@ -37,8 +37,18 @@ std::uint64_t product(const std::vector<std::uint64_t>& sizes) {
   return count;
 }
 
-void skip_attribute(TokenReader& tokens) {
-  if (tokens.current().is("(")) tokens.skip_brackets("(", ")");
+/// Whether it is ".attribute(.managed)". What else there may be has no meaning here: all memory is the device's.
+bool take_attribute(TokenReader& tokens) {
+  if (!tokens.accept("(")) return false;
+  const bool is_managed = tokens.current().is(".managed");
+  while (!tokens.accept(")")) {
+    if (tokens.current().is("(")) {
+      tokens.skip_brackets("(", ")");
+    } else {
+      tokens.take();
+    }
+  }
+  return is_managed;
 }
 
 /// "{ filter_mode = linear, width = 4 }"
@@ -60,6 +70,7 @@ void take_variables(TokenReader& tokens, const Names& names, Space space, bool i
                     const DeclareVariable& declare) {
   int alignment = 0;
   int vector_elements = 1;
+  bool is_managed = false;
   Token word = tokens.current();
   for (; !type_of_suffix(word.text) && !is_opaque_type(word.text); word = tokens.current()) {
     if (tokens.accept(".align")) {
@@ -67,7 +78,7 @@ void take_variables(TokenReader& tokens, const Names& names, Space space, bool i
     } else if (tokens.accept(".v2") || tokens.accept(".v4")) {
       vector_elements = word.is(".v2") ? 2 : 4;
     } else if (tokens.accept(".attribute")) {
-      skip_attribute(tokens);  // managed or unified: here all memory is the device's
+      is_managed |= take_attribute(tokens);
     } else {
       tokens.fail_expected("a type");
     }
@@ -82,6 +93,7 @@ void take_variables(TokenReader& tokens, const Names& names, Space space, bool i
     symbol.position = name.position;
     symbol.space = space;
     symbol.is_extern = is_extern;
+    symbol.is_managed = is_managed;
     symbol.alignment = alignment > 0 ? alignment : element_bytes;
     if (opaque) symbol.opaque_type = word.text.substr(1);
     const std::vector<std::uint64_t> sizes = take_sizes(tokens);
@@ -118,7 +130,7 @@ Parameter take_parameter(TokenReader& tokens) {
     } else if (is_pointer && space_of_word(word.text)) {
       tokens.take();
     } else if (tokens.accept(".attribute")) {
-      skip_attribute(tokens);
+      take_attribute(tokens);
     } else {
       if (is_opaque_type(word.text)) opaque = word.text.substr(1);
       type = take_type(tokens);

@@ -55,6 +55,7 @@ struct Symbol {
   int alignment = 1;        ///< bytes
   std::uint64_t bytes = 0;  ///< 0 for `extern .shared name[]`: sized by the launch
   bool is_extern = false;
+  bool is_managed = false;                  ///< the host reads and writes it as well
   std::vector<std::uint8_t> initial_bytes;  ///< as many as were given; the rest is zero
   std::vector<InitialAddress> initial_addresses;
   std::string opaque_type;  ///< "texref", "samplerref" or "surfref": then `bytes` are a handle's

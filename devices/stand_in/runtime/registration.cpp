@@ -39,7 +39,16 @@ void** __cudaRegisterFatBinary(void* wrapper) {
   auto* const registered = new Registered{nullptr, &none};
   const auto* const read = static_cast<const FatBinaryWrapper*>(wrapper);
   registering([&](Machine& machine) {
-    if (read->magic == FatBinaryWrapper::kMagic) registered->module = &machine.add_module(read->data);
+    if (read->magic != FatBinaryWrapper::kMagic) return;
+    constexpr unsigned kLinked = 2;
+    if (read->version != kLinked || read->linked == nullptr) {
+      registered->module = &machine.add_module(read->data);
+      return;
+    }
+    std::vector<const void*> objects;
+    for (const auto* one = static_cast<const void* const*>(read->linked); *one != nullptr; ++one)
+      objects.push_back(*one);
+    registered->module = &machine.add_module(std::move(objects));
   });
   return &registered->first;
 }
@@ -50,7 +59,11 @@ void __cudaUnregisterFatBinary(void** handle) {
   registering([&](Machine& machine) { machine.forget(module_of(handle)); });
 }
 
-char __cudaInitModule(void** /*handle*/) { return 1; }
+/// Before the host uses a managed variable for the first time: its pointers to those of the module are set.
+char __cudaInitModule(void** handle) {
+  registering([&](Machine& machine) { machine.place_managed(module_of(handle)); });
+  return 1;
+}
 
 void __cudaRegisterFunction(void** handle, const char* host, char* /*device*/, const char* name, int /*thread_limit*/,
                             uint3* /*tid*/, uint3* /*bid*/, dim3* /*block*/, dim3* /*grid*/, int* /*warp_size*/) {
@@ -68,10 +81,7 @@ void __cudaRegisterHostVar(void** handle, const char* name, char* host, std::siz
 
 void __cudaRegisterManagedVar(void** handle, void** host, char* /*device*/, const char* name, int /*ext*/,
                               std::size_t bytes, int /*constant*/, int /*global*/) {
-  registering([&](Machine& machine) {
-    machine.add_variable(host, {&module_of(handle), name, bytes, host});
-    machine.report.note("managed variables are not supported yet");
-  });
+  registering([&](Machine& machine) { machine.add_variable(host, {&module_of(handle), name, bytes, host}); });
 }
 
 }  // extern "C"
