@@ -345,6 +345,22 @@ TEST(SimulatedCluster, ReportsWhatItsBlocksDoWrong) {
   EXPECT_EQ(fault("setp.eq.u32 %p2, %r3, 0; @%p2 ret;\n" + kMeet + "ret;"), "no fault");
 }
 
+TEST(SimulatedCluster, ItsCheckersKeepItsBlocksApart) {
+  // What block 1 sends lands when block 0 looks at an mbarrier at which its own first warp has arrived before.
+  const std::string body =
+      "@%p1 mbarrier.init.shared.b64 [512], 1;\n" + kMeet +
+      "setp.eq.u32 %p2, %r3, 1; and.pred %p3, %p1, %p2; mov.u32 %r8, 512; mapa.shared::cluster.u32 %r8, %r8, 0;\n"
+      "mov.u32 %r9, 256; mapa.shared::cluster.u32 %r9, %r9, 0; mov.u32 %r10, 77;\n"
+      "@%p3 st.async.shared::cluster.mbarrier::complete_tx::bytes.u32 [%r9], %r10, [%r8];\n" +
+      kMeet +
+      "@%p2 bra END; setp.ge.u32 %p4, %r1, 32; @%p4 bra TAKE; @!%p1 bra END;\n"
+      "st.shared.u32 [0], %r10; mbarrier.arrive.shared.b64 %rd6, [512]; bra END;\n"
+      "TAKE: mbarrier.try_wait.parity.shared.b64 %p5, [512], 0; @!%p5 bra TAKE;\n"
+      "ld.shared.u32 %r11, [0]; st.global.u32 [%rd4], %r11;\nEND:\n" +
+      kMeet + "ret;";
+  EXPECT_EQ(cluster_results(body, {2}, {2}, 64)[32], 77U);
+}
+
 TEST(SimulatedCluster, HasRacesBetweenItsBlocks) {
   const std::string map = "xor.b32 %r7, %r3, 1; mapa.shared::cluster.u32 %r8, %r6, %r7;\n";
   const auto found = [&](const std::string& first, const std::string& second) {
