@@ -59,7 +59,7 @@ void CacheHierarchy::merge(std::size_t slice_number) {
 CacheCounters CacheHierarchy::finish() {
   CacheCounters total;
   for (const auto& slice : slices_) {
-    slice->counters.dram_write_sectors += slice->cache.clean();
+    slice->counters.dram_write_sectors += slice->cache.dirty();
     total += slice->counters;
   }
   for (const auto& l1 : l1_) {
