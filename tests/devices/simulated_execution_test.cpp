@@ -300,7 +300,7 @@ TEST(DeviceMemory, GivesMappingsBack) {
     if (i % 100 == 0) *memory.host(address) = std::byte{1};
     memory.free(address);
   }
-  EXPECT_EQ(memory.used(), 0);
+  EXPECT_EQ(memory.used(), 0U);
 }
 
 TEST(SimulatedExecution, ABarrierInDivergentCodeIsAFault) {

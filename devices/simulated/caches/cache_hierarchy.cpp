@@ -21,8 +21,8 @@ CacheCounters& CacheCounters::operator+=(const CacheCounters& other) {
   return *this;
 }
 
-CacheHierarchy::CacheHierarchy(const GpuModel& gpu, std::uint64_t l1_bytes) {
-  for (int i = 0; i < gpu.multiprocessors; ++i) l1_.push_back(std::make_unique<L1Cache>(l1_bytes));
+CacheHierarchy::CacheHierarchy(const GpuModel& gpu, std::uint64_t l1_bytes)
+    : l1_bytes_(l1_bytes), l1_(static_cast<std::size_t>(gpu.multiprocessors)) {
   for (std::size_t i = 0; i < kSlices; ++i) slices_.push_back(std::make_unique<Slice>(gpu.l2_bytes / kSlices));
 }
 
@@ -33,7 +33,7 @@ void CacheHierarchy::merge(std::size_t slice_number) {
   CacheCounters& counters = slice.counters;
   std::vector<const std::vector<L2Request>*> logs;
   for (const auto& l1 : l1_) {
-    if (!l1->log(slice_number).empty()) logs.push_back(&l1->log(slice_number));
+    if (l1 != nullptr && !l1->log(slice_number).empty()) logs.push_back(&l1->log(slice_number));
   }
   for (std::size_t turn = 0; !logs.empty(); ++turn) {
     for (const std::vector<L2Request>* log : logs) {
@@ -53,16 +53,19 @@ void CacheHierarchy::merge(std::size_t slice_number) {
     }
     std::erase_if(logs, [turn](const auto* log) { return log->size() == turn + 1; });
   }
-  for (const auto& l1 : l1_) l1->log(slice_number).clear();
+  for (const auto& l1 : l1_) {
+    if (l1 != nullptr) l1->log(slice_number).clear();
+  }
 }
 
 CacheCounters CacheHierarchy::finish() {
   CacheCounters total;
   for (const auto& slice : slices_) {
-    slice->counters.dram_write_sectors += slice->cache.clean();
+    slice->counters.dram_write_sectors += slice->cache.dirty();
     total += slice->counters;
   }
   for (const auto& l1 : l1_) {
+    if (l1 == nullptr) continue;
     total.l1_load_sectors += l1->load_sectors();
     total.l1_load_hits += l1->load_hits();
     total.l1_texture_hits += l1->texture_hits();

@@ -41,7 +41,12 @@ class CacheHierarchy {
   CacheHierarchy(const CacheHierarchy&) = delete;
   CacheHierarchy& operator=(const CacheHierarchy&) = delete;
 
-  L1Cache& l1(std::size_t multiprocessor) { return *l1_[multiprocessor]; }
+  /// Made when it is first asked for, by the one host thread that has the multiprocessor.
+  L1Cache& l1(std::size_t multiprocessor) {
+    std::unique_ptr<L1Cache>& one = l1_[multiprocessor];
+    if (one == nullptr) one = std::make_unique<L1Cache>(l1_bytes_);
+    return *one;
+  }
 
   /// The L2 lies in this many slices by address; each may be merged by a host thread of its own.
   static constexpr std::size_t kSlices = L1Cache::kSlices;
@@ -53,6 +58,7 @@ class CacheHierarchy {
 
  private:
   struct Slice;
+  std::uint64_t l1_bytes_;
   std::vector<std::unique_ptr<L1Cache>> l1_;
   std::vector<std::unique_ptr<Slice>> slices_;
 };

@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <bit>
 #include <cstdint>
-#include <vector>
+#include <cstdlib>
+#include <memory>
+#include <new>
 
 namespace convladder::simulated {
 
@@ -22,7 +24,12 @@ class SectoredCache {
   static constexpr std::uint64_t kLineBytes = 128;
 
   /// As many whole sets as fit into `bytes`, at least one.
-  explicit SectoredCache(std::uint64_t bytes) : sets_(std::max<std::uint64_t>(1, bytes / (kLineBytes * kWays))) {}
+  explicit SectoredCache(std::uint64_t bytes)
+      : size_(std::max<std::uint64_t>(1, bytes / (kLineBytes * kWays))), zeros_(std::calloc(size_ + 1, sizeof(Set))) {
+    if (zeros_ == nullptr) throw std::bad_alloc();
+    const auto place = reinterpret_cast<std::uintptr_t>(zeros_.get());
+    sets_ = reinterpret_cast<Set*>((place + kSetAlignment - 1) / kSetAlignment * kSetAlignment);
+  }
 
   /// Looks up `sectors` of a line and brings in those that are missing, dirty or not.
   SectorLookup access(std::uint32_t line, std::uint8_t sectors, bool dirty) {
@@ -35,12 +42,16 @@ class SectoredCache {
     } else {
       way = use_oldest(set);
       found.evicted_dirty = of_way(set.dirty, way);
+      dirty_ -= static_cast<std::uint64_t>(std::popcount(found.evicted_dirty));
       set.tag[way] = line;
       set.valid &= ~at_way(kAllSectors, way);
       set.dirty &= ~at_way(kAllSectors, way);
     }
     set.valid |= at_way(sectors, way);
-    if (dirty) set.dirty |= at_way(sectors, way);
+    if (dirty) {
+      dirty_ += static_cast<std::uint64_t>(std::popcount(static_cast<std::uint8_t>(sectors & ~of_way(set.dirty, way))));
+      set.dirty |= at_way(sectors, way);
+    }
     return found;
   }
 
@@ -60,30 +71,28 @@ class SectoredCache {
     __builtin_prefetch(set + sizeof(Set) - 1, 1);
   }
 
-  /// All dirty sectors, which are clean from now on.
-  std::uint64_t clean() {
-    std::uint64_t sectors = 0;
-    for (Set& set : sets_) {
-      sectors += static_cast<std::uint64_t>(std::popcount(set.dirty));
-      set.dirty = 0;
-    }
-    return sectors;
-  }
+  /// Dirty sectors that are there.
+  std::uint64_t dirty() const { return dirty_; }
 
-  std::uint64_t bytes() const { return sets_.size() * kWays * kLineBytes; }
+  std::uint64_t bytes() const { return size_ * kWays * kLineBytes; }
 
  private:
   /// Four bits for each way, those of way 0 lowest.
   using Nibbles = std::uint64_t;
   static constexpr std::uint8_t kAllSectors = 0xf;
 
-  /// Small, so that it takes two lines of the host's cache: most of what a look-up costs is to wait for them.
-  struct alignas(32) Set {
-    std::uint32_t tag[kWays] = {};  // 0 where nothing is valid: line 0 lies before all allocations
-    Nibbles valid = 0;
-    Nibbles dirty = 0;
-    Nibbles order = 0x0123456789abcdef;  // the ways, the one used last lowest
+  /// Small, so that it takes two lines of the host's cache: most of what a look-up costs is to wait for them. All zero
+  /// at first, so that a launch that uses few sets touches the host's memory of few.
+  struct Set {
+    std::uint32_t tag[kWays];  // 0 where nothing is valid: line 0 lies before all allocations
+    Nibbles valid;
+    Nibbles dirty;
+    Nibbles order;  // the ways, the one used last lowest, by what differs from kFirstOrder
+    Nibbles unused;
   };
+  static constexpr std::uintptr_t kSetAlignment = 32;
+  static_assert(sizeof(Set) % kSetAlignment == 0);
+  static constexpr Nibbles kFirstOrder = 0x0123456789abcdef;
 
   static std::uint8_t of_way(Nibbles all, int way) { return static_cast<std::uint8_t>(all >> (4 * way) & kAllSectors); }
   static Nibbles at_way(std::uint8_t sectors, int way) { return Nibbles{sectors} << (4 * way); }
@@ -91,7 +100,7 @@ class SectoredCache {
   /// Power-of-two strides would fall into few sets without a hash (Knuth's multiplicative one), whose upper bits are
   /// then scaled to the number of sets.
   std::size_t index(std::uint32_t line) const {
-    return static_cast<std::size_t>((std::uint64_t{line * 2654435769U} * sets_.size()) >> 32);
+    return static_cast<std::size_t>((std::uint64_t{line * 2654435769U} * size_) >> 32);
   }
 
   /// Looks at all ways at once, without a branch; -1 if the line is in none.
@@ -105,20 +114,28 @@ class SectoredCache {
   /// Moves the way to the front of the order; those that were before it move back by one.
   static void use(Set& set, int way) {
     constexpr Nibbles kOnes = 0x1111111111111111;
-    const Nibbles zero_at_way = set.order ^ (kOnes * static_cast<unsigned>(way));
+    const Nibbles order = set.order ^ kFirstOrder;
+    const Nibbles zero_at_way = order ^ (kOnes * static_cast<unsigned>(way));
     const Nibbles zeros =
         (zero_at_way - kOnes) & ~zero_at_way & (kOnes << 3);  // the lowest bit is right, others may not be
     const Nibbles up_to_way = (Nibbles{2} << std::countr_zero(zeros)) - 1;
-    set.order = (set.order & ~up_to_way) | (set.order << 4 & up_to_way) | static_cast<unsigned>(way);
+    set.order = kFirstOrder ^ ((order & ~up_to_way) | (order << 4 & up_to_way) | static_cast<unsigned>(way));
   }
 
   static int use_oldest(Set& set) {
-    const int way = static_cast<int>(set.order >> 60);
-    set.order = set.order << 4 | static_cast<unsigned>(way);
+    const Nibbles order = set.order ^ kFirstOrder;
+    const int way = static_cast<int>(order >> 60);
+    set.order = kFirstOrder ^ (order << 4 | static_cast<unsigned>(way));
     return way;
   }
 
-  std::vector<Set> sets_;
+  struct Free {
+    void operator()(void* memory) const { std::free(memory); }
+  };
+  std::uint64_t size_;                 // sets
+  std::unique_ptr<void, Free> zeros_;  // memory that the system gives when it is touched
+  Set* sets_ = nullptr;
+  std::uint64_t dirty_ = 0;
 };
 
 }  // namespace convladder::simulated

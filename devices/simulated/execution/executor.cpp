@@ -32,6 +32,12 @@ struct ThreadResult {
   }
 };
 
+/// Host threads that have something to do.
+std::size_t threads_for(int host_threads, std::uint64_t blocks) {
+  return std::min<std::uint64_t>(static_cast<std::uint64_t>(std::max(1, host_threads)),
+                                 std::max<std::uint64_t>(1, blocks));
+}
+
 /// The blocks of a launch go in waves: every multiprocessor runs as many as it could hold at a time, then what the L1
 /// caches asked of the L2 is merged. Host threads take whole multiprocessors, and then slices of the L2. Clusters take
 /// as many multiprocessors as they have blocks.
@@ -47,9 +53,8 @@ class Launch {
         configuration_(configuration),
         make_observers_(make_observers),
         grid_(configuration),
-        results_(program.needs_block_order || make_observers
-                     ? 1
-                     : static_cast<std::size_t>(std::max(1, configuration.host_threads))),
+        results_(program.needs_block_order || make_observers ? 1
+                                                             : threads_for(configuration.host_threads, grid_.blocks())),
         running_(grid_.blocks()),
         phase_done_(static_cast<std::ptrdiff_t>(results_.size()), NextPhase{this}) {
     const std::uint64_t threads = configuration.block.count();
