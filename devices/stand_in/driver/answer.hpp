@@ -40,6 +40,7 @@ inline void require_ready(Machine& machine, Needs needs) {
 
 /// Runs `work(machine)`, which throws Failure.
 template <typename Work>
+// NOLINTNEXTLINE(bugprone-exception-escape): `answer` catches all of them
 CUresult answer_driver(const char* name, Needs needs, const Work& work) noexcept {
   const Asking asking(name);
   const auto checked = [&](Machine& machine) {
