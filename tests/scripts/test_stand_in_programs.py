@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import struct
 import subprocess
 import sys
@@ -23,6 +24,8 @@ def test_the_catalogue_can_be_read():
             assert references.check.__module__ and program.check["function"] in references._CHECKS
         for entry in program.inputs:
             assert "copy" in entry or entry["make"] in inputs._MAKERS
+        for expression in (program.check.get("prints", ""), program.check.get("prints_not", "")):
+            re.compile(expression)
         for one in program.check.get("compare", ()):
             assert one["as"] in {"same", "text", *checks._CODES}
 
