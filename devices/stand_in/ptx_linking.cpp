@@ -79,8 +79,8 @@ void look_at(Statement& statement) {
     at += word.size();
   }
   statement.name = std::string(last);
-  statement.is_defined = statement.is_function ? text.find('{') != std::string_view::npos
-                                               : statement.linkage != Linkage::outside;
+  statement.is_defined =
+      statement.is_function ? text.find('{') != std::string_view::npos : statement.linkage != Linkage::outside;
 }
 
 std::vector<Statement> statements_of(std::string_view text) {
@@ -213,7 +213,8 @@ std::string joined_ptx(const std::vector<std::string>& texts) {
         if (declared.insert(statement.name).second && !written.contains(statement.name)) {
           std::string prototype = own;
           const std::size_t outside = prototype.find(".extern");
-          if (definition != definitions.end() && outside != std::string::npos) prototype.replace(outside, 7, ".visible");
+          if (definition != definitions.end() && outside != std::string::npos)
+            prototype.replace(outside, 7, ".visible");
           joined += prototype;
         }
       } else if (written.insert(statement.name).second) {

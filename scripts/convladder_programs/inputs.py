@@ -159,7 +159,7 @@ def obstacles(path: Path, rng: random.Random, x: int, y: int, z: int) -> None:
             wall = j in (0, y - 1)
             rows.append("".join("#" if wall or (8 < k < z - 8 and rng.random() < 0.005) else "." for _ in range(x)))
         slices.append("\n".join(rows) + "\n")  # behind each slice an empty line
-    path.write_text("\n".join(slices))
+    path.write_text("\n".join(slices) + "\n")
 
 
 _MAKERS = {made.__name__: made for made in (graph, numbers, text, raw, keys, image, bitmap, hurricanes, mesh, atoms,

@@ -27,7 +27,8 @@ int main() {
   compute<<<1, 1>>>(result);
   cudaMemcpy(&changed, result, sizeof changed, cudaMemcpyDeviceToHost);
   const cudaError_t status = cudaGetLastError();
-  if (host != 3 * 2 * 21 + 3 || changed != 3 * 2 * 6 + 3) std::printf("%d, %d, %s\n", host, changed, cudaGetErrorName(status));
+  if (host != 3 * 2 * 21 + 3 || changed != 3 * 2 * 6 + 3)
+    std::printf("%d, %d, %s\n", host, changed, cudaGetErrorName(status));
   cudaFree(result);
   std::puts("all as documented");
 }
