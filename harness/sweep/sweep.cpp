@@ -1,5 +1,5 @@
-#include "harness/plan/device_argument.hpp"
 #include "harness/sweep/sweep.hpp"
+#include "harness/plan/device_argument.hpp"
 
 #include <fmt/format.h>
 

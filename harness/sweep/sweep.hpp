@@ -27,7 +27,7 @@ struct Sweep {
   PlannedCase planned;  ///< of the variant as it is, which makes its own choice
   ScoreKind kind = ScoreKind::measured;
   bool by_virtual_clock = false;  ///< what is measured is a virtual clock's prediction
-  std::string gpu;  ///< of a predicted score
+  std::string gpu;                ///< of a predicted score
   Configurations found;
   std::vector<SweptConfiguration> results;  ///< in the order of `found.candidates`
 

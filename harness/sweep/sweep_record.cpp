@@ -26,10 +26,8 @@ ordered_json scoring_json(const Sweep& sweep) {
   const char* of = "time";
   if (sweep.kind == ScoreKind::predicted) of = "middle of the range of the op time";
   if (counted) of = "cycles of one multiprocessor";
-  return {{"kind", sweep.kind_text()},
-          {"of", of},
-          {"unit", counted ? "cycles" : "ns"},
-          {"gpu", text_or_null(sweep.gpu)}};
+  return {
+      {"kind", sweep.kind_text()}, {"of", of}, {"unit", counted ? "cycles" : "ns"}, {"gpu", text_or_null(sweep.gpu)}};
 }
 
 ordered_json score_json(const std::optional<Score>& score) {
