@@ -50,6 +50,7 @@ bool is_stand_in() { return dlsym(RTLD_DEFAULT, "convladder_stand_in_version") !
 
 /// Without opening the device: that would make a context in this process.
 DeviceCapacity cuda_capacity() {
+  if (!cuda_unavailable().empty()) return {};
   constexpr double kContextBytes = 640.0 * 1024 * 1024;  // an H100's with all kernels of this program loaded
   cudaDeviceProp properties{};
   require_cuda(cudaGetDeviceProperties(&properties, 0), "cudaGetDeviceProperties");

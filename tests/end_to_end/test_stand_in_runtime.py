@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from stand_in import SOURCES, run_on_stand_in, sanitizer_options, succeed, toolkit
+from stand_in import SOURCES, run_on_stand_in, succeed, toolkit
 
 ALL_RIGHT = ("all as documented\n", "", 0)
 
@@ -20,8 +20,6 @@ def compiled(folder: Path, *sources: str, options: tuple[str, ...] = ()) -> Path
     nvcc = shutil.which("nvcc")
     if nvcc is None:
         pytest.skip("no nvcc")
-    if sanitizer_options():
-        pytest.skip("nvcc's host compiler would need the sanitizers of the libraries")
     program = folder / "program"
     files = [SOURCES / name for name in sources]
     succeed(nvcc, "-std=c++17", "-arch=compute_75", "-cudart", "shared", "-lineinfo", *options, *files, "-o", program)
