@@ -301,8 +301,7 @@ void count_texels(const WarpState& warp, const Operation& operation, TouchedSect
                   bool is_texture) {
   BlockContext& block = *warp.block;
   std::ranges::sort(sectors);
-  const auto repeated = std::ranges::unique(sectors);
-  sectors.erase(repeated.begin(), repeated.end());
+  sectors.erase(std::unique(sectors.begin(), sectors.end()), sectors.end());
   InstructionCounters& counters = block.counters[operation.instruction];
   ++counters.requests;
   counters.sectors += sectors.size();
