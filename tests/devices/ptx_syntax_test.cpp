@@ -56,6 +56,12 @@ TEST(PtxSyntax, ConstantExpressionsAreComputedAsInC) {
   EXPECT_THROW(value_of(std::string(100'000, '-') + "1"), std::runtime_error);
 }
 
+TEST(PtxSyntax, AnAttributeThatDoesNotEndIsAnErrorAndNoEndlessLoop) {
+  EXPECT_THROW(
+      parse_module(".version 8.0\n.target sm_80\n.address_size 64\n.global .attribute(.managed .u32 x;", "a.ptx"),
+      PtxError);
+}
+
 TEST(PtxSyntax, OffsetsAndArraySizesAreExpressions) {
   const Module module =
       parse_module(".const .u32 table[4 * (2 + 6)];\n" +

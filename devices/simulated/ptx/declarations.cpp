@@ -39,15 +39,9 @@ std::uint64_t product(const std::vector<std::uint64_t>& sizes) {
 
 /// Whether it is ".attribute(.managed)". What else there may be has no meaning here: all memory is the device's.
 bool take_attribute(TokenReader& tokens) {
-  if (!tokens.accept("(")) return false;
-  const bool is_managed = tokens.current().is(".managed");
-  while (!tokens.accept(")")) {
-    if (tokens.current().is("(")) {
-      tokens.skip_brackets("(", ")");
-    } else {
-      tokens.take();
-    }
-  }
+  if (!tokens.current().is("(")) return false;
+  const bool is_managed = tokens.peek(1).is(".managed");
+  tokens.skip_brackets("(", ")");
   return is_managed;
 }
 
