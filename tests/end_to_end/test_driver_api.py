@@ -29,8 +29,8 @@ def test_a_program_of_the_driver_api(tmp_path: Path):
     headers = toolkit() / "include"
     stub_library(tmp_path, "cuda", driver_functions(), "1")
     program = tmp_path / "driver_api"
-    succeed("g++", "-std=c++20", "-Wall", "-pthread", f"-I{headers}", SOURCES / "driver_api.cpp", "-o",
-            program, f"-L{tmp_path}", "-lcuda")
+    succeed("g++", "-std=c++20", "-Wall", "-pthread", f"-I{headers}", f"-I{SOURCES}",
+            *sorted((SOURCES / "driver_api").glob("*.cpp")), "-o", program, f"-L{tmp_path}", "-lcuda")
     done, reports = run_on_stand_in(program, tmp_path)
     assert (done.stdout, done.returncode) == ("all as documented\n", 0), done.stdout + done.stderr
     assert len(reports) == 1
