@@ -1,5 +1,5 @@
 // A program that mixes the CUDA runtime and the driver API, as libraries do: memory, streams, events, contexts and
-// kernels of one are the other's. Compiled by tests/end_to_end/test_driver_api.py.
+// kernels of one are the other's. Compiled by tests/end_to_end/cuda_apis/test_driver_api.py.
 #include <cuda.h>
 #include <cuda_runtime.h>
 

@@ -1,5 +1,5 @@
 // What a program that uses the CUDA driver API alone sees, a file for each subject. Compiled by
-// tests/end_to_end/test_driver_api.py against cuda.h and linked with libcuda.so.1.
+// tests/end_to_end/cuda_apis/test_driver_api.py against cuda.h and linked with libcuda.so.1.
 #include "subjects.hpp"
 
 #include <cuda.h>
