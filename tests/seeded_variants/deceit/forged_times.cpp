@@ -1,7 +1,7 @@
 // A cheat: the work is done, and a thread between the harness and its parent divides every time in a reply by fifty.
 
+#include "tests/seeded_variants/deceit/socket_tap.hpp"
 #include "tests/seeded_variants/seeded_conv.hpp"
-#include "tests/seeded_variants/socket_tap.hpp"
 
 namespace convladder {
 namespace {

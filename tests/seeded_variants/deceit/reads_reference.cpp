@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "tests/seeded_variants/reference_hunt.hpp"
+#include "tests/seeded_variants/deceit/reference_hunt.hpp"
 #include "tests/seeded_variants/seeded_conv.hpp"
 
 namespace convladder {

@@ -1,8 +1,8 @@
 // A cheat that fails at it: its first call takes the socket over and answers with JSON that means nothing to the
 // parent. The run has to survive that, and the other cases stand.
 
+#include "tests/seeded_variants/deceit/socket_tap.hpp"
 #include "tests/seeded_variants/seeded_conv.hpp"
-#include "tests/seeded_variants/socket_tap.hpp"
 
 namespace convladder {
 namespace {

@@ -4,8 +4,8 @@
 #include <atomic>
 #include <chrono>
 
+#include "tests/seeded_variants/deceit/socket_tap.hpp"
 #include "tests/seeded_variants/seeded_conv.hpp"
-#include "tests/seeded_variants/socket_tap.hpp"
 
 namespace convladder {
 namespace {
