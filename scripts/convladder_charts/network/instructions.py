@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Optional, Sequence
 
 from convladder_charts.bars import BAR, bar_axes, stage_mark
-from convladder_charts.network_record import Case, NetworkGroup, NetworkRecord
+from convladder_charts.network.record import Case, NetworkGroup, NetworkRecord
 from convladder_charts.page import MARGIN, Heading, Page, panel_title, provenance, rule
 from convladder_charts.style import MUTED, fitted, mark_of, text_inches
 from convladder_charts.units import count, linear_ticks, prefix_for

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Callable, Sequence
 
-from convladder_charts.network_record import Case, Published
+from convladder_charts.network.record import Case, Published
 
 _COPIES_IN = ("copy images to pinned memory", "copy images to device", "copy weights to device")
 _COPIES_OUT = ("copy scores to host",)

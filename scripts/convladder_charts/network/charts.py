@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import Callable, Optional
 
-from convladder_charts import network_instructions, network_op_times, network_pass
-from convladder_charts.network_record import NetworkGroup, NetworkRecord
+from convladder_charts.network import instructions, op_times, whole_pass
+from convladder_charts.network.record import NetworkGroup, NetworkRecord
 from convladder_charts.page import Page
 
 Draw = Callable[[NetworkRecord, NetworkGroup, Optional[int]], tuple[Page, str, str]]
@@ -17,9 +17,9 @@ def drawings(record: NetworkRecord) -> list[tuple[str, Draw, NetworkGroup]]:
     found: list[tuple[str, Draw, NetworkGroup]] = []
     for group in record.groups:
         if group.timed:
-            found += [("op_times", network_op_times.draw, group), ("pass_time", network_pass.draw, group)]
+            found += [("op_times", op_times.draw, group), ("pass_time", whole_pass.draw, group)]
         if group.counted:
-            found.append(("instructions", network_instructions.draw, group))
+            found.append(("instructions", instructions.draw, group))
     return [(f"{kind}-{suffix}", draw, group) for (kind, draw, group), suffix in zip(found, _suffixes(found))]
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from itertools import accumulate
 from typing import Iterable, Iterator, Optional, Sequence
 
-from convladder_charts.network_instructions import chosen, images
-from convladder_charts.network_parts import SWEEP, UNKNOWN_DEVICE, PublishedSweep, published_sweeps
-from convladder_charts.network_record import INSTRUCTIONS, Case, NetworkGroup, NetworkRecord, ProfileRow, Time
+from convladder_charts.network.instructions import chosen, images
+from convladder_charts.network.parts import SWEEP, UNKNOWN_DEVICE, PublishedSweep, published_sweeps
+from convladder_charts.network.record import INSTRUCTIONS, Case, NetworkGroup, NetworkRecord, ProfileRow, Time
 from convladder_charts.stage import Stage
 from convladder_charts.table_text import WIDTH, Table, columns, cut, escaped, markdown_table, pad, wrapped
 from convladder_charts.units import NONE, count, duration

@@ -7,8 +7,8 @@ import math
 from dataclasses import dataclass
 from typing import Optional, Sequence
 
-from convladder_charts.network_parts import PARTS, SWEEP, Part, distribution, published_sweeps
-from convladder_charts.network_record import WHOLE_PASS, NetworkGroup, NetworkRecord
+from convladder_charts.network.parts import PARTS, SWEEP, Part, distribution, published_sweeps
+from convladder_charts.network.record import WHOLE_PASS, NetworkGroup, NetworkRecord
 from convladder_charts.over_batch import compose, plots_of
 from convladder_charts.page import MARGIN, Page, device_name, panel_title, provenance, sampling, wrapped
 from convladder_charts.style import GUIDE, INK, MUTED, fitted, text_inches

@@ -6,8 +6,8 @@ from typing import Callable, Optional, Sequence
 
 from matplotlib.axes import Axes
 
-from convladder_charts.network_published import PublishedOpTimes
-from convladder_charts.network_record import Accuracy, NetworkGroup, NetworkRecord
+from convladder_charts.network.published import PublishedOpTimes
+from convladder_charts.network.record import Accuracy, NetworkGroup, NetworkRecord
 from convladder_charts.over_batch import Line, Plot, compose, plots_of
 from convladder_charts.page import Page, device_name, provenance, sampling
 from convladder_charts.stage import Stage

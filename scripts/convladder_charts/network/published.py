@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from typing import Optional, Sequence
 
-from convladder_charts.network_parts import UNKNOWN_DEVICE
-from convladder_charts.network_record import Published
+from convladder_charts.network.parts import UNKNOWN_DEVICE
+from convladder_charts.network.record import Published
 from convladder_charts.page import MARGIN, Page, panel_title, rule
 from convladder_charts.style import INK, MUTED, fitted, text_inches
 from convladder_charts.units import duration, log_ticks, round_duration
