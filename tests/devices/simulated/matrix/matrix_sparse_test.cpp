@@ -2,7 +2,7 @@
 
 #include <array>
 
-#include "devices/matrix_registers.hpp"
+#include "devices/simulated/matrix/matrix_registers.hpp"
 
 namespace convladder::simulated {
 namespace {

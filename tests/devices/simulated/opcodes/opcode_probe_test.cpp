@@ -19,7 +19,7 @@
 namespace convladder::simulated {
 namespace {
 
-const std::string kProbeFile = CONVLADDER_SOURCE_DIR "/tests/devices/opcode_probe.txt";
+const std::string kProbeFile = CONVLADDER_SOURCE_DIR "/tests/devices/simulated/opcodes/opcode_probe.txt";
 const std::string kSupportPage = CONVLADDER_SOURCE_DIR "/docs/ptx_support.md";
 constexpr const char* kRewrite = "CONVLADDER_REWRITE_PTX_SUPPORT";  // in the environment: the page is written anew
 
@@ -114,12 +114,11 @@ std::string support_page(const ProbeResult& result) {
       "```sh\n" +
       std::string(kRewrite) +
       "=1 build/release/tests/convladder_devices_test --gtest_filter='OpcodeProbe.*'\n```\n\n"
-      "The test decodes every form of [opcode_probe.txt](../tests/devices/opcode_probe.txt): each opcode of the PTX "
-      "ISA "
-      "9.0 with its\n"
-      "most used spellings. A second test has ptxas accept each of them. Forms that compute are executed with vectors "
-      "from an\noracle (`tests/devices/opcode_oracle`), those that touch memory or other lanes by kernels in "
-      "`tests/devices`.\n\n"
+      "The test decodes every form of [opcode_probe.txt](../tests/devices/simulated/opcodes/opcode_probe.txt): each\n"
+      "opcode of the PTX ISA 9.0 with its most used spellings. A second test has ptxas accept each of them. Forms "
+      "that\n"
+      "compute are executed with vectors from an oracle (`opcode_oracle` beside it), those that touch memory or other\n"
+      "lanes by kernels in `tests/devices/simulated`.\n\n"
       "| for | executed | of |\n|---|---|---|\n";
   for (const auto& [target, count] : result.by_target) {
     text += fmt::format("| {} | {} | {} |\n", target, count.executed, count.forms);

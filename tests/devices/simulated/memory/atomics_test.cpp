@@ -22,8 +22,8 @@ struct AtomicForm {
 };
 
 std::uint64_t low(std::uint64_t value) { return value & 0xffffffffU; }
-std::int32_t s32(std::uint64_t value) { return static_cast<std::int32_t>(value); }
-std::int64_t s64(std::uint64_t value) { return static_cast<std::int64_t>(value); }
+std::int32_t signed_32(std::uint64_t value) { return static_cast<std::int32_t>(value); }
+std::int64_t signed_64(std::uint64_t value) { return static_cast<std::int64_t>(value); }
 
 /// What one lane's turn makes of memory.
 std::vector<AtomicForm> integer_forms() {
@@ -32,13 +32,13 @@ std::vector<AtomicForm> integer_forms() {
       {"add.s32", 32, 7, [](auto a, auto b) { return low(a + b); }},
       {"add.u64", 64, 7, [](auto a, auto b) { return a + b; }},
       {"min.u32", 32, 1U << 31, [](auto a, auto b) { return std::min(a, b); }},
-      {"min.s32", 32, 5, [](auto a, auto b) { return s32(a) < s32(b) ? a : b; }},
+      {"min.s32", 32, 5, [](auto a, auto b) { return signed_32(a) < signed_32(b) ? a : b; }},
       {"min.u64", 64, 1ULL << 63, [](auto a, auto b) { return std::min(a, b); }},
-      {"min.s64", 64, 5, [](auto a, auto b) { return s64(a) < s64(b) ? a : b; }},
+      {"min.s64", 64, 5, [](auto a, auto b) { return signed_64(a) < signed_64(b) ? a : b; }},
       {"max.u32", 32, 5, [](auto a, auto b) { return std::max(a, b); }},
-      {"max.s32", 32, 5, [](auto a, auto b) { return s32(a) > s32(b) ? a : b; }},
+      {"max.s32", 32, 5, [](auto a, auto b) { return signed_32(a) > signed_32(b) ? a : b; }},
       {"max.u64", 64, 5, [](auto a, auto b) { return std::max(a, b); }},
-      {"max.s64", 64, 5, [](auto a, auto b) { return s64(a) > s64(b) ? a : b; }},
+      {"max.s64", 64, 5, [](auto a, auto b) { return signed_64(a) > signed_64(b) ? a : b; }},
       {"and.b32", 32, ~0U, [](auto a, auto b) { return a & b; }},
       {"or.b32", 32, 0, [](auto a, auto b) { return a | b; }},
       {"xor.b32", 32, 9, [](auto a, auto b) { return a ^ b; }},

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "devices/lane_kernel.hpp"
-#include "devices/random_programs.hpp"
+#include "devices/simulated/execution/random_programs.hpp"
 #include "sanitized.hpp"
 
 namespace convladder::simulated {

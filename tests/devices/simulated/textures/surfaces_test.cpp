@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "devices/device_error.hpp"
-#include "devices/texture_device.hpp"
+#include "devices/simulated/textures/texture_device.hpp"
 #include "support/half.hpp"
 
 namespace convladder::simulated {

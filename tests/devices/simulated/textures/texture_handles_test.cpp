@@ -9,7 +9,7 @@
 
 #include "devices/device_error.hpp"
 #include "devices/simulated/ptx/parser.hpp"
-#include "devices/texture_device.hpp"
+#include "devices/simulated/textures/texture_device.hpp"
 
 namespace convladder::simulated {
 namespace {

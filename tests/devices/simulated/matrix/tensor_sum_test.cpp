@@ -6,7 +6,7 @@
 #include <limits>
 
 #include "devices/lane_kernel.hpp"
-#include "devices/matrix_registers.hpp"
+#include "devices/simulated/matrix/matrix_registers.hpp"
 
 namespace convladder::simulated {
 namespace {
