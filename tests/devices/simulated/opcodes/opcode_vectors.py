@@ -8,7 +8,7 @@ form, and what is expected where PTX leaves a result open, are described in opco
 import os
 import sys
 
-from opcode_oracle import arithmetic, comparisons, conversions, integers, narrow, video
+from opcode_oracle import approximations, arithmetic, comparisons, conversions, integers, narrow, video
 from opcode_oracle.cases import Cases
 
 
@@ -16,7 +16,7 @@ def main():
     if len(sys.argv) != 2:
         sys.exit("usage: opcode_vectors.py FILE")
     cases = Cases()
-    for subject in (integers, arithmetic, comparisons, conversions, narrow, video):
+    for subject in (integers, arithmetic, approximations, comparisons, conversions, narrow, video):
         subject.add_all(cases)
     temporary = sys.argv[1] + ".part"
     with open(temporary, "w", encoding="ascii") as file:
