@@ -1,17 +1,11 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <sys/resource.h>
-#include <unistd.h>
 
 #include <cmath>
-#include <fstream>
-#include <new>
 #include <numeric>
 
 #include "devices/ptx_kernels.hpp"
-#include "devices/simulated/instructions/forms.hpp"
-#include "devices/simulated/memory/device_memory.hpp"
 
 namespace convladder::simulated {
 namespace {
@@ -49,15 +43,6 @@ struct Mapping {
   std::uint64_t out = 0;
   std::uint64_t in = 0;
 };
-
-#ifndef __SANITIZE_ADDRESS__
-/// Of the address space of this process.
-std::uint64_t used_addresses() {
-  std::uint64_t pages = 0;
-  std::ifstream("/proc/self/statm") >> pages;
-  return pages * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
-}
-#endif
 
 std::string fault_of(Mapping& mapping, Dim3 grid, Dim3 block, std::uint32_t shared_bytes = 0) {
   try {
@@ -264,45 +249,6 @@ TEST(SimulatedExecution, AKernelMayNotAskForMoreThanAGpuHas) {
   EXPECT_THAT(refused("", ".shared .b8 s[4294967295]; .shared .b8 t[4294967295];"), HasSubstr("larger than supported"));
 }
 
-#ifndef __SANITIZE_ADDRESS__  // whose shadow is not to be had under such a limit
-TEST(DeviceMemoryDeathTest, LivesWithFewAddressesAndUsesThemAgain) {
-  const auto limited = [] {
-    constexpr std::uint64_t piece = 48 << 20;
-    const rlimit limit{used_addresses() + (std::uint64_t{512} << 20), RLIM_INFINITY};
-    setrlimit(RLIMIT_AS, &limit);
-    DeviceMemory memory(std::uint64_t{1} << 40);
-    if (!memory.is_cramped() || memory.capacity() > std::uint64_t{256} << 20) std::exit(1);
-    const std::uint64_t kept = memory.allocate(piece, "kept");
-    for (int i = 0; i < 100; ++i) {
-      const std::uint64_t address = memory.allocate(piece, "passing");
-      *memory.host(address) = std::byte{1};
-      *memory.host(address + piece - 1) = std::byte{1};
-      if (memory.find(kept) == nullptr || address == kept) std::exit(2);
-      if (*memory.host(address + piece / 2) != std::byte{0}) std::exit(3);
-      memory.free(address);
-    }
-    try {
-      memory.allocate(memory.capacity(), "all");
-    } catch (const std::bad_alloc&) {
-      std::exit(0);
-    }
-    std::exit(4);
-  };
-  EXPECT_EXIT(limited(), testing::ExitedWithCode(0), "");
-}
-#endif
-
-TEST(DeviceMemory, GivesMappingsBack) {
-  DeviceMemory memory(std::uint64_t{1} << 30);
-  constexpr int pieces = 40'000;  // Linux has 65530 mappings for a process, and each piece between others takes two
-  for (int i = 0; i < pieces; ++i) {
-    const std::uint64_t address = memory.allocate(1, "passing");
-    if (i % 100 == 0) *memory.host(address) = std::byte{1};
-    memory.free(address);
-  }
-  EXPECT_EQ(memory.used(), 0U);
-}
-
 TEST(SimulatedExecution, ABarrierInDivergentCodeIsAFault) {
   Mapping mapping("setp.lt.s32 %p1, %r4, 5; @%p1 bra skip; bar.sync 0; skip: mov.u32 %r1, 1; ret;", 32);
   EXPECT_THAT(fault_of(mapping, {1}, {32}), HasSubstr("barrier in divergent code: 5 of the warp's 32 threads"));
@@ -317,71 +263,6 @@ TEST(SimulatedExecution, AnUnknownInstructionIsRefusedWithItsPlace) {
   }
 }
 
-/// Every lane computes `opcode` of the same operands.
-template <typename Result, typename... Operands>
-Result value_of(const std::string& opcode, Operands... operands) {
-  const auto type_of = [](auto value) { return sizeof value == 8 ? std::string(".b64") : std::string(".b32"); };
-  std::string parameters = ".param .u64 out";
-  std::string body = ".reg .b64 address; .reg " + type_of(Result{}) + " result;\nld.param.u64 address, [out];\n";
-  std::string list;
-  int index = 0;
-  const auto declare = [&](auto value) {
-    const std::string name = "x" + std::to_string(index++);
-    parameters += ", .param " + type_of(value) + " p" + name;
-    body += ".reg " + type_of(value) + " " + name + "; ld.param" + type_of(value) + " " + name + ", [p" + name + "];\n";
-    list += ", " + name;
-  };
-  (declare(operands), ...);
-  body += opcode + " result" + list + "; st.global" + type_of(Result{}) + " [address], result; ret;";
-  KernelRun run(kernel_text(parameters, body));
-  const std::uint64_t out = run.array(std::vector<Result>(1), "out");
-  run.set(0, out);
-  index = 0;
-  (run.set(static_cast<std::size_t>(++index), operands), ...);
-  run.launch({1}, {32});
-  return run.template read<Result>(out, 1)[0];
-}
-
-using U = std::uint32_t;
-using S = std::int32_t;
-using L = std::uint64_t;
-constexpr U kNan = 0x7fffffffU;
-
-TEST(SimulatedArithmetic, Integers) {
-  EXPECT_EQ(value_of<U>("add.s32", 0x7fffffffU, 1U), 0x80000000U);
-  EXPECT_EQ(value_of<U>("mul.hi.u32", 0xffffffffU, 0xffffffffU), 0xfffffffeU);
-  EXPECT_EQ(value_of<U>("mul.hi.s32", 0xffffffffU, 5U), 0xffffffffU);
-  EXPECT_EQ(value_of<L>("mul.wide.s32", 0xffffffffU, 4U), ~L{3});
-  EXPECT_EQ(value_of<L>("mul.wide.u32", 0xffffffffU, 4U), L{0x3fffffffc});
-  EXPECT_EQ(value_of<S>("div.s32", S{-7}, S{2}), -3);
-  EXPECT_EQ(value_of<S>("rem.s32", S{-7}, S{2}), -1);
-  EXPECT_EQ(value_of<U>("div.s32", 0x80000000U, 0xffffffffU), 0x80000000U);
-  EXPECT_EQ(value_of<U>("div.u32", 5U, 0U), 0xffffffffU);
-  EXPECT_EQ(value_of<U>("shl.b32", 1U, 32U), 0U);
-  EXPECT_EQ(value_of<U>("shr.s32", 0x80000000U, 99U), 0xffffffffU);
-  EXPECT_EQ(value_of<U>("shr.u32", 0x80000000U, 31U), 1U);
-  EXPECT_EQ(value_of<U>("clz.b32", 1U), 31U);
-  EXPECT_EQ(value_of<U>("popc.b64", ~L{0}), 64U);
-  EXPECT_EQ(value_of<U>("brev.b32", 1U), 0x80000000U);
-}
-
-TEST(SimulatedArithmetic, SinglePrecision) {
-  const float inf = std::numeric_limits<float>::infinity();
-  const float tiny = std::numeric_limits<float>::denorm_min();
-  EXPECT_EQ(value_of<float>("fma.rn.f32", 1.0F + 0x1p-23F, 1.0F - 0x1p-23F, -1.0F), -0x1p-46F);  // not rounded between
-  EXPECT_EQ(value_of<U>("add.f32", inf, -inf), kNan);
-  EXPECT_EQ(value_of<U>("mul.f32", 0.0F, inf), kNan);
-  EXPECT_EQ(value_of<float>("mul.f32", tiny, 1.0F), tiny);
-  EXPECT_EQ(value_of<float>("mul.ftz.f32", tiny, 1.0F), 0.0F);
-  EXPECT_EQ(value_of<float>("add.sat.f32", 1.0F, 1.0F), 1.0F);
-  EXPECT_EQ(value_of<float>("add.sat.f32", inf, -inf), 0.0F);
-  EXPECT_EQ(value_of<float>("min.f32", std::nanf(""), 3.0F), 3.0F);
-  EXPECT_EQ(value_of<U>("max.f32", -0.0F, 0.0F), 0U);
-  EXPECT_EQ(value_of<float>("div.rn.f32", 1.0F, 0.0F), inf);
-  EXPECT_EQ(value_of<float>("sqrt.rn.f32", 2.0F), 0x1.6a09e6p+0F);
-  EXPECT_EQ(value_of<float>("ex2.approx.f32", 3.0F), 8.0F);
-}
-
 TEST(SimulatedArithmetic, APowerOfTwoIsRoundedExactly) {
   Mapping kernel(
       "cvt.rn.f32.u32 %f1, %r1; mul.f32 %f1, %f1, 0f3D4CCCCD; sub.f32 %f1, %f1, 0f42C80000;\n"
@@ -394,21 +275,6 @@ TEST(SimulatedArithmetic, APowerOfTwoIsRoundedExactly) {
     ASSERT_EQ(powers[i], static_cast<float>(std::exp2(static_cast<double>(exponents[i])))) << exponents[i];
   }
 }
-
-TEST(SimulatedArithmetic, Conversions) {
-  EXPECT_EQ(value_of<S>("cvt.rzi.s32.f32", -2.9F), -2);
-  EXPECT_EQ(value_of<S>("cvt.rni.s32.f32", 2.5F), 2);
-  EXPECT_EQ(value_of<S>("cvt.rmi.s32.f32", -2.1F), -3);
-  EXPECT_EQ(value_of<S>("cvt.rzi.s32.f32", 1e20F), 0x7fffffff);
-  EXPECT_EQ(value_of<U>("cvt.rzi.u32.f32", -5.0F), 0U);
-  EXPECT_EQ(value_of<S>("cvt.rzi.s32.f32", std::nanf("")), 0);
-  EXPECT_EQ(value_of<L>("cvt.s64.s32", 0xffffffffU), ~L{0});
-  EXPECT_EQ(value_of<L>("cvt.u64.u32", 0xffffffffU), L{0xffffffff});
-  EXPECT_EQ(value_of<float>("cvt.rn.f32.s32", S{16777217}), 16777216.0F);
-  EXPECT_EQ(value_of<S>("cvt.s32.s8", 0xffU), -1);
-}
-
-TEST(SimulatedForms, AreManyAndNoneTwice) { EXPECT_GT(forms().opcodes().size(), 500U); }
 
 }  // namespace
 }  // namespace convladder::simulated
