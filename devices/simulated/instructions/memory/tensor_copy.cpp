@@ -204,6 +204,7 @@ void load_box(WarpState& warp, const Operation& operation) {
     const auto data = read_rows(warp, operation, lane, *box, rows);
     if (!data) return;
     std::vector<BulkRead> reads;
+    reads.reserve(rows.size());
     for (const BoxRow& row : rows) reads.push_back({row.address, row.bytes});
     const U64 to = warp.read<U64>(operation.operands[1])[lane];
     const U64 mbarrier = warp.read<U64>(operation.operands[2])[lane];
@@ -257,6 +258,7 @@ void store_box(WarpState& warp, const Operation& operation) {
     }
     if (write.parts.empty()) return;  // all of it lies outside of the tensor
     std::vector<BulkRead> reads;
+    reads.reserve(runs.size());
     for (const SharedRun& run : runs) reads.push_back({run.offset, run.bytes});
     announce(write, Space::shared, reads);
     warp.block->bulk_groups.begin(warp.index * kLanes + lane, std::move(write));
