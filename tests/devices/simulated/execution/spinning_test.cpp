@@ -28,6 +28,15 @@ TEST(SimulatedSpinning, AWarpMayWaitForRowsOfAMatrix) {
   EXPECT_EQ(kernel.results(64, 128)[31], 7U);
 }
 
+TEST(SimulatedSpinning, ALoopThatSleepsLetsOthersRunAtOnce) {
+  LaneKernel kernel(
+      "mov.u32 %r5, 0; shr.u32 %r2, %r1, 5; setp.ne.u32 %p1, %r2, 0; @%p1 bra writes;\n"
+      "wait: add.u32 %r5, %r5, 1; nanosleep.u32 100; ld.volatile.shared.u32 %r3, [0]; setp.eq.u32 %p2, %r3, 0;\n"
+      "@%p2 bra wait; st.global.u32 [%rd4], %r5; ret;\nwrites: mov.u32 %r4, 7; st.shared.u32 [0], %r4; ret;",
+      Words(64), 64);
+  EXPECT_EQ(kernel.results(64, 4)[31], 2U);  // times that it looked
+}
+
 TEST(SimulatedSpinning, WhatNobodyWritesIsWaitedForForEver) {
   LaneKernel kernel("wait: ld.volatile.shared.u32 %r3, [0]; setp.eq.u32 %p2, %r3, 0; @%p2 bra wait; ret;", Words(64),
                     64);

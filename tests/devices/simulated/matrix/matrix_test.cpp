@@ -177,6 +177,22 @@ struct WmmaCase {
   std::string sum;
 };
 
+TEST(SimulatedWmma, AMatrixBeginsOnTheBytesThatALaneHoldsOfIt) {
+  const auto load = [](const std::string& type, const std::string& registers, const std::string& at) {
+    return LaneKernel("wmma.load.a.sync.aligned.row.m16n16k16.shared." + type + " {" + registers + "}, [" + at +
+                          "; st.global.u32 [%rd4], %r2; ret;",
+                      Words(32), 32);
+  };
+  const std::string eight = "%r2, %r3, %r4, %r5, %r6, %r7, %r8, %r9";
+  EXPECT_NO_THROW(load("u8", "%r2, %r3", "16], 24").launch(32, 4096));
+  EXPECT_THAT(load("u8", "%r2, %r3", "4], 16").fault(32, 4096), HasSubstr("multiples of 8 and 8 are expected"));
+  EXPECT_THAT(load("u8", "%r2, %r3", "8], 20").fault(32, 4096), HasSubstr("multiples of 8 and 8 are expected"));
+  EXPECT_NO_THROW(load("bf16", "%r2, %r3, %r4, %r5", "16], 24").launch(32, 4096));
+  EXPECT_NO_THROW(load("f16", eight, "32], 24").launch(32, 4096));
+  EXPECT_THAT(load("f16", eight, "16], 16").fault(32, 4096),
+              HasSubstr("misaligned matrix at 0x10 with a stride of 32 bytes; multiples of 32 and 16 are expected"));
+}
+
 TEST(SimulatedWmma, LoadsMultipliesAndStoresInEveryLayout) {
   const WmmaCase cases[] = {{16, 16, 16, "f16", 8, "f32"},
                             {32, 8, 16, "f16", 8, "f32"},

@@ -212,17 +212,8 @@ TEST(MemorySpellings, ParametersHaveGenericAddresses) {
   }
 }
 
-/// The findings of racecheck on two warps or blocks of which one writes `data` and sets a flag, and the other reads
-/// both.
-std::size_t races(const std::string& store, const std::string& load, const std::string& between, bool blocks) {
-  KernelRun run(kernel_text(
-      ".param .u64 data, .param .u64 flag",
-      ".reg .b64 %d<3>; .reg .b32 %r<9>; .reg .pred %p<3>;\nld.param.u64 %d1, [data]; ld.param.u64 %d2, [flag];\n" +
-          std::string(blocks ? "mov.u32 %r1, %ctaid.x;" : "mov.u32 %r1, %tid.x; shr.u32 %r1, %r1, 5;") +
-          "mov.u32 %r5, %tid.x; and.b32 %r5, %r5, 31; setp.ne.u32 %p1, %r5, 0; @%p1 bra END; setp.ne.u32 %p1, %r1, 0;\n"
-          "@%p1 bra READ; st.global.u32 [%d1], 7; " +
-          between + " " + store + " [%d2], 1; bra END;\nREAD: " + load + " %r2, [%d2]; setp.ne.u32 %p2, %r2, 1; " +
-          "@%p2 bra READ; " + between + " ld.global.u32 %r3, [%d1];\nEND: ret;"));
+/// What racecheck finds: two blocks of a warp, or two warps of a block.
+std::size_t races_of(KernelRun& run, bool blocks) {
   run.set(0, run.array(Words(4), "data"));
   run.set(1, run.array(Words(4), "flag"));
   LaunchConfiguration configuration;
@@ -240,6 +231,20 @@ std::size_t races(const std::string& store, const std::string& load, const std::
       .size();
 }
 
+/// The findings of racecheck on two warps or blocks of which one writes `data` and sets a flag, and the other reads
+/// both.
+std::size_t races(const std::string& store, const std::string& load, const std::string& between, bool blocks) {
+  KernelRun run(kernel_text(
+      ".param .u64 data, .param .u64 flag",
+      ".reg .b64 %d<3>; .reg .b32 %r<9>; .reg .pred %p<3>;\nld.param.u64 %d1, [data]; ld.param.u64 %d2, [flag];\n" +
+          std::string(blocks ? "mov.u32 %r1, %ctaid.x;" : "mov.u32 %r1, %tid.x; shr.u32 %r1, %r1, 5;") +
+          "mov.u32 %r5, %tid.x; and.b32 %r5, %r5, 31; setp.ne.u32 %p1, %r5, 0; @%p1 bra END; setp.ne.u32 %p1, %r1, 0;\n"
+          "@%p1 bra READ; st.global.u32 [%d1], 7; " +
+          between + " " + store + " [%d2], 1; bra END;\nREAD: " + load + " %r2, [%d2]; setp.ne.u32 %p2, %r2, 1; " +
+          "@%p2 bra READ; " + between + " ld.global.u32 %r3, [%d1];\nEND: ret;"));
+  return races_of(run, blocks);
+}
+
 TEST(MemoryOrder, ReleaseAndAcquireOrderWhatLiesAround) {
   for (const bool blocks : {false, true}) {
     EXPECT_EQ(races("st.release.gpu.global.u32", "ld.acquire.gpu.global.u32", "", blocks), 0U) << blocks;
@@ -250,6 +255,23 @@ TEST(MemoryOrder, ReleaseAndAcquireOrderWhatLiesAround) {
     EXPECT_EQ(races("st.global.u32", "ld.global.u32", "fence.acq_rel.gpu;", blocks), 2U) << blocks;
   }
   EXPECT_EQ(races("st.relaxed.cta.global.u32", "ld.relaxed.cta.global.u32", "fence.acq_rel.cta;", false), 0U);
+}
+
+TEST(MemoryOrder, WhatACompareAndSwapChecksIsLoadedInNoRace) {
+  const auto count = [](const std::string& behind, bool blocks) {
+    KernelRun run(kernel_text(".param .u64 data, .param .u64 flag",
+                              ".reg .b64 %d<3>; .reg .b32 %r<9>; .reg .pred %p<3>;\nld.param.u64 %d1, [data];\n"
+                              "ld.global.u32 %r1, [%d1+4];\nAGAIN: mov.u32 %r2, %r1; add.u32 %r3, %r2, 1;\n"
+                              "atom.global.cas.b32 %r1, [%d1+4], %r2, %r3; setp.ne.u32 %p1, %r1, %r2;\n"
+                              "@%p1 bra AGAIN;\n" +
+                                  behind + "ret;"));
+    return races_of(run, blocks);
+  };
+  for (const bool blocks : {false, true}) {
+    EXPECT_EQ(count("", blocks), 0U) << blocks;
+    EXPECT_GT(count("st.global.u32 [%d1+4], %r3; ", blocks), 0U) << blocks;
+    EXPECT_GT(count("mov.u64 %d2, %d1; ld.global.u32 %r4, [%d2+4]; ", blocks), 0U) << blocks;
+  }
 }
 
 }  // namespace
