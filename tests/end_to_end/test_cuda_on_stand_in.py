@@ -3,38 +3,23 @@ says was spent."""
 
 from __future__ import annotations
 
-import json
-import os
 from collections import defaultdict
 from pathlib import Path
-from subprocess import CompletedProcess
 from typing import Any, Sequence
 
 import pytest
 
-from conftest import RELEASE, cases, record, run
+from conftest import cases, record
+from cuda_path import LAYER, lines_of, needs_program, on_stand_in
 
-PROGRAM = Path(os.environ.get("CONVLADDER_ON_STAND_IN", RELEASE / "tests/convladder_on_stand_in"))
-
-pytestmark = pytest.mark.skipif(not os.access(PROGRAM, os.X_OK),
-                                reason="no program on the stand-in: it needs nvcc, zstd and lz4")
-
-LAYER = ["--shape", "2,24,24,8,5", "--batch", "2", "--repetitions", "3"]
-"""Kernels of some microseconds, which are soon executed."""
-
-
-def on_stand_in(tmp_path: Path, *arguments: object, **settings: Any) -> CompletedProcess[str]:
-    """Runs the program with these settings of the stand-in."""
-    environment = {**os.environ, "CONVLADDER_STAND_IN": json.dumps({"host_threads": 1, **settings})}
-    return run(*arguments, program=PROGRAM, env=environment, cwd=tmp_path)
+pytestmark = needs_program
 
 
 def timed_by_clock(trace: Path) -> list[tuple[int, int, int]]:
     """Between two events in a row, of any process: kernels, the nanoseconds that they and the copies of constants before
     them took, and those between the events."""
     by_process: dict[int, list[dict[str, Any]]] = defaultdict(list)
-    for line in trace.read_text(encoding="utf-8").splitlines():
-        entry = json.loads(line)
+    for entry in lines_of(trace):
         by_process[entry["process"]].append(entry)
     found = []
     for entries in by_process.values():
