@@ -15,9 +15,9 @@
 #include "devices/cpu/cpu_facts.hpp"
 #include "devices/stand_in/arrays.hpp"
 #include "devices/stand_in/graph.hpp"
-#include "devices/stand_in/loaded_libraries.hpp"
-#include "devices/stand_in/process_end.hpp"
-#include "devices/stand_in/signals.hpp"
+#include "devices/stand_in/report/loaded_libraries.hpp"
+#include "devices/stand_in/report/process_end.hpp"
+#include "devices/stand_in/report/signals.hpp"
 #include "support/errors.hpp"
 
 namespace convladder::stand_in {

@@ -19,12 +19,12 @@
 #include "devices/gpus/gpu_facts.hpp"
 #include "devices/simulated/simulated_device.hpp"
 #include "devices/stand_in/contexts.hpp"
-#include "devices/stand_in/modules.hpp"
-#include "devices/stand_in/report.hpp"
+#include "devices/stand_in/modules/modules.hpp"
+#include "devices/stand_in/report/report.hpp"
+#include "devices/stand_in/report/trace.hpp"
 #include "devices/stand_in/settings.hpp"
 #include "devices/stand_in/status.hpp"
 #include "devices/stand_in/timeline.hpp"
-#include "devices/stand_in/trace.hpp"
 
 namespace convladder::stand_in {
 

@@ -14,7 +14,7 @@
 #include <nlohmann/json.hpp>
 
 #include "devices/gpus/gpu_facts.hpp"
-#include "devices/stand_in/libraries_without_ptx.hpp"
+#include "devices/stand_in/report/libraries_without_ptx.hpp"
 #include "harness/simulation/checkers_argument.hpp"
 #include "harness/simulation/launch_limit.hpp"
 #include "harness/simulation/program_file.hpp"

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "devices/device_error.hpp"
+#include "devices/simulated/checkers/finding_json.hpp"
 #include "harness/simulation/simulation_report.hpp"
 #include "support/json_null.hpp"
 #include "support/text_table.hpp"
@@ -54,7 +55,7 @@ void run_checked(CheckedCase& checked, const CheckSettings& settings,
 
 ordered_json case_json(const CheckedCase& checked) {
   ordered_json findings = ordered_json::array();
-  for (const simulated::Finding& finding : checked.findings) findings.push_back(finding_json(finding));
+  for (const simulated::Finding& finding : checked.findings) findings.push_back(simulated::finding_json(finding));
   return {{"id", checked.id},
           {"ptx_compiler", checked.compiler},
           {"status", checked.status.value()},

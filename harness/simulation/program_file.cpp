@@ -15,7 +15,7 @@
 #include <span>
 #include <string_view>
 
-#include "devices/stand_in/libraries_without_ptx.hpp"
+#include "devices/stand_in/report/libraries_without_ptx.hpp"
 #include "support/errors.hpp"
 #include "support/split.hpp"
 

@@ -11,7 +11,7 @@
 #include "devices/gpus/gpu_facts.hpp"
 #include "devices/kernel_resources.hpp"
 #include "devices/simulated/checkers/finding.hpp"
-#include "devices/stand_in/host_place.hpp"
+#include "devices/stand_in/report/host_place.hpp"
 #include "support/errors.hpp"
 #include "support/json_text.hpp"
 #include "support/split.hpp"

@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "datasets/npy_file.hpp"
+#include "devices/simulated/checkers/finding_json.hpp"
 #include "harness/plan/shape_json.hpp"
 #include "support/errors.hpp"
 #include "support/json_null.hpp"
@@ -122,22 +123,6 @@ std::string counter_lines(const std::vector<KernelCounters>& launches) {
 
 }  // namespace
 
-ordered_json finding_json(const simulated::Finding& finding) {
-  return {{"checker", simulated::checker_name(finding.checker)},
-          {"problem", finding.problem},
-          {"kernel", finding.kernel},
-          {"opcode", finding.opcode},
-          {"ptx_line", finding.ptx_line},
-          {"source_file", finding.source_file},
-          {"source_line", finding.source_line},
-          {"block", dim_json(finding.block)},
-          {"thread", dim_json(finding.thread)},
-          {"space", finding.space},
-          {"address", finding.address},
-          {"allocation", finding.allocation},
-          {"count", finding.count}};
-}
-
 ordered_json to_json(const SimulationReport& report) {
   ordered_json outputs = ordered_json::array();
   for (const BufferContent& buffer : report.buffers) {
@@ -154,7 +139,7 @@ ordered_json to_json(const SimulationReport& report) {
     }
   }
   ordered_json findings = ordered_json::array();
-  for (const simulated::Finding& finding : report.findings) findings.push_back(finding_json(finding));
+  for (const simulated::Finding& finding : report.findings) findings.push_back(simulated::finding_json(finding));
   return {{"kernel", report.kernel},
           {"display_name", report.display_name},
           {"grid", dim_json(report.grid)},

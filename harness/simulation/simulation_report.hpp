@@ -54,8 +54,6 @@ struct SimulationReport {
   std::vector<ExpectationOutcome> expectations;
 };
 
-nlohmann::ordered_json finding_json(const simulated::Finding& finding);
-
 /// Everything, with all values of the result buffers.
 nlohmann::ordered_json to_json(const SimulationReport& report);
 

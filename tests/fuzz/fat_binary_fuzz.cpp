@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "devices/stand_in/fat_binary.hpp"
-#include "devices/stand_in/images.hpp"
+#include "devices/stand_in/modules/fat_binary.hpp"
+#include "devices/stand_in/modules/images.hpp"
 #include "devices/stand_in/status.hpp"
 #include "support/errors.hpp"
 

@@ -1,7 +1,7 @@
 // Contexts: the calling thread's stack of them, the primary one, and what is set for one.
 #include "devices/stand_in/driver/answer.hpp"
 #include "devices/stand_in/driver/refusal.hpp"
-#include "devices/stand_in/loaded_modules.hpp"
+#include "devices/stand_in/modules/loaded_modules.hpp"
 
 using namespace convladder::stand_in;
 

@@ -2,8 +2,8 @@
 #include <algorithm>
 
 #include "devices/stand_in/driver/answer.hpp"
-#include "devices/stand_in/kernel_parameters.hpp"
-#include "devices/stand_in/loaded_modules.hpp"
+#include "devices/stand_in/modules/kernel_parameters.hpp"
+#include "devices/stand_in/modules/loaded_modules.hpp"
 
 using namespace convladder::stand_in;
 

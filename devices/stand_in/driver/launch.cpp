@@ -1,6 +1,6 @@
 // Launches, and functions of the host in a stream.
 #include "devices/stand_in/driver/answer.hpp"
-#include "devices/stand_in/kernel_parameters.hpp"
+#include "devices/stand_in/modules/kernel_parameters.hpp"
 
 using namespace convladder::stand_in;
 

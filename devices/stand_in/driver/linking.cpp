@@ -5,7 +5,7 @@
 
 #include "devices/simulated/ptx/parser.hpp"
 #include "devices/stand_in/driver/jit_options.hpp"
-#include "devices/stand_in/images.hpp"
+#include "devices/stand_in/modules/images.hpp"
 
 using namespace convladder::stand_in;
 

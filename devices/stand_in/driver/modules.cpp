@@ -1,7 +1,7 @@
 // Modules and libraries: PTX and fat binaries that a program loads while it runs, and what is in them.
 #include "devices/stand_in/driver/jit_options.hpp"
-#include "devices/stand_in/images.hpp"
-#include "devices/stand_in/loaded_modules.hpp"
+#include "devices/stand_in/modules/images.hpp"
+#include "devices/stand_in/modules/loaded_modules.hpp"
 
 using namespace convladder::stand_in;
 

@@ -7,10 +7,6 @@ using namespace convladder::stand_in;
 
 namespace {
 
-cudaGraphNode_t handle_of(const GraphNode* node) {
-  return reinterpret_cast<cudaGraphNode_t>(const_cast<GraphNode*>(node));
-}
-
 /// Adds the node whose work `make(machine)` gives.
 template <typename Make>
 cudaError_t add(const char* name, cudaGraphNode_t* place, cudaGraph_t graph, const cudaGraphNode_t* needs,

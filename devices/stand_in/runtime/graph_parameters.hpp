@@ -7,6 +7,10 @@
 
 namespace convladder::stand_in {
 
+inline cudaGraphNode_t handle_of(const GraphNode* node) {
+  return reinterpret_cast<cudaGraphNode_t>(const_cast<GraphNode*>(node));
+}
+
 KernelWork kernel_work(Machine& machine, const cudaKernelNodeParams* parameters);
 CopyWork copy_work(Machine& machine, const cudaMemcpy3DParms* parameters);
 CopyWork copy_work(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind);

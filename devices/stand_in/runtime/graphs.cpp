@@ -8,10 +8,6 @@ using namespace convladder::stand_in;
 namespace {
 
 cudaGraph_t handle_of(const Graph* graph) { return reinterpret_cast<cudaGraph_t>(const_cast<Graph*>(graph)); }
-cudaGraphNode_t handle_of(const GraphNode* node) {
-  return reinterpret_cast<cudaGraphNode_t>(const_cast<GraphNode*>(node));
-}
-
 /// As these calls give lists: without a place only how many there are; with more room than that, the rest is null.
 void give_list(cudaGraphNode_t* place, std::size_t* count, const std::vector<const GraphNode*>& nodes) {
   require(count != nullptr);

@@ -2,9 +2,9 @@
 // Handles are the driver's.
 #include "devices/stand_in/device_attributes.hpp"
 #include "devices/stand_in/driver/entry_points.hpp"
-#include "devices/stand_in/images.hpp"
-#include "devices/stand_in/kernel_parameters.hpp"
-#include "devices/stand_in/loaded_modules.hpp"
+#include "devices/stand_in/modules/images.hpp"
+#include "devices/stand_in/modules/kernel_parameters.hpp"
+#include "devices/stand_in/modules/loaded_modules.hpp"
 #include "devices/stand_in/runtime/answer.hpp"
 
 using namespace convladder::stand_in;

@@ -1,7 +1,7 @@
 // What nvcc's host code calls before main: fat binaries, kernels and variables become known.
 #include <cstring>
 
-#include "devices/stand_in/images.hpp"
+#include "devices/stand_in/modules/images.hpp"
 #include "devices/stand_in/runtime/answer.hpp"
 
 namespace convladder::stand_in {

@@ -1,4 +1,4 @@
-#include "devices/stand_in/images.hpp"
+#include "devices/stand_in/modules/images.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "devices/stand_in/loaded_modules.hpp"
+#include "devices/stand_in/modules/loaded_modules.hpp"
 
 #include <algorithm>
 

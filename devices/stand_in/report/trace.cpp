@@ -1,4 +1,4 @@
-#include "devices/stand_in/trace.hpp"
+#include "devices/stand_in/report/trace.hpp"
 
 #include <fcntl.h>
 #include <fmt/format.h>

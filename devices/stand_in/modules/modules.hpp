@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "devices/simulated/ptx/module.hpp"
-#include "devices/stand_in/fat_binary.hpp"
+#include "devices/stand_in/modules/fat_binary.hpp"
 
 namespace convladder::stand_in {
 

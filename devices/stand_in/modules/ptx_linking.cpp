@@ -8,7 +8,7 @@
 #include <set>
 #include <string_view>
 
-#include "devices/stand_in/images.hpp"
+#include "devices/stand_in/modules/images.hpp"
 #include "devices/stand_in/status.hpp"
 
 namespace convladder::stand_in {

@@ -1,4 +1,4 @@
-#include "devices/stand_in/host_place.hpp"
+#include "devices/stand_in/report/host_place.hpp"
 
 #include <fcntl.h>
 #include <fmt/format.h>

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "devices/simulated/checkers/finding.hpp"
-#include "devices/stand_in/host_place.hpp"
+#include "devices/stand_in/report/host_place.hpp"
 #include "devices/stand_in/timeline.hpp"
 
 namespace convladder::stand_in {

@@ -1,4 +1,4 @@
-#include "devices/stand_in/signals.hpp"
+#include "devices/stand_in/report/signals.hpp"
 
 #include <signal.h>
 #include <ucontext.h>

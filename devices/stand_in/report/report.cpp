@@ -1,4 +1,4 @@
-#include "devices/stand_in/report.hpp"
+#include "devices/stand_in/report/report.hpp"
 
 #include <fmt/format.h>
 
@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "devices/simulated/checkers/finding_json.hpp"
 #include "devices/stand_in/status.hpp"
 
 namespace convladder::stand_in {
@@ -17,23 +18,6 @@ constexpr std::size_t kMostFindings = 1000;  // places; nobody reads more, and e
 
 ordered_json times_json(const Times& times) {
   return {{"count", times.count}, {"total_ns", times.total}, {"least_ns", times.least}, {"most_ns", times.most}};
-}
-
-ordered_json finding_json(const simulated::Finding& finding) {
-  return {{"checker", simulated::checker_name(finding.checker)},
-          {"problem", finding.problem},
-          {"kernel", finding.kernel},
-          {"opcode", finding.opcode},
-          {"ptx_line", finding.ptx_line},
-          {"source_file", finding.source_file},
-          {"source_line", finding.source_line},
-          {"block", {finding.block.x, finding.block.y, finding.block.z}},
-          {"thread", {finding.thread.x, finding.thread.y, finding.thread.z}},
-          {"space", finding.space},
-          {"address", finding.address},
-          {"allocation", finding.allocation},
-          {"count", finding.count},
-          {"text", simulated::to_text(finding)}};
 }
 
 ordered_json places_json(const CallPlaces& places) {
@@ -128,7 +112,8 @@ ordered_json Report::json(const Timeline& timeline) const {
   std::set<std::string_view> named(never_freed_.begin(), never_freed_.end());
   ordered_json findings = ordered_json::array();
   for (const auto& [finding, places] : findings_) {
-    findings.push_back(finding_json(finding));
+    findings.push_back(simulated::finding_json(finding));
+    findings.back()["text"] = simulated::to_text(finding);
     findings.back()["places"] = places_json(places);
     named.insert(finding.allocation);
   }

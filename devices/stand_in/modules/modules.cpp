@@ -1,11 +1,11 @@
-#include "devices/stand_in/modules.hpp"
+#include "devices/stand_in/modules/modules.hpp"
 
 #include <fmt/format.h>
 
 #include <cstdlib>
 
 #include "devices/simulated/ptx/parser.hpp"
-#include "devices/stand_in/images.hpp"
+#include "devices/stand_in/modules/images.hpp"
 #include "devices/stand_in/status.hpp"
 #include "support/errors.hpp"
 

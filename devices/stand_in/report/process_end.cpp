@@ -1,4 +1,4 @@
-#include "devices/stand_in/process_end.hpp"
+#include "devices/stand_in/report/process_end.hpp"
 
 #include <fcntl.h>
 #include <fmt/format.h>

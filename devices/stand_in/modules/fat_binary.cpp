@@ -1,4 +1,4 @@
-#include "devices/stand_in/fat_binary.hpp"
+#include "devices/stand_in/modules/fat_binary.hpp"
 
 #include <fmt/format.h>
 #include <lz4.h>

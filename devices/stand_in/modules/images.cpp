@@ -1,4 +1,4 @@
-#include "devices/stand_in/images.hpp"
+#include "devices/stand_in/modules/images.hpp"
 
 #include <fmt/format.h>
 
@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "devices/stand_in/fat_binary.hpp"
+#include "devices/stand_in/modules/fat_binary.hpp"
 #include "devices/stand_in/status.hpp"
 #include "support/errors.hpp"
 

@@ -1,4 +1,4 @@
-#include "devices/stand_in/loaded_libraries.hpp"
+#include "devices/stand_in/report/loaded_libraries.hpp"
 
 #include <dlfcn.h>
 #include <fmt/format.h>
@@ -6,8 +6,8 @@
 
 #include <string>
 
-#include "devices/stand_in/libraries_without_ptx.hpp"
-#include "devices/stand_in/report.hpp"
+#include "devices/stand_in/report/libraries_without_ptx.hpp"
+#include "devices/stand_in/report/report.hpp"
 
 namespace convladder::stand_in {
 namespace {
