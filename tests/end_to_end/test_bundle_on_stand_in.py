@@ -43,7 +43,8 @@ while (($#)); do
 done
 case "$all" in
   *" --dry-run "* | *" --resume "*) exec "$here/program" ${all} ;;
-  *" --problem "* | *" --leave-one-out "*) ;;
+  " network "* | *" --leave-one-out "*) [[ $all == *" --batch "* ]] || words+=(--batch 2) ;;
+  *" --problem "*) ;;
   " run "*) words+=(--variant global-memory,vectors-of-four,cudnn,cudnn-tf32) ;;
 esac
 exec "$here/program" "${words[@]}"

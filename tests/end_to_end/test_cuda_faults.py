@@ -3,13 +3,15 @@ other cases stand, and no process is left."""
 
 from __future__ import annotations
 
+import shutil
+import subprocess
 from pathlib import Path
-from typing import Any
+from typing import Any, Iterator
 
 import pytest
 
-from conftest import cases, record
-from cuda_path import LAYER, needs_program, on_stand_in
+from conftest import SCRIPTS, assert_refused, cases, left_behind, mounted, record, run
+from cuda_path import LAYER, PROGRAM, needs_program, on_stand_in, settings_of
 
 pytestmark = needs_program
 
@@ -86,3 +88,53 @@ def test_overlap_that_fails_is_a_status(tmp_path: Path, call: str, status: int, 
                        faults=[{"call": call, "from": 1, "status": status, "loses": status == 700}])
     (one,) = record(tmp_path / "out", "network")["cases"]
     assert (done.returncode, done.stderr, one["status"]) == (1, "", "launch failed") and reason in one["reason"]
+
+
+@pytest.fixture(name="read_only")
+def mount_read_only(tmp_path: Path) -> Iterator[Path]:
+    """A disk that cannot be written to, not even by root."""
+    yield from mounted(tmp_path / "disk", ["ro"])
+
+
+@pytest.fixture(name="tiny")
+def mount_tiny(tmp_path: Path) -> Iterator[Path]:
+    """A disk that holds the beginning of a run."""
+    yield from mounted(tmp_path / "disk", ["size=40k"])
+
+
+ONE = ["run", "--device", "cuda", "--variant", "global-memory", *ONCE]
+
+
+@pytest.mark.parametrize("home", ["read-only", "absent", "unset"])
+def test_a_home_that_cannot_be_used_is_not_needed(tmp_path: Path, read_only: Path, home: str) -> None:
+    environment = {**settings_of(tmp_path), "HOME": str(read_only if home == "read-only" else "/proc/nothing")}
+    if home == "unset":
+        del environment["HOME"]
+    done = run(*ONE, "--output", tmp_path / "out", program=PROGRAM, env=environment)
+    assert (done.returncode, done.stderr) == (0, ""), done
+
+
+def test_a_folder_that_is_read_only_is_one_line(tmp_path: Path, read_only: Path) -> None:
+    environment = settings_of(tmp_path, trace=str(tmp_path / "trace"))
+    assert_refused(run(*ONE, program=PROGRAM, env=environment, cwd=read_only), "results/", "Read-only file system")
+    assert not (tmp_path / "trace").exists() or not (tmp_path / "trace").read_bytes(), "nothing has run before"
+
+
+def test_a_disk_that_fills_is_one_line_and_leaves_no_process(tmp_path: Path, tiny: Path) -> None:
+    many = ["--variant", "global-memory,local-accumulation,shared-memory,constant-weights,vectors-of-four", "--batch",
+            "1,2,3,4", "--quiet"]
+    assert_refused(run("run", "--device", "cuda", *ONCE[:2], *ONCE[4:], *many, "--output", tiny / "run", program=PROGRAM,
+                       env=settings_of(tmp_path)), "cannot write", "No space left")
+    assert not left_behind()
+    stopped = record(tiny / "run")
+    assert 0 < len(stopped["cases"]) < len(stopped["planned"]) and not stopped["complete"]
+
+
+def test_on_gpu_says_in_one_line_that_it_cannot_write(tmp_path: Path, read_only: Path) -> None:
+    bundle = tmp_path / "bundle"
+    shutil.copytree(SCRIPTS / "bundle", bundle)
+    (bundle / "convladder").symlink_to(PROGRAM)
+    done = subprocess.run([bundle / "on_gpu.sh", "--quick", "--only", "ladder"], env=settings_of(tmp_path), cwd=read_only,
+                          capture_output=True, encoding="utf-8", check=False, timeout=60)
+    assert done.returncode == 1 and done.stderr.count("\n") == 1 and "Read-only file system" in done.stderr, done
+    assert not left_behind()

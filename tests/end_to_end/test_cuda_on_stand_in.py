@@ -3,6 +3,7 @@ says was spent."""
 
 from __future__ import annotations
 
+import json
 from collections import defaultdict
 from pathlib import Path
 from typing import Any, Sequence
@@ -135,3 +136,45 @@ def test_fused_variants_and_their_parts_run(tmp_path: Path) -> None:
     hot = [time for time in separate["other_times"] if time["of"].startswith("part ") and time["cache"] == "hot"]
     assert len(hot) == 3 and separate["time"]["median"] > fused["time"]["median"]
     assert sum(time["median"] for time in hot) == pytest.approx(separate["time"]["median"], rel=1e-3)
+
+
+def test_a_sweep_is_predicted(tmp_path: Path) -> None:
+    done = on_stand_in(tmp_path, "sweep", "--variant", "vectors-of-four", "--device", "cuda", *LAYER[:-2], "--limit", "3",
+                       "--budget", "0.01", "--output", tmp_path / "out")
+    assert done.returncode == 0 and "predicted times" in done.stdout and "measured" not in done.stdout, done
+    document = json.loads((tmp_path / "out/sweep.json").read_text(encoding="utf-8"))
+    (sweep,) = document["sweeps"]
+    assert (sweep["scoring"]["kind"], sweep["tried"], len(document["cases"])) == ("predicted", 3, 3)
+    assert {one["status"] for one in document["cases"]} == {"ok"} and min(sweep["of_default"].values()) <= 1
+
+
+TINY_DUEL = ["duel", "--base-variant", "global-memory", "--new-variant", "local-accumulation", "--device", "cuda", "--shape",
+             "1,8,8,2,3", "--batch", "2", "--rounds", "13"]
+
+
+def test_a_duel_is_predicted_and_needs_no_second_look(tmp_path: Path) -> None:
+    done = on_stand_in(tmp_path, *TINY_DUEL, "--output", tmp_path / "duel.json")
+    document = json.loads((tmp_path / "duel.json").read_text(encoding="utf-8"))
+    assert done.returncode == 0 and "predicted in turns" in done.stdout and "measured in turns" not in done.stdout, done
+    assert document["notes"] == ["the times on cuda are those of a virtual clock: predicted, nothing was measured"]
+    (one,) = document["cases"]
+    assert (one["verdict"], one["sub_runs"], one["confirm"]["rounds"]) == ("pass", 1, [])
+    times = {round["order"]: tuple(round["ns"]) for round in one["screen"]["rounds"]}
+    assert len({tuple(sorted(ns)) for ns in times.values()}) == 1, "every round finds the same"
+    assert document["control"]["change"] == {"estimate": 0, "low": 0, "high": 0}
+
+
+def test_a_side_of_a_duel_that_fails_is_named(tmp_path: Path) -> None:
+    done = on_stand_in(tmp_path, *TINY_DUEL, "--output", tmp_path / "duel.json",
+                       faults=[{"call": "cudaMalloc", "from": 2, "status": 2}])
+    (one,) = json.loads((tmp_path / "duel.json").read_text(encoding="utf-8"))["cases"]
+    assert done.returncode == 1 and done.stderr == "", done
+    assert one["verdict"] == "failed" and one["reason"].startswith("base: launch failed: output: needs ")
+
+
+def test_check_simulates_and_leaves_the_gpu_alone(tmp_path: Path) -> None:
+    done = on_stand_in(tmp_path, "check", "--variant", "global-memory", "--shape", "1,8,8,2,3", "--batch", "2",
+                       "--format", "json", trace=str(tmp_path / "trace"), trace_calls=True,
+                       faults=[{"call": "*", "status": 999}])
+    assert done.returncode == 0 and done.stderr == "", done
+    assert not any(line["call"] == "cudaMalloc" for line in lines_of(tmp_path / "trace") if "call" in line)
