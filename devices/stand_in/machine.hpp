@@ -182,7 +182,7 @@ class Machine {
  private:
   Machine(Settings settings, const GpuFacts& gpu);
   void open_context();
-  void take_over(const std::string& kernel, const LaunchRequest& request);
+  void take_over(const Function& function, const LaunchRequest& request);
   void find_leaks();
   void note_freed_wrongly(const void* address, const char* call);
   void check_launch(Function& function, const LaunchRequest& request);

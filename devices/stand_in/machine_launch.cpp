@@ -105,7 +105,8 @@ void Machine::run(const KernelWork& work, int stream) {
   launch.cooperative = request.cooperative;
   if (request.cluster.count() > 0) launch.cluster = request.cluster;
   timeline.host_works(timeline.costs().launch);
-  const std::string name = display_name(work.function->name);
+  std::string& name = work.function->written;
+  if (name.empty()) name = display_name(work.function->name);
   const auto begin = std::chrono::steady_clock::now();
   try {
     device_.launch(launch);
@@ -120,10 +121,10 @@ void Machine::run(const KernelWork& work, int stream) {
     throw Failure(kInvalidValue, error.what());
   }
   report.costs.kernel_seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-  take_over(name, request);
+  take_over(*work.function, request);
 }
 
-void Machine::take_over(const std::string& kernel, const LaunchRequest& request) {
+void Machine::take_over(const Function& function, const LaunchRequest& request) {
   if (const std::string printed = device_.take_printed(); !printed.empty()) {
     std::fwrite(printed.data(), 1, printed.size(), stdout);
   }
@@ -134,8 +135,8 @@ void Machine::take_over(const std::string& kernel, const LaunchRequest& request)
     const Nanoseconds ns = std::max<Nanoseconds>(middle(predicted.ns), 1);
     const double resident = std::max(1, predicted.residence.blocks) * static_cast<double>(gpu_->multiprocessors);
     const double share = std::min(1.0, static_cast<double>(request.grid.count()) / resident);
-    trace.add(kernel, request.stream, timeline.enqueue(request.stream, Engine::kernels, ns, share));
-    report.kernel(kernel, ns, counters.values, counters.modelled);
+    trace.add(function.written, request.stream, timeline.enqueue(request.stream, Engine::kernels, ns, share));
+    report.kernel(function.name, ns, counters.values, counters.modelled);
   }
 }
 

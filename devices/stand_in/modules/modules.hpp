@@ -46,6 +46,7 @@ struct Function {
   const void* host = nullptr;  ///< what the program calls it by
   Module* module = nullptr;
   std::string name;                     ///< mangled
+  std::string written{};                ///< as a person wrote it, once it has been launched
   const ptx::Kernel* kernel = nullptr;  ///< once it has been looked for
   const void* loaded = nullptr;         ///< what the simulated device launches; null until then
   int most_dynamic_shared_bytes = 0;    ///< cudaFuncAttributeMaxDynamicSharedMemorySize; 0: not set
