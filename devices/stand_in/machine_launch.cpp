@@ -29,6 +29,11 @@ Status status_of(const simulated::Finding& finding) {
   return kLaunchFailure;
 }
 
+/// Of the launch, or of its function; no blocks if neither says anything. What it was compiled with, the device knows.
+Dim3 cluster_of(const Function& function, const LaunchRequest& request) {
+  return request.cluster.count() > 0 ? request.cluster : function.cluster;
+}
+
 /// The middle of what the model says, which has bounds and no favourite.
 Nanoseconds middle(const Range& ns) { return static_cast<Nanoseconds>(std::sqrt(ns.low * ns.high)); }
 
@@ -70,6 +75,11 @@ void Machine::check_launch(Function& function, const LaunchRequest& request) {
                                              own + static_cast<std::uint64_t>(function.most_dynamic_shared_bytes));
   const std::uint64_t most = std::min(asked, static_cast<std::uint64_t>(gpu_->occupancy.shared_per_block));
   if (own > most || request.dynamic_shared_bytes > most - own) throw Failure(kInvalidValue);
+  if (const Dim3 cluster = cluster_of(function, request); cluster.count() > 0) {
+    const std::uint64_t most_blocks = function.may_have_large_clusters ? 16 : 8;
+    const bool fits = grid.x % cluster.x == 0 && grid.y % cluster.y == 0 && grid.z % cluster.z == 0;
+    if (cluster.count() > most_blocks || !fits) throw Failure(kInvalidClusterSize);
+  }
   if (!request.cooperative) return;
   const int resident = resident_blocks(function, static_cast<int>(block.count()), request.dynamic_shared_bytes);
   const auto together = static_cast<std::uint64_t>(resident) * static_cast<std::uint64_t>(gpu_->multiprocessors);
@@ -103,7 +113,7 @@ void Machine::run(const KernelWork& work, int stream) {
   launch.dynamic_shared_bytes = request.dynamic_shared_bytes;
   launch.arguments = work.arguments;
   launch.cooperative = request.cooperative;
-  if (request.cluster.count() > 0) launch.cluster = request.cluster;
+  if (const Dim3 cluster = cluster_of(*work.function, request); cluster.count() > 0) launch.cluster = cluster;
   timeline.host_works(timeline.costs().launch);
   std::string& name = work.function->written;
   if (name.empty()) name = display_name(work.function->name);

@@ -84,6 +84,9 @@ inline void require(bool holds, Status status = kInvalidValue) {
   if (!holds) throw Failure(status);
 }
 
+/// There is one.
+inline void require_device(int device) { require(device == 0, kInvalidDevice); }
+
 template <typename T>
 void give(T* place, const T& value) {
   require(place != nullptr);
