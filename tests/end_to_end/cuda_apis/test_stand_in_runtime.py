@@ -9,12 +9,13 @@ from typing import Any
 
 import pytest
 
-from stand_in import SOURCES, run_on_stand_in, succeed, toolkit
+from stand_in import SOURCES, driver_functions, run_on_stand_in, stub_library, succeed, toolkit
 
 ALL_RIGHT = ("all as documented\n", "", 0)
 
 
-def compiled(folder: Path, *sources: str, options: tuple[str, ...] = ()) -> Path:
+def compiled(folder: Path, *sources: str, options: tuple[str, ...] = (),
+             arch: tuple[str, ...] = ("-arch=compute_75",)) -> Path:
     """The program; skips the test where it cannot be made."""
     toolkit()
     nvcc = shutil.which("nvcc")
@@ -22,7 +23,7 @@ def compiled(folder: Path, *sources: str, options: tuple[str, ...] = ()) -> Path
         pytest.skip("no nvcc")
     program = folder / "program"
     files = [SOURCES / name for name in sources]
-    succeed(nvcc, "-std=c++17", "-arch=compute_75", "-cudart", "shared", "-lineinfo", *options, *files, "-o", program)
+    succeed(nvcc, "-std=c++17", *arch, "-cudart", "shared", "-lineinfo", *options, *files, "-o", program)
     return program
 
 
@@ -40,6 +41,17 @@ def test_arrays_textures_and_surfaces(tmp_path: Path):
     program = compiled(tmp_path, "arrays.cu")
     assert outcome(program, tmp_path) == ALL_RIGHT
     assert outcome(program, tmp_path, checkers=["memory", "initialization", "race"]) == ALL_RIGHT
+
+
+def test_pools_peers_attributes_of_streams_and_advice(tmp_path: Path):
+    driver = stub_library(tmp_path, "cuda", driver_functions(), "1")
+    program = compiled(tmp_path, "pools_and_peers.cu", options=(str(driver),))
+    assert outcome(program, tmp_path) == ALL_RIGHT
+
+
+def test_attributes_of_launches_and_functions(tmp_path: Path):
+    program = compiled(tmp_path, "launch_attributes.cu", arch=("-arch=compute_90",))
+    assert outcome(program, tmp_path) == ALL_RIGHT
 
 
 def test_an_aborting_program_leaves_its_report(tmp_path: Path):

@@ -183,16 +183,20 @@ TEST(AccessPatterns, DivergentBranches) {
 }
 
 /// The traffic of one kernel below the L1 of a GPU with one multiprocessor, 64 KiB of L1 and 1 MiB of L2.
-CacheCounters traffic_of(const std::string& body, Dim3 grid) {
-  const GpuModel small{.name = "small",
-                       .title = "small",
-                       .source = "this test",
-                       .multiprocessors = 1,
-                       .warps_per_multiprocessor = 64,
-                       .blocks_per_multiprocessor = 1,
-                       .l1_bytes = 64 * 1024,
-                       .shared_splits = {0},
-                       .l2_bytes = 1024 * 1024};
+const GpuModel& small_gpu() {
+  static const GpuModel small{.name = "small",
+                              .title = "small",
+                              .source = "this test",
+                              .multiprocessors = 1,
+                              .warps_per_multiprocessor = 64,
+                              .blocks_per_multiprocessor = 1,
+                              .l1_bytes = 64 * 1024,
+                              .shared_splits = {0},
+                              .l2_bytes = 1024 * 1024};
+  return small;
+}
+
+CacheCounters traffic_of(const std::string& body, Dim3 grid, CacheHierarchy* caches = nullptr) {
   KernelRun kernel(kernel_text(".param .u64 data",
                                ".reg .b32 %r<5>; .reg .b64 %rd<5>; .reg .f32 %f<5>;\n"
                                "mov.u32 %r1, %tid.x; mov.u32 %r2, %ctaid.x; mad.lo.u32 %r3, %r2, 32, %r1;\n"
@@ -202,7 +206,8 @@ CacheCounters traffic_of(const std::string& body, Dim3 grid) {
   LaunchConfiguration configuration;
   configuration.grid = grid;
   configuration.block = {32};
-  configuration.gpu = &small;
+  configuration.gpu = &small_gpu();
+  configuration.caches = caches;
   return kernel.launch(configuration).caches;
 }
 
@@ -290,6 +295,48 @@ TEST(Caches, TheLineUsedLongestAgoGivesWay) {
     dirty += static_cast<std::uint64_t>(std::popcount(static_cast<unsigned>(line.dirty)));
   }
   EXPECT_EQ(cache.dirty(), dirty);
+}
+
+TEST(Caches, OneThatWasEmptiedIsLikeANewOne) {
+  constexpr std::uint64_t kSetBytes = SectoredCache::kWays * SectoredCache::kLineBytes;
+  SectoredCache used(4 * kSetBytes);
+  SeededRandom random(2, 0);
+  for (const std::uint64_t sets : {4, 1, 7, 3, 64, 64}) {  // less room, and more than there ever was
+    used.empty(sets * kSetBytes);
+    SectoredCache fresh(sets * kSetBytes);
+    int differences = 0;
+    for (int i = 0; i < 3000; ++i) {
+      const auto line = static_cast<std::uint32_t>(random.between(1, 400));
+      const auto sectors = static_cast<std::uint8_t>(random.between(1, 15));
+      if (random.between(0, 3) == 0) {
+        differences += used.touch(line, sectors) != fresh.touch(line, sectors);
+        continue;
+      }
+      const bool dirty = random.between(0, 1) == 1;
+      const SectorLookup found = used.access(line, sectors, dirty);
+      const SectorLookup expected = fresh.access(line, sectors, dirty);
+      differences += found.hits != expected.hits || found.evicted_dirty != expected.evicted_dirty;
+    }
+    EXPECT_EQ(differences, 0) << sets;
+    EXPECT_EQ(used.dirty(), fresh.dirty()) << sets;
+    EXPECT_EQ(used.bytes(), fresh.bytes()) << sets;
+  }
+}
+
+TEST(Caches, LaunchesThatUseThemAgainCountTheSame) {
+  CacheHierarchy caches(small_gpu());
+  for (const char* const body :
+       {"st.global.f32 [%rd3], %f1;", "ld.global.f32 %f1, [%rd3];",
+        "ld.global.f32 %f1, [%rd3]; ld.global.f32 %f2, [%rd3];", "st.global.f32 [%rd3], %f1;"}) {
+    const CacheCounters again = traffic_of(body, {20000}, &caches);
+    const CacheCounters first = traffic_of(body, {20000});
+    EXPECT_EQ(again.l1_load_sectors, first.l1_load_sectors) << body;
+    EXPECT_EQ(again.l1_load_hits, first.l1_load_hits) << body;
+    EXPECT_EQ(again.l2_read_hits, first.l2_read_hits) << body;
+    EXPECT_EQ(again.l2_write_sectors, first.l2_write_sectors) << body;
+    EXPECT_EQ(again.dram_read_sectors, first.dram_read_sectors) << body;
+    EXPECT_EQ(again.dram_write_sectors, first.dram_write_sectors) << body;
+  }
 }
 
 TEST(Caches, SharedMemoryTakesFromTheL1) {
