@@ -244,8 +244,8 @@ class Reader {
 };
 
 /// As <cstdint> and cuda_fp16.h call it.
-std::string c_type(ElementType type) {
-  if (type == ElementType::f16) return "__half";
+std::string c_type(ElementType type, bool is_cuda) {
+  if (type == ElementType::f16) return is_cuda ? "__half" : "uint16_t";
   if (type == ElementType::f32) return "float";
   if (type == ElementType::f64) return "double";
   const std::string_view name = element_name(type);
@@ -297,13 +297,13 @@ std::int64_t LadderProblem::elements(const LadderTensor& tensor, const SizeValue
   return elements;
 }
 
-std::string LadderProblem::signature() const {
+std::string LadderProblem::signature(bool is_cuda) const {
   std::string arguments;
   const auto add = [&arguments](const std::string& one) { arguments += (arguments.empty() ? "" : ", ") + one; };
   for (const LadderTensor& one : tensors) {
-    add(fmt::format("{}{}* {}", one.role == TensorRole::in ? "const " : "", c_type(one.type), one.name));
+    add(fmt::format("{}{}* {}", one.role == TensorRole::in ? "const " : "", c_type(one.type, is_cuda), one.name));
   }
-  for (const LadderScalar& one : scalars) add(fmt::format("{} {}", c_type(one.type), one.name));
+  for (const LadderScalar& one : scalars) add(fmt::format("{} {}", c_type(one.type, is_cuda), one.name));
   for (const LadderDimension& one : dimensions) add("int " + one.letter);
   return fmt::format("extern \"C\" void solve({})", arguments);
 }

@@ -86,8 +86,9 @@ struct LadderProblem {
   SizeValues size_values(const std::vector<int>& dimensions) const;
   /// Elements of a tensor; the size is one of `size_values`.
   std::int64_t elements(const LadderTensor& tensor, const SizeValues& size) const;
-  /// The declaration that a stage defines: "extern \"C\" void solve(const float* x, float* y, int M)".
-  std::string signature() const;
+  /// What a stage defines: "extern \"C\" void solve(const float* x, float* y, int M)". CUDA has a type for f16; in C++
+  /// its bits are uint16_t.
+  std::string signature(bool is_cuda) const;
 };
 
 /// Reads problem.json. Throws UserError "FILE: where: what".

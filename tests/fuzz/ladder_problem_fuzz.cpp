@@ -18,7 +18,7 @@ void require(bool condition) {
 }
 
 void check(const LadderProblem& problem) {
-  require(!problem.name.empty() && !problem.sizes.empty() && !problem.signature().empty());
+  require(!problem.name.empty() && !problem.sizes.empty() && !problem.signature(true).empty());
   for (const int value : {1, 2, 7, 1000}) {
     try {
       const SizeValues size = problem.size_values(std::vector<int>(problem.dimensions.size(), value));

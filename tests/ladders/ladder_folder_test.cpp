@@ -6,6 +6,7 @@
 #include <fstream>
 #include <map>
 
+#include "ladders/small_problem.hpp"
 #include "support/errors.hpp"
 
 namespace convladder {
@@ -13,17 +14,13 @@ namespace {
 
 using testing::HasSubstr;
 
-constexpr const char* kProblem = R"({"name": "copy", "dimensions": {"N": {"name": "elements"}}, "tensors": [
-  {"name": "x", "role": "in", "type": "f32", "shape": ["N"]},
-  {"name": "y", "role": "out", "type": "f32", "shape": ["N"], "compare": "exact"}], "sizes": ["N10"], "work": {"flop": "N"}})";
-
 class LadderFolderTest : public testing::Test {
  protected:
   LadderFolderTest()
       : path_(testing::TempDir() + "ladder_" + testing::UnitTest::GetInstance()->current_test_info()->name()) {
     std::filesystem::remove_all(path_);
     std::filesystem::create_directories(path_);
-    write("problem.json", kProblem);
+    write("problem.json", kSmallProblem);
     write("reference.py", "def reference(x, N): return x\n");
     write("01_naive.cu", "// @title One thread an element\n");
   }

@@ -55,7 +55,7 @@ std::string size_error_of(const LadderProblem& problem, const std::vector<int>& 
 
 TEST(ProblemFile, SaysWhatIsComputed) {
   const LadderProblem problem = parse_problem(example().dump(), "problem.json");
-  EXPECT_EQ(problem.signature(),
+  EXPECT_EQ(problem.signature(true),
             "extern \"C\" void solve(const __half* x, const int32_t* order, float* y, uint64_t* count, double scale, "
             "int R, int C, int S)");
   const SizeValues size = problem.size_values({4, 9, 2});
