@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "devices/kernel_launch.hpp"
+#include "support/function_name.hpp"
 
 namespace convladder {
 namespace {
@@ -63,11 +64,7 @@ std::string kernel_display_names(const std::vector<KernelLaunch>& launches) {
 }
 
 std::string display_name(const std::string& mangled_name) {
-  std::string name = demangle(mangled_name);
-  // A template instance shows its return type first and every one its parameters last: neither tells kernels apart.
-  if (name.starts_with("void ")) name.erase(0, 5);
-  if (const std::size_t parameters = name.find('('); parameters != std::string::npos) name.erase(parameters);
-  return name;
+  return function_name(demangle(std::string(without_file_prefix(mangled_name))));
 }
 
 }  // namespace convladder

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <string>
 
+#include "devices/kernel_resources.hpp"
+
 namespace convladder::simulated {
 namespace {
 
@@ -73,43 +75,46 @@ void check_cooperative(const Program& program, const KernelLaunch& launch, const
       resident_blocks(gpu, launch.block.count(), program.static_shared_bytes + launch.dynamic_shared_bytes);
   if (launch.grid.count() <= held) return;
   throw CooperativeLaunchTooLarge(fmt::format("{}: a cooperative launch of {} blocks; {} holds {} of them at a time",
-                                              program.kernel->name, launch.grid.count(), gpu.title, held));
+                                              display_name(program.kernel->name), launch.grid.count(), gpu.title,
+                                              held));
 }
 
 }  // namespace
 
 void check_launch(const Program& program, const KernelLaunch& launch, const GpuModel& gpu) {
-  check_sizes(program.kernel->name, "grid", launch.grid, kLargestGrid);
-  check_sizes(program.kernel->name, "block", launch.block, kLargestBlock);
+  check_sizes(display_name(program.kernel->name), "grid", launch.grid, kLargestGrid);
+  check_sizes(display_name(program.kernel->name), "block", launch.block, kLargestBlock);
   if (launch.dynamic_shared_bytes >
       kMostSharedBytes - std::min<std::uint64_t>(kMostSharedBytes, program.static_shared_bytes)) {
     throw DeviceError(fmt::format("{}: {} bytes of shared memory beside the kernel's own {}; together {} are possible",
-                                  program.kernel->name, launch.dynamic_shared_bytes, program.static_shared_bytes,
-                                  kMostSharedBytes));
+                                  display_name(program.kernel->name), launch.dynamic_shared_bytes,
+                                  program.static_shared_bytes, kMostSharedBytes));
   }
   const std::uint64_t threads = launch.block.count();
   if (threads == 0 || threads > 1024) {
-    throw DeviceError(fmt::format("{}: a block of {} threads; 1 to 1024 are possible", program.kernel->name, threads));
+    throw DeviceError(
+        fmt::format("{}: a block of {} threads; 1 to 1024 are possible", display_name(program.kernel->name), threads));
   }
   if (launch.grid.count() == 0) {
-    throw DeviceError(fmt::format("{}: a grid without blocks", program.kernel->name));
+    throw DeviceError(fmt::format("{}: a grid without blocks", display_name(program.kernel->name)));
   }
   const auto limit = static_cast<std::uint64_t>(program.kernel->max_threads_per_block);
   if (limit != 0 && threads > limit) {
-    throw DeviceError(fmt::format("{}: a block of {} threads, but it was compiled for at most {}", program.kernel->name,
-                                  threads, limit));
+    throw DeviceError(fmt::format("{}: a block of {} threads, but it was compiled for at most {}",
+                                  display_name(program.kernel->name), threads, limit));
   }
   if (launch.arguments.size() != program.parameter_offsets.size()) {
-    throw DeviceError(fmt::format("{}: launched with {} arguments, but it has {} parameters", program.kernel->name,
-                                  launch.arguments.size(), program.parameter_offsets.size()));
+    throw DeviceError(fmt::format("{}: launched with {} arguments, but it has {} parameters",
+                                  display_name(program.kernel->name), launch.arguments.size(),
+                                  program.parameter_offsets.size()));
   }
   for (std::size_t i = 0; i < launch.arguments.size(); ++i) {
     if (launch.arguments[i].size() == program.kernel->parameters[i].bytes) continue;
-    throw DeviceError(fmt::format("{}: argument {} has {} bytes, the parameter {}", program.kernel->name, i,
-                                  launch.arguments[i].size(), program.kernel->parameters[i].bytes));
+    throw DeviceError(fmt::format("{}: argument {} has {} bytes, the parameter {}", display_name(program.kernel->name),
+                                  i, launch.arguments[i].size(), program.kernel->parameters[i].bytes));
   }
   if (const std::string problem = cluster_problem(*program.kernel, launch); !problem.empty()) {
-    throw DeviceError(fmt::format("{}: {}", program.kernel->name, problem));
+    throw DeviceError(fmt::format("{}: {}", display_name(program.kernel->name), problem));
   }
   check_cooperative(program, launch, gpu);
 }

@@ -146,7 +146,7 @@ class SimulatedDevice final : public Device {
   void execute(const Program& program, const KernelLaunch& launch);
   LaunchConfiguration configuration_of(const Program& program, const KernelLaunch& launch) const;
   AlikeBlocks alike(const Program& program, const KernelLaunch& launch, const LaunchConfiguration& configuration) const;
-  LaunchResult run(const Program& program, const LaunchConfiguration& configuration);
+  LaunchResult run(const Program& program, LaunchConfiguration configuration);
   RecordedLaunch count(const Program& program, const KernelLaunch& launch, LaunchConfiguration configuration);
 
   SimulatedDeviceOptions options_;
@@ -155,7 +155,8 @@ class SimulatedDevice final : public Device {
   WrittenMemory written_;  // looked after if initcheck looks on
   /// Of modules, one for all kernels of a module, as long as the device lives.
   std::map<std::pair<const ptx::Module*, std::string>, std::uint64_t> variables_;
-  std::vector<AddressRange> inputs_;  // allocations that are only to be read
+  std::unique_ptr<CacheHierarchy> caches_;  // for every launch, from the first on
+  std::vector<AddressRange> inputs_;        // allocations that are only to be read
   std::vector<Finding> findings_;
   std::string printed_;
   std::map<const void*, std::unique_ptr<Program>> programs_;

@@ -74,7 +74,9 @@ LaunchConfiguration SimulatedDevice::configuration_of(const Program& program, co
   return configuration;
 }
 
-LaunchResult SimulatedDevice::run(const Program& program, const LaunchConfiguration& configuration) {
+LaunchResult SimulatedDevice::run(const Program& program, LaunchConfiguration configuration) {
+  if (configuration.with_caches && caches_ == nullptr) caches_ = std::make_unique<CacheHierarchy>(*options_.gpu);
+  configuration.caches = caches_.get();
   std::optional<InitializationChecker> initialization;
   std::optional<RaceChecker> race;
   std::optional<InputChecker> inputs;

@@ -69,6 +69,7 @@ std::optional<int> device_attribute(const GpuFacts& gpu, int number) {
     case cudaDevAttrCanUseHostPointerForRegisteredMem:
     case cudaDevAttrCooperativeLaunch:
     case cudaDevAttrHostRegisterSupported:
+    case cudaDevAttrMemoryPoolsSupported:
       return 1;
     case cudaDevAttrPciBusId:
       return 1;

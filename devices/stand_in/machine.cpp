@@ -16,6 +16,7 @@
 #include "devices/stand_in/arrays.hpp"
 #include "devices/stand_in/device_attributes.hpp"
 #include "devices/stand_in/graph.hpp"
+#include "devices/stand_in/memory_pools.hpp"
 #include "devices/stand_in/report/loaded_libraries.hpp"
 #include "devices/stand_in/report/process_end.hpp"
 #include "devices/stand_in/report/signals.hpp"
@@ -95,7 +96,8 @@ Machine::Machine(Settings wanted, const GpuFacts& gpu)
       gpu_model_(&model_of(settings)),
       device_(device_options(settings)),
       graphs_(std::make_unique<Graphs>()),
-      arrays_(std::make_unique<Arrays>()) {
+      arrays_(std::make_unique<Arrays>()),
+      pools_(std::make_unique<MemoryPools>()) {
   capacity_ =
       settings.memory_bytes > 0 ? std::min(settings.memory_bytes, device_.memory_bytes()) : device_.memory_bytes();
 }
@@ -150,6 +152,7 @@ void Machine::reset(const DeviceContext& context) {
   for (auto memory = memory_.begin(); memory != memory_.end();) {
     const bool kept = memory->second.kind == MemoryKind::registered || memory->second.context != &context;
     if (!kept) used_ -= memory->second.kind == MemoryKind::pinned ? 0 : memory->second.bytes;
+    if (!kept) pools().returned(memory->second.buffer.address());
     memory = kept ? std::next(memory) : memory_.erase(memory);
   }
   graphs().forget_captures();
@@ -190,6 +193,12 @@ int Machine::stream_number(const void* stream) const {
   const Stream* const found = find_stream(stream);
   if (found == nullptr) throw Failure(kInvalidHandle);
   return found->number;
+}
+
+std::map<int, std::array<std::byte, 64>>& Machine::stream_attributes(const void* stream) {
+  static_cast<void>(stream_number(stream));
+  Stream* const found = find_stream(stream);
+  return (found == nullptr ? default_stream_ : *found).attributes;
 }
 
 void Machine::remove_stream(Stream* stream) {

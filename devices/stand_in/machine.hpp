@@ -46,6 +46,7 @@ struct Stream {
   int priority = 0;
   std::uint64_t id = 0;
   const DeviceContext* context = nullptr;
+  std::map<int, std::array<std::byte, 64>> attributes{};  ///< that were set, as cudaLaunchAttributeID numbers them
 };
 
 struct Event {
@@ -67,6 +68,7 @@ struct LaunchRequest {
 
 class Arrays;
 class Graphs;
+class MemoryPools;
 struct KernelWork;
 
 class Machine {
@@ -141,6 +143,8 @@ class Machine {
   /// Throws Failure for what is none.
   int stream_number(const void* stream) const;
   Stream* find_stream(const void* stream) const;
+  /// The default stream has some as well. Throws Failure for what is no stream.
+  std::map<int, std::array<std::byte, 64>>& stream_attributes(const void* stream);
   Event* add_event(unsigned flags);
   void remove_event(Event* event);
   Event& event(const void* event) const;
@@ -148,6 +152,7 @@ class Machine {
   /// Graphs, and what is being captured.
   Graphs& graphs() { return *graphs_; }
   Arrays& arrays() { return *arrays_; }
+  MemoryPools& pools() { return *pools_; }
 
   // Work.
   /// Launches, or keeps the launch if the stream is captured.
@@ -184,7 +189,7 @@ class Machine {
  private:
   Machine(Settings settings, const GpuFacts& gpu);
   void open_context();
-  void take_over(const std::string& kernel, const LaunchRequest& request);
+  void take_over(const Function& function, const LaunchRequest& request);
   void find_leaks();
   void note_freed_wrongly(const void* address, const char* call);
   void check_launch(Function& function, const LaunchRequest& request);
@@ -201,9 +206,11 @@ class Machine {
   std::uint64_t allocations_ = 0;
   std::map<const void*, std::unique_ptr<Stream>> streams_;
   std::uint64_t next_stream_id_ = 1;
+  Stream default_stream_;
   std::map<const void*, std::unique_ptr<Event>> events_;
   std::unique_ptr<Graphs> graphs_;
   std::unique_ptr<Arrays> arrays_;
+  std::unique_ptr<MemoryPools> pools_;
   Status lost_ = kSuccess;
   bool has_context_ = false;
   int exclusive_lock_ = -1;  // a file that the one process with a context holds

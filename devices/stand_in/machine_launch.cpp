@@ -29,6 +29,11 @@ Status status_of(const simulated::Finding& finding) {
   return kLaunchFailure;
 }
 
+/// Of the launch, or of its function; no blocks if neither says anything. What it was compiled with, the device knows.
+Dim3 cluster_of(const Function& function, const LaunchRequest& request) {
+  return request.cluster.count() > 0 ? request.cluster : function.cluster;
+}
+
 /// The middle of what the model says, which has bounds and no favourite.
 Nanoseconds middle(const Range& ns) { return static_cast<Nanoseconds>(std::sqrt(ns.low * ns.high)); }
 
@@ -70,6 +75,11 @@ void Machine::check_launch(Function& function, const LaunchRequest& request) {
                                              own + static_cast<std::uint64_t>(function.most_dynamic_shared_bytes));
   const std::uint64_t most = std::min(asked, static_cast<std::uint64_t>(gpu_->occupancy.shared_per_block));
   if (own > most || request.dynamic_shared_bytes > most - own) throw Failure(kInvalidValue);
+  if (const Dim3 cluster = cluster_of(function, request); cluster.count() > 0) {
+    const std::uint64_t most_blocks = function.may_have_large_clusters ? 16 : 8;
+    const bool fits = grid.x % cluster.x == 0 && grid.y % cluster.y == 0 && grid.z % cluster.z == 0;
+    if (cluster.count() > most_blocks || !fits) throw Failure(kInvalidClusterSize);
+  }
   if (!request.cooperative) return;
   const int resident = resident_blocks(function, static_cast<int>(block.count()), request.dynamic_shared_bytes);
   const auto together = static_cast<std::uint64_t>(resident) * static_cast<std::uint64_t>(gpu_->multiprocessors);
@@ -103,9 +113,10 @@ void Machine::run(const KernelWork& work, int stream) {
   launch.dynamic_shared_bytes = request.dynamic_shared_bytes;
   launch.arguments = work.arguments;
   launch.cooperative = request.cooperative;
-  if (request.cluster.count() > 0) launch.cluster = request.cluster;
+  if (const Dim3 cluster = cluster_of(*work.function, request); cluster.count() > 0) launch.cluster = cluster;
   timeline.host_works(timeline.costs().launch);
-  const std::string name = display_name(work.function->name);
+  std::string& name = work.function->written;
+  if (name.empty()) name = display_name(work.function->name);
   const auto begin = std::chrono::steady_clock::now();
   try {
     device_.launch(launch);
@@ -120,10 +131,10 @@ void Machine::run(const KernelWork& work, int stream) {
     throw Failure(kInvalidValue, error.what());
   }
   report.costs.kernel_seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-  take_over(name, request);
+  take_over(*work.function, request);
 }
 
-void Machine::take_over(const std::string& kernel, const LaunchRequest& request) {
+void Machine::take_over(const Function& function, const LaunchRequest& request) {
   if (const std::string printed = device_.take_printed(); !printed.empty()) {
     std::fwrite(printed.data(), 1, printed.size(), stdout);
   }
@@ -134,8 +145,8 @@ void Machine::take_over(const std::string& kernel, const LaunchRequest& request)
     const Nanoseconds ns = std::max<Nanoseconds>(middle(predicted.ns), 1);
     const double resident = std::max(1, predicted.residence.blocks) * static_cast<double>(gpu_->multiprocessors);
     const double share = std::min(1.0, static_cast<double>(request.grid.count()) / resident);
-    trace.add(kernel, request.stream, timeline.enqueue(request.stream, Engine::kernels, ns, share));
-    report.kernel(kernel, ns, counters.values, counters.modelled);
+    trace.add(function.written, request.stream, timeline.enqueue(request.stream, Engine::kernels, ns, share));
+    report.kernel(function.name, ns, counters.values, counters.modelled);
   }
 }
 

@@ -10,6 +10,7 @@
 
 #include "devices/stand_in/graph.hpp"
 #include "devices/stand_in/machine.hpp"
+#include "devices/stand_in/memory_pools.hpp"
 
 namespace convladder::stand_in {
 namespace {
@@ -164,6 +165,7 @@ void Machine::free(void* address, bool host, const char* call) {
   } else if (found->second.kind != MemoryKind::pinned) {
     used_ -= found->second.bytes;
   }
+  pools().returned(address);
   memory_.erase(found);
   timeline.host_works(timeline.costs().allocate);
 }

@@ -73,6 +73,8 @@ std::string_view status_name(int status) {
       return "cudaErrorLaunchOutOfResources";
     case kLaunchTimeout:
       return "cudaErrorLaunchTimeout";
+    case kPeerAccessNotEnabled:
+      return "cudaErrorPeerAccessNotEnabled";
     case kAssert:
       return "cudaErrorAssert";
     case kMisalignedAddress:
@@ -91,6 +93,8 @@ std::string_view status_name(int status) {
       return "cudaErrorStreamCaptureInvalidated";
     case kStreamCaptureImplicit:
       return "cudaErrorStreamCaptureImplicit";
+    case kInvalidClusterSize:
+      return "cudaErrorInvalidClusterSize";
     case kUnknown:
       return "cudaErrorUnknown";
     default:

@@ -38,6 +38,7 @@ enum Status : int {
   kIllegalAddress = 700,
   kLaunchOutOfResources = 701,
   kLaunchTimeout = 702,
+  kPeerAccessNotEnabled = 705,
   kAssert = 710,
   kMisalignedAddress = 716,
   kLaunchFailure = 719,
@@ -52,6 +53,7 @@ enum Status : int {
   kStreamCaptureIsolation = 905,
   kStreamCaptureImplicit = 906,
   kGraphUpdateFailure = 910,
+  kInvalidClusterSize = 912,
   kUnknown = 999
 };
 

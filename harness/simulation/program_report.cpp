@@ -9,7 +9,6 @@
 #include <utility>
 
 #include "devices/gpus/gpu_facts.hpp"
-#include "devices/kernel_resources.hpp"
 #include "devices/simulated/checkers/finding.hpp"
 #include "devices/stand_in/report/host_place.hpp"
 #include "support/errors.hpp"
@@ -72,7 +71,6 @@ ordered_json findings_of(const ordered_json& process, HostPlaces& host) {
     ordered_json finding = one;
     finding.erase("places");
     finding.erase("text");
-    finding["kernel"] = display_name(one.at("kernel").get<std::string>());
     finding["memory"] = memory_of(process, one.at("allocation"), host);
     finding["host"] = host(one.at("places"));
     findings.push_back(std::move(finding));
@@ -96,6 +94,11 @@ ordered_json process_document(const ordered_json& process, HostPlaces& host) {
   for (const auto& [name, times] : process.at("call_times").items()) {
     calls.push_back({{"name", name}, {"predicted", times_of(times)}});
   }
+  ordered_json failures = process.at("failures");
+  for (ordered_json& failure : failures) {
+    failure["host"] = host(failure.at("places"));
+    failure.erase("places");
+  }
   ordered_json never_freed = ordered_json::array();
   for (const ordered_json& label : process.at("never_freed")) never_freed.push_back(memory_of(process, label, host));
   return {{"program", process.at("program")},
@@ -105,7 +108,7 @@ ordered_json process_document(const ordered_json& process, HostPlaces& host) {
           {"kernels", std::move(kernels)},
           {"copies", std::move(copies)},
           {"calls", std::move(calls)},
-          {"failures", process.at("failures")},
+          {"failures", std::move(failures)},
           {"not_supported", process.at("not_supported")},
           {"notes", process.at("notes")},
           {"never_freed", std::move(never_freed)},

@@ -228,8 +228,11 @@ std::string remarks_of(const ordered_json& document) {
     }
     for (const ordered_json& failure : process.at("failures")) {
       const std::string why = text_of(failure, "text");
-      remarks[fmt::format("{} answered {}{}", text_of(failure, "call"), text_of(failure, "name"),
-                          why.empty() ? "" : ": " + why)] += failure.at("count").get<double>();
+      const double count = failure.at("count");
+      const std::string host = host_text(failure.at("host"));
+      const std::string where = host.empty() ? "" : (count > 1 ? ", first " : " ") + host;
+      remarks[fmt::format("{} answered {}{}{}", text_of(failure, "call"), text_of(failure, "name"), where,
+                          why.empty() ? "" : ": " + why)] += count;
     }
   }
   std::string text;

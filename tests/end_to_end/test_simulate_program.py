@@ -235,6 +235,21 @@ def test_programs_without_cuda_and_those_that_find_another_runtime(programs: Pat
     assert done.returncode == 1 and done.stdout == "done: bounds\n", done
 
 
+def test_an_installed_program_finds_its_libraries(programs: Path, tmp_path: Path) -> None:
+    cmake = shutil.which("cmake")
+    if cmake is None:
+        pytest.skip("no cmake")
+    subprocess.run([cmake, "--install", str(PROGRAM.parent), "--prefix", str(tmp_path / "installed")], check=True,
+                   capture_output=True)
+    moved = tmp_path / "moved"  # wherever it is
+    (tmp_path / "installed").rename(moved)
+    assert sorted(file.name for file in (moved / "lib/convladder/stand_in").iterdir()) == [
+        "libconvladder_cuda.so", "libcuda.so.1", "libcudart.so.11.0", "libcudart.so.12", "libcudart.so.13"]
+    done = run("simulate", "--", "./seeded", "bounds", cwd=programs, program=moved / "bin/convladder")
+    assert done.returncode == 1 and done.stdout == "done: bounds\n", done
+    assert "0 bytes past the end of 'device memory 1'" in finding(done, "memcheck")
+
+
 def test_kernels_in_machine_code_only(programs: Path) -> None:
     nvcc(programs, "-cudart", "shared", "-gencode", "arch=compute_75,code=sm_75", str(SOURCE), "-o", "machine_code")
     done = run("simulate", "--", "./machine_code", "bounds", cwd=programs)

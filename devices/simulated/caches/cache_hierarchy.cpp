@@ -21,9 +21,27 @@ CacheCounters& CacheCounters::operator+=(const CacheCounters& other) {
   return *this;
 }
 
-CacheHierarchy::CacheHierarchy(const GpuModel& gpu, std::uint64_t l1_bytes)
-    : l1_bytes_(l1_bytes), l1_(static_cast<std::size_t>(gpu.multiprocessors)) {
-  for (std::size_t i = 0; i < kSlices; ++i) slices_.push_back(std::make_unique<Slice>(gpu.l2_bytes / kSlices));
+CacheHierarchy::CacheHierarchy(const GpuModel& gpu)
+    : l2_bytes_(gpu.l2_bytes), l1_(static_cast<std::size_t>(gpu.multiprocessors)) {
+  for (std::size_t i = 0; i < kSlices; ++i) slices_.push_back(std::make_unique<Slice>(l2_bytes_ / kSlices));
+}
+
+void CacheHierarchy::begin(std::uint64_t l1_bytes) {
+  l1_bytes_ = l1_bytes;
+  for (OfMultiprocessor& one : l1_) one.takes_part = false;
+  for (const auto& slice : slices_) {
+    slice->cache.empty(l2_bytes_ / kSlices);
+    slice->counters = {};
+  }
+}
+
+void CacheHierarchy::OfMultiprocessor::begin(std::uint64_t bytes) {
+  if (cache == nullptr) {
+    cache = std::make_unique<L1Cache>(bytes);
+  } else {
+    cache->begin(bytes);
+  }
+  takes_part = true;
 }
 
 CacheHierarchy::~CacheHierarchy() = default;
@@ -32,8 +50,8 @@ void CacheHierarchy::merge(std::size_t slice_number) {
   Slice& slice = *slices_[slice_number];
   CacheCounters& counters = slice.counters;
   std::vector<const std::vector<L2Request>*> logs;
-  for (const auto& l1 : l1_) {
-    if (l1 != nullptr && !l1->log(slice_number).empty()) logs.push_back(&l1->log(slice_number));
+  for (const OfMultiprocessor& l1 : l1_) {
+    if (l1.takes_part && !l1.cache->log(slice_number).empty()) logs.push_back(&l1.cache->log(slice_number));
   }
   for (std::size_t turn = 0; !logs.empty(); ++turn) {
     for (const std::vector<L2Request>* log : logs) {
@@ -53,8 +71,8 @@ void CacheHierarchy::merge(std::size_t slice_number) {
     }
     std::erase_if(logs, [turn](const auto* log) { return log->size() == turn + 1; });
   }
-  for (const auto& l1 : l1_) {
-    if (l1 != nullptr) l1->log(slice_number).clear();
+  for (const OfMultiprocessor& l1 : l1_) {
+    if (l1.takes_part) l1.cache->log(slice_number).clear();
   }
 }
 
@@ -64,12 +82,13 @@ CacheCounters CacheHierarchy::finish() {
     slice->counters.dram_write_sectors += slice->cache.dirty();
     total += slice->counters;
   }
-  for (const auto& l1 : l1_) {
-    if (l1 == nullptr) continue;
-    total.l1_load_sectors += l1->load_sectors();
-    total.l1_load_hits += l1->load_hits();
-    total.l1_texture_hits += l1->texture_hits();
-    total.complete = total.complete && l1->complete();
+  for (const OfMultiprocessor& l1 : l1_) {
+    if (!l1.takes_part) continue;
+    total.l1_load_sectors += l1.cache->load_sectors();
+    total.l1_load_hits += l1.cache->load_hits();
+    total.l1_texture_hits += l1.cache->texture_hits();
+    total.complete = total.complete && l1.cache->complete();
+    l1.cache->end();
   }
   return total;
 }

@@ -36,16 +36,19 @@ struct CacheCounters {
 
 class CacheHierarchy {
  public:
-  CacheHierarchy(const GpuModel& gpu, std::uint64_t l1_bytes);
+  explicit CacheHierarchy(const GpuModel& gpu);
   ~CacheHierarchy();
   CacheHierarchy(const CacheHierarchy&) = delete;
   CacheHierarchy& operator=(const CacheHierarchy&) = delete;
 
-  /// Made when it is first asked for, by the one host thread that has the multiprocessor.
+  /// Begins a launch: all of it is empty. What is there from launches before is used again.
+  void begin(std::uint64_t l1_bytes);
+
+  /// It begins when it is first asked for, by the one host thread that has the multiprocessor.
   L1Cache& l1(std::size_t multiprocessor) {
-    std::unique_ptr<L1Cache>& one = l1_[multiprocessor];
-    if (one == nullptr) one = std::make_unique<L1Cache>(l1_bytes_);
-    return *one;
+    OfMultiprocessor& one = l1_[multiprocessor];
+    if (!one.takes_part) one.begin(l1_bytes_);
+    return *one.cache;
   }
 
   /// The L2 lies in this many slices by address; each may be merged by a host thread of its own.
@@ -58,8 +61,14 @@ class CacheHierarchy {
 
  private:
   struct Slice;
-  std::uint64_t l1_bytes_;
-  std::vector<std::unique_ptr<L1Cache>> l1_;
+  struct OfMultiprocessor {
+    std::unique_ptr<L1Cache> cache;
+    bool takes_part = false;  ///< in this launch
+    void begin(std::uint64_t bytes);
+  };
+  std::uint64_t l2_bytes_;
+  std::uint64_t l1_bytes_ = 0;
+  std::vector<OfMultiprocessor> l1_;
   std::vector<std::unique_ptr<Slice>> slices_;
 };
 

@@ -26,6 +26,23 @@ class L1Cache {
 
   explicit L1Cache(std::uint64_t bytes) : cache_(bytes) {}
 
+  /// As if it had just been made.
+  void begin(std::uint64_t bytes) {
+    cache_.empty(bytes);
+    for (std::vector<L2Request>& log : logs_) log.clear();
+    load_sectors_ = 0;
+    load_hits_ = 0;
+    texture_hits_ = 0;
+    complete_ = true;
+  }
+  /// Gives long logs back.
+  void end() {
+    constexpr std::size_t kKept = 1024;
+    for (std::vector<L2Request>& log : logs_) {
+      if (log.capacity() > kKept) log = {};
+    }
+  }
+
   void access(const SectorSet& sectors, AccessKind kind) {
     for_each_line(sectors,
                   [this, kind](std::uint32_t line, std::uint8_t of_line) { access_line(line, of_line, kind); });

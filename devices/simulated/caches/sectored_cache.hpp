@@ -24,16 +24,24 @@ class SectoredCache {
   static constexpr std::uint64_t kLineBytes = 128;
 
   /// As many whole sets as fit into `bytes`, at least one.
-  explicit SectoredCache(std::uint64_t bytes)
-      : size_(std::max<std::uint64_t>(1, bytes / (kLineBytes * kWays))), zeros_(std::calloc(size_ + 1, sizeof(Set))) {
-    if (zeros_ == nullptr) throw std::bad_alloc();
-    const auto place = reinterpret_cast<std::uintptr_t>(zeros_.get());
-    sets_ = reinterpret_cast<Set*>((place + kSetAlignment - 1) / kSetAlignment * kSetAlignment);
+  explicit SectoredCache(std::uint64_t bytes) : size_(sets_of(bytes)), room_(size_), zeros_(zeros(room_)) {
+    sets_ = aligned(zeros_.get());
+  }
+
+  /// Empty again, and of that size: without touching what no launch has used.
+  void empty(std::uint64_t bytes) {
+    size_ = sets_of(bytes);
+    dirty_ = 0;
+    ++round_;
+    if (size_ <= room_) return;
+    zeros_ = zeros(size_);
+    room_ = size_;
+    sets_ = aligned(zeros_.get());
   }
 
   /// Looks up `sectors` of a line and brings in those that are missing, dirty or not.
   SectorLookup access(std::uint32_t line, std::uint8_t sectors, bool dirty) {
-    Set& set = sets_[index(line)];
+    Set& set = set_of(line);
     int way = find(set, line);
     SectorLookup found;
     if (way >= 0) {
@@ -57,7 +65,7 @@ class SectoredCache {
 
   /// Sectors of the line that are there; nothing changes but the order of use.
   std::uint8_t touch(std::uint32_t line, std::uint8_t sectors) {
-    Set& set = sets_[index(line)];
+    Set& set = set_of(line);
     const int way = find(set, line);
     if (way < 0) return 0;
     use(set, way);
@@ -87,12 +95,37 @@ class SectoredCache {
     std::uint32_t tag[kWays];  // 0 where nothing is valid: line 0 lies before all allocations
     Nibbles valid;
     Nibbles dirty;
-    Nibbles order;  // the ways, the one used last lowest, by what differs from kFirstOrder
-    Nibbles unused;
+    Nibbles order;        // the ways, the one used last lowest, by what differs from kFirstOrder
+    std::uint64_t round;  // since which `empty` it holds what it says; it is empty in later ones
   };
   static constexpr std::uintptr_t kSetAlignment = 32;
   static_assert(sizeof(Set) % kSetAlignment == 0);
   static constexpr Nibbles kFirstOrder = 0x0123456789abcdef;
+
+  struct Free {
+    void operator()(void* memory) const { std::free(memory); }
+  };
+  using Zeros = std::unique_ptr<void, Free>;  // memory that the system gives when it is touched
+
+  static std::uint64_t sets_of(std::uint64_t bytes) { return std::max<std::uint64_t>(1, bytes / (kLineBytes * kWays)); }
+  static Zeros zeros(std::uint64_t sets) {
+    Zeros memory(std::calloc(sets + 1, sizeof(Set)));
+    if (memory == nullptr) throw std::bad_alloc();
+    return memory;
+  }
+  static Set* aligned(void* memory) {
+    const auto place = reinterpret_cast<std::uintptr_t>(memory);
+    return reinterpret_cast<Set*>((place + kSetAlignment - 1) / kSetAlignment * kSetAlignment);
+  }
+
+  Set& set_of(std::uint32_t line) {
+    Set& set = sets_[index(line)];
+    if (set.round != round_) [[unlikely]] {
+      set = Set{};
+      set.round = round_;
+    }
+    return set;
+  }
 
   static std::uint8_t of_way(Nibbles all, int way) { return static_cast<std::uint8_t>(all >> (4 * way) & kAllSectors); }
   static Nibbles at_way(std::uint8_t sectors, int way) { return Nibbles{sectors} << (4 * way); }
@@ -129,12 +162,11 @@ class SectoredCache {
     return way;
   }
 
-  struct Free {
-    void operator()(void* memory) const { std::free(memory); }
-  };
-  std::uint64_t size_;                 // sets
-  std::unique_ptr<void, Free> zeros_;  // memory that the system gives when it is touched
+  std::uint64_t size_;  // sets
+  std::uint64_t room_;  // sets that memory is there for
+  Zeros zeros_;
   Set* sets_ = nullptr;
+  std::uint64_t round_ = 0;
   std::uint64_t dirty_ = 0;
 };
 

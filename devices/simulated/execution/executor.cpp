@@ -60,8 +60,9 @@ class Launch {
     const std::uint64_t threads = configuration.block.count();
     const std::uint64_t shared = std::uint64_t{program.static_shared_bytes} + configuration.dynamic_shared_bytes;
     if (configuration.with_caches) {
-      caches_ =
-          std::make_unique<CacheHierarchy>(*configuration.gpu, l1_cache_bytes(*configuration.gpu, threads, shared));
+      if (configuration.caches == nullptr) own_caches_ = std::make_unique<CacheHierarchy>(*configuration.gpu);
+      caches_ = configuration.caches == nullptr ? own_caches_.get() : configuration.caches;
+      caches_->begin(l1_cache_bytes(*configuration.gpu, threads, shared));
     }
     resident_ = resident_blocks(*configuration.gpu, threads, shared);
   }
@@ -93,7 +94,7 @@ class Launch {
       result.findings.merge(partial.findings);
       result.printed += partial.printed;
     }
-    if (caches_) {
+    if (caches_ != nullptr) {
       result.has_caches = true;
       result.caches = caches_->finish();
     }
@@ -160,7 +161,7 @@ class Launch {
         run_resident(*runner, place, result);
       }
       phase_done_.arrive_and_wait();
-      for (std::uint64_t slice = next_++; caches_ && slice < CacheHierarchy::kSlices; slice = next_++) {
+      for (std::uint64_t slice = next_++; caches_ != nullptr && slice < CacheHierarchy::kSlices; slice = next_++) {
         merge(slice, result);
       }
       phase_done_.arrive_and_wait();
@@ -183,7 +184,7 @@ class Launch {
       const std::uint64_t cluster = first_of_wave_ + turn * grid_.side_by_side() + place;
       if (cluster >= grid_.clusters()) return;
       try {
-        runner.begin(grid_, cluster, caches_.get());
+        runner.begin(grid_, cluster, caches_);
         BlockProgress progress = BlockProgress::yields;
         while (progress == BlockProgress::yields) progress = runner.go_on(patience);
         if (progress == BlockProgress::waits) runner.give_up("");
@@ -214,11 +215,12 @@ class Launch {
       first_of_wave_ = next;
       for (std::uint64_t begun = 0; begun < grid_.side_by_side() && next < grid_.clusters() && open.has_room();
            ++begun) {
-        open.begin(grid_, next++, caches_.get());
+        open.begin(grid_, next++, caches_);
       }
       const bool may_begin_more = next < grid_.clusters() && open.has_room();
       if (!may_begin_more && !open.empty() && !open.go_on()) open.give_up(waiting_text(open, next));
-      for (std::uint64_t slice = 0; caches_ && slice < CacheHierarchy::kSlices; ++slice) merge(slice, result);
+      for (std::uint64_t slice = 0; caches_ != nullptr && slice < CacheHierarchy::kSlices; ++slice)
+        merge(slice, result);
     }
   }
 
@@ -243,7 +245,8 @@ class Launch {
   GridShape grid_;
   std::uint64_t resident_ = 1;  // clusters that run in the same place in a wave, or could
   std::vector<ThreadResult> results_;
-  std::unique_ptr<CacheHierarchy> caches_;
+  std::unique_ptr<CacheHierarchy> own_caches_;
+  CacheHierarchy* caches_ = nullptr;
   RunningLaunch running_;
 
   // Between two phases only `next_phase` runs, so these need no lock.

@@ -34,6 +34,7 @@ struct LaunchConfiguration {
   PlacesOfBlocks window;                       ///< blocks that run; a count of 0 stands for all
   const GpuModel* gpu = &default_gpu_model();  ///< block b runs on its multiprocessor b modulo their number
   bool with_caches = true;                     ///< whether traffic below the L1 is counted
+  CacheHierarchy* caches = nullptr;            ///< of that GPU, to be used again; none: the launch makes its own
   bool collect_findings = false;               ///< otherwise the first fault ends the launch
   LaunchLimits limits;
   const TextureTable* textures = nullptr;  ///< what handles stand for; none: for nothing

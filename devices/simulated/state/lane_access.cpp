@@ -74,6 +74,17 @@ bool check_alignment(const WarpState& warp, const Operation& operation, Checked&
   return access.drop(faulty);
 }
 
+/// Of an address that is far from all memory of the device.
+std::string nobodys_place(std::uint64_t address) {
+  constexpr std::uint64_t kNearNull = std::uint64_t{1} << 16;
+  if (address == 0) return "a null pointer";
+  if (address < kNearNull) return fmt::format("{} bytes behind a null pointer", address);
+  if (address - kSharedWindow < kLocalWindow - kSharedWindow) return "an address of shared memory";
+  if (address - kLocalWindow < kParameterWindow - kLocalWindow) return "an address of local memory";
+  const bool may_be_of_host = address >> 47 == 0;
+  return fmt::format("which is no memory of the device{}", may_be_of_host ? " (a pointer of the host?)" : "");
+}
+
 std::string place_in_memory(const DeviceMemory& memory, std::uint64_t address, std::string& label) {
   const Allocation* const below = memory.nearest(address);
   const Allocation* const above = memory.next(address);
@@ -82,6 +93,11 @@ std::string place_in_memory(const DeviceMemory& memory, std::uint64_t address, s
     if (below->freed) return fmt::format("inside '{}', which was freed", below->label);
     return fmt::format("that begins inside '{}' and ends after it", below->label);
   }
+  constexpr std::uint64_t kNear = std::uint64_t{1} << 20;
+  const auto is_far = [&] {
+    return (below == nullptr || address - below->end > kNear) && (above == nullptr || above->begin - address > kNear);
+  };
+  if (address - kGlobalWindow >= kGlobalWindowBytes && is_far()) return nobodys_place(address);
   // What lies nearer is more likely what was meant.
   if (above != nullptr && (below == nullptr || above->begin - address < address - below->end)) {
     label = above->label;

@@ -67,8 +67,6 @@ CUresult forward(const char* name, cudaError_t (*function)(Parameters...), Argum
   return static_cast<CUresult>(function(static_cast<Parameters>(arguments)...));
 }
 
-inline void require_device(CUdevice device) { require(device == 0, kInvalidDevice); }
-
 /// Device addresses are numbers in the driver's functions.
 inline void* address_of(CUdeviceptr address) {
   return reinterpret_cast<void*>(address);  // NOLINT(performance-no-int-to-ptr)

@@ -143,6 +143,23 @@ CUresult cuCtxSynchronize_v2(CUcontext context) {
   });
 }
 
+CUresult cuCtxResetPersistingL2Cache() { return forward("cuCtxResetPersistingL2Cache", cudaCtxResetPersistingL2Cache); }
+
+CUresult cuCtxEnablePeerAccess(CUcontext peer, unsigned flags) {
+  return answer_driver("cuCtxEnablePeerAccess", Needs::context, [&](Machine& machine) {
+    static_cast<void>(context_at(machine, peer));
+    require(flags == 0);
+    throw Failure(kInvalidDevice, "there is one device");
+  });
+}
+
+CUresult cuCtxDisablePeerAccess(CUcontext peer) {
+  return answer_driver("cuCtxDisablePeerAccess", Needs::context, [&](Machine& machine) {
+    static_cast<void>(context_at(machine, peer));
+    throw Failure(kPeerAccessNotEnabled);
+  });
+}
+
 CUresult cuCtxSetLimit(CUlimit limit, std::size_t value) {
   return forward("cuCtxSetLimit", cudaDeviceSetLimit, static_cast<cudaLimit>(limit), value);
 }

@@ -125,6 +125,14 @@ CUresult cuDeviceCanAccessPeer(int* can, CUdevice device, CUdevice peer) {
   });
 }
 
+CUresult cuDeviceGetP2PAttribute(int* value, CUdevice_P2PAttribute attribute, CUdevice /*device*/, CUdevice /*other*/) {
+  return answer_driver("cuDeviceGetP2PAttribute", Needs::initialization, [&](Machine&) {
+    require(value != nullptr && attribute >= CU_DEVICE_P2P_ATTRIBUTE_PERFORMANCE_RANK &&
+            attribute <= CU_DEVICE_P2P_ATTRIBUTE_CUDA_ARRAY_ACCESS_SUPPORTED);
+    throw Failure(kInvalidDevice, "there is one device");
+  });
+}
+
 CUresult cuDeviceGetExecAffinitySupport(int* is_supported, CUexecAffinityType type, CUdevice device) {
   return of_device("cuDeviceGetExecAffinitySupport", device, [&](Machine&) {
     require(type == CU_EXEC_AFFINITY_TYPE_SM_COUNT);

@@ -1,6 +1,7 @@
 // Launches, and functions of the host in a stream.
 #include "devices/stand_in/driver/answer.hpp"
 #include "devices/stand_in/modules/kernel_parameters.hpp"
+#include "devices/stand_in/runtime/launch_attributes.hpp"
 
 using namespace convladder::stand_in;
 
@@ -29,15 +30,18 @@ ParameterBuffer buffer_of(void** extra) {
   return buffer;
 }
 
-CUresult launch(const char* name, CUfunction function, const LaunchRequest& wanted, CUstream stream, void** parameters,
-                void** extra) {
+CUresult launch(const char* name, CUfunction function, const LaunchRequest& request, CUstream stream, void** parameters,
+                void** extra, const CUlaunchAttribute* attributes = nullptr, unsigned count = 0) {
+  static_assert(sizeof(CUlaunchAttribute) == sizeof(cudaLaunchAttribute));
   return answer_driver(name, Needs::context, [&](Machine& machine) {
     Function& found = function_of(machine, function);
-    LaunchRequest request = wanted;
-    request.stream = machine.stream_number(stream);
+    AttributedLaunch wanted{request, {}};
+    apply(wanted, reinterpret_cast<const cudaLaunchAttribute*>(attributes), count);
+    wanted.request.stream = machine.stream_number(stream);
     require(parameters == nullptr || extra == nullptr);
     if (extra == nullptr) {
-      machine.launch(found, request, parameters);
+      machine.launch(found, wanted.request, parameters);
+      record_events(machine, wanted);
       return;
     }
     const ParameterBuffer buffer = buffer_of(extra);
@@ -45,7 +49,8 @@ CUresult launch(const char* name, CUfunction function, const LaunchRequest& want
     require(buffer.size >= known.bytes);
     std::vector<void*> arguments;
     for (const KernelParameters::Place& place : known.places) arguments.push_back(buffer.bytes + place.offset);
-    machine.launch(found, request, arguments.data());
+    machine.launch(found, wanted.request, arguments.data());
+    record_events(machine, wanted);
   });
 }
 
@@ -75,17 +80,11 @@ CUresult cuLaunchCooperativeKernel(CUfunction function, unsigned grid_x, unsigne
 
 CUresult cuLaunchKernelEx(const CUlaunchConfig* configuration, CUfunction function, void** parameters, void** extra) {
   if (configuration == nullptr) return CUDA_ERROR_INVALID_VALUE;
-  LaunchRequest request{.grid = {configuration->gridDimX, configuration->gridDimY, configuration->gridDimZ},
-                        .block = {configuration->blockDimX, configuration->blockDimY, configuration->blockDimZ},
-                        .dynamic_shared_bytes = configuration->sharedMemBytes};
-  for (unsigned i = 0; i < configuration->numAttrs; ++i) {
-    const CUlaunchAttribute& attribute = configuration->attrs[i];
-    if (attribute.id == CU_LAUNCH_ATTRIBUTE_COOPERATIVE) request.cooperative = attribute.value.cooperative != 0;
-    if (attribute.id == CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION) {
-      request.cluster = {attribute.value.clusterDim.x, attribute.value.clusterDim.y, attribute.value.clusterDim.z};
-    }
-  }
-  return launch("cuLaunchKernelEx", function, request, configuration->hStream, parameters, extra);
+  return launch("cuLaunchKernelEx", function,
+                {.grid = {configuration->gridDimX, configuration->gridDimY, configuration->gridDimZ},
+                 .block = {configuration->blockDimX, configuration->blockDimY, configuration->blockDimZ},
+                 .dynamic_shared_bytes = configuration->sharedMemBytes},
+                configuration->hStream, parameters, extra, configuration->attrs, configuration->numAttrs);
 }
 
 CUresult cuLaunchHostFunc(CUstream stream, CUhostFn function, void* data) {

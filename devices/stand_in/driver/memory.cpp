@@ -73,6 +73,12 @@ void give_attribute(Machine& machine, void* place, CUpointer_attribute attribute
   }
 }
 
+/// As functions before CUDA 13 give it.
+CUmemLocation location_of(CUdevice device) {
+  if (device == CU_DEVICE_CPU) return {CU_MEM_LOCATION_TYPE_HOST, 0};
+  return {CU_MEM_LOCATION_TYPE_DEVICE, device};
+}
+
 /// What an address that is none of ours has, where many are asked for at once.
 void give_nothing(void* place, CUpointer_attribute attribute) {
   switch (attribute) {
@@ -210,8 +216,8 @@ CUresult cuMemAdvise_v2(CUdeviceptr address, std::size_t bytes, CUmem_advise adv
   return forward("cuMemAdvise", cudaMemAdvise, static_cast<const void*>(address_of(address)), bytes,
                  static_cast<cudaMemoryAdvise>(advice), same);
 }
-CUresult cuMemAdvise(CUdeviceptr address, std::size_t bytes, CUmem_advise advice, CUdevice /*device*/) {
-  return cuMemAdvise_v2(address, bytes, advice, {.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = 0});
+CUresult cuMemAdvise(CUdeviceptr address, std::size_t bytes, CUmem_advise advice, CUdevice device) {
+  return cuMemAdvise_v2(address, bytes, advice, location_of(device));
 }
 
 CUresult cuMemPrefetchAsync_v2(CUdeviceptr address, std::size_t bytes, CUmemLocation location, unsigned flags,
@@ -221,9 +227,19 @@ CUresult cuMemPrefetchAsync_v2(CUdeviceptr address, std::size_t bytes, CUmemLoca
                  flags, stream);
 }
 CUresult cuMemPrefetchAsync(CUdeviceptr address, std::size_t bytes, CUdevice device, CUstream stream) {
-  const CUmemLocation location{device == CU_DEVICE_CPU ? CU_MEM_LOCATION_TYPE_HOST : CU_MEM_LOCATION_TYPE_DEVICE,
-                               device == CU_DEVICE_CPU ? 0 : device};
-  return cuMemPrefetchAsync_v2(address, bytes, location, 0, stream);
+  return cuMemPrefetchAsync_v2(address, bytes, location_of(device), 0, stream);
+}
+
+CUresult cuMemRangeGetAttribute(void* data, std::size_t bytes, CUmem_range_attribute attribute, CUdeviceptr address,
+                                std::size_t count) {
+  return forward("cuMemRangeGetAttribute", cudaMemRangeGetAttribute, data, bytes,
+                 static_cast<cudaMemRangeAttribute>(attribute), static_cast<const void*>(address_of(address)), count);
+}
+CUresult cuMemRangeGetAttributes(void** data, std::size_t* bytes, CUmem_range_attribute* attributes, std::size_t number,
+                                 CUdeviceptr address, std::size_t count) {
+  return forward("cuMemRangeGetAttributes", cudaMemRangeGetAttributes, data, bytes,
+                 reinterpret_cast<cudaMemRangeAttribute*>(attributes), number,
+                 static_cast<const void*>(address_of(address)), count);
 }
 
 }  // extern "C"

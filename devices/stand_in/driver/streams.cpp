@@ -47,6 +47,19 @@ CUresult cuStreamGetCtx_v2(CUstream stream, CUcontext* context, CUgreenCtx* gree
   return cuStreamGetCtx(stream, context);
 }
 
+static_assert(sizeof(CUstreamAttrValue) == sizeof(cudaStreamAttrValue));
+CUresult cuStreamSetAttribute(CUstream stream, CUstreamAttrID attribute, const CUstreamAttrValue* value) {
+  return forward("cuStreamSetAttribute", cudaStreamSetAttribute, stream, static_cast<cudaStreamAttrID>(attribute),
+                 reinterpret_cast<const cudaStreamAttrValue*>(value));
+}
+CUresult cuStreamGetAttribute(CUstream stream, CUstreamAttrID attribute, CUstreamAttrValue* value) {
+  return forward("cuStreamGetAttribute", cudaStreamGetAttribute, stream, static_cast<cudaStreamAttrID>(attribute),
+                 reinterpret_cast<cudaStreamAttrValue*>(value));
+}
+CUresult cuStreamCopyAttributes(CUstream to, CUstream from) {
+  return forward("cuStreamCopyAttributes", cudaStreamCopyAttributes, to, from);
+}
+
 CUresult cuEventCreate(CUevent* event, unsigned flags) {
   return forward("cuEventCreate", cudaEventCreateWithFlags, event, flags);
 }

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "devices/kernel_launch.hpp"
 #include "devices/simulated/ptx/module.hpp"
 #include "devices/stand_in/modules/fat_binary.hpp"
 
@@ -46,10 +47,13 @@ struct Function {
   const void* host = nullptr;  ///< what the program calls it by
   Module* module = nullptr;
   std::string name;                     ///< mangled
+  std::string written{};                ///< as a person wrote it, once it has been launched
   const ptx::Kernel* kernel = nullptr;  ///< once it has been looked for
   const void* loaded = nullptr;         ///< what the simulated device launches; null until then
   int most_dynamic_shared_bytes = 0;    ///< cudaFuncAttributeMaxDynamicSharedMemorySize; 0: not set
   int carveout = -1;
+  Dim3 cluster{0, 0, 0};                 ///< that its launches have if they say nothing; 0: none
+  bool may_have_large_clusters = false;  ///< of more than 8 blocks, which not every GPU has
 };
 
 /// A __device__ or __constant__ variable as the host knows it.

@@ -13,6 +13,8 @@
 #include <string_view>
 #include <utility>
 
+#include "support/function_name.hpp"
+
 namespace convladder::stand_in {
 namespace {
 
@@ -111,10 +113,16 @@ std::vector<HostPlace> parse_symbolized(std::string_view text, const std::string
 }
 
 /// "void space::copy<float>(float*)" -> "copy"
-std::string_view short_name(std::string_view function) {
-  function = function.substr(0, function.find_first_of("<("));
-  return function.substr(function.find_last_of(": ") + 1);
+std::string short_name(std::string_view function) {
+  std::string name = function_name(function);
+  if (!name.starts_with("operator")) name.erase(std::min(name.find('<'), name.size()));
+  const std::size_t colon = name.rfind(':');
+  return colon == std::string::npos ? name : name.substr(colon + 1);
 }
+
+/// What nvcc makes of <<<>>>: a stub, called by a function with the kernel's name, or, if that is a template's or
+/// static, by a wrapper.
+bool is_stub(std::string_view function) { return function.find("__device_stub_") != std::string_view::npos; }
 
 std::string_view base_name(std::string_view path) { return path.substr(path.rfind('/') + 1); }
 
@@ -133,10 +141,9 @@ HostPlace own_place(const std::vector<CallPlace>& places) {
     for (const CallPlace* place : looked) {
       if (place->file == file) of_file.push_back(place);
     }
-    std::string stub;  // what nvcc makes of <<<>>>: a stub, called by a function with the kernel's name
+    std::string stub;  // the one that the next place may have called
     for (const HostPlace& place : parse_symbolized(symbolized(file, of_file), file)) {
-      const std::string before =
-          std::exchange(stub, place.function.starts_with("__device_stub_") ? place.function : "");
+      const std::string before = std::exchange(stub, is_stub(place.function) ? place.function : "");
       const bool is_kernel = !before.empty() && before.find(short_name(place.function)) != std::string::npos;
       if (!stub.empty() || is_kernel || place.function.starts_with("cudaError")) continue;
       if (!place.file.empty() && !is_header_of_others(place.file)) return place;
@@ -149,7 +156,7 @@ HostPlace own_place(const std::vector<CallPlace>& places) {
 
 std::string place_text(const HostPlace& place) {
   if (place.binary.empty()) return "";
-  const std::string function = place.function.substr(0, place.function.find('('));
+  const std::string function = function_name(place.function);
   if (!place.file.empty()) return fmt::format("{}, {} line {}", function, base_name(place.file), place.line);
   return fmt::format("{}{} (compile it with -g for the line)", function.empty() ? "" : function + " in ",
                      base_name(place.binary));

@@ -6,8 +6,10 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "devices/kernel_resources.hpp"
 #include "devices/simulated/checkers/finding_json.hpp"
 #include "devices/stand_in/status.hpp"
+#include "support/function_name.hpp"
 
 namespace convladder::stand_in {
 namespace {
@@ -31,6 +33,13 @@ std::string host_text(const CallPlaces& places) {
   return places == nullptr ? std::string() : place_text(own_place(*places));
 }
 
+/// With its parameters, for those that only differ in them.
+std::string full_name(const std::string& mangled) {
+  std::string name = demangle(std::string(without_file_prefix(mangled)));
+  if (name.starts_with("void ")) name.erase(0, 5);
+  return name;
+}
+
 template <typename Counts>
 ordered_json counts_json(const Counts& counts) {
   ordered_json json = ordered_json::object();
@@ -47,9 +56,9 @@ void Times::add(Nanoseconds ns) {
   most = std::max(most, ns);
 }
 
-void Report::failed(std::string_view name, int status, std::string_view text) {
+void Report::failed(std::string_view name, int status, std::string_view text, CallPlaces (*places)()) {
   FailureNote& note = failures_[{std::string(name), status}];
-  if (note.count++ == 0) note = {status, std::string(text), 1};
+  if (note.count++ == 0) note = {status, std::string(text), 1, places == nullptr ? nullptr : places()};
 }
 
 void Report::kernel(const std::string& name, Nanoseconds ns, const std::vector<std::pair<std::string, double>>& counted,
@@ -90,11 +99,17 @@ void Report::found(std::vector<simulated::Finding> findings, const CallPlaces& p
 }
 
 ordered_json Report::json(const Timeline& timeline) const {
-  ordered_json kernels = ordered_json::array();
+  std::map<std::string, int> same_names;
+  for (const auto& [name, sum] : kernels_) ++same_names[display_name(name)];
+  std::multimap<std::string, const KernelSum*> by_name;  // files may have static kernels of one name
   for (const auto& [name, sum] : kernels_) {
-    ordered_json one = {{"name", name}, {"predicted", times_json(sum.times)}};
-    one["counters"] = counts_json(sum.counters);
-    kernels.push_back(std::move(one));
+    const std::string written = display_name(name);
+    by_name.emplace(same_names[written] > 1 ? full_name(name) : written, &sum);
+  }
+  ordered_json kernels = ordered_json::array();
+  for (const auto& [name, sum] : by_name) {
+    kernels.push_back(
+        {{"name", name}, {"predicted", times_json(sum->times)}, {"counters", counts_json(sum->counters)}});
   }
   ordered_json copies = ordered_json::array();
   for (const auto& [what, sum] : copies_) {
@@ -106,13 +121,15 @@ ordered_json Report::json(const Timeline& timeline) const {
                         {"status", key.second},
                         {"name", status_name(key.second)},
                         {"text", note.text},
-                        {"count", note.count}});
+                        {"count", note.count},
+                        {"places", places_json(note.places)}});
   }
   // Programs may ask for memory a million times: those that somebody asks about.
   std::set<std::string_view> named(never_freed_.begin(), never_freed_.end());
   ordered_json findings = ordered_json::array();
   for (const auto& [finding, places] : findings_) {
     findings.push_back(simulated::finding_json(finding));
+    findings.back()["kernel"] = display_name(finding.kernel);
     findings.back()["text"] = simulated::to_text(finding);
     findings.back()["places"] = places_json(places);
     named.insert(finding.allocation);

@@ -53,9 +53,11 @@ class Report {
   std::uint64_t call(std::string_view name) { return ++calls_[std::string(name)].count; }
   /// A call has ended for which the host took so long, waiting included.
   void call_took(std::string_view name, Nanoseconds ns) { calls_[std::string(name)].times.add(ns); }
-  void failed(std::string_view name, int status, std::string_view text);
+  /// `places` gives where the program called: it is asked for the first of such failures.
+  void failed(std::string_view name, int status, std::string_view text, CallPlaces (*places)() = nullptr);
   void not_supported(std::string_view name) { ++not_supported_[std::string(name)]; }
   void note(const std::string& text) { ++notes_[text]; }
+  /// `name` is as in the PTX: others may be written alike.
   void kernel(const std::string& name, Nanoseconds ns, const std::vector<std::pair<std::string, double>>& counted,
               const std::vector<std::pair<std::string, double>>& modelled);
   void copy(const std::string& what, Nanoseconds ns, std::uint64_t bytes);
@@ -88,6 +90,7 @@ class Report {
     int status = 0;
     std::string text;
     std::uint64_t count = 0;
+    CallPlaces places;
   };
   const AllocationNote* allocation_of(const simulated::Finding& finding) const;
 

@@ -65,13 +65,13 @@ cudaError_t answer(const char* name, const Work& work, Context context = Context
       if (asked_by == nullptr && needed) machine.contexts.use_primary();
       work(machine);
     } catch (const Failure& failure) {
-      if (failure.status != kNotReady) machine.report.failed(name, failure.status, failure.what());
+      if (failure.status != kNotReady) machine.report.failed(name, failure.status, failure.what(), calling_places);
       return remember(failure.status);
     } catch (const std::bad_alloc&) {
-      machine.report.failed(name, kOutOfMemory, "the host is out of memory");
+      machine.report.failed(name, kOutOfMemory, "the host is out of memory", calling_places);
       return remember(kOutOfMemory);
     } catch (const std::exception& error) {
-      machine.report.failed(name, kUnknown, error.what());
+      machine.report.failed(name, kUnknown, error.what(), calling_places);
       return remember(kUnknown);
     }
     return cudaSuccess;
@@ -83,6 +83,9 @@ cudaError_t answer(const char* name, const Work& work, Context context = Context
 inline void require(bool holds, Status status = kInvalidValue) {
   if (!holds) throw Failure(status);
 }
+
+/// There is one.
+inline void require_device(int device) { require(device == 0, kInvalidDevice); }
 
 template <typename T>
 void give(T* place, const T& value) {

@@ -40,11 +40,6 @@ cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaM
   return copy("cudaMemcpyAsync", line(to), line(from), {bytes, 1, 1}, kind, stream, false);
 }
 
-cudaError_t cudaMemcpyPeer(void* to, int to_device, const void* from, int from_device, std::size_t bytes) {
-  if (to_device != 0 || from_device != 0) return remember(kInvalidDevice);
-  return copy("cudaMemcpyPeer", line(to), line(from), {bytes, 1, 1}, cudaMemcpyDeviceToDevice, nullptr, true);
-}
-
 cudaError_t cudaMemcpy2D(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch, std::size_t width,
                          std::size_t height, cudaMemcpyKind kind) {
   if (width > to_pitch || width > from_pitch) return remember(kInvalidPitchValue);

@@ -19,8 +19,6 @@ std::optional<int> known_attribute(const Machine& machine, int number) {
 
 int attribute(const Machine& machine, cudaDeviceAttr number) { return known_attribute(machine, number).value_or(0); }
 
-void require_device(int device) { require(device == 0, kInvalidDevice); }
-
 cudaDeviceProp properties(const Machine& machine) {
   const auto of = [&machine](cudaDeviceAttr number) { return attribute(machine, number); };
   cudaDeviceProp p = {};
@@ -79,6 +77,7 @@ cudaDeviceProp properties(const Machine& machine) {
   p.reservedSharedMemPerBlock = static_cast<std::size_t>(of(cudaDevAttrReservedSharedMemoryPerBlock));
   p.hostRegisterSupported = of(cudaDevAttrHostRegisterSupported);
   p.clusterLaunch = of(cudaDevAttrClusterLaunch);
+  p.memoryPoolsSupported = of(cudaDevAttrMemoryPoolsSupported);
   return p;
 }
 
@@ -185,17 +184,6 @@ cudaError_t cudaDeviceGetStreamPriorityRange(int* least, int* greatest) {
       [&](Machine&) {
         if (least != nullptr) *least = 0;
         if (greatest != nullptr) *greatest = -5;
-      },
-      Context::not_used);
-}
-
-cudaError_t cudaDeviceCanAccessPeer(int* can, int device, int peer) {
-  return answer(
-      "cudaDeviceCanAccessPeer",
-      [&](Machine&) {
-        require_device(device);
-        require_device(peer);
-        give(can, 0);
       },
       Context::not_used);
 }

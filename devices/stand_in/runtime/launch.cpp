@@ -3,7 +3,7 @@
 
 #include "devices/kernel_resources.hpp"
 #include "devices/stand_in/graph.hpp"
-#include "devices/stand_in/runtime/answer.hpp"
+#include "devices/stand_in/runtime/launch_attributes.hpp"
 
 namespace convladder::stand_in {
 namespace {
@@ -24,6 +24,13 @@ cudaError_t launch(const char* name, const void* function, LaunchRequest request
     request.stream = machine.stream_number(stream);
     machine.launch(machine.function(function), request, arguments);
   });
+}
+
+/// One of three sizes of a cluster that a function is given: all of them, or none, are there when it is launched.
+void set_cluster(Machine& machine, Function& function, unsigned Dim3::*size, int value) {
+  require(value >= 0);
+  require(machine.kernel(function).cluster_size[0] == 0, kNotPermitted);  // it was compiled with one
+  function.cluster.*size = static_cast<unsigned>(value);
 }
 
 }  // namespace
@@ -74,18 +81,17 @@ cudaError_t cudaLaunchCooperativeKernel(const void* function, dim3 grid, dim3 bl
 }
 
 cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* configuration, const void* function, void** arguments) {
-  if (configuration == nullptr) return remember(kInvalidValue);
-  LaunchRequest request{.grid = size_of(configuration->gridDim),
-                        .block = size_of(configuration->blockDim),
-                        .dynamic_shared_bytes = configuration->dynamicSmemBytes};
-  for (unsigned i = 0; i < configuration->numAttrs; ++i) {
-    const cudaLaunchAttribute& attribute = configuration->attrs[i];
-    if (attribute.id == cudaLaunchAttributeCooperative) request.cooperative = attribute.val.cooperative != 0;
-    if (attribute.id == cudaLaunchAttributeClusterDimension) {
-      request.cluster = {attribute.val.clusterDim.x, attribute.val.clusterDim.y, attribute.val.clusterDim.z};
-    }
-  }
-  return launch("cudaLaunchKernelExC", function, request, arguments, configuration->stream);
+  return answer("cudaLaunchKernelExC", [&](Machine& machine) {
+    require(configuration != nullptr);
+    AttributedLaunch wanted{.request = {.grid = size_of(configuration->gridDim),
+                                        .block = size_of(configuration->blockDim),
+                                        .dynamic_shared_bytes = configuration->dynamicSmemBytes,
+                                        .stream = machine.stream_number(configuration->stream)},
+                            .events = {}};
+    apply(wanted, configuration->attrs, configuration->numAttrs);
+    machine.launch(machine.function(function), wanted.request, arguments);
+    record_events(machine, wanted);
+  });
 }
 
 cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void* data) {
@@ -118,8 +124,17 @@ cudaError_t cudaFuncSetAttribute(const void* function, cudaFuncAttribute attribu
     } else if (attribute == cudaFuncAttributePreferredSharedMemoryCarveout) {
       require(value >= -1 && value <= 100);
       found.carveout = value;
+    } else if (attribute == cudaFuncAttributeRequiredClusterWidth) {
+      set_cluster(machine, found, &convladder::Dim3::x, value);
+    } else if (attribute == cudaFuncAttributeRequiredClusterHeight) {
+      set_cluster(machine, found, &convladder::Dim3::y, value);
+    } else if (attribute == cudaFuncAttributeRequiredClusterDepth) {
+      set_cluster(machine, found, &convladder::Dim3::z, value);
+    } else if (attribute == cudaFuncAttributeNonPortableClusterSizeAllowed) {
+      require(value == 0 || value == 1);
+      found.may_have_large_clusters = value == 1;
     } else {
-      require(attribute >= 0 && attribute < cudaFuncAttributeMax);
+      require(attribute == cudaFuncAttributeClusterSchedulingPolicyPreference && value >= 0 && value <= 2);
     }
   });
 }
@@ -139,6 +154,14 @@ cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, const void* fu
                                                 ? found.most_dynamic_shared_bytes
                                                 : 48 * 1024 - static_cast<int>(attributes->sharedSizeBytes);
     attributes->preferredShmemCarveout = found.carveout;
+    const bool is_compiled_with_cluster = kernel.cluster_size[0] > 0;
+    attributes->requiredClusterWidth =
+        is_compiled_with_cluster ? kernel.cluster_size[0] : static_cast<int>(found.cluster.x);
+    attributes->requiredClusterHeight =
+        is_compiled_with_cluster ? kernel.cluster_size[1] : static_cast<int>(found.cluster.y);
+    attributes->requiredClusterDepth =
+        is_compiled_with_cluster ? kernel.cluster_size[2] : static_cast<int>(found.cluster.z);
+    attributes->nonPortableClusterSizeAllowed = found.may_have_large_clusters ? 1 : 0;
     for (const convladder::ptx::Symbol& symbol : kernel.symbols) {
       if (symbol.space == convladder::ptx::Space::local) attributes->localSizeBytes += symbol.bytes;
     }

@@ -28,17 +28,6 @@ cudaError_t cudaMalloc(void** address, std::size_t bytes) {
   });
 }
 
-cudaError_t cudaMallocAsync(void** address, std::size_t bytes, cudaStream_t stream) {
-  return answer("cudaMallocAsync", [&](Machine& machine) {
-    require(address != nullptr);
-    const int number = machine.stream_number(stream);
-    *address = bytes == 0 ? nullptr : machine.allocate(MemoryKind::device, bytes, 0, called("cudaMallocAsync"));
-    if (bytes > 0 && machine.graphs().keep(number, AllocationWork{*address, bytes})) {
-      machine.graphs().add_memory(*address);
-    }
-  });
-}
-
 cudaError_t cudaMallocPitch(void** address, std::size_t* pitch, std::size_t width, std::size_t height) {
   return answer("cudaMallocPitch", [&](Machine& machine) {
     require(address != nullptr && pitch != nullptr);
@@ -113,17 +102,6 @@ cudaError_t cudaFree(void* address) {
   return answer("cudaFree", [&](Machine& machine) { machine.free(address, false, called("cudaFree")); });
 }
 
-cudaError_t cudaFreeAsync(void* address, cudaStream_t stream) {
-  return answer("cudaFreeAsync", [&](Machine& machine) {
-    const int number = machine.stream_number(stream);
-    if (address != nullptr && machine.graphs().keep(number, FreeWork{address})) {
-      require(machine.graphs().is_memory(address));
-      return;
-    }
-    machine.free(address, false, called("cudaFreeAsync"));
-  });
-}
-
 cudaError_t cudaFreeHost(void* address) {
   return answer("cudaFreeHost", [&](Machine& machine) { machine.free(address, true, called("cudaFreeHost")); });
 }
@@ -153,20 +131,6 @@ cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const vo
     attributes->type = memory->kind == MemoryKind::device    ? cudaMemoryTypeDevice
                        : memory->kind == MemoryKind::managed ? cudaMemoryTypeManaged
                                                              : cudaMemoryTypeHost;
-  });
-}
-
-cudaError_t cudaMemAdvise(const void* /*address*/, std::size_t /*bytes*/, cudaMemoryAdvise /*advice*/,
-                          cudaMemLocation /*location*/) {
-  return answer("cudaMemAdvise", [](Machine&) {});
-}
-
-cudaError_t cudaMemPrefetchAsync(const void* address, std::size_t bytes, cudaMemLocation /*location*/,
-                                 unsigned /*flags*/, cudaStream_t stream) {
-  return answer("cudaMemPrefetchAsync", [&](Machine& machine) {
-    static_cast<void>(machine.stream_number(stream));
-    const Memory* const memory = machine.memory_at(address);
-    require(memory != nullptr && memory->kind == MemoryKind::managed && bytes <= memory->bytes);
   });
 }
 

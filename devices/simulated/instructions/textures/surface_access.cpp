@@ -69,11 +69,14 @@ Targets find_targets(const WarpState& warp, const Operation& operation, LaneMask
   if (outside != 0 && opcode.clamp == SurfaceClamp::trap) {
     warp.block->fault(warp, operation, Checker::memory, kOutsideSurface, outside, [&](int lane) {
       const Place place = place_of(warp, opcode, coordinates, resource.format.bytes(), lane);
-      return warp.block->finding_at(
+      Finding finding = warp.block->finding_at(
           warp, operation, lane, Checker::memory,
           fmt::format("access to {} bytes at byte {} of row {} of slice {} of a surface of {} slices of {} rows of {} "
                       "bytes",
                       bytes, place[0], place[1], place[2], resource.depth, resource.height, row));
+      const Allocation* const memory = warp.block->memory->find(resource.address);
+      if (memory != nullptr) finding.allocation = memory->label;
+      return finding;
     });
   }
   return targets;
