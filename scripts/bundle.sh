@@ -115,8 +115,9 @@ for script in charts.py report.py validate_record.py against_library.py against_
   common.sh; do
   cp -- "$root/scripts/$script" "$bundle/scripts/"
 done
-mkdir -p "$bundle/scripts/convladder_charts" "$bundle/scripts/convladder_report/templates" "$bundle/results/published"
+mkdir -p "$bundle/scripts/convladder_charts/network" "$bundle/scripts/convladder_report/templates" "$bundle/results/published"
 cp -- "$root"/scripts/convladder_charts/*.py "$bundle/scripts/convladder_charts/"
+cp -- "$root"/scripts/convladder_charts/network/*.py "$bundle/scripts/convladder_charts/network/"
 cp -- "$root"/scripts/convladder_report/*.py "$bundle/scripts/convladder_report/"
 cp -- "$root"/scripts/convladder_report/templates/* "$bundle/scripts/convladder_report/templates/"
 cp -- "$root"/results/published/*.json "$bundle/results/published/"

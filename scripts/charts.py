@@ -10,11 +10,13 @@ import sys
 from pathlib import Path
 from typing import Any, Optional, Sequence, Union
 
-from convladder_charts import network_record, network_table, table
+from convladder_charts import table
 from convladder_charts import record as run_record
 from convladder_charts.drawing_command import formats, names, status_of
 from convladder_charts.json_text import Node, RecordError, is_of_networks, read_json
-from convladder_charts.network_record import NetworkRecord
+from convladder_charts.network import record as network_record
+from convladder_charts.network import table as network_table
+from convladder_charts.network.record import NetworkRecord
 from convladder_charts.predicted import PredictedGroup
 from convladder_charts.record import Group, Record
 from convladder_charts.stage import printable
@@ -119,8 +121,9 @@ def _check_batch(held: Sequence[int], options: argparse.Namespace) -> None:
 
 def _drawings(record: Union[Record, NetworkRecord], batch: Optional[int]) -> list[tuple[str, Any, Any]]:
     """File name, what draws it, and of what. No two devices, and nothing measured and predicted, share an axis."""
-    from convladder_charts import (counters, ladder, leave_one_out, network_charts, nothing, prediction, roofline,
+    from convladder_charts import (counters, ladder, leave_one_out, nothing, prediction, roofline,
                                    throughput_over_batch, time_over_batch)
+    from convladder_charts.network import charts as network_charts
 
     if isinstance(record, NetworkRecord):
         return network_charts.drawings(record)

@@ -120,7 +120,7 @@ files_with_names() {
     --collect-only --continue-on-collection-errors -k "$names" "$1" 2>&1) || status=$?
   if ((status == 4)); then fail "-k: $(sed -n 's/^ERROR: //p' <<<"$listed")"; fi
   # A file that asks the program for its tests cannot be listed before that is built. It may have one.
-  sed -nE 's!^(ERROR )?(tests/)?[a-z_]+/test_([A-Za-z0-9_]+)\.py.*!\3!p' <<<"$listed" | sort -u | sed "s/^/pytest.$1./"
+  sed -nE 's!^(ERROR )?([a-z_]+/)+test_([A-Za-z0-9_]+)\.py.*!\3!p' <<<"$listed" | sort -u | sed "s/^/pytest.$1./"
 }
 
 if [[ -n $names ]]; then

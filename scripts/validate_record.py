@@ -12,10 +12,11 @@ from typing import Any, Iterator, Optional, Sequence
 
 import jsonschema
 
-from convladder_charts import ceiling_rules, network_rules, prediction_rules
+from convladder_charts import ceiling_rules, prediction_rules
 from convladder_charts.ceiling_rules import agrees, libraries_for
-from convladder_charts.network_rules import Problem
 from convladder_charts.json_text import RecordError, is_of_networks, one_line, read_json
+from convladder_charts.network import rules as network_rules
+from convladder_charts.network.rules import Problem
 
 SCHEMAS = Path(__file__).resolve().parents[1] / "results"
 _OF_LAYERS = "run.schema.json"

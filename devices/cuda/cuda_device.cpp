@@ -48,9 +48,18 @@ int attribute(cudaDeviceAttr name) {
 /// Whether the CUDA runtime of this process is the stand-in (devices/stand_in), which says so by this symbol.
 bool is_stand_in() { return dlsym(RTLD_DEFAULT, "convladder_stand_in_version") != nullptr; }
 
-/// Without opening the device: that would make a context in this process.
-DeviceCapacity cuda_capacity() {
-  if (!cuda_unavailable().empty()) return {};
+/// What is asked of a device without opening it, which would make a context in this process; nothing if there is none,
+/// or none that answers: its cases say why, and what else was to run does.
+template <typename Answer>
+Answer asked_of_device(Answer (*ask)()) {
+  try {
+    return cuda_unavailable().empty() ? ask() : Answer{};
+  } catch (const DeviceError&) {
+    return {};
+  }
+}
+
+DeviceCapacity capacity_of_device() {
   constexpr double kContextBytes = 640.0 * 1024 * 1024;  // an H100's with all kernels of this program loaded
   cudaDeviceProp properties{};
   require_cuda(cudaGetDeviceProperties(&properties, 0), "cudaGetDeviceProperties");
@@ -60,9 +69,8 @@ DeviceCapacity cuda_capacity() {
           .one_process = mode == cudaComputeModeExclusive || mode == cudaComputeModeExclusiveProcess};
 }
 
-/// Empty if the GPU runs machine code that is in this build.
-std::string why_compiled_at_first_launch() {
-  if (is_stand_in() || !cuda_unavailable().empty()) return {};
+std::string why_compiled_on_device() {
+  if (is_stand_in()) return {};
   const int major = attribute(cudaDevAttrComputeCapabilityMajor);
   const int minor = attribute(cudaDevAttrComputeCapabilityMinor);
   if (has_machine_code(CONVLADDER_CUDA_ARCHITECTURES, major, minor)) return {};
@@ -73,14 +81,53 @@ std::string why_compiled_at_first_launch() {
       major, minor);
 }
 
-DeviceSpeed cuda_speed() {
+/// Empty if the GPU runs machine code that is in this build.
+std::string why_compiled_at_first_launch() { return asked_of_device(why_compiled_on_device); }
+
+DeviceSpeed speed_of_device() {
   constexpr double kLanes = 128;            // of a multiprocessor; some have 64
   constexpr double kStartSeconds = 30;      // a context, and what the driver and libraries load from a slow disk
   constexpr double kCompilingSeconds = 60;  // of a file's kernels from PTX, on a busy host
-  if (!cuda_unavailable().empty()) return {};
   const double kilohertz = std::max(attribute(cudaDevAttrClockRate), 1'000'000);  // 0 where the driver does not say
   return {.flop_per_second = 2 * kLanes * attribute(cudaDevAttrMultiProcessorCount) * kilohertz * 1e3,
           .start_seconds = kStartSeconds + (why_compiled_at_first_launch().empty() ? 0 : kCompilingSeconds)};
+}
+
+std::vector<DeviceFact> facts_of_device() {
+  cudaDeviceProp properties{};
+  require_cuda(cudaGetDeviceProperties(&properties, 0), "cudaGetDeviceProperties");
+  int driver = 0;
+  int runtime = 0;
+  require_cuda(cudaDriverGetVersion(&driver), "cudaDriverGetVersion");
+  require_cuda(cudaRuntimeGetVersion(&runtime), "cudaRuntimeGetVersion");
+  const auto version = [](int number) { return fmt::format("{}.{}", number / 1000, number % 1000 / 10); };
+  std::vector<DeviceFact> facts = {
+      {"name", properties.name},
+      {"compute capability", fmt::format("{}.{}", properties.major, properties.minor)},
+      {"multiprocessors", std::to_string(properties.multiProcessorCount)},
+      {"memory bytes", std::to_string(properties.totalGlobalMem)},
+      {"L2 bytes", std::to_string(properties.l2CacheSize)},
+      {"shared memory bytes per multiprocessor", std::to_string(properties.sharedMemPerMultiprocessor)},
+      {"registers per multiprocessor", std::to_string(properties.regsPerMultiprocessor)},
+      {"threads per multiprocessor", std::to_string(properties.maxThreadsPerMultiProcessor)},
+      {"ECC", properties.ECCEnabled != 0 ? "on" : "off"},
+      {"CUDA version of the driver", version(driver)},
+      {"CUDA version of the runtime", version(runtime)},
+      {"PCI bus id", bus_id()},
+  };
+  // cudaDeviceProp lost its clocks in CUDA 13. The attributes are left; a driver that has no answer says 0.
+  const auto add_known = [&facts](const char* name, int value) {
+    if (value > 0) facts.push_back({name, std::to_string(value)});
+  };
+  add_known("highest SM clock kHz", attribute(cudaDevAttrClockRate));
+  add_known("memory clock kHz", attribute(cudaDevAttrMemoryClockRate));
+  add_known("memory bus bits", attribute(cudaDevAttrGlobalMemoryBusWidth));
+  const bool from_machine_code = why_compiled_at_first_launch().empty();
+  facts.push_back({"kernels", is_stand_in()       ? "PTX of this build, executed by the stand-in"
+                              : from_machine_code ? "machine code of this build"
+                                                  : "PTX of this build, compiled by the driver at the first launch"});
+  for (DeviceFact& fact : NvmlDevice(bus_id()).facts()) facts.push_back(std::move(fact));
+  return facts;
 }
 
 std::unique_ptr<Device> open_cuda_device() { return std::make_unique<CudaDevice>(); }
@@ -92,8 +139,8 @@ const DeviceRegistration registration{{.name = "cuda",
                                        .open = open_cuda_device,
                                        .facts = cuda_facts,
                                        .has_virtual_clock = is_stand_in,
-                                       .capacity = cuda_capacity,
-                                       .speed = cuda_speed,
+                                       .capacity = [] { return asked_of_device(capacity_of_device); },
+                                       .speed = [] { return asked_of_device(speed_of_device); },
                                        .warning = why_compiled_at_first_launch}};
 
 }  // namespace
@@ -142,8 +189,12 @@ DeviceBuffer CudaDevice::allocate(std::size_t bytes, std::string_view label) {
   const cudaError_t status = cudaMalloc(&address, bytes);
   if (status == cudaErrorMemoryAllocation) {
     static_cast<void>(cudaGetLastError());
-    throw OutOfDeviceMemory(
-        fmt::format("{}: needs {} bytes of device memory, but {} bytes are free", label, bytes, free_bytes()));
+    std::size_t left = 0;
+    std::size_t total = 0;
+    const bool is_known = cudaMemGetInfo(&left, &total) == cudaSuccess;
+    static_cast<void>(cudaGetLastError());
+    throw OutOfDeviceMemory(fmt::format("{}: needs {} bytes of device memory, but {} bytes are free", label, bytes,
+                                        is_known ? std::to_string(left) : "fewer"));
   }
   require_cuda(status, fmt::format("cudaMalloc of {} bytes for {}", bytes, label));
   return {*this, address, bytes};
@@ -336,40 +387,11 @@ std::string cuda_unavailable() {
 
 std::vector<DeviceFact> cuda_facts() {
   if (!cuda_unavailable().empty()) return {};
-  cudaDeviceProp properties{};
-  require_cuda(cudaGetDeviceProperties(&properties, 0), "cudaGetDeviceProperties");
-  int driver = 0;
-  int runtime = 0;
-  require_cuda(cudaDriverGetVersion(&driver), "cudaDriverGetVersion");
-  require_cuda(cudaRuntimeGetVersion(&runtime), "cudaRuntimeGetVersion");
-  const auto version = [](int number) { return fmt::format("{}.{}", number / 1000, number % 1000 / 10); };
-  std::vector<DeviceFact> facts = {
-      {"name", properties.name},
-      {"compute capability", fmt::format("{}.{}", properties.major, properties.minor)},
-      {"multiprocessors", std::to_string(properties.multiProcessorCount)},
-      {"memory bytes", std::to_string(properties.totalGlobalMem)},
-      {"L2 bytes", std::to_string(properties.l2CacheSize)},
-      {"shared memory bytes per multiprocessor", std::to_string(properties.sharedMemPerMultiprocessor)},
-      {"registers per multiprocessor", std::to_string(properties.regsPerMultiprocessor)},
-      {"threads per multiprocessor", std::to_string(properties.maxThreadsPerMultiProcessor)},
-      {"ECC", properties.ECCEnabled != 0 ? "on" : "off"},
-      {"CUDA version of the driver", version(driver)},
-      {"CUDA version of the runtime", version(runtime)},
-      {"PCI bus id", bus_id()},
-  };
-  // cudaDeviceProp lost its clocks in CUDA 13. The attributes are left; a driver that has no answer says 0.
-  const auto add_known = [&facts](const char* name, int value) {
-    if (value > 0) facts.push_back({name, std::to_string(value)});
-  };
-  add_known("highest SM clock kHz", attribute(cudaDevAttrClockRate));
-  add_known("memory clock kHz", attribute(cudaDevAttrMemoryClockRate));
-  add_known("memory bus bits", attribute(cudaDevAttrGlobalMemoryBusWidth));
-  const bool from_machine_code = why_compiled_at_first_launch().empty();
-  facts.push_back({"kernels", is_stand_in()       ? "PTX of this build, executed by the stand-in"
-                              : from_machine_code ? "machine code of this build"
-                                                  : "PTX of this build, compiled by the driver at the first launch"});
-  for (DeviceFact& fact : NvmlDevice(bus_id()).facts()) facts.push_back(std::move(fact));
-  return facts;
+  try {
+    return facts_of_device();
+  } catch (const DeviceError& error) {
+    return {{"name", "CUDA device that does not answer"}, {"answer", error.what()}};
+  }
 }
 
 }  // namespace convladder

@@ -90,7 +90,7 @@ Machine& Machine::get() {
 
 Machine::Machine(Settings wanted, const GpuFacts& gpu)
     : settings(std::move(wanted)),
-      trace(settings.trace),
+      trace(settings.trace, settings.trace_calls),
       gpu_(&gpu),
       gpu_model_(&model_of(settings)),
       device_(device_options(settings)),

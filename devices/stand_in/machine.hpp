@@ -220,7 +220,10 @@ class Machine {
 class TimedCall {
  public:
   TimedCall(Machine& machine, std::string_view name) : machine_(machine), name_(name), begin_(machine.timeline.now()) {}
-  ~TimedCall() { machine_.report.call_took(name_, machine_.timeline.now() - begin_); }
+  ~TimedCall() {
+    machine_.report.call_took(name_, machine_.timeline.now() - begin_);
+    machine_.trace.add_call(name_, {begin_, machine_.timeline.now()});
+  }
   TimedCall(const TimedCall&) = delete;
   TimedCall& operator=(const TimedCall&) = delete;
 

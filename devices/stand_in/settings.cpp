@@ -103,6 +103,7 @@ Settings parse_settings(const std::string& text) {
   if (place.has("leaks")) settings.leaks = place.at("leaks").truth();
   if (place.has("begin")) settings.begin = place.at("begin").truth();
   if (place.has("trace")) settings.trace = place.at("trace").text();
+  if (place.has("trace_calls")) settings.trace_calls = place.at("trace_calls").truth();
   if (place.has("exclusive")) settings.exclusive = place.at("exclusive").truth();
   if (place.has("faults")) {
     for (const JsonPlace& one : place.at("faults").list()) settings.faults.push_back(read_fault(one));
@@ -126,6 +127,7 @@ std::string settings_text(const Settings& settings) {
                     {"leaks", settings.leaks},
                     {"begin", settings.begin},
                     {"trace", settings.trace},
+                    {"trace_calls", settings.trace_calls},
                     {"exclusive", settings.exclusive},
                     {"faults", faults_json(settings.faults)}});
 }

@@ -35,8 +35,9 @@ struct Settings {
   std::uint64_t idle_operations = 0;    ///< of a block that change no memory, likewise
   bool leaks = false;                   ///< whether memory that is never freed is a finding
   bool begin = false;                   ///< whether the report says as well that a process begins
-  std::string trace;       ///< file that gets a line of JSON for whatever happens on the device; empty: none
-  bool exclusive = false;  ///< the GPU is in exclusive-process mode: one process at a time has a context
+  std::string trace;         ///< file that gets a line of JSON for whatever happens on the device; empty: none
+  bool trace_calls = false;  ///< whether it gets one for every call as well
+  bool exclusive = false;    ///< the GPU is in exclusive-process mode: one process at a time has a context
   std::vector<Fault> faults;
 };
 

@@ -15,6 +15,7 @@
 #include "harness/commands/printed.hpp"
 #include "harness/networks/network_session.hpp"
 #include "harness/networks/network_verifier.hpp"
+#include "harness/plan/device_argument.hpp"
 #include "harness/plan/run_material.hpp"
 #include "harness/profile/profile_text.hpp"
 #include "harness/profile/program_time.hpp"
@@ -54,6 +55,7 @@ struct TitledProfile {
   std::string id;
   ProfileTable table;
   std::optional<ProgramTime> program;
+  bool predicted = false;  ///< all but the host phases: a virtual clock's
 };
 
 /// Runs the case here, so that a profiler around this program sees it: verified, warmed up, and then recorded.
@@ -83,7 +85,8 @@ TitledProfile profile_of(const NetworkCase& planned, const NetworkOptions& optio
     fmt::print(stderr, "convladder: {}: kernels and API calls are not listed: {}\n", planned.id, why);
   }
   return {planned.id, make_profile(activities_from_json(reply.at("activities"))),
-          read_program_time(JsonPlace(timed, planned.id).at("program"))};
+          read_program_time(JsonPlace(timed, planned.id).at("program")),
+          find_device_kind(planned.device).clock_is_virtual()};
 }
 
 /// The record in a file. Throws UserError for what is no record of networks.
@@ -106,8 +109,12 @@ std::vector<TitledProfile> recorded_profiles(const std::string& file, const std:
     if (!one.has("profile")) continue;
     ids.push_back(one.at("id").text());
     if (!pattern.matches(ids.back())) continue;
-    profiles.push_back({ids.back(), read_profile(one.at("profile")), std::nullopt});
+    profiles.push_back({ids.back(), read_profile(one.at("profile")), std::nullopt, false});
     if (one.has("program")) profiles.back().program = read_program_time(one.at("program"));
+    for (const JsonPlace& step : one.at("steps").list()) {
+      const bool timed = step.has("time") && step.at("time").has("kind");
+      if (timed && step.at("time").at("kind").text() == "predicted") profiles.back().predicted = true;
+    }
   }
   if (profiles.empty()) {
     throw UserError(
@@ -129,7 +136,10 @@ std::string profiles_text(const std::vector<TitledProfile>& profiles, const Prof
   }
   std::string text;
   for (const TitledProfile& profile : profiles) {
-    if (format.encoding == ProfileEncoding::text) text += fmt::format("{}, measured\n", profile.id);
+    if (format.encoding == ProfileEncoding::text) {
+      text +=
+          fmt::format("{}, {}\n", profile.id, profile.predicted ? "predicted, but host phases measured" : "measured");
+    }
     text += profile_text(profile.table, format);
     if (format.encoding == ProfileEncoding::text && profile.program) {
       text += fmt::format("\n{}\n", program_time_text(*profile.program));

@@ -27,6 +27,7 @@
 #include "harness/isolation/processor_turns.hpp"
 #include "support/errors.hpp"
 #include "support/machine_fault.hpp"
+#include "support/null_terminated.hpp"
 #include "support/printable.hpp"
 
 namespace convladder {
@@ -74,14 +75,6 @@ int empty_input() {
   if (pipe2(ends.data(), O_CLOEXEC) != 0) return -1;
   close(ends[1]);
   return ends[0];
-}
-
-std::vector<char*> pointers(std::vector<std::string>& texts) {
-  std::vector<char*> result;
-  result.reserve(texts.size() + 1);
-  for (std::string& text : texts) result.push_back(text.data());
-  result.push_back(nullptr);
-  return result;
 }
 
 class FailedClient final : public CaseClient {
@@ -206,8 +199,8 @@ void ChildProcess::start(const std::string& program, const std::string& command,
   // Nothing but the number of descriptors can have been in the way of the copies.
   int failed = EMFILE;
   if (std::ranges::min(copies) >= 0) {
-    failed = posix_spawn(&process_, program.c_str(), &actions, nullptr, pointers(arguments).data(),
-                         pointers(environment).data());
+    failed = posix_spawn(&process_, program.c_str(), &actions, nullptr, null_terminated(arguments).data(),
+                         null_terminated(environment).data());
   }
   posix_spawn_file_actions_destroy(&actions);
   for (const int copy : copies) {

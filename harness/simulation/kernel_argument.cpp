@@ -9,6 +9,7 @@
 
 #include "datasets/npy_file.hpp"
 #include "devices/cpu/cpu_facts.hpp"
+#include "harness/simulation/argument_text.hpp"
 #include "harness/simulation/tensor_argument.hpp"
 #include "support/errors.hpp"
 #include "support/file_bytes.hpp"
@@ -56,7 +57,7 @@ class ArgumentParser {
         (rest_.starts_with('@') && !is_file)) {
       return parse();
     }
-    if (!rest_.starts_with('@')) result_.type = parse_element_type(what_, take_field());
+    if (!rest_.starts_with('@')) result_.type = parse_element_type(what_, take_field(rest_));
     KernelArgument value = parse_content_of(result_.type);
     value.kind = ArgumentKind::value;
     return value;
@@ -75,7 +76,7 @@ class ArgumentParser {
       result_.addresses = {parse_buffer_address(what_, rest_)};
       return std::move(result_);
     }
-    const std::string_view word = take_field();
+    const std::string_view word = take_field(rest_);
     if (auto texture = parse_texture_words(what_, word)) {
       texels(std::move(*texture));
     } else if (word == "struct") {
@@ -91,12 +92,12 @@ class ArgumentParser {
       if (rest_.starts_with('@')) {
         file(rest_.substr(1));
       } else {
-        result_.type = parse_element_type(what_, take_field());
+        result_.type = parse_element_type(what_, take_field(rest_));
         content();
       }
     } else if (word == "out") {
       result_.kind = ArgumentKind::output;
-      result_.type = parse_element_type(what_, take_field());
+      result_.type = parse_element_type(what_, take_field(rest_));
       output();
     } else if (word == "bytes") {
       if (!rest_.starts_with('@')) fail("expected bytes:@FILE");
@@ -116,28 +117,16 @@ class ArgumentParser {
  private:
   [[noreturn]] void fail(std::string_view what) const { throw UserError(fmt::format("{}: {}", what_, what)); }
 
-  /// Up to the next colon, which is dropped.
-  std::string_view take_field() {
-    const std::size_t colon = rest_.find(':');
-    const std::string_view field = rest_.substr(0, colon);
-    rest_.remove_prefix(colon == std::string_view::npos ? rest_.size() : colon + 1);
-    return field;
-  }
-
   void set_shape(std::string_view text) {
     std::uint64_t bytes = element_bytes(*result_.type);
-    for (std::size_t begin = 0; begin <= text.size();) {
-      const std::size_t end = std::min(text.find('x', begin), text.size());
-      std::uint64_t size = 0;
-      const char* const first = text.data() + begin;
-      const auto [stop, error] = std::from_chars(first, text.data() + end, size);
-      if (error != std::errc() || stop != text.data() + end || size == 0) {
-        fail(fmt::format("expected a number of elements (at least 1) or sizes such as 64x32, got '{}'", text));
-      }
+    const auto sizes = parse_sizes<std::uint64_t>(text);
+    if (!sizes || std::ranges::find(*sizes, 0U) != sizes->end()) {
+      fail(fmt::format("expected a number of elements (at least 1) or sizes such as 64x32, got '{}'", text));
+    }
+    for (const std::uint64_t size : *sizes) {
       if (size > kMostBytes / bytes) fail(fmt::format("{} elements are more than 64 GB", text));
       bytes *= size;
       result_.shape.push_back(size);
-      begin = end + 1;
     }
     // Two copies are there at a time, the host's and the device's. Memory is given out before it is there, so this
     // asks.
@@ -150,15 +139,15 @@ class ArgumentParser {
     if (rest_.empty()) fail("the buffer's content is missing");
     if (rest_.starts_with('@')) return file(rest_.substr(1));
     const std::string_view before = rest_;
-    const std::string_view word = take_field();
+    const std::string_view word = take_field(rest_);
     if (word == "fill") {
-      set_shape(take_field());
+      set_shape(take_field(rest_));
       fill(rest_);
     } else if (word == "iota") {
-      set_shape(take_field());
+      set_shape(take_field(rest_));
       iota();
     } else if (word == "random") {
-      set_shape(take_field());
+      set_shape(take_field(rest_));
       random();
     } else {
       list(before);
@@ -263,7 +252,7 @@ class ArgumentParser {
     if (rest_.starts_with('@')) {
       file(rest_.substr(1));
     } else {
-      result_.type = parse_element_type(what_, take_field());
+      result_.type = parse_element_type(what_, take_field(rest_));
       result_.kind == ArgumentKind::output ? output() : content();
     }
     set_texture_shape(what_, *result_.type, result_.shape, request);

@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <signal.h>
 #include <sys/personality.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -11,10 +10,12 @@
 #include <array>
 #include <atomic>
 #include <cerrno>
+#include <csignal>
 #include <cstring>
 #include <string_view>
 
 #include "support/errors.hpp"
+#include "support/null_terminated.hpp"
 
 namespace convladder {
 namespace {
@@ -62,14 +63,6 @@ class HandedOnSignals {
  private:
   std::array<struct sigaction, kHandedOn.size()> before_{};
 };
-
-std::vector<char*> pointers_to(std::vector<std::string>& texts) {
-  std::vector<char*> pointers;
-  pointers.reserve(texts.size() + 1);
-  for (std::string& text : texts) pointers.push_back(text.data());
-  pointers.push_back(nullptr);
-  return pointers;
-}
 
 /// Ours, with the stand-in found first.
 std::vector<std::string> environment_of(const ProgramFile& program, const stand_in::Settings& settings) {
@@ -136,8 +129,8 @@ ProgramEnd run_program(const ProgramFile& program, const std::vector<std::string
                        const stand_in::Settings& settings) {
   std::vector<std::string> own_words = words;
   std::vector<std::string> environment = environment_of(program, settings);
-  const std::vector<char*> word_pointers = pointers_to(own_words);
-  const std::vector<char*> environment_pointers = pointers_to(environment);
+  const std::vector<char*> word_pointers = null_terminated(own_words);
+  const std::vector<char*> environment_pointers = null_terminated(environment);
   std::array<int, 2> failed{};
   if (::pipe2(failed.data(), O_CLOEXEC) != 0) {
     throw UserError(fmt::format("{} cannot be started: {}", words[0], std::strerror(errno)));

@@ -2,12 +2,11 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <charconv>
 #include <cstring>
 #include <map>
 
 #include "devices/simulated/memory/tensor_map.hpp"
+#include "harness/simulation/argument_text.hpp"
 #include "support/errors.hpp"
 
 namespace convladder {
@@ -30,11 +29,11 @@ class TensorParser {
   TensorParser(std::string_view what, std::string_view text) : what_(what), rest_(text) {}
 
   StructureValue parse() {
-    BufferAddress address = parse_buffer_address(what_, take_field());
-    tensor_.type = number_of(kTypes, "a type", take_field());
+    BufferAddress address = parse_buffer_address(what_, take_field(rest_));
+    tensor_.type = number_of(kTypes, "a type", take_field(rest_));
     tensor_.address = address.offset;  // the buffer's own begin has every alignment that is asked for
-    tensor_.sizes = numbers<std::uint64_t>("sizes", take_field());
-    while (!rest_.empty()) option(take_field());
+    tensor_.sizes = numbers<std::uint64_t>("sizes", take_field(rest_));
+    while (!rest_.empty()) option(take_field(rest_));
     if (!has_strides_) side_by_side();
     const TensorMap map = encoded();
     StructureValue value;
@@ -49,13 +48,6 @@ class TensorParser {
  private:
   [[noreturn]] void fail(std::string_view what) const { throw UserError(fmt::format("{}: {}", what_, what)); }
 
-  std::string_view take_field() {
-    const std::size_t colon = rest_.find(':');
-    const std::string_view field = rest_.substr(0, colon);
-    rest_.remove_prefix(colon == std::string_view::npos ? rest_.size() : colon + 1);
-    return field;
-  }
-
   int number_of(const Names& names, std::string_view expected, std::string_view name) const {
     if (const auto found = names.find(name); found != names.end()) return found->second;
     std::string list;
@@ -65,18 +57,8 @@ class TensorParser {
 
   template <typename Number>
   std::vector<Number> numbers(std::string_view name, std::string_view text) const {
-    std::vector<Number> values;
-    for (std::size_t begin = 0; begin <= text.size();) {
-      const std::size_t end = std::min(text.find('x', begin), text.size());
-      Number value = 0;
-      const auto [stop, error] = std::from_chars(text.data() + begin, text.data() + end, value);
-      if (error != std::errc() || stop != text.data() + end) {
-        fail(fmt::format("{}: expected whole numbers with x between them, got '{}'", name, text));
-      }
-      values.push_back(value);
-      begin = end + 1;
-    }
-    return values;
+    if (auto values = parse_sizes<Number>(text)) return *std::move(values);
+    fail(fmt::format("{}: expected whole numbers with x between them, got '{}'", name, text));
   }
 
   std::uint32_t single(std::string_view name, std::string_view text) const {

@@ -195,7 +195,7 @@ run_all_parts() {
     pack || true
   done
   if ! $without_gpu && [[ -f $output/log/ladder.txt ]]; then
-    if ! "$program" list | grep -q cudnn; then
+    if [[ $("$program" list) != *cudnn* ]]; then  # not by a pipe that ends before the list does
       absent cuDNN "this bundle was built without its header: the ladder has no library beside it"
     elif why=$(grep -m 1 -o 'libcudnn.*' "$output/log/ladder.txt"); then
       absent cuDNN "$why"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any, Iterator, Mapping, Optional
 
-from convladder_charts.network_rules import Problem
+from convladder_charts.network.rules import Problem
 
 RELATIVE = 1e-9
 FP32_TOLERANCE = 1e-6

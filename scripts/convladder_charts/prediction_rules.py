@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any, Iterator
 
-from convladder_charts.network_rules import Problem
+from convladder_charts.network.rules import Problem
 
 _RELATIVE = 1e-9
 

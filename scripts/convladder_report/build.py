@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Iterator, Optional, Sequence, Union
 
-from convladder_charts import network_record
 from convladder_charts import record as run_record
 from convladder_charts.comparison import Comparison
 from convladder_charts.json_text import Node, RecordError, is_of_networks, parse_json, read_text
-from convladder_charts.network_record import NetworkRecord
+from convladder_charts.network import record as network_record
+from convladder_charts.network.record import NetworkRecord
 from convladder_charts.record import Record
 from convladder_charts.stage import printable
 from convladder_report import changes, common_sections, network_sections, run_sections, summary, why_sections

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import Any, Iterator
 
-from convladder_charts.network_parts import PARTS, distribution
-from convladder_charts.network_record import NetworkGroup
+from convladder_charts.network.parts import PARTS, distribution
+from convladder_charts.network.record import NetworkGroup
 from convladder_charts.page import device_name
 from convladder_charts.record import Group, Ladder, Row
 from convladder_charts.stage import Stage

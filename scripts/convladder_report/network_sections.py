@@ -5,9 +5,10 @@ from __future__ import annotations
 import dataclasses
 from typing import Iterator
 
-from convladder_charts import network_instructions, network_op_times, network_pass, network_table
 from convladder_charts.json_text import Node
-from convladder_charts.network_record import NetworkGroup, NetworkRecord
+from convladder_charts.network import instructions, op_times, whole_pass
+from convladder_charts.network import table as network_table
+from convladder_charts.network.record import NetworkGroup, NetworkRecord
 from convladder_charts.stage import optional, printable
 from convladder_charts.table_text import Table
 from convladder_charts.units import significant
@@ -66,9 +67,9 @@ class _Charts:
 
     def of_kind(self, kind: str, tables: list[Table]) -> Iterator[Block]:
         """The chart that belongs to the tables of a kind."""
-        charts = {"op times": (network_op_times.draw, self.group.timed),
-                  "sweep": (network_pass.draw, self.group.timed),
-                  "launches": (network_instructions.draw, self.group.counted)}
+        charts = {"op times": (op_times.draw, self.group.timed),
+                  "sweep": (whole_pass.draw, self.group.timed),
+                  "launches": (instructions.draw, self.group.counted)}
         if kind in charts and charts[kind][1]:
             draw, cases = charts[kind]
             place = places_of(case.place for case in cases)

@@ -7,8 +7,8 @@ from typing import Iterator, Union
 from convladder_charts.counted import CountedGroup, CountedLadder, CountedRow, Figure, figures
 from convladder_charts.counted_text import SCALED
 from convladder_charts.ladder import chosen_ladders
-from convladder_charts.network_instructions import chosen, images
-from convladder_charts.network_record import NetworkGroup, NetworkRecord
+from convladder_charts.network.instructions import chosen, images
+from convladder_charts.network.record import NetworkGroup, NetworkRecord
 from convladder_charts.page import device_name
 from convladder_charts.record import Group, Ladder, Record, Row
 from convladder_charts.stage import Stage

@@ -15,16 +15,16 @@
 namespace convladder {
 namespace {
 
-// The tests' own NVML (tests/devices/fake_nvml) is opened before anything asks for one: the linker then gives it to
-// whoever asks for its name.
+// The own NVML of the tests (tests/stand_in/libraries) is opened before anything asks for one: the linker then gives it
+// to whoever asks for its name.
 struct FakeNvml {
-  FakeNvml() : handle(dlopen(CONVLADDER_FAKE_NVML, RTLD_NOW | RTLD_LOCAL)) {}
+  FakeNvml() : handle(dlopen(CONVLADDER_TEST_NVML, RTLD_NOW | RTLD_LOCAL)) {}
   void* handle;
 };
 const FakeNvml fake_nvml;
 
 std::map<std::string, std::string> facts_of(const char* bus_id) {
-  EXPECT_NE(fake_nvml.handle, nullptr) << CONVLADDER_FAKE_NVML;
+  EXPECT_NE(fake_nvml.handle, nullptr) << CONVLADDER_TEST_NVML;
   std::map<std::string, std::string> facts;
   for (const DeviceFact& fact : NvmlDevice(bus_id).facts()) facts[fact.name] = fact.value;
   return facts;

@@ -4,37 +4,23 @@ says was spent."""
 from __future__ import annotations
 
 import json
-import os
 from collections import defaultdict
 from pathlib import Path
-from subprocess import CompletedProcess
 from typing import Any, Sequence
 
 import pytest
 
-from conftest import RELEASE, cases, record, run
+from conftest import cases, record
+from cuda_path import LAYER, lines_of, needs_program, on_stand_in
 
-PROGRAM = Path(os.environ.get("CONVLADDER_ON_STAND_IN", RELEASE / "tests/convladder_on_stand_in"))
-
-pytestmark = pytest.mark.skipif(not os.access(PROGRAM, os.X_OK),
-                                reason="no program on the stand-in: it needs nvcc, zstd and lz4")
-
-LAYER = ["--shape", "2,24,24,8,5", "--batch", "2", "--repetitions", "3"]
-"""Kernels of some microseconds, which are soon executed."""
-
-
-def on_stand_in(tmp_path: Path, *arguments: object, **settings: Any) -> CompletedProcess[str]:
-    """Runs the program with these settings of the stand-in."""
-    environment = {**os.environ, "CONVLADDER_STAND_IN": json.dumps({"host_threads": 1, **settings})}
-    return run(*arguments, program=PROGRAM, env=environment, cwd=tmp_path)
+pytestmark = needs_program
 
 
 def timed_by_clock(trace: Path) -> list[tuple[int, int, int]]:
     """Between two events in a row, of any process: kernels, the nanoseconds that they and the copies of constants before
     them took, and those between the events."""
     by_process: dict[int, list[dict[str, Any]]] = defaultdict(list)
-    for line in trace.read_text(encoding="utf-8").splitlines():
-        entry = json.loads(line)
+    for entry in lines_of(trace):
         by_process[entry["process"]].append(entry)
     found = []
     for entries in by_process.values():
@@ -150,3 +136,45 @@ def test_fused_variants_and_their_parts_run(tmp_path: Path) -> None:
     hot = [time for time in separate["other_times"] if time["of"].startswith("part ") and time["cache"] == "hot"]
     assert len(hot) == 3 and separate["time"]["median"] > fused["time"]["median"]
     assert sum(time["median"] for time in hot) == pytest.approx(separate["time"]["median"], rel=1e-3)
+
+
+def test_a_sweep_is_predicted(tmp_path: Path) -> None:
+    done = on_stand_in(tmp_path, "sweep", "--variant", "vectors-of-four", "--device", "cuda", *LAYER[:-2], "--limit", "3",
+                       "--budget", "0.01", "--output", tmp_path / "out")
+    assert done.returncode == 0 and "predicted times" in done.stdout and "measured" not in done.stdout, done
+    document = json.loads((tmp_path / "out/sweep.json").read_text(encoding="utf-8"))
+    (sweep,) = document["sweeps"]
+    assert (sweep["scoring"]["kind"], sweep["tried"], len(document["cases"])) == ("predicted", 3, 3)
+    assert {one["status"] for one in document["cases"]} == {"ok"} and min(sweep["of_default"].values()) <= 1
+
+
+TINY_DUEL = ["duel", "--base-variant", "global-memory", "--new-variant", "local-accumulation", "--device", "cuda", "--shape",
+             "1,8,8,2,3", "--batch", "2", "--rounds", "13"]
+
+
+def test_a_duel_is_predicted_and_needs_no_second_look(tmp_path: Path) -> None:
+    done = on_stand_in(tmp_path, *TINY_DUEL, "--output", tmp_path / "duel.json")
+    document = json.loads((tmp_path / "duel.json").read_text(encoding="utf-8"))
+    assert done.returncode == 0 and "predicted in turns" in done.stdout and "measured in turns" not in done.stdout, done
+    assert document["notes"] == ["the times on cuda are those of a virtual clock: predicted, nothing was measured"]
+    (one,) = document["cases"]
+    assert (one["verdict"], one["sub_runs"], one["confirm"]["rounds"]) == ("pass", 1, [])
+    times = {round["order"]: tuple(round["ns"]) for round in one["screen"]["rounds"]}
+    assert len({tuple(sorted(ns)) for ns in times.values()}) == 1, "every round finds the same"
+    assert document["control"]["change"] == {"estimate": 0, "low": 0, "high": 0}
+
+
+def test_a_side_of_a_duel_that_fails_is_named(tmp_path: Path) -> None:
+    done = on_stand_in(tmp_path, *TINY_DUEL, "--output", tmp_path / "duel.json",
+                       faults=[{"call": "cudaMalloc", "from": 2, "status": 2}])
+    (one,) = json.loads((tmp_path / "duel.json").read_text(encoding="utf-8"))["cases"]
+    assert done.returncode == 1 and done.stderr == "", done
+    assert one["verdict"] == "failed" and one["reason"].startswith("base: launch failed: output: needs ")
+
+
+def test_check_simulates_and_leaves_the_gpu_alone(tmp_path: Path) -> None:
+    done = on_stand_in(tmp_path, "check", "--variant", "global-memory", "--shape", "1,8,8,2,3", "--batch", "2",
+                       "--format", "json", trace=str(tmp_path / "trace"), trace_calls=True,
+                       faults=[{"call": "*", "status": 999}])
+    assert done.returncode == 0 and done.stderr == "", done
+    assert not any(line["call"] == "cudaMalloc" for line in lines_of(tmp_path / "trace") if "call" in line)

@@ -6,7 +6,7 @@
 #include <span>
 
 #include "devices/lane_kernel.hpp"
-#include "devices/random_programs.hpp"
+#include "devices/simulated/execution/random_programs.hpp"
 #include "ptx_fuzzing.hpp"
 
 namespace convladder {

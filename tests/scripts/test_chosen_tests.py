@@ -17,8 +17,8 @@ enable_testing()
 add_custom_target(everything ALL COMMAND false)
 add_custom_target(convladder_pytest_programs)
 add_test(NAME unit.never_run COMMAND false)
-foreach(file scripts/test_colours.py scripts/test_shapes.py end_to_end/test_program.py end_to_end/test_listed.py)
-  string(REGEX REPLACE "/test_(.*)[.]py" ".\\\\1" name "${file}")
+foreach(file scripts/test_colours.py scripts/test_shapes.py end_to_end/room/test_program.py end_to_end/test_listed.py)
+  string(REGEX REPLACE "(/[a-z]+)?/test_(.*)[.]py" ".\\\\2" name "${file}")
   add_test(NAME pytest.${name} COMMAND /usr/bin/python3 ${PROJECT_SOURCE_DIR}/tests/run_pytest.py
            ${PROJECT_SOURCE_DIR}/tests/${file})
   set_tests_properties(pytest.${name} PROPERTIES SKIP_RETURN_CODE 77 ENVIRONMENT PROGRAM=built)
@@ -26,7 +26,7 @@ endforeach()
 """
 FILES = {"scripts/test_colours.py": "def test_red(): pass\ndef test_green(): assert False, 'no green'\n",
          "scripts/test_shapes.py": "def test_round(): pass\ndef test_square_red(): pass\n",
-         "end_to_end/test_program.py": "def test_red_program(): pass\ndef test_blue_program(): pass\n",
+         "end_to_end/room/test_program.py": "def test_red_program(): pass\ndef test_blue_program(): pass\n",
          # As one whose parameters the program lists: it cannot be collected before there is a program.
          "end_to_end/test_listed.py": "import os\nassert os.environ['PROGRAM'] == 'built'\ndef test_yellow(): pass\n"}
 
@@ -46,7 +46,7 @@ def project(tmp_path: Path) -> Path:
     shutil.copy2(REPOSITORY / "CMakePresets.json", folder)
     (folder / "CMakeLists.txt").write_text(CMAKE_LISTS)
     for name, text in FILES.items():
-        (folder / "tests" / name).parent.mkdir(exist_ok=True)
+        (folder / "tests" / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / "tests" / name).write_text(text)
     return folder
 

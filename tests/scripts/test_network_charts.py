@@ -12,8 +12,10 @@ import pytest
 
 from calls import Done, call, call_process
 from conftest import REPOSITORY
-from convladder_charts import network_parts, network_record, table_text
+from convladder_charts import table_text
 from convladder_charts.json_text import Node
+from convladder_charts.network import parts as network_parts
+from convladder_charts.network import record as network_record
 from network_records import MIXED, STAGES, NetworkRecordMaker
 from validate_record import problems
 

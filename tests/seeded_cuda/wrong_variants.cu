@@ -1,7 +1,7 @@
 // CUDA variants for the simulated device that cheat or are wrong, each in one way, and one that is right. What is
 // published of them there is no time but counters: those of a convolution that was not done, or was done elsewhere. All
-// in one file, so that their kernels are compiled once. tests/end_to_end/test_refused_cuda_variants.py expects each to
-// be refused.
+// in one file, so that their kernels are compiled once. test_refused_cuda_variants.py of tests/end_to_end expects each
+// to be refused.
 #include <algorithm>
 #include <map>
 #include <memory>

@@ -9,7 +9,6 @@
 namespace convladder {
 namespace {
 
-enum Cheat { idle = 1, image_five = 2, first_answer = 3, none = 4 };
 constexpr int kWrongImageOfTunableCheats = 5;
 
 class Cheater {
@@ -44,6 +43,8 @@ class Cheater {
   }
 
  private:
+  enum Cheat { idle = 1, image_five = 2, first_answer = 3, none = 4 };
+
   static std::vector<Configuration> known() {
     std::vector<Configuration> all;
     for (const int cheat : {none, first_answer, image_five, idle}) all.push_back(Configuration({{"cheat", cheat}}));

@@ -1,29 +1,11 @@
-// Arrays, textures and surfaces of the CUDA runtime. Says what is not as documented.
+// Arrays, textures and surfaces of the CUDA runtime.
 #include <cuda_runtime.h>
 
-#include <cstdio>
 #include <vector>
 
+#include "expect.h"
+
 namespace {
-
-int wrong = 0;
-
-#define EXPECT(condition)                                               \
-  do {                                                                  \
-    if (!(condition)) {                                                 \
-      ++wrong;                                                          \
-      std::printf("line %d: %s does not hold\n", __LINE__, #condition); \
-    }                                                                   \
-  } while (0)
-#define EXPECT_STATUS(wanted, call)                                                  \
-  do {                                                                               \
-    const cudaError_t got = (call);                                                  \
-    if (got != (wanted)) {                                                           \
-      ++wrong;                                                                       \
-      std::printf("line %d: %s gives %s\n", __LINE__, #call, cudaGetErrorName(got)); \
-    }                                                                                \
-  } while (0)
-#define EXPECT_OK(call) EXPECT_STATUS(cudaSuccess, call)
 
 constexpr int kWidth = 6;
 constexpr int kHeight = 4;
@@ -189,6 +171,5 @@ int main() {
   Place place;
   two_dimensions(place);
   layers(place);
-  if (wrong == 0) std::puts("all as documented");
-  return wrong == 0 ? 0 : 1;
+  return outcome();
 }

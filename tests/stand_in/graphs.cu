@@ -1,31 +1,12 @@
-// Graphs of the CUDA runtime: made node by node, captured from streams, changed, launched. Says what is not as
-// documented.
+// Graphs of the CUDA runtime: made node by node, captured from streams, changed, launched.
 #include <cuda_runtime.h>
 
-#include <cstdio>
 #include <cstring>
 #include <vector>
 
+#include "expect.h"
+
 namespace {
-
-int wrong = 0;
-
-#define EXPECT(condition)                                               \
-  do {                                                                  \
-    if (!(condition)) {                                                 \
-      ++wrong;                                                          \
-      std::printf("line %d: %s does not hold\n", __LINE__, #condition); \
-    }                                                                   \
-  } while (0)
-#define EXPECT_STATUS(wanted, call)                                                  \
-  do {                                                                               \
-    const cudaError_t got = (call);                                                  \
-    if (got != (wanted)) {                                                           \
-      ++wrong;                                                                       \
-      std::printf("line %d: %s gives %s\n", __LINE__, #call, cudaGetErrorName(got)); \
-    }                                                                                \
-  } while (0)
-#define EXPECT_OK(call) EXPECT_STATUS(cudaSuccess, call)
 
 constexpr int kCount = 256;
 
@@ -331,6 +312,5 @@ int main() {
   const float beside = two_kernels(values, false);
   EXPECT(beside < 0.7f * in_a_row && beside > 0.4f * in_a_row);
   EXPECT_OK(cudaFree(values));
-  if (wrong == 0) std::puts("all as documented");
-  return wrong == 0 ? 0 : 1;
+  return outcome();
 }

@@ -1,28 +1,9 @@
 // Attributes of launches and of functions. Says what is not as documented.
 #include <cuda_runtime.h>
 
-#include <cstdio>
+#include "expect.h"
 
 namespace {
-
-int wrong = 0;
-
-#define EXPECT(condition)                                               \
-  do {                                                                  \
-    if (!(condition)) {                                                 \
-      ++wrong;                                                          \
-      std::printf("line %d: %s does not hold\n", __LINE__, #condition); \
-    }                                                                   \
-  } while (0)
-#define EXPECT_STATUS(wanted, call)                                                  \
-  do {                                                                               \
-    const cudaError_t got = (call);                                                  \
-    if (got != (wanted)) {                                                           \
-      ++wrong;                                                                       \
-      std::printf("line %d: %s gives %s\n", __LINE__, #call, cudaGetErrorName(got)); \
-    }                                                                                \
-  } while (0)
-#define EXPECT_OK(call) EXPECT_STATUS(cudaSuccess, call)
 
 /// How many blocks the cluster of each block has.
 __global__ void cluster_sizes(int* sizes) {
@@ -132,6 +113,5 @@ int main() {
   EXPECT_OK(cudaGetLastError());
   EXPECT(seen() == 2);
   EXPECT_OK(cudaFree(device_sizes));
-  if (wrong == 0) std::puts("all as documented");
-  return wrong;
+  return outcome();
 }

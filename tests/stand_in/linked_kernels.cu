@@ -4,6 +4,8 @@
 
 #include <cstdio>
 
+#include "expect.h"
+
 extern __device__ int offset;
 extern __constant__ int factor;
 __device__ int scaled(int value);
@@ -18,17 +20,16 @@ __global__ void compute(int* result) {
 int main() {
   int* result = nullptr;
   int host = 0;
-  cudaMalloc(&result, sizeof host);
+  EXPECT_OK(cudaMalloc(&result, sizeof host));
   compute<<<1, 1>>>(result);
-  cudaMemcpy(&host, result, sizeof host, cudaMemcpyDeviceToHost);
+  EXPECT_OK(cudaMemcpy(&host, result, sizeof host, cudaMemcpyDeviceToHost));
+  EXPECT(host == 3 * 2 * 21 + 3);
   const int other = 5;
-  cudaMemcpyToSymbol(offset, &other, sizeof other);  // the one variable of both
-  int changed = 0;
+  EXPECT_OK(cudaMemcpyToSymbol(offset, &other, sizeof other));  // the one variable of both
   compute<<<1, 1>>>(result);
-  cudaMemcpy(&changed, result, sizeof changed, cudaMemcpyDeviceToHost);
-  const cudaError_t status = cudaGetLastError();
-  if (host != 3 * 2 * 21 + 3 || changed != 3 * 2 * 6 + 3)
-    std::printf("%d, %d, %s\n", host, changed, cudaGetErrorName(status));
-  cudaFree(result);
-  std::puts("all as documented");
+  EXPECT_OK(cudaMemcpy(&host, result, sizeof host, cudaMemcpyDeviceToHost));
+  EXPECT(host == 3 * 2 * 6 + 3);
+  EXPECT_OK(cudaGetLastError());
+  EXPECT_OK(cudaFree(result));
+  return outcome();
 }

@@ -1,8 +1,10 @@
 /* A program of CUDA 12, or of CUDA 11 with -DRUNTIME=11: what has other parameters or structures today is declared here as
- * it was, and the program is linked with a library of that version. It prints what is wrong, and ends with 1. */
+ * it was, and the program is linked with a library of that version. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "expect.h"
 
 typedef struct CUstream_st* cudaStream_t;
 typedef struct CUgraph_st* cudaGraph_t;
@@ -37,16 +39,6 @@ int cudaMemcpyBatchAsync(void** to, void** from, size_t* sizes, size_t count, vo
 
 enum { kInvalidValue = 1, kInvalidDevice = 101, kNotSupported = 801 };
 
-static int failures = 0;
-
-static void expect(int holds, const char* what, int line) {
-  if (holds) return;
-  ++failures;
-  printf("line %d: %s\n", line, what);
-}
-
-#define EXPECT(condition) expect(condition, #condition, __LINE__)
-
 static int int_at(const unsigned char* bytes, size_t offset) {
   int value = 0;
   memcpy(&value, bytes + offset, sizeof value);
@@ -57,7 +49,7 @@ static int int_at(const unsigned char* bytes, size_t offset) {
 static void properties(int (*get)(void*, int), size_t bytes) {
   unsigned char properties[2048];
   memset(properties, 0xa5, sizeof properties);
-  EXPECT(get(properties, 0) == 0);
+  EXPECT_OK(get(properties, 0));
   for (size_t i = bytes; i < sizeof properties; ++i) {
     if (properties[i] == 0xa5) continue;
     EXPECT(!"a byte behind the structure is written");
@@ -70,19 +62,19 @@ static void properties(int (*get)(void*, int), size_t bytes) {
                            {16, 388}, {20, 404}, {21, 408}, {31, 576}, {32, 580}, {33, 584}, {40, 600},
                            {36, 608}, {37, 612}, {38, 616}, {39, 624}, {82, 648}, {87, 668}, {95, 688}, {106, 712}};
   for (size_t i = 0; i < sizeof places / sizeof places[0]; ++i) {
-    EXPECT(cudaDeviceGetAttribute(&wanted, places[i][0], 0) == 0);
+    EXPECT_OK(cudaDeviceGetAttribute(&wanted, places[i][0], 0));
     if (int_at(properties, (size_t)places[i][1]) == wanted) continue;
-    ++failures;
+    ++*failures();
     printf("attribute %d is %d, at byte %d there is %d\n", places[i][0], wanted, places[i][1],
            int_at(properties, (size_t)places[i][1]));
   }
-  EXPECT(get(properties, 1) == kInvalidDevice);
-  EXPECT(get(NULL, 0) == kInvalidValue);
+  EXPECT_STATUS(kInvalidDevice, get(properties, 1));
+  EXPECT_STATUS(kInvalidValue, get(NULL, 0));
 }
 
 int main(void) {
   int version = 0;
-  EXPECT(cudaRuntimeGetVersion(&version) == 0);
+  EXPECT_OK(cudaRuntimeGetVersion(&version));
 #if RUNTIME == 11
   EXPECT(version == 11080);
 #else
@@ -100,17 +92,17 @@ int main(void) {
   } attributes;
   memset(&attributes, 0xa5, sizeof attributes);
   void* memory = NULL;
-  EXPECT(cudaMalloc(&memory, 64) == 0);
-  EXPECT(cudaPointerGetAttributes(&attributes, memory) == 0);
+  EXPECT_OK(cudaMalloc(&memory, 64));
+  EXPECT_OK(cudaPointerGetAttributes(&attributes, memory));
   EXPECT(attributes.type == 2 && attributes.device == 0 && attributes.on_device == memory && !attributes.on_host);
   for (int i = 0; i < 9; ++i) EXPECT(attributes.behind[i] == (long)0xa5a5a5a5a5a5a5a5);
-  EXPECT(cudaFree(memory) == 0);
+  EXPECT_OK(cudaFree(memory));
 
-  EXPECT(cudaMallocManaged(&memory, 64, 1) == 0);
-  EXPECT(cudaMemAdvise(memory, 64, 1, -1) == 0);
-  EXPECT(cudaMemPrefetchAsync(memory, 64, -1, NULL) == 0);
-  EXPECT(cudaMemPrefetchAsync(memory, 64, 0, (cudaStream_t)&version) == 400);
-  EXPECT(cudaThreadSynchronize() == 0);
+  EXPECT_OK(cudaMallocManaged(&memory, 64, 1));
+  EXPECT_OK(cudaMemAdvise(memory, 64, 1, -1));
+  EXPECT_OK(cudaMemPrefetchAsync(memory, 64, -1, NULL));
+  EXPECT_STATUS(400, cudaMemPrefetchAsync(memory, 64, 0, (cudaStream_t)&version));
+  EXPECT_OK(cudaThreadSynchronize());
 
   void* entry = NULL;
 #if RUNTIME == 11
@@ -119,12 +111,11 @@ int main(void) {
   EXPECT(cudaBindTexture(NULL, &memory, memory, &version, 64) == kNotSupported);
 #else
   const struct Location host = {2, 0};
-  EXPECT(cudaMemPrefetchAsync_v2(memory, 64, host, 0, NULL) == 0);
+  EXPECT_OK(cudaMemPrefetchAsync_v2(memory, 64, host, 0, NULL));
   int found = 7;
   EXPECT(cudaGetDriverEntryPoint("cuMemAlloc", &entry, 0, &found) == 0 && entry != NULL && found == 0);
   EXPECT(cudaGetDriverEntryPoint("cuNothing", &entry, 0, &found) == 0 && entry == NULL && found == 1);
-  EXPECT(cudaMemcpyBatchAsync(NULL, NULL, NULL, 0, NULL, NULL, 0, NULL, NULL) == kNotSupported);
+  EXPECT_STATUS(kNotSupported, cudaMemcpyBatchAsync(NULL, NULL, NULL, 0, NULL, NULL, 0, NULL, NULL));
 #endif
-  puts(failures == 0 ? "all as documented" : "not as documented");
-  return failures == 0 ? 0 : 1;
+  return outcome();
 }

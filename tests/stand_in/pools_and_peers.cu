@@ -4,28 +4,10 @@
 #include <cuda_runtime.h>
 
 #include <cstdint>
-#include <cstdio>
+
+#include "expect.h"
 
 namespace {
-
-int wrong = 0;
-
-#define EXPECT(condition)                                               \
-  do {                                                                  \
-    if (!(condition)) {                                                 \
-      ++wrong;                                                          \
-      std::printf("line %d: %s does not hold\n", __LINE__, #condition); \
-    }                                                                   \
-  } while (0)
-#define EXPECT_STATUS(wanted, call)                                                  \
-  do {                                                                               \
-    const cudaError_t got = (call);                                                  \
-    if (got != (wanted)) {                                                           \
-      ++wrong;                                                                       \
-      std::printf("line %d: %s gives %s\n", __LINE__, #call, cudaGetErrorName(got)); \
-    }                                                                                \
-  } while (0)
-#define EXPECT_OK(call) EXPECT_STATUS(cudaSuccess, call)
 
 constexpr std::size_t kBytes = 4096;
 
@@ -292,6 +274,5 @@ int main() {
   peers();
   stream_attributes();
   advice();
-  if (wrong == 0) std::puts("all as documented");
-  return wrong;
+  return outcome();
 }

@@ -4,6 +4,9 @@
 
 #include <algorithm>
 #include <bit>
+#include <optional>
+#include <string_view>
+#include <tuple>
 #include <utility>
 
 #include "devices/simulated/instructions/memory/memory_access.hpp"
@@ -26,12 +29,33 @@ unsigned unit_shift(const ptx::Kernel& kernel, ptx::Space space) {
   return std::ranges::any_of(kernel.instructions, is_narrow) ? 0 : 2;
 }
 
+/// Loads of just the place at which the kernel compares and swaps. The loop of the CUDA C++ Programming Guide begins
+/// so, and with it CUDA's own atomics of types that the GPU has none for: what is loaded is a guess, which the swap
+/// checks.
+std::vector<bool> guesses_of_swaps(const ptx::Kernel& kernel) {
+  const auto place = [](const ptx::Operand& address) {
+    return std::tuple(address.index, std::string_view(address.name), address.offset);
+  };
+  std::set<std::tuple<int, std::string_view, std::int64_t>> swapped;
+  for (const ptx::Instruction& instruction : kernel.instructions) {
+    const bool swaps = instruction.opcode.starts_with("atom.") && instruction.opcode.find(".cas.") != std::string::npos;
+    if (swaps) swapped.insert(place(instruction.operands[1]));
+  }
+  std::vector<bool> guesses;
+  for (const ptx::Instruction& instruction : kernel.instructions) {
+    const auto access = swapped.empty() ? std::nullopt : parse_memory_access(instruction.opcode);
+    guesses.push_back(access && !access->is_store && swapped.contains(place(instruction.operands[1])));
+  }
+  return guesses;
+}
+
 }  // namespace
 
 RaceChecker::RaceChecker(const Program& program, const std::set<std::uint64_t>& written_allocations,
                          FindingLog& findings)
     : program_(program),
       findings_(findings),
+      guesses_(guesses_of_swaps(*program.kernel)),
       shared_shift_(unit_shift(*program.kernel, ptx::Space::shared)),
       global_shift_(unit_shift(*program.kernel, ptx::Space::global)) {
   for (const std::uint64_t begin : written_allocations) pieces_[begin] = {begin, begin, {}};
@@ -225,7 +249,7 @@ void RaceChecker::touch(const WarpAccess& access, int lane, std::uint64_t offset
   Access now;
   now.block = now_->number;
   now.instruction = static_cast<std::uint32_t>(access.operation->instruction) & ((1U << 20) - 1);
-  now.is_strong = is_strong(access);
+  now.is_strong = is_strong(access) || guesses_[static_cast<std::size_t>(access.operation->instruction)];
   now.is_asynchronous = is_asynchronous_;
   now.thread = thread & 1023U;
   now.clock = now_->clock[clock_index(now)];

@@ -7,7 +7,8 @@
 // its barrier; and what a block releases anywhere is taken to be ordered before all that its cluster does afterwards.
 // Accesses of other blocks are never ordered, except that a block which has released anything in global memory has
 // released what it wrote to the blocks that do a strong access there themselves (the "last block" idiom). Strong
-// accesses, such as atomics, do not race with one another.
+// accesses, such as atomics, do not race with one another; nor does the load of a place with those that change it,
+// where the kernel then compares and swaps just there.
 //
 // For every word the last write, and two reads since, are kept; a race with an older access that is hidden behind them
 // is found at another word or not at all. Two lanes that store the same value to the same place in one instruction are
@@ -94,6 +95,7 @@ class RaceChecker final : public AccessObserver {
   const Program& program_;
   FindingLog& findings_;
   std::vector<MemoryOrder> orders_;  ///< by instruction
+  std::vector<bool> guesses_;        ///< by instruction: loads that a compare-and-swap checks
   unsigned shared_shift_;  ///< a unit of shared memory has 1 << shift bytes: 4, or 1 where a kernel uses narrower types
   unsigned global_shift_;
   std::map<std::uint64_t, Piece> pieces_;  // by begin

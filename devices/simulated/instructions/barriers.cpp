@@ -85,7 +85,8 @@ void synchronize_warp(WarpState& warp, const Operation& operation) {
   });
 }
 
-void do_nothing(WarpState& /*warp*/, const Operation& /*operation*/) {}
+/// Nobody sleeps, but a loop that sleeps waits: others run at once.
+void sleep(WarpState& warp, const Operation& /*operation*/) { warp.block->waits_in_vain = true; }
 
 }  // namespace
 
@@ -93,7 +94,7 @@ bool decode_barrier(InstructionDecoder& decoder) {
   const std::vector<std::string_view> parts = split_opcode(decoder.instruction().opcode);
   if (parts[0] == "nanosleep" && parts.size() == 2 && parts[1] == "u32") {
     decoder.expect_operands(1);
-    decoder.emit(do_nothing, {decoder.read(decoder.instruction().operands[0], 32)});
+    decoder.emit(sleep, {decoder.read(decoder.instruction().operands[0], 32)});
     return true;
   }
   const std::optional<std::string> action = barrier_action(parts);

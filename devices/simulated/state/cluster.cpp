@@ -101,7 +101,7 @@ std::byte* reach_in_cluster(const WarpState& warp, const Operation& operation, i
                             std::uint64_t bytes, AccessKind kind) {
   const SharedPlace place = shared_place(*warp.block, address);
   const Problem problem = problem_of(warp, operation, place, bytes);
-  if (problem.text.empty()) return place.owner->shared.data() + place.offset;
+  if (place.owner != nullptr && problem.text.empty()) return place.owner->shared.data() + place.offset;
   report(warp, operation, lane, address, problem, bytes, kind);
   return nullptr;
 }

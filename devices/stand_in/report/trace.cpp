@@ -13,7 +13,7 @@
 
 namespace convladder::stand_in {
 
-Trace::Trace(const std::string& file) {
+Trace::Trace(const std::string& file, bool with_calls) : with_calls_(with_calls) {
   if (file.empty()) return;
   descriptor_ = open(file.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666);
   if (descriptor_ < 0) throw UserError(fmt::format("{} cannot be written: {}", file, std::strerror(errno)));
@@ -30,6 +30,13 @@ void Trace::add(const std::string& what, int stream, Timeline::Span span) const 
       json_line(
           {{"process", getpid()}, {"what", what}, {"stream", stream}, {"begin_ns", span.begin}, {"end_ns", span.end}}) +
           '\n');
+}
+
+void Trace::add_call(std::string_view name, Timeline::Span span) const {
+  if (descriptor_ < 0 || !with_calls_) return;
+  append_line(
+      descriptor_,
+      json_line({{"process", getpid()}, {"call", name}, {"begin_ns", span.begin}, {"end_ns", span.end}}) + '\n');
 }
 
 bool append_line(int descriptor, const std::string& line) {

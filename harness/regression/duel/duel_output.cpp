@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <set>
 
+#include "harness/plan/device_argument.hpp"
 #include "harness/regression/compare/change_text.hpp"
 #include "harness/statistics/statistics.hpp"
 #include "support/errors.hpp"
@@ -109,12 +111,23 @@ std::string exit_text(const DuelResult& result) {
   return fmt::format("{} (exit code {})", outcome(), code);
 }
 
+/// Whether the times on this device are predicted.
+bool is_predicted(const std::string& device) { return find_device_kind(device).clock_is_virtual(); }
+
 std::vector<std::string> all_notes(const DuelReport& report) {
   std::vector<std::string> notes = report.result.notes;
   if (report.settings.extra_percent > 0) {
     notes.push_back(
         fmt::format("{} % of extra work was added to the new side: a trial, not a measurement of the builds",
                     report.settings.extra_percent));
+  }
+  std::set<std::string> predicted;
+  for (const DuelCase& one : report.result.cases) {
+    if (one.screened && is_predicted(one.device)) predicted.insert(one.device);
+  }
+  for (const std::string& device : predicted) {
+    notes.push_back(
+        fmt::format("the times on {} are those of a virtual clock: predicted, nothing was measured", device));
   }
   return notes;
 }
@@ -172,7 +185,8 @@ std::string duel_text(const DuelReport& report) {
   std::string text = fmt::format("base  {}\nnew   {}\n", side_text(report.base), side_text(report.now));
   for (const auto& group :
        by_group(report.result.cases, [](const DuelCase& one) { return one.screened.has_value(); })) {
-    text += fmt::format("\n{}, measured in turns, layer time of a call\n{}", group.front()->group, group_table(group));
+    text += fmt::format("\n{}, {} in turns, layer time of a call\n{}", group.front()->group,
+                        is_predicted(group.front()->device) ? "predicted" : "measured", group_table(group));
   }
   for (const CaseVerdict verdict : kAllVerdicts) {
     if (verdict != CaseVerdict::pass) text += cases_of(report.result, verdict);

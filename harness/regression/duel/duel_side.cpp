@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "harness/cases/case_session.hpp"
+#include "harness/plan/device_argument.hpp"
 #include "harness/statistics/statistics.hpp"
 #include "support/printable.hpp"
 
@@ -46,6 +47,7 @@ auto DuelSide::attempt(const Step& step) const {
 DuelSide::DuelSide(const SideSetting& setting)
     : role_(setting.role),
       on_processor_(setting.planned.variant.info.family == "cpu"),
+      virtual_clock_(find_device_kind(setting.planned.device).clock_is_virtual()),
       extra_percent_(setting.extra_percent),
       planned_(setting.planned),
       judge_(setting.judge),
@@ -80,6 +82,8 @@ SlotLength DuelSide::calibrate(int extra_percent) {
   const double sub_run_ns = slot(length).ns * length.iterations;  // also warms up
   if (on_processor_) {
     length.sub_runs = std::clamp(static_cast<int>(kMostSlotNs / sub_run_ns), 1, kMostSubRuns);
+  } else if (virtual_clock_) {
+    length.sub_runs = 1;  // every call takes as long as the first
   } else {
     length.sub_runs = std::max(kFewestGpuCalls, rounded_up(kGpuSlotNs / sub_run_ns, 1));
   }
@@ -112,8 +116,11 @@ SlotTime DuelSide::slot(const SlotLength& length) {
   if (ns.empty() || !std::ranges::all_of(ns, [](double value) { return value > 0 && std::isfinite(value); })) {
     throw SideFailure(fmt::format("{}: a slot took no time: the clock is too coarse", role_));
   }
-  claimed_.add(std::accumulate(ns.begin(), ns.end(), 0.0) * length.iterations, verifier_.last_answer(), true,
-               verifier_.untimed_ns());
+  // No clock of the host agrees with a virtual one.
+  if (!virtual_clock_) {
+    claimed_.add(std::accumulate(ns.begin(), ns.end(), 0.0) * length.iterations, verifier_.last_answer(), true,
+                 verifier_.untimed_ns());
+  }
   slots_ns_.push_back(median(ns));
   if (on_processor_) return {std::ranges::min(ns), std::nullopt};
   const auto clock = attempt([&] { return state.value("clock_mhz", 0.0); });

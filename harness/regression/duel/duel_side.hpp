@@ -49,8 +49,8 @@ class DuelSide {
   explicit DuelSide(const SideSetting& setting);
 
   /// How long slots should be: on a processor sub-runs of about 1 ms, at most 5 and fewer where a call takes longer
-  /// than 20 ms; on a GPU so many calls that they last 10 ms. The iterations are a multiple of what `extra_percent`
-  /// needs.
+  /// than 20 ms; on a GPU so many calls that they last 10 ms, one where its clock is virtual. The iterations are a
+  /// multiple of what `extra_percent` needs.
   SlotLength calibrate(int extra_percent);
   /// On a processor the fastest sub-run, which no neighbour disturbed; on a GPU the median.
   SlotTime slot(const SlotLength& length);
@@ -67,6 +67,7 @@ class DuelSide {
 
   std::string role_;
   bool on_processor_;
+  bool virtual_clock_;  ///< every call then takes the same
   int extra_percent_;
   PlannedCase planned_;
   TimeJudge* judge_;

@@ -77,9 +77,10 @@ const std::vector<FragmentForm>& fragment_forms() {
 /// Bits of Operation::detail, above them the index of the form.
 enum WmmaDetail { kByColumns = 1, kWide = 2, kDetailBits = 2 };
 
-/// The matrix begins where all lanes say, on 32 bytes, and its rows or columns on 16.
+/// The matrix begins where all lanes say, on the bytes that a lane holds of it (PTX ISA, wmma: matrix storage). So do
+/// its rows or columns, which need not lie on more than 16 (CUDA C++ Programming Guide, load_matrix_sync).
 void check_matrix_place(const WarpState& warp, const Operation& operation, const Addresses& addresses,
-                        const std::uint32_t* strides, int bits) {
+                        const std::uint32_t* strides, const Fragment& fragment) {
   LaneMask other = 0;
   const int first = std::countr_zero(warp.mask);
   for (int lane = 0; lane < kLanes; ++lane) {
@@ -92,13 +93,16 @@ void check_matrix_place(const WarpState& warp, const Operation& operation, const
                                     "the threads of the warp name different matrices");
     });
   }
+  const int bits = element_bits(fragment.type());
   const std::uint64_t stride_bytes = std::uint64_t{strides[first]} * static_cast<std::uint64_t>(bits) / 8;
-  if (addresses[first] % 32 == 0 && stride_bytes % 16 == 0) return;
+  const auto held = static_cast<std::uint64_t>(fragment.registers() * fragment.register_bits() / 8);
+  const std::uint64_t of_stride = std::min<std::uint64_t>(held, 16);
+  if (addresses[first] % held == 0 && stride_bytes % of_stride == 0) return;
   warp.block->fault(warp, operation, Checker::memory, kMisalignedMatrix, warp.mask, [&](int lane) {
     return warp.block->finding_at(
         warp, operation, lane, Checker::memory,
-        fmt::format("misaligned matrix at 0x{:x} with a stride of {} bytes; multiples of 32 and 16 are expected",
-                    addresses[lane], stride_bytes));
+        fmt::format("misaligned matrix at 0x{:x} with a stride of {} bytes; multiples of {} and {} are expected",
+                    addresses[lane], stride_bytes, held, of_stride));
   });
 }
 
@@ -134,7 +138,7 @@ void move_fragment(WarpState& warp, const Operation& operation, const Addresses&
   const auto* const strides = warp.read<std::uint32_t>(operation.operands[1]);
   const Slot* const registers = warp.block->program->operand_lists.data() + operation.list;
   const int bits = element_bits(fragment.type());
-  check_matrix_place(warp, operation, base, strides, bits);
+  check_matrix_place(warp, operation, base, strides, fragment);
   const int step = by_columns != fragment.runs_lie_in_rows() ? fragment.run() : 1;
   for (int element = 0; element < fragment.distinct_elements(); element += step) {
     Addresses addresses;

@@ -13,7 +13,7 @@
 
 #include "devices/simulated/instructions/instruction_decoder.hpp"
 #include "devices/simulated/instructions/memory/bulk_write.hpp"
-#include "devices/simulated/instructions/memory/tensor_box.hpp"
+#include "devices/simulated/instructions/memory/tensor_copy_opcode.hpp"
 #include "devices/simulated/state/lane_access.hpp"
 
 namespace convladder::simulated {
@@ -28,33 +28,6 @@ using U64 = std::uint64_t;
 constexpr int kBadTensorCopy = 125;  // a kind of fault beside those of accesses
 constexpr U64 kMapAlignment = 64;
 constexpr U64 kSharedAlignment = 128;  // of a box
-
-enum class Direction { load, store, prefetch };
-
-/// What "cp.async.bulk.tensor.2d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes.L2::cache_hint" says.
-/// It is kept in Operation::detail.
-struct TensorOpcode {
-  Direction direction = Direction::load;
-  BoxAccess access = BoxAccess::tile;
-  std::size_t dimensions = 1;
-  int reduction = 0;  ///< of kOperations, from 1 on; 0 for a copy
-  bool has_offsets = false;
-  bool is_multicast = false;
-  bool has_policy = false;
-
-  int packed() const { return static_cast<int>(dimensions) | static_cast<int>(access) << 4 | reduction << 8; }
-  static TensorOpcode of(int packed) {
-    TensorOpcode opcode;
-    opcode.dimensions = static_cast<std::size_t>(packed & 15);
-    opcode.access = static_cast<BoxAccess>(packed >> 4 & 15);
-    opcode.reduction = packed >> 8;
-    return opcode;
-  }
-  std::size_t coordinates() const { return access == BoxAccess::rows ? 5 : dimensions; }
-  std::size_t offsets() const { return has_offsets ? dimensions - 2 : 0; }
-};
-
-constexpr std::string_view kOperations[] = {"add", "min", "max", "inc", "dec", "and", "or", "xor"};
 
 /// The reduction of bulk copies that does this to elements of the type; 0: there is none.
 int reduction_of(std::string_view operation, TensorType type) {
@@ -107,11 +80,11 @@ std::optional<TensorMap> read_map(const WarpState& warp, const Operation& operat
 
 /// The box that a lane's instruction is about; counts it. None, and a fault, if it cannot be. Operand 0 is the tensor
 /// map's address; the coordinates and then the offsets are in the list.
-std::optional<Box> find_box(const WarpState& warp, const Operation& operation, int lane, Direction direction) {
+std::optional<Box> find_box(const WarpState& warp, const Operation& operation, int lane, CopyDirection direction) {
   const TensorOpcode opcode = TensorOpcode::of(operation.detail);
   const auto map = read_map(warp, operation, lane, warp.read<U64>(operation.operands[0])[lane]);
   if (!map) return std::nullopt;
-  BoxPlace place{opcode.access, opcode.dimensions, {}, {}, direction == Direction::store};
+  BoxPlace place{opcode.access, opcode.dimensions, {}, {}, direction == CopyDirection::store};
   const Slot* slot = warp.block->program->operand_lists.data() + operation.list;
   for (std::size_t i = 0; i < opcode.coordinates(); ++i) place.first[i] = warp.read<std::int32_t>(*slot++)[lane];
   if (opcode.access == BoxAccess::im2col) {
@@ -124,7 +97,7 @@ std::optional<Box> find_box(const WarpState& warp, const Operation& operation, i
     return std::nullopt;
   }
   const U64 bytes = bytes_of(*map, place);
-  if (direction != Direction::prefetch && bytes > warp.block->shared.size()) {
+  if (direction != CopyDirection::prefetch && bytes > warp.block->shared.size()) {
     tensor_fault(warp, operation, lane,
                  fmt::format("a box of {} bytes, but the block has {} bytes of shared memory", bytes,
                              warp.block->shared.size()));
@@ -225,12 +198,13 @@ void send_box(const WarpState& warp, const Operation& operation, int lane, const
 template <bool kMulticast>
 void load_box(WarpState& warp, const Operation& operation) {
   for_each_lane(warp, [&](int lane) {
-    const auto box = find_box(warp, operation, lane, Direction::load);
+    const auto box = find_box(warp, operation, lane, CopyDirection::load);
     if (!box) return;
     const std::vector<BoxRow> rows = rows_of(box->map, box->place);
     const auto data = read_rows(warp, operation, lane, *box, rows);
     if (!data) return;
     std::vector<BulkRead> reads;
+    reads.reserve(rows.size());
     for (const BoxRow& row : rows) reads.push_back({row.address, row.bytes});
     const U64 to = warp.read<U64>(operation.operands[1])[lane];
     const U64 mbarrier = warp.read<U64>(operation.operands[2])[lane];
@@ -249,11 +223,11 @@ void load_box(WarpState& warp, const Operation& operation) {
 void store_box(WarpState& warp, const Operation& operation) {
   const int reduction_number = TensorOpcode::of(operation.detail).reduction;
   for_each_lane(warp, [&](int lane) {
-    const auto box = find_box(warp, operation, lane, Direction::store);
+    const auto box = find_box(warp, operation, lane, CopyDirection::store);
     if (!box) return;
     int reduction = 0;
     if (reduction_number != 0) {
-      const std::string_view name = kOperations[reduction_number - 1];
+      const std::string_view name = kTensorReductions[reduction_number - 1];
       reduction = reduction_of(name, box->map.type);
       if (reduction == 0) {
         return tensor_fault(warp, operation, lane,
@@ -284,6 +258,7 @@ void store_box(WarpState& warp, const Operation& operation) {
     }
     if (write.parts.empty()) return;  // all of it lies outside of the tensor
     std::vector<BulkRead> reads;
+    reads.reserve(runs.size());
     for (const SharedRun& run : runs) reads.push_back({run.offset, run.bytes});
     announce(write, Space::shared, reads);
     warp.block->bulk_groups.begin(warp.index * kLanes + lane, std::move(write));
@@ -292,77 +267,10 @@ void store_box(WarpState& warp, const Operation& operation) {
 
 /// The caches are not told: what is wrong with the tensor map is found, and that is all.
 void prefetch_box(WarpState& warp, const Operation& operation) {
-  for_each_lane(warp, [&](int lane) { static_cast<void>(find_box(warp, operation, lane, Direction::prefetch)); });
+  for_each_lane(warp, [&](int lane) { static_cast<void>(find_box(warp, operation, lane, CopyDirection::prefetch)); });
 }
 
 // --- decoding -------------------------------------------------------------------------------------------------------
-
-using Words = std::vector<std::string_view>;
-
-bool is_one_of(std::string_view word, std::initializer_list<std::string_view> words) {
-  return std::ranges::find(words, word) != words.end();
-}
-
-/// What a word behind the dimensions says; false if it is none of them. `spaces` collects the state spaces.
-bool parse_word(std::string_view word, bool reduces, TensorOpcode& opcode, std::vector<std::string_view>& spaces) {
-  const auto* const operation = std::ranges::find(kOperations, word);
-  if (reduces && operation != std::end(kOperations)) {
-    opcode.reduction = static_cast<int>(operation - kOperations) + 1;
-    return true;
-  }
-  if (is_one_of(word, {"global", "shared::cta", "shared::cluster", "L2"})) {
-    spaces.push_back(word);
-    return true;
-  }
-  if (is_one_of(word, {"tile", "mbarrier::complete_tx::bytes", "bulk_group", "cta_group::1"})) return true;
-  if (word == "tile::gather4" || word == "tile::scatter4") {
-    opcode.access = BoxAccess::rows;
-  } else if (word == "im2col" || word == "im2col_no_offs") {
-    opcode.access = BoxAccess::im2col;
-    opcode.has_offsets = word == "im2col";
-  } else if (word == "multicast::cluster") {
-    opcode.is_multicast = true;
-  } else if (word == "L2::cache_hint") {
-    opcode.has_policy = true;
-  } else {
-    return false;
-  }
-  return true;
-}
-
-std::optional<TensorOpcode> parse_opcode(const Words& words) {
-  const bool reduces = words.size() > 4 && words[0] == "cp" && words[1] == "reduce" && words[2] == "async" &&
-                       words[3] == "bulk" && words[4] == "tensor";
-  const bool copies = words.size() > 3 && words[0] == "cp" && words[1] == "async" && words[2] == "bulk";
-  const bool prefetches = copies && words.size() > 4 && words[3] == "prefetch" && words[4] == "tensor";
-  if (!reduces && !prefetches && (!copies || words[3] != "tensor")) return std::nullopt;
-  const std::size_t first = reduces || prefetches ? 5 : 4;
-  if (words.size() <= first || words[first].size() != 2 || words[first][1] != 'd') return std::nullopt;
-  TensorOpcode opcode;
-  opcode.dimensions = static_cast<std::size_t>(words[first][0] - '0');
-  if (opcode.dimensions < 1 || opcode.dimensions > 5) return std::nullopt;
-  std::vector<std::string_view> spaces;
-  for (std::size_t i = first + 1; i < words.size(); ++i) {
-    if (!parse_word(words[i], reduces, opcode, spaces)) return std::nullopt;
-  }
-  if (spaces.size() != 2 || (opcode.reduction != 0) != reduces) return std::nullopt;
-  const bool has = std::ranges::find(words, "bulk_group") != words.end();
-  const bool arrives = std::ranges::find(words, "mbarrier::complete_tx::bytes") != words.end();
-  opcode.direction = prefetches ? Direction::prefetch : spaces[0] == "global" ? Direction::store : Direction::load;
-  if (has != (opcode.direction == Direction::store) || arrives != (opcode.direction == Direction::load)) {
-    return std::nullopt;
-  }
-  const bool is_right = opcode.direction == Direction::store
-                            ? spaces[1] == "shared::cta"
-                            : spaces[1] == "global" && (spaces[0] == "L2") == prefetches;
-  if (!is_right || (opcode.is_multicast && opcode.direction != Direction::load)) return std::nullopt;
-  if (opcode.access == BoxAccess::im2col && opcode.dimensions < 3) return std::nullopt;
-  if (opcode.access == BoxAccess::rows && opcode.dimensions != 2) return std::nullopt;
-  if (opcode.has_offsets == (opcode.direction == Direction::store) && opcode.access == BoxAccess::im2col) {
-    return std::nullopt;
-  }
-  return opcode;
-}
 
 /// The elements of "{a, b}", or a register alone; their number is checked.
 std::vector<ptx::Operand> elements_of(const InstructionDecoder& decoder, const ptx::Operand& operand,
@@ -397,11 +305,11 @@ void decode_place(InstructionDecoder& decoder, const ptx::Operand& operand, cons
 }  // namespace
 
 bool decode_tensor_copy(InstructionDecoder& decoder) {
-  const auto opcode = parse_opcode(split_opcode(decoder.instruction().opcode));
+  const auto opcode = parse_tensor_copy(decoder.instruction().opcode);
   if (!opcode) return false;
   const auto& operands = decoder.instruction().operands;
-  const bool loads = opcode->direction == Direction::load;
-  const bool stores = opcode->direction == Direction::store;
+  const bool loads = opcode->direction == CopyDirection::load;
+  const bool stores = opcode->direction == CopyDirection::store;
   std::size_t next = loads ? 3 : stores ? 2 : 1;  // behind those that are always there
   decoder.expect_operands(next + (opcode->has_offsets ? 1 : 0) + (opcode->is_multicast ? 1 : 0) +
                           (opcode->has_policy ? 1 : 0));

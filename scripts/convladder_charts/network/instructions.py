@@ -1,0 +1,115 @@
+"""Warp instructions of a network's steps, stage beside stage, from a device that counts instead of timing."""
+
+from __future__ import annotations
+
+from typing import Optional, Sequence
+
+from convladder_charts.bars import BAR, bar_axes, stage_mark
+from convladder_charts.network.record import Case, NetworkGroup, NetworkRecord
+from convladder_charts.page import MARGIN, Heading, Page, panel_title, provenance, rule
+from convladder_charts.style import MUTED, fitted, mark_of, text_inches
+from convladder_charts.units import count, linear_ticks, prefix_for
+
+_WIDTH = 12.5
+_ROW = 0.25
+_TOP = 0.78
+_BOTTOM = 0.75
+_GAP = 0.22
+_SIZE = 8.5
+_MOST_COLUMNS = 6
+_LONGEST_NAME = 2.0
+
+
+def draw(record: NetworkRecord, group: NetworkGroup, batch: Optional[int]) -> tuple[Page, str, str]:
+    """The figure, its title and its description in words."""
+    cases = chosen(group, batch)
+    title = (f"{group.device}, COUNTED in PTX: warp instructions of {group.network}'s steps at batch "
+             f"{cases[0].batch}, with each stage as its convolutions")
+    others = [case for case in group.failed if case.batch == cases[0].batch]
+    notes = [f"{images(cases)}. Not times: counts of what the kernels' PTX did when it was executed on the CPU",
+             provenance(record, group), f"weights: {group.weights}",
+             *(f"{case.stage.title}: {case.why_no_time}" for case in others)]
+    heading = Heading(title, notes, record.warnings, _WIDTH)
+    rows = [cases[start:start + _MOST_COLUMNS] for start in range(0, len(cases), _MOST_COLUMNS)]
+    block = _TOP + len(group.step_names) * _ROW + _BOTTOM
+    page = Page(_WIDTH, heading.height + block * len(rows))
+    heading.draw(page)
+    for index, members in enumerate(rows):
+        _Block(page, heading.height + index * block, group, cases, members).draw()
+    return page, title, _in_words(group, cases)
+
+
+def chosen(group: NetworkGroup, batch: Optional[int]) -> list[Case]:
+    """The counted cases of the asked batch, or of the largest one at which the most stages were counted."""
+    batches = {case.batch for case in group.counted}
+    if batch not in batches:
+        batch = max(batches, key=lambda one: (sum(case.batch == one for case in group.counted), one))
+    return [case for case in group.counted if case.batch == batch]
+
+
+def images(cases: Sequence[Case]) -> str:
+    """How much of the batch was executed."""
+    executed = min(case.images_counted or case.batch for case in cases)
+    if executed == cases[0].batch:
+        return "Counted with every image of the batch executed"
+    return f"Counted over {executed} of {cases[0].batch} images and scaled to the batch"
+
+
+class _Block:
+    """Some of the stages beside each other, a row for each step; all blocks have the same scale."""
+
+    def __init__(self, page: Page, top: float, group: NetworkGroup, all_cases: Sequence[Case],
+                 members: Sequence[Case]) -> None:
+        self.page = page
+        self.group = group
+        self.members = members
+        self.top = top + _TOP
+        names = [text_inches(name, _SIZE) for name in group.step_names]
+        self.left = MARGIN + min(max(names), _LONGEST_NAME) + 0.2
+        columns = min(len(all_cases), _MOST_COLUMNS)
+        self.width = min((_WIDTH - MARGIN - self.left + _GAP) / columns - _GAP, 3.4)
+        largest = max((step.instructions or 0.0 for case in all_cases for step in case.steps), default=1.0) or 1.0
+        self.divisor, self.word = prefix_for(largest)
+        label = text_inches("0.00 M", _SIZE, "bold") + 0.12
+        self.end = largest / self.divisor * self.width / (self.width - label)
+
+    def draw(self) -> None:
+        """Names of the steps, and a column for each stage."""
+        panel_title(self.page, MARGIN, self.top - 0.64, f"{self.group.network}, batch {self.members[0].batch}",
+                    f"warp instructions, counted; axes in {self.word}s" if self.word else "warp instructions, counted")
+        rule(self.page, MARGIN, _WIDTH - MARGIN, self.top - 0.05)
+        for index, name in enumerate(self.group.step_names):
+            self.page.text(MARGIN, self.top + (index + 0.5) * _ROW, fitted(name, _SIZE, _LONGEST_NAME),
+                           fontsize=_SIZE)
+        for index, case in enumerate(self.members):
+            self._column(case, self.left + index * (self.width + _GAP))
+
+    def _column(self, case: Case, left: float) -> None:
+        mark = mark_of(case.stage)
+        total = sum(step.instructions or 0.0 for step in case.steps)
+        stage_mark(self.page, left + 0.06, self.top - 0.34, case.stage)
+        self.page.text(left + 0.2, self.top - 0.34, fitted(case.stage.label, 8, self.width - 0.2, "bold"),
+                       fontsize=8, weight="bold")
+        self.page.text(left, self.top - 0.16, f"all steps {count(total)}", fontsize=8,
+                       color=MUTED)
+        rows = len(self.group.step_names)
+        axes = bar_axes(self.page, (left, self.top, self.width, rows * _ROW), rows, self.end,
+                        linear_ticks(self.end, 4))
+        for index, name in enumerate(self.group.step_names):
+            step = case.step(name)
+            if step is None or step.instructions is None:
+                continue
+            value = step.instructions / self.divisor
+            axes.barh(index + 0.5, value, BAR, edgecolor=mark.edge, linewidth=0.8, facecolor=mark.colour)
+            self.page.text(left + self.width * value / self.end + 0.06, self.top + (index + 0.5) * _ROW,
+                           count(step.instructions), fontsize=_SIZE, weight="bold",
+                           bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.6})
+
+
+def _in_words(group: NetworkGroup, cases: Sequence[Case]) -> str:
+    sentences = [f"{images(cases)}."]
+    for case in cases:
+        steps = ", ".join(f"{step.name} {step.instructions:.0f}" for step in case.steps
+                          if step.instructions is not None)
+        sentences.append(f"{group.network} at batch {case.batch}, {case.stage.label}, warp instructions: {steps}.")
+    return " ".join(sentences)

@@ -1,0 +1,82 @@
+"""A network's op times over batch, its accuracy, and what others published of it, in panels of their own."""
+
+from __future__ import annotations
+
+from typing import Callable, Optional, Sequence
+
+from matplotlib.axes import Axes
+
+from convladder_charts.network.published import PublishedOpTimes
+from convladder_charts.network.record import Accuracy, NetworkGroup, NetworkRecord
+from convladder_charts.over_batch import Line, Plot, compose, plots_of
+from convladder_charts.page import Page, device_name, provenance, sampling
+from convladder_charts.stage import Stage
+from convladder_charts.time_over_batch import Time
+
+
+class _Accuracy:
+    """Shares of the images, with their binomial intervals."""
+
+    axis_title = "accuracy"
+    interval = "binomial"
+    note = ""
+
+    def value(self, _row: object) -> tuple[Optional[float], Optional[float], Optional[float]]:
+        """Its lines are not made from rows of times."""
+        return None, None, None
+
+    def scale(self, axes: Axes, lines: Sequence[Line]) -> Callable[[float], float]:
+        """Linear, over what the intervals reach, in steps of a tenth."""
+        values = [value for line in lines for value in line.present]
+        low, high = int(min(values) * 10) / 10, min(int(max(values) * 10 + 1.001) / 10, 1.0)
+        margin = 0.03 * (high - low)
+        axes.set_ylim(low - margin, high + margin)
+        ticks = [index / 10 for index in range(round(low * 10), round(high * 10) + 1)]
+        axes.set_yticks(ticks, [f"{tick:.1f}" for tick in ticks])
+        return lambda value: (value - low + margin) / (high - low + 2 * margin)
+
+    def extras(self, axes: Axes, lines: Sequence[Line]) -> list[tuple[str, float]]:
+        """No guides."""
+        return []
+
+    def words(self, value: float) -> str:
+        """A share."""
+        return f"{value:.4f}"
+
+
+def draw(record: NetworkRecord, group: NetworkGroup, _batch: Optional[int]) -> tuple[Page, str, str]:
+    """The figure, its title and its description in words."""
+    ladders = [group.ladders(name) for name in group.convolutions]
+    rows = [row for one in ladders for ladder in one.ladders for row in ladder.timed]
+    title = f"{device_name(ladders[0])}: op times of {group.network}'s convolutions over batch"
+    measure = Time("op time")
+    plots = [plot for one in ladders for plot in plots_of(one, measure)]
+    about = [f"{sampling(ladders[0], rows, 'error bars:')}; op times are NCHW in to NCHW out"
+             + ("; libraries dashed" if any(stage.is_library for stage in group.stages) else ""),
+             provenance(record, group), f"weights: {group.weights}"]
+    accuracy = _accuracy_lines(group)
+    if accuracy:
+        level = next(case.accuracy.level for case in group.cases if case.accuracy)
+        about.append(f"accuracy: of the images, bars: {100 * level:.0f} % binomial interval (Wilson)")
+        plots.append(Plot(f"{group.network} accuracy", "", accuracy, _Accuracy()))
+    published = PublishedOpTimes(group.published)
+    return compose(title, about, record.warnings, plots, [published] if published.rows else [])
+
+
+def _accuracy_lines(group: NetworkGroup) -> list[Line]:
+    """A line for each accuracy over batch; stages that agree in all of them, as they should, share one."""
+    by_series: dict[tuple[Optional[Accuracy], ...], list[Stage]] = {}
+    for stage in group.stages:
+        by_batch = {case.batch: case.accuracy for case in group.of_stage(stage)}
+        series = tuple(by_batch.get(batch) for batch in group.batches)
+        if any(series):
+            by_series.setdefault(series, []).append(stage)
+    lines = []
+    for series, stages in by_series.items():
+        name = stages[0].label if len(stages) == 1 else f"all {len(stages)} stages" if len(by_series) == 1 else (
+            f"{stages[0].title} and {len(stages) - 1} more")
+        values, low, high = ([getattr(one, name_) if one else None for one in series]
+                             for name_ in ("value", "low", "high"))
+        lines.append(Line(stages[0], name, "", group.batches, tuple(values), tuple(low), tuple(high),
+                          of_all=len(stages) > 1))
+    return lines
