@@ -19,7 +19,8 @@ struct ProgramOutput {
   bool succeeded() const;
 };
 
-/// `words`: the program's path and its arguments. Its standard input is empty. Throws UserError if it cannot be started.
+/// `words`: the program's path and its arguments. Its standard input is empty. Throws UserError if it cannot be
+/// started.
 ProgramOutput run_program(const std::vector<std::string>& words);
 
 }  // namespace convladder

@@ -93,11 +93,11 @@ std::vector<std::string> command(const std::string& compiler, const StageSource&
   std::vector<std::string> words{compiler};
   if (stage.language == StageLanguage::cuda) {
     // PTX, which every later GPU and the simulated device takes; the runtime is shared, so that a stand-in can be.
-    words.insert(words.end(), {"-std=c++17", "-O3", "-lineinfo", "-arch=compute_80", "-cudart=shared", "-Xcompiler=-fPIC",
-                               "-Xlinker=--require-defined=solve"});
+    words.insert(words.end(), {"-std=c++17", "-O3", "-lineinfo", "-arch=compute_80", "-cudart=shared",
+                               "-Xcompiler=-fPIC", "-Xlinker=--require-defined=solve"});
   } else {
-    words.insert(words.end(), {"-std=c++20", "-O3", "-g1", "-march=native", "-fopenmp", "-fPIC",
-                               "-Wl,--require-defined=solve"});
+    words.insert(words.end(),
+                 {"-std=c++20", "-O3", "-g1", "-march=native", "-fopenmp", "-fPIC", "-Wl,--require-defined=solve"});
   }
   words.emplace_back("-shared");
   for (const auto& [name, value] : definitions) words.push_back(fmt::format("-D{}={}", name, value));
@@ -152,8 +152,8 @@ StageBuild StageBuilder::build(const LadderFolder& folder, const StageSource& st
   if (!output.succeeded() || !fs::exists(fresh, error)) {
     // What the linkers say of it would not tell anybody what to write.
     const bool is_missing = output.messages.find("required symbol") != std::string::npos;
-    build.error = is_missing ? "it does not define " + folder.problem.signature(is_cuda)
-                             : first_compiler_error(output.messages);
+    build.error =
+        is_missing ? "it does not define " + folder.problem.signature(is_cuda) : first_compiler_error(output.messages);
   } else {
     std::string stamps;
     for (const std::string& file : prerequisites(read_file_text(rule.string()))) {

@@ -1,5 +1,5 @@
-// Stages to shared libraries with one function, `solve`, by the compilers of this machine: each by itself, and only when
-// something that it is made of has changed.
+// Stages to shared libraries with one function, `solve`, by the compilers of this machine: each by itself, and only
+// when something that it is made of has changed.
 #pragma once
 
 #include <filesystem>
@@ -25,8 +25,8 @@ class StageBuilder {
   /// `cache` is made where it is missing. Any number of processes may share it. Throws UserError.
   explicit StageBuilder(std::filesystem::path cache);
 
-  /// C++ by the compiler that CXX names, or c++, g++ or clang++; CUDA by nvcc. A stage that defines another `solve` than
-  /// the problem's signature says does not compile. Throws UserError where the cache cannot be written.
+  /// C++ by the compiler that CXX names, or c++, g++ or clang++; CUDA by nvcc. A stage that defines another `solve`
+  /// than the problem's signature says does not compile. Throws UserError where the cache cannot be written.
   StageBuild build(const LadderFolder& folder, const StageSource& stage, const StageDefinitions& definitions) const;
 
  private:

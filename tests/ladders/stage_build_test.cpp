@@ -31,7 +31,9 @@ class StageBuildTest : public testing::Test {
   }
   ~StageBuildTest() override { std::filesystem::remove_all(path_); }
 
-  void write(const std::string& file, const std::string& text) const { std::ofstream(path_ / "a folder" / file) << text; }
+  void write(const std::string& file, const std::string& text) const {
+    std::ofstream(path_ / "a folder" / file) << text;
+  }
   StageBuild build(const std::string& file, const std::string& text, const StageDefinitions& definitions = {}) const {
     write(file, text);
     const LadderFolder folder = read_ladder_folder(path_ / "a folder");
