@@ -262,7 +262,12 @@ const void* SimulatedDevice::load(const ptx::Module& module, const ptx::Kernel& 
 }
 
 void SimulatedDevice::unload(const ptx::Module& module) {
-  for (const ptx::Kernel& kernel : module.kernels) programs_.erase(&kernel);
+  for (const ptx::Kernel& kernel : module.kernels) {
+    const auto found = programs_.find(&kernel);
+    if (found == programs_.end()) continue;
+    seconds_of_block_.erase(found->second.get());
+    programs_.erase(found);
+  }
   std::erase_if(variables_, [&](const auto& entry) {
     if (entry.first.first != &module) return false;
     free(reinterpret_cast<void*>(entry.second), 0);  // NOLINT(performance-no-int-to-ptr): addresses are numbers here

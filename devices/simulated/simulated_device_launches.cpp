@@ -1,6 +1,7 @@
 // The launches of the simulated device: which of their blocks run, who looks on, and what is counted.
 #include <algorithm>
 #include <cstring>
+#include <ctime>
 
 #include "devices/cpu/cpu_facts.hpp"
 #include "devices/device_error.hpp"
@@ -19,6 +20,19 @@ bool places_of_items(const KernelLaunch& launch, unsigned items) {
   if (!launch.items || launch.items->per_block == 0) return false;
   const std::uint64_t per_block = launch.items->per_block;
   return (items + per_block - 1) / per_block == extent(launch.grid, launch.items->axis);
+}
+
+/// Of the host's processor, by all threads of the process.
+double processor_seconds() {
+  std::timespec now{};
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
+}
+
+/// To make a thread and to wait for it takes longer than what a small launch does.
+int worthwhile_threads(double seconds, int threads) {
+  constexpr double kSecondsOfThread = 200e-6;
+  return static_cast<int>(std::min<double>(threads, 1 + seconds / kSecondsOfThread));
 }
 
 /// Traffic below the caches: a straight line through `half` and `values`, which are of `part` places, up to `places`.
@@ -92,7 +106,14 @@ LaunchResult SimulatedDevice::run(const Program& program, LaunchConfiguration co
     return observers;
   };
   const bool looked_on = options_.checkers.initialization || options_.checkers.race || inputs_are_checked;
+  if (const auto known = seconds_of_block_.find(&program); known != seconds_of_block_.end()) {
+    const double expected = known->second * static_cast<double>(configuration.grid.count());
+    configuration.host_threads = worthwhile_threads(expected, configuration.host_threads);
+  }
+  const double begin = processor_seconds();
   LaunchResult result = simulated::execute(program, memory_, configuration, looked_on ? make_observers : nullptr);
+  seconds_of_block_[&program] =
+      (processor_seconds() - begin) / static_cast<double>(std::max<std::uint64_t>(1, result.blocks));
   printed_ += result.printed;
   for (Finding& finding : result.findings.findings()) {
     if (options_.checkers.has(finding.checker)) findings_.push_back(std::move(finding));

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstddef>
 #include <cstdint>
 #include <cstdlib>
 #include <memory>
@@ -114,8 +115,8 @@ class SectoredCache {
     return memory;
   }
   static Set* aligned(void* memory) {
-    const auto place = reinterpret_cast<std::uintptr_t>(memory);
-    return reinterpret_cast<Set*>((place + kSetAlignment - 1) / kSetAlignment * kSetAlignment);
+    const std::uintptr_t beyond = reinterpret_cast<std::uintptr_t>(memory) % kSetAlignment;
+    return reinterpret_cast<Set*>(static_cast<std::byte*>(memory) + (beyond == 0 ? 0 : kSetAlignment - beyond));
   }
 
   Set& set_of(std::uint32_t line) {

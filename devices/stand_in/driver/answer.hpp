@@ -53,6 +53,7 @@ CUresult answer_driver(const char* name, Needs needs, const Work& work) noexcept
 
 /// Has a function of the runtime do the work, in the current context.
 template <typename... Parameters, typename... Arguments>
+// NOLINTNEXTLINE(bugprone-exception-escape): `answer` catches all of them
 CUresult forward(const char* name, cudaError_t (*function)(Parameters...), Arguments... arguments) noexcept {
   const Asking asking(name);
   if (!Machine::is_lost_by_fork()) {

@@ -21,7 +21,7 @@ CUresult cuMemAllocFromPoolAsync(CUdeviceptr* address, std::size_t bytes, CUmemo
   void* made = nullptr;
   const CUresult status = forward("cuMemAllocFromPoolAsync", cudaMallocFromPoolAsync,
                                   address == nullptr ? nullptr : &made, bytes, pool, stream);
-  if (status == CUDA_SUCCESS) *address = number_of(made);
+  if (status == CUDA_SUCCESS && address != nullptr) *address = number_of(made);
   return status;
 }
 

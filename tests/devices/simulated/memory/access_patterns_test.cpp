@@ -328,8 +328,8 @@ TEST(Caches, LaunchesThatUseThemAgainCountTheSame) {
   for (const char* const body :
        {"st.global.f32 [%rd3], %f1;", "ld.global.f32 %f1, [%rd3];",
         "ld.global.f32 %f1, [%rd3]; ld.global.f32 %f2, [%rd3];", "st.global.f32 [%rd3], %f1;"}) {
-    const CacheCounters again = traffic_of(body, {20000}, &caches);
-    const CacheCounters first = traffic_of(body, {20000});
+    const CacheCounters again = traffic_of(body, {2000}, &caches);
+    const CacheCounters first = traffic_of(body, {2000});
     EXPECT_EQ(again.l1_load_sectors, first.l1_load_sectors) << body;
     EXPECT_EQ(again.l1_load_hits, first.l1_load_hits) << body;
     EXPECT_EQ(again.l2_read_hits, first.l2_read_hits) << body;
