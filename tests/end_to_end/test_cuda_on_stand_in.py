@@ -4,6 +4,7 @@ says was spent."""
 from __future__ import annotations
 
 import json
+import re
 from collections import defaultdict
 from pathlib import Path
 from typing import Any, Sequence
