@@ -242,7 +242,7 @@ def _about(runs: Sequence[Record], groups: Sequence[Group], best: Sequence[Best]
             ceilings.append(f"{name} {significant(statistics.median(median for median, _ in found))} {found[0][1]}")
     libraries = ", ".join(dict.fromkeys(one.library for one in best if one.library))
     counts = span([float(one.runs) for one in best])
-    lines = [f"Measured, median of {counts} run{'' if counts == '1' else 's'} on {groups[0].hardware}; "
+    lines = [f"{groups[0].kind.capitalize()}, median of {counts} run{'' if counts == '1' else 's'} on {groups[0].hardware}; "
              f"commit {commits}. Ceilings: {', '.join(ceilings) or NONE}. Fastest library: {libraries or NONE}."]
     warnings = dict.fromkeys(warning for run in runs for warning in run.warnings)
     return [*lines, *(f"Attention: {warning}" for warning in warnings)]

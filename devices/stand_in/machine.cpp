@@ -14,6 +14,7 @@
 
 #include "devices/cpu/cpu_facts.hpp"
 #include "devices/stand_in/arrays.hpp"
+#include "devices/stand_in/device_attributes.hpp"
 #include "devices/stand_in/graph.hpp"
 #include "devices/stand_in/memory_pools.hpp"
 #include "devices/stand_in/report/loaded_libraries.hpp"
@@ -129,7 +130,10 @@ void Machine::begin_call(const char* name, bool needs_context) {
   if (needs_context && !has_context_) open_context();
 }
 
+int Machine::driver_version() const { return settings.driver_version > 0 ? settings.driver_version : kCudaVersion; }
+
 void Machine::open_context() {
+  if (driver_version() < kCudaVersion) throw Failure(kInsufficientDriver);
   if (settings.exclusive) {
     // One lock for all processes of the user, as a GPU is one for all.
     const std::string file = fmt::format("/tmp/convladder-gpu-{}.lock", getuid());

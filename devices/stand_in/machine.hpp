@@ -91,6 +91,8 @@ class Machine {
   /// 90 for compute capability 9.0.
   int architecture() const;
   simulated::SimulatedDevice& device() { return device_; }
+  /// 13000, unless the settings say that it is older, and of no use to the runtime.
+  int driver_version() const;
 
   // Modules and what is in them.
   Module& add_module(const void* fat_binary);

@@ -105,6 +105,7 @@ Settings parse_settings(const std::string& text) {
   if (place.has("trace")) settings.trace = place.at("trace").text();
   if (place.has("trace_calls")) settings.trace_calls = place.at("trace_calls").truth();
   if (place.has("exclusive")) settings.exclusive = place.at("exclusive").truth();
+  if (place.has("driver_version")) settings.driver_version = place.at("driver_version").whole(0, 999999);
   if (place.has("faults")) {
     for (const JsonPlace& one : place.at("faults").list()) settings.faults.push_back(read_fault(one));
   }
@@ -129,6 +130,7 @@ std::string settings_text(const Settings& settings) {
                     {"trace", settings.trace},
                     {"trace_calls", settings.trace_calls},
                     {"exclusive", settings.exclusive},
+                    {"driver_version", settings.driver_version},
                     {"faults", faults_json(settings.faults)}});
 }
 

@@ -38,6 +38,8 @@ struct Settings {
   std::string trace;         ///< file that gets a line of JSON for whatever happens on the device; empty: none
   bool trace_calls = false;  ///< whether it gets one for every call as well
   bool exclusive = false;    ///< the GPU is in exclusive-process mode: one process at a time has a context
+  int driver_version =
+      0;  ///< as cudaDriverGetVersion gives it; older than the runtime: no device can be used. 0: its own
   std::vector<Fault> faults;
 };
 

@@ -95,8 +95,7 @@ class Machine:
         self.there.mkdir()
         libraries = [str(LIBRARIES / name) for name in ("cudnn", "cublas", "nvml")]
         self.environment = {**os.environ, "PATH": "/usr/bin:/bin", "LD_LIBRARY_PATH": ":".join(libraries),
-                            "CONVLADDER_STAND_IN": json.dumps({"host_threads": 1, "trace": str(folder / "trace"),
-                                                               "trace_calls": False}),
+                            "CONVLADDER_STAND_IN": json.dumps({"host_threads": 1, "trace": str(folder / "trace")}),
                             "PYTHON": sys.executable}
 
     def start(self, *arguments: object) -> subprocess.Popen[str]:
@@ -125,16 +124,20 @@ def unpack(made: Path, tmp_path: Path) -> Iterator[Machine]:
 
 
 def test_a_bundle_measures_on_a_machine_that_has_only_libraries(machine: Machine) -> None:
-    status, said = machine.call("--quick", "--only", "ladder,overlap,fused,profiles,ncu,goals", "--output", "out")
-    # Neither ncu nor a leave-one-out: what is missing is named, all else is done.
+    missing = [name for name in ("cudnn", "cublas", "nvml", "cupti") if not (LIBRARIES / name).exists()]
+    if missing:
+        pytest.skip(f"not built, since their headers are not here: {', '.join(missing)}")
+    if shutil.which("ncu", path="/usr/bin:/bin") or shutil.which("nsys", path="/usr/bin:/bin"):
+        pytest.skip("this machine has NVIDIA's profilers")
+    status, said = machine.call("--quick", "--only", "ladder,overlap,profiles,ncu,goals", "--output", "out")
+    # What is missing is named, all else is done.
     assert status == 1, said
     assert [line for line in said.splitlines() if line.startswith("not done")] == ["not done: ncu: ncu is not installed"]
-    assert {"README.md", "environment.json", "ladder/run.json", "overlap/network.json", "fused/run.json",
-            "profiles/lenet72.txt", "goals-cuda.md", "log/ladder.txt", "log/profiles.txt"} <= machine.archive("out")
+    assert {"README.md", "environment.json", "ladder/run.json", "overlap/network.json", "profiles/lenet72.txt",
+            "goals-cuda.md", "log/ladder.txt", "log/profiles.txt"} <= machine.archive("out")
     stages = {one["id"].split("/")[1]: one["status"] for one in machine.record("ladder/run.json")["cases"]}
     assert stages == dict.fromkeys(["global-memory", "vectors-of-four", "cudnn", "cudnn-tf32"], "ok")
     assert {one["status"] for one in machine.record("overlap/network.json")["cases"]} == {"ok"}
-    assert {one["status"] for one in machine.record("fused/run.json")["cases"]} == {"ok"}
     profile = (machine.there / "out/profiles/lenet72.txt").read_text(encoding="utf-8")
     assert "[CUDA memcpy HtoD]" in profile and "predicted" in profile, "the bundle's CUPTI records"
     assert "no timeline: nsys is not installed" in said

@@ -62,6 +62,14 @@ def test_figures_are_medians_over_the_runs(tmp_path: Path) -> None:
         assert text in done.stdout
 
 
+def test_the_times_of_a_virtual_clock_are_not_called_measured(tmp_path: Path) -> None:
+    run = run_of(1, [100])
+    for one in [*run["ladders"], *(case["time"] for case in run["cases"])]:
+        one["kind"] = "predicted"
+    done = against(*written_runs(tmp_path, run))
+    assert done.returncode == 0 and "Predicted, median of 1 run on" in done.stdout and "easured" not in done.stdout
+
+
 def test_the_stage_with_the_least_median_is_the_best(tmp_path: Path) -> None:
     runs = [run_of(seed, [100]) for seed in (1, 2, 3)]
     for run in runs[:2]:

@@ -88,6 +88,20 @@ def test_times_say_that_they_are_measured_where_and_how_often(drawn: Path, name:
     assert ("96.1 % confidence interval" in shown) == ("lenet72" in name)
 
 
+def test_the_times_of_a_virtual_clock_are_predicted_and_no_shares_of_a_pass(tmp_path: Path) -> None:
+    document = NetworkRecordMaker().add("lenet72", [100]).record()
+    for case in document["cases"]:
+        for step in case["steps"]:
+            step["time"]["kind"] = "predicted"
+    (tmp_path / "network.json").write_text(json.dumps(document))
+    assert charts(tmp_path / "network.json", "--format", "svg").returncode == 0
+    assert "predicted, median of n = " in texts(tmp_path / "op_times-lenet72.svg")
+    assert "Distribution of the time" not in texts(tmp_path / "pass_time-lenet72.svg")
+    table = (tmp_path / "table.md").read_text(encoding="utf-8")
+    assert "### Op times, predicted" in table and "Where the time of a pass goes" not in table.split("Published")[0]
+    assert "the last pass, predicted: layers" in table and "the last pass, measured: host phases" in table
+
+
 def test_every_convolution_and_stage_has_its_times(drawn: Path) -> None:
     document, words = whole_run(), description(drawn / "op_times-alexnet.svg")
     for layer in ("conv1", "conv2", "conv3", "conv4", "conv5"):

@@ -87,7 +87,12 @@ extern "C" {
 
 cudaError_t cudaGetDeviceCount(int* count) {
   return answer(
-      "cudaGetDeviceCount", [&](Machine&) { give(count, 1); }, Context::not_used);
+      "cudaGetDeviceCount",
+      [&](Machine& machine) {
+        require(machine.driver_version() >= kCudaVersion, kInsufficientDriver);
+        give(count, 1);
+      },
+      Context::not_used);
 }
 
 cudaError_t cudaGetDevice(int* device) {
@@ -220,7 +225,7 @@ cudaError_t cudaDeviceReset() {
 
 cudaError_t cudaDriverGetVersion(int* version) {
   return answer(
-      "cudaDriverGetVersion", [&](Machine&) { give(version, kCudaVersion); }, Context::not_used);
+      "cudaDriverGetVersion", [&](Machine& machine) { give(version, machine.driver_version()); }, Context::not_used);
 }
 
 cudaError_t cudaRuntimeGetVersion(int* version) {

@@ -26,6 +26,7 @@ class Time:
     high: Optional[float]
     level: Optional[float]
     samples: int
+    kind: str = "measured"
 
 
 @dataclass(frozen=True)
@@ -153,6 +154,12 @@ class NetworkGroup:
         return tuple(case for case in self.cases if case.total is None and not case.counted)
 
     @property
+    def kind(self) -> str:
+        """"predicted" where the steps' times are a virtual clock's. Whole passes are the host's all the same."""
+        times = [step.time for case in self.cases for step in case.steps if step.time]
+        return times[0].kind if times else "measured"
+
+    @property
     def convolutions(self) -> tuple[str, ...]:
         """Names of the layers that variants are plugged into."""
         return tuple(dict.fromkeys(step.name for case in self.cases for step in case.steps
@@ -172,7 +179,7 @@ class NetworkGroup:
         def time_of(case: Case) -> Optional[Time]:
             step = case.step(name)
             return case.total if name == WHOLE_PASS else step.time if step else None
-        return Group(self.device, self.family, "measured", self.hardware, tuple(
+        return Group(self.device, self.family, "measured" if name == WHOLE_PASS else self.kind, self.hardware, tuple(
             Ladder(self.network, name, "", batch,
                    tuple(_row(case, time_of(case)) for case in self.cases if case.batch == batch))
             for batch in self.batches))
@@ -268,7 +275,8 @@ def _time(node: Node) -> Time:
     interval = node.field("interval")
     low, high, level = ((None, None, None) if interval.is_null() else
                         (interval.field(name).number() for name in ("low", "high", "level")))
-    return Time(node.field("median").number(), low, high, level, len(node.field("samples").items()))
+    return Time(node.field("median").number(), low, high, level, len(node.field("samples").items()),
+                node.field("kind").text())
 
 
 def _accuracy(node: Node) -> Accuracy:

@@ -73,7 +73,7 @@ def _op_times(group: NetworkGroup, most: int) -> Iterator[Table]:
         for case in sorted(group.timed, key=lambda case: case.batch):
             times = [step.time if (step := case.step(name)) else None for name in shown]
             rows.append((str(case.batch), case.stage.title, *map(_time, times), _time(case.total)))
-        yield Table("Op times, measured: medians, NCHW in to NCHW out; and of a whole pass",
+        yield Table(f"Op times, {group.kind}: medians, NCHW in to NCHW out; and of a whole pass",
                      ("batch", "convolutions", *shown, "pass"), tuple(rows), 2,
                      place="$.cases[…]: steps[…].time.median, total.median", row_places=tuple(
                          case.place for case in sorted(group.timed, key=lambda case: case.batch)), kind="op times")
@@ -97,7 +97,8 @@ def _accuracies(group: NetworkGroup) -> Table:
 def _sweeps(group: NetworkGroup) -> Iterator[Table]:
     """The very columns of the published sweep: ours for each stage, then the published rows."""
     names = ("batch", *(column.name for column in SWEEP))
-    for stage in group.stages:
+    # A virtual clock's times are no shares of a pass, which the host takes.
+    for stage in group.stages if group.kind == "measured" else ():
         cases = [case for case in group.of_stage(stage) if case.total is not None]
         if cases:
             yield Table(f"Where the time of a pass goes: {stage.title} on {group.device} ({group.hardware}), "
@@ -125,6 +126,10 @@ def _published_sweep(sweep: PublishedSweep, names: tuple[str, ...]) -> Table:
         kind="sweep")
 
 
+def _kind(group: NetworkGroup, of_profile: str) -> str:
+    return "measured" if of_profile == "host phases" else group.kind
+
+
 def _profiles(group: NetworkGroup) -> Iterator[Table]:
     """nvprof's columns, of the fastest stage at the largest batch, down to 90% of each group's time."""
     largest = max(case.batch for case in group.timed)
@@ -133,7 +138,7 @@ def _profiles(group: NetworkGroup) -> Iterator[Table]:
         shown = _until(rows, _SHOWN_PERCENT)
         left = len(rows) - len(shown)
         sums = accumulate(row.percent for row in shown)
-        yield Table(f"Profile of {case.stage.title} at batch {largest}, the last pass, measured: {name}",
+        yield Table(f"Profile of {case.stage.title} at batch {largest}, the last pass, {_kind(group, name)}: {name}",
                      ("Time(%)", "Sum(%)", "Time", "Calls", "Avg", "Min", "Max", "Name"), tuple(
                          (f"{row.percent:.2f}%", f"{sum_:.2f}%", duration(row.total), str(row.calls),
                           duration(row.average), duration(row.smallest), duration(row.largest), row.name)

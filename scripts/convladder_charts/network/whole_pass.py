@@ -143,9 +143,13 @@ def draw(record: NetworkRecord, group: NetworkGroup, _batch: Optional[int]) -> t
     title = f"{device_name(ladders)}: total time of a pass through {group.network} over batch, and where it goes"
     about = [f"{sampling(ladders, rows, 'error bars:')}; a pass: from before the first allocation to after the last "
              "free", provenance(record, group)]
-    ours = [bars for stage in group.stages if (bars := _ours(group, stage)) is not None]
-    blocks = [_Distribution("Distribution of the time over batch", f"measured on {group.hardware}; "
-                            "shares of the parts' sum, of medians", ours)]
+    # A virtual clock's times are no shares of a pass, which the host takes.
+    stages = group.stages if group.kind == "measured" else ()
+    ours = [bars for stage in stages if (bars := _ours(group, stage)) is not None]
+    blocks = []
+    if ours:
+        blocks.append(_Distribution("Distribution of the time over batch", f"measured on {group.hardware}; "
+                                    "shares of the parts' sum, of medians", ours))
     theirs = _theirs(group)
     if theirs:
         blocks.append(_Distribution(

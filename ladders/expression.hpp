@@ -1,0 +1,53 @@
+// What problem.json says in terms of its dimensions: "2 * M * N * K", "div(H - K, S) + 1".
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace convladder {
+
+/// Numbers, names, + - * / ^, parentheses and the functions min(a, b), max(a, b), div(a, b) (rounded down),
+/// ceil(a), floor(a), sqrt(a), log2(a). Everything is a double.
+class Expression {
+ public:
+  /// `names` are what it may use, in the order of the values that it is given later. Throws std::invalid_argument, one
+  /// line that ends in the text and the place: "expected a number at column 5 of '2 * * M'".
+  Expression(std::string_view text, const std::vector<std::string>& names);
+
+  const std::string& text() const { return text_; }
+  /// `values` in the order of the names. Not finite where a division or a function has no value.
+  double value(std::span<const double> values) const;
+
+ private:
+  friend class ExpressionParser;
+  enum class Operation : std::uint8_t {
+    number,
+    name,
+    add,
+    subtract,
+    multiply,
+    divide,
+    power,
+    negate,
+    min,
+    max,
+    div,
+    ceil,
+    floor,
+    sqrt,
+    log2
+  };
+  struct Step {
+    Operation operation;
+    double number = 0;      ///< of a number
+    std::size_t which = 0;  ///< of a name
+  };
+
+  std::string text_;
+  std::vector<Step> steps_;  ///< in the order of a stack machine: operands before what takes them
+};
+
+}  // namespace convladder

@@ -1,0 +1,126 @@
+#include "ladders/ladder_folder.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <system_error>
+#include <utility>
+
+#include "support/errors.hpp"
+#include "support/file_bytes.hpp"
+#include "support/nearest_name.hpp"
+#include "support/printable.hpp"
+
+namespace convladder {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t kMostStages = 1000;
+constexpr std::uint64_t kLargestSource = 8 << 20;  // bytes: PTX that a compiler made is long
+
+constexpr std::string_view kProblem = "problem.json";
+
+/// What a message calls a file: names may come from anybody.
+std::string shown(const fs::path& path) { return printable(path.string()); }
+
+/// Refuses what a link brings in: the folder is all that a ladder is, wherever it is carried.
+void require_inside(const fs::path& folder, const fs::path& file) {
+  std::error_code error;
+  const fs::path real = fs::canonical(file, error);
+  if (error) throw UserError(fmt::format("{}: cannot be read: {}", shown(file), error.message()));
+  const fs::path root = fs::canonical(folder);
+  if (std::mismatch(root.begin(), root.end(), real.begin(), real.end()).first != root.end()) {
+    throw UserError(fmt::format("{}: a link to a file outside of the folder", shown(file)));
+  }
+}
+
+std::vector<std::string> stage_names(const fs::path& folder) {
+  std::vector<std::string> names;
+  std::error_code error;
+  for (fs::directory_iterator entry(folder, error); !error && entry != fs::directory_iterator();
+       entry.increment(error)) {
+    const std::string name = entry->path().filename().string();
+    if (!is_stage_name(name)) continue;
+    if (names.size() == kMostStages) {
+      throw UserError(fmt::format("{}: more than {} stages", shown(folder), kMostStages));
+    }
+    names.push_back(name);
+  }
+  if (error) throw UserError(fmt::format("{}: cannot be read: {}", shown(folder), error.message()));
+  std::ranges::sort(names);
+  return names;
+}
+
+std::string reference_of(const fs::path& folder) {
+  std::vector<std::string> found;
+  for (const char* const name : {"reference.cpp", "reference.py"}) {
+    if (fs::exists(folder / name)) found.emplace_back(name);
+  }
+  if (found.empty()) {
+    throw UserError(fmt::format("{}: no reference: expected reference.cpp or reference.py", shown(folder)));
+  }
+  if (found.size() > 1) {
+    throw UserError(fmt::format("{}: reference.cpp and reference.py: which of them?", shown(folder)));
+  }
+  require_inside(folder, folder / found[0]);
+  return found[0];
+}
+
+/// The family is a ladder of its own: CUDA sources and PTX climb one, C++ the other.
+bool is_cuda(const StageSource& stage) { return stage.language != StageLanguage::cpp; }
+
+std::pair<bool, int> place_of(const StageSource& stage) {
+  return {is_cuda(stage), stage.rung == 0 ? 1 << 20 : stage.rung};
+}
+
+void check_stages(const LadderFolder& folder) {
+  std::map<std::pair<bool, int>, std::string> rungs;
+  std::map<std::pair<bool, std::string>, std::string> names;
+  for (const StageSource& stage : folder.stages) {
+    const auto refuse = [&](const std::string& other, const std::string& what) {
+      throw UserError(fmt::format("{}: {} and {} have the same {}", shown(folder.path), other, stage.file, what));
+    };
+    if (stage.rung > 0) {
+      const auto [at, is_new] = rungs.try_emplace({is_cuda(stage), stage.rung}, stage.file);
+      if (!is_new) refuse(at->second, "rung");
+    }
+    const auto [at, is_new] = names.try_emplace({is_cuda(stage), stage.name}, stage.file);
+    if (!is_new) refuse(at->second, "name");
+  }
+  for (const StageSource& stage : folder.stages) {
+    if (stage.builds_on.empty()) continue;
+    std::vector<std::string> below;
+    for (const StageSource& one : folder.stages) {
+      if (is_cuda(one) == is_cuda(stage) && &one != &stage) below.push_back(one.name);
+    }
+    require_known("stage", stage.builds_on, below, fmt::format("{}: @builds-on: ", shown(folder.path / stage.file)));
+  }
+}
+
+}  // namespace
+
+bool is_ladder_folder(const fs::path& path) {
+  std::error_code error;
+  return fs::exists(path / kProblem, error);
+}
+
+LadderFolder read_ladder_folder(const fs::path& path) {
+  std::error_code error;
+  if (!fs::is_directory(path, error)) throw UserError(fmt::format("{}: not a folder", shown(path)));
+  if (!is_ladder_folder(path)) throw UserError(fmt::format("{}: no problem.json", shown(path)));
+  require_inside(path, path / kProblem);
+  LadderFolder folder{path, read_problem((path / kProblem).string()), reference_of(path), {}};
+  for (const std::string& name : stage_names(path)) {
+    const fs::path file = path / name;
+    require_inside(path, file);
+    folder.stages.push_back(parse_stage(read_file_text(file.string(), kLargestSource), name, shown(file)));
+  }
+  if (folder.stages.empty()) throw UserError(fmt::format("{}: no stages, such as 01_naive.cu", shown(path)));
+  std::ranges::stable_sort(folder.stages, {}, place_of);
+  check_stages(folder);
+  return folder;
+}
+
+}  // namespace convladder

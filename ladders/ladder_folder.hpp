@@ -1,0 +1,34 @@
+// A folder that is a ladder: problem.json, a float64 reference, and stages.
+//
+//   softmax/
+//     problem.json       what is computed
+//     reference.cpp      or reference.py: in float64, by the definition
+//     01_naive.cu        stages, by their rungs
+//     02_rows.cpp
+//     library_onednn.cpp what stands beside the ladder
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "ladders/problem_file.hpp"
+#include "ladders/stage_source.hpp"
+
+namespace convladder {
+
+struct LadderFolder {
+  std::filesystem::path path;
+  LadderProblem problem;
+  std::string reference;            ///< the file's name
+  std::vector<StageSource> stages;  ///< by language, then rung; libraries last
+};
+
+/// Whether there is a problem.json.
+bool is_ladder_folder(const std::filesystem::path& path);
+
+/// Reads all of it; nothing is compiled. Other files are the user's own and are left alone. Throws UserError, one line
+/// that names the file, for what is missing, contradicts itself or lies outside of the folder.
+LadderFolder read_ladder_folder(const std::filesystem::path& path);
+
+}  // namespace convladder

@@ -1,0 +1,17 @@
+// What names in a folder are made of. ASCII, whatever the locale.
+#pragma once
+
+#include <cstddef>
+
+namespace convladder {
+
+inline constexpr std::size_t kLongestLadderName = 60;
+
+constexpr bool is_small_letter(char one) { return one >= 'a' && one <= 'z'; }
+constexpr bool is_capital(char one) { return one >= 'A' && one <= 'Z'; }
+constexpr bool is_letter(char one) { return is_small_letter(one) || is_capital(one); }
+constexpr bool is_digit(char one) { return one >= '0' && one <= '9'; }
+/// Of an identifier of C, behind its first character.
+constexpr bool is_of_identifier(char one) { return is_letter(one) || is_digit(one) || one == '_'; }
+
+}  // namespace convladder

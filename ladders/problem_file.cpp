@@ -1,0 +1,318 @@
+#include "ladders/problem_file.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <stdexcept>
+#include <utility>
+
+#include "ladders/letters.hpp"
+#include "support/file_bytes.hpp"
+#include "support/json_place.hpp"
+#include "support/json_text.hpp"
+
+namespace convladder {
+namespace {
+
+constexpr std::uint64_t kLargestFile = 1 << 20;  // bytes: nobody writes a longer one
+constexpr std::size_t kMostDimensions = 26;
+constexpr std::size_t kMostTensors = 64;
+constexpr std::size_t kMostRanks = 8;
+constexpr std::size_t kMostSizes = 1000;
+constexpr double kMostElements = 2147483648.0;  // of a tensor: kernels index inside it with 32 bits
+
+/// The words that C++, CUDA and Python keep for themselves, as far as somebody would call a tensor so.
+constexpr std::array<std::string_view, 26> kWords{
+    "and", "auto", "bool", "char", "class", "const", "delete", "double", "else",  "float",  "for",    "if",   "in",
+    "int", "is",   "long", "new",  "not",   "or",    "return", "short",  "solve", "static", "struct", "this", "void"};
+
+/// A name that C, C++ and Python take for an argument.
+std::string identifier(const JsonPlace& place) {
+  std::string name = place.name();
+  const bool is_good =
+      is_letter(name[0]) && name.size() <= kLongestLadderName && std::ranges::all_of(name, is_of_identifier);
+  if (!is_good) place.expected("a name of letters, digits and '_'");
+  if (std::ranges::find(kWords, name) != kWords.end()) place.expected("a name that C++ and Python do not keep");
+  return name;
+}
+
+std::string problem_name(const JsonPlace& place) {
+  std::string name = place.name();
+  const bool is_good =
+      is_small_letter(name[0]) && name.size() <= kLongestLadderName && name.back() != '-' &&
+      std::ranges::all_of(name, [](char one) { return is_small_letter(one) || is_digit(one) || one == '-'; });
+  if (!is_good) place.expected("a name of small letters, digits and '-'");
+  return name;
+}
+
+template <typename T, std::size_t count>
+T one_of(const JsonPlace& place, const std::array<std::pair<std::string_view, T>, count>& known) {
+  const std::string text = place.text();
+  std::string names;
+  for (const auto& [name, value] : known) {
+    if (name == text) return value;
+    names += fmt::format("{}{}", names.empty() ? "" : ", ", name);
+  }
+  place.expected("one of " + names);
+}
+
+constexpr std::array<std::pair<std::string_view, TensorRole>, 3> kRoles{
+    {{"in", TensorRole::in}, {"out", TensorRole::out}, {"in-out", TensorRole::in_out}}};
+constexpr std::array<std::pair<std::string_view, TensorFill::Kind>, 5> kFills{
+    {{"uniform", TensorFill::Kind::uniform},
+     {"whole", TensorFill::Kind::whole},
+     {"normal", TensorFill::Kind::normal},
+     {"constant", TensorFill::Kind::constant},
+     {"permutation", TensorFill::Kind::permutation}}};
+
+/// What reads one file: which names expressions may use grows while it goes on.
+class Reader {
+ public:
+  Reader(const nlohmann::ordered_json& json, const std::string& file) : fields_(json, file) {}
+
+  LadderProblem read() {
+    std::string name = problem_name(fields_.at("name"));
+    std::string title = fields_.has("title") ? fields_.at("title").name() : name;
+    read_dimensions();
+    read_derived();
+    read_tensors();
+    read_scalars();
+    const JsonPlace work = fields_.at("work");
+    Expression flop = expression(work.at("flop"));
+    std::optional<Expression> least_bytes;
+    if (work.has("least_bytes")) least_bytes = expression(work.at("least_bytes"));
+    work.refuse_others();
+    std::vector<std::string> sizes;
+    for (const JsonPlace& size : fields_.at("sizes").list()) sizes.push_back(size.name());
+    if (sizes.empty() || sizes.size() > kMostSizes) fields_.at("sizes").expected("1 to 1000 sizes");
+    static_cast<void>(fields_.at("comment"));
+    static_cast<void>(fields_.at("$schema"));
+    fields_.refuse_others();
+    return {std::move(name),     std::move(title), std::move(dimensions_), std::move(derived_),   std::move(tensors_),
+            std::move(scalars_), std::move(sizes), std::move(flop),        std::move(least_bytes)};
+  }
+
+ private:
+  /// Nothing of a file may be called as something else of it is: all of them are arguments or used in expressions.
+  void take_name(const JsonPlace& place, const std::string& name) {
+    if (!taken_.insert(name).second) place.fail(fmt::format("'{}' is the name of something else already", name));
+  }
+
+  Expression expression(const JsonPlace& place) const {
+    std::string text = place.json().is_number() ? fmt::format("{}", place.number()) : place.some_text();
+    try {
+      return Expression(text, names_);
+    } catch (const std::invalid_argument& error) {
+      place.fail(error.what());
+    }
+  }
+
+  void read_dimensions() {
+    for (const auto& [letter, place] : fields_.at("dimensions").fields()) {
+      if (letter.empty() || letter.size() > kLongestLadderName || !std::ranges::all_of(letter, is_capital)) {
+        place.fail("a dimension is called by capital letters");
+      }
+      LadderDimension one;
+      one.letter = letter;
+      one.name = place.at("name").name();
+      if (place.has("from")) one.smallest = place.at("from").whole(1, 1 << 30);
+      if (place.has("to")) one.largest = place.at("to").whole(1, 1 << 30);
+      if (one.smallest > one.largest) place.fail("'from' is more than 'to'");
+      if (place.has("usual")) one.usual = place.at("usual").whole(one.smallest, one.largest);
+      place.refuse_others();
+      take_name(place, letter);
+      names_.push_back(letter);
+      dimensions_.push_back(std::move(one));
+    }
+    if (dimensions_.empty() || dimensions_.size() > kMostDimensions) {
+      fields_.at("dimensions").expected("1 to 26 dimensions");
+    }
+  }
+
+  /// Each in terms of what stands above it, so that none can be defined by itself.
+  void read_derived() {
+    if (!fields_.has("derived")) return;
+    for (const auto& [name, place] : fields_.at("derived").fields()) {
+      if (derived_.size() == kMostTensors) fields_.at("derived").expected("at most 64 values");
+      if (name.empty() || name.size() > kLongestLadderName || !std::ranges::all_of(name, is_capital)) {
+        place.fail("a derived value is called by capital letters");
+      }
+      Expression value = expression(place);
+      take_name(place, name);
+      names_.push_back(name);
+      derived_.push_back({name, std::move(value)});
+    }
+  }
+
+  void read_tensors() {
+    for (const JsonPlace& place : fields_.at("tensors").list()) {
+      if (tensors_.size() == kMostTensors) fields_.at("tensors").expected("at most 64 tensors");
+      LadderTensor tensor;
+      tensor.name = identifier(place.at("name"));
+      take_name(place.at("name"), tensor.name);
+      tensor.role = one_of(place.at("role"), kRoles);
+      tensor.type = element_type(place.at("type"));
+      for (const JsonPlace& size : place.at("shape").list()) tensor.shape.push_back(expression(size));
+      if (tensor.shape.size() > kMostRanks) place.at("shape").expected("at most 8 numbers");
+      if (tensor.role != TensorRole::out) tensor.fill = fill(place.at("fill"), tensor.type);
+      if (tensor.role != TensorRole::in) tensor.comparison = comparison(place.at("compare"), tensor.type);
+      static_cast<void>(place.at("comment"));
+      place.refuse_others();
+      tensors_.push_back(std::move(tensor));
+    }
+    if (std::ranges::all_of(tensors_, [](const LadderTensor& one) { return one.role == TensorRole::in; })) {
+      fields_.at("tensors").expected("a tensor that is written");
+    }
+  }
+
+  static ElementType element_type(const JsonPlace& place) {
+    const std::optional<ElementType> type = element_type_of(place.text());
+    if (type) return *type;
+    std::string names;
+    for (const ElementType one : element_types())
+      names += fmt::format("{}{}", names.empty() ? "" : ", ", element_name(one));
+    place.expected("one of " + names);
+  }
+
+  /// Random from -1 to 1, or whole from 0 to 100, where nothing is said.
+  static TensorFill fill(const JsonPlace& place, ElementType type) {
+    TensorFill fill;
+    if (place.is_null()) return is_floating(type) ? fill : TensorFill{TensorFill::Kind::whole, 0, 100};
+    fill.kind = one_of(place.at("kind"), kFills);
+    switch (fill.kind) {
+      case TensorFill::Kind::uniform:
+      case TensorFill::Kind::whole:
+        fill.low = place.at("low").number();
+        fill.high = place.at("high").number();
+        if (!(fill.low <= fill.high)) place.fail("'low' is more than 'high'");
+        break;
+      case TensorFill::Kind::normal:
+        fill.low = place.at("mean").number();
+        fill.high = place.at("deviation").number({.least = kAboveZero});
+        break;
+      case TensorFill::Kind::constant:
+        fill.low = fill.high = place.at("value").number();
+        break;
+      case TensorFill::Kind::permutation:
+        break;
+    }
+    const bool is_whole = fill.kind == TensorFill::Kind::whole || fill.kind == TensorFill::Kind::constant ||
+                          fill.kind == TensorFill::Kind::permutation;
+    if (!is_floating(type) && !is_whole) place.at("kind").expected("whole, constant or permutation: its type is whole");
+    place.refuse_others();
+    return fill;
+  }
+
+  static Comparison comparison(const JsonPlace& place, ElementType type) {
+    if (place.is_null() && !is_floating(type)) return {Comparison::Kind::exact, 0};
+    if (place.json().is_string()) {
+      static constexpr std::array<std::pair<std::string_view, Comparison::Kind>, 2> kExact{
+          {{"exact", Comparison::Kind::exact}, {"any-order", Comparison::Kind::any_order}}};
+      return {one_of(place, kExact), 0};
+    }
+    if (!place.json().is_object()) place.expected(R"({"tolerance": 1e-5}, "exact" or "any-order")");
+    Comparison comparison;
+    comparison.tolerance = place.at("tolerance").number({.least = kAboveZero, .most = 1});
+    place.refuse_others();
+    return comparison;
+  }
+
+  void read_scalars() {
+    if (!fields_.has("scalars")) return;
+    for (const JsonPlace& place : fields_.at("scalars").list()) {
+      if (scalars_.size() == kMostTensors) fields_.at("scalars").expected("at most 64 scalars");
+      std::string name = identifier(place.at("name"));
+      take_name(place.at("name"), name);
+      const ElementType type = element_type(place.at("type"));
+      Expression value = expression(place.at("value"));
+      place.refuse_others();
+      scalars_.push_back({std::move(name), type, std::move(value)});
+    }
+  }
+
+  JsonPlace fields_;
+  std::set<std::string, std::less<>> taken_;
+  std::vector<std::string> names_;  ///< that expressions may use
+  std::vector<LadderDimension> dimensions_;
+  std::vector<DerivedValue> derived_;
+  std::vector<LadderTensor> tensors_;
+  std::vector<LadderScalar> scalars_;
+};
+
+/// As <cstdint> and cuda_fp16.h call it.
+std::string c_type(ElementType type, bool is_cuda) {
+  if (type == ElementType::f16) return is_cuda ? "__half" : "uint16_t";
+  if (type == ElementType::f32) return "float";
+  if (type == ElementType::f64) return "double";
+  const std::string_view name = element_name(type);
+  return fmt::format("{}int{}_t", name[0] == 'u' ? "u" : "", name.substr(1));
+}
+
+}  // namespace
+
+SizeValues LadderProblem::size_values(const std::vector<int>& of_dimensions) const {
+  SizeValues values;
+  for (std::size_t i = 0; i < dimensions.size(); ++i) {
+    const LadderDimension& one = dimensions[i];
+    const int value = of_dimensions.at(i);
+    if (value < one.smallest || value > one.largest) {
+      throw std::invalid_argument(
+          fmt::format("{} is {}, it must be {} to {}", one.name, value, one.smallest, one.largest));
+    }
+    values.push_back(value);
+  }
+  for (const DerivedValue& one : derived) {
+    values.push_back(one.value.value(values));
+    if (!std::isfinite(values.back())) {
+      throw std::invalid_argument(fmt::format("{}: '{}' has no value", one.name, one.value.text()));
+    }
+  }
+  for (const LadderTensor& tensor : tensors) {
+    double elements = 1;
+    for (const Expression& size : tensor.shape) {
+      const double value = size.value(values);
+      if (!(value >= 1) || value != std::floor(value)) {
+        throw std::invalid_argument(fmt::format("the shape of {}: '{}' is {}, it must be a whole number above 0",
+                                                tensor.name, size.text(), value));
+      }
+      elements *= value;
+    }
+    if (!(elements < kMostElements)) {
+      throw std::invalid_argument(fmt::format("{} has 2^31 elements or more", tensor.name));
+    }
+  }
+  if (const double operations = flop.value(values); !(operations > 0) || !std::isfinite(operations)) {
+    throw std::invalid_argument(fmt::format("work: '{}' is {}, it must be above 0", flop.text(), operations));
+  }
+  return values;
+}
+
+std::int64_t LadderProblem::elements(const LadderTensor& tensor, const SizeValues& size) const {
+  std::int64_t elements = 1;
+  for (const Expression& one : tensor.shape) elements *= static_cast<std::int64_t>(one.value(size));
+  return elements;
+}
+
+std::string LadderProblem::signature(bool is_cuda) const {
+  std::string arguments;
+  const auto add = [&arguments](const std::string& one) { arguments += (arguments.empty() ? "" : ", ") + one; };
+  for (const LadderTensor& one : tensors) {
+    add(fmt::format("{}{}* {}", one.role == TensorRole::in ? "const " : "", c_type(one.type, is_cuda), one.name));
+  }
+  for (const LadderScalar& one : scalars) add(fmt::format("{} {}", c_type(one.type, is_cuda), one.name));
+  for (const LadderDimension& one : dimensions) add("int " + one.letter);
+  return fmt::format("extern \"C\" void solve({})", arguments);
+}
+
+LadderProblem parse_problem(std::string_view text, const std::string& file) {
+  const nlohmann::ordered_json json = parse_json(text, file, "a problem");
+  return Reader(json, file).read();
+}
+
+LadderProblem read_problem(const std::string& file) { return parse_problem(read_file_text(file, kLargestFile), file); }
+
+}  // namespace convladder

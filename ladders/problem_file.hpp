@@ -1,0 +1,98 @@
+// problem.json of a folder: what is computed, before anything is compiled. docs/problem_json.md describes the fields.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ladders/expression.hpp"
+#include "support/element_type.hpp"
+
+namespace convladder {
+
+enum class TensorRole : std::uint8_t {
+  in,     ///< read
+  out,    ///< every element is written
+  in_out  ///< holds its values before each call, and the result after it
+};
+
+/// How a tensor's values are made.
+struct TensorFill {
+  enum class Kind : std::uint8_t { uniform, whole, normal, constant, permutation };
+  Kind kind = Kind::uniform;
+  double low = -1;  ///< of uniform and whole, included; the mean of normal; the value of constant
+  double high = 1;  ///< of uniform (left out) and whole (included); the deviation of normal
+};
+
+/// When a result is right.
+struct Comparison {
+  enum class Kind : std::uint8_t {
+    exact,     ///< the very values
+    relative,  ///< |error| <= tolerance * what the reference says that errors are relative to
+    any_order  ///< the very values, in any order
+  };
+  Kind kind = Kind::relative;
+  double tolerance = 0;
+};
+
+struct LadderDimension {
+  std::string letter;  ///< one or more capitals: "M"
+  std::string name;    ///< "rows"
+  int smallest = 1;
+  int largest = 1 << 20;
+  std::optional<int> usual;  ///< what it is where a size does not say
+};
+
+struct LadderTensor {
+  std::string name;  ///< an identifier of C: the argument of `solve`
+  TensorRole role = TensorRole::in;
+  ElementType type = ElementType::f32;
+  std::vector<Expression> shape;  ///< row-major: the last dimension lies next to each other
+  TensorFill fill;                ///< of what is read
+  Comparison comparison;          ///< of what is written
+};
+
+/// A number that `solve` gets by value.
+struct LadderScalar {
+  std::string name;
+  ElementType type = ElementType::f32;
+  Expression value;
+};
+
+/// A value in terms of the dimensions and of those before it: "OH": "div(H - K, S) + 1".
+struct DerivedValue {
+  std::string name;
+  Expression value;
+};
+
+/// One size of a problem: values of its dimensions and, behind them, of what follows from them.
+using SizeValues = std::vector<double>;
+
+struct LadderProblem {
+  std::string name;   ///< as typed: lower case, digits and '-'
+  std::string title;  ///< as drawn
+  std::vector<LadderDimension> dimensions;
+  std::vector<DerivedValue> derived;
+  std::vector<LadderTensor> tensors;
+  std::vector<LadderScalar> scalars;
+  std::vector<std::string> sizes;         ///< what is run where nobody names any: "M64N64K64"
+  Expression flop;                        ///< operations by the definition
+  std::optional<Expression> least_bytes;  ///< where not all of the tensors have to be moved once
+
+  /// The values of a size, checked: dimensions within their limits, shapes that are whole and not too large. Throws
+  /// std::invalid_argument, one line that says what is expected.
+  SizeValues size_values(const std::vector<int>& dimensions) const;
+  /// Elements of a tensor; the size is one of `size_values`.
+  std::int64_t elements(const LadderTensor& tensor, const SizeValues& size) const;
+  /// What a stage defines: "extern \"C\" void solve(const float* x, float* y, int M)". CUDA has a type for f16; in C++
+  /// its bits are uint16_t.
+  std::string signature(bool is_cuda) const;
+};
+
+/// Reads problem.json. Throws UserError "FILE: where: what".
+LadderProblem parse_problem(std::string_view text, const std::string& file);
+LadderProblem read_problem(const std::string& file);
+
+}  // namespace convladder

@@ -1,0 +1,182 @@
+#include "ladders/stage_build.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstdint>
+#include <cstdlib>
+#include <optional>
+#include <system_error>
+
+#include "ladders/compilers.hpp"
+#include "ladders/program_output.hpp"
+#include "support/errors.hpp"
+#include "support/file_bytes.hpp"
+#include "support/sha256.hpp"
+#include "support/split.hpp"
+
+namespace convladder {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// "SIZE TIME PATH": what a file was when something was made of it. Empty if it is not there.
+std::string stamp(const fs::path& file) {
+  std::error_code error;
+  const std::uintmax_t bytes = fs::file_size(file, error);
+  if (error) return {};
+  const fs::file_time_type time = fs::last_write_time(file, error);
+  if (error) return {};
+  return fmt::format("{} {} {}", bytes, time.time_since_epoch().count(), file.string());
+}
+
+std::string find_cxx() {
+  const char* const named = std::getenv("CXX");
+  if (named != nullptr && *named != '\0') return is_program(named) ? named : on_the_path(named);
+  for (const char* const name : {"c++", "g++", "clang++"}) {
+    if (std::string found = on_the_path(name); !found.empty()) return found;
+  }
+  return {};
+}
+
+/// The prerequisites of a rule of make, as compilers write them: `target: file file \`, with spaces as "\ ".
+std::vector<std::string> prerequisites(std::string_view rule) {
+  std::vector<std::string> files;
+  std::string file;
+  const auto finish = [&] {
+    if (!file.empty()) files.push_back(std::move(file));
+    file.clear();
+  };
+  std::size_t at = rule.find(": ");
+  if (at == std::string_view::npos) return {};
+  for (at += 2; at < rule.size(); ++at) {
+    if (rule[at] == '\\' && at + 1 < rule.size()) {
+      ++at;
+      if (rule[at] == '\n') {
+        finish();
+      } else {
+        file += rule[at];
+      }
+    } else if (rule[at] == ' ' || rule[at] == '\n') {
+      finish();
+    } else {
+      file += rule[at];
+    }
+  }
+  finish();
+  return files;
+}
+
+/// Where a library lies, what else it was made of, and what it is made with.
+struct Place {
+  fs::path library;
+  fs::path stamps;
+  fs::path prototype;
+};
+
+/// Whether the library is there and nothing that it was made of is another file now.
+bool is_up_to_date(const Place& place) {
+  std::error_code error;
+  if (!fs::exists(place.library, error) || !fs::exists(place.stamps, error)) return false;
+  for (const std::string& line : split(read_file_text(place.stamps.string()), '\n')) {
+    if (line.empty()) continue;
+    std::size_t begin = line.find(' ');
+    if (begin != std::string::npos) begin = line.find(' ', begin + 1);
+    if (begin == std::string::npos || stamp(line.substr(begin + 1)) != line) return false;
+  }
+  return true;
+}
+
+std::vector<std::string> command(const std::string& compiler, const StageSource& stage,
+                                 const StageDefinitions& definitions) {
+  std::vector<std::string> words{compiler};
+  if (stage.language == StageLanguage::cuda) {
+    // PTX, which every later GPU and the simulated device takes; the runtime is shared, so that a stand-in can be.
+    words.insert(words.end(), {"-std=c++17", "-O3", "-lineinfo", "-arch=compute_80", "-cudart=shared",
+                               "-Xcompiler=-fPIC", "-Xlinker=--require-defined=solve"});
+  } else {
+    words.insert(words.end(),
+                 {"-std=c++20", "-O3", "-g1", "-march=native", "-fopenmp", "-fPIC", "-Wl,--require-defined=solve"});
+  }
+  words.emplace_back("-shared");
+  for (const auto& [name, value] : definitions) words.push_back(fmt::format("-D{}={}", name, value));
+  return words;
+}
+
+std::string prototype_text(const LadderProblem& problem, StageLanguage language) {
+  const bool is_cuda = language == StageLanguage::cuda;
+  return fmt::format("#pragma once\n#include <stdint.h>\n{}{};\n", is_cuda ? "#include <cuda_fp16.h>\n" : "",
+                     problem.signature(is_cuda));
+}
+
+/// Names that no other process and no other thread takes.
+std::string own_name() {
+  static std::atomic<unsigned> count = 0;
+  return fmt::format("{}.{}.new", getpid(), ++count);
+}
+
+}  // namespace
+
+StageBuilder::StageBuilder(fs::path cache) : cache_(std::move(cache)) {
+  std::error_code error;
+  fs::create_directories(cache_, error);
+  if (error) throw UserError(fmt::format("{}: cannot be made: {}", cache_.string(), error.message()));
+}
+
+StageBuild StageBuilder::build(const LadderFolder& folder, const StageSource& stage,
+                               const StageDefinitions& definitions) const {
+  if (stage.language == StageLanguage::ptx) return {{}, "a stage of PTX has no launch plan yet", false};
+  const bool is_cuda = stage.language == StageLanguage::cuda;
+  const std::string compiler = is_cuda ? find_nvcc() : find_cxx();
+  if (compiler.empty()) return {{}, is_cuda ? "nvcc was not found" : "no C++ compiler was found", false};
+
+  const fs::path source = fs::absolute(folder.path / stage.file);
+  const std::string prototype = prototype_text(folder.problem, stage.language);
+  std::vector<std::string> words = command(compiler, stage, definitions);
+  std::string made_of = stamp(fs::canonical(compiler)) + '\n' + prototype + '\n' + source.string() + '\n';
+  for (const std::string& word : words) made_of += word + '\n';
+  made_of += read_file_text(source.string());
+  const std::string key = sha256_hex({reinterpret_cast<const std::uint8_t*>(made_of.data()), made_of.size()});
+  const Place place{cache_ / (key + ".so"), cache_ / (key + ".made_of"), cache_ / (key + ".hpp")};
+  if (is_up_to_date(place)) return {place.library, {}, true};
+
+  write_file_atomically(place.prototype, prototype);
+  const fs::path fresh = cache_ / (key + "." + own_name());
+  const fs::path rule = cache_ / (key + "." + own_name());
+  words.insert(words.end(), {"-include", place.prototype.string(), "-MD", "-MF", rule.string(), "-o", fresh.string(),
+                             source.string()});
+  const ProgramOutput output = run_program(words);
+  std::error_code error;
+  StageBuild build;
+  if (!output.succeeded() || !fs::exists(fresh, error)) {
+    // What the linkers say of it would not tell anybody what to write.
+    const bool is_missing = output.messages.find("required symbol") != std::string::npos;
+    build.error =
+        is_missing ? "it does not define " + folder.problem.signature(is_cuda) : first_compiler_error(output.messages);
+  } else {
+    std::string stamps;
+    for (const std::string& file : prerequisites(read_file_text(rule.string()))) {
+      if (file != source.string()) stamps += stamp(file) + '\n';  // its text is in the key
+    }
+    fs::rename(fresh, place.library);
+    write_file_atomically(place.stamps, stamps);
+    build.library = place.library;
+  }
+  fs::remove(fresh, error);
+  fs::remove(rule, error);
+  return build;
+}
+
+fs::path default_stage_cache() {
+  const auto folder_of = [](const char* name) -> std::optional<fs::path> {
+    const char* const value = std::getenv(name);
+    if (value == nullptr || *value != '/') return std::nullopt;
+    return fs::path(value);
+  };
+  if (const auto cache = folder_of("XDG_CACHE_HOME")) return *cache / "convladder/stages";
+  if (const auto home = folder_of("HOME")) return *home / ".cache/convladder/stages";
+  return fs::temp_directory_path() / fmt::format("convladder-{}/stages", getuid());
+}
+
+}  // namespace convladder

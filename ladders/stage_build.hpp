@@ -1,0 +1,40 @@
+// Stages to shared libraries with one function, `solve`, by the compilers of this machine: each by itself, and only
+// when something that it is made of has changed.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "ladders/ladder_folder.hpp"
+
+namespace convladder {
+
+struct StageBuild {
+  std::filesystem::path library;  ///< empty if there is none
+  std::string error;              ///< why not, in one line: the compiler's first, or that there is no compiler
+  bool was_built_before = false;
+};
+
+/// What parameters are compiled in: -DTILE=16.
+using StageDefinitions = std::vector<std::pair<std::string, int>>;
+
+class StageBuilder {
+ public:
+  /// `cache` is made where it is missing. Any number of processes may share it. Throws UserError.
+  explicit StageBuilder(std::filesystem::path cache);
+
+  /// C++ by the compiler that CXX names, or c++, g++ or clang++; CUDA by nvcc. A stage that defines another `solve`
+  /// than the problem's signature says does not compile. Throws UserError where the cache cannot be written.
+  StageBuild build(const LadderFolder& folder, const StageSource& stage, const StageDefinitions& definitions) const;
+
+ private:
+  std::filesystem::path cache_;
+};
+
+/// $XDG_CACHE_HOME/convladder/stages, ~/.cache/convladder/stages, or a folder of the user's own in that for temporary
+/// files where there is no home.
+std::filesystem::path default_stage_cache();
+
+}  // namespace convladder

@@ -1,0 +1,207 @@
+#include "ladders/stage_source.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <utility>
+
+#include "ladders/letters.hpp"
+#include "support/errors.hpp"
+#include "support/nearest_name.hpp"
+#include "support/printable.hpp"
+
+namespace convladder {
+namespace {
+
+constexpr std::string_view kLibraryPrefix = "library_";
+constexpr std::size_t kMostParameters = 16;
+constexpr std::size_t kMostValues = 64;
+
+constexpr std::array<std::pair<std::string_view, StageLanguage>, 3> kEndings{
+    {{".cpp", StageLanguage::cpp}, {".cu", StageLanguage::cuda}, {".ptx", StageLanguage::ptx}}};
+
+std::string_view trimmed(std::string_view text) {
+  constexpr std::string_view kSpace = " \t\r";
+  const std::size_t first = text.find_first_not_of(kSpace);
+  if (first == std::string_view::npos) return {};
+  return text.substr(first, text.find_last_not_of(kSpace) - first + 1);
+}
+
+/// The first word, which is taken off.
+std::string_view take_word(std::string_view& text) {
+  text = trimmed(text);
+  const std::size_t end = std::min(text.find_first_of(" \t"), text.size());
+  const std::string_view word = text.substr(0, end);
+  text = trimmed(text.substr(end));
+  return word;
+}
+
+/// A file's name taken apart: language, rung and name. False if it is none of a stage.
+bool take_apart(std::string_view file, StageSource& stage) {
+  const auto ending = std::ranges::find_if(kEndings, [&](const auto& one) { return file.ends_with(one.first); });
+  if (ending == kEndings.end()) return false;
+  stage.language = ending->second;
+  std::string_view name = file.substr(0, file.size() - ending->first.size());
+  if (name.starts_with(kLibraryPrefix)) {
+    name.remove_prefix(kLibraryPrefix.size());
+  } else {
+    const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), stage.rung);
+    if (error != std::errc() || stage.rung < 1 || stage.rung > 9999) return false;
+    name.remove_prefix(static_cast<std::size_t>(end - name.data()));
+    if (!name.starts_with('_')) return false;
+    name.remove_prefix(1);
+  }
+  if (name.empty() || name.size() > kLongestLadderName || !std::ranges::all_of(name, is_of_identifier)) return false;
+  stage.name = name;
+  std::ranges::replace(stage.name, '_', '-');
+  return true;
+}
+
+/// The lines of the comment at the beginning, one by one, without what makes them a comment.
+class Head {
+ public:
+  explicit Head(std::string_view text) : text_(text) {}
+
+  /// False behind the last line.
+  bool next(std::string_view& line) {
+    while (!text_.empty()) {
+      const std::size_t end = std::min(text_.find('\n'), text_.size());
+      line = trimmed(text_.substr(0, end));
+      text_.remove_prefix(std::min(end + 1, text_.size()));
+      ++number_;
+      if (inside_) {
+        if (const std::size_t last = line.find("*/"); last != std::string_view::npos) {
+          line = line.substr(0, last);
+          inside_ = false;
+        }
+        if (line.starts_with('*')) line.remove_prefix(1);
+      } else if (line.starts_with("//")) {
+        line.remove_prefix(2);
+      } else if (line.starts_with("/*")) {
+        line.remove_prefix(2);
+        const std::size_t last = line.find("*/");
+        inside_ = last == std::string_view::npos;
+        if (!inside_) line = line.substr(0, last);
+      } else if (line.empty() && number_ == 1) {
+        continue;
+      } else {
+        return false;
+      }
+      line = trimmed(line);
+      return true;
+    }
+    return false;
+  }
+
+  int number() const { return number_; }
+
+ private:
+  std::string_view text_;
+  int number_ = 0;
+  bool inside_ = false;  ///< of a comment of several lines
+};
+
+class StageReader {
+ public:
+  StageReader(StageSource& stage, const std::string& place) : stage_(stage), place_(place) {}
+
+  void read(std::string_view text) {
+    Head head(text);
+    for (std::string_view line; head.next(line);) {
+      number_ = head.number();
+      if (line.starts_with('@')) {
+        line.remove_prefix(1);
+        const std::string_view word = take_word(line);
+        read_word(word, line);
+      } else if (!line.empty() || !stage_.story.empty()) {
+        stage_.story += fmt::format("{}\n", printable(line));
+      }
+    }
+    while (stage_.story.ends_with('\n')) stage_.story.pop_back();
+  }
+
+ private:
+  [[noreturn]] void fail(const std::string& what) const {
+    throw UserError(fmt::format("{}:{}: {}", place_, number_, what));
+  }
+
+  void read_word(std::string_view word, std::string_view rest) {
+    if (word == "title") return set(stage_.title, word, rest);
+    if (word == "hypothesis") return set(stage_.hypothesis, word, rest);
+    if (word == "builds-on") return set_builds_on(rest);
+    if (word == "parameter") return add_parameter(rest);
+    fail(unknown_name_message("word", "@" + std::string(word), {"@title", "@hypothesis", "@builds-on", "@parameter"}));
+  }
+
+  void set(std::string& field, std::string_view word, std::string_view text) const {
+    if (text.empty()) fail(fmt::format("@{} says nothing", word));
+    if (!field.empty()) fail(fmt::format("@{} stands there twice", word));
+    field = printable(text);
+  }
+
+  /// A stage's name, or its file's with or without the ending.
+  void set_builds_on(std::string_view text) const {
+    StageSource other;
+    std::string file(text);
+    if (file.find('.') == std::string::npos) file += ".cpp";
+    std::string name(text);
+    if (take_apart(file, other)) name = other.name;
+    set(stage_.builds_on, "builds-on", name);
+  }
+
+  void add_parameter(std::string_view text) const {
+    StageParameter parameter;
+    parameter.name = take_word(text);
+    if (parameter.name.empty() || is_digit(parameter.name[0]) ||
+        !std::ranges::all_of(parameter.name, is_of_identifier)) {
+      fail("@parameter: expected a name of letters, digits and '_', and its values: @parameter TILE 8 16 32");
+    }
+    if (std::ranges::find(stage_.parameters, parameter.name, &StageParameter::name) != stage_.parameters.end()) {
+      fail(fmt::format("@parameter {} stands there twice", parameter.name));
+    }
+    while (!text.empty()) {
+      const std::string_view word = take_word(text);
+      int value = 0;
+      const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
+      if (error != std::errc() || end != word.data() + word.size()) {
+        fail(fmt::format("@parameter {}: expected whole numbers, found {}", parameter.name, in_quotes(word)));
+      }
+      parameter.values.push_back(value);
+    }
+    if (parameter.values.empty()) fail(fmt::format("@parameter {} has no values", parameter.name));
+    if (parameter.values.size() > kMostValues)
+      fail(fmt::format("@parameter {} has more than 64 values", parameter.name));
+    if (stage_.parameters.size() == kMostParameters) fail("more than 16 parameters");
+    stage_.parameters.push_back(std::move(parameter));
+  }
+
+  StageSource& stage_;
+  const std::string& place_;
+  int number_ = 0;
+};
+
+}  // namespace
+
+bool is_stage_name(std::string_view file) {
+  StageSource stage;
+  return take_apart(file, stage);
+}
+
+StageSource parse_stage(std::string_view text, const std::string& file, const std::string& place) {
+  StageSource stage;
+  stage.file = file;
+  if (!take_apart(file, stage)) {
+    throw UserError(fmt::format(
+        "{}: a stage is called 01_name.cu, 02_name.cpp, 03_name.ptx or, beside the ladder, library_name.cpp", place));
+  }
+  StageReader(stage, place).read(text);
+  if (stage.title.empty()) {
+    stage.title = stage.name;
+    std::ranges::replace(stage.title, '-', ' ');
+  }
+  return stage;
+}
+
+}  // namespace convladder

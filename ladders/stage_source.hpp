@@ -1,0 +1,45 @@
+// What the head of a stage's source says of it. A stage is ordinary source: 03_shared_tiles.cu is rung 3,
+// `shared-tiles`.
+//
+//   // @title Tiles in shared memory
+//   // @builds-on 02_coalesced
+//   // @hypothesis each element is read once for a tile instead of once for a thread
+//   // @parameter TILE 8 16 32
+//   //
+//   // The story, as long as it needs to be.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace convladder {
+
+enum class StageLanguage : std::uint8_t { cpp, cuda, ptx };
+
+/// Something that a sweep may choose: compiled in by -DNAME=value. The first value is taken where nobody chooses.
+struct StageParameter {
+  std::string name;
+  std::vector<int> values;
+};
+
+struct StageSource {
+  std::string file;  ///< its name in the folder
+  StageLanguage language = StageLanguage::cpp;
+  int rung = 0;  ///< 0: beside the ladder, as libraries are
+  std::string name;
+  std::string title;       ///< its name with spaces where the head has none
+  std::string builds_on;   ///< the name of a stage; empty for the one below
+  std::string hypothesis;  ///< empty if there is none
+  std::vector<StageParameter> parameters;
+  std::string story;  ///< the rest of the comment, without its marks
+};
+
+/// Whether a file of this name is a stage: "01_naive.cu", "library_openblas.cpp".
+bool is_stage_name(std::string_view file);
+
+/// Reads the comment that the text begins with. Throws UserError "PLACE:line: what", for example for an unknown @word.
+StageSource parse_stage(std::string_view text, const std::string& file, const std::string& place);
+
+}  // namespace convladder

@@ -1,0 +1,121 @@
+#include "ladders/ladder_folder.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <map>
+
+#include "ladders/small_problem.hpp"
+#include "support/errors.hpp"
+
+namespace convladder {
+namespace {
+
+using testing::HasSubstr;
+
+class LadderFolderTest : public testing::Test {
+ protected:
+  LadderFolderTest()
+      : path_(testing::TempDir() + "ladder_" + testing::UnitTest::GetInstance()->current_test_info()->name()) {
+    std::filesystem::remove_all(path_);
+    std::filesystem::create_directories(path_);
+    write("problem.json", kSmallProblem);
+    write("reference.py", "def reference(x, N): return x\n");
+    write("01_naive.cu", "// @title One thread an element\n");
+  }
+  ~LadderFolderTest() override { std::filesystem::remove_all(path_); }
+
+  void write(const std::string& file, const std::string& text) const { std::ofstream(path_ / file) << text; }
+  std::string error() const {
+    try {
+      static_cast<void>(read_ladder_folder(path_));
+    } catch (const UserError& error) {
+      return error.what();
+    }
+    return "no error";
+  }
+
+  std::filesystem::path path_;
+};
+
+TEST_F(LadderFolderTest, StagesClimbInTheOrderOfTheirRungs) {
+  write("10_last.cu",
+        "// @builds-on 02_tiles\n// @hypothesis fewer loads\n// @parameter TILE 8 16\n//\n// The story,\n// in two "
+        "lines.\nint main;");
+  write("02_tiles.cu", "/* @title Tiles\n * of shared memory\n */\n\n// not of the head any more: @nonsense");
+  write("03_tiles.cpp", "");
+  write("library_cublas.cu", "");
+  write("notes.txt", "mine");
+  write("helper.cu", "mine as well");
+  const LadderFolder folder = read_ladder_folder(path_);
+  std::vector<std::string> names;
+  for (const StageSource& stage : folder.stages) names.push_back(stage.file);
+  EXPECT_THAT(names,
+              testing::ElementsAre("03_tiles.cpp", "01_naive.cu", "02_tiles.cu", "10_last.cu", "library_cublas.cu"));
+  EXPECT_EQ(folder.reference, "reference.py");
+  EXPECT_EQ(folder.stages[1].title, "One thread an element");
+  EXPECT_EQ(folder.stages[2].title, "Tiles");
+  EXPECT_EQ(folder.stages[2].story, "of shared memory");
+  const StageSource& last = folder.stages[3];
+  EXPECT_EQ(last.rung, 10);
+  EXPECT_EQ(last.title, "last");
+  EXPECT_EQ(last.builds_on, "tiles");
+  EXPECT_EQ(last.hypothesis, "fewer loads");
+  ASSERT_EQ(last.parameters.size(), 1U);
+  EXPECT_THAT(last.parameters[0].values, testing::ElementsAre(8, 16));
+  EXPECT_EQ(last.story, "The story,\nin two lines.");
+}
+
+TEST_F(LadderFolderTest, WhatIsMissingOrTwiceIsNamed) {
+  EXPECT_EQ(error(), "no error");
+  write("reference.cpp", "");
+  EXPECT_THAT(error(), HasSubstr("which of them?"));
+  std::filesystem::remove(path_ / "reference.cpp");
+  write("1_other.cu", "");
+  EXPECT_THAT(error(), HasSubstr("01_naive.cu and 1_other.cu have the same rung"));
+  std::filesystem::rename(path_ / "1_other.cu", path_ / "02_naive.cu");
+  EXPECT_THAT(error(), HasSubstr("01_naive.cu and 02_naive.cu have the same name"));
+  std::filesystem::remove(path_ / "02_naive.cu");
+  std::filesystem::remove(path_ / "reference.py");
+  EXPECT_THAT(error(), HasSubstr("no reference: expected reference.cpp or reference.py"));
+  std::filesystem::remove(path_ / "01_naive.cu");
+  write("reference.py", "");
+  EXPECT_THAT(error(), HasSubstr("no stages"));
+  std::filesystem::remove(path_ / "problem.json");
+  EXPECT_THAT(error(), HasSubstr("no problem.json"));
+}
+
+TEST_F(LadderFolderTest, HeadsAreReadStrictly) {
+  const std::map<std::string, std::string> wrong{
+      {"// @tile x", "02_bad.cu:1: unknown word '@tile'; known: @title"},
+      {"//\n// @title", "02_bad.cu:2: @title says nothing"},
+      {"// @title a\n// @title b", "02_bad.cu:2: @title stands there twice"},
+      {"// @parameter", "02_bad.cu:1: @parameter: expected a name"},
+      {"// @parameter TILE", "02_bad.cu:1: @parameter TILE has no values"},
+      {"// @parameter TILE 8 x", "02_bad.cu:1: @parameter TILE: expected whole numbers, found \"x\""},
+      {"// @builds-on nothing", "@builds-on: unknown stage 'nothing'; known: naive"},
+      {"// @builds-on bad", "@builds-on: unknown stage 'bad'; known: naive"}};
+  for (const auto& [text, message] : wrong) {
+    write("02_bad.cu", text);
+    EXPECT_THAT(error(), HasSubstr(message)) << text;
+  }
+}
+
+TEST_F(LadderFolderTest, LinksMayNotLeaveTheFolder) {
+  std::filesystem::create_symlink("01_naive.cu", path_ / "02_inside.cu");
+  EXPECT_EQ(error(), "no error");
+  std::filesystem::create_symlink("/etc/passwd", path_ / "03_outside.cu");
+  EXPECT_THAT(error(), HasSubstr("03_outside.cu: a link to a file outside of the folder"));
+  std::filesystem::remove(path_ / "03_outside.cu");
+  std::filesystem::create_symlink("nowhere.cu", path_ / "03_nowhere.cu");
+  EXPECT_THAT(error(), HasSubstr("03_nowhere.cu: cannot be read"));
+}
+
+TEST_F(LadderFolderTest, ThousandsOfStagesAreNoLadder) {
+  for (int i = 2; i <= 1100; ++i) write(std::to_string(i) + "_stage" + std::to_string(i) + ".cpp", "");
+  EXPECT_THAT(error(), HasSubstr("more than 1000 stages"));
+}
+
+}  // namespace
+}  // namespace convladder
