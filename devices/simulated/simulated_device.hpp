@@ -155,7 +155,7 @@ class SimulatedDevice final : public Device {
   WrittenMemory written_;  // looked after if initcheck looks on
   /// Of modules, one for all kernels of a module, as long as the device lives.
   std::map<std::pair<const ptx::Module*, std::string>, std::uint64_t> variables_;
-  std::map<const Program*, double> seconds_of_block_;  // of the host's processor, in the launch before
+  std::map<const Program*, double> seconds_of_block_;  // of the host's processor, in launches before
   std::unique_ptr<CacheHierarchy> caches_;             // for every launch, from the first on
   std::vector<AddressRange> inputs_;                   // allocations that are only to be read
   std::vector<Finding> findings_;

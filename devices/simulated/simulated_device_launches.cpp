@@ -106,14 +106,15 @@ LaunchResult SimulatedDevice::run(const Program& program, LaunchConfiguration co
     return observers;
   };
   const bool looked_on = options_.checkers.initialization || options_.checkers.race || inputs_are_checked;
-  if (const auto known = seconds_of_block_.find(&program); known != seconds_of_block_.end()) {
-    const double expected = known->second * static_cast<double>(configuration.grid.count());
+  double* const of_block = &seconds_of_block_[&program];
+  if (*of_block > 0) {
+    const double expected = *of_block * static_cast<double>(configuration.grid.count());
     configuration.host_threads = worthwhile_threads(expected, configuration.host_threads);
   }
   const double begin = processor_seconds();
   LaunchResult result = simulated::execute(program, memory_, configuration, looked_on ? make_observers : nullptr);
-  seconds_of_block_[&program] =
-      (processor_seconds() - begin) / static_cast<double>(std::max<std::uint64_t>(1, result.blocks));
+  const double took = (processor_seconds() - begin) / static_cast<double>(std::max<std::uint64_t>(1, result.blocks));
+  *of_block = std::max(took, *of_block / 2);  // launches with much to do come back between those with little
   printed_ += result.printed;
   for (Finding& finding : result.findings.findings()) {
     if (options_.checkers.has(finding.checker)) findings_.push_back(std::move(finding));
