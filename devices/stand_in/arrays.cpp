@@ -15,7 +15,8 @@ Rectangle Array::box(std::uint64_t x, std::uint64_t y, std::uint64_t z, const Si
     throw Failure(kInvalidValue);
   }
   const std::uint64_t at = resource.address + x + y * resource.row_pitch + z * resource.slice_pitch;
-  return {reinterpret_cast<void*>(at), resource.row_pitch, resource.slice_pitch};
+  return {reinterpret_cast<void*>(at),  // NOLINT(performance-no-int-to-ptr): addresses are numbers
+          resource.row_pitch, resource.slice_pitch};
 }
 
 Array* Arrays::add(Machine& machine, simulated::Geometry geometry, simulated::TexelFormat format,
@@ -44,6 +45,7 @@ Array& Arrays::at(const void* handle) const {
 }
 
 void Arrays::remove(Machine& machine, const void* handle) {
+  // NOLINTNEXTLINE(performance-no-int-to-ptr): addresses are numbers
   machine.free(reinterpret_cast<void*>(at(handle).resource.address), false, "cudaFreeArray");
   arrays_.erase(handle);
 }

@@ -70,9 +70,7 @@ std::optional<int> device_attribute(const GpuFacts& gpu, int number) {
     case cudaDevAttrCooperativeLaunch:
     case cudaDevAttrHostRegisterSupported:
     case cudaDevAttrMemoryPoolsSupported:
-      return 1;
     case cudaDevAttrPciBusId:
-      return 1;
     case cudaDevAttrEccEnabled:
       return 1;
     case cudaDevAttrComputeMode:

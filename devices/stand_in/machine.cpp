@@ -20,6 +20,7 @@
 #include "devices/stand_in/report/loaded_libraries.hpp"
 #include "devices/stand_in/report/process_end.hpp"
 #include "devices/stand_in/report/signals.hpp"
+#include "devices/stand_in/visible_device.hpp"
 #include "support/errors.hpp"
 
 namespace convladder::stand_in {
@@ -132,8 +133,14 @@ void Machine::begin_call(const char* name, bool needs_context) {
 
 int Machine::driver_version() const { return settings.driver_version > 0 ? settings.driver_version : kCudaVersion; }
 
+int Machine::device_count() const {
+  static const bool is_visible = is_device_visible(std::getenv("CUDA_VISIBLE_DEVICES"));
+  return is_visible ? 1 : 0;
+}
+
 void Machine::open_context() {
   if (driver_version() < kCudaVersion) throw Failure(kInsufficientDriver);
+  if (device_count() == 0) throw Failure(kNoDevice, "CUDA_VISIBLE_DEVICES leaves no GPU");
   if (settings.exclusive) {
     // One lock for all processes of the user, as a GPU is one for all.
     const std::string file = fmt::format("/tmp/convladder-gpu-{}.lock", getuid());

@@ -93,6 +93,8 @@ class Machine {
   simulated::SimulatedDevice& device() { return device_; }
   /// 13000, unless the settings say that it is older, and of no use to the runtime.
   int driver_version() const;
+  /// 1, or 0 where CUDA_VISIBLE_DEVICES hides it.
+  int device_count() const;
 
   // Modules and what is in them.
   Module& add_module(const void* fat_binary);

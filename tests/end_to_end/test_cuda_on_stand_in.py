@@ -111,6 +111,15 @@ def test_without_a_device_the_cases_are_skipped(tmp_path: Path, status: int, rea
     assert (one["status"], one["reason"]) == ("skipped", f"no CUDA device (cudaGetDeviceCount: {reason})")
 
 
+def test_a_device_that_is_hidden_is_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "-1")
+    one = faulty(tmp_path, "global-memory")["global-memory"]
+    assert (one["status"], one["reason"]) == (
+        "skipped", "no CUDA device (cudaGetDeviceCount: no CUDA-capable device is detected)")
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "0")
+    assert faulty(tmp_path, "global-memory", exclusive=True)["global-memory"]["status"] == "ok"
+
+
 def test_an_exclusive_gpu_runs_one_case_at_a_time(tmp_path: Path) -> None:
     found = faulty(tmp_path, "global-memory,local-accumulation", exclusive=True)
     assert {one["status"] for one in found.values()} == {"ok"} and len(found) == 2

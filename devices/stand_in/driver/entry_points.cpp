@@ -18,7 +18,7 @@ struct Row {
 
 /// By name, then by version.
 constexpr Row kRows[] = {
-#define CONVLADDER_NAME(name, version, symbol) Row{#name, version, &symbol},
+#define CONVLADDER_NAME(name, version, symbol) Row{#name, version, &(symbol)},
 #include "devices/stand_in/driver/documented_names.inc"
 #undef CONVLADDER_NAME
 };

@@ -31,6 +31,7 @@ extern "C" {
 CUresult cuInit(unsigned flags) {
   return answer_driver("cuInit", Needs::nothing, [&](Machine& machine) {
     require(flags == 0);
+    require(machine.device_count() > 0, kNoDevice);
     machine.contexts.is_initialized = true;
   });
 }

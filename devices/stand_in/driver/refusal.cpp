@@ -4,6 +4,7 @@
 
 namespace convladder::stand_in {
 
+// NOLINTNEXTLINE(bugprone-exception-escape): `answer` catches all of them
 int refuse_driver_call(const char* name) noexcept {
   return answer_driver(name, Needs::nothing, [name](Machine& machine) {
     machine.report.not_supported(name);

@@ -88,7 +88,7 @@ std::vector<FatImage> read_fat_binary(std::span<const std::byte> bytes) {
   if (bytes.size() < kHeaderBytes || read_at<std::uint32_t>(bytes, 0) != kHeaderMagic) {
     throw UserError("no fat binary at byte 0");
   }
-  const std::uint64_t size = read_at<std::uint64_t>(bytes, 8);
+  const auto size = read_at<std::uint64_t>(bytes, 8);
   if (size > bytes.size() - kHeaderBytes) throw UserError("a fat binary that ends too early at byte 8");
   const std::uint64_t end = kHeaderBytes + size;
   std::vector<FatImage> images;
@@ -96,15 +96,15 @@ std::vector<FatImage> read_fat_binary(std::span<const std::byte> bytes) {
     if (end - at < kLeastEntryBytes) throw UserError(fmt::format("an image that ends too early at byte {}", at));
     const auto kind = read_at<std::uint16_t>(bytes, at);
     const std::uint64_t header_bytes = read_at<std::uint32_t>(bytes, at + 4);
-    const std::uint64_t payload_bytes = read_at<std::uint64_t>(bytes, at + 8);
+    const auto payload_bytes = read_at<std::uint64_t>(bytes, at + 8);
     if (header_bytes < kLeastEntryBytes || header_bytes > end - at || payload_bytes > end - at - header_bytes) {
       throw UserError(fmt::format("an image that ends too early at byte {}", at));
     }
     const std::uint64_t packed_bytes = read_at<std::uint32_t>(bytes, at + 16);
     const std::uint64_t name_offset = read_at<std::uint32_t>(bytes, at + 32);
     const std::uint64_t name_bytes = read_at<std::uint32_t>(bytes, at + 36);
-    const std::uint64_t flags = read_at<std::uint64_t>(bytes, at + 40);
-    const std::uint64_t stated = read_at<std::uint64_t>(bytes, at + 56);
+    const auto flags = read_at<std::uint64_t>(bytes, at + 40);
+    const auto stated = read_at<std::uint64_t>(bytes, at + 56);
     const std::span<const std::byte> payload = bytes.subspan(at + header_bytes, payload_bytes);
     if (kind == 1 || kind == 2) {
       FatImage image;

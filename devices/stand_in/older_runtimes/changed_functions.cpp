@@ -41,7 +41,7 @@ extern "C" {
 cudaError_t runtime_version(int* version) CONVLADDER_SYMBOL(cudaRuntimeGetVersion);
 cudaError_t runtime_version(int* version) {
   const cudaError_t status = today_cudaRuntimeGetVersion(version);
-  if (status == cudaSuccess) *version = CONVLADDER_RUNTIME_VERSION;
+  if (status == cudaSuccess && version != nullptr) *version = CONVLADDER_RUNTIME_VERSION;
   return status;
 }
 
@@ -50,7 +50,7 @@ cudaError_t pointer_attributes(PointerAttributes* wanted, const void* address)
 cudaError_t pointer_attributes(PointerAttributes* wanted, const void* address) {
   cudaPointerAttributes now = {};
   const cudaError_t status = today_cudaPointerGetAttributes(wanted == nullptr ? nullptr : &now, address);
-  if (status == cudaSuccess) *wanted = {now.type, now.device, now.devicePointer, now.hostPointer};
+  if (status == cudaSuccess && wanted != nullptr) *wanted = {now.type, now.device, now.devicePointer, now.hostPointer};
   return status;
 }
 

@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "support/function_name.hpp"
+#include "support/null_terminated.hpp"
 
 namespace convladder::stand_in {
 namespace {
@@ -40,10 +41,7 @@ std::string output_of(std::vector<std::string> words) {
   posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
   posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
   posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
-  std::vector<char*> pointers;
-  pointers.reserve(words.size() + 1);
-  for (std::string& word : words) pointers.push_back(word.data());
-  pointers.push_back(nullptr);
+  std::vector<char*> pointers = null_terminated(words);
   std::vector<char*> environment;
   for (char** one = environ; *one != nullptr; ++one) {
     const std::string_view text = *one;
@@ -135,7 +133,8 @@ HostPlace own_place(const std::vector<CallPlace>& places) {
   for (const CallPlace& place : places) {
     if (!is_of_the_system(place.file)) looked.push_back(&place);
   }
-  HostPlace best{.function = "", .file = "", .line = 0, .binary = (looked.empty() ? places.data() : looked[0])->file};
+  HostPlace best{
+      .function = "", .file = "", .line = 0, .binary = (looked.empty() ? places.front() : *looked.front()).file};
   while (!looked.empty()) {
     const std::string file = looked[0]->file;
     std::vector<const CallPlace*> of_file;

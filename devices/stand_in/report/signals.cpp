@@ -1,11 +1,11 @@
 #include "devices/stand_in/report/signals.hpp"
 
-#include <signal.h>
 #include <ucontext.h>
 #include <unistd.h>
 
 #include <array>
 #include <atomic>
+#include <csignal>
 #include <cstdlib>
 #include <optional>
 #include <string>

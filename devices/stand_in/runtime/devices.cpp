@@ -5,6 +5,7 @@
 
 #include "devices/stand_in/device_attributes.hpp"
 #include "devices/stand_in/runtime/answer.hpp"
+#include "devices/stand_in/visible_device.hpp"
 
 using namespace convladder::stand_in;
 
@@ -24,7 +25,7 @@ cudaDeviceProp properties(const Machine& machine) {
   cudaDeviceProp p = {};
   const std::string name = fmt::format("{} (simulated)", machine.gpu().title);
   std::memcpy(p.name, name.c_str(), std::min(name.size(), sizeof p.name - 1));
-  std::memcpy(p.uuid.bytes, "convladder-gpu-0", sizeof p.uuid.bytes);
+  std::memcpy(p.uuid.bytes, kDeviceUuid.data(), sizeof p.uuid.bytes);
   p.totalGlobalMem = machine.capacity();
   p.sharedMemPerBlock = static_cast<std::size_t>(of(cudaDevAttrMaxSharedMemoryPerBlock));
   p.regsPerBlock = of(cudaDevAttrMaxRegistersPerBlock);
@@ -90,7 +91,8 @@ cudaError_t cudaGetDeviceCount(int* count) {
       "cudaGetDeviceCount",
       [&](Machine& machine) {
         require(machine.driver_version() >= kCudaVersion, kInsufficientDriver);
-        give(count, 1);
+        give(count, machine.device_count());
+        require(machine.device_count() > 0, kNoDevice);
       },
       Context::not_used);
 }
@@ -102,7 +104,12 @@ cudaError_t cudaGetDevice(int* device) {
 
 cudaError_t cudaSetDevice(int device) {
   return answer(
-      "cudaSetDevice", [&](Machine&) { require_device(device); }, Context::not_used);
+      "cudaSetDevice",
+      [&](Machine& machine) {
+        require(machine.device_count() > 0, kNoDevice);
+        require_device(device);
+      },
+      Context::not_used);
 }
 
 cudaError_t cudaInitDevice(int device, unsigned /*device_flags*/, unsigned /*flags*/) {

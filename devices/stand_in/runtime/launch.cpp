@@ -199,7 +199,7 @@ cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(std::size_t* bytes, const 
     require(blocks > 0 && threads > 0);
     Function& found = machine.function(function);
     const auto& limits = machine.gpu().occupancy;
-    const std::size_t of_block =
+    const auto of_block =
         static_cast<std::size_t>(limits.shared_per_multiprocessor / blocks - limits.shared_reserved_per_block);
     const std::size_t own = machine.static_shared_bytes(found);
     const std::size_t most = std::min(of_block, static_cast<std::size_t>(limits.shared_per_block));
