@@ -440,7 +440,7 @@ TEST_F(MeasurementTest, EverySampleHasAnotherInputAndAnotherFill) {
   for (const ordered_json& request : script_.asked) {
     if (request.at("do") != "set") continue;
     changes.insert(request.at("change").dump());
-    fills.insert(request.at("fill").dump());
+    fills.insert(request.at("fills").dump());
   }
   EXPECT_EQ(changes.size(), 22U);
   EXPECT_EQ(fills.size(), 22U);

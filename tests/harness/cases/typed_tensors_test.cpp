@@ -4,10 +4,15 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
+#include <functional>
+#include <iterator>
 #include <map>
+#include <nlohmann/json.hpp>
 
 #include "datasets/synthetic_images.hpp"
-#include "harness/cases/workload.hpp"
+#include "harness/cases/case_verifier.hpp"
+#include "harness/verification/changed_input.hpp"
 #include "harness/verification/expected_items.hpp"
 
 namespace convladder {
@@ -61,14 +66,20 @@ class TypedTensors : public testing::Test {
     setting_.scales = expected.fill_scales();
     setting_.fill = {.seed = 5, .scale = setting_.scales.at(0)};
     setting_.call = 2;
+    leave_right(setting_.change, setting_.call);
+  }
+
+  /// What that call finds and what it has to leave.
+  void leave_right(const InputChange& change, std::int64_t call) {
+    const ProblemData& data = workload_.real();
     for (const InputLayout& layout : input_layouts_with_ranges(data)) {
       const TensorData& given = data.given[layout.tensor];
       std::vector<std::byte>& values = tensors_[given.tensor.name];
       values.resize(given.bytes.size());
       for (int item = 0; item < kBatch; ++item) {
         std::byte* const to = values.data() + static_cast<std::size_t>(item) * layout.bytes_per_image();
-        write_changed_image(to, setting_.change, layout, given.bytes.data(), item);
-        poke_image(to, setting_.change, layout, given.bytes.data(), item, setting_.call);
+        write_changed_image(to, change, layout, given.bytes.data(), item);
+        poke_image(to, change, layout, given.bytes.data(), item, call);
       }
     }
     tensors_["whole"].resize(kBatch * kElements * 4);
@@ -160,6 +171,53 @@ TEST_F(TypedTensors, UnwrittenItemsAreSeenWhereNobodyComparesThem) {
 TEST_F(TypedTensors, TheAnswerToAnotherCallIsWrong) {
   ++setting_.call;
   EXPECT_FALSE(compare().passed);
+}
+
+/// Answers with what is right, and writes down what it was asked.
+class RightCase final : public CaseClient {
+ public:
+  using Read = std::function<void(const nlohmann::ordered_json& request)>;
+  RightCase(std::vector<nlohmann::ordered_json>& asked, Read read) : asked_(asked), read_(std::move(read)) {}
+  nlohmann::ordered_json ask(const nlohmann::ordered_json& request) override {
+    asked_.push_back(request);
+    if (request.at("do") == "read") read_(request);
+    return {{"ns", 1.0}};
+  }
+
+ private:
+  std::vector<nlohmann::ordered_json>& asked_;
+  Read read_;
+};
+
+TEST_F(TypedTensors, ASecondCallFindsTheOppositeFillWhereAResultMayBeTheFillByChance) {
+  std::vector<nlohmann::ordered_json> asked;
+  std::unique_ptr<SharedMemory> window = output_window(1);
+  std::byte* const to = window->data();
+  auto client = std::make_unique<RightCase>(asked, [&](const nlohmann::ordered_json& request) {
+    const auto set =
+        std::ranges::find_if(asked.rbegin(), asked.rend(), [](const auto& one) { return one["do"] == "set"; });
+    leave_right(change_from_json(set->at("change")), 1);
+    const std::vector<std::byte>& tensor = tensors_.at(request.at("tensor").get<std::string>());
+    const std::size_t bytes = tensor.size() / (kBatch * kElements);
+    std::memcpy(to, tensor.data() + request.at("first").get<std::size_t>() * bytes,
+                request.at("count").get<std::size_t>() * bytes);
+  });
+  CaseVerifier verifier({std::move(window), std::move(client)}, workload_, 1e-6, 4, true);
+  verifier.prepare(ProblemKind::real);
+  const CaseVerifier::Verified verified = verifier.verify();
+  EXPECT_TRUE(verified.check.passed) << verified.check.first_failure;
+  std::vector<nlohmann::ordered_json> sets;
+  std::ranges::copy_if(asked, std::back_inserter(sets), [](const auto& one) { return one["do"] == "set"; });
+  ASSERT_EQ(sets.size(), 2U);
+  EXPECT_EQ(sets[0].at("change"), sets[1].at("change"));
+  ASSERT_EQ(sets[0].at("fills").size(), 2U) << "one for each output";
+  for (const std::size_t output : {0U, 1U}) {
+    OutputFill first = fill_from_json(sets[0].at("fills").at(output));
+    EXPECT_FALSE(first.opposite);
+    first.opposite = true;
+    EXPECT_EQ(to_json(first), sets[1].at("fills").at(output));
+  }
+  EXPECT_NE(sets[0].at("fills").at(0).at("seed"), sets[0].at("fills").at(1).at("seed"));
 }
 
 TEST_F(TypedTensors, ReplacedElementsAreOthersOfTheTensorsRange) {
