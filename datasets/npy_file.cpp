@@ -18,8 +18,9 @@ namespace {
 constexpr std::string_view kMagic = "\x93NUMPY";
 constexpr std::size_t kHeaderAlignment = 64;
 
-/// NumPy's letter for the kind of number, and its bytes: "<f4".
+/// NumPy's letter for the kind of number, and its bytes: "<f4". Of bf16, which it does not know, what ml_dtypes writes.
 std::string descr_of(ElementType type) {
+  if (type == ElementType::bf16) return "<V2";
   const char kind = is_floating(type) ? 'f' : element_name(type)[0];
   const std::size_t bytes = element_bytes(type);
   return fmt::format("{}{}{}", bytes == 1 ? '|' : '<', kind, bytes);

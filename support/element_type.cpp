@@ -10,47 +10,10 @@
 #include <nlohmann/json.hpp>
 
 #include "support/errors.hpp"
-#include "support/half.hpp"
 #include "support/nearest_name.hpp"
 
 namespace convladder {
 namespace {
-
-using simulated::Half;
-
-Half half_of(double value) { return simulated::round_to<Half>(value); }
-
-double value_of(Half half) { return simulated::to_float(half); }
-
-/// Calls `use` with a value of the C++ type that stands for `type`.
-template <typename Use>
-auto with_type(ElementType type, const Use& use) {
-  switch (type) {
-    case ElementType::i8:
-      return use(std::int8_t{});
-    case ElementType::i16:
-      return use(std::int16_t{});
-    case ElementType::i32:
-      return use(std::int32_t{});
-    case ElementType::i64:
-      return use(std::int64_t{});
-    case ElementType::u8:
-      return use(std::uint8_t{});
-    case ElementType::u16:
-      return use(std::uint16_t{});
-    case ElementType::u32:
-      return use(std::uint32_t{});
-    case ElementType::u64:
-      return use(std::uint64_t{});
-    case ElementType::f16:
-      return use(Half{});
-    case ElementType::f32:
-      return use(float{});
-    case ElementType::f64:
-      break;
-  }
-  return use(double{});
-}
 
 template <typename T>
 std::vector<std::byte> bytes_of(const T& value) {
@@ -86,13 +49,13 @@ T parse_number(std::string_view what, ElementType type, std::string_view text) {
 
 const std::vector<ElementType>& element_types() {
   using enum ElementType;
-  static const std::vector<ElementType> all = {i8, i16, i32, i64, u8, u16, u32, u64, f16, f32, f64};
+  static const std::vector<ElementType> all = {i8, i16, i32, i64, u8, u16, u32, u64, f16, bf16, f32, f64};
   return all;
 }
 
 std::string_view element_name(ElementType type) {
-  static constexpr std::string_view names[] = {"i8",  "i16", "i32", "i64", "u8", "u16",
-                                               "u32", "u64", "f16", "f32", "f64"};
+  static constexpr std::string_view names[] = {"i8",  "i16", "i32", "i64",  "u8",  "u16",
+                                               "u32", "u64", "f16", "bf16", "f32", "f64"};
   return names[static_cast<std::size_t>(type)];
 }
 
@@ -108,18 +71,19 @@ ElementType parse_element_type(std::string_view what, std::string_view name) {
 }
 
 std::size_t element_bytes(ElementType type) {
-  return with_type(type, [](auto value) { return sizeof value; });
+  return with_element_type(type, [](auto value) { return sizeof value; });
 }
 
 bool is_floating(ElementType type) { return type >= ElementType::f16; }
 
 std::vector<std::byte> parse_element(std::string_view what, ElementType type, std::string_view text) {
-  return with_type(type, [&]<typename T>(T) {
-    if constexpr (std::is_same_v<T, Half>) {
+  return with_element_type(type, [&]<typename T>(T) {
+    if constexpr (kIsSmallFloat<T>) {
       const auto value = parse_number<double>(what, type, text);
-      const Half half = half_of(value);
-      if (std::isfinite(value) && std::isinf(value_of(half))) {
-        throw UserError(fmt::format("{}: expected a number of type f16, '{}' is beyond what it holds", what, text));
+      const T half = from_double<T>(value);
+      if (std::isfinite(value) && std::isinf(to_double(half))) {
+        throw UserError(fmt::format("{}: expected a number of type {}, '{}' is beyond what it holds", what,
+                                    element_name(type), text));
       }
       return bytes_of(half);
     } else {
@@ -129,19 +93,13 @@ std::vector<std::byte> parse_element(std::string_view what, ElementType type, st
 }
 
 std::vector<std::byte> element_of(ElementType type, double value) {
-  return with_type(type, [&]<typename T>(T) {
-    if constexpr (std::is_same_v<T, Half>) {
-      return bytes_of(half_of(value));
-    } else {
-      return bytes_of(static_cast<T>(value));
-    }
-  });
+  return with_element_type(type, [&]<typename T>(T) { return bytes_of(from_double<T>(value)); });
 }
 
 std::string element_text(ElementType type, const std::byte* bytes) {
-  return with_type(type, [&]<typename T>(T) {
-    if constexpr (std::is_same_v<T, Half>) {
-      return fmt::format("{:.5g}", value_of(load<Half>(bytes)));  // five digits tell all halves apart
+  return with_element_type(type, [&]<typename T>(T) {
+    if constexpr (kIsSmallFloat<T>) {
+      return fmt::format("{:.5g}", to_double(load<T>(bytes)));  // five digits tell all of them apart
     } else {
       return fmt::format("{}", +load<T>(bytes));
     }
@@ -149,9 +107,9 @@ std::string element_text(ElementType type, const std::byte* bytes) {
 }
 
 long double element_number(ElementType type, const std::byte* bytes) {
-  return with_type(type, [&]<typename T>(T) -> long double {
-    if constexpr (std::is_same_v<T, Half>) {
-      return value_of(load<Half>(bytes));
+  return with_element_type(type, [&]<typename T>(T) -> long double {
+    if constexpr (kIsSmallFloat<T>) {
+      return to_double(load<T>(bytes));
     } else {
       return load<T>(bytes);
     }
@@ -159,13 +117,13 @@ long double element_number(ElementType type, const std::byte* bytes) {
 }
 
 nlohmann::ordered_json element_json(ElementType type, const std::byte* bytes) {
-  return with_type(type, [&]<typename T>(T) -> nlohmann::ordered_json {
+  return with_element_type(type, [&]<typename T>(T) -> nlohmann::ordered_json {
     if constexpr (std::is_integral_v<T>) {
       return load<T>(bytes);
     } else {
       double value = 0;
-      if constexpr (std::is_same_v<T, Half>) {
-        value = value_of(load<Half>(bytes));
+      if constexpr (kIsSmallFloat<T>) {
+        value = to_double(load<T>(bytes));
       } else {
         value = double{load<T>(bytes)};
       }

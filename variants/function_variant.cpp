@@ -10,15 +10,12 @@ namespace {
 class PreparedFunction final : public PreparedVariant {
  public:
   PreparedFunction(VariantFunction function, Device& device, const ProblemSize& size, const ProblemTensors& tensors)
-      : function_(function), size_(size), tensors_(tensors), constants_(device, size, tensors) {
-    tensors_.constants = constants_.addresses();
-  }
-  void run() override { function_(size_, tensors_); }
+      : function_(function), size_(size), constants_(device, tensors) {}
+  void run() override { function_(size_, constants_.tensors()); }
 
  private:
   VariantFunction function_;
   ProblemSize size_;
-  ProblemTensors tensors_;
   DeviceConstants constants_;
 };
 

@@ -8,8 +8,8 @@
 
 namespace convladder {
 
-/// The work of one call, all cores used; writes every element of the output. The constants of `tensors` are on the
-/// device as input and output are, which is the host's memory.
+/// The work of one call, all cores used; writes every element of the results. The constants of `tensors` are on the
+/// device as all others are, which is the host's memory.
 using VariantFunction = void (*)(const ProblemSize& size, const ProblemTensors& tensors);
 /// Empty if the size can be run, otherwise why not.
 using UnsupportedSize = std::string (*)(const ProblemSize& size);

@@ -5,6 +5,7 @@
 #include "devices/kernel_resources.hpp"
 #include "variants/device_constants.hpp"
 #include "variants/launch_limits.hpp"
+#include "variants/problem.hpp"
 
 namespace convladder {
 namespace {
@@ -12,9 +13,7 @@ namespace {
 class PreparedLaunches final : public PreparedVariant {
  public:
   PreparedLaunches(VariantLaunches launches, Device& device, const ProblemSize& size, const ProblemTensors& tensors)
-      : device_(device),
-        constants_(device, size, tensors),
-        launches_(launches(size, {tensors.input, constants_.addresses(), tensors.output})) {}
+      : device_(device), constants_(device, tensors), launches_(launches(size, constants_.tensors())) {}
   void run() override {
     for (const KernelLaunch& launch : launches_) device_.launch(launch);
   }
@@ -25,6 +24,18 @@ class PreparedLaunches final : public PreparedVariant {
   DeviceConstants constants_;
   std::vector<KernelLaunch> launches_;
 };
+
+std::vector<PlacedTensor> nowhere(const std::vector<ProblemTensor>& tensors) {
+  std::vector<PlacedTensor> placed;
+  for (const ProblemTensor& tensor : tensors) placed.push_back({tensor});
+  return placed;
+}
+
+ProblemTensors tensors_nowhere(const ProblemSize& size) {
+  const Problem& problem = *size.problem;
+  return {nowhere(problem.inputs(size)), nowhere(problem.constants(size)), nowhere(problem.outputs(size)),
+          nowhere(problem.in_outs(size))};
+}
 
 class LaunchVariant final : public Variant {
  public:
@@ -44,8 +55,7 @@ class LaunchVariant final : public Variant {
     return std::make_unique<PreparedLaunches>(launches_, device, size, tensors);
   }
   std::vector<KernelLaunch> launch_plan(const ProblemSize& size) const override {
-    const std::vector<const float*> none(size.problem->constants(size).size(), nullptr);
-    return launches_(size, {nullptr, none, nullptr});
+    return launches_(size, tensors_nowhere(size));
   }
   double tolerance() const override { return tolerance_; }
 

@@ -42,12 +42,12 @@ class OperatorVariant final : public Variant {
     const auto copied = [&](std::size_t elements, const char* label) -> const float* {
       if (elements == 0) return nullptr;
       DeviceBuffer& buffer = constants.emplace_back(device.allocate(elements * sizeof(float), label));
-      device.copy_to_device(buffer.address(), tensors.constants[next++], buffer.bytes());
+      device.copy_to_device(buffer.address(), tensors.constant(next++), buffer.bytes());
       return buffer.floats();
     };
     const float* const weights = copied(shape.weight_elements(), "weights");
     const float* const bias = copied(shape.bias_elements(), "bias");
-    auto prepared = implementation_.prepare(device, shape, {tensors.input, weights, bias, tensors.output});
+    auto prepared = implementation_.prepare(device, shape, {tensors.input(), weights, bias, tensors.output()});
     return std::make_unique<PreparedOperatorVariant>(std::move(constants), std::move(prepared));
   }
   std::vector<KernelLaunch> launch_plan(const ProblemSize& size) const override {
@@ -91,13 +91,12 @@ std::vector<ProblemTensor> OperatorProblem::constants(const ProblemSize& size) c
   return tensors;
 }
 
-ReferenceOutput OperatorProblem::reference(const ProblemSize& size, const float* input,
-                                           std::span<const float* const> constants) const {
+std::vector<ReferenceOutput> OperatorProblem::reference(const ProblemSize& size, const ProblemTensors& item) const {
   const OperatorShape shape = operator_shape(size);
   const bool has_weights = shape.weight_elements() > 0;
   const std::size_t bias = has_weights ? 1 : 0;
-  return own_reference(shape, input, has_weights ? constants[0] : nullptr,
-                       shape.bias_elements() > 0 ? constants[bias] : nullptr);
+  return {own_reference(shape, item.input(), has_weights ? item.constant() : nullptr,
+                        shape.bias_elements() > 0 ? item.constant(bias) : nullptr)};
 }
 
 const std::vector<ProblemVariant>& OperatorProblem::variants() const {

@@ -34,8 +34,7 @@ class OperatorProblem : public Problem {
   /// Weights and bias, where it has them.
   std::vector<ProblemTensor> constants(const ProblemSize& size) const override;
   double flop(const ProblemSize& size) const override { return static_cast<double>(output_elements(size)); }
-  ReferenceOutput reference(const ProblemSize& size, const float* input,
-                            std::span<const float* const> constants) const override;
+  std::vector<ReferenceOutput> reference(const ProblemSize& size, const ProblemTensors& item) const override;
   const std::vector<ProblemVariant>& variants() const override;
 
  private:

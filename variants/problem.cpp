@@ -16,12 +16,26 @@ namespace convladder {
 namespace {
 
 constexpr int kLargestWhole = 8;  // sums of their products stay where float32 holds them exactly
+constexpr int kLargestInteger = 1000;
 
-void fill(SeededRandom& random, bool whole, std::span<float> values) {
-  for (float& value : values) {
-    value = whole ? static_cast<float>(random.between(-kLargestWhole, kLargestWhole))
-                  : static_cast<float>(random.between(-(1 << 23), 1 << 23)) * 0x1p-23F;
-  }
+std::vector<ProblemTensor> both(std::vector<ProblemTensor> first, const std::vector<ProblemTensor>& second) {
+  first.insert(first.end(), second.begin(), second.end());
+  return first;
+}
+
+/// What a tensor is filled with unless the problem says otherwise: numbers from low to high, times the step.
+struct UsualValues {
+  int low = 0;
+  int high = 0;
+  double step = 1;
+};
+
+template <typename T>
+UsualValues usual_values(bool whole) {
+  if (whole) return {std::is_unsigned_v<T> ? 0 : -kLargestWhole, kLargestWhole};
+  if (!std::is_integral_v<T>) return {-(1 << 23), 1 << 23, 0x1p-23};
+  if constexpr (sizeof(T) == 1) return {std::numeric_limits<T>::min(), std::numeric_limits<T>::max()};
+  return {std::is_unsigned_v<T> ? 0 : -kLargestInteger, kLargestInteger};
 }
 
 using Problems = Registry<const Problem*>;
@@ -74,13 +88,24 @@ Variants& variants_of_problems() {
 
 }  // namespace
 
-void Problem::fill_input(const ProblemSize& /*size*/, SeededRandom& random, bool whole, std::span<float> input) const {
-  fill(random, whole, input);
+std::vector<ProblemTensor> Problem::given(const ProblemSize& size) const { return both(inputs(size), in_outs(size)); }
+std::vector<ProblemTensor> Problem::results(const ProblemSize& size) const {
+  return both(outputs(size), in_outs(size));
 }
 
-void Problem::fill_constant(const ProblemSize& /*size*/, std::size_t /*which*/, SeededRandom& random, bool whole,
-                            std::span<float> values) const {
-  fill(random, whole, values);
+void Problem::fill(const ProblemSize& /*size*/, const PlacedTensor& placed, SeededRandom& random, bool whole) const {
+  with_element_type(placed.tensor.type, [&]<typename T>(T) {
+    const UsualValues usual = usual_values<T>(whole);
+    T* const values = placed.as<T>();
+    for (std::int64_t i = 0; i < placed.tensor.elements; ++i) {
+      values[i] = from_double<T>(random.between(usual.low, usual.high) * usual.step);
+    }
+  });
+}
+
+void PlacedTensor::throw_other_type(std::optional<ElementType> asked) const {
+  throw std::logic_error(fmt::format("the tensor '{}' is of {}, not of {}", tensor.name, element_name(tensor.type),
+                                     asked ? element_name(*asked) : "another type"));
 }
 
 double Problem::granted_tolerance(double wanted, const ProblemSize& /*size*/) const {

@@ -1,21 +1,21 @@
 // The contract: what a problem is, whatever its variants do.
 //
 // A problem is a folder below variants/: a source file that says what is computed and registers it, and its variants in
-// cpu/ and cuda/. A batch holds items, each with an input and an output of its own; what they share, weights for
-// example, are constants. Plan, inputs, verification, measurement, counters, checkers and records are derived from
-// this. See docs/adding_a_problem.md.
+// cpu/ and cuda/. A batch holds items, each with inputs and outputs of its own; what they share, weights for example,
+// are constants. Plan, inputs, verification, measurement, counters, checkers and records are derived from this. See
+// docs/adding_a_problem.md.
 #pragma once
 
 #include <cstdint>
 #include <memory>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "support/seeded_random.hpp"
 #include "variants/problem_size.hpp"
+#include "variants/problem_tensors.hpp"
 #include "variants/reference_output.hpp"
 
 namespace convladder {
@@ -29,12 +29,6 @@ struct Dimension {
   std::optional<int> usual;  ///< what it is where a size does not say
   int smallest = 1;
   int largest = 1 << 20;
-};
-
-/// A tensor of a problem: float32, dense, the last dimension next to each other.
-struct ProblemTensor {
-  std::string_view name;      ///< "weights"
-  std::int64_t elements = 0;  ///< fewer than 2^31
 };
 
 /// One problem. Stateless: one object serves every size. Whatever takes a size takes one without a `size_error`.
@@ -58,14 +52,34 @@ class Problem {
   /// The batches where nobody names one.
   virtual std::vector<int> default_batches() const { return {10, 100, 1000}; }
 
-  /// Of one item.
-  virtual std::int64_t input_elements(const ProblemSize& size) const = 0;
-  virtual std::int64_t output_elements(const ProblemSize& size) const = 0;
-  /// What all items share, in the order in which variants get them.
+  /// Of one item, where each item has one float32 input and one float32 output.
+  virtual std::int64_t input_elements(const ProblemSize& size) const {
+    static_cast<void>(size);
+    return 0;
+  }
+  virtual std::int64_t output_elements(const ProblemSize& size) const {
+    static_cast<void>(size);
+    return 0;
+  }
+  /// The tensors of one item, in the order in which variants get them: one called "input" and one called "output"
+  /// unless told. Outputs may not be of 64-bit integers, which the reference does not hold.
+  virtual std::vector<ProblemTensor> inputs(const ProblemSize& size) const { return {{"input", input_elements(size)}}; }
+  virtual std::vector<ProblemTensor> outputs(const ProblemSize& size) const {
+    return {{"output", output_elements(size)}};
+  }
+  /// Likewise what a call finds and replaces by results. Each call finds given values, whatever the call before left.
+  virtual std::vector<ProblemTensor> in_outs(const ProblemSize& size) const {
+    static_cast<void>(size);
+    return {};
+  }
+  /// What all items share, likewise.
   virtual std::vector<ProblemTensor> constants(const ProblemSize& size) const {
     static_cast<void>(size);
     return {};
   }
+  /// Inputs and in-outs, outputs and in-outs: what a call is given, and what it leaves.
+  std::vector<ProblemTensor> given(const ProblemSize& size) const;
+  std::vector<ProblemTensor> results(const ProblemSize& size) const;
 
   /// Elements of one item that a variant may hold beside these tensors, between its steps.
   virtual std::int64_t intermediate_elements(const ProblemSize& size) const {
@@ -83,19 +97,19 @@ class Problem {
     return 1;
   }
 
-  /// One item's input. `whole`: small whole numbers; otherwise numbers as variants meet them, -1 to 1 unless told.
-  virtual void fill_input(const ProblemSize& size, SeededRandom& random, bool whole, std::span<float> input) const;
-  /// A constant, by its number; likewise.
-  virtual void fill_constant(const ProblemSize& size, std::size_t which, SeededRandom& random, bool whole,
-                             std::span<float> values) const;
+  /// Writes a tensor that is given, of one item, or a constant. `whole`: small whole numbers; otherwise numbers as
+  /// variants meet them. Unless told: -8 to 8; -1 to 1, all values of an 8-bit integer, or -1000 to 1000; of unsigned
+  /// integers none below 0. Between calls elements are replaced by others between the smallest and the largest.
+  virtual void fill(const ProblemSize& size, const PlacedTensor& tensor, SeededRandom& random, bool whole) const;
 
-  /// One item's exact-enough output and the scale of its errors, computed by the definition in float64, in a fixed
-  /// order. A magnitude of 0 asks for the very value; a NaN of the input is in all outputs that it takes part in.
-  virtual ReferenceOutput reference(const ProblemSize& size, const float* input,
-                                    std::span<const float* const> constants) const = 0;
+  /// What one item's results must come to, in the order of `results`: exact enough, with the scale of its errors,
+  /// computed by the definition in float64, in a fixed order. `item` has no outputs, and its in-outs are as a call
+  /// finds them. A magnitude of 0 asks for the very value, as integers always do. What is no number is never right.
+  virtual std::vector<ReferenceOutput> reference(const ProblemSize& size, const ProblemTensors& item) const = 0;
   /// What the record says of it.
   virtual std::string reference_name() const { return "float64 " + std::string(title()); }
-  /// The largest |error| / magnitude allowed to a variant that asks for `wanted`.
+  /// The largest |error| / magnitude allowed to a variant that asks for `wanted`; beside it half a unit in the last
+  /// place of a result of 16 bits.
   virtual double granted_tolerance(double wanted, const ProblemSize& size) const;
   /// Whether on whole numbers a variant of that tolerance has to be exact.
   virtual bool is_exact_on_whole_numbers(const ProblemSize& size, double tolerance) const {

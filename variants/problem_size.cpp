@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <set>
 #include <stdexcept>
 
 #include "variants/problem.hpp"
@@ -21,6 +22,44 @@ std::string expected_text(const Problem& problem) {
     text += dimension.usual ? fmt::format("[{}N]", dimension.letter) : fmt::format("{}N", dimension.letter);
   }
   return text;
+}
+
+std::int64_t sum_of_elements(const std::vector<ProblemTensor>& tensors) {
+  std::int64_t sum = 0;
+  for (const ProblemTensor& tensor : tensors) sum += tensor.elements;
+  return sum;
+}
+
+double sum_of_bytes(const std::vector<ProblemTensor>& tensors) {
+  double sum = 0;
+  for (const ProblemTensor& tensor : tensors) sum += static_cast<double>(tensor.bytes());
+  return sum;
+}
+
+/// Empty if the tensors of a size can be, otherwise what is wrong with one, in one line.
+std::string tensors_error(const Problem& problem, const ProblemSize& size) {
+  std::set<std::string_view> names;
+  const auto error_of = [&](const ProblemTensor& tensor, bool is_result) -> std::string {
+    if (!names.insert(tensor.name).second) return fmt::format("two tensors are called {}", tensor.name);
+    if (static_cast<double>(tensor.elements) >= kMostElements) {
+      return fmt::format("{} of one item has 2^31 elements or more", tensor.name);
+    }
+    if (tensor.elements < 1) return fmt::format("{} has no elements", tensor.name);
+    if (is_result && (tensor.type == ElementType::i64 || tensor.type == ElementType::u64)) {
+      return fmt::format("{} is of {}, which a reference in float64 does not hold", tensor.name,
+                         element_name(tensor.type));
+    }
+    return {};
+  };
+  const std::vector<ProblemTensor> constants = problem.constants(size);
+  const std::vector<ProblemTensor> inputs = problem.inputs(size);
+  const std::vector<ProblemTensor> results = problem.results(size);
+  for (const auto& [tensors, is_result] : {std::pair(&constants, false), {&inputs, false}, {&results, true}}) {
+    for (const ProblemTensor& tensor : *tensors) {
+      if (std::string error = error_of(tensor, is_result); !error.empty()) return error;
+    }
+  }
+  return results.empty() ? "nothing comes of it: it has no output" : std::string();
 }
 
 [[noreturn]] void fail(const Problem& problem, std::string_view text, const std::string& what) {
@@ -47,20 +86,18 @@ ProblemSize ProblemSize::with_batch(int new_batch) const {
   return size;
 }
 
-std::int64_t ProblemSize::input_elements_per_item() const { return problem->input_elements(*this); }
-std::int64_t ProblemSize::output_elements_per_item() const { return problem->output_elements(*this); }
+std::int64_t ProblemSize::input_elements_per_item() const { return sum_of_elements(problem->given(*this)); }
+std::int64_t ProblemSize::output_elements_per_item() const { return sum_of_elements(problem->results(*this)); }
+std::int64_t ProblemSize::constant_elements() const { return sum_of_elements(problem->constants(*this)); }
 
-std::int64_t ProblemSize::constant_elements() const {
-  std::int64_t sum = 0;
-  for (const ProblemTensor& tensor : problem->constants(*this)) sum += tensor.elements;
-  return sum;
-}
+double ProblemSize::input_bytes() const { return batch * sum_of_bytes(problem->given(*this)); }
+double ProblemSize::output_bytes() const { return batch * sum_of_bytes(problem->results(*this)); }
 
 double ProblemSize::flop() const { return batch * problem->flop(*this); }
 double ProblemSize::least_flop() const { return batch * problem->least_flop(*this); }
 
 double ProblemSize::minimum_bytes() const {
-  return 4.0 * static_cast<double>(input_elements() + constant_elements() + output_elements());
+  return input_bytes() + sum_of_bytes(problem->constants(*this)) + output_bytes();
 }
 
 std::string size_name(const ProblemSize& size) { return size.problem->size_text(size); }
@@ -78,14 +115,7 @@ std::string size_error(const ProblemSize& size) {
     return fmt::format("{} is {}, it must be {} to {}", one.name, size.values[i], one.smallest, one.largest);
   }
   if (std::string error = size.problem->own_size_error(size); !error.empty()) return error;
-  std::vector<ProblemTensor> tensors = size.problem->constants(size);
-  tensors.push_back({"input", size.input_elements_per_item()});
-  tensors.push_back({"output", size.output_elements_per_item()});
-  for (const ProblemTensor& tensor : tensors) {
-    if (static_cast<double>(tensor.elements) < kMostElements) continue;
-    return fmt::format("{} of one item has 2^31 elements or more", tensor.name);
-  }
-  return {};
+  return tensors_error(*size.problem, size);
 }
 
 ProblemSize parse_size(const Problem& problem, std::string_view text) {

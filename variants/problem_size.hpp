@@ -10,8 +10,7 @@ namespace convladder {
 
 class Problem;
 
-/// What is needed of a size everywhere, whatever the problem; what the values mean its problem knows. Elements are
-/// float32.
+/// What is needed of a size everywhere, whatever the problem; what the values mean its problem knows.
 struct ProblemSize {
   const Problem* problem = nullptr;  ///< lives as long as the program
   int batch = 1;                     ///< items: images of a convolution
@@ -23,18 +22,22 @@ struct ProblemSize {
   int at(std::string_view letter) const;
   ProblemSize with_batch(int new_batch) const;
 
+  /// Of all tensors that an item is given, and of all that hold its results.
   std::int64_t input_elements_per_item() const;
   std::int64_t output_elements_per_item() const;
   std::int64_t input_elements() const { return batch * input_elements_per_item(); }
   std::int64_t output_elements() const { return batch * output_elements_per_item(); }
   /// Of all tensors that the items share.
   std::int64_t constant_elements() const;
+  /// As input_elements and output_elements.
+  double input_bytes() const;
+  double output_bytes() const;
 
   /// Operations of the batch by the problem's definition.
   double flop() const;
   /// What no algorithm leaves out of them.
   double least_flop() const;
-  /// The fewest bytes it must move: input and constants read once, output written once.
+  /// The fewest bytes it must move: what is given and constants read once, results written once.
   double minimum_bytes() const;
 };
 

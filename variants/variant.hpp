@@ -5,7 +5,6 @@
 #pragma once
 
 #include <memory>
-#include <span>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -15,19 +14,12 @@
 #include "variants/configuration.hpp"
 #include "variants/float32.hpp"
 #include "variants/problem_size.hpp"
+#include "variants/problem_tensors.hpp"
 #include "variants/variant_info.hpp"
 
 namespace convladder {
 
-/// What a variant is prepared with. Input and output are on the device; the constants are on the host, in the order of
-/// `Problem::constants`, and only valid during the call.
-struct ProblemTensors {
-  const float* input = nullptr;
-  std::span<const float* const> constants = {};
-  float* output = nullptr;
-};
-
-/// Work made ready for one size, one set of constants and one pair of tensors: nothing left to do but the work itself.
+/// Work made ready for one size, one set of constants and one set of tensors: nothing left to do but the work itself.
 /// Calls enqueue on the device; the caller waits.
 class PreparedVariant {
  public:
@@ -40,7 +32,7 @@ class PreparedVariant {
   /// `store_output`) differ, and both are measured.
   virtual bool has_own_layout() const { return false; }
   virtual void load_input() {}
-  /// Writes every element of the output, or of its own layout's.
+  /// Writes every element of the outputs and of what goes in and out, or of its own layout's.
   virtual void run() = 0;
   virtual void store_output() {}
   /// What `run` consists of, if that is worth timing apart: names, in order. `run` is the same as `run_part` of each.
@@ -63,7 +55,8 @@ class Variant {
     static_cast<void>(size);
     return {};
   }
-  /// Makes it ready. Throws DeviceError where the device refuses.
+  /// Makes it ready. The tensors are on the device, but for the constants, which are on the host and only valid during
+  /// the call. Throws DeviceError where the device refuses.
   virtual std::unique_ptr<PreparedVariant> prepare(Device& device, const ProblemSize& size,
                                                    const ProblemTensors& tensors) const = 0;
   /// The kernels one `run` launches, in order, without a device; addresses in the arguments are null. Empty for

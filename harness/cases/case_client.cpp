@@ -31,7 +31,9 @@ constexpr std::size_t kWindowBytes = 4 << 20;
 
 /// Room for a whole image, however large.
 std::unique_ptr<SharedMemory> window_for(const ProblemSize& shape) {
-  return output_window(shape.output_elements_per_item());
+  std::size_t most = 0;
+  for (const ProblemTensor& tensor : shape.problem->results(shape)) most = std::max(most, tensor.bytes());
+  return output_window(most);
 }
 
 }  // namespace
@@ -50,17 +52,15 @@ ordered_json OpenCase::ask(const ordered_json& request) const {
   throw failure;
 }
 
-ReadOutput OpenCase::output(const ordered_json& which) const {
-  return [this, which](std::int64_t first, std::int64_t count) {
-    ordered_json request{{"do", "read"}, {"first", first}, {"count", count}};
-    request.update(which);
-    ask(request);
-    return reinterpret_cast<const float*>(window->data());
+ReadTensor OpenCase::tensors() const {
+  return [this](std::string_view tensor, std::int64_t first, std::int64_t count) {
+    ask({{"do", "read"}, {"tensor", tensor}, {"first", first}, {"count", count}});
+    return window->data();
   };
 }
 
-std::unique_ptr<SharedMemory> output_window(std::int64_t elements) {
-  return std::make_unique<SharedMemory>(std::max(kWindowBytes, static_cast<std::size_t>(elements) * sizeof(float)));
+std::unique_ptr<SharedMemory> output_window(std::size_t bytes) {
+  return std::make_unique<SharedMemory>(std::max(kWindowBytes, bytes));
 }
 
 OpenCase start_session(const SessionStart& start, const char* command, std::unique_ptr<SharedMemory> window,

@@ -28,13 +28,15 @@ struct OpenCase {
 
   /// The case's answer. Throws CaseFailure where that is a status, or none that a case can end with.
   nlohmann::ordered_json ask(const nlohmann::ordered_json& request) const;
-  /// Reads its output: {"do": "read", "first", "count"} with the fields of `which`.
-  ReadOutput output(const nlohmann::ordered_json& which) const;
+  /// Reads its tensors: {"do": "read", "tensor", "first", "count"}.
+  ReadTensor tensors() const;
+  std::int64_t window_bytes() const { return static_cast<std::int64_t>(window->bytes()); }
+  /// Of float32.
   std::int64_t window_elements() const { return static_cast<std::int64_t>(window->bytes() / sizeof(float)); }
 };
 
-/// Memory for outputs: what the caches hold for both sides, and at least `elements`.
-std::unique_ptr<SharedMemory> output_window(std::int64_t elements);
+/// Memory for outputs: what the caches hold for both sides, and at least `bytes`.
+std::unique_ptr<SharedMemory> output_window(std::size_t bytes);
 
 /// What every kind of case needs to be started in a process of its own.
 struct SessionStart {

@@ -25,6 +25,13 @@ constexpr double kMostUntimed = 20;     // times a sample's length, that a sampl
 constexpr int kMostEnqueued = 1 << 14;  // calls: what a device takes before it makes the host wait is about a thousand
 constexpr int kFewestCalibrated = 3;    // calls, unless they take longer than that
 
+template <typename Held>
+std::vector<PlacedTensor> placed(const std::vector<Held>& tensors) {
+  std::vector<PlacedTensor> all;
+  for (const Held& one : tensors) all.push_back({one.tensor, one.buffer.address()});
+  return all;
+}
+
 ordered_json state_to_json(const DeviceState& state) {
   ordered_json json = ordered_json::object();
   if (state.clock_mhz) json["clock_mhz"] = *state.clock_mhz;
@@ -51,7 +58,8 @@ ordered_json CaseSession::carry_out(const std::string& what, const ordered_json&
   if (what == "set") return set(request);
   if (what == "call") return call_once();
   if (what == "read") {
-    return read(request.at("first").get<std::int64_t>(), request.at("count").get<std::int64_t>());
+    return read(request.at("tensor").get<std::string>(), request.at("first").get<std::int64_t>(),
+                request.at("count").get<std::int64_t>());
   }
   if (what == "count") return count();
   if (what == "profile") return profile(request.at("calls").get<int>());
@@ -69,14 +77,21 @@ ordered_json CaseSession::prepare(ProblemKind kind) {
   const int batch = kind == ProblemKind::real ? workload_.planned_batch() : problem_->shape.batch;
   const ProblemSize shape = problem_->shape.with_batch(batch);
   prepared_.reset();
-  output_ = {};
-  input_ = device().allocate(static_cast<std::size_t>(shape.input_elements()) * sizeof(float), "input");
-  output_ = device().allocate(static_cast<std::size_t>(shape.output_elements()) * sizeof(float), "output");
-  changed_.emplace(device(), InputLayout(problem_->shape), problem_->input, input_.floats());
-  changed_->write_decoy();
+  changed_.clear();
+  outputs_.clear();
+  inputs_ = hold(shape.problem->inputs(shape), batch);
+  in_outs_ = hold(shape.problem->in_outs(shape), batch);
+  outputs_ = hold(shape.problem->outputs(shape), batch);
+  const std::vector<InputLayout> layouts = input_layouts_with_ranges(*problem_);
+  for (std::size_t i = 0; i < layouts.size(); ++i) {
+    const bool is_input = i < inputs_.size();
+    const HeldTensor& held = is_input ? inputs_[i] : in_outs_[i - inputs_.size()];
+    changed_.emplace_back(device(), layouts[i], problem_->given[i].bytes.data(), held.buffer.address(), !is_input);
+    changed_.back().write_decoy();
+  }
   const auto prepare_now = [&] {
-    const std::vector<const float*> constants = problem_->constant_addresses();
-    prepared_ = variant_.variant->prepare(for_variant(), shape, {input_.floats(), constants, output_.floats()});
+    const ProblemTensors tensors{placed(inputs_), problem_->placed_constants(), placed(outputs_), placed(in_outs_)};
+    prepared_ = variant_.variant->prepare(for_variant(), shape, tensors);
   };
   for_variant_.allow_copies(true);
   prepare_now();
@@ -103,20 +118,42 @@ Device& CaseSession::for_variant() {
   return for_variant_;
 }
 
+std::vector<CaseSession::HeldTensor> CaseSession::hold(const std::vector<ProblemTensor>& tensors, int items) {
+  std::vector<HeldTensor> held;
+  for (const ProblemTensor& tensor : tensors) {
+    held.push_back({tensor, device().allocate(tensor.bytes() * static_cast<std::size_t>(items), tensor.name)});
+  }
+  return held;
+}
+
 ordered_json CaseSession::set(const ordered_json& request) {
-  changed_->set(change_from_json(request.at("change")));
+  const InputChange change = change_from_json(request.at("change"));
+  for (ChangedInput& one : changed_) one.set(change);
   // All of the batch, of which the problem may be the first images.
-  fill_output(device(), output_.floats(), output_elements(), fill_from_json(request.at("fill")));
+  for (std::size_t i = 0; i < outputs_.size(); ++i) {
+    const HeldTensor& output = outputs_[i];
+    fill_output(device(), output.buffer.address(), output.tensor.type, output.elements(),
+                fill_from_json(request.at("fills").at(i)));
+  }
   return ordered_json::object();
 }
 
-ordered_json CaseSession::read(std::int64_t first, std::int64_t count) {
-  if (first < 0 || count < 0 || first + count > output_elements() ||
-      static_cast<std::size_t>(count) * sizeof(float) > window_.bytes()) {
-    throw std::logic_error(fmt::format("{} elements from {} on are not the output's", count, first));
+ordered_json CaseSession::read(const std::string& tensor, std::int64_t first, std::int64_t count) {
+  for (const std::vector<HeldTensor>* const role : {&outputs_, &in_outs_, &inputs_}) {
+    for (const HeldTensor& held : *role) {
+      if (held.tensor.name != tensor) continue;
+      const std::size_t bytes = element_bytes(held.tensor.type);
+      if (first < 0 || count < 0 || first + count > held.elements() ||
+          static_cast<std::size_t>(count) * bytes > window_.bytes()) {
+        throw std::logic_error(fmt::format("{} elements from {} on are not in the tensor '{}'", count, first, tensor));
+      }
+      const auto* const from = static_cast<const std::byte*>(held.buffer.address());
+      device().copy_to_host(window_.data(), from + static_cast<std::size_t>(first) * bytes,
+                            static_cast<std::size_t>(count) * bytes);
+      return ordered_json::object();
+    }
   }
-  device().copy_to_host(window_.data(), output_.floats() + first, static_cast<std::size_t>(count) * sizeof(float));
-  return ordered_json::object();
+  throw std::logic_error(fmt::format("no tensor is called '{}'", tensor));
 }
 
 ordered_json CaseSession::call_once() { return {{"ns", timed_call(time_of::kLayer, 1, false)}}; }
@@ -136,10 +173,11 @@ std::vector<KernelCounters> CaseSession::count_images(int images, int batch) {
 
 /// The batch holds its first images only: they stand for the others as well.
 void CaseSession::repeat_images(int images, int batch) {
-  const std::span<const float> there = workload_.real().input;
+  const std::span<const float> there = workload_.real().input();
   const std::size_t all = there.size() / static_cast<std::size_t>(images) * static_cast<std::size_t>(batch);
   for (std::size_t at = there.size(); at < all; at += there.size()) {
-    device().copy_to_device(input_.floats() + at, there.data(), std::min(there.size(), all - at) * sizeof(float));
+    device().copy_to_device(inputs_[0].buffer.floats() + at, there.data(),
+                            std::min(there.size(), all - at) * sizeof(float));
   }
   device().set_grid_window(std::nullopt);
   prepared_->load_input();
@@ -182,7 +220,8 @@ std::optional<std::size_t> CaseSession::part_of(const std::string& of) const {
 void CaseSession::before_timed(const std::string& of, std::int64_t call) {
   // A store is short, and what it stores is not: that is made once for all of a sample's stores.
   if (of == time_of::kStoreOutput && call > 1) return;
-  changed_->before_call(call);
+  for (ChangedInput& one : changed_) one.before_call(call);
+  last_call_ = call;
   if (of == time_of::kOp || of == time_of::kStoreOutput) prepared_->load_input();
   if (of == time_of::kStoreOutput) prepared_->run();
   if (const auto part = part_of(of)) {
@@ -221,19 +260,32 @@ void CaseSession::run_ahead(const std::string& of, std::int64_t call) {
   timed(part_of(of) ? time_of::kLayer : of, std::nullopt);
 }
 
+/// Whether a call finds what the one before it found, where nobody changes it in between.
+bool CaseSession::calls_are_alike() const { return std::ranges::none_of(changed_, &ChangedInput::renewed); }
+
+/// Has a call find what goes in and out as the call before did.
+void CaseSession::renew(const std::string& of) {
+  if (calls_are_alike()) return;
+  for (ChangedInput& one : changed_) {
+    if (one.renewed()) one.before_call(last_call_);
+  }
+  if (of == time_of::kOp) prepared_->load_input();
+}
+
 /// The mean of `iterations` calls, all of them given to a device that works by itself before it has come to the first.
-/// They have one input.
-double CaseSession::enqueued_calls_ns(const std::string& of, int iterations, bool cold) {
+/// They have one input, that of call number `call`.
+double CaseSession::enqueued_calls_ns(const std::string& of, std::int64_t iterations, bool cold, std::int64_t call) {
   const std::optional<std::size_t> part = part_of(of);
-  run_ahead(of, 1);
-  if (!cold && !part) {
+  run_ahead(of, call);
+  if (!cold && !part && calls_are_alike()) {
     const double all = device().time_ns([&] {
-      for (int i = 0; i < iterations; ++i) timed(of, part);
+      for (std::int64_t i = 0; i < iterations; ++i) timed(of, part);
     });
-    return all / iterations;
+    return all / static_cast<double>(iterations);
   }
   // A part may work in place, so the parts before it make its input anew.
   const auto before = [&](std::size_t /*call*/) {
+    renew(of);
     if (part) {
       prepared_->load_input();
       run_parts(0, *part);
@@ -242,7 +294,7 @@ double CaseSession::enqueued_calls_ns(const std::string& of, int iterations, boo
   };
   const std::vector<double> times =
       device().times_ns(static_cast<std::size_t>(iterations), before, [&](std::size_t /*call*/) { timed(of, part); });
-  return std::accumulate(times.begin(), times.end(), 0.0) / iterations;
+  return std::accumulate(times.begin(), times.end(), 0.0) / static_cast<double>(iterations);
 }
 
 /// The calls that make a sample of a device that works by itself: as many as it takes for half a sample, found by
@@ -295,7 +347,7 @@ ordered_json CaseSession::sample(const std::string& of, int iterations, bool col
   device().wait();
   return {{"ns", nanoseconds},
           {"untimed_calls", enqueued ? 1 : 0},
-          {"last_call", changed_->last_call()},
+          {"last_call", last_call_},
           {"state", state_to_json(device().state())}};
 }
 
@@ -310,10 +362,8 @@ ordered_json CaseSession::slot(const ordered_json& request) {
     double nanoseconds = 0;
     if (device().is_asynchronous()) {
       // The clock is read around all of them: around each, it would time the launch. All of them have one input.
-      run_ahead(of, ++call);
-      nanoseconds = device().time_ns([&] {
-        for (std::int64_t i = 0; i < work / 100; ++i) timed(of, std::nullopt);
-      });
+      const std::int64_t calls = work / 100;
+      nanoseconds = enqueued_calls_ns(of, calls, false, ++call) * static_cast<double>(calls);
     } else {
       for (std::int64_t i = 0; i < work / 100; ++i) nanoseconds += timed_call(of, ++call, false);
     }
@@ -321,8 +371,7 @@ ordered_json CaseSession::slot(const ordered_json& request) {
   }
   after_timed(of);
   device().wait();
-  return {
-      {"ns", std::move(sub_runs)}, {"last_call", changed_->last_call()}, {"state", state_to_json(device().state())}};
+  return {{"ns", std::move(sub_runs)}, {"last_call", last_call_}, {"state", state_to_json(device().state())}};
 }
 
 }  // namespace convladder

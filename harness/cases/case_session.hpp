@@ -38,7 +38,7 @@ class CaseSession final : public Session {
   /// Answers
   ///   {"do": "prepare", "problem": "real" or "integers"} -> {"prepare_ns", "own_layout", "choice", "parts",
   ///       "can_be_cold", "has_clock"}: on an input that no call will see
-  ///   {"do": "set", "change", "fill"}          -> {}: writes the changed input, and the fill into the output
+  ///   {"do": "set", "change", "fills"}         -> {}: writes the changed input, and a fill into each output
   ///   {"do": "call"}                           -> {"ns"}: call number 1 of the change, all of the layer
   ///   {"do": "calibrate", "of", "sample_ns", "cold"}   -> {"iterations"}: so that a sample takes at least that long
   ///   {"do": "count"}                          -> {"counters"}: instead of sampling, where the device has no clock
@@ -49,7 +49,7 @@ class CaseSession final : public Session {
   ///   {"do": "slot", "of", "iterations", "sub_runs", "extra_percent"} -> {"ns", "last_call", "state"}: of each sub-run
   ///       the nanoseconds of (100 + extra_percent) % of the iterations, which must be a whole number, divided by the
   ///       iterations: with 5 % of extra work, an otherwise equal case takes 5 % longer
-  ///   {"do": "read", "first", "count"}         -> {}: so many elements of the output, into the window
+  ///   {"do": "read", "tensor", "first", "count"}  -> {}: so many elements of the tensor, into the window
   /// A failure is {"status", "reason"}.
  private:
   nlohmann::ordered_json carry_out(const std::string& what, const nlohmann::ordered_json& request) override;
@@ -58,18 +58,26 @@ class CaseSession final : public Session {
   nlohmann::ordered_json call_once();
   nlohmann::ordered_json calibrate(const std::string& of, double sample_ns, bool cold);
   void run_ahead(const std::string& of, std::int64_t call);
-  double enqueued_calls_ns(const std::string& of, int iterations, bool cold);
+  double enqueued_calls_ns(const std::string& of, std::int64_t iterations, bool cold, std::int64_t call = 1);
   int enqueued_calls(const std::string& of, double sample_ns, bool cold);
   nlohmann::ordered_json sample(const std::string& of, int iterations, bool cold);
   nlohmann::ordered_json slot(const nlohmann::ordered_json& request);
   nlohmann::ordered_json count();
   nlohmann::ordered_json profile(int calls);
-  nlohmann::ordered_json read(std::int64_t first, std::int64_t count);
+  nlohmann::ordered_json read(const std::string& tensor, std::int64_t first, std::int64_t count);
 
   std::vector<KernelCounters> count_images(int images, int batch);
   void repeat_images(int images, int batch);
   Device& for_variant();
-  std::int64_t output_elements() const { return static_cast<std::int64_t>(output_.bytes() / sizeof(float)); }
+  /// A tensor of all items, on the device.
+  struct HeldTensor {
+    ProblemTensor tensor;
+    DeviceBuffer buffer;
+    std::int64_t elements() const { return static_cast<std::int64_t>(buffer.bytes() / element_bytes(tensor.type)); }
+  };
+  std::vector<HeldTensor> hold(const std::vector<ProblemTensor>& tensors, int items);
+  bool calls_are_alike() const;
+  void renew(const std::string& of);
   void before_timed(const std::string& of, std::int64_t call);
   void timed(const std::string& of, std::optional<std::size_t> part);
   std::optional<std::size_t> part_of(const std::string& of) const;
@@ -83,9 +91,11 @@ class CaseSession final : public Session {
   const SharedMemory& window_;
   VariantDevice for_variant_;
   const ProblemData* problem_ = nullptr;  // that is prepared
-  DeviceBuffer input_;
-  DeviceBuffer output_;
-  std::optional<ChangedInput> changed_;
+  std::vector<HeldTensor> inputs_;
+  std::vector<HeldTensor> outputs_;
+  std::vector<HeldTensor> in_outs_;
+  std::vector<ChangedInput> changed_;          ///< the inputs, then what goes in and out
+  std::int64_t last_call_ = 0;                 ///< whose input they hold
   std::unique_ptr<PreparedVariant> prepared_;  // before the device and the buffers it uses are gone
 };
 

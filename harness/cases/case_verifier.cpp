@@ -16,6 +16,7 @@ constexpr double kThreadsNs = 20000;  // of waking threads for the input of many
 constexpr int kManyImages = 64;
 constexpr double kImageNs = 100;     // of what an image gets
 constexpr double kPokeNs = 2 * 5;    // of an element that is replaced and put back
+constexpr double kRenewNs = 0.5;     // of a byte that is written anew
 constexpr int kLargestExponent = 2;  // of the factor of an input: 1, 2 or 4
 
 }  // namespace
@@ -23,7 +24,9 @@ constexpr int kLargestExponent = 2;  // of the factor of an input: 1, 2 or 4
 CallSetting draw_setting(const Expectation& expected, SeededRandom& random, bool whole, bool linear, Pokes pokes,
                          const std::array<std::int64_t, 2>& looked_at) {
   CallSetting setting;
-  setting.fill = {static_cast<std::uint32_t>(random.next()), expected.largest_magnitude()};
+  setting.scales = expected.fill_scales();
+  setting.fill.seed = static_cast<std::uint32_t>(random.next());
+  if (!setting.scales.empty()) setting.fill.scale = setting.scales.front();
   if (pokes == Pokes::none) return setting;
   InputChange& change = setting.change;
   change.rotation = random.between(0, expected.batch() - 1);
@@ -37,18 +40,23 @@ CallSetting draw_setting(const Expectation& expected, SeededRandom& random, bool
   return setting;
 }
 
-double untimed_ns(const InputLayout& shape, std::int64_t calls, bool on_host) {
+double untimed_ns(const InputLayout& shape, std::int64_t calls, bool on_host, bool renewed) {
   const int step = std::max(shape.window, 2);
   const int rows = (shape.height - 1) / step + 1;
   const int columns = (shape.width - 1) / step + 1;
   const double grid = double{1} * rows * columns;
-  const double of_image = kImageNs + kPokeNs * (on_host ? (grid + 1) / 2 : 1);
+  double of_image = kImageNs + kPokeNs * (on_host ? (grid + 1) / 2 : 1);
+  if (renewed) of_image += kRenewNs * static_cast<double>(shape.bytes_per_image());
   return static_cast<double>(calls) *
-         (kCallNs + (shape.batch >= kManyImages ? kThreadsNs : 0) + of_image * shape.batch);
+         (kCallNs + (shape.batch >= kManyImages || renewed ? kThreadsNs : 0) + of_image * shape.batch);
 }
 
 ordered_json set_request(const CallSetting& setting) {
-  return {{"do", "set"}, {"change", to_json(setting.change)}, {"fill", to_json(setting.fill)}};
+  ordered_json fills = ordered_json::array();
+  for (std::size_t output = 0; output < setting.scales.size(); ++output) {
+    fills.push_back(to_json(setting.fill_of(output)));
+  }
+  return {{"do", "set"}, {"change", to_json(setting.change)}, {"fills", std::move(fills)}};
 }
 
 CaseVerifier::CaseVerifier(OpenCase open, const Workload& workload, double tolerance, std::uint64_t seed, bool on_host)
@@ -67,12 +75,27 @@ ordered_json CaseVerifier::prepare(ProblemKind kind) {
 CaseVerifier::Verified CaseVerifier::verify() {
   set(Pokes::one);
   const auto call_ns = ask({{"do", "call"}}).at("ns").get<double>();
+  const Verified verified{check(1), call_ns};
+  const ProblemSize& size = workload_.problem(kind_).shape;
+  const std::vector<ProblemTensor> outputs = size.problem->outputs(size);
+  if (!verified.check.passed || std::ranges::none_of(outputs, OutputFill::happens, &ProblemTensor::type)) {
+    return verified;
+  }
+  // A right element may have been the fill's very bits, and never written: not twice.
+  setting_.fill.opposite = true;
+  ask(set_request(setting_));
+  ask({{"do", "call"}});
   return {check(1), call_ns};
 }
 
 void CaseVerifier::set_for_timing(std::int64_t calls) {
   set(on_host_ ? Pokes::everywhere : Pokes::one, calls, calls > 1 ? FillPart::pieces : FillPart::all);
-  untimed_ns_ = convladder::untimed_ns(InputLayout(workload_.problem(kind_).shape), calls, on_host_);
+  const ProblemData& problem = workload_.problem(kind_);
+  const std::size_t inputs = problem.shape.problem->inputs(problem.shape).size();
+  untimed_ns_ = 0;
+  for (const InputLayout& layout : input_layouts(problem)) {
+    untimed_ns_ += convladder::untimed_ns(layout, calls, on_host_, layout.tensor >= inputs);
+  }
 }
 
 void CaseVerifier::set_for_following_call() { set(on_host_ ? Pokes::everywhere : Pokes::one, 1, FillPart::nothing); }
@@ -85,14 +108,27 @@ void CaseVerifier::set(Pokes pokes, std::int64_t looked_at, FillPart part) {
 }
 
 std::int64_t CaseVerifier::left_in_last_image() const {
-  const std::int64_t elements = workload_.real().shape.output_elements_per_item();
-  const std::int64_t first = (workload_.planned_batch() - 1) * elements;
-  const ReadOutput read = open_.output(ordered_json::object());
+  const ProblemSize& size = workload_.real().shape;
+  const std::vector<ProblemTensor> outputs = size.problem->outputs(size);
+  const ReadTensor read = open_.tensors();
   std::int64_t left = 0;
-  for (std::int64_t at = 0; at < elements; at += open_.window_elements()) {
-    const std::int64_t count = std::min(open_.window_elements(), elements - at);
-    const float* const found = read(first + at, count);
-    for (std::int64_t i = 0; i < count; ++i) left += setting_.fill.left_at(first + at + i, found[i]) ? 1 : 0;
+  for (std::size_t output = 0; output < outputs.size(); ++output) {
+    const ProblemTensor& tensor = outputs[output];
+    const std::int64_t first = (workload_.planned_batch() - 1) * tensor.elements;
+    const std::int64_t at_once = open_.window_bytes() / static_cast<std::int64_t>(element_bytes(tensor.type));
+    const OutputFill fill = setting_.fill_of(output);
+    std::int64_t of_tensor = 0;
+    for (std::int64_t at = 0; at < tensor.elements; at += at_once) {
+      const std::int64_t count = std::min(at_once, tensor.elements - at);
+      const void* const found = read(tensor.name, first + at, count);
+      with_element_type(tensor.type, [&]<typename T>(T) {
+        const auto* const elements = static_cast<const T*>(found);
+        for (std::int64_t i = 0; i < count; ++i) of_tensor += fill.left_at(first + at + i, elements[i]) ? 1 : 0;
+      });
+    }
+    const bool by_chance = OutputFill::happens(tensor.type) &&
+                           !OutputFill::is_too_many(tensor.type, of_tensor, static_cast<double>(tensor.elements));
+    if (!by_chance) left += of_tensor;
   }
   return left;
 }
@@ -101,8 +137,7 @@ Check CaseVerifier::check(std::int64_t call) {
   setting_.call = call;
   const bool exact = kind_ == ProblemKind::integers && workload_.real().shape.problem->is_exact_on_whole_numbers(
                                                            workload_.real().shape, wanted_tolerance_);
-  return workload_.expected(kind_).compare(open_.output(ordered_json::object()), open_.window_elements(), setting_,
-                                           exact ? 0 : tolerance_);
+  return workload_.expected(kind_).compare(open_.tensors(), open_.window_bytes(), setting_, exact ? 0 : tolerance_);
 }
 
 }  // namespace convladder

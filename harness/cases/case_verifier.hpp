@@ -22,7 +22,8 @@ CallSetting draw_setting(const Expectation& expected, SeededRandom& random, bool
                          const std::array<std::int64_t, 2>& looked_at = {});
 
 /// What changing the input between so many calls may take. `on_host`: everywhere, otherwise in one element of an image.
-double untimed_ns(const InputLayout& shape, std::int64_t calls, bool on_host);
+/// `renewed`: all of it is written anew.
+double untimed_ns(const InputLayout& shape, std::int64_t calls, bool on_host, bool renewed = false);
 
 /// {"do": "set", …} of that setting.
 nlohmann::ordered_json set_request(const CallSetting& setting);
@@ -61,7 +62,7 @@ class CaseVerifier {
   /// Compares the output that call number `call` since `set` left. Makes no call of its own.
   Check check(std::int64_t call);
 
-  /// Elements of the batch's last image that hold what `set` put there.
+  /// Elements of the batch's last image that hold what `set` put there; none where that may be by chance.
   std::int64_t left_in_last_image() const;
 
  private:

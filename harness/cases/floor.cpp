@@ -31,7 +31,7 @@ std::optional<Floor> floor_of(const ProblemSize& shape, const std::string& devic
   const std::optional<double> copy = limit_of(*of_device, kCopyLimit);
   if (!peak || !store || !copy) return std::nullopt;
 
-  const double written = 4.0 * static_cast<double>(shape.output_elements());
+  const double written = shape.output_bytes();
   const double read = shape.minimum_bytes() - written;
   Floor floor{.operations_ns = shape.least_flop() / *peak,
               .bytes_ns = std::nullopt,

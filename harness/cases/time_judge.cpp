@@ -57,7 +57,7 @@ std::optional<Least> least_time(const ordered_json& ceilings, const std::string&
   const std::optional<double> copy = highest_rate(*found, kCopyLimit);
   if (!peak || !store || !copy) return std::nullopt;
   const double operations_ns = shape.least_flop() / saved / *peak;
-  const double written = 4.0 * static_cast<double>(shape.output_elements());
+  const double written = shape.output_bytes();
   const double all = shape.minimum_bytes();
   const double beyond_cache = std::max(0.0, 1 - found->at("last_level_cache_bytes").get<double>() / all);
   const double bytes_ns = beyond_cache * std::max(written / *store, all / *copy);

@@ -18,29 +18,37 @@ namespace {
 constexpr int kIntegerImages = 3;   // an odd number, so that pairs of images leave one over
 constexpr int kLargestInteger = 8;  // sums of products stay below 2^24 for the layers of any known network
 
+constexpr std::size_t kAlignment = 64;  // of a tensor in the memory
+
+std::size_t aligned(std::size_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
+
 std::size_t problem_bytes(const ProblemSize& size) {
-  return sizeof(float) * static_cast<std::size_t>(size.input_elements() + size.constant_elements());
+  std::size_t sum = 0;
+  for (const ProblemTensor& one : size.problem->given(size)) {
+    sum += aligned(one.bytes() * static_cast<std::size_t>(size.batch));
+  }
+  for (const ProblemTensor& one : size.problem->constants(size)) sum += aligned(one.bytes());
+  return sum;
 }
 
 /// Cuts the problem's tensors out of the memory. Returns the end.
 std::byte* attach_problem(ProblemData& data, std::byte* at) {
-  const auto cut = [&at](std::int64_t elements) {
-    const std::span<const float> view{reinterpret_cast<const float*>(at), static_cast<std::size_t>(elements)};
-    at += view.size_bytes();
-    return view;
+  const auto cut = [&at](const std::vector<ProblemTensor>& tensors, int items) {
+    std::vector<TensorData> views;
+    for (const ProblemTensor& tensor : tensors) {
+      const std::size_t bytes = tensor.bytes() * static_cast<std::size_t>(items);
+      views.push_back({tensor, {at, bytes}});
+      at += aligned(bytes);
+    }
+    return views;
   };
-  data.input = cut(data.shape.input_elements());
-  data.constants.clear();
-  for (const ProblemTensor& tensor : data.shape.problem->constants(data.shape))
-    data.constants.push_back(cut(tensor.elements));
+  data.given = cut(data.shape.problem->given(data.shape), data.shape.batch);
+  data.constants = cut(data.shape.problem->constants(data.shape), 1);
   return at;
 }
 
 // Only the constructor that creates the memory writes to it.
-template <typename T>
-T* writable(std::span<const T> view) {
-  return const_cast<T*>(view.data());
-}
+float* writable(const TensorData& data) { return data.placed().as<float>(); }
 
 /// Uniform in 0..1, as activations are; an own sequence for each image.
 void fill_random(const ConvShape& s, std::uint64_t seed, float* to) {
@@ -70,10 +78,10 @@ std::vector<float> layer_weights(const LayerWork& work, const ConvShape& shape, 
   return initial_convolution_weights(shape, shape.in_channels == 1 ? kPixelScale : 1.0F, seed);
 }
 
-void fill_integers(std::span<const float> view, std::uint64_t seed, std::uint64_t stream) {
+void fill_integers(const TensorData& data, std::uint64_t seed, std::uint64_t stream) {
   SeededRandom random(seed, stream);
-  float* const to = writable(view);
-  for (std::size_t i = 0; i < view.size(); ++i) {
+  float* const to = writable(data);
+  for (std::size_t i = 0; i < data.values().size(); ++i) {
     to[i] = static_cast<float>(random.between(-kLargestInteger, kLargestInteger));
   }
 }
@@ -81,17 +89,19 @@ void fill_integers(std::span<const float> view, std::uint64_t seed, std::uint64_
 /// Of any problem, as it says: an own sequence for each item and for each constant.
 void fill_problem(const ProblemData& data, std::uint64_t seed, bool whole) {
   const Problem& problem = *data.shape.problem;
-  const auto elements = static_cast<std::size_t>(data.shape.input_elements_per_item());
-  float* const input = writable(data.input);
 #pragma omp parallel for schedule(static)
   for (int item = 0; item < data.shape.batch; ++item) {
     SeededRandom random(seed, static_cast<std::uint64_t>(item));
-    problem.fill_input(data.shape, random, whole, {input + static_cast<std::size_t>(item) * elements, elements});
+    for (const TensorData& given : data.given) {
+      PlacedTensor of_item = given.placed();
+      of_item.address =
+          static_cast<std::byte*>(of_item.address) + static_cast<std::size_t>(item) * given.tensor.bytes();
+      problem.fill(data.shape, of_item, random, whole);
+    }
   }
   for (std::size_t which = 0; which < data.constants.size(); ++which) {
     SeededRandom random(~seed, which);
-    problem.fill_constant(data.shape, which, random, whole,
-                          {writable(data.constants[which]), data.constants[which].size()});
+    problem.fill(data.shape, data.constants[which].placed(), random, whole);
   }
 }
 
@@ -111,14 +121,14 @@ Workload::Workload(const LayerWork& planned_work, const ImageSet& images, std::u
 
   input_kind_ = convladder::input_kind(work);
   if (is_convolution(work.shape)) {
-    fill_integers(integers_.input, seed, 1);
+    fill_integers(integers_.given[0], seed, 1);
     fill_integers(integers_.constants[0], seed, 2);
   } else {
     fill_problem(real_, seed, false);
     fill_problem(integers_, seed, true);
   }
   if (const std::optional<ConvShape> convolution = layer_convolution(work)) {
-    fill_layer_input(work, *convolution, images, seed, writable(real_.input));
+    fill_layer_input(work, *convolution, images, seed, writable(real_.given[0]));
     std::ranges::copy(layer_weights(work, *convolution, seed), writable(real_.constants[0]));
   }
   memory_->seal();

@@ -35,7 +35,7 @@ std::unique_ptr<SharedMemory> record_window(const NetworkCase& planned) {
   const auto share = static_cast<std::size_t>(kRecordShare * static_cast<double>(available_memory_bytes()));
   const std::size_t most = std::min(kMostRecordBytes, share) / sizeof(float);
   const std::size_t images = std::clamp<std::size_t>(most / of_image, 1, static_cast<std::size_t>(planned.batch));
-  return output_window(static_cast<std::int64_t>(images * of_image));
+  return output_window(images * of_image * sizeof(float));
 }
 
 ordered_json activities_json(const std::vector<Activity>& activities) {
@@ -131,7 +131,8 @@ void NetworkSession::forget_activations() {
   std::vector<DeviceBuffer> buffers(2);
   for (DeviceBuffer& buffer : buffers) {
     buffer = device().allocate(elements * sizeof(float), "activations");
-    fill_output(device(), buffer.floats(), static_cast<std::int64_t>(elements), {kDecoyActivations, 1});
+    fill_output(device(), buffer.address(), ElementType::f32, static_cast<std::int64_t>(elements),
+                {kDecoyActivations, 1});
   }
 }
 

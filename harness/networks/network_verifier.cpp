@@ -119,12 +119,12 @@ void NetworkVerifier::keep_scores(const PassImages& block) {
 }
 
 void NetworkVerifier::compare_scores() {
-  const ReadOutput read = open_.output(ordered_json::object());
+  const ReadTensor read = open_.tensors();
   const auto count = static_cast<std::int64_t>(classes_);
   const auto at_once = static_cast<int>(std::clamp<std::int64_t>(open_.window_elements() / count, 1, planned_.batch));
   for (int first = 0; first < planned_.batch; first += at_once) {
     const int images = std::min(at_once, planned_.batch - first);
-    const float* const scores = read(first * count, images * count);
+    const auto* const scores = static_cast<const float*>(read("scores", first * count, images * count));
     for (int i = 0; i < images; ++i) {
       compare_class(image_at(first + i), scores + i * count);
       compare_with_verified(first + i, scores + i * count);

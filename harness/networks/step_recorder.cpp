@@ -25,7 +25,7 @@ OutputFill step_fill(std::uint32_t seed, std::size_t step) {
 void StepRecorder::before(const NetworkStep& step, int images, const float* /*input*/, float* output) {
   device_.wait();
   if (step.in_place()) return;
-  fill_output(device_, output, static_cast<std::int64_t>(step.output().elements()) * images,
+  fill_output(device_, output, ElementType::f32, static_cast<std::int64_t>(step.output().elements()) * images,
               step_fill(seed_, index_of(step)));
 }
 

@@ -31,7 +31,7 @@ double Estimator::case_seconds(const PlannedCase& planned) const {
   const double sampling = options_->repetitions ? sample * *options_->repetitions
                                                 : std::min(options_->budget_seconds, sample * options_->max_samples);
   // Every output is filled, read back and looked at four times, at a few gigabytes a second.
-  const double checking = 4 * 4.0 * static_cast<double>(shape.output_elements()) / 2e9;
+  const double checking = 4 * shape.output_bytes() / 2e9;
   return kStartSeconds + checking + std::max(sampling + 3 * call, kFewestCalls * call);
 }
 

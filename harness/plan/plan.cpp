@@ -182,7 +182,7 @@ std::string input_kind(const LayerWork& work) {
 double case_bytes(const ProblemSize& shape) {
   // The host's copy of the input, and twice the tensors: a variant with its own layout holds both.
   const double between = 4.0 * shape.batch * static_cast<double>(shape.problem->intermediate_elements(shape));
-  return 4.0 * static_cast<double>(shape.input_elements()) + 2.0 * shape.minimum_bytes() + between;
+  return shape.input_bytes() + 2.0 * shape.minimum_bytes() + between;
 }
 
 std::vector<CaseGroup> make_plan(const RunOptions& options) {

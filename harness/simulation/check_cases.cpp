@@ -1,5 +1,8 @@
 #include "harness/simulation/check_cases.hpp"
 
+#include <limits>
+#include <map>
+
 #include "datasets/synthetic_images.hpp"
 #include "devices/cpu/all_cores.hpp"
 #include "devices/ptx_images.hpp"
@@ -12,23 +15,43 @@ namespace {
 /// Solves a problem and holds the output against what is expected. Throws DeviceError.
 Check solve(const Variant& variant, const ProblemData& data, const Expectation& expected, double tolerance,
             simulated::SimulatedDevice& device) {
-  const std::int64_t elements = data.shape.output_elements();
-  // The output is not poisoned: the host would have written it, and initcheck is to see that the kernel does.
-  const DeviceBuffer input = device.allocate(data.input.size_bytes(), "input");
-  const DeviceBuffer output = device.allocate(static_cast<std::size_t>(elements) * sizeof(float), "output");
-  device.copy_to_device(input.address(), data.input.data(), data.input.size_bytes());
-  const std::vector<const float*> constants = data.constant_addresses();
-  const auto prepared = variant.prepare(device, data.shape, {input.floats(), constants, output.floats()});
+  const Problem& problem = *data.shape.problem;
+  struct Held {
+    ProblemTensor tensor;
+    DeviceBuffer buffer;
+  };
+  std::map<std::string_view, Held> all;
+  ProblemTensors tensors;
+  tensors.constants = data.placed_constants();
+  const auto hold = [&](const ProblemTensor& tensor, std::vector<PlacedTensor>& role) -> const DeviceBuffer& {
+    const std::size_t bytes = tensor.bytes() * static_cast<std::size_t>(data.shape.batch);
+    Held& held = all[tensor.name] = {tensor, device.allocate(bytes, tensor.name)};
+    role.push_back({tensor, held.buffer.address()});
+    return held.buffer;
+  };
+  const std::size_t inputs = problem.inputs(data.shape).size();
+  for (std::size_t i = 0; i < data.given.size(); ++i) {
+    const bool is_input = i < inputs;
+    const DeviceBuffer& buffer = hold(data.given[i].tensor, is_input ? tensors.inputs : tensors.in_outs);
+    device.copy_to_device(buffer.address(), data.given[i].bytes.data(), buffer.bytes());
+    if (is_input) device.only_read(buffer);
+  }
+  // The outputs are not poisoned: the host would have written them, and initcheck is to see that the kernel does.
+  for (const ProblemTensor& tensor : problem.outputs(data.shape)) hold(tensor, tensors.outputs);
+  const auto prepared = variant.prepare(device, data.shape, tensors);
   prepared->load_input();
   prepared->run();
   prepared->store_output();
-  std::vector<float> found;
-  const ReadOutput read = [&](std::int64_t first, std::int64_t count) {
-    found.resize(static_cast<std::size_t>(count));
-    device.copy_to_host(found.data(), output.floats() + first, found.size() * sizeof(float));
+  std::vector<std::byte> found;
+  const ReadTensor read = [&](std::string_view name, std::int64_t first, std::int64_t count) {
+    const Held& held = all.at(name);
+    const std::size_t bytes = element_bytes(held.tensor.type);
+    found.resize(static_cast<std::size_t>(count) * bytes);
+    const auto* const from = static_cast<const std::byte*>(held.buffer.address());
+    device.copy_to_host(found.data(), from + static_cast<std::size_t>(first) * bytes, found.size());
     return found.data();
   };
-  return expected.compare(read, elements, {}, tolerance);
+  return expected.compare(read, std::numeric_limits<std::int32_t>::max(), {}, tolerance);
 }
 
 void check_variant(CheckedCase& checked, const PlannedCase& planned, const Workload& workload,

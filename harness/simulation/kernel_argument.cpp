@@ -195,9 +195,10 @@ class ArgumentParser {
 
   std::vector<std::byte> exact_element(std::int64_t value) const {
     const ElementType type = *result_.type;
-    const std::int64_t most = type == ElementType::f16   ? 1 << 11
-                              : type == ElementType::f32 ? 1 << 24
-                                                         : std::int64_t{1} << 53;
+    const std::int64_t most = type == ElementType::f16    ? 1 << 11
+                              : type == ElementType::bf16 ? 1 << 8
+                              : type == ElementType::f32  ? 1 << 24
+                                                          : std::int64_t{1} << 53;
     if (is_floating(type) && (value > most || value < -most)) {
       fail(fmt::format("{} does not hold every whole number up to {}", element_name(type), value));
     }

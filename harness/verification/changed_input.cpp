@@ -1,7 +1,10 @@
 #include "harness/verification/changed_input.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <nlohmann/json.hpp>
+
+#include "support/seeded_random.hpp"
 
 namespace convladder {
 
@@ -10,36 +13,59 @@ using nlohmann::ordered_json;
 namespace {
 
 constexpr std::uint32_t kDecoySeed = 0x0dec0;
-constexpr int kFewestToShare = 64;  // images to be poked by several threads
+constexpr int kFewestToShare = 64;                        // images to be poked by several threads
+constexpr std::size_t kFewestBytesToShare = 1024 * 1024;  // to be written by them
 
 }  // namespace
 
-void ChangedInput::write_images(const std::function<void(float* to, int image)>& write) {
-  const std::int64_t elements = layout_.elements_per_image();
+void ChangedInput::write_images(const std::function<void(void* to, int image)>& write) {
+  const std::size_t bytes = layout_.bytes_per_image();
   poked_ = false;
   if (device_->is_host_memory()) {
-#pragma omp parallel for schedule(static)
-    for (int image = 0; image < layout_.batch; ++image) write(input_ + image * elements, image);
+#pragma omp parallel for schedule(static) if (bytes * static_cast <std::size_t>(layout_.batch) >= kFewestBytesToShare)
+    for (int image = 0; image < layout_.batch; ++image) write(place(image, 0), image);
     return;
   }
-  std::vector<float> values(static_cast<std::size_t>(elements));
+  std::vector<std::byte> values(bytes);
   for (int image = 0; image < layout_.batch; ++image) {
     write(values.data(), image);
-    device_->copy_to_device(input_ + image * elements, values.data(), values.size() * sizeof(float));
+    device_->copy_to_device(place(image, 0), values.data(), bytes);
   }
+}
+
+/// Where an element is on the device.
+std::byte* ChangedInput::place(int image, std::int64_t element) const {
+  const std::int64_t at = image * layout_.elements_per_image() + element;
+  return static_cast<std::byte*>(input_) + static_cast<std::size_t>(at) * element_bytes(layout_.type);
 }
 
 void ChangedInput::write_decoy() {
   const std::int64_t elements = layout_.elements_per_image();
-  write_images([&](float* to, int image) { write_fill(to, {kDecoySeed, 1}, image * elements, elements); });
+  write_images([&](void* to, int image) {
+    if (!layout_.range) return write_fill(to, layout_.type, {kDecoySeed, 1}, image * elements, elements);
+    with_element_type(layout_.type, [&]<typename T>(T) {
+      SeededRandom random(kDecoySeed, static_cast<std::uint64_t>(image));
+      const ValueRange& range = *layout_.range;
+      for (std::int64_t i = 0; i < elements; ++i) {
+        const double value = range.low + (range.high - range.low) * random.between(0, 1 << 23) * 0x1p-23;
+        static_cast<T*>(to)[i] = from_double<T>(is_floating(layout_.type) ? value : std::round(value));
+      }
+    });
+  });
 }
 
 void ChangedInput::set(const InputChange& change) {
   change_ = change;
-  write_images([&](float* to, int image) { write_changed_image(to, change_, layout_, from_, image); });
+  last_call_ = 0;
+  write_changed();
+}
+
+void ChangedInput::write_changed() {
+  write_images([&](void* to, int image) { write_changed_image(to, change_, layout_, from_, image); });
 }
 
 void ChangedInput::before_call(std::int64_t call) {
+  if (renewed_ && last_call_ > 0) write_changed();
   if (change_.pokes != 0) {
     if (device_->is_host_memory()) {
       poke(call);
@@ -52,53 +78,68 @@ void ChangedInput::before_call(std::int64_t call) {
 }
 
 void ChangedInput::poke(std::int64_t call) {
-  const std::int64_t elements = layout_.elements_per_image();
 #pragma omp parallel for schedule(static) if (layout_.batch >= kFewestToShare)
   for (int image = 0; image < layout_.batch; ++image) {
-    float* const to = input_ + image * elements;
+    std::byte* const to = place(image, 0);
     if (poked_) unpoke_image(to, change_, layout_, from_, image, last_call_);
-    poke_image(to, change_, layout_, image, call);
+    poke_image(to, change_, layout_, from_, image, call);
   }
 }
 
-/// Of every image one element, which is one copy.
+/// Of every image one element, which is one copy where elements have the size of a float.
 void ChangedInput::poke_on_device(std::int64_t call) {
-  const std::int64_t elements = layout_.elements_per_image();
-  column_.resize(static_cast<std::size_t>(layout_.batch));
-  const auto write = [&](std::int64_t of_call, const auto& value) {
-    change_.poked(of_call, layout_).for_each(layout_, [&](int, int, std::int64_t element) {
-      for (int image = 0; image < layout_.batch; ++image)
-        column_[static_cast<std::size_t>(image)] = value(image, element);
-      device_->copy_floats_apart(input_ + element, static_cast<std::size_t>(elements), column_.data(), column_.size());
-    });
-  };
-  if (poked_) {
-    write(last_call_, [&](int image, std::int64_t element) {
-      return change_.factor *
-             from_[static_cast<std::size_t>(change_.source(image, layout_.batch) * elements + element)];
-    });
-  }
-  write(call, [&](int image, std::int64_t) { return change_.poked_value(call, image); });
+  with_element_type(layout_.type, [&]<typename T>(T) {
+    std::vector<T> column(static_cast<std::size_t>(layout_.batch));
+    const auto write = [&](std::int64_t of_call, const auto& value) {
+      const PokedElements poked = ImageChange<T>(change_, layout_, from_, 0).poked(of_call);
+      poked.for_each(layout_, [&](int, int, std::int64_t element) {
+        for (int image = 0; image < layout_.batch; ++image) {
+          column[static_cast<std::size_t>(image)] = value(ImageChange<T>(change_, layout_, from_, image), element);
+        }
+        write_column(column.data(), element);
+      });
+    };
+    if (poked_) write(last_call_, [](const ImageChange<T>& image, std::int64_t at) { return image.unchanged(at); });
+    write(call, [call](const ImageChange<T>& image, std::int64_t at) { return image.replaced(at, image.value(call)); });
+  });
 }
 
-void fill_output(Device& device, float* output, std::int64_t elements, const OutputFill& fill) {
+/// `column` holds that element of every image.
+void ChangedInput::write_column(const void* column, std::int64_t element) {
+  const std::size_t bytes = element_bytes(layout_.type);
+  if (bytes == sizeof(float)) {
+    device_->copy_floats_apart(reinterpret_cast<float*>(place(0, element)),
+                               static_cast<std::size_t>(layout_.elements_per_image()),
+                               static_cast<const float*>(column), static_cast<std::size_t>(layout_.batch));
+    return;
+  }
+  for (int image = 0; image < layout_.batch; ++image) {
+    device_->copy_to_device(place(image, element),
+                            static_cast<const std::byte*>(column) + static_cast<std::size_t>(image) * bytes, bytes);
+  }
+}
+
+void fill_output(Device& device, void* output, ElementType type, std::int64_t elements, const OutputFill& fill) {
   constexpr std::int64_t at_once = OutputFill::kPiece;
   const std::int64_t pieces = (elements - 1) / at_once + 1;
+  const std::size_t bytes = element_bytes(type);
   const auto size = [&](std::int64_t piece) { return std::min(at_once, elements - piece * at_once); };
+  const auto place = [&](std::int64_t piece) {
+    return static_cast<std::byte*>(output) + static_cast<std::size_t>(piece * at_once) * bytes;
+  };
   if (device.is_host_memory()) {
 #pragma omp parallel for schedule(static)
     for (std::int64_t piece = 0; piece < pieces; ++piece) {
       if (!fill.writes_piece(piece, elements)) continue;
-      write_fill(output + piece * at_once, fill, piece * at_once, size(piece));
+      write_fill(place(piece), type, fill, piece * at_once, size(piece));
     }
     return;
   }
-  std::vector<float> values(static_cast<std::size_t>(std::min(elements, at_once)));
+  std::vector<std::byte> values(static_cast<std::size_t>(std::min(elements, at_once)) * bytes);
   for (std::int64_t piece = 0; piece < pieces; ++piece) {
     if (!fill.writes_piece(piece, elements)) continue;
-    write_fill(values.data(), fill, piece * at_once, size(piece));
-    device.copy_to_device(output + piece * at_once, values.data(),
-                          static_cast<std::size_t>(size(piece)) * sizeof(float));
+    write_fill(values.data(), type, fill, piece * at_once, size(piece));
+    device.copy_to_device(place(piece), values.data(), static_cast<std::size_t>(size(piece)) * bytes);
   }
 }
 
@@ -112,6 +153,7 @@ ordered_json to_json(const InputChange& change) {
 ordered_json to_json(const OutputFill& fill) {
   return {{"seed", fill.seed},
           {"scale", fill.scale},
+          {"opposite", fill.opposite},
           {"sparse", fill.part != FillPart::all},
           {"nothing", fill.part == FillPart::nothing}};
 }
@@ -131,7 +173,7 @@ OutputFill fill_from_json(const ordered_json& json) {
   const FillPart part = json.value("nothing", false)  ? FillPart::nothing
                         : json.value("sparse", false) ? FillPart::pieces
                                                       : FillPart::all;
-  return {.seed = json.at("seed"), .scale = json.at("scale"), .part = part};
+  return {.seed = json.at("seed"), .scale = json.at("scale"), .part = part, .opposite = json.value("opposite", false)};
 }
 
 }  // namespace convladder

@@ -4,8 +4,6 @@
 #include <cstdint>
 #include <functional>
 #include <nlohmann/json_fwd.hpp>
-#include <span>
-#include <vector>
 
 #include "devices/device.hpp"
 #include "harness/verification/input_change.hpp"
@@ -13,12 +11,14 @@
 
 namespace convladder {
 
-/// Writes the problem's changed input into a buffer on the device, and changes some elements of every image for each
-/// call. The device, the problem's own input (`from`) and the buffer outlive it. Everything throws DeviceError.
+/// Writes the changed values of a tensor that is given into a buffer on the device, and changes some elements of every
+/// image for each call. The device, the problem's own values (`from`) and the buffer outlive it. Everything throws
+/// DeviceError.
 class ChangedInput {
  public:
-  ChangedInput(Device& device, const InputLayout& layout, std::span<const float> from, float* input)
-      : device_(&device), layout_(layout), from_(from), input_(input) {}
+  /// `renewed`: calls leave other values there, so that all are written anew before each.
+  ChangedInput(Device& device, const InputLayout& layout, const void* from, void* input, bool renewed = false)
+      : device_(&device), layout_(layout), from_(from), input_(input), renewed_(renewed) {}
 
   /// Something to look at while preparing that has nothing to do with what is to be computed.
   void write_decoy();
@@ -28,24 +28,28 @@ class ChangedInput {
   void before_call(std::int64_t call);
   /// The number of that call.
   std::int64_t last_call() const { return last_call_; }
+  bool renewed() const { return renewed_; }
 
  private:
+  void write_changed();
   void poke(std::int64_t call);
   void poke_on_device(std::int64_t call);
-  void write_images(const std::function<void(float* to, int image)>& write);
+  void write_column(const void* column, std::int64_t element);
+  void write_images(const std::function<void(void* to, int image)>& write);
+  std::byte* place(int image, std::int64_t element) const;
 
   Device* device_;
   InputLayout layout_;
-  std::span<const float> from_;
-  float* input_;
+  const void* from_;
+  void* input_;
+  bool renewed_;
   InputChange change_;
   std::int64_t last_call_ = 0;
-  bool poked_ = false;         ///< what the input has of call `last_call_` is in it
-  std::vector<float> column_;  ///< an element of every image
+  bool poked_ = false;  ///< what the input has of call `last_call_` is in it
 };
 
 /// Fills an output of `elements`. Throws DeviceError.
-void fill_output(Device& device, float* output, std::int64_t elements, const OutputFill& fill);
+void fill_output(Device& device, void* output, ElementType type, std::int64_t elements, const OutputFill& fill);
 
 /// `change` and `fill` of a request.
 nlohmann::ordered_json to_json(const InputChange& change);

@@ -30,13 +30,19 @@ struct Check {
 
 /// What a call had been given.
 struct CallSetting {
-  InputChange change;
-  OutputFill fill;        ///< of the output, before
-  std::int64_t call = 0;  ///< whose pokes are in the input, if the change has any
+  InputChange change = {};
+  OutputFill fill = {};            ///< of the first output, before
+  std::int64_t call = 0;           ///< whose pokes are in the input, if the change has any
+  std::vector<float> scales = {};  ///< of the fill of each output; none: there is one output
+
+  OutputFill fill_of(std::size_t output) const {
+    return output < scales.size() ? fill.of_tensor(output, scales[output]) : fill;
+  }
 };
 
-/// Hands out `count` elements of an output from `first` on, as floats on the host; null where they cannot be had.
-using ReadOutput = std::function<const float*(std::int64_t first, std::int64_t count)>;
+/// Hands out `count` elements of a tensor from `first` on, in its own type, on the host, until the next reading; null
+/// where they cannot be had. Items lie one behind the other.
+using ReadTensor = std::function<const void*(std::string_view tensor, std::int64_t first, std::int64_t count)>;
 
 /// What nobody else knows: which images are looked at closely, and how others are combined.
 std::uint64_t secret_number();
@@ -51,14 +57,14 @@ class Expectation {
   virtual int batch() const = 0;
   /// Whether what is computed is linear: then inputs may be larger and of another sign.
   virtual bool is_linear() const = 0;
-  /// The largest |input| and the largest magnitude: what pokes and fills are to look like.
+  /// What pokes are to look like where the tensors have no ranges (InputLayout), and the fill of each output.
   virtual float largest_input() const = 0;
-  virtual float largest_magnitude() const = 0;
+  virtual std::vector<float> fill_scales() const = 0;
 
-  /// Holds an output against the reference: |error| <= tolerance * magnitude for every element that is compared. A
-  /// tolerance of 0 asks for the very bits. Elements are asked for in order, at most `most_elements` at a time, or an
+  /// Holds what a call left against the reference: |error| <= tolerance * magnitude for every element that is compared.
+  /// A tolerance of 0 asks for the very bits. Elements are asked for in order, at most `most_bytes` at a time, or an
   /// image's share where that is more. What cannot be read ends it: the check has not passed then, and says nothing.
-  virtual Check compare(const ReadOutput& read, std::int64_t most_elements, const CallSetting& setting,
+  virtual Check compare(const ReadTensor& read, std::int64_t most_bytes, const CallSetting& setting,
                         double tolerance) const = 0;
 };
 

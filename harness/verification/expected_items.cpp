@@ -4,6 +4,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
+#include <limits>
+#include <stdexcept>
 
 #include "devices/cpu/all_cores.hpp"
 #include "support/seeded_random.hpp"
@@ -11,56 +14,142 @@
 namespace convladder {
 namespace {
 
+using Bytes = std::vector<std::byte>;
+
 constexpr double kFlopOfAnElement = 20;  // what making and comparing it costs beside its operations
-constexpr double kByChance = 1e-6;  // of elements that nobody compares: right ones that happen to be the fill's bits
 
 /// A NaN is taken over and stays.
 void take_larger(double& largest, double error) {
   if (!std::isnan(largest) && !(error <= largest)) largest = error;
 }
 
-/// |error| / magnitude; 0 where there is no error, also between equal infinities and where both are NaN.
-double scaled_error(float found, double value, double magnitude) {
-  if (found == value || (std::isnan(value) && std::isnan(found))) return 0;
-  const double error = std::abs(found - value);
-  return error / magnitude;
+/// At least half a unit in the last place of the type that a result is rounded to, where float64 has many more.
+template <typename T>
+double rounding(double value) {
+  if constexpr (std::is_same_v<T, Half>) return std::abs(value) * 0x1p-11 + 0x1p-25;
+  if constexpr (std::is_same_v<T, Bfloat16>) return std::abs(value) * 0x1p-8;
+  return 0;
+}
+
+/// |error| / magnitude; 0 where there is no error, also between equal infinities. What is no number is none of them.
+template <typename T>
+double scaled_error(T found, double value, double magnitude) {
+  const double number = to_double(found);
+  if (number == value) return 0;
+  constexpr double wrong = std::numeric_limits<double>::infinity();
+  if (std::is_integral_v<T> || !(magnitude >= 0 && magnitude < wrong)) return std::isnan(number) ? number : wrong;
+  const double error = std::abs(number - value) - rounding<T>(value);
+  return error <= 0 ? 0 : error / magnitude;
+}
+
+template <typename T>
+std::string number_text(T element) {
+  if constexpr (std::is_integral_v<T>) return fmt::format("{}", +element);
+  return fmt::format("{:.{}g}", to_double(element), std::is_same_v<T, double> ? 17 : 9);
+}
+
+template <typename T>
+const T* elements_of(const Bytes& bytes, std::int64_t first) {
+  return reinterpret_cast<const T*>(bytes.data()) + first;
+}
+
+/// " of y" where the tensor has another name than the only one.
+std::string of_tensor(const ProblemTensor& tensor) {
+  return tensor.name == "output" ? std::string() : fmt::format(" of {}", tensor.name);
+}
+
+/// Reads so much of a tensor; false if it cannot be had.
+bool read_elements(const ReadTensor& read, const ProblemTensor& tensor, std::int64_t first, std::int64_t count,
+                   std::int64_t most_bytes, Bytes& to) {
+  const auto bytes = static_cast<std::int64_t>(element_bytes(tensor.type));
+  const std::int64_t at_once = std::max<std::int64_t>(most_bytes / bytes, 1);
+  to.resize(static_cast<std::size_t>(count * bytes));
+  for (std::int64_t at = 0; at < count; at += at_once) {
+    const std::int64_t now = std::min(at_once, count - at);
+    const void* const found = read(tensor.name, first + at, now);
+    if (found == nullptr) return false;
+    std::memcpy(to.data() + at * bytes, found, static_cast<std::size_t>(now * bytes));
+  }
+  return true;
 }
 
 }  // namespace
+
+/// What an item is given, as a call finds it.
+struct ExpectedItems::GivenItem {
+  std::vector<Bytes> values;  ///< of the inputs, then of what goes in and out
+  ProblemTensors tensors;
+};
+
+/// Some items as a call left them, one behind the other in each tensor.
+struct ExpectedItems::FoundItems {
+  int first = 0;
+  int count = 0;
+  std::vector<Bytes> results = {};
+  std::vector<Bytes> inputs = {};  ///< none if none of the items is compared
+};
 
 struct ExpectedItems::ItemFound {
   double max_scaled_error = 0;
   std::int64_t unwritten = 0;
   std::int64_t not_finite = 0;
-  std::int64_t left_by_chance = 0;  ///< or not: of elements that were not compared
+  std::vector<std::int64_t> left_by_chance;  ///< or not: of each output's elements that were not compared
   std::int64_t compared = 0;
   std::string first_failure;
+
+  void fail(const std::string& failure) {
+    if (first_failure.empty()) first_failure = failure;
+  }
 };
 
-ExpectedItems::ExpectedItems(ProblemData data, double most_flop) : data_(std::move(data)) {
+ExpectedItems::ExpectedItems(ProblemData data, double most_flop)
+    : data_(std::move(data)),
+      layouts_(input_layouts_with_ranges(data_)),
+      inputs_(data_.shape.problem->inputs(data_.shape)),
+      outputs_(data_.shape.problem->outputs(data_.shape)),
+      results_(data_.shape.problem->results(data_.shape)) {
   const ProblemSize one = data_.shape.with_batch(1);
   const double of_item =
       one.flop() + kFlopOfAnElement * static_cast<double>(one.input_elements() + one.output_elements());
   const double cheap = most_flop / of_item;
   compared_items_ =
       cheap >= batch() ? batch() : std::clamp(static_cast<int>(cheap), std::min(kFewestItems, batch()), batch());
-  for (const float x : data_.input) largest_input_ = std::max(largest_input_, std::abs(x));
-  if (largest_input_ == 0) largest_input_ = 1;
-  const ReferenceOutput first =
-      data_.shape.problem->reference(data_.shape, data_.input.data(), data_.constant_addresses());
-  for (const double y : first.value) {
-    if (std::isfinite(y)) largest_output_ = std::max(largest_output_, static_cast<float>(std::abs(y)));
+  const std::vector<ReferenceOutput> first = reference(given({}, 0));
+  for (std::size_t output = 0; output < outputs_.size(); ++output) {
+    float& largest = fill_scales_.emplace_back(0.0F);
+    for (const double y : first[output].value) {
+      if (std::isfinite(y)) largest = std::max(largest, static_cast<float>(std::abs(y)));
+    }
+    if (largest == 0) largest = 1;
   }
-  if (largest_output_ == 0) largest_output_ = 1;
 }
 
-/// An item as the call found it.
-std::vector<float> ExpectedItems::input(const CallSetting& setting, int item) const {
-  const InputLayout layout(data_.shape);
-  std::vector<float> values(static_cast<std::size_t>(layout.elements_per_image()));
-  write_changed_image(values.data(), setting.change, layout, data_.input, item);
-  if (setting.change.pokes != 0) poke_image(values.data(), setting.change, layout, item, setting.call);
-  return values;
+ExpectedItems::GivenItem ExpectedItems::given(const CallSetting& setting, int item) const {
+  GivenItem given;
+  given.tensors.constants = data_.placed_constants();
+  for (std::size_t i = 0; i < layouts_.size(); ++i) {
+    const InputLayout& layout = layouts_[i];
+    const std::byte* const own = data_.given[i].bytes.data();
+    Bytes& values = given.values.emplace_back(layout.bytes_per_image());
+    write_changed_image(values.data(), setting.change, layout, own, item);
+    if (setting.change.pokes != 0) poke_image(values.data(), setting.change, layout, own, item, setting.call);
+    (i < inputs_.size() ? given.tensors.inputs : given.tensors.in_outs)
+        .push_back({data_.given[i].tensor, values.data()});
+  }
+  return given;
+}
+
+std::vector<ReferenceOutput> ExpectedItems::reference(const GivenItem& item) const {
+  std::vector<ReferenceOutput> expected = data_.shape.problem->reference(data_.shape, item.tensors);
+  const auto fits = [](const ReferenceOutput& one, const ProblemTensor& tensor) {
+    const auto elements = static_cast<std::size_t>(tensor.elements);
+    return one.value.size() == elements && one.magnitude.size() == elements;
+  };
+  if (!std::ranges::equal(expected, results_, fits)) {
+    throw std::logic_error(
+        fmt::format("the reference of {} has other elements than its results", data_.shape.problem->name()));
+  }
+  return expected;
 }
 
 std::vector<bool> ExpectedItems::chosen_items() const {
@@ -75,79 +164,158 @@ std::vector<bool> ExpectedItems::chosen_items() const {
   return chosen;
 }
 
-void ExpectedItems::compare_item(int item, const float* found, const CallSetting& setting, double tolerance,
-                                 ItemFound& result) const {
-  const ReferenceOutput expected =
-      data_.shape.problem->reference(data_.shape, input(setting, item).data(), data_.constant_addresses());
-  const auto elements = static_cast<std::int64_t>(expected.value.size());
-  result.compared = elements;
-  for (std::int64_t i = 0; i < elements; ++i) {
-    const auto at = static_cast<std::size_t>(i);
-    if (!std::isfinite(found[i])) ++result.not_finite;
-    const double scaled = scaled_error(found[i], expected.value[at], expected.magnitude[at]);
-    take_larger(result.max_scaled_error, scaled);
-    if (scaled <= tolerance) continue;
-    const bool left = setting.fill.left_at(item * elements + i, found[i]);
-    result.unwritten += left ? 1 : 0;
-    if (!result.first_failure.empty()) continue;
-    result.first_failure = fmt::format(
-        "item {}, element {} {}, expected {:.9g} (error {:.2g} of its magnitude; allowed: {:.2g})", item, i,
-        left ? "was never written" : fmt::format("is {:.9g}", found[i]), expected.value[at], scaled, tolerance);
-  }
-}
+/// One comparison: a call's results, item by item.
+class ExpectedItems::Comparison {
+ public:
+  Comparison(const ExpectedItems& expected, const CallSetting& setting, double tolerance)
+      : expected_(expected), setting_(setting), tolerance_(tolerance), chosen_(expected.chosen_items()) {}
 
-/// What can be seen of an item without its reference.
-void ExpectedItems::look_over(int item, const float* found, const CallSetting& setting, ItemFound& result) const {
-  const std::int64_t elements = data_.shape.output_elements_per_item();
-  for (std::int64_t i = 0; i < elements; ++i) {
-    if (std::isnan(found[i]) && result.first_failure.empty()) {
-      result.first_failure = fmt::format("item {}, element {} is not a number", item, i);
+  Check run(const ReadTensor& read, std::int64_t most_bytes) {
+    std::size_t largest = 1;
+    for (const ProblemTensor& one : expected_.results_) largest = std::max(largest, one.bytes());
+    const auto at_once = static_cast<int>(
+        std::clamp<std::int64_t>(most_bytes / static_cast<std::int64_t>(largest), 1, expected_.batch()));
+    left_by_chance_.resize(expected_.outputs_.size());
+    for (int first = 0; first < expected_.batch(); first += at_once) {
+      FoundItems found{.first = first, .count = std::min(at_once, expected_.batch() - first)};
+      if (!read_items(read, most_bytes, found)) return {};
+      std::vector<ItemFound> of_items(static_cast<std::size_t>(found.count));
+      on_all_cores(of_items.size(), [&](std::size_t i) {
+        of_items[i].left_by_chance.resize(expected_.outputs_.size());
+        const int item = first + static_cast<int>(i);
+        is_chosen(item) ? compare_item(item, found, of_items[i]) : look_over(item, found, of_items[i]);
+      });
+      for (const ItemFound& one : of_items) add(one);
     }
-    if (!std::isfinite(found[i])) ++result.not_finite;
-    result.left_by_chance += setting.fill.left_at(item * elements + i, found[i]) ? 1 : 0;
+    return conclude();
   }
-}
 
-Check ExpectedItems::compare(const ReadOutput& read, std::int64_t most_elements, const CallSetting& setting,
+ private:
+  bool is_chosen(int item) const { return chosen_[static_cast<std::size_t>(item)]; }
+
+  bool read_items(const ReadTensor& read, std::int64_t most_bytes, FoundItems& found) const {
+    const auto read_all = [&](const std::vector<ProblemTensor>& tensors, std::vector<Bytes>& to) {
+      return std::ranges::all_of(tensors, [&](const ProblemTensor& one) {
+        return read_elements(read, one, found.first * one.elements, found.count * one.elements, most_bytes,
+                             to.emplace_back());
+      });
+    };
+    bool any = false;
+    for (int i = 0; i < found.count; ++i) any = any || is_chosen(found.first + i);
+    return read_all(expected_.results_, found.results) && (!any || read_all(expected_.inputs_, found.inputs));
+  }
+
+  void compare_item(int item, const FoundItems& found, ItemFound& result) const {
+    const GivenItem given = expected_.given(setting_, item);
+    const std::vector<ReferenceOutput> expected = expected_.reference(given);
+    const std::size_t outputs = expected_.outputs_.size();
+    const std::size_t inputs = expected_.inputs_.size();
+    for (std::size_t i = 0; i < expected.size(); ++i) {
+      const ProblemTensor& tensor = expected_.results_[i];
+      with_element_type(tensor.type, [&]<typename T>(T) {
+        const T* const elements = elements_of<T>(found.results[i], (item - found.first) * tensor.elements);
+        if (i >= outputs) {
+          const T* const before = elements_of<T>(given.values[inputs + i - outputs], 0);
+          return compare_elements(item, tensor, elements, expected[i], result, [&](std::int64_t at) {
+            return std::memcmp(before + at, elements + at, sizeof(T)) == 0;
+          });
+        }
+        const OutputFill fill = setting_.fill_of(i);
+        compare_elements(item, tensor, elements, expected[i], result,
+                         [&](std::int64_t at) { return fill.left_at(item * tensor.elements + at, elements[at]); });
+      });
+    }
+    for (std::size_t i = 0; i < inputs; ++i) require_input(item, i, given.values[i], found, result);
+  }
+
+  template <typename T, typename IsLeft>
+  void compare_elements(int item, const ProblemTensor& tensor, const T* found, const ReferenceOutput& expected,
+                        ItemFound& result, const IsLeft& is_left) const {
+    result.compared += tensor.elements;
+    for (std::int64_t i = 0; i < tensor.elements; ++i) {
+      const auto at = static_cast<std::size_t>(i);
+      if (!std::isfinite(to_double(found[i]))) ++result.not_finite;
+      const double scaled = scaled_error(found[i], expected.value[at], expected.magnitude[at]);
+      take_larger(result.max_scaled_error, scaled);
+      if (scaled <= tolerance_) continue;
+      const bool left = is_left(i);
+      result.unwritten += left ? 1 : 0;
+      if (!result.first_failure.empty()) continue;
+      result.fail(
+          fmt::format("item {}, element {}{} {}, expected {:.{}g} (error {:.2g} of its magnitude; allowed: {:.2g})",
+                      item, i, of_tensor(tensor), left ? "was never written" : "is " + number_text(found[i]),
+                      expected.value[at], std::is_same_v<T, double> ? 17 : 9, scaled, tolerance_));
+    }
+  }
+
+  void require_input(int item, std::size_t which, const Bytes& given, const FoundItems& found,
+                     ItemFound& result) const {
+    const std::byte* const now =
+        found.inputs[which].data() + static_cast<std::size_t>(item - found.first) * given.size();
+    const auto differs = std::ranges::mismatch(given, std::span(now, given.size())).in1;
+    if (differs == given.end()) return;
+    const ProblemTensor& tensor = expected_.inputs_[which];
+    result.fail(fmt::format("item {}, element {} of the input '{}' was overwritten", item,
+                            static_cast<std::size_t>(differs - given.begin()) / element_bytes(tensor.type),
+                            tensor.name));
+  }
+
+  /// What can be seen of an item without its reference.
+  void look_over(int item, const FoundItems& found, ItemFound& result) const {
+    for (std::size_t i = 0; i < found.results.size(); ++i) {
+      const ProblemTensor& tensor = expected_.results_[i];
+      with_element_type(tensor.type, [&]<typename T>(T) {
+        const T* const elements = elements_of<T>(found.results[i], (item - found.first) * tensor.elements);
+        const OutputFill fill = setting_.fill_of(i);
+        for (std::int64_t at = 0; at < tensor.elements; ++at) {
+          const double number = to_double(elements[at]);
+          if (std::isnan(number)) {
+            result.fail(fmt::format("item {}, element {}{} is not a number", item, at, of_tensor(tensor)));
+          }
+          if (!std::isfinite(number)) ++result.not_finite;
+          if (i >= expected_.outputs_.size()) continue;
+          result.left_by_chance[i] += fill.left_at(item * tensor.elements + at, elements[at]) ? 1 : 0;
+        }
+      });
+    }
+  }
+
+  void add(const ItemFound& one) {
+    take_larger(check_.max_scaled_error, one.max_scaled_error);
+    check_.unwritten += one.unwritten;
+    check_.not_finite += one.not_finite;
+    check_.compared += one.compared;
+    check_.images += one.compared > 0 ? 1 : 0;
+    for (std::size_t i = 0; i < left_by_chance_.size(); ++i) left_by_chance_[i] += one.left_by_chance[i];
+    if (check_.first_failure.empty()) check_.first_failure = one.first_failure;
+  }
+
+  Check conclude() {
+    for (std::size_t i = 0; i < left_by_chance_.size(); ++i) {
+      const ProblemTensor& tensor = expected_.outputs_[i];
+      const auto others = static_cast<double>((expected_.batch() - check_.images) * tensor.elements);
+      if (OutputFill::is_too_many(tensor.type, left_by_chance_[i], others)) check_.unwritten += left_by_chance_[i];
+    }
+    if (check_.unwritten > 0) {
+      const std::string unwritten = fmt::format("{} of {} output elements were never written", check_.unwritten,
+                                                expected_.data_.shape.output_elements());
+      check_.first_failure = check_.first_failure.empty() ? unwritten : unwritten + "; first: " + check_.first_failure;
+    }
+    check_.passed = check_.first_failure.empty();
+    return std::move(check_);
+  }
+
+  const ExpectedItems& expected_;
+  const CallSetting& setting_;
+  double tolerance_;
+  std::vector<bool> chosen_;
+  std::vector<std::int64_t> left_by_chance_;
+  Check check_;
+};
+
+Check ExpectedItems::compare(const ReadTensor& read, std::int64_t most_bytes, const CallSetting& setting,
                              double tolerance) const {
-  const std::int64_t elements = data_.shape.output_elements_per_item();
-  const auto at_once = static_cast<int>(std::clamp<std::int64_t>(most_elements / elements, 1, batch()));
-  const std::vector<bool> chosen = chosen_items();
-  Check check;
-  std::int64_t left_by_chance = 0;
-  for (int first = 0; first < batch(); first += at_once) {
-    const int count = std::min(at_once, batch() - first);
-    const float* const found = read(first * elements, count * elements);
-    if (found == nullptr) return {};
-    std::vector<ItemFound> of_items(static_cast<std::size_t>(count));
-    on_all_cores(of_items.size(), [&](std::size_t i) {
-      const int item = first + static_cast<int>(i);
-      const float* const of_item = found + static_cast<std::int64_t>(i) * elements;
-      if (chosen[static_cast<std::size_t>(item)]) {
-        compare_item(item, of_item, setting, tolerance, of_items[i]);
-      } else {
-        look_over(item, of_item, setting, of_items[i]);
-      }
-    });
-    for (const ItemFound& one : of_items) {
-      take_larger(check.max_scaled_error, one.max_scaled_error);
-      check.unwritten += one.unwritten;
-      check.not_finite += one.not_finite;
-      check.compared += one.compared;
-      check.images += one.compared > 0 ? 1 : 0;
-      left_by_chance += one.left_by_chance;
-      if (check.first_failure.empty()) check.first_failure = one.first_failure;
-    }
-  }
-  const double others = static_cast<double>(data_.shape.output_elements() - check.compared);
-  if (static_cast<double>(left_by_chance) > 1 + kByChance * others) check.unwritten += left_by_chance;
-  if (check.unwritten > 0) {
-    const std::string unwritten =
-        fmt::format("{} of {} output elements were never written", check.unwritten, data_.shape.output_elements());
-    check.first_failure = check.first_failure.empty() ? unwritten : unwritten + "; first: " + check.first_failure;
-  }
-  check.passed = check.first_failure.empty();
-  return check;
+  return Comparison(*this, setting, tolerance).run(read, most_bytes);
 }
 
 }  // namespace convladder

@@ -7,8 +7,9 @@
 
 namespace convladder {
 
-/// Every element of every item is compared where the reference of the batch is cheap. Where it is not, some items are,
-/// drawn anew each time so that nobody knows which; of the others only what was never written or is no number is seen.
+/// Every element of every result of every item is compared where the reference of the batch is cheap, and inputs must
+/// be as the call found them. Where it is not, some items are, drawn anew each time so that nobody knows which; of the
+/// others only what was never written or is no number is seen.
 class ExpectedItems final : public Expectation {
  public:
   /// Operations of one comparison that are cheap: about a second.
@@ -20,23 +21,27 @@ class ExpectedItems final : public Expectation {
 
   int batch() const override { return data_.shape.batch; }
   bool is_linear() const override { return false; }
-  float largest_input() const override { return largest_input_; }
-  float largest_magnitude() const override { return largest_output_; }
-  Check compare(const ReadOutput& read, std::int64_t most_elements, const CallSetting& setting,
+  float largest_input() const override { return 1; }
+  std::vector<float> fill_scales() const override { return fill_scales_; }
+  Check compare(const ReadTensor& read, std::int64_t most_bytes, const CallSetting& setting,
                 double tolerance) const override;
 
  private:
+  struct GivenItem;
+  struct FoundItems;
   struct ItemFound;
-  std::vector<float> input(const CallSetting& setting, int item) const;
+  class Comparison;
+  GivenItem given(const CallSetting& setting, int item) const;
+  std::vector<ReferenceOutput> reference(const GivenItem& item) const;
   std::vector<bool> chosen_items() const;
-  void compare_item(int item, const float* found, const CallSetting& setting, double tolerance,
-                    ItemFound& result) const;
-  void look_over(int item, const float* found, const CallSetting& setting, ItemFound& result) const;
 
   ProblemData data_;
+  std::vector<InputLayout> layouts_;    ///< of what is given
+  std::vector<ProblemTensor> inputs_;   ///< that no call may change
+  std::vector<ProblemTensor> outputs_;  ///< that are filled before a call
+  std::vector<ProblemTensor> results_;  ///< these, and what goes in and out
   int compared_items_ = 0;
-  float largest_input_ = 0;
-  float largest_output_ = 0;
+  std::vector<float> fill_scales_;
 };
 
 }  // namespace convladder

@@ -30,9 +30,9 @@ class Call {
   /// An image as the call found it.
   std::vector<float> input(int image) const {
     std::vector<float> input(static_cast<std::size_t>(problem_.shape.input_elements_per_image()));
-    write_changed_image(input.data(), setting_.change, problem_.shape, problem_.input, image);
+    write_changed_image(input.data(), setting_.change, problem_.shape, problem_.input.data(), image);
     if (setting_.change.pokes != 0) {
-      poke_image(input.data(), setting_.change, problem_.shape, image, setting_.call);
+      poke_image(input.data(), setting_.change, problem_.shape, problem_.input.data(), image, setting_.call);
     }
     return input;
   }
@@ -103,12 +103,12 @@ class Comparison {
     if (expected_.held_images() < problem_.shape.batch) choose_images();
   }
 
-  Check run(const ReadOutput& read, std::int64_t most_elements) {
+  Check run(const ReadTensor& read, std::int64_t most_elements) {
     const std::int64_t maps = std::int64_t{problem_.shape.batch} * problem_.shape.out_channels;
     const std::int64_t at_once = std::clamp<std::int64_t>(most_elements / pixels_, 1, maps);
     for (std::int64_t first = 0; first < maps; first += at_once) {
       const std::int64_t count = std::min(at_once, maps - first);
-      const float* const found = read(first * pixels_, count * pixels_);
+      const float* const found = static_cast<const float*>(read("output", first * pixels_, count * pixels_));
       if (found == nullptr) return {};
       compare_maps(first, count, found);
     }
@@ -320,9 +320,9 @@ ReferenceOutput ExpectedOutput::sums(const CallSetting& setting, int image) cons
   return sums;
 }
 
-Check ExpectedOutput::compare(const ReadOutput& read, std::int64_t most_elements, const CallSetting& setting,
+Check ExpectedOutput::compare(const ReadTensor& read, std::int64_t most_bytes, const CallSetting& setting,
                               double tolerance) const {
-  return Comparison(*this, setting, tolerance).run(read, most_elements);
+  return Comparison(*this, setting, tolerance).run(read, most_bytes / static_cast<std::int64_t>(sizeof(float)));
 }
 
 }  // namespace convladder

@@ -31,10 +31,11 @@ class ExpectedOutput final : public Expectation {
   std::span<const double> value() const;
   std::span<const float> magnitude() const;
   float largest_input() const override { return largest_input_; }
-  float largest_magnitude() const override { return largest_magnitude_; }
+  float largest_magnitude() const { return largest_magnitude_; }
+  std::vector<float> fill_scales() const override { return {largest_magnitude_}; }
 
   /// A whole map is the share of an image that is asked for at least.
-  Check compare(const ReadOutput& read, std::int64_t most_elements, const CallSetting& setting,
+  Check compare(const ReadTensor& read, std::int64_t most_bytes, const CallSetting& setting,
                 double tolerance) const override;
 
   /// What one image comes to in that call.

@@ -2,19 +2,48 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
+#include <span>
 
+#include "harness/verification/problem_data.hpp"
 #include "support/seeded_random.hpp"
 #include "variants/convolution/problem.hpp"
 
 namespace convladder {
 
-InputLayout::InputLayout(const ProblemSize& size) {
-  if (is_convolution(size)) {
-    *this = InputLayout(conv_shape(size));
-    return;
+namespace {
+
+template <typename T>
+ValueRange range_of(std::span<const T> values) {
+  ValueRange range{to_double(values.front()), to_double(values.front())};
+  for (const T value : values) {
+    range.low = std::min(range.low, to_double(value));
+    range.high = std::max(range.high, to_double(value));
   }
-  batch = size.batch;
-  width = static_cast<int>(size.input_elements_per_item());
+  return range;
+}
+
+}  // namespace
+
+double ValueRange::largest() const { return std::max(std::abs(low), std::abs(high)); }
+
+std::vector<InputLayout> input_layouts(const ProblemData& data) {
+  if (is_convolution(data.shape)) return {InputLayout(conv_shape(data.shape))};
+  std::vector<InputLayout> layouts;
+  for (const TensorData& given : data.given) {
+    layouts.emplace_back(data.shape.batch, given.tensor.elements, given.tensor.type, layouts.size());
+  }
+  return layouts;
+}
+
+std::vector<InputLayout> input_layouts_with_ranges(const ProblemData& data) {
+  std::vector<InputLayout> layouts = input_layouts(data);
+  if (is_convolution(data.shape)) return layouts;
+  for (InputLayout& layout : layouts) {
+    const TensorData& given = data.given[layout.tensor];
+    layout.range = with_element_type(layout.type, [&]<typename T>(T) { return range_of(given.values<T>()); });
+  }
+  return layouts;
 }
 
 InputLayout::InputLayout(const ConvShape& shape)
@@ -40,24 +69,52 @@ float InputChange::poked_value(std::int64_t call, int image) const {
   return (bits & 1U) != 0 ? size : -size;
 }
 
-void write_changed_image(float* to, const InputChange& change, const InputLayout& shape, std::span<const float> input,
-                         int image) {
-  const std::int64_t elements = shape.elements_per_image();
-  const float* const from = input.data() + change.source(image, shape.batch) * elements;
+double InputChange::poked_value(std::int64_t call, int image, const InputLayout& layout) const {
+  InputChange part = *this;
+  part.poke_size = 1;
+  part.whole = false;
+  double value = part.poked_value(call, image) * layout.range->largest();
+  if (whole || !is_floating(layout.type)) value = value < 0 ? std::floor(value) : std::ceil(value);
+  return value < layout.range->low || value > layout.range->high ? -value : value;
+}
+
+InputChange InputChange::of_tensor(const InputLayout& layout) const {
+  InputChange own = *this;
+  if (pokes != 0 && layout.tensor > 0) own.pokes = (pokes + layout.tensor * 0x9e3779b97f4a7c15U) | 1U;
+  return own;
+}
+
+void write_changed_image(void* to, const InputChange& change, const InputLayout& layout, const void* input, int image) {
+  if (change.factor == 1) {
+    const std::size_t bytes = layout.bytes_per_image();
+    const auto source = static_cast<std::size_t>(change.source(image, layout.batch));
+    std::memcpy(to, static_cast<const std::byte*>(input) + source * bytes, bytes);
+    return;
+  }
+  const std::int64_t elements = layout.elements_per_image();  // of a convolution, in float32
+  const float* const from = static_cast<const float*>(input) + change.source(image, layout.batch) * elements;
+  auto* const values = static_cast<float*>(to);
 #pragma omp simd
-  for (std::int64_t i = 0; i < elements; ++i) to[i] = change.factor * from[i];
+  for (std::int64_t i = 0; i < elements; ++i) values[i] = change.factor * from[i];
 }
 
-void poke_image(float* to, const InputChange& change, const InputLayout& shape, int image, std::int64_t call) {
-  const float value = change.poked_value(call, image);
-  change.poked(call, shape).for_each(shape, [&](int, int, std::int64_t element) { to[element] = value; });
+void poke_image(void* to, const InputChange& change, const InputLayout& layout, const void* input, int image,
+                std::int64_t call) {
+  with_element_type(layout.type, [&]<typename T>(T) {
+    const ImageChange<T> changed(change, layout, input, image);
+    const T value = changed.value(call);
+    changed.poked(call).for_each(layout, [&](int, int, std::int64_t element) {
+      static_cast<T*>(to)[element] = changed.replaced(element, value);
+    });
+  });
 }
 
-void unpoke_image(float* to, const InputChange& change, const InputLayout& shape, std::span<const float> input,
-                  int image, std::int64_t call) {
-  const float* const from = input.data() + change.source(image, shape.batch) * shape.elements_per_image();
-  change.poked(call, shape).for_each(shape, [&](int, int, std::int64_t element) {
-    to[element] = change.factor * from[element];
+void unpoke_image(void* to, const InputChange& change, const InputLayout& layout, const void* input, int image,
+                  std::int64_t call) {
+  with_element_type(layout.type, [&]<typename T>(T) {
+    const ImageChange<T> changed(change, layout, input, image);
+    changed.poked(call).for_each(
+        layout, [&](int, int, std::int64_t element) { static_cast<T*>(to)[element] = changed.unchanged(element); });
   });
 }
 

@@ -3,13 +3,24 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
-#include <span>
+#include <optional>
+#include <vector>
 
+#include "support/element_type.hpp"
 #include "variants/convolution/conv_shape.hpp"
-#include "variants/problem_size.hpp"
 
 namespace convladder {
+
+struct ProblemData;
+
+/// The smallest and the largest value of a tensor.
+struct ValueRange {
+  double low = 0;
+  double high = 0;
+  double largest() const;  ///< of the magnitudes
+};
 
 /// A batch of inputs as changes see it: images of channels, rows and columns.
 struct InputLayout {
@@ -18,12 +29,21 @@ struct InputLayout {
   int height = 1;
   int width = 1;
   int window = 1;  ///< rows and columns of the input that an output comes from, at least
+  ElementType type = ElementType::f32;
+  std::uint64_t tensor = 0;         ///< its place among those that are given
+  std::optional<ValueRange> range;  ///< what replaces an element stays in it; none: whatever the change says
 
-  /// An item that is no image is a single row.
-  explicit InputLayout(const ProblemSize& size);
   InputLayout(const ConvShape& shape);  // NOLINT(google-explicit-constructor): a shape has one layout
+  /// An item that is no image is a single row.
+  InputLayout(int items, std::int64_t elements, ElementType its_type, std::uint64_t its_place)
+      : batch(items), width(static_cast<int>(elements)), type(its_type), tensor(its_place) {}
   std::int64_t elements_per_image() const { return std::int64_t{channels} * height * width; }
+  std::size_t bytes_per_image() const { return static_cast<std::size_t>(elements_per_image()) * element_bytes(type); }
 };
+
+/// Of every tensor that is given, without ranges; and with those of all tensors but a convolution's, from their values.
+std::vector<InputLayout> input_layouts(const ProblemData& data);
+std::vector<InputLayout> input_layouts_with_ranges(const ProblemData& data);
 
 /// The elements of every image that a call finds replaced: of one channel those in a grid.
 struct PokedElements {
@@ -59,16 +79,53 @@ struct InputChange {
   /// What call number `call` finds replaced, and by what: the same value in all of an image's elements.
   PokedElements poked(std::int64_t call, const InputLayout& shape) const;
   float poked_value(std::int64_t call, int image) const;
+  /// Likewise of a tensor that has a range: between a half of its largest value and it, of a sign that it has.
+  double poked_value(std::int64_t call, int image, const InputLayout& layout) const;
+  /// Each tensor that is given has changes of its own, at other places.
+  InputChange of_tensor(const InputLayout& layout) const;
   /// Which of the problem's images it is.
   int source(int image, int batch) const { return (image + rotation) % batch; }
 };
 
-/// Writes image `image` of the changed input, without pokes. `input` is the problem's, NCHW.
-void write_changed_image(float* to, const InputChange& change, const InputLayout& shape, std::span<const float> input,
-                         int image);
+/// The change as the elements of one image find it, whose C++ type is `T`. `input` is the problem's, all images of it.
+template <typename T>
+class ImageChange {
+ public:
+  ImageChange(const InputChange& change, const InputLayout& layout, const void* input, int image)
+      : change_(change.of_tensor(layout)),
+        layout_(layout),
+        image_(image),
+        from_(static_cast<const T*>(input) + change.source(image, layout.batch) * layout.elements_per_image()) {}
+
+  PokedElements poked(std::int64_t call) const { return change_.poked(call, layout_); }
+  /// What that call finds there.
+  T value(std::int64_t call) const {
+    return from_double<T>(layout_.range ? change_.poked_value(call, image_, layout_)
+                                        : double{change_.poked_value(call, image_)});
+  }
+  /// An element that is `value` for a call: of a tensor that has a range another than its own, if the tensor has two.
+  T replaced(std::int64_t element, T value) const {
+    if (!layout_.range || to_double(value) != to_double(unchanged(element))) return value;
+    return from_double<T>(to_double(value) == layout_.range->low ? layout_.range->high : layout_.range->low);
+  }
+  T unchanged(std::int64_t element) const {
+    if constexpr (std::is_same_v<T, float>) return change_.factor * from_[element];
+    return from_[element];
+  }
+
+ private:
+  InputChange change_;
+  const InputLayout& layout_;
+  int image_;
+  const T* from_;
+};
+
+/// Writes image `image` of the changed input, without pokes. `input` is the problem's, all images of it.
+void write_changed_image(void* to, const InputChange& change, const InputLayout& layout, const void* input, int image);
 /// Puts the pokes of call number `call` into an image, or takes them out again.
-void poke_image(float* to, const InputChange& change, const InputLayout& shape, int image, std::int64_t call);
-void unpoke_image(float* to, const InputChange& change, const InputLayout& shape, std::span<const float> input,
-                  int image, std::int64_t call);
+void poke_image(void* to, const InputChange& change, const InputLayout& layout, const void* input, int image,
+                std::int64_t call);
+void unpoke_image(void* to, const InputChange& change, const InputLayout& layout, const void* input, int image,
+                  std::int64_t call);
 
 }  // namespace convladder

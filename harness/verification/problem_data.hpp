@@ -8,16 +8,32 @@
 
 namespace convladder {
 
-/// What a case computes on: of a size, the input of all items, one behind the other, and what they share.
+/// A tensor with its values: of all items, one behind the other, or of a constant.
+struct TensorData {
+  ProblemTensor tensor;
+  std::span<const std::byte> bytes;
+
+  /// Throws std::logic_error if `T` does not stand for the tensor's element type.
+  template <typename T = float>
+  std::span<const T> values() const {
+    return {placed().as<T>(), bytes.size() / sizeof(T)};
+  }
+  /// Only to be read.
+  PlacedTensor placed() const { return {tensor, const_cast<std::byte*>(bytes.data())}; }
+};
+
+/// What a case computes on, of a size.
 struct ProblemData {
   ProblemSize shape;
-  std::span<const float> input;
-  std::vector<std::span<const float>> constants;  ///< in the order of Problem::constants
+  std::vector<TensorData> given;      ///< in the order of Problem::given
+  std::vector<TensorData> constants;  ///< in the order of Problem::constants
 
-  std::vector<const float*> constant_addresses() const {
-    std::vector<const float*> addresses;
-    for (const std::span<const float> constant : constants) addresses.push_back(constant.data());
-    return addresses;
+  /// Of a problem with one float32 input.
+  std::span<const float> input() const { return given.at(0).values(); }
+  std::vector<PlacedTensor> placed_constants() const {
+    std::vector<PlacedTensor> placed;
+    for (const TensorData& one : constants) placed.push_back(one.placed());
+    return placed;
   }
 };
 
@@ -29,7 +45,7 @@ struct ConvProblem {
 };
 
 inline ConvProblem conv_problem(const ProblemData& data) {
-  return {conv_shape(data.shape), data.input, data.constants.at(0)};
+  return {conv_shape(data.shape), data.input(), data.constants.at(0).values()};
 }
 
 }  // namespace convladder

@@ -39,7 +39,7 @@ class ConvolutionVariant final : public Variant {
   std::unique_ptr<PreparedVariant> prepare(Device& device, const ProblemSize& size,
                                            const ProblemTensors& tensors) const override {
     return std::make_unique<PreparedConvolution>(
-        variant_.prepare(device, conv_shape(size), tensors.constants[0], {tensors.input, tensors.output}));
+        variant_.prepare(device, conv_shape(size), tensors.constant(), {tensors.input(), tensors.output()}));
   }
   std::vector<KernelLaunch> launch_plan(const ProblemSize& size) const override {
     return variant_.launch_plan(conv_shape(size));
@@ -112,9 +112,8 @@ class Convolution final : public Problem {
     return kernel * kernel;
   }
 
-  ReferenceOutput reference(const ProblemSize& size, const float* input,
-                            std::span<const float* const> constants) const override {
-    return reference_convolution(conv_shape(size), input, constants[0]);
+  std::vector<ReferenceOutput> reference(const ProblemSize& size, const ProblemTensors& item) const override {
+    return {reference_convolution(conv_shape(size), item.input(), item.constant())};
   }
   std::string reference_name() const override { return "float64 direct convolution"; }
   double granted_tolerance(double wanted, const ProblemSize& size) const override {

@@ -37,7 +37,7 @@ class AsVariant final : public Variant {
     const FusedShape shape = fused_shape(size);
     return std::make_unique<PreparedFused>(variant_.prepare(
         device, shape,
-        {tensors.input, tensors.constants[0], shape.has_bias ? tensors.constants[1] : nullptr, tensors.output}));
+        {tensors.input(), tensors.constant(), shape.has_bias ? tensors.constant(1) : nullptr, tensors.output()}));
   }
   std::vector<KernelLaunch> launch_plan(const ProblemSize& size) const override {
     const FusedShape shape = fused_shape(size);
@@ -152,10 +152,9 @@ class FusedConvolution final : public Problem {
     return inside * std::min(1.0, pixels / all);
   }
 
-  ReferenceOutput reference(const ProblemSize& size, const float* input,
-                            std::span<const float* const> constants) const override {
+  std::vector<ReferenceOutput> reference(const ProblemSize& size, const ProblemTensors& item) const override {
     const FusedShape shape = fused_shape(size);
-    return reference_fused(shape, input, constants[0], shape.has_bias ? constants[1] : nullptr);
+    return {reference_fused(shape, item.input(), item.constant(), shape.has_bias ? item.constant(1) : nullptr)};
   }
   double granted_tolerance(double wanted, const ProblemSize& size) const override {
     return convladder::granted_tolerance(wanted, fused_shape(size).convolution);

@@ -34,12 +34,12 @@ class PreparedSeparate final : public PreparedVariant {
     sums_ = device.allocate(static_cast<std::size_t>(shape.convolution.output_elements()) * sizeof(float), "sums");
     if (shape.has_bias) {
       bias_ = device.allocate(static_cast<std::size_t>(shape.convolution.out_channels) * sizeof(float), "bias");
-      device.copy_to_device(bias_.address(), tensors.constants[1], bias_.bytes());
+      device.copy_to_device(bias_.address(), tensors.constant(1), bias_.bytes());
     }
     convolution_ =
-        stage.variant->prepare(device, shape.convolution, tensors.constants[0], {tensors.input, sums_.floats()});
+        stage.variant->prepare(device, shape.convolution, tensors.constant(), {tensors.input(), sums_.floats()});
     for (const OperatorShape& one : operators_of(shape)) {
-      float* const output = one.type == OperatorType::max_pool ? tensors.output : sums_.floats();
+      float* const output = one.type == OperatorType::max_pool ? tensors.output() : sums_.floats();
       names_.emplace_back(operator_type_name(one.type));
       operators_.push_back(
           default_operator(stage.info.family, one.type)

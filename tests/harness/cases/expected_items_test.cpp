@@ -25,25 +25,31 @@ class ExpectedItemsTest : public testing::Test {
       : workload_(work_of("fully-connected", "C5M7B1", batch), synthetic_images(1, 1), 3),
         setting_{.change = {.rotation = 3, .pokes = 77}, .fill = {.seed = 5, .scale = 1}, .call = 2} {
     const ProblemData& data = workload_.real();
-    const InputLayout layout(data.shape);
+    const InputLayout layout = input_layouts_with_ranges(data).at(0);
+    input_.resize(data.input().size());
     for (int item = 0; item < batch; ++item) {
-      std::vector<float> input(static_cast<std::size_t>(layout.elements_per_image()));
-      write_changed_image(input.data(), setting_.change, layout, data.input, item);
-      poke_image(input.data(), setting_.change, layout, item, setting_.call);
-      for (const double y : data.shape.problem->reference(data.shape, input.data(), data.constant_addresses()).value) {
-        output_.push_back(static_cast<float>(y));
-      }
+      float* const of_item = input_.data() + item * layout.elements_per_image();
+      write_changed_image(of_item, setting_.change, layout, data.input().data(), item);
+      poke_image(of_item, setting_.change, layout, data.input().data(), item, setting_.call);
+      ProblemTensors tensors;
+      tensors.inputs = {{data.given[0].tensor, of_item}};
+      tensors.constants = data.placed_constants();
+      const std::vector<ReferenceOutput> expected = data.shape.problem->reference(data.shape, tensors);
+      for (const double y : expected.at(0).value) output_.push_back(static_cast<float>(y));
     }
   }
 
   Check compare(double most_flop = ExpectedItems::kCheap) const {
     const ExpectedItems expected(workload_.real(), most_flop);
-    return expected.compare([this](std::int64_t first, std::int64_t) { return output_.data() + first; }, 30, setting_,
-                            1e-6);
+    const ReadTensor read = [this](std::string_view tensor, std::int64_t first, std::int64_t) {
+      return (tensor == "input" ? input_ : output_).data() + first;
+    };
+    return expected.compare(read, 120, setting_, 1e-6);
   }
 
   Workload workload_;
   CallSetting setting_;
+  std::vector<float> input_;
   std::vector<float> output_;
 };
 
@@ -65,6 +71,13 @@ TEST_F(ExpectedItemsTest, SeesWhatWasNeverWritten) {
   const Check check = compare();
   EXPECT_EQ(check.unwritten, 1);
   EXPECT_THAT(check.first_failure, HasSubstr("1 of 140 output elements were never written"));
+}
+
+TEST_F(ExpectedItemsTest, SeesAnInputThatWasOverwritten) {
+  input_[5 * 3 + 2] += 1;
+  const Check check = compare();
+  EXPECT_FALSE(check.passed);
+  EXPECT_THAT(check.first_failure, HasSubstr("item 3, element 2 of the input 'input' was overwritten"));
 }
 
 TEST_F(ExpectedItemsTest, SeesTheAnswerToAnotherCall) {

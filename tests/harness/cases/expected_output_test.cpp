@@ -27,9 +27,10 @@ std::vector<float> changed_input(const ConvProblem& problem, const CallSetting& 
   const std::int64_t elements = problem.shape.input_elements_per_image();
   std::vector<float> input(problem.input.size());
   for (int image = 0; image < problem.shape.batch; ++image) {
-    write_changed_image(input.data() + image * elements, setting.change, problem.shape, problem.input, image);
+    write_changed_image(input.data() + image * elements, setting.change, problem.shape, problem.input.data(), image);
     if (setting.change.pokes == 0) continue;
-    poke_image(input.data() + image * elements, setting.change, problem.shape, image, setting.call);
+    poke_image(input.data() + image * elements, setting.change, problem.shape, problem.input.data(), image,
+               setting.call);
   }
   return input;
 }
@@ -57,11 +58,11 @@ class ExpectedOutputTest : public testing::Test {
         ((image * kShape.out_channels + map) * kShape.out_height() + row) * kShape.out_width() + column);
   }
   Check compare(const ExpectedOutput& expected, double tolerance = kTolerance, std::int64_t at_once = 100) const {
-    const ReadOutput read = [&](std::int64_t first, std::int64_t count) {
+    const ReadTensor read = [&](std::string_view, std::int64_t first, std::int64_t count) {
       EXPECT_LE(first + count, static_cast<std::int64_t>(output_.size()));
       return output_.data() + first;
     };
-    return expected.compare(read, at_once, setting_, tolerance);
+    return expected.compare(read, at_once * 4, setting_, tolerance);
   }
   Check check(double tolerance = kTolerance) const { return compare(expected_, tolerance); }
   /// Leaves in place what was there before the call.
@@ -226,7 +227,8 @@ TEST_F(ExpectedOutputTest, AToleranceOfZeroAsksForTheVeryBits) {
 }
 
 TEST_F(ExpectedOutputTest, WhatCannotBeReadHasNotPassed) {
-  const Check result = expected_.compare([](std::int64_t, std::int64_t) { return nullptr; }, 100, setting_, kTolerance);
+  const Check result = expected_.compare([](std::string_view, std::int64_t, std::int64_t) { return nullptr; }, 100,
+                                         setting_, kTolerance);
   EXPECT_FALSE(result.passed);
   EXPECT_EQ(result.compared, 0);
 }
@@ -253,18 +255,18 @@ TEST_P(ChangedInputs, AreExpectedExactly) {
           .fill = kFill,
           .call = call};
       const std::vector<float> output = right_output(conv_problem(workload.problem(kind)), setting);
-      const ReadOutput read = [&](std::int64_t first, std::int64_t) { return output.data() + first; };
-      const Check check = expected.compare(read, 1000, setting, whole ? 0 : 0x1p-24);
+      const ReadTensor read = [&](std::string_view, std::int64_t first, std::int64_t) { return output.data() + first; };
+      const Check check = expected.compare(read, 4000, setting, whole ? 0 : 0x1p-24);
       EXPECT_TRUE(check.passed) << check.first_failure;
-      const Check combined = not_held.compare(read, 1000, setting, kTolerance);
+      const Check combined = not_held.compare(read, 4000, setting, kTolerance);
       EXPECT_TRUE(combined.passed) << combined.first_failure;
       // The answer to the input without its changes, or to the call before, is not right.
       CallSetting other = setting;
       other.call = call + 1;
-      EXPECT_FALSE(expected.compare(read, 1000, other, kTolerance).passed);
+      EXPECT_FALSE(expected.compare(read, 4000, other, kTolerance).passed);
       other = setting;
       other.change.factor = -other.change.factor;
-      EXPECT_FALSE(expected.compare(read, 1000, other, kTolerance).passed);
+      EXPECT_FALSE(expected.compare(read, 4000, other, kTolerance).passed);
     }
   }
 }
@@ -338,7 +340,7 @@ TEST(OutputFill, IsFiniteNeverZeroAndAnotherForAnotherSeed) {
   EXPECT_GT(seen.size(), 9980U);
   EXPECT_NE((OutputFill{78, 3}.at(5)), kFill.at(5));
   std::vector<float> written(100);
-  write_fill(written.data(), kFill, 40, 100);
+  write_fill(written.data(), ElementType::f32, kFill, 40, 100);
   for (std::int64_t i = 0; i < 100; ++i) {
     EXPECT_TRUE(kFill.left_at(40 + i, written[static_cast<std::size_t>(i)]));
     EXPECT_FALSE(kFill.left_at(41 + i, written[static_cast<std::size_t>(i)]));

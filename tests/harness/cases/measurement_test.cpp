@@ -82,13 +82,13 @@ class ScriptedCase final : public CaseClient {
   void read(const ordered_json& request, bool wrong) const {
     const ConvShape shape = conv_shape(problem_->shape);
     const std::int64_t elements = shape.input_elements_per_image();
-    std::vector<float> input(problem_->input.size());
+    std::vector<float> input(problem_->input().size());
     for (int image = 0; image < shape.batch; ++image) {
-      write_changed_image(input.data() + image * elements, change_, shape, problem_->input, image);
-      poke_image(input.data() + image * elements, change_, shape, image, call_);
+      write_changed_image(input.data() + image * elements, change_, shape, problem_->input().data(), image);
+      poke_image(input.data() + image * elements, change_, shape, problem_->input().data(), image, call_);
     }
     std::vector<float> output(static_cast<std::size_t>(shape.output_elements()));
-    reference_forward(shape, shape.batch, input.data(), problem_->constants[0].data(), output.data());
+    reference_forward(shape, shape.batch, input.data(), problem_->constants[0].values().data(), output.data());
     if (wrong) output[0] += 1000.0F;
     const auto first = request.at("first").get<std::ptrdiff_t>();
     std::copy_n(output.begin() + first, request.at("count").get<std::ptrdiff_t>(),
@@ -403,7 +403,7 @@ TEST_F(MeasurementTest, SamplesOfOneCallAreFollowedByOneThatFindsWhatItLeft) {
   EXPECT_EQ(script_.asked.back().at("do"), "read");
   std::vector<OutputFill> fills;
   for (const ordered_json& request : script_.asked) {
-    if (request.at("do") == "set") fills.push_back(fill_from_json(request.at("fill")));
+    if (request.at("do") == "set") fills.push_back(fill_from_json(request.at("fills").at(0)));
   }
   ASSERT_EQ(fills.size(), 7U);
   for (std::size_t i = 0; i < fills.size(); ++i) {
@@ -427,7 +427,7 @@ TEST_F(MeasurementTest, OfSeveralCallsAllButTheFirstFindWhatACallLeft) {
   int sets = 0;
   for (const ordered_json& request : script_.asked) {
     if (request.at("do") != "set") continue;
-    const FillPart part = fill_from_json(request.at("fill")).part;
+    const FillPart part = fill_from_json(request.at("fills").at(0)).part;
     EXPECT_EQ(part, sets++ < 2 ? FillPart::all : FillPart::pieces) << "of a verification all";
   }
 }
@@ -440,7 +440,7 @@ TEST_F(MeasurementTest, EverySampleHasAnotherInputAndAnotherFill) {
   for (const ordered_json& request : script_.asked) {
     if (request.at("do") != "set") continue;
     changes.insert(request.at("change").dump());
-    fills.insert(request.at("fill").dump());
+    fills.insert(request.at("fills").dump());
   }
   EXPECT_EQ(changes.size(), 22U);
   EXPECT_EQ(fills.size(), 22U);

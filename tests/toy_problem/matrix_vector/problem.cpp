@@ -23,10 +23,10 @@ class MatrixVector final : public Problem {
   }
   double flop(const ProblemSize& size) const override { return 2.0 * size.at("R") * size.at("C"); }
 
-  ReferenceOutput reference(const ProblemSize& size, const float* input,
-                            std::span<const float* const> constants) const override {
+  std::vector<ReferenceOutput> reference(const ProblemSize& size, const ProblemTensors& item) const override {
     ReferenceOutput output;
-    const float* a = constants[0];
+    const float* a = item.constant();
+    const float* const input = item.input();
     for (int row = 0; row < size.at("R"); ++row) {
       double sum = 0;
       double magnitude = 0;
@@ -38,7 +38,7 @@ class MatrixVector final : public Problem {
       output.value.push_back(sum);
       output.magnitude.push_back(magnitude);
     }
-    return output;
+    return {output};
   }
 };
 

@@ -10,11 +10,11 @@ void multiply(const ProblemSize& size, const ProblemTensors& tensors) {
 #pragma omp parallel for collapse(2) schedule(static)
   for (int item = 0; item < size.batch; ++item) {
     for (int row = 0; row < rows; ++row) {
-      const float* const a = tensors.constants[0] + static_cast<std::ptrdiff_t>(row) * columns;
-      const float* const x = tensors.input + static_cast<std::ptrdiff_t>(item) * columns;
+      const float* const a = tensors.constant() + static_cast<std::ptrdiff_t>(row) * columns;
+      const float* const x = tensors.input() + static_cast<std::ptrdiff_t>(item) * columns;
       float sum = 0;
       for (int column = 0; column < columns; ++column) sum += a[column] * x[column];
-      tensors.output[static_cast<std::ptrdiff_t>(item) * rows + row] = sum;
+      tensors.output()[static_cast<std::ptrdiff_t>(item) * rows + row] = sum;
     }
   }
 }

@@ -12,16 +12,16 @@ void multiply(const ProblemSize& size, const ProblemTensors& tensors) {
   const int columns = size.at("C");
 #pragma omp parallel for schedule(static)
   for (int item = 0; item < size.batch; ++item) {
-    const float* const x = tensors.input + static_cast<std::ptrdiff_t>(item) * columns;
+    const float* const x = tensors.input() + static_cast<std::ptrdiff_t>(item) * columns;
     for (int first = 0; first < rows; first += at_once) {
       const int count = std::min(at_once, rows - first);
       float sums[at_once] = {};
       for (int column = 0; column < columns; ++column) {
         for (int i = 0; i < count; ++i) {
-          sums[i] += tensors.constants[0][static_cast<std::ptrdiff_t>(first + i) * columns + column] * x[column];
+          sums[i] += tensors.constant()[static_cast<std::ptrdiff_t>(first + i) * columns + column] * x[column];
         }
       }
-      std::copy_n(sums, count, tensors.output + static_cast<std::ptrdiff_t>(item) * rows + first);
+      std::copy_n(sums, count, tensors.output() + static_cast<std::ptrdiff_t>(item) * rows + first);
     }
   }
 }

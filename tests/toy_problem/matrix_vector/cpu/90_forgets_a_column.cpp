@@ -11,10 +11,10 @@ void multiply(const ProblemSize& size, const ProblemTensors& tensors) {
     for (int row = 0; row < rows; ++row) {
       float sum = 0;
       for (int column = 0; column < columns - (row == rows - 1 ? 1 : 0); ++column) {
-        sum += tensors.constants[0][static_cast<std::ptrdiff_t>(row) * columns + column] *
-               tensors.input[static_cast<std::ptrdiff_t>(item) * columns + column];
+        sum += tensors.constant()[static_cast<std::ptrdiff_t>(row) * columns + column] *
+               tensors.input()[static_cast<std::ptrdiff_t>(item) * columns + column];
       }
-      tensors.output[static_cast<std::ptrdiff_t>(item) * rows + row] = sum;
+      tensors.output()[static_cast<std::ptrdiff_t>(item) * rows + row] = sum;
     }
   }
 }

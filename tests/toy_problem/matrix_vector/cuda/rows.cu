@@ -21,8 +21,8 @@ std::vector<KernelLaunch> plan(const ProblemSize& size, const ProblemTensors& te
   constexpr int threads = 32;
   const int rows = size.at("R");
   const Dim3 grid{static_cast<unsigned>(size.batch), static_cast<unsigned>(ceil_div(rows, threads)), 1};
-  return {make_launch(matrix_vector_rows, grid, Dim3{threads, 1, 1}, 0, rows, size.at("C"), tensors.constants[0],
-                      tensors.input, tensors.output)};
+  return {make_launch(matrix_vector_rows, grid, Dim3{threads, 1, 1}, 0, rows, size.at("C"), tensors.constant(),
+                      tensors.input(), tensors.output())};
 }
 
 const ProblemVariantRegistration registration("matrix-vector",
