@@ -243,9 +243,10 @@ class Reader {
   std::vector<LadderScalar> scalars_;
 };
 
-/// As <cstdint> and cuda_fp16.h call it.
+/// As <cstdint>, cuda_fp16.h and cuda_bf16.h call it.
 std::string c_type(ElementType type, bool is_cuda) {
   if (type == ElementType::f16) return is_cuda ? "__half" : "uint16_t";
+  if (type == ElementType::bf16) return is_cuda ? "__nv_bfloat16" : "uint16_t";
   if (type == ElementType::f32) return "float";
   if (type == ElementType::f64) return "double";
   const std::string_view name = element_name(type);

@@ -86,8 +86,8 @@ struct LadderProblem {
   SizeValues size_values(const std::vector<int>& dimensions) const;
   /// Elements of a tensor; the size is one of `size_values`.
   std::int64_t elements(const LadderTensor& tensor, const SizeValues& size) const;
-  /// What a stage defines: "extern \"C\" void solve(const float* x, float* y, int M)". CUDA has a type for f16; in C++
-  /// its bits are uint16_t.
+  /// What a stage defines: "extern \"C\" void solve(const float* x, float* y, int M)". CUDA has types for f16
+  /// and bf16; in C++ their bits are uint16_t.
   std::string signature(bool is_cuda) const;
 };
 

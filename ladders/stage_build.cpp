@@ -106,8 +106,8 @@ std::vector<std::string> command(const std::string& compiler, const StageSource&
 
 std::string prototype_text(const LadderProblem& problem, StageLanguage language) {
   const bool is_cuda = language == StageLanguage::cuda;
-  return fmt::format("#pragma once\n#include <stdint.h>\n{}{};\n", is_cuda ? "#include <cuda_fp16.h>\n" : "",
-                     problem.signature(is_cuda));
+  return fmt::format("#pragma once\n#include <stdint.h>\n{}{};\n",
+                     is_cuda ? "#include <cuda_bf16.h>\n#include <cuda_fp16.h>\n" : "", problem.signature(is_cuda));
 }
 
 /// Names that no other process and no other thread takes.

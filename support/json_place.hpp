@@ -20,7 +20,7 @@ namespace convladder {
 struct NumberRange {
   double least = -std::numeric_limits<double>::max();
   double most = std::numeric_limits<double>::max();
-  std::string_view unit;  ///< "ns"
+  std::string_view unit = {};  ///< "ns"
 };
 inline constexpr NumberRange kNotNegative{.least = 0};
 /// The least double above 0.
