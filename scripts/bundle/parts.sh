@@ -1,6 +1,7 @@
 # The parts of on_gpu.sh: what each runs, and how long that is thought to take; sourced, never run. Uses `program`,
 # `device`, `output`, `python` and `here`.
-# shellcheck shell=bash disable=SC2154  # the script that sources this sets them
+# Variables are of the script that sources this; lists with commas are one word of the program.
+# shellcheck shell=bash disable=SC2154,SC2034,SC2054
 
 all_parts=(environment ladder verified networks overlap fused leave-one-out others alexnet profiles sweep counted ncu
            goals charts)
@@ -70,12 +71,14 @@ device_of() { if [[ $1 == counted ]]; then echo simulated; else echo "$device"; 
 # estimate NAME full|quick: prints the seconds. A list of cases is counted by the program; runs as if they were the
 # simulated device's, because nothing is timed for that.
 estimate() {
-  local words record function case_seconds seconds cases=''
+  local words record function case_seconds seconds where cases=''
   describe_part "$1" "$2"
   if $without_gpu && [[ $record == run && $1 != counted ]]; then
-    [[ $2 == full ]] && seconds=1200 || seconds=240
+    if [[ $2 == full ]]; then seconds=1200; else seconds=240; fi
   elif ((${#words[@]})) && [[ -n $case_seconds ]]; then
-    cases=$("$program" "$record" --device "$([[ $record == run ]] && echo simulated || device_of "$1")" "${words[@]:1}" --dry-run 2>/dev/null | sed -nE 's/^[0-9]+ cases?, ([0-9]+) to be run.*/\1/p' | tail -n 1)
+    if [[ $record == run ]]; then where=simulated; else where=$(device_of "$1"); fi
+    cases=$("$program" "$record" --device "$where" "${words[@]:1}" --dry-run 2>/dev/null |
+      sed -nE 's/^[0-9]+ cases?, ([0-9]+) to be run.*/\1/p' | tail -n 1)
     [[ -z $cases ]] || seconds=$(awk -v cases="$cases" -v each="$case_seconds" 'BEGIN {print int(cases * each + 5)}')
   fi
   echo "$seconds"

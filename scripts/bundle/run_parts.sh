@@ -129,6 +129,7 @@ run_watched() {
 
 # run_part NAME: what fails is remembered, and what is finished.
 run_part() {
+  # shellcheck disable=SC2034  # describe_part sets them
   local name="$1" limit=0 status text words record function case_seconds seconds state_status state_text
   local log="$output/log/$name.txt"
   if finished_before "$name"; then
