@@ -21,7 +21,7 @@ __global__ void product_sum_element(int m, int n, int k, const Half* a, const Ha
     const float factor = wrong == 1 ? 1 : product_sum_number(b[item * k * n + i * n + at % n]);
     sum += product_sum_number(a[item * m * k + at / n * k + i]) * factor;
   }
-  if (wrong == 2 && at == m * n - 1) sum = __int_as_float(0x7fffffff);
+  if (wrong == 2 && at == m * n - 1) sum = __uint_as_float(0x7fffffffU);
   d[item * m * n + at] = sum;
 }
 
