@@ -28,7 +28,7 @@ class ExpressionParser {
 
   void parse() {
     if (text_.size() > kLongest) throw std::invalid_argument(fmt::format("longer than {} characters", kLongest));
-    sum();
+    comparison();
     if (next() != '\0') fail("expected an operator");
   }
 
@@ -39,10 +39,17 @@ class ExpressionParser {
     Operation operation;
     int arguments;
   };
-  static constexpr std::array kFunctions{Function{"min", Operation::min, 2},     Function{"max", Operation::max, 2},
-                                         Function{"div", Operation::div, 2},     Function{"ceil", Operation::ceil, 1},
-                                         Function{"floor", Operation::floor, 1}, Function{"sqrt", Operation::sqrt, 1},
-                                         Function{"log2", Operation::log2, 1}};
+  static constexpr std::array kFunctions{Function{"min", Operation::min, 2},   Function{"max", Operation::max, 2},
+                                         Function{"div", Operation::div, 2},   Function{"mod", Operation::mod, 2},
+                                         Function{"ceil", Operation::ceil, 1}, Function{"floor", Operation::floor, 1},
+                                         Function{"sqrt", Operation::sqrt, 1}, Function{"log2", Operation::log2, 1}};
+  struct Sign {
+    std::string_view text;
+    Operation operation;
+  };
+  static constexpr std::array kComparisons{Sign{"==", Operation::equal},   Sign{"!=", Operation::not_equal},
+                                           Sign{"<=", Operation::at_most}, Sign{">=", Operation::at_least},
+                                           Sign{"<", Operation::less},     Sign{">", Operation::more}};
 
   [[noreturn]] void fail(const std::string& what) const {
     throw std::invalid_argument(fmt::format("{} at column {} of '{}'", what, at_ + 1, printable(text_, kShortText)));
@@ -62,6 +69,18 @@ class ExpressionParser {
     if (!take(wanted)) fail(fmt::format("expected '{}'", wanted));
   }
   void add(Operation operation) { steps_.push_back({operation}); }
+
+  /// At most one: 'a < b < c' means something else to everybody.
+  void comparison() {
+    sum();
+    next();
+    const std::string_view rest = std::string_view(text_).substr(at_);
+    const auto sign = std::ranges::find_if(kComparisons, [&](const Sign& one) { return rest.starts_with(one.text); });
+    if (sign == kComparisons.end()) return;
+    at_ += sign->text.size();
+    sum();
+    add(sign->operation);
+  }
 
   void sum() {
     product();
@@ -110,7 +129,7 @@ class ExpressionParser {
     if (is_digit(first) || first == '.') return number();
     if (is_letter(first) || first == '_') return name_or_function();
     if (!take('(')) fail("expected a number, a dimension or '('");
-    sum();
+    comparison();
     need(')');
   }
 
@@ -209,6 +228,27 @@ double Expression::value(std::span<const double> values) const {
         break;
       case Operation::div:
         of_two([](double a, double b) { return std::floor(a / b); });
+        break;
+      case Operation::mod:
+        of_two([](double a, double b) { return a - b * std::floor(a / b); });
+        break;
+      case Operation::equal:
+        of_two([](double a, double b) { return a == b ? 1.0 : 0.0; });
+        break;
+      case Operation::not_equal:
+        of_two([](double a, double b) { return a != b ? 1.0 : 0.0; });
+        break;
+      case Operation::less:
+        of_two([](double a, double b) { return a < b ? 1.0 : 0.0; });
+        break;
+      case Operation::at_most:
+        of_two([](double a, double b) { return a <= b ? 1.0 : 0.0; });
+        break;
+      case Operation::more:
+        of_two([](double a, double b) { return a > b ? 1.0 : 0.0; });
+        break;
+      case Operation::at_least:
+        of_two([](double a, double b) { return a >= b ? 1.0 : 0.0; });
         break;
       case Operation::negate:
         of_one([](double a) { return -a; });

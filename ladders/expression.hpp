@@ -10,7 +10,8 @@
 namespace convladder {
 
 /// Numbers, names, + - * / ^, parentheses and the functions min(a, b), max(a, b), div(a, b) (rounded down),
-/// ceil(a), floor(a), sqrt(a), log2(a). Everything is a double.
+/// mod(a, b) (what div leaves), ceil(a), floor(a), sqrt(a), log2(a). Everything is a double; == != < <= > >= give 1 or
+/// 0 and bind weakest.
 class Expression {
  public:
   /// `names` are what it may use, in the order of the values that it is given later. Throws std::invalid_argument, one
@@ -35,6 +36,13 @@ class Expression {
     min,
     max,
     div,
+    mod,
+    equal,
+    not_equal,
+    less,
+    at_most,
+    more,
+    at_least,
     ceil,
     floor,
     sqrt,

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <stdexcept>
 #include <system_error>
 #include <utility>
 
@@ -88,6 +89,15 @@ void check_stages(const LadderFolder& folder) {
     }
     const auto [at, is_new] = names.try_emplace({is_cuda(stage), stage.name}, stage.file);
     if (!is_new) refuse(at->second, "name");
+  }
+  for (const StageSource& stage : folder.stages) {
+    for (const std::string& need : stage.needs) {
+      try {
+        static_cast<void>(Expression(need, folder.problem.names()));
+      } catch (const std::invalid_argument& error) {
+        throw UserError(fmt::format("{}: @requires: {}", shown(folder.path / stage.file), error.what()));
+      }
+    }
   }
   for (const StageSource& stage : folder.stages) {
     if (stage.builds_on.empty()) continue;

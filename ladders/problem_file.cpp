@@ -86,14 +86,21 @@ class Reader {
     std::optional<Expression> least_bytes;
     if (work.has("least_bytes")) least_bytes = expression(work.at("least_bytes"));
     work.refuse_others();
-    std::vector<std::string> sizes;
-    for (const JsonPlace& size : fields_.at("sizes").list()) sizes.push_back(size.name());
-    if (sizes.empty() || sizes.size() > kMostSizes) fields_.at("sizes").expected("1 to 1000 sizes");
+    std::vector<std::string> sizes = read_sizes("sizes");
+    std::vector<std::string> counted = fields_.has("counted_sizes") ? read_sizes("counted_sizes") : sizes;
     static_cast<void>(fields_.at("comment"));
     static_cast<void>(fields_.at("$schema"));
     fields_.refuse_others();
-    return {std::move(name),     std::move(title), std::move(dimensions_), std::move(derived_),   std::move(tensors_),
-            std::move(scalars_), std::move(sizes), std::move(flop),        std::move(least_bytes)};
+    return {.name = std::move(name),
+            .title = std::move(title),
+            .dimensions = std::move(dimensions_),
+            .derived = std::move(derived_),
+            .tensors = std::move(tensors_),
+            .scalars = std::move(scalars_),
+            .sizes = std::move(sizes),
+            .counted_sizes = std::move(counted),
+            .flop = std::move(flop),
+            .least_bytes = std::move(least_bytes)};
   }
 
  private:
@@ -109,6 +116,13 @@ class Reader {
     } catch (const std::invalid_argument& error) {
       place.fail(error.what());
     }
+  }
+
+  std::vector<std::string> read_sizes(const char* field) const {
+    std::vector<std::string> sizes;
+    for (const JsonPlace& size : fields_.at(field).list()) sizes.push_back(size.name());
+    if (sizes.empty() || sizes.size() > kMostSizes) fields_.at(field).expected("1 to 1000 sizes");
+    return sizes;
   }
 
   void read_dimensions() {
@@ -207,15 +221,15 @@ class Reader {
     return fill;
   }
 
-  static Comparison comparison(const JsonPlace& place, ElementType type) {
-    if (place.is_null() && !is_floating(type)) return {Comparison::Kind::exact, 0};
+  static TensorComparison comparison(const JsonPlace& place, ElementType type) {
+    if (place.is_null() && !is_floating(type)) return {TensorComparison::Kind::exact, 0};
     if (place.json().is_string()) {
-      static constexpr std::array<std::pair<std::string_view, Comparison::Kind>, 2> kExact{
-          {{"exact", Comparison::Kind::exact}, {"any-order", Comparison::Kind::any_order}}};
+      static constexpr std::array<std::pair<std::string_view, TensorComparison::Kind>, 2> kExact{
+          {{"exact", TensorComparison::Kind::exact}, {"any-order", TensorComparison::Kind::any_order}}};
       return {one_of(place, kExact), 0};
     }
     if (!place.json().is_object()) place.expected(R"({"tolerance": 1e-5}, "exact" or "any-order")");
-    Comparison comparison;
+    TensorComparison comparison;
     comparison.tolerance = place.at("tolerance").number({.least = kAboveZero, .most = 1});
     place.refuse_others();
     return comparison;
@@ -298,15 +312,68 @@ std::int64_t LadderProblem::elements(const LadderTensor& tensor, const SizeValue
   return elements;
 }
 
-std::string LadderProblem::signature(bool is_cuda) const {
-  std::string arguments;
-  const auto add = [&arguments](const std::string& one) { arguments += (arguments.empty() ? "" : ", ") + one; };
-  for (const LadderTensor& one : tensors) {
-    add(fmt::format("{}{}* {}", one.role == TensorRole::in ? "const " : "", c_type(one.type, is_cuda), one.name));
+/// Of a function: C types and names, in order. A pointer's type ends with '*'.
+using Arguments = std::vector<std::pair<std::string, std::string>>;
+
+namespace {
+
+Arguments solve_arguments(const LadderProblem& problem, bool is_cuda) {
+  Arguments all;
+  for (const LadderTensor& one : problem.tensors) {
+    all.emplace_back((one.role == TensorRole::in ? "const " : "") + c_type(one.type, is_cuda) + "*", one.name);
   }
-  for (const LadderScalar& one : scalars) add(fmt::format("{} {}", c_type(one.type, is_cuda), one.name));
-  for (const LadderDimension& one : dimensions) add("int " + one.letter);
-  return fmt::format("extern \"C\" void solve({})", arguments);
+  for (const LadderScalar& one : problem.scalars) all.emplace_back(c_type(one.type, is_cuda), one.name);
+  for (const LadderDimension& one : problem.dimensions) all.emplace_back("int", one.letter);
+  return all;
+}
+
+Arguments reference_arguments(const LadderProblem& problem) {
+  const auto type = [](ElementType of) { return is_floating(of) ? "double" : c_type(of, false); };
+  Arguments all;
+  for (const LadderTensor& one : problem.tensors) {
+    all.emplace_back((one.role == TensorRole::in ? "const " : "") + type(one.type) + "*", one.name);
+    if (one.has_scale()) all.emplace_back("double*", one.name + "_scale");
+  }
+  for (const LadderScalar& one : problem.scalars) all.emplace_back(type(one.type), one.name);
+  for (const LadderDimension& one : problem.dimensions) all.emplace_back("int", one.letter);
+  return all;
+}
+
+std::string declaration(const char* function, const Arguments& arguments) {
+  std::string text;
+  for (const auto& [type, name] : arguments) text += fmt::format("{}{} {}", text.empty() ? "" : ", ", type, name);
+  return fmt::format("extern \"C\" void {}({})", function, text);
+}
+
+std::string call(const char* function, const Arguments& arguments, const std::string& name) {
+  std::string text;
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    const std::string& type = arguments[i].first;
+    const bool is_pointer = type.ends_with('*');
+    text += fmt::format("{}{}({}{})a[{}]", text.empty() ? "" : ", ", is_pointer ? "" : "*",
+                        is_pointer ? type : "const " + type, is_pointer ? "" : "*", i);
+  }
+  return fmt::format("extern \"C\" void {}(void* const* a) {{ {}({}); }}", name, function, text);
+}
+
+}  // namespace
+
+std::string LadderProblem::signature(bool is_cuda) const {
+  return declaration("solve", solve_arguments(*this, is_cuda));
+}
+std::string LadderProblem::reference_signature() const { return declaration("reference", reference_arguments(*this)); }
+std::string LadderProblem::solve_call(bool is_cuda, const std::string& name) const {
+  return call("solve", solve_arguments(*this, is_cuda), name);
+}
+std::string LadderProblem::reference_call(const std::string& name) const {
+  return call("reference", reference_arguments(*this), name);
+}
+
+std::vector<std::string> LadderProblem::names() const {
+  std::vector<std::string> names;
+  for (const LadderDimension& one : dimensions) names.push_back(one.letter);
+  for (const DerivedValue& one : derived) names.push_back(one.name);
+  return names;
 }
 
 LadderProblem parse_problem(std::string_view text, const std::string& file) {

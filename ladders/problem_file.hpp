@@ -27,7 +27,7 @@ struct TensorFill {
 };
 
 /// When a result is right.
-struct Comparison {
+struct TensorComparison {
   enum class Kind : std::uint8_t {
     exact,     ///< the very values
     relative,  ///< |error| <= tolerance * what the reference says that errors are relative to
@@ -51,7 +51,10 @@ struct LadderTensor {
   ElementType type = ElementType::f32;
   std::vector<Expression> shape;  ///< row-major: the last dimension lies next to each other
   TensorFill fill;                ///< of what is read
-  Comparison comparison;          ///< of what is written
+  TensorComparison comparison;    ///< of what is written
+
+  /// Whether the reference says what its errors are relative to.
+  bool has_scale() const { return role != TensorRole::in && comparison.kind == TensorComparison::Kind::relative; }
 };
 
 /// A number that `solve` gets by value.
@@ -77,9 +80,10 @@ struct LadderProblem {
   std::vector<DerivedValue> derived;
   std::vector<LadderTensor> tensors;
   std::vector<LadderScalar> scalars;
-  std::vector<std::string> sizes;         ///< what is run where nobody names any: "M64N64K64"
-  Expression flop;                        ///< operations by the definition
-  std::optional<Expression> least_bytes;  ///< where not all of the tensors have to be moved once
+  std::vector<std::string> sizes;          ///< what is run where nobody names any: "M64N64K64"
+  std::vector<std::string> counted_sizes;  ///< likewise on a device that counts, which takes its time
+  Expression flop;                         ///< operations by the definition
+  std::optional<Expression> least_bytes;   ///< where not all of the tensors have to be moved once
 
   /// The values of a size, checked: dimensions within their limits, shapes that are whole and not too large. Throws
   /// std::invalid_argument, one line that says what is expected.
@@ -89,6 +93,15 @@ struct LadderProblem {
   /// What a stage defines: "extern \"C\" void solve(const float* x, float* y, int M)". CUDA has types for f16
   /// and bf16; in C++ their bits are uint16_t.
   std::string signature(bool is_cuda) const;
+  /// What a reference in C++ defines: floats as double, whole numbers as themselves. Behind each float that is compared
+  /// with a tolerance stands what its errors are relative to, of the same shape: NAME_scale.
+  std::string reference_signature() const;
+  /// A function that calls one of these with arguments from a list of addresses: those of the tensors, and where each
+  /// number lies. "extern \"C\" void NAME(void* const* a) { solve((const float*)a[0], …, *(const int*)a[2]); }"
+  std::string solve_call(bool is_cuda, const std::string& name) const;
+  std::string reference_call(const std::string& name) const;
+  /// What expressions may use, in the order of `SizeValues`.
+  std::vector<std::string> names() const;
 };
 
 /// Reads problem.json. Throws UserError "FILE: where: what".

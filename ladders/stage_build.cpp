@@ -72,7 +72,7 @@ std::vector<std::string> prerequisites(std::string_view rule) {
 struct Place {
   fs::path library;
   fs::path stamps;
-  fs::path prototype;
+  fs::path header;
 };
 
 /// Whether the library is there and nothing that it was made of is another file now.
@@ -88,26 +88,32 @@ bool is_up_to_date(const Place& place) {
   return true;
 }
 
-std::vector<std::string> command(const std::string& compiler, const StageSource& stage,
-                                 const StageDefinitions& definitions) {
-  std::vector<std::string> words{compiler};
-  if (stage.language == StageLanguage::cuda) {
-    // PTX, which every later GPU and the simulated device takes; the runtime is shared, so that a stand-in can be.
-    words.insert(words.end(), {"-std=c++17", "-O3", "-lineinfo", "-arch=compute_80", "-cudart=shared",
-                               "-Xcompiler=-fPIC", "-Xlinker=--require-defined=solve"});
-  } else {
-    words.insert(words.end(),
-                 {"-std=c++20", "-O3", "-g1", "-march=native", "-fopenmp", "-fPIC", "-Wl,--require-defined=solve"});
-  }
-  words.emplace_back("-shared");
-  for (const auto& [name, value] : definitions) words.push_back(fmt::format("-D{}={}", name, value));
-  return words;
+constexpr const char* kIncludes = "#pragma once\n#include <stdint.h>\n";
+
+std::vector<std::string> cuda_words(const std::string& nvcc) {
+  // PTX, which every later GPU and the simulated device takes; the runtime is shared, so that a stand-in can be.
+  return {nvcc,
+          "-std=c++17",
+          "-O3",
+          "-lineinfo",
+          "-arch=compute_80",
+          "-cudart=shared",
+          "-Xcompiler=-fPIC",
+          "-Xlinker=--require-defined=solve",
+          "-shared"};
 }
 
-std::string prototype_text(const LadderProblem& problem, StageLanguage language) {
-  const bool is_cuda = language == StageLanguage::cuda;
-  return fmt::format("#pragma once\n#include <stdint.h>\n{}{};\n",
-                     is_cuda ? "#include <cuda_bf16.h>\n#include <cuda_fp16.h>\n" : "", problem.signature(is_cuda));
+std::vector<std::string> cpp_words(const std::string& compiler) {
+  return {compiler, "-std=c++20",    "-O3",
+          "-g1",    "-march=native", "-fopenmp",
+          "-fPIC",  "-shared",       "-Wl,--require-defined=solve"};
+}
+
+std::vector<std::string> reference_words(const std::string& compiler) {
+  // The same sums on every machine.
+  return {compiler, "-std=c++20",        "-O2",
+          "-g1",    "-ffp-contract=off", "-fopenmp-simd",
+          "-fPIC",  "-shared",           "-Wl,--require-defined=reference"};
 }
 
 /// Names that no other process and no other thread takes.
@@ -124,40 +130,73 @@ StageBuilder::StageBuilder(fs::path cache) : cache_(std::move(cache)) {
   if (error) throw UserError(fmt::format("{}: cannot be made: {}", cache_.string(), error.message()));
 }
 
+/// One library.
+struct StageBuilder::Order {
+  std::vector<std::string> words;  ///< the compiler and its options
+  fs::path source;
+  std::vector<std::string> libraries;  ///< "-ldnnl": behind the source
+  std::string header;                  ///< included before the source: what it has to define, and how that is called
+  std::string signature;               ///< for who does not define it
+};
+
 StageBuild StageBuilder::build(const LadderFolder& folder, const StageSource& stage,
                                const StageDefinitions& definitions) const {
-  if (stage.language == StageLanguage::ptx) return {{}, "a stage of PTX has no launch plan yet", false};
+  if (stage.language == StageLanguage::ptx) return {.error = "a stage of PTX has no launch plan yet"};
   const bool is_cuda = stage.language == StageLanguage::cuda;
   const std::string compiler = is_cuda ? find_nvcc() : find_cxx();
-  if (compiler.empty()) return {{}, is_cuda ? "nvcc was not found" : "no C++ compiler was found", false};
+  if (compiler.empty()) return {.missing = is_cuda ? "nvcc was not found" : "no C++ compiler was found"};
+  Order order{.words = is_cuda ? cuda_words(compiler) : cpp_words(compiler),
+              .source = fs::absolute(folder.path / stage.file),
+              .libraries = {},
+              .header = kIncludes,
+              .signature = folder.problem.signature(is_cuda)};
+  if (is_cuda) order.header += "#include <cuda_bf16.h>\n#include <cuda_fp16.h>\n";
+  order.header += fmt::format("{};\n{}\n", order.signature, folder.problem.solve_call(is_cuda, kSolveCall));
+  for (const auto& [name, value] : definitions) order.words.push_back(fmt::format("-D{}={}", name, value));
+  for (const std::string& name : stage.libraries) order.libraries.push_back("-l" + name);
+  return carry_out(order);
+}
 
-  const fs::path source = fs::absolute(folder.path / stage.file);
-  const std::string prototype = prototype_text(folder.problem, stage.language);
-  std::vector<std::string> words = command(compiler, stage, definitions);
-  std::string made_of = stamp(fs::canonical(compiler)) + '\n' + prototype + '\n' + source.string() + '\n';
-  for (const std::string& word : words) made_of += word + '\n';
-  made_of += read_file_text(source.string());
+StageBuild StageBuilder::build_reference(const LadderFolder& folder) const {
+  const std::string compiler = find_cxx();
+  if (compiler.empty()) return {.missing = "no C++ compiler was found"};
+  const std::string signature = folder.problem.reference_signature();
+  return carry_out(
+      {.words = reference_words(compiler),
+       .source = fs::absolute(folder.path / folder.reference),
+       .libraries = {},
+       .header = fmt::format("{}{};\n{}\n", kIncludes, signature, folder.problem.reference_call(kReferenceCall)),
+       .signature = signature});
+}
+
+StageBuild StageBuilder::carry_out(const Order& order) const {
+  std::vector<std::string> words = order.words;
+  std::string made_of = stamp(fs::canonical(words.front())) + '\n' + order.header + '\n' + order.source.string() + '\n';
+  for (const auto* const list : {&order.words, &order.libraries}) {
+    for (const std::string& word : *list) made_of += word + '\n';
+  }
+  made_of += read_file_text(order.source.string());
   const std::string key = sha256_hex({reinterpret_cast<const std::uint8_t*>(made_of.data()), made_of.size()});
   const Place place{cache_ / (key + ".so"), cache_ / (key + ".made_of"), cache_ / (key + ".hpp")};
-  if (is_up_to_date(place)) return {place.library, {}, true};
+  if (is_up_to_date(place)) return {.library = place.library, .was_built_before = true};
 
-  write_file_atomically(place.prototype, prototype);
+  write_file_atomically(place.header, order.header);
   const fs::path fresh = cache_ / (key + "." + own_name());
   const fs::path rule = cache_ / (key + "." + own_name());
-  words.insert(words.end(), {"-include", place.prototype.string(), "-MD", "-MF", rule.string(), "-o", fresh.string(),
-                             source.string()});
+  words.insert(words.end(), {"-include", place.header.string(), "-MD", "-MF", rule.string(), "-o", fresh.string(),
+                             order.source.string()});
+  words.insert(words.end(), order.libraries.begin(), order.libraries.end());
   const ProgramOutput output = run_program(words);
   std::error_code error;
   StageBuild build;
   if (!output.succeeded() || !fs::exists(fresh, error)) {
     // What the linkers say of it would not tell anybody what to write.
     const bool is_missing = output.messages.find("required symbol") != std::string::npos;
-    build.error =
-        is_missing ? "it does not define " + folder.problem.signature(is_cuda) : first_compiler_error(output.messages);
+    build.error = is_missing ? "it does not define " + order.signature : first_compiler_error(output.messages);
   } else {
     std::string stamps;
     for (const std::string& file : prerequisites(read_file_text(rule.string()))) {
-      if (file != source.string()) stamps += stamp(file) + '\n';  // its text is in the key
+      if (file != order.source.string()) stamps += stamp(file) + '\n';  // its text is in the key
     }
     fs::rename(fresh, place.library);
     write_file_atomically(place.stamps, stamps);

@@ -1,5 +1,5 @@
-// Stages to shared libraries with one function, `solve`, by the compilers of this machine: each by itself, and only
-// when something that it is made of has changed.
+// Stages and references to shared libraries with one function each, `solve` or `reference`, by the compilers of this
+// machine: each by itself, and only when something that it is made of has changed.
 #pragma once
 
 #include <filesystem>
@@ -12,10 +12,16 @@
 namespace convladder {
 
 struct StageBuild {
-  std::filesystem::path library;  ///< empty if there is none
-  std::string error;              ///< why not, in one line: the compiler's first, or that there is no compiler
+  std::filesystem::path library = {};  ///< empty if there is none
+  std::string error = {};              ///< why not, in one line: the compiler's first
+  std::string missing = {};            ///< likewise: there is no compiler
   bool was_built_before = false;
 };
+
+/// What a library has beside `solve` or `reference`: the same with its arguments in a list of addresses
+/// (LadderProblem::solve_call), so that who calls it need not be compiled for the problem.
+inline constexpr const char* kSolveCall = "convladder_solve";
+inline constexpr const char* kReferenceCall = "convladder_reference";
 
 /// What parameters are compiled in: -DTILE=16.
 using StageDefinitions = std::vector<std::pair<std::string, int>>;
@@ -28,8 +34,12 @@ class StageBuilder {
   /// C++ by the compiler that CXX names, or c++, g++ or clang++; CUDA by nvcc. A stage that defines another `solve`
   /// than the problem's signature says does not compile. Throws UserError where the cache cannot be written.
   StageBuild build(const LadderFolder& folder, const StageSource& stage, const StageDefinitions& definitions) const;
+  /// The same of a reference.cpp.
+  StageBuild build_reference(const LadderFolder& folder) const;
 
  private:
+  struct Order;
+  StageBuild carry_out(const Order& order) const;
   std::filesystem::path cache_;
 };
 

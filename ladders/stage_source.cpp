@@ -18,6 +18,10 @@ namespace {
 constexpr std::string_view kLibraryPrefix = "library_";
 constexpr std::size_t kMostParameters = 16;
 constexpr std::size_t kMostValues = 64;
+constexpr std::size_t kMostLibraries = 16;
+constexpr std::size_t kMostNeeds = 16;
+
+bool is_of_library(char one) { return is_of_identifier(one) || one == '+' || one == '-' || one == '.'; }
 
 constexpr std::array<std::pair<std::string_view, StageLanguage>, 3> kEndings{
     {{".cpp", StageLanguage::cpp}, {".cu", StageLanguage::cuda}, {".ptx", StageLanguage::ptx}}};
@@ -132,7 +136,10 @@ class StageReader {
     if (word == "hypothesis") return set(stage_.hypothesis, word, rest);
     if (word == "builds-on") return set_builds_on(rest);
     if (word == "parameter") return add_parameter(rest);
-    fail(unknown_name_message("word", "@" + std::string(word), {"@title", "@hypothesis", "@builds-on", "@parameter"}));
+    if (word == "libraries") return add_libraries(rest);
+    if (word == "requires") return add_need(rest);
+    fail(unknown_name_message("word", "@" + std::string(word),
+                              {"@title", "@hypothesis", "@builds-on", "@parameter", "@libraries", "@requires"}));
   }
 
   void set(std::string& field, std::string_view word, std::string_view text) const {
@@ -149,6 +156,24 @@ class StageReader {
     std::string name(text);
     if (take_apart(file, other)) name = other.name;
     set(stage_.builds_on, "builds-on", name);
+  }
+
+  void add_libraries(std::string_view text) const {
+    if (text.empty()) fail("@libraries says nothing");
+    while (!text.empty()) {
+      const std::string_view name = take_word(text);
+      const bool is_good = name.size() <= kLongestLadderName && std::ranges::all_of(name, is_of_library);
+      if (!is_good) fail(fmt::format("@libraries: expected names as in -lNAME, found {}", in_quotes(name)));
+      if (stage_.libraries.size() == kMostLibraries) fail(fmt::format("more than {} libraries", kMostLibraries));
+      stage_.libraries.emplace_back(name);
+    }
+  }
+
+  /// What it says is read with the problem's dimensions (ladder_folder.cpp).
+  void add_need(std::string_view text) const {
+    if (text.empty()) fail("@requires says nothing: expected a condition, such as mod(M, 128) == 0");
+    if (stage_.needs.size() == kMostNeeds) fail(fmt::format("more than {} conditions", kMostNeeds));
+    stage_.needs.push_back(printable(text));
   }
 
   void add_parameter(std::string_view text) const {

@@ -5,6 +5,8 @@
 //   // @builds-on 02_coalesced
 //   // @hypothesis each element is read once for a tile instead of once for a thread
 //   // @parameter TILE 8 16 32
+//   // @libraries cublas
+//   // @requires mod(M, 128) == 0
 //   //
 //   // The story, as long as it needs to be.
 #pragma once
@@ -33,7 +35,9 @@ struct StageSource {
   std::string builds_on;   ///< the name of a stage; empty for the one below
   std::string hypothesis;  ///< empty if there is none
   std::vector<StageParameter> parameters;
-  std::string story;  ///< the rest of the comment, without its marks
+  std::vector<std::string> libraries;  ///< that it is linked with: "cublas" for -lcublas
+  std::vector<std::string> needs;      ///< expressions of the dimensions that are not 0 for the sizes that it can run
+  std::string story;                   ///< the rest of the comment, without its marks
 };
 
 /// Whether a file of this name is a stage: "01_naive.cu", "library_openblas.cpp".

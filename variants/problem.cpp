@@ -136,7 +136,34 @@ const std::vector<ProblemVariant>& Problem::variants() const {
 
 const std::vector<const Problem*>& registered_problems() { return problems().all(); }
 
+namespace {
+
+struct OpenedProblems {
+  std::mutex lock;
+  std::vector<std::unique_ptr<Problem>> all;
+};
+
+OpenedProblems& opened_problems() {
+  static OpenedProblems opened;
+  return opened;
+}
+
+}  // namespace
+
+const Problem& open_problem(std::unique_ptr<Problem> problem) {
+  OpenedProblems& opened = opened_problems();
+  const std::scoped_lock locked(opened.lock);
+  return *opened.all.emplace_back(std::move(problem));
+}
+
 const Problem* find_problem(std::string_view name) {
+  {
+    OpenedProblems& opened = opened_problems();
+    const std::scoped_lock locked(opened.lock);
+    const auto last = std::find_if(opened.all.rbegin(), opened.all.rend(),
+                                   [name](const std::unique_ptr<Problem>& one) { return one->name() == name; });
+    if (last != opened.all.rend()) return last->get();
+  }
   const Problem* const* const found = problems().find([name](const Problem* one) { return one->name() == name; });
   return found == nullptr ? nullptr : *found;
 }

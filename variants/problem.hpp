@@ -49,6 +49,8 @@ class Problem {
   }
   /// What is run where nobody names a size: without batch.
   virtual std::vector<std::string> default_sizes() const = 0;
+  /// The same for devices that count, which take their time.
+  virtual std::vector<std::string> counted_sizes() const { return default_sizes(); }
   /// The batches where nobody names one.
   virtual std::vector<int> default_batches() const { return {10, 100, 1000}; }
 
@@ -90,6 +92,11 @@ class Problem {
   /// Operations of one item by the definition, and those that no algorithm leaves out.
   virtual double flop(const ProblemSize& size) const = 0;
   virtual double least_flop(const ProblemSize& size) const { return flop(size); }
+  /// The fewest bytes that one item must move, where that is not every tensor once.
+  virtual std::optional<double> least_bytes(const ProblemSize& size) const {
+    static_cast<void>(size);
+    return std::nullopt;
+  }
 
   /// How many times fewer operations than `least_flop` a cleverer algorithm could make.
   virtual double most_saved_operations(const ProblemSize& size) const {
@@ -131,8 +138,12 @@ class Problem {
 /// Every problem of this build, by name. Throws std::logic_error if two share a name.
 const std::vector<const Problem*>& registered_problems();
 
-/// The problem of that name, or nullptr.
+/// The problem of that name, or nullptr. What was opened goes before what is built in.
 const Problem* find_problem(std::string_view name);
+
+/// Makes a problem known that is not part of the program, from now on and for as long as it runs; one of the same name
+/// that was opened before is not found any more. `find_problem` finds it, `registered_problems` does not have it.
+const Problem& open_problem(std::unique_ptr<Problem> problem);
 
 /// A static object of this type in a problem's source file registers it.
 struct ProblemRegistration {

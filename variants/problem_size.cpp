@@ -97,6 +97,11 @@ double ProblemSize::flop() const { return batch * problem->flop(*this); }
 double ProblemSize::least_flop() const { return batch * problem->least_flop(*this); }
 
 double ProblemSize::minimum_bytes() const {
+  const std::optional<double> of_item = problem->least_bytes(*this);
+  return of_item ? batch * *of_item : tensor_bytes();
+}
+
+double ProblemSize::tensor_bytes() const {
   return input_bytes() + sum_of_bytes(problem->constants(*this)) + output_bytes();
 }
 

@@ -37,7 +37,9 @@ struct ProblemSize {
   double flop() const;
   /// What no algorithm leaves out of them.
   double least_flop() const;
-  /// The fewest bytes it must move: what is given and constants read once, results written once.
+  /// Of all tensors: what is given and constants read once, results written once.
+  double tensor_bytes() const;
+  /// The fewest bytes it must move: these, unless the problem says otherwise.
   double minimum_bytes() const;
 };
 

@@ -55,6 +55,12 @@ class Variant {
     static_cast<void>(size);
     return {};
   }
+  /// Why there is no code of it, in one line: this machine lacks something; its compiler's first. Empty for what is
+  /// built in.
+  virtual std::string not_here() const { return {}; }
+  virtual std::string does_not_compile() const { return {}; }
+  /// Whether it launches its kernels through the CUDA runtime, and not through the device.
+  virtual bool launches_by_itself() const { return false; }
   /// Makes it ready. The tensors are on the device, but for the constants, which are on the host and only valid during
   /// the call. Throws DeviceError where the device refuses.
   virtual std::unique_ptr<PreparedVariant> prepare(Device& device, const ProblemSize& size,

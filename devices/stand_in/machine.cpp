@@ -112,7 +112,10 @@ int Machine::architecture() const {
 }
 
 void Machine::lose(Status status, const std::string& text) {
-  if (lost_ == kSuccess) lost_ = status;
+  if (lost_ == kSuccess) {
+    lost_ = status;
+    why_lost_ = text;
+  }
   report.note(text);
 }
 

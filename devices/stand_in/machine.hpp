@@ -128,7 +128,8 @@ class Machine {
   std::byte* address_of(Module& module, const std::string& name, std::uint64_t* bytes);
 
   // Memory.
-  void* allocate(MemoryKind kind, std::uint64_t bytes, unsigned flags, const char* call);
+  /// `name`, if there is one, is what findings call it.
+  void* allocate(MemoryKind kind, std::uint64_t bytes, unsigned flags, const char* call, std::string_view name = {});
   void register_host(void* address, std::uint64_t bytes, unsigned flags);
   void free(void* address, bool host, const char* call);
   /// The memory that holds the address; nullptr for the host's own and for wrong ones. `begin` becomes its begin.
@@ -173,6 +174,13 @@ class Machine {
   /// The error of a kernel that the next call hears of; from then on every call has it.
   Status lost() const { return lost_; }
   void lose(Status status, const std::string& text);
+  /// What was said when it was lost.
+  const std::string& why_lost() const { return why_lost_; }
+
+  // For the device that served_device.cpp makes of it.
+  bool keeps_counters = false;
+  std::vector<KernelCounters> kept_counters;  ///< of every launch, in order, if so
+  std::string failed_launch;                  ///< the first that was refused, and why; empty if there was none
   /// What every call begins with: it is counted, and takes its time of the host. Throws Failure for a fault that is
   /// injected, and if the process has no context and gets none.
   void begin_call(const char* name, bool needs_context);
@@ -214,6 +222,7 @@ class Machine {
   std::unique_ptr<Arrays> arrays_;
   std::unique_ptr<MemoryPools> pools_;
   Status lost_ = kSuccess;
+  std::string why_lost_;
   bool has_context_ = false;
   int exclusive_lock_ = -1;  // a file that the one process with a context holds
   bool finished_ = false;

@@ -87,7 +87,17 @@ void Machine::check_launch(Function& function, const LaunchRequest& request) {
 }
 
 void Machine::launch(Function& function, const LaunchRequest& request, void* const* arguments) {
-  KernelWork work = kernel_work(function, request, arguments);
+  KernelWork work;
+  try {
+    work = kernel_work(function, request, arguments);
+  } catch (const Failure& failure) {
+    if (failed_launch.empty()) {
+      const std::string& name = function.written.empty() ? function.name : function.written;
+      failed_launch = fmt::format("the launch of {} was refused: {}{}{}", name, status_name(failure.status),
+                                  *failure.what() == '\0' ? "" : ", ", failure.what());
+    }
+    throw;
+  }
   if (!graphs().keep(request.stream, work)) run(work, request.stream);
 }
 
@@ -147,6 +157,10 @@ void Machine::take_over(const Function& function, const LaunchRequest& request) 
     const double share = std::min(1.0, static_cast<double>(request.grid.count()) / resident);
     trace.add(function.written, request.stream, timeline.enqueue(request.stream, Engine::kernels, ns, share));
     report.kernel(function.name, ns, counters.values, counters.modelled);
+    if (keeps_counters) {
+      kept_counters.push_back(counters);
+      kept_counters.back().kernel = function.written;
+    }
   }
 }
 

@@ -81,10 +81,10 @@ CallPlaces calling_places() {
   return places;
 }
 
-void* Machine::allocate(MemoryKind kind, std::uint64_t bytes, unsigned flags, const char* call) {
+void* Machine::allocate(MemoryKind kind, std::uint64_t bytes, unsigned flags, const char* call, std::string_view name) {
   if (kind != MemoryKind::pinned && bytes > free_bytes()) throw Failure(kOutOfMemory);
   const std::uint64_t number = ++allocations_;
-  const std::string label = fmt::format("{} {}", name_of(kind), number);
+  const std::string label = name.empty() ? fmt::format("{} {}", name_of(kind), number) : std::string(name);
   Memory memory{kind, bytes, number, {}, flags, contexts.current()};
   try {
     memory.buffer =

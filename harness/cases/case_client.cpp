@@ -9,9 +9,11 @@
 #include <vector>
 
 #include "devices/device_registry.hpp"
+#include "devices/stand_in/libraries.hpp"
 #include "harness/cases/case_session.hpp"
 #include "harness/cases/google_engine.hpp"
 #include "harness/isolation/served_process.hpp"
+#include "harness/ladders/opened_ladder.hpp"
 #include "harness/plan/device_argument.hpp"
 #include "support/printable.hpp"
 
@@ -21,10 +23,16 @@ using nlohmann::ordered_json;
 
 namespace {
 
+/// What a stage of a folder launches by itself goes to the CUDA runtime, which the stand-in is where nothing is timed.
+std::unique_ptr<Device> open_device(const PlannedCase& planned) {
+  const DeviceKind& kind = find_device_kind(planned.device);
+  const bool by_itself = planned.variant.variant->launches_by_itself();
+  return by_itself && !kind.has_clock ? stand_in::open_device() : kind.open();
+}
+
 std::unique_ptr<CaseClient> case_here(const PlannedCase& planned, const Workload& workload,
                                       const SharedMemory& window) {
-  return std::make_unique<CaseSession>(planned.id, find_device_kind(planned.device).open(), planned.variant, workload,
-                                       window);
+  return std::make_unique<CaseSession>(planned.id, open_device(planned), planned.variant, workload, window);
 }
 
 constexpr std::size_t kWindowBytes = 4 << 20;
@@ -81,6 +89,9 @@ OpenCase start_case_process(const PlannedCase& planned, const Workload& workload
                      {"variant", planned.variant.info.name},
                      {"google_benchmark_flags", google_benchmark_flags}};
   if (!is_convolution(workload.real().shape)) hello["problem"] = planned.variant.problem->name();
+  if (const FolderVariant* const stage = folder_variant(*planned.variant.variant)) {
+    hello["library"] = stage->build().library.string();
+  }
   // Only a sweep tells a variant what to take, and it asks no other build: the protocol between builds is as before.
   if (!planned.configuration.empty()) hello["configuration"] = planned.configuration;
   return start_session({planned.id, workload.descriptor(), workload.header(), timeout_seconds, program}, "serve-case",
@@ -95,13 +106,33 @@ OpenCase start_case_here(const PlannedCase& planned, const Workload& workload) {
 
 namespace {
 
+/// The stage of a folder that the case is of.
+std::unique_ptr<FolderVariant> served_stage(const FolderProblem& folder, const ordered_json& hello) {
+  StageSource source;
+  source.name = hello.at("variant").get<std::string>();
+  source.language = hello.at("family") == "cpu" ? StageLanguage::cpp : StageLanguage::cuda;
+  return std::make_unique<FolderVariant>(folder, std::move(source),
+                                         StageBuild{.library = hello.at("library").get<std::string>()});
+}
+
 int serve_case(int socket_descriptor, int workload_descriptor, int window_descriptor) {
-  std::unique_ptr<Variant> configured;  // outlives the case
+  std::unique_ptr<Variant> configured;  // outlive the case
+  std::unique_ptr<FolderVariant> stage;
   const auto make = [&](const ordered_json& hello, const Workload& workload,
                         const SharedMemory& window) -> std::unique_ptr<CaseClient> {
     initialize_google_benchmark(hello.at("google_benchmark_flags").get<std::vector<std::string>>());
     const Problem* const problem = find_problem(hello.value("problem", "convolution"));
     if (problem == nullptr) return nullptr;
+    if (const auto* const folder = dynamic_cast<const FolderProblem*>(problem)) {
+      stage = served_stage(*folder, hello);
+      return case_here({hello.at("id").get<std::string>(),
+                        {info_of(*stage, {}), problem, stage.get()},
+                        hello.at("device").get<std::string>(),
+                        {},
+                        {},
+                        {}},
+                       workload, window);
+    }
     const ProblemVariant* const variant =
         find_variant(*problem, hello.at("family").get<std::string>(), hello.at("variant").get<std::string>());
     if (variant == nullptr) return nullptr;

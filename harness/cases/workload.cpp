@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "datasets/image_batch.hpp"
+#include "harness/ladders/opened_ladder.hpp"
 #include "harness/plan/shape_json.hpp"
 #include "network/upstream.hpp"
 #include "network/weights.hpp"
@@ -150,6 +151,9 @@ ordered_json Workload::header() const {
                          {"integers", size_to_list(integers_.shape)}};
   // Other builds of the same protocol may know no other problem.
   if (!is_convolution(real_.shape)) header["problem"] = real_.shape.problem->name();
+  if (const auto* const folder = dynamic_cast<const FolderProblem*>(real_.shape.problem)) {
+    header["definition"] = folder->text();
+  }
   return header;
 }
 
@@ -157,7 +161,9 @@ Workload::Workload(const ordered_json& header, int descriptor)
     : memory_(std::make_unique<SharedMemory>(descriptor, header.at("bytes").get<std::size_t>())),
       input_kind_(header.at("input_kind").get<std::string>()),
       planned_batch_(header.at("planned_batch").get<int>()) {
-  const Problem* const problem = find_problem(header.value("problem", "convolution"));
+  const Problem* const problem = header.contains("definition")
+                                     ? &open_ladder_text(header.at("definition").get<std::string>())
+                                     : find_problem(header.value("problem", "convolution"));
   if (problem == nullptr) throw std::invalid_argument("this build does not have the problem");
   real_.shape = size_from_list(*problem, header.at("real"));
   integers_.shape = size_from_list(*problem, header.at("integers"));

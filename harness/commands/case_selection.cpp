@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 
 #include "harness/commands/option_checks.hpp"
+#include "harness/plan/ladder_argument.hpp"
 #include "harness/plan/plan.hpp"
 #include "harness/plan/shape_argument.hpp"
 #include "support/whole_number.hpp"
@@ -20,6 +21,8 @@ void add_case_selection(CLI::App& command, RunOptions& options, CaseSelection& s
   const auto list = [&command](const char* name, std::vector<std::string>& values, const std::string& help) {
     add_list(command, name, values, help)->group(kGroup);
   };
+  command.add_option("LADDER", selection.ladder, "a folder of yours with a problem.json, or the name of a problem")
+      ->group(kGroup);
   command.add_option("--problem", options.problem, "what is computed, from 'convladder list' (default convolution)")
       ->group(kGroup);
   list("--size", options.sizes, "sizes of the problem: C6H60W60K2S2, ... (default: some of its own)");
@@ -40,6 +43,7 @@ void add_case_selection(CLI::App& command, RunOptions& options, CaseSelection& s
 }
 
 void apply_case_selection(const CaseSelection& selection, RunOptions& options) {
+  if (!selection.ladder.empty()) choose_ladder(options, selection.ladder);
   for (const std::string& batch : selection.batches) {
     options.batches.push_back(parse_whole_number("--batch", batch, 1, kLargestBatch));
   }

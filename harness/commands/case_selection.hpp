@@ -14,6 +14,7 @@ namespace convladder {
 
 /// What is text on the command line and something else in RunOptions.
 struct CaseSelection {
+  std::string ladder;  ///< a folder, or a problem's name
   std::vector<std::string> batches;
   std::vector<std::string> shapes;
 };

@@ -14,6 +14,7 @@
 #include <nlohmann/json.hpp>
 
 #include "devices/gpus/gpu_facts.hpp"
+#include "devices/stand_in/libraries.hpp"
 #include "devices/stand_in/report/libraries_without_ptx.hpp"
 #include "harness/simulation/checkers_argument.hpp"
 #include "harness/simulation/launch_limit.hpp"
@@ -106,7 +107,7 @@ int print_environment(const ProgramArguments& given, int error_exitcode) {
   settings.print = true;
   settings.error_exitcode = error_exitcode;
   if (!given.output.empty()) settings.report = fs::absolute(given.output).string();
-  const fs::path folder = stand_in_folder();
+  const fs::path folder = stand_in::libraries();
   fmt::print("export LD_LIBRARY_PATH={}\"${{LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}}\"\nexport {}={}\n",
              shell_quoted(folder.string()), stand_in::kSettingsVariable, shell_quoted(settings_text(settings)));
   return kExitOk;
@@ -208,7 +209,7 @@ int simulate_program(const CommandLine& words, const ProgramArguments& given) {
   if (parts.program.empty()) throw UserError("-- is followed by the program and its arguments");
   stand_in::Settings settings = settings_of(given);
   const ProgramFile program = find_program_file(parts.program[0]);
-  if (const std::string why = why_not_simulated(program, stand_in_folder()); !why.empty()) throw UserError(why);
+  if (const std::string why = why_not_simulated(program, stand_in::libraries()); !why.empty()) throw UserError(why);
   const ReportFile file;
   settings.report = file.path();
   settings.begin = true;

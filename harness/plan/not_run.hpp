@@ -16,6 +16,9 @@ struct NotRun {
 template <typename Planned>
 NotRun why_not_run(const Planned& planned) {
   if (!planned.skipped.empty()) return {Status::skipped, planned.skipped};
+  if constexpr (requires { planned.does_not_compile; }) {
+    if (!planned.does_not_compile.empty()) return {Status::does_not_compile, planned.does_not_compile};
+  }
   return {Status::unsupported, planned.unsupported};
 }
 

@@ -5,7 +5,11 @@
 #include <algorithm>
 
 #include "devices/cpu/cpu_facts.hpp"
+#include "devices/stand_in/libraries.hpp"
+#include "devices/stand_in/report/libraries_without_ptx.hpp"
+#include "harness/ladders/opened_ladder.hpp"
 #include "harness/plan/device_argument.hpp"
+#include "harness/plan/ladder_argument.hpp"
 #include "harness/plan/network_argument.hpp"
 #include "network/layer_operators.hpp"
 #include "support/errors.hpp"
@@ -81,7 +85,7 @@ void add_layers(std::vector<LayerWork>& works, const Problem& problem, const Run
 
 /// Layers of networks and sizes of the problem, for a batch of 1. Where nothing is named these are, of the convolution,
 /// the layers of the default networks; of another problem its default sizes.
-std::vector<LayerWork> sizes_of(const Problem& problem, const RunOptions& options) {
+std::vector<LayerWork> sizes_of(const Problem& problem, const DeviceKind& kind, const RunOptions& options) {
   const bool convolves = &problem == &convolution_problem();
   if (!convolves && !options.shapes.empty()) {
     throw UserError(fmt::format("--shape is for the convolution; a size of {} is given by --size", problem.name()));
@@ -95,7 +99,8 @@ std::vector<LayerWork> sizes_of(const Problem& problem, const RunOptions& option
   }
   for (const ConvShape& shape : options.shapes) works.push_back({"shape", shape_name(shape), nullptr, 0, shape});
   const bool by_default = !convolves && !sizes_named && !layers_named;
-  for (const std::string& text : by_default ? problem.default_sizes() : options.sizes) {
+  const std::vector<std::string> usual = kind.has_clock ? problem.default_sizes() : problem.counted_sizes();
+  for (const std::string& text : by_default ? usual : options.sizes) {
     const ProblemSize size = size_of(problem, text);
     works.push_back({convolves ? "shape" : std::string(problem.name()), size_name(size), nullptr, 0, size});
   }
@@ -103,9 +108,9 @@ std::vector<LayerWork> sizes_of(const Problem& problem, const RunOptions& option
 }
 
 /// Every size with every batch.
-std::vector<LayerWork> layer_works(const Problem& problem, const RunOptions& options) {
+std::vector<LayerWork> layer_works(const Problem& problem, const DeviceKind& kind, const RunOptions& options) {
   std::vector<LayerWork> works;
-  for (const LayerWork& layer : sizes_of(problem, options)) {
+  for (const LayerWork& layer : sizes_of(problem, kind, options)) {
     for (const int batch : batches_of(options, layer.shape)) {
       works.push_back(layer);
       works.back().shape.batch = batch;
@@ -115,6 +120,13 @@ std::vector<LayerWork> layer_works(const Problem& problem, const RunOptions& opt
     }
   }
   return works;
+}
+
+/// What a folder's stages launch by themselves runs on the stand-in, and needs no PTX of this build.
+std::string why_unavailable(const DeviceKind& kind, const Problem& problem) {
+  const bool is_folder = dynamic_cast<const FolderProblem*>(&problem) != nullptr;
+  if (!is_folder || kind.family != "cuda" || kind.has_clock) return kind.unavailable();
+  return stand_in::find_libraries().empty() ? "this build has no stand-in for the CUDA runtime" : "";
 }
 
 void check_memory(const LayerWork& work) {
@@ -127,8 +139,20 @@ void check_memory(const LayerWork& work) {
       work.name(), work.shape.batch, needed / 1e9, available / 1e9, std::max<long>(1, long(available / per_image))));
 }
 
+/// Of a stage that launches by itself.
+std::string unsupported_stage(const DeviceKind& kind, const FolderVariant& stage, const ProblemSize& shape) {
+  if (!kind.has_clock) {
+    for (const std::string& library : stage.source().libraries) {
+      if (!stand_in::holds_no_ptx("lib" + library)) continue;
+      return fmt::format("it uses lib{}: NVIDIA's libraries hold no PTX to execute", library);
+    }
+  }
+  return stage.unsupported_reason(shape);
+}
+
 /// Why the variant cannot run the shape on that kind of device; empty if it can.
 std::string unsupported_on(const DeviceKind& kind, const Variant& variant, const ProblemSize& shape) {
+  if (const FolderVariant* const stage = folder_variant(variant)) return unsupported_stage(kind, *stage, shape);
   if (!kind.has_clock && variant.launch_plan(shape).empty()) {
     const std::string reason = variant.unsupported_reason(shape);
     return reason.empty() ? "its kernels come from a library, so there is no PTX to execute" : reason;
@@ -154,7 +178,10 @@ CaseGroup make_group(const RunOptions& options, const TextPattern& filter, const
         .unsupported = {},
         .has_clock = kind.has_clock};
     if (!filter.matches(planned.id)) continue;
-    if (planned.skipped.empty()) planned.unsupported = unsupported_on(kind, *registered.variant, work.shape);
+    if (planned.skipped.empty()) planned.skipped = registered.variant->not_here();
+    if (planned.skipped.empty()) planned.does_not_compile = registered.variant->does_not_compile();
+    if (planned.skipped.empty() && planned.does_not_compile.empty())
+      planned.unsupported = unsupported_on(kind, *registered.variant, work.shape);
     group.cases.push_back(std::move(planned));
   }
   return group;
@@ -163,6 +190,7 @@ CaseGroup make_group(const RunOptions& options, const TextPattern& filter, const
 }  // namespace
 
 const Problem& problem_of(const RunOptions& options) {
+  if (!options.ladder.empty()) return ladder_of(options);
   return *find_known("problem", options.problem, registered_problems(), &Problem::name);
 }
 
@@ -182,18 +210,17 @@ std::string input_kind(const LayerWork& work) {
 double case_bytes(const ProblemSize& shape) {
   // The host's copy of the input, and twice the tensors: a variant with its own layout holds both.
   const double between = 4.0 * shape.batch * static_cast<double>(shape.problem->intermediate_elements(shape));
-  return shape.input_bytes() + 2.0 * shape.minimum_bytes() + between;
+  return shape.input_bytes() + 2.0 * shape.tensor_bytes() + between;
 }
 
 std::vector<CaseGroup> make_plan(const RunOptions& options) {
   const Problem& problem = problem_of(options);
   check_all_names(options, problem);
   const TextPattern filter("--benchmark_filter", options.case_filter);
-  const std::vector<LayerWork> works = layer_works(problem, options);
   std::vector<CaseGroup> groups;
   for (const DeviceKind& kind : chosen_devices(options.devices, DefaultDevices::of_every_family)) {
-    const std::string unavailable = kind.unavailable();
-    for (const LayerWork& work : works) {
+    const std::string unavailable = why_unavailable(kind, problem);
+    for (const LayerWork& work : layer_works(problem, kind, options)) {
       CaseGroup group = make_group(options, filter, work, kind, unavailable);
       if (group.cases.empty()) continue;
       const bool runs = std::ranges::any_of(group.cases, &PlannedCase::runs);

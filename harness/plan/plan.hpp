@@ -26,7 +26,8 @@ struct LayerWork {
   std::string name() const { return network + "." + layer; }
 };
 
-/// Throws UserError, nearest names first, if there is no such problem.
+/// Throws UserError, nearest names first, if there is no such problem. Where it is a folder this compiles what is in
+/// it.
 const Problem& problem_of(const RunOptions& options);
 
 /// The convolution whose input and weights it takes: a convolution's own, and that of a network's layers which a fused
@@ -42,11 +43,12 @@ struct PlannedCase {
   ProblemVariant variant;
   std::string device;
   LayerWork work;
-  std::string skipped;             ///< why it is not run on this machine; empty if it is
-  std::string unsupported;         ///< why the variant cannot run this shape; empty if it can
-  bool has_clock = true;           ///< whether the device times; if not it counts
-  std::string configuration = {};  ///< what `variant`, a configured one, was told; empty for one from the registry
-  bool runs() const { return skipped.empty() && unsupported.empty(); }
+  std::string skipped;                ///< why it is not run on this machine; empty if it is
+  std::string unsupported;            ///< why the variant cannot run this shape; empty if it can
+  std::string does_not_compile = {};  ///< why there is no code of it; empty if there is
+  bool has_clock = true;              ///< whether the device times; if not it counts
+  std::string configuration = {};     ///< what `variant`, a configured one, was told; empty for one from the registry
+  bool runs() const { return skipped.empty() && unsupported.empty() && does_not_compile.empty(); }
 };
 
 /// Cases that share layer, batch and device: measured side by side, on the same input.

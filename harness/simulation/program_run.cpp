@@ -14,6 +14,7 @@
 #include <cstring>
 #include <string_view>
 
+#include "devices/stand_in/libraries.hpp"
 #include "support/errors.hpp"
 #include "support/null_terminated.hpp"
 
@@ -66,7 +67,7 @@ class HandedOnSignals {
 
 /// Ours, with the stand-in found first.
 std::vector<std::string> environment_of(const ProgramFile& program, const stand_in::Settings& settings) {
-  const fs::path folder = stand_in_folder();
+  const fs::path folder = stand_in::libraries();
   std::vector<std::string> environment = {"LD_LIBRARY_PATH=" + library_path(folder),
                                           fmt::format("{}={}", stand_in::kSettingsVariable, settings_text(settings))};
   std::string preloaded;
@@ -103,22 +104,6 @@ std::vector<std::string> environment_of(const ProgramFile& program, const stand_
 }
 
 }  // namespace
-
-fs::path stand_in_folder() {
-  std::error_code error;
-  const fs::path here = fs::read_symlink("/proc/self/exe", error).parent_path();
-  for (const fs::path& folder :
-       {here / "stand_in", here.parent_path() / "stand_in", here.parent_path() / "lib/convladder/stand_in",
-        here.parent_path() / "lib/convladder"}) {
-    if (fs::exists(folder / "libcudart.so.13", error) && fs::exists(folder / "libconvladder_cuda.so", error)) {
-      return folder;
-    }
-  }
-  throw UserError(
-      fmt::format("no libraries stand in for the CUDA runtime beside {}: CUDA's headers, zstd or lz4 were "
-                  "not there when this program was built, or the target convladder_stand_in was not",
-                  here.string()));
-}
 
 std::string library_path(const fs::path& stand_in) {
   const char* const before = std::getenv("LD_LIBRARY_PATH");

@@ -10,9 +10,6 @@
 
 namespace convladder {
 
-/// The folder with the stand-in's libraries: beside this program, or in ../lib/convladder of it. Throws UserError.
-std::filesystem::path stand_in_folder();
-
 /// What it takes for the loader to find the stand-in first, in front of what LD_LIBRARY_PATH holds already.
 std::string library_path(const std::filesystem::path& stand_in);
 

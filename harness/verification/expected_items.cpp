@@ -220,12 +220,29 @@ class ExpectedItems::Comparison {
             return std::memcmp(before + at, elements + at, sizeof(T)) == 0;
           });
         }
+        if (tensor.any_order) return compare_sorted(item, tensor, elements, expected[i], result);
         const OutputFill fill = setting_.fill_of(i);
         compare_elements(item, tensor, elements, expected[i], result,
                          [&](std::int64_t at) { return fill.left_at(item * tensor.elements + at, elements[at]); });
       });
     }
     for (std::size_t i = 0; i < inputs; ++i) require_input(item, i, given.values[i], found, result);
+  }
+
+  /// The same values, in whatever order they lie.
+  template <typename T>
+  void compare_sorted(int item, const ProblemTensor& tensor, const T* found, const ReferenceOutput& expected,
+                      ItemFound& result) const {
+    std::vector<T> in_order(found, found + tensor.elements);
+    // What is no number has no place in an order; it is never right.
+    std::ranges::sort(in_order, [](T a, T b) {
+      const double first = to_double(a);
+      const double second = to_double(b);
+      return std::isnan(second) ? !std::isnan(first) : first < second;
+    });
+    ReferenceOutput sorted = expected;
+    std::ranges::sort(sorted.value);
+    compare_elements(item, tensor, in_order.data(), sorted, result, [](std::int64_t) { return false; });
   }
 
   template <typename T, typename IsLeft>

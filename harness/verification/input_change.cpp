@@ -32,6 +32,7 @@ std::vector<InputLayout> input_layouts(const ProblemData& data) {
   std::vector<InputLayout> layouts;
   for (const TensorData& given : data.given) {
     layouts.emplace_back(data.shape.batch, given.tensor.elements, given.tensor.type, layouts.size());
+    layouts.back().stays_as_filled = given.tensor.stays_as_filled;
   }
   return layouts;
 }
@@ -50,6 +51,7 @@ InputLayout::InputLayout(const ConvShape& shape)
     : batch(shape.batch), channels(shape.in_channels), height(shape.height), width(shape.width), window(shape.kernel) {}
 
 PokedElements InputChange::poked(std::int64_t call, const InputLayout& shape) const {
+  if (shape.stays_as_filled) return {.first_row = shape.height};  // none
   SeededRandom random(pokes, static_cast<std::uint64_t>(call));
   const int whole_image = std::max(shape.height, shape.width);
   const bool is_looked_at = std::ranges::find(looked_at, call) != looked_at.end();

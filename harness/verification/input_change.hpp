@@ -32,6 +32,7 @@ struct InputLayout {
   ElementType type = ElementType::f32;
   std::uint64_t tensor = 0;         ///< its place among those that are given
   std::optional<ValueRange> range;  ///< what replaces an element stays in it; none: whatever the change says
+  bool stays_as_filled = false;     ///< nothing is replaced
 
   InputLayout(const ConvShape& shape);  // NOLINT(google-explicit-constructor): a shape has one layout
   /// An item that is no image is a single row.

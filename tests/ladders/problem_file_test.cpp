@@ -68,7 +68,7 @@ TEST(ProblemFile, SaysWhatIsComputed) {
   EXPECT_EQ(problem.least_bytes->value(size), 72 + 64);
   EXPECT_EQ(problem.tensors[1].fill.kind, TensorFill::Kind::permutation);
   EXPECT_EQ(problem.tensors[3].fill.kind, TensorFill::Kind::whole);
-  EXPECT_EQ(problem.tensors[3].comparison.kind, Comparison::Kind::exact);
+  EXPECT_EQ(problem.tensors[3].comparison.kind, TensorComparison::Kind::exact);
 }
 
 TEST(ProblemFile, NamesTheFileThePlaceAndWhatIsExpected) {

@@ -1,0 +1,66 @@
+#include "devices/stand_in/libraries.hpp"
+
+#include <dlfcn.h>
+#include <fmt/format.h>
+
+#include <system_error>
+
+#include "devices/device_error.hpp"
+#include "support/errors.hpp"
+
+namespace convladder::stand_in {
+namespace {
+
+namespace fs = std::filesystem;
+
+fs::path here() {
+  std::error_code error;
+  return fs::read_symlink("/proc/self/exe", error).parent_path();
+}
+
+/// Global, so that who needs a library of this name finds it.
+void* load(const fs::path& library) {
+  void* const handle = dlopen(library.c_str(), RTLD_NOW | RTLD_GLOBAL);
+  if (handle == nullptr) {
+    const char* const error = dlerror();
+    throw DeviceError(fmt::format("the stand-in for the CUDA runtime cannot be loaded: {}",
+                                  error == nullptr ? library.string() : error));
+  }
+  return handle;
+}
+
+}  // namespace
+
+fs::path find_libraries() {
+  std::error_code error;
+  const fs::path own = here();
+  for (const fs::path& folder : {own / "stand_in", own.parent_path() / "stand_in",
+                                 own.parent_path() / "lib/convladder/stand_in", own.parent_path() / "lib/convladder"}) {
+    if (fs::exists(folder / "libcudart.so.13", error) && fs::exists(folder / "libconvladder_cuda.so", error)) {
+      return folder;
+    }
+  }
+  return {};
+}
+
+fs::path libraries() {
+  fs::path folder = find_libraries();
+  if (!folder.empty()) return folder;
+  throw UserError(
+      fmt::format("no libraries stand in for the CUDA runtime beside {}: CUDA's headers, zstd or lz4 were "
+                  "not there when this program was built, or the target convladder_stand_in was not",
+                  here().string()));
+}
+
+std::unique_ptr<Device> open_device() {
+  const fs::path folder = find_libraries();
+  if (folder.empty()) throw DeviceError("this build has no stand-in for the CUDA runtime");
+  void* const library = load(folder / "libconvladder_cuda.so");
+  // By the names that programs of any age ask for.
+  for (const char* const name : {"libcudart.so.13", "libcudart.so.12", "libcuda.so.1"}) load(folder / name);
+  const auto open = reinterpret_cast<Device* (*)()>(dlsym(library, kOpenDevice));
+  if (open == nullptr) throw DeviceError(fmt::format("{} is of another build", folder.string()));
+  return std::unique_ptr<Device>(open());
+}
+
+}  // namespace convladder::stand_in

@@ -1,0 +1,25 @@
+// The stand-in's shared libraries: where they lie, and the device in them.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <string>
+
+#include "devices/device.hpp"
+
+namespace convladder::stand_in {
+
+/// The folder with the libraries: beside this program, or in ../lib/convladder of it; empty if they are in none.
+std::filesystem::path find_libraries();
+/// Throws UserError where there are none.
+std::filesystem::path libraries();
+
+/// What code that calls the CUDA runtime sees, as a device: memory on it is that of its cudaMalloc, what its kernels
+/// did is in `take_counters`, and the first fault of one is the DeviceError of `wait`. Code that is loaded afterwards
+/// and asks for libcudart or libcuda gets these libraries. One for a process. Throws DeviceError.
+std::unique_ptr<Device> open_device();
+
+/// The function of the library that makes it, and of which build it has to be.
+inline constexpr const char* kOpenDevice = "convladder_stand_in_open_device";
+
+}  // namespace convladder::stand_in

@@ -1,0 +1,92 @@
+// The machine as a device of this project's, for code of somebody else that is loaded into a case's process.
+#include <fmt/format.h>
+
+#include <chrono>
+#include <memory>
+#include <mutex>
+
+#include "devices/device.hpp"
+#include "devices/device_error.hpp"
+#include "devices/stand_in/machine.hpp"
+
+namespace convladder::stand_in {
+namespace {
+
+class ServedDevice final : public Device {
+ public:
+  explicit ServedDevice(Machine& machine) : machine_(machine) { machine_.keeps_counters = true; }
+
+  std::size_t free_bytes() const override {
+    return locked([&] { return machine_.free_bytes(); });
+  }
+  DeviceBuffer allocate(std::size_t bytes, std::string_view label) override {
+    return locked([&] {
+      try {
+        machine_.contexts.use_primary();
+        return DeviceBuffer(*this, machine_.allocate(MemoryKind::device, bytes, 0, "convladder", label), bytes);
+      } catch (const Failure&) {
+        throw OutOfDeviceMemory(
+            fmt::format("allocating {} of {} bytes failed: {} bytes are free", label, bytes, machine_.free_bytes()));
+      }
+    });
+  }
+  void copy_to_device(void* destination, const void* source, std::size_t bytes) override {
+    locked([&] { machine_.device().copy_to_device(destination, source, bytes); });
+  }
+  void copy_to_host(void* destination, const void* source, std::size_t bytes) override {
+    locked([&] { machine_.device().copy_to_host(destination, source, bytes); });
+  }
+  void launch(const KernelLaunch& /*launch*/) override {
+    throw DeviceError("this device runs what loaded code launches");
+  }
+  void wait() override {
+    locked([&] {
+      if (machine_.lost() != kSuccess) throw DeviceError(machine_.why_lost());
+      if (const std::string failure = std::exchange(machine_.failed_launch, {}); !failure.empty()) {
+        throw DeviceError(failure);
+      }
+      machine_.synchronize_all();
+    });
+  }
+  double time_ns(const std::function<void()>& work) override {
+    const auto begin = std::chrono::steady_clock::now();
+    work();
+    wait();
+    return std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now() - begin).count();
+  }
+  bool has_clock() const override { return false; }
+  std::vector<KernelCounters> take_counters() override {
+    return locked([&] { return std::exchange(machine_.kept_counters, {}); });
+  }
+
+ private:
+  void free(void* address, std::size_t /*bytes*/) noexcept override {
+    try {
+      locked([&] { machine_.free(address, false, "convladder"); });
+    } catch (const std::exception&) {
+      return;  // the code that was loaded has freed it, or reset the device
+    }
+  }
+
+  template <typename Work>
+  auto locked(const Work& work) const -> decltype(work()) {
+    const std::scoped_lock lock(machine_.mutex);
+    return work();
+  }
+
+  Machine& machine_;
+};
+
+}  // namespace
+
+}  // namespace convladder::stand_in
+
+/// See libraries.hpp.
+extern "C" convladder::Device* convladder_stand_in_open_device() {
+  using convladder::stand_in::Machine;
+  try {
+    return std::make_unique<convladder::stand_in::ServedDevice>(Machine::get()).release();
+  } catch (const convladder::stand_in::Failure& failure) {
+    throw convladder::DeviceError(failure.what());
+  }
+}

@@ -1,0 +1,103 @@
+#include "harness/ladders/opened_ladder.hpp"
+
+#include <fmt/format.h>
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+#include "devices/cpu/all_cores.hpp"
+#include "harness/ladders/reference_process.hpp"
+#include "ladders/ladder_folder.hpp"
+#include "ladders/stage_build.hpp"
+#include "support/errors.hpp"
+#include "support/file_bytes.hpp"
+#include "support/printable.hpp"
+
+namespace convladder {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// What is compiled: its stages, and last the reference, if that is C++.
+std::vector<StageBuild> build_all(const LadderFolder& folder, const fs::path& cache, const BuildProgress& progress) {
+  const StageBuilder builder(cache);
+  const bool with_reference = folder.reference.ends_with(".cpp");
+  const std::size_t count = folder.stages.size() + (with_reference ? 1 : 0);
+  std::vector<StageBuild> builds(count);
+  std::mutex lock;
+  int done = 0;
+  on_all_cores(count, [&](std::size_t at) {
+    // The reference first: it is needed for everything.
+    const std::size_t which = with_reference ? (at + count - 1) % count : at;
+    const bool is_stage = which < folder.stages.size();
+    {
+      const std::scoped_lock locked(lock);
+      progress(is_stage ? folder.stages[which].file : folder.reference, done, static_cast<int>(count));
+    }
+    builds[which] = is_stage ? builder.build(folder, folder.stages[which], {}) : builder.build_reference(folder);
+    const std::scoped_lock locked(lock);
+    ++done;
+  });
+  return builds;
+}
+
+/// Name of the stage below, or of what the head says.
+std::string_view below(const LadderFolder& folder, std::size_t which, const std::vector<const FolderVariant*>& built) {
+  const StageSource& stage = folder.stages[which];
+  const bool is_cpp = stage.language == StageLanguage::cpp;
+  const StageSource* found = nullptr;
+  for (const FolderVariant* const one : built) {
+    const StageSource& other = one->source();
+    if ((other.language == StageLanguage::cpp) != is_cpp || other.rung == 0) continue;
+    const bool is_below = stage.builds_on.empty() ? stage.rung > 0 && other.rung < stage.rung &&
+                                                        (found == nullptr || other.rung > found->rung)
+                                                  : other.name == stage.builds_on;
+    if (is_below) found = &other;
+  }
+  return found == nullptr ? std::string_view() : std::string_view(found->name);
+}
+
+}  // namespace
+
+const FolderProblem& open_ladder(const fs::path& path, const BuildProgress& progress) {
+  const LadderFolder folder = read_ladder_folder(path);
+  const std::string file = (path / "problem.json").string();
+  auto problem = std::make_unique<FolderProblem>(read_file_text(file), file);
+  const fs::path cache = default_stage_cache();
+  std::vector<StageBuild> builds = build_all(folder, cache, progress);
+
+  const fs::path reference = path / folder.reference;
+  fs::path served = fs::absolute(reference);
+  if (builds.size() > folder.stages.size()) {
+    const StageBuild& build = builds.back();
+    if (build.library.empty()) throw UserError(fmt::format("{}: {}", printable(reference.string()), build.error));
+    served = build.library;
+  }
+  problem->set_reference(reference_process(served, printable(reference.string()), cache),
+                         fmt::format("float64, by {}", folder.reference));
+
+  // Their texts are looked at as long as the program runs.
+  static std::vector<std::unique_ptr<FolderVariant>> kept;
+  std::vector<const FolderVariant*> built;
+  for (std::size_t i = 0; i < folder.stages.size(); ++i) {
+    kept.push_back(std::make_unique<FolderVariant>(*problem, folder.stages[i], std::move(builds[i])));
+    built.push_back(kept.back().get());
+  }
+  std::vector<ProblemVariant> variants;
+  for (std::size_t i = 0; i < built.size(); ++i) {
+    variants.push_back({info_of(*built[i], below(folder, i, built)), problem.get(), built[i]});
+  }
+  problem->set_variants(std::move(variants));
+  return dynamic_cast<const FolderProblem&>(open_problem(std::move(problem)));
+}
+
+const FolderProblem& open_ladder_text(const std::string& text) {
+  return dynamic_cast<const FolderProblem&>(open_problem(std::make_unique<FolderProblem>(text, "problem.json")));
+}
+
+const FolderVariant* folder_variant(const Variant& variant) { return dynamic_cast<const FolderVariant*>(&variant); }
+
+}  // namespace convladder

@@ -1,0 +1,27 @@
+// A folder as a problem of this process: read, compiled, and known by its name from then on.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <string>
+
+#include "ladders/folder_problem.hpp"
+#include "ladders/folder_variant.hpp"
+
+namespace convladder {
+
+/// How far compiling is: what is compiled now, and how many are done of how many.
+using BuildProgress = std::function<void(const std::string& file, int done, int all)>;
+
+/// Reads the folder, compiles its stages and its reference on all cores, as far as they are not compiled already, and
+/// makes the problem known (open_problem). Stages that do not compile are there with the reason. Throws UserError for a
+/// folder that is none, and for a reference that does not compile.
+const FolderProblem& open_ladder(const std::filesystem::path& folder, const BuildProgress& progress);
+
+/// In a case's process: the same problem from its text, without reference and stages.
+const FolderProblem& open_ladder_text(const std::string& text);
+
+/// The stage that a planned variant is; nullptr for what is built in.
+const FolderVariant* folder_variant(const Variant& variant);
+
+}  // namespace convladder

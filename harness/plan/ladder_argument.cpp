@@ -1,0 +1,63 @@
+#include "harness/plan/ladder_argument.hpp"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <map>
+
+#include "harness/ladders/opened_ladder.hpp"
+#include "ladders/ladder_folder.hpp"
+#include "support/errors.hpp"
+#include "support/nearest_name.hpp"
+#include "support/printable.hpp"
+#include "support/progress.hpp"
+#include "variants/problem.hpp"
+
+namespace convladder {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string without_last_slash(std::string path) {
+  while (path.size() > 1 && path.ends_with('/')) path.pop_back();
+  return path;
+}
+
+}  // namespace
+
+void choose_ladder(RunOptions& options, const std::string& word) {
+  if (word.empty()) throw UserError("expected a ladder's folder or a problem's name, got an empty string");
+  const fs::path path = without_last_slash(word);
+  if (is_ladder_folder(path)) {
+    options.ladder = fs::absolute(path).lexically_normal().string();
+    options.problem = read_problem((path / "problem.json").string()).name;
+    return;
+  }
+  std::error_code error;
+  if (fs::is_directory(path, error)) {
+    throw UserError(
+        fmt::format("{}: no problem.json: 'convladder new' makes a folder that is a ladder", printable(path.string())));
+  }
+  if (const Problem* const found = find_problem(word)) {
+    options.problem = found->name();
+    return;
+  }
+  std::vector<std::string> names;
+  for (const Problem* const one : registered_problems()) names.emplace_back(one->name());
+  throw UserError(fmt::format("{}: no folder with a problem.json; {}", printable(word),
+                              unknown_name_message("problem", word, names)));
+}
+
+const FolderProblem& ladder_of(const RunOptions& options) {
+  static std::map<std::string, const FolderProblem*> opened;
+  const auto [at, is_new] = opened.try_emplace(options.ladder, nullptr);
+  if (at->second == nullptr) {
+    Progress progress(nullptr, 0);
+    at->second = &open_ladder(options.ladder, [&](const std::string& file, int done, int all) {
+      progress.show_part(fmt::format("compiling {}", printable(file)), static_cast<double>(done) / all, std::nullopt);
+    });
+  }
+  return *at->second;
+}
+
+}  // namespace convladder
