@@ -129,6 +129,7 @@ std::vector<ProblemTensor> FolderProblem::tensors(const ProblemSize& size, Tenso
                    .elements = ladder_.elements(one, known),
                    .type = one.type,
                    .stays_as_filled = one.fill.kind == TensorFill::Kind::permutation,
+                   .may_move = one.role != TensorRole::out && one.fill.kind != TensorFill::Kind::permutation,
                    .any_order = one.comparison.kind == TensorComparison::Kind::any_order});
   }
   return all;

@@ -15,6 +15,7 @@ struct ProblemTensor {
   std::int64_t elements = 0;  ///< of one item, or of a constant: 1 to 2^31 - 1
   ElementType type = ElementType::f32;
   bool stays_as_filled = false;  ///< of what is given: no element is replaced between calls, an order for example
+  bool may_move = false;         ///< likewise: its elements mean the same at any place, and calls find them at others
   bool any_order = false;        ///< of a result: the very values, in whatever order
 
   std::size_t bytes() const { return static_cast<std::size_t>(elements) * element_bytes(type); }

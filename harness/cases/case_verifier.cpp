@@ -37,6 +37,12 @@ CallSetting draw_setting(const Expectation& expected, SeededRandom& random, bool
   change.looked_at = looked_at;
   change.everywhere = pokes == Pokes::everywhere;
   change.whole = whole;
+  if (expected.moves_elements()) {
+    change.shift = random.next() >> 1U;
+    change.thorough = true;
+    change.one_is_unseen = !expected.shows_one_element();
+    change.everywhere = change.everywhere || change.one_is_unseen;
+  }
   return setting;
 }
 

@@ -16,6 +16,7 @@
 #include "harness/cases/ceilings.hpp"
 #include "harness/cases/google_engine.hpp"
 #include "harness/cases/run_group.hpp"
+#include "harness/cases/self_test.hpp"
 #include "harness/machine/environment.hpp"
 #include "harness/machine/machine_load.hpp"
 #include "harness/machine/quality.hpp"
@@ -218,6 +219,7 @@ class RunLoop {
     ceilings_.before_group(group.device);
     const Workload workload(group.work, images_, options_.seed,
                             group.has_clock ? group.work.shape.batch : kCountedImages);
+    if (!options_.ladder.empty()) require_telling_problem(workload);
     run_group(
         to_run, workload, options_,
         [this](const PlannedCase& planned, const CaseOutcome& outcome) { finished(planned, outcome); },

@@ -69,6 +69,12 @@ void ChangedInput::before_call(std::int64_t call) {
   if (change_.pokes != 0) {
     if (device_->is_host_memory()) {
       poke(call);
+    } else if (change_.everywhere) {
+      // Too many for a copy each.
+      write_images([&](void* to, int image) {
+        write_changed_image(to, change_, layout_, from_, image);
+        poke_image(to, change_, layout_, from_, image, call);
+      });
     } else {
       poke_on_device(call);
     }
@@ -144,10 +150,16 @@ void fill_output(Device& device, void* output, ElementType type, std::int64_t el
 }
 
 ordered_json to_json(const InputChange& change) {
-  return {{"rotation", change.rotation},   {"factor", change.factor},
-          {"pokes", change.pokes},         {"everywhere", change.everywhere},
-          {"looked_at", change.looked_at}, {"poke_size", change.poke_size},
-          {"whole", change.whole}};
+  ordered_json json{{"rotation", change.rotation},   {"factor", change.factor},
+                    {"pokes", change.pokes},         {"everywhere", change.everywhere},
+                    {"looked_at", change.looked_at}, {"poke_size", change.poke_size},
+                    {"whole", change.whole}};
+  // Other builds of the same protocol have no such problems.
+  if (change.thorough) {
+    json["shift"] = change.shift;
+    json["one_is_unseen"] = change.one_is_unseen;
+  }
+  return json;
 }
 
 ordered_json to_json(const OutputFill& fill) {
@@ -165,7 +177,10 @@ InputChange change_from_json(const ordered_json& json) {
           .everywhere = json.at("everywhere"),
           .looked_at = json.at("looked_at"),
           .poke_size = json.at("poke_size"),
-          .whole = json.at("whole")};
+          .whole = json.at("whole"),
+          .shift = json.value("shift", std::uint64_t{0}),
+          .thorough = json.contains("shift"),
+          .one_is_unseen = json.value("one_is_unseen", false)};
 }
 
 OutputFill fill_from_json(const ordered_json& json) {

@@ -60,6 +60,11 @@ class Expectation {
   /// What pokes are to look like where the tensors have no ranges (InputLayout), and the fill of each output.
   virtual float largest_input() const = 0;
   virtual std::vector<float> fill_scales() const = 0;
+  /// Whether calls may find elements at other places, so that all of an input is new (InputChange::thorough).
+  virtual bool moves_elements() const { return false; }
+  /// Whether a result shows that one element of an input is another: not where a sum of very many is held to a
+  /// tolerance.
+  virtual bool shows_one_element() const { return true; }
 
   /// Holds what a call left against the reference: |error| <= tolerance * magnitude for every element that is compared.
   /// A tolerance of 0 asks for the very bits. Elements are asked for in order, at most `most_bytes` at a time, or an

@@ -23,6 +23,8 @@ class ExpectedItems final : public Expectation {
   bool is_linear() const override { return false; }
   float largest_input() const override { return 1; }
   std::vector<float> fill_scales() const override { return fill_scales_; }
+  bool moves_elements() const override { return moves_elements_; }
+  bool shows_one_element() const override { return shows_one_element_; }
   Check compare(const ReadTensor& read, std::int64_t most_bytes, const CallSetting& setting,
                 double tolerance) const override;
 
@@ -34,6 +36,7 @@ class ExpectedItems final : public Expectation {
   GivenItem given(const CallSetting& setting, int item) const;
   std::vector<ReferenceOutput> reference(const GivenItem& item) const;
   std::vector<bool> chosen_items() const;
+  bool would_show(const std::vector<ReferenceOutput>& unchanged, std::uint64_t pokes) const;
 
   ProblemData data_;
   std::vector<InputLayout> layouts_;    ///< of what is given
@@ -42,6 +45,8 @@ class ExpectedItems final : public Expectation {
   std::vector<ProblemTensor> results_;  ///< these, and what goes in and out
   int compared_items_ = 0;
   std::vector<float> fill_scales_;
+  bool moves_elements_ = false;
+  bool shows_one_element_ = true;
 };
 
 }  // namespace convladder

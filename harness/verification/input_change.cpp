@@ -33,6 +33,7 @@ std::vector<InputLayout> input_layouts(const ProblemData& data) {
   for (const TensorData& given : data.given) {
     layouts.emplace_back(data.shape.batch, given.tensor.elements, given.tensor.type, layouts.size());
     layouts.back().stays_as_filled = given.tensor.stays_as_filled;
+    layouts.back().may_move = given.tensor.may_move;
   }
   return layouts;
 }
@@ -55,9 +56,10 @@ PokedElements InputChange::poked(std::int64_t call, const InputLayout& shape) co
   SeededRandom random(pokes, static_cast<std::uint64_t>(call));
   const int whole_image = std::max(shape.height, shape.width);
   const bool is_looked_at = std::ranges::find(looked_at, call) != looked_at.end();
-  PokedElements poked{
-      .channel = random.between(0, shape.channels - 1),
-      .step = everywhere && !is_looked_at && random.chance(50) ? std::max(shape.window, 2) : whole_image};
+  const int channel = random.between(0, shape.channels - 1);
+  bool is_everywhere = everywhere && !is_looked_at && random.chance(50);
+  if (everywhere && thorough) is_everywhere = one_is_unseen || !is_looked_at;
+  PokedElements poked{.channel = channel, .step = is_everywhere ? std::max(shape.window, 2) : whole_image};
   poked.first_row = random.between(0, std::min(poked.step, shape.height) - 1);
   poked.first_column = random.between(0, std::min(poked.step, shape.width) - 1);
   return poked;
@@ -90,7 +92,10 @@ void write_changed_image(void* to, const InputChange& change, const InputLayout&
   if (change.factor == 1) {
     const std::size_t bytes = layout.bytes_per_image();
     const auto source = static_cast<std::size_t>(change.source(image, layout.batch));
-    std::memcpy(to, static_cast<const std::byte*>(input) + source * bytes, bytes);
+    const std::byte* const from = static_cast<const std::byte*>(input) + source * bytes;
+    const std::size_t first = static_cast<std::size_t>(change.first_element(layout)) * element_bytes(layout.type);
+    std::memcpy(to, from + first, bytes - first);
+    std::memcpy(static_cast<std::byte*>(to) + (bytes - first), from, first);
     return;
   }
   const std::int64_t elements = layout.elements_per_image();  // of a convolution, in float32

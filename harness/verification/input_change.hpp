@@ -33,6 +33,7 @@ struct InputLayout {
   std::uint64_t tensor = 0;         ///< its place among those that are given
   std::optional<ValueRange> range;  ///< what replaces an element stays in it; none: whatever the change says
   bool stays_as_filled = false;     ///< nothing is replaced
+  bool may_move = false;            ///< its elements may begin at another place
 
   InputLayout(const ConvShape& shape);  // NOLINT(google-explicit-constructor): a shape has one layout
   /// An item that is no image is a single row.
@@ -77,6 +78,11 @@ struct InputChange {
   float poke_size = 1;                      ///< values are between a half of it and it, of either sign
   bool whole = false;                       ///< values are whole numbers
 
+  // For code of strangers, which may look at all of its input and remember all of it.
+  std::uint64_t shift = 0;     ///< tensors whose elements may move begin with this one, in a circle: all of it is new
+  bool thorough = false;       ///< `everywhere` not in half of the calls but in all that are not looked at
+  bool one_is_unseen = false;  ///< and in those as well, since no result would show one element
+
   /// What call number `call` finds replaced, and by what: the same value in all of an image's elements.
   PokedElements poked(std::int64_t call, const InputLayout& shape) const;
   float poked_value(std::int64_t call, int image) const;
@@ -84,6 +90,11 @@ struct InputChange {
   double poked_value(std::int64_t call, int image, const InputLayout& layout) const;
   /// Each tensor that is given has changes of its own, at other places.
   InputChange of_tensor(const InputLayout& layout) const;
+  /// The element of an image that a changed one begins with.
+  std::int64_t first_element(const InputLayout& layout) const {
+    const auto elements = static_cast<std::uint64_t>(layout.elements_per_image());
+    return layout.may_move ? static_cast<std::int64_t>(shift % elements) : 0;
+  }
   /// Which of the problem's images it is.
   int source(int image, int batch) const { return (image + rotation) % batch; }
 };
@@ -96,7 +107,8 @@ class ImageChange {
       : change_(change.of_tensor(layout)),
         layout_(layout),
         image_(image),
-        from_(static_cast<const T*>(input) + change.source(image, layout.batch) * layout.elements_per_image()) {}
+        from_(static_cast<const T*>(input) + change.source(image, layout.batch) * layout.elements_per_image()),
+        first_(change.first_element(layout)) {}
 
   PokedElements poked(std::int64_t call) const { return change_.poked(call, layout_); }
   /// What that call finds there.
@@ -110,8 +122,10 @@ class ImageChange {
     return from_double<T>(to_double(value) == layout_.range->low ? layout_.range->high : layout_.range->low);
   }
   T unchanged(std::int64_t element) const {
-    if constexpr (std::is_same_v<T, float>) return change_.factor * from_[element];
-    return from_[element];
+    std::int64_t at = element + first_;
+    if (at >= layout_.elements_per_image()) at -= layout_.elements_per_image();
+    if constexpr (std::is_same_v<T, float>) return change_.factor * from_[at];
+    return from_[at];
   }
 
  private:
@@ -119,6 +133,7 @@ class ImageChange {
   const InputLayout& layout_;
   int image_;
   const T* from_;
+  std::int64_t first_;
 };
 
 /// Writes image `image` of the changed input, without pokes. `input` is the problem's, all images of it.
