@@ -6,7 +6,11 @@ set(data "")
 set(entries "")
 set(number 0)
 foreach(file IN LISTS FILES)
-  get_filename_component(base "${file}" NAME)
+  if(RELATIVE_TO)
+    cmake_path(RELATIVE_PATH file BASE_DIRECTORY "${RELATIVE_TO}" OUTPUT_VARIABLE base)
+  else()
+    get_filename_component(base "${file}" NAME)
+  endif()
   set(symbol "convladder_embedded_${NAME}_${number}")
   string(APPEND data "asm(R\"(.pushsection .rodata\n"
                      "${symbol}: .incbin \"${file}\"\n"

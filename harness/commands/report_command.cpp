@@ -41,13 +41,6 @@ One self-contained file, readable without network and JavaScript. It is drawn by
 Python that the environment variable PYTHON names, with matplotlib and Jinja2. docs/report.md says what it contains.
 exit codes: 0 written - 3 a record could not be read, nothing could be written, or Python lacks a module)";
 
-constexpr const char* kPython = "/usr/bin/python3";
-
-std::string python() {
-  const char* const chosen = std::getenv("PYTHON");
-  return chosen != nullptr && *chosen != '\0' ? chosen : kPython;
-}
-
 /// What the script is told of formats and places.
 std::vector<std::string> output_words(const ReportArguments& a) {
   require_known("--format", a.formats, {"html", "markdown", "pdf"});
@@ -76,7 +69,7 @@ void add_report_options(CLI::App& report, ReportArguments& a) {
 int report_command(ReportArguments& arguments, const CommandLine& /*command_line*/) {
   std::error_code error;
   const fs::path program = fs::read_symlink("/proc/self/exe", error);
-  const std::optional<fs::path> script = error ? std::nullopt : find_report_script(program);
+  const std::optional<fs::path> script = error ? std::nullopt : find_script(program, "report.py");
   if (!script) {
     throw UserError(fmt::format("scripts/report.py was not found beside {} or in a folder above it", program.string()));
   }

@@ -1,17 +1,75 @@
 #include "harness/commands/report_script.hpp"
 
+#include <fmt/format.h>
+
+#include <cstdlib>
+#include <system_error>
+#include <vector>
+
+#include "ladders/program_output.hpp"
+#include "support/errors.hpp"
+#include "support/printable.hpp"
+#include "support/split.hpp"
+
 namespace convladder {
 
 namespace fs = std::filesystem;
 
-std::optional<fs::path> find_report_script(const fs::path& program) {
+namespace {
+
+constexpr const char* kPython = "/usr/bin/python3";
+
+std::string last_line(const std::string& text) {
+  std::string last;
+  for (const std::string& line : split(text, '\n')) {
+    if (!line.empty()) last = line;
+  }
+  return printable(last);
+}
+
+/// False where it could not be drawn; then one line has said why.
+bool draw(const fs::path& program, const char* script, const std::vector<std::string>& words) {
+  const std::optional<fs::path> found = find_script(program, script);
+  if (!found) return false;  // a program that was copied without them
+  std::vector<std::string> all{python(), "-B", found->string()};
+  all.insert(all.end(), words.begin(), words.end());
+  try {
+    const ProgramOutput output = run_program(all);
+    if (output.succeeded()) {
+      fmt::print("{}", output.text);
+      return true;
+    }
+    fmt::print(stderr, "convladder: nothing is drawn: {}\n", last_line(output.messages));
+  } catch (const UserError& error) {
+    fmt::print(stderr, "convladder: nothing is drawn: {}\n", error.what());
+  }
+  return false;
+}
+
+}  // namespace
+
+std::string python() {
+  const char* const chosen = std::getenv("PYTHON");
+  return chosen != nullptr && *chosen != '\0' ? chosen : kPython;
+}
+
+std::optional<fs::path> find_script(const fs::path& program, const std::string& name) {
+  std::error_code none;
   for (fs::path folder = program.parent_path(); !folder.empty(); folder = folder.parent_path()) {
-    const fs::path script = folder / "scripts" / "report.py";
-    std::error_code none;
-    if (fs::is_regular_file(script, none)) return script;
+    for (const fs::path& script : {folder / "scripts" / name, folder / "share/convladder/scripts" / name}) {
+      if (fs::is_regular_file(script, none)) return script;
+    }
     if (folder == folder.root_path()) break;
   }
   return std::nullopt;
+}
+
+void draw_record(const fs::path& record) {
+  std::error_code error;
+  const fs::path program = fs::read_symlink("/proc/self/exe", error);
+  if (error) return;
+  if (!draw(program, "charts.py", {record.string()})) return;
+  draw(program, "report.py", {"--program", program.string(), "--", record.string()});
 }
 
 }  // namespace convladder

@@ -1,13 +1,21 @@
-// Where the script is that draws the report: it came with the program.
+// The Python scripts that draw records: where they lie, and what draws a finished run.
 #pragma once
 
 #include <filesystem>
 #include <optional>
+#include <string>
 
 namespace convladder {
 
-/// The nearest `scripts/report.py` in the program's folder or above it: a bundle has it beside the program, a source
-/// tree two folders above build/release. Empty if there is none.
-std::optional<std::filesystem::path> find_report_script(const std::filesystem::path& program);
+/// The Python that the environment variable PYTHON names, or /usr/bin/python3.
+std::string python();
+
+/// `name` in the folder scripts/ beside the program, in a folder above it, or in ../share/convladder of an installed
+/// one.
+std::optional<std::filesystem::path> find_script(const std::filesystem::path& program, const std::string& name);
+
+/// Draws a record's charts and its report beside it and prints where they are; one line says why not, where Python
+/// lacks something. Nothing that goes wrong here is the run's fault.
+void draw_record(const std::filesystem::path& record);
 
 }  // namespace convladder

@@ -1,5 +1,7 @@
 #include "harness/commands/run_cases.hpp"
 
+#include "harness/commands/report_script.hpp"
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -346,6 +348,11 @@ int run_cases(RunOptions options, const RunInvocation& invocation) {
       fmt::print("{}\n", ladders_text(ladders_of(cases, record.variants(), record.ceilings())));
     }
     fmt::print("{}\n", record.file().string());
+    // Who times a ladder of his own has no script that would.
+    if (!options.ladder.empty() && !invocation.record.quiet && !invocation.no_report) {
+      std::fflush(stdout);
+      draw_record(record.file());
+    }
   }
   return record.any_failed() ? kExitCasesFailed : kExitOk;
 }

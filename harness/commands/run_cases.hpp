@@ -14,6 +14,7 @@ namespace convladder {
 struct RunInvocation {
   RecordArguments record;
   bool no_table = false;
+  bool no_report = false;  ///< of a ladder's folder
   GoogleOutput google;
   std::vector<std::string> command_line;
 };

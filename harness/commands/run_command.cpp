@@ -29,6 +29,7 @@ constexpr const char* kRunFooter = R"(examples:
   convladder run --data mnist/ --output results/tonight  real images (IDX files), a folder of your choice
   convladder run --resume results/tonight              continues an interrupted run
   convladder run --leave-one-out                       what is each idea of the best stage worth? docs/leave_one_out.md
+  convladder run my-softmax                            a folder of your own: 'convladder new my-softmax' makes one
   convladder run --dry-run                             what would be run, and how long it would take
   convladder run --benchmark_format=json               Google Benchmark's own JSON on the standard output
 
@@ -114,6 +115,7 @@ void add_run_options(CLI::App& run, RunArguments& a) {
   add_record_options(run, kRunKind, a.invocation.record, "only list the cases and predict their time",
                      "no line for each case, no table");
   run.add_flag("--no-table", a.invocation.no_table, "no table of each ladder at the end")->group("Where");
+  run.add_flag("--no-report", a.invocation.no_report, "of a LADDER: draw no charts and no report")->group("Where");
 }
 
 /// Stages that have variants without an idea, and these variants. Throws UserError if the problem has none.

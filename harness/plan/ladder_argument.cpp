@@ -5,8 +5,10 @@
 #include <filesystem>
 #include <map>
 
+#include "harness/ladders/ladder_library.hpp"
 #include "harness/ladders/opened_ladder.hpp"
 #include "ladders/ladder_folder.hpp"
+#include "ladders/stage_build.hpp"
 #include "support/errors.hpp"
 #include "support/nearest_name.hpp"
 #include "support/printable.hpp"
@@ -21,6 +23,15 @@ namespace fs = std::filesystem;
 std::string without_last_slash(std::string path) {
   while (path.size() > 1 && path.ends_with('/')) path.pop_back();
   return path;
+}
+
+/// Of a ladder that comes with the program its files are written where they can be compiled.
+fs::path folder_of(const std::string& ladder) {
+  if (ladder.starts_with('/')) return ladder;
+  if (const LibraryLadder* const found = find_in_library(ladder)) {
+    return unpacked_ladder(*found, default_stage_cache());
+  }
+  throw UserError(fmt::format("{}: no ladder of this program is called that", printable(ladder)));
 }
 
 }  // namespace
@@ -38,11 +49,17 @@ void choose_ladder(RunOptions& options, const std::string& word) {
     throw UserError(
         fmt::format("{}: no problem.json: 'convladder new' makes a folder that is a ladder", printable(path.string())));
   }
+  if (const LibraryLadder* const ladder = find_in_library(word)) {
+    options.ladder = ladder->name;
+    options.problem = ladder->name;
+    return;
+  }
   if (const Problem* const found = find_problem(word)) {
     options.problem = found->name();
     return;
   }
   std::vector<std::string> names;
+  for (const LibraryLadder& one : ladder_library()) names.push_back(one.name);
   for (const Problem* const one : registered_problems()) names.emplace_back(one->name());
   throw UserError(fmt::format("{}: no folder with a problem.json; {}", printable(word),
                               unknown_name_message("problem", word, names)));
@@ -53,7 +70,7 @@ const FolderProblem& ladder_of(const RunOptions& options) {
   const auto [at, is_new] = opened.try_emplace(options.ladder, nullptr);
   if (at->second == nullptr) {
     Progress progress(nullptr, 0);
-    at->second = &open_ladder(options.ladder, [&](const std::string& file, int done, int all) {
+    at->second = &open_ladder(folder_of(options.ladder), [&](const std::string& file, int done, int all) {
       progress.show_part(fmt::format("compiling {}", printable(file)), static_cast<double>(done) / all, std::nullopt);
     });
   }

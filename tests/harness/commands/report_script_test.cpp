@@ -30,26 +30,26 @@ class ReportScript : public ::testing::Test {
 
 TEST_F(ReportScript, IsTwoFoldersAboveInASourceTree) {
   put_script(folder_);
-  EXPECT_EQ(find_report_script(folder_ / "build" / "release" / "convladder"), folder_ / "scripts" / "report.py");
+  EXPECT_EQ(find_script(folder_ / "build" / "release" / "convladder", "report.py"), folder_ / "scripts" / "report.py");
 }
 
 TEST_F(ReportScript, BesideTheProgramGoesFirst) {
   put_script(folder_);
   put_script(folder_ / "build" / "release");
-  EXPECT_EQ(find_report_script(folder_ / "build" / "release" / "convladder"),
+  EXPECT_EQ(find_script(folder_ / "build" / "release" / "convladder", "report.py"),
             folder_ / "build" / "release" / "scripts" / "report.py");
 }
 
 TEST_F(ReportScript, AFolderOfItsNameIsNoScript) {
   fs::create_directories(folder_ / "build" / "release" / "scripts" / "report.py");
   put_script(folder_);
-  EXPECT_EQ(find_report_script(folder_ / "build" / "release" / "convladder"), folder_ / "scripts" / "report.py");
+  EXPECT_EQ(find_script(folder_ / "build" / "release" / "convladder", "report.py"), folder_ / "scripts" / "report.py");
 }
 
 TEST(NoReportScript, EndsAtTheRoot) {
-  EXPECT_FALSE(find_report_script("/no-such-folder/convladder").has_value());
-  EXPECT_FALSE(find_report_script("/convladder").has_value());
-  EXPECT_FALSE(find_report_script("convladder").has_value());
+  EXPECT_FALSE(find_script("/no-such-folder/convladder", "report.py").has_value());
+  EXPECT_FALSE(find_script("/convladder", "report.py").has_value());
+  EXPECT_FALSE(find_script("convladder", "report.py").has_value());
 }
 
 }  // namespace
