@@ -9,6 +9,7 @@
 #include <optional>
 #include <system_error>
 
+#include "ladders/compiler_settings.hpp"
 #include "ladders/compilers.hpp"
 #include "ladders/program_output.hpp"
 #include "support/errors.hpp"
@@ -142,18 +143,22 @@ StageBuild StageBuilder::build(const LadderFolder& folder, const StageSource& st
   if (is_up_to_date(place)) return {place.library, {}, true};
 
   write_file_atomically(place.prototype, prototype);
-  const fs::path fresh = cache_ / (key + "." + own_name());
-  const fs::path rule = cache_ / (key + "." + own_name());
+  const fs::path scratch = cache_ / (key + "." + own_name());
+  fs::create_directory(scratch);
+  const fs::path fresh = scratch / "stage.so";
+  const fs::path rule = scratch / "stage.d";
   words.insert(words.end(), {"-include", place.prototype.string(), "-MD", "-MF", rule.string(), "-o", fresh.string(),
                              source.string()});
-  const ProgramOutput output = run_program(words);
+  const ProgramOutput output =
+      run_program(words, compiler_settings(compiler, {fs::absolute(folder.path), source, place.prototype}, scratch));
   std::error_code error;
   StageBuild build;
   if (!output.succeeded() || !fs::exists(fresh, error)) {
     // What the linkers say of it would not tell anybody what to write.
     const bool is_missing = output.messages.find("required symbol") != std::string::npos;
-    build.error =
-        is_missing ? "it does not define " + folder.problem.signature(is_cuda) : first_compiler_error(output.messages);
+    build.error = output.timed_out ? fmt::format("the compiler took longer than {:g} s", kMostCompilingSeconds)
+                  : is_missing     ? "it does not define " + folder.problem.signature(is_cuda)
+                                   : first_compiler_error(output.messages);
   } else {
     std::string stamps;
     for (const std::string& file : prerequisites(read_file_text(rule.string()))) {
@@ -163,8 +168,7 @@ StageBuild StageBuilder::build(const LadderFolder& folder, const StageSource& st
     write_file_atomically(place.stamps, stamps);
     build.library = place.library;
   }
-  fs::remove(fresh, error);
-  fs::remove(rule, error);
+  fs::remove_all(scratch, error);
   return build;
 }
 
