@@ -15,6 +15,7 @@
 
 #include "ladders/process_family.hpp"
 #include "support/errors.hpp"
+#include "support/left_processes.hpp"
 #include "support/machine_fault.hpp"
 #include "support/null_terminated.hpp"
 
@@ -143,6 +144,7 @@ ProgramOutput run_program(const std::vector<std::string>& words, const ProgramSe
   const pid_t keeper = fork();
   if (keeper < 0) throw UserError(fmt::format("{}: cannot be started: {}", words[0], system_error_text(errno)));
   if (keeper == 0) keep_family(start.report, start_program, &start);
+  add_own_child(keeper);
   for (Pipe* const one : {&text, &messages, &report}) one->close_writing();
 
   std::string reports;
@@ -151,6 +153,7 @@ ProgramOutput run_program(const std::vector<std::string>& words, const ProgramSe
                keeper, settings.seconds);
   while (waitpid(keeper, &output.status, 0) < 0 && errno == EINTR) {
   }
+  remove_own_child(keeper);
   for (std::size_t at = 0; at + sizeof(FamilyReport) <= reports.size(); at += sizeof(FamilyReport)) {
     FamilyReport one;
     std::memcpy(&one, reports.data() + at, sizeof one);

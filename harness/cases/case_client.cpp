@@ -68,7 +68,7 @@ OpenCase start_session(const SessionStart& start, const char* command, std::uniq
   hello["window_bytes"] = window->bytes();
   hello["workload"] = start.workload_header;
   auto client = std::make_unique<ChildProcess>(start.id, command, std::vector{start.workload, window->descriptor()},
-                                               start.timeout_seconds, hello, start.program);
+                                               start.timeout_seconds, hello, start.program, start.trust);
   return {std::move(window), std::move(client)};
 }
 

@@ -25,8 +25,8 @@
 #include <thread>
 #include <vector>
 
-#include "confined_child.hpp"
 #include "sanitized.hpp"
+#include "support/confined_child.hpp"
 #include "temporary_folder.hpp"
 
 namespace convladder {
