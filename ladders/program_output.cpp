@@ -3,57 +3,168 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <poll.h>
-#include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
 #include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <cstring>
+#include <utility>
 
+#include "ladders/process_family.hpp"
 #include "support/errors.hpp"
+#include "support/left_processes.hpp"
 #include "support/machine_fault.hpp"
+#include "support/null_terminated.hpp"
 
 namespace convladder {
+namespace {
 
-bool ProgramOutput::succeeded() const { return WIFEXITED(status) && WEXITSTATUS(status) == 0; }
+using Clock = std::chrono::steady_clock;
 
-ProgramOutput run_program(const std::vector<std::string>& words) {
-  std::array<std::array<int, 2>, 2> pipes{};  // the standard output and the standard error
-  if (pipe2(pipes[0].data(), O_CLOEXEC) != 0) throw UserError(fmt::format("{}: no pipe is left", words[0]));
-  if (pipe2(pipes[1].data(), O_CLOEXEC) != 0) {
-    for (const int end : pipes[0]) close(end);
-    throw UserError(fmt::format("{}: no pipe is left", words[0]));
+/// A pipe that is shut where its owner ends.
+class Pipe {
+ public:
+  explicit Pipe(const std::string& for_what) {
+    if (pipe2(ends_.data(), O_CLOEXEC) != 0) {
+      throw UserError(fmt::format("{}: {}", for_what, system_error_text(errno)));
+    }
   }
-  posix_spawn_file_actions_t actions;
-  posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-  posix_spawn_file_actions_adddup2(&actions, pipes[0][1], STDOUT_FILENO);
-  posix_spawn_file_actions_adddup2(&actions, pipes[1][1], STDERR_FILENO);
-  std::vector<char*> arguments;
-  arguments.reserve(words.size() + 1);
-  for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
-  arguments.push_back(nullptr);
-  pid_t process = 0;
-  const int failed = posix_spawn(&process, words[0].c_str(), &actions, nullptr, arguments.data(), environ);
-  posix_spawn_file_actions_destroy(&actions);
-  for (const auto& ends : pipes) close(ends[1]);
+  Pipe(const Pipe&) = delete;
+  Pipe& operator=(const Pipe&) = delete;
+  ~Pipe() {
+    for (const int end : ends_) {
+      if (end >= 0) close(end);
+    }
+  }
+  int to_read() const { return ends_[0]; }
+  int to_write() const { return ends_[1]; }
+  void close_writing() { close(std::exchange(ends_[1], -1)); }
 
-  ProgramOutput output;
-  std::array<pollfd, 2> readers = {{{pipes[0][0], POLLIN, 0}, {pipes[1][0], POLLIN, 0}}};
-  while (failed == 0 && (readers[0].fd >= 0 || readers[1].fd >= 0)) {
-    if (poll(readers.data(), readers.size(), -1) < 0 && errno != EINTR) break;
-    for (pollfd& reader : readers) {
+ private:
+  std::array<int, 2> ends_{-1, -1};
+};
+
+/// All that the program's process needs before it is one, made before the fork: behind it nothing may be allocated.
+struct Start {
+  const char* path;
+  char* const* arguments;
+  char* const* environment;
+  const char* folder;  ///< null for this one
+  int output;
+  int messages;
+  int report;
+  PreparedConfinement* confinement;  ///< null for none
+};
+
+void tell(int report, FamilyReport::What what, int error) {
+  const FamilyReport failure{what, error, 0};
+  static_cast<void>(write(report, &failure, sizeof failure) == 0);
+}
+
+/// Becomes the program.
+void start_program(void* of) {
+  const Start& start = *static_cast<const Start*>(of);
+  const int input = open("/dev/null", O_RDONLY | O_CLOEXEC);
+  if (input < 0 || dup2(input, STDIN_FILENO) < 0 || dup2(start.output, STDOUT_FILENO) < 0 ||
+      dup2(start.messages, STDERR_FILENO) < 0 || (start.folder != nullptr && chdir(start.folder) != 0)) {
+    return tell(start.report, FamilyReport::not_started, errno);
+  }
+  if (start.confinement != nullptr) {
+    const int error = start.confinement->enforce();
+    if (error != 0) return tell(start.report, FamilyReport::not_confined, error);
+  }
+  execve(start.path, start.arguments, start.environment);
+  tell(start.report, FamilyReport::not_started, errno);
+}
+
+/// Reads until all ends are shut; has `keeper` end its family where that takes too long. Returns whether it did.
+bool read_all(const std::array<std::pair<int, std::string*>, 3>& ends, pid_t keeper, std::optional<double> seconds) {
+  std::array<pollfd, 3> readers{};
+  for (std::size_t i = 0; i < readers.size(); ++i) readers[i] = {ends[i].first, POLLIN, 0};
+  const auto deadline = Clock::now() + std::chrono::duration<double>(seconds.value_or(0));
+  bool timed_out = false;
+  std::size_t open = readers.size();
+  std::array<char, 65536> buffer;
+  while (open > 0) {
+    int wait = -1;
+    if (seconds && !timed_out) {
+      const std::chrono::duration<double, std::milli> left = deadline - Clock::now();
+      wait = static_cast<int>(std::clamp(left.count() + 1, 0.0, 1e6));
+      if (left.count() <= 0) {
+        timed_out = true;
+        kill(keeper, SIGTERM);
+        continue;
+      }
+    }
+    if (poll(readers.data(), readers.size(), wait) < 0 && errno != EINTR) break;
+    for (std::size_t i = 0; i < readers.size(); ++i) {
+      pollfd& reader = readers[i];
       if (reader.fd < 0 || reader.revents == 0) continue;
-      std::string& into = &reader == readers.data() ? output.text : output.messages;
-      std::array<char, 65536> buffer;
+      std::string& into = *ends[i].second;
       const ssize_t count = read(reader.fd, buffer.data(), buffer.size());
-      if (count <= 0 && !(count < 0 && errno == EINTR)) reader.fd = -1;
+      if (count <= 0 && !(count < 0 && errno == EINTR)) {
+        reader.fd = -1;
+        --open;
+      }
       if (count > 0 && into.size() < kMostProgramOutput) into.append(buffer.data(), static_cast<std::size_t>(count));
     }
   }
-  for (const auto& ends : pipes) close(ends[0]);
-  if (failed != 0) throw UserError(fmt::format("{}: cannot be started: {}", words[0], system_error_text(failed)));
-  while (waitpid(process, &output.status, 0) < 0 && errno == EINTR) {
+  return timed_out;
+}
+
+}  // namespace
+
+bool ProgramOutput::succeeded() const { return WIFEXITED(status) && WEXITSTATUS(status) == 0 && !timed_out; }
+
+ProgramOutput run_program(const std::vector<std::string>& words, const ProgramSettings& settings) {
+  Pipe text(words[0]);
+  Pipe messages(words[0]);
+  Pipe report(words[0]);
+  std::vector<std::string> arguments = words;
+  std::vector<std::string> variables = settings.environment.value_or(std::vector<std::string>());
+  const std::vector<char*> argument_list = null_terminated(arguments);
+  const std::vector<char*> variable_list = null_terminated(variables);
+  std::optional<PreparedConfinement> confinement;
+  ProgramOutput output;
+  if (settings.confinement) {
+    confinement.emplace(*settings.confinement);
+    output.confinement = confinement->confinement();
+  }
+  Start start{.path = arguments[0].c_str(),
+              .arguments = argument_list.data(),
+              .environment = settings.environment ? variable_list.data() : environ,
+              .folder = settings.folder.empty() ? nullptr : settings.folder.c_str(),
+              .output = text.to_write(),
+              .messages = messages.to_write(),
+              .report = report.to_write(),
+              .confinement = confinement ? &*confinement : nullptr};
+  const pid_t keeper = fork();
+  if (keeper < 0) throw UserError(fmt::format("{}: cannot be started: {}", words[0], system_error_text(errno)));
+  if (keeper == 0) keep_family(start.report, start_program, &start);
+  add_own_child(keeper);
+  for (Pipe* const one : {&text, &messages, &report}) one->close_writing();
+
+  std::string reports;
+  output.timed_out =
+      read_all({{{text.to_read(), &output.text}, {messages.to_read(), &output.messages}, {report.to_read(), &reports}}},
+               keeper, settings.seconds);
+  while (waitpid(keeper, &output.status, 0) < 0 && errno == EINTR) {
+  }
+  remove_own_child(keeper);
+  for (std::size_t at = 0; at + sizeof(FamilyReport) <= reports.size(); at += sizeof(FamilyReport)) {
+    FamilyReport one;
+    std::memcpy(&one, reports.data() + at, sizeof one);
+    if (one.what == FamilyReport::not_confined) {
+      throw MachineFault(fmt::format("{}: cannot be confined: {}", words[0], std::strerror(one.value)));
+    }
+    if (one.what == FamilyReport::not_started) {
+      throw UserError(fmt::format("{}: cannot be started: {}", words[0], system_error_text(one.value)));
+    }
+    output.status = one.value;
+    output.left_processes = one.left_processes;
   }
   return output;
 }

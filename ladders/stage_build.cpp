@@ -9,6 +9,7 @@
 #include <optional>
 #include <system_error>
 
+#include "ladders/compiler_settings.hpp"
 #include "ladders/compilers.hpp"
 #include "ladders/program_output.hpp"
 #include "support/errors.hpp"
@@ -181,18 +182,23 @@ StageBuild StageBuilder::carry_out(const Order& order) const {
   if (is_up_to_date(place)) return {.library = place.library, .was_built_before = true};
 
   write_file_atomically(place.header, order.header);
-  const fs::path fresh = cache_ / (key + "." + own_name());
-  const fs::path rule = cache_ / (key + "." + own_name());
+  const fs::path scratch = cache_ / (key + "." + own_name());
+  fs::create_directory(scratch);
+  const fs::path fresh = scratch / "stage.so";
+  const fs::path rule = scratch / "stage.d";
   words.insert(words.end(), {"-include", place.header.string(), "-MD", "-MF", rule.string(), "-o", fresh.string(),
                              order.source.string()});
   words.insert(words.end(), order.libraries.begin(), order.libraries.end());
-  const ProgramOutput output = run_program(words);
+  const ProgramOutput output = run_program(
+      words, compiler_settings(order.words.front(), {order.source.parent_path(), order.source, place.header}, scratch));
   std::error_code error;
   StageBuild build;
   if (!output.succeeded() || !fs::exists(fresh, error)) {
     // What the linkers say of it would not tell anybody what to write.
     const bool is_missing = output.messages.find("required symbol") != std::string::npos;
-    build.error = is_missing ? "it does not define " + order.signature : first_compiler_error(output.messages);
+    build.error = output.timed_out ? fmt::format("the compiler took longer than {:g} s", kMostCompilingSeconds)
+                  : is_missing     ? "it does not define " + order.signature
+                                   : first_compiler_error(output.messages);
   } else {
     std::string stamps;
     for (const std::string& file : prerequisites(read_file_text(rule.string()))) {
@@ -202,8 +208,7 @@ StageBuild StageBuilder::carry_out(const Order& order) const {
     write_file_atomically(place.stamps, stamps);
     build.library = place.library;
   }
-  fs::remove(fresh, error);
-  fs::remove(rule, error);
+  fs::remove_all(scratch, error);
   return build;
 }
 

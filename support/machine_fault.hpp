@@ -17,7 +17,9 @@ std::string system_error_text(int error);
 
 /// What the want of memory says: with the limit, if one is set on this process's memory.
 std::string out_of_memory_text();
-/// Whether a limit is set on this process's memory (ulimit -v, -d).
+/// Whether somebody set a limit on this process's memory (ulimit -v, -d); one that it has set itself does not count.
 bool memory_is_limited();
+/// From now on the limit on memory is this process's own: what finds none left is itself to blame.
+void note_own_memory_limit();
 
 }  // namespace convladder

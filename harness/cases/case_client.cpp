@@ -12,6 +12,7 @@
 #include "devices/stand_in/libraries.hpp"
 #include "harness/cases/case_session.hpp"
 #include "harness/cases/google_engine.hpp"
+#include "harness/isolation/case_confinement.hpp"
 #include "harness/isolation/served_process.hpp"
 #include "harness/ladders/opened_ladder.hpp"
 #include "harness/plan/device_argument.hpp"
@@ -76,7 +77,7 @@ OpenCase start_session(const SessionStart& start, const char* command, std::uniq
   hello["window_bytes"] = window->bytes();
   hello["workload"] = start.workload_header;
   auto client = std::make_unique<ChildProcess>(start.id, command, std::vector{start.workload, window->descriptor()},
-                                               start.timeout_seconds, hello, start.program);
+                                               start.timeout_seconds, hello, start.program, start.trust);
   return {std::move(window), std::move(client)};
 }
 
@@ -89,13 +90,15 @@ OpenCase start_case_process(const PlannedCase& planned, const Workload& workload
                      {"variant", planned.variant.info.name},
                      {"google_benchmark_flags", google_benchmark_flags}};
   if (!is_convolution(workload.real().shape)) hello["problem"] = planned.variant.problem->name();
+  Trust trust = Trust::own;
   if (const FolderVariant* const stage = folder_variant(*planned.variant.variant)) {
     hello["library"] = stage->build().library.string();
+    trust = Trust::foreign;
   }
   // Only a sweep tells a variant what to take, and it asks no other build: the protocol between builds is as before.
   if (!planned.configuration.empty()) hello["configuration"] = planned.configuration;
-  return start_session({planned.id, workload.descriptor(), workload.header(), timeout_seconds, program}, "serve-case",
-                       window_for(workload.real().shape), std::move(hello));
+  return start_session({planned.id, workload.descriptor(), workload.header(), timeout_seconds, program, trust},
+                       "serve-case", window_for(workload.real().shape), std::move(hello));
 }
 
 OpenCase start_case_here(const PlannedCase& planned, const Workload& workload) {
@@ -125,6 +128,9 @@ int serve_case(int socket_descriptor, int workload_descriptor, int window_descri
     if (problem == nullptr) return nullptr;
     if (const auto* const folder = dynamic_cast<const FolderProblem*>(problem)) {
       stage = served_stage(*folder, hello);
+      confine_case({.readable = {stage->build().library, stand_in::find_libraries()},
+                    .uses_gpu = find_device_kind(hello.at("device").get<std::string>()).has_clock &&
+                                stage->launches_by_itself()});
       return case_here({hello.at("id").get<std::string>(),
                         {info_of(*stage, {}), problem, stage.get()},
                         hello.at("device").get<std::string>(),

@@ -45,6 +45,7 @@ struct SessionStart {
   nlohmann::ordered_json workload_header;
   double timeout_seconds = 0;  ///< step_timeout.hpp
   std::string program = kThisProgram;
+  Trust trust = Trust::own;
 };
 
 /// Starts the process now. Its other end is serve_session (session.hpp) under `command`, which gets `hello` with the

@@ -26,6 +26,7 @@
 #include "harness/isolation/message_socket.hpp"
 #include "harness/isolation/processor_turns.hpp"
 #include "support/errors.hpp"
+#include "support/left_processes.hpp"
 #include "support/machine_fault.hpp"
 #include "support/null_terminated.hpp"
 #include "support/printable.hpp"
@@ -118,11 +119,13 @@ ordered_json ending_of(const std::exception& error) {
 }
 
 ChildProcess::ChildProcess(std::string what, const std::string& command, const std::vector<int>& memory,
-                           double timeout_seconds, const ordered_json& hello, const std::string& program)
+                           double timeout_seconds, const ordered_json& hello, const std::string& program, Trust trust)
     : what_(std::move(what)),
       timeout_seconds_(timeout_seconds),
+      trust_(trust),
       errors_(memfd_create("stderr of a case", MFD_CLOEXEC)) {
   keep_to_ourselves();
+  if (trust_ == Trust::foreign) adopt_orphans();
   std::array<int, 2> ends{};
   if (errors_ < 0 || socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0) cannot_start(errno);
   socket_ = std::make_unique<MessageSocket>(ends[0]);
@@ -138,10 +141,21 @@ void ChildProcess::cannot_start(int error) {
 ChildProcess::~ChildProcess() {
   socket_.reset();  // the end of the stream tells the child to end
   close(errors_);
-  if (process_ <= 0) return;
-  // It has nothing left to lose: freeing gigabytes page by page would only delay the next case.
+  if (process_ > 0) end_process();
+}
+
+/// It has nothing left to lose: freeing gigabytes page by page would only delay the next case.
+void ChildProcess::end_process() {
   kill(process_, SIGKILL);
   waitpid(process_, nullptr, 0);
+  remove_own_child(process_);
+  if (trust_ == Trust::foreign) end_left_processes(process_);
+  process_ = -1;
+}
+
+ordered_json ChildProcess::end_refused(const std::string& reason) {
+  end_process();
+  return ending(Status::refused, reason);
 }
 
 ordered_json ChildProcess::ask(const ordered_json& request) {
@@ -149,12 +163,19 @@ ordered_json ChildProcess::ask(const ordered_json& request) {
   const auto what = request.at("do").get<std::string>();
   if (what != "read" && what != "set") std::this_thread::sleep_for(kSettlingTime);
   ordered_json reply;
+  if (process_ <= 0) return ending(Status::crashed, "it has ended");
+  if (trust_ == Trust::foreign) {
+    // Stopped, it can have sent nothing since; what is there came with the last answer.
+    if (socket_->has_more()) return end_refused("it answers what it was not asked");
+    kill(process_, SIGCONT);
+  }
   const ProcessorTurns before = processor_turns(process_);
   const ProcessorTurns ours_before = processor_turns(getpid());
   const auto asked = std::chrono::steady_clock::now();
   if (!socket_->send(request)) return death();
   const MessageSocket::Received received = socket_->receive(reply, timeout_seconds_);
   last_answer_.ns = std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now() - asked).count();
+  if (trust_ == Trust::foreign) stop();
   const ProcessorTurns after = processor_turns(process_);
   const ProcessorTurns ours_after = processor_turns(getpid());
   last_answer_.used_ns = after.used_ns - before.used_ns;
@@ -163,6 +184,9 @@ ordered_json ChildProcess::ask(const ordered_json& request) {
   switch (received) {
     case MessageSocket::Received::message:
       limit_output();
+      if (trust_ == Trust::foreign && end_left_processes(process_) > 0) {
+        return end_refused("it started other processes");
+      }
       return without_machine_fault(std::move(reply));
     case MessageSocket::Received::timed_out:
       return ending(Status::timeout, fmt::format("no answer to '{}' within {:g} s", what, timeout_seconds_));
@@ -206,7 +230,7 @@ void ChildProcess::start(const std::string& program, const std::string& command,
   for (const int copy : copies) {
     if (copy >= 0) close(copy);
   }
-  if (failed == 0) return;
+  if (failed == 0) return add_own_child(process_);
   if (failed == EMFILE) cannot_start(failed);
   close(errors_);
   const bool no_proc = failed == ENOENT && program == kThisProgram;
@@ -214,10 +238,19 @@ void ChildProcess::start(const std::string& program, const std::string& command,
                                  no_proc ? "it does not exist; is /proc mounted?" : system_error_text(failed)));
 }
 
+/// Returns when it is stopped, or has ended.
+void ChildProcess::stop() const {
+  kill(process_, SIGSTOP);
+  siginfo_t what{};
+  while (waitid(P_PID, static_cast<id_t>(process_), &what, WSTOPPED | WEXITED | WNOWAIT) != 0 && errno == EINTR) {
+  }
+}
+
 /// The reply. Throws for one that says that the machine is to blame.
 ordered_json ChildProcess::without_machine_fault(ordered_json reply) const {
   if (!reply.is_object() || !reply.contains("status")) return reply;
   const std::string reason = printable(reply.value("reason", ""));
+  if (reply.at("status") == kMachineFault && trust_ == Trust::foreign) return ending(Status::crashed, reason);
   if (reply.at("status") == kMachineFault) throw MachineFault(fmt::format("{} cannot run here: {}", what_, reason));
   reply["reason"] = reason;
   return reply;
@@ -226,22 +259,30 @@ ordered_json ChildProcess::without_machine_fault(ordered_json reply) const {
 /// How the process ended, and the last line it said.
 ordered_json ChildProcess::death() {
   int status = 0;
+  bool is_ended = false;  // by us
+  if (trust_ == Trust::foreign) kill(process_, SIGCONT);
   // It may have closed its socket and go on: it gets a moment to end by itself.
   for (int attempt = 0; attempt < 100 && waitpid(process_, &status, WNOHANG) == 0; ++attempt) {
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
     if (attempt == 99) {
       kill(process_, SIGKILL);
       waitpid(process_, &status, 0);
+      is_ended = true;
     }
   }
+  remove_own_child(process_);
+  const int left = trust_ == Trust::foreign ? end_left_processes(process_) : 0;
   process_ = -1;
+  if (left > 0) return ending(Status::refused, "it started other processes");
   const std::string last = last_words();
-  if (WIFSIGNALED(status) && comes_from_outside(WTERMSIG(status))) {
+  const bool may_blame = trust_ == Trust::own;
+  if (!may_blame && is_ended) return ending(Status::crashed, "it shut its socket, or sent what is no message");
+  if (may_blame && WIFSIGNALED(status) && comes_from_outside(WTERMSIG(status))) {
     const int signal = WTERMSIG(status);
     throw MachineFault(fmt::format("the process of {} was killed from outside by signal {} ({}){}", what_, signal,
                                    strsignal(signal), signal == SIGKILL ? "; was there enough memory?" : ""));
   }
-  if (blames_the_machine(last)) throw MachineFault(fmt::format("{} cannot run here: {}", what_, last));
+  if (may_blame && blames_the_machine(last)) throw MachineFault(fmt::format("{} cannot run here: {}", what_, last));
   std::string how = WIFSIGNALED(status)
                         ? fmt::format("ended by signal {} ({})", WTERMSIG(status), strsignal(WTERMSIG(status)))
                         : fmt::format("ended with exit code {} before it answered", WEXITSTATUS(status));

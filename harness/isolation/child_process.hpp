@@ -28,18 +28,25 @@ class CaseClient {
   virtual ObservedAnswer last_answer() const { return {}; }
 };
 
+/// Whose code runs in a process. What a stranger's code does is never the machine's fault, since it can say and do
+/// whatever looks like one; it may not work while nobody asks it anything, nor leave processes behind.
+enum class Trust { own, foreign };
+
 /// The program that runs, whatever it is called.
 inline constexpr const char* kThisProgram = "/proc/self/exe";
 
 /// A child process as a client. One that crashes answers {"status": "crashed"}, one that takes longer than
 /// `timeout_seconds` for a request {"status": "timeout"}; either is over then. It ends with this object. What the
 /// machine did not let it do is no answer: `ask` throws MachineFault, for a process that was killed from outside too.
+/// One with foreign code is stopped between its answers, and {"status": "refused"} where it answers what nobody asked
+/// or has started processes.
 class ChildProcess final : public CaseClient {
  public:
   /// Starts `program` as `convladder <command> SOCKET MEMORY...`, where each MEMORY is one of `memory` in the child,
   /// and sends it `hello`. `what` names it in errors. Throws MachineFault if no process can be started.
   ChildProcess(std::string what, const std::string& command, const std::vector<int>& memory, double timeout_seconds,
-               const nlohmann::ordered_json& hello, const std::string& program = kThisProgram);
+               const nlohmann::ordered_json& hello, const std::string& program = kThisProgram,
+               Trust trust = Trust::own);
   ~ChildProcess() override;
 
   nlohmann::ordered_json ask(const nlohmann::ordered_json& request) override;
@@ -50,11 +57,15 @@ class ChildProcess final : public CaseClient {
   void start(const std::string& program, const std::string& command, int socket_end, const std::vector<int>& memory);
   nlohmann::ordered_json without_machine_fault(nlohmann::ordered_json reply) const;
   nlohmann::ordered_json death();
+  nlohmann::ordered_json end_refused(const std::string& reason);
+  void end_process();
+  void stop() const;
   void limit_output() const;
   std::string last_words() const;
 
   std::string what_;
   double timeout_seconds_;
+  Trust trust_;
   ObservedAnswer last_answer_;
   int errors_ = -1;
   pid_t process_ = -1;

@@ -46,6 +46,7 @@ MessageSocket::Received MessageSocket::receive(nlohmann::ordered_json& message, 
     if (count < 0 && errno == EINTR) continue;
     if (count <= 0) return Received::closed;
     pending_.append(buffer.data(), static_cast<std::size_t>(count));
+    if (pending_.size() > kLongest) return Received::closed;
   }
   const std::string line = pending_.substr(0, pending_.find('\n'));
   pending_.erase(0, line.size() + 1);
@@ -55,6 +56,11 @@ MessageSocket::Received MessageSocket::receive(nlohmann::ordered_json& message, 
   } catch (const UserError&) {
     return Received::closed;
   }
+}
+
+bool MessageSocket::has_more() const {
+  char byte = 0;
+  return !pending_.empty() || recv(descriptor_, &byte, 1, MSG_PEEK | MSG_DONTWAIT) > 0;
 }
 
 }  // namespace convladder

@@ -19,10 +19,15 @@ class MessageSocket {
   bool send(const nlohmann::ordered_json& message);
 
   enum class Received { message, closed, timed_out };
-  /// Waits for a message, at most `seconds` (for ever if none is given). A line that is no JSON counts as closed.
+  /// Waits for a message, at most `seconds` (for ever if none is given). A line that is no JSON, or longer than
+  /// kLongest, counts as closed.
   Received receive(nlohmann::ordered_json& message, std::optional<double> seconds);
 
+  /// Whether something was sent that nobody has received yet. Does not wait.
+  bool has_more() const;
+
  private:
+  static constexpr std::size_t kLongest = std::size_t{64} << 20;  // bytes: counters of many kernels are a few thousand
   int descriptor_;
   std::string pending_;
 };

@@ -1,0 +1,96 @@
+#include "harness/isolation/case_confinement.hpp"
+
+#include <unistd.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <set>
+#include <string>
+#include <string_view>
+#include <system_error>
+
+#include "support/split.hpp"
+
+namespace convladder {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::uint64_t kFileOfACase = std::uint64_t{64}
+                                       << 20U;  // what it says on its standard error is one, in memory
+constexpr std::uint64_t kThreadsOfACase = 4096;
+
+// With these, libgomp pins threads when it starts them.
+constexpr const char* kPinning[] = {"OMP_PROC_BIND", "OMP_PLACES", "GOMP_CPU_AFFINITY"};
+
+/// The folders of the libraries that are mapped now: others are looked for beside them.
+std::set<std::string> library_folders() {
+  std::set<std::string> folders;
+  std::ifstream maps("/proc/self/maps");
+  for (std::string line; std::getline(maps, line);) {
+    const std::size_t path = line.find('/');
+    if (path == std::string::npos || line.find(".so", path) == std::string::npos) continue;
+    folders.insert(fs::path(line.substr(path)).parent_path());
+  }
+  if (const char* const named = std::getenv("LD_LIBRARY_PATH"); named != nullptr) {
+    for (const std::string& folder : split(named, ':')) {
+      if (folder.starts_with('/')) folders.insert(folder);
+    }
+  }
+  folders.erase("/");
+  return folders;
+}
+
+void add_gpu(FileWish& files) {
+  files.read.insert(files.read.end(), {"/proc/driver/nvidia", "/proc/devices", "/proc/modules", "/proc/filesystems",
+                                       "/proc/version", "/proc/stat", "/sys", "/etc/nvidia"});
+  files.devices.emplace_back("/dev/dxg");  // under Windows
+  std::error_code error;
+  for (fs::directory_iterator at("/dev", error), end; !error && at != end; at.increment(error)) {
+    if (at->path().filename().string().starts_with("nvidia")) files.devices.push_back(at->path());
+  }
+}
+
+}  // namespace
+
+ConfinementWish case_confinement(const CaseNeeds& needs) {
+  ConfinementWish wish;
+  FileWish& files = wish.files;
+  files.read = {"/usr",
+                "/lib",
+                "/lib64",
+                "/etc/ld.so.cache",
+                "/etc/localtime",
+                "/proc/self",
+                "/proc/cpuinfo",
+                "/proc/meminfo",
+                "/proc/sys",
+                "/sys/devices/system",
+                "/dev/urandom",
+                "/dev/random",
+                "/sys/kernel/mm/transparent_hugepage",
+                "/nix/store",
+                "/gnu/store"};
+  for (const std::string& folder : library_folders()) files.read.push_back(folder);
+  for (const fs::path& one : needs.readable) files.read.push_back(one);
+  files.devices = {"/dev/null", "/dev/zero"};
+  if (needs.uses_gpu) add_gpu(files);
+  for (const char* const name : kPinning) {
+    if (std::getenv(name) != nullptr) wish.calls.may_pin_threads = true;
+  }
+  const auto pages = static_cast<std::uint64_t>(sysconf(_SC_PHYS_PAGES));
+  const auto page = static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
+  wish.memory_bytes = needs.memory_bytes.value_or(pages / 4 * 3 * page);
+  wish.file_bytes = kFileOfACase;
+  wish.processor_seconds = needs.processor_seconds;
+  wish.more_threads = kThreadsOfACase;
+  return wish;
+}
+
+Confinement confine_case(const CaseNeeds& needs) {
+  setenv("CUDA_CACHE_DISABLE", "1", 1);
+  std::ofstream("/proc/self/oom_score_adj") << "1000";
+  return confine(case_confinement(needs));
+}
+
+}  // namespace convladder

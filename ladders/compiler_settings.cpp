@@ -1,0 +1,86 @@
+#include "ladders/compiler_settings.hpp"
+
+#include <unistd.h>
+
+#include <cstdlib>
+#include <string_view>
+#include <system_error>
+
+#include "support/split.hpp"
+
+namespace convladder {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Of each process of a compiler: nvcc's and g++'s take a few hundred megabytes for a kernel with many templates.
+constexpr std::uint64_t kMostMemory = std::uint64_t{8} << 30U;
+constexpr std::uint64_t kMostFile = std::uint64_t{512} << 20U;  // intermediate files of nvcc are large
+constexpr std::uint64_t kMostThreads = 4096;
+
+/// Where a compiler looks beyond its own folders, by its user's word.
+constexpr const char* kLists[] = {"CPATH",           "C_INCLUDE_PATH",  "CPLUS_INCLUDE_PATH", "LIBRARY_PATH",
+                                  "LD_LIBRARY_PATH", "GCC_EXEC_PREFIX", "COMPILER_PATH",      "CUDA_HOME",
+                                  "CUDA_PATH",       "NVCC_CCBIN"};
+
+/// The folder with the compiler's bin and lib; only its own where the other is a home or all there is.
+fs::path installation(const fs::path& program) {
+  const fs::path bin = program.parent_path();
+  const fs::path root = bin.parent_path();
+  const char* const home = std::getenv("HOME");
+  const bool is_wide = root == root.root_path() || (home != nullptr && root == fs::path(home));
+  return bin.filename() == "bin" && !is_wide ? root : bin;
+}
+
+std::vector<std::string> environment_with(const std::vector<std::string>& own) {
+  std::vector<std::string> variables = own;
+  for (char** variable = environ; *variable != nullptr; ++variable) {
+    const std::string_view text(*variable);
+    const std::string_view name = text.substr(0, text.find('=') + 1);
+    bool is_own = false;
+    for (const std::string& one : own) is_own = is_own || one.starts_with(name);
+    if (!is_own) variables.emplace_back(text);
+  }
+  return variables;
+}
+
+}  // namespace
+
+ProgramSettings compiler_settings(const std::string& compiler, const std::vector<fs::path>& readable,
+                                  const fs::path& scratch) {
+  ConfinementWish wish;
+  wish.calls = {.may_start_programs = true,
+                .may_start_processes = true,
+                .may_pin_threads = true,
+                .may_change_attributes = true};  // a linker makes what it wrote a program
+  wish.files.start = {"/usr", "/bin", "/lib", "/lib64", "/nix/store", "/gnu/store"};
+  std::error_code error;
+  if (const fs::path program = fs::canonical(compiler, error); !error) {
+    wish.files.start.push_back(installation(program));
+  }
+  for (const char* const name : kLists) {
+    const char* const value = std::getenv(name);
+    if (value == nullptr) continue;
+    for (const std::string& one : split(value, ':')) {
+      if (one.starts_with('/') && fs::path(one).lexically_normal() != "/") wish.files.start.push_back(one);
+    }
+  }
+  wish.files.read = {"/etc/ld.so.cache", "/etc/ld.so.preload", "/etc/alternatives",
+                     "/etc/localtime",   "/dev/urandom",       "/dev/zero",
+                     "/proc/cpuinfo",    "/proc/meminfo",      "/sys/devices/system/cpu"};
+  for (const fs::path& one : readable) wish.files.read.push_back(one);
+  wish.files.write = {scratch};
+  wish.files.devices = {"/dev/null"};
+  wish.memory_bytes = kMostMemory;
+  wish.file_bytes = kMostFile;
+  wish.processor_seconds = static_cast<std::uint64_t>(kMostCompilingSeconds);
+  wish.more_threads = kMostThreads;
+  wish.is_shut_to_others = false;  // a program that is started anew is open again anyway
+  // A compiler cache keeps its files elsewhere.
+  return {.folder = scratch,
+          .environment = environment_with({"TMPDIR=" + scratch.string(), "CCACHE_DISABLE=1", "LC_ALL=C"}),
+          .seconds = kMostCompilingSeconds,
+          .confinement = std::move(wish)};
+}
+
+}  // namespace convladder

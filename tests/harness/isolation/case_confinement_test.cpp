@@ -1,0 +1,67 @@
+// What a case keeps, and what one case cannot leave for another.
+#include "harness/isolation/case_confinement.hpp"
+
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "support/confined_child.hpp"
+#include "temporary_folder.hpp"
+
+namespace convladder {
+namespace {
+
+#define REQUIRE_FILE_RULES() \
+  if (!FileRules({}).missing().empty()) GTEST_SKIP() << FileRules({}).missing()
+
+std::string in_case(const CaseNeeds& needs, const std::function<std::string()>& act) {
+  return in_confined_child(case_confinement(needs), act);
+}
+
+TEST(CaseConfinement, ReadsTheStageAndNoOthers) {
+  REQUIRE_FILE_RULES();
+  const TemporaryFolder folder;
+  const std::string own = folder.path() / "own.so";
+  const std::string other = folder.path() / "other.so";
+  for (const std::string& one : {own, other}) std::ofstream(one) << "text";
+  const CaseNeeds needs{.readable = {own}};
+  EXPECT_EQ(in_case(needs, [&] { return outcome(open(own.c_str(), O_RDONLY)); }), "done");
+  EXPECT_EQ(in_case(needs, [&] { return outcome(open(other.c_str(), O_RDONLY)); }), kNoAccess);
+}
+
+TEST(CaseConfinement, LeavesNothingInAnyFolder) {
+  REQUIRE_FILE_RULES();
+  const TemporaryFolder folder;
+  std::vector<std::filesystem::path> folders{folder.path(), "/tmp", "/dev/shm", "/var/tmp", "."};
+  if (const char* const home = getenv("HOME"); home != nullptr) folders.emplace_back(home);
+  for (const std::filesystem::path& one : folders) {
+    const std::string file = one / "convladder_left";
+    EXPECT_EQ(in_case({}, [&] { return outcome(open(file.c_str(), O_CREAT | O_RDWR, 0600)); }), kNoAccess) << one;
+  }
+}
+
+TEST(CaseConfinement, LibrariesOfTheSystemAreLoaded) {
+  EXPECT_EQ(
+      in_case({}, [] { return std::string(dlopen("libresolv.so.2", RTLD_NOW) != nullptr ? "loaded" : dlerror()); }),
+      "loaded");
+}
+
+TEST(CaseConfinement, IsTheFirstToGoWhereMemoryRunsOut) {
+  const pid_t child = fork();
+  if (child == 0) {
+    int score = 0;
+    confine_case({});
+    std::ifstream("/proc/self/oom_score_adj") >> score;
+    _exit(score == 1000 && std::string_view(getenv("CUDA_CACHE_DISABLE")) == "1" ? 0 : 1);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  EXPECT_EQ(status, 0);
+}
+
+}  // namespace
+}  // namespace convladder
