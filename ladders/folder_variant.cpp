@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "devices/device_error.hpp"
+#include "ladders/stage_host.hpp"
 
 namespace convladder {
 namespace {
@@ -28,36 +29,54 @@ Call load(const std::string& library, const char* function) {
   return reinterpret_cast<Call>(found);
 }
 
-class PreparedStage final : public PreparedVariant {
+std::vector<StageArgument> arguments_of(const LadderProblem& problem, const ProblemSize& size,
+                                        const ProblemTensors& tensors) {
+  std::vector<StageArgument> arguments;
+  auto input = tensors.inputs.begin();
+  auto output = tensors.outputs.begin();
+  auto in_out = tensors.in_outs.begin();
+  for (const LadderTensor& one : problem.tensors) {
+    auto& next = one.role == TensorRole::in ? input : one.role == TensorRole::out ? output : in_out;
+    arguments.push_back({.tensor = (next++)->address});
+  }
+  const auto add = [&arguments](const auto& value) {
+    const auto* const bytes = reinterpret_cast<const std::byte*>(&value);
+    arguments.push_back({.number = {bytes, bytes + sizeof value}});
+  };
+  const SizeValues values = problem.size_values(size.values);
+  for (const LadderScalar& one : problem.scalars) {
+    with_element_type(one.type, [&]<typename T>(T) { add(from_double<T>(one.value.value(values))); });
+  }
+  for (const int dimension : size.values) add(dimension);
+  return arguments;
+}
+
+/// In this process.
+class LoadedStage final : public PreparedVariant {
  public:
-  PreparedStage(Call call, const LadderProblem& problem, const ProblemSize& size, const ProblemTensors& tensors)
-      : call_(call), dimensions_(size.values) {
-    auto input = tensors.inputs.begin();
-    auto output = tensors.outputs.begin();
-    auto in_out = tensors.in_outs.begin();
-    for (const LadderTensor& one : problem.tensors) {
-      auto& next = one.role == TensorRole::in ? input : one.role == TensorRole::out ? output : in_out;
-      arguments_.push_back((next++)->address);
+  LoadedStage(Call call, std::vector<StageArgument> arguments) : call_(call), arguments_(std::move(arguments)) {
+    for (StageArgument& one : arguments_) {
+      addresses_.push_back(one.tensor != nullptr ? one.tensor : static_cast<void*>(one.number.data()));
     }
-    const SizeValues values = problem.size_values(size.values);
-    numbers_.resize(problem.scalars.size());
-    for (std::size_t i = 0; i < problem.scalars.size(); ++i) {
-      with_element_type(problem.scalars[i].type, [&]<typename T>(T) {
-        const T value = from_double<T>(problem.scalars[i].value.value(values));
-        std::memcpy(numbers_[i].data(), &value, sizeof value);
-      });
-      arguments_.push_back(numbers_[i].data());
-    }
-    for (int& dimension : dimensions_) arguments_.push_back(&dimension);
   }
 
-  void run() override { call_(arguments_.data()); }
+  void run() override { call_(addresses_.data()); }
 
  private:
   Call call_;
-  std::vector<int> dimensions_;
-  std::vector<std::array<std::byte, sizeof(double)>> numbers_;
-  std::vector<void*> arguments_;
+  std::vector<StageArgument> arguments_;
+  std::vector<void*> addresses_;
+};
+
+/// In another.
+class HostedStage final : public PreparedVariant {
+ public:
+  explicit HostedStage(StageHost& host) : host_(host) {}
+
+  void run() override { host_.call(); }
+
+ private:
+  StageHost& host_;
 };
 
 }  // namespace
@@ -73,9 +92,14 @@ std::string FolderVariant::unsupported_reason(const ProblemSize& size) const {
   return missed == needs_.end() ? std::string() : fmt::format("it requires {}", missed->text());
 }
 
-std::unique_ptr<PreparedVariant> FolderVariant::prepare(Device& /*device*/, const ProblemSize& size,
+std::unique_ptr<PreparedVariant> FolderVariant::prepare(Device& device, const ProblemSize& size,
                                                         const ProblemTensors& tensors) const {
-  return std::make_unique<PreparedStage>(load(build_.library, kSolveCall), problem_.ladder(), size, tensors);
+  std::vector<StageArgument> arguments = arguments_of(problem_.ladder(), size, tensors);
+  if (auto* const host = dynamic_cast<StageHost*>(&device)) {
+    host->load(build_.library.string(), kSolveCall, arguments);
+    return std::make_unique<HostedStage>(*host);
+  }
+  return std::make_unique<LoadedStage>(load(build_.library, kSolveCall), std::move(arguments));
 }
 
 double FolderVariant::tolerance() const { return problem_.granted_tolerance(0, {}); }

@@ -12,6 +12,7 @@
 #include "devices/stand_in/libraries.hpp"
 #include "harness/cases/case_session.hpp"
 #include "harness/cases/google_engine.hpp"
+#include "harness/cases/stage_device.hpp"
 #include "harness/isolation/case_confinement.hpp"
 #include "harness/isolation/served_process.hpp"
 #include "harness/ladders/opened_ladder.hpp"
@@ -27,8 +28,10 @@ namespace {
 /// What a stage of a folder launches by itself goes to the CUDA runtime, which the stand-in is where nothing is timed.
 std::unique_ptr<Device> open_device(const PlannedCase& planned) {
   const DeviceKind& kind = find_device_kind(planned.device);
-  const bool by_itself = planned.variant.variant->launches_by_itself();
-  return by_itself && !kind.has_clock ? stand_in::open_device() : kind.open();
+  const FolderVariant* const stage = folder_variant(*planned.variant.variant);
+  if (stage == nullptr) return kind.open();
+  if (!stage->launches_by_itself()) return std::make_unique<StageDevice>(planned.id, stage->build().library.string());
+  return kind.has_clock ? kind.open() : stand_in::open_device();
 }
 
 std::unique_ptr<CaseClient> case_here(const PlannedCase& planned, const Workload& workload,
@@ -93,7 +96,7 @@ OpenCase start_case_process(const PlannedCase& planned, const Workload& workload
   Trust trust = Trust::own;
   if (const FolderVariant* const stage = folder_variant(*planned.variant.variant)) {
     hello["library"] = stage->build().library.string();
-    trust = Trust::foreign;
+    if (stage->launches_by_itself()) trust = Trust::foreign;
   }
   // Only a sweep tells a variant what to take, and it asks no other build: the protocol between builds is as before.
   if (!planned.configuration.empty()) hello["configuration"] = planned.configuration;
@@ -128,9 +131,11 @@ int serve_case(int socket_descriptor, int workload_descriptor, int window_descri
     if (problem == nullptr) return nullptr;
     if (const auto* const folder = dynamic_cast<const FolderProblem*>(problem)) {
       stage = served_stage(*folder, hello);
-      confine_case({.readable = {stage->build().library, stand_in::find_libraries()},
-                    .uses_gpu = find_device_kind(hello.at("device").get<std::string>()).has_clock &&
-                                stage->launches_by_itself()});
+      // What runs on the host has a process of its own (StageDevice), and this one is no stranger's.
+      if (stage->launches_by_itself())
+        confine_case({.readable = {stage->build().library, stand_in::find_libraries()},
+                      .uses_gpu = find_device_kind(hello.at("device").get<std::string>()).has_clock &&
+                                  stage->launches_by_itself()});
       return case_here({hello.at("id").get<std::string>(),
                         {info_of(*stage, {}), problem, stage.get()},
                         hello.at("device").get<std::string>(),

@@ -8,6 +8,7 @@
 #include "devices/kernel_resources.hpp"
 #include "harness/cases/case_session.hpp"
 #include "harness/cases/counters.hpp"
+#include "harness/ladders/opened_ladder.hpp"
 #include "harness/plan/device_argument.hpp"
 #include "harness/plan/shape_json.hpp"
 #include "support/json_text.hpp"
@@ -26,6 +27,12 @@ constexpr int kSurelyLookedAt = 2;    // samples: the last call of a cheat happe
 
 /// What was launched and not planned, in one line: resources and predictions go by the plan. Empty if it was as
 /// planned.
+/// Whether the code that is timed runs in a process of its own, where it can claim nothing (StageDevice).
+bool is_timed_by_harness(const PlannedCase& planned) {
+  const FolderVariant* const stage = folder_variant(*planned.variant.variant);
+  return stage != nullptr && !stage->launches_by_itself();
+}
+
 std::string other_than_planned(const PlannedCase& planned, const ordered_json& counters) {
   if (planned.variant.variant->launches_by_itself()) return {};
   const std::vector<KernelLaunch> plan = planned.variant.variant->launch_plan(planned.work.shape);
@@ -64,7 +71,7 @@ Measurement::Measurement(const PlannedCase& planned, const Workload& workload, c
       options_(&options),
       stop_rule_(stop_rule(stop_settings(options))),
       random_(options.seed, text_hash(planned.id)),
-      has_virtual_clock_(find_device_kind(planned.device).clock_is_virtual()) {
+      is_timed_elsewhere_(find_device_kind(planned.device).clock_is_virtual() || is_timed_by_harness(planned)) {
   const double tolerance = std::min(planned.variant.variant->tolerance(), kLargestTolerance);
   verifier_.emplace(std::move(open), workload, tolerance, random_.next(), planned.device == "cpu");
   outcome_.input_kind = workload.input_kind();
@@ -209,8 +216,8 @@ void Measurement::take_sample(std::size_t index, bool look) {
     // to make beside the timed ones.
     const bool all_is_timed = series.of == time_of::kLayer && options_->google_benchmark_flags.empty();
     const double untimed_calls_ns = nanoseconds * reply.value("untimed_calls", 0);
-    // No clock of the host agrees with a virtual one.
-    if (!has_virtual_clock_) {
+    // No clock of the host agrees with a virtual one, and what runs in a process beside the case's has no clock.
+    if (!is_timed_elsewhere_) {
       claimed_.add(nanoseconds * iterations, verifier_->last_answer(), all_is_timed,
                    verifier_->untimed_ns() + untimed_calls_ns);
     }

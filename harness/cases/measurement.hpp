@@ -78,7 +78,7 @@ class Measurement {
   std::unique_ptr<StopRule> stop_rule_;
   std::optional<CaseVerifier> verifier_;
   SeededRandom random_;  ///< which samples are looked at
-  bool has_virtual_clock_;
+  bool is_timed_elsewhere_;
   CaseOutcome outcome_;
   std::string stopped_because_;
   double measured_seconds_ = 0;

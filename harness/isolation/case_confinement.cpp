@@ -87,10 +87,12 @@ ConfinementWish case_confinement(const CaseNeeds& needs) {
   return wish;
 }
 
-Confinement confine_case(const CaseNeeds& needs) {
+Confinement confine_case(const CaseNeeds& needs) { return confine_case_as(case_confinement(needs)); }
+
+Confinement confine_case_as(const ConfinementWish& wish) {
   setenv("CUDA_CACHE_DISABLE", "1", 1);
   std::ofstream("/proc/self/oom_score_adj") << "1000";
-  return confine(case_confinement(needs));
+  return confine(wish);
 }
 
 }  // namespace convladder

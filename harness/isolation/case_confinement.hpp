@@ -23,5 +23,7 @@ ConfinementWish case_confinement(const CaseNeeds& needs);
 /// there is one thread. The driver compiles PTX without a cache from then on, which cases would share otherwise, and
 /// this process is the first to go where memory runs out. Throws MachineFault.
 Confinement confine_case(const CaseNeeds& needs);
+/// The same, as it is wished for.
+Confinement confine_case_as(const ConfinementWish& wish);
 
 }  // namespace convladder

@@ -100,6 +100,7 @@ std::unique_ptr<CaseClient> failed_client(const std::string& reason) { return st
 ordered_json ending(Status status, const std::string& reason) { return {{"status", status}, {"reason", reason}}; }
 
 ordered_json ending_of(const std::exception& error) {
+  if (const auto* const ended = dynamic_cast<const EndedProcess*>(&error)) return ending(ended->status, error.what());
   if (dynamic_cast<const MachineFault*>(&error) != nullptr) throw MachineFault(error.what());
   const auto* const of_system = dynamic_cast<const std::system_error*>(&error);
   if (of_system != nullptr && of_system->code() == std::errc::resource_unavailable_try_again) {
@@ -156,6 +157,24 @@ void ChildProcess::end_process() {
 ordered_json ChildProcess::end_refused(const std::string& reason) {
   end_process();
   return ending(Status::refused, reason);
+}
+
+bool ChildProcess::has_ended() const {
+  siginfo_t information{};
+  return process_ <= 0 || (waitid(P_PID, static_cast<id_t>(process_), &information, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+                           information.si_pid == process_);
+}
+
+ordered_json ChildProcess::end() {
+  if (process_ <= 0) return ending(Status::crashed, "it has ended");
+  if (trust_ == Trust::foreign && !has_ended() && end_left_processes(process_) > 0) {
+    return end_refused("it started other processes");
+  }
+  return death();
+}
+
+void ChildProcess::go_on() const {
+  if (process_ > 0) kill(process_, SIGCONT);
 }
 
 ordered_json ChildProcess::ask(const ordered_json& request) {

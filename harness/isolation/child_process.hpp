@@ -7,6 +7,7 @@
 #include <functional>
 #include <memory>
 #include <nlohmann/json_fwd.hpp>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -26,6 +27,12 @@ class CaseClient {
   virtual nlohmann::ordered_json ask(const nlohmann::ordered_json& request) = 0;
   /// What the last answer took, by the clocks of the one who asked; all 0 where that was not looked at.
   virtual ObservedAnswer last_answer() const { return {}; }
+};
+
+/// A process ended, or did what is not allowed, where nothing was asked of it.
+struct EndedProcess : std::runtime_error {
+  EndedProcess(Status its_status, const std::string& reason) : std::runtime_error(reason), status(its_status) {}
+  Status status;
 };
 
 /// Whose code runs in a process. What a stranger's code does is never the machine's fault, since it can say and do
@@ -52,6 +59,15 @@ class ChildProcess final : public CaseClient {
   nlohmann::ordered_json ask(const nlohmann::ordered_json& request) override;
   ObservedAnswer last_answer() const override { return last_answer_; }
 
+  // For who goes on with the process without asking it anything.
+  pid_t process() const { return process_; }
+  bool has_ended() const;
+  /// How it ended, as an answer, once it has; what still runs is ended.
+  nlohmann::ordered_json end();
+  /// All of its threads. One with foreign code is stopped whenever it has answered.
+  void stop() const;
+  void go_on() const;
+
  private:
   [[noreturn]] void cannot_start(int error);
   void start(const std::string& program, const std::string& command, int socket_end, const std::vector<int>& memory);
@@ -59,7 +75,6 @@ class ChildProcess final : public CaseClient {
   nlohmann::ordered_json death();
   nlohmann::ordered_json end_refused(const std::string& reason);
   void end_process();
-  void stop() const;
   void limit_output() const;
   std::string last_words() const;
 

@@ -1,0 +1,45 @@
+// How two processes hand a call over to each other: a page of memory that both map, and waiting on it.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+
+namespace convladder {
+
+/// A number that one process raises and another waits for. Waits for what is short by looking again and again, so that
+/// no sleep and no waking is in a time; gives its turn to whoever else could run on the processor meanwhile.
+class HandoverNumber {
+ public:
+  /// Raises it, and wakes who sleeps.
+  void set(std::uint32_t value);
+  std::uint32_t value() const { return value_.load(std::memory_order_acquire); }
+  /// How long to look without sleeping, and how long of that without giving the processor to others.
+  struct Patience {
+    double spin_ns = 0;
+    double alone_ns = 0;
+  };
+  /// Returns when the number is `value`. Every 50 ms of sleep asks `goes_on`: false ends the wait, and returns false.
+  bool wait(std::uint32_t value, Patience patience, const std::function<bool()>& goes_on);
+
+ private:
+  std::atomic<std::uint32_t> value_{0};
+  std::atomic<std::uint32_t> sleepers_{0};
+  static_assert(std::atomic<std::uint32_t>::is_always_lock_free, "it is shared between processes");
+};
+
+/// The page. The caller raises `wanted`, waits for `ready`, reads the clock, raises `begun`, and waits for `done`.
+struct Handover {
+  alignas(64) HandoverNumber loaded;  ///< 1: the library is loaded; 2: it cannot be
+  alignas(64) HandoverNumber wanted;
+  alignas(64) std::atomic<std::int32_t> processor{-1};  ///< that the called one is on when it is ready
+  alignas(64) HandoverNumber ready;
+  alignas(64) HandoverNumber begun;
+  alignas(64) HandoverNumber done;
+};
+
+/// Goes to another processor than that one, if this thread is on it and may run on another: two that wait for each
+/// other on one processor would wait for its clock's tick as well.
+void leave_processor(int processor);
+
+}  // namespace convladder
