@@ -160,6 +160,9 @@ void Measurement::count() {
   if (const std::string other = other_than_planned(*planned_, outcome_.counters); !other.empty()) {
     throw CaseFailure(Status::refused, other);
   }
+  if (outcome_.counters.at("kernels").empty()) {
+    throw CaseFailure(Status::refused, "it launched no kernel: there is nothing to count");
+  }
   // Whatever was executed whole has to have written the images that nobody looks at, too.
   const bool whole = outcome_.counters.at("images_executed") == outcome_.counters.at("batch");
   if (whole && verifier_->left_in_last_image() > 0) {

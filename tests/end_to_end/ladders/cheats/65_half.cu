@@ -1,0 +1,9 @@
+// @title Half of it
+// expected: incorrect
+//
+// Half of the blocks are launched.
+__global__ void twice(const float* x, float* y, int N) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < N) y[i] = 2 * x[i];
+}
+extern "C" void solve(const float* x, float* y, int N) { twice<<<(N + 511) / 512, 256>>>(x, y, N); }

@@ -1,0 +1,118 @@
+"""What strangers hand in: cheats of every kind are refused or gain nothing, and honest stages that look strange pass."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+
+from conftest import complaints, run
+
+HERE = Path(__file__).resolve().parent
+SLOW = bool(os.environ.get("CONVLADDER_SLOW_TESTS"))
+
+PROBLEM = {
+    "name": "twice", "dimensions": {"N": {"name": "elements"}},
+    "tensors": [{"name": "x", "role": "in", "type": "f32", "shape": ["N"]},
+                {"name": "y", "role": "out", "type": "f32", "shape": ["N"], "compare": {"tolerance": 1e-6}}],
+    "sizes": ["N20000"], "counted_sizes": ["N10000"], "work": {"flop": "N"}}
+
+REFERENCE = """extern "C" void reference(const double* x, double* y, double* y_scale, int N) {
+  for (int i = 0; i < N; ++i) {
+    y[i] = 2 * x[i];
+    y_scale[i] = y[i] < 0 ? -y[i] : y[i];
+  }
+}
+"""
+
+
+def ladder(folder: Path, stages: list[Path]) -> Path:
+    folder.mkdir()
+    (folder / "problem.json").write_text(json.dumps(PROBLEM), encoding="utf-8")
+    (folder / "reference.cpp").write_text(REFERENCE, encoding="utf-8")
+    for stage in stages:
+        shutil.copy(stage, folder)
+    return folder
+
+
+def cases_of(tmp_path: Path, stages: list[Path]) -> dict[str, dict[str, object]]:
+    """The cases of all stages by the stage's file name."""
+    folder = ladder(tmp_path / "twice", stages)
+    environment = os.environ | {"XDG_CACHE_HOME": str(tmp_path / "cache")}
+    done = run("run", folder, "--output", tmp_path / "out", "--timeout", 3, "--repetitions", 3,
+               "--benchmark_min_time=0.001", "--quiet", "--no-report", env=environment, timeout=900)
+    assert done.returncode in (0, 1), done.stderr
+    assert complaints(tmp_path / "out/run.json") == []
+    cases = json.loads((tmp_path / "out/run.json").read_text(encoding="utf-8"))["cases"]
+    found: dict[str, dict[str, object]] = {}
+    for stage in stages:
+        name = stage.stem.split("_", 1)[1].replace("_", "-")
+        family = "cuda" if stage.suffix == ".cu" else "cpu"
+        of_stage = [one for one in cases if one["variant"] == name and one["family"] == family]
+        ran = [one for one in of_stage if one["status"] != "skipped"]
+        found[stage.name] = (ran or of_stage)[0]
+    return found
+
+
+def expected(stage: Path) -> set[str]:
+    line = re.search(r"^// expected: (.*)$", stage.read_text(encoding="utf-8"), re.MULTILINE)
+    assert line is not None, stage.name
+    return set(line.group(1).split(", "))
+
+
+def is_slow(stage: Path) -> bool:
+    return "\n// slow\n" in stage.read_text(encoding="utf-8")
+
+
+CHEATS = sorted((HERE / "cheats").iterdir())
+HONEST = sorted((HERE / "honest").iterdir())
+
+
+def test_no_cheat_is_timed_that_did_not_do_its_work(tmp_path: Path) -> None:
+    tried = [one for one in CHEATS if SLOW or not is_slow(one)]
+    assert len(tried) >= 50
+    wrong = []
+    refused = 0
+    for name, case in cases_of(tmp_path, tried).items():
+        if case["status"] == "skipped":
+            continue
+        refused += case["status"] not in ("ok", "unsupported")
+        if case["status"] not in expected(HERE / "cheats" / name):
+            wrong.append(f"{name}: {case['status']}: {case['reason']}")
+        if case["status"] != "ok":
+            assert case["reason"], name
+            assert case["time"] is None, name
+    assert wrong == []
+    assert refused >= 25
+
+
+def test_honest_stages_that_look_strange_pass(tmp_path: Path) -> None:
+    assert len(HONEST) >= 15
+    wrong = [f"{name}: {case['status']}: {case['reason']}" for name, case in cases_of(tmp_path, HONEST).items()
+             if case["status"] not in ("ok", "skipped")]
+    assert wrong == []
+
+
+@pytest.mark.parametrize("what", ["zeros", "copy", "other"])
+def test_a_problem_that_lets_anything_pass_is_refused(tmp_path: Path, what: str) -> None:
+    folder = ladder(tmp_path / "twice", [HERE / "honest/08_exceptions.cpp"])
+    problem = json.loads(json.dumps(PROBLEM))
+    body = "y[i] = 2 * x[i]; y_scale[i] = 1e9;"
+    if what == "copy":
+        body = "y[i] = x[i]; y_scale[i] = 1;"
+    if what == "other":
+        body = "y[i] = 1; y_scale[i] = 1;"
+    (folder / "problem.json").write_text(json.dumps(problem), encoding="utf-8")
+    (folder / "reference.cpp").write_text(
+        'extern "C" void reference(const double* x, double* y, double* y_scale, int N) {\n'
+        f"  for (int i = 0; i < N; ++i) {{ {body} static_cast<void>(x); }}\n}}\n", encoding="utf-8")
+    done = run("run", folder, "--output", tmp_path / "out", "--family", "cpu",
+               env=os.environ | {"XDG_CACHE_HOME": str(tmp_path / "cache")})
+    says = {"zeros": "an output of zeros", "copy": "a copy of 'x'", "other": "the answer to another input"}[what]
+    assert done.returncode == 3
+    assert f"{says} would pass" in done.stderr
+    assert done.stderr.count("\n") == 1
