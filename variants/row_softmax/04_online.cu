@@ -3,12 +3,13 @@
 // @parameter THREADS 256 128 512
 //
 // Against the stage below, a thread keeps the largest element that it has seen and the sum of the exponentials of what
-// it has seen, relative to that one. When a larger one comes, the sum is scaled down to it (the "online" softmax). Two
-// such pairs are combined in the same way, so one reduction does for both. That relieves the loads, by a third, and
-// halves the shuffles and barriers.
+// it has seen, relative to that one. When a larger one comes, the sum is scaled down to it (the "online" softmax). Then
+// a warp agrees on the largest element, each thread scales its sum down to that one, and the sums are added; a single
+// barrier later the same is done with one pair for each warp. That relieves the loads, by a third, and saves three
+// barriers of four.
 //
-// When it loses: a row that is still in the L1 is read for the second time at little cost, and the exponential sits in
-// the chain from one element to the next now, so that a thread with many elements waits for it.
+// When it loses: a row that is still in the L1 is read again at little cost, while each element takes more arithmetic
+// than before, and the exponential sits in the chain from one element to the next now: a thread with many waits for it.
 #ifndef THREADS
 #define THREADS 256
 #endif

@@ -1,6 +1,5 @@
 // @title Squares in registers
-// @hypothesis a line of x is visited once, and y is written as memory likes it: 16 rows, each from its beginning to its
-// end
+// @hypothesis a line of x is visited once, so y can be written row by row: 16 rows, each from beginning to end
 //
 // Against the stage below, a tile is turned around in squares of 4 x 4: four vectors are loaded, shuffled in registers,
 // and stored into a copy of the tile that stays in the first-level cache; from there, y gets its lines one after the
