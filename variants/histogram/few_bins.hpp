@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstring>
 
 #include "bins.hpp"
 
@@ -13,7 +14,6 @@ constexpr int kLanes = 16;
 constexpr int kFewBins = kLanes / 2;  // more comparisons for a vector take longer than counting its keys one by one
 
 using Keys = uint16_t __attribute__((vector_size(kLanes * sizeof(uint16_t))));
-using KeysAnywhere = uint16_t __attribute__((vector_size(kLanes * sizeof(uint16_t)), aligned(2), may_alias));
 
 /// How many of n keys are at least as large as each of kGroup limits is added to `sums`.
 constexpr int kGroup = 8;
@@ -21,7 +21,8 @@ inline void compare_group(const uint16_t* keys, int n, const uint16_t* limits, u
   Keys counts[kGroup] = {};  // in registers: n / kLanes is below 65536
   int i = 0;
   for (; i <= n - kLanes; i += kLanes) {
-    const Keys some = *reinterpret_cast<const KeysAnywhere*>(keys + i);
+    Keys some;
+    std::memcpy(&some, keys + i, sizeof some);
 #pragma GCC unroll 8
     // A lane that compares as true is -1.
     for (int k = 0; k < kGroup; ++k) counts[k] -= reinterpret_cast<Keys>(some >= limits[k]);

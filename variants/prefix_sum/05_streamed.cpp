@@ -7,11 +7,10 @@
 //
 // When it loses: output that the last-level cache would have held goes to memory all the same, and whoever uses it next
 // waits for it. So it is left out where the caches hold input and output.
-#include <unistd.h>
-
 #include <algorithm>
+#include <fstream>
 
-#include "vector_scan.hpp"
+#include "turns.hpp"
 
 #if defined(__AVX__)
 #include <immintrin.h>
@@ -26,7 +25,7 @@ void store_past_caches(int32_t* to, const Numbers& numbers) {
 #elif defined(__AVX__)
   _mm256_stream_si256(reinterpret_cast<__m256i*>(to), reinterpret_cast<const __m256i&>(numbers));
 #else
-  lanes_at(to) = numbers;
+  store(to, numbers);
 #endif
 }
 
@@ -40,37 +39,27 @@ void scan_past_caches(const int32_t* x, int32_t* y, int n, int32_t before) {
 #endif
 }
 
+/// Whether the last-level cache is smaller than input and output. One of a usual size is taken where the system does
+/// not say.
 bool outgrows_caches(int numbers) {
-  static const long known = sysconf(_SC_LEVEL3_CACHE_SIZE);
-  const long bytes = known > 0 ? known : 32L << 20;
-  return 2L * static_cast<long>(sizeof(int32_t)) * numbers > bytes;
+  static const long kibibytes = [] {
+    long size = 0;
+    std::ifstream("/sys/devices/system/cpu/cpu0/cache/index3/size") >> size;  // "32768K"
+    return size > 0 ? size : 32768;
+  }();
+  return 2L * static_cast<long>(sizeof(int32_t)) * numbers > 1024 * kibibytes;
 }
 
 }  // namespace
 
 extern "C" void solve(const int32_t* x, int32_t* y, int N) {
   constexpr int kAlone = 65536;
-  constexpr int kPiece = 16384;
-  if (N < kAlone) {
+  if (outgrows_caches(N)) {
+    scan_in_turns(x, y, N, scan_past_caches);
+  } else if (N <= kAlone) {
     scan_part(x, y, N, 0);
-    return;
-  }
-  const bool streamed = outgrows_caches(N);
-  int32_t carry = 0;
-#pragma omp parallel for ordered schedule(static, 1)
-  for (int begin = 0; begin < N; begin += kPiece) {
-    const int numbers = std::min(kPiece, N - begin);
-    const int32_t sum = sum_of_part(x + begin, numbers);
-    int32_t before = 0;
-#pragma omp ordered
-    {
-      before = carry;
-      carry += sum;
-    }
-    if (streamed) {
-      scan_past_caches(x + begin, y + begin, numbers, before);
-    } else {
-      scan_part(x + begin, y + begin, numbers, before);
-    }
+  } else {
+    scan_in_turns(x, y, N,
+                  [](const int32_t* from, int32_t* to, int n, int32_t before) { scan_part(from, to, n, before); });
   }
 }

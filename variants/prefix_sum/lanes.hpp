@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <cstring>
 #include <utility>
 
 #ifdef __AVX512F__
@@ -11,11 +12,10 @@ constexpr int kLanes = 8;
 #endif
 
 using Numbers = int32_t __attribute__((vector_size(kLanes * sizeof(int32_t))));
-using NumbersAnywhere = int32_t __attribute__((vector_size(kLanes * sizeof(int32_t)), aligned(4), may_alias));
 
-/// The vector that begins at any address.
-inline const NumbersAnywhere& lanes_at(const int32_t* from) { return *reinterpret_cast<const NumbersAnywhere*>(from); }
-inline NumbersAnywhere& lanes_at(int32_t* to) { return *reinterpret_cast<NumbersAnywhere*>(to); }
+/// From and to any address. Vectors are passed by reference: how they are passed by value depends on the processor.
+inline void load(Numbers& numbers, const int32_t* from) { std::memcpy(&numbers, from, sizeof numbers); }
+inline void store(int32_t* to, const Numbers& numbers) { std::memcpy(to, &numbers, sizeof numbers); }
 
 /// To each lane the one `kStep` lanes below is added; nothing to the lowest ones.
 template <int kStep, int... kIndices>

@@ -3,19 +3,20 @@
 
 #include "lanes.hpp"
 
-/// Scans n numbers onto `before` and returns the sum of all. Each vector is handed to `store(to, numbers)`.
+/// Scans n numbers onto `before` and returns the sum of all. Each vector goes to `store_to(to, numbers)`.
 template <typename Store>
-int32_t scan_part(const int32_t* x, int32_t* y, int n, int32_t before, Store store) {
+int32_t scan_part(const int32_t* x, int32_t* y, int n, int32_t before, Store store_to) {
   Numbers carry = Numbers{} + before;  // in every lane
   int i = 0;
   for (; i <= n - kLanes; i += kLanes) {
-    Numbers numbers = lanes_at(x + i);
+    Numbers numbers;
+    load(numbers, x + i);
     scan_lanes(numbers);
     Numbers sum = numbers;
     spread_last(sum);
     numbers += carry;
     carry += sum;  // the only thing that the next vector waits for
-    store(y + i, numbers);
+    store_to(y + i, numbers);
   }
   int32_t sum = carry[0];
   for (; i < n; ++i) {
@@ -27,15 +28,19 @@ int32_t scan_part(const int32_t* x, int32_t* y, int n, int32_t before, Store sto
 
 /// Through the caches.
 inline int32_t scan_part(const int32_t* x, int32_t* y, int n, int32_t before) {
-  return scan_part(x, y, n, before, [](int32_t* to, const Numbers& numbers) { lanes_at(to) = numbers; });
+  return scan_part(x, y, n, before, store);
 }
 
 inline int32_t sum_of_part(const int32_t* x, int n) {
   constexpr int kVectors = 4;
   Numbers sums[kVectors] = {};
+  Numbers next;
   int i = 0;
   for (; i <= n - kVectors * kLanes; i += kVectors * kLanes) {
-    for (int k = 0; k < kVectors; ++k) sums[k] += lanes_at(x + i + k * kLanes);
+    for (int k = 0; k < kVectors; ++k) {
+      load(next, x + i + k * kLanes);
+      sums[k] += next;
+    }
   }
   int32_t sum = 0;
   for (; i < n; ++i) sum += x[i];

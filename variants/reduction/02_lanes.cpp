@@ -18,7 +18,11 @@ extern "C" void solve(const float* x, float* y, int N) {
   for (int begin = 0; begin < whole; begin += kPart) {
     const int end = std::min(whole - begin, kPart) + begin;
     Floats sums = {};
-    for (int i = begin; i < end; i += kLanes) sums += lanes_at(x + i);
+    for (int i = begin; i < end; i += kLanes) {
+      Floats next;
+      load(next, x + i);
+      sums += next;
+    }
     sum += sum_of_lanes(sums);
   }
   for (int i = whole; i < N; ++i) sum += x[i];

@@ -1,13 +1,14 @@
 // Vectors for the CPU stages: sixteen floats, in as many registers as the processor needs for them.
 #pragma once
 
+#include <cstring>
+
 constexpr int kLanes = 16;
 
 using Floats = float __attribute__((vector_size(kLanes * sizeof(float))));
-using FloatsAnywhere = float __attribute__((vector_size(kLanes * sizeof(float)), aligned(sizeof(float)), may_alias));
 
-/// The vector that begins at any address. A reference, since how a vector is returned depends on the processor.
-inline const FloatsAnywhere& lanes_at(const float* from) { return *reinterpret_cast<const FloatsAnywhere*>(from); }
+/// From any address. Vectors are passed by reference: how they are passed by value depends on the processor.
+inline void load(Floats& lanes, const float* from) { std::memcpy(&lanes, from, sizeof lanes); }
 
 inline double sum_of_lanes(const Floats& lanes) {
   double sum = 0;
