@@ -1,0 +1,8 @@
+// What the CPU stages share: the bin of a key.
+#pragma once
+
+#include <cstdint>
+
+constexpr int kMostBins = 1024;
+
+inline uint32_t bin_of(uint32_t key, int bins) { return key * static_cast<uint32_t>(bins) >> 16; }

@@ -1,0 +1,35 @@
+// What the CPU stages from 02 on share: several tables of counts side by side.
+#pragma once
+
+#include <cstring>
+
+#include "bins.hpp"
+
+constexpr int kTables = 4;
+
+/// Key i counts in table i mod 4.
+class Tables {
+ public:
+  explicit Tables(int bins) : bins_(bins) {
+    for (auto& table : counts_) std::memset(table, 0, sizeof(uint32_t) * static_cast<std::size_t>(bins));
+  }
+
+  void count(const uint16_t* keys, int n) {
+    int i = 0;
+    for (; i <= n - kTables; i += kTables) {
+      for (int table = 0; table < kTables; ++table) ++counts_[table][bin_of(keys[i + table], bins_)];
+    }
+    for (; i < n; ++i) ++counts_[0][bin_of(keys[i], bins_)];
+  }
+
+  /// Adds what has been counted to `sums`.
+  void add_to(uint32_t* sums) const {
+    for (int bin = 0; bin < bins_; ++bin) {
+      sums[bin] += (counts_[0][bin] + counts_[1][bin]) + (counts_[2][bin] + counts_[3][bin]);
+    }
+  }
+
+ private:
+  int bins_;
+  uint32_t counts_[kTables][kMostBins];
+};

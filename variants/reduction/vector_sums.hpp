@@ -1,0 +1,32 @@
+// What the CPU stages from 03 on share: the sum of a part with several vectors of sums.
+#pragma once
+
+#include "lanes.hpp"
+
+/// In float, so that n should be some thousands at most. What lies kAhead bytes further is asked for if that is not 0;
+/// behind the end that asks for nothing.
+template <int kAhead = 0>
+double sum_of_part(const float* x, int n) {
+  constexpr int kVectors = 8;
+  Floats sums[kVectors] = {};
+  Floats next;
+  int i = 0;
+  for (; i <= n - kVectors * kLanes; i += kVectors * kLanes) {
+    for (int k = 0; k < kVectors; ++k) {
+      const float* const from = x + i + k * kLanes;
+      if (kAhead > 0) __builtin_prefetch(reinterpret_cast<const char*>(from) + kAhead);
+      load(next, from);
+      sums[k] += next;
+    }
+  }
+  for (; i <= n - kLanes; i += kLanes) {
+    load(next, x + i);
+    sums[0] += next;
+  }
+  double sum = 0;
+  for (; i < n; ++i) sum += x[i];
+  for (int width = kVectors / 2; width > 0; width /= 2) {
+    for (int k = 0; k < width; ++k) sums[k] += sums[k + width];
+  }
+  return sum + sum_of_lanes(sums[0]);
+}
