@@ -1,0 +1,63 @@
+// @title The next step on its way
+// @hypothesis The next tiles are fetched while this step's products are made: half the barriers, and no wait for the
+// L2.
+// @parameter TILE 128 64
+//
+// In the stage below all warps of a block wait for their loads, put them into shared memory, wait for each other, and
+// only then multiply; with two blocks or fewer on a multiprocessor nobody else works meanwhile. Here there are two
+// pairs of tiles. A step asks for the next tiles first, makes its own 512 multiply-adds while these are on their way
+// into registers, and then puts them into the other pair. Nobody reads what is being written, so one barrier for each
+// step is enough. That relieves nothing that is counted but barriers: it hides the latency of the L2 and of DRAM.
+//
+// When it loses: twice the shared memory, and more registers that wait. Where many blocks share a multiprocessor,
+// others work while one waits, and there is nothing to hide.
+#include "vector_tiles.cuh"
+
+#ifndef TILE
+#define TILE 128
+#endif
+
+using namespace vector_tiles;
+
+constexpr int depth = 8;          // of a step
+constexpr int across = TILE / 8;  // threads in a row of the tile
+constexpr int threads = across * across;
+
+template <bool vectors>
+__global__ void __launch_bounds__(threads) multiply_double_buffer(Problem p) {
+  using Tiles = Step<TILE, depth, threads, vectors>;
+  __shared__ __align__(16) typename Tiles::A a_tiles[2];
+  __shared__ __align__(16) typename Tiles::B b_tiles[2];
+  const int thread = static_cast<int>(threadIdx.x);
+  const int first_row = static_cast<int>(blockIdx.y) * TILE;
+  const int first_column = static_cast<int>(blockIdx.x) * TILE;
+  const int row = thread / across * 4;
+  const int column = thread % across * 4;
+
+  Sums<TILE / 2, TILE / 2> sums;
+  Tiles next;
+  next.fetch(p, thread, first_row, first_column, 0);
+  next.put(a_tiles[0], b_tiles[0], thread);
+  __syncthreads();  // the first tiles are complete
+  int now = 0;
+  for (int k0 = 0; k0 < p.K; k0 += depth) {
+    const bool has_next = k0 + depth < p.K;
+    if (has_next) next.fetch(p, thread, first_row, first_column, k0 + depth);
+#pragma unroll
+    for (int k = 0; k < depth; ++k) sums.add(&a_tiles[now][k][row], &b_tiles[now][k][column]);
+    now ^= 1;
+    if (has_next) next.put(a_tiles[now], b_tiles[now], thread);
+    __syncthreads();  // the next tiles are complete, and everyone is done with these
+  }
+  sums.template store<vectors>(p, first_row + row, first_column + column);
+}
+
+extern "C" void solve(const float* a, const float* b, float* c, int M, int N, int K) {
+  const Problem problem{a, b, c, M, N, K};
+  const dim3 grid((N + TILE - 1) / TILE, (M + TILE - 1) / TILE);
+  if (has_vectors(problem)) {
+    multiply_double_buffer<true><<<grid, threads>>>(problem);
+  } else {
+    multiply_double_buffer<false><<<grid, threads>>>(problem);
+  }
+}
