@@ -88,4 +88,115 @@ __device__ inline void load_vector(float (&to)[4], const float* from) {
   to[3] = value.w;
 }
 
+constexpr int queries = 64;  // of a block
+constexpr int keys = 32;     // of a tile
+constexpr int threads = 128;
+constexpr int sharers = 8;  // threads that share a query
+constexpr int query_pitch = queries + 4;
+constexpr int key_pitch = keys + 4;
+
+/// In shared memory. Keys and values of a tile are there one after the other.
+template <int width>
+struct Shared {
+  float q[width * query_pitch];  ///< turned round and multiplied by the scale
+  union {
+    float k[width * key_pitch];  ///< turned round
+    float v[keys * width];
+  };
+  float weights[keys * query_pitch];
+};
+
+/// What a thread has of four queries: 4 of each 32 columns of their sums, and of its keys the sum of the weights, both
+/// relative to the largest score so far, which all eight threads of a query know.
+template <int columns>
+struct QueryTile {
+  static constexpr int width = columns * 32;
+
+  float largest[4] = {-INFINITY, -INFINITY, -INFINITY, -INFINITY};
+  float totals[4] = {};
+  float sums[4][columns][4] = {};
+
+  /// The keys from `first_key` to before `last_key` of a head; `query` is the first of the thread's four in the block.
+  /// The block's queries are in shared memory or about to be: a barrier comes before they are read.
+  template <bool vectors>
+  __device__ void add_keys(Shared<width>& shared, const Problem& p, const float* k, const float* v, int query,
+                           int member, int first_key, int last_key) {
+    for (int first = first_key; first < last_key; first += keys) {
+      __syncthreads();  // everyone is done with the values before
+      copy_turned<keys, width, threads, vectors>(shared.k, key_pitch, k, p, first, 1.0F);
+      __syncthreads();  // queries and keys are complete
+      float scores[4][4] = {};
+#pragma unroll 8
+      for (int d = 0; d < width; ++d) {
+        float of_queries[4];
+        float of_keys[4];
+        load_vector(of_queries, shared.q + d * query_pitch + query);
+        load_vector(of_keys, shared.k + d * key_pitch + member * 4);
+#pragma unroll
+        for (int i = 0; i < 4; ++i) {
+#pragma unroll
+          for (int j = 0; j < 4; ++j) scores[i][j] += of_queries[i] * of_keys[j];
+        }
+      }
+      __syncthreads();  // everyone is done with the keys
+      copy_rows<keys, width, threads, vectors>(shared.v, v, p, first);
+
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        float tile_largest = largest[i];
+#pragma unroll
+        for (int j = 0; j < 4; ++j) {
+          if (first + member * 4 + j >= last_key) scores[i][j] = -INFINITY;
+          tile_largest = fmaxf(tile_largest, scores[i][j]);
+        }
+#pragma unroll
+        for (int step = sharers / 2; step > 0; step /= 2) {
+          tile_largest = fmaxf(tile_largest, __shfl_xor_sync(0xFFFFFFFF, tile_largest, step));
+        }
+        const float factor = expf(largest[i] - tile_largest);
+        largest[i] = tile_largest;
+        totals[i] *= factor;
+#pragma unroll
+        for (int n = 0; n < columns; ++n) {
+#pragma unroll
+          for (int j = 0; j < 4; ++j) sums[i][n][j] *= factor;
+        }
+#pragma unroll
+        for (int j = 0; j < 4; ++j) {
+          const float weight = expf(scores[i][j] - tile_largest);
+          totals[i] += weight;  // of this thread's keys
+          scores[i][j] = weight;
+        }
+      }
+#pragma unroll
+      for (int j = 0; j < 4; ++j) {
+        *reinterpret_cast<float4*>(shared.weights + (member * 4 + j) * query_pitch + query) =
+            make_float4(scores[0][j], scores[1][j], scores[2][j], scores[3][j]);
+      }
+      __syncthreads();  // weights and values are complete
+#pragma unroll 8
+      for (int key = 0; key < keys; ++key) {
+        float weights[4];
+        load_vector(weights, shared.weights + key * query_pitch + query);
+#pragma unroll
+        for (int n = 0; n < columns; ++n) {
+          float values[4];
+          load_vector(values, shared.v + key * width + n * 32 + member * 4);
+#pragma unroll
+          for (int i = 0; i < 4; ++i) {
+#pragma unroll
+            for (int j = 0; j < 4; ++j) sums[i][n][j] += weights[i] * values[j];
+          }
+        }
+      }
+    }
+    // The whole sums of the weights.
+#pragma unroll
+    for (float& total : totals) {
+#pragma unroll
+      for (int step = sharers / 2; step > 0; step /= 2) total += __shfl_xor_sync(0xFFFFFFFF, total, step);
+    }
+  }
+};
+
 }  // namespace query_tile
