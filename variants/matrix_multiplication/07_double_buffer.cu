@@ -25,31 +25,13 @@ constexpr int threads = across * across;
 
 template <bool vectors>
 __global__ void __launch_bounds__(threads) multiply_double_buffer(Problem p) {
-  using Tiles = Step<TILE, depth, threads, vectors>;
-  __shared__ __align__(16) typename Tiles::A a_tiles[2];
-  __shared__ __align__(16) typename Tiles::B b_tiles[2];
-  const int thread = static_cast<int>(threadIdx.x);
+  __shared__ __align__(16) DoubleBuffer<TILE, depth, threads, vectors> buffer;
   const int first_row = static_cast<int>(blockIdx.y) * TILE;
   const int first_column = static_cast<int>(blockIdx.x) * TILE;
-  const int row = thread / across * 4;
-  const int column = thread % across * 4;
-
   Sums<TILE / 2, TILE / 2> sums;
-  Tiles next;
-  next.fetch(p, thread, first_row, first_column, 0);
-  next.put(a_tiles[0], b_tiles[0], thread);
-  __syncthreads();  // the first tiles are complete
-  int now = 0;
-  for (int k0 = 0; k0 < p.K; k0 += depth) {
-    const bool has_next = k0 + depth < p.K;
-    if (has_next) next.fetch(p, thread, first_row, first_column, k0 + depth);
-#pragma unroll
-    for (int k = 0; k < depth; ++k) sums.add(&a_tiles[now][k][row], &b_tiles[now][k][column]);
-    now ^= 1;
-    if (has_next) next.put(a_tiles[now], b_tiles[now], thread);
-    __syncthreads();  // the next tiles are complete, and everyone is done with these
-  }
-  sums.template store<vectors>(p, first_row + row, first_column + column);
+  buffer.add(p, first_row, first_column, 0, p.K, sums);
+  const int thread = static_cast<int>(threadIdx.x);
+  sums.template store<vectors>(p, first_row + thread / across * 4, first_column + thread % across * 4);
 }
 
 extern "C" void solve(const float* a, const float* b, float* c, int M, int N, int K) {

@@ -124,4 +124,37 @@ struct Sums {
   }
 };
 
+/// A block's walk along the depth with two pairs of tiles: the next step is on its way while this one is multiplied.
+template <int tile, int depth, int threads, bool vectors>
+struct DoubleBuffer {
+  using Tiles = Step<tile, depth, threads, vectors>;
+  static constexpr int across = tile / 8;  // threads in a row of the tile
+  static_assert(threads == across * across, "a thread has 8 x 8 outputs");
+
+  typename Tiles::A a_tiles[2];
+  typename Tiles::B b_tiles[2];
+
+  /// The steps that begin in `first` (a multiple of the depth) to before `last`.
+  __device__ void add(const Problem& p, int first_row, int first_column, int first, int last,
+                      Sums<tile / 2, tile / 2>& sums) {
+    const int thread = static_cast<int>(threadIdx.x);
+    const int row = thread / across * 4;
+    const int column = thread % across * 4;
+    Tiles next;
+    next.fetch(p, thread, first_row, first_column, first);
+    next.put(a_tiles[0], b_tiles[0], thread);
+    __syncthreads();  // the first tiles are complete
+    int now = 0;
+    for (int k0 = first; k0 < last; k0 += depth) {
+      const bool has_next = k0 + depth < last;
+      if (has_next) next.fetch(p, thread, first_row, first_column, k0 + depth);
+#pragma unroll
+      for (int k = 0; k < depth; ++k) sums.add(&a_tiles[now][k][row], &b_tiles[now][k][column]);
+      now ^= 1;
+      if (has_next) next.put(a_tiles[now], b_tiles[now], thread);
+      __syncthreads();  // the next tiles are complete, and everyone is done with these
+    }
+  }
+};
+
 }  // namespace vector_tiles

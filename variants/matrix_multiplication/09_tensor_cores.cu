@@ -1,4 +1,5 @@
 // @title Tensor cores, three products for one
+// @builds-on vectors
 // @hypothesis A float is two tf32 numbers: three of their four products on tensor cores keep the accuracy of float32.
 //
 // Tensor cores take factors of tf32: 11 bits of a float's 24, which this problem's tolerance does not allow. So each
