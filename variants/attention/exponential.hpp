@@ -4,7 +4,7 @@
 #include <bit>
 #include <cstdint>
 
-#include "../matrix_multiplication/register_tile.hpp"
+#include "register_tile.hpp"
 
 namespace attention {
 

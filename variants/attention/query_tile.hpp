@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <limits>
 
-#include "../matrix_multiplication/packed_blocks.hpp"
+#include "packed_blocks.hpp"
 #include "weights.hpp"
 
 namespace attention {

@@ -15,6 +15,7 @@ extern "C" void reference(const double* q, const double* k, const double* v, dou
       for (int j = 0; j < S; ++j) {
         const double* const key = k + head + static_cast<std::size_t>(j) * D;
         double product = 0;
+#pragma omp simd reduction(+ : product)
         for (int d = 0; d < D; ++d) product += query[d] * key[d];
         weights[j] = scale * product;
       }
@@ -28,6 +29,7 @@ extern "C" void reference(const double* q, const double* k, const double* v, dou
       std::fill_n(result_scale, D, 0.0);
       for (int j = 0; j < S; ++j) {
         const double* const value = v + head + static_cast<std::size_t>(j) * D;
+#pragma omp simd
         for (int d = 0; d < D; ++d) {
           result[d] += weights[j] / sum * value[d];
           result_scale[d] += weights[j] / sum * std::abs(value[d]);

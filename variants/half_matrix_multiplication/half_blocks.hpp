@@ -5,8 +5,8 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "../matrix_multiplication/packed_blocks.hpp"
 #include "half_floats.hpp"
+#include "packed_blocks.hpp"
 
 namespace half_blocks {
 
