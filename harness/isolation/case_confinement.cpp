@@ -9,6 +9,7 @@
 #include <string_view>
 #include <system_error>
 
+#include "harness/isolation/sealed_code.hpp"
 #include "support/split.hpp"
 
 namespace convladder {
@@ -90,7 +91,14 @@ ConfinementWish case_confinement(const CaseNeeds& needs) {
 Confinement confine_case(const CaseNeeds& needs) {
   setenv("CUDA_CACHE_DISABLE", "1", 1);
   std::ofstream("/proc/self/oom_score_adj") << "1000";
-  return confine(case_confinement(needs));
+  const std::string unsealed = seal_code();
+  Confinement confinement = confine(case_confinement(needs));
+  if (unsealed.empty()) {
+    confinement.holds.emplace_back("code of the harness: sealed");
+  } else {
+    confinement.missing.push_back(unsealed);
+  }
+  return confinement;
 }
 
 }  // namespace convladder
