@@ -49,7 +49,7 @@ class ChildProcess final : public CaseClient {
                Trust trust = Trust::own);
   ~ChildProcess() override;
 
-  nlohmann::ordered_json ask(const nlohmann::ordered_json& request) override;
+  nlohmann::ordered_json ask(const nlohmann::ordered_json& asked_for) override;
   ObservedAnswer last_answer() const override { return last_answer_; }
 
  private:
