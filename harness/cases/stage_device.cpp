@@ -330,11 +330,11 @@ int serve_stage(int socket_descriptor, int memory, int /*window*/) {
     for (ordered_json request;;) {
       if (socket.receive(request, std::nullopt) != MessageSocket::Received::message) return kExitError;
       if (request.at("do") == "allocate") {
-        socket.send(stage->allocate(request));
+        socket.send(answer_to(request, stage->allocate(request)));
         continue;
       }
       stage->take_arguments(request);
-      socket.send(ordered_json::object());
+      socket.send(answer_to(request, ordered_json::object()));
       break;
     }
   }

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <system_error>
 
+#include "harness/isolation/sealed_code.hpp"
 #include "support/split.hpp"
 
 namespace convladder {
@@ -92,7 +93,14 @@ Confinement confine_case(const CaseNeeds& needs) { return confine_case_as(case_c
 Confinement confine_case_as(const ConfinementWish& wish) {
   setenv("CUDA_CACHE_DISABLE", "1", 1);
   std::ofstream("/proc/self/oom_score_adj") << "1000";
-  return confine(wish);
+  const std::string unsealed = seal_code();
+  Confinement confinement = confine(wish);
+  if (unsealed.empty()) {
+    confinement.holds.emplace_back("code of the harness: sealed");
+  } else {
+    confinement.missing.push_back(unsealed);
+  }
+  return confinement;
 }
 
 }  // namespace convladder

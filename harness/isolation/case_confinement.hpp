@@ -20,8 +20,8 @@ struct CaseNeeds {
 ConfinementWish case_confinement(const CaseNeeds& needs);
 
 /// Confines this process. To be called before the device is opened and before the stage's library is loaded, while
-/// there is one thread. The driver compiles PTX without a cache from then on, which cases would share otherwise, and
-/// this process is the first to go where memory runs out. Throws MachineFault.
+/// there is one thread. The code that is loaded now is sealed. The driver compiles PTX without a cache from then on,
+/// which cases would share otherwise, and this process is the first to go where memory runs out. Throws MachineFault.
 Confinement confine_case(const CaseNeeds& needs);
 /// The same, as it is wished for.
 Confinement confine_case_as(const ConfinementWish& wish);

@@ -18,6 +18,7 @@
 #include <cstring>
 #include <new>
 #include <nlohmann/json.hpp>
+#include <random>
 #include <system_error>
 #include <thread>
 #include <utility>
@@ -56,6 +57,12 @@ constexpr auto kSettlingTime = std::chrono::milliseconds(1);  // longer than tho
 constexpr off_t kMostOutput = 1 << 20;
 
 constexpr const char* kMachineFault = "machine fault";  // a status that is never recorded
+constexpr const char* kNonce = "nonce";                 // of a request, which its answer has too
+
+std::uint64_t fresh_nonce() {
+  std::random_device source;
+  return std::uint64_t{source()} << 32U | source();
+}
 
 /// Signals that a process does not raise itself: they come from a person, a limit, or the system when memory runs out.
 bool comes_from_outside(int signal) {
@@ -68,6 +75,13 @@ bool blames_the_machine(const std::string& last_words) {
   const auto says = [&](const char* text) { return last_words.find(text) != std::string::npos; };
   return says("libgomp: Thread creation failed") || says("error while loading shared libraries") ||
          (says("bad_alloc") && memory_is_limited());
+}
+
+/// Whether it is the answer to that request; without its nonce from then on.
+bool takes_nonce(ordered_json& reply, const ordered_json& request) {
+  if (!reply.is_object() || !reply.contains(kNonce) || reply.at(kNonce) != request.at(kNonce)) return false;
+  reply.erase(kNonce);
+  return true;
 }
 
 /// The end to read of a pipe that nobody writes to: an empty standard input, also where there is no /dev/null.
@@ -177,7 +191,8 @@ void ChildProcess::go_on() const {
   if (process_ > 0) kill(process_, SIGCONT);
 }
 
-ordered_json ChildProcess::ask(const ordered_json& request) {
+ordered_json ChildProcess::ask(const ordered_json& asked_for) {
+  ordered_json request = asked_for;
   // Reading out a result disturbs nobody, and there is much of it; a setting is followed by what it is for.
   const auto what = request.at("do").get<std::string>();
   if (what != "read" && what != "set") std::this_thread::sleep_for(kSettlingTime);
@@ -186,6 +201,8 @@ ordered_json ChildProcess::ask(const ordered_json& request) {
   if (trust_ == Trust::foreign) {
     // Stopped, it can have sent nothing since; what is there came with the last answer.
     if (socket_->has_more()) return end_refused("it answers what it was not asked");
+    // Of two answers one may only come after the next request. It has another nonce, or none.
+    request[kNonce] = fresh_nonce();
     kill(process_, SIGCONT);
   }
   const ProcessorTurns before = processor_turns(process_);
@@ -203,6 +220,9 @@ ordered_json ChildProcess::ask(const ordered_json& request) {
   switch (received) {
     case MessageSocket::Received::message:
       limit_output();
+      if (trust_ == Trust::foreign && !takes_nonce(reply, request)) {
+        return end_refused("it answers what it was not asked");
+      }
       if (trust_ == Trust::foreign && end_left_processes(process_) > 0) {
         return end_refused("it started other processes");
       }
@@ -327,24 +347,30 @@ std::string ChildProcess::last_words() const {
   return text;
 }
 
+ordered_json answer_to(const ordered_json& request, ordered_json reply) {
+  if (request.contains(kNonce)) reply[kNonce] = request.at(kNonce);
+  return reply;
+}
+
 int serve_requests(int socket_descriptor,
                    const std::function<std::unique_ptr<CaseClient>(const ordered_json& hello)>& make) {
   // A case must not outlive a run that was killed.
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   MessageSocket socket(socket_descriptor);
   ordered_json hello;
+  ordered_json request;
+  const auto answer = [&](ordered_json reply) { return socket.send(answer_to(request, std::move(reply))); };
   if (socket.receive(hello, std::nullopt) != MessageSocket::Received::message) return kExitError;
   try {
     const std::unique_ptr<CaseClient> client = make(hello);
     if (client == nullptr) return kExitError;
-    ordered_json request;
     while (socket.receive(request, std::nullopt) == MessageSocket::Received::message) {
-      if (!socket.send(client->ask(request))) break;
+      if (!answer(client->ask(request))) break;
     }
   } catch (const MachineFault& fault) {
-    socket.send({{"status", kMachineFault}, {"reason", fault.what()}});
+    answer({{"status", kMachineFault}, {"reason", fault.what()}});
   } catch (const std::bad_alloc&) {
-    socket.send({{"status", kMachineFault}, {"reason", out_of_memory_text()}});
+    answer({{"status", kMachineFault}, {"reason", out_of_memory_text()}});
   }
   return kExitOk;
 }

@@ -56,7 +56,7 @@ class ChildProcess final : public CaseClient {
                Trust trust = Trust::own);
   ~ChildProcess() override;
 
-  nlohmann::ordered_json ask(const nlohmann::ordered_json& request) override;
+  nlohmann::ordered_json ask(const nlohmann::ordered_json& asked_for) override;
   ObservedAnswer last_answer() const override { return last_answer_; }
 
   // For who goes on with the process without asking it anything.
@@ -95,6 +95,9 @@ void keep_to_ourselves();
 /// `make` returns null for a hello that cannot be. The process ends with its parent. Returns the exit code.
 int serve_requests(int socket_descriptor,
                    const std::function<std::unique_ptr<CaseClient>(const nlohmann::ordered_json& hello)>& make);
+
+/// The reply as whoever asked knows it as the answer to that request.
+nlohmann::ordered_json answer_to(const nlohmann::ordered_json& request, nlohmann::ordered_json reply);
 
 /// Stands for a case whose device could not even be opened: answers everything with {"status": "launch failed"}.
 std::unique_ptr<CaseClient> failed_client(const std::string& reason);
