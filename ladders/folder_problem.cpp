@@ -30,9 +30,11 @@ double whole_between(SeededRandom& random, double low, double high) {
 
 /// Of a fill the whole numbers that lie in it, near 0; empty if it has none.
 std::optional<std::pair<double, double>> small_wholes(const TensorFill& fill) {
-  if (fill.kind == TensorFill::Kind::normal) return std::pair<double, double>{-kLargestWhole, kLargestWhole};
-  const double low = std::max<double>(std::ceil(fill.low), -kLargestWhole);
-  const double high = std::min<double>(std::floor(fill.high), kLargestWhole);
+  const bool is_normal = fill.kind == TensorFill::Kind::normal;
+  const double least = is_normal ? fill.low - 2 * fill.high : fill.low;
+  const double most = is_normal ? fill.low + 2 * fill.high : fill.high;
+  const double low = std::max<double>(std::ceil(least), -kLargestWhole);
+  const double high = std::min<double>(std::floor(most), kLargestWhole);
   if (low > high) return std::nullopt;
   return std::pair{low, high};
 }
