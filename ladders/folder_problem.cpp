@@ -99,7 +99,8 @@ FolderProblem::FolderProblem(std::string text, const std::string& file)
   }
 }
 
-void FolderProblem::set_reference(LadderReference reference, std::string name) {
+void FolderProblem::set_reference(LadderReference reference, std::string name, std::string identity) {
+  reference_identity_ = std::move(identity);
   reference_ = std::move(reference);
   reference_name_ = std::move(name);
 }

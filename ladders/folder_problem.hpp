@@ -32,7 +32,9 @@ class FolderProblem final : public Problem {
   /// From which another process makes the same problem; it has no reference there.
   const std::string& text() const { return text_; }
   /// Without one `reference` throws std::logic_error.
-  void set_reference(LadderReference reference, std::string name);
+  /// `identity` is another where the reference is; `name` is what records call it.
+  void set_reference(LadderReference reference, std::string name, std::string identity = {});
+  const std::string& reference_identity() const { return reference_identity_; }
   void set_variants(std::vector<ProblemVariant> variants) { variants_ = std::move(variants); }
 
   std::string_view name() const override { return ladder_.name; }
@@ -68,6 +70,7 @@ class FolderProblem final : public Problem {
   LadderProblem ladder_;
   LadderReference reference_;
   std::string reference_name_;
+  std::string reference_identity_;
   double largest_tolerance_ = 0;
   std::vector<ProblemVariant> variants_;
 };

@@ -29,6 +29,7 @@
 #include "harness/records/ladder_text.hpp"
 #include "harness/records/leave_one_out.hpp"
 #include "harness/records/run_record.hpp"
+#include "harness/records/unchanged_cases.hpp"
 #include "harness/statistics/statistics.hpp"
 #include "support/errors.hpp"
 #include "support/interruption.hpp"
@@ -334,10 +335,14 @@ int run_cases(RunOptions options, const RunInvocation& invocation) {
   const ImageSet images = load_images(options.data_folder, options.seed, largest_batch(plan));
   if (invocation.record.dry_run) return dry_run(plan, options, images);
 
+  const bool is_new = !resumed;
   RunRecord record(begin_record(invocation.record, std::move(resumed),
                                 RunRecord::content(options, invocation.command_line, plan, images)));
+  TakenOver taken;
+  if (is_new && !options.ladder.empty() && !invocation.no_reuse) taken = take_over_unchanged(record, plan, options);
   start_on_interrupt({kEndInterruptedRun, record.file().parent_path().string()});
   RunLoop(options, invocation, plan, images, record).run();
+  if (!options.ladder.empty()) remember_run(record.file(), options);
   const std::vector<CaseFigures> cases = record.cases();
   write_google_output(invocation.google, cases);
   if (!invocation.google.console_format) {
@@ -346,6 +351,10 @@ int run_cases(RunOptions options, const RunInvocation& invocation) {
       fmt::print("\n{}\n", leave_one_out_text(views));
     } else if (!invocation.record.quiet && !invocation.no_table) {
       fmt::print("{}\n", ladders_text(ladders_of(cases, record.variants(), record.ceilings())));
+    }
+    if (taken.cases > 0) {
+      fmt::print("{} cases are those of {}: nothing of them has changed; --no-reuse measures all side by side\n",
+                 taken.cases, taken.from.string());
     }
     fmt::print("{}\n", record.file().string());
     // Who times a ladder of his own has no script that would.

@@ -15,6 +15,7 @@ struct RunInvocation {
   RecordArguments record;
   bool no_table = false;
   bool no_report = false;  ///< of a ladder's folder
+  bool no_reuse = false;   ///< likewise
   GoogleOutput google;
   std::vector<std::string> command_line;
 };

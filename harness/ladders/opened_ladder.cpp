@@ -71,13 +71,15 @@ const FolderProblem& open_ladder(const fs::path& path, const BuildProgress& prog
 
   const fs::path reference = path / folder.reference;
   fs::path served = fs::absolute(reference);
+  std::string identity = builds.size() > folder.stages.size() ? builds.back().library.filename().string()
+                                                              : read_file_text(reference.string());
   if (builds.size() > folder.stages.size()) {
     const StageBuild& build = builds.back();
     if (build.library.empty()) throw UserError(fmt::format("{}: {}", printable(reference.string()), build.error));
     served = build.library;
   }
   problem->set_reference(reference_process(served, printable(reference.string()), cache),
-                         fmt::format("float64, by {}", folder.reference));
+                         fmt::format("float64, by {}", folder.reference), std::move(identity));
 
   // Their texts are looked at as long as the program runs.
   static std::vector<std::unique_ptr<FolderVariant>> kept;

@@ -1,5 +1,7 @@
 #include "harness/records/case_json.hpp"
 
+#include "harness/records/unchanged_cases.hpp"
+
 #include <cmath>
 #include <nlohmann/json.hpp>
 
@@ -123,6 +125,7 @@ ordered_json case_json(const PlannedCase& planned, const CaseOutcome& outcome) {
       {"quality", outcome.quality}};
   add_leaves_out(json, info);
   if (!is_convolution(shape)) json["problem"] = shape.problem->name();
+  if (std::string hash = made_of(planned); !hash.empty()) json["made_of"] = std::move(hash);
   return json;
 }
 

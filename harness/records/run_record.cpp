@@ -71,6 +71,11 @@ void RunRecord::add(const PlannedCase& planned, const CaseOutcome& outcome) {
   record_.add(case_json(planned, outcome), behind_cases(ceilings_));
 }
 
+void RunRecord::take_over(ordered_json one_case) {
+  one_case.erase("session");
+  record_.add(std::move(one_case), behind_cases(ceilings_));
+}
+
 Record::Fields RunRecord::derived() const {
   const std::vector<CaseFigures> of_cases = cases();
   Record::Fields fields{{"ceilings", ceilings_},

@@ -28,6 +28,8 @@ class RunRecord {
   void set_ceilings(nlohmann::ordered_json ceilings) { ceilings_ = std::move(ceilings); }
   /// Adds a finished case to the file.
   void add(const PlannedCase& planned, const CaseOutcome& outcome);
+  /// The same of a case that another record has (unchanged_cases.hpp).
+  void take_over(nlohmann::ordered_json one_case);
   /// All planned cases have a status: derives the ladders and the views without one idea, and writes all of it.
   void complete();
   /// The same of an interrupted run, from the cases that are there; it can still be gone on with.
