@@ -24,7 +24,7 @@ struct LadderFolder {
   std::vector<StageSource> stages;  ///< by language, then rung; libraries last
 };
 
-/// Whether there is a problem.json.
+/// Whether there is a problem.json, whatever it is.
 bool is_ladder_folder(const std::filesystem::path& path);
 
 /// Reads all of it; nothing is compiled. Other files are the user's own and are left alone. Throws UserError, one line
