@@ -275,6 +275,7 @@ class Reader {
           {{"exact", TensorComparison::Kind::exact}, {"any-order", TensorComparison::Kind::any_order}}};
       return {one_of(place, kExact), 0};
     }
+    if (!is_floating(type)) place.expected(R"("exact" or "any-order": its type is whole)");
     if (!place.json().is_object()) place.expected(R"({"tolerance": 1e-5}, "exact" or "any-order")");
     TensorComparison comparison;
     comparison.tolerance = place.at("tolerance").number({.least = kAboveZero, .most = 1});
