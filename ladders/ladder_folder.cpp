@@ -121,12 +121,16 @@ void check_stages(const LadderFolder& folder) {
 
 bool is_ladder_folder(const fs::path& path) { return is_there(path / kProblem); }
 
-LadderFolder read_ladder_folder(const fs::path& path) {
+LadderProblem read_ladder_problem(const fs::path& path) {
   std::error_code error;
   if (!fs::is_directory(path, error)) throw UserError(fmt::format("{}: not a folder", shown(path)));
   if (!is_ladder_folder(path)) throw UserError(fmt::format("{}: no problem.json", shown(path)));
   require_inside(path, path / kProblem);
-  LadderFolder folder{path, read_problem((path / kProblem).string()), reference_of(path), {}};
+  return read_problem((path / kProblem).string());
+}
+
+LadderFolder read_ladder_folder(const fs::path& path) {
+  LadderFolder folder{path, read_ladder_problem(path), reference_of(path), {}};
   for (const std::string& name : stage_names(path)) {
     const fs::path file = path / name;
     require_inside(path, file);

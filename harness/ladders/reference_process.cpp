@@ -50,7 +50,8 @@ double seconds_of_a_call() {
 /// Throws UserError for what no output can be compared with. Of what errors are relative to NaN says nothing.
 void require_telling(const ReferenceTensor& tensor, const std::string& reference) {
   const auto refuse = [&](const std::string& of, std::size_t at, double value, const char* what) {
-    throw UserError(fmt::format("{}: element {} of {} is {}, {}", reference, at, of, value, what));
+    const double shown = std::isnan(value) ? std::abs(value) : value;
+    throw UserError(fmt::format("{}: element {} of {} is {}, {}", reference, at, of, shown, what));
   };
   if (is_floating(tensor.tensor->type)) {
     const auto* const values = reinterpret_cast<const double*>(tensor.values.data());

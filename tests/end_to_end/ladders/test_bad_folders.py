@@ -105,7 +105,7 @@ def test_ten_thousand_stages(folder: Path) -> None:
     ("/tensors/0/shape", ["N - 1000"], "the shape of x: 'N - 1000' is 0, it must be a whole number above 0"),
     ("/tensors/0/shape", ["-N"], "the shape of x: '-N' is -1000"),
     ("/tensors/0/shape", ["10 ^ 15"], "x has 2^31 elements or more"),
-    ("/tensors/0/shape", ["1 / 0"], "the shape of x"),
+    ("/tensors/0/shape", ["1 / 0"], "x has 2^31 elements or more"),
     ("/tensors/0/shape", ["(" * 1000 + "N" + ")" * 1000], "longer than 1000 characters"),
     ("/tensors/0/shape", ["(" * 400 + "N" + ")" * 400], "more than 50 levels"),
     ("/tensors/0/shape", ["N"] * 9, "shape: expected at most 8 numbers"),
@@ -131,7 +131,7 @@ def test_ten_thousand_stages(folder: Path) -> None:
                     "fill": {"kind": "uniform", "low": 0, "high": 1e6}}, "fill: high: expected a value that f16 holds"),
     ("/tensors/0", {"name": "x", "role": "in", "type": "i8", "shape": ["N"], "fill": {"kind": "permutation"}},
      "x is a permutation of 1000 numbers, which i8 does not hold"),
-    ("/tensors/0/fill", {"kind": "whole", "low": 0.2, "high": 0.8}, "there is no whole number from 0.2 to 0.8"),
+    ("/tensors/0/fill", {"kind": "whole", "low": 0.2, "high": 0.8}, "fill: low: expected a whole number"),
 ])
 def test_what_problem_json_may_not_say(tmp_path: Path, place: str, value: Any, words: str) -> None:
     line = refused(write_ladder(tmp_path / "ladder", changed_problem(place, value)), words)
@@ -207,9 +207,9 @@ def test_what_may_not_be_read(tmp_path: Path, name: str) -> None:
     ("def reference(x):\n    return x\n", "TypeError"),
     ("def reference(x, N):\n    return 1 / 0\n", "ZeroDivisionError: division by zero (line 2)"),
     ("def reference(x, N):\n    return x[1:]\n", "'y' has the shape (999,), not (1000,)"),
-    ("def reference(x, N):\n    return x / 0 * 0\n", "y[0] is nan"),
-    ("def reference(x, N):\n    y = 2 * x\n    y[7] = float('inf')\n    return y\n", "y[7] is inf"),
-    ("def reference(x, N):\n    return 2 * x, -abs(x)\n", "y_scale["),
+    ("def reference(x, N):\n    return x / 0 * 0\n", "element 0 of y is nan"),
+    ("def reference(x, N):\n    y = 2 * x\n    y[7] = float('inf')\n    return y\n", "element 7 of y is inf"),
+    ("def reference(x, N):\n    return 2 * x, -abs(x)\n", "element 0 of y_scale is -"),
     ("def reference(x, N):\n    return {'z': x}\n", "it returned 'z', which is none of y"),
     ("def reference(x, N):\n    pass\n", "it did not return 'y'"),
     ("def reference(x, N):\n    return 'text'\n", "'y' has the shape ()"),
@@ -225,12 +225,12 @@ def test_python_references(tmp_path: Path, text: str, words: str) -> None:
 
 @pytest.mark.parametrize("body, words", [
     ("y[0] = 1", "expected ';'"),
-    ("int* nothing = nullptr; asm volatile(\"\" : \"+r\"(nothing)); *nothing = 1;", "segmentation fault"),
+    ("int* nothing = nullptr; asm volatile(\"\" : \"+r\"(nothing)); *nothing = 1;", "Segmentation fault"),
     ("__builtin_trap();", "reference.cpp"),
     ("exit(0);", "reference.cpp"),
     ("throw 5;", "reference.cpp"),
     ("throw std::runtime_error(\"too\\nmuch\");", "too much"),
-    ("y[3] = 0.0 / (N - 1000);", "y[3] is"),
+    ("y[3] = 0.0 / (N - 1000);", "element 3 of y is nan"),
 ])
 def test_references_in_cpp(tmp_path: Path, body: str, words: str) -> None:
     folder = write_ladder(tmp_path / "ladder", reference=None)
