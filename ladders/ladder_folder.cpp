@@ -26,6 +26,12 @@ constexpr std::string_view kProblem = "problem.json";
 /// What a message calls a file: names may come from anybody.
 std::string shown(const fs::path& path) { return printable(path.string()); }
 
+/// Also a link that leads nowhere or in a circle: to say so is clearer than to overlook it.
+bool is_there(const fs::path& path) {
+  std::error_code error;
+  return fs::exists(fs::symlink_status(path, error));
+}
+
 /// Refuses what a link brings in: the folder is all that a ladder is, wherever it is carried.
 void require_inside(const fs::path& folder, const fs::path& file) {
   std::error_code error;
@@ -43,7 +49,7 @@ std::vector<std::string> stage_names(const fs::path& folder) {
   for (fs::directory_iterator entry(folder, error); !error && entry != fs::directory_iterator();
        entry.increment(error)) {
     const std::string name = entry->path().filename().string();
-    if (!is_stage_name(name)) continue;
+    if (!is_meant_as_stage(name)) continue;
     if (names.size() == kMostStages) {
       throw UserError(fmt::format("{}: more than {} stages", shown(folder), kMostStages));
     }
@@ -57,7 +63,7 @@ std::vector<std::string> stage_names(const fs::path& folder) {
 std::string reference_of(const fs::path& folder) {
   std::vector<std::string> found;
   for (const char* const name : {"reference.cpp", "reference.py"}) {
-    if (fs::exists(folder / name)) found.emplace_back(name);
+    if (is_there(folder / name)) found.emplace_back(name);
   }
   if (found.empty()) {
     throw UserError(fmt::format("{}: no reference: expected reference.cpp or reference.py", shown(folder)));
@@ -66,6 +72,8 @@ std::string reference_of(const fs::path& folder) {
     throw UserError(fmt::format("{}: reference.cpp and reference.py: which of them?", shown(folder)));
   }
   require_inside(folder, folder / found[0]);
+  // Whoever compiles or loads it would wait for a pipe.
+  static_cast<void>(read_file_text((folder / found[0]).string(), kLargestSource));
   return found[0];
 }
 
@@ -111,17 +119,18 @@ void check_stages(const LadderFolder& folder) {
 
 }  // namespace
 
-bool is_ladder_folder(const fs::path& path) {
-  std::error_code error;
-  return fs::exists(path / kProblem, error);
-}
+bool is_ladder_folder(const fs::path& path) { return is_there(path / kProblem); }
 
-LadderFolder read_ladder_folder(const fs::path& path) {
+LadderProblem read_ladder_problem(const fs::path& path) {
   std::error_code error;
   if (!fs::is_directory(path, error)) throw UserError(fmt::format("{}: not a folder", shown(path)));
   if (!is_ladder_folder(path)) throw UserError(fmt::format("{}: no problem.json", shown(path)));
   require_inside(path, path / kProblem);
-  LadderFolder folder{path, read_problem((path / kProblem).string()), reference_of(path), {}};
+  return read_problem((path / kProblem).string());
+}
+
+LadderFolder read_ladder_folder(const fs::path& path) {
+  LadderFolder folder{path, read_ladder_problem(path), reference_of(path), {}};
   for (const std::string& name : stage_names(path)) {
     const fs::path file = path / name;
     require_inside(path, file);

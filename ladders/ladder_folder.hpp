@@ -24,8 +24,11 @@ struct LadderFolder {
   std::vector<StageSource> stages;  ///< by language, then rung; libraries last
 };
 
-/// Whether there is a problem.json.
+/// Whether there is a problem.json, whatever it is.
 bool is_ladder_folder(const std::filesystem::path& path);
+
+/// Reads its problem.json alone. Throws UserError as below.
+LadderProblem read_ladder_problem(const std::filesystem::path& path);
 
 /// Reads all of it; nothing is compiled. Other files are the user's own and are left alone. Throws UserError, one line
 /// that names the file, for what is missing, contradicts itself or lies outside of the folder.

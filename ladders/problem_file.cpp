@@ -5,9 +5,11 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <stdexcept>
+#include <type_traits>
 #include <utility>
 
 #include "ladders/letters.hpp"
@@ -68,6 +70,45 @@ constexpr std::array<std::pair<std::string_view, TensorFill::Kind>, 5> kFills{
      {"normal", TensorFill::Kind::normal},
      {"constant", TensorFill::Kind::constant},
      {"permutation", TensorFill::Kind::permutation}}};
+
+/// The least and the largest value of a type; of 64 bits what a double, by which all are made, says exactly.
+std::pair<double, double> held_range(ElementType type) {
+  return with_element_type(type, []<typename T>(T) -> std::pair<double, double> {
+    if constexpr (kIsSmallFloat<T>) {
+      const double most = std::is_same_v<T, Half> ? 65504 : 0x1.fep127;
+      return {-most, most};
+    } else if constexpr (std::is_integral_v<T> && sizeof(T) == 8) {
+      return {std::is_signed_v<T> ? -0x1p53 : 0, 0x1p53};
+    } else {
+      return {std::numeric_limits<T>::lowest(), std::numeric_limits<T>::max()};
+    }
+  });
+}
+
+/// From 0 up to where it holds every whole number.
+double last_counted(ElementType type) {
+  switch (type) {
+    case ElementType::f16:
+      return 0x1p11;
+    case ElementType::bf16:
+      return 0x1p8;
+    case ElementType::f32:
+      return 0x1p24;
+    default:
+      return held_range(type).second;
+  }
+}
+
+bool holds(ElementType type, double value) {
+  const auto [least, most] = held_range(type);
+  return value >= least && value <= most && (is_floating(type) || value == std::floor(value));
+}
+
+double held_number(const JsonPlace& place, ElementType type) {
+  const double value = place.number();
+  if (!holds(type, value)) place.expected(fmt::format("a value that {} holds", element_name(type)));
+  return value;
+}
 
 /// What reads one file: which names expressions may use grows while it goes on.
 class Reader {
@@ -200,16 +241,22 @@ class Reader {
     switch (fill.kind) {
       case TensorFill::Kind::uniform:
       case TensorFill::Kind::whole:
-        fill.low = place.at("low").number();
-        fill.high = place.at("high").number();
+        fill.low = held_number(place.at("low"), type);
+        fill.high = held_number(place.at("high"), type);
         if (!(fill.low <= fill.high)) place.fail("'low' is more than 'high'");
+        if (fill.kind == TensorFill::Kind::whole && std::ceil(fill.low) != fill.low) {
+          place.at("low").expected("a whole number");
+        }
+        if (fill.kind == TensorFill::Kind::whole && std::ceil(fill.high) != fill.high) {
+          place.at("high").expected("a whole number");
+        }
         break;
       case TensorFill::Kind::normal:
-        fill.low = place.at("mean").number();
-        fill.high = place.at("deviation").number({.least = kAboveZero});
+        fill.low = held_number(place.at("mean"), type);
+        fill.high = place.at("deviation").number({.least = kAboveZero, .most = held_range(type).second});
         break;
       case TensorFill::Kind::constant:
-        fill.low = fill.high = place.at("value").number();
+        fill.low = fill.high = held_number(place.at("value"), type);
         break;
       case TensorFill::Kind::permutation:
         break;
@@ -228,6 +275,7 @@ class Reader {
           {{"exact", TensorComparison::Kind::exact}, {"any-order", TensorComparison::Kind::any_order}}};
       return {one_of(place, kExact), 0};
     }
+    if (!is_floating(type)) place.expected(R"("exact" or "any-order": its type is whole)");
     if (!place.json().is_object()) place.expected(R"({"tolerance": 1e-5}, "exact" or "any-order")");
     TensorComparison comparison;
     comparison.tolerance = place.at("tolerance").number({.least = kAboveZero, .most = 1});
@@ -298,6 +346,18 @@ SizeValues LadderProblem::size_values(const std::vector<int>& of_dimensions) con
     }
     if (!(elements < kMostElements)) {
       throw std::invalid_argument(fmt::format("{} has 2^31 elements or more", tensor.name));
+    }
+    const bool counts_up = tensor.role != TensorRole::out && tensor.fill.kind == TensorFill::Kind::permutation;
+    if (counts_up && elements - 1 > last_counted(tensor.type)) {
+      throw std::invalid_argument(fmt::format("{} is a permutation of {} numbers, which {} does not hold", tensor.name,
+                                              elements, element_name(tensor.type)));
+    }
+  }
+  for (const LadderScalar& scalar : scalars) {
+    const double value = scalar.value.value(values);
+    if (!holds(scalar.type, value)) {
+      throw std::invalid_argument(fmt::format("the scalar {}: '{}' is {}, which {} does not hold", scalar.name,
+                                              scalar.value.text(), value, element_name(scalar.type)));
     }
   }
   if (const double operations = flop.value(values); !(operations > 0) || !std::isfinite(operations)) {

@@ -194,11 +194,18 @@ StageBuild StageBuilder::carry_out(const Order& order) const {
   std::error_code error;
   StageBuild build;
   if (!output.succeeded() || !fs::exists(fresh, error)) {
+    const auto says = [&](const char* text) { return output.messages.find(text) != std::string::npos; };
+    if (says("No space left on device")) {
+      fs::remove_all(scratch, error);
+      throw UserError(fmt::format("{}: cannot be written: No space left on device", cache_.string()));
+    }
     // What the linkers say of it would not tell anybody what to write.
-    const bool is_missing = output.messages.find("required symbol") != std::string::npos;
+    const bool is_missing = says("required symbol");
+    const bool is_other = says("conflicting") || says("with \"C\" linkage");  // the header declares what is expected
     build.error = output.timed_out ? fmt::format("the compiler took longer than {:g} s", kMostCompilingSeconds)
                   : is_missing     ? "it does not define " + order.signature
                                    : first_compiler_error(output.messages);
+    if (is_other) build.error += fmt::format("; expected {}", order.signature);
   } else {
     std::string stamps;
     for (const std::string& file : prerequisites(read_file_text(rule.string()))) {

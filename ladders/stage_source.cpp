@@ -214,6 +214,11 @@ bool is_stage_name(std::string_view file) {
   return take_apart(file, stage);
 }
 
+bool is_meant_as_stage(std::string_view file) {
+  const bool is_source = std::ranges::any_of(kEndings, [&](const auto& one) { return file.ends_with(one.first); });
+  return is_source && (is_digit(file[0]) || file.starts_with(kLibraryPrefix));
+}
+
 StageSource parse_stage(std::string_view text, const std::string& file, const std::string& place) {
   StageSource stage;
   stage.file = file;

@@ -42,6 +42,8 @@ struct StageSource {
 
 /// Whether a file of this name is a stage: "01_naive.cu", "library_openblas.cpp".
 bool is_stage_name(std::string_view file);
+/// Also of a file that somebody wants to be one and has called otherwise: "02-tiles.cu". `parse_stage` says how.
+bool is_meant_as_stage(std::string_view file);
 
 /// Reads the comment that the text begins with. Throws UserError "PLACE:line: what", for example for an unknown @word.
 StageSource parse_stage(std::string_view text, const std::string& file, const std::string& place);

@@ -120,8 +120,9 @@ void require_proc() {
 
 /// An empty path is usually an unset shell variable, and never intended.
 void refuse_empty_paths(const CLI::App& command) {
-  constexpr std::array<std::string_view, 9> paths{"--output", "--resume", "--data", "--tables", "--folder",
-                                                  "--index",  "--base",   "--new",  "--weights"};
+  constexpr std::array<std::string_view, 11> paths{"--output",  "--resume", "--data", "--tables",
+                                                   "--folder",  "--index",  "--base", "--new",
+                                                   "--weights", "LADDER",   "FOLDER"};
   for (const CLI::Option* const option : command.get_options()) {
     if (std::ranges::find(paths, option->get_name()) == paths.end() || option->count() == 0) continue;
     if (std::ranges::find(option->results(), "") != option->results().end()) {

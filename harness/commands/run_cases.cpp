@@ -6,12 +6,16 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cstdio>
+#include <filesystem>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <numeric>
 #include <optional>
+#include <string>
+#include <system_error>
 
 #include "devices/cpu/cpu_facts.hpp"
 #include "harness/cases/case_session.hpp"
@@ -33,6 +37,7 @@
 #include "harness/statistics/statistics.hpp"
 #include "support/errors.hpp"
 #include "support/interruption.hpp"
+#include "support/machine_fault.hpp"
 #include "support/progress.hpp"
 #include "support/standard_streams.hpp"
 #include "support/units.hpp"
@@ -311,6 +316,19 @@ int dry_run(const std::vector<CaseGroup>& plan, const RunOptions& options, const
   return kExitOk;
 }
 
+/// Of a run that ended before anything was run: it holds nothing that could be kept.
+void take_back(const RunRecord& record, bool folder_is_new) {
+  const auto was_run = [](const nlohmann::ordered_json& one) {
+    const std::string status = one.at("status").get<std::string>();
+    return std::ranges::none_of(std::array{Status::skipped, Status::unsupported, Status::does_not_compile},
+                                [&](Status not_run) { return status == status_name(not_run); });
+  };
+  if (std::ranges::any_of(record.json().at("cases"), was_run)) return;
+  std::error_code error;
+  std::filesystem::remove(record.file(), error);
+  if (folder_is_new) std::filesystem::remove(record.file().parent_path(), error);  // if nothing else is in it
+}
+
 /// Before hours of measuring, not after.
 void check_google_output(const GoogleOutput& output) {
   if (output.file.empty()) return;
@@ -336,12 +354,22 @@ int run_cases(RunOptions options, const RunInvocation& invocation) {
   if (invocation.record.dry_run) return dry_run(plan, options, images);
 
   const bool is_new = !resumed;
+  std::error_code error;
+  const bool folder_is_new =
+      invocation.record.output.empty() || !std::filesystem::exists(invocation.record.output, error);
   RunRecord record(begin_record(invocation.record, std::move(resumed),
                                 RunRecord::content(options, invocation.command_line, plan, images)));
   TakenOver taken;
   if (is_new && !options.ladder.empty() && !invocation.no_reuse) taken = take_over_unchanged(record, plan, options);
   start_on_interrupt({kEndInterruptedRun, record.file().parent_path().string()});
-  RunLoop(options, invocation, plan, images, record).run();
+  try {
+    RunLoop(options, invocation, plan, images, record).run();
+  } catch (const MachineFault&) {
+    throw;  // to be resumed
+  } catch (const UserError&) {
+    if (is_new && !options.ladder.empty()) take_back(record, folder_is_new);
+    throw;
+  }
   if (!options.ladder.empty()) remember_run(record.file(), options);
   const std::vector<CaseFigures> cases = record.cases();
   write_google_output(invocation.google, cases);

@@ -5,6 +5,8 @@
 #include <atomic>
 #include <memory>
 #include <mutex>
+#include <stdexcept>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -15,6 +17,7 @@
 #include "support/errors.hpp"
 #include "support/file_bytes.hpp"
 #include "support/printable.hpp"
+#include "variants/problem_size.hpp"
 
 namespace convladder {
 namespace {
@@ -60,12 +63,25 @@ std::string_view below(const LadderFolder& folder, std::size_t which, const std:
   return found == nullptr ? std::string_view() : std::string_view(found->name);
 }
 
+/// What would be run by default, before anything is compiled for it.
+void require_sizes(const Problem& problem, const std::vector<std::string>& sizes, const std::string& place) {
+  for (const std::string& size : sizes) {
+    try {
+      static_cast<void>(parse_size(problem, size));
+    } catch (const std::invalid_argument& error) {
+      throw UserError(fmt::format("{}: {}", place, error.what()));
+    }
+  }
+}
+
 }  // namespace
 
 const FolderProblem& open_ladder(const fs::path& path, const BuildProgress& progress) {
   const LadderFolder folder = read_ladder_folder(path);
   const std::string file = (path / "problem.json").string();
   auto problem = std::make_unique<FolderProblem>(read_file_text(file), file);
+  require_sizes(*problem, problem->default_sizes(), printable(file) + ": sizes");
+  require_sizes(*problem, problem->counted_sizes(), printable(file) + ": counted_sizes");
   const fs::path cache = default_stage_cache();
   std::vector<StageBuild> builds = build_all(folder, cache, progress);
 
@@ -75,7 +91,10 @@ const FolderProblem& open_ladder(const fs::path& path, const BuildProgress& prog
                                                               : read_file_text(reference.string());
   if (builds.size() > folder.stages.size()) {
     const StageBuild& build = builds.back();
-    if (build.library.empty()) throw UserError(fmt::format("{}: {}", printable(reference.string()), build.error));
+    if (build.library.empty()) {
+      const std::string& why = build.missing.empty() ? build.error : build.missing;
+      throw UserError(fmt::format("{}: {}", printable(reference.string()), why));
+    }
     served = build.library;
   }
   problem->set_reference(reference_process(served, printable(reference.string()), cache),

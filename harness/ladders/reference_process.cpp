@@ -3,6 +3,8 @@
 #include <dlfcn.h>
 #include <fmt/format.h>
 
+#include <cmath>
+#include <cstdlib>
 #include <cstring>
 #include <memory>
 #include <mutex>
@@ -20,6 +22,7 @@
 #include "support/errors.hpp"
 #include "support/file_bytes.hpp"
 #include "support/sha256.hpp"
+#include "support/whole_number.hpp"
 
 namespace convladder {
 
@@ -31,11 +34,36 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr double kMostSeconds = 600;  // of a call: nobody waits longer for what checks one output
+constexpr double kUsualSeconds = 600;  // of a call: nobody waits longer for what checks one output
+constexpr int kMostSeconds = 1'000'000;
+constexpr const char* kSecondsVariable = "CONVLADDER_REFERENCE_SECONDS";
 constexpr const char* kPython = "/usr/bin/python3";
 constexpr std::size_t kAlignment = 64;
 
 std::size_t aligned(std::size_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
+
+double seconds_of_a_call() {
+  const char* const named = std::getenv(kSecondsVariable);
+  return named == nullptr ? kUsualSeconds : parse_whole_number(kSecondsVariable, named, 1, kMostSeconds);
+}
+
+/// Throws UserError for what no output can be compared with. Of what errors are relative to NaN says nothing.
+void require_telling(const ReferenceTensor& tensor, const std::string& reference) {
+  const auto refuse = [&](const std::string& of, std::size_t at, double value, const char* what) {
+    const double shown = std::isnan(value) ? std::abs(value) : value;
+    throw UserError(fmt::format("{}: element {} of {} is {}, {}", reference, at, of, shown, what));
+  };
+  if (is_floating(tensor.tensor->type)) {
+    const auto* const values = reinterpret_cast<const double*>(tensor.values.data());
+    for (std::size_t i = 0; i < static_cast<std::size_t>(tensor.elements); ++i) {
+      if (!std::isfinite(values[i])) refuse(tensor.tensor->name, i, values[i], "no number to compare with");
+    }
+  }
+  for (std::size_t i = 0; i < tensor.scale.size(); ++i) {
+    const bool is_good = std::isnan(tensor.scale[i]) || (tensor.scale[i] >= 0 && std::isfinite(tensor.scale[i]));
+    if (!is_good) refuse(tensor.tensor->name + "_scale", i, tensor.scale[i], "it must be a number from 0");
+  }
+}
 
 /// What serves a reference.py: a program of its own, which lies in the cache.
 fs::path python_server(const fs::path& cache) {
@@ -74,6 +102,7 @@ class Reference {
       if (one.tensor->role == TensorRole::in) continue;
       std::memcpy(one.values.data(), memory_->data() + places[2 * i], one.values.size());
       std::memcpy(one.scale.data(), memory_->data() + places[2 * i + 1], one.scale.size() * sizeof(double));
+      require_telling(one, name_);
     }
   }
 
@@ -85,7 +114,7 @@ class Reference {
     const bool is_python = file_.extension() == ".py";
     const ordered_json hello{{"file", file_.string()}, {"bytes", memory_->bytes()}};
     process_ = std::make_unique<ChildProcess>(name_, is_python ? python_server(cache_).string() : "serve-reference",
-                                              std::vector{memory_->descriptor()}, kMostSeconds, hello,
+                                              std::vector{memory_->descriptor()}, seconds_of_a_call(), hello,
                                               is_python ? kPython : kThisProgram);
   }
 

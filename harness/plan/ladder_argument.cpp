@@ -41,7 +41,7 @@ void choose_ladder(RunOptions& options, const std::string& word) {
   const fs::path path = without_last_slash(word);
   if (is_ladder_folder(path)) {
     options.ladder = fs::absolute(path).lexically_normal().string();
-    options.problem = read_problem((path / "problem.json").string()).name;
+    options.problem = read_ladder_problem(path).name;
     return;
   }
   std::error_code error;

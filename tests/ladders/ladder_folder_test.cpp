@@ -13,6 +13,7 @@ namespace convladder {
 namespace {
 
 using testing::HasSubstr;
+using testing::Not;
 
 class LadderFolderTest : public testing::Test {
  protected:
@@ -100,6 +101,18 @@ TEST_F(LadderFolderTest, HeadsAreReadStrictly) {
     write("02_bad.cu", text);
     EXPECT_THAT(error(), HasSubstr(message)) << text;
   }
+}
+
+TEST_F(LadderFolderTest, WhatIsMeantAsAStageIsNotLeftOut) {
+  for (const char* const name :
+       {"02-tiles.cu", "02.cpp", "0_zero.cpp", "2 rows.cpp", "02_a\nb.cpp", "library_onednn-3.cpp"}) {
+    write(name, "");
+    EXPECT_THAT(error(), HasSubstr("a stage is called 01_name.cu")) << name;
+    EXPECT_THAT(error(), Not(HasSubstr("\n"))) << name;
+    std::filesystem::remove(path_ / name);
+  }
+  for (const char* const name : {"02_tiles.hpp", "2.txt", "library.cpp", "tiles.cu", ".cu"}) write(name, "");
+  EXPECT_EQ(error(), "no error");
 }
 
 TEST_F(LadderFolderTest, LinksMayNotLeaveTheFolder) {

@@ -92,6 +92,29 @@ TEST(ProblemFile, NamesTheFileThePlaceAndWhatIsExpected) {
               HasSubstr("a tensor that is written"));
 }
 
+TEST(ProblemFile, ValuesAreOfTheirType) {
+  const auto fill_error = [](const char* type, const ordered_json& fill) {
+    ordered_json json = example();
+    json["tensors"][0]["type"] = type;
+    json["tensors"][0]["fill"] = fill;
+    return error_of(json);
+  };
+  const auto whole = [](double low, double high) {
+    return ordered_json{{"kind", "whole"}, {"low", low}, {"high", high}};
+  };
+  EXPECT_EQ(fill_error("u8", whole(0, 255)), "no error");
+  EXPECT_THAT(fill_error("u8", whole(0, 300)), HasSubstr("fill: high: expected a value that u8 holds, found 300"));
+  EXPECT_THAT(fill_error("u64", whole(-1, 3)), HasSubstr("fill: low: expected a value that u64 holds"));
+  EXPECT_EQ(fill_error("i64", whole(-0x1p53, 0x1p53)), "no error");
+  EXPECT_THAT(fill_error("i64", whole(0, 0x1p60)), HasSubstr("a value that i64 holds"));
+  EXPECT_THAT(fill_error("f16", whole(0, 65505)), HasSubstr("a value that f16 holds"));
+  EXPECT_EQ(fill_error("bf16", whole(0, 65505)), "no error");
+  EXPECT_THAT(fill_error("f32", whole(0.5, 2)), HasSubstr("fill: low: expected a whole number"));
+  EXPECT_THAT(fill_error("i8", {{"kind", "constant"}, {"value", 0.5}}), HasSubstr("a value that i8 holds"));
+  EXPECT_THAT(fill_error("f32", {{"kind", "normal"}, {"mean", 0}, {"deviation", 1e39}}), HasSubstr("deviation"));
+  EXPECT_THAT(error_with("/tensors/3/compare", {{"tolerance", 0.5}}), HasSubstr("its type is whole"));
+}
+
 TEST(ProblemFile, NothingIsDefinedByItself) {
   EXPECT_THAT(error_with("/derived/OC", "ALL + 1"), HasSubstr("derived: OC: unknown name 'ALL'"));
   EXPECT_THAT(error_with("/derived/OC", "OC + 1"), HasSubstr("unknown name 'OC'"));
@@ -109,6 +132,16 @@ TEST(ProblemFile, RefusesSizesThatAreNone) {
   EXPECT_THAT(size_error_of(parse_problem(json.dump(), "problem.json"), {4, 9, 2}), HasSubstr("is 0, it must be"));
   json["tensors"][0]["shape"] = {"10 ^ 15"};
   EXPECT_EQ(size_error_of(parse_problem(json.dump(), "problem.json"), {4, 9, 2}), "x has 2^31 elements or more");
+}
+
+TEST(ProblemFile, RefusesSizesWhoseNumbersTheirTypesDoNotHold) {
+  ordered_json json = example();
+  json["tensors"][1]["type"] = "i8";
+  json["scalars"][0] = {{"name", "width"}, {"type", "u8"}, {"value", "C"}};
+  const LadderProblem problem = parse_problem(json.dump(), "problem.json");
+  EXPECT_EQ(size_error_of(problem, {128, 255, 2}), "no error");
+  EXPECT_EQ(size_error_of(problem, {129, 255, 2}), "order is a permutation of 129 numbers, which i8 does not hold");
+  EXPECT_EQ(size_error_of(problem, {128, 256, 2}), "the scalar width: 'C' is 256, which u8 does not hold");
 }
 
 }  // namespace
