@@ -3,7 +3,7 @@
 #include <map>
 #include <string>
 
-#include "devices/cuda/ptxas_report.hpp"
+#include "devices/ptxas_report.hpp"
 #include "devices/kernel_resources.hpp"
 
 namespace convladder {

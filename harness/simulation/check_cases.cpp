@@ -7,7 +7,9 @@
 #include "devices/cpu/all_cores.hpp"
 #include "devices/ptx_images.hpp"
 #include "harness/cases/workload.hpp"
+#include "harness/ladders/opened_ladder.hpp"
 #include "harness/plan/not_run.hpp"
+#include "harness/simulation/stage_check.hpp"
 
 namespace convladder {
 namespace {
@@ -62,6 +64,7 @@ void check_variant(CheckedCase& checked, const PlannedCase& planned, const Workl
     checked.reason = not_run.reason;
     return;
   }
+  if (folder_variant(*planned.variant.variant) != nullptr) return check_stage(checked, planned, workload, settings);
   run_checked(checked, settings, [&](simulated::SimulatedDevice& device) {
     const Variant& variant = *planned.variant.variant;
     const Problem& problem = *planned.work.shape.problem;
@@ -82,10 +85,15 @@ std::vector<CheckedCase> check_group(const CaseGroup& group, const CheckSettings
   std::vector<CheckedCase> cases;
   std::vector<const PlannedCase*> plan;
   for (const PlannedCase& planned : group.cases) {
-    for (const PtxImages& images : ptx_images()) {
-      if (planned.variant.info.is_library() || !settings.ids.matches(planned.id)) continue;
-      cases.push_back({.id = planned.id, .compiler = images.compiler, .status = {}, .reason = {}, .findings = {}});
+    if (!settings.ids.matches(planned.id)) continue;
+    const auto add = [&](const std::string& compiler) {
+      cases.push_back({.id = planned.id, .compiler = compiler, .status = {}, .reason = {}, .findings = {}});
       plan.push_back(&planned);
+    };
+    if (folder_variant(*planned.variant.variant) != nullptr) {
+      add("nvcc");
+    } else if (!planned.variant.info.is_library()) {
+      for (const PtxImages& images : ptx_images()) add(images.compiler);
     }
   }
   if (cases.empty() || settings.dry_run) return cases;
