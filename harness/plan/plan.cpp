@@ -26,6 +26,10 @@ bool selected(const std::vector<std::string>& filter, std::string_view name) {
 }
 
 void check_all_names(const RunOptions& options, const Problem& problem, const std::vector<ProblemVariant>& all) {
+  if (!options.ladder.empty() && !(options.networks.empty() && options.layers.empty())) {
+    throw UserError(fmt::format("{}: a folder has no networks and no layers; --size names a size of {}",
+                                options.layers.empty() ? "--network" : "--layer", problem.name()));
+  }
   std::vector<std::string> families;
   std::vector<std::string> variants;
   for (const ProblemVariant& registered : all) {

@@ -98,6 +98,11 @@ std::vector<CheckedCase> check_group(const CaseGroup& group, const CheckSettings
   }
   if (cases.empty() || settings.dry_run) return cases;
   const Workload workload(group.work, synthetic_images(group.work.shape.batch, kCheckSeed), kCheckSeed);
+  if (folder_variant(*plan.front()->variant.variant) != nullptr) {
+    // By this thread: a folder's reference is a process that ends with the thread that has started it.
+    static_cast<void>(workload.expected(ProblemKind::real));
+    static_cast<void>(workload.expected(ProblemKind::integers));
+  }
   on_all_cores(cases.size(), [&](std::size_t index) { check_variant(cases[index], *plan[index], workload, settings); });
   return cases;
 }

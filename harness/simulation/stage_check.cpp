@@ -129,6 +129,21 @@ OpenCase start_check(const PlannedCase& planned, const Workload& workload, const
                        output_window(most), std::move(hello));
 }
 
+/// A loop that the compiler unrolled has many instructions of one line: they are one finding.
+void add_by_line(std::vector<simulated::Finding>& findings, simulated::Finding finding) {
+  const auto same = [&](const simulated::Finding& other) {
+    return finding.source_line > 0 && other.checker == finding.checker && other.kernel == finding.kernel &&
+           other.opcode == finding.opcode && other.source_file == finding.source_file &&
+           other.source_line == finding.source_line && other.allocation == finding.allocation;
+  };
+  const auto known = std::ranges::find_if(findings, same);
+  if (known == findings.end()) {
+    findings.push_back(std::move(finding));
+  } else {
+    known->count += finding.count;
+  }
+}
+
 }  // namespace
 
 void check_stage(CheckedCase& checked, const PlannedCase& planned, const Workload& workload,
@@ -151,8 +166,9 @@ void check_stage(CheckedCase& checked, const PlannedCase& planned, const Workloa
     checked.reason = failure.what();
   }
   try {
-    for (const ordered_json& one : open.ask({{"do", "findings"}}).at("findings")) {
-      checked.findings.push_back(simulated::read_finding(one));
+    const ordered_json reply = open.ask({{"do", "findings"}});
+    for (const ordered_json& one : reply.at("findings")) {
+      add_by_line(checked.findings, simulated::read_finding(one));
     }
   } catch (const CaseFailure&) {
     return;  // it has ended, and how is said already

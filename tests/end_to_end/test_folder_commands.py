@@ -224,8 +224,8 @@ def test_a_duel_finds_the_slower_version(run: Any, cpu_folder: Path, tmp_path: P
 
 def test_what_makes_no_sense_for_a_folder_is_one_line(run: Any, cpu_folder: Path, tmp_path: Path) -> None:
     assert_refused(run("run", cpu_folder, "--leave-one-out"), "no variant of the problem row-sum leaves an idea out")
-    assert_refused(run("run", cpu_folder, "--network", "lenet72"), "no layer of these networks")
-    assert_refused(run("run", cpu_folder, "--layer", "conv1"), "conv1")
+    assert_refused(run("run", cpu_folder, "--network", "lenet72"), "--network: a folder has no networks and no layers")
+    assert_refused(run("run", cpu_folder, "--layer", "conv1"), "--layer: a folder has no networks and no layers")
     assert_refused(run("run", cpu_folder, "--shape", "1,8,8,2,3"), "--shape is for the convolution")
     assert_refused(run("run", cpu_folder, "--batch", "10"), "a batch is for layers")
     assert_refused(run("run", cpu_folder, "--with", "x.cpp"), "--with: ")
