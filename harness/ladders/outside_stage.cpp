@@ -6,6 +6,7 @@
 #include <cstring>
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <stdexcept>
 #include <utility>
 
 #include "support/errors.hpp"
@@ -108,7 +109,11 @@ OutsideStage::~OutsideStage() {
 }
 
 std::string OutsideStage::unsupported_reason(const ProblemSize& size) const {
-  return stage_.unsupported_reason(as_folder(size));
+  try {
+    return stage_.unsupported_reason(as_folder(size));
+  } catch (const std::invalid_argument& error) {  // a tensor that is too large
+    return error.what();
+  }
 }
 
 std::unique_ptr<PreparedVariant> OutsideStage::prepare(Device& device, const ProblemSize& size,
