@@ -243,9 +243,10 @@ std::vector<CountedNetwork> counted_networks(const BaselineArguments& arguments,
 void add_baseline_options(CLI::App& baseline, BaselineArguments& arguments) {
   baseline.add_option("action", arguments.action, "check, or update")->required();
   baseline.add_option("LADDER", arguments.ladder, "a folder of yours with a problem.json");
-  baseline.add_option("--folder", arguments.folder,
-                      "folder of the baseline files (default results/baseline below the current folder, and baseline in "
-                      "a ladder's)");
+  baseline.add_option(
+      "--folder", arguments.folder,
+      "folder of the baseline files (default results/baseline below the current folder, and baseline in "
+      "a ladder's)");
   add_list(baseline, "--network", arguments.networks, "only these: lenet28, ..., or a network file");
   add_list(baseline, "--variant", arguments.variants, "only these, from 'convladder list'");
   add_list(baseline, "--compiler", arguments.compilers, "only these compilers' PTX: nvcc, clang");

@@ -21,8 +21,7 @@ void add_case_selection(CLI::App& command, RunOptions& options, CaseSelection& s
   const auto list = [&command](const char* name, std::vector<std::string>& values, const std::string& help) {
     add_list(command, name, values, help)->group(kGroup);
   };
-  command.add_option("LADDER", selection.ladder, kLadderHelp)
-      ->group(kGroup);
+  command.add_option("LADDER", selection.ladder, kLadderHelp)->group(kGroup);
   command.add_option("--problem", options.problem, "what is computed, from 'convladder list' (default convolution)")
       ->group(kGroup);
   list("--size", options.sizes, "sizes of the problem: C6H60W60K2S2, ... (default: some of its own)");

@@ -112,7 +112,8 @@ RunOptions options_of_folder(const CheckArguments& arguments, RunOptions options
   options.variants = arguments.variants;
   const auto is_cuda = [](const ProblemVariant& variant) { return variant.info.family == "cuda"; };
   if (std::ranges::none_of(problem_of(options).variants(), is_cuda)) {
-    throw UserError(fmt::format("{}: no CUDA stage: the checkers are the simulated device's", printable(options.ladder)));
+    throw UserError(
+        fmt::format("{}: no CUDA stage: the checkers are the simulated device's", printable(options.ladder)));
   }
   return options;
 }
@@ -252,7 +253,8 @@ int check_command(CheckArguments& arguments, const CommandLine& /*command_line*/
   check_printed(arguments.printed);
   const std::vector<CaseGroup> groups = groups_of(arguments);
   const bool is_folder = folder_variant(*groups.front().cases.front().variant.variant) != nullptr;
-  const std::string why = is_folder ? groups.front().cases.front().skipped : find_device_kind("simulated").unavailable();
+  const std::string why =
+      is_folder ? groups.front().cases.front().skipped : find_device_kind("simulated").unavailable();
   if (!why.empty()) throw UserError(fmt::format("the simulated device: {}", why));
   std::size_t all = 0;
   for (const CaseGroup& group : groups) all += group.cases.size();

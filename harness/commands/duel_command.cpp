@@ -73,9 +73,9 @@ void check_arguments(const DuelArguments& a) {
     throw UserError("--base-variant and --new-variant: expected both or neither");
   }
   if (a.base_variant.empty() && a.base_ladder.empty() && a.base == a.now && a.settings.extra_percent == 0) {
-    throw UserError(fmt::format("nothing to compare: give another {}, or --base-variant and --new-variant",
-                                a.options.ladder.empty() ? "build with --base PATH"
-                                                         : "version of the folder with --base FOLDER"));
+    throw UserError(
+        fmt::format("nothing to compare: give another {}, or --base-variant and --new-variant",
+                    a.options.ladder.empty() ? "build with --base PATH" : "version of the folder with --base FOLDER"));
   }
   if (!a.base_variant.empty() && !a.options.variants.empty()) {
     throw UserError("--variant cannot be combined with --base-variant and --new-variant");
@@ -106,8 +106,8 @@ void choose_folders(DuelArguments& a) {
     a.base_ladder = base.ladder;
     a.base = kThisProgram;
   } else if (a.base != kThisProgram) {
-    throw UserError(fmt::format("--base {}: no folder with a problem.json: a folder is compared with a folder",
-                                printable(a.base)));
+    throw UserError(
+        fmt::format("--base {}: no folder with a problem.json: a folder is compared with a folder", printable(a.base)));
   }
 }
 
@@ -134,7 +134,8 @@ void note_counted(const RunOptions& options, std::vector<std::string>& notes) {
 
 void add_duel_options(CLI::App& duel, DuelArguments& a) {
   a.command = &duel;
-  duel.add_option("--base", a.base, "the build, or another version of the folder, to compare with (default: this program)");
+  duel.add_option("--base", a.base,
+                  "the build, or another version of the folder, to compare with (default: this program)");
   duel.add_option("--new", a.now, "the build to judge (default: this program)");
   duel.add_option("--base-variant", a.base_variant,
                   "compare this variant, instead of the same variants of two builds,");

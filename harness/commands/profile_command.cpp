@@ -173,9 +173,10 @@ int profile_command(ProfileArguments& arguments, const CommandLine& /*command_li
     throw UserError("expected either --network for a new run, or NETWORK.json, a record");
   }
   if (is_ladder_folder(arguments.record)) {
-    throw UserError(fmt::format("{}: a profile is of a network; what a stage's kernels do 'convladder run' counts on the "
-                                "simulated device",
-                                printable(arguments.record)));
+    throw UserError(
+        fmt::format("{}: a profile is of a network; what a stage's kernels do 'convladder run' counts on the "
+                    "simulated device",
+                    printable(arguments.record)));
   }
   if (!arguments.record.empty()) {
     print_as(arguments.printed,

@@ -31,16 +31,16 @@ class OutsideStage final : public Variant {
 
  private:
   FolderVariant stage_;
-  /// Of the last constants. A device that runs the stage in a process of its own allocates nothing once it is loaded, so
-  /// what is prepared again for the same tensors finds them here.
+  /// Of the last constants. A device that runs the stage in a process of its own allocates nothing once it is loaded,
+  /// so what is prepared again for the same tensors finds them here.
   mutable std::unique_ptr<DeviceBuffer> weights_;
   mutable const void* weights_of_ = nullptr;
   mutable const void* weights_beside_ = nullptr;
 };
 
-/// Compiles the files, and puts each on the rung above its family's highest: "my_conv.cu" is `my-conv`. They last as long
-/// as the program; what does not compile is there with the reason. Throws UserError for a file that is none of a stage,
-/// and for a name that a variant has already.
+/// Compiles the files, and puts each on the rung above its family's highest: "my_conv.cu" is `my-conv`. They last as
+/// long as the program; what does not compile is there with the reason. Throws UserError for a file that is none of a
+/// stage, and for a name that a variant has already.
 std::vector<ProblemVariant> outside_stages(const std::vector<std::string>& files, const BuildProgress& progress);
 
 /// In a case's process, from stage_hello.

@@ -161,7 +161,8 @@ std::string unsupported_stage(const DeviceKind& kind, const FolderVariant& stage
 
 /// Why the variant cannot run the shape on that kind of device; empty if it can.
 std::string unsupported_on(const DeviceKind& kind, const Variant& variant, const ProblemSize& shape) {
-  if (const FolderVariant* const stage = folder_variant(variant)) return unsupported_stage(kind, *stage, variant, shape);
+  if (const FolderVariant* const stage = folder_variant(variant))
+    return unsupported_stage(kind, *stage, variant, shape);
   if (!kind.has_clock && variant.launch_plan(shape).empty()) {
     const std::string reason = variant.unsupported_reason(shape);
     return reason.empty() ? "its kernels come from a library, so there is no PTX to execute" : reason;

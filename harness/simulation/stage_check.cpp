@@ -125,8 +125,7 @@ OpenCase start_check(const PlannedCase& planned, const Workload& workload, const
   const double seconds =
       step_timeout_seconds(std::nullopt, {.flop = size.flop(), .bytes = 0}, find_device_kind(planned.device));
   return start_session({planned.id, workload.descriptor(), workload.header(), seconds, kThisProgram, Trust::foreign},
-                       "serve-check",
-                       output_window(most), std::move(hello));
+                       "serve-check", output_window(most), std::move(hello));
 }
 
 /// A loop that the compiler unrolled has many instructions of one line: they are one finding.

@@ -6,8 +6,8 @@
 
 #include "devices/gpus/gpu_facts.hpp"
 #include "support/text_table.hpp"
-#include "variants/convolution/problem.hpp"
 #include "support/units.hpp"
+#include "variants/convolution/problem.hpp"
 
 namespace convladder {
 
@@ -134,8 +134,8 @@ std::string sweep_text(const Sweep& sweep) {
     text += text_table(columns_of(sweep), rows);
     const bool tuned = sweep.found.candidates.front() != sweep.found.by_model;
     text += !sweep.has_model() ? "* 'run' uses this one, the first values of its @parameter\n"
-            : tuned ? "* 'run' uses this one, from the table; m the variant's own model would use this one\n"
-                  : "* 'run' uses this one, chosen by the variant's own model\n";
+            : tuned            ? "* 'run' uses this one, from the table; m the variant's own model would use this one\n"
+                               : "* 'run' uses this one, chosen by the variant's own model\n";
   }
   for (const SweptConfiguration& one : sweep.results) {
     if (!one.score && one.status) {

@@ -75,18 +75,18 @@ int list_command(ListArguments& a, const CommandLine& /*command_line*/) {
   const int topics = int{a.metrics} + int{a.machine} + int{a.launches} + int{published};
   if (topics > 1) throw UserError("--machine, --metrics, --launches, --published: only one of them");
   if (topics == 1 && !a.ladder.empty()) {
-    throw UserError(fmt::format("{}: none of --machine, --metrics, --launches, --published is of a ladder",
-                                printable(a.ladder)));
+    throw UserError(
+        fmt::format("{}: none of --machine, --metrics, --launches, --published is of a ladder", printable(a.ladder)));
   }
   if (a.printed.format == "csv" && !a.launches && !published) {
     throw UserError("--format csv: only with --published NAME and --launches");
   }
   check_printed(a.printed);
   const std::string& format = a.printed.format;
-  print_as(a.printed, a.metrics    ? metrics_listing(format)
-                      : a.machine  ? machine_listing(format)
-                      : a.launches ? launches_listing(a.of, format)
-                      : published  ? published_listing(a.published, format, a.layout)
+  print_as(a.printed, a.metrics           ? metrics_listing(format)
+                      : a.machine         ? machine_listing(format)
+                      : a.launches        ? launches_listing(a.of, format)
+                      : published         ? published_listing(a.published, format, a.layout)
                       : !a.ladder.empty() ? ladder_listing(a.ladder, format)
                                           : variants_listing(format));
   return kExitOk;

@@ -84,8 +84,8 @@ struct DuelResult {
 };
 
 /// The cases of `options` on both sides. With `base_variant` and `new_variant` each group has the one pair of them.
-/// With `base_folder` the base's stages are of that folder, of the same names, and run in this program as the new ones do.
-/// Throws UserError as make_plan does, and where only devices without a clock are asked for.
+/// With `base_folder` the base's stages are of that folder, of the same names, and run in this program as the new ones
+/// do. Throws UserError as make_plan does, and where only devices without a clock are asked for.
 std::vector<DuelGroup> plan_duel(const RunOptions& options, const OtherProgram& base, const OtherProgram& now,
                                  const std::string& base_variant, const std::string& new_variant,
                                  const FolderProblem* base_folder = nullptr);

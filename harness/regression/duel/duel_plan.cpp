@@ -77,7 +77,8 @@ DuelGroup folder_group(const CaseGroup& group, const FolderProblem& base, const 
   for (const ProblemVariant& one : base.variants()) {
     const ProblemVariant& any = group.cases.front().variant;
     const Problem& problem = *group.work.shape.problem;
-    if (one.info.family != any.info.family || find_variant(problem, one.info.family, one.info.name) != nullptr) continue;
+    if (one.info.family != any.info.family || find_variant(problem, one.info.family, one.info.name) != nullptr)
+      continue;
     const std::string name(one.info.name);
     duel.pairs.push_back({fmt::format("{}/{}/{}/{}", group.device, name, group.work.name(), group.work.shape.batch),
                           name, name, group.cases.front(), group.cases.front(), CaseVerdict::missing,

@@ -83,9 +83,9 @@ void compare_with(ComparedCounters& compared, const BaselineCase& recorded, cons
   compared.ptx_changed = recorded.ptx_sha256 != now.ptx_sha256;
   if (recorded.shape != now.shape) {
     compared.verdict = BaselineVerdict::shape_changed;
-    compared.reason = recorded.shape ? fmt::format("recorded for {}, batch {}", shape_name(*recorded.shape),
-                                                   recorded.shape->batch)
-                                     : "recorded for a size of a folder";
+    compared.reason = recorded.shape
+                          ? fmt::format("recorded for {}, batch {}", shape_name(*recorded.shape), recorded.shape->batch)
+                          : "recorded for a size of a folder";
   } else if (recorded.unsupported.empty() != now.unsupported.empty()) {
     compared.verdict = BaselineVerdict::moved;
     compared.reason = now.unsupported.empty() ? "was unsupported and is now counted"

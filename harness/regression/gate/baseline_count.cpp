@@ -116,16 +116,14 @@ CountedCase stage_case(const PlannedCase& planned) {
                                    .kernels = {}},
                       .failure = planned.skipped.empty() ? planned.does_not_compile : planned.skipped};
   if (planned.runs()) {
-    counted.baseline.ptx_sha256 =
-        sha256_hex({reinterpret_cast<const std::uint8_t*>(executed.data()), executed.size()});
+    counted.baseline.ptx_sha256 = sha256_hex({reinterpret_cast<const std::uint8_t*>(executed.data()), executed.size()});
   }
   return counted;
 }
 
 }  // namespace
 
-std::vector<CountedCase> count_folder(const RunOptions& wanted,
-                                      const std::function<void(const std::string&)>& begin) {
+std::vector<CountedCase> count_folder(const RunOptions& wanted, const std::function<void(const std::string&)>& begin) {
   RunOptions options = wanted;
   options.families = {"cuda"};
   options.devices = {"simulated"};

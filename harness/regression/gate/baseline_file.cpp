@@ -89,9 +89,9 @@ std::string case_text(const BaselineCase& one) {
   if (one.shape) {
     shape = fmt::format("\"shape\": [{}],\n   ", fmt::join(shape_to_list(*one.shape).get<std::vector<int>>(), ", "));
   }
-  return fmt::format(
-      "\n  {{\"compiler\": {}, \"compiler_version\": {}, \"layer\": {}, \"variant\": {},\n   {}{}}}",
-      json_line(one.compiler), json_line(one.version), json_line(one.layer), json_line(one.variant), shape, what);
+  return fmt::format("\n  {{\"compiler\": {}, \"compiler_version\": {}, \"layer\": {}, \"variant\": {},\n   {}{}}}",
+                     json_line(one.compiler), json_line(one.version), json_line(one.layer), json_line(one.variant),
+                     shape, what);
 }
 
 }  // namespace
