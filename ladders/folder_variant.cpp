@@ -7,6 +7,7 @@
 #include <array>
 #include <cstddef>
 #include <cstring>
+#include <stdexcept>
 #include <utility>
 
 #include "devices/device_error.hpp"
@@ -54,35 +55,69 @@ std::vector<StageArgument> arguments_of(const LadderProblem& problem, const Prob
 /// In this process.
 class LoadedStage final : public PreparedVariant {
  public:
-  LoadedStage(Call call, std::vector<StageArgument> arguments) : call_(call), arguments_(std::move(arguments)) {
+  LoadedStage(Call call, std::vector<StageArgument> arguments, std::string choice)
+      : call_(call), arguments_(std::move(arguments)), choice_(std::move(choice)) {
     for (StageArgument& one : arguments_) {
       addresses_.push_back(one.tensor != nullptr ? one.tensor : static_cast<void*>(one.number.data()));
     }
   }
 
   void run() override { call_(addresses_.data()); }
+  std::string choice() const override { return choice_; }
 
  private:
   Call call_;
   std::vector<StageArgument> arguments_;
+  std::string choice_;
   std::vector<void*> addresses_;
 };
 
 /// In another.
 class HostedStage final : public PreparedVariant {
  public:
-  explicit HostedStage(StageHost& host) : host_(host) {}
+  HostedStage(StageHost& host, std::string choice) : host_(host), choice_(std::move(choice)) {}
 
   void run() override { host_.call(); }
+  std::string choice() const override { return choice_; }
 
  private:
   StageHost& host_;
+  std::string choice_;
 };
+
+constexpr std::size_t kMostCombinations = 100'000;
+
+/// The values with each other, the first ones in front. Throws std::invalid_argument for too many.
+std::vector<Configuration> combinations(const std::vector<StageParameter>& parameters) {
+  struct Combination {
+    std::vector<Parameter> values;
+    int others = 0;  // than the first
+  };
+  std::vector<Combination> all{{}};
+  for (const StageParameter& parameter : parameters) {
+    std::vector<Combination> longer;
+    if (all.size() * parameter.values.size() > kMostCombinations) {
+      throw std::invalid_argument("its parameters have more than 100000 combinations");
+    }
+    for (const Combination& one : all) {
+      for (std::size_t i = 0; i < parameter.values.size(); ++i) {
+        longer.push_back(one);
+        longer.back().values.push_back({parameter.name, parameter.values[i]});
+        longer.back().others += i == 0 ? 0 : 1;
+      }
+    }
+    all = std::move(longer);
+  }
+  std::ranges::stable_sort(all, {}, &Combination::others);
+  std::vector<Configuration> configurations;
+  for (Combination& one : all) configurations.emplace_back(std::move(one.values));
+  return configurations;
+}
 
 }  // namespace
 
-FolderVariant::FolderVariant(const FolderProblem& problem, StageSource source, StageBuild build)
-    : problem_(problem), source_(std::move(source)), build_(std::move(build)) {
+FolderVariant::FolderVariant(const FolderProblem& problem, StageSource source, StageBuild build, std::string choice)
+    : problem_(problem), source_(std::move(source)), build_(std::move(build)), choice_(std::move(choice)) {
   for (const std::string& need : source_.needs) needs_.emplace_back(need, problem.ladder().names());
 }
 
@@ -97,12 +132,34 @@ std::unique_ptr<PreparedVariant> FolderVariant::prepare(Device& device, const Pr
   std::vector<StageArgument> arguments = arguments_of(problem_.ladder(), size, tensors);
   if (auto* const host = dynamic_cast<StageHost*>(&device)) {
     host->load(build_.library.string(), kSolveCall, arguments);
-    return std::make_unique<HostedStage>(*host);
+    return std::make_unique<HostedStage>(*host, choice_);
   }
-  return std::make_unique<LoadedStage>(load(build_.library, kSolveCall), std::move(arguments));
+  return std::make_unique<LoadedStage>(load(build_.library, kSolveCall), std::move(arguments), choice_);
 }
 
 double FolderVariant::tolerance() const { return problem_.granted_tolerance(0, {}); }
+
+Configurations FolderVariant::configurations(const ProblemSize& size, const Configuration& wanted, int most) const {
+  if (source_.parameters.empty() || !builds_) return {};
+  const std::vector<Configuration> all = combinations(source_.parameters);
+  if (std::string why = impossible_configuration(wanted, all, size_name(size)); !why.empty()) {
+    throw std::invalid_argument(why);
+  }
+  Configurations found;
+  found.candidates = candidates_of(all, wanted, most);
+  found.by_model = found.candidates.front();
+  found.possible = std::ranges::count_if(all, [&](const Configuration& one) { return wanted.agrees_with(one); });
+  return found;
+}
+
+std::unique_ptr<Variant> FolderVariant::configured(const ProblemSize& size, const Configuration& wanted,
+                                                   ChosenBy chosen_by) const {
+  const Configuration chosen = configurations(size, wanted, 1).candidates.at(0);
+  StageDefinitions definitions;
+  for (const Parameter& one : chosen.parameters()) definitions.emplace_back(one.name, one.value);
+  return std::make_unique<FolderVariant>(problem_, source_, builds_(definitions),
+                                         chosen.text() + chosen_by_text(chosen_by));
+}
 
 VariantInfo info_of(const FolderVariant& variant, std::string_view builds_on) {
   const StageSource& source = variant.source();

@@ -1,6 +1,7 @@
 // A stage of a folder as the harness knows variants: a shared library with `solve`, or the reason why there is none.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -12,14 +13,21 @@
 
 namespace convladder {
 
+/// Compiles the stage with these parameters, or finds it compiled. Any thread may call.
+using StageBuilds = std::function<StageBuild(const StageDefinitions& definitions)>;
+
 class FolderVariant final : public Variant {
  public:
   /// The problem must outlive it. The library is loaded by `prepare`, and never before.
-  FolderVariant(const FolderProblem& problem, StageSource source, StageBuild build);
+  /// `choice` is what was compiled in: "TILE=8".
+  FolderVariant(const FolderProblem& problem, StageSource source, StageBuild build, std::string choice = {});
 
   const FolderProblem& problem() const { return problem_; }
   const StageSource& source() const { return source_; }
   const StageBuild& build() const { return build_; }
+  /// Without them there is nothing to choose.
+  void set_builds(StageBuilds builds) { builds_ = std::move(builds); }
+  const std::string& choice() const { return choice_; }
 
   std::string unsupported_reason(const ProblemSize& size) const override;
   std::string not_here() const override { return build_.missing; }
@@ -29,11 +37,18 @@ class FolderVariant final : public Variant {
   std::unique_ptr<PreparedVariant> prepare(Device& device, const ProblemSize& size,
                                            const ProblemTensors& tensors) const override;
   double tolerance() const override;
+  /// All values of its parameters with each other; those that differ least from the first ones first.
+  Configurations configurations(const ProblemSize& size, const Configuration& wanted, int most) const override;
+  /// Compiled with them, or `does_not_compile`.
+  std::unique_ptr<Variant> configured(const ProblemSize& size, const Configuration& wanted,
+                                      ChosenBy chosen_by) const override;
 
  private:
   const FolderProblem& problem_;
   StageSource source_;
   StageBuild build_;
+  std::string choice_;
+  StageBuilds builds_;
   std::vector<Expression> needs_;
 };
 

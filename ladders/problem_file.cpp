@@ -174,7 +174,7 @@ class Reader {
       LadderDimension one;
       one.letter = letter;
       one.name = place.at("name").name();
-      if (place.has("from")) one.smallest = place.at("from").whole(1, 1 << 30);
+      if (place.has("from")) one.smallest = place.at("from").whole(0, 1 << 30);
       if (place.has("to")) one.largest = place.at("to").whole(1, 1 << 30);
       if (one.smallest > one.largest) place.fail("'from' is more than 'to'");
       if (place.has("usual")) one.usual = place.at("usual").whole(one.smallest, one.largest);

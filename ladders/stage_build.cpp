@@ -3,12 +3,15 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <atomic>
 #include <cstdint>
 #include <cstdlib>
 #include <optional>
 #include <system_error>
 
+#include "devices/ptxas_report.hpp"
 #include "ladders/compiler_settings.hpp"
 #include "ladders/compilers.hpp"
 #include "ladders/program_output.hpp"
@@ -76,6 +79,32 @@ struct Place {
   fs::path header;
 };
 
+/// Beside a library.
+fs::path ptx_file(const fs::path& library) { return fs::path(library).replace_extension(".ptx"); }
+fs::path report_file(const fs::path& library) { return fs::path(library).replace_extension(".ptxas"); }
+
+/// Those that devices/gpus asks for and that take the PTX.
+constexpr std::array<const char*, 2> kReportedArchitectures = {"sm_80", "sm_90"};
+
+/// Has ptxas report on the PTX that nvcc has left in the folder, and keeps both beside the library.
+void keep_ptx(const std::string& nvcc, const fs::path& folder, const std::string& stem, const fs::path& library) {
+  const fs::path kept = folder / (stem + ".ptx");
+  std::error_code error;
+  if (!fs::exists(kept, error)) return;
+  std::string report;
+  const fs::path ptxas = fs::path(nvcc).parent_path() / "ptxas";
+  if (is_program(ptxas.string())) {
+    for (const char* const architecture : kReportedArchitectures) {
+      const std::string made = (folder / "stage.cubin").string();
+      report += run_program({ptxas.string(), "-v", "-arch", architecture, "-o", made, kept.string()},
+                            compiler_settings(ptxas.string(), {kept}, folder))
+                    .messages;
+    }
+  }
+  write_file_atomically(report_file(library), report);
+  write_file_atomically(ptx_file(library), read_file_text(kept.string()));
+}
+
 /// Whether the library is there and nothing that it was made of is another file now.
 bool is_up_to_date(const Place& place) {
   std::error_code error;
@@ -101,7 +130,8 @@ std::vector<std::string> cuda_words(const std::string& nvcc) {
           "-cudart=shared",
           "-Xcompiler=-fPIC",
           "-Xlinker=--require-defined=solve",
-          "-shared"};
+          "-shared",
+          "--keep"};
 }
 
 std::vector<std::string> cpp_words(const std::string& compiler) {
@@ -189,6 +219,8 @@ StageBuild StageBuilder::carry_out(const Order& order) const {
   words.insert(words.end(), {"-include", place.header.string(), "-MD", "-MF", rule.string(), "-o", fresh.string(),
                              order.source.string()});
   words.insert(words.end(), order.libraries.begin(), order.libraries.end());
+  const bool keeps_ptx = std::ranges::find(words, "--keep") != words.end();
+  if (keeps_ptx) words.insert(words.end(), {"--keep-dir", scratch.string()});
   const ProgramOutput output = run_program(
       words, compiler_settings(order.words.front(), {order.source.parent_path(), order.source, place.header}, scratch));
   std::error_code error;
@@ -211,12 +243,30 @@ StageBuild StageBuilder::carry_out(const Order& order) const {
     for (const std::string& file : prerequisites(read_file_text(rule.string()))) {
       if (file != order.source.string()) stamps += stamp(file) + '\n';  // its text is in the key
     }
+    if (keeps_ptx) keep_ptx(words.front(), scratch, order.source.stem().string(), place.library);
     fs::rename(fresh, place.library);
     write_file_atomically(place.stamps, stamps);
     build.library = place.library;
   }
   fs::remove_all(scratch, error);
   return build;
+}
+
+std::string stage_ptx(const StageBuild& build) {
+  std::error_code error;
+  const fs::path file = ptx_file(build.library);
+  return build.library.empty() || !fs::exists(file, error) ? std::string() : read_file_text(file.string());
+}
+
+std::vector<KernelResources> stage_resources(const StageBuild& build) {
+  std::error_code error;
+  const fs::path file = report_file(build.library);
+  if (build.library.empty() || !fs::exists(file, error)) return {};
+  try {
+    return parse_ptxas_report(read_file_text(file.string()));
+  } catch (const PtxasReportError&) {
+    return {};  // of a ptxas that says it otherwise
+  }
 }
 
 fs::path default_stage_cache() {

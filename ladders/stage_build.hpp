@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "devices/kernel_resources.hpp"
 #include "ladders/ladder_folder.hpp"
 
 namespace convladder {
@@ -17,6 +18,11 @@ struct StageBuild {
   std::string missing = {};            ///< likewise: there is no compiler
   bool was_built_before = false;
 };
+
+/// The PTX in the library of a CUDA stage; empty where it was not kept.
+std::string stage_ptx(const StageBuild& build);
+/// What ptxas says of its kernels, for each architecture it was asked for; none where there is no ptxas.
+std::vector<KernelResources> stage_resources(const StageBuild& build);
 
 /// What a library has beside `solve` or `reference`: the same with its arguments in a list of addresses
 /// (LadderProblem::solve_call), so that who calls it need not be compiled for the problem.

@@ -129,6 +129,8 @@ def _drawings(record: Union[Record, NetworkRecord], batch: Optional[int]) -> lis
         return network_charts.drawings(record)
     charts = {"ladder": ladder.draw, "time_over_batch": time_over_batch.draw,
               "throughput_over_batch": throughput_over_batch.draw}
+    if record.of_sizes and all(one.batch == 1 for group in record.groups for one in group.ladders):
+        charts = {"ladder": ladder.draw}  # nothing is over a batch
     drawings = [(f"{name}{_suffix(index, group)}", (draw if group else nothing.draw), group)
                 for index, group in enumerate(record.drawn or (None,)) for name, draw in charts.items()]
     drawings += [(f"counters{_suffix(index, group)}", counters.draw, group)

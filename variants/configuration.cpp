@@ -16,8 +16,8 @@ Parameter parse_parameter(std::string_view text) {
   const std::string_view number = equals == std::string_view::npos ? "" : text.substr(equals + 1);
   int value = 0;
   const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), value);
-  if (equals == 0 || number.empty() || error != std::errc() || end != number.data() + number.size() || value < 1) {
-    throw std::invalid_argument(fmt::format("expected NAME=NUMBER, from 1 on, got '{}'", text));
+  if (equals == 0 || number.empty() || error != std::errc() || end != number.data() + number.size()) {
+    throw std::invalid_argument(fmt::format("expected NAME=NUMBER, got '{}'", text));
   }
   return {std::string(text.substr(0, equals)), value};
 }

@@ -3,8 +3,8 @@
 #include <map>
 #include <string>
 
-#include "devices/cuda/ptxas_report.hpp"
 #include "devices/kernel_resources.hpp"
+#include "devices/ptxas_report.hpp"
 
 namespace convladder {
 namespace {

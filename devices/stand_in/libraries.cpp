@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 #include <fmt/format.h>
 
+#include <cstdlib>
 #include <system_error>
 
 #include "devices/device_error.hpp"
@@ -52,15 +53,17 @@ fs::path libraries() {
                   here().string()));
 }
 
-std::unique_ptr<Device> open_device() {
+std::unique_ptr<LoadedCodesDevice> open_device(const std::optional<Settings>& settings) {
   const fs::path folder = find_libraries();
   if (folder.empty()) throw DeviceError("this build has no stand-in for the CUDA runtime");
+  // Before the library is there: what is first asked of it makes the machine.
+  if (settings) setenv(kSettingsVariable, settings_text(*settings).c_str(), 1);
   void* const library = load(folder / "libconvladder_cuda.so");
   // By the names that programs of any age ask for.
   for (const char* const name : {"libcudart.so.13", "libcudart.so.12", "libcuda.so.1"}) load(folder / name);
-  const auto open = reinterpret_cast<Device* (*)()>(dlsym(library, kOpenDevice));
+  const auto open = reinterpret_cast<LoadedCodesDevice* (*)()>(dlsym(library, kOpenDevice));
   if (open == nullptr) throw DeviceError(fmt::format("{} is of another build", folder.string()));
-  return std::unique_ptr<Device>(open());
+  return std::unique_ptr<LoadedCodesDevice>(open());
 }
 
 }  // namespace convladder::stand_in

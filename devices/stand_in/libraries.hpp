@@ -3,9 +3,13 @@
 
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "devices/device.hpp"
+#include "devices/simulated/checkers/finding.hpp"
+#include "devices/stand_in/settings.hpp"
 
 namespace convladder::stand_in {
 
@@ -14,10 +18,20 @@ std::filesystem::path find_libraries();
 /// Throws UserError where there are none.
 std::filesystem::path libraries();
 
+/// A device that code loaded into this process launches on.
+class LoadedCodesDevice : public Device {
+ public:
+  /// A write to it is a finding from now on.
+  virtual void only_read(const void* address) = 0;
+  /// Of what was launched since the last time; none without checkers.
+  virtual std::vector<simulated::Finding> take_findings() = 0;
+};
+
 /// What code that calls the CUDA runtime sees, as a device: memory on it is that of its cudaMalloc, what its kernels
 /// did is in `take_counters`, and the first fault of one is the DeviceError of `wait`. Code that is loaded afterwards
-/// and asks for libcudart or libcuda gets these libraries. One for a process. Throws DeviceError.
-std::unique_ptr<Device> open_device();
+/// and asks for libcudart or libcuda gets these libraries. One for a process. Without
+/// settings they are those of the environment. Throws DeviceError.
+std::unique_ptr<LoadedCodesDevice> open_device(const std::optional<Settings>& settings = std::nullopt);
 
 /// The function of the library that makes it, and of which build it has to be.
 inline constexpr const char* kOpenDevice = "convladder_stand_in_open_device";

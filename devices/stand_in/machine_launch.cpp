@@ -160,6 +160,10 @@ void Machine::take_over(const Function& function, const LaunchRequest& request) 
     if (keeps_counters) {
       kept_counters.push_back(counters);
       kept_counters.back().kernel = function.written;
+      if (request.dynamic_shared_bytes > 0) {
+        kept_counters.back().values.emplace_back(simulated::kDynamicSharedBytes,
+                                                 static_cast<double>(request.dynamic_shared_bytes));
+      }
     }
   }
 }

@@ -5,14 +5,14 @@
 #include <memory>
 #include <mutex>
 
-#include "devices/device.hpp"
 #include "devices/device_error.hpp"
+#include "devices/stand_in/libraries.hpp"
 #include "devices/stand_in/machine.hpp"
 
 namespace convladder::stand_in {
 namespace {
 
-class ServedDevice final : public Device {
+class ServedDevice final : public LoadedCodesDevice {
  public:
   explicit ServedDevice(Machine& machine) : machine_(machine) { machine_.keeps_counters = true; }
 
@@ -59,6 +59,16 @@ class ServedDevice final : public Device {
     return locked([&] { return std::exchange(machine_.kept_counters, {}); });
   }
 
+  void only_read(const void* address) override {
+    locked([&] {
+      const Memory* const memory = machine_.memory_at(address);
+      if (memory != nullptr) machine_.device().only_read(memory->buffer);
+    });
+  }
+  std::vector<simulated::Finding> take_findings() override {
+    return locked([&] { return machine_.report.take_findings(); });
+  }
+
  private:
   void free(void* address, std::size_t /*bytes*/) noexcept override {
     try {
@@ -82,7 +92,7 @@ class ServedDevice final : public Device {
 }  // namespace convladder::stand_in
 
 /// See libraries.hpp.
-extern "C" convladder::Device* convladder_stand_in_open_device() {
+extern "C" convladder::stand_in::LoadedCodesDevice* convladder_stand_in_open_device() {
   using convladder::stand_in::Machine;
   try {
     return std::make_unique<convladder::stand_in::ServedDevice>(Machine::get()).release();

@@ -16,6 +16,7 @@
 #include "harness/isolation/case_confinement.hpp"
 #include "harness/isolation/served_process.hpp"
 #include "harness/ladders/opened_ladder.hpp"
+#include "harness/ladders/outside_stage.hpp"
 #include "harness/plan/device_argument.hpp"
 #include "support/printable.hpp"
 
@@ -95,7 +96,7 @@ OpenCase start_case_process(const PlannedCase& planned, const Workload& workload
   if (!is_convolution(workload.real().shape)) hello["problem"] = planned.variant.problem->name();
   Trust trust = Trust::own;
   if (const FolderVariant* const stage = folder_variant(*planned.variant.variant)) {
-    hello["library"] = stage->build().library.string();
+    hello.update(stage_hello(*stage));
     if (stage->launches_by_itself()) trust = Trust::foreign;
   }
   // Only a sweep tells a variant what to take, and it asks no other build: the protocol between builds is as before.
@@ -112,18 +113,17 @@ OpenCase start_case_here(const PlannedCase& planned, const Workload& workload) {
 
 namespace {
 
-/// The stage of a folder that the case is of.
-std::unique_ptr<FolderVariant> served_stage(const FolderProblem& folder, const ordered_json& hello) {
-  StageSource source;
-  source.name = hello.at("variant").get<std::string>();
-  source.language = hello.at("family") == "cpu" ? StageLanguage::cpp : StageLanguage::cuda;
-  return std::make_unique<FolderVariant>(folder, std::move(source),
-                                         StageBuild{.library = hello.at("library").get<std::string>()});
+/// What runs on the host has a process of its own (StageDevice), and this one is no stranger's.
+void confine_stage(const FolderVariant& stage, const ordered_json& hello) {
+  if (!stage.launches_by_itself()) return;
+  confine_case({.readable = {stage.build().library, stand_in::find_libraries()},
+                .uses_gpu = find_device_kind(hello.at("device").get<std::string>()).has_clock});
 }
 
 int serve_case(int socket_descriptor, int workload_descriptor, int window_descriptor) {
   std::unique_ptr<Variant> configured;  // outlive the case
   std::unique_ptr<FolderVariant> stage;
+  std::unique_ptr<OutsideStage> outside;
   const auto make = [&](const ordered_json& hello, const Workload& workload,
                         const SharedMemory& window) -> std::unique_ptr<CaseClient> {
     initialize_google_benchmark(hello.at("google_benchmark_flags").get<std::vector<std::string>>());
@@ -131,13 +131,20 @@ int serve_case(int socket_descriptor, int workload_descriptor, int window_descri
     if (problem == nullptr) return nullptr;
     if (const auto* const folder = dynamic_cast<const FolderProblem*>(problem)) {
       stage = served_stage(*folder, hello);
-      // What runs on the host has a process of its own (StageDevice), and this one is no stranger's.
-      if (stage->launches_by_itself())
-        confine_case({.readable = {stage->build().library, stand_in::find_libraries()},
-                      .uses_gpu = find_device_kind(hello.at("device").get<std::string>()).has_clock &&
-                                  stage->launches_by_itself()});
+      confine_stage(*stage, hello);
       return case_here({hello.at("id").get<std::string>(),
                         {info_of(*stage, {}), problem, stage.get()},
+                        hello.at("device").get<std::string>(),
+                        {},
+                        {},
+                        {}},
+                       workload, window);
+    }
+    if (hello.contains("library")) {
+      outside = served_outside_stage(hello);
+      confine_stage(outside->stage(), hello);
+      return case_here({hello.at("id").get<std::string>(),
+                        {info_of(outside->stage(), {}), problem, outside.get()},
                         hello.at("device").get<std::string>(),
                         {},
                         {},

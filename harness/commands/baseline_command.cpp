@@ -12,6 +12,7 @@
 #include "harness/commands/command.hpp"
 #include "harness/commands/option_checks.hpp"
 #include "harness/commands/printed.hpp"
+#include "harness/plan/ladder_argument.hpp"
 #include "harness/plan/network_argument.hpp"
 #include "harness/regression/gate/baseline_report.hpp"
 #include "support/errors.hpp"
@@ -27,7 +28,8 @@ namespace {
 /// The command line, not checked yet.
 struct BaselineArguments {
   std::string action;  ///< "check" or "update"
-  std::string folder = "results/baseline";
+  std::string ladder;  ///< a folder whose stages are counted
+  std::string folder;  ///< of the baseline files
   std::vector<std::string> networks;
   std::vector<std::string> variants;
   std::vector<std::string> compilers;
@@ -39,6 +41,7 @@ constexpr const char* kBaselineFooter = R"(examples:
   convladder baseline check                            every variant and layer, both compilers' PTX, some seconds
   convladder baseline check --all                      AlexNet as well: minutes
   convladder baseline check --variant shared-memory --network lenet72 --format json
+  convladder baseline check my-ladder                  the CUDA stages of a folder, against my-ladder/baseline
   convladder baseline update                           makes the current counters the baseline
 
 exit codes: 0 all counters are the same (update: the files hold the current counters) - 1 a counter moved -
@@ -166,26 +169,46 @@ Baseline updated(const CountedNetwork& network, const BaselineArguments& argumen
   return baseline;
 }
 
-/// Writes what is not there yet; says of every file whether it was written. What another program has written since the
-/// counting began stays, unless it is of this selection.
-void write_baselines(std::vector<CountedNetwork> networks, const BaselineArguments& arguments,
-                     const std::vector<const PtxImages*>& compilers, BaselineReport& report) {
+/// Throws UserError if a case could not be counted, or the folder cannot be made.
+void begin_writing(const std::string& folder, const BaselineReport& report) {
   for (const ComparedCounters& one : report.cases) {
     if (one.verdict != BaselineVerdict::failed) continue;
     throw UserError(fmt::format("{}, {}: {}; nothing was written", one.id, one.compiler, one.reason));
   }
   std::error_code error;
-  std::filesystem::create_directories(arguments.folder, error);
-  if (error) throw UserError(fmt::format("cannot create {}: {}", arguments.folder, error.message()));
+  std::filesystem::create_directories(folder, error);
+  if (error) throw UserError(fmt::format("cannot create {}: {}", folder, error.message()));
+}
+
+void write_if_changed(const std::filesystem::path& path, const Baseline& baseline, BaselineReport& report) {
+  const std::string text = baseline_text(baseline);
+  const bool same = std::filesystem::exists(path) && text == read_file_text(path.string());
+  if (!same) write_file_atomically(path, text);
+  report.notes.push_back(fmt::format("{}: {}", path.string(), same ? "unchanged" : "written"));
+}
+
+/// The recorded cases that stay, and what was counted.
+void write_folder(const CountedNetwork& counted, const std::string& folder, BaselineReport& report) {
+  begin_writing(folder, report);
+  const std::filesystem::path path = baseline_path(folder, counted.name);
+  const FolderLock lock = FolderLock::of_file(path, WhileLocked::wait);
+  remove_unfinished_files(path);
+  Baseline baseline = counted.recorded;
+  for (const CountedCase& one : counted.counted) baseline.cases.push_back(one.baseline);
+  write_if_changed(path, baseline, report);
+}
+
+/// Writes what is not there yet; says of every file whether it was written. What another program has written since the
+/// counting began stays, unless it is of this selection.
+void write_baselines(std::vector<CountedNetwork> networks, const BaselineArguments& arguments,
+                     const std::vector<const PtxImages*>& compilers, BaselineReport& report) {
+  begin_writing(arguments.folder, report);
   for (CountedNetwork& network : networks) {
     const std::filesystem::path path = baseline_path(arguments.folder, network.name);
     const FolderLock lock = FolderLock::of_file(path, WhileLocked::wait);
     remove_unfinished_files(path);
     network.recorded = load_baseline(arguments.folder, network.name).value_or(Baseline{network.name, {}});
-    const std::string text = baseline_text(updated(network, arguments, compilers));
-    const bool same = std::filesystem::exists(path) && text == read_file_text(path.string());
-    if (!same) write_file_atomically(path, text);
-    report.notes.push_back(fmt::format("{}: {}", path.string(), same ? "unchanged" : "written"));
+    write_if_changed(path, updated(network, arguments, compilers), report);
   }
 }
 
@@ -219,8 +242,11 @@ std::vector<CountedNetwork> counted_networks(const BaselineArguments& arguments,
 
 void add_baseline_options(CLI::App& baseline, BaselineArguments& arguments) {
   baseline.add_option("action", arguments.action, "check, or update")->required();
-  baseline.add_option("--folder", arguments.folder,
-                      "folder of the baseline files (default results/baseline below the current folder)");
+  baseline.add_option("LADDER", arguments.ladder, "a folder of yours with a problem.json");
+  baseline.add_option(
+      "--folder", arguments.folder,
+      "folder of the baseline files (default results/baseline below the current folder, and baseline in "
+      "a ladder's)");
   add_list(baseline, "--network", arguments.networks, "only these: lenet28, ..., or a network file");
   add_list(baseline, "--variant", arguments.variants, "only these, from 'convladder list'");
   add_list(baseline, "--compiler", arguments.compilers, "only these compilers' PTX: nvcc, clang");
@@ -228,10 +254,62 @@ void add_baseline_options(CLI::App& baseline, BaselineArguments& arguments) {
   add_printed_options(baseline, arguments.printed, {"text", "markdown", "json"});
 }
 
+/// Throws UserError for what a folder does not have.
+RunOptions folder_options(const BaselineArguments& arguments) {
+  RunOptions options;
+  choose_ladder(options, arguments.ladder);
+  if (options.ladder.empty()) {
+    throw UserError(fmt::format("{}: expected a folder; of what is built in the networks' layers are counted",
+                                printable(arguments.ladder)));
+  }
+  if (!arguments.networks.empty()) throw UserError("--network: a folder has no networks");
+  if (!arguments.compilers.empty()) throw UserError("--compiler: the stages of a folder are compiled by nvcc");
+  options.variants = arguments.variants;
+  return options;
+}
+
+/// The stages of a folder against what its file says, or into it.
+int folder_baseline(const BaselineArguments& arguments, const RunOptions& options, BaselineReport& report) {
+  CountedNetwork folder{options.problem, {}, {}};
+  folder.recorded = load_baseline(arguments.folder, folder.name).value_or(Baseline{folder.name, {}});
+  {
+    Progress progress(nullptr, 1);
+    folder.counted =
+        count_folder(options, [&](const std::string& size) { progress.show(fmt::format("counting {}", size)); });
+  }
+  for (const CountedCase& one : folder.counted) {
+    report.cases.push_back(compare_case(folder.name, one, folder.recorded.cases));
+  }
+  std::vector<BaselineCase> kept;  // of what was not asked for
+  for (const BaselineCase& one : folder.recorded.cases) {
+    if (!selected(arguments.variants, one.variant)) {
+      kept.push_back(one);
+    } else if (std::ranges::none_of(folder.counted, [&one](const CountedCase& counted) {
+                 return counted.baseline.layer == one.layer && counted.baseline.variant == one.variant;
+               })) {
+      report.cases.push_back(missing_case(folder.name, one));
+    }
+  }
+  report.sort();
+  const bool update = arguments.action == "update";
+  if (update) {
+    folder.recorded.cases = std::move(kept);
+    write_folder(folder, arguments.folder, report);
+  }
+  print_as(arguments.printed, formatted(report, arguments.printed.format));
+  return update ? kExitOk : report.exit_code();
+}
+
 int baseline_command(BaselineArguments& arguments, const CommandLine& /*command_line*/) {
   require_known("action", arguments.action, {"check", "update"});
   check_printed(arguments.printed);
   const bool update = arguments.action == "update";
+  RunOptions options;
+  if (!arguments.ladder.empty()) options = folder_options(arguments);
+  if (arguments.folder.empty()) {
+    const bool is_own = options.ladder.starts_with('/');  // and no ladder that comes with the program
+    arguments.folder = is_own ? options.ladder + "/baseline" : "results/baseline";
+  }
   std::error_code error;
   if (!update && !std::filesystem::is_directory(arguments.folder, error)) {
     throw UserError(
@@ -239,8 +317,9 @@ int baseline_command(BaselineArguments& arguments, const CommandLine& /*command_
                     "update' makes one",
                     arguments.folder));
   }
-  const std::vector<const PtxImages*> compilers = selected_compilers(arguments.compilers);
   BaselineReport report;
+  if (!options.ladder.empty()) return folder_baseline(arguments, options, report);
+  const std::vector<const PtxImages*> compilers = selected_compilers(arguments.compilers);
   const std::vector<CountedNetwork> networks = counted_networks(arguments, compilers, report.notes);
   for (const CountedNetwork& network : networks) compare_network(network, arguments, compilers, report);
   if (arguments.networks.empty()) note_stray_files(arguments.folder, report);

@@ -21,9 +21,7 @@ void add_case_selection(CLI::App& command, RunOptions& options, CaseSelection& s
   const auto list = [&command](const char* name, std::vector<std::string>& values, const std::string& help) {
     add_list(command, name, values, help)->group(kGroup);
   };
-  CLI::Option* const ladder =
-      command.add_option("LADDER", selection.ladder, "a folder of yours with a problem.json, or the name of a problem")
-          ->group(kGroup);
+  CLI::Option* const ladder = command.add_option("LADDER", selection.ladder, kLadderHelp)->group(kGroup);
   command.add_option("--problem", options.problem, "what is computed, from 'convladder list' (default convolution)")
       ->excludes(ladder)
       ->group(kGroup);

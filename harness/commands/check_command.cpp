@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "devices/ptx_images.hpp"
@@ -15,7 +16,9 @@
 #include "harness/commands/command.hpp"
 #include "harness/commands/option_checks.hpp"
 #include "harness/commands/printed.hpp"
+#include "harness/ladders/opened_ladder.hpp"
 #include "harness/plan/device_argument.hpp"
+#include "harness/plan/ladder_argument.hpp"
 #include "harness/plan/network_argument.hpp"
 #include "harness/plan/plan.hpp"
 #include "harness/plan/shape_argument.hpp"
@@ -25,6 +28,7 @@
 #include "network/layer_operators.hpp"
 #include "support/errors.hpp"
 #include "support/json_text.hpp"
+#include "support/printable.hpp"
 #include "support/progress.hpp"
 #include "support/whole_number.hpp"
 
@@ -33,6 +37,7 @@ namespace {
 
 /// The command line, not checked yet.
 struct CheckArguments {
+  std::string ladder;  ///< a folder, or a problem's name
   std::vector<std::string> problems;
   std::vector<std::string> sizes;
   std::vector<std::string> variants;
@@ -57,6 +62,7 @@ constexpr const char* kCheckFooter = R"(examples:
   convladder check --shape 96,27,27,256,5,1,2 --batch 1 --checkers memory,race
   convladder check --variant tensor-3xtf32 --layer alexnet.conv3 --batch 1 --tensor-cores h100
   convladder check --problem softmax,max-pooling --network alexnet --batch 1
+  convladder check my-ladder                          the CUDA stages of a folder of yours
   convladder check --format json --output findings.json
 
 exit codes: 0 every case is correct and nothing was found - 1 something was found, or a result is wrong -
@@ -92,6 +98,26 @@ std::vector<std::string> problems_of(const CheckArguments& arguments) {
   return all;
 }
 
+/// The CUDA stages of a folder, on the sizes that are counted. Throws UserError for what it has none of.
+RunOptions options_of_folder(const CheckArguments& arguments, RunOptions options) {
+  for (const auto& [name, given] :
+       {std::pair("--problem", !arguments.problems.empty()), std::pair("--network", !arguments.networks.empty()),
+        std::pair("--layer", !arguments.layers.empty()), std::pair("--shape", !arguments.shapes.empty()),
+        std::pair("--batch", !arguments.batches.empty())}) {
+    if (given) throw UserError(fmt::format("{}: not of a folder, whose sizes --size names", name));
+  }
+  options.families = {"cuda"};
+  options.devices = {"simulated"};
+  options.sizes = arguments.sizes;
+  options.variants = arguments.variants;
+  const auto is_cuda = [](const ProblemVariant& variant) { return variant.info.family == "cuda"; };
+  if (std::ranges::none_of(problem_of(options).variants(), is_cuda)) {
+    throw UserError(
+        fmt::format("{}: no CUDA stage: the checkers are the simulated device's", printable(options.ladder)));
+  }
+  return options;
+}
+
 RunOptions options_of(const CheckArguments& arguments, const std::string& problem) {
   RunOptions options;
   options.families = {"cuda"};
@@ -123,7 +149,13 @@ RunOptions options_of(const CheckArguments& arguments, const std::string& proble
 }
 
 /// What is checked of the problems, each size once: layers of several networks may have the same.
-std::vector<CaseGroup> groups_of(const CheckArguments& arguments) {
+std::vector<CaseGroup> groups_of(CheckArguments& arguments) {
+  if (!arguments.ladder.empty()) {
+    RunOptions options;
+    choose_ladder(options, arguments.ladder);
+    if (!options.ladder.empty()) return make_plan(options_of_folder(arguments, std::move(options)));
+    arguments.problems.push_back(options.problem);
+  }
   std::vector<CaseGroup> groups;
   for (const std::string& problem : problems_of(arguments)) {
     for (CaseGroup& group : make_plan(options_of(arguments, problem))) {
@@ -189,6 +221,7 @@ class Results {
 };
 
 void add_check_options(CLI::App& check, CheckArguments& arguments) {
+  check.add_option("LADDER", arguments.ladder, kLadderHelp);
   add_list(check, "--problem", arguments.problems,
            "only these problems, from 'convladder list': convolution, softmax, ...");
   add_list(check, "--size", arguments.sizes, "sizes of the problem: C6H60W60K2S2, ...");
@@ -219,12 +252,13 @@ int check_command(CheckArguments& arguments, const CommandLine& /*command_line*/
                                .dry_run = arguments.dry_run};
   check_printed(arguments.printed);
   const std::vector<CaseGroup> groups = groups_of(arguments);
-  if (const std::string why = find_device_kind("simulated").unavailable(); !why.empty()) {
-    throw UserError(fmt::format("the simulated device: {}", why));
-  }
+  const bool is_folder = folder_variant(*groups.front().cases.front().variant.variant) != nullptr;
+  const std::string why =
+      is_folder ? groups.front().cases.front().skipped : find_device_kind("simulated").unavailable();
+  if (!why.empty()) throw UserError(fmt::format("the simulated device: {}", why));
   std::size_t all = 0;
   for (const CaseGroup& group : groups) all += group.cases.size();
-  Results results(arguments, static_cast<int>(all * ptx_images().size()));
+  Results results(arguments, static_cast<int>(all * (is_folder ? 1 : ptx_images().size())));
   for (const CaseGroup& group : groups) {
     results.begin(group.work.name(), group.work.shape.batch);
     results.add(check_group(group, settings));

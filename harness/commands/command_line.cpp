@@ -14,7 +14,9 @@
 #include "harness/commands/renamed.hpp"
 #include "harness/commands/run_cases.hpp"
 #include "harness/isolation/served_process.hpp"
+#include "harness/ladders/ladder_library.hpp"
 #include "harness/machine/build_information.hpp"
+#include "ladders/ladder_folder.hpp"
 #include "support/errors.hpp"
 #include "support/interruption.hpp"
 #include "support/machine_fault.hpp"
@@ -22,6 +24,7 @@
 #include "support/printable.hpp"
 #include "support/standard_streams.hpp"
 #include "support/whole_number.hpp"
+#include "variants/problem.hpp"
 
 namespace convladder {
 namespace {
@@ -93,17 +96,29 @@ const CLI::Option* list_before(const KnownCommand& command, const CommandLine& w
   return nullptr;
 }
 
+[[noreturn]] void refuse_without_comma(const CLI::Option& list, const std::string& word) {
+  throw UserError(fmt::format("unexpected '{}': separate the values of {} with commas: {} {},{}", word, list.get_name(),
+                              list.get_name(), fmt::join(list.results(), ","), word));
+}
+
+/// The 100 of "--batch 10 100" is no ladder, although a command takes one there.
+void refuse_value_as_ladder(const KnownCommand& command, const CommandLine& words) {
+  const CLI::Option* const ladder = command.app->get_option_no_throw("LADDER");
+  if (ladder == nullptr || ladder->count() == 0) return;
+  const std::string word = ladder->results().front();
+  if (is_ladder_folder(word) || find_in_library(word) != nullptr || find_problem(word) != nullptr) return;
+  if (const CLI::Option* const list = list_before(command, words, word)) refuse_without_comma(*list, word);
+}
+
 /// Throws for the first word that the command cannot take.
 void refuse_extra_words(const KnownCommand& command, const CommandLine& words) {
+  refuse_value_as_ladder(command, words);
   for (const std::string& word : command.app->remaining()) {
     if (word == "--") continue;  // the words after it are no options
     if (command.info.takes_word != nullptr && command.info.takes_word(word)) continue;
     const std::string name = word.substr(0, word.find('='));
     if (const std::string now = renamed_option(command.info.name, name); !now.empty()) throw UserError(now);
-    if (const CLI::Option* const list = list_before(command, words, word)) {
-      throw UserError(fmt::format("unexpected '{}': separate the values of {} with commas: {} {},{}", word,
-                                  list->get_name(), list->get_name(), fmt::join(list->results(), ","), word));
-    }
+    if (const CLI::Option* const list = list_before(command, words, word)) refuse_without_comma(*list, word);
     std::vector<std::string> known;
     for (const CLI::Option* option : command.app->get_options()) known.push_back(option->get_name());
     throw UserError(

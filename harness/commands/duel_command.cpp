@@ -12,7 +12,9 @@
 #include "harness/commands/duel_setup.hpp"
 #include "harness/commands/option_checks.hpp"
 #include "harness/commands/printed.hpp"
+#include "harness/plan/ladder_argument.hpp"
 #include "harness/regression/duel/duel_output.hpp"
+#include "ladders/ladder_folder.hpp"
 #include "support/errors.hpp"
 #include "support/file_bytes.hpp"
 #include "support/json_text.hpp"
@@ -33,6 +35,8 @@ constexpr const char* kDuelFooter = R"(examples:
   convladder duel --base ../before/build/release/convladder
   convladder duel --base old/convladder --new new/convladder --layer lenet72.conv2 --variant flat-vector
   convladder duel --base-variant flat-vector --new-variant compile-time --layer lenet72.conv1
+  convladder duel --base my-ladder-before my-ladder    the stages of a folder against those of another version of it
+  convladder duel my-ladder --base-variant naive --new-variant rows
   convladder duel --base old/convladder --output duel.json --format markdown > duel.md
   convladder duel --extra-work 5 --batch 1 --layer lenet28.conv1    would a slowdown of 5 % be found here?
 
@@ -68,8 +72,10 @@ void check_arguments(const DuelArguments& a) {
   if (a.base_variant.empty() != a.new_variant.empty()) {
     throw UserError("--base-variant and --new-variant: expected both or neither");
   }
-  if (a.base_variant.empty() && a.base == a.now && a.settings.extra_percent == 0) {
-    throw UserError("nothing to compare: give another build with --base PATH, or --base-variant and --new-variant");
+  if (a.base_variant.empty() && a.base_ladder.empty() && a.base == a.now && a.settings.extra_percent == 0) {
+    throw UserError(
+        fmt::format("nothing to compare: give another {}, or --base-variant and --new-variant",
+                    a.options.ladder.empty() ? "build with --base PATH" : "version of the folder with --base FOLDER"));
   }
   if (!a.base_variant.empty() && !a.options.variants.empty()) {
     throw UserError("--variant cannot be combined with --base-variant and --new-variant");
@@ -84,6 +90,38 @@ void check_arguments(const DuelArguments& a) {
   check_output_file("--output", a.output);
 }
 
+/// Both sides of a duel of folders are this program's.
+void choose_folders(DuelArguments& a) {
+  apply_case_selection(a.selection, a.options);
+  const bool base_is_folder = is_ladder_folder(a.base);
+  if (a.options.ladder.empty()) {
+    if (!base_is_folder) return;
+    throw UserError(fmt::format("--base {}: a folder is compared with a folder: convladder duel --base OLD NEW",
+                                printable(a.base)));
+  }
+  if (a.now != kThisProgram) throw UserError("--new: the new side of a folder's duel is the folder itself");
+  if (base_is_folder) {
+    RunOptions base;
+    choose_ladder(base, a.base);
+    a.base_ladder = base.ladder;
+    a.base = kThisProgram;
+  } else if (a.base != kThisProgram) {
+    throw UserError(
+        fmt::format("--base {}: no folder with a problem.json: a folder is compared with a folder", printable(a.base)));
+  }
+}
+
+/// Throws UserError if a stage of one folder could not be called as one of the other.
+const FolderProblem& base_folder(const DuelArguments& a) {
+  RunOptions options;
+  options.ladder = a.base_ladder;
+  const FolderProblem& base = ladder_of(options);
+  const std::string was = base.ladder().signature(false);
+  const std::string is = ladder_of(a.options).ladder().signature(false);
+  if (was == is) return base;
+  throw UserError(fmt::format("the folders cannot be compared: their stages are {} and {}", was, is));
+}
+
 /// What the simulated device would have counted is said once.
 void note_counted(const RunOptions& options, std::vector<std::string>& notes) {
   const bool any_cuda =
@@ -96,7 +134,8 @@ void note_counted(const RunOptions& options, std::vector<std::string>& notes) {
 
 void add_duel_options(CLI::App& duel, DuelArguments& a) {
   a.command = &duel;
-  duel.add_option("--base", a.base, "the build to compare with (default: this program)");
+  duel.add_option("--base", a.base,
+                  "the build, or another version of the folder, to compare with (default: this program)");
   duel.add_option("--new", a.now, "the build to judge (default: this program)");
   duel.add_option("--base-variant", a.base_variant,
                   "compare this variant, instead of the same variants of two builds,");
@@ -152,14 +191,17 @@ int duel_dry_run(const std::vector<DuelGroup>& plan) {
 }
 
 int duel_command(DuelArguments& a, const CommandLine& command_line) {
-  if (a.selftest) return duel_selftest(a, command_line);
+  if (a.selftest) {
+    if (!a.selection.ladder.empty()) throw UserError("--selftest: it is of what is built in, and of no folder");
+    return duel_selftest(a, command_line);
+  }
   for (const CLI::Option* option : a.command->get_options(
            [](const CLI::Option* one) { return one->get_group() == kSelftestGroup && one->count() > 0; })) {
     throw UserError(fmt::format("{} can be used only with --selftest", option->get_name()));
   }
+  choose_folders(a);
   check_arguments(a);
-  apply_case_selection(a.selection, a.options);
-  if (a.options.batches.empty()) a.options.batches = {kDefaultBatch};
+  if (a.options.batches.empty() && a.options.ladder.empty()) a.options.batches = {kDefaultBatch};
   a.settings.seed = coin_seed(*a.command, a.options);
   if (a.timeout > 0) a.settings.timeout_seconds = a.timeout;
   initialize_google_benchmark({});
@@ -169,7 +211,13 @@ int duel_command(DuelArguments& a, const CommandLine& command_line) {
   const OtherProgram base = ask_program(a.base);
   const OtherProgram now = ask_program(a.now);
   compare_programs(base, now, notes);
-  const std::vector<DuelGroup> plan = plan_duel(a.options, base, now, a.base_variant, a.new_variant);
+  const FolderProblem* other = nullptr;
+  if (!a.base_ladder.empty()) {
+    other = &base_folder(a);
+    notes.push_back(fmt::format("the base is the folder {}, the new side {}", printable(a.base_ladder),
+                                printable(a.options.ladder)));
+  }
+  const std::vector<DuelGroup> plan = plan_duel(a.options, base, now, a.base_variant, a.new_variant, other);
   if (a.dry_run) return duel_dry_run(plan);
   if (a.base_variant.empty()) note_counted(a.options, notes);
   const ImageSet images = duel_images(plan, a.options);

@@ -22,6 +22,7 @@ struct DuelArguments {
   CaseSelection selection;
   std::string base = kThisProgram;
   std::string now = kThisProgram;
+  std::string base_ladder;  ///< the folder that the base's stages are of; empty: as the options say
   std::string base_variant;
   std::string new_variant;
   DuelSettings settings;

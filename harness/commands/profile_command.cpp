@@ -20,8 +20,10 @@
 #include "harness/profile/profile_text.hpp"
 #include "harness/profile/program_time.hpp"
 #include "harness/records/recorded_run.hpp"
+#include "ladders/ladder_folder.hpp"
 #include "support/errors.hpp"
 #include "support/json_text.hpp"
+#include "support/printable.hpp"
 
 namespace convladder {
 
@@ -169,6 +171,12 @@ int profile_command(ProfileArguments& arguments, const CommandLine& /*command_li
   check_printed(arguments.printed);
   if (arguments.record.empty() == arguments.network.networks.empty()) {
     throw UserError("expected either --network for a new run, or NETWORK.json, a record");
+  }
+  if (is_ladder_folder(arguments.record)) {
+    throw UserError(
+        fmt::format("{}: a profile is of a network; what a stage's kernels do 'convladder run' counts on the "
+                    "simulated device",
+                    printable(arguments.record)));
   }
   if (!arguments.record.empty()) {
     print_as(arguments.printed,

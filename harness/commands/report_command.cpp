@@ -15,6 +15,7 @@
 #include "harness/commands/command.hpp"
 #include "harness/commands/option_checks.hpp"
 #include "harness/commands/report_script.hpp"
+#include "harness/records/recorded_run.hpp"
 #include "support/errors.hpp"
 #include "support/nearest_name.hpp"
 
@@ -67,6 +68,7 @@ void add_report_options(CLI::App& report, ReportArguments& a) {
 }
 
 int report_command(ReportArguments& arguments, const CommandLine& /*command_line*/) {
+  for (const std::string& record : arguments.records) refuse_folder_as_record(record);
   std::error_code error;
   const fs::path program = fs::read_symlink("/proc/self/exe", error);
   const std::optional<fs::path> script = error ? std::nullopt : find_script(program, "report.py");

@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <charconv>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
@@ -27,6 +28,8 @@ constexpr const char* kRunFooter = R"(examples:
   convladder run --variant compile-time,onednn --layer lenet72.conv2 --batch 500
   convladder run --shape 96,27,27,256,5,1,2 --batch 16   your own layer shape: C,H,W,M,K[,stride[,padding]]
   convladder run --data mnist/ --output results/tonight  real images (IDX files), a folder of your choice
+  convladder run my-ladder                             a folder of yours: problem.json, a reference, stages
+  convladder run --with my_conv.cu --layer lenet72.conv2 --batch 10    your own stage on the convolution's ladder
   convladder run --resume results/tonight              continues an interrupted run
   convladder run --leave-one-out                       what is each idea of the best stage worth? docs/leave_one_out.md
   convladder run my-softmax                            a folder of your own: 'convladder new my-softmax' makes one
@@ -92,6 +95,11 @@ struct RunArguments {
 void add_run_options(CLI::App& run, RunArguments& a) {
   add_case_selection(run, a.options, a.selection, "10,100,1000, while a call stays below 10 GFLOP");
   run.add_option("--case", a.options.case_filter, kCaseHelp)->group("Which cases");
+  run.add_option(
+         "--with", a.options.with,
+         "a stage of your own, a .cu or .cpp that defines solve, beside those of the convolution; may be repeated")
+      ->allow_extra_args(false)
+      ->group("Which cases");
   run.add_flag("--leave-one-out", a.leave_one_out,
                "the best stage, and what lacks one of its ideas (default: lenet72.conv2, batch 1000)")
       ->group("Which cases");
@@ -157,6 +165,7 @@ int run_command(RunArguments& a, const CommandLine& command_line) {
   static_cast<void>(case_pattern(a.options.case_filter));
   apply_google_flags(a);
   apply_case_selection(a.selection, a.options);
+  for (std::string& file : a.options.with) file = std::filesystem::absolute(file).lexically_normal().string();
   if (a.leave_one_out) choose_leave_one_out(a.options);
   a.invocation.command_line = command_line;
   return run_cases(a.options, a.invocation);

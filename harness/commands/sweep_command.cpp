@@ -18,6 +18,7 @@
 #include "harness/commands/measuring_options.hpp"
 #include "harness/commands/option_checks.hpp"
 #include "harness/commands/recorded_command.hpp"
+#include "harness/ladders/opened_ladder.hpp"
 #include "harness/plan/estimate.hpp"
 #include "harness/plan/not_run.hpp"
 #include "harness/plan/options.hpp"
@@ -30,6 +31,7 @@
 #include "harness/sweep/tuning_update.hpp"
 #include "support/errors.hpp"
 #include "support/nearest_name.hpp"
+#include "support/printable.hpp"
 #include "support/progress.hpp"
 #include "support/text_table.hpp"
 
@@ -49,6 +51,7 @@ constexpr const char* kSweepFooter = R"(examples:
   convladder sweep --variant implicit-gemm --device cpu --layer lenet72.conv2 --batch 100       by measured times
   convladder sweep --variant many-images --device cuda --batch 1000 --update-table     and use the result from now on
   convladder sweep --variant register-tile --device simulated --configuration maps=8,pixels=9 --limit 100
+  convladder sweep my-ladder                           every @parameter of a folder's stages
   convladder sweep --resume results/tonight            continues an interrupted sweep
 
 docs/sweep.md says what can be chosen, what the score is, and how the tables are used.
@@ -67,7 +70,25 @@ std::vector<std::string> variants_with_a_choice() {
   return names;
 }
 
-void check_options(const SweepOptions& o) {
+/// The stages of a folder that have an @parameter. Throws UserError if none has.
+std::vector<std::string> stages_with_parameters(const RunOptions& options) {
+  std::vector<std::string> names;
+  for (const ProblemVariant& one : problem_of(options).variants()) {
+    const FolderVariant* const stage = folder_variant(*one.variant);
+    if (stage != nullptr && !stage->source().parameters.empty()) names.emplace_back(one.info.name);
+  }
+  if (!names.empty()) return names;
+  throw UserError(fmt::format("{}: no stage has an @parameter to sweep over", printable(options.ladder)));
+}
+
+void check_options(SweepOptions& o) {
+  if (!o.run.ladder.empty()) {
+    const std::vector<std::string> names = stages_with_parameters(o.run);
+    if (o.run.variants.empty()) o.run.variants = names;
+    if (o.update_table) {
+      throw UserError("--update-table: not of a folder: what is best stands first in the stage's @parameter");
+    }
+  }
   if (o.run.variants.empty()) {
     throw UserError(fmt::format("--variant is missing; these variants can be swept: {}",
                                 fmt::join(variants_with_a_choice(), ", ")));
@@ -115,6 +136,7 @@ SweepPlan plan_sweeps(const std::vector<CaseGroup>& plan, const SweepOptions& o)
   }
   if (!sweeps.sweeps.empty()) return sweeps;
   const std::string reason = sweeps.left_out.empty() ? "no case remains" : sweeps.left_out.front();
+  if (!o.run.ladder.empty()) throw UserError(fmt::format("there is nothing to sweep: {}", reason));
   throw UserError(fmt::format("there is nothing to sweep: {}; these variants can be swept: {}", reason,
                               fmt::join(variants_with_a_choice(), ", ")));
 }
@@ -184,7 +206,8 @@ class SweepLoop {
     }
     std::optional<Workload> workload;
     for (std::size_t i = first; i < end; ++i) {
-      const std::vector<PlannedCase>& cases = configured[i - first].cases;
+      std::vector<PlannedCase>& cases = configured[i - first].cases;
+      record_not_compiled(plan_.sweeps[i], cases);
       if (!cases.empty() && !workload) {
         progress_.show(fmt::format("{} batch {}: inputs and reference", group.work.name(), group.work.shape.batch),
                        seconds_left());
@@ -194,6 +217,20 @@ class SweepLoop {
       fmt::print("{}{}\n", quiet_ ? "" : "\n", sweep_text(plan_.sweeps[i]));
       std::fflush(stdout);
     }
+  }
+
+  /// Takes those out that there is no code of, and says so of each.
+  void record_not_compiled(Sweep& sweep, std::vector<PlannedCase>& cases) {
+    for (const PlannedCase& planned : cases) {
+      if (planned.runs()) continue;
+      CaseOutcome outcome;
+      const NotRun not_run = why_not_run(planned);
+      outcome.status = not_run.status;
+      outcome.reason = not_run.reason;
+      outcome.input_kind = input_kind(planned.work);
+      finished(sweep, planned, outcome);
+    }
+    std::erase_if(cases, [](const PlannedCase& planned) { return !planned.runs(); });
   }
 
   void run_cases_of(Sweep& sweep, const std::vector<PlannedCase>& cases, const Workload& workload) {
@@ -282,7 +319,7 @@ int sweep_command(SweepArguments& a, const CommandLine& command_line) {
   SweepOptions& options = a.options;
   static_cast<void>(case_pattern(options.run.case_filter));
   apply_case_selection(a.selection, options.run);
-  if (options.run.batches.empty()) options.run.batches = {kDefaultSweepBatch};
+  if (options.run.batches.empty() && options.run.ladder.empty()) options.run.batches = {kDefaultSweepBatch};
   std::optional<Record> resumed = record_to_resume(a.record, {}, check_sweep_record);
   if (resumed) options = sweep_options_from_json(resumed->options());
   check_options(options);

@@ -5,12 +5,14 @@
 #include <atomic>
 #include <memory>
 #include <mutex>
+#include <nlohmann/json.hpp>
 #include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "devices/cpu/all_cores.hpp"
+#include "harness/ladders/outside_stage.hpp"
 #include "harness/ladders/reference_process.hpp"
 #include "ladders/ladder_folder.hpp"
 #include "ladders/stage_build.hpp"
@@ -74,6 +76,13 @@ void require_sizes(const Problem& problem, const std::vector<std::string>& sizes
   }
 }
 
+/// What a stage takes that nobody told anything: "TILE=8,WIDTH=2".
+std::string first_values(const StageSource& stage) {
+  std::vector<Parameter> values;
+  for (const StageParameter& one : stage.parameters) values.push_back({one.name, one.values.front()});
+  return Configuration(std::move(values)).text();
+}
+
 }  // namespace
 
 const FolderProblem& open_ladder(const fs::path& path, const BuildProgress& progress) {
@@ -100,11 +109,16 @@ const FolderProblem& open_ladder(const fs::path& path, const BuildProgress& prog
   problem->set_reference(reference_process(served, printable(reference.string()), cache),
                          fmt::format("float64, by {}", folder.reference), std::move(identity));
 
+  const auto shared = std::make_shared<const LadderFolder>(folder);
   // Their texts are looked at as long as the program runs.
   static std::vector<std::unique_ptr<FolderVariant>> kept;
   std::vector<const FolderVariant*> built;
   for (std::size_t i = 0; i < folder.stages.size(); ++i) {
-    kept.push_back(std::make_unique<FolderVariant>(*problem, folder.stages[i], std::move(builds[i])));
+    kept.push_back(std::make_unique<FolderVariant>(*problem, folder.stages[i], std::move(builds[i]),
+                                                   first_values(folder.stages[i])));
+    kept.back()->set_builds([shared, i, cache](const StageDefinitions& definitions) {
+      return StageBuilder(cache).build(*shared, shared->stages[i], definitions);
+    });
     built.push_back(kept.back().get());
   }
   std::vector<ProblemVariant> variants;
@@ -119,6 +133,25 @@ const FolderProblem& open_ladder_text(const std::string& text) {
   return dynamic_cast<const FolderProblem&>(open_problem(std::make_unique<FolderProblem>(text, "problem.json")));
 }
 
-const FolderVariant* folder_variant(const Variant& variant) { return dynamic_cast<const FolderVariant*>(&variant); }
+nlohmann::ordered_json stage_hello(const FolderVariant& stage) {
+  return {{"family", stage.source().language == StageLanguage::cpp ? "cpu" : "cuda"},
+          {"variant", stage.source().name},
+          {"library", stage.build().library.string()},
+          {"choice", stage.choice()}};
+}
+
+std::unique_ptr<FolderVariant> served_stage(const FolderProblem& folder, const nlohmann::ordered_json& hello) {
+  StageSource source;
+  source.name = hello.at("variant").get<std::string>();
+  source.language = hello.at("family") == "cpu" ? StageLanguage::cpp : StageLanguage::cuda;
+  return std::make_unique<FolderVariant>(folder, std::move(source),
+                                         StageBuild{.library = hello.at("library").get<std::string>()},
+                                         hello.at("choice").get<std::string>());
+}
+
+const FolderVariant* folder_variant(const Variant& variant) {
+  if (const auto* const outside = dynamic_cast<const OutsideStage*>(&variant)) return &outside->stage();
+  return dynamic_cast<const FolderVariant*>(&variant);
+}
 
 }  // namespace convladder

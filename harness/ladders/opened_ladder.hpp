@@ -3,6 +3,8 @@
 
 #include <filesystem>
 #include <functional>
+#include <memory>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 
 #include "ladders/folder_problem.hpp"
@@ -21,7 +23,11 @@ const FolderProblem& open_ladder(const std::filesystem::path& folder, const Buil
 /// In a case's process: the same problem from its text, without reference and stages.
 const FolderProblem& open_ladder_text(const std::string& text);
 
-/// The stage that a planned variant is; nullptr for what is built in.
+/// What a case's process needs to know of the stage that it is of, and the stage there.
+nlohmann::ordered_json stage_hello(const FolderVariant& stage);
+std::unique_ptr<FolderVariant> served_stage(const FolderProblem& folder, const nlohmann::ordered_json& hello);
+
+/// The stage that a planned variant is, of a folder or from outside; nullptr for what is built in.
 const FolderVariant* folder_variant(const Variant& variant);
 
 }  // namespace convladder

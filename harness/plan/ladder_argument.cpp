@@ -7,6 +7,7 @@
 
 #include "harness/ladders/ladder_library.hpp"
 #include "harness/ladders/opened_ladder.hpp"
+#include "harness/ladders/outside_stage.hpp"
 #include "ladders/ladder_folder.hpp"
 #include "ladders/stage_build.hpp"
 #include "support/errors.hpp"
@@ -25,13 +26,10 @@ std::string without_last_slash(std::string path) {
   return path;
 }
 
-/// Of a ladder that comes with the program its files are written where they can be compiled.
-fs::path folder_of(const std::string& ladder) {
-  if (ladder.starts_with('/')) return ladder;
-  if (const LibraryLadder* const found = find_in_library(ladder)) {
-    return unpacked_ladder(*found, default_stage_cache());
-  }
-  throw UserError(fmt::format("{}: no ladder of this program is called that", printable(ladder)));
+BuildProgress shown_on(Progress& progress) {
+  return [&progress](const std::string& file, int done, int all) {
+    progress.show_part(fmt::format("compiling {}", printable(file)), static_cast<double>(done) / all, std::nullopt);
+  };
 }
 
 }  // namespace
@@ -65,16 +63,32 @@ void choose_ladder(RunOptions& options, const std::string& word) {
                               unknown_name_message("problem", word, names)));
 }
 
+std::filesystem::path ladder_folder_of(const RunOptions& options) {
+  if (options.ladder.starts_with('/')) return options.ladder;
+  if (const LibraryLadder* const found = find_in_library(options.ladder)) {
+    return unpacked_ladder(*found, default_stage_cache());
+  }
+  throw UserError(fmt::format("{}: no ladder of this program is called that", printable(options.ladder)));
+}
+
 const FolderProblem& ladder_of(const RunOptions& options) {
   static std::map<std::string, const FolderProblem*> opened;
   const auto [at, is_new] = opened.try_emplace(options.ladder, nullptr);
   if (at->second == nullptr) {
     Progress progress(nullptr, 0);
-    at->second = &open_ladder(folder_of(options.ladder), [&](const std::string& file, int done, int all) {
-      progress.show_part(fmt::format("compiling {}", printable(file)), static_cast<double>(done) / all, std::nullopt);
-    });
+    at->second = &open_ladder(ladder_folder_of(options), shown_on(progress));
   }
   return *at->second;
+}
+
+const std::vector<ProblemVariant>& stages_with(const RunOptions& options) {
+  static std::map<std::vector<std::string>, std::vector<ProblemVariant>> compiled;
+  const auto [at, is_new] = compiled.try_emplace(options.with);
+  if (is_new) {
+    Progress progress(nullptr, 0);
+    at->second = outside_stages(options.with, shown_on(progress));
+  }
+  return at->second;
 }
 
 }  // namespace convladder

@@ -28,6 +28,7 @@ struct RunOptions {
   std::vector<int> batches;  ///< empty: 10, 100, 1000, as far as the work of a call stays below a limit
   std::string problem = "convolution";
   std::string ladder;  ///< the folder that it is, or a name of the library's; empty: the problem is compiled in
+  std::vector<std::string> with;   ///< files with stages from outside, beside the convolution's own
   std::vector<std::string> sizes;  ///< of the problem, as parse_size reads them
   std::vector<ConvShape> shapes;   ///< the user's own shapes; with them the networks are left out unless they are named
   std::string case_filter;         ///< regular expression over case ids (--benchmark_filter)

@@ -25,10 +25,14 @@ bool selected(const std::vector<std::string>& filter, std::string_view name) {
   return filter.empty() || std::ranges::find(filter, name) != filter.end();
 }
 
-void check_all_names(const RunOptions& options, const Problem& problem) {
+void check_all_names(const RunOptions& options, const Problem& problem, const std::vector<ProblemVariant>& all) {
+  if (!options.ladder.empty() && !(options.networks.empty() && options.layers.empty())) {
+    throw UserError(fmt::format("{}: a folder has no networks and no layers; --size names a size of {}",
+                                options.layers.empty() ? "--network" : "--layer", problem.name()));
+  }
   std::vector<std::string> families;
   std::vector<std::string> variants;
-  for (const ProblemVariant& registered : problem.variants()) {
+  for (const ProblemVariant& registered : all) {
     families.emplace_back(registered.info.family);
     variants.emplace_back(registered.info.name);
   }
@@ -140,19 +144,25 @@ void check_memory(const LayerWork& work) {
 }
 
 /// Of a stage that launches by itself.
-std::string unsupported_stage(const DeviceKind& kind, const FolderVariant& stage, const ProblemSize& shape) {
+std::string unsupported_stage(const DeviceKind& kind, const FolderVariant& stage, const Variant& variant,
+                              const ProblemSize& shape) {
+  constexpr double kMostCountedFlop = 1e9;  // of a batch, all of which it launches
   if (!kind.has_clock) {
+    if (is_convolution(shape) && shape.flop() > kMostCountedFlop) {
+      return "a stage from outside is executed whole, and this batch is more than 1 GFLOP";
+    }
     for (const std::string& library : stage.source().libraries) {
       if (!stand_in::holds_no_ptx("lib" + library)) continue;
       return fmt::format("it uses lib{}: NVIDIA's libraries hold no PTX to execute", library);
     }
   }
-  return stage.unsupported_reason(shape);
+  return variant.unsupported_reason(shape);
 }
 
 /// Why the variant cannot run the shape on that kind of device; empty if it can.
 std::string unsupported_on(const DeviceKind& kind, const Variant& variant, const ProblemSize& shape) {
-  if (const FolderVariant* const stage = folder_variant(variant)) return unsupported_stage(kind, *stage, shape);
+  if (const FolderVariant* const stage = folder_variant(variant))
+    return unsupported_stage(kind, *stage, variant, shape);
   if (!kind.has_clock && variant.launch_plan(shape).empty()) {
     const std::string reason = variant.unsupported_reason(shape);
     return reason.empty() ? "its kernels come from a library, so there is no PTX to execute" : reason;
@@ -160,10 +170,10 @@ std::string unsupported_on(const DeviceKind& kind, const Variant& variant, const
   return variant.unsupported_reason(shape);
 }
 
-CaseGroup make_group(const RunOptions& options, const TextPattern& filter, const LayerWork& work,
-                     const DeviceKind& kind, const std::string& unavailable) {
+CaseGroup make_group(const RunOptions& options, const std::vector<ProblemVariant>& all, const TextPattern& filter,
+                     const LayerWork& work, const DeviceKind& kind, const std::string& unavailable) {
   CaseGroup group{work, std::string(kind.name), {}, kind.has_clock};
-  for (const ProblemVariant& registered : work.shape.problem->variants()) {
+  for (const ProblemVariant& registered : all) {
     if (registered.info.family != kind.family || !selected(options.families, registered.info.family) ||
         !selected(options.variants, registered.info.name)) {
       continue;
@@ -194,6 +204,22 @@ const Problem& problem_of(const RunOptions& options) {
   return *find_known("problem", options.problem, registered_problems(), &Problem::name);
 }
 
+std::vector<ProblemVariant> planned_variants(const RunOptions& options) {
+  const Problem& problem = problem_of(options);
+  std::vector<ProblemVariant> all = problem.variants();
+  if (options.with.empty()) return all;
+  if (&problem != &convolution_problem()) {
+    throw UserError(fmt::format("--with: a stage from outside is for the convolution, not for {}", problem.name()));
+  }
+  for (const ProblemVariant& outside : stages_with(options)) {
+    const auto below = std::find_if(all.rbegin(), all.rend(), [&](const ProblemVariant& one) {
+      return one.info.family == outside.info.family && one.info.rung;
+    });
+    all.insert(below.base(), outside);
+  }
+  return all;
+}
+
 std::optional<ConvShape> layer_convolution(const LayerWork& work) {
   if (is_convolution(work.shape)) return conv_shape(work.shape);
   if (is_fused(work.shape) && work.source != nullptr) return fused_shape(work.shape).convolution;
@@ -215,13 +241,14 @@ double case_bytes(const ProblemSize& shape) {
 
 std::vector<CaseGroup> make_plan(const RunOptions& options) {
   const Problem& problem = problem_of(options);
-  check_all_names(options, problem);
+  const std::vector<ProblemVariant> all = planned_variants(options);
+  check_all_names(options, problem, all);
   const TextPattern filter("--benchmark_filter", options.case_filter);
   std::vector<CaseGroup> groups;
   for (const DeviceKind& kind : chosen_devices(options.devices, DefaultDevices::of_every_family)) {
     const std::string unavailable = why_unavailable(kind, problem);
     for (const LayerWork& work : layer_works(problem, kind, options)) {
-      CaseGroup group = make_group(options, filter, work, kind, unavailable);
+      CaseGroup group = make_group(options, all, filter, work, kind, unavailable);
       if (group.cases.empty()) continue;
       const bool runs = std::ranges::any_of(group.cases, &PlannedCase::runs);
       if (runs && kind.has_clock) check_memory(work);

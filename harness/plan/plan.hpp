@@ -30,6 +30,9 @@ struct LayerWork {
 /// it.
 const Problem& problem_of(const RunOptions& options);
 
+/// The problem's variants and, above them, the stages from outside that the options name. Throws UserError.
+std::vector<ProblemVariant> planned_variants(const RunOptions& options);
+
 /// The convolution whose input and weights it takes: a convolution's own, and that of a network's layers which a fused
 /// variant takes together.
 std::optional<ConvShape> layer_convolution(const LayerWork& work);

@@ -60,12 +60,10 @@ ordered_json other_times_json(const PlannedCase& planned, const CaseOutcome& out
   return list;
 }
 
-/// Null where nothing was counted.
-ordered_json predicted_json(const PlannedCase& planned, const CaseOutcome& outcome,
-                            const std::vector<LaunchResources>& resources) {
-  if (outcome.status != Status::ok || outcome.counters.is_null()) return nullptr;
-  const CountedFigures counted = read_counters(JsonPlace(outcome.counters, planned.id + ": counters"));
-  return prediction_json(predict(counted, resources));
+/// Empty where nothing was counted.
+CountedFigures counted_figures(const PlannedCase& planned, const CaseOutcome& outcome) {
+  if (outcome.status != Status::ok || outcome.counters.is_null()) return {};
+  return read_counters(JsonPlace(outcome.counters, planned.id + ": counters"));
 }
 
 }  // namespace
@@ -98,7 +96,8 @@ ordered_json variant_json(const VariantInfo& info) {
 ordered_json case_json(const PlannedCase& planned, const CaseOutcome& outcome) {
   const VariantInfo& info = planned.variant.info;
   const ProblemSize& shape = planned.work.shape;
-  const std::vector<LaunchResources> resources = resources_of(planned);
+  const CountedFigures counted = counted_figures(planned, outcome);
+  const std::vector<LaunchResources> resources = resources_of(planned, counted.kernels);
   ordered_json json = {
       {"id", planned.id},
       {"variant", info.name},
@@ -119,7 +118,7 @@ ordered_json case_json(const PlannedCase& planned, const CaseOutcome& outcome) {
       {"other_times", other_times_json(planned, outcome)},
       {"counters", outcome.counters},
       {"resources", resources_json(resources)},
-      {"prediction", predicted_json(planned, outcome, resources)},
+      {"prediction", prediction_json(predict(counted, resources))},
       {"choice", text_or_null(outcome.choice)},
       {"device_state", outcome.device_state},
       {"quality", outcome.quality}};

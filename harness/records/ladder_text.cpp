@@ -6,6 +6,7 @@
 
 #include "support/text_table.hpp"
 #include "support/units.hpp"
+#include "variants/problem.hpp"
 
 namespace convladder {
 namespace {
@@ -22,10 +23,16 @@ std::string time_or_status(const LadderRow& row, bool any_signs) {
   return any_signs ? fmt::format("{} {:1}", text, sign_of(row)) : text;
 }
 
+/// A size of a problem is no layer: what is timed of it is the call.
+std::string time_name(const CaseFigures& one) {
+  const bool is_layer = one.size && one.size->problem->name() != one.network;
+  return is_layer || one.time->of != "layer" ? one.time->of : "call";
+}
+
 std::vector<std::string> cells_of(const LadderRow& row, bool any_signs) {
   return {row.of->rung ? fmt::format("{:>2} {}", *row.of->rung, row.title) : row.title,
           time_or_status(row, any_signs),
-          row.of->time ? row.of->time->of : "",
+          row.of->time ? time_name(*row.of) : "",
           figure_or_dash(row.gflop_per_s, 1),
           figure_or_dash(row.x_previous, 2),
           figure_or_dash(row.x_baseline, 2),

@@ -2,13 +2,38 @@
 
 #include <nlohmann/json.hpp>
 
+#include "devices/simulated/counters/launch_counts.hpp"
+#include "harness/ladders/opened_ladder.hpp"
 #include "harness/plan/shape_json.hpp"
 
 namespace convladder {
 
 using nlohmann::ordered_json;
 
-std::vector<LaunchResources> resources_of(const PlannedCase& planned) {
+namespace {
+
+std::vector<LaunchResources> resources_of_stage(const FolderVariant& stage,
+                                                const std::vector<KernelCounters>& launched) {
+  std::vector<LaunchResources> list;
+  if (launched.empty()) return list;
+  const std::vector<KernelResources> known = stage_resources(stage.build());
+  for (const KernelCounters& launch : launched) {
+    for (const KernelResources& kernel : known) {
+      if (display_name(kernel.kernel) != launch.kernel) continue;
+      LaunchResources one{kernel, launch.grid, launch.block,
+                          static_cast<std::size_t>(simulated::figure(launch.values, simulated::kDynamicSharedBytes))};
+      list.push_back(std::move(one));
+    }
+  }
+  return list;
+}
+
+}  // namespace
+
+std::vector<LaunchResources> resources_of(const PlannedCase& planned, const std::vector<KernelCounters>& launched) {
+  if (const FolderVariant* const stage = folder_variant(*planned.variant.variant)) {
+    return resources_of_stage(*stage, launched);
+  }
   std::vector<LaunchResources> list;
   if (!planned.unsupported.empty()) return list;
   if (!planned.variant.variant->unsupported_reason(planned.work.shape).empty()) return list;

@@ -21,7 +21,8 @@ struct LaunchResources {
 };
 
 /// What ptxas said of every kernel that the case launches, on every architecture it was asked for.
-std::vector<LaunchResources> resources_of(const PlannedCase& planned);
+/// A stage of a folder launches by itself: `launched` says which kernels.
+std::vector<LaunchResources> resources_of(const PlannedCase& planned, const std::vector<KernelCounters>& launched);
 
 nlohmann::ordered_json resources_json(const std::vector<LaunchResources>& resources);
 /// The reverse, of what the prediction looks at. Throws UserError.

@@ -8,6 +8,7 @@
 #include "harness/machine/quality.hpp"
 #include "harness/records/record_text.hpp"
 #include "harness/statistics/statistics.hpp"
+#include "ladders/ladder_folder.hpp"
 #include "support/errors.hpp"
 #include "support/file_bytes.hpp"
 #include "support/json_place.hpp"
@@ -113,7 +114,14 @@ Status read_status(const JsonPlace& place) {
   return *status;
 }
 
+void refuse_folder_as_record(const std::string& file) {
+  if (!is_ladder_folder(file)) return;
+  const std::string name = printable(file);
+  throw UserError(fmt::format("{}: a ladder's folder, not a record; 'convladder run {}' writes one", name, name));
+}
+
 ordered_json read_record_json(const std::string& file) {
+  refuse_folder_as_record(file);
   const std::string text = read_file_text(file);
   try {
     return parse_record_json(text, file);

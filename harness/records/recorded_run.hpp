@@ -77,6 +77,8 @@ struct RecordedRun {
 /// the byte), a key that is there twice, a number beyond a double, and what is too deep to work on.
 nlohmann::ordered_json parse_record_json(std::string_view text, const std::string& file);
 
+/// Throws UserError, with what to do, if it is a ladder's folder.
+void refuse_folder_as_record(const std::string& file);
 /// The JSON of a record's file. Of one that was cut in the last write to it, all whole cases: one line on standard
 /// error says so. Throws UserError as above.
 nlohmann::ordered_json read_record_json(const std::string& file);

@@ -15,10 +15,9 @@ using nlohmann::ordered_json;
 
 namespace {
 
-ordered_json variants_json(const std::vector<CaseGroup>& plan) {
+ordered_json variants_json(const RunOptions& options, const std::vector<CaseGroup>& plan) {
   ordered_json list = ordered_json::array();
-  const Problem& problem = plan.empty() ? convolution_problem() : *plan.front().work.shape.problem;
-  for (const ProblemVariant& registered : problem.variants()) {
+  for (const ProblemVariant& registered : planned_variants(options)) {
     const auto appears = [&registered](const CaseGroup& group) {
       return std::ranges::any_of(group.cases, [&registered](const PlannedCase& planned) {
         return planned.variant.variant == registered.variant;
@@ -51,7 +50,7 @@ RecordContent RunRecord::content(const RunOptions& options, const std::vector<st
           .seed = options.seed,
           .dataset = dataset_json(images),
           .planned = planned_ids(plan),
-          .fields = {{"variants", variants_json(plan)}},
+          .fields = {{"variants", variants_json(options, plan)}},
           .behind = behind_cases(ordered_json::array())};
 }
 

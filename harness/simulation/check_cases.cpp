@@ -7,7 +7,9 @@
 #include "devices/cpu/all_cores.hpp"
 #include "devices/ptx_images.hpp"
 #include "harness/cases/workload.hpp"
+#include "harness/ladders/opened_ladder.hpp"
 #include "harness/plan/not_run.hpp"
+#include "harness/simulation/stage_check.hpp"
 
 namespace convladder {
 namespace {
@@ -62,6 +64,7 @@ void check_variant(CheckedCase& checked, const PlannedCase& planned, const Workl
     checked.reason = not_run.reason;
     return;
   }
+  if (folder_variant(*planned.variant.variant) != nullptr) return check_stage(checked, planned, workload, settings);
   run_checked(checked, settings, [&](simulated::SimulatedDevice& device) {
     const Variant& variant = *planned.variant.variant;
     const Problem& problem = *planned.work.shape.problem;
@@ -82,14 +85,24 @@ std::vector<CheckedCase> check_group(const CaseGroup& group, const CheckSettings
   std::vector<CheckedCase> cases;
   std::vector<const PlannedCase*> plan;
   for (const PlannedCase& planned : group.cases) {
-    for (const PtxImages& images : ptx_images()) {
-      if (planned.variant.info.is_library() || !settings.ids.matches(planned.id)) continue;
-      cases.push_back({.id = planned.id, .compiler = images.compiler, .status = {}, .reason = {}, .findings = {}});
+    if (!settings.ids.matches(planned.id)) continue;
+    const auto add = [&](const std::string& compiler) {
+      cases.push_back({.id = planned.id, .compiler = compiler, .status = {}, .reason = {}, .findings = {}});
       plan.push_back(&planned);
+    };
+    if (folder_variant(*planned.variant.variant) != nullptr) {
+      add("nvcc");
+    } else if (!planned.variant.info.is_library()) {
+      for (const PtxImages& images : ptx_images()) add(images.compiler);
     }
   }
   if (cases.empty() || settings.dry_run) return cases;
   const Workload workload(group.work, synthetic_images(group.work.shape.batch, kCheckSeed), kCheckSeed);
+  if (folder_variant(*plan.front()->variant.variant) != nullptr) {
+    // By this thread: a folder's reference is a process that ends with the thread that has started it.
+    static_cast<void>(workload.expected(ProblemKind::real));
+    static_cast<void>(workload.expected(ProblemKind::integers));
+  }
   on_all_cores(cases.size(), [&](std::size_t index) { check_variant(cases[index], *plan[index], workload, settings); });
   return cases;
 }

@@ -32,4 +32,14 @@ simulated::CheckerSet parse_checkers(const std::string& text) {
   return checkers;
 }
 
+std::string checkers_text(const simulated::CheckerSet& checkers) {
+  std::string text;
+  for (const auto& [name, is_on] :
+       {std::pair("memory", checkers.memory), std::pair("initialization", checkers.initialization),
+        std::pair("race", checkers.race), std::pair("synchronization", checkers.synchronization)}) {
+    if (is_on) text += fmt::format("{}{}", text.empty() ? "" : ",", name);
+  }
+  return text.empty() ? "none" : text;
+}
+
 }  // namespace convladder

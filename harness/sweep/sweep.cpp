@@ -1,10 +1,12 @@
 #include "harness/sweep/sweep.hpp"
-#include "harness/plan/device_argument.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
+#include "devices/cpu/all_cores.hpp"
+#include "harness/ladders/opened_ladder.hpp"
+#include "harness/plan/device_argument.hpp"
 #include "support/errors.hpp"
 
 namespace convladder {
@@ -25,6 +27,8 @@ std::vector<const SweptConfiguration*> Sweep::ranked() const {
   std::ranges::stable_sort(verified, {}, [](const SweptConfiguration* one) { return one->score->value; });
   return verified;
 }
+
+bool Sweep::has_model() const { return folder_variant(*planned.variant.variant) == nullptr; }
 
 const SweptConfiguration* Sweep::default_result() const { return scored(results, found.candidates.front()); }
 
@@ -56,13 +60,19 @@ std::optional<Sweep> plan_sweep(const PlannedCase& planned, const Configuration&
 }
 
 ConfiguredCases configured_cases(const Sweep& sweep) {
+  const std::vector<Configuration>& candidates = sweep.found.candidates;
   ConfiguredCases configured;
-  for (const Configuration& one : sweep.found.candidates) {
-    configured.variants.push_back(
-        sweep.planned.variant.variant->configured(sweep.planned.work.shape, one, ChosenBy::request));
+  configured.variants.resize(candidates.size());
+  // Those of a folder's stage are compiled by that.
+  on_all_cores(candidates.size(), [&](std::size_t i) {
+    configured.variants[i] =
+        sweep.planned.variant.variant->configured(sweep.planned.work.shape, candidates[i], ChosenBy::request);
+  });
+  for (std::size_t i = 0; i < candidates.size(); ++i) {
     PlannedCase& planned = configured.cases.emplace_back(sweep.planned);
-    planned.variant.variant = configured.variants.back().get();
-    planned.configuration = one.text();
+    planned.variant.variant = configured.variants[i].get();
+    planned.does_not_compile = configured.variants[i]->does_not_compile();
+    planned.configuration = candidates[i].text();
     planned.id += "/" + planned.configuration;
   }
   return configured;

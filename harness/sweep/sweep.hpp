@@ -33,6 +33,8 @@ struct Sweep {
 
   /// "measured", "counted" or "predicted", as records have it.
   const char* kind_text() const { return convladder::kind_text(by_virtual_clock ? ScoreKind::predicted : kind); }
+  /// Whether the variant makes a choice of its own; a folder's stage takes the first values.
+  bool has_model() const;
   /// The verified ones, the best first.
   std::vector<const SweptConfiguration*> ranked() const;
   /// What the variant takes if it is not told; null while it has no score.

@@ -7,6 +7,7 @@
 #include "devices/gpus/gpu_facts.hpp"
 #include "support/text_table.hpp"
 #include "support/units.hpp"
+#include "variants/convolution/problem.hpp"
 
 namespace convladder {
 
@@ -32,11 +33,14 @@ std::vector<CountedColumn> counted_columns(ScoreKind kind) {
   return columns;
 }
 
-std::string counted_per_multiply_add(const Sweep& sweep, const SweptConfiguration& one, const CountedColumn& column) {
+/// Of a convolution's multiply-adds, of another problem's operations.
+std::string counted_for_each(const Sweep& sweep, const SweptConfiguration& one, const CountedColumn& column) {
   if (one.counted.empty()) return "-";
   double sum = 0;
   for (const char* const metric : column.metrics) sum += counter_of(one.counted, metric).value_or(0);
-  return fmt::format("{:.3g}", sum / (sweep.planned.work.shape.flop() / 2));
+  const ProblemSize& shape = sweep.planned.work.shape;
+  const double pieces = is_convolution(shape) ? shape.flop() / 2 : shape.flop();
+  return pieces > 0 ? fmt::format("{:.3g}", sum / pieces) : "-";
 }
 
 std::vector<TextColumn> columns_of(const Sweep& sweep) {
@@ -54,7 +58,10 @@ std::vector<TextColumn> columns_of(const Sweep& sweep) {
     columns.push_back({"GFLOP/s", kind, true});
     return columns;
   }
-  for (const CountedColumn& column : counted_columns(sweep.kind)) columns.push_back({column.title, "/FMA", true});
+  const bool multiplies = is_convolution(sweep.planned.work.shape);
+  for (const CountedColumn& column : counted_columns(sweep.kind)) {
+    columns.push_back({column.title, multiplies ? "/FMA" : "/FLOP", true});
+  }
   if (sweep.kind == ScoreKind::predicted) columns.push_back({"occup.", "", true});
   return columns;
 }
@@ -74,7 +81,7 @@ std::vector<std::string> row_of(const Sweep& sweep, const SweptConfiguration& on
     return row;
   }
   for (const CountedColumn& column : counted_columns(sweep.kind)) {
-    row.push_back(counted_per_multiply_add(sweep, one, column));
+    row.push_back(counted_for_each(sweep, one, column));
   }
   if (sweep.kind == ScoreKind::predicted) {
     row.push_back(one.occupancy ? fmt::format("{:.0f}%", *one.occupancy * 100) : "-");
@@ -90,23 +97,24 @@ std::string title_of(const Sweep& sweep) {
   }
   return fmt::format("{}: {}. {} of {} possible configurations were tried{}.", sweep.planned.id, what,
                      sweep.results.size(), sweep.found.possible,
-                     static_cast<long>(sweep.results.size()) < sweep.found.possible
-                         ? "; the variant's own model expects the others to be no better"
-                         : "");
+                     static_cast<long>(sweep.results.size()) >= sweep.found.possible ? ""
+                     : sweep.has_model() ? "; the variant's own model expects the others to be no better"
+                                         : "; --limit takes more");
 }
 
 std::string conclusion(const Sweep& sweep) {
   const SweptConfiguration* const best = sweep.winner();
   if (best == nullptr) return "no configuration passed verification\n";
   const SweptConfiguration* const by_model = sweep.model_result();
+  const char* const untold = sweep.has_model() ? "the model's choice" : "the first values";
   if (best == by_model) {
     const bool by_chance = sweep.kind == ScoreKind::measured && best != sweep.ranked().front();
-    return fmt::format("best: the model's choice, {}{}\n", best->configuration.text(),
+    return fmt::format("best: {}, {}{}\n", untold, best->configuration.text(),
                        by_chance ? ": the intervals of those above overlap with its own" : "");
   }
   if (by_model == nullptr) return fmt::format("best: {}\n", best->configuration.text());
-  return fmt::format("best: {}, {} {:.3f} of the model's choice\n", best->configuration.text(), sweep.kind_text(),
-                     best->score->value / by_model->score->value);
+  return fmt::format("best: {}, {} {:.3f} of {}\n", best->configuration.text(), sweep.kind_text(),
+                     best->score->value / by_model->score->value, untold);
 }
 
 }  // namespace
@@ -125,8 +133,9 @@ std::string sweep_text(const Sweep& sweep) {
   if (!rows.empty()) {
     text += text_table(columns_of(sweep), rows);
     const bool tuned = sweep.found.candidates.front() != sweep.found.by_model;
-    text += tuned ? "* 'run' uses this one, from the table; m the variant's own model would use this one\n"
-                  : "* 'run' uses this one, chosen by the variant's own model\n";
+    text += !sweep.has_model() ? "* 'run' uses this one, the first values of its @parameter\n"
+            : tuned            ? "* 'run' uses this one, from the table; m the variant's own model would use this one\n"
+                               : "* 'run' uses this one, chosen by the variant's own model\n";
   }
   for (const SweptConfiguration& one : sweep.results) {
     if (!one.score && one.status) {

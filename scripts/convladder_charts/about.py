@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Optional
 
 from convladder_charts.json_text import Node
-from convladder_charts.stage import printable
+from convladder_charts.stage import is_size, printable
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ def about(root: Node) -> dict[str, Any]:
     return {"host": printable(context.field("host").field("name").text()),
             "cpu": _cpu(context.field("cpu")),
             "commit": _commit(context.field("program")),
-            "data": _data(context.field("dataset")),
+            "data": _data(context.field("dataset"), root.field("cases").items()),
             "program": _program(context.field("program")),
             "date": printable(context.field("date").text()),
             "warnings": _warnings(root, len(root.field("cases").items()))}
@@ -64,7 +64,9 @@ def _commit(program: Node) -> str:
     return commit + (" (dirty)" if program.field("dirty").boolean() else "")
 
 
-def _data(dataset: Node) -> str:
+def _data(dataset: Node, cases: list[Node]) -> str:
+    if cases and all(is_size(case) for case in cases):
+        return "random, as the problem fills its tensors"
     name = printable(dataset.field("name").text())
     size = f"{dataset.field('height').integer()}×{dataset.field('width').integer()}"
     return f"{name}, {dataset.field('images').integer()} images {size}"

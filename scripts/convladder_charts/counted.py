@@ -10,7 +10,7 @@ from typing import Callable, Iterable, Mapping, Optional
 
 from convladder_charts.json_text import Node
 from convladder_charts.predicted import OnGpu, on_default_gpu
-from convladder_charts.stage import Stage, optional, printable, shape_text
+from convladder_charts.stage import Stage, is_size, optional, printable, shape_text
 
 _FLOP_PER_MULTIPLY_ADD = 2
 _THREADS_PER_WARP = 32
@@ -69,6 +69,8 @@ class CountedLadder:
     shape: str
     batch: int
     rows: tuple[CountedRow, ...]
+    is_size: bool = False
+    """Of a problem, and no layer of a network."""
 
     @property
     def layer_name(self) -> str:
@@ -204,7 +206,8 @@ def _ladder(key: tuple[str, str, int], cases: list[Node],
     order = {stage: index for index, stage in enumerate(stages.values())}
     rows = sorted((_row(case, stages) for case in cases),
                   key=lambda row: (row.stage.is_library, order.get(row.stage, len(order))))
-    return CountedLadder(printable(network), printable(layer), shape_text(cases[0]), batch, tuple(rows))
+    return CountedLadder(printable(network), printable(layer), shape_text(cases[0]), batch, tuple(rows),
+                         all(map(is_size, cases)))
 
 
 def _row(case: Node, stages: Mapping[tuple[str, str], Stage]) -> CountedRow:

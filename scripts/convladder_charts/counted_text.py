@@ -64,5 +64,5 @@ def images_line(ladder: CountedLadder) -> str:
     exact = all(row.counters.exact for row in ladder.counted if row.counters)
     images = "–".join(str(one) for one in dict.fromkeys((executed[0], executed[-1])))
     if executed[0] == ladder.batch:
-        return "all images executed"
+        return "executed whole" if ladder.is_size else "all images executed"
     return f"{images} of {ladder.batch} images executed" + (", both halves counted the same" if exact else "")

@@ -113,7 +113,7 @@ def provenance(record: Record, group: Group) -> str:
 def times_named(rows: Iterable[Row]) -> str:
     """Which of the two times the rows hold."""
     named = {row.of for row in rows if row.has_time}
-    return f"{named.pop()} time" if named in ({"op"}, {"layer"}) else "layer time (op time where marked)"
+    return f"{named.pop()} time" if named in ({"op"}, {"layer"}, {"call"}) else "layer time (op time where marked)"
 
 
 def panel_title(page: Page, left: float, top: float, name: str, detail: str) -> None:

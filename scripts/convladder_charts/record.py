@@ -15,7 +15,7 @@ from convladder_charts.counted import CountedGroup
 from convladder_charts.json_text import Node, RecordError, read_json
 from convladder_charts.left_out import LeftOutGroup
 from convladder_charts.predicted import PredictedGroup
-from convladder_charts.stage import Stage, optional, printable, shape_text, stages_of
+from convladder_charts.stage import Stage, is_size, optional, printable, shape_text, stages_of
 from convladder_charts.units import significant
 
 SCHEMA_VERSION = "1.0"
@@ -176,6 +176,8 @@ class Record(About):
     left_out: tuple[LeftOutGroup, ...] = ()
     work: str = "forward convolution"
     """What each call of a stage computes, in words."""
+    of_sizes: bool = False
+    """Of sizes of a problem, and of no layers."""
 
     @property
     def drawn(self) -> tuple[Group, ...]:
@@ -209,6 +211,7 @@ def read(root: Node) -> Record:
         predicted=predicted.groups_of(on_ladders, stages, lambda device: hardware(device, context)),
         left_out=left_out.groups_of(root, lambda device: hardware(device, context)),
         work=_work(list(cases.values())),
+        of_sizes=bool(cases) and all(map(is_size, cases.values())),
         ceilings=tuple(_ceilings(node) for node in (root.field("ceilings").items() if "ceilings" in root.value else ())),
     )
 
@@ -285,7 +288,7 @@ def _row(row: Node, family: str, kind: str, stages: dict[tuple[str, str], Stage]
         optional(row.field(number), Node.number) for number in numbers)
     return Row(
         stage, printable(row.field("status").text()), printable(reason or "", 120),
-        optional(row.field("of"), Node.text), median, low, high, rate, layer, previous, baseline, percent,
+        _time_name(row, case), median, low, high, rate, layer, previous, baseline, percent,
         samples=len(time.field("samples").items()) if time else 0,
         level=interval.field("level").number() if interval and not interval.is_null() else None,
         cache=time.value.get("cache") if time else None,
@@ -295,6 +298,12 @@ def _row(row: Node, family: str, kind: str, stages: dict[tuple[str, str], Stage]
         quality=_quality(case) if case else "",
         **{name: optional(row.field(name), Node.number) for name in ("percent_of_library_op", "percent_of_floor")
            if name in row.value})
+
+
+def _time_name(row: Node, case: Optional[Node]) -> Optional[str]:
+    """What was timed: of a size of a problem, which is no layer, the call."""
+    name = optional(row.field("of"), Node.text)
+    return "call" if name == "layer" and case is not None and is_size(case) else name
 
 
 def _tolerance(case: Node) -> float:

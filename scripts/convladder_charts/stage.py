@@ -65,6 +65,11 @@ def stages_of(variants: Node) -> dict[tuple[str, str], Stage]:
     return stages
 
 
+def is_size(case: Node) -> bool:
+    """Whether a case is of a size of a problem, and of no layer of a network."""
+    return "problem" in case.value and case.field("network").value == case.field("problem").value
+
+
 def shape_text(case: Node) -> str:
     """Input, filters and what is not ordinary: 12×33×33 → 24 maps, 7×7, stride 2. Of another problem than the convolution
     its dimensions by name, without those that are as usual."""

@@ -80,6 +80,10 @@ def legend(record: Record) -> str:
     """What the columns of ladders are."""
     if not record.drawn:
         return "No case of this run has a time."
+    if record.of_sizes:
+        return ("The ratios compare times of a call: × prev to the stage it builds on, × base to the first rung, % lib to "
+                "the fastest library, % floor to the floor: operations at the FMA peak, or bytes at the memory's rate, as "
+                "measured in this run. Intervals are confidence intervals of the median." + _quality_legend(record))
     return ("of: layer is NCHW in to NCHW out, op the convolution alone in the variant's own layout. "
             "The ratios compare layer times: × prev to the stage it builds on, × base to the first rung, "
             "% lib to the fastest library, % op to the library's convolution alone in its own layout, % floor to the "

@@ -64,4 +64,4 @@ def draw(record: Record, group: Group, _batch: Optional[int]) -> tuple[Page, str
     """The figure, its title and its description in words."""
     named = times_named(row for ladder in group.ladders for row in ladder.rows)
     title = f"{device_name(group)}: {named} of one {record.work} over batch"
-    return over_batch.draw(record, group, Time("layer time" if named != "op time" else named), title)
+    return over_batch.draw(record, group, Time(named if named in ("op time", "call time") else "layer time"), title)

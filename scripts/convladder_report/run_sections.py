@@ -47,6 +47,26 @@ def _timed(record: Record, group: Group, source: str, name: str) -> Iterator[Blo
         figure(ladder.draw, record, group, f"{name}-ladder-figure", source, place,
                [table.ladder_table(group, one) for one in group.ladders]),
         *explorers.of_ladders(group, source, f"{name}-ladder-explorer")))
+    if not record.of_sizes or any(one.batch > 1 for one in group.ladders):
+        yield from _over_batches(record, group, source, name, place)
+    times = "call" if record.of_sizes else "layer"
+    yield Section(f"{name}-heat", "Stage × size", (
+        figure(speedup_map.draw, record, group, f"{name}-heat-figure", source, place,
+               [_over_batch(group, layer, "× baseline", _speedup) for layer in group.layers]),
+        Paragraph(f"How many times slower than the fastest of its column a stage is, by {times} times: the darker, the "
+                  "slower. 1.00× is the fastest."),
+        *(_heat_map(group, layer, source) for layer in group.layers)))
+    if any(run_order.sampled(one) for one in ladder.chosen_ladders(group, None)):
+        yield Section(f"{name}-samples", "Samples in run order", (
+            Paragraph(f"The stages of a {'size' if record.of_sizes else 'layer and batch'} take their samples in turns, so "
+                      "what slows the machine for a while shows in all strips at the same place."),
+            figure(run_order.draw, record, group, f"{name}-samples-figure", source,
+                   places_of(row.case_place for one in ladder.chosen_ladders(group, None)
+                             for row, _ in run_order.sampled(one)) + ".time.samples",
+                   [_samples(group, one) for one in ladder.chosen_ladders(group, None) if run_order.sampled(one)])))
+
+
+def _over_batches(record: Record, group: Group, source: str, name: str, place: str) -> Iterator[Block]:
     yield Section(f"{name}-time", "Time over batch", (
         figure(time_over_batch.draw, record, group, f"{name}-time-figure", source, place,
                [_over_batch(group, layer, "time", _time) for layer in group.layers]),
@@ -54,20 +74,6 @@ def _timed(record: Record, group: Group, source: str, name: str) -> Iterator[Blo
     yield Section(f"{name}-throughput", "Throughput over batch", (
         figure(throughput_over_batch.draw, record, group, f"{name}-throughput-figure", source, place,
                [_over_batch(group, layer, "GFLOP/s", _rate) for layer in group.layers]),))
-    yield Section(f"{name}-heat", "Stage × size", (
-        figure(speedup_map.draw, record, group, f"{name}-heat-figure", source, place,
-               [_over_batch(group, layer, "× baseline", _speedup) for layer in group.layers]),
-        Paragraph("How many times slower than the fastest of its column a stage is, by layer times: the darker, the "
-                  "slower. 1.00× is the fastest."),
-        *(_heat_map(group, layer, source) for layer in group.layers)))
-    if any(run_order.sampled(one) for one in ladder.chosen_ladders(group, None)):
-        yield Section(f"{name}-samples", "Samples in run order", (
-            Paragraph("The stages of a layer and batch take their samples in turns, so what slows the machine for a "
-                      "while shows in all strips at the same place."),
-            figure(run_order.draw, record, group, f"{name}-samples-figure", source,
-                   places_of(row.case_place for one in ladder.chosen_ladders(group, None)
-                             for row, _ in run_order.sampled(one)) + ".time.samples",
-                   [_samples(group, one) for one in ladder.chosen_ladders(group, None) if run_order.sampled(one)])))
 
 
 def _samples(group: Group, one: Ladder) -> Table:

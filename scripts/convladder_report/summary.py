@@ -41,7 +41,7 @@ def _fastest(group: Group, one: Ladder, counted: tuple[CountedGroup, ...]) -> It
         (best.x_baseline, f"{ratio(best.x_baseline)} as fast as the baseline"),
         (best.percent_of_library, f"{percent(best.percent_of_library)} of the library's speed")) if value is not None]
     where = f"{one.layer_name} at batch {one.batch} on {device_name(group)}"
-    text = (f"{where}: the fastest stage is {_named(best.stage)} with a layer time of "
+    text = (f"{where}: the fastest stage is {_named(best.stage)} with a {'call' if best.of == 'call' else 'layer'} time of "
             f"{duration(best.layer_median or 0)} ({group.kind}, median)")
     text += f": {', '.join(gains)}." if gains else "."
     yield Sentence(text + _beside(stages, best) + _largest_step(stages, best) + _why(group, one, best, counted),
@@ -50,10 +50,10 @@ def _fastest(group: Group, one: Ladder, counted: tuple[CountedGroup, ...]) -> It
 
 def _beside(stages: list[Row], best: Row) -> str:
     """Whether the fastest can be told from the others at all."""
-    if best.high is None or best.of != "layer":
+    if best.high is None or best.of not in ("layer", "call"):
         return ""
     near = [_named(row.stage) for row in stages
-            if row is not best and row.of == "layer" and row.low is not None and row.low <= best.high]
+            if row is not best and row.of == best.of and row.low is not None and row.low <= best.high]
     return f" Its interval overlaps that of {', '.join(near)}." if near else ""
 
 

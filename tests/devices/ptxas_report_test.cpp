@@ -1,6 +1,6 @@
 #if CONVLADDER_HAS_CUDA
 
-#include "devices/cuda/ptxas_report.hpp"
+#include "devices/ptxas_report.hpp"
 
 #include <gtest/gtest.h>
 

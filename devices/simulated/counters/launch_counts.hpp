@@ -11,6 +11,9 @@
 
 namespace convladder::simulated {
 
+/// Of a launch that no plan describes: bytes of a block that were asked for when it was launched.
+inline constexpr const char* kDynamicSharedBytes = "launch__shared_mem_per_block_dynamic";
+
 using NamedFigures = std::vector<std::pair<std::string, double>>;
 
 /// The figure of that name; 0 where there is none.

@@ -98,6 +98,13 @@ void Report::found(std::vector<simulated::Finding> findings, const CallPlaces& p
   }
 }
 
+std::vector<simulated::Finding> Report::take_findings() {
+  std::vector<simulated::Finding> taken;
+  for (ReportedFinding& one : findings_) taken.push_back(std::move(one.finding));
+  findings_.clear();
+  return taken;
+}
+
 ordered_json Report::json(const Timeline& timeline) const {
   std::map<std::string, int> same_names;
   for (const auto& [name, sum] : kernels_) ++same_names[display_name(name)];

@@ -68,6 +68,8 @@ class Report {
   void never_freed(std::vector<std::string> labels) { never_freed_ = std::move(labels); }
 
   bool has_findings() const { return !findings_.empty(); }
+  /// Without the places of the host; the report forgets them.
+  std::vector<simulated::Finding> take_findings();
 
   HostCosts costs;
 

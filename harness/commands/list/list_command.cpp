@@ -8,13 +8,16 @@
 #include "harness/commands/list/topics.hpp"
 #include "harness/commands/option_checks.hpp"
 #include "harness/commands/printed.hpp"
+#include "harness/plan/ladder_argument.hpp"
 #include "support/errors.hpp"
+#include "support/printable.hpp"
 
 namespace convladder {
 namespace {
 
 constexpr const char* kListFooter = R"(examples:
   convladder list                               variants, operators, layers and devices
+  convladder list my-ladder                     a folder's stages, parameters and sizes
   convladder list --machine --format json       the machine, in the format of a run's record
   convladder list --metrics                     what the simulated device counts
   convladder list --published                   figures that others published; their names
@@ -25,6 +28,7 @@ constexpr const char* kListFooter = R"(examples:
 Published figures were measured by others on their machines; they are printed as in their reports.)";
 
 struct ListArguments {
+  std::string ladder;
   bool metrics = false;
   bool machine = false;
   bool launches = false;
@@ -37,6 +41,7 @@ struct ListArguments {
 
 void add_list_options(CLI::App& list, ListArguments& a) {
   const char* const what = "What";
+  list.add_option("LADDER", a.ladder, kLadderHelp)->group(what);
   list.add_flag("--machine", a.machine, "processor, devices, libraries, image sets of this machine")->group(what);
   list.add_flag("--metrics", a.metrics, "the metrics of the simulated device")->group(what);
   list.add_flag("--launches", a.launches, "the kernels that one call of a CUDA variant launches for a layer")
@@ -67,19 +72,23 @@ void add_list_options(CLI::App& list, ListArguments& a) {
 
 int list_command(ListArguments& a, const CommandLine& /*command_line*/) {
   const bool published = a.published_option->count() > 0;
-  if (int{a.metrics} + int{a.machine} + int{a.launches} + int{published} > 1) {
-    throw UserError("--machine, --metrics, --launches, --published: only one of them");
+  const int topics = int{a.metrics} + int{a.machine} + int{a.launches} + int{published};
+  if (topics > 1) throw UserError("--machine, --metrics, --launches, --published: only one of them");
+  if (topics == 1 && !a.ladder.empty()) {
+    throw UserError(
+        fmt::format("{}: none of --machine, --metrics, --launches, --published is of a ladder", printable(a.ladder)));
   }
   if (a.printed.format == "csv" && !a.launches && !published) {
     throw UserError("--format csv: only with --published NAME and --launches");
   }
   check_printed(a.printed);
   const std::string& format = a.printed.format;
-  print_as(a.printed, a.metrics    ? metrics_listing(format)
-                      : a.machine  ? machine_listing(format)
-                      : a.launches ? launches_listing(a.of, format)
-                      : published  ? published_listing(a.published, format, a.layout)
-                                   : variants_listing(format));
+  print_as(a.printed, a.metrics           ? metrics_listing(format)
+                      : a.machine         ? machine_listing(format)
+                      : a.launches        ? launches_listing(a.of, format)
+                      : published         ? published_listing(a.published, format, a.layout)
+                      : !a.ladder.empty() ? ladder_listing(a.ladder, format)
+                                          : variants_listing(format));
   return kExitOk;
 }
 

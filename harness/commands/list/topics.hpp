@@ -8,6 +8,9 @@ namespace convladder {
 
 /// Variants in ladder order, operators, layers and devices; text or json.
 std::string variants_listing(const std::string& format);
+/// Of a folder, without compiling anything, or of a problem by its name: dimensions, sizes, stages; text or json.
+/// Throws UserError.
+std::string ladder_listing(const std::string& word, const std::string& format);
 /// The simulated device's metrics: title, Nsight Compute's name, unit, definition and note of each; text or json.
 std::string metrics_listing(const std::string& format);
 /// Program, host, processor, devices and libraries, as the record of a run would hold them, and what is missing; text

@@ -8,6 +8,7 @@
 
 #include "datasets/image_set.hpp"
 #include "harness/cases/case_protocol.hpp"
+#include "harness/ladders/opened_ladder.hpp"
 #include "harness/plan/options.hpp"
 #include "harness/plan/plan.hpp"
 #include "harness/regression/compare/comparison.hpp"
@@ -83,9 +84,11 @@ struct DuelResult {
 };
 
 /// The cases of `options` on both sides. With `base_variant` and `new_variant` each group has the one pair of them.
-/// Throws UserError as make_plan does, and where only devices without a clock are asked for.
+/// With `base_folder` the base's stages are of that folder, of the same names, and run in this program as the new ones
+/// do. Throws UserError as make_plan does, and where only devices without a clock are asked for.
 std::vector<DuelGroup> plan_duel(const RunOptions& options, const OtherProgram& base, const OtherProgram& now,
-                                 const std::string& base_variant, const std::string& new_variant);
+                                 const std::string& base_variant, const std::string& new_variant,
+                                 const FolderProblem* base_folder = nullptr);
 
 /// Called before a case is measured: "screening", "confirming" or "control", the id, and the part that is done.
 using DuelPhase = std::function<void(const char* phase, const std::string& id, double done)>;

@@ -74,7 +74,8 @@ std::vector<CounterMove> compare_kernels(const std::vector<KernelCounters>& reco
 }
 
 std::string case_id(const std::string& network, const BaselineCase& one) {
-  return fmt::format("simulated/{}/{}.{}/{}", printable(one.variant), network, printable(one.layer), one.shape.batch);
+  return fmt::format("simulated/{}/{}.{}/{}", printable(one.variant), network, printable(one.layer),
+                     one.shape ? one.shape->batch : 1);
 }
 
 /// Against a baseline of the same variant and layer that says the same compiler, or the same PTX.
@@ -82,7 +83,9 @@ void compare_with(ComparedCounters& compared, const BaselineCase& recorded, cons
   compared.ptx_changed = recorded.ptx_sha256 != now.ptx_sha256;
   if (recorded.shape != now.shape) {
     compared.verdict = BaselineVerdict::shape_changed;
-    compared.reason = fmt::format("recorded for {}, batch {}", shape_name(recorded.shape), recorded.shape.batch);
+    compared.reason = recorded.shape
+                          ? fmt::format("recorded for {}, batch {}", shape_name(*recorded.shape), recorded.shape->batch)
+                          : "recorded for a size of a folder";
   } else if (recorded.unsupported.empty() != now.unsupported.empty()) {
     compared.verdict = BaselineVerdict::moved;
     compared.reason = now.unsupported.empty() ? "was unsupported and is now counted"

@@ -8,15 +8,20 @@
 #include "datasets/synthetic_images.hpp"
 #include "devices/cpu/all_cores.hpp"
 #include "devices/simulated/simulated_device.hpp"
+#include "harness/cases/case_client.hpp"
 #include "harness/cases/case_session.hpp"
 #include "harness/cases/counters.hpp"
 #include "harness/cases/workload.hpp"
+#include "harness/ladders/opened_ladder.hpp"
 #include "harness/machine/ptx_hash.hpp"
 #include "harness/plan/device_argument.hpp"
 #include "harness/plan/network_argument.hpp"
 #include "harness/plan/plan.hpp"
+#include "harness/plan/step_timeout.hpp"
 #include "support/errors.hpp"
 #include "support/nearest_name.hpp"
+#include "support/printable.hpp"
+#include "support/sha256.hpp"
 #include "variants/convolution/problem.hpp"
 
 namespace convladder {
@@ -72,7 +77,71 @@ std::vector<CountedCase> cases_of(const CaseGroup& group, const std::vector<cons
   return cases;
 }
 
+/// "13.0.88", from what nvcc says in its PTX; "unknown" for another compiler's.
+std::string compiler_version(const std::string& ptx) {
+  constexpr std::string_view before = ", V";
+  const std::size_t line = ptx.find("// Cuda compilation tools");
+  const std::size_t at = line == std::string::npos ? line : ptx.find(before, line);
+  if (at == std::string::npos) return "unknown";
+  const std::size_t begin = at + before.size();
+  return ptx.substr(begin, ptx.find_first_not_of("0123456789.", begin) - begin);
+}
+
+/// Fills in the kernels, or why there are none.
+void count_stage(CountedCase& counted, const PlannedCase& planned, const Workload& workload) {
+  const double seconds = step_timeout_seconds(std::nullopt, {.flop = planned.work.shape.flop(), .bytes = 0},
+                                              find_device_kind(planned.device));
+  const OpenCase open = start_case_process(planned, workload, {}, seconds);
+  try {
+    open.ask({{"do", "prepare"}, {"problem", "real"}});
+    const ordered_json reply = open.ask({{"do", "count"}});
+    counted.baseline.kernels = read_kernels(JsonPlace(reply, planned.id).at("counters").at("kernels"));
+    if (counted.baseline.kernels.empty()) counted.failure = "it launches no kernel";
+  } catch (const CaseFailure& failure) {
+    counted.failure = failure.what();
+  }
+}
+
+CountedCase stage_case(const PlannedCase& planned) {
+  const FolderVariant& stage = *folder_variant(*planned.variant.variant);
+  const std::string ptx = stage_ptx(stage.build());
+  const std::string executed = executed_ptx(ptx);
+  CountedCase counted{.baseline = {.compiler = "nvcc",
+                                   .version = compiler_version(ptx),
+                                   .layer = planned.work.layer,
+                                   .variant = std::string(planned.variant.info.name),
+                                   .shape = std::nullopt,
+                                   .ptx_sha256 = {},
+                                   .unsupported = planned.unsupported,
+                                   .kernels = {}},
+                      .failure = planned.skipped.empty() ? planned.does_not_compile : planned.skipped};
+  if (planned.runs()) {
+    counted.baseline.ptx_sha256 = sha256_hex({reinterpret_cast<const std::uint8_t*>(executed.data()), executed.size()});
+  }
+  return counted;
+}
+
 }  // namespace
+
+std::vector<CountedCase> count_folder(const RunOptions& wanted, const std::function<void(const std::string&)>& begin) {
+  RunOptions options = wanted;
+  options.families = {"cuda"};
+  options.devices = {"simulated"};
+  const auto is_cuda = [](const ProblemVariant& one) { return one.info.family == "cuda"; };
+  if (std::ranges::none_of(problem_of(options).variants(), is_cuda)) {
+    throw UserError(fmt::format("{}: no CUDA stage, and only these are counted", printable(options.ladder)));
+  }
+  std::vector<CountedCase> all;
+  for (const CaseGroup& group : make_plan(options)) {
+    begin(group.work.name());
+    const Workload workload(group.work, synthetic_images(1, kCountSeed), kCountSeed);
+    for (const PlannedCase& planned : group.cases) {
+      CountedCase& counted = all.emplace_back(stage_case(planned));
+      if (planned.runs()) count_stage(counted, planned, workload);
+    }
+  }
+  return all;
+}
 
 double convolution_flop(const Network& network) {
   double flop = 0;

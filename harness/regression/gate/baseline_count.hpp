@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "devices/ptx_images.hpp"
+#include "harness/plan/options.hpp"
 #include "harness/regression/gate/baseline_file.hpp"
 #include "network/network.hpp"
 
@@ -37,5 +38,10 @@ std::vector<const PtxImages*> selected_compilers(const std::vector<std::string>&
 std::vector<CountedCase> count_network(const std::string& network, const std::vector<std::string>& variants,
                                        const std::vector<const PtxImages*>& compilers,
                                        const std::function<void(const std::string& layer)>& begin);
+
+/// The same of the CUDA stages of a folder (`options.ladder`) on its counted sizes, each in a process of its own.
+/// Throws UserError where it has none, or they cannot be counted here.
+std::vector<CountedCase> count_folder(const RunOptions& options,
+                                      const std::function<void(const std::string& size)>& begin);
 
 }  // namespace convladder

@@ -34,10 +34,11 @@ BaselineCase read_case(const JsonPlace& place) {
                    .version = place.at("compiler_version").some_text(),
                    .layer = place.at("layer").some_text(),
                    .variant = place.at("variant").some_text(),
-                   .shape = read_possible_shape(place.at("shape")),
+                   .shape = {},
                    .ptx_sha256 = {},
                    .unsupported = {},
                    .kernels = {}};
+  if (place.has("shape")) one.shape = read_possible_shape(place.at("shape"));
   if (place.has("unsupported")) {
     one.unsupported = place.at("unsupported").some_text();
     return one;
@@ -84,10 +85,13 @@ std::string case_text(const BaselineCase& one) {
   } else {
     what = fmt::format("\"unsupported\": {}", json_line(one.unsupported));
   }
-  return fmt::format(
-      "\n  {{\"compiler\": {}, \"compiler_version\": {}, \"layer\": {}, \"variant\": {},\n   \"shape\": [{}],\n   {}}}",
-      json_line(one.compiler), json_line(one.version), json_line(one.layer), json_line(one.variant),
-      fmt::join(shape_to_list(one.shape).get<std::vector<int>>(), ", "), what);
+  std::string shape;
+  if (one.shape) {
+    shape = fmt::format("\"shape\": [{}],\n   ", fmt::join(shape_to_list(*one.shape).get<std::vector<int>>(), ", "));
+  }
+  return fmt::format("\n  {{\"compiler\": {}, \"compiler_version\": {}, \"layer\": {}, \"variant\": {},\n   {}{}}}",
+                     json_line(one.compiler), json_line(one.version), json_line(one.layer), json_line(one.variant),
+                     shape, what);
 }
 
 }  // namespace

@@ -12,13 +12,14 @@
 
 namespace convladder {
 
-/// One variant on one layer, from one compiler's PTX.
+/// One variant on one layer, or one stage of a folder on one size, from one compiler's PTX.
 struct BaselineCase {
   std::string compiler;  ///< "nvcc" or "clang"
   std::string version;   ///< the compiler's: "13.0.88"
   std::string layer;     ///< "conv1"
   std::string variant;
-  ConvShape shape;          ///< with the batch
+  /// With the batch; none for a stage of a folder, whose layer is its size.
+  std::optional<ConvShape> shape;
   std::string ptx_sha256;   ///< of the variant's PTX (harness/machine/ptx_hash.hpp); empty where unsupported
   std::string unsupported;  ///< why the variant does not run the layer; then nothing was counted
   std::vector<KernelCounters> kernels;  ///< a launch each, in order
@@ -26,9 +27,9 @@ struct BaselineCase {
   bool operator==(const BaselineCase&) const = default;
 };
 
-/// The file of one network.
+/// The file of one network, or of one folder.
 struct Baseline {
-  std::string network;
+  std::string network;  ///< or the problem's name
   std::vector<BaselineCase> cases;
 };
 

@@ -19,7 +19,7 @@ BaselineCase one_case() {
           .version = "13.0.88",
           .layer = "conv1",
           .variant = "shared-memory",
-          .shape = {2, 1, 8, 8, 2, 3},
+          .shape = ConvShape{2, 1, 8, 8, 2, 3},
           .ptx_sha256 = std::string(64, 'a'),
           .unsupported = {},
           .kernels = {{"convladder::f<1, \"2\">",
@@ -96,7 +96,7 @@ TEST(BaselineCompare, ACompilerIsChangedIfItsVersionAndItsPtxAre) {
 
 TEST(BaselineCompare, AnotherBatchIsAnotherShape) {
   BaselineCase now = one_case();
-  now.shape.batch = 4;
+  now.shape->batch = 4;
   EXPECT_EQ(compared(now, {one_case()}).verdict, BaselineVerdict::shape_changed);
 }
 

@@ -1,4 +1,4 @@
-#include "devices/cuda/ptxas_report.hpp"
+#include "devices/ptxas_report.hpp"
 
 #include <fmt/format.h>
 
