@@ -116,7 +116,7 @@ bool is_ladder_folder(const fs::path& path) {
   return fs::exists(path / kProblem, error);
 }
 
-LadderFolder read_ladder_folder(const fs::path& path) {
+LadderFolder read_ladder_folder(const fs::path& path, OwnStages own) {
   std::error_code error;
   if (!fs::is_directory(path, error)) throw UserError(fmt::format("{}: not a folder", shown(path)));
   if (!is_ladder_folder(path)) throw UserError(fmt::format("{}: no problem.json", shown(path)));
@@ -127,7 +127,9 @@ LadderFolder read_ladder_folder(const fs::path& path) {
     require_inside(path, file);
     folder.stages.push_back(parse_stage(read_file_text(file.string(), kLargestSource), name, shown(file)));
   }
-  if (folder.stages.empty()) throw UserError(fmt::format("{}: no stages, such as 01_naive.cu", shown(path)));
+  if (folder.stages.empty() && own == OwnStages::required) {
+    throw UserError(fmt::format("{}: no stages, such as 01_naive.cu", shown(path)));
+  }
   std::ranges::stable_sort(folder.stages, {}, place_of);
   check_stages(folder);
   return folder;

@@ -5,7 +5,6 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cerrno>
-#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <optional>
@@ -41,13 +40,6 @@ One self-contained file, readable without network and JavaScript. It is drawn by
 Python that the environment variable PYTHON names, with matplotlib and Jinja2. docs/report.md says what it contains.
 exit codes: 0 written - 3 a record could not be read, nothing could be written, or Python lacks a module)";
 
-constexpr const char* kPython = "/usr/bin/python3";
-
-std::string python() {
-  const char* const chosen = std::getenv("PYTHON");
-  return chosen != nullptr && *chosen != '\0' ? chosen : kPython;
-}
-
 /// What the script is told of formats and places.
 std::vector<std::string> output_words(const ReportArguments& a) {
   require_known("--format", a.formats, {"html", "markdown", "pdf"});
@@ -81,7 +73,7 @@ int report_command(ReportArguments& arguments, const CommandLine& /*command_line
     throw UserError(fmt::format("scripts/report.py was not found beside {} or in a folder above it", program.string()));
   }
   // -B: the program may lie where nothing can be written.
-  std::vector<std::string> words = {python(), "-B", script->string(), "--program", program.string()};
+  std::vector<std::string> words = {report_python(), "-B", script->string(), "--program", program.string()};
   if (!arguments.base.empty()) words.push_back("--base=" + arguments.base);
   for (const std::string& word : output_words(arguments)) words.push_back(word);
   words.emplace_back("--");  // a record may be called --help

@@ -1,5 +1,7 @@
 #include "harness/commands/report_script.hpp"
 
+#include <cstdlib>
+
 namespace convladder {
 
 namespace fs = std::filesystem;
@@ -12,6 +14,11 @@ std::optional<fs::path> find_report_script(const fs::path& program) {
     if (folder == folder.root_path()) break;
   }
   return std::nullopt;
+}
+
+std::string report_python() {
+  const char* const chosen = std::getenv("PYTHON");
+  return chosen != nullptr && *chosen != '\0' ? chosen : "/usr/bin/python3";
 }
 
 }  // namespace convladder

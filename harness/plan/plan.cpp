@@ -213,8 +213,9 @@ double case_bytes(const ProblemSize& shape) {
   return shape.input_bytes() + 2.0 * shape.tensor_bytes() + between;
 }
 
-std::vector<CaseGroup> make_plan(const RunOptions& options) {
-  const Problem& problem = problem_of(options);
+std::vector<CaseGroup> make_plan(const RunOptions& options) { return make_plan(problem_of(options), options); }
+
+std::vector<CaseGroup> make_plan(const Problem& problem, const RunOptions& options) {
   check_all_names(options, problem);
   const TextPattern filter("--benchmark_filter", options.case_filter);
   std::vector<CaseGroup> groups;
