@@ -49,7 +49,8 @@ class ShortNames {
 
 std::string ratio_text(double log) {
   const double value = std::exp(log);
-  return value < 0.0995 ? fmt::format("{:.2g}", value) : fmt::format("{:.{}f}", value, value < 9.95 ? 2 : 1);
+  if (value < 0.00995) return fmt::format("{:.2g}", value);
+  return fmt::format("{:.{}f}", value, value < 0.0995 ? 3 : value < 9.95 ? 2 : 1);
 }
 
 std::string figure_text(const std::optional<double>& figure, const std::string& figures) {

@@ -79,7 +79,11 @@ class RankRun {
     for (const ordered_json& one : record_.json().at("cases")) {
       if (!one.at("quality").is_null()) timed.push_back(read_quality(JsonPlace(one.at("quality"), "quality")));
     }
-    if (const std::string line = quality_line(timed, usable_cores()); !line.empty()) outcome.notes.push_back(line);
+    std::string line = quality_line(timed, usable_cores());
+    if (const std::size_t at = line.find(kRunKind.file()); at != std::string::npos) {
+      line.replace(at, kRunKind.file().size(), kRankKind.file());
+    }
+    if (!line.empty()) outcome.notes.push_back(line);
     return outcome;
   }
 
@@ -87,7 +91,7 @@ class RankRun {
   int count_left() const {
     int count = 0;
     const auto add = [&](const RankEntry& entry) {
-      for (const PlannedCase& planned : entry.cases) count += record_.has(planned.id) ? 0 : 1;
+      for (const PlannedCase& planned : entry.cases) count += record_.has(planned.id) || !planned.runs() ? 0 : 1;
     };
     for (const RankingPlan& ranking : plan_.rankings) {
       const bool libraries = std::ranges::find(ranking.own, RankRole::library, &RankEntry::role) != ranking.own.end();
@@ -176,7 +180,10 @@ class RankRun {
     const ordered_json json = rank_case_json(entry, planned, ranked,
                                              made_of_json(plan_, entry, yardstick, options_), options_.gpu);
     record_.add(json, {{"rankings", ordered_json::array()}});
-    progress_.finished(line_of(planned, json));
+    // Why somebody is not run is said once, and stands in the table.
+    if (entry.cases[size].runs() && ranked.outcome->status != Status::skipped) {
+      progress_.finished(line_of(planned, json));
+    }
   }
 
   static std::string line_of(const PlannedCase& planned, const ordered_json& recorded) {
@@ -269,17 +276,20 @@ class RankRun {
 
   std::optional<Yardstick> choose_yardstick(const RankingPlan& ranking) {
     if (ranking.sizes.empty()) return std::nullopt;
+    // What another family has is no yardstick of this one.
+    const bool is_named = !options_.against.empty() &&
+                          std::ranges::find(ranking.own, options_.against, &RankEntry::name) != ranking.own.end();
     for (const RankRole role : {RankRole::library, RankRole::stage}) {
       std::vector<std::size_t> candidates;
       for (std::size_t i = 0; i < ranking.own.size(); ++i) {
         const RankEntry& entry = ranking.own[i];
-        if (entry.role == role && (options_.against.empty() || entry.name == options_.against)) candidates.push_back(i);
+        if (entry.role == role && (!is_named || entry.name == options_.against)) candidates.push_back(i);
       }
       if (candidates.empty()) continue;
       if (const auto chosen = choose_own(ranking, candidates)) return chosen;
       say_why_not(ranking, candidates);
     }
-    if (!options_.against.empty()) {
+    if (is_named) {
       throw UserError(fmt::format("--against {}: it is not right on every size, so nothing can be measured against it",
                                   options_.against));
     }
