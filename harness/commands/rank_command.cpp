@@ -72,7 +72,8 @@ void add_rank_options(CLI::App& rank, RankArguments& a) {
   rank.add_option("SUBMISSIONS", o.submissions, "a folder with an entry a person: NAME.cpp, NAME.cu, or NAME/")
       ->required();
   add_list(rank, "--size", o.run.sizes, "sizes of the problem (default: its own)")->group("What");
-  add_list(rank, "--device", o.run.devices, "cpu, cuda, simulated (default: each family's own; cuda without a GPU: simulated)")
+  add_list(rank, "--device", o.run.devices,
+           "cpu, cuda, simulated (default: each family's own; cuda without a GPU: simulated)")
       ->group("What");
   rank.add_option("--against", o.against,
                   "the yardstick: a library or stage of the ladder (default: its best library, else its best stage, "
@@ -83,7 +84,8 @@ void add_rank_options(CLI::App& rank, RankArguments& a) {
   rank.add_option("--tau", o.tau, "who is faster by less than this part shares the rank (default 0.02)")
       ->check(number_between(0.0, 1.0))
       ->group("How");
-  rank.add_option("--rounds", o.run.max_samples, "samples of each submission and of the yardstick beside it (default 30)")
+  rank.add_option("--rounds", o.run.max_samples,
+                  "samples of each submission and of the yardstick beside it (default 30)")
       ->check(CLI::Range(kFewestRounds, kMostRepetitions))
       ->group("How");
   rank.add_option("--budget", o.run.budget_seconds,
@@ -101,7 +103,8 @@ void add_rank_options(CLI::App& rank, RankArguments& a) {
       ->check(seed_error)
       ->group("How");
   rank.add_flag("--again", a.again, "measure all of it, also what has not changed")->group("How");
-  rank.add_option("--output", a.output, "folder for rank.json (default results/rank-PROBLEM-SUBMISSIONS)")->group("Where");
+  rank.add_option("--output", a.output, "folder for rank.json (default results/rank-PROBLEM-SUBMISSIONS)")
+      ->group("Where");
   add_format_option(rank, a.format, {"text", "csv", "json"});
   rank.add_option("--csv", a.csv, "also write the table as CSV")->group("Where");
   rank.add_option("--html", a.html, "also write one page of HTML (needs Python with Jinja2)")->group("Where");
@@ -147,19 +150,32 @@ void check_against(const RankPlan& plan, const RankOptions& options) {
   require_known("--against", std::string_view(options.against), names);
 }
 
+/// What another build, or another machine, has measured cannot stand in one ranking with what this one does.
+Record opened(const std::string& folder) {
+  try {
+    return Record::open(folder, kRankKind, check_rank_record);
+  } catch (const UserError& error) {
+    std::string what = error.what();
+    const std::string advice = "start a new run";
+    if (const std::size_t at = what.find(advice); at != std::string::npos) {
+      what.replace(at, advice.size(), fmt::format("another --output than {} starts a new ranking", printable(folder)));
+    }
+    throw UserError(what);
+  }
+}
+
 /// The record of this ranking, planned anew where it is there already. Throws UserError where it is another's.
 Record begin_rank_record(const RankArguments& a, const RankPlan& plan, const RecordContent& content) {
   const fs::path file = fs::path(a.output) / kRankKind.file();
   std::error_code error;
   if (!fs::exists(fs::symlink_status(file, error))) return Record::create(a.output, kRankKind, content);
-  Record record = Record::open(a.output, kRankKind, check_rank_record);
+  Record record = opened(a.output);
   const JsonPlace then(record.json(), record.file().string());
   if (then.at("submissions").text() != a.options.submissions || then.at("ladder").text() != a.options.run.ladder) {
     throw UserError(fmt::format("{} is the ranking of {} by {}: another --output starts a new one", file.string(),
                                 printable(then.at("submissions").text()), printable(then.at("ladder").text())));
   }
-  record.plan_anew(content,
-                   [&](const nlohmann::ordered_json& one) { return !a.again && keeps(one, plan, a.options); });
+  record.plan_anew(content, [&](const nlohmann::ordered_json& one) { return !a.again && keeps(one, plan, a.options); });
   return record;
 }
 
@@ -222,8 +238,7 @@ int rank_command(RankArguments& a, const CommandLine& command_line) {
   Record record = begin_rank_record(a, plan, rank_content(plan, a.options, command_line, images));
   advise_on_interrupt("the same command goes on");
   const bool is_text = a.format == "text";
-  const RankOutcome outcome =
-      run_ranking(plan, a.options, images, record, a.quiet || !is_text ? nullptr : stdout);
+  const RankOutcome outcome = run_ranking(plan, a.options, images, record, a.quiet || !is_text ? nullptr : stdout);
 
   if (!a.csv.empty()) write_file_atomically(a.csv, ranking_csv(outcome.results));
   if (a.format == "csv") fmt::print("{}", ranking_csv(outcome.results));

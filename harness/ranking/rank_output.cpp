@@ -69,7 +69,8 @@ std::string status_text(const RankRow& row, std::size_t sizes) {
     return row.same_as.empty() ? "ok" : fmt::format("ok; the same source as {}", ShortNames().of(row.same_as));
   }
   const auto there = std::ranges::count_if(row.sizes, [](const RankedSize& one) { return one.speed.has_value(); });
-  const std::string of_sizes = there > 0 && !is_failure(row.status) ? fmt::format(" ({} of {} sizes)", there, sizes) : "";
+  const std::string of_sizes =
+      there > 0 && !is_failure(row.status) ? fmt::format(" ({} of {} sizes)", there, sizes) : "";
   return fmt::format("{}{}: {}", row.status, of_sizes, row.reason);
 }
 
@@ -83,17 +84,20 @@ std::string title_of(const RankPlan& plan, const RankResult& result, const RankO
   std::vector<std::string> sizes;
   for (const LayerWork& one : result.plan->sizes) sizes.push_back(one.layer);
   const std::size_t count = result.plan->submissions.size();
-  std::string text = indented(fmt::format("{}: {} on {}, {}", plan.problem->title(), plural(count, "submission"),
-                                          result.plan->device, sizes.empty() ? "no size" : fmt::format("{}", fmt::join(sizes, " "))),
-                              0);
+  std::string text =
+      indented(fmt::format("{}: {} on {}, {}", plan.problem->title(), plural(count, "submission"), result.plan->device,
+                           sizes.empty() ? "no size" : fmt::format("{}", fmt::join(sizes, " "))),
+               0);
   if (result.yardstick == nullptr) {
-    return text + indented("nothing is ranked: there is no library, no stage and no submission that is right on every size", 0);
+    return text +
+           indented("nothing is ranked: there is no library, no stage and no submission that is right on every size",
+                    0);
   }
   const char* const role = result.yardstick->role == RankRole::submission ? "the first submission"
                            : result.yardstick->role == RankRole::library  ? "the library"
                                                                           : "the ladder's best stage";
-  text += indented(fmt::format("speed by {}, as a multiple of {} {}: geometric mean over the sizes", unit_of(result, options),
-                               role, result.yardstick->name),
+  text += indented(fmt::format("speed by {}, as a multiple of {} {}: geometric mean over the sizes",
+                               unit_of(result, options), role, result.yardstick->name),
                    0);
   return text;
 }
@@ -103,17 +107,14 @@ std::string interval_text(const std::optional<LogSpeed>& speed) {
 }
 
 std::string table_of(const RankResult& result) {
-  const char* const than = result.yardstick == nullptr                          ? "x"
+  const char* const than = result.yardstick == nullptr                      ? "x"
                            : result.yardstick->role == RankRole::submission ? "x first"
                            : result.yardstick->role == RankRole::library    ? "x library"
                                                                             : "x best stage";
   const bool measured = result.figures == "measured";
-  std::vector<TextColumn> columns{{"rank", "", true},
-                                  {"name", "", false},
-                                  {than, "", true},
-                                  {measured ? "95 % interval" : "range", "", true},
-                                  {"", "", false},
-                                  {"status", "", false}};
+  std::vector<TextColumn> columns{{"rank", "", true}, {"name", "", false},
+                                  {than, "", true},   {measured ? "95 % interval" : "range", "", true},
+                                  {"", "", false},    {"status", "", false}};
   ShortNames names;
   std::vector<std::vector<std::string>> rows;
   for (const RankRow& row : result.rows) {
@@ -152,8 +153,9 @@ std::string medians_of(const RankResult& result) {
 
 std::string left_alone_text(const RankPlan& plan) {
   if (plan.left_alone.empty()) return {};
-  std::vector<std::string> named(plan.left_alone.begin(),
-                                 plan.left_alone.begin() + static_cast<std::ptrdiff_t>(std::min(plan.left_alone.size(), kMostNamed)));
+  std::vector<std::string> named(
+      plan.left_alone.begin(),
+      plan.left_alone.begin() + static_cast<std::ptrdiff_t>(std::min(plan.left_alone.size(), kMostNamed)));
   const std::string more = plan.left_alone.size() > kMostNamed ? ", …" : "";
   return indented(fmt::format("left alone, neither .cpp, .cu nor a folder: {}{}", fmt::join(named, ", "), more), 0);
 }
@@ -194,19 +196,19 @@ std::string ranking_csv(const std::vector<RankResult>& results) {
       if (std::ranges::find(sizes, one.layer) == sizes.end()) sizes.push_back(one.layer);
     }
   }
-  std::string text =
-      "family,device,figures,yardstick,rank,shared,name,role,speed,low,high,status,reason,file,same_as";
-  for (const std::string& size : sizes) text += fmt::format(",{0} figure,{0} speed", csv_text(size).substr(1, size.size()));
+  std::string text = "family,device,figures,yardstick,rank,shared,name,role,speed,low,high,status,reason,file,same_as";
+  for (const std::string& size : sizes)
+    text += fmt::format(",{0} figure,{0} speed", csv_text(size).substr(1, size.size()));
   text += "\r\n";
   for (const RankResult& result : results) {
     for (const RankRow& row : result.rows) {
       text += fmt::format(
           "{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}", result.plan->family, result.plan->device, result.figures,
-          csv_text(result.yardstick == nullptr ? "" : result.yardstick->name), row.rank ? fmt::to_string(*row.rank) : "",
-          row.shares_rank ? "yes" : "no", csv_text(row.entry->name), role_name(row.entry->role),
-          csv_number(ratio_of(row.speed, &LogSpeed::estimate)), csv_number(ratio_of(row.speed, &LogSpeed::low)),
-          csv_number(ratio_of(row.speed, &LogSpeed::high)), row.status, csv_text(row.reason), csv_text(row.entry->file),
-          csv_text(row.same_as));
+          csv_text(result.yardstick == nullptr ? "" : result.yardstick->name),
+          row.rank ? fmt::to_string(*row.rank) : "", row.shares_rank ? "yes" : "no", csv_text(row.entry->name),
+          role_name(row.entry->role), csv_number(ratio_of(row.speed, &LogSpeed::estimate)),
+          csv_number(ratio_of(row.speed, &LogSpeed::low)), csv_number(ratio_of(row.speed, &LogSpeed::high)), row.status,
+          csv_text(row.reason), csv_text(row.entry->file), csv_text(row.same_as));
       for (const std::string& size : sizes) {
         const auto found = std::ranges::find(result.plan->sizes, size, &LayerWork::layer);
         const auto at = static_cast<std::size_t>(found - result.plan->sizes.begin());

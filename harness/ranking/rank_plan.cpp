@@ -50,20 +50,22 @@ std::string device_of(const std::string& family, const RankOptions& options) {
   return found;
 }
 
-/// What its library was made of: for the folder's own stages there is no copy that says so.
-std::string content_of(const FolderVariant& stage) {
+/// Of a stage of the folder; of its library where its sources do not say it.
+std::string content_of(const fs::path& ladder, const FolderVariant& stage) {
   const fs::path& library = stage.build().library;
-  return library.empty() ? std::string() : hash_of(read_file_text(library.string()));
+  if (library.empty()) return {};
+  std::string content = content_of_stage(ladder, stage.source());
+  return content.empty() ? hash_of(read_file_text(library.string())) : content;
 }
 
-RankEntry entry_of(const FolderVariant& stage, const Submission* submission) {
+RankEntry entry_of(const fs::path& ladder, const FolderVariant& stage, const Submission* submission) {
   const StageSource& source = stage.source();
   RankEntry entry;
   if (submission == nullptr) {
     entry = {.role = source.rung == 0 ? RankRole::library : RankRole::stage,
              .name = source.name,
              .file = source.file,
-             .content = content_of(stage),
+             .content = content_of(ladder, stage),
              .broken = {},
              .cases = {}};
   } else {
@@ -77,7 +79,8 @@ RankEntry entry_of(const FolderVariant& stage, const Submission* submission) {
              .cases = {}};
   }
   if (!stage.build().error.empty()) {
-    entry.broken = submission == nullptr ? stage.build().error : without_folder(stage.build().error, submission->folder);
+    entry.broken =
+        submission == nullptr ? stage.build().error : without_folder(stage.build().error, submission->folder);
   }
   return entry;
 }
@@ -85,8 +88,8 @@ RankEntry entry_of(const FolderVariant& stage, const Submission* submission) {
 /// What of one group of the plan belongs to whom.
 class Rankings {
  public:
-  Rankings(RankPlan& plan, const std::vector<Submission>& submissions, std::string usual_family)
-      : plan_(plan), submissions_(submissions), usual_family_(std::move(usual_family)) {}
+  Rankings(RankPlan& plan, fs::path ladder, const std::vector<Submission>& submissions, std::string usual_family)
+      : plan_(plan), ladder_(std::move(ladder)), submissions_(submissions), usual_family_(std::move(usual_family)) {}
 
   void add_ranking(const std::string& family, const std::string& device) {
     const DeviceKind& kind = find_device_kind(device);
@@ -101,7 +104,7 @@ class Rankings {
     for (std::size_t i = 0; i < own; ++i) {
       if (variants[i].info.family != family) continue;
       places_[variants[i].variant] = {plan_.rankings.size(), false, ranking.own.size()};
-      ranking.own.push_back(entry_of(*folder_variant(*variants[i].variant), nullptr));
+      ranking.own.push_back(entry_of(ladder_, *folder_variant(*variants[i].variant), nullptr));
     }
     for (const Submission& one : submissions_) {
       const Variant* const variant = one.broken.empty() ? variants[own + built++].variant : nullptr;
@@ -111,7 +114,7 @@ class Rankings {
         continue;
       }
       places_[variant] = {plan_.rankings.size(), true, ranking.submissions.size()};
-      ranking.submissions.push_back(entry_of(*folder_variant(*variant), &one));
+      ranking.submissions.push_back(entry_of(ladder_, *folder_variant(*variant), &one));
     }
     plan_.rankings.push_back(std::move(ranking));
   }
@@ -128,8 +131,7 @@ class Rankings {
       auto& entries = place->second.is_submission ? ranking.submissions : ranking.own;
       RankEntry& entry = entries[place->second.entry];
       PlannedCase of_entry = planned;
-      of_entry.id =
-          fmt::format("{}/{}/{}/{}", ranking.device, role_name(entry.role), entry.name, group.work.layer);
+      of_entry.id = fmt::format("{}/{}/{}/{}", ranking.device, role_name(entry.role), entry.name, group.work.layer);
       entry.cases.push_back(std::move(of_entry));
     }
   }
@@ -147,6 +149,7 @@ class Rankings {
   }
 
   RankPlan& plan_;
+  fs::path ladder_;
   const std::vector<Submission>& submissions_;
   std::string usual_family_;
   std::map<const Variant*, Place> places_;
@@ -176,7 +179,7 @@ RankPlan make_rank_plan(const RankOptions& options, const BuildProgress& progres
   plan.left_alone = std::move(submissions.left_alone);
 
   const std::string usual = usual_family(submissions.all);
-  Rankings rankings(plan, submissions.all, usual);
+  Rankings rankings(plan, path, submissions.all, usual);
   RunOptions run = options.run;
   run.devices.clear();
   for (const char* const family : {"cpu", "cuda"}) {

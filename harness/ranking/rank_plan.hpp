@@ -44,13 +44,13 @@ struct RankingPlan {
 
 struct RankPlan {
   const FolderProblem* problem = nullptr;
-  std::string problem_hash;            ///< of problem.json and the reference
-  std::vector<RankingPlan> rankings;   ///< at least one
+  std::string problem_hash;             ///< of problem.json and the reference
+  std::vector<RankingPlan> rankings;    ///< at least one
   std::vector<std::string> left_alone;  ///< entries of the folder that are no submissions
 };
 
-/// Reads the submissions, compiles them and the ladder's stages, each by itself, and plans what is run. Throws UserError
-/// for what is wrong with the ladder, the folder or the options.
+/// Reads the submissions, compiles them and the ladder's stages, each by itself, and plans what is run. Throws
+/// UserError for what is wrong with the ladder, the folder or the options.
 RankPlan make_rank_plan(const RankOptions& options, const BuildProgress& progress);
 
 /// The ids of all cases that could be run.

@@ -221,7 +221,8 @@ void check_rank_record(const ordered_json& record, const std::string& file) {
 
 RankCases rank_cases(const Record& record) {
   RankCases cases;
-  for (const auto& [id, json] : record.cases_by_id()) cases.emplace(id, read_rank_case(JsonPlace(*json, printable(id))));
+  for (const auto& [id, json] : record.cases_by_id())
+    cases.emplace(id, read_rank_case(JsonPlace(*json, printable(id))));
   return cases;
 }
 

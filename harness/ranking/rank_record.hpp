@@ -33,9 +33,9 @@ nlohmann::ordered_json rank_case_json(const RankEntry& entry, const PlannedCase&
 /// The same read back, as far as figures follow from it.
 struct RankCase {
   Status status = Status::ok;
-  std::string reason;           ///< printable
-  std::vector<double> samples;  ///< nanoseconds, by round; empty where nothing was timed
-  std::vector<double> beside;   ///< the yardstick's in the same rounds
+  std::string reason;                    ///< printable
+  std::vector<double> samples;           ///< nanoseconds, by round; empty where nothing was timed
+  std::vector<double> beside;            ///< the yardstick's in the same rounds
   std::optional<FigureRange> predicted;  ///< nanoseconds on the GPU of the ranking
   std::optional<double> cycles;          ///< of one multiprocessor, counted (sweep_score.hpp)
 };
@@ -50,7 +50,7 @@ RankCases rank_cases(const Record& record);
 /// Who the others are measured against, and the word for all figures of the ranking.
 struct Yardstick {
   RankRole role = RankRole::library;
-  std::size_t entry = 0;            ///< in `own`, or in `submissions`
+  std::size_t entry = 0;             ///< in `own`, or in `submissions`
   std::string figures = "measured";  ///< "measured", "predicted" or "counted"
 };
 

@@ -169,16 +169,15 @@ class RankRun {
     if (workload_ && workload_key_ == key) return *workload_;
     progress_.show(fmt::format("{}: inputs and reference", work.name()));
     workload_.reset();
-    workload_.emplace(work, images_, options_.run.seed,
-                      ranking.has_clock ? work.shape.batch : kCountedImages);
+    workload_.emplace(work, images_, options_.run.seed, ranking.has_clock ? work.shape.batch : kCountedImages);
     workload_key_ = key;
     return *workload_;
   }
 
   void add(const RankEntry& entry, std::size_t size, const RankedOutcome& ranked, const std::string& yardstick) {
     const PlannedCase& planned = entry.cases[size];
-    const ordered_json json = rank_case_json(entry, planned, ranked,
-                                             made_of_json(plan_, entry, yardstick, options_), options_.gpu);
+    const ordered_json json =
+        rank_case_json(entry, planned, ranked, made_of_json(plan_, entry, yardstick, options_), options_.gpu);
     record_.add(json, {{"rankings", ordered_json::array()}});
     // Why somebody is not run is said once, and stands in the table.
     if (entry.cases[size].runs() && ranked.outcome->status != Status::skipped) {
@@ -212,8 +211,7 @@ class RankRun {
 
   RankCase recorded(const PlannedCase& planned) const {
     const ordered_json& cases = record_.json().at("cases");
-    const auto found =
-        std::ranges::find_if(cases, [&](const ordered_json& one) { return one.at("id") == planned.id; });
+    const auto found = std::ranges::find_if(cases, [&](const ordered_json& one) { return one.at("id") == planned.id; });
     return read_rank_case(JsonPlace(*found, planned.id));
   }
 
@@ -248,8 +246,8 @@ class RankRun {
         const RankEntry& entry = ranking.own[which];
         const auto found = size < entry.cases.size() ? outcomes.find(entry.cases[size].id) : outcomes.end();
         if (found == outcomes.end()) continue;
-        add(entry, size, {.outcome = &found->second, .beside = nullptr, .yardstick = {}, .seconds = seconds_since(begin)},
-            "");
+        add(entry, size,
+            {.outcome = &found->second, .beside = nullptr, .yardstick = {}, .seconds = seconds_since(begin)}, "");
       }
     }
     std::vector<std::vector<std::optional<double>>> figures;
@@ -268,9 +266,8 @@ class RankRun {
   /// The word for the ranking: what a yardstick has no prediction of is counted.
   std::string figures_of(const RankingPlan& ranking, const RankEntry& yardstick) const {
     if (ranking.has_clock) return ranking.figures();
-    const bool all = std::ranges::all_of(yardstick.cases, [&](const PlannedCase& planned) {
-      return recorded(planned).predicted.has_value();
-    });
+    const bool all = std::ranges::all_of(
+        yardstick.cases, [&](const PlannedCase& planned) { return recorded(planned).predicted.has_value(); });
     return all ? "predicted" : "counted";
   }
 
@@ -305,7 +302,8 @@ class RankRun {
         const RankCase one = recorded(planned);
         if (one.status != Status::ok) why = fmt::format("{}: {}", one.status, one.reason);
       }
-      notes_.push_back(fmt::format("{} {} is no yardstick on {}: {}", role_name(entry.role), entry.name, ranking.device, why));
+      notes_.push_back(
+          fmt::format("{} {} is no yardstick on {}: {}", role_name(entry.role), entry.name, ranking.device, why));
     }
   }
 
@@ -339,7 +337,8 @@ class RankRun {
     for (std::size_t size = 0; size < ranking.sizes.size(); ++size) {
       for (const RankEntry& entry : ranking.submissions) {
         if (size >= entry.cases.size() || &entry == &yardstick) continue;
-        const bool good = record_.has(entry.cases[size].id) || measure_beside(ranking, entry, &yardstick, size, !failed.contains(&entry));
+        const bool good = record_.has(entry.cases[size].id) ||
+                          measure_beside(ranking, entry, &yardstick, size, !failed.contains(&entry));
         if (!good || is_failure(recorded(entry.cases[size]).status)) failed.insert(&entry);
       }
     }
@@ -360,8 +359,8 @@ class RankRun {
     });
   }
 
-  /// One submission on one size, recorded. `go_on`: it has not failed before, which saves its other sizes' time. Without
-  /// a yardstick, and where nothing is timed, it is measured alone. False if it failed.
+  /// One submission on one size, recorded. `go_on`: it has not failed before, which saves its other sizes' time.
+  /// Without a yardstick, and where nothing is timed, it is measured alone. False if it failed.
   bool measure_beside(const RankingPlan& ranking, const RankEntry& entry, const RankEntry* yardstick, std::size_t size,
                       bool go_on) {
     if (add_if_not_run(entry, size)) return true;
@@ -439,8 +438,8 @@ class RankRun {
 
 }  // namespace
 
-RecordContent rank_content(const RankPlan& plan, const RankOptions& options, const std::vector<std::string>& command_line,
-                           const ImageSet& images) {
+RecordContent rank_content(const RankPlan& plan, const RankOptions& options,
+                           const std::vector<std::string>& command_line, const ImageSet& images) {
   return {.command_line = command_line,
           .options = to_json(options),
           .seed = options.run.seed,

@@ -116,8 +116,8 @@ std::string stage_of(const Sources& sources, std::string_view ending) {
   const std::vector<std::string>& found = stages.empty() ? others : stages;
   if (found.empty()) return {};
   if (found.size() > 1) {
-    throw BrokenSubmission(fmt::format("{} and {}: which of them? One may be called solve{}", shown(found[0]),
-                                       shown(found[1]), ending));
+    throw BrokenSubmission(
+        fmt::format("{} and {}: which of them? One may be called solve{}", shown(found[0]), shown(found[1]), ending));
   }
   return found[0];
 }
@@ -187,9 +187,8 @@ class EntryReader {
       : problem_(problem), copies_(copies), found_(found) {}
 
   void read_file(const fs::path& file) {
-    const auto language = std::ranges::find_if(kLanguages, [&](const Language& one) {
-      return ends_in(file, one.ending);
-    });
+    const auto language =
+        std::ranges::find_if(kLanguages, [&](const Language& one) { return ends_in(file, one.ending); });
     if (language == kLanguages.end()) return found_.left_alone.push_back(shown(file.filename()));
     Submission one;
     one.family = language->family;
@@ -290,6 +289,18 @@ Submissions read_submissions(const fs::path& folder, const LadderProblem& proble
   }
   std::ranges::stable_sort(found.all, {}, &Submission::name);
   return found;
+}
+
+std::string content_of_stage(const fs::path& ladder, const StageSource& stage) {
+  try {
+    Sources sources = sources_below(ladder);
+    std::erase_if(sources, [&](const auto& one) {
+      return one.first != stage.file && (is_stage_name(one.first) || one.first == "reference.cpp");
+    });
+    return hash_of(sources);
+  } catch (const BrokenSubmission&) {
+    return {};
+  }
 }
 
 }  // namespace convladder

@@ -13,10 +13,10 @@
 namespace convladder {
 
 struct Submission {
-  std::string name;     ///< printable; no other of its family has it
-  std::string family;   ///< "cpu" or "cuda"; empty if it cannot be said
-  std::string file;     ///< its source below the folder of submissions, printable; empty if it has none
-  std::string content;  ///< SHA-256 of all its sources with their names; empty if they could not be read
+  std::string name;              ///< printable; no other of its family has it
+  std::string family;            ///< "cpu" or "cuda"; empty if it cannot be said
+  std::string file;              ///< its source below the folder of submissions, printable; empty if it has none
+  std::string content;           ///< SHA-256 of all its sources with their names; empty if they could not be read
   std::filesystem::path folder;  ///< a copy of its sources, by `content`, of which `source.file` is the stage
   StageSource source;            ///< called `name`
   std::string broken;            ///< why there is nothing to compile, in one line; empty if there is
@@ -34,5 +34,9 @@ struct Submissions {
 /// that cannot be read or holds none, and where nothing can be copied.
 Submissions read_submissions(const std::filesystem::path& folder, const LadderProblem& problem,
                              const std::filesystem::path& copies);
+
+/// SHA-256 of a stage of the ladder with what it may include: the folder's sources that are neither stages nor the
+/// reference, wherever the folder lies. Empty where they cannot be read, or are too many.
+std::string content_of_stage(const std::filesystem::path& ladder, const StageSource& stage);
 
 }  // namespace convladder

@@ -170,7 +170,8 @@ void Record::plan_anew(const RecordContent& now, const Keep& keep) {
   json_["planned"] = now.planned;
   put_in_order(now);
   set_behind(now.behind);
-  remove_cases([&](const ordered_json& one) { return !planned.contains(one.at("id").get<std::string>()) || !keep(one); });
+  remove_cases(
+      [&](const ordered_json& one) { return !planned.contains(one.at("id").get<std::string>()) || !keep(one); });
   file_.write(json_);
 }
 

@@ -146,6 +146,24 @@ TEST_F(SubmissionsTest, WhatIsWrongWithOneIsItsOwn) {
   EXPECT_EQ(found.at("cpu/good").broken, "");
 }
 
+TEST_F(SubmissionsTest, AStageOfTheLadderIsWhatItMayInclude) {
+  write("01_naive.cpp", "naive");
+  write("02_tiles.cpp", "tiles");
+  write("shared/tiles.h", "8");
+  StageSource tiles;
+  tiles.file = "02_tiles.cpp";
+  const std::string before = content_of_stage(in(), tiles);
+  write("01_naive.cpp", "another");
+  write("problem.json", "{}");
+  EXPECT_EQ(content_of_stage(in(), tiles), before);
+  fs::rename(in(), folder_.path() / "moved");
+  EXPECT_EQ(content_of_stage(folder_.path() / "moved", tiles), before);
+  fs::rename(folder_.path() / "moved", in());
+  write("shared/tiles.h", "16");
+  EXPECT_NE(content_of_stage(in(), tiles), before);
+  EXPECT_EQ(content_of_stage(in() / "missing", tiles), "");
+}
+
 TEST_F(SubmissionsTest, AFolderWithoutAnyIsRefused) {
   expect_error<UserError>([&] { static_cast<void>(read()); }, {"no submissions"});
   expect_error<UserError>([&] { static_cast<void>(read_submissions(in() / "missing", problem_, copies())); },

@@ -26,15 +26,14 @@ class PlannedAnew : public testing::Test {
             .fields = {{"problem", problem}},
             .behind = {{"rankings", ordered_json::array()}}};
   }
-  static ordered_json one(const std::string& id, int value) {
-    return {{"id", id}, {"status", "ok"}, {"value", value}};
-  }
+  static ordered_json one(const std::string& id, int value) { return {{"id", id}, {"status", "ok"}, {"value", value}}; }
   ordered_json on_disk() const {
     return parse_record_json(read_file_text((folder_.path() / "rank.json").string()), "rank.json");
   }
   std::vector<std::string> ids() const {
     std::vector<std::string> all;
-    for (const ordered_json& each : on_disk().at("cases")) all.push_back(each.at("id"));
+    const ordered_json record = on_disk();
+    for (const ordered_json& each : record.at("cases")) all.push_back(each.at("id"));
     return all;
   }
   void run(std::vector<std::string> planned) const {
@@ -52,7 +51,8 @@ TEST_F(PlannedAnew, KeepsWhatThePlanStillHasAndWhatHasNotChanged) {
   {
     Record record = Record::open(folder_.path(), kRankKind);
     ASSERT_TRUE(record.is_complete());
-    record.plan_anew(content({"c", "b", "d"}, "product"), [](const ordered_json& each) { return each.at("value") != 1; });
+    record.plan_anew(content({"c", "b", "d"}, "product"),
+                     [](const ordered_json& each) { return each.at("value") != 1; });
     EXPECT_FALSE(record.is_complete());
     EXPECT_TRUE(record.has("c"));
     EXPECT_FALSE(record.has("a") || record.has("b") || record.has("d"));
