@@ -12,16 +12,12 @@
 
 #include "devices/cpu/cpu_facts.hpp"
 #include "harness/cases/cases_at_a_time.hpp"
-#include "harness/cases/ceilings.hpp"
-#include "harness/cases/run_group.hpp"
-#include "harness/machine/machine_load.hpp"
 #include "harness/machine/quality.hpp"
-#include "harness/plan/device_argument.hpp"
 #include "harness/plan/not_run.hpp"
+#include "harness/ranking/rank_group.hpp"
 #include "harness/records/case_json.hpp"
 #include "harness/statistics/statistics.hpp"
 #include "support/errors.hpp"
-#include "support/machine_fault.hpp"
 #include "support/progress.hpp"
 #include "support/units.hpp"
 
@@ -33,34 +29,17 @@ using Clock = std::chrono::steady_clock;
 namespace {
 
 constexpr int kRoundsToChoose = 10;  // of stages that might be the yardstick
-constexpr double kHostStepSeconds = 10;
-constexpr double kHostSecondsPerFlop = 5e-9;
 
-/// A submission that answers each step in time and takes too long all the same.
-struct OverTheLimit {};
-
-double seconds_since(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
-
-/// What a group of cases came to, by id.
-using Outcomes = std::map<std::string, CaseOutcome>;
-
-CaseOutcome ended(Status status, std::string reason) {
-  CaseOutcome outcome;
-  outcome.status = status;
-  outcome.reason = std::move(reason);
-  outcome.input_kind = "random";
-  return outcome;
-}
+double seconds_from(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
 
 class RankRun {
  public:
   RankRun(const RankPlan& plan, const RankOptions& options, const ImageSet& images, Record& record, std::FILE* lines)
       : plan_(plan),
         options_(options),
-        images_(images),
         record_(record),
         progress_(lines, count_left()),
-        ceilings_(options.run, groups_of_devices(), ordered_json::array()) {}
+        groups_(plan, options, images, progress_) {}
 
   RankOutcome run() {
     std::vector<std::optional<Yardstick>> yardsticks;
@@ -103,77 +82,6 @@ class RankRun {
     return count;
   }
 
-  std::map<std::string, int> groups_of_devices() const {
-    std::map<std::string, int> groups;
-    for (const RankingPlan& ranking : plan_.rankings) {
-      const std::size_t pairs = ranking.sizes.size() * (ranking.submissions.size() + 1);
-      if (pairs > 0) groups[ranking.device] += static_cast<int>(pairs);
-    }
-    return groups;
-  }
-
-  RunOptions measuring_options(const RankingPlan& ranking, const LayerWork& size) const {
-    RunOptions run = options_.run;
-    const DeviceKind& kind = find_device_kind(ranking.device);
-    if (!run.timeout_seconds && kind.has_clock && kind.speed == nullptr) {
-      run.timeout_seconds = kHostStepSeconds + kHostSecondsPerFlop * size.shape.flop();
-    }
-    return run;
-  }
-
-  /// All processes that run a submission's code are started below this and nowhere else: whatever confines them is
-  /// switched on here.
-  Outcomes run_cases(const std::vector<PlannedCase>& cases, const RankingPlan& ranking, std::size_t size,
-                     const RunOptions& run, const std::optional<double>& limit_seconds) {
-    Outcomes outcomes;
-    std::map<std::string, int> verified;  // how often it began
-    const Clock::time_point begin = Clock::now();
-    std::optional<Clock::time_point> first_round;
-    watch_.look();
-    ceilings_.before_group(ranking.device);
-    run_group(
-        cases, workload_for(ranking, size), run,
-        [&](const PlannedCase& planned, const CaseOutcome& unjudged) {
-          CaseOutcome outcome = unjudged;
-          if (!outcome.times.empty() && first_round && !ranking.virtual_clock) {
-            outcome.quality = quality_json({.samples = outcome.times.front().samples,
-                                            .threads = planned.device == "cpu" ? cpu_threads() : 1,
-                                            .load = watch_.load_since(*first_round),
-                                            .anchors = std::nullopt});
-          }
-          if (verified[planned.id] > 1) {  // alone, and so in no round of the yardstick
-            outcome = ended(Status::launch_failed, "there is no memory for it beside the yardstick");
-          }
-          outcomes[planned.id] = std::move(outcome);
-        },
-        [&](const PlannedCase& planned, const char* phase) {
-          const bool measuring = std::string_view(phase) == "measuring";
-          if (!measuring) ++verified[planned.id];
-          if (measuring && !first_round) {
-            watch_.look();
-            first_round = Clock::now();
-          }
-          if (limit_seconds && seconds_since(begin) > *limit_seconds) throw OverTheLimit();
-          progress_.show(fmt::format("{} {}", phase, planned.id));
-        },
-        [] {},
-        [&](const PlannedCase& planned, const CaseOutcome& outcome) {
-          return ranking.has_clock ? refused_times(judge_, planned, outcome) : std::string();
-        });
-    return outcomes;
-  }
-
-  const Workload& workload_for(const RankingPlan& ranking, std::size_t size) {
-    const LayerWork& work = ranking.sizes[size];
-    const std::string key = ranking.device + "/" + work.name();
-    if (workload_ && workload_key_ == key) return *workload_;
-    progress_.show(fmt::format("{}: inputs and reference", work.name()));
-    workload_.reset();
-    workload_.emplace(work, images_, options_.run.seed, ranking.has_clock ? work.shape.batch : kCountedImages);
-    workload_key_ = key;
-    return *workload_;
-  }
-
   void add(const RankEntry& entry, std::size_t size, const RankedOutcome& ranked, const std::string& yardstick) {
     const PlannedCase& planned = entry.cases[size];
     const ordered_json json =
@@ -205,7 +113,7 @@ class RankRun {
   bool add_if_not_run(const RankEntry& entry, std::size_t size) {
     if (entry.cases[size].runs()) return false;
     const NotRun not_run = why_not_run(entry.cases[size]);
-    add_without_run(entry, size, ended(not_run.status, entry.broken.empty() ? not_run.reason : entry.broken));
+    add_without_run(entry, size, ended_case(not_run.status, entry.broken.empty() ? not_run.reason : entry.broken));
     return true;
   }
 
@@ -237,17 +145,17 @@ class RankRun {
         cases.push_back(entry.cases[size]);
       }
       if (cases.empty()) continue;
-      RunOptions run = measuring_options(ranking, ranking.sizes[size]);
+      RunOptions run = groups_.options_for(ranking, size);
       run.max_samples = std::min(run.max_samples, kRoundsToChoose);
       run.fewest_samples = RunOptions().fewest_samples;
       const Clock::time_point begin = Clock::now();
-      const Outcomes outcomes = run_cases(cases, ranking, size, run, std::nullopt);
+      const GroupOutcomes outcomes = groups_.run(cases, ranking, size, run);
       for (const std::size_t which : candidates) {
         const RankEntry& entry = ranking.own[which];
         const auto found = size < entry.cases.size() ? outcomes.find(entry.cases[size].id) : outcomes.end();
         if (found == outcomes.end()) continue;
         add(entry, size,
-            {.outcome = &found->second, .beside = nullptr, .yardstick = {}, .seconds = seconds_since(begin)}, "");
+            {.outcome = &found->second, .beside = nullptr, .yardstick = {}, .seconds = seconds_from(begin)}, "");
       }
     }
     std::vector<std::vector<std::optional<double>>> figures;
@@ -365,7 +273,7 @@ class RankRun {
                       bool go_on) {
     if (add_if_not_run(entry, size)) return true;
     if (!go_on) {
-      add_without_run(entry, size, ended(Status::skipped, "not run: it has failed on another size"));
+      add_without_run(entry, size, ended_case(Status::skipped, "not run: it has failed on another size"));
       return false;
     }
     const PlannedCase& planned = entry.cases[size];
@@ -378,18 +286,18 @@ class RankRun {
       }
     }
     cases.push_back(planned);
-    const RunOptions run = measuring_options(ranking, ranking.sizes[size]);
+    const RunOptions run = groups_.options_for(ranking, size);
     const Clock::time_point begin = Clock::now();
-    Outcomes outcomes;
+    GroupOutcomes outcomes;
     bool keep = true;
     for (int attempt = 0; attempt < 2; ++attempt) {
-      outcomes = run_guarded(cases, planned, ranking, size, run, keep);
+      outcomes = groups_.run(cases, planned, ranking, size, run, keep);
       // One that is ill beside a good yardstick is ill; where the yardstick itself is, it gets a second chance.
       const CaseOutcome& beside = outcomes[cases.front().id];
       if (cases.size() == 1 || beside.status == Status::ok || outcomes[planned.id].status != Status::ok) break;
       if (attempt == 0) continue;
-      outcomes[planned.id] = ended(Status::skipped, fmt::format("the yardstick {} beside it: {}: {}", yardstick->name,
-                                                                beside.status, beside.reason));
+      outcomes[planned.id] = ended_case(Status::skipped, fmt::format("the yardstick {} beside it: {}: {}",
+                                                                     yardstick->name, beside.status, beside.reason));
       keep = false;
     }
     const bool paired = cases.size() > 1;
@@ -397,42 +305,17 @@ class RankRun {
         {.outcome = &outcomes[planned.id],
          .beside = paired ? &outcomes[cases.front().id] : nullptr,
          .yardstick = paired ? yardstick->name : std::string(),
-         .seconds = seconds_since(begin),
+         .seconds = seconds_from(begin),
          .keep = keep},
         paired ? yardstick->content : std::string());
     return !is_failure(outcomes[planned.id].status);
   }
 
-  /// The same, whatever a submission does: what looks like the machine's fault is its own where it is named.
-  Outcomes run_guarded(const std::vector<PlannedCase>& cases, const PlannedCase& planned, const RankingPlan& ranking,
-                       std::size_t size, const RunOptions& run, bool& keep) {
-    Outcomes outcomes;
-    const auto all_end = [&](Status status, const std::string& reason) {
-      for (const PlannedCase& one : cases) outcomes[one.id] = ended(status, reason);
-    };
-    keep = true;
-    try {
-      outcomes = run_cases(cases, ranking, size, run, options_.limit_seconds);
-    } catch (const OverTheLimit&) {
-      all_end(Status::timeout, fmt::format("it had not ended after {:g} s (--limit)", options_.limit_seconds));
-    } catch (const MachineFault& fault) {
-      if (std::string_view(fault.what()).find(planned.id) == std::string_view::npos) throw;
-      all_end(Status::crashed, fault.what());
-      keep = false;  // another time the machine may be to blame after all
-    }
-    return outcomes;
-  }
-
   const RankPlan& plan_;
   const RankOptions& options_;
-  const ImageSet& images_;
   Record& record_;
   Progress progress_;
-  CeilingSampler ceilings_;
-  TimeJudge judge_{ceilings_};
-  MachineWatch watch_;
-  std::optional<Workload> workload_;
-  std::string workload_key_;
+  RankGroups groups_;
   std::vector<std::string> notes_;
 };
 

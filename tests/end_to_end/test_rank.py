@@ -33,9 +33,10 @@ def _cache(tmp_path_factory: pytest.TempPathFactory) -> None:
     os.environ["XDG_CACHE_HOME"] = str(tmp_path_factory.mktemp("cache"))
 
 
-def rank(folder: Path, *arguments: object, code: int = 0) -> tuple[dict[str, Any], subprocess.CompletedProcess[str]]:
+def rank(folder: Path, *arguments: object, code: int = 0, **options: Any) -> tuple[dict[str, Any], subprocess.CompletedProcess[str]]:
     """The valid record of the ranking in a folder, and what was printed."""
-    done = run("rank", folder / "ladder", folder / "in", "--output", folder / "out", "--timeout", "6", *arguments)
+    done = run("rank", folder / "ladder", folder / "in", "--output", folder / "out", "--timeout", "6", *arguments,
+               **options)
     assert done.returncode == code, done
     assert complaints(folder / "out/rank.json") == []
     return json.loads((folder / "out/rank.json").read_text(encoding="utf-8")), done
@@ -201,7 +202,7 @@ def test_forty_submissions(tmp_path: Path) -> None:
     write_ladder(tmp_path / "ladder", ["R64C256", "R16C2048"], {"01_naive.cpp": source(1), "02_twice.cpp": source(2)})
     write_submissions(tmp_path / "in", good | broken)
     begin = time.monotonic()
-    document, done = rank(tmp_path, code=1)
+    document, done = rank(tmp_path, code=1, timeout=1800)
     seconds = time.monotonic() - begin
     (ranking,) = document["rankings"]
     rows = [row for row in ranking["rows"] if not row["is_yardstick"]]
@@ -211,6 +212,6 @@ def test_forty_submissions(tmp_path: Path) -> None:
     assert statuses == {f"{name} {number}": status for name, (status, _) in BROKEN.items() for number in (1, 2)}
     print(f"{seconds:.0f} s\n{done.stdout}")
     begin = time.monotonic()
-    again, _ = rank(tmp_path, "--quiet", code=1)
+    again, _ = rank(tmp_path, "--quiet", code=1, timeout=1800)
     print(f"again: {time.monotonic() - begin:.1f} s")
     assert all(one["session"] == 0 for one in again["cases"] if one["keep"])
