@@ -129,14 +129,16 @@ LadderProblem read_ladder_problem(const fs::path& path) {
   return read_problem((path / kProblem).string());
 }
 
-LadderFolder read_ladder_folder(const fs::path& path) {
+LadderFolder read_ladder_folder(const fs::path& path, OwnStages own) {
   LadderFolder folder{path, read_ladder_problem(path), reference_of(path), {}};
   for (const std::string& name : stage_names(path)) {
     const fs::path file = path / name;
     require_inside(path, file);
     folder.stages.push_back(parse_stage(read_file_text(file.string(), kLargestSource), name, shown(file)));
   }
-  if (folder.stages.empty()) throw UserError(fmt::format("{}: no stages, such as 01_naive.cu", shown(path)));
+  if (folder.stages.empty() && own == OwnStages::required) {
+    throw UserError(fmt::format("{}: no stages, such as 01_naive.cu", shown(path)));
+  }
   std::ranges::stable_sort(folder.stages, {}, place_of);
   check_stages(folder);
   return folder;

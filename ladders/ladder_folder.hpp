@@ -30,8 +30,11 @@ bool is_ladder_folder(const std::filesystem::path& path);
 /// Reads its problem.json alone. Throws UserError as below.
 LadderProblem read_ladder_problem(const std::filesystem::path& path);
 
+/// Whether a folder needs stages of its own; it does not where others bring theirs.
+enum class OwnStages { required, optional };
+
 /// Reads all of it; nothing is compiled. Other files are the user's own and are left alone. Throws UserError, one line
 /// that names the file, for what is missing, contradicts itself or lies outside of the folder.
-LadderFolder read_ladder_folder(const std::filesystem::path& path);
+LadderFolder read_ladder_folder(const std::filesystem::path& path, OwnStages own = OwnStages::required);
 
 }  // namespace convladder

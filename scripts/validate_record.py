@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Checks run.json, network.json, fused.json or sweep.json against its schema, and the rules a schema cannot say."""
+"""Checks run.json, network.json, fused.json, sweep.json or rank.json against its schema, and the rules a schema cannot say."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any, Iterator, Optional, Sequence
 
 import jsonschema
 
-from convladder_charts import ceiling_rules, prediction_rules
+from convladder_charts import ceiling_rules, prediction_rules, rank_rules
 from convladder_charts.ceiling_rules import agrees, libraries_for
 from convladder_charts.json_text import RecordError, is_of_networks, one_line, read_json
 from convladder_charts.network import rules as network_rules
@@ -20,7 +20,8 @@ from convladder_charts.network.rules import Problem
 
 SCHEMAS = Path(__file__).resolve().parents[1] / "results"
 _OF_LAYERS = "run.schema.json"
-_OF_KINDS = {"network": "network.schema.json", "fused": "fused.schema.json", "sweep": "sweep.schema.json"}
+_OF_KINDS = {"network": "network.schema.json", "fused": "fused.schema.json", "sweep": "sweep.schema.json",
+             "rank": "rank.schema.json"}
 _MUST_HAVE_TIME = ("cpu", "cuda")
 _LADDER_TIMES = {"median_ns": "median", "low_ns": "low", "high_ns": "high"}
 
@@ -39,7 +40,7 @@ def main(arguments: Optional[Sequence[str]] = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__, epilog=EXAMPLES, allow_abbrev=False,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("runs", type=Path, nargs="+", metavar="RECORD.json",
-                        help="a run.json, a network.json, a fused.json or a sweep.json")
+                        help="a run.json, a network.json, a fused.json, a sweep.json or a rank.json")
     sys.stdout.reconfigure(errors="replace")
     lines = [line for path in parser.parse_args(arguments).runs for line in complaints(path)]
     for line in lines:
@@ -100,6 +101,9 @@ def _against_rules(document: Any) -> Iterator[Problem]:
     yield from _ids(document)
     yield from _sessions(document)
     if _kind(document) == "sweep":
+        return
+    if _kind(document) == "rank":
+        yield from rank_rules.problems(document)
         return
     if is_of_networks(document):
         yield from network_rules.problems(document)

@@ -60,6 +60,7 @@ StopSettings stop_settings(const RunOptions& options) {
           .target_half_width = options.target_half_width,
           .budget_seconds = options.budget_seconds,
           .most = static_cast<std::size_t>(options.max_samples),
+          .fewest = static_cast<std::size_t>(options.fewest_samples),
           .repetitions_word = "samples",
           .most_word = "samples"};
 }

@@ -26,23 +26,35 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// What is compiled: its stages, and last the reference, if that is C++.
-std::vector<StageBuild> build_all(const LadderFolder& folder, const fs::path& cache, const BuildProgress& progress) {
+/// What is compiled: its stages, those that are added, and last the reference, if that is C++.
+std::vector<StageBuild> build_all(const LadderFolder& folder, const std::vector<AddedStage>& added,
+                                  const fs::path& cache, const BuildProgress& progress) {
   const StageBuilder builder(cache);
   const bool with_reference = folder.reference.ends_with(".cpp");
-  const std::size_t count = folder.stages.size() + (with_reference ? 1 : 0);
+  const std::size_t own = folder.stages.size();
+  const std::size_t stages = own + added.size();
+  const std::size_t count = stages + (with_reference ? 1 : 0);
   std::vector<StageBuild> builds(count);
   std::mutex lock;
   int done = 0;
   on_all_cores(count, [&](std::size_t at) {
     // The reference first: it is needed for everything.
     const std::size_t which = with_reference ? (at + count - 1) % count : at;
-    const bool is_stage = which < folder.stages.size();
     {
       const std::scoped_lock locked(lock);
-      progress(is_stage ? folder.stages[which].file : folder.reference, done, static_cast<int>(count));
+      const std::string& what = which < own      ? folder.stages[which].file
+                                : which < stages ? added[which - own].source.name
+                                                 : folder.reference;
+      progress(what, done, static_cast<int>(count));
     }
-    builds[which] = is_stage ? builder.build(folder, folder.stages[which], {}) : builder.build_reference(folder);
+    if (which < own) {
+      builds[which] = builder.build(folder, folder.stages[which], {});
+    } else if (which < stages) {
+      const AddedStage& one = added[which - own];
+      builds[which] = builder.build({one.folder, folder.problem, {}, {}}, one.source, {});
+    } else {
+      builds[which] = builder.build_reference(folder);
+    }
     const std::scoped_lock locked(lock);
     ++done;
   });
@@ -85,20 +97,23 @@ std::string first_values(const StageSource& stage) {
 
 }  // namespace
 
-const FolderProblem& open_ladder(const fs::path& path, const BuildProgress& progress) {
-  const LadderFolder folder = read_ladder_folder(path);
+namespace {
+
+const FolderProblem& open_folder(const LadderFolder& folder, const std::vector<AddedStage>& added,
+                                 const BuildProgress& progress) {
+  const fs::path& path = folder.path;
   const std::string file = (path / "problem.json").string();
   auto problem = std::make_unique<FolderProblem>(read_file_text(file), file);
   require_sizes(*problem, problem->default_sizes(), printable(file) + ": sizes");
   require_sizes(*problem, problem->counted_sizes(), printable(file) + ": counted_sizes");
   const fs::path cache = default_stage_cache();
-  std::vector<StageBuild> builds = build_all(folder, cache, progress);
+  std::vector<StageBuild> builds = build_all(folder, added, cache, progress);
 
   const fs::path reference = path / folder.reference;
   fs::path served = fs::absolute(reference);
-  std::string identity = builds.size() > folder.stages.size() ? builds.back().library.filename().string()
-                                                              : read_file_text(reference.string());
-  if (builds.size() > folder.stages.size()) {
+  const bool has_built = builds.size() > folder.stages.size() + added.size();
+  std::string identity = has_built ? builds.back().library.filename().string() : read_file_text(reference.string());
+  if (has_built) {
     const StageBuild& build = builds.back();
     if (build.library.empty()) {
       const std::string& why = build.missing.empty() ? build.error : build.missing;
@@ -125,8 +140,24 @@ const FolderProblem& open_ladder(const fs::path& path, const BuildProgress& prog
   for (std::size_t i = 0; i < built.size(); ++i) {
     variants.push_back({info_of(*built[i], below(folder, i, built)), problem.get(), built[i]});
   }
+  for (std::size_t i = 0; i < added.size(); ++i) {
+    kept.push_back(
+        std::make_unique<FolderVariant>(*problem, added[i].source, std::move(builds[folder.stages.size() + i])));
+    variants.push_back({info_of(*kept.back(), {}), problem.get(), kept.back().get()});
+  }
   problem->set_variants(std::move(variants));
   return dynamic_cast<const FolderProblem&>(open_problem(std::move(problem)));
+}
+
+}  // namespace
+
+const FolderProblem& open_ladder(const fs::path& path, const BuildProgress& progress) {
+  return open_folder(read_ladder_folder(path), {}, progress);
+}
+
+const FolderProblem& open_ladder_with(const fs::path& path, const std::vector<AddedStage>& added,
+                                      const BuildProgress& progress) {
+  return open_folder(read_ladder_folder(path, OwnStages::optional), added, progress);
 }
 
 const FolderProblem& open_ladder_text(const std::string& text) {

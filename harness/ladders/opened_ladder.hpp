@@ -6,6 +6,7 @@
 #include <memory>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
+#include <vector>
 
 #include "ladders/folder_problem.hpp"
 #include "ladders/folder_variant.hpp"
@@ -19,6 +20,16 @@ using BuildProgress = std::function<void(const std::string& file, int done, int 
 /// makes the problem known (open_problem). Stages that do not compile are there with the reason. Throws UserError for a
 /// folder that is none, and for a reference that does not compile.
 const FolderProblem& open_ladder(const std::filesystem::path& folder, const BuildProgress& progress);
+
+/// A stage that lies elsewhere, for a folder's problem. Its texts are of people who are not asked.
+struct AddedStage {
+  std::filesystem::path folder;
+  StageSource source;  ///< its needs are expressions of the problem's dimensions; its name is of no other of its family
+};
+
+/// The same with such stages, behind the folder's own; it needs none of its own then.
+const FolderProblem& open_ladder_with(const std::filesystem::path& folder, const std::vector<AddedStage>& added,
+                                      const BuildProgress& progress);
 
 /// In a case's process: the same problem from its text, without reference and stages.
 const FolderProblem& open_ladder_text(const std::string& text);

@@ -204,8 +204,10 @@ const Problem& problem_of(const RunOptions& options) {
   return *find_known("problem", options.problem, registered_problems(), &Problem::name);
 }
 
-std::vector<ProblemVariant> planned_variants(const RunOptions& options) {
-  const Problem& problem = problem_of(options);
+namespace {
+
+/// The problem's, and those from outside.
+std::vector<ProblemVariant> variants_with(const Problem& problem, const RunOptions& options) {
   std::vector<ProblemVariant> all = problem.variants();
   if (options.with.empty()) return all;
   if (&problem != &convolution_problem()) {
@@ -218,6 +220,12 @@ std::vector<ProblemVariant> planned_variants(const RunOptions& options) {
     all.insert(below.base(), outside);
   }
   return all;
+}
+
+}  // namespace
+
+std::vector<ProblemVariant> planned_variants(const RunOptions& options) {
+  return variants_with(problem_of(options), options);
 }
 
 std::optional<ConvShape> layer_convolution(const LayerWork& work) {
@@ -239,9 +247,10 @@ double case_bytes(const ProblemSize& shape) {
   return shape.input_bytes() + 2.0 * shape.tensor_bytes() + between;
 }
 
-std::vector<CaseGroup> make_plan(const RunOptions& options) {
-  const Problem& problem = problem_of(options);
-  const std::vector<ProblemVariant> all = planned_variants(options);
+std::vector<CaseGroup> make_plan(const RunOptions& options) { return make_plan(problem_of(options), options); }
+
+std::vector<CaseGroup> make_plan(const Problem& problem, const RunOptions& options) {
+  const std::vector<ProblemVariant> all = variants_with(problem, options);
   check_all_names(options, problem, all);
   const TextPattern filter("--benchmark_filter", options.case_filter);
   std::vector<CaseGroup> groups;

@@ -71,6 +71,8 @@ inline constexpr int kCountedImages = 8;
 /// All groups, by device, layer and batch. Throws UserError for names that are not known (nearest first), for filters
 /// that leave nothing, and for a batch whose tensors exceed the memory.
 std::vector<CaseGroup> make_plan(const RunOptions& options);
+/// The same of a problem that is open already, whatever the options call it.
+std::vector<CaseGroup> make_plan(const Problem& problem, const RunOptions& options);
 
 /// Bytes a case holds on its device: input, weights and output, as much again for a layout of the variant's own, and
 /// what the problem may need between its steps.

@@ -157,6 +157,43 @@ void Record::put_in_order(const RecordContent& now) {
   json_ = std::move(ordered);
 }
 
+void Record::plan_anew(const RecordContent& now, const Keep& keep) {
+  const std::set<std::string> planned(now.planned.begin(), now.planned.end());
+  json_["complete"] = false;
+  ordered_json& context = json_["context"];
+  context["command_line"] = now.command_line;
+  context["options"] = now.options;
+  context["seed"] = now.seed;
+  context["dataset"] = now.dataset;
+  context["sessions"].push_back(ordered_json{{"started", utc_now()}});
+  json_.update(now.fields);
+  json_["planned"] = now.planned;
+  put_in_order(now);
+  set_behind(now.behind);
+  remove_cases(
+      [&](const ordered_json& one) { return !planned.contains(one.at("id").get<std::string>()) || !keep(one); });
+  file_.write(json_);
+}
+
+void Record::drop(const Keep& unwanted) {
+  if (remove_cases(unwanted)) file_.write(json_);
+}
+
+/// False if there was none.
+bool Record::remove_cases(const Keep& unwanted) {
+  ordered_json left = ordered_json::array();
+  for (ordered_json& one : json_.at("cases")) {
+    if (unwanted(one)) {
+      recorded_.erase(one.at("id").get<std::string>());
+    } else {
+      left.push_back(std::move(one));
+    }
+  }
+  const bool any = left.size() < json_.at("cases").size();
+  json_["cases"] = std::move(left);
+  return any;
+}
+
 void Record::add(ordered_json one_case, const Fields& behind) {
   one_case["session"] = json_.at("context").at("sessions").size() - 1;
   file_.append(one_case, behind);

@@ -1,4 +1,4 @@
-// The record of a command that runs cases: run.json, network.json, sweep.json. Complete JSON and readable
+// The record of a command that runs cases: run.json, network.json, sweep.json, rank.json. Complete JSON and readable
 // at every moment; its cases are appended as they end, and what is derived from them is added once, behind the last.
 #pragma once
 
@@ -25,6 +25,7 @@ struct RecordKind {
 inline constexpr RecordKind kRunKind{"run", "1.0"};
 inline constexpr RecordKind kNetworkKind{"network", "1.0"};
 inline constexpr RecordKind kSweepKind{"sweep", "2.0"};
+inline constexpr RecordKind kRankKind{"rank", "1.0"};
 
 /// What a record holds of its command from the start, beside the machine and the program.
 struct RecordContent {
@@ -56,6 +57,13 @@ class Record {
   /// stays until one is added.
   void go_on(const RecordContent& now);
 
+  /// Another plan for a record that is there, complete or not: cases stay where the new plan has them and `keep` says
+  /// so. The data, the command line, the options and the fields are those of now, and a session is added.
+  using Keep = std::function<bool(const nlohmann::ordered_json& one_case)>;
+  void plan_anew(const RecordContent& now, const Keep& keep);
+  /// Cases that are to be run once more go.
+  void drop(const Keep& unwanted);
+
   bool has(const std::string& id) const { return recorded_.contains(id); }
   /// Appends a finished case with its session; `behind` are all fields that stand behind the cases from now on.
   void add(nlohmann::ordered_json one_case, const Fields& behind = Fields::object());
@@ -77,6 +85,7 @@ class Record {
  private:
   explicit Record(RecordFile file) : file_(std::move(file)) {}
   void put_in_order(const RecordContent& now);
+  bool remove_cases(const Keep& unwanted);
   void set_behind(const Fields& behind);
 
   RecordFile file_;

@@ -7,7 +7,6 @@
 namespace convladder {
 namespace {
 
-constexpr std::size_t kFewestSamples = 3;        // whatever the budget says
 constexpr std::size_t kFewestForAnInterval = 6;  // below, no interval of the median reaches 95%
 
 class AtNumber final : public StopRule {
@@ -101,7 +100,7 @@ std::unique_ptr<StopRule> stop_rule(const StopSettings& settings) {
   std::vector<std::unique_ptr<StopRule>> rules;
   rules.push_back(stop_at_interval(settings.target_half_width));
   rules.push_back(stop_at_number(settings.most, settings.most_word));
-  rules.push_back(stop_at_budget(settings.budget_seconds, kFewestSamples));
+  rules.push_back(stop_at_budget(settings.budget_seconds, settings.fewest));
   return stop_at_first(std::move(rules));
 }
 

@@ -40,12 +40,13 @@ std::unique_ptr<StopRule> stop_before_budget(double seconds);
 std::unique_ptr<StopRule> stop_at_first(std::vector<std::unique_ptr<StopRule>> rules);
 
 /// What a command asks for: exactly `repetitions` samples, or else interval, `most` samples, or the budget, of at least
-/// three samples.
+/// `fewest` samples.
 struct StopSettings {
   std::optional<int> repetitions;
   double target_half_width = 0;
   double budget_seconds = 0;
   std::size_t most = 0;
+  std::size_t fewest = 3;
   std::string_view repetitions_word;  ///< of the record
   std::string_view most_word;
 };

@@ -34,8 +34,9 @@ def parse_json(text: str, path: Path) -> Any:
         whole = closed_record(text)
         if whole:
             document = parse_json(whole, path)
-            if document.get("kind", "run") in ("run", "sweep"):
-                document["ladders" if document.get("kind", "run") == "run" else "sweeps"] = []
+            derived = {"run": "ladders", "sweep": "sweeps", "rank": "rankings"}.get(document.get("kind", "run"))
+            if derived:
+                document[derived] = []
             print(f"{path}: cut off in the middle; whole cases that are used: {len(document['cases'])}",
                   file=sys.stderr)
             return document

@@ -13,9 +13,11 @@ from convladder_charts.network import record as network_record
 from convladder_charts.network.record import NetworkRecord
 from convladder_charts.record import Record
 from convladder_charts.stage import printable
-from convladder_report import changes, common_sections, network_sections, run_sections, summary, why_sections
+from convladder_report import (changes, common_sections, network_sections, ranking, run_sections, summary,
+                               why_sections)
 from convladder_report.document import Block, Items, Paragraph, Report, Section
 from convladder_report.published import Publication
+from convladder_report.ranking import RankRecord
 
 
 @dataclass(frozen=True)
@@ -26,18 +28,23 @@ class Input:
     """What the report calls its file."""
     root: Node
     content: bytes
-    record: Union[Record, NetworkRecord]
+    record: Union[Record, NetworkRecord, RankRecord]
 
 
 def read(paths: Sequence[Path]) -> list[Input]:
-    """The records of both kinds. Raises RecordError."""
+    """The records of all kinds. Raises RecordError."""
     inputs = []
     for path, source in zip(paths, _sources(paths)):
         text = read_text(path)
         root = Node(parse_json(text, path), path)
-        record = network_record.read(root) if is_of_networks(root.value) else run_record.read(root)
-        inputs.append(Input(source, root, text.encode("utf-8"), record))
+        inputs.append(Input(source, root, text.encode("utf-8"), _record(root)))
     return inputs
+
+
+def _record(root: Node) -> Union[Record, NetworkRecord, RankRecord]:
+    if ranking.is_ranking(root.value):
+        return ranking.read(root)
+    return network_record.read(root) if is_of_networks(root.value) else run_record.read(root)
 
 
 def _sources(paths: Sequence[Path]) -> list[str]:
@@ -90,9 +97,12 @@ def _summary(inputs: Sequence[Input], comparison: Optional[Comparison]) -> Secti
         record = one.record
         blocks.append(Paragraph(f"{one.source}, {record.date}, on {record.host}: {record.cpu}; {record.program}, "
                                 f"commit {record.commit}; data: {record.data}."))
-        of = summary.of_networks(record) if isinstance(record, NetworkRecord) else summary.of_run(record)
-        sentences = [*of, *summary.without_result(len(one.root.field("cases").items()),
-                                                  len(common_sections.failed_cases(one.root)))]
+        if isinstance(record, RankRecord):
+            sentences = list(ranking.sentences(record))
+        else:
+            of = summary.of_networks(record) if isinstance(record, NetworkRecord) else summary.of_run(record)
+            sentences = [*of, *summary.without_result(len(one.root.field("cases").items()),
+                                                      len(common_sections.failed_cases(one.root)))]
         blocks.append(Items(tuple(sentence.text for sentence in sentences), tuple(
             f"{one.source}: {sentence.place}" if sentence.place else "" for sentence in sentences)))
     return Section("summary", "Summary", tuple(blocks))
@@ -101,6 +111,10 @@ def _summary(inputs: Sequence[Input], comparison: Optional[Comparison]) -> Secti
 def _of_record(one: Input, publications: tuple[Publication, ...], prefix: str) -> Section:
     record = one.record
     blocks: list[Block] = []
+    if isinstance(record, RankRecord):
+        environment = common_sections.environment_section(one.root, one.source, one.content, f"{prefix}-environment")
+        return Section(prefix, f"Ranking: {one.source}",
+                       (*ranking.sections(record, one.source, prefix), environment))
     if isinstance(record, NetworkRecord):
         title = f"Whole networks: {one.source}"
         blocks += network_sections.sections(record, one.root, publications, one.source, prefix)

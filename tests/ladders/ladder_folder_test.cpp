@@ -83,6 +83,7 @@ TEST_F(LadderFolderTest, WhatIsMissingOrTwiceIsNamed) {
   std::filesystem::remove(path_ / "01_naive.cu");
   write("reference.py", "");
   EXPECT_THAT(error(), HasSubstr("no stages"));
+  EXPECT_TRUE(read_ladder_folder(path_, OwnStages::optional).stages.empty());
   std::filesystem::remove(path_ / "problem.json");
   EXPECT_THAT(error(), HasSubstr("no problem.json"));
 }

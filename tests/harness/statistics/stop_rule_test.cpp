@@ -40,6 +40,19 @@ TEST(StopRule, WithoutThemItIsTheIntervalThenTheNumberThenTheBudget) {
   EXPECT_EQ(reason(*rule, apart, 5), "rounds");
 }
 
+TEST(StopRule, TheBudgetDoesNotStopBeforeTheFewest) {
+  const auto rule = stop_rule({.repetitions = std::nullopt,
+                               .target_half_width = 0,
+                               .budget_seconds = 1,
+                               .most = 9,
+                               .fewest = 5,
+                               .repetitions_word = "repetitions",
+                               .most_word = "rounds"});
+  EXPECT_EQ(reason(*rule, {1, 2, 3, 4}, 10), "");
+  EXPECT_EQ(reason(*rule, {1, 2, 3, 4, 5}, 0.9), "");
+  EXPECT_EQ(reason(*rule, {1, 2, 3, 4, 5}, 1), "budget");
+}
+
 TEST(StopRule, AnotherSampleThatWouldExceedTheBudgetIsNotTaken) {
   const auto rule = stop_before_budget(10);
   EXPECT_EQ(reason(*rule, {}, 0), "") << "one is always taken";
