@@ -44,6 +44,7 @@ function(add_kernel_library target)
     if(CONVLADDER_HAS_CLANG_CUDA)
       add_library(${target}_clang_ptx OBJECT EXCLUDE_FROM_ALL)
       target_link_libraries(${target}_clang_ptx PRIVATE convladder_settings)
+      target_compile_options(${target}_clang_ptx PRIVATE ${CONVLADDER_UNMEASURED_FLAGS})
       embed_clang_ptx(${target}_clang_ptx ${target} ${clang_architecture} ${LIBRARY_KERNELS})
       target_sources(${target} INTERFACE
         "$<$<BOOL:$<TARGET_PROPERTY:CONVLADDER_BOTH_COMPILERS>>:$<TARGET_OBJECTS:${target}_clang_ptx>>")

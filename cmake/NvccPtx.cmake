@@ -70,6 +70,8 @@ function(embed_nvcc_ptx target library oldest_architecture)
   endforeach()
   add_library(${library} OBJECT)
   target_link_libraries(${library} PRIVATE convladder_settings)
+  target_compile_options(${library} PRIVATE ${CONVLADDER_UNMEASURED_FLAGS})
+  unite_sources(${library})
   embed_files(TARGET ${library} NAME ${target}_ptxas_reports FILES ${reports} INCLUDE devices/cuda/ptxas_resources.hpp
     REGISTRATION "PtxasReportsRegistration{embedded_${target}_ptxas_reports}")
   embed_files(TARGET ${library} NAME ${target}_nvcc_ptx FILES ${images} INCLUDE devices/ptx_images.hpp REGISTRATION

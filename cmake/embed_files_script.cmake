@@ -31,7 +31,7 @@ string(APPEND source "\n${data}\nnamespace convladder {\n"
               "  static const std::vector<EmbeddedFile> files = {\n${entries}  };\n"
               "  return files;\n}\n")
 if(REGISTRATION)
-  string(APPEND source "namespace {\nconst auto registration = ${REGISTRATION};\n}  // namespace\n")
+  string(APPEND source "namespace {\nconst auto registration_of_${NAME} = ${REGISTRATION};\n}  // namespace\n")
 endif()
 string(APPEND source "}  // namespace convladder\n")
 file(WRITE "${OUTPUT}" "${source}")

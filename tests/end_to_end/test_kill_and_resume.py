@@ -20,18 +20,18 @@ PATIENCE = 10  # seconds: fewer kills where everything takes long
 NETWORK = Path(__file__).with_name("tiny_network.json")
 MANY = {
     "run": ["--family", "cpu", "--variant", "local-accumulation,flat-vector,compile-time", *SMALL, "--shape", "2,9,9,3,3",
-            "--batch", "1,2,3,4,5"],
+            "--batch", "1,2,3"],
     "network": ["--network", NETWORK, "--network", "lenet28", "--device", "cpu", "--weights", "random", "--variant",
-                "flat-vector,compile-time", "--batch", "1,2,3", "--repetitions", "3"],
+                "flat-vector,compile-time", "--batch", "1,2", "--repetitions", "3"],
     "sweep": ["--variant", "implicit-gemm", "--device", "cpu", "--shape", "2,9,9,4,3", "--shape", "1,8,8,3,3", "--batch",
-              "2,3,4", "--repetitions", "3", "--limit", "2"],
+              "2,3", "--repetitions", "3", "--limit", "2"],
 }
 KILLS = {"run": 8, "network": 5, "sweep": 5}  # at other moments each time; CONVLADDER_SLOW_TESTS=1 has five times as many
 if os.environ.get("CONVLADDER_SLOW_TESTS"):
     KILLS = {command: 5 * kills for command, kills in KILLS.items()}
 FEW = ["--family", "cpu", "--variant", "local-accumulation,flat-vector", *SMALL, "--batch", "2,3"]
 SLOWER = ["--family", "cpu", "--variant", "local-accumulation,flat-vector,compile-time", "--shape", "1,8,8,2,3",
-          "--batch", "1,2,3,4", "--repetitions", "20", "--benchmark_min_time=0.005"]
+          "--batch", "1,2,3,4", "--repetitions", "20", "--benchmark_min_time=0.003"]
 ENDLESS = ["--family", "cpu", "--variant", "local-accumulation", *SMALL, "--batch", "2", "--benchmark_min_time=30"]
 
 

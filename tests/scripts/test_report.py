@@ -418,8 +418,9 @@ def test_one_unreadable_record_of_several_is_named(folder: Path, tmp_path: Path)
     assert done.returncode == 3 and "none.json: No such file" in done.stderr and done.stderr.count("\n") == 1
 
 
-def test_usage_and_a_place_that_cannot_be_written(folder: Path, tmp_path: Path) -> None:
+def test_usage_and_a_place_that_cannot_be_written(tmp_path: Path) -> None:
     assert report().returncode == 2
     (tmp_path / "file").write_text("")
-    done = report(folder / "run.json", "--output", tmp_path / "file/report.html")
+    (tmp_path / "run.json").write_text(json.dumps(RecordMaker([LAYERS[0]], [10]).add_cpu().record()))
+    done = report(tmp_path / "run.json", "--output", tmp_path / "file/report.html")
     assert done.returncode == 4 and done.stderr.startswith("report.py: cannot write") and done.stderr.count("\n") == 1

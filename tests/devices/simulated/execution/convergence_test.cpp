@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "devices/lane_kernel.hpp"
+#include "sanitized.hpp"
 
 namespace convladder::simulated {
 namespace {
@@ -193,7 +194,8 @@ TEST(SimulatedConvergence, AKernelMayEndInThousandsOfPlaces) {
   // As in languages that check each index: every check is a branch, and a place that traps.
   std::string checks = "vote.sync.any.pred %p2, %p1, -1;\n";
   std::string traps;
-  for (int i = 0; i < 4000; ++i) {
+  constexpr int kPlaces = kSanitized ? 1000 : 4000;
+  for (int i = 0; i < kPlaces; ++i) {
     checks += fmt::format("setp.ge.u32 %p1, %r1, {}; @%p1 bra trap{};\n", 32 + i, i);
     traps += fmt::format("trap{}: trap;\n", i);
   }
