@@ -45,14 +45,17 @@ inline ProblemSize size_from_list(const Problem& problem, const nlohmann::ordere
   return {&problem, numbers.at(0), {numbers.begin() + 1, numbers.end()}};
 }
 
-/// The size of a record's case; none of a problem that this program does not have. Throws UserError.
+/// The size of a record's case; none of a problem that this program does not have, which may be a folder's that is
+/// called as one of its own. Throws UserError.
 inline std::optional<ProblemSize> recorded_size(const JsonPlace& one_case) {
   const bool convolves = !one_case.has("problem");
   const Problem* const problem = find_problem(convolves ? "convolution" : one_case.at("problem").text());
   if (problem == nullptr) return std::nullopt;
   ProblemSize size{problem, one_case.at("batch").count(), {}};
+  const JsonPlace shape = one_case.at("shape");
   for (const Dimension& one : problem->dimensions()) {
-    size.values.push_back(one_case.at("shape").at(one.name).count());
+    if (!convolves && !shape.has(one.name)) return std::nullopt;
+    size.values.push_back(shape.at(one.name).count());
   }
   return size;
 }

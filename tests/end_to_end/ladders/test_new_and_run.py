@@ -78,6 +78,8 @@ def test_the_first_run_shows_everything(softmax: tuple[Path, Path, str]) -> None
     if NVCC is not None and any(one["status"] == "ok" for one in counted.values()):
         assert all(one["counters"]["totals"] and one["time"] is None for one in counted.values())
         assert (out / "counters.svg").stat().st_size > 0
+        explained = run("explain", out / "run.json")  # although the program has a problem of that name itself
+        assert (explained.returncode, explained.stderr) == (0, "") and f"softmax.{SIZE}" in explained.stdout
     title = document["variants"][0]["title"]
     assert title in printed and title in (out / "report.html").read_text(encoding="utf-8")
 
