@@ -117,13 +117,6 @@ WRONG = {
   float sum = y[r] == 7 ? 1 : 0;
   {SUM}
   y[r] = sum;"""),
-    "waits-for-nobody": ("racecheck", "", f"""
-  __shared__ volatile float tile[64];
-  float sum = 0;
-  {SUM}
-  tile[threadIdx.x] = sum;
-  if (threadIdx.x == 0) sum += tile[35] == 12345 ? 1 : 0;
-  y[r] = sum;"""),
     "waits-with-some": ("synccheck", "divergent", f"""
   float sum = 0;
   if (threadIdx.x < 20) {{
