@@ -6,6 +6,11 @@ target_include_directories(convladder_settings INTERFACE "${PROJECT_SOURCE_DIR}"
 # Code that a shared library takes as well calls its own functions directly.
 target_compile_options(convladder_settings INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-fno-semantic-interposition>)
 
+# GCC looks later for memory that it can use again, which takes a tenth of its time; where it took 0.59 GB, it takes 0.69.
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  target_compile_options(convladder_settings INTERFACE $<$<COMPILE_LANGUAGE:CXX>:--param=ggc-min-heapsize=500000>)
+endif()
+
 set(warning_flags -Wall -Wextra -Wpedantic)
 if(CONVLADDER_WERROR)
   list(APPEND warning_flags -Werror)

@@ -11,8 +11,8 @@ usage: scripts/test.sh [--asan | --no-asan] [--all] [--fuzz SECONDS] [options of
 
 Installs the Debian packages that are missing and runs every test: in the release build, in a build with
 AddressSanitizer and UndefinedBehaviorSanitizer, and the layout of the code if clang-format 14 is there. The tests of
-harness/ run in the sanitized build only; with --no-asan, in the release build. The last line gives the totals. Takes
-18 minutes on two cores.
+harness/ and ladders/ run in the sanitized build only; with --no-asan, in the release build. The last line gives the
+totals. Takes 17 minutes on two cores.
 
   --asan          only the sanitized build
   --no-asan       without the sanitized build
@@ -154,7 +154,7 @@ case $status in
 esac
 
 if $release; then
-  # The tests of what is not measured, the harness: where both builds run, they run in one of them, with sanitizers.
+  # The tests of what is not measured, harness and ladders, run in one build where both run: the one with sanitizers.
   release_options=()
   if $asan && ((${#ctest_options[@]} == 0)); then
     targets=(convladder convladder_optimised_tests)
