@@ -3,9 +3,11 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cstdint>
 #include <cstdio>
 #include <filesystem>
 #include <optional>
+#include <random>
 #include <string>
 #include <vector>
 
@@ -19,7 +21,7 @@
 #include "harness/plan/run_material.hpp"
 #include "harness/ranking/rank_output.hpp"
 #include "harness/ranking/rank_run.hpp"
-#include "harness/records/record_file.hpp"
+#include "harness/records/recorded_run.hpp"
 #include "ladders/ladder_folder.hpp"
 #include "ladders/program_output.hpp"
 #include "support/errors.hpp"
@@ -40,6 +42,7 @@ namespace fs = std::filesystem;
 struct RankArguments {
   RankOptions options;
   std::string ladder;
+  std::optional<std::uint64_t> seed;
   std::string output;  ///< empty: below results/
   std::string format = "text";
   std::string csv;
@@ -99,7 +102,8 @@ void add_rank_options(CLI::App& rank, RankArguments& a) {
   rank.add_option("--limit", o.limit_seconds, "seconds for all steps of a submission on a size (default 120)")
       ->check(number_between(kShortestTimeout, kMostOptionSeconds))
       ->group("How");
-  rank.add_option("--seed", o.run.seed, "seed of the inputs and of the order of measuring (default 1)")
+  rank.add_option("--seed", a.seed,
+                  "seed of the inputs and of the order of measuring (default: nobody knows it before)")
       ->check(seed_error)
       ->group("How");
   rank.add_flag("--again", a.again, "measure all of it, also what has not changed")->group("How");
@@ -148,6 +152,18 @@ void check_against(const RankPlan& plan, const RankOptions& options) {
     for (const RankEntry& entry : ranking.own) names.push_back(entry.name);
   }
   require_known("--against", std::string_view(options.against), names);
+}
+
+/// The one that is asked for, or that of the ranking that goes on, or one that no submission can have been made for.
+std::uint64_t seed_of(const RankArguments& a) {
+  if (a.seed) return *a.seed;
+  const fs::path file = fs::path(a.output) / kRankKind.file();
+  std::error_code error;
+  if (fs::exists(file, error)) {
+    const nlohmann::ordered_json record = read_record_json(file.string());
+    return JsonPlace(record, file.string()).at("context").at("seed").whole<std::uint64_t>();
+  }
+  return std::random_device()();
 }
 
 /// What another build, or another machine, has measured cannot stand in one ranking with what this one does.
@@ -223,6 +239,7 @@ int exit_code(const std::vector<RankResult>& results) {
 
 int rank_command(RankArguments& a, const CommandLine& command_line) {
   take_arguments(a);
+  a.options.run.seed = seed_of(a);
   initialize_google_benchmark({});
   RankPlan plan;
   {

@@ -87,8 +87,8 @@ GroupOutcomes RankGroups::run(const std::vector<PlannedCase>& cases, const Plann
   }
 }
 
-/// All processes that run a submission's code are started below this and nowhere else: whatever confines them is
-/// switched on here.
+/// All processes that run a submission's code are started below this and nowhere else, confined as every stage of a
+/// folder is (start_case_process).
 GroupOutcomes RankGroups::run_within(const std::vector<PlannedCase>& cases, const RankingPlan& ranking,
                                      std::size_t size, const RunOptions& run,
                                      const std::optional<double>& limit_seconds) {

@@ -139,7 +139,7 @@ std::string hash_of(const Sources& sources) {
 /// The folder of the copy: made whole under another name first, so that it is complete wherever it is. Throws
 /// UserError.
 fs::path copied(const Sources& sources, const std::string& hash, const fs::path& copies) {
-  const fs::path place = copies / hash;
+  fs::path place = copies / hash;
   std::error_code error;
   if (fs::is_directory(place, error)) return place;
   const fs::path fresh = copies / fmt::format("{}.{}.new", hash, getpid());

@@ -66,7 +66,7 @@ def test_the_planted_order_is_found(ranked: tuple[Path, dict[str, Any], str]) ->
     assert (ranking["figures"], ranking["device"], ranking["yardstick"]["name"]) == ("measured", "cpu", "naive")
     rows = {row["name"]: row for row in ranking["rows"]}
     good = [row["name"] for row in ranking["rows"] if row["rank"] is not None and row["name"] in PLANTED]
-    assert good == list(PLANTED) and rows["fast"]["rank"] == 1
+    assert good == list(PLANTED) and rows["fast"]["rank"] == 1  # on a busy machine the next may share the rank
     for name, factor in PLANTED.items():
         assert 1 / 3 < rows[name]["speed"]["value"] * factor < 3, rows[name]["speed"]
         (size,) = rows[name]["sizes"]
@@ -151,7 +151,8 @@ def test_it_goes_on_after_a_kill(tmp_path: Path) -> None:
     (tmp_path / "in/zoe.cpp").write_text(source(6), encoding="utf-8")
     document, done = rank(tmp_path)
     assert sessions(document) == {"naive": 0, "alice": 0, "zoe": 1}
-    assert [row["rank"] for row in document["rankings"][0]["rows"] if not row["is_yardstick"]] == [1, 2], done.stdout
+    good = [row for row in document["rankings"][0]["rows"] if not row["is_yardstick"]]
+    assert [row["name"] for row in good] == ["alice", "zoe"] and good[0]["rank"] == 1, done.stdout
 
 
 def test_without_stages_the_first_that_is_right_is_the_yardstick(tmp_path: Path) -> None:
