@@ -25,7 +25,7 @@ std::string time_or_status(const LadderRow& row, bool any_signs) {
 
 /// A size of a problem is no layer: what is timed of it is the call.
 std::string time_name(const CaseFigures& one) {
-  const bool is_layer = one.size && one.size->problem->name() != one.network;
+  const bool is_layer = !one.size || one.size->problem->name() != one.network;
   return is_layer || one.time->of != "layer" ? one.time->of : "call";
 }
 

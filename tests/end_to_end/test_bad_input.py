@@ -24,7 +24,7 @@ NAMES = {
     "layer of another network": (["--layer", "lenet28.conv2"], "unknown layer 'lenet28.conv2'; known: lenet28.conv1,"),
     "device": (["--device", "cpu0"], "unknown device 'cpu0'; known: cpu"),
     "option": (["--bacth", "1"], "unknown option '--bacth'; known: --batch,"),
-    "word": (["stray"], "unknown option 'stray'"),
+    "word": (["stray"], "stray: no folder with a problem.json; unknown problem 'stray'"),
     "isolation": (["--isolate", "docker"], "--isolate: docker not in {process,none}"),
     "network and layer": (["--network", "lenet28", "--layer", "conv2"], "unknown layer 'conv2'; known: conv1,"),
 }

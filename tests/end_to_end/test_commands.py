@@ -46,7 +46,7 @@ def test_help_without_a_word_and_of_each_command() -> None:
         assert (done.returncode, done.stderr) == (0, "")
         assert done.stdout == run(command, "--help").stdout
         assert f"convladder {command}" in done.stdout
-    assert_refused(run("help", "rnu"), "unknown command 'rnu'; known: run,")
+    assert_refused(run("help", "rnu"), "unknown command 'rnu'; known: rank, run,")
     assert_refused(run("help", "env"), "'env' is now 'list --machine'")
 
 

@@ -24,6 +24,8 @@ def twice(root: pathlib.Path) -> dict[str, list[str]]:
     holders = collections.defaultdict(list)
     for folder in FOLDERS:
         for header in sorted((root / folder).rglob("*.hpp")):
+            if (header.parent / "problem.json").exists():
+                continue  # of a ladder's folder, whose stages are libraries of their own
             for name in defined(header.read_text(encoding="utf-8")):
                 holders[name].append(str(header.relative_to(root)))
     return {name: headers for name, headers in holders.items() if len(headers) > 1}

@@ -24,7 +24,7 @@ BAD: list[tuple[str, Any]] = [
     ("/name", MISSING), ("/name", ""), ("/name", "Doubled"), ("/name", "9x"), ("/name", "a-"), ("/name", "a_b"),
     ("/name", "a" * 61), ("/name", 7), ("/title", 5), ("/title", "t" * 257),
     ("/dimensions", MISSING), ("/dimensions", {}), ("/dimensions", []), ("/dimensions/n", {"name": "small"}),
-    ("/dimensions/N", {}), ("/dimensions/N/name", ""), ("/dimensions/N/from", 0), ("/dimensions/N/from", 1.5),
+    ("/dimensions/N", {}), ("/dimensions/N/name", ""), ("/dimensions/N/from", -1), ("/dimensions/N/from", 1.5),
     ("/dimensions/N/to", 2**31), ("/dimensions/N/to", "7"), ("/dimensions/N/usual", 0), ("/dimensions/N/most", 7),
     ("/dimensions", {chr(65 + i // 26) + chr(65 + i % 26): {"name": "n"} for i in range(27)}),
     ("/derived", []), ("/derived", {"a": "1"}), ("/derived", {"A": ""}), ("/derived", {"A": True}),

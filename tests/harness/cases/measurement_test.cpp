@@ -312,17 +312,6 @@ TEST_F(MeasurementTest, WhereCachesCanBeFlushedTheFirstTimeIsTakenHotAndCold) {
   EXPECT_EQ(cold, 3);
 }
 
-TEST_F(MeasurementTest, ACaseCannotChooseTheCallThatItIsComparedBy) {
-  script_.iterations = 8;
-  script_.instead = [](const std::string& what, int) -> ordered_json {
-    if (what != "sample") return nullptr;
-    return {{"ns", 1e6}, {"last_call", 1}, {"state", ordered_json::object()}};
-  };
-  const CaseOutcome outcome = run();
-  EXPECT_EQ(outcome.status, Status::refused);
-  EXPECT_NE(outcome.reason.find("last call was number 1"), std::string::npos) << outcome.reason;
-}
-
 TEST_F(MeasurementTest, CollectsTheStatesOfTheDevice) {
   script_.state = {{"clock_mhz", 1500.0}, {"throttle_reasons", {"power", "heat"}}};
   options_.repetitions = 3;
