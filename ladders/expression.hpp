@@ -21,6 +21,9 @@ class Expression {
   const std::string& text() const { return text_; }
   /// `values` in the order of the names. Not finite where a division or a function has no value.
   double value(std::span<const double> values) const;
+  /// The same as C++, of doubles; `values` are texts. It uses <math.h> and convladder_min, convladder_max and
+  /// convladder_mod, which launch_plan.cpp defines where it is compiled.
+  std::string c_text(const std::vector<std::string>& values) const;
 
  private:
   friend class ExpressionParser;

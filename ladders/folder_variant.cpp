@@ -11,15 +11,23 @@
 #include <utility>
 
 #include "devices/device_error.hpp"
+#include "ladders/launch_plan.hpp"
 #include "ladders/stage_host.hpp"
+#include "support/printable.hpp"
 
 namespace convladder {
 namespace {
 
 using Call = void (*)(void* const* arguments);
+using LaunchFailure = const char* (*)();
+
+struct LoadedCall {
+  Call call;
+  LaunchFailure failure;  ///< of a stage with @launch: why its last call launched not all; null for others
+};
 
 /// Loaded once, and for as long as the process lives: a stage may have threads, or something to do at the end.
-Call load(const std::string& library, const char* function) {
+LoadedCall load(const std::string& library, const char* function) {
   void* const handle = dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (handle == nullptr) {
     const char* const error = dlerror();
@@ -27,7 +35,7 @@ Call load(const std::string& library, const char* function) {
   }
   void* const found = dlsym(handle, function);
   if (found == nullptr) throw DeviceError(fmt::format("{} has no {}", library, function));
-  return reinterpret_cast<Call>(found);
+  return {reinterpret_cast<Call>(found), reinterpret_cast<LaunchFailure>(dlsym(handle, kLaunchFailure))};
 }
 
 std::vector<StageArgument> arguments_of(const LadderProblem& problem, const ProblemSize& size,
@@ -55,18 +63,33 @@ std::vector<StageArgument> arguments_of(const LadderProblem& problem, const Prob
 /// In this process.
 class LoadedStage final : public PreparedVariant {
  public:
-  LoadedStage(Call call, std::vector<StageArgument> arguments, std::string choice)
-      : call_(call), arguments_(std::move(arguments)), choice_(std::move(choice)) {
+  LoadedStage(Device& device, LoadedCall call, std::vector<StageArgument> arguments, std::string choice)
+      : device_(device), call_(call), arguments_(std::move(arguments)), choice_(std::move(choice)) {
     for (StageArgument& one : arguments_) {
       addresses_.push_back(one.tensor != nullptr ? one.tensor : static_cast<void*>(one.number.data()));
     }
   }
 
-  void run() override { call_(addresses_.data()); }
+  void run() override {
+    call_.call(addresses_.data());
+    if (call_.failure == nullptr) return;
+    if (const char* const failure = call_.failure(); failure != nullptr) fail(printable(failure));
+  }
   std::string choice() const override { return choice_; }
 
  private:
-  Call call_;
+  /// With what the device knows of it beyond the number of an error.
+  [[noreturn]] void fail(std::string reason) {
+    try {
+      device_.wait();
+    } catch (const DeviceError& error) {
+      reason += fmt::format(": {}", error.what());
+    }
+    throw DeviceError(reason);
+  }
+
+  Device& device_;
+  LoadedCall call_;
   std::vector<StageArgument> arguments_;
   std::string choice_;
   std::vector<void*> addresses_;
@@ -134,7 +157,7 @@ std::unique_ptr<PreparedVariant> FolderVariant::prepare(Device& device, const Pr
     host->load(build_.library.string(), kSolveCall, arguments);
     return std::make_unique<HostedStage>(*host, choice_);
   }
-  return std::make_unique<LoadedStage>(load(build_.library, kSolveCall), std::move(arguments), choice_);
+  return std::make_unique<LoadedStage>(device, load(build_.library, kSolveCall), std::move(arguments), choice_);
 }
 
 double FolderVariant::tolerance() const { return problem_.granted_tolerance(0, {}); }

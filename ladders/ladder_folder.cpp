@@ -8,6 +8,7 @@
 #include <system_error>
 #include <utility>
 
+#include "ladders/launch_plan.hpp"
 #include "support/errors.hpp"
 #include "support/file_bytes.hpp"
 #include "support/nearest_name.hpp"
@@ -105,6 +106,11 @@ void check_stages(const LadderFolder& folder) {
       } catch (const std::invalid_argument& error) {
         throw UserError(fmt::format("{}: @requires: {}", shown(folder.path / stage.file), error.what()));
       }
+    }
+  }
+  for (const StageSource& stage : folder.stages) {
+    if (!stage.launches.empty()) {
+      static_cast<void>(LaunchPlan(stage, folder.problem, shown(folder.path / stage.file)));
     }
   }
   for (const StageSource& stage : folder.stages) {

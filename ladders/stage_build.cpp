@@ -14,9 +14,11 @@
 #include "devices/ptxas_report.hpp"
 #include "ladders/compiler_settings.hpp"
 #include "ladders/compilers.hpp"
+#include "ladders/launch_plan.hpp"
 #include "ladders/program_output.hpp"
 #include "support/errors.hpp"
 #include "support/file_bytes.hpp"
+#include "support/printable.hpp"
 #include "support/sha256.hpp"
 #include "support/split.hpp"
 
@@ -140,6 +142,11 @@ std::vector<std::string> cpp_words(const std::string& compiler) {
           "-fPIC",  "-shared",       "-Wl,--require-defined=solve"};
 }
 
+/// What a stage of PTX is launched by: it computes nothing.
+std::vector<std::string> ptx_words(const std::string& compiler) {
+  return {compiler, "-std=c++20", "-O2", "-fPIC", "-shared", "-Wl,--require-defined=solve"};
+}
+
 std::vector<std::string> reference_words(const std::string& compiler) {
   // The same sums on every machine.
   return {compiler, "-std=c++20",        "-O2",
@@ -168,24 +175,66 @@ struct StageBuilder::Order {
   std::vector<std::string> libraries;  ///< "-ldnnl": behind the source
   std::string header;                  ///< included before the source: what it has to define, and how that is called
   std::string signature;               ///< for who does not define it
+  std::string generated = {};          ///< what is compiled instead of the source, which it includes or holds
+  std::string is_both = {};            ///< what is wrong if the source defines `solve` beside what is generated
+  std::string ptx = {};                ///< the source's, if it is that
 };
 
 StageBuild StageBuilder::build(const LadderFolder& folder, const StageSource& stage,
                                const StageDefinitions& definitions) const {
-  if (stage.language == StageLanguage::ptx) return {.error = "a stage of PTX has no launch plan yet"};
+  const fs::path source = fs::absolute(folder.path / stage.file);
+  const std::string place = printable(source.string());
   const bool is_cuda = stage.language == StageLanguage::cuda;
+  const bool is_ptx = stage.language == StageLanguage::ptx;
+  if (is_ptx && stage.launches.empty()) {
+    return {.error = fmt::format("{}:1: no @launch: PTX has no solve, so the head says how its kernels are launched",
+                                 place)};
+  }
   const std::string compiler = is_cuda ? find_nvcc() : find_cxx();
   if (compiler.empty()) return {.missing = is_cuda ? "nvcc was not found" : "no C++ compiler was found"};
-  Order order{.words = is_cuda ? cuda_words(compiler) : cpp_words(compiler),
-              .source = fs::absolute(folder.path / stage.file),
+  Order order{.words = is_cuda  ? cuda_words(compiler)
+                       : is_ptx ? ptx_words(compiler)
+                                : cpp_words(compiler),
+              .source = source,
               .libraries = {},
               .header = kIncludes,
               .signature = folder.problem.signature(is_cuda)};
   if (is_cuda) order.header += "#include <cuda_bf16.h>\n#include <cuda_fp16.h>\n";
   order.header += fmt::format("{};\n{}\n", order.signature, folder.problem.solve_call(is_cuda, kSolveCall));
-  for (const auto& [name, value] : definitions) order.words.push_back(fmt::format("-D{}={}", name, value));
+  if (stage.launches.empty()) {
+    for (const auto& [name, value] : definitions) order.words.push_back(fmt::format("-D{}={}", name, value));
+  } else {
+    try {
+      add_launches(order, folder.problem, stage, definitions);
+    } catch (const UserError& error) {
+      return {.error = error.what()};
+    }
+  }
   for (const std::string& name : stage.libraries) order.libraries.push_back("-l" + name);
+  if (is_ptx) order.libraries.emplace_back("-ldl");
   return carry_out(order);
+}
+
+void StageBuilder::add_launches(Order& order, const LadderProblem& problem, const StageSource& stage,
+                                const StageDefinitions& definitions) {
+  // Sizes of launches and what is compiled have to agree, whatever the source takes where nobody chooses.
+  std::vector<int> values;
+  for (const StageParameter& one : stage.parameters) {
+    const auto chosen = std::ranges::find(definitions, one.name, &StageDefinitions::value_type::first);
+    values.push_back(chosen == definitions.end() ? one.values.front() : chosen->second);
+    order.words.push_back(fmt::format("-D{}={}", one.name, values.back()));
+  }
+  const std::string place = printable(order.source.string());
+  const LaunchPlan plan(stage, problem, place);
+  order.header += plan.first_text();
+  if (stage.language == StageLanguage::cuda) {
+    order.generated = plan.cuda_source(order.source.string(), values);
+    order.is_both =
+        fmt::format("{}:{}: @launch beside a function solve: which of them?", place, stage.launches.front().line);
+    return;
+  }
+  order.ptx = read_file_text(order.source.string());
+  order.generated = plan.ptx_source(order.ptx, values);
 }
 
 StageBuild StageBuilder::build_reference(const LadderFolder& folder) const {
@@ -202,7 +251,8 @@ StageBuild StageBuilder::build_reference(const LadderFolder& folder) const {
 
 StageBuild StageBuilder::carry_out(const Order& order) const {
   std::vector<std::string> words = order.words;
-  std::string made_of = stamp(fs::canonical(words.front())) + '\n' + order.header + '\n' + order.source.string() + '\n';
+  std::string made_of = stamp(fs::canonical(words.front())) + '\n' + order.header + '\n' + order.source.string() +
+                        '\n' + order.generated + '\n';
   for (const auto* const list : {&order.words, &order.libraries}) {
     for (const std::string& word : *list) made_of += word + '\n';
   }
@@ -216,8 +266,13 @@ StageBuild StageBuilder::carry_out(const Order& order) const {
   fs::create_directory(scratch);
   const fs::path fresh = scratch / "stage.so";
   const fs::path rule = scratch / "stage.d";
+  fs::path compiled = order.source;
+  if (!order.generated.empty()) {
+    compiled = scratch / (order.ptx.empty() ? "launched.cu" : "launched.cpp");
+    write_file_atomically(compiled, order.generated);
+  }
   words.insert(words.end(), {"-include", place.header.string(), "-MD", "-MF", rule.string(), "-o", fresh.string(),
-                             order.source.string()});
+                             compiled.string()});
   words.insert(words.end(), order.libraries.begin(), order.libraries.end());
   const bool keeps_ptx = std::ranges::find(words, "--keep") != words.end();
   if (keeps_ptx) words.insert(words.end(), {"--keep-dir", scratch.string()});
@@ -234,16 +289,22 @@ StageBuild StageBuilder::carry_out(const Order& order) const {
     // What the linkers say of it would not tell anybody what to write.
     const bool is_missing = says("required symbol");
     const bool is_other = says("conflicting") || says("with \"C\" linkage");  // the header declares what is expected
+    const bool is_both = !order.is_both.empty() && says("\"solve\" has already been defined");
     build.error = output.timed_out ? fmt::format("the compiler took longer than {:g} s", kMostCompilingSeconds)
+                  : is_both        ? order.is_both
                   : is_missing     ? "it does not define " + order.signature
                                    : first_compiler_error(output.messages);
     if (is_other) build.error += fmt::format("; expected {}", order.signature);
   } else {
     std::string stamps;
     for (const std::string& file : prerequisites(read_file_text(rule.string()))) {
-      if (file != order.source.string()) stamps += stamp(file) + '\n';  // its text is in the key
+      if (file != order.source.string() && file != compiled.string())
+        stamps += stamp(file) + '\n';  // its text is in the key
     }
-    if (keeps_ptx) keep_ptx(words.front(), scratch, order.source.stem().string(), place.library);
+    if (!order.ptx.empty()) write_file_atomically(scratch / "launched.ptx", order.ptx);
+    if (keeps_ptx || !order.ptx.empty()) {
+      keep_ptx(keeps_ptx ? words.front() : find_nvcc(), scratch, compiled.stem().string(), place.library);
+    }
     fs::rename(fresh, place.library);
     write_file_atomically(place.stamps, stamps);
     build.library = place.library;

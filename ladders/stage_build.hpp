@@ -37,7 +37,8 @@ class StageBuilder {
   /// `cache` is made where it is missing. Any number of processes may share it. Throws UserError.
   explicit StageBuilder(std::filesystem::path cache);
 
-  /// C++ by the compiler that CXX names, or c++, g++ or clang++; CUDA by nvcc. A stage that defines another `solve`
+  /// C++ by the compiler that CXX names, or c++, g++ or clang++; CUDA by nvcc; PTX is held by a library in C++, so that
+  /// it needs no nvcc (launch_plan.hpp). A stage that defines another `solve`
   /// than the problem's signature says does not compile. Throws UserError where the cache cannot be written.
   StageBuild build(const LadderFolder& folder, const StageSource& stage, const StageDefinitions& definitions) const;
   /// The same of a reference.cpp.
@@ -46,6 +47,9 @@ class StageBuilder {
  private:
   struct Order;
   StageBuild carry_out(const Order& order) const;
+  /// What a stage without `solve` is launched by. Throws UserError.
+  static void add_launches(Order& order, const LadderProblem& problem, const StageSource& stage,
+                           const StageDefinitions& definitions);
   std::filesystem::path cache_;
 };
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <stdexcept>
 #include <utility>
 
 #include "ladders/letters.hpp"
@@ -20,6 +21,7 @@ constexpr std::size_t kMostParameters = 16;
 constexpr std::size_t kMostValues = 64;
 constexpr std::size_t kMostLibraries = 16;
 constexpr std::size_t kMostNeeds = 16;
+constexpr std::size_t kMostLaunches = 64;
 
 bool is_of_library(char one) { return is_of_identifier(one) || one == '+' || one == '-' || one == '.'; }
 
@@ -138,8 +140,10 @@ class StageReader {
     if (word == "parameter") return add_parameter(rest);
     if (word == "libraries") return add_libraries(rest);
     if (word == "requires") return add_need(rest);
-    fail(unknown_name_message("word", "@" + std::string(word),
-                              {"@title", "@hypothesis", "@builds-on", "@parameter", "@libraries", "@requires"}));
+    if (word == "launch") return add_launch(rest);
+    fail(unknown_name_message(
+        "word", "@" + std::string(word),
+        {"@title", "@hypothesis", "@builds-on", "@parameter", "@libraries", "@requires", "@launch"}));
   }
 
   void set(std::string& field, std::string_view word, std::string_view text) const {
@@ -174,6 +178,18 @@ class StageReader {
     if (text.empty()) fail("@requires says nothing: expected a condition, such as mod(M, 128) == 0");
     if (stage_.needs.size() == kMostNeeds) fail(fmt::format("more than {} conditions", kMostNeeds));
     stage_.needs.push_back(printable(text));
+  }
+
+  /// Its expressions and names are read with the problem's (launch_plan.cpp).
+  void add_launch(std::string_view text) const {
+    if (stage_.language == StageLanguage::cpp) fail("@launch: a stage in C++ has no kernels: it defines solve");
+    if (stage_.launches.size() == kMostLaunches) fail(fmt::format("more than {} launches", kMostLaunches));
+    try {
+      stage_.launches.push_back(parse_launch(text, stage_.language == StageLanguage::ptx));
+    } catch (const std::invalid_argument& error) {
+      fail(fmt::format("@launch: {}", error.what()));
+    }
+    stage_.launches.back().line = number_;
   }
 
   void add_parameter(std::string_view text) const {

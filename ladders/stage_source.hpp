@@ -7,14 +7,20 @@
 //   // @parameter TILE 8 16 32
 //   // @libraries cublas
 //   // @requires mod(M, 128) == 0
+//   // @launch tiles grid(div(N + 31, 32), div(M + 7, 8)) block(32, 8) shared(4 * TILE * K) args(a, b, c, M, N, K)
 //   //
 //   // The story, as long as it needs to be.
+//
+// @launch stands where the source has kernels and no `solve`: in PTX always, in CUDA C++ if one likes. Several are
+// launched in their order (launch_plan.hpp).
 #pragma once
 
 #include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "ladders/launch_line.hpp"
 
 namespace convladder {
 
@@ -37,6 +43,7 @@ struct StageSource {
   std::vector<StageParameter> parameters;
   std::vector<std::string> libraries;  ///< that it is linked with: "cublas" for -lcublas
   std::vector<std::string> needs;      ///< expressions of the dimensions that are not 0 for the sizes that it can run
+  std::vector<StageLaunch> launches;   ///< what is done instead of calling `solve`; empty where that is called
   std::string story;                   ///< the rest of the comment, without its marks
 };
 

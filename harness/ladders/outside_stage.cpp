@@ -9,6 +9,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "ladders/launch_plan.hpp"
 #include "support/errors.hpp"
 #include "support/file_bytes.hpp"
 #include "support/nearest_name.hpp"
@@ -59,7 +60,8 @@ StageSource source_of(const fs::path& file) {
   const std::string as_stage = is_stage_name(name) ? name : "01_" + name;
   const std::string shown = printable(file.string());
   if (!is_stage_name(as_stage)) {
-    throw UserError(fmt::format("--with {}: expected a file .cu or .cpp, named by letters, digits and '_'", shown));
+    throw UserError(
+        fmt::format("--with {}: expected a file .cu, .cpp or .ptx, named by letters, digits and '_'", shown));
   }
   StageSource source = parse_stage(read_file_text(file.string()), as_stage, shown);
   source.file = name;
@@ -70,6 +72,7 @@ StageSource source_of(const fs::path& file) {
       throw UserError(fmt::format("{}: @requires: {}", shown, error.what()));
     }
   }
+  if (!source.launches.empty()) static_cast<void>(LaunchPlan(source, as_folder().ladder(), shown));
   return source;
 }
 

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -13,6 +14,8 @@
 
 #include "ladders/expression.hpp"
 #include "ladders/folder_problem.hpp"
+#include "ladders/launch_plan.hpp"
+#include "ladders/ptx_entries.hpp"
 #include "ladders/stage_source.hpp"
 #include "support/errors.hpp"
 #include "variants/problem_size.hpp"
@@ -21,6 +24,12 @@ namespace convladder {
 namespace {
 
 constexpr std::string_view kBetween = "\n----\n";
+/// For stages behind what is no problem.
+constexpr const char* kUsual = R"({
+  "name": "usual", "dimensions": {"M": {"name": "m"}, "N": {"name": "n"}, "K": {"name": "k"}}, "sizes": ["M1N1K1"],
+  "derived": {"H": "N / 2"}, "work": {"flop": "N"}, "scalars": [{"name": "a", "type": "f16", "value": "2"}], "tensors": [
+  {"name": "x", "role": "in", "type": "f32", "shape": ["N"]},
+  {"name": "y", "role": "out", "type": "f32", "shape": ["N"], "compare": "exact"}]})";
 constexpr std::int64_t kMostFilled = 2000;  // elements: more of them would only take time
 
 void require(bool condition) {
@@ -86,6 +95,32 @@ void check(const StageSource& stage, const std::vector<std::string>& names) {
   }
 }
 
+/// What its launches come to: source with all of the stage's text in it, or a UserError that names the line.
+void check_launches(const StageSource& stage, const LadderProblem& problem, std::string_view text) {
+  if (stage.launches.empty()) return;
+  for (const StageLaunch& one : stage.launches) {
+    require(one.line > 0 && !one.kernel.empty() && !one.grid.empty() && one.grid.size() <= 3 && !one.block.empty() &&
+            one.block.size() <= 3 && !one.shared.empty());
+  }
+  const LaunchPlan plan(stage, problem, "fuzzed");
+  std::vector<int> values;
+  for (const StageParameter& one : stage.parameters) values.push_back(one.values.front());
+  require(!plan.first_text().empty());
+  if (stage.language == StageLanguage::cuda) {
+    require(plan.cuda_source("fuzzed.cu", values).find("<<<") != std::string::npos);
+  } else {
+    require(plan.ptx_source(text, values).size() > text.size());
+  }
+}
+
+/// Whatever stands in the comments and quotes of a PTX text, its kernels are of the text.
+void check_entries(std::string_view text) {
+  for (const PtxEntry& one : ptx_entries(text)) {
+    require(text.find(one.name) != std::string_view::npos);
+    for (const PtxParameter& parameter : one.parameters) require(parameter.type.starts_with('.'));
+  }
+}
+
 template <typename Read>
 void read_one(const Read& read) {
   try {
@@ -106,14 +141,24 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::string_view text{reinterpret_cast<const char*>(data), size};
   const std::size_t end = std::min(text.find(kBetween), size);
   const std::string_view stage = text.substr(std::min(end + kBetween.size(), size));
-  std::vector<std::string> names{"M", "N", "K"};
+  static const LadderProblem usual = parse_problem(kUsual, "usual");
+  const LadderProblem* problem = &usual;
+  std::optional<FolderProblem> own;
   read_one([&] {
-    const FolderProblem problem(std::string(text.substr(0, end)), "fuzzed");
-    names = problem.ladder().names();
-    check(problem);
+    own.emplace(std::string(text.substr(0, end)), "fuzzed");
+    problem = &own->ladder();
+    check(*own);
   });
-  read_one([&] { check(parse_stage(stage, "01_fuzzed.cu", "fuzzed"), names); });
-  read_one([&] { check(parse_stage(text, "01_fuzzed.cu", "fuzzed"), names); });
+  for (const char* const file : {"01_fuzzed.cu", "01_fuzzed.ptx"}) {
+    for (const std::string_view of : {stage, text}) {
+      read_one([&] {
+        const StageSource read = parse_stage(of, file, "fuzzed");
+        check(read, problem->names());
+        check_launches(read, *problem, of);
+      });
+    }
+  }
+  check_entries(stage);
   static_cast<void>(is_meant_as_stage(text.substr(0, 100)));
   return 0;
 }

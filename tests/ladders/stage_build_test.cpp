@@ -75,7 +75,7 @@ TEST_F(StageBuildTest, WhatDoesNotCompileSaysWhyInOneLine) {
   EXPECT_THAT(build("01_plain.cpp", "extern \"C\" void solve(float*, float*, int) {}").error, HasSubstr("solve"));
   EXPECT_THAT(build("01_plain.cpp", "void other() {}").error,
               HasSubstr("it does not define extern \"C\" void solve(const float* x, float* y, int N)"));
-  EXPECT_THAT(build("01_plain.ptx", ".version 8.0").error, HasSubstr("PTX"));
+  EXPECT_THAT(build("01_plain.ptx", ".version 8.0").error, HasSubstr("01_plain.ptx:1: no @launch"));
   for (const auto& entry : std::filesystem::directory_iterator(path_ / "cache")) {
     EXPECT_EQ(entry.path().extension(), ".hpp") << "left behind: " << entry.path();
   }

@@ -1,0 +1,125 @@
+// C++ that stands in every source which launch_plan.cpp writes. Names begin with convladder_: the user's stand beside
+// them.
+#pragma once
+
+namespace convladder {
+
+inline constexpr const char* kLaunchText = R"text(#include <math.h>
+#include <stdio.h>
+static char convladder_failure[2048];
+extern "C" const char* convladder_launch_failure() { return convladder_failure[0] == 0 ? nullptr : convladder_failure; }
+static inline double convladder_min(double a, double b) { return b < a ? b : a; }
+static inline double convladder_max(double a, double b) { return a < b ? b : a; }
+static inline double convladder_mod(double a, double b) { return a - b * floor(a / b); }
+static inline bool convladder_whole(const char* place, const char* text, double value, double least, long long* whole) {
+  if (value >= least && value <= 2147483647. && value == floor(value)) {
+    *whole = (long long)value;
+    return true;
+  }
+  snprintf(convladder_failure, sizeof convladder_failure, "%s: '%s' is %.10g, it must be a whole number from %.0f to 2147483647",
+           place, text, value, least);
+  return false;
+}
+)text";
+
+inline constexpr const char* kCudaLaunchText =
+    R"text(static inline bool convladder_succeeded(const char* place, cudaError_t status) {
+  if (status == cudaSuccess) return true;
+  snprintf(convladder_failure, sizeof convladder_failure, "%s: %s (%s)", place, cudaGetErrorName(status),
+           cudaGetErrorString(status));
+  return false;
+}
+)text";
+
+/// The driver is the one that this process has already, or the system's. A module is loaded once and stays.
+inline constexpr const char* kPtxLaunchText = R"text(#include <dlfcn.h>
+static struct {
+  int (*cuInit)(unsigned);
+  int (*cuDeviceGet)(int*, int);
+  int (*cuDevicePrimaryCtxRetain)(void**, int);
+  int (*cuCtxGetCurrent)(void**);
+  int (*cuCtxSetCurrent)(void*);
+  int (*cuModuleLoadDataEx)(void**, const void*, unsigned, int*, void**);
+  int (*cuModuleGetFunction)(void**, void*, const char*);
+  int (*cuFuncSetAttribute)(void*, int, int);
+  int (*cuLaunchKernel)(void*, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void*, void**, void**);
+  int (*cuGetErrorName)(int, const char**);
+  int (*cuGetErrorString)(int, const char**);
+} convladder_driver;
+static void* convladder_module;
+static char convladder_log[1024];
+static bool convladder_succeeded(const char* place, const char* call, int status) {
+  if (status == 0) return true;
+  const char* name = nullptr;
+  const char* text = nullptr;
+  convladder_driver.cuGetErrorName(status, &name);
+  convladder_driver.cuGetErrorString(status, &text);
+  snprintf(convladder_failure, sizeof convladder_failure, "%s: %s: %s (%s)%s%s", place, call, name == nullptr ? "?" : name,
+           text == nullptr ? "?" : text, convladder_log[0] == 0 ? "" : ": ", convladder_log);
+  return false;
+}
+template <typename Function>
+static bool convladder_find(const char* place, void* library, const char* name, Function& function) {
+  function = reinterpret_cast<Function>(dlsym(library, name));
+  if (function == nullptr) snprintf(convladder_failure, sizeof convladder_failure, "%s: libcuda.so.1 has no %s", place, name);
+  return function != nullptr;
+}
+static bool convladder_load(const char* place) {
+  void* const library = dlopen("libcuda.so.1", RTLD_NOW);
+  if (library == nullptr) {
+    snprintf(convladder_failure, sizeof convladder_failure, "%s: the CUDA driver cannot be loaded: %s", place, dlerror());
+    return false;
+  }
+  auto& d = convladder_driver;
+#define CONVLADDER_FIND(name) convladder_find(place, library, #name, d.name)
+  if (!CONVLADDER_FIND(cuInit) || !CONVLADDER_FIND(cuDeviceGet) || !CONVLADDER_FIND(cuDevicePrimaryCtxRetain) ||
+      !CONVLADDER_FIND(cuCtxGetCurrent) || !CONVLADDER_FIND(cuCtxSetCurrent) || !CONVLADDER_FIND(cuModuleLoadDataEx) ||
+      !CONVLADDER_FIND(cuModuleGetFunction) || !CONVLADDER_FIND(cuFuncSetAttribute) || !CONVLADDER_FIND(cuLaunchKernel) ||
+      !CONVLADDER_FIND(cuGetErrorName) || !CONVLADDER_FIND(cuGetErrorString)) {
+    return false;
+  }
+#undef CONVLADDER_FIND
+  void* context = nullptr;
+  if (!convladder_succeeded(place, "cuInit", d.cuInit(0)) ||
+      !convladder_succeeded(place, "cuCtxGetCurrent", d.cuCtxGetCurrent(&context))) {
+    return false;
+  }
+  if (context == nullptr) {
+    int device = 0;
+    if (!convladder_succeeded(place, "cuDeviceGet", d.cuDeviceGet(&device, 0)) ||
+        !convladder_succeeded(place, "cuDevicePrimaryCtxRetain", d.cuDevicePrimaryCtxRetain(&context, device)) ||
+        !convladder_succeeded(place, "cuCtxSetCurrent", d.cuCtxSetCurrent(context))) {
+      return false;
+    }
+  }
+  int options[] = {5, 6};  // CU_JIT_ERROR_LOG_BUFFER and its size in bytes
+  void* values[] = {convladder_log, reinterpret_cast<void*>(sizeof convladder_log)};
+  void* loaded = nullptr;
+  if (!convladder_succeeded(place, "cuModuleLoadDataEx", d.cuModuleLoadDataEx(&loaded, convladder_ptx, 2, options, values))) {
+    return false;
+  }
+  convladder_log[0] = 0;
+  convladder_module = loaded;
+  return true;
+}
+static bool convladder_launch(const char* place, const char* kernel, void** function, long long* granted,
+                              const long long* sizes, void** arguments) {
+  if (convladder_module == nullptr && !convladder_load(place)) return false;
+  auto& d = convladder_driver;
+  if (*function == nullptr &&
+      !convladder_succeeded(place, "cuModuleGetFunction", d.cuModuleGetFunction(function, convladder_module, kernel))) {
+    return false;
+  }
+  if (sizes[6] > *granted) {
+    // 8: CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
+    if (!convladder_succeeded(place, "cuFuncSetAttribute", d.cuFuncSetAttribute(*function, 8, (int)sizes[6]))) return false;
+    *granted = sizes[6];
+  }
+  const auto size = [sizes](int which) { return (unsigned)sizes[which]; };
+  return convladder_succeeded(place, "cuLaunchKernel",
+                              d.cuLaunchKernel(*function, size(0), size(1), size(2), size(3), size(4), size(5), size(6),
+                                               nullptr, arguments, nullptr));
+}
+)text";
+
+}  // namespace convladder
