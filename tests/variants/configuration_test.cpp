@@ -18,8 +18,8 @@ TEST(Configuration, IsWrittenAsItIsRead) {
 }
 
 TEST(Configuration, RefusesWhatIsNone) {
-  for (const char* const text : {"", "maps", "maps=", "=8", "maps=8x", "maps=99999999999",
-                                 "maps=8,", "maps=8;pixels=9", "maps=8,maps=8"}) {
+  for (const char* const text :
+       {"", "maps", "maps=", "=8", "maps=8x", "maps=99999999999", "maps=8,", "maps=8;pixels=9", "maps=8,maps=8"}) {
     EXPECT_THROW(Configuration::parse(text), std::invalid_argument) << text;
   }
 }
