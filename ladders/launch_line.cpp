@@ -18,12 +18,6 @@ constexpr const char* kExample = "@launch scale grid(div(N + 255, 256)) block(25
 
 [[noreturn]] void fail(const std::string& what) { throw std::invalid_argument(what); }
 
-std::string_view trimmed(std::string_view text) {
-  const std::size_t first = text.find_first_not_of(" \t");
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(" \t") - first + 1);
-}
-
 /// What stands in the parentheses that the text begins with; they are taken off.
 std::string_view take_parentheses(std::string_view& text, std::string_view word) {
   int depth = 0;

@@ -1,7 +1,8 @@
-// What names in a folder are made of. ASCII, whatever the locale.
+// What names in a folder are made of, and what stands around them. ASCII, whatever the locale.
 #pragma once
 
 #include <cstddef>
+#include <string_view>
 
 namespace convladder {
 
@@ -13,5 +14,13 @@ constexpr bool is_letter(char one) { return is_small_letter(one) || is_capital(o
 constexpr bool is_digit(char one) { return one >= '0' && one <= '9'; }
 /// Of an identifier of C, behind its first character.
 constexpr bool is_of_identifier(char one) { return is_letter(one) || is_digit(one) || one == '_'; }
+
+/// Without the spaces before and behind it.
+constexpr std::string_view trimmed(std::string_view text) {
+  constexpr std::string_view kSpace = " \t\r";
+  const std::size_t first = text.find_first_not_of(kSpace);
+  if (first == std::string_view::npos) return {};
+  return text.substr(first, text.find_last_not_of(kSpace) - first + 1);
+}
 
 }  // namespace convladder

@@ -8,7 +8,7 @@
 namespace convladder {
 namespace {
 
-constexpr std::size_t kMostParameters = 4096;  // a kernel's parameters have at most 32764 bytes
+constexpr std::size_t kMostPtxParameters = 4096;  // a kernel's parameters have at most 32764 bytes
 
 /// Words (with their leading '.'), and single characters of anything else.
 class Words {
@@ -92,7 +92,7 @@ std::vector<PtxEntry> ptx_entries(std::string_view text) {
     if (word != ".entry") continue;
     PtxEntry entry{std::string(words.next()), {}};
     if (words.next() == "(") {
-      for (std::string_view end = ","; end == "," && entry.parameters.size() < kMostParameters;) {
+      for (std::string_view end = ","; end == "," && entry.parameters.size() < kMostPtxParameters;) {
         PtxParameter parameter;
         end = read_parameter(words, parameter);
         if (!parameter.type.empty()) entry.parameters.push_back(std::move(parameter));

@@ -28,13 +28,6 @@ bool is_of_library(char one) { return is_of_identifier(one) || one == '+' || one
 constexpr std::array<std::pair<std::string_view, StageLanguage>, 3> kEndings{
     {{".cpp", StageLanguage::cpp}, {".cu", StageLanguage::cuda}, {".ptx", StageLanguage::ptx}}};
 
-std::string_view trimmed(std::string_view text) {
-  constexpr std::string_view kSpace = " \t\r";
-  const std::size_t first = text.find_first_not_of(kSpace);
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(kSpace) - first + 1);
-}
-
 /// The first word, which is taken off.
 std::string_view take_word(std::string_view& text) {
   text = trimmed(text);

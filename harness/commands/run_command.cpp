@@ -95,9 +95,8 @@ struct RunArguments {
 void add_run_options(CLI::App& run, RunArguments& a) {
   add_case_selection(run, a.options, a.selection, "10,100,1000, while a call stays below 10 GFLOP");
   run.add_option("--case", a.options.case_filter, kCaseHelp)->group("Which cases");
-  run.add_option(
-         "--with", a.options.with,
-         "a stage of your own, a .cu or .cpp that defines solve, beside those of the convolution; may be repeated")
+  run.add_option("--with", a.options.with,
+                 "a stage of your own, a .cu, .cpp or .ptx, beside those of the convolution; may be repeated")
       ->allow_extra_args(false)
       ->group("Which cases");
   run.add_flag("--leave-one-out", a.leave_one_out,

@@ -22,14 +22,14 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::StartsWith;
 
-constexpr const char* kProblem = R"({
+constexpr const char* kScaled = R"({
   "name": "scale", "dimensions": {"N": {"name": "elements"}, "B": {"name": "batch", "usual": 3}},
   "derived": {"HALF": "N / 2"}, "sizes": ["N10"], "work": {"flop": "N"}, "tensors": [
   {"name": "x", "role": "in", "type": "f32", "shape": ["N"]},
   {"name": "y", "role": "out", "type": "f32", "shape": ["N"], "compare": "exact"}],
   "scalars": [{"name": "factor", "type": "f16", "value": "2"}]})";
 
-constexpr const char* kPtx = R"(
+constexpr const char* kScalePtx = R"(
 /* .entry hidden( */
 .version 7.0
 .target sm_80
@@ -88,7 +88,7 @@ TEST(LaunchLine, SaysWhatIsWrong) {
 }
 
 TEST(PtxEntries, AreFoundWithWhatTheyTake) {
-  const std::vector<PtxEntry> entries = ptx_entries(kPtx);
+  const std::vector<PtxEntry> entries = ptx_entries(kScalePtx);
   ASSERT_EQ(entries.size(), 2U);
   EXPECT_EQ(entries[0].name, "scale");
   std::vector<std::size_t> bytes;
@@ -108,7 +108,7 @@ class LaunchPlanTest : public testing::Test {
       : path_(testing::TempDir() + "launch_plan_" + testing::UnitTest::GetInstance()->current_test_info()->name()) {
     std::filesystem::remove_all(path_);
     std::filesystem::create_directories(path_ / "folder");
-    write("problem.json", kProblem);
+    write("problem.json", kScaled);
     write("reference.cpp", "");
   }
   ~LaunchPlanTest() override { std::filesystem::remove_all(path_); }
@@ -164,7 +164,7 @@ TEST_F(LaunchPlanTest, NamesHaveToBeThere) {
 }
 
 TEST_F(LaunchPlanTest, KernelsHaveToBeInThePtx) {
-  const auto error_of = [this](const std::string& head) { return build("01_plan.ptx", head + kPtx).error; };
+  const auto error_of = [this](const std::string& head) { return build("01_plan.ptx", head + kScalePtx).error; };
   EXPECT_EQ(error_of("// @launch scale grid(1) block(1)"), "");
   EXPECT_THAT(error_of(""), HasSubstr("01_plan.ptx:1: no @launch"));
   EXPECT_THAT(error_of("//\n// @launch sclae grid(1) block(1)"),
@@ -177,17 +177,17 @@ TEST_F(LaunchPlanTest, KernelsHaveToBeInThePtx) {
 }
 
 TEST_F(LaunchPlanTest, SizesThatAreNoneAreTheReasonOfTheCall) {
-  const StageBuild halves = build("01_plan.ptx", std::string("// @launch scale grid(N / 4) block(1)") + kPtx);
+  const StageBuild halves = build("01_plan.ptx", std::string("// @launch scale grid(N / 4) block(1)") + kScalePtx);
   ASSERT_EQ(halves.error, "");
   EXPECT_EQ(failure(halves, 10, 1),
             "01_plan.ptx:1: @launch scale: grid: 'N / 4' is 2.5, it must be a whole number from 1 to 2147483647");
-  const StageBuild zero = build("01_plan.ptx", std::string("// @launch scale grid(1) block(1, B - 3)") + kPtx);
+  const StageBuild zero = build("01_plan.ptx", std::string("// @launch scale grid(1) block(1, B - 3)") + kScalePtx);
   EXPECT_THAT(failure(zero, 10, 3), HasSubstr("block: 'B - 3' is 0"));
   const StageBuild shared =
-      build("01_plan.ptx", std::string("// @launch scale grid(1) block(1) shared(1 / (N - N))") + kPtx);
+      build("01_plan.ptx", std::string("// @launch scale grid(1) block(1) shared(1 / (N - N))") + kScalePtx);
   EXPECT_THAT(failure(shared, 10, 3), HasSubstr("shared: '1 / (N - N)' is inf"));
   const StageBuild argument =
-      build("01_plan.ptx", std::string("// @launch scale grid(1) block(1) args(x, y, factor, HALF, B)") + kPtx);
+      build("01_plan.ptx", std::string("// @launch scale grid(1) block(1) args(x, y, factor, HALF, B)") + kScalePtx);
   EXPECT_THAT(failure(argument, 5, 3), HasSubstr("args: 'HALF' is 2.5"));
 }
 
@@ -205,7 +205,7 @@ TEST_F(LaunchPlanTest, ExpressionsMeanTheSameWhereTheyAreCompiled) {
                                        "(N > B) / 3 + (N >= 11)/7",
                                        "2 ^ -B ^ 2 * 1e20 + HALF / 3"};
   for (const std::string& text : texts) {
-    const StageBuild built = build("01_plan.ptx", fmt::format("// @launch scale grid({}) block(1){}", text, kPtx));
+    const StageBuild built = build("01_plan.ptx", fmt::format("// @launch scale grid({}) block(1){}", text, kScalePtx));
     ASSERT_EQ(built.error, "") << text;
     const double value = Expression(text, {"N", "B", "HALF"}).value(std::vector<double>{10, 3, 5});
     std::array<char, 40> shown{};
@@ -216,7 +216,7 @@ TEST_F(LaunchPlanTest, ExpressionsMeanTheSameWhereTheyAreCompiled) {
 
 TEST_F(LaunchPlanTest, AnyTextIsHeld) {
   std::string text = "// @launch scale grid(1) block(1)\n// \"quotes\" \\back \? \?\?/ \x01 \xff 7\r\n";
-  text += kPtx + std::string(20000, '/');
+  text += kScalePtx + std::string(20000, '/');
   const StageBuild built = build("01_plan.ptx", text);
   ASSERT_EQ(built.error, "");
   EXPECT_EQ(stage_ptx(built), text);
