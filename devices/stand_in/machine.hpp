@@ -181,6 +181,8 @@ class Machine {
   bool keeps_counters = false;
   std::vector<KernelCounters> kept_counters;  ///< of every launch, in order, if so
   std::string failed_launch;                  ///< the first that was refused, and why; empty if there was none
+  /// Keeps it, if the call is one that launches and its failure says why.
+  void note_failed_launch(std::string_view call, const Failure& failure);
   /// What every call begins with: it is counted, and takes its time of the host. Throws Failure for a fault that is
   /// injected, and if the process has no context and gets none.
   void begin_call(const char* name, bool needs_context);

@@ -86,6 +86,11 @@ void Machine::check_launch(Function& function, const LaunchRequest& request) {
   if (grid.count() > together) throw Failure(kCooperativeLaunchTooLarge);
 }
 
+void Machine::note_failed_launch(std::string_view call, const Failure& failure) {
+  const bool launches = call.find("aunch") != std::string_view::npos;
+  if (launches && failed_launch.empty() && *failure.what() != '\0') failed_launch = failure.what();
+}
+
 void Machine::launch(Function& function, const LaunchRequest& request, void* const* arguments) {
   KernelWork work;
   try {

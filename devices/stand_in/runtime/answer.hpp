@@ -66,6 +66,7 @@ cudaError_t answer(const char* name, const Work& work, Context context = Context
       work(machine);
     } catch (const Failure& failure) {
       if (failure.status != kNotReady) machine.report.failed(name, failure.status, failure.what(), calling_places);
+      machine.note_failed_launch(name, failure);
       return remember(failure.status);
     } catch (const std::bad_alloc&) {
       machine.report.failed(name, kOutOfMemory, "the host is out of memory", calling_places);

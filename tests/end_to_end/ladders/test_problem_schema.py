@@ -25,7 +25,7 @@ BAD: list[tuple[str, Any]] = [
     ("/name", "a" * 61), ("/name", 7), ("/title", 5), ("/title", "t" * 257),
     ("/dimensions", MISSING), ("/dimensions", {}), ("/dimensions", []), ("/dimensions/n", {"name": "small"}),
     ("/dimensions/N", {}), ("/dimensions/N/name", ""), ("/dimensions/N/from", -1), ("/dimensions/N/from", 1.5),
-    ("/dimensions/N/to", 2**31), ("/dimensions/N/to", "7"), ("/dimensions/N/usual", 0), ("/dimensions/N/most", 7),
+    ("/dimensions/N/to", 2**31), ("/dimensions/N/to", "7"), ("/dimensions/N/usual", -1), ("/dimensions/N/most", 7),
     ("/dimensions", {chr(65 + i // 26) + chr(65 + i % 26): {"name": "n"} for i in range(27)}),
     ("/derived", []), ("/derived", {"a": "1"}), ("/derived", {"A": ""}), ("/derived", {"A": True}),
     ("/derived", {"A": ["N"]}), ("/derived", {"A": "N" + " + 1" * 300}),
