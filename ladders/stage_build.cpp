@@ -288,7 +288,8 @@ StageBuild StageBuilder::carry_out(const Order& order) const {
     }
     // What the linkers say of it would not tell anybody what to write.
     const bool is_missing = says("required symbol");
-    const bool is_other = says("conflicting") || says("with \"C\" linkage");  // the header declares what is expected
+    // The header declares what is expected: in the words of g++, clang++ and nvcc.
+    const bool is_other = says("conflicting") || says("with \"C\" linkage") || says("has \"C\" linkage");
     const bool is_both = !order.is_both.empty() && says("\"solve\" has already been defined");
     build.error = output.timed_out ? fmt::format("the compiler took longer than {:g} s", kMostCompilingSeconds)
                   : is_both        ? order.is_both
