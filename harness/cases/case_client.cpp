@@ -31,7 +31,7 @@ std::unique_ptr<Device> open_device(const PlannedCase& planned) {
   const DeviceKind& kind = find_device_kind(planned.device);
   const FolderVariant* const stage = folder_variant(*planned.variant.variant);
   if (stage == nullptr) return kind.open();
-  if (!stage->launches_by_itself()) return std::make_unique<StageDevice>(planned.id, stage->build().library.string());
+  if (runs_beside(*stage)) return std::make_unique<StageDevice>(planned.id, stage->build().library.string());
   return kind.has_clock ? kind.open() : stand_in::open_device();
 }
 
@@ -97,7 +97,8 @@ OpenCase start_case_process(const PlannedCase& planned, const Workload& workload
   Trust trust = Trust::own;
   if (const FolderVariant* const stage = folder_variant(*planned.variant.variant)) {
     hello.update(stage_hello(*stage));
-    if (stage->launches_by_itself()) trust = Trust::foreign;
+    hello["beside"] = runs_beside(*stage);
+    if (!runs_beside(*stage)) trust = Trust::foreign;
   }
   // Only a sweep tells a variant what to take, and it asks no other build: the protocol between builds is as before.
   if (!planned.configuration.empty()) hello["configuration"] = planned.configuration;
@@ -115,7 +116,8 @@ namespace {
 
 /// What runs on the host has a process of its own (StageDevice), and this one is no stranger's.
 void confine_stage(const FolderVariant& stage, const ordered_json& hello) {
-  if (!stage.launches_by_itself()) return;
+  StageDevice::set_possible(hello.at("beside").get<bool>() || stage.launches_by_itself());
+  if (runs_beside(stage)) return;
   confine_case({.readable = {stage.build().library, stand_in::find_libraries()},
                 .uses_gpu = find_device_kind(hello.at("device").get<std::string>()).has_clock});
 }

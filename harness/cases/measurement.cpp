@@ -8,6 +8,7 @@
 #include "devices/kernel_resources.hpp"
 #include "harness/cases/case_session.hpp"
 #include "harness/cases/counters.hpp"
+#include "harness/cases/stage_device.hpp"
 #include "harness/ladders/opened_ladder.hpp"
 #include "harness/plan/device_argument.hpp"
 #include "harness/plan/shape_json.hpp"
@@ -30,7 +31,7 @@ constexpr int kSurelyLookedAt = 2;    // samples: the last call of a cheat happe
 /// Whether the code that is timed runs in a process of its own, where it can claim nothing (StageDevice).
 bool is_timed_by_harness(const PlannedCase& planned) {
   const FolderVariant* const stage = folder_variant(*planned.variant.variant);
-  return stage != nullptr && !stage->launches_by_itself();
+  return stage != nullptr && runs_beside(*stage);
 }
 
 std::string other_than_planned(const PlannedCase& planned, const ordered_json& counters) {
@@ -211,7 +212,7 @@ void Measurement::take_sample(std::size_t index, bool look) {
   // Who chose it himself could compute that one only.
   const bool is_enqueued = planned_->device != "cpu" && reply.value("untimed_calls", 0) > 0;
   const bool has_one_input = series.of == time_of::kStoreOutput || is_enqueued;
-  const bool has_foreign_code = planned_->variant.variant->launches_by_itself();
+  const bool has_foreign_code = folder_variant(*planned_->variant.variant) != nullptr && !is_timed_elsewhere_;
   if (has_foreign_code && last_call_ != (has_one_input ? 1 : iterations)) {
     throw CaseFailure(Status::refused, fmt::format("it says that its last call was number {}", last_call_));
   }

@@ -41,6 +41,7 @@ constexpr double kSecondsToStart = 60;
 constexpr double kShortNs = 1e6;  // calls up to here are waited for without sleeping: waking would be in their time
 // Who waits for the end of a call lets the call's own threads onto the processor; who is about to begin one stays
 // there.
+// On a single processor whoever looks keeps the other from going on.
 constexpr HandoverNumber::Patience kForEnd{.spin_ns = 2 * kShortNs, .alone_ns = 50e3};
 constexpr HandoverNumber::Patience kForLongEnd{};
 constexpr HandoverNumber::Patience kForOther{.spin_ns = 200e3, .alone_ns = 20e3};
@@ -51,6 +52,11 @@ constexpr std::size_t kVectorBytes = 64;
 constexpr std::size_t kLine = 64;
 
 std::size_t round_up(std::size_t value, std::size_t multiple) { return (value + multiple - 1) / multiple * multiple; }
+
+HandoverNumber::Patience patience(const HandoverNumber::Patience& usual) {
+  static const bool is_alone = usable_cores() == 1;
+  return is_alone ? HandoverNumber::Patience() : usual;
+}
 
 std::size_t page_bytes() { return static_cast<std::size_t>(sysconf(_SC_PAGESIZE)); }
 
@@ -78,6 +84,35 @@ StageDevice::StageDevice(std::string what, std::string library) : what_(std::mov
 }
 
 StageDevice::~StageDevice() = default;
+
+namespace {
+
+std::optional<bool> known_to_be_possible;
+
+bool try_one() {
+  try {
+    StageDevice probe("a stage's process", "/usr/lib");
+    const DeviceBuffer there = probe.allocate(sizeof(int), "probe");
+    const int value = 42;
+    int read = 0;
+    probe.copy_to_device(there.address(), &value, sizeof value);
+    probe.copy_to_host(&read, there.address(), sizeof read);
+    return read == value;
+  } catch (const DeviceError&) {
+    return false;
+  }
+}
+
+}  // namespace
+
+bool StageDevice::is_possible() {
+  if (!known_to_be_possible) known_to_be_possible = try_one();
+  return *known_to_be_possible;
+}
+
+void StageDevice::set_possible(bool possible) { known_to_be_possible = possible; }
+
+bool runs_beside(const FolderVariant& stage) { return !stage.launches_by_itself() && StageDevice::is_possible(); }
 
 Handover& StageDevice::page() const { return *std::launder(reinterpret_cast<Handover*>(memory_->data())); }
 
@@ -200,11 +235,11 @@ void StageDevice::call() {
   go_on();
   ++calls_;
   page().wanted.set(calls_);
-  if (!page().ready.wait(calls_, kForOther, goes_on)) ended();
+  if (!page().ready.wait(calls_, patience(kForOther), goes_on)) ended();
   leave_processor(page().processor.load(std::memory_order_relaxed));
   const auto begin = Clock::now();
   page().begun.set(calls_);
-  if (!page().done.wait(calls_, usual_ns_ < kShortNs ? kForEnd : kForLongEnd, goes_on)) ended();
+  if (!page().done.wait(calls_, usual_ns_ < kShortNs ? patience(kForEnd) : kForLongEnd, goes_on)) ended();
   usual_ns_ = std::chrono::duration<double, std::nano>(Clock::now() - begin).count();
   timed_ns_ += usual_ns_;
   // What it has not done by now is not done.
@@ -282,11 +317,11 @@ class ServedStage {
     }
     const auto always = [] { return true; };
     for (std::uint32_t number = 1;; ++number) {
-      page.wanted.wait(number, kForOther, always);
+      page.wanted.wait(number, patience(kForOther), always);
       touch();
       page.processor.store(sched_getcpu(), std::memory_order_relaxed);
       page.ready.set(number);
-      page.begun.wait(number, kForBegin, always);
+      page.begun.wait(number, patience(kForBegin), always);
       reinterpret_cast<void (*)(void* const*)>(call)(arguments_.data());
       page.done.set(number);
     }

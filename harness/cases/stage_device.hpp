@@ -11,6 +11,7 @@
 #include "harness/isolation/child_process.hpp"
 #include "harness/isolation/handover.hpp"
 #include "harness/isolation/shared_memory.hpp"
+#include "ladders/folder_variant.hpp"
 #include "ladders/stage_host.hpp"
 
 namespace convladder {
@@ -38,6 +39,11 @@ class StageDevice final : public Device, public StageHost {
   /// Nothing of it runs until the next call.
   void stop();
 
+  /// Whether stages can have processes of their own here: the system may let no process look into another. Tried once,
+  /// unless somebody knows.
+  static bool is_possible();
+  static void set_possible(bool possible);
+
  private:
   struct Place {
     std::size_t bytes = 0;
@@ -63,5 +69,8 @@ class StageDevice final : public Device, public StageHost {
   double timed_ns_ = 0;
   std::map<void*, Place> places_;
 };
+
+/// Whether the stage runs in such a process; otherwise in that of its case.
+bool runs_beside(const FolderVariant& stage);
 
 }  // namespace convladder

@@ -164,7 +164,8 @@ void ChildProcess::end_process() {
   kill(process_, SIGKILL);
   waitpid(process_, nullptr, 0);
   remove_own_child(process_);
-  if (trust_ == Trust::foreign) end_left_processes(process_);
+  // A case's own processes (StageDevice) end with it, and are nobody else's to answer for.
+  end_left_processes(process_);
   process_ = -1;
 }
 
@@ -310,7 +311,8 @@ ordered_json ChildProcess::death() {
     }
   }
   remove_own_child(process_);
-  const int left = trust_ == Trust::foreign ? end_left_processes(process_) : 0;
+  const int of_its_own = end_left_processes(process_);
+  const int left = trust_ == Trust::foreign ? of_its_own : 0;
   process_ = -1;
   if (left > 0) return ending(Status::refused, "it started other processes");
   const std::string last = last_words();
