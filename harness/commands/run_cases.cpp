@@ -382,6 +382,11 @@ int run_cases(RunOptions options, const RunInvocation& invocation) {
     } else if (!invocation.record.quiet && !invocation.no_table) {
       fmt::print("{}\n", ladders_text(ladders_of(cases, record.variants(), record.ceilings())));
     }
+    const bool any_counted = std::ranges::any_of(
+        record.json().at("cases"), [](const nlohmann::ordered_json& one) { return !one.at("counters").is_null(); });
+    if (any_counted && !options.ladder.empty() && !invocation.record.quiet) {
+      fmt::print("'convladder explain {}' compares what was counted\n", record.file().string());
+    }
     if (taken.cases > 0) {
       fmt::print("{} cases are those of {}: nothing of them has changed; --no-reuse measures all side by side\n",
                  taken.cases, taken.from.string());

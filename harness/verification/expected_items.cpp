@@ -282,10 +282,13 @@ class ExpectedItems::Comparison {
       const bool left = is_left(i);
       result.unwritten += left ? 1 : 0;
       if (!result.first_failure.empty()) continue;
+      const bool is_exact = expected.magnitude[at] == 0;
       result.fail(
-          fmt::format("item {}, element {}{} {}, expected {:.{}g} (error {:.2g} of its magnitude; allowed: {:.2g})",
-                      item, i, of_tensor(tensor), left ? "was never written" : "is " + number_text(found[i]),
-                      expected.value[at], std::is_same_v<T, double> ? 17 : 9, scaled, tolerance_));
+          fmt::format("item {}, element {}{} {}, expected {:.{}g}{}", item, i, of_tensor(tensor),
+                      left ? "was never written" : "is " + number_text(found[i]), expected.value[at],
+                      std::is_same_v<T, double> ? 17 : 9,
+                      is_exact ? ", and nothing else is right"
+                               : fmt::format(" (error {:.2g} of its magnitude; allowed: {:.2g})", scaled, tolerance_)));
     }
   }
 
