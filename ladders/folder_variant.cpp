@@ -26,9 +26,10 @@ struct LoadedCall {
   LaunchFailure failure;  ///< of a stage with @launch: why its last call launched not all; null for others
 };
 
+/// Functions are looked for when they are called: a header may have some that call libraries which nobody needs here.
 /// Loaded once, and for as long as the process lives: a stage may have threads, or something to do at the end.
 LoadedCall load(const std::string& library, const char* function) {
-  void* const handle = dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL);
+  void* const handle = dlopen(library.c_str(), RTLD_LAZY | RTLD_LOCAL);
   if (handle == nullptr) {
     const char* const error = dlerror();
     throw DeviceError(fmt::format("it cannot be loaded: {}", error == nullptr ? library : error));

@@ -305,7 +305,7 @@ class ServedStage {
   /// Loads it and calls it, as often as that is wanted.
   [[noreturn]] void serve() {
     Handover& page = *std::launder(reinterpret_cast<Handover*>(memory_.data()));
-    void* const handle = dlopen(library_.c_str(), RTLD_NOW | RTLD_LOCAL);
+    void* const handle = dlopen(library_.c_str(), RTLD_LAZY | RTLD_LOCAL);
     auto* const call = handle == nullptr ? nullptr : dlsym(handle, function_.c_str());
     if (call == nullptr) {
       const char* const error = dlerror();
