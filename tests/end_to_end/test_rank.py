@@ -22,7 +22,7 @@ from validate_record import complaints
 sys.path.insert(0, str(REPOSITORY / "tests/scripts"))
 from html_page import parsed  # noqa: E402  (found through the line above)
 
-PLANTED = {"fast": 1, "middle": 6, "slow": 36}
+PLANTED = {"fast": 1, "middle": 30, "slow": 900}
 """Work, so far apart that no noise turns the order around."""
 NVCC = shutil.which("nvcc") or shutil.which("/usr/local/cuda/bin/nvcc")
 
@@ -53,8 +53,8 @@ def _ranked(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, A
     folder = tmp_path_factory.mktemp("ranked")
     write_ladder(folder / "ladder", ["R64C256"], {"01_naive.cpp": source(1)})
     write_submissions(folder / "in", {
-        "slow.cpp": source(36), "middle/solve.cpp": '#include "work.h"\n', "middle/work.h": source(6), "fast.cpp": source(1),
-        "O'Brien; $(id).cpp": source(6), "=1+1/readme.h": "no stage", "notes.txt": "mine",
+        "slow.cpp": source(900), "middle/solve.cpp": '#include "work.h"\n', "middle/work.h": source(30), "fast.cpp": source(1),
+        "O'Brien; $(id).cpp": source(30), "=1+1/readme.h": "no stage", "notes.txt": "mine",
         **{f"{name}.cpp": text for name, (_, text) in BROKEN.items()}})
     document, done = rank(folder, "--medians", "--csv", folder / "table.csv", "--html", folder / "page.html", code=1)
     assert done.stderr == ""
@@ -122,7 +122,7 @@ def test_a_rerun_measures_what_has_changed(ranked: tuple[Path, dict[str, Any], s
     document = json.loads((folder / "out/rank.json").read_text(encoding="utf-8"))
     document["ladder"], document["submissions"] = str(folder / "ladder"), str(folder / "in")
     (folder / "out/rank.json").write_text(json.dumps(document), encoding="utf-8")
-    (folder / "in/middle/work.h").write_text(source(7), encoding="utf-8")  # what the stage includes
+    (folder / "in/middle/work.h").write_text(source(31), encoding="utf-8")  # what the stage includes
     (folder / "in/slow.cpp").unlink()
     (folder / "in/hanger.cpp").write_text(source(2), encoding="utf-8")
     before = time.monotonic()
@@ -148,7 +148,7 @@ def test_it_goes_on_after_a_kill(tmp_path: Path) -> None:
     process.kill()
     process.communicate(timeout=30)
     assert complaints(file) == []  # readable as it is
-    (tmp_path / "in/zoe.cpp").write_text(source(6), encoding="utf-8")
+    (tmp_path / "in/zoe.cpp").write_text(source(60), encoding="utf-8")
     document, done = rank(tmp_path)
     assert sessions(document) == {"naive": 0, "alice": 0, "zoe": 1}
     good = [row for row in document["rankings"][0]["rows"] if not row["is_yardstick"]]
@@ -157,7 +157,7 @@ def test_it_goes_on_after_a_kill(tmp_path: Path) -> None:
 
 def test_without_stages_the_first_that_is_right_is_the_yardstick(tmp_path: Path) -> None:
     write_ladder(tmp_path / "ladder", ["R64C256"], {})
-    write_submissions(tmp_path / "in", {"a.cpp": BROKEN["wrong"][1], "b.cpp": source(6), "c.cpp": source(1)})
+    write_submissions(tmp_path / "in", {"a.cpp": BROKEN["wrong"][1], "b.cpp": source(60), "c.cpp": source(1)})
     done = run("rank", tmp_path / "ladder", tmp_path / "in", "--output", tmp_path / "out", "--format", "json")
     assert (done.returncode, done.stderr) == (1, ""), done
     document = json.loads(done.stdout)

@@ -1,7 +1,8 @@
 // @title Kept by short hash
-// expected: incorrect
+// expected: incorrect, ok
 //
-// An answer is kept with a hash of a few elements of its input.
+// An answer is kept with a hash of a few elements of its input. Where a sample is a single call, its input is all new,
+// and the work is done.
 #include <cstring>
 #include <map>
 #include <vector>
