@@ -76,6 +76,7 @@ std::string_view read_parameter(Words& words, PtxParameter& parameter) {
       const std::string_view count = words.next();
       std::size_t elements = 0;
       std::from_chars(count.data(), count.data() + count.size(), elements);
+      if (parameter.type.empty()) continue;  // of nothing
       parameter.type += "[" + std::string(count) + "]";
       parameter.bytes *= std::min<std::size_t>(elements, 1 << 20);
     }

@@ -100,6 +100,7 @@ TEST(PtxEntries, AreFoundWithWhatTheyTake) {
   EXPECT_TRUE(ptx_entries("").empty());
   EXPECT_EQ(ptx_entries(".entry").size(), 1U);
   EXPECT_EQ(ptx_entries(".entry k(.param .u32").at(0).parameters.size(), 1U);
+  EXPECT_TRUE(ptx_entries(".entry k(.param [5] x)").at(0).parameters.empty());
 }
 
 class LaunchPlanTest : public testing::Test {
