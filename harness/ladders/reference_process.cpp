@@ -65,6 +65,11 @@ void require_telling(const ReferenceTensor& tensor, const std::string& reference
   }
 }
 
+/// What is empty may be nowhere.
+void copy_bytes(void* to, const void* from, std::size_t bytes) {
+  if (bytes > 0) std::memcpy(to, from, bytes);
+}
+
 /// What serves a reference.py: a program of its own, which lies in the cache.
 fs::path python_server(const fs::path& cache) {
   const std::string& text = embedded_reference_server().front().content;
@@ -100,8 +105,8 @@ class Reference {
     for (std::size_t i = 0; i < tensors.size(); ++i) {
       ReferenceTensor& one = tensors[i];
       if (one.tensor->role == TensorRole::in) continue;
-      std::memcpy(one.values.data(), memory_->data() + places[2 * i], one.values.size());
-      std::memcpy(one.scale.data(), memory_->data() + places[2 * i + 1], one.scale.size() * sizeof(double));
+      copy_bytes(one.values.data(), memory_->data() + places[2 * i], one.values.size());
+      copy_bytes(one.scale.data(), memory_->data() + places[2 * i + 1], one.scale.size() * sizeof(double));
       require_telling(one, name_);
     }
   }
@@ -125,8 +130,8 @@ class Reference {
     ordered_json list = ordered_json::array();
     for (std::size_t i = 0; i < tensors.size(); ++i) {
       const ReferenceTensor& one = tensors[i];
-      std::memcpy(memory_->data() + places[2 * i], one.values.data(), one.values.size());
-      std::memcpy(memory_->data() + places[2 * i + 1], one.scale.data(), one.scale.size() * sizeof(double));
+      copy_bytes(memory_->data() + places[2 * i], one.values.data(), one.values.size());
+      copy_bytes(memory_->data() + places[2 * i + 1], one.scale.data(), one.scale.size() * sizeof(double));
       ordered_json shape = ordered_json::array();
       for (const Expression& extent : one.tensor->shape) {
         shape.push_back(static_cast<std::int64_t>(extent.value(values)));
