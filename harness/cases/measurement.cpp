@@ -212,7 +212,8 @@ void Measurement::take_sample(std::size_t index, bool look) {
   // Who chose it himself could compute that one only.
   const bool is_enqueued = planned_->device != "cpu" && reply.value("untimed_calls", 0) > 0;
   const bool has_one_input = series.of == time_of::kStoreOutput || is_enqueued;
-  const bool has_foreign_code = folder_variant(*planned_->variant.variant) != nullptr && !is_timed_elsewhere_;
+  const bool has_foreign_code = folder_variant(*planned_->variant.variant) != nullptr && !is_timed_elsewhere_ &&
+                                options_->google_benchmark_flags.empty();
   if (has_foreign_code && last_call_ != (has_one_input ? 1 : iterations)) {
     throw CaseFailure(Status::refused, fmt::format("it says that its last call was number {}", last_call_));
   }

@@ -10,10 +10,12 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cerrno>
 #include <chrono>
 #include <csignal>
 #include <cstring>
+#include <filesystem>
 #include <new>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -58,6 +60,16 @@ HandoverNumber::Patience patience(const HandoverNumber::Patience& usual) {
   return is_alone ? HandoverNumber::Patience() : usual;
 }
 
+int threads_of(pid_t process) {
+  std::error_code error;
+  int count = 0;
+  for (std::filesystem::directory_iterator at(fmt::format("/proc/{}/task", process), error), end; !error && at != end;
+       at.increment(error)) {
+    ++count;
+  }
+  return count;
+}
+
 std::size_t page_bytes() { return static_cast<std::size_t>(sysconf(_SC_PAGESIZE)); }
 
 /// Copies all of it between this process and another, or throws.
@@ -87,6 +99,7 @@ StageDevice::~StageDevice() = default;
 
 namespace {
 
+bool wanted = false;
 std::optional<bool> known_to_be_possible;
 
 bool try_one() {
@@ -106,9 +119,11 @@ bool try_one() {
 }  // namespace
 
 bool StageDevice::is_possible() {
-  if (!known_to_be_possible) known_to_be_possible = try_one();
+  if (!known_to_be_possible) known_to_be_possible = wanted && try_one();
   return *known_to_be_possible;
 }
+
+void StageDevice::trust_nobody() { wanted = true; }
 
 void StageDevice::set_possible(bool possible) { known_to_be_possible = possible; }
 
@@ -118,6 +133,7 @@ Handover& StageDevice::page() const { return *std::launder(reinterpret_cast<Hand
 
 void StageDevice::start() {
   process_.reset();
+  allow_all_processors();
   memory_ = std::make_unique<SharedMemory>(kMemoryBytes);
   new (memory_->data()) Handover;
   // Whoever could make it shorter could end this process.
@@ -127,6 +143,7 @@ void StageDevice::start() {
                                             Trust::foreign);
   is_loaded_ = false;
   is_stopped_ = true;
+  fills_processors_ = false;
   calls_ = 0;
   usual_ns_ = 0;
   places_.clear();
@@ -156,6 +173,7 @@ void StageDevice::copy_to_device(void* destination, const void* source, std::siz
 }
 
 void StageDevice::copy_to_host(void* destination, const void* source, std::size_t bytes) {
+  if (is_loaded_) stop();
   const pid_t process = process_->process();
   copy_all(
       [process](const iovec& here, const iovec& there) { return process_vm_readv(process, &here, 1, &there, 1, 0); },
@@ -239,11 +257,14 @@ void StageDevice::call() {
   leave_processor(page().processor.load(std::memory_order_relaxed));
   const auto begin = Clock::now();
   page().begun.set(calls_);
-  if (!page().done.wait(calls_, usual_ns_ < kShortNs ? patience(kForEnd) : kForLongEnd, goes_on)) ended();
+  const bool looks = usual_ns_ < kShortNs && !fills_processors_;
+  if (!page().done.wait(calls_, looks ? patience(kForEnd) : kForLongEnd, goes_on)) ended();
   usual_ns_ = std::chrono::duration<double, std::nano>(Clock::now() - begin).count();
   timed_ns_ += usual_ns_;
   // What it has not done by now is not done.
   stop();
+  // Threads come with the first calls, as a rule. Who looks for the end would keep one of them from its processor.
+  if (std::has_single_bit(calls_)) fills_processors_ = threads_of(process_->process()) >= usable_cores();
 }
 
 void StageDevice::go_on() {

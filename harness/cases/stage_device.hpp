@@ -39,8 +39,11 @@ class StageDevice final : public Device, public StageHost {
   /// Nothing of it runs until the next call.
   void stop();
 
-  /// Whether stages can have processes of their own here: the system may let no process look into another. Tried once,
-  /// unless somebody knows.
+  /// From now on stages are strangers' (run --strangers, rank). Who times his own has them in their case's process,
+  /// where a call finds in its caches what it would find in a program.
+  static void trust_nobody();
+  /// Whether stages are to have processes of their own and can: the system may let no process look into another. Tried
+  /// once, unless somebody knows.
   static bool is_possible();
   static void set_possible(bool possible);
 
@@ -64,6 +67,7 @@ class StageDevice final : public Device, public StageHost {
   std::unique_ptr<ChildProcess> process_;  ///< gone before the memory
   bool is_loaded_ = false;
   bool is_stopped_ = false;
+  bool fills_processors_ = false;  ///< its threads are as many as there are processors
   std::uint32_t calls_ = 0;
   double usual_ns_ = 0;  ///< that the last call took
   double timed_ns_ = 0;

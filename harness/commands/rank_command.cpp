@@ -13,6 +13,7 @@
 
 #include "devices/gpus/gpu_facts.hpp"
 #include "harness/cases/google_engine.hpp"
+#include "harness/cases/stage_device.hpp"
 #include "harness/commands/command.hpp"
 #include "harness/commands/option_checks.hpp"
 #include "harness/commands/printed.hpp"
@@ -238,6 +239,7 @@ int exit_code(const std::vector<RankResult>& results) {
 }
 
 int rank_command(RankArguments& a, const CommandLine& command_line) {
+  StageDevice::trust_nobody();
   take_arguments(a);
   a.options.run.seed = seed_of(a);
   initialize_google_benchmark({});

@@ -23,6 +23,7 @@
 #include "harness/cases/google_engine.hpp"
 #include "harness/cases/run_group.hpp"
 #include "harness/cases/self_test.hpp"
+#include "harness/cases/stage_device.hpp"
 #include "harness/machine/environment.hpp"
 #include "harness/machine/machine_load.hpp"
 #include "harness/machine/quality.hpp"
@@ -349,6 +350,7 @@ void check_google_output(const GoogleOutput& output) {
 int run_cases(RunOptions options, const RunInvocation& invocation) {
   std::optional<Record> resumed = record_to_resume(invocation.record, {"--no-table"}, RunRecord::check);
   if (resumed) options = options_from_json(resumed->options());
+  if (options.strangers) StageDevice::trust_nobody();
   check_google_output(invocation.google);
   initialize_google_benchmark(options.google_benchmark_flags);  // refuses unknown flags before anything is run
   const std::vector<CaseGroup> plan = make_plan(options);

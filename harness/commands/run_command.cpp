@@ -122,6 +122,11 @@ void add_run_options(CLI::App& run, RunArguments& a) {
   add_record_options(run, kRunKind, a.invocation.record, "only list the cases and predict their time",
                      "no line for each case, no table");
   run.add_flag("--no-table", a.invocation.no_table, "no table of each ladder at the end")->group("Where");
+  run.add_flag(
+         "--strangers", a.options.strangers,
+         "of a LADDER: its CPU stages are somebody else's and run apart from clock and messages; short calls take "
+         "longer")
+      ->group("How");
   run.add_flag("--no-reuse", a.invocation.no_reuse, "of a LADDER: measure stages that have not changed as well")
       ->group("How");
   run.add_flag("--no-report", a.invocation.no_report, "of a LADDER: draw no charts and no report")->group("Where");

@@ -22,6 +22,17 @@ void pause_a_moment() {
 #endif
 }
 
+/// Asked for before anything is changed.
+const cpu_set_t& allowed_at_first() {
+  static const cpu_set_t allowed = [] {
+    cpu_set_t own;
+    CPU_ZERO(&own);
+    sched_getaffinity(0, sizeof own, &own);
+    return own;
+  }();
+  return allowed;
+}
+
 double ns_since(Clock::time_point begin) {
   return std::chrono::duration<double, std::nano>(Clock::now() - begin).count();
 }
@@ -34,15 +45,11 @@ void HandoverNumber::set(std::uint32_t value) {
   syscall(SYS_futex, reinterpret_cast<std::uint32_t*>(&value_), FUTEX_WAKE, 1 << 10, nullptr, nullptr, 0);
 }
 
+void allow_all_processors() { sched_setaffinity(0, sizeof(cpu_set_t), &allowed_at_first()); }
+
 void leave_processor(int processor) {
   if (processor < 0 || processor >= CPU_SETSIZE || sched_getcpu() != processor) return;
-  static const cpu_set_t allowed = [] {
-    cpu_set_t own;
-    CPU_ZERO(&own);
-    sched_getaffinity(0, sizeof own, &own);
-    return own;
-  }();
-  cpu_set_t others = allowed;
+  cpu_set_t others = allowed_at_first();
   CPU_CLR(processor, &others);
   if (CPU_COUNT(&others) > 0) sched_setaffinity(0, sizeof others, &others);
 }

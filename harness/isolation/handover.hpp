@@ -41,5 +41,7 @@ struct Handover {
 /// Goes to another processor than that one, if this thread is on it and may run on another: two that wait for each
 /// other on one processor would wait for its clock's tick as well.
 void leave_processor(int processor);
+/// To any of those that it could be on before: a process that is started has its starter's.
+void allow_all_processors();
 
 }  // namespace convladder

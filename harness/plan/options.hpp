@@ -42,11 +42,12 @@ struct RunOptions {
   double target_half_width = 0.01;   ///< stop when the interval's half width is at most this part of the median
   double sample_milliseconds = 5.0;  ///< a sample repeats the call for at least this long
   int max_samples = 100;
-  int fewest_samples = 3;                           ///< whatever the budget says; not in records
-  std::optional<int> repetitions;                   ///< exactly this many samples, whatever interval and budget say
-  std::optional<double> timeout_seconds;            ///< for every step of a case; none: 60 s and 5 s per GFLOP
-  bool isolate = true;                              ///< every case in a process of its own
-  std::optional<int> profile_calls;                 ///< of the convolution alone, for a profiler; beside the samples
+  int fewest_samples = 3;                 ///< whatever the budget says; not in records
+  std::optional<int> repetitions;         ///< exactly this many samples, whatever interval and budget say
+  std::optional<double> timeout_seconds;  ///< for every step of a case; none: 60 s and 5 s per GFLOP
+  bool strangers = false;                 ///< stages of a ladder's folder are somebody else's: docs/measuring.md
+  bool isolate = true;                    ///< every case in a process of its own
+  std::optional<int> profile_calls;       ///< of the convolution alone, for a profiler; beside the samples
   std::vector<std::string> google_benchmark_flags;  ///< passed on to Google Benchmark as they are
 };
 

@@ -44,7 +44,7 @@ def cases_of(tmp_path: Path, stages: list[Path]) -> dict[str, dict[str, object]]
     folder = ladder(tmp_path / "twice", stages)
     environment = os.environ | {"XDG_CACHE_HOME": str(tmp_path / "cache")}
     done = run("run", folder, "--output", tmp_path / "out", "--timeout", 3, "--repetitions", 3,
-               "--benchmark_min_time=0.001", "--quiet", "--no-report", env=environment, timeout=900)
+               "--benchmark_min_time=0.001", "--quiet", "--no-report", "--strangers", env=environment, timeout=900)
     assert done.returncode in (0, 1), done.stderr
     assert complaints(tmp_path / "out/run.json") == []
     cases = json.loads((tmp_path / "out/run.json").read_text(encoding="utf-8"))["cases"]
