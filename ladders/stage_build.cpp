@@ -257,7 +257,7 @@ StageBuild StageBuilder::carry_out(const Order& order) const {
     for (const std::string& word : *list) made_of += word + '\n';
   }
   made_of += read_file_text(order.source.string());
-  const std::string key = sha256_hex({reinterpret_cast<const std::uint8_t*>(made_of.data()), made_of.size()});
+  const std::string key = sha256_hex(made_of);
   const Place place{cache_ / (key + ".so"), cache_ / (key + ".made_of"), cache_ / (key + ".hpp")};
   if (is_up_to_date(place)) return {.library = place.library, .was_built_before = true};
 
@@ -312,6 +312,10 @@ StageBuild StageBuilder::carry_out(const Order& order) const {
   }
   fs::remove_all(scratch, error);
   return build;
+}
+
+std::string content_of(const StageBuild& build) {
+  return build.library.empty() ? std::string() : sha256_hex(read_file_text(build.library.string()));
 }
 
 std::string stage_ptx(const StageBuild& build) {

@@ -19,6 +19,9 @@ struct StageBuild {
   bool was_built_before = false;
 };
 
+/// A checksum of the library: of another source, header, compiler or option it is another. Its name says less: what is
+/// built again since a header has changed lies where the last one lay. Empty where there is none.
+std::string content_of(const StageBuild& build);
 /// The PTX in the library of a CUDA stage; empty where it was not kept.
 std::string stage_ptx(const StageBuild& build);
 /// What ptxas says of its kernels, for each architecture it was asked for; none where there is no ptxas.

@@ -6,6 +6,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 
 struct evp_md_ctx_st;
 
@@ -30,5 +31,8 @@ class Sha256 {
 
 /// The checksum of some bytes, as 64 lower-case hex digits.
 std::string sha256_hex(std::span<const std::uint8_t> bytes);
+inline std::string sha256_hex(std::string_view text) {
+  return sha256_hex(std::span(reinterpret_cast<const std::uint8_t*>(text.data()), text.size()));
+}
 
 }  // namespace convladder

@@ -26,14 +26,14 @@ constexpr int kFewestToVary = 3;      // calls of a sample
 constexpr int kPercentLookedAt = 10;  // of the samples, beside the first ones and the last
 constexpr int kSurelyLookedAt = 2;    // samples: the last call of a cheat happens to be right in one case of ten
 
-/// What was launched and not planned, in one line: resources and predictions go by the plan. Empty if it was as
-/// planned.
 /// Whether the code that is timed runs in a process of its own, where it can claim nothing (StageDevice).
 bool is_timed_by_harness(const PlannedCase& planned) {
   const FolderVariant* const stage = folder_variant(*planned.variant.variant);
   return stage != nullptr && runs_beside(*stage);
 }
 
+/// What was launched and not planned, in one line: resources and predictions go by the plan. Empty if it was as
+/// planned.
 std::string other_than_planned(const PlannedCase& planned, const ordered_json& counters) {
   if (planned.variant.variant->launches_by_itself()) return {};
   const std::vector<KernelLaunch> plan = planned.variant.variant->launch_plan(planned.work.shape);

@@ -82,7 +82,7 @@ void write_ladder(const LibraryLadder& ladder, const fs::path& folder) {
 fs::path unpacked_ladder(const LibraryLadder& ladder, const fs::path& cache) {
   std::string all;
   for (const EmbeddedFile& file : ladder.files) all += file.name + '\n' + file.content;
-  const std::string hash = sha256_hex({reinterpret_cast<const std::uint8_t*>(all.data()), all.size()});
+  const std::string hash = sha256_hex(all);
   fs::path folder = cache / "ladders" / hash.substr(0, 16) / ladder.name;
   std::error_code error;
   if (fs::exists(folder / "problem.json", error)) return folder;

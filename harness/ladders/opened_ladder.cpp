@@ -19,6 +19,7 @@
 #include "support/errors.hpp"
 #include "support/file_bytes.hpp"
 #include "support/printable.hpp"
+#include "support/sha256.hpp"
 #include "variants/problem_size.hpp"
 
 namespace convladder {
@@ -112,7 +113,7 @@ const FolderProblem& open_folder(const LadderFolder& folder, const std::vector<A
   const fs::path reference = path / folder.reference;
   fs::path served = fs::absolute(reference);
   const bool has_built = builds.size() > folder.stages.size() + added.size();
-  std::string identity = has_built ? builds.back().library.filename().string() : read_file_text(reference.string());
+  std::string identity = has_built ? content_of(builds.back()) : sha256_hex(read_file_text(reference.string()));
   if (has_built) {
     const StageBuild& build = builds.back();
     if (build.library.empty()) {

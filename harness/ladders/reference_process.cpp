@@ -73,7 +73,7 @@ void copy_bytes(void* to, const void* from, std::size_t bytes) {
 /// What serves a reference.py: a program of its own, which lies in the cache.
 fs::path python_server(const fs::path& cache) {
   const std::string& text = embedded_reference_server().front().content;
-  const std::string hash = sha256_hex({reinterpret_cast<const std::uint8_t*>(text.data()), text.size()});
+  const std::string hash = sha256_hex(text);
   fs::path file = cache / (hash + ".py");
   std::error_code error;
   if (!fs::exists(file, error)) write_file_atomically(file, text);

@@ -20,10 +20,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::string hash_of(const std::string& text) {
-  return sha256_hex({reinterpret_cast<const std::uint8_t*>(text.data()), text.size()});
-}
-
 /// A message without the folder of a copy, which nobody knows.
 std::string without_folder(std::string message, const fs::path& folder) {
   const std::string prefix = folder.string() + "/";
@@ -55,7 +51,7 @@ std::string content_of(const fs::path& ladder, const FolderVariant& stage) {
   const fs::path& library = stage.build().library;
   if (library.empty()) return {};
   std::string content = content_of_stage(ladder, stage.source());
-  return content.empty() ? hash_of(read_file_text(library.string())) : content;
+  return content.empty() ? sha256_hex(read_file_text(library.string())) : content;
 }
 
 RankEntry entry_of(const fs::path& ladder, const FolderVariant& stage, const Submission* submission) {
@@ -74,7 +70,7 @@ RankEntry entry_of(const fs::path& ladder, const FolderVariant& stage, const Sub
     entry = {.role = RankRole::submission,
              .name = submission->name,
              .file = submission->file,
-             .content = hash_of(submission->content + how),
+             .content = sha256_hex(submission->content + how),
              .broken = {},
              .cases = {}};
   }
@@ -174,8 +170,8 @@ RankPlan make_rank_plan(const RankOptions& options, const BuildProgress& progres
 
   RankPlan plan;
   plan.problem = &open_ladder_with(path, added, progress);
-  plan.problem_hash = hash_of(read_file_text((path / "problem.json").string()) + '\n' +
-                              read_file_text((path / folder.reference).string()));
+  plan.problem_hash = sha256_hex(read_file_text((path / "problem.json").string()) + '\n' +
+                                 read_file_text((path / folder.reference).string()));
   plan.left_alone = std::move(submissions.left_alone);
 
   const std::string usual = usual_family(submissions.all);

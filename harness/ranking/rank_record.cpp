@@ -167,7 +167,7 @@ ordered_json made_of_json(const RankPlan& plan, const RankEntry& entry, const st
   return {{"source", entry.content},
           {"problem", plan.problem_hash},
           {"yardstick", text_or_null(yardstick)},
-          {"settings", sha256_hex({reinterpret_cast<const std::uint8_t*>(settings.data()), settings.size()})}};
+          {"settings", sha256_hex(settings)}};
 }
 
 ordered_json rank_case_json(const RankEntry& entry, const PlannedCase& planned, const RankedOutcome& ranked,

@@ -14,8 +14,9 @@ namespace convladder {
 /// reference; empty for others.
 std::string made_of(const PlannedCase& planned);
 
-/// Adds to a new record the cases of the ladder's last run of which nothing is another now: made of the same, with the
-/// same settings, by the same build on the same machine. Returns where they come from, or an empty path, and how many.
+/// Adds to a new record the cases of the ladder's last run that were right and of which nothing is another now: made of
+/// the same, with the same settings, by the same build on the same machine. Returns where they come from, or an empty
+/// path, and how many.
 struct TakenOver {
   std::filesystem::path from;
   int cases = 0;

@@ -116,7 +116,7 @@ CountedCase stage_case(const PlannedCase& planned) {
                                    .kernels = {}},
                       .failure = planned.skipped.empty() ? planned.does_not_compile : planned.skipped};
   if (planned.runs()) {
-    counted.baseline.ptx_sha256 = sha256_hex({reinterpret_cast<const std::uint8_t*>(executed.data()), executed.size()});
+    counted.baseline.ptx_sha256 = sha256_hex(executed);
   }
   return counted;
 }

@@ -99,6 +99,35 @@ def test_only_what_has_changed_is_built(softmax: tuple[Path, Path, str], install
     assert {path: after[path] for path in before} == before
 
 
+def test_only_what_has_changed_is_measured(softmax: tuple[Path, Path, str], installed: Path, tmp_path: Path) -> None:
+    """Also where only a header has changed, which does not show in a library's name."""
+    folder = copied(softmax, tmp_path)
+    include = '#include "factor.h"\n'
+    stage = folder / "01_naive.cpp"
+    stage.write_text(stage.read_text(encoding="utf-8") + include, encoding="utf-8")
+    (folder / "factor.h").write_text("inline int factor() { return 1; }\n", encoding="utf-8")
+    (folder / "03_aborts.cpp").write_text("#include <cstdlib>\n" + 'extern "C" void solve(const float*, float*, int, int)'
+                                          " { std::abort(); }\n", encoding="utf-8")
+
+    def measured(name: str, *more: str) -> set[str]:
+        done = run("run", folder, *QUICK, "--device", "cpu", "--no-report", "--output", tmp_path / name, *more,
+                   program=installed)
+        assert done.returncode == 1, done  # one of them aborts
+        found = stages(record(tmp_path / name), "cpu")
+        assert {one: case["status"] for one, case in found.items()} == {"naive": "ok", "threads": "ok",
+                                                                        "aborts": "crashed"}
+        return {one for one, case in found.items() if "taken_over" not in case}
+
+    assert measured("first") == {"naive", "threads", "aborts"}
+    assert measured("same") == {"aborts"}  # what failed is tried again
+    (folder / "factor.h").write_text("inline int factor() { return 2; }\nint used = factor();\n", encoding="utf-8")
+    assert measured("header") == {"naive", "aborts"}
+    assert measured("all", "--no-reuse") == {"naive", "threads", "aborts"}
+    reference = folder / "reference.cpp"
+    reference.write_text(reference.read_text(encoding="utf-8") + "int more = 1;\n", encoding="utf-8")
+    assert measured("reference") == {"naive", "threads", "aborts"}
+
+
 def test_broken_stages_leave_the_others_standing(softmax: tuple[Path, Path, str], installed: Path,
                                                  tmp_path: Path) -> None:
     folder = copied(softmax, tmp_path)
