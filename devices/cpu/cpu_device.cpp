@@ -4,6 +4,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstring>
 
@@ -14,13 +15,9 @@
 namespace convladder {
 namespace {
 
-constexpr std::size_t kAlignment = 64;                    // a cache line, and the widest vector
-constexpr std::byte kCanary{0xFF};                        // four of them are a NaN
 constexpr std::size_t kMostBytes = std::size_t{1} << 62;  // above, rounding up to pages would overflow
 
 std::size_t page_bytes() { return static_cast<std::size_t>(sysconf(_SC_PAGESIZE)); }
-
-std::size_t round_up(std::size_t value, std::size_t multiple) { return (value + multiple - 1) / multiple * multiple; }
 
 /// Has the system give the memory now: otherwise the first kernel that writes to it would pay, and its time with it.
 void touch(std::byte* memory, std::size_t bytes, std::size_t page) {
@@ -35,7 +32,7 @@ std::size_t CpuDevice::free_bytes() const { return available_memory_bytes(); }
 
 DeviceBuffer CpuDevice::allocate(std::size_t bytes, std::string_view label) {
   const std::size_t page = page_bytes();
-  const std::size_t readable = round_up(std::max<std::size_t>(bytes, 1), page);
+  const std::size_t readable = guarded_page_bytes(bytes);
   void* const whole = bytes > kMostBytes
                           ? MAP_FAILED
                           : mmap(nullptr, readable + 2 * page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -53,38 +50,30 @@ DeviceBuffer CpuDevice::allocate(std::size_t bytes, std::string_view label) {
   madvise(mapping, readable, MADV_HUGEPAGE);
   touch(mapping, readable, page);
 
-  std::byte* const address = mapping + (readable - round_up(bytes, kAlignment));
-  std::fill(mapping, address, kCanary);
-  std::fill(address + bytes, mapping + readable, kCanary);
-  allocations_[address] = {mapping, readable, bytes, std::string(label)};
-  return {*this, address, bytes};
+  const GuardedMemory memory = guarded_in(mapping, bytes);
+  std::ranges::fill(memory.before(), kGuardByte);
+  std::ranges::fill(memory.behind(), kGuardByte);
+  allocations_[memory.address] = {memory, std::string(label)};
+  return {*this, memory.address, bytes};
 }
 
 void CpuDevice::free(void* address, std::size_t /*bytes*/) noexcept {
   const auto found = allocations_.find(address);
   if (found == allocations_.end()) return;
-  if (violation_.empty()) violation_ = violation_around(static_cast<std::byte*>(address), found->second);
+  if (violation_.empty()) violation_ = violation_around(found->second);
   const std::size_t page = page_bytes();
-  munmap(found->second.mapping - page, found->second.mapped_bytes + 2 * page);
+  const GuardedMemory& memory = found->second.memory;
+  munmap(memory.pages - page, memory.page_bytes + 2 * page);
   allocations_.erase(found);
 }
 
-std::string CpuDevice::violation_around(const std::byte* address, const Allocation& allocation) const {
-  for (const std::byte* at = allocation.mapping; at < address; ++at) {
-    if (*at != kCanary)
-      return fmt::format("memory {} bytes before the start of {} was overwritten", address - at, allocation.label);
-  }
-  const std::byte* const end = address + allocation.bytes;
-  for (const std::byte* at = end; at < allocation.mapping + allocation.mapped_bytes; ++at) {
-    if (*at != kCanary)
-      return fmt::format("memory {} bytes after the end of {} was overwritten", at - end, allocation.label);
-  }
-  return {};
+std::string CpuDevice::violation_around(const Allocation& allocation) {
+  return guards_violation(allocation.memory.before(), allocation.memory.behind(), allocation.label);
 }
 
 std::string CpuDevice::memory_violation() {
   for (const auto& [address, allocation] : allocations_) {
-    if (violation_.empty()) violation_ = violation_around(static_cast<std::byte*>(address), allocation);
+    if (violation_.empty()) violation_ = violation_around(allocation);
   }
   return std::exchange(violation_, {});
 }

@@ -3,6 +3,7 @@
 
 #include <map>
 
+#include "devices/cpu/guards.hpp"
 #include "devices/device.hpp"
 
 namespace convladder {
@@ -23,13 +24,11 @@ class CpuDevice final : public Device {
 
  private:
   struct Allocation {
-    std::byte* mapping = nullptr;  // first readable byte, after the leading guard page
-    std::size_t mapped_bytes = 0;  // readable bytes between the two guard pages
-    std::size_t bytes = 0;         // asked for
+    GuardedMemory memory;  // between two pages that nobody can read
     std::string label;
   };
   void free(void* address, std::size_t bytes) noexcept override;
-  std::string violation_around(const std::byte* address, const Allocation& allocation) const;
+  static std::string violation_around(const Allocation& allocation);
 
   std::map<void*, Allocation> allocations_;
   std::string violation_;

@@ -114,10 +114,11 @@ OpenCase start_case_here(const PlannedCase& planned, const Workload& workload) {
 
 namespace {
 
-/// What runs on the host has a process of its own (StageDevice), and this one is no stranger's.
+/// Where the stage has a process of its own (StageDevice), this one is no stranger's.
 void confine_stage(const FolderVariant& stage, const ordered_json& hello) {
-  StageDevice::set_possible(hello.at("beside").get<bool>() || stage.launches_by_itself());
-  if (runs_beside(stage)) return;
+  const bool runs_beside = hello.at("beside").get<bool>();
+  StageDevice::set_possible(runs_beside);
+  if (runs_beside) return;
   confine_case({.readable = {stage.build().library, stand_in::find_libraries()},
                 .uses_gpu = find_device_kind(hello.at("device").get<std::string>()).has_clock});
 }

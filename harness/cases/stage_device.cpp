@@ -1,33 +1,22 @@
 #include "harness/cases/stage_device.hpp"
 
-#include <dlfcn.h>
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <sched.h>
-#include <sys/prctl.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
-#include <algorithm>
-#include <array>
 #include <bit>
 #include <cerrno>
 #include <chrono>
-#include <csignal>
-#include <cstring>
 #include <filesystem>
 #include <new>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <utility>
 
-#include "devices/cpu/cpu_device.hpp"
 #include "devices/cpu/cpu_facts.hpp"
 #include "devices/device_error.hpp"
 #include "harness/isolation/case_confinement.hpp"
-#include "harness/isolation/message_socket.hpp"
-#include "harness/isolation/served_process.hpp"
-#include "support/errors.hpp"
 #include "support/machine_fault.hpp"
 
 namespace convladder {
@@ -38,27 +27,11 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr std::size_t kMemoryBytes = 64 << 10;  // the page, and what cannot be loaded says so behind it
 constexpr double kSecondsToStart = 60;
 constexpr double kShortNs = 1e6;  // calls up to here are waited for without sleeping: waking would be in their time
-// Who waits for the end of a call lets the call's own threads onto the processor; who is about to begin one stays
-// there.
-// On a single processor whoever looks keeps the other from going on.
+// The call's own threads are let onto the processor.
 constexpr HandoverNumber::Patience kForEnd{.spin_ns = 2 * kShortNs, .alone_ns = 50e3};
 constexpr HandoverNumber::Patience kForLongEnd{};
-constexpr HandoverNumber::Patience kForOther{.spin_ns = 200e3, .alone_ns = 20e3};
-constexpr HandoverNumber::Patience kForBegin{.spin_ns = 5e6, .alone_ns = 5e6};
-constexpr std::size_t kMostTouched = 32 << 20;  // bytes: what caches hold
-constexpr std::byte kCanary{0xFF};              // as CpuDevice leaves them around its memory
-constexpr std::size_t kVectorBytes = 64;
-constexpr std::size_t kLine = 64;
-
-std::size_t round_up(std::size_t value, std::size_t multiple) { return (value + multiple - 1) / multiple * multiple; }
-
-HandoverNumber::Patience patience(const HandoverNumber::Patience& usual) {
-  static const bool is_alone = usable_cores() == 1;
-  return is_alone ? HandoverNumber::Patience() : usual;
-}
 
 int threads_of(pid_t process) {
   std::error_code error;
@@ -70,8 +43,6 @@ int threads_of(pid_t process) {
   return count;
 }
 
-std::size_t page_bytes() { return static_cast<std::size_t>(sysconf(_SC_PAGESIZE)); }
-
 /// Copies all of it between this process and another, or throws.
 template <typename Copy>
 void copy_all(const Copy& copy, void* here, void* there, std::size_t bytes) {
@@ -82,11 +53,6 @@ void copy_all(const Copy& copy, void* here, void* there, std::size_t bytes) {
     if (count <= 0) throw DeviceError(fmt::format("its memory cannot be reached: {}", system_error_text(errno)));
     done += static_cast<std::size_t>(count);
   }
-}
-
-std::string error_text(const SharedMemory& memory) {
-  const auto* const text = reinterpret_cast<const char*>(memory.data() + sizeof(Handover));
-  return {text, strnlen(text, memory.bytes() - sizeof(Handover))};
 }
 
 }  // namespace
@@ -119,13 +85,24 @@ bool try_one() {
 }  // namespace
 
 bool StageDevice::is_possible() {
-  if (!known_to_be_possible) known_to_be_possible = wanted && try_one();
+  if (known_to_be_possible) return *known_to_be_possible;
+  if (!wanted) return false;  // as long as nobody asks for them
+  known_to_be_possible = try_one();
   return *known_to_be_possible;
 }
 
 void StageDevice::trust_nobody() { wanted = true; }
 
 void StageDevice::set_possible(bool possible) { known_to_be_possible = possible; }
+
+std::vector<std::string> not_kept_from_strangers() {
+  std::vector<std::string> all = case_confinement_missing();
+  if (!StageDevice::is_possible()) {
+    all.emplace_back("clock and messages of their cases: no process may look into another here");
+  }
+  for (std::string& one : all) one = "not kept from stages of strangers: " + one;
+  return all;
+}
 
 bool runs_beside(const FolderVariant& stage) { return !stage.launches_by_itself() && StageDevice::is_possible(); }
 
@@ -134,13 +111,12 @@ Handover& StageDevice::page() const { return *std::launder(reinterpret_cast<Hand
 void StageDevice::start() {
   process_.reset();
   allow_all_processors();
-  memory_ = std::make_unique<SharedMemory>(kMemoryBytes);
+  memory_ = std::make_unique<SharedMemory>(kHandoverBytes);
   new (memory_->data()) Handover;
   // Whoever could make it shorter could end this process.
   static_cast<void>(fcntl(memory_->descriptor(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL));
   process_ = std::make_unique<ChildProcess>(what_, "serve-stage", std::vector{memory_->descriptor()}, kSecondsToStart,
-                                            ordered_json{{"library", library_}, {"bytes", kMemoryBytes}}, kThisProgram,
-                                            Trust::foreign);
+                                            ordered_json{{"library", library_}}, kThisProgram, Trust::foreign);
   is_loaded_ = false;
   is_stopped_ = true;
   fills_processors_ = false;
@@ -156,8 +132,7 @@ DeviceBuffer StageDevice::allocate(std::size_t bytes, std::string_view label) {
   const ordered_json reply = process_->ask({{"do", "allocate"}, {"bytes", bytes}, {"label", label}});
   if (reply.contains("status")) throw OutOfDeviceMemory(reply.value("reason", "no memory"));
   auto* const address = reinterpret_cast<std::byte*>(reply.at("address").get<std::uintptr_t>());
-  const std::size_t mapped = round_up(std::max<std::size_t>(bytes, 1), page_bytes());
-  places_[address] = {bytes, std::string(label), address + round_up(bytes, kVectorBytes) - mapped, mapped};
+  places_[address] = {guarded_at(address, bytes), std::string(label)};
   return {*this, address, bytes};
 }
 
@@ -185,25 +160,14 @@ void StageDevice::launch(const KernelLaunch& /*launch*/) {
 }
 
 std::string StageDevice::memory_violation() {
-  std::vector<std::byte> around;
+  const auto copied = [this](std::span<const std::byte> there) {
+    std::vector<std::byte> here(there.size());
+    copy_to_host(here.data(), there.data(), here.size());
+    return here;
+  };
   for (const auto& [address, place] : places_) {
-    const auto* const begin = static_cast<const std::byte*>(address);
-    const std::byte* const end = begin + place.bytes;
-    const auto other = [&](const std::byte* from, const std::byte* to) -> std::optional<std::size_t> {
-      around.resize(static_cast<std::size_t>(to - from));
-      if (around.empty()) return std::nullopt;
-      copy_to_host(around.data(), from, around.size());
-      const auto found = std::ranges::find_if(around, [](std::byte one) { return one != kCanary; });
-      if (found == around.end()) return std::nullopt;
-      return static_cast<std::size_t>(found - around.begin());
-    };
-    if (const auto at = other(place.mapping, begin)) {
-      return fmt::format("memory {} bytes before the start of {} was overwritten",
-                         static_cast<std::size_t>(begin - place.mapping) - *at, place.label);
-    }
-    if (const auto at = other(end, place.mapping + place.mapped_bytes)) {
-      return fmt::format("memory {} bytes after the end of {} was overwritten", *at, place.label);
-    }
+    std::string violation = guards_violation(copied(place.memory.before()), copied(place.memory.behind()), place.label);
+    if (!violation.empty()) return violation;
   }
   return {};
 }
@@ -224,7 +188,7 @@ void StageDevice::load(const std::string& library, const char* function, const s
     if (one.tensor != nullptr) {
       const auto place = places_.find(one.tensor);
       list.push_back({{"tensor", reinterpret_cast<std::uintptr_t>(one.tensor)},
-                      {"bytes", place == places_.end() ? 0 : place->second.bytes}});
+                      {"bytes", place == places_.end() ? 0 : place->second.memory.bytes}});
     } else {
       std::vector<unsigned> bytes;
       for (const std::byte byte : one.number) bytes.push_back(std::to_integer<unsigned>(byte));
@@ -237,13 +201,8 @@ void StageDevice::load(const std::string& library, const char* function, const s
   is_loaded_ = true;
   is_stopped_ = true;  // with its answer; what is loaded runs from here on
   go_on();
-  while (page().loaded.value() == 0) {
-    if (!page().loaded.wait(1, kForOther, [this] { return page().loaded.value() == 0 && lives(); })) {
-      if (page().loaded.value() == 0) ended();
-    }
-  }
-  if (page().loaded.value() != 1) {
-    const std::string why = error_text(*memory_);
+  if (!page().loaded.wait(1, kForOther, [this] { return lives(); })) ended();
+  if (const std::string why = handover_text(memory_->data()); !why.empty()) {
     throw DeviceError(fmt::format("it cannot be loaded: {}", why));
   }
 }
@@ -253,12 +212,12 @@ void StageDevice::call() {
   go_on();
   ++calls_;
   page().wanted.set(calls_);
-  if (!page().ready.wait(calls_, patience(kForOther), goes_on)) ended();
+  if (!page().ready.wait(calls_, kForOther, goes_on)) ended();
   leave_processor(page().processor.load(std::memory_order_relaxed));
   const auto begin = Clock::now();
   page().begun.set(calls_);
   const bool looks = usual_ns_ < kShortNs && !fills_processors_;
-  if (!page().done.wait(calls_, looks ? patience(kForEnd) : kForLongEnd, goes_on)) ended();
+  if (!page().done.wait(calls_, looks ? kForEnd : kForLongEnd, goes_on)) ended();
   usual_ns_ = std::chrono::duration<double, std::nano>(Clock::now() - begin).count();
   timed_ns_ += usual_ns_;
   // What it has not done by now is not done.
@@ -283,121 +242,4 @@ void StageDevice::ended() {
                      how.value("reason", "it has ended"));
 }
 
-namespace {
-
-/// The stage's own side.
-class ServedStage {
- public:
-  ServedStage(int memory, const ordered_json& hello)
-      : memory_(memory, hello.at("bytes").get<std::size_t>(), SharedMemory::Access::write) {}
-
-  ordered_json allocate(const ordered_json& request) {
-    try {
-      buffers_.push_back(
-          device_.allocate(request.at("bytes").get<std::size_t>(), request.at("label").get<std::string>()));
-    } catch (const DeviceError& error) {
-      return ending(Status::launch_failed, error.what());
-    }
-    return {{"address", reinterpret_cast<std::uintptr_t>(buffers_.back().address())}};
-  }
-
-  void take_arguments(const ordered_json& request) {
-    library_ = request.at("library").get<std::string>();
-    function_ = request.at("function").get<std::string>();
-    for (const ordered_json& one : request.at("arguments")) {
-      if (one.contains("tensor")) {
-        auto* const address = reinterpret_cast<std::byte*>(one.at("tensor").get<std::uintptr_t>());
-        arguments_.push_back(address);
-        tensors_.emplace_back(address, one.at("bytes").get<std::size_t>());
-      } else {
-        std::array<std::byte, 16>& number = numbers_.emplace_back();
-        std::size_t at = 0;
-        for (const ordered_json& byte : one.at("number"))
-          number.at(at++) = static_cast<std::byte>(byte.get<unsigned>());
-        arguments_.push_back(nullptr);
-      }
-    }
-    auto number = numbers_.begin();
-    for (void*& argument : arguments_) {
-      if (argument == nullptr) argument = (number++)->data();
-    }
-  }
-
-  /// Loads it and calls it, as often as that is wanted.
-  [[noreturn]] void serve() {
-    Handover& page = *std::launder(reinterpret_cast<Handover*>(memory_.data()));
-    void* const handle = dlopen(library_.c_str(), RTLD_LAZY | RTLD_LOCAL);
-    auto* const call = handle == nullptr ? nullptr : dlsym(handle, function_.c_str());
-    if (call == nullptr) {
-      const char* const error = dlerror();
-      const std::string text = error == nullptr ? library_ : error;
-      text.copy(reinterpret_cast<char*>(memory_.data() + sizeof(Handover)), memory_.bytes() - sizeof(Handover) - 1);
-      page.loaded.set(2);
-    } else {
-      page.loaded.set(1);
-    }
-    const auto always = [] { return true; };
-    for (std::uint32_t number = 1;; ++number) {
-      page.wanted.wait(number, patience(kForOther), always);
-      touch();
-      page.processor.store(sched_getcpu(), std::memory_order_relaxed);
-      page.ready.set(number);
-      page.begun.wait(number, patience(kForBegin), always);
-      reinterpret_cast<void (*)(void* const*)>(call)(arguments_.data());
-      page.done.set(number);
-    }
-  }
-
- private:
-  /// What was written by another process is in another processor's caches: a call that follows another has it in its
-  /// own.
-  void touch() const {
-    std::size_t sum = 0;
-    for (const auto& [address, bytes] : tensors_) sum += bytes;
-    if (sum > kMostTouched) return;
-    for (const auto& [address, bytes] : tensors_) {
-      for (std::size_t at = 0; at < bytes; at += kLine) {
-        static_cast<void>(*static_cast<const volatile std::byte*>(address + at));
-      }
-    }
-  }
-
-  SharedMemory memory_;
-  CpuDevice device_;
-  std::vector<DeviceBuffer> buffers_;
-  std::string library_;
-  std::string function_;
-  std::vector<void*> arguments_;
-  std::vector<std::array<std::byte, 16>> numbers_;
-  std::vector<std::pair<const std::byte*, std::size_t>> tensors_;
-};
-
-int serve_stage(int socket_descriptor, int memory, int /*window*/) {
-  prctl(PR_SET_PDEATHSIG, SIGKILL);
-  std::optional<ServedStage> stage;
-  {
-    MessageSocket socket(socket_descriptor);
-    ordered_json hello;
-    if (socket.receive(hello, std::nullopt) != MessageSocket::Received::message) return kExitError;
-    ConfinementWish wish = case_confinement({.readable = {hello.at("library").get<std::string>()}});
-    wish.is_shut_to_others = false;  // who has started it writes its inputs and reads its results
-    confine_case_as(wish);
-    stage.emplace(memory, hello);
-    for (ordered_json request;;) {
-      if (socket.receive(request, std::nullopt) != MessageSocket::Received::message) return kExitError;
-      if (request.at("do") == "allocate") {
-        socket.send(answer_to(request, stage->allocate(request)));
-        continue;
-      }
-      stage->take_arguments(request);
-      socket.send(answer_to(request, ordered_json::object()));
-      break;
-    }
-  }
-  stage->serve();
-}
-
-const ServedRegistration serve_stage_registration("serve-stage", serve_stage);
-
-}  // namespace
 }  // namespace convladder

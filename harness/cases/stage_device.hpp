@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "devices/cpu/guards.hpp"
 #include "devices/device.hpp"
 #include "harness/isolation/child_process.hpp"
 #include "harness/isolation/handover.hpp"
@@ -43,16 +44,14 @@ class StageDevice final : public Device, public StageHost {
   /// where a call finds in its caches what it would find in a program.
   static void trust_nobody();
   /// Whether stages are to have processes of their own and can: the system may let no process look into another. Tried
-  /// once, unless somebody knows.
+  /// once, unless a case's process is told what its harness has found.
   static bool is_possible();
   static void set_possible(bool possible);
 
  private:
   struct Place {
-    std::size_t bytes = 0;
+    GuardedMemory memory;  ///< in the stage's process
     std::string label;
-    std::byte* mapping = nullptr;  ///< where the memory around it begins
-    std::size_t mapped_bytes = 0;
   };
   void free(void* address, std::size_t bytes) noexcept override;
   void start();
@@ -76,5 +75,8 @@ class StageDevice final : public Device, public StageHost {
 
 /// Whether the stage runs in such a process; otherwise in that of its case.
 bool runs_beside(const FolderVariant& stage);
+
+/// What this system does not keep from stages of strangers though it should, a line each; none where it keeps all.
+std::vector<std::string> not_kept_from_strangers();
 
 }  // namespace convladder

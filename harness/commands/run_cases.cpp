@@ -389,6 +389,9 @@ int run_cases(RunOptions options, const RunInvocation& invocation) {
     if (any_counted && !options.ladder.empty() && !invocation.record.quiet) {
       fmt::print("'convladder explain {}' compares what was counted\n", record.file().string());
     }
+    if (options.strangers && !invocation.record.quiet) {
+      for (const std::string& line : not_kept_from_strangers()) fmt::print("{}\n", line);
+    }
     if (taken.cases > 0) {
       fmt::print("{} cases are those of {}: nothing of them has changed; --no-reuse measures all side by side\n",
                  taken.cases, taken.from.string());

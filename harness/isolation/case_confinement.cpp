@@ -90,6 +90,10 @@ ConfinementWish case_confinement(const CaseNeeds& needs) {
 
 Confinement confine_case(const CaseNeeds& needs) { return confine_case_as(case_confinement(needs)); }
 
+std::vector<std::string> case_confinement_missing() {
+  return PreparedConfinement(case_confinement({})).confinement().missing;
+}
+
 Confinement confine_case_as(const ConfinementWish& wish) {
   setenv("CUDA_CACHE_DISABLE", "1", 1);
   std::ofstream("/proc/self/oom_score_adj") << "1000";

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <string>
 #include <vector>
 
 #include "support/confinement.hpp"
@@ -23,6 +24,8 @@ ConfinementWish case_confinement(const CaseNeeds& needs);
 /// there is one thread. The code that is loaded now is sealed. The driver compiles PTX without a cache from then on,
 /// which cases would share otherwise, and this process is the first to go where memory runs out. Throws MachineFault.
 Confinement confine_case(const CaseNeeds& needs);
+/// What of it this system would not hold, a few words each.
+std::vector<std::string> case_confinement_missing();
 /// The same, as it is wished for.
 Confinement confine_case_as(const ConfinementWish& wish);
 

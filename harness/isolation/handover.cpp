@@ -6,7 +6,10 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <cstring>
 #include <ctime>
+
+#include "devices/cpu/cpu_facts.hpp"
 
 namespace convladder {
 namespace {
@@ -45,6 +48,15 @@ void HandoverNumber::set(std::uint32_t value) {
   syscall(SYS_futex, reinterpret_cast<std::uint32_t*>(&value_), FUTEX_WAKE, 1 << 10, nullptr, nullptr, 0);
 }
 
+std::string handover_text(const std::byte* memory) {
+  const auto* const text = reinterpret_cast<const char*>(memory + sizeof(Handover));
+  return {text, strnlen(text, kHandoverBytes - sizeof(Handover))};
+}
+
+void set_handover_text(std::byte* memory, std::string_view text) {
+  text.copy(reinterpret_cast<char*>(memory + sizeof(Handover)), kHandoverBytes - sizeof(Handover) - 1);
+}
+
 void allow_all_processors() { sched_setaffinity(0, sizeof(cpu_set_t), &allowed_at_first()); }
 
 void leave_processor(int processor) {
@@ -55,8 +67,9 @@ void leave_processor(int processor) {
 }
 
 bool HandoverNumber::wait(std::uint32_t value, Patience patience, const std::function<bool()>& goes_on) {
+  static const bool is_alone = usable_cores() == 1;
   const auto begin = Clock::now();
-  for (double waited = 0; waited < patience.spin_ns; waited = ns_since(begin)) {
+  for (double waited = 0; waited < patience.spin_ns && !is_alone; waited = ns_since(begin)) {
     for (int look = 0; look < kLooksAtOnce; ++look) {
       if (this->value() == value) return true;
       pause_a_moment();

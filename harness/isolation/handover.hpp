@@ -2,13 +2,17 @@
 #pragma once
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <string>
+#include <string_view>
 
 namespace convladder {
 
 /// A number that one process raises and another waits for. Waits for what is short by looking again and again, so that
-/// no sleep and no waking is in a time; gives its turn to whoever else could run on the processor meanwhile.
+/// no sleep and no waking is in a time; gives its turn to whoever else could run on the processor meanwhile. On a
+/// single processor, where whoever looks keeps the other from going on, it sleeps at once.
 class HandoverNumber {
  public:
   /// Raises it, and wakes who sleeps.
@@ -28,15 +32,23 @@ class HandoverNumber {
   static_assert(std::atomic<std::uint32_t>::is_always_lock_free, "it is shared between processes");
 };
 
+/// For who gets ready, or waits for one who does.
+inline constexpr HandoverNumber::Patience kForOther{.spin_ns = 200e3, .alone_ns = 20e3};
+
 /// The page. The caller raises `wanted`, waits for `ready`, reads the clock, raises `begun`, and waits for `done`.
 struct Handover {
-  alignas(64) HandoverNumber loaded;  ///< 1: the library is loaded; 2: it cannot be
+  alignas(64) HandoverNumber loaded;  ///< 1: the library is loaded, or a text says why it cannot be
   alignas(64) HandoverNumber wanted;
   alignas(64) std::atomic<std::int32_t> processor{-1};  ///< that the called one is on when it is ready
   alignas(64) HandoverNumber ready;
   alignas(64) HandoverNumber begun;
   alignas(64) HandoverNumber done;
 };
+
+/// Of the memory that holds the page and, behind it, a text.
+inline constexpr std::size_t kHandoverBytes = 64 << 10;
+std::string handover_text(const std::byte* memory);
+void set_handover_text(std::byte* memory, std::string_view text);
 
 /// Goes to another processor than that one, if this thread is on it and may run on another: two that wait for each
 /// other on one processor would wait for its clock's tick as well.

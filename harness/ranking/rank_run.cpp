@@ -12,6 +12,7 @@
 
 #include "devices/cpu/cpu_facts.hpp"
 #include "harness/cases/cases_at_a_time.hpp"
+#include "harness/cases/stage_device.hpp"
 #include "harness/machine/quality.hpp"
 #include "harness/plan/not_run.hpp"
 #include "harness/ranking/rank_group.hpp"
@@ -54,6 +55,7 @@ class RankRun {
     }
     record_.complete({{"rankings", rankings_json(outcome.results, options_)}});
     outcome.notes = std::move(notes_);
+    for (std::string& line : not_kept_from_strangers()) outcome.notes.push_back(std::move(line));
     std::vector<Quality> timed;
     for (const ordered_json& one : record_.json().at("cases")) {
       if (!one.at("quality").is_null()) timed.push_back(read_quality(JsonPlace(one.at("quality"), "quality")));

@@ -57,7 +57,7 @@ std::string made_of(const PlannedCase& planned) {
   const FolderVariant* const stage = folder_variant(*planned.variant.variant);
   if (stage == nullptr || stage->build().library.empty()) return {};
   return sha256_hex(stage->problem().text() + '\n' + stage->problem().reference_identity() + '\n' +
-                 content_of(stage->build()));
+                    content_of(stage->build()));
 }
 
 TakenOver take_over_unchanged(RunRecord& record, const std::vector<CaseGroup>& plan, const RunOptions& options) {
