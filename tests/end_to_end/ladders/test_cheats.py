@@ -101,7 +101,7 @@ def test_honest_stages_that_look_strange_pass(tmp_path: Path, where: list[str]) 
 SUM = {
     "name": "total", "dimensions": {"N": {"name": "elements"}},
     "tensors": [{"name": "x", "role": "in", "type": "f32", "shape": ["N"]},
-                {"name": "total", "role": "out", "type": "f32", "shape": [], "compare": {"tolerance": 1e-6}}],
+                {"name": "total", "role": "out", "type": "f32", "shape": [], "compare": {"tolerance": 1e-4}}],
     "sizes": ["N300000"], "work": {"flop": "N"}}
 
 
@@ -114,7 +114,7 @@ def test_an_answer_is_not_kept_where_one_element_does_not_show(tmp_path: Path) -
         'extern "C" void reference(const double* x, double* total, double* total_scale, int N) {\n'
         "  for (int i = 0; i < N; ++i) *total += x[i], *total_scale = (i == 0 ? 0 : *total_scale) + (x[i] < 0 ? -x[i] : x[i]);\n"
         "}\n", encoding="utf-8")
-    for name, works in {"01_honest": "true", "02_once": "calls == 0", "03_sometimes": "calls % 3 == 0"}.items():
+    for name, works in {"01_honest": "true", "02_verified": "calls < 4", "03_sometimes": "calls % 3 == 0"}.items():
         (folder / f"{name}.cpp").write_text(
             'extern "C" void solve(const float* x, float* total, int N) {\n  static int calls = 0;\n'
             f"  static double kept = 0;\n  if ({works}) {{\n    kept = 0;\n    for (int i = 0; i < N; ++i) kept += x[i];\n"
@@ -124,7 +124,7 @@ def test_an_answer_is_not_kept_where_one_element_does_not_show(tmp_path: Path) -
                env=os.environ | {"XDG_CACHE_HOME": str(tmp_path / "cache")})
     assert done.returncode == 1, done.stderr
     cases = json.loads((tmp_path / "out/run.json").read_text(encoding="utf-8"))["cases"]
-    assert {one["variant"]: one["status"] for one in cases} == {"honest": "ok", "once": "incorrect",
+    assert {one["variant"]: one["status"] for one in cases} == {"honest": "ok", "verified": "incorrect",
                                                                 "sometimes": "incorrect"}
 
 
