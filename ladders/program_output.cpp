@@ -15,8 +15,8 @@
 #include <utility>
 
 #include "ladders/process_family.hpp"
+#include "support/confinement/left_processes.hpp"
 #include "support/errors.hpp"
-#include "support/left_processes.hpp"
 #include "support/machine_fault.hpp"
 #include "support/null_terminated.hpp"
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "support/confinement.hpp"
+#include "support/confinement/confinement.hpp"
 
 namespace convladder {
 

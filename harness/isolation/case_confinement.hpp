@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "support/confinement.hpp"
+#include "support/confinement/confinement.hpp"
 
 namespace convladder {
 

@@ -9,7 +9,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "support/confined_child.hpp"
+#include "support/confinement/confined_child.hpp"
 #include "temporary_folder.hpp"
 
 namespace convladder {

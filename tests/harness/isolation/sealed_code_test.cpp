@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <ctime>
 
-#include "support/confined_child.hpp"
+#include "support/confinement/confined_child.hpp"
 
 namespace convladder {
 namespace {

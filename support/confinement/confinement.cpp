@@ -1,4 +1,4 @@
-#include "support/confinement.hpp"
+#include "support/confinement/confinement.hpp"
 
 #include <fmt/format.h>
 #include <linux/capability.h>

@@ -1,5 +1,5 @@
 // Each forbidden thing is tried in a real child process that has confined itself.
-#include "support/confinement.hpp"
+#include "support/confinement/confinement.hpp"
 
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -26,7 +26,7 @@
 #include <vector>
 
 #include "sanitized.hpp"
-#include "support/confined_child.hpp"
+#include "support/confinement/confined_child.hpp"
 #include "temporary_folder.hpp"
 
 namespace convladder {

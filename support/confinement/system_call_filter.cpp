@@ -1,4 +1,4 @@
-#include "support/system_call_filter.hpp"
+#include "support/confinement/system_call_filter.hpp"
 
 #include <fcntl.h>
 #include <fmt/format.h>

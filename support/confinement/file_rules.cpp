@@ -1,4 +1,4 @@
-#include "support/file_rules.hpp"
+#include "support/confinement/file_rules.hpp"
 
 #include <fcntl.h>
 #include <fmt/format.h>

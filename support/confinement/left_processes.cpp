@@ -1,4 +1,4 @@
-#include "support/left_processes.hpp"
+#include "support/confinement/left_processes.hpp"
 
 #include <fmt/format.h>
 #include <sys/prctl.h>

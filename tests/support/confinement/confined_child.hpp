@@ -10,7 +10,7 @@
 #include <functional>
 #include <string>
 
-#include "support/confinement.hpp"
+#include "support/confinement/confinement.hpp"
 #include "support/errors.hpp"
 
 namespace convladder {

@@ -10,8 +10,8 @@
 #include <utility>
 #include <vector>
 
-#include "support/file_rules.hpp"
-#include "support/system_call_filter.hpp"
+#include "support/confinement/file_rules.hpp"
+#include "support/confinement/system_call_filter.hpp"
 
 namespace convladder {
 
