@@ -21,6 +21,8 @@ ActivationShape NetworkStep::output() const {
   return convolution != nullptr ? source->output : shape.output;
 }
 
+bool NetworkStep::launches_by_itself() const { return convolution != nullptr && convolution->launches_by_itself(); }
+
 bool NetworkStep::in_place() const {
   return layer_operator != nullptr && shape.type != OperatorType::max_pool &&
          shape.type != OperatorType::fully_connected;
@@ -110,6 +112,7 @@ std::string unsupported_reason(const std::vector<NetworkStep>& steps, int batch)
 
 std::string without_own_kernels(const std::vector<NetworkStep>& steps, int batch) {
   for (const NetworkStep& step : steps) {
+    if (step.launches_by_itself()) continue;  // and the device sees what
     if (launch_plan_of(step, batch).empty()) {
       return fmt::format("{} ({}): its kernels are a library's: there is no PTX of them to execute", step.name,
                          step.implementation);

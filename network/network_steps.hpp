@@ -39,6 +39,8 @@ struct NetworkStep {
   double tolerance() const;
   ActivationShape input() const;
   ActivationShape output() const;
+  /// Whether its kernels are launched through the CUDA runtime, and not through the device.
+  bool launches_by_itself() const;
   /// Whether it can write its output over its input.
   bool in_place() const;
 

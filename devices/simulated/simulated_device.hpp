@@ -84,6 +84,9 @@ class SimulatedDevice final : public Device {
   void set_grid_window(std::optional<GridWindow> window) override { window_ = window; }
   void set_counted_items(std::optional<GridWindow> items) override { counted_ = items; }
 
+  /// From now on this build's kernels run from these images; they must outlive the device. nullptr: it has none.
+  void use_images(const PtxImages* images) { images_ = images; }
+
   /// Makes a kernel that is no part of this build ready to run; what it returns is `KernelLaunch::kernel`. Throws
   /// ptx::PtxError for what the device does not execute. `module` must outlive the device.
   const void* load(const ptx::Module& module, const ptx::Kernel& kernel);

@@ -7,6 +7,7 @@
 #include <system_error>
 
 #include "devices/device_error.hpp"
+#include "devices/kernel_resources.hpp"
 #include "support/errors.hpp"
 
 namespace convladder::stand_in {
@@ -61,9 +62,10 @@ std::unique_ptr<LoadedCodesDevice> open_device(const std::optional<Settings>& se
   void* const library = load(folder / "libconvladder_cuda.so");
   // By the names that programs of any age ask for.
   for (const char* const name : {"libcudart.so.13", "libcudart.so.12", "libcuda.so.1"}) load(folder / name);
-  const auto open = reinterpret_cast<LoadedCodesDevice* (*)()>(dlsym(library, kOpenDevice));
+  const auto open = reinterpret_cast<LoadedCodesDevice* (*)(const OwnKernels&)>(dlsym(library, kOpenDevice));
   if (open == nullptr) throw DeviceError(fmt::format("{} is of another build", folder.string()));
-  return std::unique_ptr<LoadedCodesDevice>(open());
+  const PtxImages* const images = ptx_images().empty() ? nullptr : &ptx_images().front();
+  return std::unique_ptr<LoadedCodesDevice>(open({images, kernel_mangled_name}));
 }
 
 }  // namespace convladder::stand_in

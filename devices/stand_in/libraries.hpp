@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "devices/device.hpp"
+#include "devices/ptx_images.hpp"
 #include "devices/simulated/checkers/finding.hpp"
 #include "devices/stand_in/settings.hpp"
 
@@ -28,12 +29,18 @@ class LoadedCodesDevice : public Device {
 };
 
 /// What code that calls the CUDA runtime sees, as a device: memory on it is that of its cudaMalloc, what its kernels
-/// did is in `take_counters`, and the first fault of one is the DeviceError of `wait`. Code that is loaded afterwards
-/// and asks for libcudart or libcuda gets these libraries. One for a process. Without
-/// settings they are those of the environment. Throws DeviceError.
+/// did is in `take_counters`, and the first fault of one is the DeviceError of `wait`. This build's kernels run on it
+/// as well. Code that is loaded afterwards and asks for libcudart or libcuda gets these libraries. One for a process.
+/// Without settings they are those of the environment. Throws DeviceError.
 std::unique_ptr<LoadedCodesDevice> open_device(const std::optional<Settings>& settings = std::nullopt);
 
-/// The function of the library that makes it, and of which build it has to be.
+/// The kernels of this program, which its device does not know where it is a library's.
+struct OwnKernels {
+  const PtxImages* images = nullptr;  ///< null: it has none
+  std::string (*mangled_name)(const void* kernel) = nullptr;
+};
+
+/// The function of the library that makes it of `const OwnKernels&`, and of which build it has to be.
 inline constexpr const char* kOpenDevice = "convladder_stand_in_open_device";
 
 }  // namespace convladder::stand_in

@@ -6,6 +6,7 @@
 #include <mutex>
 
 #include "devices/device_error.hpp"
+#include "devices/kernel_resources.hpp"
 #include "devices/stand_in/libraries.hpp"
 #include "devices/stand_in/machine.hpp"
 
@@ -36,8 +37,14 @@ class ServedDevice final : public LoadedCodesDevice {
   void copy_to_host(void* destination, const void* source, std::size_t bytes) override {
     locked([&] { machine_.device().copy_to_host(destination, source, bytes); });
   }
-  void launch(const KernelLaunch& /*launch*/) override {
-    throw DeviceError("this device runs what loaded code launches");
+  /// Kernels of the program: behind whatever loaded code has launched, since that is carried out at once.
+  void launch(const KernelLaunch& launch) override {
+    locked([&] {
+      machine_.synchronize_all();
+      machine_.device().launch(launch);
+      for (KernelCounters& one : machine_.device().take_counters()) machine_.kept_counters.push_back(std::move(one));
+      if (auto found = machine_.device().take_findings(); !found.empty()) machine_.report.found(std::move(found), {});
+    });
   }
   void wait() override {
     locked([&] {
@@ -92,10 +99,14 @@ class ServedDevice final : public LoadedCodesDevice {
 }  // namespace convladder::stand_in
 
 /// See libraries.hpp.
-extern "C" convladder::stand_in::LoadedCodesDevice* convladder_stand_in_open_device() {
+extern "C" convladder::stand_in::LoadedCodesDevice* convladder_stand_in_open_device(
+    const convladder::stand_in::OwnKernels& own) {
   using convladder::stand_in::Machine;
   try {
-    return std::make_unique<convladder::stand_in::ServedDevice>(Machine::get()).release();
+    Machine& machine = Machine::get();
+    const convladder::KernelNamesRegistration names(own.mangled_name);
+    machine.device().use_images(own.images);
+    return std::make_unique<convladder::stand_in::ServedDevice>(machine).release();
   } catch (const convladder::stand_in::Failure& failure) {
     throw convladder::DeviceError(failure.what());
   }

@@ -4,6 +4,7 @@
 
 #include "harness/commands/case_filter.hpp"
 #include "harness/commands/option_checks.hpp"
+#include "harness/plan/ladder_argument.hpp"
 #include "support/errors.hpp"
 #include "support/whole_number.hpp"
 
@@ -19,6 +20,11 @@ void add_network_choice_options(CLI::App& command, NetworkOptions& options, Netw
       .add_option("--variant", selection.variants,
                   "names from 'convladder list', or 'all', or conv1=NAME,conv2=NAME; default: the last stage that "
                   "suits each layer")
+      ->allow_extra_args(false)
+      ->group("Which cases");
+  command
+      .add_option("--with", options.with,
+                  "a stage of your own, a .cu, .cpp or .ptx, which computes convolutions; may be repeated")
       ->allow_extra_args(false)
       ->group("Which cases");
   command
@@ -52,6 +58,7 @@ void add_network_choice_options(CLI::App& command, NetworkOptions& options, Netw
 }
 
 void apply_network_selection(const NetworkSelection& selection, NetworkOptions& options) {
+  make_absolute(options.with);
   for (const std::string& text : selection.variants) {
     if (text.find('=') != std::string::npos) {
       options.variants.push_back(text);

@@ -32,6 +32,7 @@ constexpr const char* kNetworkFooter = R"(examples:
   convladder network --network lenet28 --data mnist/ --weights low
   convladder network --network alexnet                         batches 1, 2, 4, ... : where the time goes
   convladder network --network lenet86 --device simulated      CUDA stages without a GPU: verified and counted
+  convladder network --network lenet72 --with my_conv.cu --batch 100    your own stage in all layers
   convladder network --network my_network.json --weights my_weights.safetensors
   convladder network --resume results/tonight                  continues an interrupted run
 

@@ -16,6 +16,7 @@
 #include "harness/networks/network_session.hpp"
 #include "harness/networks/network_verifier.hpp"
 #include "harness/plan/device_argument.hpp"
+#include "harness/plan/not_run.hpp"
 #include "harness/plan/run_material.hpp"
 #include "harness/profile/profile_text.hpp"
 #include "harness/profile/program_time.hpp"
@@ -188,8 +189,7 @@ int profile_command(ProfileArguments& arguments, const CommandLine& /*command_li
   std::vector<TitledProfile> profiles;
   for (const NetworkCase& planned : planned_networks(options)) {
     if (!planned.runs()) {
-      throw UserError(
-          fmt::format("{}: {}", planned.id, planned.skipped.empty() ? planned.unsupported : planned.skipped));
+      throw UserError(fmt::format("{}: {}", planned.id, why_not_run(planned).reason));
     }
     try {
       profiles.push_back(profile_of(planned, options));

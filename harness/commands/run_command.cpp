@@ -4,7 +4,6 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <charconv>
-#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
@@ -15,6 +14,7 @@
 #include "harness/commands/measuring_options.hpp"
 #include "harness/commands/option_checks.hpp"
 #include "harness/commands/run_cases.hpp"
+#include "harness/plan/ladder_argument.hpp"
 #include "harness/plan/plan.hpp"
 #include "support/errors.hpp"
 #include "support/whole_number.hpp"
@@ -169,7 +169,7 @@ int run_command(RunArguments& a, const CommandLine& command_line) {
   static_cast<void>(case_pattern(a.options.case_filter));
   apply_google_flags(a);
   apply_case_selection(a.selection, a.options);
-  for (std::string& file : a.options.with) file = std::filesystem::absolute(file).lexically_normal().string();
+  make_absolute(a.options.with);
   if (a.leave_one_out) choose_leave_one_out(a.options);
   a.invocation.command_line = command_line;
   return run_cases(a.options, a.invocation);

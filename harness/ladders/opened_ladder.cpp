@@ -12,6 +12,8 @@
 #include <vector>
 
 #include "devices/cpu/all_cores.hpp"
+#include "devices/stand_in/libraries.hpp"
+#include "devices/stand_in/report/libraries_without_ptx.hpp"
 #include "harness/ladders/outside_stage.hpp"
 #include "harness/ladders/reference_process.hpp"
 #include "ladders/ladder_folder.hpp"
@@ -179,6 +181,15 @@ std::unique_ptr<FolderVariant> served_stage(const FolderProblem& folder, const n
   return std::make_unique<FolderVariant>(folder, std::move(source),
                                          StageBuild{.library = hello.at("library").get<std::string>()},
                                          hello.at("choice").get<std::string>());
+}
+
+std::string why_not_executed(const FolderVariant& stage) {
+  if (stage.source().language == StageLanguage::cpp) return {};
+  for (const std::string& library : stage.source().libraries) {
+    if (!stand_in::holds_no_ptx("lib" + library)) continue;
+    return fmt::format("it uses lib{}: NVIDIA's libraries hold no PTX to execute", library);
+  }
+  return stand_in::find_libraries().empty() ? "this build has no stand-in for the CUDA runtime" : "";
 }
 
 const FolderVariant* folder_variant(const Variant& variant) {

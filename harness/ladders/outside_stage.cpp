@@ -15,6 +15,7 @@
 #include "support/nearest_name.hpp"
 #include "support/printable.hpp"
 #include "variants/convolution/problem.hpp"
+#include "variants/fused/fused_variant.hpp"
 
 namespace convladder {
 namespace {
@@ -76,6 +77,12 @@ StageSource source_of(const fs::path& file) {
   return source;
 }
 
+void require_other_name(const OutsideStage& outside, const VariantInfo& info, const VariantInfo& other) {
+  if (other.family != info.family || other.name != info.name) return;
+  throw UserError(fmt::format("--with {}: a variant is called '{}' already: name the file otherwise",
+                              printable(outside.stage().source().file), info.name));
+}
+
 /// On the rung above the highest of its family, where those are that came before it.
 VariantInfo info_of(const OutsideStage& outside, const std::vector<ProblemVariant>& before) {
   VariantInfo info = info_of(outside.stage(), {});
@@ -84,15 +91,13 @@ VariantInfo info_of(const OutsideStage& outside, const std::vector<ProblemVarian
   const auto look_at = [&](const ProblemVariant& one) {
     if (one.info.family != info.family) return;
     names.emplace_back(one.info.name);
-    if (one.info.name == info.name) {
-      throw UserError(fmt::format("--with {}: a variant is called '{}' already: name the file otherwise",
-                                  printable(outside.stage().source().file), info.name));
-    }
+    require_other_name(outside, info, one.info);
     if (one.info.rung.value_or(0) <= highest) return;
     highest = *one.info.rung;
     info.builds_on = one.info.name;
   };
   for (const ProblemVariant& one : convolution_problem().variants()) look_at(one);
+  for (const RegisteredFused& one : registered_fused_variants()) require_other_name(outside, info, one.info);
   for (const ProblemVariant& one : before) look_at(one);
   info.rung = highest + 1;
   if (const std::string& wanted = outside.stage().source().builds_on; !wanted.empty()) {
@@ -129,9 +134,13 @@ std::unique_ptr<PreparedVariant> OutsideStage::prepare(Device& device, const Pro
     weights_of_ = constant.address;
     weights_beside_ = beside;
   }
-  ProblemTensors all = tensors;
-  all.inputs.push_back({constant.tensor, weights_->address()});
-  return stage_.prepare(device, as_folder(size), all);
+  return prepare_with(device, size, tensors, {constant.tensor, weights_->address()});
+}
+
+std::unique_ptr<PreparedVariant> OutsideStage::prepare_with(Device& device, const ProblemSize& size,
+                                                            ProblemTensors tensors, const PlacedTensor& weights) const {
+  tensors.inputs.push_back(weights);
+  return stage_.prepare(device, as_folder(size), tensors);
 }
 
 std::vector<ProblemVariant> outside_stages(const std::vector<std::string>& files, const BuildProgress& progress) {

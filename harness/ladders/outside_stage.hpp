@@ -28,6 +28,9 @@ class OutsideStage final : public Variant {
   /// The weights are copied to the device; all else is the stage's work in each call.
   std::unique_ptr<PreparedVariant> prepare(Device& device, const ProblemSize& size,
                                            const ProblemTensors& tensors) const override;
+  /// The same with weights that are on the device already.
+  std::unique_ptr<PreparedVariant> prepare_with(Device& device, const ProblemSize& size, ProblemTensors tensors,
+                                                const PlacedTensor& weights) const;
 
  private:
   FolderVariant stage_;

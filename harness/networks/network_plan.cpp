@@ -5,7 +5,9 @@
 #include <algorithm>
 
 #include "devices/cpu/cpu_facts.hpp"
+#include "harness/ladders/outside_convolution.hpp"
 #include "harness/plan/device_argument.hpp"
+#include "harness/plan/ladder_argument.hpp"
 #include "harness/plan/network_argument.hpp"
 #include "support/errors.hpp"
 #include "support/nearest_name.hpp"
@@ -31,23 +33,35 @@ std::vector<std::pair<std::string, std::string>> assignments(const std::string& 
   return pairs;
 }
 
-std::vector<const RegisteredVariant*> variants_of(std::string_view family) {
-  std::vector<const RegisteredVariant*> variants;
-  for (const RegisteredVariant& registered : registered_variants()) {
-    if (registered.info.family == family) variants.push_back(&registered);
+/// What computes a convolution: what is built in, and stages from outside.
+class Convolutions {
+ public:
+  /// Compiles the files. Throws UserError.
+  explicit Convolutions(const std::vector<std::string>& with) : all_(registered_variants()) {
+    if (with.empty()) return;
+    for (const ProblemVariant& stage : stages_with(with)) all_.push_back(as_convolution(stage));
   }
-  return variants;
-}
+
+  const std::vector<RegisteredVariant>& all() const { return all_; }
+  const RegisteredVariant* find(std::string_view family, std::string_view name) const {
+    const auto found = std::ranges::find_if(
+        all_, [&](const RegisteredVariant& one) { return one.info.family == family && one.info.name == name; });
+    return found == all_.end() ? nullptr : &*found;
+  }
+
+ private:
+  std::vector<RegisteredVariant> all_;
+};
 
 /// What computes a layer that nobody named a variant for: the highest rung in fp32 that suits it; nullptr if the family
 /// has none.
 const RegisteredVariant* default_stage(std::string_view family, const ConvShape& shape) {
   const RegisteredVariant* last = nullptr;
-  for (const RegisteredVariant* registered : variants_of(family)) {
-    const ConvVariant& variant = *registered->variant;
-    if (registered->info.rung && variant.tolerance() <= kFloat32Tolerance && variant.suits(shape) &&
-        variant.unsupported_reason(shape).empty()) {
-      last = registered;
+  for (const RegisteredVariant& registered : registered_variants()) {
+    const ConvVariant& variant = *registered.variant;
+    if (registered.info.family == family && registered.info.rung && variant.tolerance() <= kFloat32Tolerance &&
+        variant.suits(shape) && variant.unsupported_reason(shape).empty()) {
+      last = &registered;
     }
   }
   return last;
@@ -68,32 +82,37 @@ std::vector<std::pair<std::string, std::string>> default_choice(const Network& n
   return choice;
 }
 
-void check_variant_name(const std::string& name) {
+void check_variant_name(const std::string& name, const Convolutions& convolutions) {
   std::vector<std::string> known{"all"};
-  for (const RegisteredVariant& registered : registered_variants()) known.emplace_back(registered.info.name);
+  for (const RegisteredVariant& registered : convolutions.all()) known.emplace_back(registered.info.name);
   for (const RegisteredFused& registered : registered_fused_variants()) known.emplace_back(registered.info.name);
   require_known("variant", name, known);
 }
 
 /// What `--variant` asks for, once for each choice: by layer name, "" for every convolution.
 std::vector<std::vector<std::pair<std::string, std::string>>> variant_choices(const NetworkOptions& options,
+                                                                              const Convolutions& convolutions,
                                                                               const Network& network,
                                                                               std::string_view family, int batch) {
   std::vector<std::vector<std::pair<std::string, std::string>>> choices;
   if (options.variants.empty()) {
     auto choice = default_choice(network, family, batch);
     if (!choice.empty()) choices.push_back(std::move(choice));
+    for (const RegisteredVariant& one : convolutions.all()) {
+      if (one.info.family == family && folder_variant(*one.variant) != nullptr)
+        choices.push_back({{"", std::string(one.info.name)}});
+    }
   }
   for (const std::string& text : options.variants) {
     if (text == "all") {
-      for (const RegisteredVariant* registered : variants_of(family)) {
-        if (!registered->info.leaves_out.empty()) continue;
-        choices.push_back({{"", std::string(registered->info.name)}});
+      for (const RegisteredVariant& registered : convolutions.all()) {
+        if (registered.info.family != family || !registered.info.leaves_out.empty()) continue;
+        choices.push_back({{"", std::string(registered.info.name)}});
       }
       continue;
     }
     choices.push_back(assignments("--variant", text));
-    for (const auto& [layer, variant] : choices.back()) check_variant_name(variant);
+    for (const auto& [layer, variant] : choices.back()) check_variant_name(variant, convolutions);
   }
   return choices;
 }
@@ -111,7 +130,7 @@ void choose_fused(NetworkCase& planned, std::size_t index, const RegisteredFused
 
 /// Fills the choice's convolutions and what is fused. False if the family has not all of the variants.
 bool choose_convolutions(const Network& network, const std::vector<std::pair<std::string, std::string>>& wanted,
-                         NetworkCase& planned) {
+                         const Convolutions& convolutions, NetworkCase& planned) {
   NetworkChoice& choice = planned.choice;
   std::vector<std::string> layers;
   for (const std::size_t index : convolution_layers(network)) layers.push_back(network.layers[index].name);
@@ -126,7 +145,7 @@ bool choose_convolutions(const Network& network, const std::vector<std::pair<std
       const RegisteredFused* const fused = find_fused_variant(choice.family, variant);
       if (fused != nullptr) choose_fused(planned, index, *fused);
       // What a fused variant cannot take, the stage does that it builds on.
-      chosen = find_variant(choice.family, fused == nullptr ? variant : fused->info.builds_on);
+      chosen = convolutions.find(choice.family, fused == nullptr ? variant : fused->info.builds_on);
     }
     if (chosen == nullptr) return false;
     choice.convolutions[index] = *chosen;
@@ -182,6 +201,18 @@ void check_memory(const Network& network, int batch) {
                               network.name, batch, needed / 1e9, available / 1e9));
 }
 
+/// What keeps a stage from outside from being run.
+void look_at_stages(const DeviceKind& kind, NetworkCase& planned) {
+  for (const auto& [layer, registered] : planned.choice.convolutions) {
+    const FolderVariant* const stage = folder_variant(*registered.variant);
+    if (stage == nullptr) continue;
+    if (planned.skipped.empty()) planned.skipped = stage->not_here();
+    if (planned.does_not_compile.empty()) planned.does_not_compile = stage->does_not_compile();
+    if (!planned.unsupported.empty() || kind.has_clock) continue;
+    planned.unsupported = why_not_executed(*stage);
+  }
+}
+
 std::string unsupported_on(const DeviceKind& kind, const NetworkCase& planned) {
   const std::vector<NetworkStep> steps = network_steps(*planned.network, planned.choice);
   std::string reason = unsupported_reason(steps, planned.batch);
@@ -189,13 +220,13 @@ std::string unsupported_on(const DeviceKind& kind, const NetworkCase& planned) {
   return reason;
 }
 
-void add_cases(const NetworkOptions& options, const std::string& argument, const DeviceKind& kind,
-               std::vector<NetworkCase>& cases) {
+void add_cases(const NetworkOptions& options, const Convolutions& convolutions, const std::string& argument,
+               const DeviceKind& kind, std::vector<NetworkCase>& cases) {
   const Network& network = find_network(argument);
   const std::string unavailable = kind.unavailable();
   for (const int batch : batches_of(options, network, kind)) {
     check_memory(network, batch);
-    for (const auto& wanted : variant_choices(options, network, kind.family, batch)) {
+    for (const auto& wanted : variant_choices(options, convolutions, network, kind.family, batch)) {
       NetworkCase planned;
       planned.network = &network;
       planned.network_argument = argument;
@@ -204,15 +235,16 @@ void add_cases(const NetworkOptions& options, const std::string& argument, const
       planned.batch = batch;
       planned.has_clock = kind.has_clock;
       planned.skipped = unavailable;
-      if (!choose_convolutions(network, wanted, planned)) continue;
+      if (!choose_convolutions(network, wanted, convolutions, planned)) continue;
       choose_operators(options, planned.choice);
       for (const auto& [layer, variant] : wanted) {
         planned.variants +=
             fmt::format("{}{}{}{}", planned.variants.empty() ? "" : ",", layer, layer.empty() ? "" : "=", variant);
       }
       planned.id = fmt::format("{}/{}/{}/{}", kind.name, planned.variants, network.name, batch);
-      if (!planned.skipped.empty()) planned.unsupported.clear();
-      if (planned.skipped.empty() && planned.unsupported.empty()) planned.unsupported = unsupported_on(kind, planned);
+      look_at_stages(kind, planned);
+      if (!planned.skipped.empty() || !planned.does_not_compile.empty()) planned.unsupported.clear();
+      if (planned.runs()) planned.unsupported = unsupported_on(kind, planned);
       if (std::ranges::find(cases, planned.id, &NetworkCase::id) == cases.end()) cases.push_back(std::move(planned));
     }
   }
@@ -232,10 +264,11 @@ double network_flop(const Network& network) {
 }
 
 std::vector<NetworkCase> make_network_plan(const NetworkOptions& options) {
+  const Convolutions convolutions(options.with);
   std::vector<NetworkCase> cases;
   for (const std::string& argument : options.networks) {
     for (const DeviceKind& kind : chosen_devices(options.devices, DefaultDevices::timed))
-      add_cases(options, argument, kind, cases);
+      add_cases(options, convolutions, argument, kind, cases);
   }
   if (cases.empty()) {
     throw UserError("no case remains: none of the chosen devices runs these variants (see 'convladder list')");

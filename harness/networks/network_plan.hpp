@@ -18,10 +18,11 @@ struct NetworkCase {
   std::string variants;  ///< "shared-memory", or "conv1=shared-memory,conv2=block-remap"
   std::string device;
   int batch = 1;
-  bool has_clock = true;    ///< whether the device times; if not it counts
-  std::string skipped;      ///< why it is not run on this machine; empty if it is
-  std::string unsupported;  ///< why the network cannot be run so; empty if it can
-  bool runs() const { return skipped.empty() && unsupported.empty(); }
+  bool has_clock = true;         ///< whether the device times; if not it counts
+  std::string skipped;           ///< why it is not run on this machine; empty if it is
+  std::string does_not_compile;  ///< what the compiler says of a stage from outside; empty if it compiles
+  std::string unsupported;       ///< why the network cannot be run so; empty if it can
+  bool runs() const { return skipped.empty() && does_not_compile.empty() && unsupported.empty(); }
 };
 
 /// Floating-point operations of one image's convolutions and fully connected layers, a multiply and an add per weight.

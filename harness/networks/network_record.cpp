@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 
+#include "harness/ladders/outside_convolution.hpp"
 #include "harness/plan/device_argument.hpp"
 #include "harness/profile/program_time.hpp"
 #include "harness/records/case_json.hpp"
@@ -101,6 +102,15 @@ ordered_json variants_json(const std::vector<NetworkCase>& plan) {
       });
     };
     if (std::ranges::any_of(plan, appears)) list.push_back(variant_json(registered.info));
+  }
+  std::vector<const ConvVariant*> outside;
+  for (const NetworkCase& planned : plan) {
+    for (const auto& [layer, chosen] : planned.choice.convolutions) {
+      const bool is_new = std::ranges::find(outside, chosen.variant) == outside.end();
+      if (!is_new || folder_variant(*chosen.variant) == nullptr) continue;
+      outside.push_back(chosen.variant);
+      list.push_back(variant_json(chosen.info));
+    }
   }
   for (const RegisteredFused& registered : registered_fused_variants()) {
     const auto appears = [&registered](const NetworkCase& planned) {

@@ -4,16 +4,21 @@
 
 #include <algorithm>
 #include <cstring>
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "devices/cpu/cpu_facts.hpp"
+#include "devices/stand_in/libraries.hpp"
 #include "harness/cases/counters.hpp"
+#include "harness/isolation/case_confinement.hpp"
 #include "harness/isolation/served_process.hpp"
+#include "harness/ladders/outside_convolution.hpp"
 #include "harness/plan/device_argument.hpp"
 #include "harness/plan/network_argument.hpp"
 #include "harness/profile/program_time.hpp"
 #include "harness/verification/changed_input.hpp"
 #include "support/json_null.hpp"
+#include "variants/convolution/problem.hpp"
 
 namespace convladder {
 
@@ -44,12 +49,24 @@ ordered_json activities_json(const std::vector<Activity>& activities) {
   return list;
 }
 
+/// The stages from outside, each once.
+std::vector<const FolderVariant*> stages_of(const NetworkCase& planned) {
+  std::vector<const FolderVariant*> stages;
+  for (const auto& [layer, registered] : planned.choice.convolutions) {
+    const FolderVariant* const stage = folder_variant(*registered.variant);
+    if (stage != nullptr && std::ranges::find(stages, stage) == stages.end()) stages.push_back(stage);
+  }
+  return stages;
+}
+
 /// What the other process needs of a case; its network and weights are the workload's.
 ordered_json choice_json(const NetworkCase& planned) {
   ordered_json convolutions = ordered_json::array();
   for (const auto& [layer, registered] : planned.choice.convolutions) {
     convolutions.push_back({layer, registered.info.name});
   }
+  ordered_json outside = ordered_json::array();
+  for (const FolderVariant* const stage : stages_of(planned)) outside.push_back(stage_hello(*stage));
   ordered_json operators = ordered_json::array();
   for (const auto& [type, registered] : planned.choice.operators) {
     operators.push_back({static_cast<int>(type), registered.info.name});
@@ -58,14 +75,23 @@ ordered_json choice_json(const NetworkCase& planned) {
   for (const auto& [layer, registered] : planned.choice.fused) fused.push_back({layer, registered.info.name});
   return {{"family", planned.choice.family},
           {"convolutions", std::move(convolutions)},
+          {"outside", std::move(outside)},
           {"fused", std::move(fused)},
           {"operators", std::move(operators)}};
 }
 
 NetworkChoice choice_from_json(const ordered_json& json) {
+  static std::vector<std::unique_ptr<OutsideStage>> kept;
   NetworkChoice choice{.family = json.at("family"), .convolutions = {}, .operators = {}};
+  std::map<std::string, RegisteredVariant> outside;
+  for (const ordered_json& hello : json.at("outside")) {
+    const OutsideStage& stage = *kept.emplace_back(served_outside_stage(hello));
+    outside[stage.stage().source().name] = as_convolution({info_of(stage.stage(), {}), &convolution_problem(), &stage});
+  }
   for (const ordered_json& pair : json.at("convolutions")) {
-    choice.convolutions[pair.at(0)] = *find_variant(choice.family, pair.at(1).get<std::string>());
+    const auto name = pair.at(1).get<std::string>();
+    const auto found = outside.find(name);
+    choice.convolutions[pair.at(0)] = found == outside.end() ? *find_variant(choice.family, name) : found->second;
   }
   for (const ordered_json& pair : json.at("fused")) {
     choice.fused[pair.at(0)] = *find_fused_variant(choice.family, pair.at(1).get<std::string>());
@@ -77,11 +103,27 @@ NetworkChoice choice_from_json(const ordered_json& json) {
   return choice;
 }
 
+/// As a layer's case: code of somebody else reads its own library and no other file, and writes none.
+void confine_network(const NetworkCase& planned) {
+  const std::vector<const FolderVariant*> stages = stages_of(planned);
+  if (stages.empty()) return;
+  CaseNeeds needs{.readable = {stand_in::find_libraries()}, .uses_gpu = find_device_kind(planned.device).has_clock};
+  for (const FolderVariant* const stage : stages) needs.readable.push_back(stage->build().library);
+  confine_case(needs);
+}
+
+std::unique_ptr<Device> open_device(const NetworkCase& planned) {
+  const DeviceKind& kind = find_device_kind(planned.device);
+  const auto launches = [](const FolderVariant* stage) { return stage->launches_by_itself(); };
+  if (kind.has_clock || std::ranges::none_of(stages_of(planned), launches)) return kind.open();
+  return stand_in::open_device();
+}
+
 }  // namespace
 
 NetworkSession::NetworkSession(const NetworkCase& planned, const NetworkWorkload& workload, const PassWish& wish,
                                const SharedMemory& window)
-    : Session(planned.id, find_device_kind(planned.device).open()),
+    : Session(planned.id, open_device(planned)),
       workload_(workload),
       window_(window),
       batch_(planned.batch),
@@ -216,8 +258,9 @@ std::vector<Activity> activities_from_json(const ordered_json& json) {
 
 OpenCase start_network_process(const NetworkCase& planned, const NetworkWorkload& workload, const PassWish& wish,
                                double timeout_seconds) {
-  return start_session({planned.id, workload.descriptor(), workload.header(), timeout_seconds}, "serve-network",
-                       record_window(planned),
+  const Trust trust = stages_of(planned).empty() ? Trust::own : Trust::foreign;
+  return start_session({planned.id, workload.descriptor(), workload.header(), timeout_seconds, kThisProgram, trust},
+                       "serve-network", record_window(planned),
                        {{"id", planned.id},
                         {"device", planned.device},
                         {"batch", planned.batch},
@@ -242,6 +285,7 @@ int serve_network(int socket_descriptor, int workload_descriptor, int window_des
     planned.choice = choice_from_json(hello.at("choice"));
     planned.device = hello.at("device");
     planned.batch = hello.at("batch");
+    confine_network(planned);
     PassWish wish{.chunk = std::nullopt, .overlap = hello.at("overlap")};
     if (!hello.at("chunk").is_null()) wish.chunk = hello.at("chunk").get<int>();
     return std::make_unique<NetworkSession>(planned, workload, wish, window);

@@ -81,12 +81,16 @@ const FolderProblem& ladder_of(const RunOptions& options) {
   return *at->second;
 }
 
-const std::vector<ProblemVariant>& stages_with(const RunOptions& options) {
+void make_absolute(std::vector<std::string>& files) {
+  for (std::string& file : files) file = fs::absolute(file).lexically_normal().string();
+}
+
+const std::vector<ProblemVariant>& stages_with(const std::vector<std::string>& files) {
   static std::map<std::vector<std::string>, std::vector<ProblemVariant>> compiled;
-  const auto [at, is_new] = compiled.try_emplace(options.with);
+  const auto [at, is_new] = compiled.try_emplace(files);
   if (is_new) {
     Progress progress(nullptr, 0);
-    at->second = outside_stages(options.with, shown_on(progress));
+    at->second = outside_stages(files, shown_on(progress));
   }
   return at->second;
 }

@@ -25,7 +25,10 @@ std::filesystem::path ladder_folder_of(const RunOptions& options);
 /// progress on the terminal. Throws UserError.
 const FolderProblem& ladder_of(const RunOptions& options);
 
+/// The files of --with as records have them: wherever a run is resumed, they are the same.
+void make_absolute(std::vector<std::string>& files);
+
 /// The stages from outside (--with), compiled when they are first asked for. Throws UserError.
-const std::vector<ProblemVariant>& stages_with(const RunOptions& options);
+const std::vector<ProblemVariant>& stages_with(const std::vector<std::string>& files);
 
 }  // namespace convladder

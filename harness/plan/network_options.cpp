@@ -10,28 +10,31 @@ namespace convladder {
 using nlohmann::ordered_json;
 
 ordered_json to_json(const NetworkOptions& o) {
-  return {{"networks", o.networks},
-          {"variants", o.variants},
-          {"operators", o.operators},
-          {"devices", o.devices},
-          {"batches", o.batches},
-          {"case_filter", o.case_filter},
-          {"data_folder", o.data_folder},
-          {"weights", o.weights},
-          {"skip_images", o.skip_images},
-          {"seed", o.seed},
-          {"budget_seconds", o.budget_seconds},
-          {"repetitions", or_null(o.repetitions)},
-          {"chunk", or_null(o.chunk)},
-          {"overlap", o.overlap},
-          {"timeout_seconds", or_null(o.timeout_seconds)},
-          {"isolate", o.isolate}};
+  ordered_json json{{"networks", o.networks},
+                    {"variants", o.variants},
+                    {"operators", o.operators},
+                    {"devices", o.devices},
+                    {"batches", o.batches},
+                    {"case_filter", o.case_filter},
+                    {"data_folder", o.data_folder},
+                    {"weights", o.weights},
+                    {"skip_images", o.skip_images},
+                    {"seed", o.seed},
+                    {"budget_seconds", o.budget_seconds},
+                    {"repetitions", or_null(o.repetitions)},
+                    {"chunk", or_null(o.chunk)},
+                    {"overlap", o.overlap},
+                    {"timeout_seconds", or_null(o.timeout_seconds)},
+                    {"isolate", o.isolate}};
+  if (!o.with.empty()) json["with"] = o.with;
+  return json;
 }
 
 NetworkOptions network_options_from_json(const JsonPlace& json) {
   NetworkOptions o;
   o.networks = json.at("networks").texts();
   o.variants = json.at("variants").texts();
+  if (json.has("with")) o.with = json.at("with").texts();
   o.operators = json.at("operators").texts();
   o.devices = json.at("devices").texts();
   o.batches = json.at("batches").wholes(1, kLargestNetworkBatch);

@@ -18,6 +18,7 @@ struct NetworkOptions {
   std::vector<std::string> networks;  ///< names or files; at least one
   std::vector<std::string>
       variants;  ///< each "shared-memory" or "conv1=…,conv2=…"; "all"; empty: what suits each layer
+  std::vector<std::string> with;       ///< files with stages from outside, which compute convolutions as variants do
   std::vector<std::string> operators;  ///< "fully_connected=cublas": instead of the family's default
   std::vector<std::string> devices;    ///< empty: the CPU, and a GPU where one is
   std::vector<int> batches;            ///< empty: the network's own, as far as the device does them in reasonable time

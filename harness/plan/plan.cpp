@@ -151,10 +151,7 @@ std::string unsupported_stage(const DeviceKind& kind, const FolderVariant& stage
     if (is_convolution(shape) && shape.flop() > kMostCountedFlop) {
       return "a stage from outside is executed whole, and this batch is more than 1 GFLOP";
     }
-    for (const std::string& library : stage.source().libraries) {
-      if (!stand_in::holds_no_ptx("lib" + library)) continue;
-      return fmt::format("it uses lib{}: NVIDIA's libraries hold no PTX to execute", library);
-    }
+    if (std::string why = why_not_executed(stage); !why.empty()) return why;
   }
   return variant.unsupported_reason(shape);
 }
@@ -213,7 +210,7 @@ std::vector<ProblemVariant> variants_with(const Problem& problem, const RunOptio
   if (&problem != &convolution_problem()) {
     throw UserError(fmt::format("--with: a stage from outside is for the convolution, not for {}", problem.name()));
   }
-  for (const ProblemVariant& outside : stages_with(options)) {
+  for (const ProblemVariant& outside : stages_with(options.with)) {
     const auto below = std::find_if(all.rbegin(), all.rend(), [&](const ProblemVariant& one) {
       return one.info.family == outside.info.family && one.info.rung;
     });

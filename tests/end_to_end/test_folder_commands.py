@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import PROGRAM, REPOSITORY, SCRIPTS, assert_refused, cases, record
+from conftest import PROGRAM, SCRIPTS, assert_refused, cases, record
 from conftest import run as run_program
 
 ROW_SUM = Path(__file__).parent / "row_sum"
@@ -29,31 +29,6 @@ __global__ void row_sum(const float* x, float* y, int R, int C) {{
   {body}
 }}
 extern "C" void solve(const float* x, float* y, int R, int C) {{ row_sum<<<(R + 63) / 64, 64>>>(x, y, R, C); }}
-"""
-
-CONVOLUTION = """// @title A loop over everything
-// @hypothesis nothing is better
-extern "C" void solve(const float* input, const float* weights, float* output, int batch, int in_channels, int height,
-                      int width, int out_channels, int kernel, int stride, int padding, int groups) {
-  const int rows = (height + 2 * padding - kernel) / stride + 1;
-  const int columns = (width + 2 * padding - kernel) / stride + 1;
-  const int of_group = in_channels / groups;
-  for (int at = 0; at < batch * out_channels * rows * columns; ++at) {
-    const int x = at % columns, y = at / columns % rows, m = at / columns / rows % out_channels;
-    const int b = at / columns / rows / out_channels;
-    const int group = m / (out_channels / groups);
-    float sum = 0;
-    for (int c = 0; c < of_group; ++c)
-      for (int p = 0; p < kernel; ++p)
-        for (int q = 0; q < kernel; ++q) {
-          const int h = y * stride + p - padding, w = x * stride + q - padding;
-          if (h < 0 || h >= height || w < 0 || w >= width) continue;
-          sum += input[((b * in_channels + group * of_group + c) * height + h) * width + w] *
-                 weights[((m * of_group + c) * kernel + p) * kernel + q];
-        }
-    output[at] = SIGN sum;
-  }
-}
 """
 
 
@@ -273,48 +248,3 @@ def test_records_of_folders_are_compared_and_drawn(run: Any, cpu_folder: Path, t
     drawn = subprocess.run([sys.executable, "-B", SCRIPTS / "charts.py", tmp_path / "one/run.json"], capture_output=True,
                            encoding="utf-8", timeout=300, check=False)
     assert drawn.returncode == 0, drawn
-
-
-def test_a_stage_from_outside_is_a_rung_of_the_convolution(run: Any, tmp_path: Path) -> None:
-    shape = ["--shape", "4,9,8,6,3,2,1", "--batch", "2", "--variant", "memory-accumulation,my-conv"]
-    (tmp_path / "my_conv.cpp").write_text(CONVOLUTION.replace("SIGN", ""))
-    done = run("run", "--with", "my_conv.cpp", *shape, *QUICK, "--output", tmp_path / "out")
-    assert done.returncode == 0, done
-    document = record(tmp_path / "out")
-    mine = next(one for one in document["variants"] if one["name"] == "my-conv")
-    highest = max(one["rung"] for one in document["variants"])
-    assert mine["rung"] == highest and mine["builds_on"] and mine["title"] == "A loop over everything"
-    (found,) = [one for one in document["cases"] if one["variant"] == "my-conv"]
-    assert found["status"] == "ok" and found["time"]["median"] > 0
-
-    (tmp_path / "my_conv.cpp").write_text(CONVOLUTION.replace("SIGN", "-"))
-    done = run("run", "--with", "my_conv.cpp", *shape, *QUICK, "--output", tmp_path / "wrong")
-    assert done.returncode == 1, done
-    (found,) = [one for one in record(tmp_path / "wrong")["cases"] if one["variant"] == "my-conv"]
-    assert found["status"] == "incorrect"
-
-    assert_refused(run("run", "--with", "missing.cpp", *shape), "missing.cpp")
-    assert_refused(run("run", "--with", "my conv.txt", *shape), "expected a file .cu, .cpp or .ptx")
-    (tmp_path / "flat_vector.cpp").write_text(CONVOLUTION.replace("SIGN", ""))
-    assert_refused(run("run", "--with", "flat_vector.cpp"), "a variant is called 'flat-vector' already")
-
-
-@needs_cuda
-def test_a_cuda_stage_from_outside_is_counted(run: Any, tmp_path: Path) -> None:
-    kernel = CONVOLUTION.replace("SIGN", "").replace('extern "C" void solve', "__global__ void mine").replace(
-        "for (int at = 0; at < batch * out_channels * rows * columns; ++at) {",
-        "const int at = blockIdx.x * blockDim.x + threadIdx.x;\n  if (at < batch * out_channels * rows * columns) {")
-    (tmp_path / "mine.cu").write_text(kernel + """
-extern "C" void solve(const float* input, const float* weights, float* output, int batch, int in_channels, int height,
-                      int width, int out_channels, int kernel, int stride, int padding, int groups) {
-  const int rows = (height + 2 * padding - kernel) / stride + 1, columns = (width + 2 * padding - kernel) / stride + 1;
-  mine<<<(batch * out_channels * rows * columns + 63) / 64, 64>>>(input, weights, output, batch, in_channels, height, width,
-                                                                  out_channels, kernel, stride, padding, groups);
-}
-""")
-    done = run("run", "--with", "mine.cu", "--shape", "4,9,8,6,3,2,1", "--batch", "10", "--family", "cuda", "--device",
-               "simulated", "--variant", "global-memory,mine", "--output", tmp_path / "out")
-    assert done.returncode == 0, done
-    mine = cases(record(tmp_path / "out"))["simulated/mine/shape.C4H9W8M6K3S2P1/10"]
-    assert mine["status"] == "ok" and mine["counters"]["exact"], mine
-    assert [one["architecture"] for one in mine["resources"]] == ["sm_80", "sm_90"]

@@ -74,6 +74,9 @@ class ConvVariant {
     return {};
   }
 
+  /// Whether it launches its kernels through the CUDA runtime, and not through the device.
+  virtual bool launches_by_itself() const { return false; }
+
   /// Whether the variant is a good choice for a shape that it can run. False if a lower stage is known to be faster, as
   /// for stages that are there to be learned from. Where nobody names a variant, the highest rung that suits is taken.
   virtual bool suits(const ConvShape& shape) const {

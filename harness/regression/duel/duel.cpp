@@ -48,6 +48,7 @@ struct Contest {
     now.reset();
     result->verdict = CaseVerdict::failed;
     result->reason = failure.what();
+    result->screened.reset();  // what the screen found of it proves nothing
   }
 };
 

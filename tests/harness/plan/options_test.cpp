@@ -159,6 +159,7 @@ TEST(Options, AFlagOfTheProgramsOwnIsNoneOfGoogleBenchmarks) {
 NetworkOptions unusual_network_options() {
   return {.networks = {"lenet28", "own.json"},
           .variants = {"all", "conv1=flat-vector"},
+          .with = {"/kernels/my_conv.cu"},
           .operators = {"fully_connected=onednn"},
           .devices = {"cpu"},
           .batches = {3, 1'000'000},
