@@ -11,8 +11,8 @@ usage: scripts/test.sh [--asan | --no-asan] [--all] [--fuzz SECONDS] [options of
 
 Installs the Debian packages that are missing and runs every test: in the release build, in a build with
 AddressSanitizer and UndefinedBehaviorSanitizer, and the layout of the code if clang-format 14 is there. The tests of
-harness/ and ladders/ run in the sanitized build only; with --no-asan, in the release build. The last line gives the
-totals. Takes 17 minutes on two cores.
+what is never measured (harness/, ladders/, datasets/, support/) run in the sanitized build only; with --no-asan, in the
+release build. The last line gives the totals. Takes 20 minutes on two cores.
 
   --asan          only the sanitized build
   --no-asan       without the sanitized build
@@ -154,7 +154,7 @@ case $status in
 esac
 
 if $release; then
-  # The tests of what is not measured, harness and ladders, run in one build where both run: the one with sanitizers.
+  # The tests of what is never measured run in one build where both run: the one with sanitizers.
   release_options=()
   if $asan && ((${#ctest_options[@]} == 0)); then
     targets=(convladder convladder_optimised_tests)

@@ -1,7 +1,6 @@
 // The other side of a StageDevice: a process that holds a stage's tensors, loads its library, and calls it whenever
 // that is wanted. From the loading on nothing that it says is believed, but for the results.
 #include <dlfcn.h>
-#include <sched.h>
 #include <sys/prctl.h>
 
 #include <array>
@@ -71,8 +70,8 @@ class ServedStage {
     }
   }
 
-  /// Loads it and calls it, as often as that is wanted.
-  [[noreturn]] void serve() {
+  /// Loads it and calls it, as often as that is wanted. `apart`: who waits has processors of his own.
+  [[noreturn]] void serve(bool apart) {
     Handover& page = *std::launder(reinterpret_cast<Handover*>(memory_.data()));
     void* const handle = dlopen(library_.c_str(), RTLD_LAZY | RTLD_LOCAL);
     auto* const call = handle == nullptr ? nullptr : dlsym(handle, function_.c_str());
@@ -83,11 +82,10 @@ class ServedStage {
     page.loaded.set(1);
     const auto always = [] { return true; };
     for (std::uint32_t number = 1;; ++number) {
-      page.wanted.wait(number, kForOther, always);
+      page.wanted.wait(number, apart ? kForOther : HandoverNumber::Patience{}, always);
       touch();
-      page.processor.store(sched_getcpu(), std::memory_order_relaxed);
       page.ready.set(number);
-      page.begun.wait(number, kForBegin, always);
+      page.begun.wait(number, apart ? kForBegin : HandoverNumber::Patience{}, always);
       reinterpret_cast<void (*)(void* const*)>(call)(arguments_.data());
       page.done.set(number);
     }
@@ -120,11 +118,13 @@ class ServedStage {
 int serve_stage(int socket_descriptor, int memory, int /*window*/) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   std::optional<ServedStage> stage;
+  bool apart = false;
   {
     MessageSocket socket(socket_descriptor);
     ordered_json hello;
     if (socket.receive(hello, std::nullopt) != MessageSocket::Received::message) return kExitError;
     ConfinementWish wish = case_confinement({.readable = {hello.at("library").get<std::string>()}});
+    apart = hello.at("apart").get<bool>();
     wish.is_shut_to_others = false;  // who has started it writes its inputs and reads its results
     confine_case_as(wish);
     stage.emplace(memory);
@@ -139,7 +139,7 @@ int serve_stage(int socket_descriptor, int memory, int /*window*/) {
       break;
     }
   }
-  stage->serve();
+  stage->serve(apart);
 }
 
 const ServedRegistration serve_stage_registration("serve-stage", serve_stage);

@@ -5,10 +5,8 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-#include <bit>
 #include <cerrno>
 #include <chrono>
-#include <filesystem>
 #include <new>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -17,6 +15,7 @@
 #include "devices/cpu/cpu_facts.hpp"
 #include "devices/device_error.hpp"
 #include "harness/isolation/case_confinement.hpp"
+#include "harness/isolation/processor_split.hpp"
 #include "support/machine_fault.hpp"
 
 namespace convladder {
@@ -28,19 +27,12 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr double kSecondsToStart = 60;
-constexpr double kShortNs = 1e6;  // calls up to here are waited for without sleeping: waking would be in their time
-// The call's own threads are let onto the processor.
+// Calls up to here are waited for without sleeping: waking, some 20 us, would be in their time.
+constexpr double kShortNs = 20e6;
 constexpr HandoverNumber::Patience kForEnd{.spin_ns = 2 * kShortNs, .alone_ns = 50e3};
-constexpr HandoverNumber::Patience kForLongEnd{};
 
-int threads_of(pid_t process) {
-  std::error_code error;
-  int count = 0;
-  for (std::filesystem::directory_iterator at(fmt::format("/proc/{}/task", process), error), end; !error && at != end;
-       at.increment(error)) {
-    ++count;
-  }
-  return count;
+HandoverNumber::Patience patience(HandoverNumber::Patience where_apart) {
+  return processor_split().apart ? where_apart : HandoverNumber::Patience{};
 }
 
 /// Copies all of it between this process and another, or throws.
@@ -61,7 +53,7 @@ StageDevice::StageDevice(std::string what, std::string library) : what_(std::mov
   start();
 }
 
-StageDevice::~StageDevice() = default;
+StageDevice::~StageDevice() { use_all_processors(); }
 
 namespace {
 
@@ -104,22 +96,32 @@ std::vector<std::string> not_kept_from_strangers() {
   return all;
 }
 
+std::string processors_of_strangers() {
+  const ProcessorSplit split = processor_split();
+  if (!StageDevice::is_possible()) return {};
+  if (!split.apart)
+    return "stages of strangers share their core with who waits for them: short calls are measured too long";
+  return fmt::format("stages of strangers have {} of {} processors: the first core is that of who waits for them",
+                     split.of_called, split.all);
+}
+
 bool runs_beside(const FolderVariant& stage) { return !stage.launches_by_itself() && StageDevice::is_possible(); }
 
 Handover& StageDevice::page() const { return *std::launder(reinterpret_cast<Handover*>(memory_->data())); }
 
 void StageDevice::start() {
   process_.reset();
-  allow_all_processors();
   memory_ = std::make_unique<SharedMemory>(kHandoverBytes);
   new (memory_->data()) Handover;
   // Whoever could make it shorter could end this process.
   static_cast<void>(fcntl(memory_->descriptor(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL));
+  use_called_ones_processors();
   process_ = std::make_unique<ChildProcess>(what_, "serve-stage", std::vector{memory_->descriptor()}, kSecondsToStart,
-                                            ordered_json{{"library", library_}}, kThisProgram, Trust::foreign);
+                                            ordered_json{{"library", library_}, {"apart", processor_split().apart}},
+                                            kThisProgram, Trust::foreign);
+  use_callers_processors();
   is_loaded_ = false;
   is_stopped_ = true;
-  fills_processors_ = false;
   calls_ = 0;
   usual_ns_ = 0;
   places_.clear();
@@ -201,7 +203,7 @@ void StageDevice::load(const std::string& library, const char* function, const s
   is_loaded_ = true;
   is_stopped_ = true;  // with its answer; what is loaded runs from here on
   go_on();
-  if (!page().loaded.wait(1, kForOther, [this] { return lives(); })) ended();
+  if (!page().loaded.wait(1, patience(kForOther), [this] { return lives(); })) ended();
   if (const std::string why = handover_text(memory_->data()); !why.empty()) {
     throw DeviceError(fmt::format("it cannot be loaded: {}", why));
   }
@@ -212,18 +214,15 @@ void StageDevice::call() {
   go_on();
   ++calls_;
   page().wanted.set(calls_);
-  if (!page().ready.wait(calls_, kForOther, goes_on)) ended();
-  leave_processor(page().processor.load(std::memory_order_relaxed));
+  if (!page().ready.wait(calls_, patience(kForOther), goes_on)) ended();
   const auto begin = Clock::now();
   page().begun.set(calls_);
-  const bool looks = usual_ns_ < kShortNs && !fills_processors_;
-  if (!page().done.wait(calls_, looks ? kForEnd : kForLongEnd, goes_on)) ended();
+  const bool is_short = usual_ns_ < kShortNs;
+  if (!page().done.wait(calls_, is_short ? patience(kForEnd) : HandoverNumber::Patience{}, goes_on)) ended();
   usual_ns_ = std::chrono::duration<double, std::nano>(Clock::now() - begin).count();
   timed_ns_ += usual_ns_;
   // What it has not done by now is not done.
   stop();
-  // Threads come with the first calls, as a rule. Who looks for the end would keep one of them from its processor.
-  if (std::has_single_bit(calls_)) fills_processors_ = threads_of(process_->process()) >= usable_cores();
 }
 
 void StageDevice::go_on() {

@@ -66,7 +66,6 @@ class StageDevice final : public Device, public StageHost {
   std::unique_ptr<ChildProcess> process_;  ///< gone before the memory
   bool is_loaded_ = false;
   bool is_stopped_ = false;
-  bool fills_processors_ = false;  ///< its threads are as many as there are processors
   std::uint32_t calls_ = 0;
   double usual_ns_ = 0;  ///< that the last call took
   double timed_ns_ = 0;
@@ -78,5 +77,7 @@ bool runs_beside(const FolderVariant& stage);
 
 /// What this system does not keep from stages of strangers though it should, a line each; none where it keeps all.
 std::vector<std::string> not_kept_from_strangers();
+/// Which processors they have, in one line: not that of who waits for them. Empty where they have all.
+std::string processors_of_strangers();
 
 }  // namespace convladder

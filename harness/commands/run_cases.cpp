@@ -391,6 +391,7 @@ int run_cases(RunOptions options, const RunInvocation& invocation) {
     }
     if (options.strangers && !invocation.record.quiet) {
       for (const std::string& line : not_kept_from_strangers()) fmt::print("{}\n", line);
+      if (const std::string line = processors_of_strangers(); !line.empty()) fmt::print("{}\n", line);
     }
     if (taken.cases > 0) {
       fmt::print("{} cases are those of {}: nothing of them has changed; --no-reuse measures all side by side\n",

@@ -9,8 +9,6 @@
 #include <cstring>
 #include <ctime>
 
-#include "devices/cpu/cpu_facts.hpp"
-
 namespace convladder {
 namespace {
 
@@ -23,17 +21,6 @@ void pause_a_moment() {
 #if defined(__x86_64__)
   __builtin_ia32_pause();
 #endif
-}
-
-/// Asked for before anything is changed.
-const cpu_set_t& allowed_at_first() {
-  static const cpu_set_t allowed = [] {
-    cpu_set_t own;
-    CPU_ZERO(&own);
-    sched_getaffinity(0, sizeof own, &own);
-    return own;
-  }();
-  return allowed;
 }
 
 double ns_since(Clock::time_point begin) {
@@ -57,19 +44,9 @@ void set_handover_text(std::byte* memory, std::string_view text) {
   text.copy(reinterpret_cast<char*>(memory + sizeof(Handover)), kHandoverBytes - sizeof(Handover) - 1);
 }
 
-void allow_all_processors() { sched_setaffinity(0, sizeof(cpu_set_t), &allowed_at_first()); }
-
-void leave_processor(int processor) {
-  if (processor < 0 || processor >= CPU_SETSIZE || sched_getcpu() != processor) return;
-  cpu_set_t others = allowed_at_first();
-  CPU_CLR(processor, &others);
-  if (CPU_COUNT(&others) > 0) sched_setaffinity(0, sizeof others, &others);
-}
-
 bool HandoverNumber::wait(std::uint32_t value, Patience patience, const std::function<bool()>& goes_on) {
-  static const bool is_alone = usable_cores() == 1;
   const auto begin = Clock::now();
-  for (double waited = 0; waited < patience.spin_ns && !is_alone; waited = ns_since(begin)) {
+  for (double waited = 0; waited < patience.spin_ns; waited = ns_since(begin)) {
     for (int look = 0; look < kLooksAtOnce; ++look) {
       if (this->value() == value) return true;
       pause_a_moment();

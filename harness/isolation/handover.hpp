@@ -11,8 +11,8 @@
 namespace convladder {
 
 /// A number that one process raises and another waits for. Waits for what is short by looking again and again, so that
-/// no sleep and no waking is in a time; gives its turn to whoever else could run on the processor meanwhile. On a
-/// single processor, where whoever looks keeps the other from going on, it sleeps at once.
+/// no sleep and no waking is in a time; gives its turn to whoever else could run on the processor meanwhile. Where
+/// both have the same processors, whoever looks could keep the other from going on: no patience is the right one there.
 class HandoverNumber {
  public:
   /// Raises it, and wakes who sleeps.
@@ -39,7 +39,6 @@ inline constexpr HandoverNumber::Patience kForOther{.spin_ns = 200e3, .alone_ns 
 struct Handover {
   alignas(64) HandoverNumber loaded;  ///< 1: the library is loaded, or a text says why it cannot be
   alignas(64) HandoverNumber wanted;
-  alignas(64) std::atomic<std::int32_t> processor{-1};  ///< that the called one is on when it is ready
   alignas(64) HandoverNumber ready;
   alignas(64) HandoverNumber begun;
   alignas(64) HandoverNumber done;
@@ -49,11 +48,5 @@ struct Handover {
 inline constexpr std::size_t kHandoverBytes = 64 << 10;
 std::string handover_text(const std::byte* memory);
 void set_handover_text(std::byte* memory, std::string_view text);
-
-/// Goes to another processor than that one, if this thread is on it and may run on another: two that wait for each
-/// other on one processor would wait for its clock's tick as well.
-void leave_processor(int processor);
-/// To any of those that it could be on before: a process that is started has its starter's.
-void allow_all_processors();
 
 }  // namespace convladder

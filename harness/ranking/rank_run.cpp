@@ -56,6 +56,7 @@ class RankRun {
     record_.complete({{"rankings", rankings_json(outcome.results, options_)}});
     outcome.notes = std::move(notes_);
     for (std::string& line : not_kept_from_strangers()) outcome.notes.push_back(std::move(line));
+    if (std::string line = processors_of_strangers(); !line.empty()) outcome.notes.push_back(std::move(line));
     std::vector<Quality> timed;
     for (const ordered_json& one : record_.json().at("cases")) {
       if (!one.at("quality").is_null()) timed.push_back(read_quality(JsonPlace(one.at("quality"), "quality")));

@@ -22,7 +22,7 @@ from validate_record import complaints
 sys.path.insert(0, str(REPOSITORY / "tests/scripts"))
 from html_page import parsed  # noqa: E402  (found through the line above)
 
-PLANTED = {"fast": 1, "middle": 30, "slow": 900}
+PLANTED = {"fast": 1, "middle": 12, "slow": 150}
 """Work, so far apart that no noise turns the order around."""
 NVCC = shutil.which("nvcc") or shutil.which("/usr/local/cuda/bin/nvcc")
 
@@ -53,8 +53,9 @@ def _ranked(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, A
     folder = tmp_path_factory.mktemp("ranked")
     write_ladder(folder / "ladder", ["R64C256"], {"01_naive.cpp": source(1)})
     write_submissions(folder / "in", {
-        "slow.cpp": source(900), "middle/solve.cpp": '#include "work.h"\n', "middle/work.h": source(30), "fast.cpp": source(1),
-        "O'Brien; $(id).cpp": source(30), "=1+1/readme.h": "no stage", "notes.txt": "mine",
+        "slow.cpp": source(PLANTED["slow"]), "fast.cpp": source(PLANTED["fast"]),
+        "middle/solve.cpp": '#include "work.h"\n', "middle/work.h": source(PLANTED["middle"]),
+        "O'Brien; $(id).cpp": source(PLANTED["middle"]), "=1+1/readme.h": "no stage", "notes.txt": "mine",
         **{f"{name}.cpp": text for name, (_, text) in BROKEN.items()}})
     document, done = rank(folder, "--medians", "--csv", folder / "table.csv", "--html", folder / "page.html", code=1)
     assert done.stderr == ""
