@@ -42,11 +42,6 @@ void choose_ladder(RunOptions& options, const std::string& word) {
     options.problem = read_ladder_problem(path).name;
     return;
   }
-  std::error_code error;
-  if (fs::is_directory(path, error)) {
-    throw UserError(
-        fmt::format("{}: no problem.json: 'convladder new' makes a folder that is a ladder", printable(path.string())));
-  }
   if (const LibraryLadder* const ladder = find_in_library(word)) {
     options.ladder = ladder->name;
     options.problem = ladder->name;
@@ -55,6 +50,11 @@ void choose_ladder(RunOptions& options, const std::string& word) {
   if (const Problem* const found = find_problem(word)) {
     options.problem = found->name();
     return;
+  }
+  std::error_code error;
+  if (fs::is_directory(path, error)) {
+    throw UserError(
+        fmt::format("{}: no problem.json: 'convladder new' makes a folder that is a ladder", printable(path.string())));
   }
   std::vector<std::string> names;
   for (const LibraryLadder& one : ladder_library()) names.push_back(one.name);
