@@ -56,6 +56,11 @@ def cpu_folder(folder: Path) -> Path:
     return folder
 
 
+def test_a_folder_of_results_does_not_hide_the_ladder_of_its_name(run: Any, tmp_path: Path) -> None:
+    (tmp_path / "reduction").mkdir()
+    assert "one-sum" in run("list", "reduction").stdout
+
+
 def test_list_shows_a_folder(run: Any, folder: Path) -> None:
     text = run("list", folder).stdout
     for words in ("row-sum: Sums of rows", "columns, 2 to 4096", "R200C64", "counted: R70C32", "Several sums at a time",
