@@ -10,6 +10,7 @@
 #include "harness/cases/counters.hpp"
 #include "harness/cases/stage_device.hpp"
 #include "harness/ladders/opened_ladder.hpp"
+#include "harness/machine/build_information.hpp"
 #include "harness/plan/device_argument.hpp"
 #include "harness/plan/shape_json.hpp"
 #include "support/json_text.hpp"
@@ -30,6 +31,11 @@ constexpr int kSurelyLookedAt = 2;    // samples: the last call of a cheat happe
 bool is_timed_by_harness(const PlannedCase& planned) {
   const FolderVariant* const stage = folder_variant(*planned.variant.variant);
   return stage != nullptr && runs_beside(*stage);
+}
+
+/// Whether sanitizers slow the harness down and not what it times: no claim would fit.
+bool is_slower_than_the_case(const PlannedCase& planned) {
+  return build::sanitized && folder_variant(*planned.variant.variant) != nullptr;
 }
 
 /// What was launched and not planned, in one line: resources and predictions go by the plan. Empty if it was as
@@ -73,7 +79,8 @@ Measurement::Measurement(const PlannedCase& planned, const Workload& workload, c
       options_(&options),
       stop_rule_(stop_rule(stop_settings(options))),
       random_(options.seed, text_hash(planned.id)),
-      is_timed_elsewhere_(find_device_kind(planned.device).clock_is_virtual() || is_timed_by_harness(planned)) {
+      is_timed_elsewhere_(find_device_kind(planned.device).clock_is_virtual() || is_timed_by_harness(planned) ||
+                          is_slower_than_the_case(planned)) {
   const double tolerance = std::min(planned.variant.variant->tolerance(), kLargestTolerance);
   verifier_.emplace(std::move(open), workload, tolerance, random_.next(), planned.device == "cpu");
   outcome_.input_kind = workload.input_kind();

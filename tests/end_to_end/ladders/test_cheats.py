@@ -10,7 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from conftest import complaints, run
+from conftest import complaints, is_sanitized, run
+
+pytestmark = pytest.mark.skipif(is_sanitized(), reason="sanitizers slow the harness down and no stage: no claim is believed")
 
 HERE = Path(__file__).resolve().parent
 SLOW = bool(os.environ.get("CONVLADDER_SLOW_TESTS"))

@@ -74,7 +74,8 @@ def test_the_first_run_shows_everything(softmax: tuple[Path, Path, str]) -> None
     for name in ("ladder.svg", "ladder.png", "report.html", "table.md"):
         assert (out / name).stat().st_size > 0, name
     counted = stages(document, "simulated")
-    assert set(counted) == set(stages(document, "cuda"))
+    on_gpu = stages(document, "cuda")  # skipped; not there at all in a build without CUDA
+    assert not on_gpu or set(counted) == set(on_gpu)
     if NVCC is not None and any(one["status"] == "ok" for one in counted.values()):
         assert all(one["counters"]["totals"] and one["time"] is None for one in counted.values())
         assert (out / "counters.svg").stat().st_size > 0
