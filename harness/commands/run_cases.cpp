@@ -394,8 +394,9 @@ int run_cases(RunOptions options, const RunInvocation& invocation) {
       if (const std::string line = processors_of_strangers(); !line.empty()) fmt::print("{}\n", line);
     }
     if (taken.cases > 0) {
-      fmt::print("{} cases are those of {}: nothing of them has changed; --no-reuse measures all side by side\n",
-                 taken.cases, taken.from.string());
+      const std::string them = taken.cases == 1 ? "1 case is" : fmt::format("{} cases are", taken.cases);
+      fmt::print("{} taken from {}: nothing has changed there; --no-reuse measures all side by side\n", them,
+                 taken.from.string());
     }
     fmt::print("{}\n", record.file().string());
     // Who times a ladder of his own has no script that would.
