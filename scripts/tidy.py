@@ -120,7 +120,8 @@ def _split(lines: Iterable[str], build: Path) -> tuple[list[str], list[str]]:
 
 def _check(clang_tidy: str, build: Path, file: str) -> Checked:
     # A header is taken for a source with the flags of the source whose name is nearest.
-    run = subprocess.run([clang_tidy, "--quiet", "-p", str(build), "--extra-arg=-Wno-unknown-warning-option", file],
+    run = subprocess.run([clang_tidy, "--quiet", "-p", str(build), "--extra-arg=-Wno-unknown-warning-option",
+                          "--extra-arg=-Wno-unused-command-line-argument", file],
                          stdin=subprocess.DEVNULL, capture_output=True, encoding="utf-8", errors="replace", check=False)
     findings = list(_findings(run.stdout))
     if run.returncode and not findings:

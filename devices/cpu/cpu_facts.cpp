@@ -65,6 +65,18 @@ int usable_cores() {
   return CPU_COUNT(&set);
 }
 
+bool has_less_time_than(int cores) {
+  // "200000 100000": of each 100 ms, 200 on all cores together; "max 100000" is no limit, and so is -1.
+  std::istringstream both(first_line("/sys/fs/cgroup/cpu.max"));
+  double granted = -1;
+  double period = 0;
+  if (!(both >> granted >> period)) {
+    std::istringstream(first_line("/sys/fs/cgroup/cpu/cpu.cfs_quota_us")) >> granted;
+    std::istringstream(first_line("/sys/fs/cgroup/cpu/cpu.cfs_period_us")) >> period;
+  }
+  return granted > 0 && period > 0 && granted < cores * period;
+}
+
 int cpu_threads() { return omp_get_max_threads(); }
 
 std::vector<std::string> cpu_instruction_sets() {

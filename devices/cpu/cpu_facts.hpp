@@ -19,6 +19,9 @@ struct CpuCache {
 std::string cpu_model();
 /// Cores this process may run on (its affinity mask, which a container or a job scheduler may have narrowed).
 int usable_cores();
+/// Whether the control group grants so many cores less than all of their time (docker --cpus): who looks at something
+/// without pause then takes from who works.
+bool has_less_time_than(int cores);
 /// Threads the CPU variants run on: OpenMP's default, so OMP_NUM_THREADS is honoured.
 int cpu_threads();
 /// The vector and matrix extensions worth naming, widest last: {"sse4_2", "avx2", "fma", "avx512f"}.

@@ -6,6 +6,8 @@
 #include <fstream>
 #include <string>
 
+#include "devices/cpu/cpu_facts.hpp"
+
 namespace convladder {
 namespace {
 
@@ -42,7 +44,7 @@ Sets split() {
   CPU_AND(&own, &own, &sets.all);
   cpu_set_t others;
   CPU_XOR(&others, &sets.all, &own);
-  if (CPU_COUNT(&others) == 0) return sets;
+  if (CPU_COUNT(&others) == 0 || has_less_time_than(CPU_COUNT(&sets.all))) return sets;
   sets.caller = own;
   sets.called = others;
   return sets;

@@ -5,7 +5,7 @@
 namespace convladder {
 
 /// The caller has the first core that this process could be on at its start, the called one all others. Where there is
-/// one core only, both have it.
+/// one core only, or the control group grants less time than they have, both have all.
 struct ProcessorSplit {
   int all = 1;         ///< processors
   int of_called = 1;   ///< of them

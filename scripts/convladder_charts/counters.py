@@ -28,7 +28,7 @@ _PAPER = {"facecolor": "white", "edgecolor": "none", "pad": 0.6}
 def draw(record: Record, group: CountedGroup, batch: Optional[int]) -> tuple[Page, str, str]:
     """The figure, its title and its description in words."""
     ladders = group.chosen(batch)
-    title = (f"{group.device}, COUNTED in PTX: one {record.work}, stage by stage; "
+    title = (f"{group.device}, COUNTED in PTX: {record.subject}, stage by stage; "
              f"caches modelled after {group.modelled_gpu}")
     about = f"{group.hardware} · commit {record.commit} · data: {record.data}"
     heading = Heading(title, [*notes(ladders), about], record.warnings, WIDTH)

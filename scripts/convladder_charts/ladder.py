@@ -40,7 +40,7 @@ def draw(record: Record, group: Group, batch: Optional[int]) -> tuple[Page, str,
     """The figure, its title and its description in words."""
     ladders = chosen_ladders(group, batch)
     rows = [row for ladder in ladders for row in ladder.timed]
-    title = f"{device_name(group)} ladder: {times_named(rows)} of one {record.work}, stage by stage"
+    title = f"{device_name(group)} ladder: {times_named(rows)} of {record.subject}, stage by stage"
     heading = Heading(title, [sampling(group, rows, "error bars:"), provenance(record, group), *record.skipped_lines],
                       record.warnings, WIDTH)
     page, tops = page_below(heading, WIDTH, [_panel_height(ladder) for ladder in ladders])

@@ -32,13 +32,24 @@ _SHORT = {"issue": "issue", "fp32 pipe": "fp32", "tensor cores": "tensor", "inte
 def draw(record: Record, group: PredictedGroup, batch: Optional[int]) -> tuple[Page, str, str]:
     """The figure, its title and its description in words."""
     ladders = group.chosen(batch)
-    title = f"PREDICTED op times of one {record.work} on named GPUs, stage by stage"
+    title = f"PREDICTED op times of {record.subject} on named GPUs, stage by stage"
     about = f"counted by {group.hardware} · commit {record.commit} · data: {record.data}"
-    heading = Heading(title, [NOTE, about], record.warnings, WIDTH)
+    gpus, others = _drawn_gpus(group, ladders)
+    lines = [NOTE, about] + ([f"left out, since no kernel can be launched there: {', '.join(others)}"] if others else [])
+    heading = Heading(title, lines, record.warnings, WIDTH)
     page, tops = page_below(heading, WIDTH, [_height(ladder) for ladder in ladders])
     for top, ladder in zip(tops, ladders):
-        _Panel(page, top, ladder, group).draw()
+        _Panel(page, top, ladder, gpus).draw()
     return page, title, _in_words(ladders)
+
+
+def _drawn_gpus(group: PredictedGroup, ladders: Sequence[PredictedLadder]) -> tuple[list[tuple[str, str]], list[str]]:
+    """The GPUs on which any stage has a time, and the titles of the others; all of them if there is no time at all."""
+    timed = {one.gpu for ladder in ladders for row in ladder.rows for one in row.gpus if one.has_time}
+    if not timed:
+        return list(group.gpus), []
+    return ([gpu for gpu in group.gpus if gpu[0] in timed],
+            [title.removeprefix("NVIDIA ") for name, title in group.gpus if name not in timed])
 
 
 def _height(ladder: PredictedLadder) -> float:
@@ -48,10 +59,10 @@ def _height(ladder: PredictedLadder) -> float:
 class _Panel:
     """One layer at one batch."""
 
-    def __init__(self, page: Page, top: float, ladder: PredictedLadder, group: PredictedGroup) -> None:
+    def __init__(self, page: Page, top: float, ladder: PredictedLadder, gpus: Sequence[tuple[str, str]]) -> None:
         self.page = page
         self.ladder = ladder
-        self.gpus = group.gpus
+        self.gpus = gpus
         self.top = top + _PANEL_TOP
         names = [text_inches(row.stage.label, 8.5) for row in ladder.rows]
         self.left = MARGIN + min(max(names, default=1.0), _LONGEST_NAME) + 0.4

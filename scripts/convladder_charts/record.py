@@ -178,6 +178,13 @@ class Record(About):
     """What each call of a stage computes, in words."""
     of_sizes: bool = False
     """Of sizes of a problem, and of no layers."""
+    of_folder: bool = False
+    """Of the ladder in a folder, which has a name of its own."""
+
+    @property
+    def subject(self) -> str:
+        """What a chart of the record is of."""
+        return self.work if self.of_folder else f"one {self.work}"
 
     @property
     def drawn(self) -> tuple[Group, ...]:
@@ -202,6 +209,8 @@ def read(root: Node) -> Record:
     context = root.field("context")
     stages = stages_of(root.field("variants"))
     cases = {case.field("id").text(): case for case in root.field("cases").items()}
+    options = context.value.get("options")
+    of_folder = isinstance(options, dict) and "ladder" in options
     on_ladders = [case for case in cases.values() if "leaves_out" not in case.value]
     return Record(
         **about(root),
@@ -210,15 +219,18 @@ def read(root: Node) -> Record:
                                   lambda device: hardware(device, context)),
         predicted=predicted.groups_of(on_ladders, stages, lambda device: hardware(device, context)),
         left_out=left_out.groups_of(root, lambda device: hardware(device, context)),
-        work=_work(list(cases.values())),
+        work=_work(list(cases.values()), of_folder),
+        of_folder=of_folder,
         of_sizes=bool(cases) and all(map(is_size, cases.values())),
         ceilings=tuple(_ceilings(node) for node in (root.field("ceilings").items() if "ceilings" in root.value else ())),
     )
 
 
-def _work(cases: list[Node]) -> str:
-    """The problems' names in words. A record has one unless somebody put several together."""
-    names = dict.fromkeys(printable(case.field("problem").text()).replace("-", " ") if "problem" in case.value
+def _work(cases: list[Node], of_folder: bool) -> str:
+    """The problems' names, in words unless they are a folder's. A record has one unless somebody put several together."""
+    def name(text: str) -> str:
+        return text if of_folder else text.replace("-", " ")
+    names = dict.fromkeys(name(printable(case.field("problem").text())) if "problem" in case.value
                           else "forward convolution" for case in cases)
     return " or ".join(names) or "forward convolution"
 

@@ -33,7 +33,7 @@ def draw(record: Record, group: PredictedGroup, batch: Optional[int]) -> tuple[P
     ladders = group.chosen(batch)
     gpu = group.drawn_gpu
     gpu_title = dict(group.gpus)[gpu]
-    title = f"Roofline of {gpu_title}, PREDICTED: one {record.work}, stage by stage"
+    title = f"Roofline of {gpu_title}, PREDICTED: {record.subject}, stage by stage"
     about = f"counted by {group.hardware} · commit {record.commit} · data: {record.data}"
     heading = Heading(title, [_NOTE, about], record.warnings, WIDTH)
     panel = _PANEL_TOP + _HEIGHT + _PANEL_BOTTOM

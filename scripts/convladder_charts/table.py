@@ -39,7 +39,7 @@ def plain(record: Record) -> str:
 
 def markdown(record: Record) -> str:
     """GitHub-flavoured Markdown."""
-    lines = [f"# {record.work.removeprefix('forward ').capitalize()} ladder", "", *(f"- {escaped(line)}" for line in _about(record)), "",
+    lines = [f"# {_ladder_name(record)} ladder", "", *(f"- {escaped(line)}" for line in _about(record)), "",
              escaped(legend(record))]
     for group in record.drawn:
         lines += ["", f"## {escaped(group.device)} ({escaped(group.hardware)}), {escaped(group.kind)}"]
@@ -54,6 +54,11 @@ def markdown(record: Record) -> str:
             lines += ["", f"### {escaped(_heading(group, ladder))}", "",
                       escaped(images_line(ladder).capitalize() + "."), "", *_markdown_counters(group, ladder)]
     return "\n".join(lines) + "\n"
+
+
+def _ladder_name(record: Record) -> str:
+    """Whose ladder it is."""
+    return escaped(record.work if record.of_folder else record.work.removeprefix("forward ").capitalize())
 
 
 def _about(record: Record) -> list[str]:

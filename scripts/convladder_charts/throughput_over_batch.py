@@ -47,5 +47,5 @@ class _Throughput:
 def draw(record: Record, group: Group, _batch: Optional[int]) -> tuple[Page, str, str]:
     """The figure, its title and its description in words."""
     named = times_named(row for ladder in group.ladders for row in ladder.rows)
-    title = f"{device_name(group)}: throughput of one {record.work} over batch, from its {named}"
+    title = f"{device_name(group)}: throughput of {record.subject} over batch, from its {named}"
     return over_batch.draw(record, group, _Throughput(), title)

@@ -63,5 +63,5 @@ class Time:
 def draw(record: Record, group: Group, _batch: Optional[int]) -> tuple[Page, str, str]:
     """The figure, its title and its description in words."""
     named = times_named(row for ladder in group.ladders for row in ladder.rows)
-    title = f"{device_name(group)}: {named} of one {record.work} over batch"
+    title = f"{device_name(group)}: {named} of {record.subject} over batch"
     return over_batch.draw(record, group, Time(named if named in ("op time", "call time") else "layer time"), title)

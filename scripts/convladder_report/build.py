@@ -119,7 +119,8 @@ def _of_record(one: Input, publications: tuple[Publication, ...], prefix: str) -
         title = f"Whole networks: {one.source}"
         blocks += network_sections.sections(record, one.root, publications, one.source, prefix)
     else:
-        title = f"One {record.work.removeprefix('forward ')}, stage by stage: {one.source}"
+        work = record.work if record.of_folder else f"One {record.work.removeprefix('forward ')}"
+        title = f"{work}, stage by stage: {one.source}"
         blocks += [Paragraph(line) for line in record.skipped_lines]
         blocks += run_sections.sections(record, one.source, prefix)
         blocks += why_sections.sections(record, one.source, prefix)

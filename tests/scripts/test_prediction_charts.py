@@ -70,15 +70,20 @@ def test_the_roofline_is_of_the_asked_gpu_and_leaves_out_what_moves_nothing(writ
     assert rungs[1:] == [3, 4, 4, 4, 4]  # the first two use no shared memory; 1 is a tick as well
 
 
-def test_what_cannot_be_launched_is_said(written: Written) -> None:
+@pytest.mark.parametrize("lowest", [1, 2])
+def test_what_cannot_be_launched_is_said(written: Written, lowest: int) -> None:
     document = predicted_run()
     for case in document["cases"]:
-        if case["prediction"]:
+        if case["prediction"] and case["rung"] >= lowest:
             case["prediction"]["gpus"][0] = on_gpu("k80", None, case["rung"])
     path = written(document)
     assert charts(path, "--format", "svg", "--gpu", "k80").returncode == 0
-    assert texts(path.parent / "prediction.svg").count("cannot be") == len(CUDA_STAGES)
-    assert "no stage moves anything here" in texts(path.parent / "roofline.svg")
+    drawn = texts(path.parent / "prediction.svg")
+    if lowest == 1:  # none at all: a GPU without a column
+        assert "no kernel can be launched there: Tesla K80" in drawn and drawn.count("Tesla K80") == 1
+        assert "no stage moves anything here" in texts(path.parent / "roofline.svg")
+    else:
+        assert drawn.count("cannot be") == len(CUDA_STAGES) - 1 and "left out" not in drawn
     assert validate_record.complaints(path) == []
 
 
