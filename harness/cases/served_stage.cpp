@@ -53,7 +53,8 @@ class ServedStage {
     function_ = request.at("function").get<std::string>();
     for (const ordered_json& one : request.at("arguments")) {
       if (one.contains("tensor")) {
-        auto* const address = reinterpret_cast<std::byte*>(one.at("tensor").get<std::uintptr_t>());
+        const auto number = one.at("tensor").get<std::uintptr_t>();
+        auto* const address = reinterpret_cast<std::byte*>(number);  // NOLINT(performance-no-int-to-ptr): its own, back
         arguments_.push_back(address);
         tensors_.emplace_back(address, one.at("bytes").get<std::size_t>());
       } else {

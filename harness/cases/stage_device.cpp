@@ -93,7 +93,7 @@ std::vector<std::string> not_kept_from_strangers() {
   if (!StageDevice::is_possible()) {
     all.emplace_back("clock and messages of their cases: no process may look into another here");
   }
-  for (std::string& one : all) one = "not kept from stages of strangers: " + one;
+  for (std::string& one : all) one.insert(0, "not kept from stages of strangers: ");
   return all;
 }
 
@@ -134,7 +134,9 @@ DeviceBuffer StageDevice::allocate(std::size_t bytes, std::string_view label) {
   if (is_loaded_) start();
   const ordered_json reply = process_->ask({{"do", "allocate"}, {"bytes", bytes}, {"label", label}});
   if (reply.contains("status")) throw OutOfDeviceMemory(reply.value("reason", "no memory"));
-  auto* const address = reinterpret_cast<std::byte*>(reply.at("address").get<std::uintptr_t>());
+  const auto number = reply.at("address").get<std::uintptr_t>();
+  auto* const address =
+      reinterpret_cast<std::byte*>(number);  // NOLINT(performance-no-int-to-ptr): in the other process
   places_[address] = {guarded_at(address, bytes), std::string(label)};
   return {*this, address, bytes};
 }

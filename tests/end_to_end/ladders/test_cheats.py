@@ -45,7 +45,7 @@ def cases_of(tmp_path: Path, stages: list[Path], *more: str) -> dict[str, dict[s
     """The cases of all stages by the stage's file name."""
     folder = ladder(tmp_path / "twice", stages)
     environment = os.environ | {"XDG_CACHE_HOME": str(tmp_path / "cache")}
-    done = run("run", folder, "--output", tmp_path / "out", "--timeout", 3, "--repetitions", 3,
+    done = run("run", folder, "--output", tmp_path / "out", "--timeout", 8, "--repetitions", 3,
                "--benchmark_min_time=0.001", "--quiet", "--no-report", *more, env=environment, timeout=900)
     assert done.returncode in (0, 1), done.stderr
     assert complaints(tmp_path / "out/run.json") == []
