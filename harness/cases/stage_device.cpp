@@ -71,6 +71,7 @@ bool try_one() {
     probe.copy_to_host(&read, there.address(), sizeof read);
     return read == value;
   } catch (const DeviceError&) {
+    use_all_processors();  // what did not start was on its way to others
     return false;
   }
 }
