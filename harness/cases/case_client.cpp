@@ -9,11 +9,10 @@
 #include <vector>
 
 #include "devices/device_registry.hpp"
-#include "devices/stand_in/libraries.hpp"
 #include "harness/cases/case_session.hpp"
 #include "harness/cases/google_engine.hpp"
+#include "harness/cases/loaded_stages.hpp"
 #include "harness/cases/stage_device.hpp"
-#include "harness/isolation/case_confinement.hpp"
 #include "harness/isolation/served_process.hpp"
 #include "harness/ladders/opened_ladder.hpp"
 #include "harness/ladders/outside_stage.hpp"
@@ -26,13 +25,12 @@ using nlohmann::ordered_json;
 
 namespace {
 
-/// What a stage of a folder launches by itself goes to the CUDA runtime, which the stand-in is where nothing is timed.
 std::unique_ptr<Device> open_device(const PlannedCase& planned) {
   const DeviceKind& kind = find_device_kind(planned.device);
   const FolderVariant* const stage = folder_variant(*planned.variant.variant);
   if (stage == nullptr) return kind.open();
   if (runs_beside(*stage)) return std::make_unique<StageDevice>(planned.id, stage->build().library.string());
-  return kind.has_clock ? kind.open() : stand_in::open_device();
+  return open_for_stages(kind, {stage});
 }
 
 std::unique_ptr<CaseClient> case_here(const PlannedCase& planned, const Workload& workload,
@@ -119,8 +117,7 @@ void confine_stage(const FolderVariant& stage, const ordered_json& hello) {
   const bool runs_beside = hello.at("beside").get<bool>();
   StageDevice::set_possible(runs_beside);
   if (runs_beside) return;
-  confine_case({.readable = {stage.build().library, stand_in::find_libraries()},
-                .uses_gpu = find_device_kind(hello.at("device").get<std::string>()).has_clock});
+  confine_for_stages(find_device_kind(hello.at("device").get<std::string>()), {&stage});
 }
 
 int serve_case(int socket_descriptor, int workload_descriptor, int window_descriptor) {

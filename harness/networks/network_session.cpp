@@ -8,9 +8,8 @@
 #include <nlohmann/json.hpp>
 
 #include "devices/cpu/cpu_facts.hpp"
-#include "devices/stand_in/libraries.hpp"
 #include "harness/cases/counters.hpp"
-#include "harness/isolation/case_confinement.hpp"
+#include "harness/cases/loaded_stages.hpp"
 #include "harness/isolation/served_process.hpp"
 #include "harness/ladders/outside_convolution.hpp"
 #include "harness/plan/device_argument.hpp"
@@ -103,27 +102,11 @@ NetworkChoice choice_from_json(const ordered_json& json) {
   return choice;
 }
 
-/// As a layer's case: code of somebody else reads its own library and no other file, and writes none.
-void confine_network(const NetworkCase& planned) {
-  const std::vector<const FolderVariant*> stages = stages_of(planned);
-  if (stages.empty()) return;
-  CaseNeeds needs{.readable = {stand_in::find_libraries()}, .uses_gpu = find_device_kind(planned.device).has_clock};
-  for (const FolderVariant* const stage : stages) needs.readable.push_back(stage->build().library);
-  confine_case(needs);
-}
-
-std::unique_ptr<Device> open_device(const NetworkCase& planned) {
-  const DeviceKind& kind = find_device_kind(planned.device);
-  const auto launches = [](const FolderVariant* stage) { return stage->launches_by_itself(); };
-  if (kind.has_clock || std::ranges::none_of(stages_of(planned), launches)) return kind.open();
-  return stand_in::open_device();
-}
-
 }  // namespace
 
 NetworkSession::NetworkSession(const NetworkCase& planned, const NetworkWorkload& workload, const PassWish& wish,
                                const SharedMemory& window)
-    : Session(planned.id, open_device(planned)),
+    : Session(planned.id, open_for_stages(find_device_kind(planned.device), stages_of(planned))),
       workload_(workload),
       window_(window),
       batch_(planned.batch),
@@ -285,7 +268,7 @@ int serve_network(int socket_descriptor, int workload_descriptor, int window_des
     planned.choice = choice_from_json(hello.at("choice"));
     planned.device = hello.at("device");
     planned.batch = hello.at("batch");
-    confine_network(planned);
+    confine_for_stages(find_device_kind(planned.device), stages_of(planned));
     PassWish wish{.chunk = std::nullopt, .overlap = hello.at("overlap")};
     if (!hello.at("chunk").is_null()) wish.chunk = hello.at("chunk").get<int>();
     return std::make_unique<NetworkSession>(planned, workload, wish, window);
