@@ -21,9 +21,7 @@ from conftest import SEEDED, complaints, is_sanitized, run
 
 FAILED = {"incorrect", "crashed", "timeout", "launch failed", "refused"}
 CONTROLS = ["memory-accumulation", "compile-time", "register-tile", "seeded-correct", "seeded-tunable"]
-SLOW = bool(os.environ.get("CONVLADDER_SLOW_TESTS"))
-"""Everything, which takes minutes."""
-BATCHES = (8,) if is_sanitized() else (1, 8, 1000) if SLOW else (1, 1000)
+BATCHES = (8,) if is_sanitized() else (1, 8, 1000)
 """Sanitizers see in one batch what they see in all."""
 MANY = tuple(batch for batch in BATCHES if batch >= 8)
 MORE_THAN_EIGHT = tuple(batch for batch in BATCHES if batch > 8)
@@ -128,9 +126,10 @@ OPERATORS = {
 }
 IN_NETWORK = {name: wrong for name, wrong in (WRONG | FUSED).items() if wrong.network}
 
-# Otherwise one of each kind, and two with all batches.
+# All of them take minutes: CONVLADDER_SLOW_TESTS=1 has them. Otherwise one of each kind, and two with all batches.
 QUICK_DUELS = ["background", "clock", "forged-samples", "forged-times", "image-five",
                "off-when-timed", "on-demand", "own-output", "first-answer", "reads-parent"]
+SLOW = bool(os.environ.get("CONVLADDER_SLOW_TESTS"))
 DUELS = [(name, batch) for name, wrong in WRONG.items() if wrong.duel for batch in wrong.batches if batch in BATCHES
          and (SLOW or (batch == 1000 and name in QUICK_DUELS) or name in ("own-output", "first-answer"))]
 
