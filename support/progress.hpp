@@ -1,4 +1,5 @@
-// Progress output of a run: a line for each finished case and, on a terminal, one line that is updated.
+// Progress output of a run: on a terminal one line that is updated, with a bar and the time left; elsewhere such a line
+// now and then. Beside it a line for each finished case, for those who want it.
 #pragma once
 
 #include <chrono>
@@ -10,7 +11,8 @@ namespace convladder {
 
 class Progress {
  public:
-  /// `lines` is where finished cases are listed, null for nowhere. The moving line goes to stderr if it is a terminal.
+  /// `lines` is where finished cases are listed, null for nowhere. The moving line goes to stderr if it is a terminal;
+  /// if it is not, `lines` gets a line whenever it got none for a while.
   Progress(std::FILE* lines, int cases_in_all);
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
@@ -23,11 +25,13 @@ class Progress {
   void show(const std::string& what);
   /// The same for work that is not a list of cases: `done` is the finished share, 0 … 1.
   void show_part(const std::string& what, double done, std::optional<double> seconds_left);
-  /// A case has ended: its line stays.
+  /// A case has ended: its line stays. Without a line it is only counted.
   void finished(const std::string& line);
+  void finished() { ++done_; }
 
  private:
-  void draw(const std::string& where, const std::string& what, std::optional<double> seconds_left);
+  void draw(const std::string& where, double share, const std::string& what, std::optional<double> seconds_left);
+  double share() const { return all_ > 0 ? static_cast<double>(done_) / all_ : 0; }
   void clear();
   std::FILE* lines_;
   bool moving_;
@@ -36,6 +40,7 @@ class Progress {
   bool shown_ = false;
   std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
   std::chrono::steady_clock::time_point last_{};
+  std::chrono::steady_clock::time_point last_line_ = begin_;
 };
 
 }  // namespace convladder

@@ -54,6 +54,9 @@ class Problem {
   /// The batches where nobody names one.
   virtual std::vector<int> default_batches() const { return {10, 100, 1000}; }
 
+  /// The rung up to which the ladder tells the story that everybody starts with, from its lowest; 0 if it tells none.
+  virtual int story_rungs() const { return 0; }
+
   /// Of one item, where each item has one float32 input and one float32 output.
   virtual std::int64_t input_elements(const ProblemSize& size) const {
     static_cast<void>(size);

@@ -31,6 +31,9 @@ struct OccupancyLimits {
   int shared_reserved_per_block = 0;  ///< taken by the system
 };
 
+/// The GPU of predictions where nobody names one.
+inline constexpr const char* kUsualGpu = "h100";
+
 struct GpuFacts {
   std::string name;                ///< as typed: "h100"
   std::string title;               ///< "NVIDIA H100 SXM"

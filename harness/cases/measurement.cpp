@@ -116,6 +116,8 @@ void Measurement::end(Status status, const std::string& reason) {
 
 void Measurement::refuse(const std::string& why) { end(Status::refused, why); }
 
+void Measurement::leave(const std::string& why) { end(Status::skipped, why); }
+
 void Measurement::take_check(const char* when, const Check& check) {
   outcome_.verification[when] = check.to_json();
   if (check.passed) return;

@@ -56,6 +56,9 @@ class Measurement {
   /// Why the times are impossible, with both figures: the case is refused and loses its times.
   void refuse(const std::string& why);
 
+  /// It is of no interest any more, and why: skipped, without times.
+  void leave(const std::string& why);
+
   bool done() const { return !stopped_because_.empty() || outcome_.status != Status::ok; }
   const PlannedCase& planned() const { return *planned_; }
   const CaseOutcome& outcome() const { return outcome_; }

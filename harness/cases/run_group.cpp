@@ -5,6 +5,7 @@
 
 #include "harness/cases/case_session.hpp"
 #include "harness/cases/cases_at_a_time.hpp"
+#include "harness/cases/contenders.hpp"
 #include "harness/plan/device_argument.hpp"
 #include "harness/plan/step_timeout.hpp"
 #include "harness/statistics/statistics.hpp"
@@ -60,6 +61,13 @@ void run_wave(const std::vector<PlannedCase>& cases, std::size_t first, std::siz
       phase_started(measurement->planned(), "measuring");
       measurement->take_samples();
       if (measurement->done()) end(*measurement);
+    }
+    for (Measurement* measurement : active) {
+      if (measurement->done()) continue;
+      const std::string why = why_beaten(*measurement, measurements);
+      if (why.empty()) continue;
+      measurement->leave(why);
+      end(*measurement);
     }
     std::erase_if(active, [](const Measurement* measurement) { return measurement->done(); });
     round_ended();

@@ -1,6 +1,7 @@
 #include "harness/commands/run_cases.hpp"
 
 #include "harness/commands/report_script.hpp"
+#include "harness/commands/run_summary.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -31,8 +32,6 @@
 #include "harness/plan/estimate.hpp"
 #include "harness/plan/not_run.hpp"
 #include "harness/plan/run_material.hpp"
-#include "harness/records/ladder_text.hpp"
-#include "harness/records/leave_one_out.hpp"
 #include "harness/records/run_record.hpp"
 #include "harness/records/unchanged_cases.hpp"
 #include "harness/statistics/statistics.hpp"
@@ -89,22 +88,6 @@ std::string result_line(const PlannedCase& planned, const CaseOutcome& outcome) 
                      parts_text(outcome));
 }
 
-/// Everything that is not run has its reason; all of it is in the record, one line per reason is enough to read.
-class CasesNotRun {
- public:
-  void add(const PlannedCase& planned, const CaseOutcome& outcome) {
-    const std::string device_family = fmt::format("{} on {}", planned.variant.info.family, planned.device);
-    ++counts_[fmt::format("{:<11} {}: {}", outcome.status, device_family, outcome.reason)];
-  }
-  void print(std::FILE* stream) const {
-    for (const auto& [line, count] : counts_)
-      fmt::print(stream, "{} ({} case{})\n", line, count, count == 1 ? "" : "s");
-  }
-
- private:
-  std::map<std::string, int> counts_;
-};
-
 CaseOutcome outcome_without_run(const PlannedCase& planned) {
   CaseOutcome outcome;
   const NotRun not_run = why_not_run(planned);
@@ -123,8 +106,9 @@ class RunLoop {
         plan_(plan),
         images_(images),
         record_(record),
-        lines_(invocation.record.quiet ? nullptr : (invocation.google.console_format ? stderr : stdout)),
-        progress_(lines_, count_cases()),
+        verbose_(invocation.verbose),
+        progress_(invocation.record.quiet ? nullptr : (invocation.google.console_format ? stderr : stdout),
+                  count_cases()),
         estimator_(options),
         ceilings_(options, groups_to_run(), record.ceilings()) {
     for (const CaseGroup& group : plan_) {
@@ -139,20 +123,22 @@ class RunLoop {
     ceilings_.finish();
     record_.set_ceilings(ceilings_.json());
     record_.complete();
-    if (lines_ == nullptr) return;
-    not_run_.print(lines_);
-    for (const std::string& line : ceilings_.lines()) fmt::print(lines_, "{}\n", line);
+  }
+
+  /// What is worth knowing of the machine.
+  std::vector<std::string> notes() const {
+    std::vector<std::string> notes = ceilings_.lines();
     if (machine_.is_blind()) {
-      fmt::print(
-          lines_,
-          "the load of other programs is unknown (no data in /proc), so only samples and ceilings were judged\n");
+      notes.emplace_back(
+          "the load of other programs is unknown (no data in /proc), so only samples and ceilings were judged");
     }
     std::vector<Quality> timed;
     for (const CaseFigures& one : record_.cases()) {
       if (one.time) timed.push_back(one.quality.value_or(Quality{}));
     }
     const std::string quality = quality_line(timed, usable_cores());
-    if (!quality.empty()) fmt::print(lines_, "{}\n", quality);
+    if (!quality.empty()) notes.push_back(quality);
+    return notes;
   }
 
  private:
@@ -205,10 +191,11 @@ class RunLoop {
     record_.add(planned, outcome);
     std::erase_if(remaining_, [&](const PlannedCase* left) { return left->id == planned.id; });
     if (!outcome.times.empty()) estimator_.learn(planned, median(outcome.times.front().samples) * 1e-9);
-    if (planned.runs()) {
+    if (!planned.runs()) return;
+    if (verbose_ || is_failure(outcome.status)) {
       progress_.finished(result_line(planned, outcome));
     } else {
-      not_run_.add(planned, outcome);
+      progress_.finished();
     }
   }
 
@@ -248,12 +235,11 @@ class RunLoop {
   const std::vector<CaseGroup>& plan_;
   const ImageSet& images_;
   RunRecord& record_;
-  std::FILE* lines_;
+  bool verbose_;
   Progress progress_;
   Estimator estimator_;
   CeilingSampler ceilings_;
   TimeJudge judge_{ceilings_};
-  CasesNotRun not_run_;
   std::vector<const PlannedCase*> remaining_;
   MachineWatch machine_;
   std::size_t group_anchors_ = 0;                                       ///< samples of the ceilings before the group
@@ -365,9 +351,12 @@ int run_cases(RunOptions options, const RunInvocation& invocation) {
                                 RunRecord::content(options, invocation.command_line, plan, images)));
   TakenOver taken;
   if (is_new && !options.ladder.empty() && !invocation.no_reuse) taken = take_over_unchanged(record, plan, options);
+  std::vector<std::string> notes;
   start_on_interrupt({kEndInterruptedRun, record.file().parent_path().string()});
   try {
-    RunLoop(options, invocation, plan, images, record).run();
+    RunLoop loop(options, invocation, plan, images, record);
+    loop.run();
+    notes = loop.notes();
   } catch (const MachineFault&) {
     throw;  // to be resumed
   } catch (const UserError&) {
@@ -377,13 +366,11 @@ int run_cases(RunOptions options, const RunInvocation& invocation) {
   if (!options.ladder.empty()) remember_run(record.file(), options);
   const std::vector<CaseFigures> cases = record.cases();
   write_google_output(invocation.google, cases);
+  if (!invocation.record.quiet) {
+    print_summary(invocation.google.console_format ? stderr : stdout, record, notes,
+                  {.tables = !invocation.no_table && !invocation.google.console_format, .verbose = invocation.verbose});
+  }
   if (!invocation.google.console_format) {
-    const std::vector<LeaveOneOut> views = leave_one_out_of(cases, record.variants());
-    if (!views.empty()) {
-      fmt::print("\n{}\n", leave_one_out_text(views));
-    } else if (!invocation.record.quiet && !invocation.no_table) {
-      fmt::print("{}\n", ladders_text(ladders_of(cases, record.variants(), record.ceilings())));
-    }
     const bool any_counted = std::ranges::any_of(
         record.json().at("cases"), [](const nlohmann::ordered_json& one) { return !one.at("counters").is_null(); });
     if (any_counted && !options.ladder.empty() && !invocation.record.quiet) {

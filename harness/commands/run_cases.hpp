@@ -14,6 +14,7 @@ namespace convladder {
 struct RunInvocation {
   RecordArguments record;
   bool no_table = false;
+  bool verbose = false;    ///< a line for each case, every table, every note
   bool no_report = false;  ///< of a ladder's folder
   bool no_reuse = false;   ///< likewise
   GoogleOutput google;

@@ -23,7 +23,8 @@ namespace convladder {
 namespace {
 
 constexpr const char* kRunFooter = R"(examples:
-  convladder run                                       the ladder on every layer, batches 10, 100 and 1000
+  convladder run                                       the first six stages, the best one and the library, three layers
+  convladder run --all                                 every stage
   convladder run --batch 100,1000,10000 --network lenet72
   convladder run --variant compile-time,onednn --layer lenet72.conv2 --batch 500
   convladder run --shape 96,27,27,256,5,1,2 --batch 16   your own layer shape: C,H,W,M,K[,stride[,padding]]
@@ -90,6 +91,7 @@ struct RunArguments {
   RunInvocation invocation;
   CaseSelection selection;
   bool leave_one_out = false;
+  bool all = false;
 };
 
 void add_run_options(CLI::App& run, RunArguments& a) {
@@ -98,6 +100,9 @@ void add_run_options(CLI::App& run, RunArguments& a) {
   run.add_option("--with", a.options.with,
                  "a stage of your own, a .cu, .cpp or .ptx, beside those of the convolution; may be repeated")
       ->allow_extra_args(false)
+      ->group("Which cases");
+  run.add_flag("--all", a.all,
+               "every stage; without any choice: the story's six stages, the best one and the libraries")
       ->group("Which cases");
   run.add_flag("--leave-one-out", a.leave_one_out,
                "the best stage, and what lacks one of its ideas (default: lenet72.conv2, batch 1000)")
@@ -120,7 +125,9 @@ void add_run_options(CLI::App& run, RunArguments& a) {
       ->group("How");
 
   add_record_options(run, kRunKind, a.invocation.record, "only list the cases and predict their time",
-                     "no line for each case, no table");
+                     "no progress, no table");
+  run.add_flag("--verbose", a.invocation.verbose, "a line for each case, and the table of every layer and batch")
+      ->group("Where");
   run.add_flag("--no-table", a.invocation.no_table, "no table of each ladder at the end")->group("Where");
   run.add_flag(
          "--strangers", a.options.strangers,
@@ -156,6 +163,14 @@ void choose_leave_one_out(RunOptions& options) {
   if (options.batches.empty()) options.batches = {1000};
 }
 
+/// Whether which stages on which layers is left to the program.
+bool chooses_nothing(const RunOptions& o) {
+  const bool stages = !o.variants.empty() || !o.with.empty() || !o.case_filter.empty();
+  const bool sizes =
+      !o.networks.empty() || !o.layers.empty() || !o.batches.empty() || !o.shapes.empty() || !o.sizes.empty();
+  return !stages && !sizes && o.ladder.empty() && o.problem == RunOptions().problem;
+}
+
 void apply_google_flags(RunArguments& a) {
   for (const std::string& flag : a.invocation.record.command->remaining()) {
     const RunOptions before = a.options;
@@ -170,6 +185,7 @@ int run_command(RunArguments& a, const CommandLine& command_line) {
   apply_google_flags(a);
   apply_case_selection(a.selection, a.options);
   make_absolute(a.options.with);
+  a.options.story = !a.all && !a.leave_one_out && chooses_nothing(a.options);
   if (a.leave_one_out) choose_leave_one_out(a.options);
   a.invocation.command_line = command_line;
   return run_cases(a.options, a.invocation);

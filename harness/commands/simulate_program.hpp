@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "devices/gpus/gpu_facts.hpp"
 #include "harness/commands/command.hpp"
 
 namespace CLI {
@@ -14,7 +15,7 @@ namespace convladder {
 
 /// Those that only a program has.
 struct ProgramOptions {
-  std::string gpu = "h100";
+  std::string gpu = kUsualGpu;
   std::string memory;
   std::string error_exitcode = "1";
   bool leak_check = false;

@@ -47,6 +47,7 @@ ordered_json options_to_json(const RunOptions& o) {
   // Where they are as they always were, records stay as they are.
   if (o.problem != RunOptions().problem) json["problem"] = o.problem;
   if (!o.ladder.empty()) json["ladder"] = o.ladder;
+  if (o.story) json["story"] = true;
   if (o.strangers) json["strangers"] = true;
   if (!o.with.empty()) json["with"] = o.with;
   if (!o.sizes.empty()) json["sizes"] = o.sizes;
@@ -63,6 +64,7 @@ RunOptions options_from_json(const JsonPlace& json) {
   o.batches = json.at("batches").wholes(1, kLargestBatch);
   for (const JsonPlace& shape : json.at("shapes").list()) o.shapes.push_back(read_shape(shape));
   if (json.has("problem")) o.problem = json.at("problem").text();
+  if (json.has("story")) o.story = json.at("story").truth();
   if (json.has("strangers")) o.strangers = json.at("strangers").truth();
   if (json.has("ladder")) o.ladder = json.at("ladder").text();
   if (json.has("with")) o.with = json.at("with").texts();

@@ -31,6 +31,8 @@ struct RunOptions {
   std::vector<std::string> with;   ///< files with stages from outside, beside the convolution's own
   std::vector<std::string> sizes;  ///< of the problem, as parse_size reads them
   std::vector<ConvShape> shapes;   ///< the user's own shapes; with them the networks are left out unless they are named
+  bool story = false;              ///< nothing was chosen: of the convolution the stages of its story, the best of the
+                                   ///< others, and the libraries
   std::string case_filter;         ///< regular expression over case ids (--benchmark_filter)
 
   // What on.

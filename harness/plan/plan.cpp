@@ -53,13 +53,15 @@ void check_all_names(const RunOptions& options, const Problem& problem, const st
   require_known("layer", options.layers, layers);
 }
 
-std::vector<int> batches_of(const RunOptions& options, const ProblemSize& shape) {
+std::vector<int> batches_of(const RunOptions& options, const DeviceKind& kind, const ProblemSize& shape) {
   std::vector<int> batches = options.batches;
   if (batches.empty()) {
     for (const int batch : shape.problem->default_batches()) {
       if (batches.empty() || shape.with_batch(batch).flop() <= kDefaultWorkLimit) batches.push_back(batch);
     }
   }
+  // What is counted of a batch holds for the others; the largest is where a GPU is full.
+  if (options.story && options.batches.empty() && !kind.has_clock) batches = {std::ranges::max(batches)};
   std::ranges::sort(batches);
   const auto repeated = std::ranges::unique(batches);
   batches.erase(repeated.begin(), repeated.end());
@@ -115,7 +117,7 @@ std::vector<LayerWork> sizes_of(const Problem& problem, const DeviceKind& kind, 
 std::vector<LayerWork> layer_works(const Problem& problem, const DeviceKind& kind, const RunOptions& options) {
   std::vector<LayerWork> works;
   for (const LayerWork& layer : sizes_of(problem, kind, options)) {
-    for (const int batch : batches_of(options, layer.shape)) {
+    for (const int batch : batches_of(options, kind, layer.shape)) {
       works.push_back(layer);
       works.back().shape.batch = batch;
       if (const std::string error = size_error(works.back().shape); !error.empty()) {
@@ -167,6 +169,12 @@ std::string unsupported_on(const DeviceKind& kind, const Variant& variant, const
   return variant.unsupported_reason(shape);
 }
 
+/// Above the stages that everybody starts with only the fastest is of interest.
+bool is_contender(const RunOptions& options, const ProblemVariant& registered, const DeviceKind& kind) {
+  const int story = registered.problem->story_rungs();
+  return options.story && kind.has_clock && story > 0 && registered.info.rung.value_or(0) > story;
+}
+
 CaseGroup make_group(const RunOptions& options, const std::vector<ProblemVariant>& all, const TextPattern& filter,
                      const LayerWork& work, const DeviceKind& kind, const std::string& unavailable) {
   CaseGroup group{work, std::string(kind.name), {}, kind.has_clock};
@@ -189,6 +197,7 @@ CaseGroup make_group(const RunOptions& options, const std::vector<ProblemVariant
     if (planned.skipped.empty()) planned.does_not_compile = registered.variant->does_not_compile();
     if (planned.skipped.empty() && planned.does_not_compile.empty())
       planned.unsupported = unsupported_on(kind, *registered.variant, work.shape);
+    planned.contends = is_contender(options, registered, kind);
     group.cases.push_back(std::move(planned));
   }
   return group;

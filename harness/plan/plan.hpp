@@ -51,6 +51,8 @@ struct PlannedCase {
   std::string does_not_compile = {};  ///< why there is no code of it; empty if there is
   bool has_clock = true;              ///< whether the device times; if not it counts
   std::string configuration = {};     ///< what `variant`, a configured one, was told; empty for one from the registry
+  bool contends =
+      false;  ///< whether it leaves as soon as another that contends is surely faster: only the best is asked for
   bool runs() const { return skipped.empty() && unsupported.empty() && does_not_compile.empty(); }
 };
 

@@ -4,17 +4,18 @@
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 
+#include "devices/gpus/gpu_facts.hpp"
 #include "harness/plan/options.hpp"
 
 namespace convladder {
 
 struct RankOptions {
-  RunOptions run;              ///< devices, sizes, seed, and how long is measured
-  std::string submissions;     ///< the folder, absolute
-  std::string against;         ///< a stage or library of the ladder; empty: the library, the best stage, or the first
-  std::string gpu = "h100";    ///< of predictions, where there is no GPU
-  double tau = 0.02;           ///< nobody is faster by no more than this
-  double limit_seconds = 120;  ///< that a submission may take on a size
+  RunOptions run;               ///< devices, sizes, seed, and how long is measured
+  std::string submissions;      ///< the folder, absolute
+  std::string against;          ///< a stage or library of the ladder; empty: the library, the best stage, or the first
+  std::string gpu = kUsualGpu;  ///< of predictions, where there is no GPU
+  double tau = 0.02;            ///< nobody is faster by no more than this
+  double limit_seconds = 120;   ///< that a submission may take on a size
 };
 
 /// With which all of a submission's intervals hold at once.

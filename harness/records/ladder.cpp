@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "harness/cases/case_session.hpp"
+#include "harness/records/ladder_story.hpp"
 #include "support/json_null.hpp"
 
 namespace convladder {
@@ -13,14 +14,9 @@ using nlohmann::ordered_json;
 
 namespace {
 
-/// Median of NCHW in to NCHW out: the case's own time, or the one beside its op time.
 std::optional<double> layer_median(const CaseFigures& one_case) {
-  if (!one_case.time) return std::nullopt;
-  if (one_case.time->of == time_of::kLayer) return one_case.time->median;
-  for (const TimeFigure& other : one_case.other_times) {
-    if (other.of == time_of::kLayer && other.cache != "cold") return other.median;
-  }
-  return std::nullopt;
+  const TimeFigure* const time = layer_time(one_case);
+  return time == nullptr ? std::nullopt : std::optional(time->median);
 }
 
 /// Median of the convolution alone in a layout of its own; none for a case that works in NCHW.
@@ -56,6 +52,7 @@ LadderRow row_of(const CaseFigures& one_case, const Rungs& rungs, const VariantF
   return {
       .of = &one_case,
       .title = variant.title.empty() ? variant.name : variant.title,
+      .builds_on = variant.builds_on,
       .gflop_per_s = one_case.time ? ratio(one_case.flop, one_case.time->median) : std::nullopt,
       .layer_median = layer,
       .x_previous = variant.builds_on.empty() ? std::nullopt : ratio(layer_median_of(rungs, variant.builds_on), layer),
@@ -106,6 +103,15 @@ ordered_json row_json(const LadderRow& row) {
 
 }  // namespace
 
+const TimeFigure* layer_time(const CaseFigures& one_case) {
+  if (!one_case.time) return nullptr;
+  if (one_case.time->of == time_of::kLayer) return &*one_case.time;
+  for (const TimeFigure& other : one_case.other_times) {
+    if (other.of == time_of::kLayer && other.cache != "cold") return &other;
+  }
+  return nullptr;
+}
+
 std::vector<Ladder> ladders_of(const std::vector<CaseFigures>& cases, const std::vector<VariantFigures>& variants,
                                const ordered_json& ceilings) {
   std::vector<Rungs> by_number;
@@ -138,6 +144,7 @@ ordered_json ladders_json(const std::vector<Ladder>& ladders) {
     json["kind"] = kind_of(ladder);
     json["floor"] = floor_json(ladder.floor);
     for (const LadderRow& row : ladder.rows) json["rows"].push_back(row_json(row));
+    json["story"] = story_json(story_of(ladder));
   }
   return list;
 }

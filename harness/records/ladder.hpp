@@ -15,6 +15,7 @@ namespace convladder {
 struct LadderRow {
   const CaseFigures* of = nullptr;
   std::string title;                            ///< of its variant
+  std::string builds_on;                        ///< a variant, or empty
   std::optional<double> gflop_per_s;            ///< of its own time
   std::optional<double> layer_median;           ///< NCHW in to NCHW out, in nanoseconds
   std::optional<double> x_previous;             ///< times faster than the stage it builds on
@@ -28,6 +29,9 @@ struct Ladder {
   std::optional<Floor> floor;
   std::vector<LadderRow> rows;  ///< at least one, in the order of the variants; all of the same place
 };
+
+/// Its time from NCHW in to NCHW out: the case's own, or the one beside its op time. Null where it has none.
+const TimeFigure* layer_time(const CaseFigures& one_case);
 
 /// From the cases, variants and `ceilings` of a record and nothing else. The cases must outlive the ladders.
 std::vector<Ladder> ladders_of(const std::vector<CaseFigures>& cases, const std::vector<VariantFigures>& variants,

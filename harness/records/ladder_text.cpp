@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "devices/gpus/gpu_facts.hpp"
 #include "support/text_table.hpp"
 #include "support/units.hpp"
 #include "variants/problem.hpp"
@@ -41,6 +42,22 @@ std::vector<std::string> cells_of(const LadderRow& row, bool any_signs) {
           figure_or_dash(row.percent_of_floor, 0, "%")};
 }
 
+std::vector<std::string> counted_cells(const CaseFigures& one, const CountedLadder& ladder) {
+  const auto below = std::ranges::find(ladder.cases, ladder.builds_on(one), &CaseFigures::variant);
+  const auto predicted = std::ranges::find(one.predictions, kUsualGpu, &PredictedFigure::gpu);
+  const bool runs = predicted != one.predictions.end() && predicted->runs();
+  const std::optional<double> own = warp_instructions(one);
+  return {one.rung ? fmt::format("{:>2} {}", *one.rung, one.variant) : one.variant,
+          own ? fmt::format("{:.4g}", *own) : "-",
+          below == ladder.cases.end() ? "-" : figure_or_dash(ratio(warp_instructions(**below), own), 2),
+          figure_or_dash(ratio(warp_instructions(*ladder.cases.front()), own), 2),
+          runs ? fmt::format("{} to {}", time_text(*predicted->low_ns), time_text(*predicted->high_ns)) : "-",
+          runs ? (predicted->binding_low == predicted->binding_high
+                      ? predicted->binding_low
+                      : fmt::format("{}, {}", predicted->binding_low, predicted->binding_high))
+               : ""};
+}
+
 }  // namespace
 
 std::string ladders_text(const std::vector<Ladder>& ladders) {
@@ -59,6 +76,22 @@ std::string ladders_text(const std::vector<Ladder>& ladders) {
                         kind_of(ladder), text_table(columns, rows));
     if (any_signs)
       text += "~ noisy, ! disturbed: the machine was not quiet during the measurement; see quality in run.json\n";
+  }
+  return text;
+}
+
+std::string counted_text(const std::vector<CountedLadder>& ladders) {
+  const std::vector<TextColumn> columns = {{"stage", "", false},       {"warp instructions", "", true},
+                                           {"x prev fewer", "", true}, {"x base fewer", "", true},
+                                           {"predicted", "", true},    {"bound by", "", false}};
+  std::string text;
+  for (const CountedLadder& ladder : ladders) {
+    std::vector<std::vector<std::string>> rows;
+    for (const CaseFigures* one : ladder.cases) rows.push_back(counted_cells(*one, ladder));
+    const CaseFigures& first = *ladder.cases.front();
+    const GpuFacts& gpu = *find_gpu(kUsualGpu);
+    text += fmt::format("\n{} {}.{}, batch {}, counted; times predicted for an {}\n{}", first.device, first.network,
+                        first.layer, first.batch, gpu.title, text_table(columns, rows));
   }
   return text;
 }

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "harness/records/ladder.hpp"
+#include "harness/records/ladder_story.hpp"
 
 namespace convladder {
 
@@ -12,5 +13,9 @@ namespace convladder {
 /// factor over the stage below, and percent of the fastest library, of the library's bare op and of the layer's floor.
 /// A time that the machine disturbed has a sign, and the table a line that says so. Empty if nothing was measured.
 std::string ladders_text(const std::vector<Ladder>& ladders);
+
+/// Likewise of what was counted: warp instructions, how many times fewer they are than those of the stage it builds on
+/// and of the first one, and the time predicted for the usual GPU with what bounds it. Empty if nothing was counted.
+std::string counted_text(const std::vector<CountedLadder>& ladders);
 
 }  // namespace convladder

@@ -18,7 +18,6 @@ namespace {
 
 using nlohmann::ordered_json;
 
-constexpr const char* kPredictedGpu = "h100";
 constexpr double kFlopPerMultiplyAdd = 2;
 constexpr double kLanesOfWarp = 32;
 
@@ -54,7 +53,7 @@ LeftOutRow left_out_row(const CaseFigures& one_case) {
       .x_instructions = {},
       .x_predicted = {},
       .x_time = {}};
-  const auto found = std::ranges::find(one_case.predictions, kPredictedGpu, &PredictedFigure::gpu);
+  const auto found = std::ranges::find(one_case.predictions, kUsualGpu, &PredictedFigure::gpu);
   if (found != one_case.predictions.end() && found->runs()) row.predicted = *found;
   return row;
 }
@@ -174,7 +173,7 @@ std::string view_text(const LeaveOneOut& view) {
                                    {"shared", "wavefr/32", true},
                                    {"loads", "sectors/32", true},
                                    {"DRAM", "x least", true},
-                                   {"predicted", kPredictedGpu, true},
+                                   {"predicted", kUsualGpu, true},
                                    {"x", "", true}});
   } else {
     columns.insert(columns.end(), {{"time", "median", true}, {"interval", "", true}, {"x", "", true}});

@@ -5,6 +5,7 @@
 #include "harness/cases/ceilings.hpp"
 #include "harness/records/case_json.hpp"
 #include "harness/records/ladder.hpp"
+#include "harness/records/ladder_story.hpp"
 #include "harness/records/leave_one_out.hpp"
 #include "harness/records/recorded_run.hpp"
 #include "variants/convolution/problem.hpp"
@@ -79,6 +80,8 @@ Record::Fields RunRecord::derived() const {
   const std::vector<CaseFigures> of_cases = cases();
   Record::Fields fields{{"ceilings", ceilings_},
                         {"ladders", ladders_json(ladders_of(of_cases, variants(), ceilings_))}};
+  const std::vector<CountedLadder> counted = counted_ladders_of(of_cases, variants());
+  if (!counted.empty()) fields["counted_ladders"] = counted_ladders_json(counted);
   const std::vector<LeaveOneOut> views = leave_one_out_of(of_cases, variants());
   if (!views.empty()) fields["leave_one_out"] = leave_one_out_json(views);
   return fields;

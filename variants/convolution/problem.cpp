@@ -75,6 +75,9 @@ class Convolution final : public Problem {
  public:
   std::string_view name() const override { return "convolution"; }
   std::string_view title() const override { return "convolution"; }
+  /// Global memory, local accumulation, shared memory, block remap, loop unrolling, compile-time constants, and what
+  /// corresponds to them on a CPU.
+  int story_rungs() const override { return 6; }
   std::vector<Dimension> dimensions() const override {  // what each may be, `shape_error` says
     constexpr int most = std::numeric_limits<int>::max();
     return {{"C", "in_channels", std::nullopt, 0, most},

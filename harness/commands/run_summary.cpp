@@ -1,0 +1,85 @@
+#include "harness/commands/run_summary.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "harness/records/ladder_text.hpp"
+#include "harness/records/leave_one_out.hpp"
+#include "harness/records/story_text.hpp"
+#include "support/printable.hpp"
+#include "support/terminal.hpp"
+#include "support/text_table.hpp"
+
+namespace convladder {
+namespace {
+
+constexpr std::size_t kMostReasons = 5;
+constexpr std::ptrdiff_t kMostLines = 30;  // of whole tables, before only what they tell is shown
+
+/// "AMD EPYC, 2 threads"; the simulated device says what it models.
+std::string device_title(const nlohmann::ordered_json& context, const std::string& device) {
+  const nlohmann::ordered_json facts = device_facts(context, device);
+  const std::string name = facts.value("name", device);
+  if (facts.contains("modelled GPU")) return "simulated GPU";
+  return facts.contains("threads") ? fmt::format("{}, {} threads", name, facts.value("threads", "")) : name;
+}
+
+std::string tables_of(const RunRecord& record, const SummaryOptions& options, std::size_t columns) {
+  const std::vector<CaseFigures> cases = record.cases();
+  const std::vector<LeaveOneOut> views = leave_one_out_of(cases, record.variants());
+  if (!views.empty()) return "\n" + leave_one_out_text(views);
+  const std::vector<Ladder> ladders = ladders_of(cases, record.variants(), record.ceilings());
+  const std::vector<CountedLadder> counted = counted_ladders_of(cases, record.variants());
+  const std::string whole = ladders_text(ladders) + counted_text(counted);
+  if (options.verbose || std::ranges::count(whole, '\n') <= kMostLines) return whole;
+  const nlohmann::ordered_json& context = record.json().at("context");
+  return story_text(
+      ladders, counted, [&context](const std::string& device) { return device_title(context, device); }, columns);
+}
+
+/// Cases that were not run, or not to their end: a line for each reason, those of most cases first; if there are very
+/// many and not `all` are wanted, the last says so.
+std::vector<std::string> lines_of_not_run(const std::vector<CaseFigures>& cases, bool all) {
+  std::map<std::string, std::size_t> counts;
+  for (const CaseFigures& one : cases) {
+    if (one.ok() || one.failed()) continue;
+    const std::string where = one.family == one.device ? one.family : fmt::format("{} on {}", one.family, one.device);
+    ++counts[fmt::format("{}, {}: {}", one.status, where, one.reason)];
+  }
+  std::vector<std::pair<std::string, std::size_t>> reasons(counts.begin(), counts.end());
+  std::ranges::stable_sort(reasons, std::ranges::greater(), &std::pair<std::string, std::size_t>::second);
+  std::vector<std::string> lines;
+  std::size_t rest = 0;
+  for (const auto& [reason, count] : reasons) {
+    if (all || lines.size() < kMostReasons) {
+      lines.push_back(fmt::format("{} {}", plural(count, "case"), reason));
+    } else {
+      rest += count;
+    }
+  }
+  if (rest > 0) lines.push_back(fmt::format("{} not run for other reasons: --verbose", plural(rest, "case")));
+  return lines;
+}
+
+}  // namespace
+
+void print_summary(std::FILE* stream, const RunRecord& record, const std::vector<std::string>& notes,
+                   const SummaryOptions& options) {
+  const std::size_t columns = std::min(terminal_columns(fileno(stream), kTextColumns), kTextColumns);
+  if (options.tables) fmt::print(stream, "{}\n", tables_of(record, options, columns));
+  const std::vector<CaseFigures> cases = record.cases();
+  const std::vector<Ladder> ladders = ladders_of(cases, record.variants(), record.ceilings());
+  std::vector<std::string> all = story_notes(ladders, counted_ladders_of(cases, record.variants()));
+  for (const std::string& line : lines_of_not_run(cases, options.verbose)) all.push_back(line);
+  all.insert(all.end(), notes.begin(), notes.end());
+  for (const std::string& note : all) {
+    const bool is_cut = !options.verbose && note.size() > columns;
+    fmt::print(stream, "{}\n", is_cut ? printable(note, columns) : note);
+  }
+}
+
+}  // namespace convladder

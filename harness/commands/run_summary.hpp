@@ -1,0 +1,23 @@
+// What a run says at its end: tables, notes, where its figures are.
+#pragma once
+
+#include <cstdio>
+#include <string>
+#include <vector>
+
+#include "harness/records/run_record.hpp"
+
+namespace convladder {
+
+/// How much of it is wanted.
+struct SummaryOptions {
+  bool tables = true;
+  bool verbose = false;  ///< every table, every note whole
+};
+
+/// Tables and notes of a finished run: every ladder where few were run, otherwise what they tell. `notes` are those
+/// that the record does not know; they come last.
+void print_summary(std::FILE* stream, const RunRecord& record, const std::vector<std::string>& notes,
+                   const SummaryOptions& options);
+
+}  // namespace convladder
