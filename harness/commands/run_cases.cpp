@@ -334,7 +334,7 @@ void check_google_output(const GoogleOutput& output) {
 }  // namespace
 
 int run_cases(RunOptions options, const RunInvocation& invocation) {
-  std::optional<Record> resumed = record_to_resume(invocation.record, {"--no-table"}, RunRecord::check);
+  std::optional<Record> resumed = record_to_resume(invocation.record, {"--no-table", "--verbose"}, RunRecord::check);
   if (resumed) options = options_from_json(resumed->options());
   if (options.strangers) StageDevice::trust_nobody();
   check_google_output(invocation.google);

@@ -18,7 +18,7 @@ namespace convladder {
 namespace {
 
 constexpr std::size_t kMostReasons = 5;
-constexpr std::ptrdiff_t kMostLines = 30;  // of whole tables, before only what they tell is shown
+constexpr std::ptrdiff_t kMostLines = 32;  // of whole tables, before only what they tell is shown
 
 /// "AMD EPYC, 2 threads"; the simulated device says what it models.
 std::string device_title(const nlohmann::ordered_json& context, const std::string& device) {

@@ -51,11 +51,7 @@ std::vector<std::string> counted_cells(const CaseFigures& one, const CountedLadd
           own ? fmt::format("{:.4g}", *own) : "-",
           below == ladder.cases.end() ? "-" : figure_or_dash(ratio(warp_instructions(**below), own), 2),
           figure_or_dash(ratio(warp_instructions(*ladder.cases.front()), own), 2),
-          runs ? fmt::format("{} to {}", time_text(*predicted->low_ns), time_text(*predicted->high_ns)) : "-",
-          runs ? (predicted->binding_low == predicted->binding_high
-                      ? predicted->binding_low
-                      : fmt::format("{}, {}", predicted->binding_low, predicted->binding_high))
-               : ""};
+          runs ? fmt::format("{} to {}", time_text(*predicted->low_ns), time_text(*predicted->high_ns)) : "-"};
 }
 
 }  // namespace
@@ -81,9 +77,11 @@ std::string ladders_text(const std::vector<Ladder>& ladders) {
 }
 
 std::string counted_text(const std::vector<CountedLadder>& ladders) {
-  const std::vector<TextColumn> columns = {{"stage", "", false},       {"warp instructions", "", true},
-                                           {"x prev fewer", "", true}, {"x base fewer", "", true},
-                                           {"predicted", "", true},    {"bound by", "", false}};
+  const std::vector<TextColumn> columns = {{"stage", "", false},
+                                           {"warp instructions", "", true},
+                                           {"x prev", "fewer", true},
+                                           {"x base", "fewer", true},
+                                           {"predicted", "", true}};
   std::string text;
   for (const CountedLadder& ladder : ladders) {
     std::vector<std::vector<std::string>> rows;

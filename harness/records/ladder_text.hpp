@@ -15,7 +15,7 @@ namespace convladder {
 std::string ladders_text(const std::vector<Ladder>& ladders);
 
 /// Likewise of what was counted: warp instructions, how many times fewer they are than those of the stage it builds on
-/// and of the first one, and the time predicted for the usual GPU with what bounds it. Empty if nothing was counted.
+/// and of the first one, and the time predicted for the usual GPU. Empty if nothing was counted.
 std::string counted_text(const std::vector<CountedLadder>& ladders);
 
 }  // namespace convladder

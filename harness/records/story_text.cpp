@@ -158,8 +158,7 @@ std::string heading(const std::vector<Told>& rows, const DeviceTitle& title_of) 
   std::string text =
       fmt::format("{}: {}; ", first.place->family == "cpu" ? "CPU" : "CUDA", title_of(first.place->device));
   if (first.counted) {
-    text += fmt::format("counted: 1000 warp instructions per {}; predicted ({}): µs, x as fast as that stage", item,
-                        first.story.gpu);
+    text += fmt::format("1000 warp instructions per {} (counted), µs and x (predicted, {})", item, first.story.gpu);
   } else {
     text += fmt::format("{}: µs per {}, x as fast as that stage", first.story.best_by, item);
   }
