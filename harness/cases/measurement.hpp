@@ -71,6 +71,8 @@ class Measurement {
   void count();
   void add_series(const std::string& of, const std::string& cache, double call_ns);
   void take_sample(std::size_t series, bool look);
+  /// How many calls the sample has to have instead; none if it is long enough.
+  std::optional<int> more_calls(const TimeSeries& series, double claimed_ns) const;
   nlohmann::ordered_json ask_for_sample(const TimeSeries& series, int iterations) const;
   void take_look(const Check& check);
   void look_at_following_call();

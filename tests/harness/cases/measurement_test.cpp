@@ -116,6 +116,7 @@ class MeasurementTest : public testing::Test {
         workload_(work_, synthetic_images(2, 1), 1),
         planned_(planned_case(work_, "local-accumulation")) {
     options_.budget_seconds = 1e9;
+    options_.sample_milliseconds = 1e-5;  // 10 ns: no sample is too short
     options_.target_half_width = 0;
     options_.max_samples = 1000;
   }
@@ -243,6 +244,7 @@ TEST_F(MeasurementTest, ALongCallNeedsNoCalibration) {
   options_.sample_milliseconds = 1;
   options_.repetitions = 2;
   script_.call_ns = 40e6;
+  script_.sample_ns = [](int) { return 40e6; };
   const CaseOutcome outcome = run();
   EXPECT_EQ(script_.count("calibrate"), 0);
   EXPECT_EQ(outcome.times[0].iterations, 1);
@@ -460,6 +462,31 @@ TEST_F(MeasurementTest, ClaimsThatOurClockContradictsAreRefused) {
   }
   script_.observed_ns = 3e6;
   EXPECT_EQ(run().status, Status::ok);
+}
+
+TEST_F(MeasurementTest, ASampleThatIsTooShortGetsMoreCalls) {
+  options_.repetitions = 4;
+  options_.sample_milliseconds = 5;
+  script_.iterations = 5;  // of 100 ns: far too short, whoever said so
+  const CaseOutcome outcome = run();
+  ASSERT_EQ(outcome.status, Status::ok) << outcome.reason;
+  const TimeSeries& series = outcome.times.front();
+  EXPECT_GE(series.iterations * 100.0, 5e6 / 4);
+  EXPECT_LE(series.iterations * 100.0, 16 * 5e6);
+  EXPECT_EQ(series.samples.size(), 4U) << "the short ones do not count";
+}
+
+TEST_F(MeasurementTest, WhatClaimsNothingIsAskedUntilItTakesItsTime) {
+  options_.repetitions = 1;
+  options_.sample_milliseconds = 5;
+  script_.sample_ns = [](int nth) { return nth < 3 ? 1e-3 : 5e6; };
+  EXPECT_EQ(run().status, Status::ok);
+  EXPECT_GT(script_.count("sample"), 3);
+  script_.asked.clear();
+  script_.sample_ns = [](int) { return 1e-3; };
+  script_.observed_ns = 30e6;  // as long as several samples: there is nothing to lengthen
+  static_cast<void>(run());
+  EXPECT_EQ(script_.asked.back().at("iterations"), 5);
 }
 
 TEST_F(MeasurementTest, ACaseThatIsDoneTakesNoMoreSamples) {
