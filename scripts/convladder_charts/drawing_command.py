@@ -6,7 +6,6 @@ import argparse
 import logging
 import sys
 import warnings
-from pathlib import Path
 from typing import Callable, Iterable
 
 from convladder_charts.json_text import RecordError
@@ -28,15 +27,15 @@ def formats(text: str) -> tuple[str, ...]:
     return chosen
 
 
-def status_of(program: str, draw: Callable[[], Iterable[Path]]) -> int:
-    """Draws, and prints the files that are written; returns the exit status. A RecordError is bad input."""
+def status_of(program: str, draw: Callable[[], Iterable[object]]) -> int:
+    """Draws, and prints what is returned, a line each; returns the exit status. A RecordError is bad input."""
     sys.stdout.reconfigure(errors="replace")
     # A name in a script that the font lacks is drawn as boxes in PNG; that is no reason to fill the terminal.
     warnings.filterwarnings("ignore", message="Glyph .* missing from current font")
     logging.getLogger("matplotlib").setLevel(logging.ERROR)
     try:
-        for path in draw():
-            print(path)
+        for line in draw():
+            print(line)
     except RecordError as error:
         return _complain(program, str(error), BAD_INPUT)
     except BrokenPipeError:

@@ -8,6 +8,7 @@ from typing import Optional, Sequence
 from matplotlib.patches import Rectangle
 
 from convladder_charts.bars import stage_mark
+from convladder_charts.dark import KEPT
 from convladder_charts.page import MARGIN, Page
 from convladder_charts.stage import Stage
 from convladder_charts.style import INK, MUTED, fitted, text_inches
@@ -20,8 +21,6 @@ _NAME_SIZE = 8.5
 _CELL_SIZE = 8.0
 _LONGEST_NAME = 2.6
 _NARROWEST = 0.56
-KEPT = "kept"
-"""Names what has its colours on a dark ground as well: a text on a colour of its own."""
 
 
 @dataclass(frozen=True)

@@ -1,29 +1,39 @@
-"""The ladder: a bar per stage on a linear axis from 0, and beside it what the stage gained."""
+"""The ladder: times on a logarithmic axis, each stage's step from the time of the stage that it builds on."""
 
 from __future__ import annotations
 
-from typing import Iterable, Optional
+import math
+from typing import Iterable, Optional, Sequence
 
 from matplotlib.axes import Axes
+from matplotlib.patches import Rectangle
 
-from convladder_charts.bars import BAR, bar_axes, stage_mark
-from convladder_charts.page import (MARGIN, Heading, Page, device_name, page_below, panel_title, provenance, rule,
-                                    sampling, times_named)
+from convladder_charts import story as stories
+from convladder_charts.bars import BAR
+from convladder_charts.labels import thinned
+from convladder_charts.page import (MARGIN, WIDTH, Foot, Heading, Page, device_name, notices, page_below, rule,
+                                    times_named, wrapped)
 from convladder_charts.record import Group, Ladder, Record, Row
-from convladder_charts.style import INK, MUTED, fitted, mark_of, text_inches
-from convladder_charts.units import Unit, linear_ticks, percent, ratio, unit_for
+from convladder_charts.style import (FAINT, GAIN, GAIN_EDGE, GUIDE, INK, LOSS, LOSS_EDGE, MUTED, PAPER, ROLES, WARNING,
+                                     fitted, text_inches)
+from convladder_charts.units import Unit, duration, log_ticks, percent, ratio, round_duration, unit_for
+from convladder_charts.words import outcome, place_of, title
 
-WIDTH = 10.0
+MOST_PANELS = 3
 _ROW = 0.27
-_LIBRARY_GAP = 0.14
-_PANEL_TOP = 0.56
-_PANEL_BOTTOM = 0.5
-_COLUMN = 0.86
-_COLUMNS = (("× previous", lambda row: ratio(row.x_previous)),
-            ("× baseline", lambda row: ratio(row.x_baseline)),
-            ("% of library", lambda row: percent(row.percent_of_library)))
-_NAME_SIZE = 8.5
-_LONGEST_NAME = 2.9
+_LIBRARY_GAP = 0.12
+_HEAD = 0.42
+_SHAPE = 0.2
+_GUIDES = 0.36
+_AXIS = 0.52
+_BETWEEN = 0.12
+_SIZE = 8.8
+_SMALL = 8.0
+_LONGEST_NAME = 2.02
+_TIME = 0.66
+_STEP = 0.74
+_QUIETLY = ("unsupported", "skipped")
+"""Statuses that are no failure: their stages are named below, and have no row."""
 
 
 def chosen_ladders(group: Group, batch: Optional[int]) -> list[Ladder]:
@@ -36,147 +46,266 @@ def chosen_ladders(group: Group, batch: Optional[int]) -> list[Ladder]:
     return chosen
 
 
+def drawn_ladders(group: Group, batch: Optional[int]) -> list[Ladder]:
+    """Those of a picture: of many layers the ones that take longest, in the record's order."""
+    offered = [one for one in chosen_ladders(group, batch) if one.timed]
+    longest = sorted(offered, key=lambda one: -max(row.median or 0.0 for row in one.timed))[:MOST_PANELS]
+    return [one for one in offered if one in longest]
+
+
 def draw(record: Record, group: Group, batch: Optional[int]) -> tuple[Page, str, str]:
     """The figure, its title and its description in words."""
-    ladders = chosen_ladders(group, batch)
-    rows = [row for ladder in ladders for row in ladder.timed]
-    title = f"{device_name(group)} ladder: {times_named(rows)} of {record.subject}, stage by stage"
-    heading = Heading(title, [sampling(group, rows, "error bars:"), provenance(record, group), *record.skipped_lines],
+    ladders = drawn_ladders(group, batch) or chosen_ladders(group, batch)[:1]
+    panels = [_Panel(one, record, len(ladders) == 1) for one in ladders]
+    rows = [row for panel in panels for row in panel.rows if row.has_time]
+    heading = Heading(title(record, group, ladders), [_subtitle(group, rows)],
                       record.warnings, WIDTH)
-    page, tops = page_below(heading, WIDTH, [_panel_height(ladder) for ladder in ladders])
-    for top, ladder in zip(tops, ladders):
-        _Panel(page, top, ladder, _name_column(ladders)).draw()
-    return page, title, _in_words(ladders)
+    left_out = max((panel.left_out for panel in panels), default=0)
+    others = len([one for one in chosen_ladders(group, batch) if one.timed]) - len(ladders)
+    foot = Foot([*(_left_out(left_out, others)), _missing(ladders),
+                 "○ op time: the convolution alone in its own layout" if any(map(_shows_both, rows)) else "",
+                 *notices(record, group, rows, "bars:")], WIDTH)
+    page, tops = page_below(heading, WIDTH, [panel.height for panel in panels], foot)
+    names = _name_column(panels)
+    for top, panel in zip(tops, panels):
+        panel.draw(page, top, names)
+    return page, title(record, group, ladders), _in_words(panels)
 
 
-def _panel_height(ladder: Ladder) -> float:
-    return _PANEL_TOP + _rows_height(ladder) + _PANEL_BOTTOM
+def _subtitle(group: Group, rows: Sequence[Row]) -> str:
+    named = times_named(rows) if any(row.of in ("call", None) for row in rows) else "layer time"
+    return f"{device_name(group)}, {group.kind} {named}; a step starts at the time of the stage that it builds on"
 
 
-def _rows_height(ladder: Ladder) -> float:
-    return _offset(ladder, len(ladder.rows) - 1) + _ROW
+def _left_out(stages: int, layers: int) -> list[str]:
+    parts = [f"{stages} more stage{'s' * (stages != 1)}"] if stages else []
+    parts += [f"{layers} more layer{'s' * (layers != 1)}"] if layers > 0 else []
+    return [f"not drawn: {' and '.join(parts)}, in table.md"] if parts else []
 
 
-def _offset(ladder: Ladder, index: int) -> float:
-    """How far below the panel's first row this one stands: libraries stand apart."""
-    apart = index >= 0 and ladder.rows[index].stage.is_library and not ladder.rows[0].stage.is_library
-    return index * _ROW + (_LIBRARY_GAP if apart else 0)
-
-
-def _name_column(ladders: Iterable[Ladder]) -> float:
-    """Wide enough for the longest name, in all panels the same, so that bars begin on one line."""
-    widths = [text_inches(row.stage.label, _NAME_SIZE) for ladder in ladders for row in ladder.rows]
-    return min(max(widths, default=1.0), _LONGEST_NAME) + 0.36
-
-
-def _extent(row: Row) -> float:
-    """How far to the right a row's bar reaches, with its interval and its layer time."""
-    return max(row.median or 0, row.high or 0, row.layer_median or 0)
-
-
-def _shows_both_times(row: Row) -> bool:
+def _shows_both(row: Row) -> bool:
     return row.of == "op" and row.layer_median is not None
+
+
+def _time(row: Row) -> float:
+    """What the ratios compare: the layer time where there is one."""
+    return row.layer_median if row.of == "op" and row.layer_median else row.median or 0.0
+
+
+def _name_column(panels: Iterable["_Panel"]) -> float:
+    """Wide enough for the longest name, in all panels the same, so that axes begin on one line."""
+    widths = [text_inches(row.stage.label, _SIZE, "bold") for panel in panels for row in panel.rows]
+    return min(max(widths, default=1.0), _LONGEST_NAME) + 0.14
 
 
 class _Panel:
     """One layer at one batch."""
 
-    def __init__(self, page: Page, top: float, ladder: Ladder, name_column: float) -> None:
-        self.page = page
+    def __init__(self, ladder: Ladder, record: Record, is_alone: bool) -> None:
         self.ladder = ladder
-        self.top = top + _PANEL_TOP
-        self.left = MARGIN + name_column
-        self.right = WIDTH - MARGIN
-        self.bars = self.right - len(_COLUMNS) * _COLUMN - self.left
-        self.unit = unit_for(row.median for row in ladder.timed if row.median)
+        self.story = ladder.story
+        self.is_alone = is_alone
+        self.name = place_of(ladder, record)
+        shown = [row for row in ladder.rows if row.has_time or row.status not in _QUIETLY]
+        choice = stories.chosen([row.stage for row in shown], self.story,
+                                {row.stage.name: row.x_previous for row in shown})
+        self.left_out = choice.left_out
+        self.rows = [row for row in shown if row.stage in choice.stages]
+        self.unit = unit_for(_time(row) for row in self.rows if row.has_time)
+        self.times = {row.stage.name: _time(row) for row in ladder.timed}
+        self.low, self.high = self._ends()
 
-    def draw(self) -> None:
-        """Title, headings, rows and axis."""
-        ladder = self.ladder
-        panel_title(self.page, MARGIN, self.top - 0.42, f"{ladder.layer_name}, batch {ladder.batch}", ladder.shape)
-        self._headings()
-        axes = self._axes()
-        for index, row in enumerate(ladder.rows):
-            middle = self.top + _offset(ladder, index) + _ROW / 2
-            if index and row.stage.is_library and not ladder.rows[index - 1].stage.is_library:
-                rule(self.page, MARGIN, self.right, self.top + _offset(ladder, index) - _LIBRARY_GAP / 2)
-            self._name(row, middle)
-            if row.has_time:
-                _bar(axes, row, _offset(ladder, index) + _ROW / 2, self.unit)
-                self._figures(row, middle)
-            else:
-                self.page.text(self.left + 0.06, middle, fitted(row.why_no_time, 8, self.right - self.left - 0.1),
-                               fontsize=8, style="italic", color=MUTED)
+    @property
+    def height(self) -> float:
+        """All of it."""
+        return self._above + self._offset(len(self.rows) - 1) + _ROW + _AXIS
 
-    def _headings(self) -> None:
-        top = self.top - 0.14
-        self.page.text(self.left, top, f"{times_named(self.ladder.timed)}, {self.unit.name}", fontsize=8, color=MUTED)
-        for index, (heading, _) in enumerate(_COLUMNS):
-            self.page.text(self._column(index), top, heading, fontsize=8, color=MUTED, ha="right")
-        rule(self.page, MARGIN, self.right, self.top - 0.03)
+    @property
+    def _above(self) -> float:
+        return (0 if self.is_alone else _HEAD - _SHAPE) + _SHAPE + _GUIDES
 
-    def _column(self, index: int) -> float:
-        return self.right - (len(_COLUMNS) - 1 - index) * _COLUMN
+    def _offset(self, index: int) -> float:
+        """How far below the panel's first row this one stands: libraries stand apart."""
+        apart = index > 0 and self.rows[index].stage.is_library and not self.rows[0].stage.is_library
+        return max(index, 0) * _ROW + (_LIBRARY_GAP if apart else 0)
 
-    def _axes(self) -> Axes:
-        height = _rows_height(self.ladder)
-        extents = [_extent(row) / self.unit.nanoseconds for row in self.ladder.timed]
-        ticks = linear_ticks(max(extents), 8) if extents else [0.0]
-        return bar_axes(self.page, (self.left, self.top, self.bars, height), height, self._right_end(), ticks)
+    def _ends(self) -> tuple[float, float]:
+        """Of the axis: what is drawn, and some air."""
+        values = [value for row in self.rows if row.has_time
+                  for value in (_time(row), row.median, row.low, row.high, self.times.get(row.stage.builds_on))
+                  if value and value > 0]
+        values += [self.ladder.floor.value] if self.ladder.floor and self.ladder.floor.value > 0 and values else []
+        low, high = (min(values), max(values)) if values else (1.0, 10.0)
+        air = max((high / low) ** 0.05, 1.08)
+        return low / air, high * air
 
-    def _right_end(self) -> float:
-        """The axis ends where the last label beside a bar still fits."""
-        ends = [1.0] if not self.ladder.timed else []
-        for row in self.ladder.timed:
-            free = self.bars - text_inches(self._label(row), _NAME_SIZE, "bold") - 0.25
-            ends.append(_extent(row) / self.unit.nanoseconds * self.bars / max(free, 0.5))
-        return max(ends)
+    def draw(self, page: Page, top: float, names: float) -> None:
+        """Heading, guides, rows and axis."""
+        left, right = MARGIN + names, WIDTH - MARGIN - _TIME - _STEP
+        if not self.is_alone:
+            said = outcome(self.ladder)
+            name = f"{self.name}: {said}" if said else self.name
+            page.text(MARGIN, top + 0.12, fitted(name, 9.6, WIDTH - 2 * MARGIN, "bold"), fontsize=9.6, weight="bold")
+            top += _HEAD - _SHAPE
+        page.text(MARGIN, top + 0.1, fitted(self.ladder.shape, _SMALL, WIDTH - 2 * MARGIN), fontsize=_SMALL, color=MUTED)
+        top += _SHAPE + _GUIDES
+        height = self._offset(len(self.rows) - 1) + _ROW
+        for words, end in ((f"time, {self.unit.name}", right + _TIME), ("step", WIDTH - MARGIN)):
+            page.text(end, top - 0.1, words, fontsize=_SMALL, color=MUTED, ha="right")
+        rule(page, MARGIN, WIDTH - MARGIN, top - 0.02)
+        axes = self._axes(page, (left, top, right - left - 0.05, height))
+        self._guides(page, axes, (left, right - 0.05), top)
+        middles = {row.stage.name: self._offset(index) + _ROW / 2 for index, row in enumerate(self.rows)}
+        for index, row in enumerate(self.rows):
+            y = self._offset(index) + _ROW / 2
+            self._name(page, row, top + y, names)
+            if not row.has_time:
+                page.text(left + 0.05, top + y, fitted(row.why_no_time, _SMALL, WIDTH - MARGIN - left - 0.1),
+                          fontsize=_SMALL, style="italic", color=WARNING)
+                continue
+            self._step(axes, row, y, middles)
+            _interval(axes, row, y, self.story.role(row.stage))
+            self._figures(page, row, (right + _TIME, top + y))
 
-    def _name(self, row: Row, middle: float) -> None:
-        stage_mark(self.page, MARGIN + 0.08, middle, row.stage)
-        self.page.text(MARGIN + 0.24, middle, fitted(row.stage.label, _NAME_SIZE, _LONGEST_NAME), fontsize=_NAME_SIZE,
-                       color=INK if row.has_time else MUTED)
+    def _axes(self, page: Page, frame: tuple[float, float, float, float]) -> Axes:
+        axes = page.axes(*frame)
+        axes.set_xscale("log")
+        axes.set_xlim(self.low, self.high)
+        axes.set_ylim(frame[3], 0)
+        axes.set_yticks([])
+        axes.minorticks_off()
+        ticks = log_ticks(self.low, self.high)
+        labels = [round_duration(tick) for tick in ticks]
+        scale = frame[2] / math.log(self.high / self.low)
+        kept = thinned([math.log(tick / self.low) * scale for tick in ticks],
+                       [text_inches(label, _SMALL) for label in labels], 0.1)
+        axes.set_xticks([ticks[index] for index in kept], [labels[index] for index in kept])
+        axes.tick_params(axis="x", length=2.5)
+        axes.grid(True, axis="x")
+        axes.spines["bottom"].set_color(FAINT)
+        axes.spines["left"].set_visible(False)
+        axes.set_xlabel("logarithmic", fontsize=7, labelpad=1, loc="right")
+        return axes
 
-    def _figures(self, row: Row, middle: float) -> None:
-        end = self.left + _extent(row) / self.unit.nanoseconds / self._right_end() * self.bars
-        self.page.text(end + 0.08, middle, self._label(row), fontsize=_NAME_SIZE, weight="bold")
-        for index, (_, figure) in enumerate(_COLUMNS):
-            self.page.text(self._column(index), middle, figure(row), ha="right")
+    def _guides(self, page: Page, axes: Axes, across: tuple[float, float], top: float) -> None:
+        """The fastest library's time and the floor, each with its label on a line of its own above the rows."""
+        library = next((row for row in self.rows if row.stage.name == self.story.library and row.has_time), None)
+        guides = []
+        if library is not None:
+            guides.append((_time(library), f"{library.stage.title.split(',')[0]} {duration(_time(library))}", INK, (0, (4, 2))))
+        floor = self.ladder.floor
+        if floor is not None and self.low <= floor.value <= self.high:
+            words = f"floor {duration(floor.value)}, predicted"
+            guides.append((floor.value, words, MUTED, (0, (1, 1.4))))
+        left, right = across
+        places = []
+        for value, words, colour, dash in guides:
+            label = fitted(words, 7.5, right - left)
+            x = left + math.log(value / self.low) / math.log(self.high / self.low) * (right - left)
+            fits = x + text_inches(label, 7.5) <= right
+            places.append((x, x if fits else max(x - text_inches(label, 7.5), left), label, colour, dash, value))
+        # So ordered no line goes through the other one's label, unless the axis is too short for both.
+        upper_first = sorted(places, key=lambda one: one[0] if one[0] == one[1] else -one[0])
+        for line, (x, start, label, colour, dash, value) in enumerate(upper_first):
+            axes.axvline(value, color=colour, linewidth=1.0, linestyle=dash, zorder=1.4)
+            y = top - 0.27 + 0.15 * line
+            page.line([(x, y + 0.07), (x, top)], color=colour, linewidth=0.8, linestyle=dash)
+            page.text(start, y, label, fontsize=7.5, color=colour)
 
-    def _label(self, row: Row) -> str:
-        own = f"{self.unit.text(row.median or 0)} {self.unit.name}"
-        if _shows_both_times(row):
-            return f"op {own}, layer {self.unit.text(row.layer_median or 0)} {self.unit.name}"
-        return f"op {own}" if row.of == "op" else own
+    def _name(self, page: Page, row: Row, middle: float, names: float) -> None:
+        best = row.stage.name == self.story.best
+        weight = "bold" if best else "normal"
+        lines = wrapped(row.stage.label, _SIZE, names - 0.12, weight)
+        if len(lines) > 1:  # a long name takes two small lines
+            lines = wrapped(row.stage.label, 6.8, names - 0.12, weight)
+            lines = [*lines[:1], " ".join(lines[1:])]
+        size, step = (_SIZE, 0.0) if len(lines) == 1 else (6.8, 0.12)
+        for index, line in enumerate(lines):
+            page.text(MARGIN, middle + (index - (len(lines) - 1) / 2) * step, fitted(line, size, names - 0.1, weight),
+                      fontsize=size, weight=weight, color=INK if row.has_time else MUTED)
+
+    def _step(self, axes: Axes, row: Row, y: float, middles: dict[str, float]) -> None:
+        """From the time of the stage that it builds on to its own."""
+        start, end = self.times.get(row.stage.builds_on), _time(row)
+        if start is None or row.stage.is_library:
+            return
+        fill, edge = (GAIN, GAIN_EDGE) if end <= start else (LOSS, LOSS_EDGE)
+        axes.add_patch(Rectangle((min(start, end), y - _ROW * BAR / 2), abs(end - start), _ROW * BAR, facecolor=fill,
+                                 edgecolor=edge, linewidth=0.6, zorder=2))
+        above = middles.get(row.stage.builds_on)
+        if above is not None:
+            axes.plot([start, start], [above, y - _ROW * BAR / 2], color=GUIDE, linewidth=0.8, zorder=1.8)
+
+    def _figures(self, page: Page, row: Row, place: tuple[float, float]) -> None:
+        end, middle = place
+        best = row.stage.name == self.story.best
+        text = self.unit.text(_time(row))
+        page.text(end, middle, text, fontsize=_SIZE, ha="right", weight="bold" if best else "normal")
+        if row.sign:
+            page.text(end - text_inches(text, _SIZE, "bold") - 0.06, middle, row.sign, fontsize=_SIZE, ha="right",
+                      weight="bold", color=WARNING)
+        if row.x_previous is None:
+            return
+        loses = row.x_previous < 1
+        page.text(WIDTH - MARGIN, middle, ratio(row.x_previous), fontsize=_SIZE, ha="right", weight="bold",
+                  color=LOSS_EDGE if loses else INK)
+        below = self._not_next(row)
+        if below:
+            page.text(WIDTH - MARGIN - text_inches(ratio(row.x_previous), _SIZE, "bold") - 0.05, middle, below, fontsize=7,
+                      ha="right", color=MUTED)
+
+    def _not_next(self, row: Row) -> str:
+        """The rung that it builds on where that is not the row above."""
+        index = self.rows.index(row)
+        if index and self.rows[index - 1].stage.name == row.stage.builds_on:
+            return ""
+        below = next((one.stage for one in self.ladder.rows if one.stage.name == row.stage.builds_on), None)
+        return f"on {below.rung}" if below is not None and below.rung is not None else ""
 
 
-def _bar(axes: Axes, row: Row, y: float, unit: Unit) -> None:
-    """Stages are filled, libraries hatched; what a layout change adds to an op time is outlined."""
-    mark = mark_of(row.stage)
-    height = _ROW * BAR
-    if _shows_both_times(row):
-        axes.barh(y, (row.layer_median or 0) / unit.nanoseconds, height, facecolor="white", edgecolor=mark.edge,
-                  linewidth=0.8, linestyle=(0, (2, 1.5)))
-    filling = {"facecolor": "#eef0f2", "hatch": "//////"} if row.stage.is_library else {"facecolor": mark.colour}
-    axes.barh(y, (row.median or 0) / unit.nanoseconds, height, edgecolor=mark.edge, linewidth=0.8, **filling)
-    if row.low is not None and row.high is not None:
-        axes.plot([row.low / unit.nanoseconds, row.high / unit.nanoseconds], [y, y], color=INK, linewidth=1.1,
-                  marker="|", markersize=5, markeredgewidth=1.1, clip_on=False)
+def _interval(axes: Axes, row: Row, y: float, role: str) -> None:
+    """The time as a dot, the interval of what was timed as a bar; an op time beside a layer time as a ring."""
+    colour = ROLES[role]
+    if _shows_both(row):
+        axes.plot([row.median or 0.0], [y], marker="o", markersize=5, color=PAPER, markeredgecolor=colour,
+                  markeredgewidth=1.1, linestyle="none", zorder=3.2)
+    if row.low is not None and row.high is not None and row.low > 0:
+        axes.plot([row.low, row.high], [y, y], color=colour, linewidth=1.6, marker="|", markersize=6.5,
+                  markeredgewidth=1.2, zorder=3)
+    axes.plot([_time(row)], [y], marker="D" if role == "library" else "o", markersize=6.5 if role == "best" else 5,
+              color=colour, markeredgecolor=PAPER, markeredgewidth=0.6, linestyle="none", zorder=3.4)
 
 
-def _in_words(ladders: Iterable[Ladder]) -> str:
+def _missing(ladders: Sequence[Ladder]) -> str:
+    """Stages that cannot do some layer: no failure, and no row."""
+    where: dict[tuple[str, str], list[str]] = {}
+    for ladder in ladders:
+        for row in ladder.rows:
+            if not row.has_time and row.status in _QUIETLY:
+                where.setdefault((row.stage.label.replace("  ", " "), row.status), []).append(ladder.layer_name)
+    named = [f"{stage} {status}" + (f" on {', '.join(layers)}" if len(ladders) > 1 else "")
+             for (stage, status), layers in where.items()]
+    return "; ".join(named[:3]) + (f"; {len(named) - 3} more" if len(named) > 3 else "")
+
+
+def _in_words(panels: Iterable[_Panel]) -> str:
     """The chart for those who cannot see it: every stage with its figures."""
     sentences = []
-    for ladder in ladders:
-        unit = unit_for(row.median for row in ladder.timed if row.median)
-        rows = "; ".join(_row_in_words(row, unit) for row in ladder.rows)
-        sentences.append(f"{ladder.layer_name} at batch {ladder.batch}: {rows}.")
+    for panel in panels:
+        rows = "; ".join(_row_in_words(row, panel.unit) for row in panel.ladder.rows)
+        said = outcome(panel.ladder)
+        sentences.append(f"{panel.name}{f', {said}' if said else ''}: {rows}.")
     return " ".join(sentences)
 
 
 def _row_in_words(row: Row, unit: Unit) -> str:
     if not row.has_time:
         return f"{row.stage.label}, {row.why_no_time}"
-    words = f"{row.stage.label}, {row.of or ''} time {unit.text(row.median or 0)} {unit.name}"
-    gains = [f"{figure(row)} {heading.lstrip('×% ')}" for heading, figure in _COLUMNS if figure(row) != "–"]
-    return ", ".join([words, *gains])
+    words = [f"{row.stage.label}, {row.of or ''} time {unit.text(row.median or 0)} {unit.name}"]
+    words += [f"layer time {unit.text(row.layer_median or 0)} {unit.name}"] * _shows_both(row)
+    words += [row.quality] if row.quality else []
+    words += [f"{text} {name}" for text, name in ((ratio(row.x_previous), "over the stage that it builds on"),
+                                                  (ratio(row.x_baseline), "over the baseline"),
+                                                  (percent(row.percent_of_library), "of the library's speed"))
+              if text != "–"]
+    return ", ".join(words)

@@ -1,4 +1,4 @@
-"""What the charts over batch share: a panel per layer, a line per stage, each labelled at its end."""
+"""What the charts over batch share: a panel per layer, a line for each of a few stages, labelled at its end."""
 
 from __future__ import annotations
 
@@ -8,24 +8,22 @@ from typing import Callable, Iterator, Optional, Protocol, Sequence
 
 from matplotlib.axes import Axes
 
+from convladder_charts import story as stories
 from convladder_charts.labels import spread, thinned
-from convladder_charts.page import (MARGIN, Heading, Page, panel_title, provenance, sampling, wrapped)
-from convladder_charts.record import Group, Ladder, Record, Row, Stage
-from convladder_charts.style import GUIDE, INK, MUTED, Mark, fitted, mark_of, text_inches
+from convladder_charts.page import MARGIN, WIDTH, Foot, Heading, Page, page_below, panel_title
+from convladder_charts.record import Ladder, Row, Stage
+from convladder_charts.style import INK, MUTED, ROLES, Mark, fitted, mark_of, text_inches
 
-_PANEL_TOP = 0.42
-_PANEL_BOTTOM = 0.72
-_TICKS = 0.62
-_LABEL_SIZE = 8.0
+_PANEL_TOP = 0.34
+_PANEL_BOTTOM = 0.56
+_HEIGHT = 1.75
+_TICKS = 0.66
+_LABEL_SIZE = 8.2
 _LABEL_GAP = 0.165
-_LONGEST_LABEL = 1.95
-_SHORTEST_PLOT = 2.5
-_BETWEEN = 0.3
-_NOTE_LINE = 0.15
-_MOST_NOTE_LINES = 3
-_LEADER = 0.28
-_MANY = 10
+_LONGEST_LABEL = 1.62
+_LEADER = 0.26
 _LONE_PAD = 1.2
+_MOST_LINES = 5
 
 
 @dataclass(frozen=True)
@@ -41,11 +39,18 @@ class Line:
     high: tuple[Optional[float], ...]
     of_all: bool = False
     """It represents several stages, so it has no stage's marker."""
+    role: str = ""
+    """What the stage is on its ladder: it gives the line its colour."""
 
     @property
     def mark(self) -> Mark:
-        """Its stage's, or a plain one."""
-        return Mark(INK, INK, "solid", "o") if self.of_all else mark_of(self.stage)
+        """By its role, or its stage's, or a plain one."""
+        if self.of_all:
+            return Mark(INK, INK, "solid", "o")
+        if self.role:
+            dash = (0, (5, 2)) if self.role == "library" else "solid"
+            return Mark(ROLES[self.role], ROLES[self.role], dash, _MARKERS[self.role])
+        return mark_of(self.stage)
 
     @property
     def label(self) -> str:
@@ -63,21 +68,19 @@ class Line:
         return [value for values in (self.values, self.low, self.high) for value in values if value is not None]
 
 
+_MARKERS = {"baseline": "s", "mission": "^", "best": "o", "library": "D"}
+
+
 class Measure(Protocol):
     """What a chart over batch draws: how a row becomes a value, and how the value axis looks."""
 
     axis_title: str
-    interval: str
-    note: str
 
-    def value(self, row: Row) -> tuple[Optional[float], Optional[float], Optional[float]]:
+    def value(self, row: Row, batch: int) -> tuple[Optional[float], Optional[float], Optional[float]]:
         """The row's value with the low and high end of its interval."""
 
     def scale(self, axes: Axes, lines: Sequence[Line]) -> Callable[[float], float]:
         """Sets limits and ticks; returns where a value stands between 0 (bottom) and 1 (top)."""
-
-    def extras(self, axes: Axes, lines: Sequence[Line]) -> list[tuple[str, float]]:
-        """Draws guides under the lines; returns their labels and end values."""
 
     def words(self, value: float) -> str:
         """A value with its unit."""
@@ -85,13 +88,15 @@ class Measure(Protocol):
 
 @dataclass(frozen=True)
 class Plot:
-    """One panel: what it is of, its lines, and why some of them have gaps."""
+    """One panel: what it is of, its lines, and how many stages have none."""
 
     name: str
     detail: str
     lines: Sequence[Line]
     measure: Measure
+    left_out: int = 0
     missing: str = ""
+    """Which of its lines have gaps, and why."""
 
 
 class Block(Protocol):
@@ -107,105 +112,88 @@ class Block(Protocol):
         """What it shows, for those who cannot see it."""
 
 
-def draw(record: Record, group: Group, measure: Measure, title: str) -> tuple[Page, str, str]:
-    """The figure, its title and its description in words."""
-    rows = [row for ladder in group.ladders for row in ladder.timed]
-    about = [f"{sampling(group, rows, measure.interval)}; {measure.note}", provenance(record, group)]
-    return compose(title, [*about, *record.skipped_lines], record.warnings, plots_of(group, measure))
+def plot_of(ladders: Sequence[Ladder], measure: Measure) -> Plot:
+    """The panel of a layer: all stages of a short ladder, of a long one the few that tell of it."""
+    told = max(ladders, key=lambda one: (len(one.timed), one.batch))
+    lines = lines_of(ladders, measure, told)
+    roles = {stage: role for role, stage in stories.named([line.stage for line in lines], told.story).items()}
+    shown = lines
+    if len(lines) > _MOST_LINES:
+        first = next((line.stage for line in lines if not line.stage.is_library), None)
+        shown = [line for line in lines if line.stage in roles or line.stage == first]
+    return Plot(ladders[0].layer_name, ladders[0].shape, shown, measure, len(lines) - len(shown),
+                missing(ladders, [line.stage for line in shown]))
 
 
-def plots_of(group: Group, measure: Measure) -> list[Plot]:
-    """A panel for each layer."""
-    return [Plot(ladders[0].layer_name, ladders[0].shape, lines_of(ladders, measure), measure, missing(ladders))
-            for ladders in map(group.of_layer, group.layers)]
+def left_out(plots: Sequence[Plot]) -> str:
+    """How many stages are not drawn; empty if all are."""
+    most = max((plot.left_out for plot in plots), default=0)
+    return f"not drawn: {most} more stage{'s' * (most != 1)}, in table.md" if most else ""
 
 
 def compose(title: str, about: Sequence[str], warnings: Sequence[str], plots: Sequence[Plot],
-            blocks: Sequence[Block] = ()) -> tuple[Page, str, str]:
-    """Heading, panels in one or two columns, and the blocks below each other."""
-    columns = 1 if len(plots) == 1 else 2
-    most = max(len(plot.lines) for plot in plots)
-    width = 8.6 if columns == 1 and not blocks else 11.6 if most <= _MANY else 13.4
-    heading = Heading(title, about, warnings, width)
-    plot_height = max(_SHORTEST_PLOT if columns == 2 else 3.4, (most + 2) * _LABEL_GAP)
-    notes = [_note(plot.missing, width / columns - 2 * MARGIN) for plot in plots]
-    cell_height = _PANEL_TOP + plot_height + _PANEL_BOTTOM + _NOTE_LINE * max(map(len, notes))
-    cell_width = (width - 2 * MARGIN + _BETWEEN) / columns
-    blocks_top = heading.height + math.ceil(len(plots) / columns) * cell_height
-    page = Page(width, blocks_top + sum(block.height(width) for block in blocks))
-    heading.draw(page)
-    leader = _LEADER if most <= _MANY else 2 * _LEADER
-    label_width = _label_width([line for plot in plots for line in plot.lines]) + leader
-    for index, plot in enumerate(plots):
-        left = MARGIN + index % columns * cell_width
-        top = heading.height + index // columns * cell_height
-        frame = (left + _TICKS, top + _PANEL_TOP, cell_width - _BETWEEN - _TICKS - label_width, plot_height)
-        panel_title(page, left, top + 0.14, plot.name, plot.detail)
-        _Panel(page, frame, (leader, label_width), plot.measure, plot.lines).draw()
-        for row, note in enumerate(notes[index]):
-            page.text(left, frame[1] + plot_height + 0.6 + row * _NOTE_LINE, note, fontsize=7.5, style="italic",
-                      color=MUTED)
-    for block in blocks:
-        block.draw(page, blocks_top)
-        blocks_top += block.height(width)
+            foot: Sequence[str], blocks: Sequence[Block] = ()) -> tuple[Page, str, str]:
+    """Heading, panels and blocks below each other, and the foot."""
+    gaps = dict.fromkeys(plot.missing for plot in plots)
+    bottom = Foot([left_out(plots), *gaps, *foot], WIDTH)
+    panel = _PANEL_TOP + _HEIGHT + _PANEL_BOTTOM
+    page, tops = page_below(Heading(title, about, warnings, WIDTH), WIDTH,
+                            [panel] * len(plots) + [block.height(WIDTH) for block in blocks], bottom)
+    label_width = _label_width([line for plot in plots for line in plot.lines]) + _LEADER
+    for plot, top in zip(plots, tops):
+        frame = (MARGIN + _TICKS, top + _PANEL_TOP, WIDTH - 2 * MARGIN - _TICKS - label_width, _HEIGHT)
+        panel_title(page, MARGIN, top + 0.12, plot.name, plot.detail)
+        _Panel(page, frame, label_width, plot.measure, plot.lines).draw()
+    for block, top in zip(blocks, tops[len(plots):]):
+        block.draw(page, top)
     return page, title, " ".join([*_in_words(plots), *(block.words() for block in blocks)])
 
 
-def lines_of(ladders: Sequence[Ladder], measure: Measure) -> list[Line]:
-    """The stages of one layer that have a value at some batch, in ladder order."""
+def lines_of(ladders: Sequence[Ladder], measure: Measure, told: Optional[Ladder] = None) -> list[Line]:
+    """The stages of one layer that have a value at some batch, in ladder order, with their roles on the ladder told."""
     batches = tuple(ladder.batch for ladder in ladders)
     rows: dict[Stage, dict[int, Row]] = {}
     for ladder in ladders:
         for row in ladder.rows:
             rows.setdefault(row.stage, {})[ladder.batch] = row
+    best = stories.named(rows, told.story) if told else {}
+    roles = {stage: role for role, stage in best.items()}
     lines = []
     for stage, by_batch in rows.items():
         timed = {batch: row for batch, row in by_batch.items() if row.has_time}
-        points = [measure.value(timed[batch]) if batch in timed else (None, None, None) for batch in batches]
+        points = [measure.value(timed[batch], batch) if batch in timed else (None, None, None) for batch in batches]
         values, low, high = zip(*points)
         if any(value is not None for value in values):
             last = max(batch for batch, value in zip(batches, values) if value is not None)
             remark = " (op)" if any(row.of == "op" for row in timed.values()) else ""
             remark += f", to {last}" if last < batches[-1] else ""
-            lines.append(Line(stage, stage.label, remark, batches, values, low, high))
+            lines.append(Line(stage, stage.label, remark, batches, values, low, high, role=roles.get(stage, "")))
     return lines
 
 
 def _label_width(lines: Sequence[Line]) -> float:
     widths = [text_inches(line.label, _LABEL_SIZE) for line in lines]
-    return min(max(widths, default=0.5), _LONGEST_LABEL) + 0.2
+    return min(max(widths, default=0.5), _LONGEST_LABEL) + 0.14
 
 
-def missing(ladders: Sequence[Ladder]) -> str:
-    """Names the stages that have no time at some batch, so that a gap in a line is explained."""
-    without: dict[str, dict[str, list[str]]] = {}
+def missing(ladders: Sequence[Ladder], stages: Sequence[Stage]) -> str:
+    """Names the drawn stages that have no time at some batch, so that a gap in a line is explained."""
+    without: dict[str, list[str]] = {}
     for ladder in ladders:
         for row in ladder.rows:
-            if not row.has_time:
-                batches = without.setdefault(row.why_no_time, {}).setdefault(row.stage.title, [])
-                batches.append(str(ladder.batch))
-    if not without:
-        return ""
-    named = "; ".join(f"{why}: " + ", ".join(f"{stage} ({' '.join(batches)})" for stage, batches in stages.items())
-                      for why, stages in without.items())
-    return f"No time (at batch): {named}"
-
-
-def _note(text: str, width: float) -> list[str]:
-    lines = wrapped(text, 7.5, width) if text else []
-    if len(lines) > _MOST_NOTE_LINES:
-        lines = [*lines[: _MOST_NOTE_LINES - 1], lines[_MOST_NOTE_LINES - 1] + " …"]
-    return [fitted(line, 7.5, width) for line in lines]
+            if not row.has_time and row.stage in stages:
+                without.setdefault(f"{row.stage.title}: {row.status}", []).append(str(ladder.batch))
+    return "; ".join(f"{ladders[0].layer_name} {what} at batch {', '.join(batches)}" for what, batches in without.items())
 
 
 class _Panel:
     """One layer."""
 
-    def __init__(self, page: Page, plot: tuple[float, float, float, float], label: tuple[float, float],
+    def __init__(self, page: Page, plot: tuple[float, float, float, float], label_width: float,
                  measure: Measure, lines: Sequence[Line]) -> None:
         self.page = page
         self.left, self.top, self.width, self.height = plot
-        self.leader, self.label_width = label
+        self.label_width = label_width
         self.measure = measure
         self.lines = lines
         self.batches = sorted({batch for line in lines for batch in line.batches})
@@ -222,10 +210,9 @@ class _Panel:
             return
         self._batch_axis(axes)
         height_of = self.measure.scale(axes, self.lines)
-        guides = self.measure.extras(axes, self.lines)
         for line in self.lines:
             _draw_line(axes, line)
-        self._end_labels(axes, height_of, guides)
+        self._end_labels(axes, height_of)
         axes.set_ylabel(self.measure.axis_title)
         axes.yaxis.set_label_coords(-(_TICKS - 0.1) / self.width, 0.5)
 
@@ -240,38 +227,31 @@ class _Panel:
         ticks = [self.batches[index] for index in thinned(positions, widths, 0.08)]
         axes.set_xticks(ticks, [str(tick) for tick in ticks])
         axes.set_xticks([], minor=True)
-        axes.set_xlabel("batch (images per call)", labelpad=3)
+        axes.set_xlabel("batch (images per call)", labelpad=2)
 
     def _across(self, axes: Axes, batch: float) -> float:
         """Inches from the plot's left edge."""
         low, high = axes.get_xlim()
         return math.log(batch / low) / math.log(high / low) * self.width
 
-    def _end_labels(self, axes: Axes, height_of: Callable[[float], float],
-                    guides: Sequence[tuple[str, float]]) -> None:
-        """One label per line and guide in a column at the right, in the order in which the lines end."""
-        room = self.label_width - self.leader - 0.1
+    def _end_labels(self, axes: Axes, height_of: Callable[[float], float]) -> None:
+        """One label per line in a column at the right, in the order in which the lines end."""
+        room = self.label_width - _LEADER
         ends = [(*line.end, _fitted_label(line, room), line.mark) for line in self.lines]
-        ends += [(self.batches[-1], value, label, None) for label, value in guides]
         wanted = [self.top + (1 - height_of(value)) * self.height for _, value, _, _ in ends]
         placed = spread(wanted, _LABEL_GAP, self.top, self.top + self.height)
         for (batch, _, label, mark), start, end in zip(ends, wanted, placed):
             across = self.left + self._across(axes, batch) if batch == self.batches[-1] else None
             self._end_label(across, start, end, label, mark)
 
-    def _end_label(self, across: Optional[float], start: float, end: float, label: str,
-                   mark: Optional[Mark]) -> None:
+    def _end_label(self, across: Optional[float], start: float, end: float, label: str, mark: Mark) -> None:
         """A line that stops early has no leader: it would look like more of the line."""
         elbow = self.left + self.width
-        text_left = elbow + self.leader
-        colour = mark.edge if mark else GUIDE
+        text_left = elbow + _LEADER
+        colour = mark.edge
         if across is not None:
-            self.page.line([(across, start), (elbow, start), (text_left - 0.1, end)], color=colour, linewidth=0.7,
-                           alpha=0.75)
-        if mark:
-            self.page.line([(text_left - 0.02, end)], marker=mark.marker, markersize=4.5, color=mark.colour,
-                           markeredgecolor=mark.edge, linestyle="none")
-        self.page.text(text_left + 0.1, end, label, fontsize=_LABEL_SIZE, color=INK if mark else MUTED)
+            self.page.line([(across, start), (elbow, start), (text_left - 0.04, end)], color=colour, linewidth=0.8)
+        self.page.text(text_left, end, label, fontsize=_LABEL_SIZE, color=INK)
 
 
 def _fitted_label(line: Line, room: float) -> str:
@@ -283,8 +263,8 @@ def _draw_line(axes: Axes, line: Line) -> None:
     mark = line.mark
     values = [math.nan if value is None else value for value in line.values]
     library = line.stage.is_library
-    axes.plot(line.batches, values, color=mark.edge, linestyle=mark.dash, linewidth=1.3 if library else 1.6,
-              marker=mark.marker, markersize=4.8, markerfacecolor=mark.colour, markeredgecolor=mark.edge,
+    axes.plot(line.batches, values, color=mark.edge, linestyle=mark.dash, linewidth=1.3 if library else 1.7,
+              marker=mark.marker, markersize=4.6, markerfacecolor=mark.colour, markeredgecolor=mark.edge,
               zorder=2.5 if library else 3)
     if any(low is not None for low in line.low):
         ends = [[math.nan if end is None else end for end in side] for side in (line.low, line.high)]

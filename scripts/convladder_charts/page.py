@@ -8,21 +8,26 @@ import secrets
 import stat
 from itertools import accumulate
 from pathlib import Path
-from typing import Any, Iterable, Sequence
+from typing import Any, Iterable, Optional, Sequence
 from xml.sax.saxutils import escape
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
+from convladder_charts import dark
 from convladder_charts.record import Group, Record, Row
 from convladder_charts.style import FAINT, INK, MUTED, text_inches
 from convladder_charts.units import span
 
-MARGIN = 0.35
+MARGIN = 0.3
+WIDTH = 6.4
+"""Of pictures that can be read at 400 pixels."""
 _TITLE_SIZE = 12.5
 _SUBTITLE_SIZE = 8.5
 _LINE = 0.185
+_FOOT_SIZE = 7.0
+_FOOT_LINE = 0.145
 _NOT_IN_XML = {code: " " for code in {*range(0x20), 0xFFFE, 0xFFFF} - {*map(ord, "\t\n\r")}}
 """A record's names may hold them."""
 
@@ -81,11 +86,45 @@ class Heading:
             top += _LINE
 
 
-def page_below(heading: Heading, width: float, heights: Sequence[float]) -> tuple[Page, list[float]]:
+class Foot:
+    """What every figure says once and small, at its end: how it was sampled, on what, and what is not in it."""
+
+    def __init__(self, notices: Iterable[str], width: float) -> None:
+        text = " · ".join(notice for notice in notices if notice)
+        self._lines = wrapped(text, _FOOT_SIZE, width - 2 * MARGIN) if text else []
+
+    @property
+    def height(self) -> float:
+        """The space it takes, its margin below included."""
+        return 0.12 + _FOOT_LINE * len(self._lines) + 0.14
+
+    def draw(self, page: Page) -> None:
+        """Writes it at the bottom of the page."""
+        top = page.height - self.height + 0.12
+        for index, line in enumerate(self._lines):
+            page.text(MARGIN, top + (index + 0.5) * _FOOT_LINE, line, fontsize=_FOOT_SIZE, color=MUTED)
+
+
+def page_below(heading: Heading, width: float, heights: Sequence[float],
+               foot: Optional[Foot] = None) -> tuple[Page, list[float]]:
     """A page with the heading and room for parts of these heights below it, one below the other; where each begins."""
-    page = Page(width, heading.height + sum(heights) + 0.1)
+    page = Page(width, heading.height + sum(heights) + (foot.height if foot else 0.1))
     heading.draw(page)
+    if foot:
+        foot.draw(page)
     return page, list(accumulate(heights, initial=heading.height))[:-1]
+
+
+def notices(record: Record, group: Group, rows: Sequence[Row], mark: str) -> list[str]:
+    """What a figure of times says at its foot."""
+    return [sampling(group, rows, mark), provenance(record, group), *record.notices, quality_notice(rows)]
+
+
+def quality_notice(rows: Iterable[Row]) -> str:
+    """What the signs beside times are; empty where there are none."""
+    signs = {row.sign: row.quality for row in rows if row.has_time and row.sign}
+    named = ", ".join(f"{sign} {quality}" for sign, quality in sorted(signs.items(), reverse=True))
+    return f"{named}: the machine was not quiet while that was measured" if named else ""
 
 
 def sampling(group: Group, rows: Sequence[Row], mark: str) -> str:
@@ -165,7 +204,7 @@ def _accessible(svg: str, title: str, description: str) -> str:
     opening = svg[start:end] + ' role="img" aria-labelledby="figure-title figure-description">'
     texts = (f'\n <title id="figure-title">{escape(title)}</title>'
              f'\n <desc id="figure-description">{escape(description)}</desc>')
-    return svg[:start] + opening + texts + svg[end + 1:]
+    return svg[:start] + opening + texts + "\n " + dark.rules() + svg[end + 1:]
 
 
 def write(path: Path, content: bytes) -> None:

@@ -9,13 +9,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Optional
 
-from convladder_charts import counted, left_out, predicted
+from convladder_charts import counted, left_out, predicted, story
 from convladder_charts.about import About, about, fact, hardware
 from convladder_charts.counted import CountedGroup
 from convladder_charts.json_text import Node, RecordError, read_json
 from convladder_charts.left_out import LeftOutGroup
 from convladder_charts.predicted import PredictedGroup
 from convladder_charts.stage import Stage, is_size, optional, printable, shape_text, stages_of
+from convladder_charts.story import Story
 from convladder_charts.units import significant
 
 SCHEMA_VERSION = "1.0"
@@ -78,6 +79,11 @@ class Floor:
     value: float
     bound: str
     """operations or bytes"""
+    flop: float = 0.0
+    moved: float = 0.0
+    """Bytes that have to be read and written, once each."""
+    from_memory: bool = False
+    """Whether they are more than the caches hold, so that the memory's rate limits."""
 
 
 @dataclass(frozen=True)
@@ -116,11 +122,30 @@ class Ladder:
     place: str = ""
     """Where it stands in the document."""
     floor: Optional[Floor] = None
+    told: Optional[Story] = None
+    """None in records of older versions."""
 
     @property
     def layer_name(self) -> str:
         """As the command line spells it."""
         return f"{self.network}.{self.layer}"
+
+    @property
+    def story(self) -> Story:
+        """The record's, or what the rows of an older one say themselves."""
+        return self.told or self._from_rows()
+
+    def _from_rows(self) -> Story:
+        stages = [row for row in self.timed if not row.stage.is_library and row.layer_median]
+        libraries = [row for row in self.timed if row.stage.is_library and row.layer_median]
+        base = next((row for row in stages if row.x_baseline == 1.0), None)
+        as_good = [row for row in stages if not base or row.tolerance <= base.tolerance]
+        best = min(as_good, key=lambda row: row.layer_median or 0.0, default=None)
+        library = min(libraries, key=lambda row: row.layer_median or 0.0, default=None)
+        if best is None:
+            return Story(library=library.stage.name if library else None)
+        return Story(base.stage.name if base else None, None, best.stage.name, library.stage.name if library else None,
+                     best.x_baseline, best.percent_of_library, best.percent_of_floor)
 
     @property
     def timed(self) -> tuple[Row, ...]:
@@ -157,6 +182,12 @@ class Group:
         """The ladders of one layer by batch."""
         return tuple(sorted((one for one in self.ladders if one.layer_name == layer), key=lambda one: one.batch))
 
+    @property
+    def notice(self) -> str:
+        """That nothing of this group is drawn, and the first reason without what is in its brackets."""
+        reasons = dict.fromkeys(row.why_no_time.split(" (")[0] for ladder in self.ladders for row in ladder.rows)
+        return f"{self.device}: no times ({next(iter(reasons), 'no cases')[:80]}{'; …' if len(reasons) > 1 else ''})"
+
     def skipped_line(self) -> str:
         """Why nothing of this group is drawn, in one line."""
         reasons = dict.fromkeys(row.why_no_time for ladder in self.ladders for row in ladder.rows)
@@ -190,6 +221,13 @@ class Record(About):
     def drawn(self) -> tuple[Group, ...]:
         """The groups that have times."""
         return tuple(group for group in self.groups if group.has_times)
+
+    @property
+    def notices(self) -> tuple[str, ...]:
+        """The same in a few words each, for the foot of a figure."""
+        counted = {group.device for group in self.counted}
+        return (*(group.notice for group in self.groups if not group.has_times and group.device not in counted),
+                *(f"{group.device}: counted, not timed" for group in self.counted))
 
     @property
     def skipped_lines(self) -> tuple[str, ...]:
@@ -249,7 +287,10 @@ def _floor(ladder: Node) -> Optional[Floor]:
     if "floor" not in ladder.value or ladder.field("floor").is_null():
         return None
     floor = ladder.field("floor")
-    return Floor(floor.field("value").number(), printable(floor.field("bound").text()))
+    moved = sum(floor.field(name).number() for name in ("bytes_read", "bytes_written") if name in floor.value)
+    return Floor(floor.field("value").number(), printable(floor.field("bound").text()),
+                 floor.field("flop").number() if "flop" in floor.value else 0.0, moved,
+                 "bytes" in floor.value and not floor.field("bytes").is_null())
 
 
 def _check_is_run(root: Node) -> None:
@@ -284,7 +325,7 @@ def _ladder(node: Node, family: str, stages: dict[tuple[str, str], Stage], cases
         shape=next((shape_text(cases[one]) for one in (row.field("case").text() for row in rows) if one in cases), ""),
         batch=node.field("batch").positive(),
         rows=tuple(_row(row, family, kind, stages, cases) for row in rows),
-        place=node.place, floor=_floor(node))
+        place=node.place, floor=_floor(node), told=story.of_ladder(node))
 
 
 def _row(row: Node, family: str, kind: str, stages: dict[tuple[str, str], Stage], cases: dict[str, Node]) -> Row:

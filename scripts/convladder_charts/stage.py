@@ -28,6 +28,8 @@ class Stage:
     """Several variants, one for each layer of a network: its rung is not on a ladder and only gives it a marker."""
     leaves_out: str = ""
     """The idea that it is another stage without; empty for all others."""
+    builds_on: str = ""
+    """The variant that it adds its idea to; empty for the first one, for libraries, and in records that do not say."""
 
     @property
     def is_library(self) -> bool:
@@ -61,7 +63,8 @@ def stages_of(variants: Node) -> dict[tuple[str, str], Stage]:
         twins = sum(1 for stage in stages.values() if (stage.family, stage.rung) == (family, rung))
         title = printable(node.field("title").text()) or printable(name) or "(no name)"
         left_out = printable(node.field("leaves_out").text()) if "leaves_out" in node.value else ""
-        stages[family, name] = Stage(family, rung, name, title, twins, leaves_out=left_out)
+        below = optional(node.field("builds_on"), Node.text) if "builds_on" in node.value else None
+        stages[family, name] = Stage(family, rung, name, title, twins, leaves_out=left_out, builds_on=below or "")
     return stages
 
 

@@ -17,6 +17,18 @@ INK = "#1b1f24"
 MUTED = "#5b636d"
 FAINT = "#e3e6ea"
 GUIDE = "#a9b0b8"
+PAPER = "#ffffff"
+GAIN, GAIN_EDGE = "#b9d8f0", "#0b66a8"
+LOSS, LOSS_EDGE = "#f6cfb4", "#b4490f"
+WARNING = "#a3370b"
+ROLES = {"baseline": "#6b737d", "mission": "#b4490f", "best": "#0b66a8", "library": "#1b1f24", "": "#8f979f"}
+"""The colour of what a stage is on its ladder, the same in every chart that tells of few stages."""
+
+DARK = {PAPER: "#14181d", INK: "#e8ebee", MUTED: "#aab3bd", FAINT: "#2b323a", GUIDE: "#66707b", "#eef0f2": "#262c33",
+        GAIN: "#1c4566", GAIN_EDGE: "#6bb7f0", LOSS: "#62341b", LOSS_EDGE: "#f29a66", WARNING: "#ff9d73",
+        "#6b737d": "#98a2ad", "#8f979f": "#79838e", "#7a828c": "#98a2ad", "#4a5058": "#b4bcc5", "#0072b2": "#4aa3dc",
+        "#8c8300": "#cfc433", "#d55e00": "#ee7a1f", "#b3261e": "#ff7b70", "#3c4a57": "#9fb0c0", "#c98a3a": "#d9a055"}
+"""What takes a colour's place on a dark ground. All others are seen on both."""
 
 # Okabe and Ito's colours without black, which is the libraries'. Yellow comes last: it needs its dark edge on white.
 _COLOURS = ("#D55E00", "#E69F00", "#009E73", "#56B4E9", "#0072B2", "#CC79A7", "#F0E442")
@@ -56,9 +68,9 @@ _SETTINGS: dict[str, Any] = {
     "xtick.labelsize": 8,
     "ytick.labelsize": 8,
     "hatch.linewidth": 0.7,
-    "figure.facecolor": "white",
-    "savefig.facecolor": "white",
-    "savefig.dpi": 160,
+    "figure.facecolor": PAPER,
+    "savefig.facecolor": PAPER,
+    "savefig.dpi": 240,
     "svg.fonttype": "none",
     "svg.hashsalt": "convladder",
 }

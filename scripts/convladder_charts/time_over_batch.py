@@ -1,4 +1,4 @@
-"""Time over batch on two logarithmic axes: a stage whose time is proportional to the work runs along slope 1."""
+"""Time per image over batch: flat where a bigger batch gains nothing."""
 
 from __future__ import annotations
 
@@ -7,36 +7,34 @@ from typing import Callable, Optional, Sequence
 
 from matplotlib.axes import Axes
 
-from convladder_charts import over_batch
-from convladder_charts.over_batch import Line
-from convladder_charts.page import Page, device_name, times_named
-from convladder_charts.record import Group, Record, Row
-from convladder_charts.style import GUIDE
+from convladder_charts.ladder import drawn_ladders
+from convladder_charts.over_batch import Line, compose, plot_of
+from convladder_charts.page import Page, device_name, notices, times_named
+from convladder_charts.record import Group, Ladder, Record, Row
 from convladder_charts.units import duration, log_ticks, round_duration
 
-_GUIDE_LABEL = "slope 1: time ∝ batch"
-_GUIDE_BELOW = 0.55
+_SAME = 5.0
+"""Percent."""
 
 
-class Time:
-    """Medians with their intervals."""
-
-    interval = "error bars and bands:"
-    note = "libraries dashed"
+class PerImage:
+    """Medians with their intervals, divided by the images of the batch."""
 
     def __init__(self, axis_title: str) -> None:
         self.axis_title = axis_title
 
-    def value(self, row: Row) -> tuple[Optional[float], Optional[float], Optional[float]]:
-        """The row's median; an interval that reaches 0 cannot stand on this axis and is left out."""
+    def value(self, row: Row, batch: int) -> tuple[Optional[float], Optional[float], Optional[float]]:
+        """The row's; an interval that reaches 0 cannot stand on this axis and is left out."""
+        if row.median is None:
+            return None, None, None
         if row.low is None or row.high is None or row.low <= 0:
-            return row.median, None, None
-        return row.median, row.low, row.high
+            return row.median / batch, None, None
+        return row.median / batch, row.low / batch, row.high / batch
 
     def scale(self, axes: Axes, lines: Sequence[Line]) -> Callable[[float], float]:
-        """Logarithmic, with room for the guide below the lines."""
-        values = [value for line in lines for value in line.present]
-        low, high = min(values) * _GUIDE_BELOW * 0.8, max(values) * 1.35
+        """Logarithmic, with at least two ticks."""
+        values = [value for line in lines for value in line.present if value > 0]
+        low, high = min(values) / 1.35, max(values) * 1.35
         axes.set_yscale("log")
         axes.set_ylim(low, high)
         ticks = log_ticks(low, high)
@@ -44,24 +42,46 @@ class Time:
         axes.set_yticks([], minor=True)
         return lambda value: math.log(value / low) / math.log(high / low)
 
-    def extras(self, axes: Axes, lines: Sequence[Line]) -> list[tuple[str, float]]:
-        """The slope-1 guide below the fastest stage, if there is more than one batch to compare."""
-        first, last = lines[0].batches[0], lines[0].batches[-1]
-        if first == last:
-            return []
-        end = min(line.end[1] * last / line.end[0] for line in lines) * _GUIDE_BELOW
-        end = min(max(end, axes.get_ylim()[0]), axes.get_ylim()[1])
-        axes.plot([first, last], [end * first / last, end], color=GUIDE, linewidth=1.0, linestyle=(0, (1, 1.5)),
-                  zorder=1.5)
-        return [(_GUIDE_LABEL, end)]
-
     def words(self, value: float) -> str:
         """A time with its unit."""
-        return duration(value)
+        return f"{duration(value)} an image"
 
 
-def draw(record: Record, group: Group, _batch: Optional[int]) -> tuple[Page, str, str]:
+def draw(record: Record, group: Group, batch: Optional[int]) -> tuple[Page, str, str]:
     """The figure, its title and its description in words."""
-    named = times_named(row for ladder in group.ladders for row in ladder.rows)
-    title = f"{device_name(group)}: {named} of {record.subject} over batch"
-    return over_batch.draw(record, group, Time(named if named in ("op time", "call time") else "layer time"), title)
+    layers = [one.layer_name for one in drawn_ladders(group, None)] or list(group.layers[:1])
+    ladders = [group.of_layer(layer) for layer in layers]
+    named = times_named(row for of_layer in ladders for one in of_layer for row in one.rows)
+    kind = "call time" if named == "call time" else "op time" if named == "op time" else "layer time"
+    plots = [plot_of(of_layer, PerImage("time per image")) for of_layer in ladders]
+    shown = {line.stage for plot in plots for line in plot.lines}
+    rows = [row for of_layer in ladders for one in of_layer for row in one.timed if row.stage in shown]
+    op = any(row.of == "op" for row in rows) and kind != "op time"
+    about = [f"{device_name(group)}, {group.kind} {kind} over the images of the batch"]
+    return compose(_title(ladders), about, record.warnings, plots,
+                   [_not_shown(group, layers), "(op): the convolution alone in its own layout" * op,
+                    *notices(record, group, rows, "bands:")])
+
+
+def _not_shown(group: Group, layers: Sequence[str]) -> str:
+    others = len(group.layers) - len(layers)
+    return f"not drawn: {others} more layer{'s' * (others != 1)}, in table.md" if others else ""
+
+
+def _title(ladders: Sequence[Sequence[Ladder]]) -> str:
+    """By how much the best stage's time for an image changes with the batch."""
+    changes, ends = [], set()
+    for of_layer in ladders:
+        best = max(of_layer, key=lambda one: (len(one.timed), one.batch)).story.best
+        times = [(one.batch, row.median / one.batch) for one in of_layer for row in one.timed
+                 if row.stage.name == best and row.median]
+        if len(times) > 1:
+            changes.append(100 * (times[-1][1] / times[0][1] - 1))
+            ends.add((times[0][0], times[-1][0]))
+    if not changes:
+        return "Time per image over batch"
+    between = "From the smallest batch to the largest" if len(ends) > 1 else "From batch {} to {}".format(*ends.pop())
+    low, high = (f"{value:+.0f}".replace("-", "−") for value in (min(changes), max(changes)))
+    if max(map(abs, changes)) < _SAME:
+        return f"{between} the best stage's time per image stays the same within {_SAME:.0f} %"
+    return f"{between} the best stage's time per image changes by {low if low == high else f'{low} to {high}'} %"

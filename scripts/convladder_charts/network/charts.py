@@ -2,18 +2,35 @@
 
 from __future__ import annotations
 
+import dataclasses
 import re
-from typing import Callable, Optional
+from typing import Any, Callable, Optional
 
-from convladder_charts.network import instructions, op_times, whole_pass
+from convladder_charts.drawable import Drawing, Drawn, Kind, Options
+from convladder_charts.json_text import Node, is_of_networks
+from convladder_charts.network import record as networks
+from convladder_charts.network import table
 from convladder_charts.network.record import NetworkGroup, NetworkRecord
-from convladder_charts.page import Page
 
-Draw = Callable[[NetworkRecord, NetworkGroup, Optional[int]], tuple[Page, str, str]]
+Draw = Callable[[NetworkRecord, NetworkGroup, Optional[int]], tuple[Any, str, str]]
+
+
+def _draw(root: Node, options: Options) -> Drawn:
+    record = networks.read(root)
+    groups = options.of_devices(record.groups)
+    options.check_layers([])
+    options.check_batch([batch for group in groups for batch in group.batches])
+    record = dataclasses.replace(record, groups=groups)
+    drawn = drawings(record)
+    remark = "" if drawn else "no picture: no case of this run has a time or a counter; table.md says why"
+    return Drawn([Drawing(name, draw, record, group) for name, draw, group in drawn], table.markdown(record),
+                 table.plain(record), remark)
 
 
 def drawings(record: NetworkRecord) -> list[tuple[str, Draw, NetworkGroup]]:
     """File name without ending, what draws it, and of what. Times and counts never share a figure."""
+    from convladder_charts.network import instructions, op_times, whole_pass
+
     found: list[tuple[str, Draw, NetworkGroup]] = []
     for group in record.groups:
         if group.timed:
@@ -39,3 +56,6 @@ def _suffixes(found: list[tuple[str, Draw, NetworkGroup]]) -> list[str]:
 
 def _plain(name: str) -> str:
     return re.sub(r"[^a-z0-9]+", "_", name.lower()).strip("_") or "network"
+
+
+KIND = Kind("network", is_of_networks, _draw)

@@ -1,0 +1,166 @@
+"""The measured roofline: each stage's rate under what the device reached in the same run, a column for each layer."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Optional, Sequence
+
+from convladder_charts import story as stories
+from convladder_charts.ladder import drawn_ladders
+from convladder_charts.log_plot import LogPlot, amount, ends
+from convladder_charts.page import MARGIN, WIDTH, Foot, Heading, Page, device_name, notices, page_below
+from convladder_charts.placing import Labels, Wanted
+from convladder_charts.record import Ceilings, Group, Ladder, Record, Row
+from convladder_charts.style import GUIDE, INK, MUTED, PAPER, ROLES, text_inches
+from convladder_charts.units import percent, significant
+from convladder_charts.words import place_of
+
+_PEAK, _COPY, _STORE = "FMA peak", "copy", "streaming store"
+_HEIGHT = 3.5
+_LEFT = 0.62
+_BELOW = 0.52
+_LEGEND = 0.26
+_MARKERS = {"baseline": "s", "mission": "^", "best": "o", "library": "D", "": "o"}
+_WORDS = {"baseline": "baseline", "mission": "the mission's last", "best": "best", "library": "fastest library",
+          "": "other stages"}
+
+
+@dataclass(frozen=True)
+class _Column:
+    """A layer at a batch. All its stages must move the same bytes at least, so they stand above each other."""
+
+    ladder: Ladder
+    intensity: float
+    rates: tuple[tuple[Row, float], ...]
+    """With GFLOP/s of the layer time."""
+
+    @property
+    def best(self) -> Optional[float]:
+        """Of the best stage."""
+        return next((rate for row, rate in self.rates if row.stage.name == self.ladder.story.best), None)
+
+
+def has_one(record: Record, group: Group, batch: Optional[int]) -> bool:
+    """Whether the run measured ceilings of the device and something that stands under them."""
+    ceilings = _ceilings(record, group)
+    return bool(ceilings and ceilings.limit(_PEAK) and ceilings.limit(_COPY)) and bool(_columns(group, batch))
+
+
+def draw(record: Record, group: Group, batch: Optional[int]) -> tuple[Page, str, str]:
+    """The figure, its title and its description in words."""
+    ceilings, columns = _ceilings(record, group), _columns(group, batch)
+    assert ceilings is not None
+    peak, copy = ceilings.limit(_PEAK) or 1.0, ceilings.limit(_COPY) or 1.0
+    rows = [row for column in columns for row, _ in column.rates]
+    above = any(rate > min(peak, column.intensity * copy) for column in columns for _, rate in column.rates)
+    title = _title(columns, peak, group)
+    heading = Heading(title, [f"{device_name(group)}, {group.kind}: rates of layer times under the rates that the device "
+                              "reached in the same run"], record.warnings, WIDTH)
+    foot = Foot([f"ceilings: median of {ceilings.samples} samples taken between the cases",
+                 "operations are the direct convolution's: a stage that does with fewer, or whose data is in the caches, "
+                 "can lie above the roof" if above else "", *notices(record, group, rows, "intervals (not drawn):")], WIDTH)
+    page, (top,) = page_below(heading, WIDTH, [_HEIGHT + _LEGEND + _BELOW], foot)
+    _legend(page, top + 0.08, [role for role in _WORDS if any(column.ladder.story.role(row.stage) == role and
+                                                             _is_role(column, row, role) for column in columns
+                                                             for row, _ in column.rates)])
+    _plot(page, (MARGIN + _LEFT, top + _LEGEND, WIDTH - 2 * MARGIN - _LEFT - 0.1, _HEIGHT), columns, (peak, copy))
+    return page, title, _in_words(columns, peak, copy)
+
+
+def _ceilings(record: Record, group: Group) -> Optional[Ceilings]:
+    return next((one for one in record.ceilings if one.device == group.device and group.kind == "measured"), None)
+
+
+def _columns(group: Group, batch: Optional[int]) -> list[_Column]:
+    columns = []
+    for ladder in drawn_ladders(group, batch):
+        floor = ladder.floor
+        if floor is None or floor.flop <= 0 or floor.moved <= 0:
+            continue
+        rates = tuple((row, floor.flop / row.layer_median) for row in ladder.timed if row.layer_median)
+        if rates:
+            columns.append(_Column(ladder, floor.flop / floor.moved, rates))
+    return columns
+
+
+def _title(columns: Sequence[_Column], peak: float, group: Group) -> str:
+    shares = [100 * column.best / peak for column in columns if column.best]
+    device = group.device.upper() if group.device == "cpu" else group.device
+    if not shares:
+        return f"Measured roofline of the {device}"
+    low, high = percent(min(shares)), percent(max(shares))
+    span = low if low == high else f"{low.rstrip('%')} to {high}"
+    where = place_of(columns[0].ladder) if len(columns) == 1 else f"{len(columns)} layers"
+    return f"The best stage does {span} of what this {device} can compute: {where}"
+
+
+def _is_role(column: _Column, row: Row, role: str) -> bool:
+    """Of several libraries only the fastest has the role's mark."""
+    return role != "library" or row.stage.name == column.ladder.story.library
+
+
+def _plot(page: Page, frame: tuple[float, float, float, float], columns: Sequence[_Column],
+          limits: tuple[float, float]) -> None:
+    peak, copy = limits
+    rates = [rate for column in columns for _, rate in column.rates]
+    plot = LogPlot(page, frame, ends([peak / copy, *(column.intensity for column in columns)], 4, 5),
+                   ends([*rates, peak], 1.8, 2.0))
+    plot.axes.set_xlabel("operations for each byte that has to be read or written once", fontsize=8, color=MUTED)
+    plot.axes.set_ylabel("GFLOP/s, measured", fontsize=8)
+    left, top, width, height = frame
+    labels = Labels((left, top, left + width, top + height))
+    bend = peak / copy
+    for line in (plot.slope(copy, peak), plot.level(peak, bend)):
+        if line:
+            labels.line(line[0], line[1])
+    words = f"FMA peak {amount(peak, 'FLOP/s')}"
+    across, down = plot.at(plot.x[1], peak)
+    page.text(across - 0.03, down - 0.09, words, fontsize=8, ha="right", color=INK)
+    labels.taken.append((across - text_inches(words, 8) - 0.05, down - 0.18, across, down))
+    wanted = []
+    slope = plot.at(max(plot.x[0], plot.y[0] / copy) * 1.15, max(plot.x[0] * copy, plot.y[0]) * 1.15)
+    wanted.append(Wanted(*slope, f"memory, copy {amount(copy, 'B/s')}", 8.0))
+    heaviest = max(columns, key=lambda column: column.ladder.floor.flop if column.ladder.floor else 0.0)
+    for column in columns:
+        wanted += _points(plot, labels, column, column is heaviest)
+    labels.write(page, sorted(wanted, key=lambda one: one.weight != "bold"))
+
+
+def _points(plot: LogPlot, labels: Labels, column: _Column, is_heaviest: bool) -> list[Wanted]:
+    """Draws a layer's stages; the labels of those that have one."""
+    story = column.ladder.story
+    named = {stage: role for role, stage in stories.named([row.stage for row, _ in column.rates], story).items()}
+    low, high = min(rate for _, rate in column.rates), max(rate for _, rate in column.rates)
+    plot.axes.plot([column.intensity] * 2, [low, high], color=GUIDE, linewidth=0.8, zorder=1.6)
+    wanted = []
+    for row, rate in sorted(column.rates, key=lambda one: one[0].stage in named):
+        role = named.get(row.stage, "")
+        plot.axes.plot([column.intensity], [rate], marker=_MARKERS[role], color=ROLES[role],
+                       markersize=7 if role else 4, markeredgecolor=PAPER, markeredgewidth=0.6, linestyle="none",
+                       zorder=3 if role else 2)
+        place = plot.at(column.intensity, rate)
+        labels.point(*place, 0.05 if role else 0.035)
+        if role == "best" or role and is_heaviest:
+            sign = f"{row.sign} " if row.sign else ""
+            wanted.append(Wanted(*place, f"{sign}{row.stage.title}, {significant(rate)}", 8.0,
+                                 "bold" if role == "best" else "normal"))
+    wanted.append(Wanted(*plot.at(column.intensity, low), place_of(column.ladder), 8.0, colour=MUTED))
+    return wanted
+
+
+def _legend(page: Page, middle: float, roles: Sequence[str]) -> None:
+    left = MARGIN + _LEFT
+    for role in roles:
+        page.line([(left + 0.06, middle)], marker=_MARKERS[role], markersize=6 if role else 4, color=ROLES[role],
+                  linestyle="none")
+        page.text(left + 0.16, middle, _WORDS[role], fontsize=8, color=MUTED)
+        left += 0.34 + text_inches(_WORDS[role], 8)
+
+
+def _in_words(columns: Sequence[_Column], peak: float, copy: float) -> str:
+    """The chart for those who cannot see it."""
+    sentences = [f"Ceilings, measured: FMA peak {amount(peak, 'FLOP/s')}, copy {amount(copy, 'B/s')}."]
+    for column in columns:
+        rates = "; ".join(f"{row.stage.label} {significant(rate)} GFLOP/s" for row, rate in column.rates)
+        sentences.append(f"{place_of(column.ladder)}, {significant(column.intensity)} operations a byte: {rates}.")
+    return " ".join(sentences)

@@ -1,0 +1,19 @@
+"""Drawings that follow the reader's scheme: light as they are drawn, dark by rules in the file."""
+
+from __future__ import annotations
+
+from convladder_charts.style import DARK
+
+KEPT = "kept"
+"""Names what has its colours on a dark ground as well: a text on a colour of its own."""
+
+
+def rules() -> str:
+    """A style element for an SVG file. What cannot read it draws the light one; so does a printer."""
+    lines = []
+    for light, dark in DARK.items():
+        for what in ("fill", "stroke"):
+            element = "path" if light == "#ffffff" else ""  # white letters stand on a colour of their own
+            lines.append(f'{element}[style*="{what}: {light}"]:not(#{KEPT} *),{element}[{what}="{light}"] '
+                         f"{{{what}:{dark} !important}}")
+    return "<style>@media screen and (prefers-color-scheme: dark) {\n" + "\n".join(lines) + "\n}</style>"

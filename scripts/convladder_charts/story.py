@@ -1,0 +1,110 @@
+"""What a ladder tells in a few names and factors, as the record holds it, and which of its stages a picture shows.
+
+Of older records, which lack it, only what the rows say themselves is told: which stage is fastest, and its factors.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Iterable, Mapping, Optional, Sequence
+
+from convladder_charts.json_text import Node
+from convladder_charts.stage import Stage, optional, printable
+
+MOST = 12
+"""Rows of a picture."""
+
+
+@dataclass(frozen=True)
+class Story:
+    """Stages by the variant's name, and factors of layer times; None where the record has none."""
+
+    baseline: Optional[str] = None
+    mission: Optional[str] = None
+    best: Optional[str] = None
+    library: Optional[str] = None
+    best_x_baseline: Optional[float] = None
+    best_percent_of_library: Optional[float] = None
+    best_percent_of_floor: Optional[float] = None
+    gpu: str = ""
+    """That the times are predicted for; empty where they are measured."""
+
+    def role(self, stage: Stage) -> str:
+        """Its key in style.ROLES."""
+        if stage.is_library:
+            return "library"
+        roles = {self.baseline: "baseline", self.mission: "mission", self.best: "best"}
+        return roles.get(stage.name, "") if stage.name else ""
+
+
+def of_ladder(ladder: Node) -> Optional[Story]:
+    """None in records of older versions."""
+    if "story" not in ladder.value or ladder.field("story").is_null():
+        return None
+    story = ladder.field("story")
+    names = {name: optional(story.field(name), Node.text) for name in ("baseline", "mission", "best", "library")}
+    factors = {name: optional(story.field(name), Node.number)
+               for name in ("best_x_baseline", "best_percent_of_library", "best_percent_of_floor")}
+    return Story(**names, **factors, gpu=printable(optional(story.field("gpu"), Node.text) or ""))  # type: ignore[arg-type]
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """What a picture shows of a ladder, in ladder order, and how many stages it leaves out."""
+
+    stages: tuple[Stage, ...]
+    left_out: int
+
+    @property
+    def notice(self) -> str:
+        """Of what is not shown; empty where all is."""
+        return f"{self.left_out} more stage{'s' * (self.left_out != 1)}: table.md" if self.left_out else ""
+
+
+def chosen(stages: Sequence[Stage], story: Story, gains: Mapping[str, Optional[float]], most: int = MOST) -> Chosen:
+    """All of a short ladder. Of a long one the mission's stages, the best with those that it builds on, the libraries;
+    where these are too many as well, of the best's path those that gained or lost most."""
+    if len(stages) <= most:
+        return Chosen(tuple(stages), 0)
+    by_name = {stage.name: stage for stage in stages}
+    mission = by_name.get(story.mission or "")
+    path = path_to(by_name, story.best)
+    kept = [stage.name for stage in stages if stage.is_library][:most // 3]
+    kept += [name for name in (story.baseline, story.best, story.mission) if name in by_name and name]
+    wanted = [stage.name for stage in stages if mission and not stage.is_library and _rung(stage) <= _rung(mission)]
+    steps = sorted((name for name in path if name not in wanted), key=lambda name: -_size(gains.get(name)))
+    rest = [] if path or wanted else [stage.name for stage in stages]
+    for name in (*wanted, *steps, *rest):
+        if name not in kept and len(set(kept)) < most:
+            kept.append(name)
+    shown = tuple(stage for stage in stages if stage.name in kept)
+    return Chosen(shown, len(stages) - len(shown))
+
+
+def path_to(by_name: Mapping[str, Stage], name: Optional[str]) -> list[str]:
+    """A stage and those that it builds on, itself first."""
+    path: list[str] = []
+    while name and name in by_name and name not in path:
+        path.append(name)
+        name = by_name[name].builds_on
+    return path
+
+
+def named(stages: Iterable[Stage], story: Story) -> dict[str, Stage]:
+    """The few that a chart names: baseline, the mission's last, the best and the fastest library, by role."""
+    found: dict[str, Stage] = {}
+    by_name = {stage.name: stage for stage in stages}
+    for role in ("baseline", "mission", "best", "library"):
+        stage = by_name.get(getattr(story, role) or "")
+        if stage is not None and stage not in found.values():
+            found[role] = stage
+    return found
+
+
+def _rung(stage: Stage) -> int:
+    return stage.rung or 0
+
+
+def _size(gain: Optional[float]) -> float:
+    """By how much a step changes the time, in either direction."""
+    return 0.0 if not gain or gain <= 0 else max(gain, 1 / gain)
