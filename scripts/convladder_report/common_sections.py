@@ -5,19 +5,34 @@ from __future__ import annotations
 import hashlib
 from typing import Any, Iterable, Iterator, Sequence
 
+from convladder_charts.about import About
 from convladder_charts.json_text import Node
 from convladder_charts.stage import optional, printable
 from convladder_charts.table_text import Table
-from convladder_report.document import Paragraph, Section, TableBlock
+from convladder_report.document import Answer, Paragraph, Section, TableBlock
 
 _LONGEST = 400
 _MOST_IDS = 400
 _DEEPEST = 6
 
 
+def machine_line(record: About) -> str:
+    """Where and when it was measured, and by which build."""
+    return (f"{record.cpu}, host {record.host}, {record.date[:10]}; {record.program}, commit {record.commit}; "
+            f"data: {record.data}")
+
+
 def failed_cases(root: Node) -> list[Node]:
     """The cases that are not ok."""
     return [case for case in root.field("cases").items() if case.field("status").text() != "ok"]
+
+
+def without_result(root: Node) -> Iterator[Answer]:
+    """How many cases have none."""
+    failed, total = len(failed_cases(root)), len(root.field("cases").items())
+    if failed:
+        yield Answer("", f"{failed} of {total} cases have no result; they are listed with their reasons.",
+                     "$.cases[…].status")
 
 
 def failed_section(root: Node, source: str, name: str) -> Section:

@@ -112,14 +112,77 @@ class Sentence:
 
 
 @dataclass(frozen=True)
+class Answer:
+    """What a reader wants to know first, in one sentence or two."""
+
+    question: str
+    """In two or three words."""
+    text: str
+    place: str = ""
+
+
+@dataclass(frozen=True)
+class Fact:
+    """A figure that is seen from afar, with the words that say what it is."""
+
+    value: str
+    words: str
+    place: str = ""
+
+
+@dataclass(frozen=True)
+class Mark:
+    """How far the figures can be trusted, in a few words. A look is good, doubtful, bad, or plain."""
+
+    look: str
+    text: str
+
+
+@dataclass(frozen=True)
+class Front:
+    """What is seen first of a record: what was asked, the answer, one picture, and how far to trust it."""
+
+    title: str
+    """What was measured, in a few words."""
+    asked: str
+    answers: tuple[Answer, ...]
+    machine: str
+    """Where it was measured, in one line."""
+    facts: tuple[Fact, ...] = ()
+    marks: tuple[Mark, ...] = ()
+    hero: Optional[Figure] = None
+    explorer: Optional[Explorer] = None
+    """Takes the picture's place where scripts run."""
+    tables: tuple[TableBlock, ...] = ()
+
+
+@dataclass(frozen=True)
+class Part:
+    """A record: what is seen first of it, and the chapters below."""
+
+    name: str
+    source: str
+    front: Front
+    chapters: tuple[Section, ...]
+
+
+@dataclass(frozen=True)
 class Report:
     """The page."""
 
     title: str
     warnings: tuple[str, ...]
-    sections: tuple[Section, ...]
+    parts: tuple[Part, ...]
+    before: tuple[Section, ...] = ()
+    """Chapters on all records together, above their parts."""
+    after: tuple[Section, ...] = ()
+
+    @property
+    def chapters(self) -> tuple[Section, ...]:
+        """All of them, in the page's order."""
+        return (*self.before, *(one for part in self.parts for one in part.chapters), *self.after)
 
     @property
     def has_explorers(self) -> bool:
-        """Whether any section has a chart that needs the library."""
-        return any(section.has_explorers for section in self.sections)
+        """Whether anything of it needs the chart library."""
+        return any(part.front.explorer for part in self.parts) or any(one.has_explorers for one in self.chapters)

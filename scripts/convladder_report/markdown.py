@@ -7,22 +7,31 @@ from typing import Iterator
 
 from convladder_charts.page import write
 from convladder_charts.table_text import Table, escaped, markdown_table
-from convladder_report.document import Block, Figure, HeatMap, Items, Paragraph, Report, Section, TableBlock
+from convladder_report.document import Block, Figure, HeatMap, Items, Paragraph, Part, Report, Section, TableBlock
 
 
 def write_markdown(report: Report, folder: Path) -> list[Path]:
     """Writes report.md and the figures; returns the paths."""
     folder.mkdir(parents=True, exist_ok=True)
     lines = [f"# {escaped(report.title)}", "", *(f"**Attention: {escaped(one)}**\n" for one in report.warnings)]
-    for section in report.sections:
+    for part in report.parts:
+        lines += _front(part)
+    for section in report.chapters:
         lines += _section(section, 2)
     written = []
-    for figure in _figures(report.sections):
+    for figure in _figures(report.chapters):
         written.append(folder / f"{figure.name}.svg")
         write(written[-1], figure.svg.encode("utf-8"))
     written.append(folder / "report.md")
     write(written[-1], ("\n".join(lines).rstrip() + "\n").encode("utf-8"))
     return written
+
+
+def _front(part: Part) -> Iterator[str]:
+    front = part.front
+    yield from (f"## {escaped(f'{front.title}: {part.source}')}", "", escaped(front.asked), "")
+    yield from (*(f"- {escaped(f'{one.text} {one.place}'.strip())}" for one in front.answers), "")
+    yield from (escaped(front.machine), "")
 
 
 def _figures(sections: tuple[Section, ...]) -> Iterator[Figure]:

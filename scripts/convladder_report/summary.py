@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Iterator, Union
+from typing import Iterator
 
 from convladder_charts.counted import CountedGroup, CountedLadder, CountedRow, Figure, figures
 from convladder_charts.counted_text import SCALED
@@ -173,15 +173,3 @@ def _instructions(group: NetworkGroup) -> Sentence:
 
 def _named(stage: Stage) -> str:
     return stage.title if stage.is_library or stage.is_choice else f"stage {stage.rung} ({stage.title})"
-
-
-def warnings(record: Union[Record, NetworkRecord], source: str) -> tuple[str, ...]:
-    """What a reader must know before believing a figure."""
-    return tuple(f"{source}: {warning}" for warning in record.warnings)
-
-
-def without_result(total: int, failed: int) -> Iterator[Sentence]:
-    """How many cases have none."""
-    if failed:
-        yield Sentence(f"{failed} of {total} cases have no result; they are listed with their reasons.",
-                       "$.cases[…].status")

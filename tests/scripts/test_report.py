@@ -262,7 +262,7 @@ def beside_ours(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Element]:
     assert report(path).returncode == 0
     sections = [one for one in parsed((path.parent / "report.html").read_text(encoding="utf-8")).all("section")
                 if re.fullmatch(r"r1-network-\d+", str(one.attributes["id"]))]
-    return {one.all("h3")[0].text.split(" on ")[0]: one for one in sections}
+    return {one.all("h2")[0].text.split(" on ")[0]: one for one in sections}
 
 
 @pytest.mark.parametrize("path", PUBLISHED, ids=lambda path: path.stem)
@@ -326,8 +326,8 @@ def test_two_records_of_the_same_name_are_told_apart(tmp_path: Path) -> None:
         (tmp_path / name).mkdir()
         (tmp_path / name / "run.json").write_text(json.dumps(document))
     assert report(tmp_path / "old/run.json", tmp_path / "new/run.json", "--output", tmp_path / "x.html").returncode == 0
-    titles = [one.text for one in parsed((tmp_path / "x.html").read_text()).all("h2")]
-    assert titles[1:] == [f"One convolution, stage by stage: {name}/run.json" for name in ("old", "new")]
+    titles = [one.text for one in parsed((tmp_path / "x.html").read_text()).all("h3")]
+    assert titles[:2] == [f"One convolution, stage by stage: {name}/run.json" for name in ("old", "new")]
 
 
 def test_names_with_markup_are_text(tmp_path: Path) -> None:
