@@ -1,0 +1,36 @@
+"""A parameter sweep in a report: which configuration is best, and everything that was tried."""
+
+from __future__ import annotations
+
+from typing import Iterator
+
+from convladder_charts.kinds import sweep
+from convladder_charts.kinds.sweep import SweepRecord
+from convladder_report.document import Answer, Front, Section
+from convladder_report.kind import Input, Kind
+from convladder_report.kinds import shared
+
+
+def _front(one: Input, prefix: str) -> Front:
+    record: SweepRecord = one.record
+    answers = [Answer(each.name, sweep.sentence(each), each.place) for each in record.sweeps]
+    if not answers:
+        answers = [Answer("", f"{record.tried} configurations were tried; which is best is known when the last has "
+                          "ended.", "$.cases")]
+    hero = next(filter(None, (shared.rows_figure(sweep.chart(record, each), f"{prefix}-hero", one.source, each.place, ())
+                              for each in record.sweeps)), None)
+    return shared.front("A parameter sweep", "Which configuration is best?", answers, record.origin.line, hero)
+
+
+def _chapters(one: Input, prefix: str) -> Iterator[Section]:
+    record: SweepRecord = one.record
+    for number, each in enumerate(record.sweeps, 1):
+        name = f"{prefix}-sweep-{number}"
+        drawn = shared.rows_figure(sweep.chart(record, each), f"{name}-figure", one.source, each.place,
+                                   [sweep.table(each)])
+        yield Section(name, f"{each.name} on {each.device}",
+                      shared.figure_or_tables(drawn, one.source, [sweep.table(each)]))
+    yield from shared.environment(one, prefix)
+
+
+KIND = Kind(sweep.KIND, sweep.is_of, sweep.read, _front, _chapters)
