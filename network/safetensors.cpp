@@ -37,6 +37,13 @@ void append_as_float(Bytes data, std::vector<float>& values) {
   }
 }
 
+void append_as_half(const std::vector<float>& values, std::string& content) {
+  for (const float value : values) {
+    const auto half = simulated::round_to<simulated::Half>(value);
+    content.append(reinterpret_cast<const char*>(&half), sizeof half);
+  }
+}
+
 /// A type of element that can be read.
 struct ElementFormat {
   std::string_view name;
@@ -168,8 +175,8 @@ std::string safetensors_content(std::vector<Tensor> tensors, const std::map<std:
   std::uint64_t end = 0;
   for (const Tensor& tensor : tensors) {
     const std::uint64_t begin = end;
-    end += tensor.values.size() * sizeof(float);
-    header.entries.push_back({tensor.name, "F32", tensor.shape, begin, end});
+    end += tensor.values.size() * (tensor.half ? sizeof(simulated::Half) : sizeof(float));
+    header.entries.push_back({tensor.name, tensor.half ? "F16" : "F32", tensor.shape, begin, end});
   }
   std::string json = tensor_header_json(header);
   json.append(-json.size() % kLengthBytes, ' ');  // so that the values are aligned in a file that is mapped
@@ -177,6 +184,10 @@ std::string safetensors_content(std::vector<Tensor> tensors, const std::map<std:
   std::string content(reinterpret_cast<const char*>(&length), kLengthBytes);
   content += json;
   for (const Tensor& tensor : tensors) {
+    if (tensor.half) {
+      append_as_half(tensor.values, content);
+      continue;
+    }
     content.append(reinterpret_cast<const char*>(tensor.values.data()), tensor.values.size() * sizeof(float));
   }
   return content;

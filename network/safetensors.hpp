@@ -24,6 +24,7 @@ struct Tensor {
   std::string name;
   std::vector<std::int64_t> shape;
   std::vector<float> values;
+  bool half = false;  ///< written as F16, rounded; what is read has its values only
 };
 
 /// A file's content: the tensors in the order of their names, which differ, and the "__metadata__".
@@ -37,8 +38,8 @@ struct TensorFile {
 /// Throws UserError, one line that names the file, the tensor or the byte, and what was expected there.
 TensorFile parse_safetensors(std::span<const std::uint8_t> bytes, const std::string& file);
 
-/// The bytes of a file with these tensors, as F32. The same content gives the same bytes, whatever the tensors' order.
-/// The names must differ; metadata that is no UTF-8 gets replacement characters.
+/// The bytes of a file with these tensors, as F32 or F16. The same content gives the same bytes, whatever the tensors'
+/// order. The names must differ; metadata that is no UTF-8 gets replacement characters.
 std::string safetensors_content(std::vector<Tensor> tensors, const std::map<std::string, std::string>& metadata);
 
 /// "[50, 1, 5, 5]", as messages show a shape.

@@ -5,10 +5,12 @@
 #include <algorithm>
 #include <cctype>
 #include <cmath>
+#include <cstring>
 #include <filesystem>
 
 #include "network/safetensors.hpp"
 #include "network/safetensors_header.hpp"
+#include "network/weight_grid.hpp"
 #include "support/printable.hpp"
 #include "support/seeded_random.hpp"
 #include "support/sha256.hpp"
@@ -64,6 +66,21 @@ class TensorTaker {
     return std::move(tensor.values);
   }
 
+  /// Of a fully connected layer: one value for each input, or for each cell of a grid over the input's maps.
+  std::vector<float> take_fully_connected(const std::string& name, const Layer& layer) {
+    const ActivationShape& input = layer.input;
+    const auto at = tensors_.find(name);
+    if (at == tensors_.end() || at->second.shape.size() != 4) return take(name, weight_shape(layer));
+    const std::vector<std::int64_t>& shape = at->second.shape;
+    if (shape[2] < 1 || shape[2] > input.height || shape[3] < 1 || shape[3] > input.width) {
+      throw UserError(fmt::format("{}: {}: expected shape {}, or [{}, {}, up to {}, up to {}] for a grid, found {}",
+                                  file_, tensor_text(name), shape_text(weight_shape(layer)), layer.output.channels,
+                                  input.channels, input.height, input.width, shape_text(shape)));
+    }
+    const WeightGrid grid{.height = static_cast<int>(shape[2]), .width = static_cast<int>(shape[3])};
+    return spread_cells(layer, grid, take(name, grid_shape(layer, grid)));
+  }
+
   void refuse_others(const Network& network) const {
     if (tensors_.empty()) return;
     throw UserError(fmt::format("{}: {} is not in {}; expected: {}", file_, tensor_text(tensors_.begin()->first),
@@ -88,6 +105,20 @@ class TensorTaker {
   std::vector<std::string> expected_;
 };
 
+/// The metadata that holds values_sha256: a safetensors file says nothing else of what its values should be.
+constexpr const char* kChecksum = "values_sha256";
+
+std::span<const std::uint8_t> bytes_of(const std::string& content) {
+  return {reinterpret_cast<const std::uint8_t*>(content.data()), content.size()};
+}
+
+/// Of the tensors' values in a whole safetensors file that can be parsed.
+std::string values_sha256(std::span<const std::uint8_t> file) {
+  std::uint64_t header = 0;
+  std::memcpy(&header, file.data(), sizeof header);
+  return sha256_hex(file.subspan(sizeof header + header));
+}
+
 /// Letters, digits and what stands between them in a name; anything else is no word to show.
 bool is_plain_word(const std::string& text) {
   constexpr std::size_t longest = 40;
@@ -104,6 +135,13 @@ std::string name_of(const std::map<std::string, std::string>& metadata, const st
     name += (name.empty() ? "" : " ") + at->second;
   }
   return name;
+}
+
+/// One line of a file for people to read.
+std::string said(const std::map<std::string, std::string>& metadata, const char* what) {
+  constexpr std::size_t longest = 200;
+  const auto at = metadata.find(what);
+  return at == metadata.end() || at->second.size() > longest ? "" : printable(at->second);
 }
 
 }  // namespace
@@ -161,12 +199,25 @@ NetworkWeights initial_weights(const Network& network, std::uint64_t seed) {
 
 NetworkWeights parse_weights(const Network& network, std::span<const std::uint8_t> bytes, const std::string& file) {
   TensorFile content = parse_safetensors(bytes, file);
-  NetworkWeights result{.name = name_of(content.metadata, file), .layers = {}, .sha256 = sha256_hex(bytes)};
+  if (const auto checksum = content.metadata.find(kChecksum);
+      checksum != content.metadata.end() && checksum->second != values_sha256(bytes)) {
+    throw UserError(
+        fmt::format("{}: its values are not those that were written into it; remove it, or train it again", file));
+  }
+  NetworkWeights result{.name = name_of(content.metadata, file),
+                        .layers = {},
+                        .sha256 = sha256_hex(bytes),
+                        .story = {.dataset = said(content.metadata, "dataset"),
+                                  .trained_on = said(content.metadata, "images"),
+                                  .held_out = said(content.metadata, "result"),
+                                  .from = "from a file"}};
   TensorTaker tensors(std::move(content.tensors), file);
   for (const Layer& layer : network.layers) {
     if (!has_weights(layer)) continue;
     LayerWeights& weights = result.layers[layer.name];
-    weights.weights = tensors.take(layer.name + ".weight", weight_shape(layer));
+    const std::string name = layer.name + ".weight";
+    weights.weights = layer.type == LayerType::fully_connected ? tensors.take_fully_connected(name, layer)
+                                                               : tensors.take(name, weight_shape(layer));
     if (layer.bias) weights.bias = tensors.take(layer.name + ".bias", bias_shape(layer));
   }
   tensors.refuse_others(network);
@@ -174,21 +225,31 @@ NetworkWeights parse_weights(const Network& network, std::span<const std::uint8_
 }
 
 std::string weights_file_content(const Network& network, const NetworkWeights& weights,
-                                 const std::map<std::string, std::string>& metadata) {
+                                 const std::map<std::string, std::string>& metadata, int grid_side) {
   std::vector<Tensor> tensors;
-  const auto add = [&tensors](std::string name, std::vector<std::int64_t> shape, const std::vector<float>& values) {
+  const auto add = [&tensors](std::string name, std::vector<std::int64_t> shape, const std::vector<float>& values,
+                              bool half = false) {
     if (elements(shape) != static_cast<std::int64_t>(values.size())) {
       throw std::logic_error(fmt::format("{} has {} values for shape {}", name, values.size(), shape_text(shape)));
     }
-    tensors.push_back({std::move(name), std::move(shape), values});
+    tensors.push_back({std::move(name), std::move(shape), values, half});
   };
-  for (const Layer& layer : network.layers) {
+  for (std::size_t i = 0; i < network.layers.size(); ++i) {
+    const Layer& layer = network.layers[i];
     if (!has_weights(layer)) continue;
     const LayerWeights& of_layer = weights.layers.at(layer.name);
-    add(layer.name + ".weight", weight_shape(layer), of_layer.weights);
+    if (grid_side > 0 && is_on_grid(network, i, grid_side)) {
+      const WeightGrid grid = grid_of(layer, grid_side);
+      add(layer.name + ".weight", grid_shape(layer, grid), cell_means(layer, grid, of_layer.weights), true);
+    } else {
+      add(layer.name + ".weight", weight_shape(layer), of_layer.weights);
+    }
     if (layer.bias) add(layer.name + ".bias", bias_shape(layer), of_layer.bias);
   }
-  return safetensors_content(std::move(tensors), metadata);
+  if (metadata.empty()) return safetensors_content(std::move(tensors), metadata);
+  std::map<std::string, std::string> with_checksum = metadata;
+  with_checksum[kChecksum] = values_sha256(bytes_of(safetensors_content(tensors, {})));
+  return safetensors_content(std::move(tensors), with_checksum);
 }
 
 }  // namespace convladder

@@ -33,10 +33,19 @@ struct LayerWeights {
   bool operator==(const LayerWeights&) const = default;
 };
 
+/// What trained weights say of themselves; empty where they do not say it.
+struct WeightsStory {
+  std::string dataset;     ///< "mnist"
+  std::string trained_on;  ///< "60000 images of MNIST train, tested on 10000 of MNIST test"
+  std::string held_out;    ///< "accuracy 0.9871 (9871 of 10000, …)", of images that they were not trained on
+  std::string from;        ///< "built in", "in the cache" or "from a file"
+};
+
 struct NetworkWeights {
   std::string name;                            ///< as shown: "lenet86 mnist high", "random, seed 1", or a file's name
   std::map<std::string, LayerWeights> layers;  ///< by layer name; only layers that have weights
   std::string sha256;                          ///< of the file they come from; empty for those that come from none
+  WeightsStory story = {};
 };
 
 /// Whether a layer has weights: convolutions and fully connected layers do.
@@ -61,8 +70,9 @@ NetworkWeights initial_weights(const Network& network, std::uint64_t seed);
 /// of another shape, not finite or not known to the network, and where the file is not safetensors.
 NetworkWeights parse_weights(const Network& network, std::span<const std::uint8_t> bytes, const std::string& file);
 
-/// The bytes of a weights file. `weights` must be the network's own. The same content gives the same bytes.
+/// The bytes of a weights file. `weights` must be the network's own. The same content gives the same bytes. With a
+/// `grid_side`, the layers that lie on a grid of so many cells (weight_grid.hpp) have one value for each cell, as F16.
 std::string weights_file_content(const Network& network, const NetworkWeights& weights,
-                                 const std::map<std::string, std::string>& metadata);
+                                 const std::map<std::string, std::string>& metadata, int grid_side = 0);
 
 }  // namespace convladder

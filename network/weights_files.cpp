@@ -8,6 +8,7 @@
 #include "datasets/catalogue.hpp"
 #include "datasets/idx_reader.hpp"
 #include "support/embedded_file.hpp"
+#include "support/errors.hpp"
 
 namespace convladder {
 
@@ -44,11 +45,21 @@ std::optional<NetworkWeights> find_weights(const Network& network, const std::st
   const std::string name = weights_file_name(network, dataset, quality);
   std::error_code error;
   const fs::path cached = weights_cache_folder() / name;
-  if (cached.is_absolute() && fs::exists(cached, error)) return load_weights(network, cached);
+  if (cached.is_absolute() && fs::exists(cached, error)) {
+    NetworkWeights weights = load_weights(network, cached);
+    if (!weights.story.dataset.empty() && weights.story.dataset != dataset)
+      throw UserError(
+          fmt::format("{}: its name is that of weights for {} images, but it was trained on {} images; remove it",
+                      cached.string(), dataset, weights.story.dataset));
+    weights.story.from = "in the cache";
+    return weights;
+  }
   const auto built_in = std::ranges::find(embedded_weights(), name, &EmbeddedFile::name);
   if (built_in == embedded_weights().end()) return std::nullopt;
   const auto* const bytes = reinterpret_cast<const std::uint8_t*>(built_in->content.data());
-  return parse_weights(network, {bytes, built_in->content.size()}, name);
+  NetworkWeights weights = parse_weights(network, {bytes, built_in->content.size()}, name);
+  weights.story.from = "built in";
+  return weights;
 }
 
 }  // namespace convladder

@@ -184,7 +184,7 @@ int network_command(NetworkArguments& a, const CommandLine& command_line) {
   for (const std::vector<NetworkCase>& cases : by_network(plan)) {  // a wrong file is known before anything runs
     const Network& network = *cases.front().network;
     const ChosenWeights weights = network_weights(options, network, images);
-    networks.push_back({&network, weights.weights.name, weights.weights.sha256});
+    networks.push_back({&network, weights.weights.name, weights.weights.sha256, weights.weights.story, weights.note});
   }
   Record record = begin_record(a.record, std::move(resumed),
                                {.command_line = command_line,

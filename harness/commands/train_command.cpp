@@ -38,6 +38,7 @@ struct TrainArguments {
   std::string split;
   std::string test_images;
   std::string output;
+  std::string grid;
   double learning_rate = 0;
   bool quiet = false;
 };
@@ -49,6 +50,7 @@ constexpr int kImagesSeen = 180'000;  // by default: three passes over MNIST, mo
 constexpr int kMostDefaultEpochs = 60;
 constexpr int kMostEpochs = 10'000;
 constexpr int kLargestTrainingBatch = 4096;
+constexpr int kLargestGrid = 4096;
 constexpr double kLowAccuracy = 0.6;      // of the training images: where "low" stops
 constexpr double kLowLearningRate = 0.1;  // of the one for "high", so that it does not step far over that
 
@@ -84,6 +86,7 @@ TrainingOptions options_of(const TrainArguments& arguments, int images) {
   if (!arguments.epochs.empty()) options.epochs = parse_whole_number("--epochs", arguments.epochs, 1, kMostEpochs);
   if (!arguments.batch.empty())
     options.batch = parse_whole_number("--batch", arguments.batch, 1, kLargestTrainingBatch);
+  if (!arguments.grid.empty()) options.grid_side = parse_whole_number("--grid", arguments.grid, 1, kLargestGrid);
   const bool low = arguments.quality == "low";
   if (low) {
     options.stop_at_accuracy = kLowAccuracy;
@@ -112,19 +115,21 @@ void require_folder(const fs::path& file) {
 std::map<std::string, std::string> metadata_of(const Network& network, const TrainArguments& arguments,
                                                const TrainingData& data, const TrainingOptions& options,
                                                const TrainedNetwork& trained) {
-  return {{"network", network.name},
-          {"dataset", dataset_key(*data.training().images)},
-          {"quality", arguments.quality},
-          {"images", data.description()},
-          {"seed", fmt::to_string(options.seed)},
-          {"updates", fmt::to_string(trained.last.updates)},
-          {"epochs", fmt::to_string(trained.last.epoch)},
-          {"batch", fmt::to_string(options.batch)},
-          {"learning_rate", fmt::to_string(options.learning_rate)},
-          {"momentum", fmt::to_string(options.momentum)},
-          {"result", accuracy_text(trained.last)},
-          {"library", trained.library},
-          {"threads", fmt::to_string(trained.threads)}};
+  std::map<std::string, std::string> metadata{{"network", network.name},
+                                              {"dataset", dataset_key(*data.training().images)},
+                                              {"quality", arguments.quality},
+                                              {"images", data.description()},
+                                              {"seed", fmt::to_string(options.seed)},
+                                              {"updates", fmt::to_string(trained.last.updates)},
+                                              {"epochs", fmt::to_string(trained.last.epoch)},
+                                              {"batch", fmt::to_string(options.batch)},
+                                              {"learning_rate", fmt::to_string(options.learning_rate)},
+                                              {"momentum", fmt::to_string(options.momentum)},
+                                              {"result", accuracy_text(trained.last)},
+                                              {"library", trained.library},
+                                              {"threads", fmt::to_string(trained.threads)}};
+  if (options.grid_side > 0) metadata["grid"] = fmt::to_string(options.grid_side);
+  return metadata;
 }
 
 fs::path output_file(const Network& network, const TrainArguments& arguments, const TrainingData& data) {
@@ -159,8 +164,8 @@ void train_one(const Network& network, const TrainArguments& arguments, const Tr
   };
   if (!arguments.quiet) fmt::print("{}: {}\n", network.name, data.description());
   const TrainedNetwork trained = train(network, data.training(), data.test(), options, listener);
-  const std::string content =
-      weights_file_content(network, trained.weights, metadata_of(network, arguments, data, options, trained));
+  const std::string content = weights_file_content(
+      network, trained.weights, metadata_of(network, arguments, data, options, trained), options.grid_side);
   write_file_atomically(file, content);
   const double accuracy = static_cast<double>(trained.last.right) / trained.last.tested;
   const bool is_low = arguments.quality == "high" && accuracy < kLowAccuracy;
@@ -188,6 +193,8 @@ void add_train_options(CLI::App& train, TrainArguments& arguments) {
       .add_option("--learning-rate", arguments.learning_rate,
                   "learning rate of the first update (default 0.02, low: 0.002)")
       ->check(number_between(1e-9, 1e3));
+  train.add_option("--grid", arguments.grid,
+                   "a small file: fully connected layers keep N x N weights for each map of their input");
   train.add_option("--output", arguments.output, "the weights file (default: in the user's cache, by its name)");
   train.add_flag("--quiet", arguments.quiet, "print only the result");
 }

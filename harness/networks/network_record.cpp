@@ -136,7 +136,14 @@ ordered_json network_json(const RecordedNetwork& recorded) {
           {"input", shape_json(network.input)},
           {"layers", std::move(layers)},
           {"flop_per_image", network_flop(network)},
-          {"weights", {{"name", recorded.weights}, {"sha256", text_or_null(recorded.sha256)}}}};
+          {"weights",
+           {{"name", recorded.weights},
+            {"sha256", text_or_null(recorded.sha256)},
+            {"dataset", text_or_null(recorded.story.dataset)},
+            {"trained_on", text_or_null(recorded.story.trained_on)},
+            {"held_out", text_or_null(recorded.story.held_out)},
+            {"from", text_or_null(recorded.story.from)},
+            {"note", text_or_null(recorded.note)}}}};
 }
 
 std::vector<double> samples_of(const JsonPlace& time) {

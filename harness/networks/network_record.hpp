@@ -29,8 +29,10 @@ void check_network_record(const nlohmann::ordered_json& record, const std::strin
 /// A network that cases of the record are of, and its weights.
 struct RecordedNetwork {
   const Network* network = nullptr;
-  std::string weights;  ///< their name
-  std::string sha256;   ///< of their file; empty without one
+  std::string weights;      ///< their name
+  std::string sha256;       ///< of their file; empty without one
+  WeightsStory story = {};  ///< what they say of themselves
+  std::string note = {};    ///< the same in one line, or why there is no accuracy
 };
 
 /// What tells network.json from other records, before its cases; `cases` are the plan.

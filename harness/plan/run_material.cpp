@@ -15,6 +15,24 @@ namespace {
 
 constexpr int kSyntheticImages = 10000;  // as many as the data sets' test files
 
+ChosenWeights random_weights(const NetworkOptions& options, const Network& network, const std::string& why) {
+  ChosenWeights random{.weights = initial_weights(network, options.seed), .trained = false, .note = {}};
+  random.note = fmt::format("{}: no accuracy, since the weights are random ({})", network.name, why);
+  return random;
+}
+
+ChosenWeights trained_weights(const Network& network, NetworkWeights weights, const std::string& dataset) {
+  const WeightsStory& story = weights.story;
+  std::string note = fmt::format("{}: weights '{}', {}", network.name, weights.name, story.from);
+  if (!story.trained_on.empty()) note += fmt::format("; {}", story.trained_on);
+  // Its interval is in the file.
+  if (!story.held_out.empty()) note += fmt::format(": {}", story.held_out.substr(0, story.held_out.find(" (")));
+  if (!story.dataset.empty() && story.dataset != dataset) {
+    note += fmt::format("; this run's images are {}, not those, and its accuracy says so", dataset);
+  }
+  return {.weights = std::move(weights), .trained = true, .note = std::move(note)};
+}
+
 }  // namespace
 
 ImageSet load_images(const std::string& data_folder, std::uint64_t seed, int most_needed) {
@@ -36,11 +54,13 @@ ImageSet network_images(const NetworkOptions& options, int most_needed) {
 }
 
 ChosenWeights network_weights(const NetworkOptions& options, const Network& network, const ImageSet& images) {
-  if (options.weights == "random") return {initial_weights(network, options.seed), false};
-  if (options.weights != "high" && options.weights != "low") return {load_weights(network, options.weights), true};
+  if (options.weights == "random") return random_weights(options, network, "as asked for");
   const std::string key = dataset_key(images);
+  if (options.weights != "high" && options.weights != "low") {
+    return trained_weights(network, load_weights(network, options.weights), key);
+  }
   if (std::optional<NetworkWeights> found = find_weights(network, key, options.weights)) {
-    return {std::move(*found), true};
+    return trained_weights(network, std::move(*found), key);
   }
   const std::string remedy =
       fmt::format("'convladder train --network {}{}{}' makes them", network.name,
@@ -49,9 +69,13 @@ ChosenWeights network_weights(const NetworkOptions& options, const Network& netw
   if (options.weights == "low") {
     throw UserError(fmt::format("there are no low weights of {} for {} images; {}", network.name, key, remedy));
   }
-  ChosenWeights random{initial_weights(network, options.seed), false};
-  random.weights.name += fmt::format(" (there are no trained weights for {} images; {})", key, remedy);
-  return random;
+  const int outputs = static_cast<int>(network.layers.back().output.elements());
+  const int classes = static_cast<int>(images.class_names.size());
+  if (classes > 0 && outputs > classes) {
+    return random_weights(options, network,
+                          fmt::format("it has {} classes, and the labels are of {}", outputs, classes));
+  }
+  return random_weights(options, network, fmt::format("there are none trained on {} images; {}", key, remedy));
 }
 
 }  // namespace convladder

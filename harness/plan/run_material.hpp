@@ -20,10 +20,11 @@ ImageSet network_images(const NetworkOptions& options, int most_needed);
 struct ChosenWeights {
   NetworkWeights weights;
   bool trained = false;  ///< whether an accuracy says anything
+  std::string note;      ///< one line: what they were trained on and how good they are, or why there is no accuracy
 };
 
 /// What `--weights` asks for: trained on that set of images, random, or a file. Where nothing of quality "high" is
-/// found, the weights are random and their name says so. Throws UserError.
+/// found, the weights are random and their note says so. Throws UserError.
 ChosenWeights network_weights(const NetworkOptions& options, const Network& network, const ImageSet& images);
 
 }  // namespace convladder

@@ -273,6 +273,19 @@ void OnednnNetwork::update(float learning_rate, float momentum) {
   }
 }
 
+void OnednnNetwork::change_weights(const std::string& layer, const std::function<void(std::span<float>)>& change) {
+  const auto same = [&layer](const Parameter& parameter) { return parameter.layer == layer && !parameter.is_bias; };
+  const auto found = std::ranges::find_if(parameters_, same);
+  if (found == parameters_.end()) throw std::logic_error(fmt::format("{} has no weights", layer));
+  if (found->value.get_desc() == found->plain) return change(floats(found->value));
+  memory plain(found->plain, engine_);
+  dnnl::reorder(found->value, plain).execute(stream_, found->value, plain);
+  stream_.wait();
+  change(floats(plain));
+  dnnl::reorder(plain, found->value).execute(stream_, plain, found->value);
+  stream_.wait();
+}
+
 NetworkWeights OnednnNetwork::plain_copy(memory Parameter::*which) {
   NetworkWeights copy;
   for (const Parameter& parameter : parameters_) {

@@ -43,6 +43,9 @@ class OnednnNetwork {
   /// PyTorch's form): velocity = momentum * velocity + gradient; weight -= learning_rate * velocity.
   void update(float learning_rate, float momentum);
 
+  /// Changes a layer's weights, which `change` gets in the program's own layout.
+  void change_weights(const std::string& layer, const std::function<void(std::span<float>)>& change);
+
   /// The layers' weights, or their gradients, in the program's own layouts. Without name and checksum.
   NetworkWeights weights();
   NetworkWeights gradients();

@@ -11,6 +11,8 @@
 
 #include "datasets/image_batch.hpp"
 #include "network/training/onednn_network.hpp"
+#include "network/weight_grid.hpp"
+#include "support/half.hpp"
 #include "support/seeded_random.hpp"
 #include "variants/convolution/cpu/onednn_convolution.hpp"
 
@@ -30,6 +32,8 @@ NetworkWeights starting_weights(const Network& network, std::uint64_t seed) {
   scale_first_layer(network, weights, 1.0F / kPixelScale);
   return weights;
 }
+
+float in_half_precision(float value) { return simulated::to_float(simulated::round_to<simulated::Half>(value)); }
 
 /// 0 .. count - 1 in random order (Fisher and Yates).
 std::vector<int> shuffled(int count, std::uint64_t seed, int epoch) {
@@ -56,7 +60,12 @@ class Trainer {
       : input_(network.input),
         options_(options),
         batch_(batch),
-        passes_(network, batch, starting_weights(network, options.seed)) {}
+        passes_(network, batch, starting_weights(network, options.seed)) {
+    for (std::size_t i = 0; i < network.layers.size() && options.grid_side > 0; ++i) {
+      if (is_on_grid(network, i, options.grid_side)) on_grid_.push_back(&network.layers[i]);
+    }
+    keep_to_grid(false);
+  }
 
   /// One pass over the training images. Returns false if it ended early.
   bool run_epoch(const ImageRange& training, int epoch, std::int64_t updates_in_all, const TrainingListener& listener) {
@@ -76,6 +85,7 @@ class Trainer {
       }
       const double left = 1.0 - static_cast<double>(result_.updates) / static_cast<double>(updates_in_all);
       passes_.update(static_cast<float>(options_.learning_rate * left), static_cast<float>(options_.momentum));
+      keep_to_grid(false);
       loss += batch_loss;
       ++batches;
       ++result_.updates;
@@ -85,6 +95,9 @@ class Trainer {
     result_.loss = loss / batches;
     return !stopped;
   }
+
+  /// No further epoch: what is tested next is what the file will hold.
+  void finish() { keep_to_grid(true); }
 
   void evaluate(const ImageRange& test) {
     result_.tested = test.count;
@@ -104,6 +117,17 @@ class Trainer {
   NetworkWeights weights() { return passes_.weights(); }
 
  private:
+  void keep_to_grid(bool in_halves) {
+    for (const Layer* const layer : on_grid_) {
+      const WeightGrid grid = grid_of(*layer, options_.grid_side);
+      passes_.change_weights(layer->name, [&](std::span<float> weights) {
+        std::vector<float> cells = cell_means(*layer, grid, weights);
+        if (in_halves) std::ranges::transform(cells, cells.begin(), in_half_precision);
+        std::ranges::copy(spread_cells(*layer, grid, cells), weights.begin());
+      });
+    }
+  }
+
   /// Brings images to the network's input, 0..1. Fewer than a batch leave the rest of it as it is. Returns the labels.
   std::vector<std::uint8_t> load(const ImageRange& range, std::span<const int> indices) {
     const std::size_t elements = input_.elements();
@@ -145,6 +169,7 @@ class Trainer {
   const TrainingOptions& options_;
   int batch_;
   OnednnNetwork passes_;
+  std::vector<const Layer*> on_grid_;
   std::deque<int> recent_;  ///< right ones of the last batches
   EpochResult result_;
 };
@@ -180,6 +205,7 @@ TrainedNetwork train(const Network& network, const ImageRange& training, const I
     bool goes_on = true;
     for (int epoch = 1; epoch <= options.epochs && goes_on; ++epoch) {
       goes_on = trainer.run_epoch(training, epoch, updates_in_all, listener);
+      if (!goes_on || epoch == options.epochs) trainer.finish();
       trainer.evaluate(test);
       listener.epoch(trainer.result());
     }

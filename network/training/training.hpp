@@ -31,6 +31,9 @@ struct TrainingOptions {
   int batch = 64;          ///< images an update; at most the training images. What is left of an epoch is left out
   double learning_rate = 0.02;
   double momentum = 0.9;
+  /// Keeps the weights of fully connected layers on a grid of so many cells each way (weight_grid.hpp): after each
+  /// update every place gets the mean of its cell. In the end the cells are rounded to half precision. 0: no grid.
+  int grid_side = 0;
   /// Stops after the first update at which so large a part of the last 512 training images was right before their
   /// updates.
   std::optional<double> stop_at_accuracy = std::nullopt;
