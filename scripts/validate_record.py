@@ -258,6 +258,18 @@ class _Ladder:
             yield from self._belongs(row, case, place)
             yield from self._figures(row, case, place)
             yield from self._ratios(row, place)
+        yield from self._steps()
+
+    def _steps(self) -> Iterator[Problem]:
+        """Older records have none. Measured factors follow from the rows."""
+        for index, step in enumerate(self.ladder.get("steps", [])):
+            place = f"{self.place}.steps[{index}]"
+            for name in ("variant", "builds_on"):
+                if step[name] is not None and step[name] not in self.builds_on:
+                    yield f"{place}.{name}", f"there is no variant \"{step[name]}\" of family {self.ladder['family']}"
+            if step["kind"] == "measured":
+                yield from agrees(step["x"], _over(self.layer.get(step["builds_on"]), self.layer.get(step["variant"])),
+                                  f"{place}.x", "the layer time of the stage it is compared with over its own")
 
     def _belongs(self, row: Any, case: Any, place: str) -> Iterator[Problem]:
         for name in ("device", "family", "network", "layer", "batch"):

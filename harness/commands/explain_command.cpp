@@ -1,5 +1,7 @@
 // `convladder explain`: why a stage is faster, from a recorded run.
 #include <fmt/format.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -12,6 +14,7 @@
 #include "harness/commands/command.hpp"
 #include "harness/commands/option_checks.hpp"
 #include "harness/commands/printed.hpp"
+#include "harness/explain/explained_steps.hpp"
 #include "harness/explain/explanation.hpp"
 #include "harness/explain/explanation_output.hpp"
 #include "harness/records/recorded_run.hpp"
@@ -19,24 +22,31 @@
 #include "support/file_bytes.hpp"
 #include "support/json_text.hpp"
 #include "support/nearest_name.hpp"
+#include "support/text_table.hpp"
 
 namespace convladder {
 namespace {
+
+constexpr std::size_t kFewestColumns = 60;  // below it a sentence is hard to read
 
 /// The command line, not checked yet.
 struct ExplainArguments {
   std::string run;
   std::vector<std::string> gpus = {"h100"};
+  std::vector<std::string> layers;
   std::string case_filter;
+  bool numbers = false;
   Printed printed;
 };
 
 constexpr const char* kExplainFooter = R"(examples:
-  convladder explain results/today/run.json                 every layer and batch, predicted for an H100
-  convladder explain run.json --gpu k80,h200 --case 'lenet28.conv1/10000$'
-  convladder explain run.json --gpu all --format markdown > why.md
+  convladder explain results/today/run.json                 the layer of which most is known, a sentence or two a stage
+  convladder explain run.json --layer lenet72.conv1         another layer
+  convladder explain run.json --case '/10$' --numbers       every layer at batch 10, with the figures
+  convladder explain run.json --gpu k80,h200 --numbers      for other GPUs: the sentences are about the first one
+  convladder explain run.json --gpu all --numbers --format markdown > why.md
 
-docs/prediction.md says how the ranges are computed and how wrong they are.
+docs/prediction.md says where the sentences come from, how the ranges are computed and how wrong they are.
 exit codes: 0 printed - 3 bad input: one line says what)";
 
 std::vector<std::string> asked_gpus(const std::vector<std::string>& asked) {
@@ -47,38 +57,67 @@ std::vector<std::string> asked_gpus(const std::vector<std::string>& asked) {
 }
 
 void add_explain_options(CLI::App& explain, ExplainArguments& a) {
-  explain.add_option("RUN.json", a.run, "a run with cases of the simulated device")->required();
-  add_list(explain, "--gpu", a.gpus, "k80, v100, a100, h100 (default), h200, or all");
+  explain.add_option("RUN.json", a.run, "a run")->required();
+  add_list(explain, "--layer", a.layers, "lenet72.conv1: these layers (default: the one of which most is known)");
   explain.add_option("--case", a.case_filter, kCaseHelp);
+  explain.add_flag("--numbers", a.numbers, "also the figures: predicted times, occupancy, counters, published times");
+  add_list(explain, "--gpu", a.gpus, "k80, v100, a100, h100 (default), h200, or all");
   add_printed_options(explain, a.printed, {"text", "markdown", "json"});
 }
 
-std::string explanation_in(const std::string& format, const std::vector<ExplainedGroup>& groups,
-                           const std::vector<std::string>& gpus) {
-  if (format == "text") return explanation_text(groups, gpus);
-  if (format == "markdown") return explanation_markdown(groups, gpus);
-  return json_text(explanation_json(groups, gpus));
+/// As wide as the terminal, within reason; a file is as wide as all others.
+std::size_t columns_of(const Printed& printed) {
+  winsize size{};
+  if (!printed.file.empty() || ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) return kTextColumns;
+  return std::clamp<std::size_t>(size.ws_col, kFewestColumns, kTextColumns);
+}
+
+/// The groups of these ladders' places.
+std::vector<ExplainedGroup> groups_of(std::vector<ExplainedGroup> groups, const std::vector<ExplainedLadder>& ladders) {
+  std::erase_if(groups, [&](const ExplainedGroup& group) {
+    return std::ranges::none_of(ladders, [&](const ExplainedLadder& one) {
+      const CaseFigures& of = *one.ladder.of;
+      return of.family == "cuda" && of.network == group.network && of.layer == group.layer && of.batch == group.batch;
+    });
+  });
+  return groups;
 }
 
 int explain_command(ExplainArguments& arguments, const CommandLine& /*command_line*/) {
   check_printed(arguments.printed);
   const std::vector<std::string> gpus = asked_gpus(arguments.gpus);
+  const bool has_default = std::ranges::find(gpus, kStepsGpu) != gpus.end();
   const nlohmann::ordered_json record = read_record_json(arguments.run);
-  const std::vector<ExplainedGroup> groups = explain_run(record, arguments.run, arguments.case_filter);
-  if (groups.empty()) {
-    throw UserError(
-        fmt::format("{}: no case {}was counted by the simulated device; 'convladder run --device simulated' "
-                    "counts",
-                    arguments.run, arguments.case_filter.empty() ? "" : "that --case matches "));
+  const ExplainedRun run(record, arguments.run, has_default ? kStepsGpu : gpus.front());
+  const std::string& format = arguments.printed.format;
+  // Data is of everything that matches: who reads it chooses.
+  const bool all = format == "json" && arguments.layers.empty() && arguments.case_filter.empty();
+  const std::vector<ExplainedLadder> ladders = run.chosen(arguments.layers, all ? "/" : arguments.case_filter);
+  if (ladders.empty()) {
+    throw UserError(fmt::format("{}: no stage {}was measured or counted", arguments.run,
+                                arguments.case_filter.empty() ? "" : "that --case matches "));
   }
-  print_as(arguments.printed, explanation_in(arguments.printed.format, groups, gpus));
+  std::vector<ExplainedGroup> groups;
+  if (arguments.numbers || format == "json") {
+    groups = groups_of(explain_run(record, arguments.run, arguments.case_filter), ladders);
+  }
+  if (format == "json") {
+    nlohmann::ordered_json json = explanation_json(groups, gpus);
+    json["ladders"] = steps_json(ladders);
+    print_as(arguments.printed, json_text(json));
+    return kExitOk;
+  }
+  const bool text = format == "text";
+  std::string output = text ? steps_text(ladders, columns_of(arguments.printed)) : steps_markdown(ladders);
+  if (!groups.empty()) output += "\n" + (text ? explanation_text(groups, gpus) : explanation_markdown(groups, gpus));
+  print_as(arguments.printed, output);
   return kExitOk;
 }
 
 const CommandRegistration explain_registration(
     {.name = "explain",
      .group = CommandGroup::judge,
-     .help = "why is a stage faster? predicted times on named GPUs",
+     .help = "why is a stage faster or slower? what it relieved and what binds now, in words",
      .footer = kExplainFooter,
      .add = command_of<ExplainArguments, add_explain_options, explain_command>});
 

@@ -22,7 +22,6 @@ namespace {
 
 using nlohmann::ordered_json;
 
-constexpr std::size_t kLongestId = 1024;  // a regular expression's matcher recurses over it
 constexpr double kSmallestChange = 0.05;  // of a counter, to be worth a word
 constexpr int kPublishedBatch = 10000;    // of most published ladders, where a batch of its own has no figure
 constexpr int kScaledFrom = 100;          // images, below which a launch does not fill a GPU and nothing scales

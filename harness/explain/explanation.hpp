@@ -2,6 +2,7 @@
 // are of, occupancy, what the counters did against the stage below, and the error where something was measured.
 #pragma once
 
+#include <cstddef>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
@@ -10,6 +11,9 @@
 #include "harness/records/case_figures.hpp"
 
 namespace convladder {
+
+/// Of a case, in bytes: the matcher of a regular expression recurses over it.
+inline constexpr std::size_t kLongestId = 1024;
 
 /// A counter that differs from that of the stage below.
 struct ExplainedChange {

@@ -21,6 +21,15 @@ namespace {
 
 constexpr NumberRange kPredictedTimes{.least = kAboveZero, .unit = "ns"};
 
+void add_terms(const JsonPlace& recorded, std::array<Range, kTimeTerms>& terms) {
+  for (std::size_t i = 0; i < kTimeTerms; ++i) {
+    const JsonPlace term = recorded.at(kTimeTermNames[i]);
+    if (term.is_null()) continue;  // of an older model
+    terms[i].low += term.at("low").number(kNotNegative);
+    terms[i].high += term.at("high").number(kNotNegative);
+  }
+}
+
 }  // namespace
 
 PredictedFigure read_prediction(const JsonPlace& place) {
@@ -30,8 +39,12 @@ PredictedFigure read_prediction(const JsonPlace& place) {
                          .binding_low = printable(place.at("binding_low").text_or_empty()),
                          .binding_high = printable(place.at("binding_high").text_or_empty()),
                          .occupancy = 2,
-                         .limited_by = {}};
+                         .limited_by = {},
+                         .launches = 0,
+                         .terms = {}};
   for (const JsonPlace& kernel : place.at("kernels").list()) {
+    ++figure.launches;
+    if (kernel.has("terms")) add_terms(kernel.at("terms"), figure.terms);
     const JsonPlace residence = kernel.at("occupancy");
     const double share = residence.at("share").number();
     if (!(share < figure.occupancy)) continue;
@@ -105,7 +118,8 @@ std::vector<VariantFigures> variant_figures(const JsonPlace& variants) {
   for (const JsonPlace& one : variants.list()) {
     figures.push_back({one.at("family").text(), one.at("name").text(), one.at("builds_on").text_or_empty(),
                        one.at("leaves_out").is_there(), one.at("title").text_or_empty(),
-                       one.has("rung") ? std::optional(one.at("rung").count()) : std::nullopt});
+                       one.has("rung") ? std::optional(one.at("rung").count()) : std::nullopt,
+                       printable(one.at("hypothesis").text_or_empty())});
   }
   return figures;
 }

@@ -1,12 +1,15 @@
 // What other figures are derived from: the cases and variants of a record, typed. JSON is read here once.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <tuple>
 #include <vector>
 
+#include "devices/gpus/time_model.hpp"
 #include "harness/records/recorded_run.hpp"
 #include "support/json_place.hpp"
 #include "variants/problem_size.hpp"
@@ -20,8 +23,10 @@ struct PredictedFigure {
   std::optional<double> high_ns;  ///< likewise
   std::string binding_low;        ///< "load/store unit"
   std::string binding_high;
-  double occupancy = 0;    ///< of the kernel with the least
-  std::string limited_by;  ///< "registers, shared memory"
+  double occupancy = 0;                   ///< of the kernel with the least
+  std::string limited_by;                 ///< "registers, shared memory"
+  std::size_t launches = 0;               ///< kernels of a call, one behind the other
+  std::array<Range, kTimeTerms> terms{};  ///< ns of each, of all kernels; 0 if it cannot be launched there
 
   bool runs() const { return low_ns && high_ns; }
   /// Geometric: only for comparing predictions with each other. Of one that runs.
@@ -59,6 +64,7 @@ struct VariantFigures {
   bool leaves_out = false;
   std::string title;
   std::optional<int> rung;
+  std::string hypothesis = {};
 };
 
 /// `cases` and `variants` of a record. Throws UserError for what this program does not write.

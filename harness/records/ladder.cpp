@@ -14,11 +14,6 @@ using nlohmann::ordered_json;
 
 namespace {
 
-std::optional<double> layer_median(const CaseFigures& one_case) {
-  const TimeFigure* const time = layer_time(one_case);
-  return time == nullptr ? std::nullopt : std::optional(time->median);
-}
-
 /// Median of the convolution alone in a layout of its own; none for a case that works in NCHW.
 std::optional<double> op_median(const CaseFigures& one_case) {
   return one_case.time && one_case.time->of == time_of::kOp ? std::optional(one_case.time->median) : std::nullopt;
@@ -110,6 +105,11 @@ const TimeFigure* layer_time(const CaseFigures& one_case) {
     if (other.of == time_of::kLayer && other.cache != "cold") return &other;
   }
   return nullptr;
+}
+
+std::optional<double> layer_median(const CaseFigures& one_case) {
+  const TimeFigure* const time = layer_time(one_case);
+  return time == nullptr ? std::nullopt : std::optional(time->median);
 }
 
 std::vector<Ladder> ladders_of(const std::vector<CaseFigures>& cases, const std::vector<VariantFigures>& variants,

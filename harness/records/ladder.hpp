@@ -32,6 +32,7 @@ struct Ladder {
 
 /// Its time from NCHW in to NCHW out: the case's own, or the one beside its op time. Null where it has none.
 const TimeFigure* layer_time(const CaseFigures& one_case);
+std::optional<double> layer_median(const CaseFigures& one_case);
 
 /// From the cases, variants and `ceilings` of a record and nothing else. The cases must outlive the ladders.
 std::vector<Ladder> ladders_of(const std::vector<CaseFigures>& cases, const std::vector<VariantFigures>& variants,

@@ -85,11 +85,6 @@ std::optional<LayerInterval> interval_of(const CaseFigures& one) {
   return LayerInterval{*time->low, *time->high};
 }
 
-std::optional<double> layer_time_of(const CaseFigures& one) {
-  const TimeFigure* const time = layer_time(one);
-  return time == nullptr ? std::nullopt : std::optional(time->median);
-}
-
 std::optional<double> predicted_middle(const CaseFigures& one) {
   const auto found = std::ranges::find(one.predictions, kUsualGpu, &PredictedFigure::gpu);
   return found == one.predictions.end() || !found->runs() ? std::nullopt : std::optional(found->middle_ns());
@@ -104,7 +99,7 @@ ordered_json name_or_null(const CaseFigures* one) {
 LadderStory story_of(const Ladder& ladder) {
   Stages stages;
   for (const LadderRow& row : ladder.rows) stages.push_back(row.of);
-  LadderStory story = roles_of(stages, layer_time_of);
+  LadderStory story = roles_of(stages, layer_median);
   if (story.best == nullptr) return story;
   story.best_by = kind_of(ladder);
   const std::optional<LayerInterval> best = interval_of(*story.best);
@@ -173,16 +168,25 @@ ordered_json story_json(const LadderStory& story) {
           {"loses", std::move(loses)}};
 }
 
-ordered_json counted_ladders_json(const std::vector<CountedLadder>& ladders) {
-  ordered_json list = ordered_json::array();
-  for (const CountedLadder& ladder : ladders) {
-    ordered_json& json = list.emplace_back(place_json(*ladder.cases.front()));
-    json["kind"] = "counted";
-    json["cases"] = ordered_json::array();
-    for (const CaseFigures* one : ladder.cases) json["cases"].push_back(one->id);
-    json["story"] = story_json(ladder.story);
+ordered_json& add_counted_ladder(ordered_json& ladders, const CaseFigures& one) {
+  ordered_json& added = ladders.emplace_back(place_json(one));
+  added["kind"] = "counted";
+  added["floor"] = nullptr;
+  added["rows"] = ordered_json::array();
+  added["steps"] = ordered_json::array();
+  return added;
+}
+
+void add_counted_stories(ordered_json& ladders, const std::vector<CountedLadder>& counted) {
+  for (const CountedLadder& one : counted) {
+    const ordered_json place = place_json(*one.cases.front());
+    const auto found = std::ranges::find_if(ladders, [&place](const ordered_json& ladder) {
+      return std::ranges::all_of(place.items(),
+                                 [&](const auto& item) { return ladder.at(item.key()) == item.value(); });
+    });
+    ordered_json& ladder = found == ladders.end() ? add_counted_ladder(ladders, *one.cases.front()) : *found;
+    ladder["story"] = story_json(one.story);
   }
-  return list;
 }
 
 }  // namespace convladder

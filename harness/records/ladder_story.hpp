@@ -62,7 +62,9 @@ std::optional<double> warp_instructions(const CaseFigures& one);
 
 /// `story` of a ladder in the record.
 nlohmann::ordered_json story_json(const LadderStory& story);
-/// `counted_ladders` of the record.
-nlohmann::ordered_json counted_ladders_json(const std::vector<CountedLadder>& ladders);
+/// A ladder of the record, without rows, for the place of a case that was counted.
+nlohmann::ordered_json& add_counted_ladder(nlohmann::ordered_json& ladders, const CaseFigures& first);
+/// Adds `story` to those of `ladders` that were counted, and a ladder without rows where none of its stages was timed.
+void add_counted_stories(nlohmann::ordered_json& ladders, const std::vector<CountedLadder>& counted);
 
 }  // namespace convladder

@@ -8,6 +8,7 @@
 #include "harness/records/ladder_story.hpp"
 #include "harness/records/leave_one_out.hpp"
 #include "harness/records/recorded_run.hpp"
+#include "harness/records/steps.hpp"
 #include "variants/convolution/problem.hpp"
 
 namespace convladder {
@@ -78,10 +79,10 @@ void RunRecord::take_over(ordered_json one_case) {
 
 Record::Fields RunRecord::derived() const {
   const std::vector<CaseFigures> of_cases = cases();
-  Record::Fields fields{{"ceilings", ceilings_},
-                        {"ladders", ladders_json(ladders_of(of_cases, variants(), ceilings_))}};
-  const std::vector<CountedLadder> counted = counted_ladders_of(of_cases, variants());
-  if (!counted.empty()) fields["counted_ladders"] = counted_ladders_json(counted);
+  ordered_json ladders = ladders_json(ladders_of(of_cases, variants(), ceilings_));
+  add_counted_stories(ladders, counted_ladders_of(of_cases, variants()));
+  add_steps(ladders, of_cases, variants());
+  Record::Fields fields{{"ceilings", ceilings_}, {"ladders", std::move(ladders)}};
   const std::vector<LeaveOneOut> views = leave_one_out_of(of_cases, variants());
   if (!views.empty()) fields["leave_one_out"] = leave_one_out_json(views);
   return fields;

@@ -307,6 +307,8 @@ def _groups(ladders: Node, stages: dict[tuple[str, str], Stage], cases: dict[str
     """Measured before predicted, GPU before CPU before others: the first group gets the plain file names."""
     members: dict[tuple[str, str, str], list[Ladder]] = {}
     for node in ladders.items():
+        if not node.field("rows").items():
+            continue  # of stages that were only counted: it has their steps in words
         key = tuple(node.field(name).text() for name in ("device", "family", "kind"))
         members.setdefault(key, []).append(_ladder(node, key[1], stages, cases))  # type: ignore[arg-type]
     order = sorted(members, key=lambda key: (key[2] != "measured", _REAL_DEVICES.get(key[0], 2)))

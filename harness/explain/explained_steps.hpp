@@ -1,0 +1,50 @@
+// Which of a record's steps are printed, and how: a sentence or two for each stage.
+#pragma once
+
+#include <cstddef>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <vector>
+
+#include "harness/records/steps.hpp"
+#include "support/reasons.hpp"
+
+namespace convladder {
+
+/// A ladder's steps with what stands around them.
+struct ExplainedLadder {
+  LadderSteps ladder;
+  std::optional<RecordedFloor> floor;
+  bool measured = false;
+  std::string gpu;  ///< whose predictions are spoken of; empty where none are
+  Reasons missing;  ///< stages without a result, by reason
+};
+
+/// The cases of a record and what is explained of them.
+class ExplainedRun {
+ public:
+  /// `record` is a run.json, `file` what messages call it; it must outlive this. Throws UserError, in one line, if it
+  /// is not a run.
+  ExplainedRun(const nlohmann::ordered_json& record, const std::string& file, const std::string& gpu);
+
+  /// Of the layers named ("lenet72.conv1"; empty: the one of which most is known), of each family the batch of which
+  /// most is known; with a `filter` (a regular expression) all places of the cases whose id matches. Throws UserError
+  /// for a layer that the record lacks.
+  std::vector<ExplainedLadder> chosen(const std::vector<std::string>& layers, const std::string& filter) const;
+
+ private:
+  ExplainedLadder explained(const LadderSteps& one) const;
+
+  std::vector<CaseFigures> cases_;
+  std::vector<VariantFigures> variants_;
+  JsonPlace ladders_;
+  std::string gpu_;
+  std::vector<LadderSteps> all_;
+};
+
+/// For the terminal, in lines of at most `columns` characters.
+std::string steps_text(const std::vector<ExplainedLadder>& ladders, std::size_t columns);
+std::string steps_markdown(const std::vector<ExplainedLadder>& ladders);
+nlohmann::ordered_json steps_json(const std::vector<ExplainedLadder>& ladders);
+
+}  // namespace convladder

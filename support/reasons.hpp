@@ -1,0 +1,24 @@
+// What has the same reason, said once.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace convladder {
+
+/// Collects names with a reason each, and says every reason once, in the order in which they first came.
+class Reasons {
+ public:
+  void add(const std::string& reason, const std::string& name);
+  bool empty() const { return groups_.empty(); }
+
+  /// "one: REASON", "one, two and 10 more: REASON" where there are more than a few.
+  std::vector<std::string> lines() const;
+
+ private:
+  std::vector<std::pair<std::string, std::vector<std::string>>> groups_;
+};
+
+}  // namespace convladder
