@@ -55,6 +55,5 @@ def test_it_is_run_and_drawn(tmp_path: Path) -> None:
                             capture_output=True, encoding="utf-8", check=False, timeout=120)
     assert (charts.returncode, charts.stderr) == (0, "")
     assert TITLE in charts.stdout and TITLE in (tmp_path / "table.md").read_text(encoding="utf-8")
-    for chart in ("ladder", "time_over_batch", "throughput_over_batch"):
-        texts = [element.text or "" for element in ElementTree.parse(tmp_path / f"{chart}.svg").iter()]
-        assert any(TITLE in text for text in texts), chart
+    texts = [element.text or "" for element in ElementTree.parse(tmp_path / "ladder.svg").iter()]
+    assert any(TITLE in text for text in texts)

@@ -20,9 +20,11 @@ IDS = [f"cpu/{variant}/shape.C1H8W8M2K3/{batch}" for batch in (1, 2) for variant
 def written(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     """The standard output of a run, the file it wrote, and its record."""
     folder = tmp_path_factory.mktemp("google")
-    done = run("run", *TWO, "--output", folder, "--benchmark_format=json", f"--benchmark_out={folder}/google.json")
+    done = run("run", *TWO, "--output", folder, "--benchmark_format=json", f"--benchmark_out={folder}/google.json", "--verbose")
     assert done.returncode == 0
-    assert len(without_load(done.stderr).splitlines()) == len(IDS) + 1, "the lines of the cases and the ceilings go where they do not disturb"
+    lines = without_load(done.stderr).splitlines()
+    assert sum(line.startswith("ok ") for line in lines) == len(IDS), "the lines of the cases go where they do not disturb"
+    assert any(line.startswith("cpu: FMA peak ") for line in lines), "and those of the ceilings"
     return {"stdout": json.loads(done.stdout), "file": json.loads((folder / "google.json").read_text()),
             "record": record(folder)}
 

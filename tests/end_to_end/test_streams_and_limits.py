@@ -65,7 +65,7 @@ def test_a_full_output_does_not_end_a_run(tmp_path: Path, quiet: list[str]) -> N
 
 
 def test_a_reader_that_leaves_does_not_end_a_run(tmp_path: Path) -> None:
-    done = shell("run", *FEW, "--output", tmp_path, after="| head -n 1; exit ${PIPESTATUS[0]}")
+    done = shell("run", *FEW, "--verbose", "--output", tmp_path, after="| head -n 1; exit ${PIPESTATUS[0]}")
     assert (done.returncode, done.stderr) == (3, f"{CANNOT_PRINT}Broken pipe\n")
     assert len(done.stdout.splitlines()) == 1
     assert_right(tmp_path)

@@ -9,6 +9,7 @@
 
 #include "expect_error.hpp"
 #include "harness/cases/case_session.hpp"
+#include "harness/cases/contenders.hpp"
 #include "harness/cases/small_problem.hpp"
 #include "harness/verification/changed_input.hpp"
 
@@ -487,6 +488,28 @@ TEST_F(MeasurementTest, WhatClaimsNothingIsAskedUntilItTakesItsTime) {
   script_.observed_ns = 30e6;  // as long as several samples: there is nothing to lengthen
   static_cast<void>(run());
   EXPECT_EQ(script_.asked.back().at("iterations"), 5);
+}
+
+TEST_F(MeasurementTest, AContenderLeavesWhenAnotherIsSurelyFaster) {
+  planned_.contends = true;
+  Script slow;
+  slow.sample_ns = [](int) { return 120.0; };
+  std::deque<Measurement> both;
+  both.emplace_back(planned_, workload_, options_, scripted_case(script_, workload_));
+  both.emplace_back(planned_, workload_, options_, scripted_case(slow, workload_));
+  for (Measurement& one : both) one.verify_and_calibrate();
+  for (std::size_t samples = 1; samples <= kFirstLook; ++samples) {
+    EXPECT_EQ(why_beaten(both[1], both), "") << "too few samples";
+    for (Measurement& one : both) one.take_samples();
+  }
+  EXPECT_EQ(why_beaten(both[0], both), "");
+  expect_one_line(why_beaten(both[1], both), {"--all"});
+  both[1].leave(why_beaten(both[1], both));
+  EXPECT_EQ(both[1].outcome().status, Status::skipped);
+  EXPECT_TRUE(both[1].outcome().times.empty());
+
+  planned_.contends = false;
+  EXPECT_EQ(why_beaten(both[1], both), "") << "who does not contend stays";
 }
 
 TEST_F(MeasurementTest, ACaseThatIsDoneTakesNoMoreSamples) {

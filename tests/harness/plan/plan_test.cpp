@@ -42,6 +42,26 @@ std::size_t variants_of(std::string_view family) {
       std::ranges::count(registered_variants(), family, [](const auto& registered) { return registered.info.family; }));
 }
 
+TEST(Plan, TheStoryIsOfTheFirstStagesTheLibrariesAndWhatContends) {
+  RunOptions options;
+  options.devices = {"cpu", "simulated"};
+  const std::vector<PlannedCase> all = all_cases(make_plan(options));
+  options.story = true;
+  const std::vector<PlannedCase> story = all_cases(make_plan(options));
+  EXPECT_LT(story.size(), all.size()) << "what is counted is counted for one batch";
+  for (const PlannedCase& planned : story) {
+    EXPECT_EQ(planned.contends, planned.device == "cpu" && planned.variant.info.rung.value_or(0) > 6) << planned.id;
+  }
+  for (const PlannedCase& planned : all) EXPECT_FALSE(planned.contends);
+  const auto count = [&story](const char* device) {
+    return std::ranges::count_if(story, [&](const PlannedCase& planned) {
+      return planned.device == device && planned.work.name() == "lenet28.conv1" && planned.variant.info.rung == 1;
+    });
+  };
+  EXPECT_EQ(count("cpu"), 3);
+  EXPECT_EQ(count("simulated"), 1);
+}
+
 TEST(Plan, HasEveryVariantOfTheFamilyForEveryLayer) {
   const std::vector<CaseGroup> plan = make_plan(cpu_options());
   std::size_t layers = 0;
