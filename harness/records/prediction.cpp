@@ -134,11 +134,14 @@ ordered_json kernel_json(const PredictedKernel& kernel) {
 
 ordered_json ceilings_json(const GpuFacts& gpu) {
   const double multiprocessor_ghz = gpu.multiprocessors * gpu.clock_mhz.high * 1e-3;
-  return {{"fp32_gflop_per_s", 2 * gpu.fp32_lanes * multiprocessor_ghz},
-          {"shared_gb_per_s", kWavefrontBytes * gpu.shared_wavefronts_per_cycle * multiprocessor_ghz},
-          {"l1_gb_per_s", gpu.l1_bytes_per_cycle * multiprocessor_ghz},
-          {"l2_gb_per_s", gpu.l2_gb_per_s.high},
-          {"dram_gb_per_s", gpu.dram_gb_per_s.high}};
+  ordered_json ceilings = {{"fp32_gflop_per_s", 2 * gpu.fp32_lanes * multiprocessor_ghz},
+                           {"shared_gb_per_s", kWavefrontBytes * gpu.shared_wavefronts_per_cycle * multiprocessor_ghz},
+                           {"l1_gb_per_s", gpu.l1_bytes_per_cycle * multiprocessor_ghz},
+                           {"l2_gb_per_s", gpu.l2_gb_per_s.high},
+                           {"dram_gb_per_s", gpu.dram_gb_per_s.high}};
+  if (gpu.tensor_tf32.high > 0) ceilings["tensor_tf32_gflop_per_s"] = gpu.tensor_tf32.high * multiprocessor_ghz;
+  if (gpu.tensor_half.high > 0) ceilings["tensor_half_gflop_per_s"] = gpu.tensor_half.high * multiprocessor_ghz;
+  return ceilings;
 }
 
 ordered_json gpu_json(const GpuPrediction& one) {

@@ -6,11 +6,13 @@ A figure per multiply-add is a counter over the record's own work; sectors per l
 from __future__ import annotations
 
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Callable, Iterable, Mapping, Optional
 
 from convladder_charts.json_text import Node
 from convladder_charts.predicted import OnGpu, on_default_gpu
 from convladder_charts.stage import Stage, is_size, optional, printable, shape_text
+from convladder_charts.story import Place, Story
 
 _FLOP_PER_MULTIPLY_ADD = 2
 _THREADS_PER_WARP = 32
@@ -71,6 +73,14 @@ class CountedLadder:
     rows: tuple[CountedRow, ...]
     is_size: bool = False
     """Of a problem, and no layer of a network."""
+    told: Optional[Story] = None
+    """None in records of older versions."""
+
+    @property
+    def story(self) -> Story:
+        """The record's, or of an older one where its ladder begins."""
+        first = next((row.stage.name for row in self.counted if not row.stage.is_library), None)
+        return self.told or Story(baseline=first)
 
     @property
     def layer_name(self) -> str:
@@ -178,7 +188,8 @@ def _dram_bytes(row: CountedRow) -> Optional[float]:
 
 
 def groups_of(cases: Iterable[Node], stages: Mapping[tuple[str, str], Stage],
-              fact: Callable[[str, str], Optional[str]], hardware: Callable[[str], str]) -> tuple[CountedGroup, ...]:
+              fact: Callable[[str, str], Optional[str]], hardware: Callable[[str], str],
+              told: Mapping[Place, Story] = MappingProxyType({})) -> tuple[CountedGroup, ...]:
     """The devices that counted; `fact` is what the record says of a device under a key."""
     members: dict[tuple[str, str], dict[tuple[str, str, int], list[Node]]] = {}
     for case in cases:
@@ -187,7 +198,7 @@ def groups_of(cases: Iterable[Node], stages: Mapping[tuple[str, str], Stage],
         ladders.setdefault((network, layer, case.field("batch").positive()), []).append(case)
     groups = []
     for (device, family), ladders in members.items():
-        read = tuple(_ladder(key, nodes, stages) for key, nodes in ladders.items() if any(map(_has_counters, nodes)))
+        read = tuple(_ladder(key, nodes, stages, told.get((device, family, *key))) for key, nodes in ladders.items() if any(map(_has_counters, nodes)))
         if read:
             gpu = fact(device, "modelled GPU")
             groups.append(CountedGroup(printable(device), printable(family), hardware(device),
@@ -200,14 +211,14 @@ def _has_counters(case: Node) -> bool:
 
 
 def _ladder(key: tuple[str, str, int], cases: list[Node],
-            stages: Mapping[tuple[str, str], Stage]) -> CountedLadder:
+            stages: Mapping[tuple[str, str], Stage], told: Optional[Story]) -> CountedLadder:
     """In ladder order: a record holds its cases in the order in which they ended."""
     network, layer, batch = key
     order = {stage: index for index, stage in enumerate(stages.values())}
     rows = sorted((_row(case, stages) for case in cases),
                   key=lambda row: (row.stage.is_library, order.get(row.stage, len(order))))
     return CountedLadder(printable(network), printable(layer), shape_text(cases[0]), batch, tuple(rows),
-                         all(map(is_size, cases)))
+                         all(map(is_size, cases)), told)
 
 
 def _row(case: Node, stages: Mapping[tuple[str, str], Stage]) -> CountedRow:

@@ -53,7 +53,7 @@ def draw(record: Record, group: Group, batch: Optional[int]) -> tuple[Page, str,
     peak, copy = ceilings.limit(_PEAK) or 1.0, ceilings.limit(_COPY) or 1.0
     rows = [row for column in columns for row, _ in column.rates]
     above = any(rate > min(peak, column.intensity * copy) for column in columns for _, rate in column.rates)
-    title = _title(columns, peak, group)
+    title = _title(columns, record, group)
     heading = Heading(title, [f"{device_name(group)}, {group.kind}: rates of layer times under the rates that the device "
                               "reached in the same run"], record.warnings, WIDTH)
     foot = Foot([f"ceilings: median of {ceilings.samples} samples taken between the cases",
@@ -63,7 +63,8 @@ def draw(record: Record, group: Group, batch: Optional[int]) -> tuple[Page, str,
     _legend(page, top + 0.08, [role for role in _WORDS if any(column.ladder.story.role(row.stage) == role and
                                                              _is_role(column, row, role) for column in columns
                                                              for row, _ in column.rates)])
-    _plot(page, (MARGIN + _LEFT, top + _LEGEND, WIDTH - 2 * MARGIN - _LEFT - 0.1, _HEIGHT), columns, (peak, copy))
+    _plot(page, (MARGIN + _LEFT, top + _LEGEND, WIDTH - 2 * MARGIN - _LEFT - 0.1, _HEIGHT), columns, (peak, copy),
+          record.of_sizes)
     return page, title, _in_words(columns, peak, copy)
 
 
@@ -83,15 +84,16 @@ def _columns(group: Group, batch: Optional[int]) -> list[_Column]:
     return columns
 
 
-def _title(columns: Sequence[_Column], peak: float, group: Group) -> str:
-    shares = [100 * column.best / peak for column in columns if column.best]
+def _title(columns: Sequence[_Column], record: Record, group: Group) -> str:
+    shares = [share for column in columns if (share := column.ladder.story.best_percent_of_floor)]
     device = group.device.upper() if group.device == "cpu" else group.device
     if not shares:
-        return f"Measured roofline of the {device}"
+        return f"Measured roofline of this {device}"
     low, high = percent(min(shares)), percent(max(shares))
-    span = low if low == high else f"{low.rstrip('%')} to {high}"
-    where = place_of(columns[0].ladder) if len(columns) == 1 else f"{len(columns)} layers"
-    return f"The best stage does {span} of what this {device} can compute: {where}"
+    span = low if low == high else f"{low.rstrip('%')}–{high}"
+    where = place_of(columns[0].ladder, record) if len(columns) == 1 else (
+        f"{len(columns)} {'sizes' if record.of_sizes else 'layers'}")
+    return f"The best stage reaches {span} of this {device}'s roof: {where}"
 
 
 def _is_role(column: _Column, row: Row, role: str) -> bool:
@@ -100,30 +102,31 @@ def _is_role(column: _Column, row: Row, role: str) -> bool:
 
 
 def _plot(page: Page, frame: tuple[float, float, float, float], columns: Sequence[_Column],
-          limits: tuple[float, float]) -> None:
+          limits: tuple[float, float], of_sizes: bool) -> None:
     peak, copy = limits
     rates = [rate for column in columns for _, rate in column.rates]
-    plot = LogPlot(page, frame, ends([peak / copy, *(column.intensity for column in columns)], 4, 5),
+    plot = LogPlot(page, frame, ends([peak / copy, *(column.intensity for column in columns)], 4, 12),
                    ends([*rates, peak], 1.8, 2.0))
     plot.axes.set_xlabel("operations for each byte that has to be read or written once", fontsize=8, color=MUTED)
     plot.axes.set_ylabel("GFLOP/s, measured", fontsize=8)
     left, top, width, height = frame
     labels = Labels((left, top, left + width, top + height))
     bend = peak / copy
-    for line in (plot.slope(copy, peak), plot.level(peak, bend)):
-        if line:
-            labels.line(line[0], line[1])
-    words = f"FMA peak {amount(peak, 'FLOP/s')}"
-    across, down = plot.at(plot.x[1], peak)
-    page.text(across - 0.03, down - 0.09, words, fontsize=8, ha="right", color=INK)
-    labels.taken.append((across - text_inches(words, 8) - 0.05, down - 0.18, across, down))
-    wanted = []
-    slope = plot.at(max(plot.x[0], plot.y[0] / copy) * 1.15, max(plot.x[0] * copy, plot.y[0]) * 1.15)
-    wanted.append(Wanted(*slope, f"memory, copy {amount(copy, 'B/s')}", 8.0))
+    level, memory = plot.level(peak, bend), plot.slope(copy, peak)
     heaviest = max(columns, key=lambda column: column.ladder.floor.flop if column.ladder.floor else 0.0)
+    points, layers = [], []
     for column in columns:
-        wanted += _points(plot, labels, column, column is heaviest)
-    labels.write(page, sorted(wanted, key=lambda one: one.weight != "bold"))
+        points += _points(plot, labels, column, column is heaviest)
+        name = column.ladder.layer if of_sizes else column.ladder.layer_name
+        low = min(rate for _, rate in column.rates)
+        layers.append(Wanted(*plot.at(column.intensity, low), name, 8.0, "normal", MUTED))
+    slope = (max(plot.x[0], plot.y[0] / copy) * min(bend, plot.x[1])) ** 0.5
+    labels.along(page, level, f"FMA peak {amount(peak, 'FLOP/s')}", 8.0)
+    for line in (level, memory):
+        if line:
+            labels.line(*line)
+    copying = Wanted(*plot.at(slope, slope * copy), f"copy {amount(copy, 'B/s')}", 8.0)
+    labels.write(page, [*sorted(points, key=lambda one: one.weight != "bold"), copying, *layers])
 
 
 def _points(plot: LogPlot, labels: Labels, column: _Column, is_heaviest: bool) -> list[Wanted]:
@@ -132,6 +135,7 @@ def _points(plot: LogPlot, labels: Labels, column: _Column, is_heaviest: bool) -
     named = {stage: role for role, stage in stories.named([row.stage for row, _ in column.rates], story).items()}
     low, high = min(rate for _, rate in column.rates), max(rate for _, rate in column.rates)
     plot.axes.plot([column.intensity] * 2, [low, high], color=GUIDE, linewidth=0.8, zorder=1.6)
+    labels.line(plot.at(column.intensity, low), plot.at(column.intensity, high))
     wanted = []
     for row, rate in sorted(column.rates, key=lambda one: one[0].stage in named):
         role = named.get(row.stage, "")
@@ -144,7 +148,6 @@ def _points(plot: LogPlot, labels: Labels, column: _Column, is_heaviest: bool) -
             sign = f"{row.sign} " if row.sign else ""
             wanted.append(Wanted(*place, f"{sign}{row.stage.title}, {significant(rate)}", 8.0,
                                  "bold" if role == "best" else "normal"))
-    wanted.append(Wanted(*plot.at(column.intensity, low), place_of(column.ladder), 8.0, colour=MUTED))
     return wanted
 
 

@@ -44,6 +44,21 @@ class Labels:
             part = index / steps
             self.point(start[0] + part * (end[0] - start[0]), start[1] + part * (end[1] - start[1]), 0.02)
 
+    def along(self, page: Page, line: Sequence[tuple[float, float]], text: str, size: float = 7.5) -> None:
+        """Writes above a level line, as far to the right as there is room; or before it, or below."""
+        (start, down), (end, _) = line
+        width, height = text_inches(text, size) + 0.04, size / 72 * 1.1
+        steps = range(max(int((end - start - width) / 0.1), -1) + 1)
+        spots = [(end - width - 0.1 * step, middle) for middle in (down - height / 2 - 0.03, down + height / 2 + 0.035)
+                 for step in steps]
+        spots.insert(len(steps), (start - width - 0.06, down))
+        for left, middle in spots:
+            box = (left, middle - height / 2, left + width, middle + height / 2)
+            if self._is_free(box):
+                self.taken.append(box)
+                page.text(left + width / 2, middle, text, fontsize=size, ha="center", color=INK)
+                return
+
     def write(self, page: Page, wanted: Sequence[Wanted]) -> list[Wanted]:
         """Places and writes them; returns those that found no place."""
         lost = []

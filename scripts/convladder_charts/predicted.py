@@ -6,10 +6,12 @@ The record's own figures: nothing is computed here but quotients for the axes of
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Callable, Iterable, Mapping, Optional
+from types import MappingProxyType
+from typing import Callable, Iterable, Mapping, Optional, Sequence
 
 from convladder_charts.json_text import Node
 from convladder_charts.stage import Stage, optional, printable, shape_text
+from convladder_charts.story import Place, Story
 
 DEFAULT_GPU = "h100"
 _DRAWABLE = (1e-3, 1e30)
@@ -62,6 +64,13 @@ class PredictedRow:
     level_bytes: Mapping[str, Optional[float]]
     gpus: tuple[OnGpu, ...]
     place: str
+    tolerance: Optional[float] = None
+    """Of its verification; a stage with a larger one than the first is less accurate."""
+
+    def middle(self, gpu: str) -> Optional[float]:
+        """The geometric middle of its range on that GPU."""
+        one = self.on(gpu)
+        return (one.low * one.high) ** 0.5 if one is not None and one.has_time and one.low and one.high else None
 
     def on(self, gpu: str) -> Optional[OnGpu]:
         """The prediction for that GPU."""
@@ -91,11 +100,27 @@ class PredictedLadder:
     shape: str
     batch: int
     rows: tuple[PredictedRow, ...]
+    told: Optional[Story] = None
+    """None in records of older versions."""
 
     @property
     def layer_name(self) -> str:
         """As the command line spells it."""
         return f"{self.network}.{self.layer}"
+
+    def story(self, gpu: str) -> Story:
+        """The record's, or of an older one which stage's range lies lowest on that GPU."""
+        if self.told is not None or not self.rows:
+            return self.told or Story()
+        stages = [row for row in self.rows if not row.stage.is_library]
+        as_good = [row for row in stages if row.middle(gpu) and (row.tolerance or 0) <= (stages[0].tolerance or 0)]
+        best = min(as_good, key=lambda row: row.middle(gpu) or 0.0, default=None)
+        return Story(stages[0].stage.name if stages else None, None, best.stage.name if best else None)
+
+
+def heaviest(ladders: Sequence[PredictedLadder]) -> PredictedLadder:
+    """The one whose stages compute most."""
+    return max(ladders, key=lambda one: max((row.flop for row in one.rows), default=0.0))
 
 
 @dataclass(frozen=True)
@@ -145,7 +170,8 @@ def _drawable(value: float) -> bool:
 
 
 def groups_of(cases: Iterable[Node], stages: Mapping[tuple[str, str], Stage],
-              hardware: Callable[[str], str]) -> tuple[PredictedGroup, ...]:
+              hardware: Callable[[str], str], told: Mapping[Place, Story] = MappingProxyType({})
+              ) -> tuple[PredictedGroup, ...]:
     """The devices whose cases have predictions; `hardware` is what the record says of a device."""
     members: dict[tuple[str, str], dict[tuple[str, str, int], list[Node]]] = {}
     for case in cases:
@@ -155,16 +181,16 @@ def groups_of(cases: Iterable[Node], stages: Mapping[tuple[str, str], Stage],
         ladders = members.setdefault((device, family), {})
         ladders.setdefault((network, layer, case.field("batch").positive()), []).append(case)
     return tuple(PredictedGroup(printable(device), printable(family), hardware(device), tuple(
-        _ladder(key, nodes, stages) for key, nodes in ladders.items()))
+        _ladder(key, nodes, stages, told.get((device, family, *key))) for key, nodes in ladders.items()))
         for (device, family), ladders in members.items())
 
 
 def _ladder(key: tuple[str, str, int], cases: list[Node],
-            stages: Mapping[tuple[str, str], Stage]) -> PredictedLadder:
+            stages: Mapping[tuple[str, str], Stage], told: Optional[Story]) -> PredictedLadder:
     network, layer, batch = key
     order = {stage: index for index, stage in enumerate(stages.values())}
     rows = sorted((_row(case, stages) for case in cases), key=lambda row: order.get(row.stage, len(order)))
-    return PredictedLadder(printable(network), printable(layer), shape_text(cases[0]), batch, tuple(rows))
+    return PredictedLadder(printable(network), printable(layer), shape_text(cases[0]), batch, tuple(rows), told)
 
 
 def _row(case: Node, stages: Mapping[tuple[str, str], Stage]) -> PredictedRow:
@@ -175,7 +201,13 @@ def _row(case: Node, stages: Mapping[tuple[str, str], Stage]) -> PredictedRow:
     roofline = prediction.field("roofline")
     return PredictedRow(stage, roofline.field("flop").number(),
                         {level: optional(roofline.field(f"{level}_bytes"), Node.number) for level, _, _ in LEVELS},
-                        tuple(_on_gpu(one) for one in prediction.field("gpus").items()), case.place)
+                        tuple(_on_gpu(one) for one in prediction.field("gpus").items()), case.place, _tolerance(case))
+
+
+def _tolerance(case: Node) -> Optional[float]:
+    if "verification" not in case.value or case.field("verification").is_null():
+        return None
+    return case.field("verification").field("tolerance").number()
 
 
 def _on_gpu(node: Node) -> OnGpu:

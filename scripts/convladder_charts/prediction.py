@@ -1,131 +1,157 @@
-"""Predicted times: for each layer a panel for each GPU, all on one logarithmic axis, a range for each stage."""
+"""Predicted times: the stages of the layer with the most work, a range on each of three GPUs, on one logarithmic axis."""
 
 from __future__ import annotations
 
 from math import log
 from typing import Optional, Sequence
 
-from matplotlib.axes import Axes
-
-from convladder_charts.bars import stage_mark
+from convladder_charts import story as stories
 from convladder_charts.labels import thinned
-from convladder_charts.page import MARGIN, Heading, Page, page_below, panel_title, rule
-from convladder_charts.predicted import OnGpu, PredictedGroup, PredictedLadder, PredictedRow
-from convladder_charts.predicted_text import NOTE, time_text
+from convladder_charts.page import MARGIN, WIDTH, Foot, Heading, Page, page_below, rule
+from convladder_charts.predicted import OnGpu, PredictedGroup, PredictedLadder, PredictedRow, heaviest
+from convladder_charts.predicted_text import span_text, time_text
 from convladder_charts.record import Record
-from convladder_charts.style import FAINT, INK, MUTED, fitted, mark_of, text_inches
+from convladder_charts.style import FAINT, INK, MUTED, fitted, text_inches
 from convladder_charts.units import log_ticks, round_duration
 
-WIDTH = 14.0
-_ROW = 0.36
-_PANEL_TOP = 0.72
-_PANEL_BOTTOM = 0.5
-_GAP = 0.22
-_BARS = 0.5
-"""Of a panel's width; texts have the rest."""
-_SIZE = 7.5
-_LONGEST_NAME = 2.2
-_SHORT = {"issue": "issue", "fp32 pipe": "fp32", "tensor cores": "tensor", "integer pipe": "integer", "load/store unit": "load/store",
-          "L2 bandwidth": "L2", "DRAM bandwidth": "DRAM", "latency": "latency"}
+_ROW = 0.34
+_HEAD = 0.52
+_BOTTOM = 0.5
+_SIZE = 8.6
+_SMALL = 7.4
+_LONGEST_NAME = 1.95
+_TEXTS = 1.28
+_MOST_GPUS = 3
+_COLOURS = ("#0b66a8", "#b4490f", "#6b737d")
+"""Of the newest GPU, of the one between, and of the oldest."""
+_SHORT = {"fp32 pipe": "fp32", "tensor cores": "tensor", "integer pipe": "integer", "load/store unit": "load/store",
+          "L2 bandwidth": "L2", "DRAM bandwidth": "DRAM"}
+
+Gpus = Sequence[tuple[str, str, str]]
+"""Name, title and colour."""
 
 
 def draw(record: Record, group: PredictedGroup, batch: Optional[int]) -> tuple[Page, str, str]:
     """The figure, its title and its description in words."""
     ladders = group.chosen(batch)
-    title = f"PREDICTED op times of {record.subject} on named GPUs, stage by stage"
-    about = f"counted by {group.hardware} · commit {record.commit} · data: {record.data}"
-    gpus, others = _drawn_gpus(group, ladders)
-    lines = [NOTE, about] + ([f"left out, since no kernel can be launched there: {', '.join(others)}"] if others else [])
-    heading = Heading(title, lines, record.warnings, WIDTH)
-    page, tops = page_below(heading, WIDTH, [_height(ladder) for ladder in ladders])
-    for top, ladder in zip(tops, ladders):
-        _Panel(page, top, ladder, gpus).draw()
+    ladder = heaviest(ladders)
+    gpus, others = drawn_gpus(group, ladder)
+    newest = gpus[0][0]
+    story = ladder.story(group.drawn_gpu)
+    choice = stories.chosen([row.stage for row in ladder.rows if any(one.has_time for one in row.gpus)] or
+                            [row.stage for row in ladder.rows], story, _gains(ladder, newest))
+    rows = [row for row in ladder.rows if row.stage in choice.stages]
+    title = _title(ladder, rows, group, gpus)
+    heading = Heading(title, [f"PREDICTED op times, not measured: {ladder.layer_name}, batch {ladder.batch}",
+                              "a bar: from the optimistic to the pessimistic reading of the counters"], record.warnings,
+                      WIDTH)
+    rest = [one.layer_name for one in ladders if one is not ladder]
+    foot = Foot([f"{ladder.layer_name}: {ladder.shape}", choice.notice.replace(":", " in"), f"also in table.md: {', '.join(others)}" if others else "",
+                 f"{', '.join(rest)}: table.md, or --layer" if rest else "",
+                 "from the counters of the PTX, by the slowest of issue, pipes, load/store unit, L2, DRAM and latency",
+                 f"counted by {group.hardware}", f"commit {record.commit}", f"data: {record.data}"], WIDTH)
+    page, (top,) = page_below(heading, WIDTH, [_HEAD + len(rows) * _ROW + _BOTTOM], foot)
+    _Panel(page, top + _HEAD, rows, gpus, story.best).draw()
     return page, title, _in_words(ladders)
 
 
-def _drawn_gpus(group: PredictedGroup, ladders: Sequence[PredictedLadder]) -> tuple[list[tuple[str, str]], list[str]]:
-    """The GPUs on which any stage has a time, and the titles of the others; all of them if there is no time at all."""
-    timed = {one.gpu for ladder in ladders for row in ladder.rows for one in row.gpus if one.has_time}
-    if not timed:
-        return list(group.gpus), []
-    return ([gpu for gpu in group.gpus if gpu[0] in timed],
-            [title.removeprefix("NVIDIA ") for name, title in group.gpus if name not in timed])
+def drawn_gpus(group: PredictedGroup, ladder: PredictedLadder) -> tuple[list[tuple[str, str, str]], list[str]]:
+    """The newest on which something runs, the oldest, and the middle one; titles of the others. The asked one is there."""
+    timed = {one.gpu for row in ladder.rows for one in row.gpus if one.has_time}
+    known = [(name, title.removeprefix("NVIDIA ").split(" (")[0]) for name, title in group.gpus if name in timed] or [
+        (name, title.removeprefix("NVIDIA ").split(" (")[0]) for name, title in group.gpus]
+    by_age = known[::-1]  # a record holds the oldest first
+    asked = next((one for one in by_age if one[0] == group.gpu), by_age[0])
+    older = [one for one in by_age[by_age.index(asked) + 1:]]
+    chosen = [asked, *([older[len(older) // 2 - 1]] if len(older) > 2 else older[:-1][:1]), *older[-1:]]
+    chosen = list(dict.fromkeys(chosen))[:_MOST_GPUS]
+    colours = _COLOURS if len(chosen) == _MOST_GPUS else (_COLOURS[0], _COLOURS[2])
+    return ([(*one, colour) for one, colour in zip(chosen, colours)], [title for name, title in known
+                                                                      if (name, title) not in chosen])
 
 
-def _height(ladder: PredictedLadder) -> float:
-    return _PANEL_TOP + len(ladder.rows) * _ROW + _PANEL_BOTTOM
+def _gains(ladder: PredictedLadder, gpu: str) -> dict[str, Optional[float]]:
+    """Of each step, by the middles of the ranges: which steps are drawn of a long ladder, and no figure."""
+    middles = {row.stage.name: row.middle(gpu) for row in ladder.rows}
+    gains = {}
+    for row in ladder.rows:
+        old, new = middles.get(row.stage.builds_on), middles.get(row.stage.name)
+        gains[row.stage.name] = old / new if old and new else None
+    return gains
+
+
+def _title(ladder: PredictedLadder, rows: Sequence[PredictedRow], group: PredictedGroup, gpus: Gpus) -> str:
+    story = ladder.story(group.drawn_gpu)
+    gpu = story.gpu or group.drawn_gpu
+    best = next((row for row in rows if row.stage.name == story.best), None)
+    one = best.on(gpu) if best else None
+    if best is None or one is None or not one.has_time:
+        return f"PREDICTED times on {', '.join(title for _, title, _ in gpus)}"
+    title = one.title.removeprefix("NVIDIA ")
+    return f"PREDICTED: {best.stage.title} is the fastest on {title}, {span_text(one.low, one.high)}"
 
 
 class _Panel:
-    """One layer at one batch."""
+    """The stages below each other, in each row a bar for each GPU."""
 
-    def __init__(self, page: Page, top: float, ladder: PredictedLadder, gpus: Sequence[tuple[str, str]]) -> None:
-        self.page = page
-        self.ladder = ladder
-        self.gpus = gpus
-        self.top = top + _PANEL_TOP
-        names = [text_inches(row.stage.label, 8.5) for row in ladder.rows]
-        self.left = MARGIN + min(max(names, default=1.0), _LONGEST_NAME) + 0.4
-        self.width = (WIDTH - MARGIN - self.left + _GAP) / len(self.gpus) - _GAP
-        times = [time for row in ladder.rows for one in row.gpus if one.has_time
+    def __init__(self, page: Page, top: float, rows: Sequence[PredictedRow], gpus: Gpus, best: Optional[str]) -> None:
+        self.page, self.top, self.rows, self.gpus, self.best = page, top, rows, gpus, best
+        names = [text_inches(row.stage.label, _SIZE, "bold") for row in rows]
+        self.left = MARGIN + min(max(names, default=1.0), _LONGEST_NAME) + 0.14
+        self.right = WIDTH - MARGIN - _TEXTS
+        times = [time for row in rows for name, _, _ in gpus if (one := row.on(name)) and one.has_time
                  for time in (one.low, one.high) if time]
-        self.low, self.high = (min(times) / 1.3, max(times) * 1.3) if times else (1.0, 10.0)
+        self.low, self.high = (min(times) / 1.25, max(times) * 1.25) if times else (1.0, 10.0)
 
     def draw(self) -> None:
-        """Title, stages, and the ranges on every GPU."""
-        panel_title(self.page, MARGIN, self.top - 0.5, f"{self.ladder.layer_name}, batch {self.ladder.batch}",
-                    self.ladder.shape)
-        rule(self.page, MARGIN, WIDTH - MARGIN, self.top - 0.03)
-        for index, row in enumerate(self.ladder.rows):
-            middle = self.top + (index + 0.5) * _ROW
-            stage_mark(self.page, MARGIN + 0.08, middle, row.stage)
-            self.page.text(MARGIN + 0.24, middle, fitted(row.stage.label, 8.5, _LONGEST_NAME), color=INK)
-        for column, (gpu, title) in enumerate(self.gpus):
-            self._gpu(gpu, title, self.left + column * (self.width + _GAP))
-
-    def _gpu(self, gpu: str, title: str, left: float) -> None:
-        self.page.text(left, self.top - 0.16, fitted(title.removeprefix("NVIDIA "), 8, self.width), fontsize=8,
-                       weight="bold")
-        axes = self._axes(left)
-        for index, row in enumerate(self.ladder.rows):
-            one = row.on(gpu)
-            if one is not None and one.has_time:
-                mark = mark_of(row.stage)
-                axes.barh(index + 0.5, one.high - one.low, 0.42, left=one.low, facecolor=mark.colour,
-                          edgecolor=mark.edge, linewidth=0.8)
-            self._texts(one, left + _BARS * self.width + 0.07, self.top + (index + 0.5) * _ROW)
-
-    def _texts(self, one: Optional[OnGpu], left: float, middle: float) -> None:
-        room = (1 - _BARS) * self.width - 0.05
-        if one is None or not one.has_time:
-            self.page.text(left, middle, fitted(time_text(one), _SIZE, room), fontsize=_SIZE, color=MUTED,
-                           style="italic")
-            return
-        self.page.text(left, middle - 0.075, fitted(time_text(one), _SIZE, room, "bold"), fontsize=_SIZE, weight="bold")
-        self.page.text(left, middle + 0.085, fitted(_binding(one), 6.8, room), fontsize=6.8, color=MUTED)
-
-    def _axes(self, left: float) -> Axes:
-        rows = len(self.ladder.rows)
-        axes = self.page.axes(left, self.top, self.width * _BARS, rows * _ROW)
+        """Legend, stages, ranges, and at the right those of the first GPU as text."""
+        page, left = self.page, MARGIN
+        for _, title, colour in self.gpus:
+            page.line([(left, self.top - 0.38), (left + 0.22, self.top - 0.38)], color=colour, linewidth=4,
+                      solid_capstyle="butt")
+            page.text(left + 0.28, self.top - 0.38, title, fontsize=_SIZE)
+            left += 0.5 + text_inches(title, _SIZE)
+        page.text(WIDTH - MARGIN, self.top - 0.12, fitted(f"on {self.gpus[0][1]}, bound by", _SMALL, _TEXTS + 0.4),
+                  fontsize=_SMALL, color=MUTED, ha="right")
+        rule(page, MARGIN, WIDTH - MARGIN, self.top - 0.03)
+        axes = page.axes(self.left, self.top, self.right - self.left, len(self.rows) * _ROW)
         axes.set_xscale("log")
         axes.set_xlim(self.low, self.high)
-        axes.set_ylim(rows, 0)
+        axes.set_ylim(len(self.rows), 0)
         axes.set_yticks([])
         axes.minorticks_off()
         axes.grid(True, axis="x")
         axes.spines["bottom"].set_color(FAINT)
         axes.spines["left"].set_visible(False)
-        self._ticks(axes)
-        return axes
-
-    def _ticks(self, axes: Axes) -> None:
         ticks = log_ticks(self.low, self.high)
-        scale = self.width * _BARS / log(self.high / self.low)
         labels = [round_duration(tick) for tick in ticks]
-        kept = thinned([log(tick / self.low) * scale for tick in ticks],
-                       [text_inches(label, 7) for label in labels], 0.08)
-        axes.set_xticks([ticks[index] for index in kept], [labels[index] for index in kept], fontsize=7)
+        scale = (self.right - self.left) / log(self.high / self.low)
+        kept = thinned([log(tick / self.low) * scale for tick in ticks], [text_inches(text, 8) for text in labels], 0.1)
+        axes.set_xticks([ticks[index] for index in kept], [labels[index] for index in kept])
         axes.tick_params(axis="x", length=2.5)
+        axes.set_xlabel("predicted, logarithmic", fontsize=7, labelpad=1, loc="right")
+        step = 0.78 / len(self.gpus)
+        for index, row in enumerate(self.rows):
+            self._row(row, self.top + (index + 0.5) * _ROW)
+            for number, (gpu, _, colour) in enumerate(self.gpus):
+                one = row.on(gpu)
+                if one is not None and one.has_time:
+                    axes.barh(index + 0.11 + (number + 0.5) * step, (one.high or 0) - (one.low or 0), step * 0.8,
+                              left=one.low, facecolor=colour)
+
+    def _row(self, row: PredictedRow, middle: float) -> None:
+        weight = "bold" if row.stage.name == self.best else "normal"
+        self.page.text(MARGIN, middle, fitted(row.stage.label, _SIZE, self.left - MARGIN - 0.08, weight), fontsize=_SIZE,
+                       weight=weight)
+        one = row.on(self.gpus[0][0])
+        end, room = WIDTH - MARGIN, _TEXTS - 0.08
+        if one is None or not one.has_time:
+            self.page.text(end, middle, fitted(time_text(one), _SMALL, room), fontsize=_SMALL, color=MUTED, style="italic",
+                           ha="right")
+            return
+        self.page.text(end, middle - 0.075, fitted(time_text(one), _SMALL, room, "bold"), fontsize=_SMALL, weight="bold",
+                       ha="right", color=INK)
+        self.page.text(end, middle + 0.075, fitted(_binding(one), 7, room), fontsize=7, color=MUTED, ha="right")
 
 
 def _binding(one: OnGpu) -> str:

@@ -249,13 +249,14 @@ def read(root: Node) -> Record:
     cases = {case.field("id").text(): case for case in root.field("cases").items()}
     options = context.value.get("options")
     of_folder = isinstance(options, dict) and "ladder" in options
+    told = story.of_counted(root)
     on_ladders = [case for case in cases.values() if "leaves_out" not in case.value]
     return Record(
         **about(root),
         groups=_groups(root.field("ladders"), stages, cases, context),
         counted=counted.groups_of(on_ladders, stages, lambda device, key: fact(device, key, context),
-                                  lambda device: hardware(device, context)),
-        predicted=predicted.groups_of(on_ladders, stages, lambda device: hardware(device, context)),
+                                  lambda device: hardware(device, context), told),
+        predicted=predicted.groups_of(on_ladders, stages, lambda device: hardware(device, context), told),
         left_out=left_out.groups_of(root, lambda device: hardware(device, context)),
         work=_work(list(cases.values()), of_folder),
         of_folder=of_folder,

@@ -1,160 +1,146 @@
-"""The roofline: for each layer a panel for each memory level, the stages joined by arrows in ladder order."""
+"""The predicted roofline of a GPU: for the layer with the most work a plot for each memory level, few stages named."""
 
 from __future__ import annotations
 
-from math import atan2, degrees, log10
 from typing import Optional, Sequence
 
-from matplotlib.axes import Axes
-
-from convladder_charts.labels import spread
-from convladder_charts.page import MARGIN, Heading, Page, panel_title
-from convladder_charts.predicted import LEVELS, OnGpu, PredictedGroup, PredictedLadder, PredictedRow
+from convladder_charts import story as stories
+from convladder_charts.log_plot import LogPlot, amount, ends
+from convladder_charts.page import MARGIN, WIDTH, Foot, Heading, Page, page_below
+from convladder_charts.placing import Labels, Wanted
+from convladder_charts.predicted import LEVELS, PredictedGroup, PredictedLadder, PredictedRow, heaviest
 from convladder_charts.predicted_text import time_text
 from convladder_charts.record import Record
-from convladder_charts.style import GUIDE, INK, MUTED, mark_of
-from convladder_charts.units import log_ticks, significant
+from convladder_charts.stage import Stage
+from convladder_charts.style import INK, MUTED, PAPER, ROLES, text_inches
+from convladder_charts.units import percent, significant
 
-WIDTH = 13.0
-_HEIGHT = 2.9
-_PANEL_TOP = 0.72
-_PANEL_BOTTOM = 0.55
-_LEFT = 0.62
+_HEIGHT = 2.05
+_TOP = 0.28
+_BOTTOM = 0.54
+_LEFT = 0.5
 _GAP = 0.42
-_LABEL = 7.5
-_NOTE = ("Across: fp32 operations for each byte that crosses a level, counted (below the L1 modelled). Up: operations "
-         "a second, PREDICTED as a range. Lines are the GPU's peaks at its highest clock. Numbers are the stages' "
-         "rungs; a stage that moves nothing through a level is not in that panel. A range that crosses a line assumes "
-         "that ptxas merges loads of shared memory, or that data is in the L2 already.")
+_LEGEND = 0.3
+_TERA = 1000.0
+_MARKERS = {"baseline": "s", "mission": "^", "best": "o", "": "o"}
+_WORDS = {"baseline": "baseline", "mission": "the mission's last", "best": "best", "": "other stages"}
+TENSOR = (("tensor_tf32_gflop_per_s", "tensor tf32"), ("tensor_half_gflop_per_s", "tensor half"))
+"""Ceilings of records that have them, of GPUs that have tensor cores."""
 
 
 def draw(record: Record, group: PredictedGroup, batch: Optional[int]) -> tuple[Page, str, str]:
     """The figure, its title and its description in words."""
     ladders = group.chosen(batch)
+    ladder = heaviest(ladders)
     gpu = group.drawn_gpu
-    gpu_title = dict(group.gpus)[gpu]
-    title = f"Roofline of {gpu_title}, PREDICTED: {record.subject}, stage by stage"
-    about = f"counted by {group.hardware} · commit {record.commit} · data: {record.data}"
-    heading = Heading(title, [_NOTE, about], record.warnings, WIDTH)
-    panel = _PANEL_TOP + _HEIGHT + _PANEL_BOTTOM
-    page = Page(WIDTH, heading.height + panel * len(ladders) + 0.1)
-    heading.draw(page)
-    for index, ladder in enumerate(ladders):
-        _Layer(page, heading.height + index * panel, ladder, gpu).draw()
+    gpu_title = dict(group.gpus)[gpu].removeprefix("NVIDIA ")
+    title = _title(ladder, gpu, gpu_title)
+    heading = Heading(title, [f"PREDICTED for {ladder.layer_name}, batch {ladder.batch}"], record.warnings,
+                      WIDTH)
+    others = [one.layer_name for one in ladders if one is not ladder]
+    foot = Foot([f"{ladder.layer_name}: {ladder.shape}", "a bar: from the pessimistic rate to the optimistic one; bytes are counted, of L2 and DRAM modelled; "
+                 "lines: the peaks at the highest clock; a bar above a line assumes that ptxas merges loads or that data "
+                 "is in the L2 already", "a stage that moves nothing through a level is not in its plot",
+                 f"{', '.join(others)}: table.md, or --layer" if others else "", group.hardware,
+                 f"commit {record.commit}"], WIDTH)
+    page, tops = page_below(heading, WIDTH, [_LEGEND, *[_TOP + _HEIGHT + _BOTTOM] * 2], foot)
+    roles = _roles(ladder, gpu)
+    _legend(page, tops[0] + 0.08, [role for role in _WORDS if not role or role in roles.values()])
+    width = (WIDTH - 2 * MARGIN - 2 * _LEFT + 0.05) / 2
+    span = _span(ladder, gpu)
+    for index, (level, words, origin) in enumerate(LEVELS):
+        left, top = MARGIN + _LEFT + index % 2 * (width + _GAP), tops[1 + index // 2]
+        page.text(left, top + 0.12, f"{words}, {origin}", fontsize=8.6, weight="bold")
+        _plot(page, (left, top + _TOP, width, _HEIGHT), (ladder, gpu, level), span, roles)
     return page, title, _in_words(ladders, gpu, gpu_title)
 
 
-Point = tuple[PredictedRow, float, float, float]
-"""Stage, operations for each byte, and the slowest and the fastest rate in GFLOP/s."""
+def _roles(ladder: PredictedLadder, gpu: str) -> dict[Stage, str]:
+    """The few that are named."""
+    named = stories.named([row.stage for row in ladder.rows], ladder.story(gpu))
+    return {stage: role for role, stage in named.items()}
 
 
-class _Layer:
-    """One layer at one batch: a plot for each level, all with the same axes."""
-
-    def __init__(self, page: Page, top: float, ladder: PredictedLadder, gpu: str) -> None:
-        self.page = page
-        self.ladder = ladder
-        self.top = top + _PANEL_TOP
-        self.gpu = gpu
-        self.width = (WIDTH - 2 * MARGIN - _LEFT + _GAP) / len(LEVELS) - _GAP
-        known: Sequence[OnGpu] = [one for row in ladder.rows if (one := row.on(gpu))]
-        self.ceilings = known[0].ceilings if known else {}
-        points = [point for level, _, _ in LEVELS for point in self._points(level)]
-        peak = self.ceilings.get("fp32_gflop_per_s", 1.0)
-        self.y = (min((low for _, _, low, _ in points), default=peak / 100) / 2.5, peak * 3)
-        bends = [peak / self.ceilings.get(f"{level}_gb_per_s", peak) for level, _, _ in LEVELS]
-        xs = [x for _, x, _, _ in points] + bends
-        self.x = (min(xs) / 3, max(xs) * 4)
-
-    def draw(self) -> None:
-        """Title and plots."""
-        panel_title(self.page, MARGIN, self.top - 0.5, f"{self.ladder.layer_name}, batch {self.ladder.batch}",
-                    self.ladder.shape)
-        for index, (level, words, origin) in enumerate(LEVELS):
-            left = MARGIN + _LEFT + index * (self.width + _GAP)
-            self.page.text(left, self.top - 0.17, f"{words}, {origin}", fontsize=8.5, weight="bold")
-            axes = self._axes(left, index == 0)
-            self._ceilings(axes, level)
-            points = self._points(level)
-            self._stages(axes, points)
-            if not points:
-                self.page.text(left + self.width / 2, self.top + _HEIGHT * 0.6, "no stage moves anything here",
-                               fontsize=8, ha="center", style="italic", color=MUTED)
-
-    def _points(self, level: str) -> list[Point]:
-        points = []
-        for row in self.ladder.rows:
-            intensity, rates = row.intensity(level), row.rates(self.gpu)
-            if intensity and rates:
-                points.append((row, intensity, *rates))
-        return points
-
-    def _axes(self, left: float, first: bool) -> Axes:
-        axes = self.page.axes(left, self.top, self.width, _HEIGHT)
-        axes.set_xscale("log")
-        axes.set_yscale("log")
-        axes.set_xlim(*self.x)
-        axes.set_ylim(*self.y)
-        axes.minorticks_off()
-        across = log_ticks(*self.x)
-        across = across[::max(1, -(-len(across) // 6))]
-        axes.set_xticks(across, [f"{tick:.12g}" for tick in across], fontsize=7)
-        up = log_ticks(*self.y)
-        axes.set_yticks(up, [f"{tick:.12g}" if first else "" for tick in up], fontsize=7)
-        axes.set_xlabel("operations for each byte", fontsize=8)
-        if first:
-            axes.set_ylabel("GFLOP/s, predicted", fontsize=8)
-        axes.grid(True)
-        return axes
-
-    def _ceilings(self, axes: Axes, level: str) -> None:
-        peak, bandwidth = self.ceilings.get("fp32_gflop_per_s"), self.ceilings.get(f"{level}_gb_per_s")
-        if not peak or not bandwidth:
-            return
-        bend = peak / bandwidth
-        low, high = self.x
-        axes.plot([low, bend, high], [low * bandwidth, peak, peak], color=INK, linewidth=1.3, zorder=1.5)
-        axes.text(high / 1.1, peak * 1.15, f"fp32 {_amount(peak, 'FLOP/s')}", fontsize=_LABEL, ha="right", va="bottom")
-        # Along the slope, where it is in sight: the angle is that of the axes' own inches.
-        start = max(low, self.y[0] / bandwidth)
-        middle = 10 ** (0.2 * log10(start) + 0.8 * log10(bend))  # stages are mostly further down
-        rise = _HEIGHT / (log10(self.y[1] / self.y[0]))
-        run = self.width / (log10(high / low))
-        if bend > start:
-            axes.text(middle, middle * bandwidth * 1.25, _amount(bandwidth, "B/s"), fontsize=_LABEL, ha="center",
-                      va="bottom", rotation=degrees(atan2(rise, run)), rotation_mode="anchor")
-
-    def _stages(self, axes: Axes, points: Sequence[Point]) -> None:
-        middles = [(low * high) ** 0.5 for _, _, low, high in points]
-        for index in range(1, len(points)):
-            axes.annotate("", (points[index][1], middles[index]), (points[index - 1][1], middles[index - 1]),
-                          arrowprops={"arrowstyle": "-|>", "color": GUIDE, "linewidth": 1.1, "shrinkA": 5, "shrinkB": 5,
-                                      "mutation_scale": 8}, zorder=2)
-        for (row, x, low, high), middle in zip(points, middles):
-            mark = mark_of(row.stage)
-            axes.plot([x, x], [low, high], color=mark.edge, linewidth=1.6, zorder=2.5)
-            axes.plot([x], [middle], marker=mark.marker, markersize=6, color=mark.colour, markeredgecolor=INK,
-                      markeredgewidth=0.6, linestyle="none", zorder=3)
-        self._labels(axes, points, middles)
-
-    def _labels(self, axes: Axes, points: Sequence[Point], middles: Sequence[float]) -> None:
-        """The rungs in a column at the right, each joined to its stage by a thin line: stages may lie on each other."""
-        if not points:
-            return
-        column = self.x[1] / 10 ** (0.04 * log10(self.x[1] / self.x[0]))
-        inches = _HEIGHT / log10(self.y[1] / self.y[0])
-        wanted = [log10(middle / self.y[0]) * inches for middle in middles]
-        ceiling = log10(self.ceilings.get("fp32_gflop_per_s", self.y[1]) / self.y[0]) * inches - 0.12
-        for (row, x, _, _), middle, at in zip(points, middles, spread(wanted, 0.15, 0.1, max(ceiling, 0.1))):
-            y = self.y[0] * 10 ** (at / inches)
-            axes.plot([x, column / 1.15], [middle, y], color=GUIDE, linewidth=0.5, zorder=1.2)
-            axes.text(column, y, str(row.stage.rung or row.stage.title), fontsize=8, weight="bold", ha="center",
-                      va="center", bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.4}, zorder=4)
+def _title(ladder: PredictedLadder, gpu: str, gpu_title: str) -> str:
+    best = next((row for row in ladder.rows if row.stage.name == ladder.story(gpu).best), None)
+    rates, ceilings = best.rates(gpu) if best else None, _ceilings(ladder, gpu)
+    peak = ceilings.get("fp32_gflop_per_s")
+    if best is None or rates is None or not peak:
+        return f"PREDICTED roofline of {gpu_title}"
+    low, high = (percent(100 * rate / peak) for rate in rates)
+    return f"PREDICTED: {best.stage.title} reaches {low.rstrip('%')}–{high} of the fp32 peak of {gpu_title}"
 
 
-def _amount(giga: float, unit: str) -> str:
-    """66.9 TFLOP/s, 3350 GB/s."""
-    return f"{significant(giga / 1e3)} T{unit}" if giga >= 1e4 else f"{significant(giga)} G{unit}"
+def _ceilings(ladder: PredictedLadder, gpu: str) -> dict[str, float]:
+    return next((dict(one.ceilings) for row in ladder.rows if (one := row.on(gpu))), {})
+
+
+def _span(ladder: PredictedLadder, gpu: str) -> tuple[tuple[float, float], tuple[float, float]]:
+    """Of both axes, the same in all plots."""
+    ceilings = _ceilings(ladder, gpu)
+    peaks = [ceilings.get("fp32_gflop_per_s", 1.0), *(ceilings[name] for name, _ in TENSOR if name in ceilings)]
+    rates = [rate for row in ladder.rows for rate in row.rates(gpu) or ()]
+    xs = [x for row in ladder.rows for level, _, _ in LEVELS if (x := row.intensity(level)) and row.rates(gpu)]
+    bends = [peaks[0] / ceilings[f"{level}_gb_per_s"] for level, _, _ in LEVELS if f"{level}_gb_per_s" in ceilings]
+    return ends([*xs, *bends], 3, 4), ends([*rates, *(peaks if rates else [max(peaks) / 100, max(peaks)])], 2, 3)
+
+
+def _plot(page: Page, frame: tuple[float, float, float, float], of: tuple[PredictedLadder, str, str],
+          span: tuple[tuple[float, float], tuple[float, float]], roles: dict[Stage, str]) -> None:
+    ladder, gpu, level = of
+    plot = LogPlot(page, frame, span[0], (span[1][0] / _TERA, span[1][1] / _TERA))
+    plot.axes.set_xlabel("operations for each byte", fontsize=8, color=MUTED, labelpad=2)
+    if level in (LEVELS[0][0], LEVELS[2][0]):
+        plot.axes.set_ylabel("TFLOP/s, predicted", fontsize=8)
+    left, top, width, height = frame
+    labels = Labels((left, top, left + width, top + height))
+    points = [(row, x, low / _TERA, high / _TERA) for row in ladder.rows if (x := row.intensity(level))
+              for low, high in [row.rates(gpu) or (0.0, 0.0)] if low]
+    wanted = []
+    for row, x, low, high in sorted(points, key=lambda one: one[0].stage in roles):
+        role = roles.get(row.stage, "")
+        middle = (low * high) ** 0.5
+        plot.axes.plot([x, x], [low, high], color=ROLES[role], linewidth=1.8 if role else 0.7, zorder=2.5 if role else 2,
+                       solid_capstyle="butt")
+        plot.axes.plot([x], [middle], marker=_MARKERS[role], markersize=6 if role else 3, color=ROLES[role],
+                       markeredgecolor=PAPER, markeredgewidth=0.5, linestyle="none", zorder=3 if role else 2.2)
+        labels.point(*plot.at(x, middle), 0.05 if role else 0.025)
+        labels.line(plot.at(x, low), plot.at(x, high), 20)
+        if role:
+            wanted.append(Wanted(*plot.at(x, middle), row.stage.label.split("  ")[0], 8.0, "bold", ROLES[role]))
+    roofs = _roofs(page, plot, labels, _ceilings(ladder, gpu), level)
+    if not points:
+        page.text(left + width / 2, top + height * 0.62, "no stage moves anything here", fontsize=8, ha="center",
+                  style="italic", color=MUTED)
+    labels.write(page, [*wanted, *roofs])
+
+
+def _roofs(page: Page, plot: LogPlot, labels: Labels, ceilings: dict[str, float], level: str) -> list[Wanted]:
+    """Draws and names them; what is to be written beside the slope."""
+    peak, rate = ceilings.get("fp32_gflop_per_s"), ceilings.get(f"{level}_gb_per_s")
+    if not peak or not rate:
+        return []
+    levels = [(peak, "fp32", "solid")] + [(ceilings[name], words, (0, (4, 2))) for name, words in TENSOR if name in ceilings]
+    lines = [(plot.level(value / _TERA, value / rate, dash=dash), f"{words} {amount(value, 'FLOP/s')}")
+             for value, words, dash in levels]
+    for line, words in lines:
+        labels.along(page, line, words, 7)
+    for line, _ in lines:
+        labels.line(*line)
+    slope = plot.slope(rate / _TERA, max(value for value, _, _ in levels) / _TERA)
+    if not slope:
+        return []
+    labels.line(*slope)
+    return [Wanted((slope[0][0] + slope[1][0]) / 2, (slope[0][1] + slope[1][1]) / 2, amount(rate, "B/s"), 7)]
+
+
+def _legend(page: Page, middle: float, roles: Sequence[str]) -> None:
+    left = MARGIN
+    for role in roles:
+        page.line([(left + 0.06, middle)], marker=_MARKERS[role], markersize=6 if role else 3.5, color=ROLES[role],
+                  linestyle="none")
+        page.text(left + 0.16, middle, _WORDS[role], fontsize=8, color=MUTED)
+        left += 0.34 + text_inches(_WORDS[role], 8)
 
 
 def _in_words(ladders: Sequence[PredictedLadder], gpu: str, title: str) -> str:

@@ -48,6 +48,23 @@ def of_ladder(ladder: Node) -> Optional[Story]:
     return Story(**names, **factors, gpu=printable(optional(story.field("gpu"), Node.text) or ""))  # type: ignore[arg-type]
 
 
+Place = tuple[str, str, str, str, int]
+"""Device, family, network, layer and batch."""
+
+
+def of_counted(root: Node) -> dict[Place, Story]:
+    """Of what a device counted, by where; empty in records of older versions."""
+    if "counted_ladders" not in root.value:
+        return {}
+    found = {}
+    for ladder in root.field("counted_ladders").items():
+        told = of_ladder(ladder)
+        if told is not None:
+            texts = (ladder.field(name).text() for name in ("device", "family", "network", "layer"))
+            found[(*texts, ladder.field("batch").integer())] = told
+    return found  # type: ignore[return-value]
+
+
 @dataclass(frozen=True)
 class Chosen:
     """What a picture shows of a ladder, in ladder order, and how many stages it leaves out."""
