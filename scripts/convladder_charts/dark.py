@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from convladder_charts.style import DARK
+from convladder_charts.style import DARK, PAPER
 
 KEPT = "kept"
 """Names what has its colours on a dark ground as well: a text on a colour of its own."""
@@ -12,8 +12,8 @@ def rules() -> str:
     """A style element for an SVG file. What cannot read it draws the light one; so does a printer."""
     lines = []
     for light, dark in DARK.items():
+        elements = ("path", "use") if light == PAPER else ("",)  # white letters stand on a colour of their own
         for what in ("fill", "stroke"):
-            element = "path" if light == "#ffffff" else ""  # white letters stand on a colour of their own
-            lines.append(f'{element}[style*="{what}: {light}"]:not(#{KEPT} *),{element}[{what}="{light}"] '
-                         f"{{{what}:{dark} !important}}")
+            where = ",".join(f'{element}[style*="{what}: {light}"]:not(#{KEPT} *)' for element in elements)
+            lines.append(f"{where} {{{what}:{dark} !important}}")
     return "<style>@media screen and (prefers-color-scheme: dark) {\n" + "\n".join(lines) + "\n}</style>"

@@ -9,11 +9,11 @@ from matplotlib.axes import Axes
 
 from convladder_charts.history_record import History, Point, Series
 from convladder_charts.labels import thinned
-from convladder_charts.page import MARGIN, Heading, Page, panel_title
+from convladder_charts.page import MARGIN, Foot, Heading, Page, page_below, panel_title
 from convladder_charts.style import INK, MUTED, fitted, mark_of, text_inches
 from convladder_charts.units import duration, log_ticks, round_duration, significant, span
 
-_WIDTH = 12.4
+_WIDTH = 7.2
 _TICKS = 0.72
 _BETWEEN = 0.4
 _PANEL_TOP = 0.62
@@ -44,19 +44,25 @@ def draw(history: History, key: Key, series: Sequence[Series]) -> tuple[Page, st
     device, layer, batch = key
     device_name = device.upper() if device in ("cpu", "cuda") else device
     named = sorted({one.of for one in series})
-    title = f"{device_name}: {layer}, batch {batch}: {' and '.join(named)} time over the runs"
-    heading = Heading(title, _about(history, series), _warnings(history), _WIDTH)
-    columns = 1 if len(series) == 1 else 2
-    cell_width = (_WIDTH - 2 * MARGIN + _BETWEEN) / columns
+    title = f"{device_name}, {layer}, batch {batch}"
     cell_height = _PANEL_TOP + _PLOT + _PANEL_BOTTOM
-    page = Page(_WIDTH, heading.height + math.ceil(len(series) / columns) * cell_height)
-    heading.draw(page)
+    page, tops = page_below(Heading(_title(title, history, series), [f"measured {' and '.join(named)} time over the runs; "
+                                                                     "dashed: a change"], _warnings(history), _WIDTH),
+                            _WIDTH, [cell_height] * len(series), Foot(_about(history, series), _WIDTH))
     runs = sorted({point.run for one in series for point in one.points})
-    for index, one in enumerate(series):
-        left = MARGIN + index % columns * cell_width
-        top = heading.height + index // columns * cell_height
-        _Panel(page, history, runs, one, (left, top, cell_width - _BETWEEN)).draw()
+    for top, one in zip(tops, series):
+        _Panel(page, history, runs, one, (MARGIN, top, _WIDTH - 2 * MARGIN)).draw()
     return page, title, " ".join(_in_words(history, one) for one in series)
+
+
+def _title(where: str, history: History, series: Sequence[Series]) -> str:
+    """The last change of all, or that there is none."""
+    changes = [(change.run, one, change) for one in series for change in one.changes if not one.is_anchor]
+    if not changes:
+        return f"{where}: no change over the runs" if history.judged else f"{where}: times over the runs"
+    run, one, change = max(changes, key=lambda each: (each[0], abs(each[2].change)))
+    words = f"{abs(100 * change.change):.0f} % {'slower' if change.change > 0 else 'faster'}"
+    return f"{where}: {one.name} {words} since {history.runs[run].commit}"
 
 
 def _about(history: History, series: Sequence[Series]) -> list[str]:

@@ -2,27 +2,26 @@
 
 from __future__ import annotations
 
-from typing import Optional
+from typing import Optional, Sequence
 
 from convladder_charts.bars import BAR, bar_axes
 from convladder_charts.left_out import LeftOutFigure, LeftOutGroup, LeftOutRow, LeftOutView
-from convladder_charts.page import MARGIN, Heading, Page, page_below, panel_title, rule
+from convladder_charts.page import MARGIN, WIDTH, Foot, Heading, Page, page_below, panel_title, rule
 from convladder_charts.record import Record
-from convladder_charts.style import INK, MUTED, fitted, text_inches
+from convladder_charts.style import INK, MUTED, PAPER, fitted, text_inches
 from convladder_charts.table_text import Table
-from convladder_charts.units import NONE, linear_ticks
+from convladder_charts.units import NONE, linear_ticks, ratio
 
-WIDTH = 13.0
-_ROW = 0.27
-_PANEL_TOP = 0.78
+_ROW = 0.25
+_PANEL_TOP = 0.46
 _PANEL_BOTTOM = 0.5
-_GAP = 0.25
-_SIZE = 8.5
-_NAMES = 2.55
-_PRICE_SHARE = 2.2
-"""How much wider than the others the column of times is: its labels are longer."""
+_GAP = 0.2
+_SIZE = 8.0
+_NAMES = 1.95
+_COLUMNS = 3
+_PANEL = 0.26
 _WHOLE, _LACKING = "#3c4a57", "#c98a3a"
-_PAPER = {"facecolor": "white", "edgecolor": "none", "pad": 0.6}
+_PAPER = {"facecolor": PAPER, "edgecolor": "none", "pad": 0.6}
 NOTES = {
     "counted": "Each row is the stage with exactly one idea removed, counted in PTX; times are PREDICTED from "
                "these counts, never measured. Dashed: the stage with all of its ideas.",
@@ -34,13 +33,36 @@ NOTES = {
 def draw(record: Record, group: LeftOutGroup, batch: Optional[int]) -> tuple[Page, str, str]:
     """The figure, its title and its description in words."""
     views = group.chosen(batch)
-    title = f"{group.device}, {group.kind.upper()}: what each idea is worth when only it is missing"
-    about = f"{group.hardware} · commit {record.commit} · data: {record.data}"
-    heading = Heading(title, [NOTES.get(group.kind, ""), about], record.warnings, WIDTH)
-    page, tops = page_below(heading, WIDTH, [_height(view) for view in views])
+    title = _title(group, views)
+    heading = Heading(title, [f"{group.kind.upper()}: a stage, and what lacks exactly one of its ideas"], record.warnings,
+                      WIDTH)
+    foot = Foot([NOTES.get(group.kind, ""), *_failed(views), group.hardware, f"commit {record.commit}",
+                 f"data: {record.data}"], WIDTH)
+    page, tops = page_below(heading, WIDTH, [_height(view) for view in views], foot)
     for top, view in zip(tops, views):
         _panel(page, top, view)
     return page, title, " ".join(map(_in_words, views))
+
+
+def _title(group: LeftOutGroup, views: Sequence[LeftOutView]) -> str:
+    """The dearest idea of the first view."""
+    view = views[0]
+    ideas = [row for row in view.by_price if not row.is_whole and view.figures[0].value(row)]
+    if not ideas:
+        return f"{group.device}: what each idea of {view.best} is worth"
+    price = view.figures[0].value(ideas[0]) or 1.0
+    predicted = "PREDICTED: " if view.figures[0].kind == "predicted" else ""
+    return f"{predicted}without {ideas[0].idea} {view.best} takes {ratio(price)} the time: {view.layer_name}, batch {view.batch}"
+
+
+def _failed(views: Sequence[LeftOutView]) -> list[str]:
+    """Each reason once, with the ideas that have no figure for it."""
+    reasons: dict[str, list[str]] = {}
+    for view in views:
+        for row in view.rows:
+            if row.why_no_figure:
+                reasons.setdefault(row.why_no_figure, []).append(row.idea or view.best)
+    return [f"no figure without {', '.join(dict.fromkeys(ideas))}: {reason}" for reason, ideas in reasons.items()]
 
 
 def table(group: LeftOutGroup, view: LeftOutView) -> Table:
@@ -52,8 +74,20 @@ def table(group: LeftOutGroup, view: LeftOutView) -> Table:
                  columns, rows, 1, place=f"{view.place}.rows", row_places=tuple(row.place for row in view.by_price))
 
 
+def has_figures(group: LeftOutGroup, batch: Optional[int]) -> bool:
+    """Whether anything is known of it."""
+    return any(figure.value(row) is not None for view in group.chosen(batch) for figure in view.figures for row in view.rows)
+
+
+def _lines(view: LeftOutView) -> list[tuple[LeftOutFigure, ...]]:
+    """The price alone, then what differs of what was counted, as many as fit beside each other."""
+    price, *counted = view.figures
+    rest = [one for one in counted if len({one.text(row) for row in view.rows if one.value(row) is not None}) > 1]
+    return [(price,), *(tuple(rest[start:start + _COLUMNS]) for start in range(0, len(rest), _COLUMNS))]
+
+
 def _height(view: LeftOutView) -> float:
-    return _PANEL_TOP + len(view.rows) * _ROW + _PANEL_BOTTOM
+    return _PANEL + len(_lines(view)) * (_PANEL_TOP + len(view.rows) * _ROW + _PANEL_BOTTOM)
 
 
 def _name(row: LeftOutRow, view: LeftOutView) -> str:
@@ -62,35 +96,34 @@ def _name(row: LeftOutRow, view: LeftOutView) -> str:
 
 def _panel(page: Page, top: float, view: LeftOutView) -> None:
     rows = view.by_price
-    panel_title(page, MARGIN, top + 0.14, f"{view.layer_name}, batch {view.batch}",
-                f"{view.best} without one of its ideas")
-    top += _PANEL_TOP
-    rule(page, MARGIN, WIDTH - MARGIN, top - 0.03)
-    page.text(MARGIN, top - 0.14, "left out", fontsize=8, color=MUTED)
-    for index, row in enumerate(rows):
-        page.text(MARGIN, top + (index + 0.5) * _ROW, fitted(_name(row, view), _SIZE, _NAMES - 0.1), fontsize=_SIZE,
-                  color=INK if row.status == "ok" else MUTED, weight="bold" if row.is_whole else "normal")
-    figures = view.figures
-    room = WIDTH - 2 * MARGIN - _NAMES + _GAP
-    unit = room / (_PRICE_SHARE + len(figures) - 1)
-    left = MARGIN + _NAMES
-    for index, figure in enumerate(figures):
-        width = (_PRICE_SHARE if index == 0 else 1) * unit - _GAP
-        _bars(page, (left, top, width), figure, rows, index == 0)
-        left += width + _GAP
+    panel_title(page, MARGIN, top + 0.14, f"{view.layer_name}, batch {view.batch}", view.best)
+    top += _PANEL
+    for line, figures in enumerate(_lines(view)):
+        top += _PANEL_TOP
+        rule(page, MARGIN, WIDTH - MARGIN, top - 0.03)
+        page.text(MARGIN, top - 0.14, "left out", fontsize=8, color=MUTED)
+        for index, row in enumerate(rows):
+            weight = "bold" if row.is_whole else "normal"
+            page.text(MARGIN, top + (index + 0.5) * _ROW, fitted(_name(row, view), _SIZE, _NAMES - 0.1, weight),
+                      fontsize=_SIZE, color=INK if row.status == "ok" else MUTED, weight=weight)
+        room = WIDTH - 2 * MARGIN - _NAMES
+        width = room if line == 0 else (room + _GAP) / _COLUMNS - _GAP
+        for index, figure in enumerate(figures):
+            _bars(page, (MARGIN + _NAMES + index * (width + _GAP), top, width), figure, rows, line == 0)
+        top += len(rows) * _ROW + _PANEL_BOTTOM
 
 
 def _bars(page: Page, frame: tuple[float, float, float], figure: LeftOutFigure, rows: tuple[LeftOutRow, ...],
           is_price: bool) -> None:
     left, top, width = frame
-    page.text(left, top - 0.31, fitted(figure.name, 8, width + _GAP), fontsize=8)
-    page.text(left, top - 0.14, figure.kind, fontsize=8, color=MUTED)
+    page.text(left, top - 0.31, fitted(figure.name, 8, width + _GAP - 0.06), fontsize=8)
+    page.text(left, top - 0.14, fitted(figure.kind, 7, width + _GAP - 0.06), fontsize=7, color=MUTED)
     values = [figure.value(row) for row in rows]
-    labels = [figure.text(row) if row.status == "ok" else row.why_no_figure * is_price for row in rows]
+    labels = [figure.text(row) if row.status == "ok" else row.status * is_price for row in rows]
     ends = [value * width / max(width - text_inches(label, _SIZE, "bold") - 0.12, 0.3)
             for value, label in zip(values, labels) if value is not None]
     end = max(ends, default=1.0) or 1.0
-    axes = bar_axes(page, (left, top, width, len(rows) * _ROW), len(rows), end, linear_ticks(end, 5))
+    axes = bar_axes(page, (left, top, width, len(rows) * _ROW), len(rows), end, linear_ticks(end, 5 if is_price else 3))
     whole = next((value for row, value in zip(rows, values) if row.is_whole), None)
     if whole is not None:
         axes.axvline(whole, color=_WHOLE, linewidth=1.0, linestyle=(0, (3, 2)), zorder=1.5)

@@ -13,6 +13,7 @@ from convladder_charts.predicted_text import span_text, time_text
 from convladder_charts.record import Record
 from convladder_charts.style import FAINT, INK, MUTED, fitted, text_inches
 from convladder_charts.units import log_ticks, round_duration
+from convladder_charts.words import place_of
 
 _ROW = 0.34
 _HEAD = 0.52
@@ -42,7 +43,7 @@ def draw(record: Record, group: PredictedGroup, batch: Optional[int]) -> tuple[P
                             [row.stage for row in ladder.rows], story, _gains(ladder, newest))
     rows = [row for row in ladder.rows if row.stage in choice.stages]
     title = _title(ladder, rows, group, gpus)
-    heading = Heading(title, [f"PREDICTED op times, not measured: {ladder.layer_name}, batch {ladder.batch}",
+    heading = Heading(title, [f"PREDICTED op times, not measured: {place_of(ladder, record)}",
                               "a bar: from the optimistic to the pessimistic reading of the counters"], record.warnings,
                       WIDTH)
     rest = [one.layer_name for one in ladders if one is not ladder]

@@ -14,6 +14,7 @@ from convladder_charts.record import Record
 from convladder_charts.stage import Stage
 from convladder_charts.style import INK, MUTED, PAPER, ROLES, text_inches
 from convladder_charts.units import percent, significant
+from convladder_charts.words import place_of
 
 _HEIGHT = 2.05
 _TOP = 0.28
@@ -35,7 +36,7 @@ def draw(record: Record, group: PredictedGroup, batch: Optional[int]) -> tuple[P
     gpu = group.drawn_gpu
     gpu_title = dict(group.gpus)[gpu].removeprefix("NVIDIA ")
     title = _title(ladder, gpu, gpu_title)
-    heading = Heading(title, [f"PREDICTED for {ladder.layer_name}, batch {ladder.batch}"], record.warnings,
+    heading = Heading(title, [f"PREDICTED for {place_of(ladder, record)}"], record.warnings,
                       WIDTH)
     others = [one.layer_name for one in ladders if one is not ladder]
     foot = Foot([f"{ladder.layer_name}: {ladder.shape}", "a bar: from the pessimistic rate to the optimistic one; bytes are counted, of L2 and DRAM modelled; "

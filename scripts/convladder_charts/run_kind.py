@@ -66,9 +66,9 @@ def _drawings(record: Record, options: Options) -> Iterator[Drawing]:
     for index, counted in enumerate(record.counted):
         if counted.chosen(options.batch):
             yield Drawing(f"counters{_suffix(index, counted)}", counters.draw, record, counted)
-    for index, left_out in enumerate(record.left_out):
-        if left_out.chosen(options.batch):
-            yield Drawing(f"leave_one_out{_suffix(index, left_out)}", leave_one_out.draw, record, left_out)
+    left_outs = [group for group in record.left_out if leave_one_out.has_figures(group, options.batch)]
+    for index, left_out in enumerate(left_outs):
+        yield Drawing(f"leave_one_out{_suffix(index, left_out)}", leave_one_out.draw, record, left_out)
     for index, predicted in enumerate(record.predicted):
         if predicted.chosen(options.batch):
             yield Drawing(f"prediction{_suffix(index, predicted)}", prediction.draw, record, predicted)

@@ -11,19 +11,18 @@ from matplotlib.axes import Axes
 
 from convladder_charts.bars import stage_mark
 from convladder_charts.ladder import chosen_ladders
-from convladder_charts.page import MARGIN, Heading, Page, device_name, page_below, panel_title, provenance, rule
+from convladder_charts.page import MARGIN, WIDTH, Foot, Heading, Page, device_name, page_below, panel_title, provenance, rule
 from convladder_charts.record import Group, Ladder, Record, Row
 from convladder_charts.style import FAINT, GUIDE, INK, MUTED, fitted, mark_of, text_inches
 
-WIDTH = 10.0
 _ROW = 0.34
 _PANEL_TOP = 0.62
 _PANEL_BOTTOM = 0.5
-_NAME_SIZE = 8.5
-_LONGEST_NAME = 2.6
-_COLUMNS = (("samples", 2.1), ("spread, %", 0.75), ("drift, %", 0.0))
+_NAME_SIZE = 8.0
+_LONGEST_NAME = 1.75
+_COLUMNS = (("n", 1.66), ("spread, %", 0.58), ("drift, %", 0.0))
 """With the distance of its right edge from the page's."""
-_COLUMNS_WIDTH = 2.75
+_COLUMNS_WIDTH = 2.1
 _WIDEST = 0.5
 """Deviations from the median beyond this part are drawn at the edge."""
 _FEWEST = 6
@@ -68,12 +67,12 @@ def draw(record: Record, group: Group, batch: Optional[int]) -> tuple[Page, str,
     """The figure, its title and its description in words."""
     ladders = [one for one in chosen_ladders(group, batch) if sampled(one)]
     title = f"{device_name(group)}: samples in the order in which they were taken"
-    about = [f"{group.kind}; every sample over its stage's median; spread: smallest and largest sample; drift: "
-             "median of the last third over the first third's", provenance(record, group)]
-    heading = Heading(title, about, record.warnings, WIDTH)
+    heading = Heading(title, [f"{group.kind}; every sample over its stage's median"], record.warnings, WIDTH)
+    foot = Foot(["spread: smallest and largest sample", "drift: median of the last third over the first third's",
+                 provenance(record, group)], WIDTH)
     names = min(max((text_inches(row.stage.label, _NAME_SIZE) for one in ladders for row, _ in sampled(one)),
                     default=1.0), _LONGEST_NAME) + 0.4
-    page, tops = page_below(heading, WIDTH, [_height(one) for one in ladders])
+    page, tops = page_below(heading, WIDTH, [_height(one) for one in ladders], foot)
     for top, ladder in zip(tops, ladders):
         _panel(page, top, ladder, names)
     return page, title, _in_words(ladders)
@@ -90,8 +89,7 @@ def _panel(page: Page, top: float, ladder: Ladder, names: float) -> None:
     rows = sampled(ladder)
     edge = min(max(max(abs(math.log(value / statistics.median(row.values))) for value in row.values)
                    for row, _ in rows), math.log(1 + _WIDEST)) * 1.08 or 0.01
-    page.text(left, top + 0.42, f"strips from {100 * math.expm1(-edge):.0f} % to {100 * math.expm1(edge):+.0f} %, "
-              "the line is the median; triangles: beyond", fontsize=8, color=MUTED)
+    page.text(left, top + 0.42, f"from {100 * math.expm1(-edge):.0f} to {100 * math.expm1(edge):+.0f} %", fontsize=8, color=MUTED)
     for name, distance in _COLUMNS:
         page.text(right - distance, top + 0.42, name, fontsize=8, color=MUTED, ha="right")
     rule(page, MARGIN, right, top + _PANEL_TOP - 0.06)

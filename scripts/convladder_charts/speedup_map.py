@@ -9,13 +9,12 @@ import matplotlib
 from matplotlib.colors import LogNorm, to_hex
 
 from convladder_charts.grid import KEPT, Block, Cell, Grid
-from convladder_charts.page import MARGIN, Heading, Page, device_name, provenance
+from convladder_charts.page import MARGIN, WIDTH, Foot, Heading, Page, device_name, page_below, provenance
 from convladder_charts.record import Group, Ladder, Record, Row
 from convladder_charts.stage import Stage
 from convladder_charts.style import INK, MUTED
 from convladder_charts.units import NONE, log_ticks, ratio
 
-WIDTH = 11.6
 _LEGEND = 0.75
 _BAR = (3.2, 0.16)
 _COLOURS = "cividis"
@@ -27,8 +26,8 @@ _LIGHT = 0.18
 def draw(record: Record, group: Group, _batch: Optional[int]) -> tuple[Page, str, str]:
     """The figure, its title and its description in words."""
     title = f"{device_name(group)}: how many times as fast as the baseline, stage by size"
-    heading = Heading(title, [f"{group.kind}, the record's x_baseline: layer time of stage 1 over the stage's, medians;"
-                              " columns are batches", provenance(record, group)], record.warnings, WIDTH)
+    heading = Heading(title, [f"{group.kind}: layer time of the baseline over the stage's, medians; columns are batches"],
+                      record.warnings, WIDTH)
     ratios = [row.x_baseline for ladder in group.ladders for row in ladder.rows if row.x_baseline]
     low, high = min([1.0, *ratios]), max([1.0, *ratios])
     norm = LogNorm(low, high if high > low else low * 10)
@@ -36,10 +35,9 @@ def draw(record: Record, group: Group, _batch: Optional[int]) -> tuple[Page, str
         tuple(_cell(one, stage, norm) for one in group.of_layer(layer)) for stage in group.stages))
         for layer in group.layers]
     grid = Grid(group.stages, blocks, WIDTH)
-    page = Page(WIDTH, heading.height + _LEGEND + grid.height)
-    heading.draw(page)
-    _legend(page, heading.height, norm)
-    grid.draw(page, heading.height + _LEGEND)
+    page, (top,) = page_below(heading, WIDTH, [_LEGEND + grid.height], Foot([provenance(record, group)], WIDTH))
+    _legend(page, top, norm)
+    grid.draw(page, top + _LEGEND)
     return page, title, _in_words(group)
 
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import Iterable, Sequence, Union
 
+from convladder_charts import predicted_tables
 from convladder_charts.counted import CountedGroup, CountedLadder, CountedRow, Figure, drawn_figures, figures
 from convladder_charts.counted_text import SCALED, images_line, label, scale_of
 from convladder_charts.page import sampling
+from convladder_charts.predicted_text import NOTE
 from convladder_charts.record import Group, Ladder, Record, Row
-from convladder_charts.table_text import WIDTH, Table, cut, escaped, markdown_row, pad, wrapped
+from convladder_charts.table_text import WIDTH, Table, cut, escaped, markdown_row, markdown_table, pad, wrapped
 from convladder_charts.units import NONE, Unit, duration, percent, ratio, significant, unit_for
 
 _COLUMNS = ("median", "interval", "of", "GFLOP/s", "× prev", "× base", "% lib", "% op", "% floor")
@@ -53,6 +55,10 @@ def markdown(record: Record) -> str:
         for ladder in group.ladders:
             lines += ["", f"### {escaped(_heading(group, ladder))}", "",
                       escaped(images_line(ladder).capitalize() + "."), "", *_markdown_counters(group, ladder)]
+    for predicted in record.predicted:
+        lines += ["", f"## {escaped(predicted.device)}, predicted", "", escaped(NOTE)]
+        for table in predicted_tables.tables(predicted):
+            lines += ["", f"### {escaped(table.heading)}", "", *markdown_table(table)]
     return "\n".join(lines) + "\n"
 
 

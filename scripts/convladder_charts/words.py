@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Optional, Sequence
+from typing import Optional, Sequence, Union
 
+from convladder_charts.predicted import PredictedLadder
 from convladder_charts.record import Group, Ladder, Record
 from convladder_charts.units import percent, significant
 
@@ -56,7 +57,7 @@ def title(record: Record, group: Group, ladders: Sequence[Ladder], what: str = "
     return f"{kind}{said[0].upper()}{said[1:]}: {where}, {device}"
 
 
-def place_of(ladder: Ladder, record: Optional[Record] = None) -> str:
+def place_of(ladder: Union[Ladder, PredictedLadder], record: Optional[Record] = None) -> str:
     """Layer and batch; of a size of a problem, which has no batch, the size."""
     if record is not None and record.of_sizes and ladder.batch == 1:
         return ladder.layer_name

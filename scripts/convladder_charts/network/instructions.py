@@ -6,37 +6,53 @@ from typing import Optional, Sequence
 
 from convladder_charts.bars import BAR, bar_axes, stage_mark
 from convladder_charts.network.record import Case, NetworkGroup, NetworkRecord
-from convladder_charts.page import MARGIN, Heading, Page, panel_title, provenance, rule
-from convladder_charts.style import MUTED, fitted, mark_of, text_inches
-from convladder_charts.units import count, linear_ticks, prefix_for
+from convladder_charts.page import MARGIN, WIDTH, Foot, Heading, Page, page_below, panel_title, provenance, rule
+from convladder_charts.style import MUTED, PAPER, fitted, mark_of, text_inches
+from convladder_charts.units import count, linear_ticks, prefix_for, significant
 
-_WIDTH = 12.5
 _ROW = 0.25
 _TOP = 0.78
-_BOTTOM = 0.75
+_BOTTOM = 0.4
 _GAP = 0.22
-_SIZE = 8.5
-_MOST_COLUMNS = 6
-_LONGEST_NAME = 2.0
+_SIZE = 8.2
+_MOST_COLUMNS = 3
+_LONGEST_NAME = 1.3
 
 
 def draw(record: NetworkRecord, group: NetworkGroup, batch: Optional[int]) -> tuple[Page, str, str]:
     """The figure, its title and its description in words."""
     cases = chosen(group, batch)
-    title = (f"{group.device}, COUNTED in PTX: warp instructions of {group.network}'s steps at batch "
-             f"{cases[0].batch}, with each stage as its convolutions")
+    shown = _few(cases)
+    title = _title(group, cases)
     others = [case for case in group.failed if case.batch == cases[0].batch]
-    notes = [f"{images(cases)}. Not times: counts of what the kernels' PTX did when it was executed on the CPU",
-             provenance(record, group), f"weights: {group.weights}",
-             *(f"{case.stage.title}: {case.why_no_time}" for case in others)]
-    heading = Heading(title, notes, record.warnings, _WIDTH)
-    rows = [cases[start:start + _MOST_COLUMNS] for start in range(0, len(cases), _MOST_COLUMNS)]
-    block = _TOP + len(group.step_names) * _ROW + _BOTTOM
-    page = Page(_WIDTH, heading.height + block * len(rows))
-    heading.draw(page)
-    for index, members in enumerate(rows):
-        _Block(page, heading.height + index * block, group, cases, members).draw()
+    left_out = len(cases) - len(shown)
+    heading = Heading(title, [f"COUNTED in PTX on the {group.device} device, not timed: warp instructions of each step"],
+                      record.warnings, WIDTH)
+    foot = Foot([f"not drawn: {left_out} more stage{'s' * (left_out != 1)}, in table.md" if left_out else "", images(cases),
+                 *(f"{case.stage.title}: {case.why_no_time}" for case in others[:3]), provenance(record, group),
+                 f"weights: {group.weights}"], WIDTH)
+    page, (top,) = page_below(heading, WIDTH, [_TOP + len(group.step_names) * _ROW + _BOTTOM], foot)
+    _Block(page, top, group, cases, shown).draw()
     return page, title, _in_words(group, cases)
+
+
+def _total(case: Case) -> float:
+    return sum(step.instructions or 0.0 for step in case.steps)
+
+
+def _few(cases: Sequence[Case]) -> list[Case]:
+    """The lowest rung, the one that executes fewest, and what else there is room for from the last rung down."""
+    first, least = min(cases, key=lambda case: case.stage.rung or 0), min(cases, key=_total)
+    kept = list(dict.fromkeys([first.stage, least.stage, *(case.stage for case in reversed(cases))]))[:_MOST_COLUMNS]
+    return [case for case in cases if case.stage in kept]
+
+
+def _title(group: NetworkGroup, cases: Sequence[Case]) -> str:
+    first, least = min(cases, key=lambda case: case.stage.rung or 0), min(cases, key=_total)
+    if first is least or not _total(least):
+        return f"COUNTED: {group.network} executes {count(_total(least))} warp instructions with {least.stage.title}"
+    return (f"COUNTED: {group.network} executes {significant(_total(first) / _total(least))} times fewer warp instructions "
+            f"with {least.stage.title} than with {first.stage.title}")
 
 
 def chosen(group: NetworkGroup, batch: Optional[int]) -> list[Case]:
@@ -67,7 +83,7 @@ class _Block:
         names = [text_inches(name, _SIZE) for name in group.step_names]
         self.left = MARGIN + min(max(names), _LONGEST_NAME) + 0.2
         columns = min(len(all_cases), _MOST_COLUMNS)
-        self.width = min((_WIDTH - MARGIN - self.left + _GAP) / columns - _GAP, 3.4)
+        self.width = min((WIDTH - MARGIN - self.left + _GAP) / columns - _GAP, 3.4)
         largest = max((step.instructions or 0.0 for case in all_cases for step in case.steps), default=1.0) or 1.0
         self.divisor, self.word = prefix_for(largest)
         label = text_inches("0.00 M", _SIZE, "bold") + 0.12
@@ -77,7 +93,7 @@ class _Block:
         """Names of the steps, and a column for each stage."""
         panel_title(self.page, MARGIN, self.top - 0.64, f"{self.group.network}, batch {self.members[0].batch}",
                     f"warp instructions, counted; axes in {self.word}s" if self.word else "warp instructions, counted")
-        rule(self.page, MARGIN, _WIDTH - MARGIN, self.top - 0.05)
+        rule(self.page, MARGIN, WIDTH - MARGIN, self.top - 0.05)
         for index, name in enumerate(self.group.step_names):
             self.page.text(MARGIN, self.top + (index + 0.5) * _ROW, fitted(name, _SIZE, _LONGEST_NAME),
                            fontsize=_SIZE)
@@ -103,7 +119,7 @@ class _Block:
             axes.barh(index + 0.5, value, BAR, edgecolor=mark.edge, linewidth=0.8, facecolor=mark.colour)
             self.page.text(left + self.width * value / self.end + 0.06, self.top + (index + 0.5) * _ROW,
                            count(step.instructions), fontsize=_SIZE, weight="bold",
-                           bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.6})
+                           bbox={"facecolor": PAPER, "edgecolor": "none", "pad": 0.6})
 
 
 def _in_words(group: NetworkGroup, cases: Sequence[Case]) -> str:

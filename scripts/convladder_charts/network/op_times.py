@@ -8,20 +8,18 @@ from matplotlib.axes import Axes
 
 from convladder_charts.network.published import PublishedOpTimes
 from convladder_charts.network.record import Accuracy, NetworkGroup, NetworkRecord
-from convladder_charts.over_batch import Line, Plot, compose, plots_of
+from convladder_charts.over_batch import Line, Plot, compose, plot_of
 from convladder_charts.page import Page, device_name, provenance, sampling
 from convladder_charts.stage import Stage
-from convladder_charts.time_over_batch import Time
+from convladder_charts.time_over_batch import PerImage
 
 
 class _Accuracy:
     """Shares of the images, with their binomial intervals."""
 
     axis_title = "accuracy"
-    interval = "binomial"
-    note = ""
 
-    def value(self, _row: object) -> tuple[Optional[float], Optional[float], Optional[float]]:
+    def value(self, _row: object, _batch: int) -> tuple[Optional[float], Optional[float], Optional[float]]:
         """Its lines are not made from rows of times."""
         return None, None, None
 
@@ -35,10 +33,6 @@ class _Accuracy:
         axes.set_yticks(ticks, [f"{tick:.1f}" for tick in ticks])
         return lambda value: (value - low + margin) / (high - low + 2 * margin)
 
-    def extras(self, axes: Axes, lines: Sequence[Line]) -> list[tuple[str, float]]:
-        """No guides."""
-        return []
-
     def words(self, value: float) -> str:
         """A share."""
         return f"{value:.4f}"
@@ -48,19 +42,31 @@ def draw(record: NetworkRecord, group: NetworkGroup, _batch: Optional[int]) -> t
     """The figure, its title and its description in words."""
     ladders = [group.ladders(name) for name in group.convolutions]
     rows = [row for one in ladders for ladder in one.ladders for row in ladder.timed]
-    title = f"{device_name(ladders[0])}: op times of {group.network}'s convolutions over batch"
-    measure = Time("op time")
-    plots = [plot for one in ladders for plot in plots_of(one, measure)]
-    about = [f"{sampling(ladders[0], rows, 'error bars:')}; op times are NCHW in to NCHW out"
-             + ("; libraries dashed" if any(stage.is_library for stage in group.stages) else ""),
-             provenance(record, group), f"weights: {group.weights}"]
+    plots = [plot_of(one.ladders, PerImage("op time per image")) for one in ladders]
+    about = [f"{device_name(ladders[0])}, {ladders[0].kind} op times, NCHW in to NCHW out, over the images of the batch"]
+    foot = [sampling(ladders[0], rows, "bands:"), provenance(record, group), f"weights: {group.weights}"]
     accuracy = _accuracy_lines(group)
     if accuracy:
         level = next(case.accuracy.level for case in group.cases if case.accuracy)
-        about.append(f"accuracy: of the images, bars: {100 * level:.0f} % binomial interval (Wilson)")
+        foot.insert(0, f"accuracy: of the images, bars: {100 * level:.0f} % binomial interval (Wilson)")
         plots.append(Plot(f"{group.network} accuracy", "", accuracy, _Accuracy()))
     published = PublishedOpTimes(group.published)
-    return compose(title, about, record.warnings, plots, [published] if published.rows else [])
+    return compose(_title(group), about, record.warnings, plots, foot, [published] if published.rows else [])
+
+
+def _title(group: NetworkGroup) -> str:
+    """Which choice is fastest in which convolution, at the largest batch."""
+    fastest: dict[str, list[str]] = {}
+    for name in group.convolutions:
+        ladder = group.ladders(name).ladders[-1]
+        best = min(ladder.timed, key=lambda row: row.median or 0.0, default=None)
+        if best is not None and len(ladder.timed) > 1:
+            fastest.setdefault(best.stage.title, []).append(name)
+    if not fastest or len(fastest) > 2:
+        return f"{group.network}: time of each convolution, per image"
+    batch = group.batches[-1]
+    return f"{group.network}: fastest is " + "; ".join(
+        f"{stage} in {', '.join(names)}" for stage, names in fastest.items()) + f" (batch {batch})"
 
 
 def _accuracy_lines(group: NetworkGroup) -> list[Line]:

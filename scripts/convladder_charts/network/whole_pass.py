@@ -9,10 +9,11 @@ from typing import Optional, Sequence
 
 from convladder_charts.network.parts import PARTS, SWEEP, Part, distribution, published_sweeps
 from convladder_charts.network.record import WHOLE_PASS, NetworkGroup, NetworkRecord
-from convladder_charts.over_batch import compose, plots_of
+from convladder_charts.over_batch import compose, plot_of
 from convladder_charts.page import MARGIN, Page, device_name, panel_title, provenance, sampling, wrapped
 from convladder_charts.style import GUIDE, INK, MUTED, fitted, text_inches
-from convladder_charts.time_over_batch import Time
+from convladder_charts.time_over_batch import PerImage
+from convladder_charts.units import duration
 
 _REST = Part("rest of the pass", "#ffffff", "||||", "black", lambda case: 0.0)
 _TITLE = 0.84
@@ -20,9 +21,9 @@ _PLOT = 1.75
 _AXIS = 0.62
 _BAR = 0.42
 _TICKS = 0.5
-_BETWEEN = 0.35
+_BETWEEN = 0.2
 _LEGEND_LINE = 0.22
-_PAPER = {"facecolor": "white", "edgecolor": "none", "pad": 0.8}
+_PAPER = {"facecolor": "#ffffff", "edgecolor": "none", "pad": 0.8}
 _SMALLEST_LABEL = 7.0
 """Percent, below which a share has no number in it: it would not fit."""
 
@@ -40,7 +41,7 @@ class _Bars:
     @property
     def width(self) -> float:
         """Of the plot."""
-        return max(_BAR * len(self.batches), 1.6)
+        return max(_BAR * len(self.batches), 1.1)
 
 
 class _Distribution:
@@ -80,13 +81,16 @@ class _Distribution:
         rows: list[list[tuple[float, _Bars]]] = [[]]
         left = MARGIN
         for bars in self.bars:
-            takes = _TICKS + max(bars.width, 2.6)
+            takes = self._takes(bars)
             if rows[-1] and left + takes > width - MARGIN:
                 rows.append([])
                 left = MARGIN
             rows[-1].append((left, bars))
             left += takes + _BETWEEN
         return rows
+
+    def _takes(self, bars: _Bars) -> float:
+        return _TICKS + max(bars.width, 1.2 if bars.detail.count(' ') < 3 else 2.2)
 
     def _legend(self, width: float) -> list[list[tuple[float, Part]]]:
         lines: list[list[tuple[float, Part]]] = [[]]
@@ -109,7 +113,7 @@ class _Distribution:
         page.text(left + 0.24, middle, part.name, fontsize=8)
 
     def _panel(self, page: Page, left: float, top: float, bars: _Bars) -> None:
-        room = _TICKS + max(bars.width, 2.6)
+        room = self._takes(bars)
         page.text(left, top + 0.22, fitted(bars.name, 8.5, room, "bold"), fontsize=8.5, weight="bold")
         for index, line in enumerate(wrapped(bars.detail, 8, room)[:2]):
             page.text(left, top + 0.4 + 0.16 * index, fitted(line, 8, room), fontsize=8, color=MUTED)
@@ -140,24 +144,33 @@ def draw(record: NetworkRecord, group: NetworkGroup, _batch: Optional[int]) -> t
     """The figure, its title and its description in words."""
     ladders = group.ladders(WHOLE_PASS)
     rows = [row for ladder in ladders.ladders for row in ladder.timed]
-    title = f"{device_name(ladders)}: total time of a pass through {group.network} over batch, and where it goes"
-    about = [f"{sampling(ladders, rows, 'error bars:')}; a pass: from before the first allocation to after the last "
-             "free", provenance(record, group)]
+    plot = dataclasses.replace(plot_of(ladders.ladders, PerImage("time per image")), name=f"{group.network}, a whole pass")
     # A virtual clock's times are no shares of a pass, which the host takes.
-    stages = group.stages if group.kind == "measured" else ()
+    stages = [line.stage for line in plot.lines] if group.kind == "measured" else []
     ours = [bars for stage in stages if (bars := _ours(group, stage)) is not None]
     blocks = []
     if ours:
-        blocks.append(_Distribution("Distribution of the time over batch", f"measured on {group.hardware}; "
-                                    "shares of the parts' sum, of medians", ours))
+        blocks.append(_Distribution("Where the time goes", "measured; shares of the parts' sum, of medians", ours))
     theirs = _theirs(group)
     if theirs:
-        blocks.append(_Distribution(
-            "Published distribution", "measured by others on the device named; API calls wait for the device, so they "
-            "include the kernels' time again; cudaMemcpy: both directions", theirs))
-    plots = [dataclasses.replace(plot, name=f"{group.network}, a whole pass")
-             for plot in plots_of(ladders, Time("time of a pass"))]
-    return compose(title, about, record.warnings, plots, blocks)
+        blocks.append(_Distribution("Published distribution", "measured by others on the device named", theirs))
+    about = [f"{device_name(ladders)}, {ladders.kind} time of a whole pass over the images of the batch"]
+    foot = [sampling(ladders, rows, "bands:"), "a pass: from before the first allocation to after the last free",
+            "published API calls wait for the device, so they include the kernels' time again; cudaMemcpy: both "
+            "directions" if theirs else "", provenance(record, group)]
+    return compose(_title(group, ours), about, record.warnings, [plot], foot, blocks)
+
+
+def _title(group: NetworkGroup, ours: Sequence[_Bars]) -> str:
+    """The fastest choice at the largest batch, and what takes most of its time."""
+    batch = max(case.batch for case in group.timed)
+    best = min((case for case in group.timed if case.batch == batch), key=lambda case: case.total.median if case.total
+               else math.inf)
+    took = duration(best.total.median / batch) if best.total else ""
+    title = f"{group.network}: {took} an image at batch {batch} with {best.stage.title}"
+    shares = next((one.shares[-1] for one in ours if one.name == best.stage.label), {})
+    part = max(shares, key=lambda name: shares[name], default="")
+    return f"{title}, {shares[part]:.0f} % of it {part}" if part else title
 
 
 def _ours(group: NetworkGroup, stage: object) -> Optional[_Bars]:
@@ -170,7 +183,7 @@ def _ours(group: NetworkGroup, stage: object) -> Optional[_Bars]:
         whole = sum(parts.values()) or 1.0
         shares.append({_REST.name if name == "rest" else name: 100 * time / whole for name, time in parts.items()})
     chunks = sorted({math.ceil(case.batch / max(case.images_at_once, 1)) for case in cases})
-    detail = f"{group.device}, measured" + (f"; in up to {chunks[-1]} chunks" if chunks[-1] > 1 else "")
+    detail = f"in up to {chunks[-1]} chunks" if chunks[-1] > 1 else ""
     return _Bars(cases[0].stage.label, detail, tuple(case.batch for case in cases), tuple(shares))
 
 
