@@ -31,7 +31,9 @@ _SIZE = 8.8
 _SMALL = 8.0
 _LONGEST_NAME = 2.02
 _TIME = 0.66
-_STEP = 0.74
+_STEP = 0.8
+_HUGE = 1e4
+_MOST_DIGITS = 6
 _QUIETLY = ("unsupported", "skipped")
 """Statuses that are no failure: their stages are named below, and have no row."""
 
@@ -114,6 +116,8 @@ class _Panel:
         self.unit = unit_for(_time(row) for row in self.rows if row.has_time)
         self.times = {row.stage.name: _time(row) for row in ladder.timed}
         self.low, self.high = self._ends()
+        # Times too far apart for one unit each have their own.
+        self.is_wide = any(len(self.unit.text(_time(row))) > _MOST_DIGITS for row in self.rows if row.has_time)
 
     @property
     def height(self) -> float:
@@ -150,7 +154,7 @@ class _Panel:
         page.text(MARGIN, top + 0.1, fitted(self.ladder.shape, _SMALL, WIDTH - 2 * MARGIN), fontsize=_SMALL, color=MUTED)
         top += _SHAPE + _GUIDES
         height = self._offset(len(self.rows) - 1) + _ROW
-        for words, end in ((f"time, {self.unit.name}", right + _TIME), ("step", WIDTH - MARGIN)):
+        for words, end in (("time" if self.is_wide else f"time, {self.unit.name}", right + _TIME), ("step", WIDTH - MARGIN)):
             page.text(end, top - 0.1, words, fontsize=_SMALL, color=MUTED, ha="right")
         rule(page, MARGIN, WIDTH - MARGIN, top - 0.02)
         axes = self._axes(page, (left, top, right - left - 0.05, height))
@@ -239,7 +243,7 @@ class _Panel:
     def _figures(self, page: Page, row: Row, place: tuple[float, float]) -> None:
         end, middle = place
         best = row.stage.name == self.story.best
-        text = self.unit.text(_time(row))
+        text = duration(_time(row)) if self.is_wide else self.unit.text(_time(row))
         page.text(end, middle, text, fontsize=_SIZE, ha="right", weight="bold" if best else "normal")
         if row.sign:
             page.text(end - text_inches(text, _SIZE, "bold") - 0.06, middle, row.sign, fontsize=_SIZE, ha="right",
@@ -247,11 +251,12 @@ class _Panel:
         if row.x_previous is None:
             return
         loses = row.x_previous < 1
-        page.text(WIDTH - MARGIN, middle, ratio(row.x_previous), fontsize=_SIZE, ha="right", weight="bold",
+        step = ratio(row.x_previous) if row.x_previous < _HUGE else f"{row.x_previous:.0e}×"
+        page.text(WIDTH - MARGIN, middle, step, fontsize=_SIZE, ha="right", weight="bold",
                   color=LOSS_EDGE if loses else INK)
         below = self._not_next(row)
         if below:
-            page.text(WIDTH - MARGIN - text_inches(ratio(row.x_previous), _SIZE, "bold") - 0.05, middle, below, fontsize=7,
+            page.text(WIDTH - MARGIN - text_inches(step, _SIZE, "bold") - 0.05, middle, below, fontsize=7,
                       ha="right", color=MUTED)
 
     def _not_next(self, row: Row) -> str:

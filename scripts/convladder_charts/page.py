@@ -17,7 +17,7 @@ from matplotlib.lines import Line2D
 
 from convladder_charts import dark
 from convladder_charts.record import Group, Record, Row
-from convladder_charts.style import FAINT, INK, MUTED, text_inches
+from convladder_charts.style import FAINT, INK, MUTED, fitted, text_inches
 from convladder_charts.units import span
 
 MARGIN = 0.3
@@ -156,9 +156,13 @@ def times_named(rows: Iterable[Row]) -> str:
 
 
 def panel_title(page: Page, left: float, top: float, name: str, detail: str) -> None:
-    """A panel's layer in bold, its shape and batch beside it."""
+    """A panel's layer in bold, its shape and batch beside it, as far as the page has room."""
+    room = page.width - MARGIN - left
+    name = fitted(name, 10, room, "bold")
     page.text(left, top, name, fontsize=10, weight="bold")
-    page.text(left + text_inches(name, 10, "bold") + 0.14, top, detail, color=MUTED)
+    used = text_inches(name, 10, "bold") + 0.14
+    if detail and room - used > 0.5:
+        page.text(left + used, top, fitted(detail, 8.5, room - used), color=MUTED)
 
 
 def rule(page: Page, left: float, right: float, top: float) -> None:
@@ -167,15 +171,25 @@ def rule(page: Page, left: float, right: float, top: float) -> None:
 
 
 def wrapped(text: str, size: float, inches: float, weight: str = "normal") -> list[str]:
-    """The text in lines of at most this width, broken between words; a longer word stands alone."""
+    """The text in lines of at most this width, broken between words; a word that is longer is broken itself."""
     lines = [""]
     for word in text.split():
-        longer = f"{lines[-1]} {word}".strip()
-        if lines[-1] and text_inches(longer, size, weight) > inches:
-            lines.append(word)
-        else:
-            lines[-1] = longer
+        for index, piece in enumerate(_pieces(word, size, inches, weight)):
+            longer = f"{lines[-1]} {piece}".strip()
+            if not lines[-1] or index == 0 and text_inches(longer, size, weight) <= inches:
+                lines[-1] = longer
+            else:
+                lines.append(piece)
     return lines
+
+
+def _pieces(word: str, size: float, inches: float, weight: str) -> list[str]:
+    pieces = [""]
+    for letter in word:
+        if pieces[-1] and text_inches(pieces[-1] + letter, size, weight) > inches:
+            pieces.append("")
+        pieces[-1] += letter
+    return pieces
 
 
 def svg(page: Page, title: str, description: str) -> str:

@@ -8,12 +8,15 @@ from convladder_charts.predicted import PredictedLadder
 from convladder_charts.record import Group, Ladder, Record
 from convladder_charts.units import percent, significant
 
+_HUGE = 1e5
 _EVEN = 0.05
 """A library this near is as fast."""
 
 
 def factor(value: float) -> str:
     """Two digits are enough for a title: 48×, 2.1×."""
+    if value >= _HUGE:
+        return f"{value:.0e}×"
     return f"{value:.0f}×" if value >= 9.95 else f"{significant(value, 2)}×"
 
 
