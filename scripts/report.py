@@ -76,12 +76,11 @@ def _write(options: argparse.Namespace) -> list[Path]:
     report = build.report(inputs, published.publications(PUBLISHED), comparison)
     output = options.output or options.records[0].resolve().parent / "report.html"
     output.parent.mkdir(parents=True, exist_ok=True)
-    script = None if options.static else library.text(ROOT)
-    page = html.html(report, script)
-    write(output, page.encode("utf-8"))
-    if script is not None and report.has_explorers and script not in page:
-        print(f"{options.name}: without the interactive charts: with them the page would have "
-              f"{html.LARGEST / 1e6:g} MB or more", file=sys.stderr)
+    page = html.html(report, None if options.static else library.text(ROOT), options.static).encode("utf-8")
+    write(output, page)
+    if len(page) > html.LARGE:
+        print(f"{options.name}: {output.name} has {len(page) / 1e6:.1f} MB and may open slowly; a report of fewer records "
+              "is smaller", file=sys.stderr)
     written = [output]
     if options.markdown:
         written += markdown.write_markdown(report, options.markdown)

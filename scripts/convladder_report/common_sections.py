@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import hashlib
-from typing import Any, Iterable, Iterator, Sequence
+from typing import Any, Iterable, Iterator, Optional, Sequence
 
 from convladder_charts.about import About
 from convladder_charts.json_text import Node
 from convladder_charts.stage import optional, printable
 from convladder_charts.table_text import Table
-from convladder_report.document import Answer, Paragraph, Section, TableBlock
+from convladder_report.document import Block, Items, Paragraph, Section, TableBlock
+from convladder_report.words import counted
 
 _LONGEST = 400
 _MOST_IDS = 400
@@ -27,31 +28,32 @@ def failed_cases(root: Node) -> list[Node]:
     return [case for case in root.field("cases").items() if case.field("status").text() != "ok"]
 
 
-def without_result(root: Node) -> Iterator[Answer]:
-    """How many cases have none."""
-    failed, total = len(failed_cases(root)), len(root.field("cases").items())
-    if failed:
-        yield Answer("", f"{failed} of {total} cases have no result; they are listed with their reasons.",
-                     "$.cases[…].status")
-
-
-def failed_section(root: Node, source: str, name: str) -> Section:
-    """Cases of one device, status and reason in one row, each with its id."""
+def failed_section(root: Node, source: str, name: str) -> Optional[Section]:
+    """What has no result. Skipped cases are a sentence: nothing failed. The others are a table, each with its ids."""
     groups: dict[tuple[str, str, str], list[Node]] = {}
     for case in failed_cases(root):
         reason = printable(optional(case.field("reason"), Node.text) or "", _LONGEST)
         key = (printable(case.field("device").text()), printable(case.field("status").text()), reason)
         groups.setdefault(key, []).append(case)
     if not groups:
-        total = len(root.field("cases").items())
-        return Section(name, "Cases without a result", (Paragraph(f"None: all {total} cases are ok."),))
-    rows = tuple((device, status, str(len(cases)), reason,
-                  ids_text([case.field("id").text() for case in cases]))
-                 for (device, status, reason), cases in groups.items())
-    places = tuple(places_of(case.place for case in cases) for cases in groups.values())
-    return Section(name, "Cases without a result", (TableBlock(Table(
-        "Failed, skipped and unsupported cases, with the reason", ("device", "status", "cases", "reason", "which"),
-        rows, 5, place="$.cases[…]: status, reason", row_places=places), source),))
+        return None
+    skipped = {key: cases for key, cases in groups.items() if key[1] == "skipped"}
+    others = {key: cases for key, cases in groups.items() if key[1] != "skipped"}
+    blocks: list[Block] = []
+    if skipped:
+        blocks.append(Items(tuple(f"{device}: {counted(len(cases), 'case')} skipped, {reason or 'for no reason given'}."
+                                  for (device, _, reason), cases in skipped.items()),
+                            tuple(f"{source}: {places_of(case.place for case in cases)}" for cases in skipped.values())))
+    if others:
+        rows = tuple((device, status, str(len(cases)), reason, ids_text([case.field("id").text() for case in cases]))
+                     for (device, status, reason), cases in others.items())
+        blocks.append(TableBlock(Table("Cases without a result, with the reason", ("device", "status", "cases", "reason",
+                                                                                 "which"),
+                                       rows, 5, place="$.cases[…]: status, reason",
+                                       row_places=tuple(places_of(case.place for case in cases)
+                                                        for cases in others.values())), source))
+    harmless = all(status in ("skipped", "unsupported") for _, status, _ in groups)
+    return Section(name, "What was not run, and why" if harmless else "Cases that failed or were not run", tuple(blocks))
 
 
 def ids_text(ids: Sequence[str]) -> str:
@@ -91,7 +93,7 @@ def environment_section(root: Node, source: str, content: bytes, name: str) -> S
         (place.removeprefix("$.context."), value) for place, value in rows), 2, place="$.context",
         row_places=tuple(place for place, _ in rows))
     digest = hashlib.sha256(content).hexdigest()
-    return Section(name, "Environment", (
+    return Section(name, "The machine, the build and the file", (
         Paragraph(f"{source}: {len(content)} bytes, SHA-256 {digest}."), TableBlock(table, source)))
 
 

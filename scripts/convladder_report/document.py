@@ -65,6 +65,38 @@ class Figure:
     """Whether the tables are seen at once: where something stands beside them that they are compared with."""
     of: str = "figure"
 
+    @property
+    def tables_name(self) -> str:
+        """What they are opened by."""
+        return "The figures as " + ("a table" if len(self.tables) == 1 else f"{len(self.tables)} tables")
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What a reader chooses a chart's figures by: a column of its data."""
+
+    column: str
+    label: str
+    first: Any = None
+    """Chosen at first; the last one there is, if nothing is said."""
+    only: str = ""
+    """Offers only what rows of this kind have; empty: all."""
+
+
+@dataclass(frozen=True)
+class Data:
+    """The figures of charts, which several charts of a page may share."""
+
+    name: str
+    """No other part of the report has it."""
+    rows: tuple[dict[str, Any], ...]
+
+    @property
+    def packed(self) -> dict[str, Any]:
+        """By columns, whose names are then there once."""
+        columns = list(dict.fromkeys(key for row in self.rows for key in row))
+        return {"columns": columns, "rows": [[row.get(name) for name in columns] for row in self.rows]}
+
 
 @dataclass(frozen=True)
 class Explorer:
@@ -73,9 +105,21 @@ class Explorer:
     name: str
     """No other part of the report has it."""
     title: str
-    specification: dict[str, Any]
-    """Of Vega-Lite, with its data."""
+    instead_of: str
+    """The figure whose drawing is not needed beside it."""
+    data: Data
+    choices: tuple[Choice, ...]
+    looks: dict[str, dict[str, Any]]
+    """Specifications of Vega-Lite without data, by what they are called; the first is shown first."""
+    note: str = "Point at a mark for its values."
     of: str = "explorer"
+
+    @property
+    def specification(self) -> dict[str, Any]:
+        """What the page's script reads."""
+        return {"data": self.data.name, "looks": self.looks,
+                "choices": [{"column": one.column, "label": one.label, "first": one.first, "only": one.only}
+                            for one in self.choices]}
 
 
 @dataclass(frozen=True)
@@ -94,10 +138,10 @@ class Section:
         return tuple(block for block in self.blocks if isinstance(block, Section))
 
     @property
-    def has_explorers(self) -> bool:
-        """Whether it or a section below it has one."""
-        return any(isinstance(block, Explorer) for block in self.blocks) or any(
-            section.has_explorers for section in self.sections)
+    def explorers(self) -> tuple[Explorer, ...]:
+        """Those of it and of the sections below it."""
+        own = tuple(block for block in self.blocks if isinstance(block, Explorer))
+        return own + tuple(one for section in self.sections for one in section.explorers)
 
 
 Block = Union[Paragraph, Items, TableBlock, HeatMap, Figure, Explorer, Section]
@@ -112,35 +156,37 @@ class Sentence:
 
 
 @dataclass(frozen=True)
-class Answer:
-    """What a reader wants to know first, in one sentence or two."""
-
-    question: str
-    """In two or three words."""
-    text: str
-    place: str = ""
-
-
-@dataclass(frozen=True)
 class Fact:
     """A figure that is seen from afar, with the words that say what it is."""
 
     value: str
     words: str
-    place: str = ""
 
 
 @dataclass(frozen=True)
 class Mark:
-    """How far the figures can be trusted, in a few words. A look is good, doubtful, bad, or plain."""
+    """How far the figures can be trusted, in a few words."""
 
     look: str
+    """good, doubtful, bad, or plain."""
     text: str
 
 
 @dataclass(frozen=True)
+class Answer:
+    """What a reader wants to know first, in two or three sentences."""
+
+    question: str
+    """In a few words."""
+    text: str
+    place: str = ""
+    facts: tuple[Fact, ...] = ()
+    marks: tuple[Mark, ...] = ()
+
+
+@dataclass(frozen=True)
 class Front:
-    """What is seen first of a record: what was asked, the answer, one picture, and how far to trust it."""
+    """What is seen first of a record: what was asked, the answers, one picture, and how far to trust it."""
 
     title: str
     """What was measured, in a few words."""
@@ -148,12 +194,11 @@ class Front:
     answers: tuple[Answer, ...]
     machine: str
     """Where it was measured, in one line."""
-    facts: tuple[Fact, ...] = ()
-    marks: tuple[Mark, ...] = ()
     hero: Optional[Figure] = None
     explorer: Optional[Explorer] = None
     """Takes the picture's place where scripts run."""
     tables: tuple[TableBlock, ...] = ()
+    """The same for every layer, below the picture."""
 
 
 @dataclass(frozen=True)
@@ -178,11 +223,24 @@ class Report:
     after: tuple[Section, ...] = ()
 
     @property
+    def heading(self) -> str:
+        """What stands at the top: of one record what it is of, of several how many there are."""
+        if len(self.parts) == 1:
+            return f"{self.parts[0].front.title}"
+        return f"{len(self.parts)} records: " + ", ".join(part.source for part in self.parts)
+
+    @property
     def chapters(self) -> tuple[Section, ...]:
         """All of them, in the page's order."""
         return (*self.before, *(one for part in self.parts for one in part.chapters), *self.after)
 
     @property
-    def has_explorers(self) -> bool:
-        """Whether anything of it needs the chart library."""
-        return any(part.front.explorer for part in self.parts) or any(one.has_explorers for one in self.chapters)
+    def explorers(self) -> tuple[Explorer, ...]:
+        """Everything that needs the chart library."""
+        fronts = tuple(part.front.explorer for part in self.parts if part.front.explorer)
+        return fronts + tuple(one for chapter in self.chapters for one in chapter.explorers)
+
+    @property
+    def data(self) -> tuple[Data, ...]:
+        """The figures of these charts, each once."""
+        return tuple({one.data.name: one.data for one in self.explorers}.values())

@@ -1,150 +1,226 @@
-"""Charts to be asked: Vega-Lite specifications with the record's figures in them, for a page that may run scripts.
+"""Charts to be asked: what a reader chooses, the record's figures, and Vega-Lite specifications that draw the chosen ones.
 
-They add to the drawings and never replace one: without the library, or with JavaScript off, nothing is missing.
+They stand for a drawing where scripts run; without the library, with JavaScript off, or on paper the drawing is there.
 """
 
 from __future__ import annotations
 
-from typing import Any, Iterator
+import math
+from typing import Any, Iterator, Mapping, Optional, Sequence
 
-from convladder_charts.network.parts import PARTS, distribution
-from convladder_charts.network.record import NetworkGroup
 from convladder_charts.page import device_name
-from convladder_charts.record import Group, Ladder, Row
+from convladder_charts.predicted import PredictedGroup, PredictedLadder, PredictedRow
+from convladder_charts.predicted_text import span_text
+from convladder_charts.record import Group, Ladder, Record, Row
 from convladder_charts.stage import Stage
 from convladder_charts.style import mark_of
 from convladder_charts.units import duration, percent, ratio, significant
-from convladder_report.document import Explorer
+from convladder_report.document import Choice, Data, Explorer
+from convladder_report.story import Step, Told
 
-_SHAPES = {"o": "circle", "s": "square", "^": "triangle-up", "D": "diamond", "v": "triangle-down", "P": "cross",
-           "X": "M-1,-1L1,1M1,-1L-1,1", "p": "M0,-1L.95,-.31L.59,.81L-.59,.81L-.95,-.31Z", "<": "triangle-left",
-           ">": "triangle-right", "h": "M0,-1L.87,-.5L.87,.5L0,1L-.87,.5L-.87,-.5Z",
-           "*": "M0,-1L.24,-.31L1,-.31L.38,.12L.62,.81L0,.38L-.62,.81L-.38,.12L-1,-.31L-.24,-.31Z",
-           "x": "M-1,-1L1,1M1,-1L-1,1", "+": "M-1,0L1,0M0,-1L0,1", "1": "M0,0L0,1M0,0L-1,-1M0,0L1,-1",
-           "2": "M0,0L0,-1M0,0L-1,1M0,0L1,1"}
+SHAPES = {"o": "circle", "s": "square", "^": "triangle-up", "D": "diamond", "v": "triangle-down", "P": "cross",
+          "X": "M-1,-1L1,1M1,-1L-1,1", "p": "M0,-1L.95,-.31L.59,.81L-.59,.81L-.95,-.31Z", "<": "triangle-left",
+          ">": "triangle-right", "h": "M0,-1L.87,-.5L.87,.5L0,1L-.87,.5L-.87,-.5Z",
+          "*": "M0,-1L.24,-.31L1,-.31L.38,.12L.62,.81L0,.38L-.62,.81L-.38,.12L-1,-.31L-.24,-.31Z",
+          "x": "M-1,-1L1,1M1,-1L-1,1", "+": "M-1,0L1,0M0,-1L0,1", "1": "M0,0L0,1M0,0L-1,-1M0,0L1,-1",
+          "2": "M0,0L0,-1M0,0L-1,1M0,0L1,1"}
 """Vega's symbols for matplotlib's markers."""
-_TIME = ("datum.value >= 1e9 ? format(datum.value / 1e9, '~g') + ' s' : datum.value >= 1e6 ? format(datum.value / 1e6,"
-         " '~g') + ' ms' : datum.value >= 1e3 ? format(datum.value / 1e3, '~g') + ' µs' : format(datum.value, '~g')"
-         " + ' ns'")
-_LABEL_LIMIT = 160
-
-
-def of_times(group: Group, source: str, name: str) -> Iterator[Explorer]:
-    """Times over batch, with a layer to choose."""
-    values = _values(group, source)
-    if values:
-        title = f"{device_name(group)}: time over batch of a layer of your choice"
-        yield Explorer(name, title, _over_batch(group, values, title))
-
-
-def of_ladders(group: Group, source: str, name: str) -> Iterator[Explorer]:
-    """A ladder, with a layer and a batch to choose."""
-    values = _values(group, source)
-    if values:
-        title = f"{device_name(group)}: the ladder of a layer and batch of your choice"
-        yield Explorer(name, title, _ladder(group, values, title))
-
-
-def _values(group: Group, source: str) -> list[dict[str, Any]]:
-    return [_value(group, ladder, row, source) for ladder in group.ladders for row in ladder.timed]
-
-
-def _value(group: Group, ladder: Ladder, row: Row, source: str) -> dict[str, Any]:
-    """A point with what is said of it under the pointer, the texts as they are in the tables."""
-    interval = "none" if row.low is None or row.high is None else f"{duration(row.low)} to {duration(row.high)}"
-    value = {"layer": ladder.layer_name, "batch": ladder.batch, "stage": row.stage.label, "time": row.median,
-             "low": row.low, "high": row.high, "text": f"{row.of} {duration(row.median or 0)}, {group.kind}",
-             "interval": interval, "baseline": ratio(row.x_baseline), "previous": ratio(row.x_previous),
-             "library": percent(row.percent_of_library),
-             "rate": "–" if row.gflop_per_s is None else f"{significant(row.gflop_per_s)} GFLOP/s",
-             "path": f"{source}: {ladder.place}.rows[{ladder.rows.index(row)}]"}
-    return {key: member for key, member in value.items() if member is not None}
-
-
+TIME = ("datum.value >= 1e9 ? format(datum.value / 1e9, '~g') + ' s' : datum.value >= 1e6 ? format(datum.value / 1e6,"
+        " '~g') + ' ms' : datum.value >= 1e3 ? format(datum.value / 1e3, '~g') + ' µs' : format(datum.value, '~g')"
+        " + ' ns'")
+_INK = "#1b1f24"
+_GAIN, _LOSS = "#b9d8f0", "#f6cfb4"
+_ROLES = {"best": "#0b66a8", "library": _INK, "mission": "#b4490f"}
+_OTHERS = "#8f979f"
+_SHOWN_GPUS = 3
+"""The GPU of the roofline and the two before it: each is a choice of its own."""
 _TOOLTIP = [{"field": field, "title": title} for field, title in (
     ("stage", "stage"), ("layer", "layer"), ("batch", "batch"), ("text", "time"), ("interval", "interval"),
-    ("previous", "× previous"), ("baseline", "× baseline"), ("library", "% of library"), ("rate", "throughput"),
-    ("path", "path"))]
+    ("previous", "over the stage it builds on"), ("baseline", "over the baseline"), ("library", "of the library's speed"),
+    ("rate", "throughput"), ("relieved", "what it relieved"), ("binds", "what binds now"), ("path", "in the record"))]
 
 
-def _spec(title: str, values: list[dict[str, Any]], **members: Any) -> dict[str, Any]:
-    return {"description": title, "data": {"values": values}, "width": "container",
-            "autosize": {"type": "fit-x", "contains": "padding"}, "background": "white", **members}
+def data_of(record: Record, ladders: Mapping[str, Told], source: str, name: str) -> Optional[Data]:
+    """Every time of the record, measured and predicted, in one table that all charts of it share."""
+    rows = [_measured(group, ladder, row, ladders, source) for group in record.drawn for ladder in group.ladders
+            for row in ladder.timed]
+    rows += [line for group in record.drawn for ladder in group.ladders for line in _lines(group, ladder)]
+    for predicted in record.predicted:
+        rows += _predicted(predicted, ladders, source)
+    return Data(f"{name}-data", tuple(rows)) if rows else None
 
 
-def _all(values: list[dict[str, Any]], member: str) -> list[Any]:
-    return list(dict.fromkeys(value[member] for value in values))
+def of_ladders(record: Record, data: Optional[Data], name: str, instead_of: str, layer: str = "",
+               batch: Optional[int] = None) -> Iterator[Explorer]:
+    """A ladder, with device, layer and batch to choose."""
+    if data:
+        stages = [stage for one in (*record.drawn, *record.predicted) for stage in _stages(one)]
+        yield Explorer(name, "The ladder of your choice", instead_of, data, (
+            Choice("on", "On"), Choice("layer", "Layer", layer), Choice("batch", "Batch", batch)),
+            {"log axis": _ladder(stages, True), "linear axis": _ladder(stages, False)},
+                       "Each bar goes from the time of the stage that it builds on to its own. Dashed: the machine's limit; "
+                       "grey line: the fastest library. Point at a mark for more.")
 
 
-def _choice(name: str, label: str, options: list[Any]) -> dict[str, Any]:
-    return {"name": name, "value": options[-1], "bind": {"input": "select", "options": options, "name": label}}
+def of_times(record: Record, data: Optional[Data], name: str, instead_of: str) -> Iterator[Explorer]:
+    """Times of an image over batch, with device and layer to choose."""
+    if data and any(row.get("kind") == "measured" for row in data.rows):
+        stages = [stage for one in record.drawn for stage in _stages(one)]
+        yield Explorer(name, "Time of one image over batch, for a layer of your choice", instead_of, data,
+                       (Choice("on", "On", only="measured"), Choice("layer", "Layer")),
+                       {"log axis": _over_batch(stages, True), "linear axis": _over_batch(stages, False)},
+                       "Bands are the intervals. Point at a mark for more.")
 
 
-def _scales(stages: tuple[Stage, ...], legend: Any) -> dict[str, Any]:
-    """The colours and markers of the drawings."""
-    names = [stage.label for stage in stages]
-    marks = [mark_of(stage) for stage in stages]
-    return {"color": {"field": "stage", "type": "nominal", "legend": legend, "title": "stage", "sort": names,
-                      "scale": {"domain": names, "range": [mark.edge for mark in marks]}},
-            "shape": {"field": "stage", "type": "nominal", "legend": legend, "title": "stage", "sort": names,
-                      "scale": {"domain": names, "range": [_SHAPES[mark.marker] for mark in marks]}}}
+def _stages(one: Any) -> Sequence[Stage]:
+    return one.stages if isinstance(one, Group) else list(dict.fromkeys(
+        row.stage for ladder in one.ladders for row in ladder.rows))
 
 
-def _over_batch(group: Group, values: list[dict[str, Any]], title: str) -> dict[str, Any]:
-    legend = {"orient": "bottom", "labelLimit": _LABEL_LIMIT, "symbolSize": 60, "title": None}
-    scales = _scales(group.stages, legend)
-    x = {"field": "batch", "type": "quantitative", "scale": {"type": "log"}, "title": "batch (images per call)",
-         "axis": {"values": sorted({value["batch"] for value in values}), "format": "d"}}
-    y = {"field": "time", "type": "quantitative", "scale": {"type": "log", "zero": False}, "title": "time (log scale)",
-         "axis": {"labelExpr": _TIME, "tickCount": 6}}
-    band = {"mark": {"type": "rule", "strokeWidth": 1.5}, "encoding": {
-        "x": x, "y": {**y, "field": "low"}, "y2": {"field": "high"}, "color": scales["color"]}}
-    return _spec(title, values, height=340, params=[_choice("layer", "Layer ", _all(values, "layer"))],
-                 transform=[{"filter": "datum.layer === layer"}], layer=[
-                     band, {"mark": {"type": "line"}, "encoding": {"x": x, "y": y, "color": scales["color"]}},
-                     {"mark": {"type": "point", "filled": False, "size": 70, "strokeWidth": 2},
-                      "encoding": {"x": x, "y": y, **scales, "tooltip": _TOOLTIP}}])
+def _measured(group: Group, ladder: Ladder, row: Row, ladders: Mapping[str, Told], source: str) -> dict[str, Any]:
+    """A point with what is said of it under the pointer, the texts as they are in the tables."""
+    time = row.median or 0.0
+    told = ladders.get(ladder.place)
+    story = told.story if told else None
+    gain = f" · {ratio(row.x_previous)}" if row.x_previous is not None else None
+    role = "library" if row.stage.is_library else "best" if story and row.stage == story.best else (
+        "mission" if story and row.stage == story.mission else None)
+    below = row.x_previous * time if row.x_previous and row.of != "op" else None
+    return _without_none({
+        "on": device_name(group), "layer": ladder.layer_name, "batch": ladder.batch, "kind": group.kind,
+        "stage": row.stage.label, "order": ladder.rows.index(row), "time": time, "low": row.low, "high": row.high,
+        "image": time / ladder.batch, "from": below, "role": role, "brief": f"{'op ' if row.of == 'op' else ''}{duration(time)}", "gain": gain,
+        "text": f"{duration(time)}, {group.kind} {row.of or ''} time",
+        "interval": None if row.low is None or row.high is None else f"{duration(row.low)} to {duration(row.high)}",
+        "baseline": _ratio(row.x_baseline), "previous": _ratio(row.x_previous),
+        "library": None if row.percent_of_library is None else percent(row.percent_of_library),
+        "rate": None if row.gflop_per_s is None else f"{significant(row.gflop_per_s)} GFLOP/s",
+        **_sentences(told.step(row.stage) if told else None),
+        "path": f"{source}: {ladder.place}.rows[{ladder.rows.index(row)}]"})
 
 
-def _ladder(group: Group, values: list[dict[str, Any]], title: str) -> dict[str, Any]:
-    names = [stage.label for stage in group.stages]
-    sizes = list(dict.fromkeys(f"{value['layer']}, batch {value['batch']}" for value in values))
-    y = {"field": "stage", "type": "nominal", "sort": names, "title": None, "axis": {"labelLimit": _LABEL_LIMIT}}
-    x = {"field": "time", "type": "quantitative", "title": "time (linear, from 0)",
-         "axis": {"labelExpr": _TIME, "tickCount": 4, "labelOverlap": True}, "scale": {"zero": True}}
-    color = _scales(group.stages, None)["color"]
-    return _spec(title, values, height={"step": 22}, params=[_choice("size", "Layer and batch ", sizes)], transform=[
-        {"filter": "datum.layer + ', batch ' + datum.batch === size"}], layer=[
-                     {"mark": {"type": "bar", "height": 14, "stroke": "#1b1f24", "strokeWidth": 0.5},
-                      "encoding": {"x": x, "y": y, "color": color, "tooltip": _TOOLTIP}},
-                     {"mark": {"type": "rule", "strokeWidth": 2, "color": "#1b1f24"},
-                      "encoding": {"x": {**x, "field": "low"}, "x2": {"field": "high"}, "y": y}}])
+def _lines(group: Group, ladder: Ladder) -> Iterator[dict[str, Any]]:
+    """What no stage has: the least time there can be, and the fastest library's."""
+    where = {"on": device_name(group), "layer": ladder.layer_name, "batch": ladder.batch}
+    if ladder.floor and ladder.floor.value > 0:
+        yield {**where, "kind": "floor", "line": ladder.floor.value,
+               "text": f"{duration(ladder.floor.value)}, predicted from the measured ceilings"}
+    times = [(row.layer_median, row.stage.title) for row in ladder.timed if row.stage.is_library and row.layer_median]
+    if times:
+        time, title = min(times)
+        yield {**where, "kind": "library", "line": time, "text": f"{title}, {duration(time)}"}
 
 
-def of_passes(group: NetworkGroup, source: str, name: str) -> Iterator[Explorer]:
-    """Where the time of a pass goes over batch, with the convolutions' stage to choose."""
-    values = [{"choice": case.stage.label, "batch": case.batch, "part": part, "ns": time, "order": order,
-               "text": duration(time), "path": f"{source}: {case.place}",
-               "share": f"{100 * time / max(sum(distribution(case).values()), 1e-300):.1f} %"}
-              for case in group.cases if case.total is not None
-              for order, (part, time) in enumerate(distribution(case).items()) if time > 0]
-    if not values:
+def _predicted(group: PredictedGroup, ladders: Mapping[str, Told], source: str) -> Iterator[dict[str, Any]]:
+    gpus = [one for one in group.gpus if one[0] == group.gpu] + [one for one in group.gpus if one[0] != group.gpu]
+    for gpu, title in gpus[:_SHOWN_GPUS]:
+        for ladder in group.ladders:
+            told = next((one for one in ladders.values() if (one.device, one.layer_name, one.batch) == (
+                group.device, ladder.layer_name, ladder.batch)), None)
+            for order, row in enumerate(ladder.rows):
+                yield from _range(group, ladder, row, gpu, title, order, told, source)
+
+
+def _range(group: PredictedGroup, ladder: PredictedLadder, row: PredictedRow, gpu: str, title: str, order: int,
+           told: Optional[Told], source: str) -> Iterator[dict[str, Any]]:
+    on = row.on(gpu)
+    if on is None or not on.has_time or not on.low or not on.high:
         return
-    title = f"{group.network} on {group.device}: where the time of a pass goes, with convolutions of your choice"
-    parts = [part.name for part in PARTS] + ["rest"]
-    present = [part for part in parts if any(value["part"] == part for value in values)]
-    colours = {part.name: part.colour for part in PARTS} | {"rest": "#ffffff"}
-    tooltip = [{"field": field, "title": label} for field, label in (
-        ("part", "part"), ("share", "share"), ("text", "time, measured"), ("batch", "batch"),
-        ("choice", "convolutions"), ("path", "path"))]
-    yield Explorer(name, title, _spec(
-        title, values, height=300, params=[_choice("choice", "Convolutions ", _all(values, "choice"))],
-        transform=[{"filter": "datum.choice === choice"}],
-        mark={"type": "bar", "stroke": "#1b1f24", "strokeWidth": 0.5}, encoding={
-            "x": {"field": "batch", "type": "ordinal", "title": "batch"},
-            "y": {"field": "ns", "type": "quantitative", "stack": "normalize", "title": "share of the pass",
-                  "axis": {"format": ".0%"}},
-            "order": {"field": "order"}, "tooltip": tooltip,
-            "color": {"field": "part", "type": "nominal", "title": None,
-                      "legend": {"orient": "bottom", "labelLimit": _LABEL_LIMIT},
-                      "scale": {"domain": present, "range": [colours[part] for part in present]}}}))
+    text = span_text(on.low, on.high)
+    yield _without_none({
+        "on": f"{title}, PREDICTED", "layer": ladder.layer_name, "batch": ladder.batch, "kind": "predicted",
+        "stage": row.stage.label, "order": order, "low": on.low, "high": on.high, "brief": text,
+        "text": f"{text}, predicted op time; bound by {on.binding}",
+        **_sentences(told.step(row.stage) if told else None), "path": f"{source}: {on.place}"})
+
+
+def _sentences(step: Optional[Step]) -> dict[str, Optional[str]]:
+    return {"relieved": step.relieved or None, "binds": step.binds or None} if step else {}
+
+
+def _ratio(value: Optional[float]) -> Optional[str]:
+    return None if value is None else ratio(value)
+
+
+def _without_none(value: dict[str, Any]) -> dict[str, Any]:
+    return {key: member for key, member in value.items()
+            if member is not None and not (isinstance(member, float) and not math.isfinite(member))}
+
+
+def scales(stages: Sequence[Stage], legend: Any) -> dict[str, Any]:
+    """The colour and the mark of each stage, as in the drawings."""
+    known = list(dict.fromkeys(stages))
+    marks = [mark_of(stage) for stage in known]
+    names = [stage.label for stage in known]
+    return {
+        "color": {"field": "stage", "type": "nominal", "legend": legend, "title": None,
+                  "scale": {"domain": names, "range": [mark.colour for mark in marks]}},
+        "shape": {"field": "stage", "type": "nominal", "legend": legend, "title": None,
+                  "scale": {"domain": names, "range": [SHAPES.get(mark.marker, "circle") for mark in marks]}}}
+
+
+def specification(title: str, **members: Any) -> dict[str, Any]:
+    """What all charts have in common; their data is the page's."""
+    return {"description": title, "width": "container", "autosize": {"type": "fit-x", "contains": "padding"},
+            "background": "white", **members}
+
+
+def _steps(x: Mapping[str, Any], y: Mapping[str, Any]) -> dict[str, Any]:
+    """From the stage that it builds on to each stage: what the idea gained, or lost."""
+    gained = {"test": "datum.from >= datum.time", "value": _GAIN}
+    return {"transform": [{"filter": "datum.from != null"}], "mark": {"type": "bar", "height": 9},
+            "encoding": {"x": {**x, "field": "from"}, "x2": {"field": "time"}, "y": y, "tooltip": _TOOLTIP,
+                         "color": {"condition": gained, "value": _LOSS}}}
+
+
+def _ladder(stages: Sequence[Stage], log: bool) -> dict[str, Any]:
+    """Steps from stage to stage on a logarithmic axis, or bars from zero; predictions are ranges in both."""
+    y = {"field": "stage", "type": "nominal", "sort": {"field": "order", "op": "min"}, "title": None,
+         "axis": {"labelLimit": "$names", "ticks": False, "domain": False}}
+    scale = {"type": "log", "domain": ["$least", "$most"], "nice": False} if log else {"domain": [0, "$most"], "nice": False}
+    x = {"type": "quantitative", "title": "time, logarithmic" if log else "time",
+         "axis": {"labelExpr": TIME, "labelOverlap": True, **({"values": "$ticks"} if log else {"tickCount": 5})},
+         "scale": scale}
+    measured = {"filter": "datum.time != null"}
+    shown = {"type": "point", "filled": True, "size": 90, "opacity": 1, "stroke": _INK, "strokeWidth": 0.6} if log else {
+        "type": "bar", "height": 13, "stroke": _INK, "strokeWidth": 0.5}
+    color: dict[str, Any] = scales(stages, None)["color"]
+    if log:
+        color = {"condition": [{"test": f"datum.role === '{role}'", "value": colour} for role, colour in _ROLES.items()],
+                 "value": _OTHERS}
+    lines = [{"transform": [{"filter": f"datum.kind === '{kind}'"}],
+              "mark": {"type": "rule", "strokeDash": dash, "color": colour, "strokeWidth": 1.3},
+              "encoding": {"x": {**x, "field": "line"}, "tooltip": [{"field": "text", "title": kind}]}}
+             for kind, dash, colour in (("floor", [4, 3], "#8a1c12"), ("library", [1, 0], "#8f979f"))]
+    ranges = {"transform": [{"filter": "datum.kind === 'predicted'"}],
+              "mark": {"type": "bar", "height": 11, "color": "#c98a3a"},
+              "encoding": {"x": {**x, "field": "low"}, "x2": {"field": "high"}, "y": y, "tooltip": _TOOLTIP}}
+    intervals = {"transform": [measured], "mark": {"type": "rule", "strokeWidth": 2, "color": _INK},
+                 "encoding": {"x": {**x, "field": "low"}, "x2": {"field": "high"}, "y": y}}
+    labels = {"transform": [{"filter": "datum.stage != null"}],
+              "mark": {"type": "text", "align": "left", "dx": 9, "fontSize": 12, "color": _INK},
+              "encoding": {"x": {**x, "field": "end"}, "y": y, "text": {"field": "label"}}}
+    marks = {"transform": [measured], "mark": shown,
+             "encoding": {"x": {**x, "field": "time"}, "y": y, "color": color, "tooltip": _TOOLTIP}}
+    return specification("Time of each stage", height={"step": 21}, transform=[
+        {"calculate": "max(datum.high || 0, datum.time || 0" + (", datum.from || 0)" if log else ")"), "as": "end"},
+        {"calculate": "$narrow ? datum.brief : datum.brief + (datum.gain || '')", "as": "label"}],
+        layer=[*lines, *([_steps(x, y)] if log else []), marks, ranges, intervals, labels])
+
+
+def _over_batch(stages: Sequence[Stage], log: bool) -> dict[str, Any]:
+    """The lines of the stages, each with a band of its interval."""
+    each = scales(stages, {"orient": "bottom", "labelLimit": 190, "symbolType": "circle"})
+    y = {"type": "quantitative", "title": "time per image" + (", logarithmic" if log else ""),
+         "axis": {"labelExpr": TIME, "tickCount": 6}, "scale": {"type": "log"} if log else {"zero": True}}
+    x = {"field": "batch", "type": "quantitative", "title": "batch (images per call), logarithmic",
+         "scale": {"type": "log"}, "axis": {"values": "$batches"}}
+    chosen = [{"filter": "datum.kind == 'measured' && datum.time != null"}, *(
+        {"calculate": f"datum.{side} / datum.batch", "as": f"{side}_image"} for side in ("low", "high"))]
+    return specification("Time of one image over batch", height=320, transform=chosen, layer=[
+        {"transform": [{"filter": "datum.low != null"}], "mark": {"type": "area", "opacity": 0.2}, "encoding": {
+            "x": x, "y": {**y, "field": "low_image"}, "y2": {"field": "high_image"}, "color": each["color"]}},
+        {"mark": {"type": "line"}, "encoding": {"x": x, "y": {**y, "field": "image"}, "color": each["color"]}},
+        {"mark": {"type": "point", "filled": True, "size": 70, "opacity": 1},
+         "encoding": {"x": x, "y": {**y, "field": "image"}, "color": each["color"], "shape": each["shape"],
+                      "tooltip": _TOOLTIP}}])

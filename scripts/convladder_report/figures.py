@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 import xml.etree.ElementTree as ElementTree
 from typing import Any, Callable, Optional, Sequence
@@ -18,7 +19,12 @@ Draw = Callable[[Any, Any, Optional[int]], tuple[Page, str, str]]
 _SVG = "{http://www.w3.org/2000/svg}"
 _HREF = "{http://www.w3.org/1999/xlink}href"
 _REFERENCE = re.compile(r"url\(#([^)]+)\)")
-_LONG_NUMBER = re.compile(r"-?\d+\.\d{3,}")
+_LONG_NUMBER = re.compile(r"-?\d+\.\d{2,}")
+_NOT_TURNED = re.compile(r"rotate\(-?0 [^)]*\)")
+_POINT = re.compile(r"([ML])(-?[\d.]+) (-?[\d.]+)")
+_STYLE = re.compile(r'style="([^"]*)"')
+_STYLED = re.compile(r'<[^<>]* style="[^<>]*>')
+_LONGEST_DESCRIPTION = 500
 _AROUND_COMMAND = re.compile(r"\s*([A-Za-z])\s*")
 _FONT = re.compile(r"font:(italic )?(\d+ )?([\d.]+px) [^;]*")
 _FONTS = "'DejaVu Sans',Verdana,Helvetica,Arial,sans-serif"
@@ -46,12 +52,15 @@ def inlined(text: str, prefix: str) -> str:
     root = ElementTree.fromstring(text.encode("utf-8"))
     _drop(root)
     names = _referred_to(root)
+    prefix = "d" + hashlib.sha256(prefix.encode("utf-8")).hexdigest()[:6]  # it stands at every mark: a short one
     for element in root.iter():
         _rename(element, names, prefix)
         _shorten(element)
         if element.tag not in _TEXTS:
             element.text = None
         element.tail = None
+        if element.tag == f"{_SVG}desc" and len(element.text or "") > _LONGEST_DESCRIPTION:
+            element.text = (element.text or "")[:_LONGEST_DESCRIPTION].rpartition(" ")[0] + " … The tables hold all figures."
     _unwrap(root)
     root.set("style", f"stroke-linejoin:round;stroke-linecap:butt;font-family:{_FONTS}")
     for attribute in ("width", "height", "version"):
@@ -107,7 +116,9 @@ def _shorten(element: ElementTree.Element) -> None:
         if name in attributes and "scale" not in attributes[name]:
             attributes[name] = _LONG_NUMBER.sub(_rounded, attributes[name])
     if "d" in attributes:
-        attributes["d"] = _AROUND_COMMAND.sub(r"\1", attributes["d"]).strip()
+        attributes["d"] = _straight(_AROUND_COMMAND.sub(r"\1", attributes["d"]).strip())
+    if _NOT_TURNED.fullmatch(attributes.get("transform", "")):
+        del attributes["transform"]
     if "style" in attributes:
         attributes["style"] = _FONT.sub(_font, attributes["style"].replace("; ", ";").replace(": ", ":"))
 
@@ -132,5 +143,44 @@ def _unwrap(parent: ElementTree.Element) -> None:
 
 
 def _rounded(match: "re.Match[str]") -> str:
-    """No screen shows a hundredth of a point."""
-    return f"{float(match.group()):.2f}".rstrip("0").rstrip(".")
+    """No screen shows less than a twentieth of a point."""
+    return f"{float(match.group()):.1f}".removesuffix(".0")
+
+
+def _straight(path: str) -> str:
+    """The same path, with one coordinate for each line along an axis: bars and frames are made of them."""
+    at = ["", ""]
+
+    def shorter(match: "re.Match[str]") -> str:
+        command, *to = match.groups()
+        same = [command == "L" and old == new for old, new in zip(at, to)]
+        at[:] = to
+        return f"V{to[1]}" if same[0] else f"H{to[0]}" if same[1] else match.group()
+
+    return path if re.search("[^MLz0-9. -]", path) else _POINT.sub(shorter, path)
+
+
+class Styles:
+    """The styles of all drawings of a page, each once: written out at every mark, they are a third of it."""
+
+    def __init__(self) -> None:
+        self._names: dict[str, str] = {}
+
+    def shared(self, drawing: str) -> str:
+        """A drawing that refers to them."""
+        return _STYLED.sub(lambda match: self._styled(match.group()), drawing)
+
+    @property
+    def rules(self) -> str:
+        """For the page's style sheet."""
+        return "\n".join(f".{name}{{{style}}}" for style, name in self._names.items())
+
+    def _styled(self, tag: str) -> str:
+        name = self._name(_STYLE.search(tag).group(1))  # type: ignore[union-attr]
+        kept = f' class="{KEPT}"'
+        if kept in tag:
+            tag, name = tag.replace(kept, ""), f"{KEPT} {name}"
+        return _STYLE.sub(f'class="{name}"', tag)
+
+    def _name(self, style: str) -> str:
+        return self._names.setdefault(style, f"s{len(self._names)}")

@@ -12,30 +12,35 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from convladder_report.document import Report
+from convladder_report.figures import Styles
 
-LARGEST = 2_000_000
-"""Bytes of a page; one that is larger with the chart library goes without it."""
+LARGE = 6_000_000
+"""Bytes from which on a page opens slowly; whoever writes a larger one is told."""
+_STYLE_SHEET = "/* the style sheet */"
 _TEMPLATES = Path(__file__).resolve().parent / "templates"
 
 
-def html(report: Report, library: Optional[str]) -> str:
-    """The same text for the same report. Only the style sheet, the drawings, and the chart library with the script
-    that calls it, where there is one, are not escaped. These two are all that the page's policy lets run."""
-    plain = _html(report, None)
-    if library is None or not report.has_explorers:
-        return plain
-    whole = _html(report, [library, (_TEMPLATES / "explorers.js").read_text(encoding="utf-8")])
-    return whole if len(whole.encode("utf-8")) < LARGEST else plain
-
-
-def _html(report: Report, scripts: Optional[list[str]]) -> str:
+def html(report: Report, library: Optional[str], static: bool = False) -> str:
+    """The same text for the same report. Only the style sheet, the drawings, the page's own scripts, and the chart
+    library, where there is one, are not escaped. These scripts are all that the page's policy lets run; a static page
+    has none."""
+    interactive = bool(library and report.explorers and not static)
+    scripts = [] if static else [_template("page.js")]
+    if interactive:
+        scripts += [library or "", _template("explorers.js")]
     environment = Environment(loader=FileSystemLoader(_TEMPLATES), autoescape=True, undefined=StrictUndefined,
                               trim_blocks=True, lstrip_blocks=True)
     environment.filters["json"] = _json
-    style = Markup((_TEMPLATES / "style.css").read_text(encoding="utf-8"))
-    texts = [Markup(script) for script in scripts or ()]
-    return environment.get_template("report.html").render(
-        report=report, style=style, drawing=Markup, scripts=texts, policy=" ".join(map(_source, texts)))
+    texts = [Markup(script) for script in scripts]
+    styles = Styles()
+    page = environment.get_template("report.html").render(
+        report=report, style=_STYLE_SHEET, drawing=lambda text: Markup(styles.shared(text)), scripts=texts,
+        interactive=interactive, data=report.data if interactive else (), policy=" ".join(map(_source, texts)))
+    return page.replace(_STYLE_SHEET, _template("style.css") + styles.rules, 1)
+
+
+def _template(name: str) -> str:
+    return (_TEMPLATES / name).read_text(encoding="utf-8")
 
 
 def _source(script: str) -> str:

@@ -14,14 +14,13 @@ from convladder_report.kind import Input, Kind
 def _front(one: Input, _: str) -> Front:
     record: network_record.NetworkRecord = one.record
     return Front("Whole networks", "How long does a whole pass take?",
-                 (*(Answer("", text.text, text.place) for text in summary.of_networks(record)),
-                  *common_sections.without_result(one.root)),
+                 tuple(Answer("", text.text, text.place) for text in summary.of_networks(record)),
                  common_sections.machine_line(record))
 
 
 def _chapters(one: Input, prefix: str) -> Iterator[Section]:
     yield from network_sections.sections(one.record, one.root, one.publications, one.source, prefix)
-    yield common_sections.failed_section(one.root, one.source, f"{prefix}-failed")
+    yield from filter(None, [common_sections.failed_section(one.root, one.source, f"{prefix}-failed")])
     yield common_sections.environment_section(one.root, one.source, one.content, f"{prefix}-environment")
 
 

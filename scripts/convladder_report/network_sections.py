@@ -12,7 +12,7 @@ from convladder_charts.network.record import NetworkGroup, NetworkRecord
 from convladder_charts.stage import optional, printable
 from convladder_charts.table_text import Table
 from convladder_charts.units import significant
-from convladder_report import explorers
+from convladder_report import network_explorers
 from convladder_report.common_sections import places_of
 from convladder_report.document import Block, Paragraph, Section, TableBlock
 from convladder_report.figures import figure
@@ -51,7 +51,7 @@ def _blocks(record: NetworkRecord, root: Node, group: NetworkGroup, theirs: list
         figures = charts.of_kind(kind, tables)
         blocks: list[Block] = [*figures] or [TableBlock(table, source) for table in tables]
         if kind == "sweep":
-            blocks += explorers.of_passes(group, source, f"{name}-explorer")
+            blocks = [*network_explorers.of_passes(group, source, f"{name}-explorer", f"{name}-sweep-figure"), *blocks]
         for publication in theirs:
             blocks += publication.blocks(kind)
         if blocks:

@@ -5,25 +5,27 @@ from __future__ import annotations
 from typing import Iterator
 
 from convladder_charts import record as run_record
-from convladder_report import common_sections, run_sections, summary, why_sections
-from convladder_report.document import Answer, Front, Section
+from convladder_report import (common_sections, explorers, quality_sections, run_front, run_sections, step_sections,
+                               why_sections)
+from convladder_report.document import Section
 from convladder_report.kind import Input, Kind
-
-
-def _front(one: Input, _: str) -> Front:
-    record: run_record.Record = one.record
-    title = record.work if record.of_folder else f"One {record.work.removeprefix('forward ')}"
-    return Front(f"{title}, stage by stage", "Which stage is fastest?",
-                 (*(Answer("", text.text, text.place) for text in summary.of_run(record)),
-                  *common_sections.without_result(one.root)),
-                 common_sections.machine_line(record))
+from convladder_report.story import told
 
 
 def _chapters(one: Input, prefix: str) -> Iterator[Section]:
-    yield from run_sections.sections(one.record, one.source, prefix)
-    yield from why_sections.sections(one.record, one.source, prefix)
-    yield common_sections.failed_section(one.root, one.source, f"{prefix}-failed")
+    record: run_record.Record = one.record
+    ladders = told(one.root, record.groups)
+    data = explorers.data_of(record, ladders, one.source, prefix)
+    yield from run_sections.timed(record, ladders, one.source, prefix, data)
+    steps = step_sections.section(record, ladders, one.source, f"{prefix}-steps")
+    trusted = quality_sections.section(one.root, one.source, f"{prefix}-trust", record,
+                                       tuple(run_sections.samples(record, one.source, prefix)))
+    failed = common_sections.failed_section(one.root, one.source, f"{prefix}-failed")
+    yield from filter(None, [steps])
+    yield from run_sections.counted(record, one.root, one.source, prefix)
+    yield from why_sections.sections(record, one.source, prefix)
+    yield from filter(None, [trusted, failed])
     yield common_sections.environment_section(one.root, one.source, one.content, f"{prefix}-environment")
 
 
-KIND = Kind("run", lambda document: True, run_record.read, _front, _chapters)
+KIND = Kind("run", lambda document: True, run_record.read, run_front.front, _chapters)

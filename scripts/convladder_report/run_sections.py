@@ -2,75 +2,99 @@
 
 from __future__ import annotations
 
-from typing import Callable, Iterator, Optional
+from typing import Callable, Iterator, Mapping, Optional
 
 from convladder_charts import (counters, ladder, leave_one_out, run_order, speedup_map, table, throughput_over_batch,
                                time_over_batch)
 from convladder_charts.counted import CountedGroup, CountedLadder, figures
 from convladder_charts.counted_text import notes
+from convladder_charts.json_text import Node
 from convladder_charts.page import device_name
 from convladder_charts.record import Group, Ladder, Record, Row
 from convladder_charts.stage import Stage
 from convladder_charts.table_text import Table
 from convladder_charts.units import NONE, duration, ratio, significant
-from convladder_report import explorers
+from convladder_report import explorers, step_sections
 from convladder_report.common_sections import places_of
-from convladder_report.document import Block, HeatMap, Items, Paragraph, Section, TableBlock
+from convladder_report.document import Block, Data, HeatMap, Items, Paragraph, Section, TableBlock
 from convladder_report.figures import figure
+from convladder_report.story import Told
 from convladder_report.summary import figure_text
 
 _LEVELS = (1.1, 1.5, 2.5, 5.0, 10.0, 30.0)
 """Times slower than the fastest stage, at which a cell of the heat map gets darker."""
 
 
-def sections(record: Record, source: str, prefix: str) -> Iterator[Section]:
-    """A section for each device that timed or counted."""
+def timed(record: Record, ladders: Mapping[str, Told], source: str, prefix: str,
+          data: Optional[Data]) -> Iterator[Section]:
+    """A chapter for each device that timed."""
     for index, group in enumerate(record.drawn):
-        yield Section(f"{prefix}-times-{index + 1}", f"{device_name(group)}: times of the {group.family} family",
-                      tuple(_timed(record, group, source, f"{prefix}-times-{index + 1}")))
-    for index, counted in enumerate(record.counted):
-        yield Section(f"{prefix}-counted-{index + 1}", f"{counted.device}: counters of the {counted.family} family, "
-                      "not timed", tuple(_counted(record, counted, source, f"{prefix}-counted-{index + 1}")))
+        name = f"{prefix}-times-{index + 1}"
+        yield Section(name, f"The ladder on {device_name(group)}, {group.kind}",
+                      tuple(_timed(record, group, ladders, source, name, data)))
+
+
+def counted(record: Record, root: Node, source: str, prefix: str) -> Iterator[Section]:
+    """A chapter for each device that counted, and one for each that left ideas out."""
+    for index, group in enumerate(record.counted):
+        yield Section(f"{prefix}-counted-{index + 1}", f"What the stages of the {group.family} ladder execute, counted",
+                      tuple(_counted(record, group, source, f"{prefix}-counted-{index + 1}",
+                                     _builds_on(root, group.family))))
     for index, left_out in enumerate(record.left_out):
         name = f"{prefix}-left-out-{index + 1}"
-        yield Section(name, f"{left_out.device}: what each idea is worth ({left_out.kind})", (
+        yield Section(name, f"What each idea is worth on {left_out.device}, {left_out.kind}", (
             Paragraph(leave_one_out.NOTES.get(left_out.kind, "")),
             figure(leave_one_out.draw, record, left_out, f"{name}-figure", source,
                    places_of(one.place for one in left_out.ladders),
                    [leave_one_out.table(left_out, one) for one in left_out.ladders])))
 
 
-def _timed(record: Record, group: Group, source: str, name: str) -> Iterator[Block]:
+def _builds_on(root: Node, family: str) -> dict[str, str]:
+    """What each variant of a family builds on, by name."""
+    return {one.field("name").text(): one.field("builds_on").text() for one in root.field("variants").items()
+            if one.field("family").text() == family and one.value.get("builds_on") is not None}
+
+
+def _timed(record: Record, group: Group, ladders: Mapping[str, Told], source: str, name: str,
+           data: Optional[Data]) -> Iterator[Block]:
     place = places_of(one.place for one in group.ladders)
     yield Paragraph(f"{group.hardware}. {table.legend(record)}")
-    yield Section(f"{name}-ladder", "The ladder", (
+    yield Section(f"{name}-ladder", "Stage by stage", (
         figure(ladder.draw, record, group, f"{name}-ladder-figure", source, place,
-               [table.ladder_table(group, one) for one in group.ladders]),
-        *explorers.of_ladders(group, source, f"{name}-ladder-explorer")))
+               [table.ladder_table(group, one) for one in group.ladders]),))
+    lost = tuple(step_sections.losses(ladders, [one.place for one in ladder.chosen_ladders(group, None)]))
+    if lost:
+        yield Section(f"{name}-losses", "Where a stage loses", lost)
     if not record.of_sizes or any(one.batch > 1 for one in group.ladders):
-        yield from _over_batches(record, group, source, name, place)
+        yield from _over_batches(record, group, source, name, place, data)
     times = "call" if record.of_sizes else "layer"
-    yield Section(f"{name}-heat", "Stage × size", (
+    yield Section(f"{name}-heat", "Every stage and size", (
         figure(speedup_map.draw, record, group, f"{name}-heat-figure", source, place,
                [_over_batch(group, layer, "× baseline", _speedup) for layer in group.layers]),
-        Paragraph(f"How many times slower than the fastest of its column a stage is, by {times} times: the darker, the "
+        Paragraph(f"How many times as long as the fastest of its column a stage takes, by {times} times: the darker, the "
                   "slower. 1.00× is the fastest."),
         *(_heat_map(group, layer, source) for layer in group.layers)))
-    if any(run_order.sampled(one) for one in ladder.chosen_ladders(group, None)):
-        yield Section(f"{name}-samples", "Samples in run order", (
-            Paragraph(f"The stages of a {'size' if record.of_sizes else 'layer and batch'} take their samples in turns, so "
-                      "what slows the machine for a while shows in all strips at the same place."),
-            figure(run_order.draw, record, group, f"{name}-samples-figure", source,
-                   places_of(row.case_place for one in ladder.chosen_ladders(group, None)
-                             for row, _ in run_order.sampled(one)) + ".time.samples",
-                   [_samples(group, one) for one in ladder.chosen_ladders(group, None) if run_order.sampled(one)])))
 
 
-def _over_batches(record: Record, group: Group, source: str, name: str, place: str) -> Iterator[Block]:
+def samples(record: Record, source: str, prefix: str) -> Iterator[Section]:
+    """The samples of each device as they came."""
+    for index, group in enumerate(record.drawn):
+        name = f"{prefix}-times-{index + 1}-samples"
+        sampled = [one for one in ladder.chosen_ladders(group, None) if run_order.sampled(one)]
+        if sampled:
+            yield Section(name, f"Samples on {device_name(group)} in run order", (
+                Paragraph(f"The stages of a {'size' if record.of_sizes else 'layer and batch'} take their samples in turns, "
+                          "so what slows the machine for a while shows in all strips at the same place."),
+                figure(run_order.draw, record, group, f"{name}-figure", source,
+                       places_of(row.case_place for one in sampled for row, _ in run_order.sampled(one)) + ".time.samples",
+                       [_samples(group, one) for one in sampled])))
+
+
+def _over_batches(record: Record, group: Group, source: str, name: str, place: str, data: Optional[Data]) -> Iterator[Block]:
     yield Section(f"{name}-time", "Time over batch", (
+        *explorers.of_times(record, data, f"{name}-time-explorer", f"{name}-time-figure"),
         figure(time_over_batch.draw, record, group, f"{name}-time-figure", source, place,
-               [_over_batch(group, layer, "time", _time) for layer in group.layers]),
-        *explorers.of_times(group, source, f"{name}-time-explorer")))
+               [_over_batch(group, layer, "time", _time) for layer in group.layers]),))
     yield Section(f"{name}-throughput", "Throughput over batch", (
         figure(throughput_over_batch.draw, record, group, f"{name}-throughput-figure", source, place,
                [_over_batch(group, layer, "GFLOP/s", _rate) for layer in group.layers]),))
@@ -151,23 +175,25 @@ def _heat_map(group: Group, layer: str, source: str) -> HeatMap:
                    tuple(levels), source)
 
 
-def _counted(record: Record, group: CountedGroup, source: str, name: str) -> Iterator[Block]:
+def _counted(record: Record, group: CountedGroup, source: str, name: str, builds_on: Mapping[str, str]) -> Iterator[Block]:
     yield Paragraph(f"{group.hardware}, caches modelled after {group.modelled_gpu}.")
     yield Items(tuple(notes(group.ladders)))
     yield figure(counters.draw, record, group, f"{name}-figure", source,
                  places_of(row.place for one in group.ladders for row in one.counted) + ".counters",
                  [table.counter_table(group, one) for one in group.ladders])
-    changes = [_changes(group, one) for one in group.chosen(None)]
-    yield Section(f"{name}-changes", "What each stage changed", (
-        Paragraph("Each stage's counters beside those of the stage below it."),
-        *(TableBlock(one, source) for one in changes)))
+    changes = [_changes(group, one, builds_on) for one in group.chosen(None)]
+    if any(one.rows for one in changes):
+        yield Section(f"{name}-changes", "What each stage changed", (
+            Paragraph("Each stage's counters beside those of the stage that it builds on."),
+            *(TableBlock(one, source) for one in changes if one.rows)))
 
 
-def _changes(group: CountedGroup, one: CountedLadder) -> Table:
-    stages = [row for row in one.counted if not row.stage.is_library]
-    rows = []
-    for below, row in zip(stages, stages[1:]):
-        rows.append((row.stage.label, *(figure_text(each, below, row) for each in figures())))
-    return Table(f"{group.device}, counted: {one.layer_name} · batch {one.batch}, each stage over the one below",
-                 ("stage", *(f"{each.name} {each.per}".strip() for each in figures())), tuple(rows), 1,
-                 place="$.cases[…].counters", row_places=tuple(row.place for row in stages[1:]))
+def _changes(group: CountedGroup, one: CountedLadder, below: Mapping[str, str]) -> Table:
+    """A row for each stage that builds on another."""
+    rows_of = {row.stage.name: row for row in one.counted}
+    pairs = [(rows_of[below[row.stage.name]], row) for row in one.counted if below.get(row.stage.name) in rows_of]
+    return Table(f"{group.device}, counted: {one.layer_name} · batch {one.batch}, each stage over the one that it builds on",
+                 ("stage", "builds on", *(f"{each.name} {each.per}".strip() for each in figures())),
+                 tuple((row.stage.label, old.stage.title, *(figure_text(each, old, row) for each in figures()))
+                       for old, row in pairs), 2,
+                 place="$.cases[…].counters", row_places=tuple(row.place for _, row in pairs))

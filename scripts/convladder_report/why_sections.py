@@ -25,7 +25,7 @@ def sections(record: Record, source: str, prefix: str) -> Iterator[Section]:
     """A section for each device whose counters were predicted from."""
     for index, group in enumerate(record.predicted):
         name = f"{prefix}-why-{index + 1}"
-        yield Section(name, f"Why a stage is faster: {group.device}, predicted",
+        yield Section(name, "Times on named GPUs, predicted",
                       tuple(_why(record, group, source, name)))
 
 

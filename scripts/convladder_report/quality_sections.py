@@ -1,0 +1,51 @@
+"""How quiet the machine was while the cases were timed, and what it can do at most."""
+
+from __future__ import annotations
+
+from typing import Iterator, Optional
+
+from convladder_charts.json_text import Node
+from convladder_charts.record import Record
+from convladder_charts.stage import printable
+from convladder_charts.table_text import Table
+from convladder_charts.units import NONE, significant
+from convladder_report.common_sections import ids_text, places_of
+from convladder_report.document import Block, Paragraph, Section, TableBlock
+from convladder_report.trust import QUALITY_WORDS
+
+_LONGEST = 200
+
+
+def section(root: Node, source: str, name: str, record: Optional[Record] = None, blocks: tuple[Block, ...] = ()) -> Optional[Section]:
+    """Quality marks with their reasons, the ceilings, and what else belongs here; nothing where nothing is known."""
+    found = (*_marks(root, source), *(_ceilings(record, source) if record else ()), *blocks)
+    return Section(name, "How far to trust the times", found) if found else None
+
+
+def _marks(root: Node, source: str) -> Iterator[Block]:
+    groups: dict[tuple[str, str], list[Node]] = {}
+    for case in root.field("cases").items():
+        if case.value.get("quality") is None:
+            continue
+        quality = case.field("quality")
+        reasons = "; ".join(printable(one.text(), _LONGEST) for one in quality.field("reasons").items())
+        groups.setdefault((quality.field("mark").text(), reasons), []).append(case)
+    if not groups:
+        return
+    yield Paragraph("A time is quiet, noisy or disturbed by what the machine did while it was taken: other programs, other "
+                    "virtual machines, drift, and how much a known kernel scattered. An interval that is clear of another's "
+                    "still tells them apart.")
+    order = sorted(groups, key=lambda key: (list(QUALITY_WORDS).index(key[0]) if key[0] in QUALITY_WORDS else 9, key[1]))
+    yield TableBlock(Table("Quality of the timed cases", ("mark", "cases", "why", "which"), tuple(
+        (QUALITY_WORDS.get(key[0], printable(key[0])), str(len(groups[key])), key[1] or NONE,
+         ids_text([case.field("id").text() for case in groups[key]]) if key[1] else "all others") for key in order), 4,
+        place="$.cases[…].quality", row_places=tuple(places_of(case.place for case in groups[key]) for key in order)),
+        source)
+
+
+def _ceilings(record: Record, source: str) -> Iterator[Block]:
+    rows = [(one.device, name, f"{significant(median)} {unit}") for one in record.ceilings for name, median, unit in one.limits]
+    if rows:
+        yield TableBlock(Table("What the machine can do at most, measured in this run", ("device", "ceiling", "median"),
+                               tuple(rows), 2, place="$.ceilings"), source)
+

@@ -1,0 +1,189 @@
+"""What is seen first of a run: the best stage, how far it is from the library and from the floor, and whether to trust it."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Iterator, Optional, Sequence
+
+from convladder_charts import ladder as ladder_chart
+from convladder_charts import table
+from convladder_charts.page import device_name
+from convladder_charts.record import Group, Ladder, Record
+from convladder_charts.table_text import Table
+from convladder_charts.units import NONE, duration, percent, ratio
+from convladder_report import common_sections, explorers
+from convladder_report.document import Answer, Explorer, Fact, Front, TableBlock
+from convladder_report.figures import figure
+from convladder_report.kind import Input
+from convladder_report.story import Story, Told, told
+from convladder_report.trust import Trust
+from convladder_report.words import against, counted, listed, named, share
+
+_MOST_ROWS = 8
+"""Of the table of layers."""
+
+
+def front(one: Input, prefix: str) -> Front:
+    """The first screen."""
+    record: Record = one.record
+    ladders = told(one.root, record.groups)
+    chosen = _chosen(record, ladders)
+    title = record.work if record.of_folder else f"One {record.work.removeprefix('forward ')}"
+    trust = Trust(one.root).answer()
+    if not chosen:
+        return Front(f"{title}, stage by stage", _asked(record), (*_without_story(record), trust),
+                     common_sections.machine_line(record))
+    head = chosen[0]
+    answers = (_faster(head, record), _to_go(head, record), trust)
+    group = next((group for group in record.drawn if any(ladder.place == head.place for ladder in group.ladders)), None)
+    ladder = next((ladder for ladder in group.ladders if ladder.place == head.place), None) if group else None
+    hero = None
+    if group and ladder:
+        alone = dataclasses.replace(group, ladders=(ladder,))
+        hero = figure(ladder_chart.draw, record, alone, f"{prefix}-hero", one.source, ladder.place,
+                      [table.ladder_table(alone, ladder)])
+    return Front(f"{title}, stage by stage", _asked(record), answers, common_sections.machine_line(record), hero,
+                 _explorer(one, ladders, head, prefix) if hero else None,
+                 tuple(_in_short(chosen, record, one.source)))
+
+
+def _explorer(one: Input, ladders: dict[str, Told], head: Told, prefix: str) -> Optional[Explorer]:
+    data = explorers.data_of(one.record, ladders, one.source, prefix)
+    return next(explorers.of_ladders(one.record, data, f"{prefix}-hero-explorer", f"{prefix}-hero", head.layer_name,
+                                     head.batch), None)
+
+
+def _chosen(record: Record, ladders: dict[str, Told]) -> list[Told]:
+    """A ladder of each layer of the first device that has a story, the one with the most work first."""
+    for group in record.drawn:
+        found = [ladders[one.place] for one in ladder_chart.chosen_ladders(group, None) if ladders[one.place].story]
+        if found:
+            longest = {one.place: max((row.median or 0 for row in one.timed), default=0) for one in group.ladders}
+            return sorted(found, key=lambda one: -longest[one.place])
+    by_layer: dict[tuple[str, str], Told] = {}
+    for one in ladders.values():
+        key = one.device, one.layer_name
+        if one.story and (key not in by_layer or by_layer[key].batch < one.batch):
+            by_layer[key] = one
+    return list(by_layer.values())
+
+
+def _asked(record: Record) -> str:
+    """Layers, batches and stages in one sentence; what could not be timed in another."""
+    groups = record.drawn or record.groups
+    parts = []
+    for group in groups[:1]:
+        batches = sorted({one.batch for one in group.ladders})
+        stages = sum(not stage.is_library for stage in group.stages)
+        libraries = [named(stage) for stage in group.stages if stage.is_library]
+        layers = counted(len(group.layers), "size" if record.of_sizes else "layer")
+        text = f"{counted(stages, 'stage')} of the {group.family} ladder"
+        text += f" and {listed(libraries)}" if libraries else ""
+        text += f", on {layers} ({listed(group.layers, 4)})"
+        if batches != [1] or not record.of_sizes:
+            text += f" at batch {listed([str(batch) for batch in batches])}"
+        parts.append(text)
+    others = [f"{counted(len(one.stages), 'stage')} timed on {device_name(one)}" for one in groups[1:] if one.has_times]
+    others += [f"{counted(len({row.stage for ladder in one.ladders for row in ladder.counted}), 'stage')} of the "
+               f"{one.family} ladder counted on the {one.device} device" for one in record.counted]
+    if others:
+        parts.append(f"beside them {listed(others)}")
+    sentence = "; ".join(parts)
+    return f"{sentence[:1].upper()}{sentence[1:]}." if sentence else "Nothing was asked: the record holds no ladder."
+
+
+def _where(head: Told, record: Record) -> str:
+    batch = "" if record.of_sizes and head.batch == 1 else f" at batch {head.batch}"
+    return f"{head.layer_name}{batch}"
+
+
+def _time(head: Told, record: Record) -> Optional[float]:
+    """The best stage's time, of the call from end to end."""
+    for group in record.drawn:
+        for ladder in group.ladders:
+            if ladder.place == head.place:
+                return next((row.layer_median for row in ladder.timed if head.story and row.stage == head.story.best), None)
+    return None
+
+
+def _faster(head: Told, record: Record) -> Answer:
+    story = head.story
+    assert story
+    where = _where(head, record)
+    if story.best_by == "predicted":
+        where += f", predicted for {story.gpu or 'a GPU'} and not measured"
+    text = f"Best is {named(story.best)}"
+    if story.best == story.baseline:
+        text += f", the baseline itself, on {where}."
+    else:
+        parts = [against(story.best_x_baseline, "the baseline")]
+        if story.mission and story.mission not in (story.best, story.baseline):
+            parts.append(against(story.best_x_mission, f"the mission's last stage, {story.mission.title}"))
+        said = " and ".join(part for part in parts if part).replace(" and is ", " and ")
+        text += f": on {where} it {said}." if said else f", on {where}."
+        if story.best == story.mission:
+            text += " It is the mission's last stage."
+    if story.overlaps:
+        text += f" It cannot be told from {listed([one.title for one in story.overlaps], 2)}: their intervals overlap."
+    facts = []
+    if story.best_x_baseline and story.best != story.baseline:
+        facts.append(Fact(ratio(story.best_x_baseline), "over the baseline"))
+    if story.best_x_mission and story.best != story.mission:
+        facts.append(Fact(ratio(story.best_x_mission), "over the mission's last"))
+    time = _time(head, record)
+    if time and len(facts) < 2:
+        facts.append(Fact(duration(time), "measured"))
+    return Answer("How much faster is the best stage?", text, story.place, tuple(facts))
+
+
+def _to_go(head: Told, record: Record) -> Answer:
+    story = head.story
+    assert story
+    facts, parts = [], []
+    if story.library and story.percent_of_library:
+        parts.append(share(story.percent_of_library, named(story.library)))
+        facts.append(Fact(percent(story.percent_of_library), f"of {story.library.title.split(',')[0]}'s speed"))
+    if story.percent_of_floor:
+        parts.append(f"reaches {percent(story.percent_of_floor)} of the machine's limit, which is predicted from its "
+                     "measured peak")
+        facts.append(Fact(percent(story.percent_of_floor), "of the limit"))
+    text = f"The best stage {' and '.join(parts)}." if parts else ""
+    if (story.percent_of_floor or 0) > 100:
+        text += " The limit is that of a direct computation; this stage computes less."
+    if not story.library and story.best_by == "measured":
+        text += " No library was measured beside it."
+    if not text:
+        text = "Neither a library nor a limit was measured to compare it with."
+    return Answer("How far is it from the library and the limit?", text.strip(), story.place, tuple(facts))
+
+
+def _without_story(record: Record) -> Iterator[Answer]:
+    """Of a record that has no times, and predicts nothing."""
+    if record.counted:
+        stages = len({row.stage for one in record.counted for ladder in one.ladders for row in ladder.counted})
+        yield Answer("How much faster is the best stage?", f"Nothing was timed: {counted(stages, 'stage')} were executed on the simulated "
+                     "device, which counts instructions and memory accesses. The chapters below show what changed "
+                     "from stage to stage.", "$.cases[…].counters")
+    else:
+        reasons = dict.fromkeys(group.skipped_line() for group in record.groups if not group.has_times)
+        yield Answer("How much faster is the best stage?", "No case of this run has a time or a counter. " + " ".join(reasons),
+                     "$.cases[…].status")
+
+
+def _in_short(chosen: Sequence[Told], record: Record, source: str) -> Iterator[TableBlock]:
+    """A row for each layer."""
+    rows, places = [], []
+    for one in chosen:
+        story = one.story
+        assert story
+        time = _time(one, record)
+        rows.append((one.layer_name, str(one.batch), named(story.best), duration(time) if time else NONE,
+                     ratio(story.best_x_baseline), ratio(story.best_x_mission), story.library.title if story.library
+                     else NONE, percent(story.percent_of_library), percent(story.percent_of_floor)))
+        places.append(story.place)
+    if len(rows) > 1 or chosen and chosen[0].story and chosen[0].story.best_by != "measured":
+        kind = chosen[0].story.best_by if chosen[0].story else ""
+        yield TableBlock(Table(
+            f"The best stage of each layer on {chosen[0].device}, {kind}", ("layer", "batch", "best stage", "layer time",
+            "× baseline", "× mission's last", "library", "% of library", "% of limit"), tuple(rows), 3,
+            place=", ".join(places), row_places=tuple(places)), source)
