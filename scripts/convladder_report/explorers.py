@@ -162,7 +162,7 @@ def scales(stages: Sequence[Stage], legend: Any) -> dict[str, Any]:
 def specification(title: str, **members: Any) -> dict[str, Any]:
     """What all charts have in common; their data is the page's."""
     return {"description": title, "width": "container", "autosize": {"type": "fit-x", "contains": "padding"},
-            "background": "white", **members}
+            "background": "#ffffff", **members}
 
 
 def _steps(x: Mapping[str, Any], y: Mapping[str, Any]) -> dict[str, Any]:
@@ -191,7 +191,7 @@ def _ladder(stages: Sequence[Stage], log: bool) -> dict[str, Any]:
     lines = [{"transform": [{"filter": f"datum.kind === '{kind}'"}],
               "mark": {"type": "rule", "strokeDash": dash, "color": colour, "strokeWidth": 1.3},
               "encoding": {"x": {**x, "field": "line"}, "tooltip": [{"field": "text", "title": kind}]}}
-             for kind, dash, colour in (("floor", [4, 3], "#8a1c12"), ("library", [1, 0], "#8f979f"))]
+             for kind, dash, colour in (("floor", [4, 3], "#a3370b"), ("library", [1, 0], "#8f979f"))]
     ranges = {"transform": [{"filter": "datum.kind === 'predicted'"}],
               "mark": {"type": "bar", "height": 11, "color": "#c98a3a"},
               "encoding": {"x": {**x, "field": "low"}, "x2": {"field": "high"}, "y": y, "tooltip": _TOOLTIP}}

@@ -5,12 +5,13 @@ from __future__ import annotations
 import hashlib
 import re
 import xml.etree.ElementTree as ElementTree
-from typing import Any, Callable, Optional, Sequence
+from typing import Any, Callable, Iterator, Optional, Sequence
 
 from convladder_charts import style
-from convladder_charts.grid import KEPT
+from convladder_charts.dark import KEPT
 from convladder_charts.page import Page, svg
 from convladder_charts.stage import printable
+from convladder_charts.style import DARK, PAPER
 from convladder_charts.table_text import Table
 from convladder_report.document import Figure
 
@@ -24,6 +25,7 @@ _NOT_TURNED = re.compile(r"rotate\(-?0 [^)]*\)")
 _POINT = re.compile(r"([ML])(-?[\d.]+) (-?[\d.]+)")
 _STYLE = re.compile(r'style="([^"]*)"')
 _STYLED = re.compile(r'<[^<>]* style="[^<>]*>')
+_COLOUR = re.compile(r"#[0-9a-f]{6}")
 _LONGEST_DESCRIPTION = 500
 _AROUND_COMMAND = re.compile(r"\s*([A-Za-z])\s*")
 _FONT = re.compile(r"font:(italic )?(\d+ )?([\d.]+px) [^;]*")
@@ -172,8 +174,10 @@ class Styles:
 
     @property
     def rules(self) -> str:
-        """For the page's style sheet."""
-        return "\n".join(f".{name}{{{style}}}" for style, name in self._names.items())
+        """For the page's style sheet, in the light and in the dark."""
+        dark = "".join(rule for style, name in self._names.items() for rule in _in_the_dark(style, name))
+        light = "".join(f".{name}{{{style}}}\n" for style, name in self._names.items())
+        return f"{light}@media screen and (prefers-color-scheme: dark) {{\n{dark}}}\n"
 
     def _styled(self, tag: str) -> str:
         name = self._name(_STYLE.search(tag).group(1))  # type: ignore[union-attr]
@@ -184,3 +188,11 @@ class Styles:
 
     def _name(self, style: str) -> str:
         return self._names.setdefault(style, f"s{len(self._names)}")
+
+
+def _in_the_dark(style: str, name: str) -> Iterator[str]:
+    """What takes the place of its colours. White letters, and what is named so, stand on a colour of their own."""
+    dark = _COLOUR.sub(lambda match: DARK.get(match.group(), match.group()), style)
+    if dark != style:
+        on_paper = PAPER in style
+        yield f"{':is(path,rect,use)' if on_paper else ''}.{name}:not(.{KEPT},.{KEPT} *){{{dark}}}\n"

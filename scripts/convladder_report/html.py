@@ -11,6 +11,7 @@ from typing import Any, Optional
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
+from convladder_charts.style import DARK
 from convladder_report.document import Report
 from convladder_report.figures import Styles
 
@@ -35,7 +36,7 @@ def html(report: Report, library: Optional[str], static: bool = False) -> str:
     styles = Styles()
     page = environment.get_template("report.html").render(
         report=report, style=_STYLE_SHEET, drawing=lambda text: Markup(styles.shared(text)), scripts=texts,
-        interactive=interactive, data=report.data if interactive else (), policy=" ".join(map(_source, texts)))
+        interactive=interactive, dark=DARK, data=report.data if interactive else (), policy=" ".join(map(_source, texts)))
     return page.replace(_STYLE_SHEET, _template("style.css") + styles.rules, 1)
 
 

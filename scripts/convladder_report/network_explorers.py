@@ -15,7 +15,7 @@ _TOOLTIP = [{"field": field, "title": label} for field, label in (
     ("choice", "convolutions"), ("path", "in the record"))]
 
 
-def of_passes(group: NetworkGroup, source: str, name: str, instead_of: str) -> Iterator[Explorer]:
+def of_passes(group: NetworkGroup, source: str, name: str, instead_of: str, first: str = "") -> Iterator[Explorer]:
     """Where the time of a pass goes over batch, with the convolutions' stage to choose."""
     rows = tuple(
         {"choice": case.stage.label, "batch": case.batch, "part": part, "ns": time, "order": order,
@@ -41,5 +41,5 @@ def of_passes(group: NetworkGroup, source: str, name: str, instead_of: str) -> I
                                  "color": {"field": "part", "type": "nominal", "title": None, "scale": scale,
                                            "legend": {"orient": "bottom", "labelLimit": 190}}})
     yield Explorer(name, f"{group.network} on {group.device}: where the time of a pass goes, with convolutions of your choice",
-                   instead_of, Data(f"{name}-data", rows), (Choice("choice", "Convolutions", rows[-1]["choice"]),),
+                   instead_of, Data(f"{name}-data", rows), (Choice("choice", "Convolutions", first or rows[-1]["choice"]),),
                    {"shares": drawn(True), "times": drawn(False)})

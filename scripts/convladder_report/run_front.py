@@ -86,9 +86,9 @@ def _asked(record: Record) -> str:
     others = [f"{counted(len(one.stages), 'stage')} timed on {device_name(one)}" for one in groups[1:] if one.has_times]
     others += [f"{counted(len({row.stage for ladder in one.ladders for row in ladder.counted}), 'stage')} of the "
                f"{one.family} ladder counted on the {one.device} device" for one in record.counted]
-    if others:
+    if others and parts:
         parts.append(f"beside them {listed(others)}")
-    sentence = "; ".join(parts)
+    sentence = "; ".join(parts) or f"{listed(others)}"
     return f"{sentence[:1].upper()}{sentence[1:]}." if sentence else "Nothing was asked: the record holds no ladder."
 
 
@@ -161,9 +161,8 @@ def _without_story(record: Record) -> Iterator[Answer]:
     """Of a record that has no times, and predicts nothing."""
     if record.counted:
         stages = len({row.stage for one in record.counted for ladder in one.ladders for row in ladder.counted})
-        yield Answer("How much faster is the best stage?", f"Nothing was timed: {counted(stages, 'stage')} were executed on the simulated "
-                     "device, which counts instructions and memory accesses. The chapters below show what changed "
-                     "from stage to stage.", "$.cases[…].counters")
+        yield Answer("How much faster is the best stage?", f"Nothing was timed: the simulated device counted what {counted(stages, 'stage')} "
+                     "executed. The chapters below show it.", "$.cases[…].counters")
     else:
         reasons = dict.fromkeys(group.skipped_line() for group in record.groups if not group.has_times)
         yield Answer("How much faster is the best stage?", "No case of this run has a time or a counter. " + " ".join(reasons),
@@ -171,19 +170,27 @@ def _without_story(record: Record) -> Iterator[Answer]:
 
 
 def _in_short(chosen: Sequence[Told], record: Record, source: str) -> Iterator[TableBlock]:
-    """A row for each layer."""
-    rows, places = [], []
-    for one in chosen:
-        story = one.story
-        assert story
+    """A row for each layer; columns that say nothing are left out."""
+    stories = [(one, one.story) for one in chosen if one.story]
+    kind = stories[0][1].best_by if stories else ""
+    if len(stories) < 2 and kind == "measured":
+        return
+    size = "size" if record.of_sizes else "layer"
+    columns = (size, "batch", "best stage", f"{'call' if record.of_sizes else 'layer'} time", "× baseline",
+               "× mission's last", "library", "% of library", "% of limit")
+    rows = []
+    for one, story in stories[:_MOST_ROWS]:
         time = _time(one, record)
         rows.append((one.layer_name, str(one.batch), named(story.best), duration(time) if time else NONE,
-                     ratio(story.best_x_baseline), ratio(story.best_x_mission), story.library.title if story.library
-                     else NONE, percent(story.percent_of_library), percent(story.percent_of_floor)))
-        places.append(story.place)
-    if len(rows) > 1 or chosen and chosen[0].story and chosen[0].story.best_by != "measured":
-        kind = chosen[0].story.best_by if chosen[0].story else ""
-        yield TableBlock(Table(
-            f"The best stage of each layer on {chosen[0].device}, {kind}", ("layer", "batch", "best stage", "layer time",
-            "× baseline", "× mission's last", "library", "% of library", "% of limit"), tuple(rows), 3,
-            place=", ".join(places), row_places=tuple(places)), source)
+                     ratio(story.best_x_baseline), ratio(story.best_x_mission),
+                     named(story.library) if story.library else NONE, percent(story.percent_of_library),
+                     percent(story.percent_of_floor)))
+    kept = [index for index in range(len(columns)) if any(row[index] != NONE for row in rows)
+            and not (columns[index] == "batch" and record.of_sizes and {row[index] for row in rows} == {"1"})]
+    more = (f"{len(stories) - _MOST_ROWS} more: in the chapters below.",) if len(stories) > _MOST_ROWS else ()
+    places = tuple(story.place for _, story in stories[:_MOST_ROWS])
+    gpu = f" for {stories[0][1].gpu}" if stories[0][1].gpu else ""
+    yield TableBlock(Table(
+        f"The best stage of each {size} on {chosen[0].device}, {kind}{gpu}", tuple(columns[index] for index in kept),
+        tuple(tuple(row[index] for index in kept) for row in rows), 3 if 1 in kept else 2, more,
+        ", ".join(places), places), source)

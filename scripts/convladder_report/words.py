@@ -24,6 +24,9 @@ def counted(number: int, name: str, several: str = "") -> str:
 
 def named(stage: Stage) -> str:
     """A stage in a sentence: its title, with its rung if it stands on one. A comma would end the sentence's part."""
+    if stage.is_choice and "=" in stage.title:
+        pairs = [part.partition("=") for part in stage.title.split(",")]
+        return listed([f"{variant} in {layer}" for layer, _, variant in pairs])
     if stage.is_library and ", " in stage.title:
         return stage.title.replace(", ", " (", 1) + ")"
     return stage.title if stage.is_library or stage.is_choice or stage.rung is None else f"{stage.title} (stage {stage.rung})"

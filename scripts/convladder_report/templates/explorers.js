@@ -2,6 +2,8 @@
 "use strict";
 (() => {
   const dark = matchMedia("(prefers-color-scheme: dark)");
+  const colours = JSON.parse(document.getElementById("dark").textContent);
+  const shaded = text => dark.matches ? text.replace(/#[0-9a-fA-F]{6}/g, one => colours[one.toLowerCase()] ?? one) : text;
   const tables = new Map();
   const rowsOf = name => {
     if (!tables.has(name)) {
@@ -33,7 +35,7 @@
     const decades = powers.filter(value => /^1(e|0*$)/.test(String(value)));
     const ticks = decades.length > 2 || narrow && decades.length > 1 ? decades : powers;
     const batches = [...new Set(rows.map(row => row.batch))].sort((a, b) => a - b);
-    return JSON.parse(JSON.stringify(look).replaceAll('"$least"', least / 1.3).replaceAll('"$most"', end)
+    return JSON.parse(shaded(JSON.stringify(look)).replaceAll('"$least"', least / 1.3).replaceAll('"$most"', end)
       .replaceAll('"$names"', names)
       .replaceAll("$narrow", narrow).replaceAll('"$ticks"', JSON.stringify(ticks))
       .replaceAll('"$batches"', JSON.stringify(batches)));
@@ -49,6 +51,7 @@
       holder.hidden = false;
       this.drawing?.classList.add("answered");
       this.draw();
+      dark.addEventListener("change", () => this.draw());
     }
     // Each choice offers what the choices before it leave.
     choose() {
@@ -82,9 +85,9 @@
         await vegaEmbed(view, {...filled(this.looks[this.look], rows, view.clientWidth), data: {values: rows}}, {
           mode: "vega-lite", renderer: "svg", actions: false, ast: true, logLevel: 0,
           tooltip: {theme: dark.matches ? "dark" : "light"},
-          config: {font: "system-ui, 'DejaVu Sans', Verdana, sans-serif", view: {stroke: null},
+          config: JSON.parse(shaded(JSON.stringify({font: "system-ui, 'DejaVu Sans', Verdana, sans-serif", view: {stroke: null},
             axis: {labelFontSize: 12, titleFontSize: 12, titleFontWeight: "normal", labelColor: "#1b1f24",
-              titleColor: "#4f5862", gridColor: "#e3e6ea"}, legend: {labelFontSize: 12, columns}}});
+              titleColor: "#5b636d", gridColor: "#e3e6ea"}, legend: {labelFontSize: 12, labelColor: "#1b1f24", columns}})))});
         this.holder.dataset.drawn = "";
       } catch {
         this.holder.hidden = true;
