@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import subprocess
 from pathlib import Path
-from typing import Iterator, Sequence
+from typing import Any, Iterator, Sequence
 
 from convladder_charts import comparison as comparisons
 from convladder_charts import forest, verdict_map
@@ -20,6 +20,7 @@ from convladder_report.figures import figure
 _EXIT = {0: "pass", 1: "regressed, or a case failed", 2: "inconclusive", 4: "incomplete"}
 _MOST_NAMED = 5
 _MOST_COUNTERS = 8
+_SAID_BY = Path("convladder compare")
 SOURCE = "convladder compare --format json"
 """What the report calls the document that its places are in."""
 
@@ -27,6 +28,11 @@ SOURCE = "convladder compare --format json"
 def compared(program: Path, base: Path, now: Path, root: Node) -> Comparison:
     """What the program says of the two; `root` is the document of `now`. Raises RecordError, with the program's own
     line where it refuses them."""
+    return read(document(program, base, now), root)
+
+
+def document(program: Path, base: Path, now: Path) -> Any:
+    """What the program prints of the two. Raises RecordError."""
     command = [str(program), "compare", "--format", "json", "--", str(base), str(now)]
     try:
         done = subprocess.run(command, capture_output=True, check=False)
@@ -36,15 +42,19 @@ def compared(program: Path, base: Path, now: Path, root: Node) -> Comparison:
     if not text.strip():
         lines = done.stderr.decode("utf-8", "replace").strip().splitlines() or [f"exit code {done.returncode}"]
         raise RecordError(f"convladder compare: {printable(lines[-1].removeprefix('convladder: '), 400)}")
-    path = Path("convladder compare")
-    return comparisons.read(Node(parse_json(text, path), path), _stages(root))
+    return parse_json(text, _SAID_BY)
 
 
-def _stages(root: Node) -> dict[tuple[str, str], Stage]:
+def read(found: Any, root: Node) -> Comparison:
+    """What the program printed, with the stages' titles from the document of the new run. Raises RecordError."""
+    return comparisons.read(Node(found, _SAID_BY), stages(root))
+
+
+def stages(root: Node) -> dict[tuple[str, str], Stage]:
     """The stages by device and variant; of a device the record's cases say which family it runs."""
-    stages = stages_of(root.field("variants"))
+    named = stages_of(root.field("variants"))
     families = {(case.field("device").text(), case.field("family").text()) for case in root.field("cases").items()}
-    return {(device, name): stage for (family, name), stage in stages.items()
+    return {(device, name): stage for (family, name), stage in named.items()
             for device, of in sorted(families) if of == family}
 
 

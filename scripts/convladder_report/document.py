@@ -221,6 +221,8 @@ class Report:
     before: tuple[Section, ...] = ()
     """Chapters on all records together, above their parts."""
     after: tuple[Section, ...] = ()
+    links: tuple[tuple[str, str], ...] = ()
+    """Other pages of the site that it is in: what each is called, and where it is from here."""
 
     @property
     def heading(self) -> str:

@@ -31,7 +31,7 @@ def html(report: Report, library: Optional[str], static: bool = False) -> str:
         scripts += [library or "", _template("explorers.js")]
     environment = Environment(loader=FileSystemLoader(_TEMPLATES), autoescape=True, undefined=StrictUndefined,
                               trim_blocks=True, lstrip_blocks=True)
-    environment.filters["json"] = _json
+    environment.filters["json"] = as_json
     texts = [Markup(script) for script in scripts]
     styles = Styles()
     page = environment.get_template("report.html").render(
@@ -49,7 +49,7 @@ def _source(script: str) -> str:
     return "'sha256-" + base64.b64encode(hashlib.sha256(script.encode("utf-8")).digest()).decode("ascii") + "'"
 
 
-def _json(value: Any) -> Markup:
+def as_json(value: Any) -> Markup:
     """JSON inside of a script element, which no name in it can end."""
     text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     return Markup(text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")

@@ -48,7 +48,6 @@ class Duel:
     control: Control
     rounds: tuple[Rounds, ...]
     builds: tuple[tuple[str, Node], ...]
-    extra_percent: float
     of_variants: bool
 
     @property
@@ -59,9 +58,6 @@ class Duel:
             warnings.append("contaminated: the base against itself moved, so the duel proves nothing")
         if self.control.failure:
             warnings.append(f"the control could not be measured: {self.control.failure}")
-        if self.extra_percent:
-            warnings.append(f"{self.extra_percent:g} % of extra work was added to the new side: a trial, not a "
-                            "measurement of the builds")
         return tuple(warnings)
 
 
@@ -87,7 +83,7 @@ def read(root: Node) -> Duel:
     return Duel(origin(root), comparison,
                 Control(_bounds(bounds) if bounds else None, control.field("contaminated").boolean(),
                         text_of(control, "failure", LONGEST_TEXT), len(control.field("rounds").items())),
-                tuple(_rounds(node) for node in cases), builds, number_of(settings, "extra_percent") or 0.0,
+                tuple(_rounds(node) for node in cases), builds,
                 any(node.field("base_variant").value != node.field("new_variant").value for node in cases))
 
 
@@ -171,7 +167,7 @@ class Selftest:
     @property
     def warnings(self) -> tuple[str, ...]:
         """What a reader must know before believing a figure."""
-        return self.origin.warnings
+        return () if self.complete else ("time ran out before all duels were run",)
 
 
 def is_selftest(document: Any) -> bool:

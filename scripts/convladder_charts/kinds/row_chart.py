@@ -17,7 +17,7 @@ WIDTH = 8.6
 MOST = 24
 """Rows of a panel; of more the first are drawn, and a line says how many there are."""
 _ROW = 0.235
-_TOP = 0.5
+_TOP = 0.42
 _GUIDES = 0.2
 _BOTTOM = 0.58
 _NAME = 8.0

@@ -62,10 +62,9 @@ class Sweep:
                             key=lambda one: one.score or 0.0))
 
     @property
-    def constant(self) -> tuple[tuple[str, int], ...]:
-        """What all of them have."""
-        return tuple(value for value in (self.configurations[0].values if self.configurations else ())
-                     if len(self.configurations) > 1 and all(value in one.values for one in self.configurations))
+    def of_default(self) -> Optional[Configuration]:
+        """The one that the variant takes by itself."""
+        return next((one for one in self.configurations if one.text == self.default), None)
 
     @property
     def fastest(self) -> Optional[Configuration]:
@@ -73,9 +72,11 @@ class Sweep:
         return next((one for one in self.scored if one.text == self.best), None)
 
     def short(self, one: Configuration) -> str:
-        """Its values without what all have."""
-        parts = [f"{name} {value}" for name, value in one.values if (name, value) not in self.constant]
-        return ", ".join(parts) or one.text.replace("=", " ").replace(",", ", ")
+        """What it has otherwise than the default."""
+        default = self.of_default
+        if one.text == self.default or default is None:
+            return "the default" if default else in_words(one)
+        return ", ".join(f"{name} {value}" for name, value in one.values if (name, value) not in default.values)
 
     def score(self, value: float) -> str:
         """With its unit."""
@@ -151,22 +152,25 @@ def _configuration(node: Node, of_default: dict[str, float]) -> Configuration:
         value, low, high, of_default.get(text, number_of(node, "of_default")), node.place)
 
 
+def in_words(one: Configuration) -> str:
+    """All of its values."""
+    return ", ".join(f"{name} {value}" for name, value in one.values) or one.text
+
+
 def sentence(one: Sweep) -> str:
     """Which configuration is best, and what that is worth."""
-    best = one.fastest
+    best, where = one.fastest, f"{one.name} on {one.device}"
+    tried = several(len(one.configurations), "configuration")
     if best is None:
-        return f"{one.name} on {one.device}: none of {several(len(one.configurations), 'configuration')} has a result."
-    where = f"{one.name} on {one.device}"
+        return f"{where}: none of {tried} has a result."
     if one.best == one.default:
-        faster = next((each for each in one.scored if each.text != one.default), None)
-        ahead = faster is not None and (faster.score or 0) < (best.score or 0)
-        why = ("; those above it in the chart have intervals that overlap its own" if ahead and one.kind == "measured"
-               else "")
-        return (f"{where}: nothing that was tried is surely better than what the variant takes by itself, "
-                f"{one.short(best)}: {one.score(best.score or 0)}, {one.kind}{why}.")
-    gain = best.of_default
-    worth = f", {ratio(1 / gain)} as fast as what the variant takes by itself" if gain and gain > 0 else ""
-    return (f"{where}: the best of {several(len(one.configurations), 'configuration')} is {one.short(best)}: "
+        ahead = one.kind == "measured" and one.scored[0].text != one.default
+        why = "; those ahead of it in the chart have intervals that overlap its own" if ahead else ""
+        return (f"{where}: of {tried} none is surely better than the default, which is what the variant takes by itself: "
+                f"{one.score(best.score or 0)}, {one.kind}{why}.")
+    worth = f", {ratio(1 / best.of_default)} as fast as the default" if best.of_default and one.unit == "ns" else (
+        f", {significant(100 * best.of_default)} % of the default's" if best.of_default else "")
+    return (f"{where}: the best of {tried} has {one.short(best)}, and else what the variant takes by itself: "
             f"{one.score(best.score or 0)}, {one.kind}{worth}.")
 
 
@@ -176,14 +180,14 @@ def chart(record: SweepRecord, one: Sweep) -> Optional[RowChart]:
         return None
     rows = tuple(Mark(one.short(each), each.score or 0.0,
                       each.low if each.low != each.high else None, each.high if each.low != each.high else None,
-                      one.score(each.score or 0) + (f", {ratio(each.of_default)}" if each.of_default else ""),
+                      one.score(each.score or 0) + (f", {ratio(each.of_default)} default" if each.of_default else ""),
                       "best" if each.text == one.best else "base" if each.text == one.default else "plain")
                  for each in one.scored)
     default = next((each.score for each in one.scored if each.text == one.default), None)
-    all_have = ", ".join(f"{name} {value}" for name, value in one.constant)
-    detail = f"{len(one.scored)} of {one.possible:,} possible configurations" + (f"; all: {all_have}" if all_have else "")
+    default_has = f"; the default: {in_words(one.of_default)}" if one.of_default else ""
+    detail = f"{len(one.scored)} of {one.possible:,} possible configurations{default_has}"
     interval = {"measured": "lines: the interval of the median", "predicted": "lines: the range of the prediction"}
-    lines = [f"{one.axis}; the smaller, the better; ×: over the score of the default, which is what the variant takes by itself",
+    lines = [f"{one.axis}; the smaller, the better; a row names what it has otherwise than the default",
              *([interval[one.kind]] if one.kind in interval else ()), record.origin.line]
     best = one.fastest
     gain = best.of_default if best else None

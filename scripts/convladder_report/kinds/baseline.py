@@ -31,7 +31,7 @@ def _check_front(one: Input, prefix: str) -> Front:
     hero = shared.rows_figure(baseline.check_chart(record), f"{prefix}-hero", one.source, "$.cases[…].moves", ())
     return shared.front("Counters against a baseline", "Did a counter move?", [
         Answer("", baseline.check_sentence(record), "$.summary"),
-        *(Answer("", baseline.move_sentence(case), case.place) for case in moved)], _NOT_MEASURED, hero, "more cases")
+        *(Answer("", baseline.move_sentence(case), case.place) for case in moved)], _NOT_MEASURED, hero)
 
 
 def _check_chapters(one: Input, prefix: str) -> Iterator[Section]:

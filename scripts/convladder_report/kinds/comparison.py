@@ -50,7 +50,7 @@ def _front(one: Input, prefix: str) -> Front:
     hero = figure(forest.draw, None, record, f"{prefix}-hero", one.source, "$.cases[…].change", ()) if (
         record.bounded) else None
     return shared.front("Two recorded runs, compared", "Did it get slower?", _answers(record),
-                        f"base {record.base}; new {record.now}", hero, "more cases")
+                        f"base {record.base}; new {record.now}", hero)
 
 
 def _chapters(one: Input, prefix: str) -> Iterator[Section]:
@@ -63,7 +63,7 @@ def _duel_front(one: Input, prefix: str) -> Front:
         record.comparison.bounded) else None
     what = "Two variants" if record.of_variants else "Two builds"
     return shared.front(f"{what}, measured in turns", "Is the new one slower?", _answers(record.comparison),
-                        record.origin.line, hero, "more cases")
+                        record.origin.line, hero)
 
 
 def _duel_chapters(one: Input, prefix: str) -> Iterator[Section]:

@@ -50,8 +50,7 @@ def _front(one: Input, prefix: str) -> Front:
     record: History = one.record
     hosts = ", ".join(dict.fromkeys(" on ".join(filter(None, (each.hardware, each.host))) for each in record.series))
     hero = figure(_drawn, record, _groups(record)[0], f"{prefix}-hero", one.source, "$.series", ())
-    return shared.front("Many runs, over time", "What changed, and since when?", answers(record), hosts, hero,
-                        "more changes")
+    return shared.front("Many runs, over time", "What changed, and since when?", answers(record), hosts, hero)
 
 
 def _chapters(one: Input, prefix: str) -> Iterator[Section]:

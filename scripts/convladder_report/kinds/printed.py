@@ -18,7 +18,7 @@ def _explanation_front(one: Input, prefix: str) -> Front:
                               for group in record.groups)), None)
     return shared.front("Why a stage is faster", "Which stage is predicted to be fastest, and what binds it?",
                         [Answer("", explanation.sentence(group), group.place) for group in record.groups],
-                        "predicted from counters of the simulated device", hero, "more layers and batches")
+                        "predicted from counters of the simulated device", hero)
 
 
 def _explanation_chapters(one: Input, prefix: str) -> Iterator[Section]:
@@ -35,8 +35,7 @@ def _profile_front(one: Input, prefix: str) -> Front:
     hero = next(filter(None, (shared.rows_figure(profile.chart(case), f"{prefix}-hero", one.source, case.place, ())
                               for case in record.cases)), None)
     return shared.front("Where the time of a pass goes", "What takes longest?",
-                        [Answer("", profile.sentence(case), case.place) for case in record.cases], "", hero,
-                        "more cases")
+                        [Answer("", profile.sentence(case), case.place) for case in record.cases], "", hero)
 
 
 def _profile_chapters(one: Input, prefix: str) -> Iterator[Section]:

@@ -9,7 +9,7 @@ from convladder_charts.kinds.members import member
 from convladder_charts.kinds.row_chart import RowChart
 from convladder_charts.table_text import Table
 from convladder_report.common_sections import environment_section
-from convladder_report.document import Answer, Block, Figure, Front, Section, TableBlock
+from convladder_report.document import Answer, Figure, Front, Section
 from convladder_report.figures import figure
 from convladder_report.kind import Input
 
@@ -23,18 +23,12 @@ def rows_figure(chart: Optional[RowChart], name: str, source: str, place: str,
     return None if chart is None else figure(row_chart.draw, None, chart, name, source, place, tables)
 
 
-def figure_or_tables(drawn: Optional[Figure], source: str, tables: Sequence[Table]) -> tuple[Block, ...]:
-    """The tables alone where nothing is drawn."""
-    return (drawn,) if drawn else tuple(TableBlock(one, source) for one in tables)
-
-
-def front(title: str, asked: str, answers: Sequence[Answer], machine: str, hero: Optional[Figure],
-          more: str = "more") -> Front:
+def front(title: str, asked: str, answers: Sequence[Answer], machine: str, hero: Optional[Figure]) -> Front:
     """What is seen first; of many answers the first, and how many more there are."""
     shown = tuple(answers[:MOST_ANSWERS])
     left = len(answers) - len(shown)
     if left:
-        shown += (Answer("", f"{left} {more}: see below."),)
+        shown += (Answer("", f"{left} more: see below."),)
     return Front(title, asked, shown, machine, hero=hero)
 
 

@@ -40,7 +40,7 @@ def _kernels_front(one: Input, prefix: str) -> Front:
     return shared.front("A kernel on the simulated device" if len(record.kernels) == 1 else
                         "Kernels on the simulated device, beside each other", "What did it do?",
                         [Answer("", text, place) for text, place in kernels.sentences(record)],
-                        "simulated device; counters are counted, nothing is timed", hero, "more kernels")
+                        "simulated device; counters are counted, nothing is timed", hero)
 
 
 def _kernels_chapters(one: Input, prefix: str) -> Iterator[Section]:

@@ -6,7 +6,7 @@ from typing import Iterator
 
 from convladder_charts.kinds import sweep
 from convladder_charts.kinds.sweep import SweepRecord
-from convladder_report.document import Answer, Front, Section
+from convladder_report.document import Answer, Front, Section, TableBlock
 from convladder_report.kind import Input, Kind
 from convladder_report.kinds import shared
 
@@ -17,8 +17,8 @@ def _front(one: Input, prefix: str) -> Front:
     if not answers:
         answers = [Answer("", f"{record.tried} configurations were tried; which is best is known when the last has "
                           "ended.", "$.cases")]
-    hero = next(filter(None, (shared.rows_figure(sweep.chart(record, each), f"{prefix}-hero", one.source, each.place, ())
-                              for each in record.sweeps)), None)
+    first = record.sweeps[0] if record.sweeps else None
+    hero = shared.rows_figure(sweep.chart(record, first), f"{prefix}-hero", one.source, first.place, ()) if first else None
     return shared.front("A parameter sweep", "Which configuration is best?", answers, record.origin.line, hero)
 
 
@@ -26,10 +26,10 @@ def _chapters(one: Input, prefix: str) -> Iterator[Section]:
     record: SweepRecord = one.record
     for number, each in enumerate(record.sweeps, 1):
         name = f"{prefix}-sweep-{number}"
-        drawn = shared.rows_figure(sweep.chart(record, each), f"{name}-figure", one.source, each.place,
-                                   [sweep.table(each)])
+        drawn = shared.rows_figure(sweep.chart(record, each), f"{name}-figure", one.source, each.place, ()) if (
+            number > 1) else None
         yield Section(name, f"{each.name} on {each.device}",
-                      shared.figure_or_tables(drawn, one.source, [sweep.table(each)]))
+                      (*([drawn] if drawn else []), TableBlock(sweep.table(each), one.source)))
     yield from shared.environment(one, prefix)
 
 

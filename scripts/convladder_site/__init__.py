@@ -1,0 +1,1 @@
+"""A folder of pages from many records: an index, a page for each, their history, and any two of them compared."""

@@ -1,0 +1,98 @@
+"""What the index says of a record: read once from the record, kept in the site's own list."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import zlib
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from convladder_charts.json_text import Node
+from convladder_charts.kinds.members import origin, several
+from convladder_report.document import Front
+from convladder_report.kind import Input
+
+_NOT_IN_NAMES = re.compile(r"[^a-z0-9]+")
+_MARKS = ("disturbed", "noisy")
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A record of the site. All of it is text that was made fit to be shown."""
+
+    label: str
+    """Where the record is, below the folder that was named."""
+    kind: str
+    date: str
+    host: str
+    cpu: str
+    commit: str
+    what: str
+    answer: str
+    quality: str
+    cases: tuple[int, ...]
+    """A checksum of each case's id, of a run: whether two runs have anything in common."""
+
+    @property
+    def page(self) -> str:
+        """Its page's name."""
+        return page_of(self.label)
+
+    @property
+    def name(self) -> str:
+        """In a list of runs: when, where, and of which commit."""
+        return ", ".join(filter(None, (self.when, self.host, self.commit, self.label)))
+
+    @property
+    def when(self) -> str:
+        """The date in a form for people."""
+        return self.date[:16].replace("T", " ")
+
+    def as_json(self) -> dict[str, Any]:
+        """For the site's own list."""
+        return asdict(self) | {"cases": list(self.cases)}
+
+
+def page_of(label: str) -> str:
+    """The name of a record's page: the same as long as the record is where it is."""
+    name = _NOT_IN_NAMES.sub("-", label.lower().removesuffix(".json"))[-60:].strip("-") or "record"
+    return f"runs/{name}-{hashlib.sha256(label.encode('utf-8')).hexdigest()[:8]}.html"
+
+
+def from_json(value: dict[str, Any]) -> Entry:
+    """What `as_json` made. Raises TypeError or ValueError for what it did not."""
+    entry = Entry(**value | {"cases": tuple(map(int, value["cases"]))})
+    if not all(isinstance(part, str) for name, part in value.items() if name != "cases"):
+        raise ValueError("expected texts")
+    return entry
+
+
+def entry_of(one: Input, front: Front, label: str) -> Entry:
+    """From a record and what is seen first of it. Raises RecordError."""
+    made = origin(one.root)
+    answers = [answer.text for answer in front.answers if answer.text]
+    return Entry(label, one.kind.name, made.date, made.host, made.cpu, made.commit, front.title,
+                 answers[0] if answers else "", "; ".join([*made.warnings, *_quality(one.root)]) or "–", _cases(one))
+
+
+def _cases(one: Input) -> tuple[int, ...]:
+    if one.kind.name != "run":
+        return ()
+    ids = (case.field("id").text() for case in one.root.field("cases").items())
+    return tuple(sorted({zlib.crc32(text.encode("utf-8", "replace")) for text in ids}))
+
+
+def _quality(root: Node) -> list[str]:
+    """How quiet the machine was, and how many cases failed, as the cases say."""
+    cases = root.value.get("cases") if isinstance(root.value, dict) else None
+    if not isinstance(cases, list):
+        return []
+    cases = [case for case in cases if isinstance(case, dict)]
+    marks = [case["quality"].get("mark") for case in cases if isinstance(case.get("quality"), dict)]
+    said = [f"{marks.count(mark)} of {len(marks)} times {mark}" for mark in _MARKS if mark in marks]
+    if marks and not said:
+        said = [f"all {several(len(marks), 'time')} good"]
+    bad = ("incorrect", "crashed", "timeout", "launch failed", "does not compile", "refused")
+    failed = sum(case.get("status") in bad for case in cases)
+    return [*([f"{several(failed, 'case')} failed"] if failed else []), *said]
