@@ -14,6 +14,8 @@ from convladder_report.document import Front
 from convladder_report.kind import Input
 
 _NOT_IN_NAMES = re.compile(r"[^a-z0-9]+")
+_END_OF_SENTENCE = re.compile(r"(?<=[.!?]) (?=[A-Z])")
+_LONGEST_ANSWER = 240
 _MARKS = ("disturbed", "noisy")
 
 
@@ -71,9 +73,15 @@ def from_json(value: dict[str, Any]) -> Entry:
 def entry_of(one: Input, front: Front, label: str) -> Entry:
     """From a record and what is seen first of it. Raises RecordError."""
     made = origin(one.root)
-    answers = [answer.text for answer in front.answers if answer.text]
+    answers = [_first_sentence(answer.text) for answer in front.answers if answer.text]
     return Entry(label, one.kind.name, made.date, made.host, made.cpu, made.commit, front.title,
                  answers[0] if answers else "", "; ".join([*made.warnings, *_quality(one.root)]) or "–", _cases(one))
+
+
+def _first_sentence(text: str) -> str:
+    """What fits into a line or two of the index; the page has all of it."""
+    first = _END_OF_SENTENCE.split(text, maxsplit=1)[0]
+    return first if len(first) <= _LONGEST_ANSWER else first[: _LONGEST_ANSWER - 1].rstrip() + "…"
 
 
 def _cases(one: Input) -> tuple[int, ...]:
