@@ -119,7 +119,8 @@ def _site(options: argparse.Namespace) -> tuple[list[str], list[str]]:
     from convladder_site import site
 
     named = options.records or [DEFAULT_RECORDS]
-    tools = site.Tools(_found_program(options), None if options.static else library.text(ROOT), PUBLISHED)
+    tools = site.Tools(_found_program(options), None if options.static else library.text(ROOT), PUBLISHED,
+                       options.static)
     live = sys.stderr.isatty()
 
     def progress(text: str) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Iterator, Sequence
 
@@ -59,11 +59,9 @@ def judged(pair: Pair, program: Path) -> Input:
 
 def report(pair: Pair, judgement: Input) -> Report:
     """The page."""
-    made = build.report([judgement], ())
     links = (("All records", "../index.html"), ("All comparisons", "../compare.html"),
              ("The base", f"../{pair.base[0].page}"), ("The new run", f"../{pair.new[0].page}"))
-    return Report(f"{pair.new[0].label} against {pair.base[0].label}", made.warnings, made.parts, made.before,
-                  made.after, links)
+    return replace(build.report([judgement], ()), title=f"{pair.new[0].label} against {pair.base[0].label}", links=links)
 
 
 def rows(pairs: Sequence[Pair], outcomes: dict[str, str]) -> Iterator[dict[str, Any]]:

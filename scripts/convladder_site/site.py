@@ -35,11 +35,13 @@ class Tools:
     library: Optional[str]
     published: Path
     """The folder of what others published."""
+    static: bool = False
+    """Whether the pages of records go without scripts."""
 
     @property
     def made_of(self) -> str:
         """A checksum of all of it: pages are made again when it is another."""
-        digest = hashlib.sha256((self.library or "").encode("utf-8"))
+        digest = hashlib.sha256(f"{self.static}\n{self.library or ''}".encode("utf-8"))
         for path in sorted([*_SCRIPTS.glob("convladder_*/**/*"), *self.published.glob("*.json")]):
             if path.suffix in (".py", ".html", ".css", ".js", ".json"):
                 digest.update(path.name.encode("utf-8") + b"\0" + path.read_bytes())
@@ -152,7 +154,7 @@ class _Maker:
         return entry
 
     def _html(self, report: Report) -> str:
-        return html.html(report, self.tools.library)
+        return html.html(report, self.tools.library, self.tools.static)
 
     def _history(self, runs: Sequence[Known]) -> bool:
         """Whether there is one: it takes two runs with times, and the program."""
@@ -200,7 +202,7 @@ class _Maker:
         if isinstance(old.get("outcome"), str) and self.store.keeps(pair.page, digest):
             return str(old["outcome"])
         judgement = pairs.judged(pair, self._program())
-        self.store.put(pair.page, digest, html.html(pairs.report(pair, judgement), None))
+        self.store.put(pair.page, digest, self._html(pairs.report(pair, judgement)))
         return pairs.sentence(judgement)
 
     def _program(self) -> Path:
