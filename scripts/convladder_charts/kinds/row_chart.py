@@ -13,7 +13,7 @@ from convladder_charts.page import MARGIN, Heading, Page, panel_title, wrapped
 from convladder_charts.style import FAINT, GUIDE, INK, MUTED, fitted, text_inches
 from convladder_charts.units import log_ticks
 
-WIDTH = 8.6
+WIDTH = 6.4
 MOST = 24
 """Rows of a panel; of more the first are drawn, and a line says how many there are."""
 _ROW = 0.235
@@ -21,8 +21,8 @@ _TOP = 0.42
 _GUIDES = 0.2
 _BOTTOM = 0.58
 _NAME = 8.0
-_LONGEST_NAME = 3.0
-_LONGEST_TEXT = 2.4
+_LONGEST_NAME = 2.4
+_LONGEST_TEXT = 2.0
 _GAP = 0.15
 _WIDE = 3.0
 """An axis whose ends are further apart than this factor is logarithmic, where its panel lets it be."""
