@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <span>
 
+#include "support/text_table.hpp"
+
 namespace convladder {
 namespace {
 
@@ -29,6 +31,12 @@ std::vector<std::string> Reasons::lines() const {
                                 all ? "" : fmt::format(" and {} more", names.size() - kNamesOfReason), reason));
   }
   return lines;
+}
+
+std::string Reasons::text() const {
+  std::string text;
+  for (const std::string& line : lines()) text += hanging("", line);
+  return text;
 }
 
 }  // namespace convladder

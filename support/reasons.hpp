@@ -16,6 +16,8 @@ class Reasons {
 
   /// "one: REASON", "one, two and 10 more: REASON" where there are more than a few.
   std::vector<std::string> lines() const;
+  /// The same as a text of several lines, each of them at most as long as a table's; empty of nothing.
+  std::string text() const;
 
  private:
   std::vector<std::pair<std::string, std::vector<std::string>>> groups_;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "support/errors.hpp"
+#include "support/reasons.hpp"
 #include "support/text_pattern.hpp"
 
 namespace convladder {
@@ -28,10 +29,13 @@ void keep_cases(std::vector<Case>& cases, const std::string& text) {
 /// What --dry-run says of cases that have an `id`, and `skipped` or `unsupported` if they do not run. Nothing is run.
 template <class Case>
 void print_planned(const std::vector<Case>& cases, const char* note) {
+  Reasons reasons;
   for (const Case& one : cases) {
     const std::string& why = one.skipped.empty() ? one.unsupported : one.skipped;
-    fmt::print("{}{}\n", one.id, why.empty() ? "" : ": " + why);
+    if (!why.empty()) reasons.add(why, one.id);
+    fmt::print("{}{}\n", one.id, why.empty() ? "" : ": not run");
   }
+  fmt::print("{}", reasons.text());
   fmt::print("{} case{}, {} to be run{}\n", cases.size(), cases.size() == 1 ? "" : "s",
              std::ranges::count_if(cases, &Case::runs), note);
 }

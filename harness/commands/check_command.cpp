@@ -30,6 +30,7 @@
 #include "support/json_text.hpp"
 #include "support/printable.hpp"
 #include "support/progress.hpp"
+#include "support/reasons.hpp"
 #include "support/whole_number.hpp"
 
 namespace convladder {
@@ -176,9 +177,9 @@ class Results {
   void add(const std::vector<CheckedCase>& cases) {
     for (const CheckedCase& checked : cases) {
       ++checked_;
+      if (!checked.reason.empty() && !checked.was_run()) not_run_.add(checked.reason, checked.id);
       if (arguments_.dry_run) {
-        text_ += fmt::format("{} {}{}\n", checked.id, checked.compiler,
-                             checked.reason.empty() ? "" : fmt::format(": {}", checked.reason));
+        text_ += fmt::format("{} {}{}\n", checked.id, checked.compiler, checked.reason.empty() ? "" : ": not run");
         continue;
       }
       if (!checked.passed()) ++failed_;
@@ -195,12 +196,12 @@ class Results {
     }
     const Printed& printed = arguments_.printed;
     if (arguments_.dry_run) {
-      fmt::print("{}{} case{}\n", text_, checked_, checked_ == 1 ? "" : "s");
+      fmt::print("{}{}{} case{}\n", text_, not_run_.text(), checked_, checked_ == 1 ? "" : "s");
     } else if (printed.format == "json") {
       print_as(printed, json_text(json_));
     } else {
       const std::string sum =
-          fmt::format("{} case{} checked, {} failed\n", checked_, checked_ == 1 ? "" : "s", failed_);
+          fmt::format("{}{} case{} checked, {} failed\n", not_run_.text(), checked_, checked_ == 1 ? "" : "s", failed_);
       print_as(printed, printed.file.empty() ? sum : text_ + sum);
     }
     return failed_ == 0 ? kExitOk : kExitCasesFailed;
@@ -216,6 +217,7 @@ class Results {
   Progress progress_;
   ordered_json json_ = ordered_json::array();
   std::string text_;
+  Reasons not_run_;
   int checked_ = 0;
   int failed_ = 0;
 };

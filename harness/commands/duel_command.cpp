@@ -20,6 +20,7 @@
 #include "support/json_text.hpp"
 #include "support/printable.hpp"
 #include "support/progress.hpp"
+#include "support/reasons.hpp"
 #include "support/text_table.hpp"
 
 namespace convladder {
@@ -179,13 +180,16 @@ std::string result_text(const DuelReport& report, const ordered_json& document, 
 int duel_dry_run(const std::vector<DuelGroup>& plan) {
   std::size_t runs = 0;
   std::size_t all = 0;
+  Reasons reasons;
   for (const DuelGroup& group : plan) {
     for (const DuelPair& pair : group.pairs) {
       ++all;
       if (pair.runs()) ++runs;
-      fmt::print("{}{}\n", pair.id, pair.runs() ? "" : fmt::format(": {}", pair.reason));
+      if (!pair.runs()) reasons.add(pair.reason, pair.id);
+      fmt::print("{}{}\n", pair.id, pair.runs() ? "" : ": not run");
     }
   }
+  fmt::print("{}", reasons.text());
   fmt::print("{}, {} to be measured\n", plural(all, "case"), runs);
   return kExitOk;
 }

@@ -33,6 +33,7 @@
 #include "support/nearest_name.hpp"
 #include "support/printable.hpp"
 #include "support/progress.hpp"
+#include "support/reasons.hpp"
 #include "support/text_table.hpp"
 
 namespace convladder {
@@ -112,11 +113,11 @@ Configuration wanted_configuration(const std::string& text) {
   }
 }
 
-/// The sweeps of each group of the plan, and what is left out, a line for each.
+/// The sweeps of each group of the plan, and what is left out, a line for each reason.
 struct SweepPlan {
   std::vector<std::pair<const CaseGroup*, std::size_t>> groups;  ///< with the index behind its last sweep
   std::vector<Sweep> sweeps;
-  std::vector<std::string> left_out;
+  Reasons left_out;
 };
 
 SweepPlan plan_sweeps(const std::vector<CaseGroup>& plan, const SweepOptions& o) {
@@ -125,17 +126,17 @@ SweepPlan plan_sweeps(const std::vector<CaseGroup>& plan, const SweepOptions& o)
   for (const CaseGroup& group : plan) {
     for (const PlannedCase& planned : group.cases) {
       if (!planned.runs()) {
-        sweeps.left_out.push_back(fmt::format("{}: {}", planned.id, why_not_run(planned).reason));
+        sweeps.left_out.add(why_not_run(planned).reason, planned.id);
       } else if (auto sweep = plan_sweep(planned, wanted, o.limit, o.gpu)) {
         sweeps.sweeps.push_back(std::move(*sweep));
       } else {
-        sweeps.left_out.push_back(fmt::format("{}: nothing to choose", planned.id));
+        sweeps.left_out.add("nothing to choose", planned.id);
       }
     }
     sweeps.groups.emplace_back(&group, sweeps.sweeps.size());
   }
   if (!sweeps.sweeps.empty()) return sweeps;
-  const std::string reason = sweeps.left_out.empty() ? "no case remains" : sweeps.left_out.front();
+  const std::string reason = sweeps.left_out.empty() ? "no case remains" : sweeps.left_out.lines().front();
   if (!o.run.ladder.empty()) throw UserError(fmt::format("there is nothing to sweep: {}", reason));
   throw UserError(fmt::format("there is nothing to sweep: {}; these variants can be swept: {}", reason,
                               fmt::join(variants_with_a_choice(), ", ")));
@@ -300,6 +301,10 @@ void add_sweep_options(CLI::App& sweep, SweepArguments& a) {
                      "no line for each configuration");
 }
 
+void print_left_out(const SweepPlan& plan) {
+  for (const std::string& line : plan.left_out.lines()) fmt::print("{}", hanging("left out: ", line));
+}
+
 /// What would be tried; nothing is.
 int sweep_dry_run(const SweepPlan& plan) {
   std::size_t all = 0;
@@ -309,7 +314,7 @@ int sweep_dry_run(const SweepPlan& plan) {
       fmt::print("{}: {}\n", sweep.planned.id, one.configuration.text());
     }
   }
-  for (const std::string& line : plan.left_out) fmt::print("{}", indented(fmt::format("left out: {}", line), 0));
+  print_left_out(plan);
   fmt::print("{} configuration{} to be tried\n", all, all == 1 ? "" : "s");
   return kExitOk;
 }
@@ -337,7 +342,7 @@ int sweep_command(SweepArguments& a, const CommandLine& command_line) {
                                 .planned = planned_ids(sweeps.sweeps),
                                 .behind = {{"sweeps", nlohmann::ordered_json::array()}}});
   read_back(record, sweeps.sweeps);
-  for (const std::string& line : sweeps.left_out) fmt::print("{}", indented(fmt::format("left out: {}", line), 0));
+  print_left_out(sweeps);
   SweepLoop(options.run, a.record.quiet, images, sweeps, record).run();
   if (options.update_table) {
     for (const std::string& file : update_tuning_tables(options.tables, sweeps.sweeps, options.run.seed)) {

@@ -12,6 +12,7 @@
 #include "harness/records/published.hpp"
 #include "harness/statistics/statistics.hpp"
 #include "network/network_runner.hpp"
+#include "support/reasons.hpp"
 #include "support/units.hpp"
 
 namespace convladder {
@@ -100,11 +101,12 @@ void op_time_table(const std::vector<NetworkResult>& results, std::string& out) 
 }
 
 void failures(const std::vector<NetworkResult>& results, std::string& out) {
+  Reasons reasons;
   for (const NetworkResult& result : results) {
     if (result.outcome.status == Status::ok) continue;
-    fmt::format_to(std::back_inserter(out), "{}: {}: {}\n", result.planned.id, result.outcome.status,
-                   result.outcome.reason);
+    reasons.add(fmt::format("{}: {}", result.outcome.status, result.outcome.reason), result.planned.id);
   }
+  for (const std::string& line : reasons.lines()) out += line + '\n';
 }
 
 void program_table(const std::vector<NetworkResult>& results, std::string& out) {
@@ -229,6 +231,8 @@ void published_lines(const std::vector<NetworkResult>& results, std::string& out
 
 std::string network_result_line(const NetworkResult& result) {
   const NetworkOutcome& outcome = result.outcome;
+  if (!result.planned.runs())
+    return fmt::format("{:<11} {}", outcome.status, result.planned.id);  // why: below the table
   if (outcome.status != Status::ok)
     return fmt::format("{:<11} {:<50} {}", outcome.status, result.planned.id, outcome.reason);
   if (!is_measured(result)) {

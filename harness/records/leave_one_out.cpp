@@ -10,6 +10,7 @@
 
 #include "harness/isolation/status.hpp"
 #include "support/json_null.hpp"
+#include "support/reasons.hpp"
 #include "support/text_table.hpp"
 #include "support/units.hpp"
 
@@ -121,8 +122,7 @@ std::string span_text(const std::optional<double>& low, const std::optional<doub
 }
 
 std::string idea_title(const LeftOutRow& row, const LeaveOneOut& view) {
-  const std::string title = row.of->leaves_out.empty() ? fmt::format("nothing ({})", view.best) : row.of->leaves_out;
-  return row.of->status == Status::ok ? title : fmt::format("{} - {}: {}", title, row.of->status, row.of->reason);
+  return row.of->leaves_out.empty() ? fmt::format("nothing ({})", view.best) : row.of->leaves_out;
 }
 
 std::string place_text(const LeaveOneOut& view) {
@@ -131,13 +131,18 @@ std::string place_text(const LeaveOneOut& view) {
                      first.device, view.best);
 }
 
-/// Why nothing of the view was run, where that is the same for all of it; otherwise empty.
-std::string common_reason(const LeaveOneOut& view) {
+bool has_figures(const LeftOutRow& row) { return row.of->status == Status::ok; }
+
+/// Why the others have none, each reason once. Where all have the same there is nothing else to say.
+std::string reasons_text(const LeaveOneOut& view) {
+  Reasons reasons;
+  for (const LeftOutRow& row : view.rows) {
+    if (!has_figures(row)) reasons.add(fmt::format("{}: {}", row.of->status, row.of->reason), idea_title(row, view));
+  }
+  const bool none = std::ranges::none_of(view.rows, has_figures);
   const CaseFigures& first = *view.rows.front().of;
-  const bool is_common = std::ranges::all_of(view.rows, [&first](const LeftOutRow& row) {
-    return row.of->status != Status::ok && !row.of->reason.empty() && row.of->reason == first.reason;
-  });
-  return is_common ? fmt::format("{}: {}", first.status, first.reason) : std::string();
+  if (none && reasons.lines().size() == 1) return indented(fmt::format("{}: {}", first.status, first.reason), 0);
+  return reasons.text();
 }
 
 /// What costs most to leave out is shown first.
@@ -163,8 +168,8 @@ std::vector<std::string> cells_of(const LeftOutRow& row, const LeaveOneOut& view
 }
 
 std::string view_text(const LeaveOneOut& view) {
-  if (const std::string reason = common_reason(view); !reason.empty()) {
-    return fmt::format("{}\n{}", place_text(view), indented(reason, 0));
+  if (std::ranges::none_of(view.rows, has_figures)) {
+    return fmt::format("{}\n{}", place_text(view), reasons_text(view));
   }
   std::vector<TextColumn> columns = {{"left out", "", false}};
   if (view.counted) {
@@ -183,14 +188,18 @@ std::string view_text(const LeaveOneOut& view) {
     return price_of(a, view.counted) > price_of(b, view.counted);
   });
   std::vector<std::vector<std::string>> rows;
-  for (const LeftOutRow& row : order) rows.push_back(cells_of(row, view));
+  for (const LeftOutRow& row : order) {
+    if (has_figures(row)) rows.push_back(cells_of(row, view));
+  }
   const std::string note =
       view.counted
           ? "COUNTED in PTX per multiply-add of the layer, DRAM modelled, times PREDICTED from these counts: "
             "never measured. x: the figure without the idea divided by the "
             "figure with all ideas; for predictions, by their geometric middles."
           : "MEASURED side by side in one run. x: the time without the idea divided by the time with all ideas.";
-  return fmt::format("{}\n{}\n{}", place_text(view), text_table(columns, rows), indented(note, 0));
+  const std::string reasons = reasons_text(view);
+  return fmt::format("{}\n{}\n{}{}{}", place_text(view), text_table(columns, rows), reasons,
+                     reasons.empty() ? "" : "\n", indented(note, 0));
 }
 
 }  // namespace

@@ -74,7 +74,7 @@ std::string case_lines(const CheckedCase& checked) {
     line += fmt::format("{}", checked.status.value());
     if (found > 0) line += ", " + plural(found, "finding");
   }
-  if (!checked.reason.empty()) line += fmt::format("\n      {}", checked.reason);
+  if (!checked.reason.empty() && checked.was_run()) line += fmt::format("\n      {}", checked.reason);
   for (const simulated::Finding& finding : checked.findings) line += fmt::format("\n      {}", to_text(finding));
   return line;
 }

@@ -25,6 +25,7 @@ struct CheckedCase {
   std::optional<double> largest_error = std::nullopt;  ///< |error| / magnitude of the result for real numbers
   double tolerance = 0;                                ///< what it may be
 
+  bool was_run() const { return status && *status != Status::unsupported && *status != Status::skipped; }
   bool passed() const { return (status == Status::ok || status == Status::unsupported) && findings.empty(); }
 };
 
@@ -42,7 +43,7 @@ void run_checked(CheckedCase& checked, const CheckSettings& settings,
                  const std::function<std::string(simulated::SimulatedDevice&)>& work);
 
 nlohmann::ordered_json case_json(const CheckedCase& checked);
-/// As text: a line, and one for the reason and each finding.
+/// As text: a line, and one for each finding and for the reason of a case that was run.
 std::string case_lines(const CheckedCase& checked);
 
 }  // namespace convladder
