@@ -11,11 +11,12 @@ usage: scripts/run.sh [options of 'convladder run']
        scripts/run.sh network [options of 'convladder network']
 
 Installs the Debian packages that are missing, builds build/release/convladder, runs the ladder on this machine and
-writes run.json, the charts, the table and report.html into results/<host>-<time>. Without options that takes a few minutes. With
+writes run.json, the charts, the table and report.html into results/<host>-<time>. Without options that takes about two minutes. With
 'network' first it runs whole networks instead, and the record is network.json.
 
 examples:
-  scripts/run.sh                                     every layer, batches 10, 100 and 1000
+  scripts/run.sh                                     three layers, the six stages everybody starts with, the best, the library
+  scripts/run.sh --all                               every stage
   scripts/run.sh --network lenet72 --batch 100       less
   scripts/run.sh --data DIR                          on real images, IDX files in DIR
   scripts/run.sh --output DIR                        into a folder of your choice
@@ -81,7 +82,6 @@ if [[ -z $folder ]]; then
 fi
 
 status=0
-[[ $command != run ]] || arguments+=(--no-table)  # the charts' table says more
 "$convladder" "$command" "${arguments[@]}" || status=$?
 if ((status == 130)); then
   words=scripts/run.sh
@@ -97,7 +97,7 @@ if ! $with_charts; then
 fi
 # With --benchmark_format the standard output belongs to Google Benchmark's format.
 if has_option --benchmark_format "$@"; then exec 3>&2; else exec 3>&1; fi
-/usr/bin/python3 "$root/scripts/charts.py" "$folder/$command.json" --table >&3 || { ((status)) || status=1; }
+/usr/bin/python3 "$root/scripts/charts.py" "$folder/$command.json" >&3 || { ((status)) || status=1; }
 [[ -n ${CONVLADDER_NO_SETUP:-} ]] || "$root/scripts/report_library.sh" || true  # the report is complete without it
 "$convladder" report "$folder/$command.json" >&3 || { ((status)) || status=1; }
 exit "$status"

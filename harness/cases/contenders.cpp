@@ -24,6 +24,11 @@ const TimeSeries* layer_series(const Measurement& one) {
 std::string why_beaten(const Measurement& one, const std::deque<Measurement>& all) {
   const TimeSeries* const own = layer_series(one);
   if (!one.planned().contends || own == nullptr) return {};
+  const bool carries_another = std::ranges::any_of(all, [&](const Measurement& other) {
+    return other.planned().contends && other.outcome().status == Status::ok &&
+           other.planned().variant.info.builds_on == one.planned().variant.info.name;
+  });
+  if (carries_another) return {};
   const double tolerance = one.planned().variant.variant->tolerance();
   const double shortest = std::ranges::min(own->samples);
   const bool is_beaten = std::ranges::any_of(all, [&](const Measurement& other) {

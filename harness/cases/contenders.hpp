@@ -13,7 +13,7 @@ namespace convladder {
 inline constexpr std::size_t kFirstLook = 3;
 
 /// Why the case leaves: it contends, and one that contends and is no less accurate is surely faster, by what both have
-/// shown so far. Empty if it stays.
+/// shown so far. Empty if it stays; what another that is still there builds on stays, as a step of the ladder.
 std::string why_beaten(const Measurement& one, const std::deque<Measurement>& all);
 
 }  // namespace convladder
