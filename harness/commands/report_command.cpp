@@ -81,8 +81,9 @@ void add_report_options(CLI::App& report, ReportArguments& a) {
            "html (default); markdown: also report.md and SVG files; pdf: also report.pdf (needs Chromium)");
   report.add_option("--output", a.output,
                     "the page; with markdown or pdf a folder (default: report.html beside the first record)");
-  report.add_option("--site", a.site,
-                    "a folder for a site of all records: made, or brought up to date (default of the records: results)");
+  report.add_option(
+      "--site", a.site,
+      "a folder for a site of all records: made, or brought up to date (default of the records: results)");
 }
 
 int report_command(ReportArguments& arguments, const CommandLine& /*command_line*/) {

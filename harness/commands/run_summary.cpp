@@ -41,6 +41,15 @@ std::string tables_of(const RunRecord& record, const SummaryOptions& options, st
       ladders, counted, [&context](const std::string& device) { return device_title(context, device); }, columns);
 }
 
+/// A note of at most `columns` bytes: without what it says in brackets, or cut.
+std::string in_one_line(const std::string& note, std::size_t columns) {
+  if (note.size() <= columns) return note;
+  const std::size_t open = note.find(" (");
+  const std::size_t close = open == std::string::npos ? open : note.find(')', open);
+  if (close == std::string::npos) return printable(note, columns);
+  return printable(note.substr(0, open) + note.substr(close + 1), columns);
+}
+
 /// Cases that were not run, or not to their end: a line for each reason, those of most cases first; if there are very
 /// many and not `all` are wanted, the last says so.
 std::vector<std::string> lines_of_not_run(const std::vector<CaseFigures>& cases, bool all) {
@@ -77,8 +86,7 @@ void print_summary(std::FILE* stream, const RunRecord& record, const std::vector
   for (const std::string& line : lines_of_not_run(cases, options.verbose)) all.push_back(line);
   all.insert(all.end(), notes.begin(), notes.end());
   for (const std::string& note : all) {
-    const bool is_cut = !options.verbose && note.size() > columns;
-    fmt::print(stream, "{}\n", is_cut ? printable(note, columns) : note);
+    fmt::print(stream, "{}\n", options.verbose ? note : in_one_line(note, columns));
   }
 }
 

@@ -162,8 +162,7 @@ std::string quality_line(const std::vector<Quality>& timed, int cores) {
   const std::string why =
       busy ? others_text(most, cores, "up to ") : std::ranges::max_element(timed, {}, &Quality::mark)->reasons.front();
   return fmt::format(
-      "{} of {} cases were measured while the machine was {} ({}): their times do not show what it can do; run.json "
-      "says which",
+      "{} of {} cases were measured while the machine was {} ({}); run.json says which",
       marked, timed.size(), busy ? "busy" : "not steady", why);
 }
 

@@ -250,16 +250,15 @@ std::vector<std::string> story_notes(const std::vector<Ladder>& ladders, const s
 
   std::vector<std::string> notes;
   for (const auto& [stages, factors] : losers) {
-    notes.push_back(fmt::format("{} is slower than {}, which it builds on, {}: {}", stages.first, stages.second,
-                                told == 1 ? "here" : fmt::format("on {} of {} sizes", factors.size(), told),
-                                range_text(factors)));
+    const std::string where = told == 1 ? "" : fmt::format(" on {} of {} sizes", factors.size(), told);
+    notes.push_back(fmt::format("{} is slower than {}{} ({})", stages.first, stages.second, where, range_text(factors)));
   }
   if (shared > 0) {
     notes.push_back(
         fmt::format("on {} of {} the best stage cannot be told from {}", shared, plural(told, "size"), some_of(level)));
   }
   if (!less_accurate.empty()) {
-    notes.push_back(fmt::format("faster, but less accurate than stage 1: {}", some_of(less_accurate)));
+    notes.push_back(fmt::format("faster at the cost of accuracy: {}", some_of(less_accurate)));
   }
   if (!half_widths.empty()) {
     const auto [least, most] = std::ranges::minmax(sample_counts);
