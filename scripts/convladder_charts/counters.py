@@ -12,7 +12,7 @@ from convladder_charts.counted_text import images_line, label, notes, scale_of
 from convladder_charts.page import MARGIN, WIDTH, Foot, Heading, Page, page_below, rule
 from convladder_charts.record import Record
 from convladder_charts.style import GAIN, GAIN_EDGE, INK, LOSS, LOSS_EDGE, MUTED, PAPER, fitted, text_inches
-from convladder_charts.units import linear_ticks, significant
+from convladder_charts.units import NONE, linear_ticks, significant
 
 _ROW = 0.235
 _HEAD = 0.5
@@ -156,6 +156,9 @@ class _Line:
                        weight="bold")
         self.page.text(left, self.top - 0.24, fitted(scale.words, 7.2, self.width + _GAP - 0.08), fontsize=7.2)
         self.page.text(left, self.top - 0.11, direction, fontsize=7, color=MUTED)
+        for index, row in enumerate(self.rows):
+            if row.counters and figure.of(row) is None:
+                self.page.text(left + 0.04, self.top + (index + 0.5) * _ROW, NONE, fontsize=7.6, color=MUTED)
         values = [(index, row, value / scale.divisor) for index, row in enumerate(self.rows)
                   if (value := figure.of(row)) is not None]
         texts = {index: label(figure, row, scale) for index, row, _ in values}

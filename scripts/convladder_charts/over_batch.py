@@ -24,6 +24,7 @@ _LONGEST_LABEL = 1.62
 _LEADER = 0.26
 _LONE_PAD = 1.2
 _MOST_LINES = 5
+_MOST_NAMED = 4
 
 
 @dataclass(frozen=True)
@@ -177,13 +178,14 @@ def _label_width(lines: Sequence[Line]) -> float:
 
 
 def missing(ladders: Sequence[Ladder], stages: Sequence[Stage]) -> str:
-    """Names the drawn stages that have no time at some batch, so that a gap in a line is explained."""
+    """Names the drawn stages that have no time at some batch, so that a gap in a line is explained; and what failed."""
     without: dict[str, list[str]] = {}
     for ladder in ladders:
         for row in ladder.rows:
-            if not row.has_time and row.stage in stages:
+            if not row.has_time and (row.stage in stages or row.status not in ("unsupported", "skipped")):
                 without.setdefault(f"{row.stage.title}: {row.status}", []).append(str(ladder.batch))
-    return "; ".join(f"{ladders[0].layer_name} {what} at batch {', '.join(batches)}" for what, batches in without.items())
+    named = [f"{ladders[0].layer_name} {what} at batch {', '.join(batches)}" for what, batches in without.items()]
+    return "; ".join(named[:_MOST_NAMED]) + (f"; {len(named) - _MOST_NAMED} more" if len(named) > _MOST_NAMED else "")
 
 
 class _Panel:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 from typing import Any, Callable
@@ -12,9 +13,10 @@ import pytest
 
 from calls import Done, call, call_process
 from conftest import BATCHES, CPU_STAGES, CUDA_STAGES, LAYERS, LIBRARIES, RecordMaker, name_of
-from convladder_charts import labels, ladder, record, style, table_text, units
+from convladder_charts import labels, ladder, record, story, style, table_text, units
+from network_records import NetworkRecordMaker
 
-CHARTS = ["ladder", "time_over_batch", "throughput_over_batch"]
+CHARTS = ["ladder", "time_over_batch", "roofline-cpu"]
 NO_TIME = ("of", "median_ns", "low_ns", "high_ns", "gflop_per_s", "layer_median_ns", "x_previous", "x_baseline",
            "percent_of_library", "percent_of_library_op", "percent_of_floor")
 SVG = "{http://www.w3.org/2000/svg}"
@@ -28,6 +30,11 @@ def charts(*arguments: object) -> Done:
 def texts(path: Path) -> str:
     """All that is written in a picture, description left out."""
     return "\n".join(element.text or "" for element in ElementTree.parse(path).iter(f"{SVG}text"))
+
+
+def words(path: Path) -> str:
+    """The same with all lines in one."""
+    return " ".join(texts(path).split())
 
 
 def drop_times(row: dict[str, Any], status: str) -> None:
@@ -46,12 +53,11 @@ def drawn(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def test_writes_next_to_the_record_and_prints_the_paths(drawn: Path) -> None:
+def test_writes_next_to_the_record_and_says_what_in_two_lines(drawn: Path) -> None:
     expected = {f"{name}.{ending}" for name in CHARTS for ending in ("svg", "png")} | {"table.md", "run.json"}
     assert {path.name for path in drawn.iterdir()} == expected
-    printed = charts(drawn / "run.json").stdout.split()
-    assert {Path(line).name for line in printed} == expected - {"run.json"}
-    assert all(Path(line).exists() for line in printed)
+    assert charts(drawn / "run.json").stdout == (f"charts: {drawn}/*.{{svg,png}}: {', '.join(CHARTS)}\n"
+                                                 f"table:  {drawn}/table.md\n")
 
 
 def test_the_ladder_shows_every_stage_and_ratio(drawn: Path) -> None:
@@ -61,21 +67,59 @@ def test_the_ladder_shows_every_stage_and_ratio(drawn: Path) -> None:
         assert shown.count(title) >= len(LAYERS)
     for one in document["ladders"]:
         if one["device"] == "cpu" and one["batch"] == max(BATCHES):
-            unit = units.unit_for(row["median_ns"] for row in one["rows"])
+            unit = units.unit_for(row["layer_median_ns"] for row in one["rows"])
+            lines = shown.splitlines()
             for row in one["rows"]:
-                assert f"{unit.text(row['median_ns'])} {unit.name}" in shown
-                for text in (units.ratio(row["x_previous"]), units.ratio(row["x_baseline"]),
-                             units.percent(row["percent_of_library"])):
-                    assert text in shown
-                if row["of"] == "op":
-                    assert f"layer {unit.text(row['layer_median_ns'])} {unit.name}" in shown
+                assert unit.text(row["layer_median_ns"]) in lines
+                assert row["x_previous"] is None or units.ratio(row["x_previous"]) in lines
+
+
+def test_the_title_is_what_came_out(run: dict[str, Any], written: Callable[[Any], Path]) -> None:
+    path = written(run)
+    assert charts(path, "--format", "svg", "--layer", "lenet72.conv2").returncode == 0
+    ladder_of = next(one for one in run["ladders"] if one["device"] == "cpu" and one["batch"] == 1000
+                     and one["layer"] == "conv2")
+    best = ladder_of["rows"][5]
+    title = ElementTree.parse(path.parent / "ladder.svg").getroot().findtext(f"{SVG}title")
+    assert title == (f"{best['x_baseline']:.0f}× over the baseline, {best['percent_of_library']:.0f}% of oneDNN's speed: "
+                     "lenet72.conv2, batch 1000, CPU")
+    run["ladders"] = [ladder_of | {"story": {
+        "baseline": "memory-accumulation", "mission": "unrolled-taps", "best": "compile-time", "library": "onednn",
+        "best_x_baseline": 12.34, "best_percent_of_library": 187.0, "best_percent_of_floor": 50.0, "gpu": None}}]
+    path = written(run)
+    assert charts(path, "--format", "svg").returncode == 0
+    title = ElementTree.parse(path.parent / "ladder.svg").getroot().findtext(f"{SVG}title")
+    assert title == "12× over the baseline, 1.9× over oneDNN: lenet72.conv2, batch 1000, CPU"
+
+
+def test_a_step_starts_at_the_stage_it_builds_on(run: dict[str, Any], written: Callable[[Any], Path]) -> None:
+    next(one for one in run["variants"] if one["name"] == "unrolled-taps")["builds_on"] = "local-accumulation"
+    assert charts(written(run), "--format", "svg").returncode == 0
+    group = record.load(written(run)).drawn[0]
+    assert next(stage for stage in group.stages if stage.name == "unrolled-taps").builds_on == "local-accumulation"
+    assert texts(written(run).parent / "ladder.svg").splitlines().count("on 2") == len(LAYERS)
+
+
+def test_of_many_stages_those_that_tell_are_drawn() -> None:
+    stages = [record.Stage("cpu", rung, f"stage-{rung}", f"Stage {rung}", builds_on=f"stage-{rung - 1}" if rung > 1 else "")
+              for rung in range(1, 30)]
+    stages[25] = record.Stage("cpu", 26, "stage-26", "Stage 26", builds_on="stage-9")
+    stages.append(record.Stage("cpu", None, "library", "Library"))
+    told = story.Story("stage-1", "stage-6", "stage-26", "library")
+    choice = story.chosen(stages, told, {})
+    assert [stage.rung for stage in choice.stages] == [1, 2, 3, 4, 5, 6, 7, 8, 9, 26, None]
+    assert (choice.left_out, choice.notice) == (19, "19 more stages: table.md")
+    gains = {f"stage-{rung}": 1 + rung / 100 for rung in range(1, 30)}
+    choice = story.chosen(stages, story.Story("stage-1", None, "stage-29", "library"), gains)
+    assert len(choice.stages) == story.MOST and {1, 29, 28, 27, None} <= {stage.rung for stage in choice.stages}
+    assert story.chosen(stages[:12], told, {}).left_out == 0
 
 
 @pytest.mark.parametrize("name", CHARTS)
 def test_every_figure_says_where_it_comes_from(drawn: Path, name: str) -> None:
-    shown = texts(drawn / f"{name}.svg")
+    shown = words(drawn / f"{name}.svg")
     for expected in ("n = 13–21 samples", "96.5 %", "Example CPU 7000", "2 threads", "012345678 (dirty)", "synthetic",
-                     "layer time", "measured", "no CUDA device"):
+                     "layer time", "measured", "cuda: no times (skipped: no CUDA device)"):
         assert expected in shown
     assert CUDA_STAGES[0] not in shown
 
@@ -87,15 +131,37 @@ def test_pictures_have_alternative_text(drawn: Path, name: str) -> None:
     assert title is not None and description is not None and title.text and description.text
     assert root.get("role") == "img"
     assert root.get("aria-labelledby", "").split() == [title.get("id"), description.get("id")]
-    assert all(stage in description.text for _, stage, _ in CPU_STAGES)
+    assert all(stage in description.text for _, stage, _ in (CPU_STAGES[::5] if name == "time_over_batch" else CPU_STAGES))
     assert (drawn / f"{name}.png").read_bytes().startswith(b"\x89PNG")
 
 
-def test_time_over_batch_has_the_guide_and_units(drawn: Path) -> None:
-    shown = texts(drawn / "time_over_batch.svg")
-    assert shown.count("slope 1: time ∝ batch") == len(LAYERS)
-    assert "100 µs" in shown and "10 ms" in shown
-    assert "GFLOP/s" in texts(drawn / "throughput_over_batch.svg")
+def test_time_over_batch_is_of_one_image_and_few_stages(drawn: Path) -> None:
+    shown, document = texts(drawn / "time_over_batch.svg"), json.loads((drawn / "run.json").read_text())
+    assert shown.count("time per image\n") >= len(LAYERS)
+    for title in (CPU_STAGES[0][1], CPU_STAGES[5][1], LIBRARIES[1][1]):
+        assert shown.count(title) == len(LAYERS)
+    assert CPU_STAGES[2][1] not in shown and "not drawn: 5 more stages, in table.md" in shown
+    one = next(one for one in document["ladders"] if one["device"] == "cpu" and one["batch"] == 100)["rows"][0]
+    description = ElementTree.parse(drawn / "time_over_batch.svg").getroot().findtext(f"{SVG}desc") or ""
+    assert f"{units.duration(one['median_ns'] / 100)} an image at batch 100" in description
+
+
+def test_the_measured_roofline_has_the_ceilings_of_the_run(drawn: Path) -> None:
+    shown = words(drawn / "roofline-cpu.svg")
+    for expected in ("FMA peak 400 GFLOP/s", "copy 60.0 GB/s", "GFLOP/s, measured", "lenet72.conv1", "fastest library"):
+        assert expected in shown
+    document = json.loads((drawn / "run.json").read_text())
+    one = next(one for one in document["ladders"] if one["device"] == "cpu" and one["batch"] == 1000)
+    rate = one["floor"]["flop"] / one["rows"][0]["layer_median_ns"]
+    description = ElementTree.parse(drawn / "roofline-cpu.svg").getroot().findtext(f"{SVG}desc") or ""
+    assert f"{CPU_STAGES[0][1]} {units.significant(rate)} GFLOP/s" in description
+
+
+def test_an_svg_has_rules_for_a_dark_ground(drawn: Path) -> None:
+    text = (drawn / "ladder.svg").read_text(encoding="utf-8")
+    assert "prefers-color-scheme: dark" in text
+    for colour in re.findall(r"fill: (#[0-9a-f]{6})", text.split("</style>", 1)[1]):
+        assert f'"fill: {colour}"' in text, f"{colour} has no place in style.DARK"
 
 
 def test_the_same_record_gives_the_same_bytes(drawn: Path, tmp_path: Path) -> None:
@@ -108,7 +174,7 @@ def test_the_same_record_gives_the_same_bytes(drawn: Path, tmp_path: Path) -> No
     assert call_process("charts.py", "run.json", "--output", "out", cwd=elsewhere, env=environment).returncode == 0
     for path in (elsewhere / "out").iterdir():
         assert path.read_bytes() == (drawn / path.name).read_bytes(), path.name
-    assert len(list((elsewhere / "out").iterdir())) == 7
+    assert len(list((elsewhere / "out").iterdir())) == 2 * len(CHARTS) + 1
 
 
 def test_another_time_gives_another_picture(drawn: Path, run: dict[str, Any], written: Callable[[Any], Path]) -> None:
@@ -121,7 +187,7 @@ def test_another_time_gives_another_picture(drawn: Path, run: dict[str, Any], wr
 def test_the_table_fits_the_terminal(run: dict[str, Any], written: Callable[[Any], Path]) -> None:
     run["variants"][0]["title"] = "漢字" * 40
     run["context"]["cpu"]["model"] = "A processor with a name " * 20
-    shown = charts(written(run), "--table", "--format", "svg").stdout.split("\n/")[0]
+    shown = charts(written(run), "--table", "--format", "svg").stdout.split("\ncharts:")[0]
     lines = shown.splitlines()
     assert max(map(table_text.columns, lines)) <= 100
     assert sum(line.startswith("cpu · ") for line in lines) == len(LAYERS) * len(BATCHES)
@@ -140,7 +206,7 @@ def test_the_tables_mark_what_a_busy_machine_disturbed(run: dict[str, Any], writ
         case["quality"] = {"mark": mark, "reasons": [] if mark == "good" else ["steal 12%"], "load_of_others": 0.8,
                            "steal": 0.12, "drift": None, "anchor_spread": None}
     path = written(run)
-    lines = charts(path, "--table", "--format", "svg").stdout.split("\n/")[0].splitlines()
+    lines = charts(path, "--table", "--format", "svg").stdout.split("\ncharts:")[0].splitlines()
     assert max(map(table_text.columns, lines)) <= 100
     assert [line[:3] for line in lines if line[:2] in ("! ", "~ ")] == ["! 2", "~ 3"]
     markdown = (path.parent / "table.md").read_text(encoding="utf-8")
@@ -178,7 +244,7 @@ def test_a_stage_without_a_time_is_named_with_its_status(run: dict[str, Any], wr
     shown = texts(path.parent / "ladder.svg")
     assert shown.count("crashed: signal 11") == len(LAYERS)
     assert "incomplete run: 134 of 135 cases recorded" in shown
-    assert "No time" in texts(path.parent / "time_over_batch.svg")
+    assert "Unrolled taps: crashed at batch 10, 100, 1000" in words(path.parent / "time_over_batch.svg")
     assert "crashed: signal 11" in (path.parent / "table.md").read_text(encoding="utf-8")
 
 
@@ -192,25 +258,36 @@ def test_the_ladder_takes_the_largest_batch_with_the_most_times(run: dict[str, A
     assert [one.batch for one in ladder.chosen_ladders(group, None)] == [100, 1000, 1000]
 
 
-def test_only_skipped_cases_give_a_note(written: Callable[[Any], Path]) -> None:
+def test_only_skipped_cases_give_a_line_and_no_empty_chart(written: Callable[[Any], Path]) -> None:
     path = written(RecordMaker().add_skipped_cuda().record())
-    done = charts(path, "--table")
-    assert done.returncode == 0 and "no case of this run has a time" in done.stdout
-    for name in CHARTS:
-        assert "skipped: no CUDA device" in texts(path.parent / f"{name}.svg")
-
-
-@pytest.mark.parametrize("document", [
-    RecordMaker(batches=[100]).add_cpu().record(),
-    RecordMaker().add_cpu(stages=[]).record(),
-    RecordMaker(layers=LAYERS[:1], batches=[1]).add_cpu(libraries=[]).record(),
-    RecordMaker(layers=[]).record(),
-], ids=["one batch", "only libraries", "no libraries", "no cases at all"])
-def test_small_runs_are_drawn(document: Any, written: Callable[[Any], Path]) -> None:
-    path = written(document)
     done = charts(path)
+    assert done.returncode == 0 and "no case of this run has a time" in done.stdout
+    assert len(done.stdout.splitlines()) == 2
+    assert {one.name for one in path.parent.iterdir()} == {"run.json", "table.md"}
+    assert "skipped: no CUDA device" in (path.parent / "table.md").read_text(encoding="utf-8")
+
+
+def test_of_a_folder_every_record_is_drawn(run: dict[str, Any], written: Callable[[Any], Path]) -> None:
+    path = written(run)
+    (path.parent / "network.json").write_text(json.dumps(NetworkRecordMaker().add("lenet72", [10]).record()))
+    (path.parent / "other.json").write_text("[1, 2")
+    done = charts(path.parent, "--format", "svg")
     assert (done.returncode, done.stderr) == (0, "")
-    assert len(list(path.parent.iterdir())) == 8
+    names = {one.name for one in path.parent.iterdir()}
+    assert {"ladder.svg", "op_times-lenet72.svg", "table.md", "table-network.md"} <= names
+
+
+@pytest.mark.parametrize("document, names", [
+    (RecordMaker(batches=[100]).add_cpu().record(), {"ladder", "roofline-cpu"}),
+    (RecordMaker().add_cpu(stages=[]).record(), set(CHARTS)),
+    (RecordMaker(layers=LAYERS[:1], batches=[1]).add_cpu(libraries=[]).record(), {"ladder", "roofline-cpu"}),
+    (RecordMaker(layers=[]).record(), set()),
+], ids=["one batch", "only libraries", "no libraries", "no cases at all"])
+def test_small_runs_are_drawn(document: Any, names: set[str], written: Callable[[Any], Path]) -> None:
+    path = written(document)
+    done = charts(path, "--format", "svg")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert {one.stem for one in path.parent.glob("*.svg")} == names
 
 
 def test_many_stages_layers_and_batches_are_drawn(written: Callable[[Any], Path]) -> None:
@@ -218,9 +295,10 @@ def test_many_stages_layers_and_batches_are_drawn(written: Callable[[Any], Path]
     layers = [(f"net{index}", "conv1", (1, 28 + index, 28, 8, 5)) for index in range(6)]
     path = written(RecordMaker(layers, [2**power for power in range(11)]).add_cpu(stages).record())
     assert charts(path).returncode == 0
-    for name in CHARTS:
-        shown = texts(path.parent / f"{name}.svg")
-        assert all(shown.count(f"Stage number {rung}") >= 6 for rung in range(20))
+    shown = texts(path.parent / "ladder.svg")
+    assert shown.count("Stage number 19") == 3 and "and 3 more layers, in table.md" in words(path.parent / "ladder.svg")
+    table = (path.parent / "table.md").read_text(encoding="utf-8")
+    assert all(table.count(f"Stage number {rung} ") >= 6 for rung in range(20))
 
 
 def test_measured_and_predicted_never_share_a_figure(written: Callable[[Any], Path]) -> None:
@@ -229,14 +307,14 @@ def test_measured_and_predicted_never_share_a_figure(written: Callable[[Any], Pa
     maker.add_cpu(stages, [], device="simulated", family="cuda", kind="predicted")
     path = written(maker.record())
     assert charts(path, "--format", "svg").returncode == 0
-    for name in CHARTS:
+    for name in CHARTS[:2]:
         plain = texts(path.parent / f"{name}.svg")
         simulated = texts(path.parent / f"{name}-simulated-cuda-predicted.svg")
         assert "PREDICTED" in simulated and "Global memory" in simulated and "Tile in cache" not in simulated
         assert "PREDICTED" not in plain and "Global memory" not in plain
     only = path.parent / "only"
     assert charts(path, "--format", "svg", "--device", "cpu", "--output", only).returncode == 0
-    assert len(list(only.iterdir())) == 4
+    assert len(list(only.iterdir())) == len(CHARTS) + 1
 
 
 def test_hostile_names_do_no_harm(run: dict[str, Any], written: Callable[[Any], Path]) -> None:
@@ -288,7 +366,8 @@ def test_a_wrong_value_is_named_by_its_place(run: dict[str, Any], written: Calla
 
 def test_what_cannot_be_read_or_written_is_said(run: dict[str, Any], written: Callable[[Any], Path]) -> None:
     path = written(run)
-    cases = [([path.parent / "none.json"], 3, "No such file"), ([path.parent], 3, "Is a directory"),
+    (path.parent / "empty").mkdir()
+    cases = [([path.parent / "none.json"], 3, "No such file"), ([path.parent / "empty"], 3, "no record in this folder"),
              ([path, "--device", "tpu"], 3, "no device tpu; it holds cpu, cuda"),
              ([path, "--batch", "7"], 3, "no batch 7; it holds 10, 100, 1000"),
              ([path, "--output", path], 4, "cannot write"), ([path, "--format", "pdf"], 2, "expected svg, png")]

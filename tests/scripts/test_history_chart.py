@@ -81,8 +81,8 @@ def test_everything_a_reader_needs_is_there(tmp_path: Path) -> None:
     path = tmp_path / "history-cpu-lenet28.conv1-10.svg"
     assert done.stdout.split() == [str(path)]
     root = ElementTree.parse(path).getroot()
-    shown = "\n".join(element.text or "" for element in root.iter(f"{SVG}text"))
-    for expected in ("CPU: lenet28.conv1, batch 10: layer time over the runs", "n = 15 samples", "95 % interval",
+    shown = " ".join(element.text or "" for element in root.iter(f"{SVG}text"))
+    for expected in ("CPU, lenet28.conv1, batch 10: flat-vector 10 % slower since 050abcdef", "layer time over the runs", "n = 15 samples", "95 % interval",
                      "divided sample by sample by the anchor's (onednn)", "Example CPU on bench",
                      "100 runs from 2026-01-01",
                      "+10.0 %", "2 series share alpha", "began anew: compiler changed", "flat-vector #2", "× onednn",

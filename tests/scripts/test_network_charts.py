@@ -71,7 +71,7 @@ def test_each_network_has_its_files(drawn: Path) -> None:
     expected = {f"{name}.{ending}" for name in names for ending in ("svg", "png")} | {"table.md"}
     assert {path.name for path in drawn.iterdir()} == expected | {"network.json", "table.txt"}
     printed = (drawn / "table.txt").read_text(encoding="utf-8").splitlines()
-    assert {Path(line).name for line in printed if line.startswith(str(drawn))} == expected
+    assert printed[-2:] == [f"charts: {drawn}/*.{{svg,png}}: {', '.join(names)}", f"table:  {drawn}/table.md"]
 
 
 def test_the_same_record_gives_the_same_bytes(drawn: Path, tmp_path: Path) -> None:
@@ -82,7 +82,7 @@ def test_the_same_record_gives_the_same_bytes(drawn: Path, tmp_path: Path) -> No
 
 @pytest.mark.parametrize("name", ["op_times-lenet72", "pass_time-lenet72", "op_times-alexnet", "pass_time-alexnet"])
 def test_times_say_that_they_are_measured_where_and_how_often(drawn: Path, name: str) -> None:
-    shown = texts(drawn / f"{name}.svg")
+    shown = " ".join(texts(drawn / f"{name}.svg").split())
     for expected in ("measured, median of n = ", "Example CPU 7000", "012345678 (dirty)", "synthetic"):
         assert expected in shown
     assert ("96.1 % confidence interval" in shown) == ("lenet72" in name)
@@ -96,7 +96,7 @@ def test_the_times_of_a_virtual_clock_are_predicted_and_no_shares_of_a_pass(tmp_
     (tmp_path / "network.json").write_text(json.dumps(document))
     assert charts(tmp_path / "network.json", "--format", "svg").returncode == 0
     assert "predicted, median of n = " in texts(tmp_path / "op_times-lenet72.svg")
-    assert "Distribution of the time" not in texts(tmp_path / "pass_time-lenet72.svg")
+    assert "Where the time goes" not in texts(tmp_path / "pass_time-lenet72.svg")
     table = (tmp_path / "table.md").read_text(encoding="utf-8")
     assert "### Op times, predicted" in table and "Where the time of a pass goes" not in table.split("Published")[0]
     assert "the last pass, predicted: layers" in table and "the last pass, measured: host phases" in table
@@ -111,14 +111,14 @@ def test_every_convolution_and_stage_has_its_times(drawn: Path) -> None:
     shown = texts(drawn / "op_times-lenet72.svg")
     for rung, _, title, _ in STAGES:
         assert (f"{rung}  {title}" if rung else title) in shown
-    assert "crashed: ended by signal 11: tile (100)" in shown.replace("\n", " ")
+    assert "tile: crashed at batch 100" in shown.replace("\n", " ")
     assert len(document["cases"]) == 6 + 9 + 3 + 1
 
 
 def test_the_accuracy_has_its_binomial_interval_and_one_line_for_all_that_agree(drawn: Path) -> None:
     assert "lenet72 accuracy, all 3 stages: 0.7700 at batch 100, 0.7700 at batch 1000." in (
         description(drawn / "op_times-lenet72.svg"))
-    assert "95 % binomial interval" in texts(drawn / "op_times-lenet72.svg")
+    assert "95 % binomial interval" in " ".join(texts(drawn / "op_times-lenet72.svg").split())
     assert "accuracy" not in texts(drawn / "op_times-alexnet.svg")
 
 
@@ -140,8 +140,8 @@ def test_the_parts_of_a_pass_are_the_records_and_add_up(drawn: Path) -> None:
         parts = network_parts.distribution(case)
         assert sum(parts.values()) == pytest.approx(case.total.median, rel=0.05)
         whole = sum(parts.values())
-        start = f"Distribution of the time over batch, {case.stage.label}, batch {case.batch}: "
-        sentence = words.split(start)[1].split("%. ")[0].split(" Distribution ")[0].rstrip(".")
+        start = f"Where the time goes, {case.stage.label}, batch {case.batch}: "
+        sentence = words.split(start)[1].split("%. ")[0].split(" Where ")[0].rstrip(".")
         shown = dict(part.removesuffix("%").strip().rsplit(" ", 1) for part in sentence.split(", "))
         for name, time in parts.items():
             name = "rest of the pass" if name == "rest" else name
@@ -175,14 +175,15 @@ def test_the_published_sweep_stands_apart_with_its_device(drawn: Path) -> None:
 def test_published_op_times_have_a_panel_and_a_device(drawn: Path) -> None:
     shown = texts(drawn / "op_times-lenet72.svg")
     for expected in ("Published op times", "fa18-batches · Volta-class GPU (kernel names say volta)",
-                     "conv1 477 µs · conv2 1.65 ms · accuracy 0.85", "published op time", "batch 1000  gpu baseline"):
+                     "accuracy 0.85", "published op time", "batch 1000  gpu baseline"):
         assert expected in shown
+    assert "conv1 477 µs · conv2 1.65 ms · accuracy 0.85" in description(drawn / "op_times-lenet72.svg")
     assert "Published op times" not in texts(drawn / "op_times-alexnet.svg")
 
 
 def test_counts_are_labelled_and_never_times(drawn: Path) -> None:
-    shown = texts(drawn / "instructions-lenet72.svg")
-    assert "COUNTED" in shown and "Not times" in shown and "measured" not in shown
+    shown = " ".join(texts(drawn / "instructions-lenet72.svg").split())
+    assert "COUNTED" in shown and "not timed" in shown and "measured" not in shown
     assert "oneDNN: unsupported: conv1 (onednn): there is no PTX of it" in shown
     document = whole_run()
     case = next(one for one in document["cases"] if one["device"] == "simulated")
@@ -193,7 +194,7 @@ def test_counts_are_labelled_and_never_times(drawn: Path) -> None:
 
 def test_the_table_fits_the_terminal(drawn: Path) -> None:
     lines = (drawn / "table.txt").read_text(encoding="utf-8").splitlines()
-    assert max(table_text.columns(line) for line in lines if not line.startswith(str(drawn))) <= 100
+    assert max(table_text.columns(line) for line in lines if str(drawn) not in line) <= 100
 
 
 @pytest.mark.parametrize("scale", [1.0, 1e-6, 1e7])
@@ -206,7 +207,7 @@ def test_the_table_fits_whatever_the_times(scale: float, tmp_path: Path) -> None
     (tmp_path / "network.json").write_text(json.dumps(document))
     done = charts(tmp_path / "network.json", "--table", "--format", "svg")
     assert done.returncode == 0
-    shown = [line for line in done.stdout.splitlines() if not line.startswith(str(tmp_path))]
+    shown = [line for line in done.stdout.splitlines() if str(tmp_path) not in line]
     assert max(map(table_text.columns, shown)) <= 100
 
 

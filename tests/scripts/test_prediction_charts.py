@@ -12,6 +12,7 @@ import pytest
 
 from conftest import CUDA_STAGES, LAYERS, RecordMaker
 from convladder_charts import record as run_record
+from convladder_charts.predicted import LEVELS
 from predictions import GPUS, on_gpu, with_predictions
 from test_charts import SVG, charts, texts
 
@@ -34,14 +35,17 @@ def test_the_charts_hold_every_stage_and_gpu_and_say_predicted(written: Written)
         shown = " ".join(texts(path.parent / f"{name}.svg").split())
         assert "PREDICTED" in shown and "measured" not in shown.replace("not measured", "")
     shown = texts(path.parent / "prediction.svg")
-    for title in CUDA_STAGES:
-        assert shown.count(title) == len(LAYERS)
-    for title in GPUS.values():
-        assert shown.count(title.removeprefix("NVIDIA ")) == len(LAYERS)
-    flop = next(case["work"]["flop"] for case in predicted_run()["cases"] if case["batch"] == 1000)
-    low, high = (flop / 1e3 * factor / 1e6 for factor in (1, 3))
-    assert f"{low:#.3g}–{high:#.3g} ms" in shown
+    for rung, title in enumerate(CUDA_STAGES, 1):
+        assert shown.splitlines().count(f"{rung}  {title}") == 1, "of the layer with the most work"
+    assert all(title in shown.splitlines() for title in ("H100 SXM", "Tesla K80"))
+    assert "also in table.md: H200 SXM" in " ".join(shown.split())
+    case = max(predicted_run(LAYERS)["cases"], key=lambda one: one["work"]["flop"])
+    low, high = (case["work"]["flop"] / 1e3 * 2 * factor / 1e6 for factor in (1, 3))
+    assert f"{low:#.3g}–{high:#.3g} ms".replace(".–", "–").replace(". ", " ") in shown
     assert "issue – load/store" in shown
+    table = (path.parent / "table.md").read_text(encoding="utf-8")
+    assert table.count("op times, PREDICTED, and what binds them") == 2 * len(LAYERS)
+    assert all(table.count(title) >= 2 * len(LAYERS) for title in GPUS.values())
 
 
 def test_the_drawings_are_described_and_the_same_every_time(written: Written) -> None:
@@ -60,14 +64,26 @@ def test_the_drawings_are_described_and_the_same_every_time(written: Written) ->
 def test_the_roofline_is_of_the_asked_gpu_and_leaves_out_what_moves_nothing(written: Written) -> None:
     path = written(predicted_run())
     charts(path, "--format", "svg")
-    assert GPUS["h100"] in texts(path.parent / "roofline.svg")
+    assert "H100 SXM" in texts(path.parent / "roofline.svg")
     charts(path, "--format", "svg", "--gpu", "k80")
-    assert GPUS["k80"] in texts(path.parent / "roofline.svg")
+    assert "Tesla K80" in texts(path.parent / "roofline.svg")
     refused = charts(path, "--gpu", "k8")
     assert refused.returncode == 3 and "no prediction for GPU k8; the record predicts for k80, h100, h200" in refused.stderr
     shown = texts(path.parent / "roofline.svg").split("\n")
-    rungs = [shown.count(str(rung)) for rung in range(1, 7)]
-    assert rungs[1:] == [3, 4, 4, 4, 4]  # the first two use no shared memory; 1 is a tick as well
+    assert shown.count("6") == len(LEVELS) and shown.count("3") == 0, "the best is named, the others are dots"
+    assert shown.count("tensor tf32") == 0
+
+
+def test_the_tensor_cores_have_a_roof_where_the_record_has_it(written: Written) -> None:
+    document = predicted_run()
+    for case in document["cases"]:
+        if case["prediction"]:
+            case["prediction"]["gpus"][1]["ceilings"]["tensor_tf32_gflop_per_s"] = 535000.0
+    path = written(document)
+    assert validate_record.complaints(path) == []
+    charts(path, "--format", "svg")
+    shown = texts(path.parent / "roofline.svg")
+    assert shown.count("tensor tf32 535 TFLOP/s") == len(LEVELS) and shown.count("fp32 60.0 TFLOP/s") >= len(LEVELS)
 
 
 @pytest.mark.parametrize("lowest", [1, 2])
@@ -80,10 +96,10 @@ def test_what_cannot_be_launched_is_said(written: Written, lowest: int) -> None:
     assert charts(path, "--format", "svg", "--gpu", "k80").returncode == 0
     drawn = texts(path.parent / "prediction.svg")
     if lowest == 1:  # none at all: a GPU without a column
-        assert "no kernel can be launched there: Tesla K80" in drawn and drawn.count("Tesla K80") == 1
+        assert "no kernel can be launched on Tesla K80" in " ".join(drawn.split()) and drawn.count("Tesla K80") == 1
         assert "no stage moves anything here" in texts(path.parent / "roofline.svg")
     else:
-        assert drawn.count("cannot be") == len(CUDA_STAGES) - 1 and "left out" not in drawn
+        assert drawn.count("cannot be launched") == len(CUDA_STAGES) - 1 and "no kernel can" not in drawn
     assert validate_record.complaints(path) == []
 
 
