@@ -10,7 +10,7 @@ from convladder_charts.comparison import Comparison
 from convladder_charts.json_text import Node, RecordError, parse_json, read_text
 from convladder_charts.record import Record
 from convladder_charts.stage import printable
-from convladder_report import changes, kinds, network_kind, rank_kind, run_kind
+from convladder_report import changes, kinds, network_kind, rank_kind, run_kind, side_by_side
 from convladder_report.document import Block, Items, Paragraph, Part, Report, Section
 from convladder_report.kind import Input, Kind
 from convladder_report.published import Publication
@@ -55,14 +55,17 @@ def report(inputs: Sequence[Input], publications: tuple[Publication, ...],
     """The whole report. What others published appears as soon as one of the records is of networks."""
     parts, told = [], set[str]()
     for index, one in enumerate(inputs, 1):
-        beside = tuple(publication for publication in publications if publication.network not in told)
+        new = tuple(publication for publication in publications if publication.network not in told)
         told |= one.kind.networks(one.record)
-        parts.append(_part(dataclasses.replace(one, publications=beside), f"r{index}"))
-    before = () if comparison is None else (changes.section(comparison, changes.SOURCE, "changes"),)
+        parts.append(_part(dataclasses.replace(one, publications=new), f"r{index}"))
+    beside = side_by_side.section(inputs, "side-by-side")
+    before = (*((beside,) if beside else ()),
+              *((changes.section(comparison, changes.SOURCE, "changes"),) if comparison else ()))
+    said = (changes.sentence(comparison),) if comparison else ()
     after = tuple(_others(publications, told)) if any(one.kind is network_kind.KIND for one in inputs) else ()
     warnings = tuple(f"{one.source}: {text}" for one in inputs
                      for text in getattr(one.record, "warnings", ()))
-    return Report("convladder: " + ", ".join(one.source for one in inputs), warnings, tuple(parts), before, after)
+    return Report("convladder: " + ", ".join(one.source for one in inputs), warnings, tuple(parts), said, before, after)
 
 
 def _part(one: Input, prefix: str) -> Part:

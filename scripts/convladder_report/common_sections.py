@@ -17,10 +17,10 @@ _MOST_IDS = 400
 _DEEPEST = 6
 
 
-def machine_line(record: About) -> str:
+def machine_line(record: About, with_data: bool = True) -> str:
     """Where and when it was measured, and by which build."""
-    return (f"{record.cpu}, host {record.host}, {record.date[:10]}; {record.program}, commit {record.commit}; "
-            f"data: {record.data}")
+    line = f"{record.cpu}, host {record.host}, {record.date[:10]}; {record.program}, commit {record.commit}"
+    return f"{line}; data: {record.data}" if with_data else line
 
 
 def failed_cases(root: Node) -> list[Node]:

@@ -61,6 +61,8 @@ class Figure:
     source: str
     place: str
     tables: tuple[Table, ...]
+    legend: str = ""
+    """What the columns of the tables are."""
     open: bool = False
     """Whether the tables are seen at once: where something stands beside them that they are compared with."""
     of: str = "figure"
@@ -218,6 +220,8 @@ class Report:
     title: str
     warnings: tuple[str, ...]
     parts: tuple[Part, ...]
+    said: tuple[Sentence, ...] = ()
+    """What is to be said before anything else."""
     before: tuple[Section, ...] = ()
     """Chapters on all records together, above their parts."""
     after: tuple[Section, ...] = ()

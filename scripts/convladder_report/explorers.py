@@ -210,9 +210,10 @@ def _ladder(stages: Sequence[Stage], log: bool) -> dict[str, Any]:
 
 def _over_batch(stages: Sequence[Stage], log: bool) -> dict[str, Any]:
     """The lines of the stages, each with a band of its interval."""
-    each = scales(stages, {"orient": "bottom", "labelLimit": 190, "symbolType": "circle"})
+    each = scales(stages, {"orient": "bottom", "labelLimit": 190, "symbolOpacity": 1})
     y = {"type": "quantitative", "title": "time per image" + (", logarithmic" if log else ""),
-         "axis": {"labelExpr": TIME, "tickCount": 6}, "scale": {"type": "log"} if log else {"zero": True}}
+         "axis": {"labelExpr": TIME, **({"values": "$imageTicks"} if log else {"tickCount": 6})},
+         "scale": {"type": "log"} if log else {"zero": True}}
     x = {"field": "batch", "type": "quantitative", "title": "batch (images per call), logarithmic",
          "scale": {"type": "log"}, "axis": {"values": "$batches"}}
     chosen = [{"filter": "datum.kind == 'measured' && datum.time != null"}, *(

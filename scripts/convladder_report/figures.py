@@ -36,7 +36,7 @@ _REFERRING = ("aria-labelledby",)
 
 
 def figure(draw: Draw, record: Any, group: Any, name: str, source: str, place: str,
-           tables: Sequence[Table]) -> Figure:
+           tables: Sequence[Table], legend: str = "") -> Figure:
     """What `draw` makes of a group. Of numbers that no axis can hold it leaves the tables, and says so."""
     try:
         with style.applied():
@@ -45,7 +45,7 @@ def figure(draw: Draw, record: Any, group: Any, name: str, source: str, place: s
     except (ArithmeticError, ValueError, MemoryError) as error:
         why = f"not drawn: no axis can hold these numbers ({printable(str(error), 120)})"
         return Figure(name, "Not drawn", why, "", 0.0, source, place, tuple(tables))
-    return Figure(name, title, description, inlined(text, name), page.width, source, place, tuple(tables))
+    return Figure(name, title, description, inlined(text, name), page.width, source, place, tuple(tables), legend)
 
 
 def inlined(text: str, prefix: str) -> str:

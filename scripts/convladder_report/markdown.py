@@ -20,6 +20,7 @@ def write_markdown(report: Report, folder: Path) -> list[Path]:
     """Writes report.md and the figures; returns the paths."""
     folder.mkdir(parents=True, exist_ok=True)
     lines = [f"# {escaped(report.heading)}", "", *(f"**Attention: {escaped(one)}**\n" for one in report.warnings)]
+    lines += [f"{escaped(one.text)}\n" for one in report.said]
     alone = len(report.parts) == 1
     for section in report.before if not alone else ():
         lines += _section(section, 2)
@@ -98,7 +99,7 @@ def _figure(figure: Figure) -> Iterator[str]:
         yield from (escaped(figure.description), "")
     yield from (f"<sub>{escaped(f'{figure.source}: {figure.place}')}</sub>", "")
     if figure.tables:
-        yield from ("<details>", f"<summary>{figure.tables_name}</summary>", "")
+        yield from ("<details>", f"<summary>{figure.tables_name}</summary>", "", *([escaped(figure.legend), ""] if figure.legend else ()))
         for table in figure.tables:
             yield from _table(table)
         yield from ("</details>", "")

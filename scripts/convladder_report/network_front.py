@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from typing import Optional, Sequence
 
+from convladder_charts.network import table as network_table
 from convladder_charts.network import whole_pass
 from convladder_charts.network.instructions import chosen, images
 from convladder_charts.network.parts import distribution
@@ -128,7 +129,8 @@ def _hero(record: NetworkRecord, group: NetworkGroup, source: str, prefix: str) 
     library = next((case for case in cases if case.stage.is_library), None)
     shown = {case.stage for case in (cases[0], _base(cases), library) if case}
     few = dataclasses.replace(group, cases=tuple(case for case in group.timed if case.stage in shown), published=())
-    drawn = figure(whole_pass.draw, record, few, f"{prefix}-hero", source, places_of(case.place for case in few.cases), ())
+    drawn = figure(whole_pass.draw, record, few, f"{prefix}-hero", source, places_of(case.place for case in few.cases),
+                   [table for table in network_table.tables(few, 1000) if table.kind == "sweep"])
     return drawn, next(network_explorers.of_passes(group, source, f"{prefix}-hero-explorer", f"{prefix}-hero",
                                                    cases[0].stage.label), None)
 

@@ -12,9 +12,9 @@ from convladder_report.kind import Input, Kind
 def _front(one: Input, _: str) -> Front:
     record: ranking.RankRecord = one.record
     return Front(record.title, f"Whose {record.title} is fastest?",
-                 tuple(Answer(ranked.device, text.text, text.place)
+                 tuple(Answer(f"Who is first on {ranked.device}?", text.text, text.place)
                        for ranked, text in zip(record.rankings, ranking.sentences(record))),
-                 common_sections.machine_line(record))
+                 common_sections.machine_line(record, with_data=False))
 
 
 def _chapters(one: Input, prefix: str) -> Iterator[Section]:

@@ -11,6 +11,7 @@ from convladder_charts.stage import optional, printable
 from convladder_charts.table_text import Table
 from convladder_charts.units import NONE, duration, significant
 from convladder_report.document import Block, Paragraph, Section, Sentence, TableBlock
+from convladder_report.words import listed
 
 _LONGEST_NAME = 80
 _LONGEST_REASON = 400
@@ -129,7 +130,7 @@ def sentences(record: RankRecord) -> Iterator[Sentence]:
             continue
         best = ranked[0].speed
         speed = f", {significant(best.value)} times the speed of {one.yardstick} ({one.figures})" if best else ""
-        yield Sentence(f"On {one.device} {len(ranked)} of {people} submissions are ranked; first: {', '.join(first)}"
+        yield Sentence(f"On {one.device} {len(ranked)} of {people} submissions are ranked; first: {listed(first)}"
                        f"{speed}.", one.place)
 
 

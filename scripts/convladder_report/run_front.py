@@ -8,14 +8,14 @@ from typing import Iterator, Optional, Sequence
 from convladder_charts import ladder as ladder_chart
 from convladder_charts import table
 from convladder_charts.page import device_name
-from convladder_charts.record import Group, Ladder, Record
+from convladder_charts.record import Record
 from convladder_charts.table_text import Table
 from convladder_charts.units import NONE, duration, percent, ratio
 from convladder_report import common_sections, explorers
 from convladder_report.document import Answer, Explorer, Fact, Front, TableBlock
 from convladder_report.figures import figure
 from convladder_report.kind import Input
-from convladder_report.story import Story, Told, told
+from convladder_report.story import Told, told
 from convladder_report.trust import Trust
 from convladder_report.words import against, counted, listed, named, share
 

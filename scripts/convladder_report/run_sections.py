@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Callable, Iterator, Mapping, Optional
+from typing import Iterator, Mapping, Optional
 
-from convladder_charts import (counters, ladder, leave_one_out, run_order, speedup_map, table, throughput_over_batch,
-                               time_over_batch)
+from convladder_charts import counters, cpu_roofline, ladder, leave_one_out, run_order, table, time_over_batch
 from convladder_charts.counted import CountedGroup, CountedLadder, figures
 from convladder_charts.counted_text import notes
 from convladder_charts.json_text import Node
@@ -13,7 +12,7 @@ from convladder_charts.page import device_name
 from convladder_charts.record import Group, Ladder, Record, Row
 from convladder_charts.stage import Stage
 from convladder_charts.table_text import Table
-from convladder_charts.units import NONE, duration, ratio, significant
+from convladder_charts.units import NONE, duration, ratio
 from convladder_report import explorers, step_sections
 from convladder_report.common_sections import places_of
 from convladder_report.document import Block, Data, HeatMap, Items, Paragraph, Section, TableBlock
@@ -58,19 +57,20 @@ def _builds_on(root: Node, family: str) -> dict[str, str]:
 def _timed(record: Record, group: Group, ladders: Mapping[str, Told], source: str, name: str,
            data: Optional[Data]) -> Iterator[Block]:
     place = places_of(one.place for one in group.ladders)
-    yield Paragraph(f"{group.hardware}. {table.legend(record)}")
     yield Section(f"{name}-ladder", "Stage by stage", (
         figure(ladder.draw, record, group, f"{name}-ladder-figure", source, place,
-               [table.ladder_table(group, one) for one in group.ladders]),))
+               [table.ladder_table(group, one) for one in group.ladders], table.legend(record)),))
     lost = tuple(step_sections.losses(ladders, [one.place for one in ladder.chosen_ladders(group, None)]))
     if lost:
         yield Section(f"{name}-losses", "Where a stage loses", lost)
     if not record.of_sizes or any(one.batch > 1 for one in group.ladders):
         yield from _over_batches(record, group, source, name, place, data)
     times = "call" if record.of_sizes else "layer"
+    if cpu_roofline.has_one(record, group, None):
+        yield Section(f"{name}-roofline", "Against the machine's limits", (
+            figure(cpu_roofline.draw, record, group, f"{name}-roofline-figure", source, place, [
+                table.ladder_table(group, one) for one in ladder.drawn_ladders(group, None)], table.legend(record)),))
     yield Section(f"{name}-heat", "Every stage and size", (
-        figure(speedup_map.draw, record, group, f"{name}-heat-figure", source, place,
-               [_over_batch(group, layer, "× baseline", _speedup) for layer in group.layers]),
         Paragraph(f"How many times as long as the fastest of its column a stage takes, by {times} times: the darker, the "
                   "slower. 1.00× is the fastest."),
         *(_heat_map(group, layer, source) for layer in group.layers)))
@@ -90,14 +90,12 @@ def samples(record: Record, source: str, prefix: str) -> Iterator[Section]:
                        [_samples(group, one) for one in sampled])))
 
 
-def _over_batches(record: Record, group: Group, source: str, name: str, place: str, data: Optional[Data]) -> Iterator[Block]:
+def _over_batches(record: Record, group: Group, source: str, name: str, place: str,
+                  data: Optional[Data]) -> Iterator[Block]:
     yield Section(f"{name}-time", "Time over batch", (
         *explorers.of_times(record, data, f"{name}-time-explorer", f"{name}-time-figure"),
         figure(time_over_batch.draw, record, group, f"{name}-time-figure", source, place,
-               [_over_batch(group, layer, "time", _time) for layer in group.layers]),))
-    yield Section(f"{name}-throughput", "Throughput over batch", (
-        figure(throughput_over_batch.draw, record, group, f"{name}-throughput-figure", source, place,
-               [_over_batch(group, layer, "GFLOP/s", _rate) for layer in group.layers]),))
+               [_over_batch(group, layer) for layer in group.layers]),))
 
 
 def _samples(group: Group, one: Ladder) -> Table:
@@ -110,18 +108,13 @@ def _samples(group: Group, one: Ladder) -> Table:
                      f"{row.case_place}.time.samples" for row, _ in rows))
 
 
-_MEMBERS = {"time": "median_ns", "GFLOP/s": "gflop_per_s", "× baseline": "x_baseline"}
-
-
-def _over_batch(group: Group, layer: str, what: str, text: Callable[[Optional[Row]], str]) -> Table:
+def _over_batch(group: Group, layer: str) -> Table:
     """A row for each stage, a column for each batch."""
     ladders = group.of_layer(layer)
-    columns = ("stage", *(f"batch {one.batch}" for one in ladders))
-    rows = tuple((stage.label, *(text(_row(one, stage)) for one in ladders))
-                 for stage in _stages(ladders))
-    member = _MEMBERS[what]
-    return Table(f"{what}, {group.kind}: {group.device} · {layer}", columns, rows, 1,
-                 place=places_of(one.place for one in ladders) + f": rows[…].{member}")
+    rows = tuple((stage.label, *(_time(_row(one, stage)) for one in ladders)) for stage in _stages(ladders))
+    return Table(f"time, {group.kind}: {group.device} · {layer}",
+                 ("stage", *(f"batch {one.batch}" for one in ladders)), rows, 1,
+                 place=places_of(one.place for one in ladders) + ": rows[…].median_ns")
 
 
 def _stages(ladders: tuple[Ladder, ...]) -> tuple[Stage, ...]:
@@ -138,14 +131,6 @@ def _time(row: Optional[Row]) -> str:
     if not row.has_time:
         return row.status
     return duration(row.median or 0) + (" (op)" if row.of == "op" else "")
-
-
-def _rate(row: Optional[Row]) -> str:
-    return NONE if row is None or row.gflop_per_s is None else significant(row.gflop_per_s)
-
-
-def _speedup(row: Optional[Row]) -> str:
-    return NONE if row is None else ratio(row.x_baseline)
 
 
 def _layer_time(row: Optional[Row]) -> Optional[float]:

@@ -17,8 +17,8 @@ from convladder_report.common_sections import ids_text
 from reports import ladders, report, report_process
 
 MARKUP = "<script>alert(1)</script>\"'&<img src=x onerror=alert(2)>{{ 7*7 }}]]>"
-FIGURES_OF_RUN = 9
-FIGURES_OF_NETWORKS = 5
+FIGURES_OF_RUN = 8
+FIGURES_OF_NETWORKS = 6
 
 
 @pytest.fixture(scope="module")
@@ -149,10 +149,27 @@ def alone(folder: Path) -> Element:
     return parsed((folder / "alone.html").read_text(encoding="utf-8"))
 
 
-def test_several_records_stand_side_by_side_first(page: Element) -> None:
+def test_several_records_are_told_apart_first(page: Element) -> None:
     text = _section(page, "summary").text
-    assert "One convolution, stage by stage: run.json" in text and "Whole networks: network.json" in text
-    assert "lenet72 at batch 10000 on cpu: the fastest whole pass, with oneDNN" in _section(page, "r2").text
+    assert "One convolution, stage by stage: run.json" in text
+    assert "lenet72 and alexnet, from images to scores: network.json" in text
+    assert "lenet72 at batch 10000 on cpu takes" in text and "with oneDNN" in text
+
+
+def test_runs_stand_side_by_side(tmp_path: Path) -> None:
+    """Stage beside stage, each time as its own record has it, and how fast one run was beside the other."""
+    for name, factor in (("old", 2.0), ("new", 1.0)):
+        document = RecordMaker([LAYERS[0]], [10]).add_cpu().record()
+        for row in document["ladders"][0]["rows"]:
+            row.update(median_ns=1e6 * factor, layer_median_ns=1e6 * factor)
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "run.json").write_text(json.dumps(document))
+    assert report(tmp_path / "old/run.json", tmp_path / "new/run.json", "--output", tmp_path / "x.html").returncode == 0
+    page = parsed((tmp_path / "x.html").read_text())
+    titles = [one.text for one in page.all("h2")]
+    assert titles == ["Side by side", *(f"One convolution, stage by stage: {name}/run.json" for name in ("old", "new"))]
+    rows = cells(_section(page, "side-by-side").all("table")[-1])
+    assert rows[0] == ["1 Accumulate in memory", "2.00 ms", "1.00 ms", "2.00×"] and len(rows) == 8
 
 
 def with_story(document: dict[str, Any]) -> dict[str, Any]:
@@ -198,16 +215,6 @@ def test_the_heat_map_has_a_text_in_every_cell(page: Element) -> None:
         assert {"number level-0", "number level-6"} <= {cell.attributes["class"] for cell in shaded}
 
 
-def test_the_map_of_speedups_has_every_cell(page: Element) -> None:
-    drawing = _section(page, "r1-times-1-heat").all("svg")[0]
-    texts = [one.text for one in drawing.all("text")]
-    rows = [row for one in ladders()["ladders"] if one["device"] == "cpu" for row in one["rows"]]
-    assert len(rows) == 8 * len(LAYERS) * len(BATCHES)
-    for row in rows:
-        assert f"{row['x_baseline']:#.3g}×".replace(".×", "×") in texts
-    assert "× baseline (log scale)" in texts, "a legend"
-
-
 def test_samples_stand_in_run_order(page: Element) -> None:
     section = _section(page, "r1-times-1-samples")
     assert [table.all("caption")[0].text.split(" · ")[1] for table in section.all("table")] == [
@@ -239,15 +246,6 @@ def test_ids_are_put_together_only_where_nothing_else_is_said() -> None:
     assert ids_text([*ids, "cpu/a/conv2/100", "cpu/b/conv2/100"]) == "a, b; on conv1, conv2; at batch 10, 100"
     assert ids_text(ids[1:]) == ", ".join(ids[1:])
     assert ids_text([ids[0], ids[0]]) == f"{ids[0]}, {ids[0]}"
-
-
-def test_lines_over_batch_have_bands_of_their_intervals(page: Element) -> None:
-    """One for each line: of the time as the record has it, of the rate by the same interval."""
-    for name in ("time", "throughput"):
-        drawing = _section(page, f"r1-times-1-{name}").all("svg")[0]
-        looks = re.findall(r"\.(s\d+)\{[^}]*opacity:0\.18", page.all("style")[0].text)
-        bands = [one for one in drawing.all() if set(str(one.attributes.get("class")).split()) & set(looks)]
-        assert len(bands) == 8 * len(LAYERS)
 
 
 def test_the_environment_is_all_of_the_context(page: Element) -> None:
@@ -354,16 +352,6 @@ def test_markdown_has_every_figure_as_a_file_and_every_table(folder: Path, page:
 
 def _section(page: Element, name: str) -> Element:
     return next(one for one in page.all("section") if one.attributes.get("id") == name)
-
-
-def test_two_records_of_the_same_name_are_told_apart(tmp_path: Path) -> None:
-    document = RecordMaker([LAYERS[0]], [10]).add_cpu().record()
-    for name in ("old", "new"):
-        (tmp_path / name).mkdir()
-        (tmp_path / name / "run.json").write_text(json.dumps(document))
-    assert report(tmp_path / "old/run.json", tmp_path / "new/run.json", "--output", tmp_path / "x.html").returncode == 0
-    titles = [one.text for one in parsed((tmp_path / "x.html").read_text()).all("h2")]
-    assert titles[:2] == [f"One convolution, stage by stage: {name}/run.json" for name in ("old", "new")]
 
 
 def test_names_with_markup_are_text(tmp_path: Path) -> None:

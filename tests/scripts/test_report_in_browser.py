@@ -221,10 +221,12 @@ def test_it_prints(page: Path, browser: Browser) -> None:
     browser.resize(698)
     browser.open(page)
     browser.call("Emulation.setEmulatedMedia", media="print")
-    heights = browser.evaluate("[...document.querySelectorAll('details table')].map(one => one.offsetHeight)")
+    heights = browser.evaluate("[...document.querySelectorAll('details.chapter > section')].map(one => one.offsetHeight)")
+    hidden = browser.evaluate("[...document.querySelectorAll('nav, .explorer')].every(one => !one.checkVisibility())")
     wide = browser.evaluate("[...document.querySelectorAll('figure svg, table')].filter(one =>"
                             " one.getBoundingClientRect().right > 699).map(one => one.textContent.slice(0, 100))")
     browser.call("Emulation.setEmulatedMedia", media="")
-    assert len(heights) > 20 and min(heights) > 30
+    assert len(heights) > 8 and min(heights) > 30, "every chapter is open"
+    assert hidden
     assert wide == []
     assert len(browser.call("Page.printToPDF", paperWidth=8.27, paperHeight=11.69)["data"]) > 50000

@@ -22,6 +22,13 @@
     holder.dataset.choice = name;
     return holder;
   };
+  // Powers of ten between two values; 1-2-5 where these would be too few.
+  const round = (low, high, narrow) => {
+    const all = [...Array(25).keys()].flatMap(power => [1, 2, 5].map(digit => digit * 10 ** (power - 3)))
+      .filter(value => value >= low && value <= high);
+    const powers = all.filter(value => /^1(e|0*$)/.test(String(value)));
+    return powers.length > 2 || narrow && powers.length > 1 ? powers : all;
+  };
   // Numbers that a specification cannot know: the ends of the axis, with room for the text behind the last mark.
   const filled = (look, rows, width) => {
     const values = rows.flatMap(row => [row.time, row.low, row.high, row.line, row.from]).filter(value => value > 0);
@@ -30,15 +37,13 @@
     const share = Math.min((narrow ? 80 : 145) / Math.max(width - names - 25, 120), 0.6);
     const log = JSON.stringify(look).includes('"$least"');
     const end = log ? least / 1.3 * Math.pow(1.3 * most / least, 1 / (1 - share)) : most / (1 - share);
-    const powers = [...Array(25).keys()].flatMap(power => [1, 2, 5].map(digit => digit * 10 ** (power - 3)))
-      .filter(value => value >= least / 1.3 && value <= end);
-    const decades = powers.filter(value => /^1(e|0*$)/.test(String(value)));
-    const ticks = decades.length > 2 || narrow && decades.length > 1 ? decades : powers;
+    const ticks = round(least / 1.3, end, narrow), images = rows.map(row => row.image).filter(value => value > 0);
+    const imageTicks = round(Math.min(...images), Math.max(...images), narrow);
     const batches = [...new Set(rows.map(row => row.batch))].sort((a, b) => a - b);
     return JSON.parse(shaded(JSON.stringify(look)).replaceAll('"$least"', least / 1.3).replaceAll('"$most"', end)
       .replaceAll('"$names"', names)
       .replaceAll("$narrow", narrow).replaceAll('"$ticks"', JSON.stringify(ticks))
-      .replaceAll('"$batches"', JSON.stringify(batches)));
+      .replaceAll('"$imageTicks"', JSON.stringify(imageTicks)).replaceAll('"$batches"', JSON.stringify(batches)));
   };
   class Explorer {
     constructor(holder) {
