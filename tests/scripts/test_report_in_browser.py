@@ -19,6 +19,8 @@ from test_report import FIGURES_OF_NETWORKS, FIGURES_OF_RUN
 pytestmark = pytest.mark.skipif(not CHROMIUM.exists(), reason="no Chromium (Debian's package chromium)")
 
 WIDTHS = (1280, 400)
+SCREENS = ((1280, 720), (400, 1275))
+"""What the answer has to fit into: a screen, and one and a half of a telephone's."""
 
 
 @pytest.fixture(scope="module")
@@ -48,10 +50,15 @@ def interactive(reported: Path, tmp_path_factory: pytest.TempPathFactory) -> Pat
     return path
 
 
-def open_interactive(browser: Browser, page: Path) -> None:
-    """All chapters opened; waits until every chart is drawn."""
+def open_all(browser: Browser, page: Path) -> None:
+    """With every chapter and every table open."""
     browser.open(page)
     browser.evaluate("document.querySelectorAll('details').forEach(one => { one.open = true; })")
+
+
+def open_interactive(browser: Browser, page: Path) -> None:
+    """All chapters opened; waits until every chart is drawn."""
+    open_all(browser, page)
     for _ in range(200):
         if browser.evaluate("document.querySelectorAll('.explorer').length > 0 && "
                             "document.querySelectorAll('.explorer:not([data-drawn])').length === 0"):
@@ -174,7 +181,7 @@ def test_every_figure_is_seen_without_scripts(width: int, page: Path, browser: B
     sizes = browser.evaluate("[...document.querySelectorAll('figure svg')].map(one => one.getBoundingClientRect())"
                              ".map(box => [box.width, box.height])")
     assert len(sizes) == FIGURES_OF_RUN + FIGURES_OF_NETWORKS
-    assert all(width >= 700 and height >= 100 for width, height in sizes), "wide enough to read its texts"
+    assert all(width >= 360 and height >= 100 for width, height in sizes), "wide enough to read its texts"
 
 
 def test_nothing_is_missing_where_scripts_are_off(interactive: Path, browser: Browser) -> None:
@@ -187,33 +194,126 @@ def test_nothing_is_missing_where_scripts_are_off(interactive: Path, browser: Br
     assert browser.evaluate("[...document.querySelectorAll('.explorer')].every(one => !one.checkVisibility())")
 
 
-def test_text_can_be_read_on_its_ground(page: Path, browser: Browser) -> None:
-    """WCAG's contrast of every cell and sentence, in both schemes: at least 4.5."""
-    for scheme in ("light", "dark"):
-        browser.media(prefers_color_scheme=scheme)
-        browser.open(page)
-        poor = browser.evaluate("""(() => {
-            const parts = colour => colour.match(/[\\d.]+/g).map(Number);
-            const light = colour => { const [r, g, b] = parts(colour).map(v => v / 255)
-                .map(v => v <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4);
-                return 0.2126 * r + 0.7152 * g + 0.0722 * b; };
-            const ground = one => { for (; one; one = one.parentElement) {
-                const found = getComputedStyle(one).backgroundColor;
-                if (!(parts(found).length == 4 && parts(found)[3] == 0)) return found; } return 'rgb(255,255,255)'; };
-            return [...document.querySelectorAll('p, li, th, td, caption, figcaption, summary, a, h1, h2, h3, h4')]
-                .map(one => [light(getComputedStyle(one).color), light(ground(one)), one.className])
-                .filter(([a, b]) => (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05) < 4.5);
-        })()""")
-        assert poor == [], scheme
+CONTRASTS = """(() => {
+    const parts = colour => colour.match(/[\\d.]+/g).map(Number);
+    const seen = colour => !/^none|url/.test(colour) && !(parts(colour).length == 4 && parts(colour)[3] == 0);
+    const light = colour => { const [r, g, b] = parts(colour).map(v => v / 255)
+        .map(v => v <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4);
+        return 0.2126 * r + 0.7152 * g + 0.0722 * b; };
+    const ratio = (a, b) => (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
+    const ground = one => { for (; one; one = one.parentElement) {
+        const found = getComputedStyle(one).backgroundColor;
+        if (seen(found)) return found; } return 'rgb(255,255,255)'; };
+    const poor = [...document.querySelectorAll('p, li, th, td, caption, figcaption, summary, a, h1, h2, h3, h4, strong, '
+        + 'button, select, label')].filter(one => one.checkVisibility())
+        .map(one => [one.textContent.trim().slice(0, 60), getComputedStyle(one).color, ground(one)]);
+    for (const svg of document.querySelectorAll('figure svg, .explorer svg')) {
+        if (!svg.checkVisibility()) continue;
+        const shapes = [...svg.querySelectorAll('path, rect')].filter(one => !one.closest('defs, clipPath'))
+            .map(one => [one, one.getBoundingClientRect(), getComputedStyle(one)])
+            .filter(([one, box, style]) => seen(style.fill) && style.fillOpacity * style.opacity > 0.5 && box.width > 8);
+        for (const text of svg.querySelectorAll('text')) {
+            const box = text.getBoundingClientRect(), style = getComputedStyle(text);
+            if (!text.textContent.trim() || style.opacity == 0 || !box.width) continue;
+            const x = box.left + box.width / 2, y = box.top + box.height / 2;
+            const below = shapes.filter(([one, at]) => at.left <= x && x <= at.right && at.top <= y && y <= at.bottom
+                && one.compareDocumentPosition(text) & Node.DOCUMENT_POSITION_FOLLOWING).at(-1);
+            poor.push([text.textContent.slice(0, 60), style.fill, below ? below[2].fill : ground(svg)]);
+        }
+    }
+    return [poor.length, poor.filter(([, text, on]) => ratio(light(text), light(on)) < 4.5)];
+})()"""
+"""How many texts there are, and those with less than WCAG's 4.5 against what is painted below them; in charts too."""
 
 
-def test_it_is_reached_by_keyboard(page: Path, browser: Browser) -> None:
-    """The first stop is the link that skips the contents; tables and drawings that scroll are stops as well."""
-    browser.open(page)
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_text_can_be_read_on_its_ground(scheme: str, page: Path, interactive: Path, browser: Browser) -> None:
+    browser.media(prefers_color_scheme=scheme)
+    browser.resize(1280)
+    for one in (page, interactive):
+        (open_interactive if one is interactive else open_all)(browser, one)
+        number, poor = browser.evaluate(CONTRASTS)
+        assert number > 1000 and poor == []
+
+
+def press(browser: Browser, key: str) -> None:
+    """One key, as a keyboard sends it."""
+    code, text = {"Tab": (9, ""), "Enter": (13, "\r"), "Space": (32, " "), "ArrowDown": (40, ""), "Escape": (27, "")}[key]
+    name = " " if key == "Space" else key
     for kind in ("keyDown", "keyUp"):
-        browser.call("Input.dispatchKeyEvent", type=kind, key="Tab", code="Tab", windowsVirtualKeyCode=9)
-    assert browser.evaluate("document.activeElement.className") == "skip"
-    assert browser.evaluate("[...document.querySelectorAll('.table, .drawing')].every(one => one.tabIndex == 0)")
+        browser.call("Input.dispatchKeyEvent", type=kind, key=name, code=key, windowsVirtualKeyCode=code,
+                     **({"text": text} if text and kind == "keyDown" else {}))
+
+
+def focus(browser: Browser, selector: str) -> None:
+    """As somebody who has pressed Tab until there."""
+    browser.evaluate(f"document.querySelector({selector!r}).focus()")
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_every_control_is_reached_by_keyboard(width: int, interactive: Path, browser: Browser) -> None:
+    """Tab visits every link, button, choice and fold, in the page's order, and each shows that it has the focus."""
+    browser.media(prefers_color_scheme="light")
+    browser.resize(width)
+    open_interactive(browser, interactive)
+    wanted = browser.evaluate("""(() => {
+        window.controls = [...document.querySelectorAll('a[href], button, select, input, summary, [tabindex="0"]')]
+            .filter(one => one.checkVisibility());
+        return window.controls.length; })()""")
+    reached = []
+    for _ in range(wanted):
+        press(browser, "Tab")
+        at, outlined = browser.evaluate("""(() => { const one = document.activeElement, style = getComputedStyle(one);
+            return [window.controls.indexOf(one), parseFloat(style.outlineWidth) > 1 && style.outlineStyle != 'none']; })()""")
+        assert at >= 0 and outlined, browser.evaluate("document.activeElement.outerHTML.slice(0, 200)")
+        reached.append(at)
+    assert reached == list(range(wanted)) and wanted > 20
+
+
+def test_keys_work_every_control(interactive: Path, browser: Browser) -> None:
+    browser.resize(400)
+    browser.open(interactive)
+    wait(browser, "document.querySelector('#r1-hero-explorer').dataset.drawn === ''")
+    focus(browser, "nav > button")
+    press(browser, "Enter")
+    assert browser.evaluate("document.getElementById('contents').checkVisibility()")
+    focus(browser, "#paths")
+    assert not browser.evaluate("document.querySelector('.place').checkVisibility()")
+    press(browser, "Space")
+    assert browser.evaluate("document.querySelector('.place').checkVisibility()"), "paths on demand"
+    focus(browser, "#fold")
+    press(browser, "Space")
+    assert browser.evaluate("[...document.querySelectorAll('.chapter')].every(one => one.open)")
+    press(browser, "Enter")
+    assert not browser.evaluate("[...document.querySelectorAll('.chapter')].some(one => one.open)")
+    focus(browser, "#contents li:last-child a")
+    press(browser, "Enter")
+    wait(browser, "document.querySelector('.chapter:last-of-type').open")
+    assert not browser.evaluate("document.getElementById('contents').checkVisibility()"), "a link closes the contents"
+    focus(browser, ".chapter > summary")
+    press(browser, "Space")
+    assert browser.evaluate("document.querySelector('.chapter').open")
+    focus(browser, '#r1-hero-explorer [data-choice="look"] select')
+    press(browser, "ArrowDown")
+    wait(browser, "document.querySelector('#r1-hero-explorer [data-choice=look] select').value === 'linear axis'")
+
+
+@pytest.mark.parametrize("width, height", SCREENS)
+@pytest.mark.parametrize("is_interactive", [True, False])
+def test_the_answer_fits_the_first_screen(width: int, height: int, is_interactive: bool, reported: Path, interactive: Path,
+                                          browser: Browser) -> None:
+    """What was asked, the answers, the machine, and the picture at least to its last row."""
+    page = interactive
+    if not is_interactive:
+        page = interactive.parent / "alone.html"
+        assert page.exists() or report(reported / "run.json", "--output", page).returncode == 0
+    browser.resize(width, height)
+    browser.open(page)
+    if is_interactive:
+        wait(browser, "document.querySelector('#r1-hero-explorer').dataset.drawn === ''")
+    ends = browser.evaluate("['.asked', '.machine', '.answers', '.hero svg'].map(name => "
+                            "document.querySelector(name).getBoundingClientRect().bottom)")
+    assert max(ends) <= height
 
 
 def test_it_prints(page: Path, browser: Browser) -> None:

@@ -38,10 +38,10 @@ def _beyond_layers(case: Case) -> float:
 
 
 PARTS = (
-    Part("copies in", "#D55E00", "", "white", _phases(*_COPIES_IN)),
+    Part("copies in", "#D55E00", "", "black", _phases(*_COPIES_IN)),
     Part("convolution", "#0072B2", "", "white", _steps(lambda kind: kind == "convolution")),
     Part("fully connected", "#E69F00", "", "black", _steps(lambda kind: kind == "fully_connected")),
-    Part("pooling", "#009E73", "", "white", _steps(lambda kind: kind == "max_pool")),
+    Part("pooling", "#009E73", "", "black", _steps(lambda kind: kind == "max_pool")),
     Part("other layers", "#56B4E9", "", "black", _steps(lambda kind: kind not in _NAMED_TYPES)),
     Part("copies out", "#CC79A7", "", "black", _phases(*_COPIES_OUT)),
     Part("allocation", "#F0E442", "", "black", _phases("allocate")),

@@ -7,6 +7,7 @@ import math
 from dataclasses import dataclass
 from typing import Optional, Sequence
 
+from convladder_charts.dark import KEPT
 from convladder_charts.network.parts import PARTS, SWEEP, Part, distribution, published_sweeps
 from convladder_charts.network.record import WHOLE_PASS, NetworkGroup, NetworkRecord
 from convladder_charts.over_batch import compose, plot_of
@@ -106,7 +107,8 @@ class _Distribution:
 
     def _swatch(self, page: Page, left: float, middle: float, part: Part) -> None:
         axes = page.axes(left, middle - 0.06, 0.18, 0.12)
-        axes.bar([0.5], [1], 1, color=part.colour, hatch=part.hatch, edgecolor=INK, linewidth=0.4)
+        axes.bar([0.5], [1], 1, color=part.colour, hatch=part.hatch, edgecolor=INK, linewidth=0.4,
+                 gid=KEPT)
         axes.set_xlim(0, 1)
         axes.set_ylim(0, 1)
         axes.axis("off")
@@ -125,10 +127,10 @@ class _Distribution:
                 if share <= 0:
                     continue
                 axes.bar([index], [share], 0.8, bottom=bottoms[index], color=part.colour, hatch=part.hatch,
-                         edgecolor=INK if part.hatch else "white", linewidth=0.3)
+                         edgecolor=INK if part.hatch else "white", linewidth=0.3, gid=KEPT)
                 if share >= _SMALLEST_LABEL:
                     axes.text(index, bottoms[index] + share / 2, f"{share:.0f}", ha="center", va="center",
-                              fontsize=7.5, color=part.ink,
+                              fontsize=7.5, color=part.ink, gid=KEPT,
                               bbox=_PAPER if part.hatch else None)
                 bottoms[index] += share
         axes.set_xlim(-0.5, len(bars.batches) - 0.5)
