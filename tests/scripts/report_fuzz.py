@@ -22,6 +22,7 @@ from typing import Any, Callable, Iterator, Union
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
+import kind_records  # noqa: E402
 from conftest import LAYERS, RecordMaker  # noqa: E402
 from html_page import parsed  # noqa: E402
 from network_records import NetworkRecordMaker  # noqa: E402
@@ -40,12 +41,12 @@ VALUES: tuple[Any, ...] = (
 Mutant = Union[dict[str, Any], bytes]
 
 
-def seeds() -> list[dict[str, Any]]:
-    """Small records of both kinds, of every sort of case."""
+def seeds() -> list[Any]:
+    """Small records of all kinds, of every sort of case."""
     run = RecordMaker([LAYERS[0]], [10, 100]).add_cpu().add_counted().add_skipped_cuda(["Global memory"]).record()
     network = NetworkRecordMaker().add("lenet72", [10]).add_counted("lenet72", 8).add_failed(
         "lenet72", 100, "gone", "crashed", "signal 11").record()
-    return [run, network]
+    return [run, network, *(make() for make in kind_records.ALL.values())]
 
 
 def places(value: Any) -> Iterator[tuple[Any, Any]]:
@@ -56,7 +57,7 @@ def places(value: Any) -> Iterator[tuple[Any, Any]]:
         yield from places(value[key])
 
 
-def mutated(document: dict[str, Any], draw: random.Random) -> bytes:
+def mutated(document: Any, draw: random.Random) -> bytes:
     """The document with one to four faults in it, as the bytes of a file."""
     document = copy.deepcopy(document)
     for _ in range(draw.choice((1, 1, 2, 4))):
@@ -91,7 +92,7 @@ def _rename(holder: Any, key: Any, _holders: list[Any], draw: random.Random) -> 
         holder[draw.choice((MARKUP, "", "schema_version", "id", key.upper()))] = holder.pop(key)
 
 
-def _as_bytes(document: dict[str, Any], draw: random.Random) -> bytes:
+def _as_bytes(document: Any, draw: random.Random) -> bytes:
     """As it is, or as a broken text: cut off, with a byte changed, a member twice, or numbers that JSON has not."""
     content = json.dumps(document).encode("utf-8")
     fault = draw.randrange(8)
