@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
 
@@ -68,6 +69,20 @@ std::vector<PredictedFigure> predicted_figures(const JsonPlace& one) {
   return figures;
 }
 
+/// Of the largest launch; 0 where the record does not say.
+double most_blocks(const JsonPlace& counters) {
+  double most = 0;
+  if (!counters.has("kernels")) return most;
+  for (const JsonPlace& kernel : counters.at("kernels").list()) {
+    double blocks = kernel.has("grid") ? 1 : 0;
+    if (blocks > 0) {
+      for (const double along : kernel.at("grid").numbers(kNotNegative)) blocks *= along;
+    }
+    most = std::max(most, blocks);
+  }
+  return most;
+}
+
 CaseFigures figures_of(const JsonPlace& one) {
   CaseFigures figures;
   static_cast<RecordedCase&>(figures) = read_case(one);
@@ -86,6 +101,7 @@ CaseFigures figures_of(const JsonPlace& one) {
       if (std::optional<TimeFigure> time = read_time(other)) figures.other_times.push_back(std::move(*time));
     }
   }
+  if (one.has("counters")) figures.blocks = most_blocks(one.at("counters"));
   if (figures.status == Status::ok) figures.predictions = predicted_figures(one);
   return figures;
 }

@@ -43,6 +43,7 @@ struct CaseFigures : RecordedCase {
   double flop = 0;
   double minimum_bytes = 0;
   double tolerance = 0;  ///< of the error that its verification allows; fp32's where it was not verified
+  double blocks = 0;     ///< of its largest counted launch; 0 if nothing was counted
   std::vector<TimeFigure> other_times;
   std::vector<PredictedFigure> predictions;  ///< computed where there are counters and no prediction
 

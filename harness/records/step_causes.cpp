@@ -114,6 +114,19 @@ void add_residence(const CountedStage& stage, const CountedStage& below, std::ve
                    fewer && !a.limited_by.empty() ? fmt::format(" (limit: {})", a.limited_by) : "")});
 }
 
+/// A launch of fewer blocks than there are multiprocessors leaves some of them idle.
+void add_idle(const CountedStage& stage, const CountedStage& below, std::vector<StepDifference>& list) {
+  if (!stage.predicted() || !below.predicted()) return;
+  const double all = stage.gpu->multiprocessors;
+  const double own = std::min(stage.blocks, all);
+  const double other = std::min(below.blocks, all);
+  if (!(own > 0) || !(other > 0)) return;
+  const double ratio = own / other;
+  if (ratio > 1 - kMuchResident && ratio < 1 / (1 - kMuchResident)) return;
+  list.push_back({ratio < 1 ? ratio - 1 : 1 - 1 / ratio, "keeps",
+                  fmt::format("{} of {} multiprocessors busy instead of {}", own, all, other)});
+}
+
 /// Each launch costs its own time.
 void add_launches(const CountedStage& stage, const CountedStage& below, std::vector<StepDifference>& list) {
   if (!stage.predicted() || !below.predicted() || stage.prediction->launches == below.prediction->launches) return;
@@ -153,8 +166,11 @@ std::string sentence_of(const std::vector<std::string>& gains, const std::vector
   const bool slower = factor && *factor < 1 && !is_about_the_same(*factor);
   const bool faster = factor && *factor > 1 && !is_about_the_same(*factor);
   if (slower && costs.empty()) {
-    return gains.empty() ? "The counters do not say why it is slower."
-                         : as_sentence(fmt::format("{}; the counters do not say why it is slower", listed(gains)));
+    if (gains.empty()) return "The counters do not say why it is slower.";
+    const bool copies = std::ranges::find(gains, words_of(Need::asynchronous).begins) != gains.end();
+    return as_sentence(fmt::format("{}; {}", listed(gains),
+                                   copies ? "the model is coarse for such copies and predicts it slower"
+                                          : "the counters do not say why it is slower"));
   }
   if (slower) {
     return as_sentence(listed(costs) + (gains.empty() ? "" : fmt::format(", although it {}", listed(gains))));
@@ -225,6 +241,7 @@ std::string counted_relief(const CountedStage& stage, const CountedStage& below,
   const StepNeeds lower = needs_of(*below.counters, below.prediction, below.gpu);
   std::vector<StepDifference> all = differences(above, lower);
   add_residence(stage, below, all);
+  add_idle(stage, below, all);
   add_launches(stage, below, all);
   std::ranges::stable_sort(all, std::greater<>(), [](const StepDifference& one) { return std::abs(one.saved); });
   std::vector<StepDifference> saved;

@@ -14,6 +14,7 @@ struct CountedStage {
   const PredictedFigure* prediction = nullptr;  ///< null, or of `gpu`
   const GpuFacts* gpu = nullptr;
   double minimum_bytes = 0;  ///< that the problem has to move
+  double blocks = 0;         ///< of the largest launch
 
   bool predicted() const { return prediction != nullptr && prediction->runs(); }
 };

@@ -116,8 +116,11 @@ class Steps {
   }
 
   CountedStage stage(const CaseFigures& one) const {
-    CountedStage stage{
-        .counters = &*one.counters, .prediction = nullptr, .gpu = gpu_, .minimum_bytes = one.minimum_bytes};
+    CountedStage stage{.counters = &*one.counters,
+                       .prediction = nullptr,
+                       .gpu = gpu_,
+                       .minimum_bytes = one.minimum_bytes,
+                       .blocks = one.blocks};
     if (gpu_ == nullptr) return stage;
     const auto found = std::ranges::find(one.predictions, gpu_->name, &PredictedFigure::gpu);
     if (found != one.predictions.end()) stage.prediction = &*found;

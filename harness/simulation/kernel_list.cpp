@@ -53,7 +53,11 @@ std::string parameter_lines(const ptx::Kernel& kernel) {
   std::string lines;
   for (std::size_t i = 0; i < kernel.parameters.size(); ++i) {
     const ptx::Symbol& parameter = kernel.parameters[i];
-    lines += fmt::format("  {:>2}  {:<40} {:>6} bytes\n", i, printable(parameter.name), parameter.bytes);
+    const std::string prefix = kernel.name + '_';
+    const bool is_mangled = display_name(kernel.name) != kernel.name && parameter.name.starts_with(prefix);
+    lines +=
+        fmt::format("  {:>2}  {:<40} {:>6} bytes\n", i,
+                    printable(is_mangled ? parameter.name.substr(prefix.size()) : parameter.name), parameter.bytes);
   }
   return lines;
 }
@@ -134,7 +138,9 @@ std::string kernel_list_text(const ptx::Module& module, const ptx::Kernel* only)
   for (const ptx::Kernel* const kernel : listed) {
     const std::string name = display_name(kernel->name);
     kernels += fmt::format("\n{}\n", printable(name));
-    if (name != kernel->name) kernels += fmt::format("  {}\n", printable(kernel->name));
+    const auto has_name = [&name](const ptx::Kernel* other) { return display_name(other->name) == name; };
+    // Otherwise --entry takes the name as it was written.
+    if (std::ranges::count_if(listed, has_name) > 1) kernels += fmt::format("  {}\n", printable(kernel->name));
     const std::vector<ptx::Refusal> refusals = simulated::refusals(module, *kernel);
     if (!refusals.empty()) {
       ++refused;

@@ -75,13 +75,48 @@ def test_the_order_of_the_published_kepler_ladder(folder: Path, capsys: pytest.C
 
 
 def test_the_text_fits_the_terminal_and_never_shows_a_prediction_as_measured(folder: Path) -> None:
-    done = run("explain", folder / "run.json", "--gpu", "all")
+    done = run("explain", folder / "run.json", "--gpu", "all", "--numbers")
     assert (done.returncode, done.stderr) == (0, "")
     assert all(len(line) <= 100 for line in done.stdout.splitlines())
-    assert done.stdout.startswith("PREDICTED") and "measured on" not in done.stdout
-    assert "NVIDIA H200 SXM" in done.stdout and "published by others" in done.stdout
-    markdown = run("explain", folder / "run.json", "--format", "markdown").stdout
-    assert "| stage | predicted |" in markdown
+    words, figures = done.stdout.split("\nPREDICTED")
+    assert "measured" not in words and "measured on" not in figures
+    assert "NVIDIA H200 SXM" in figures and "published by others" in figures
+    markdown = run("explain", folder / "run.json", "--numbers", "--format", "markdown").stdout
+    assert "| stage | predicted |" in markdown and "- **local-accumulation: " in markdown
+
+
+def test_each_step_is_a_sentence_from_its_counters(folder: Path) -> None:
+    """The same in the terminal and in the record, and as the counters have it."""
+    done = run("explain", folder / "run.json")
+    assert (done.returncode, done.stderr) == (0, "") and "PREDICTED" not in done.stdout
+    text = " ".join(done.stdout.split())
+    [ladder] = record(folder)["counted_ladders"]
+    assert [{name: one[name] for name in ladder["steps"][0]} for one in explained(folder)["ladders"][0]["steps"]] \
+        == ladder["steps"]
+    for step in ladder["steps"]:
+        binds = (step["binds"] or "").removeprefix("Predicted for an H100: ")
+        assert " ".join(filter(None, (step["relieved"], binds[:1].upper() + binds[1:]))) in text
+    sectors = {one["variant"]: one["counters"]["totals"]["l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum"]
+               for one in record(folder)["cases"] if one["counters"]}
+    fewer = round(sectors["global-memory"] / sectors["local-accumulation"])
+    step = next(one for one in ladder["steps"] if one["variant"] == "local-accumulation")
+    assert step["builds_on"] == "global-memory" and f"1/{fewer} of the sectors to global memory" in step["relieved"]
+
+
+def test_what_is_not_there_is_not_explained(folder: Path, tmp_path: Path) -> None:
+    """A stage whose lower ones are missing, failed ones beside it, and a record of failed ones alone."""
+    document = record(folder)
+    [one] = [case for case in document["cases"] if case["variant"] == "compile-time"]
+    failed = [case | {"status": "crashed", "reason": "signal <11> & more", "counters": None, "prediction": None}
+              for case in document["cases"] if case["variant"] in K80_LADDER[:3]]
+    document["variants"] = [variant for variant in document["variants"] if variant["name"] in K80_LADDER]
+    (tmp_path / "run.json").write_text(json.dumps(document | {"cases": [one, *failed]}), encoding="utf-8")
+    done = run("explain", tmp_path / "run.json")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "compile-time: nothing below it has a result." in done.stdout
+    assert done.stdout.count("signal <11> & more") == 1
+    (tmp_path / "run.json").write_text(json.dumps(document | {"cases": failed}), encoding="utf-8")
+    assert_refused(run("explain", tmp_path / "run.json"), "no stage was measured or counted")
 
 
 def test_a_measured_gpu_stands_beside(folder: Path, tmp_path: Path) -> None:
@@ -97,7 +132,7 @@ def test_a_measured_gpu_stands_beside(folder: Path, tmp_path: Path) -> None:
                                            "facts": {"name": "NVIDIA Example"}})
     document["context"]["devices"] = [one for one in document["context"]["devices"] if one["unavailable"] is None]
     (tmp_path / "run.json").write_text(json.dumps(document), encoding="utf-8")
-    done = run("explain", tmp_path / "run.json")
+    done = run("explain", tmp_path / "run.json", "--numbers")
     assert (done.returncode, done.stderr) == (0, "")
     assert "measured on NVIDIA Example" in " ".join(done.stdout.split())
     assert f"0.50 – {h100['high'] / h100['low'] / 2:.2f}" in " ".join(done.stdout.split())
@@ -106,7 +141,8 @@ def test_a_measured_gpu_stands_beside(folder: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize("arguments, words", [
     (["--gpu", "h10"], ["unknown --gpu 'h10'", "h100"]),
     (["--format", "html"], ["unknown format 'html'", "markdown"]),
-    (["--case", "nothing"], ["no case that --case matches was counted"]),
+    (["--case", "nothing"], ["no stage that --case matches was measured or counted"]),
+    (["--layer", "lenet28.conv9"], ["unknown --layer 'lenet28.conv9'", "lenet28.conv1"]),
     (["--case", "("], ["--case '(' is not a regular expression"]),
 ])
 def test_bad_options_are_one_line(folder: Path, arguments: list[str], words: list[str]) -> None:

@@ -175,6 +175,8 @@ def test_a_record_has_resources_and_predictions(run: Any, folder: Path, tmp_path
     h100 = next(one for one in block["prediction"]["gpus"] if one["gpu"] == "h100")
     assert 0 < h100["low"] <= h100["high"] and h100["kernels"][0]["registers"] > 0
     explained = run("explain", tmp_path / "counted/run.json")
+    assert explained.returncode == 0 and " block: " in explained.stdout, explained
+    explained = run("explain", tmp_path / "counted/run.json", "--numbers")
     assert explained.returncode == 0 and "A block for a row" in explained.stdout, explained
     compared = run("compare", tmp_path / "counted/run.json", tmp_path / "counted/run.json")
     assert compared.returncode == 0, compared

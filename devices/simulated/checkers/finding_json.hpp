@@ -3,15 +3,16 @@
 
 #include <nlohmann/json.hpp>
 
+#include "devices/kernel_resources.hpp"
 #include "devices/simulated/checkers/finding.hpp"
 
 namespace convladder::simulated {
 
-/// All fields of Finding by their names; block and thread as [x, y, z].
+/// All fields of Finding by their names; the kernel's as it was written, block and thread as [x, y, z].
 inline nlohmann::ordered_json finding_json(const Finding& finding) {
   return {{"checker", checker_name(finding.checker)},
           {"problem", finding.problem},
-          {"kernel", finding.kernel},
+          {"kernel", display_name(finding.kernel)},
           {"opcode", finding.opcode},
           {"ptx_line", finding.ptx_line},
           {"source_file", finding.source_file},

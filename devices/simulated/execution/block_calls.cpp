@@ -7,6 +7,7 @@
 #include <cstring>
 #include <utility>
 
+#include "devices/kernel_resources.hpp"
 #include "devices/simulated/execution/block_runner.hpp"
 
 namespace convladder::simulated {
@@ -51,8 +52,9 @@ void BlockRunner::call(Warp& warp, const Operation& operation, LaneMask lanes) {
     if (function == program_.functions.end()) {
       call_fault(warp, operation, same, kNoFunction, fmt::format("a call of 0x{:x}, where no function is", callee));
     } else if (!same_sizes(site.arguments, function->parameters) || !same_sizes(site.results, function->results)) {
-      call_fault(warp, operation, same, kOtherParameters,
-                 fmt::format("a call of '{}' with other parameters than it has", function->function->name));
+      call_fault(
+          warp, operation, same, kOtherParameters,
+          fmt::format("a call of '{}' with other parameters than it has", display_name(function->function->name)));
     } else {
       enter(warp, operation, static_cast<int>(function - program_.functions.begin()), caller, same);
     }

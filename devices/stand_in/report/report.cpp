@@ -136,7 +136,6 @@ ordered_json Report::json(const Timeline& timeline) const {
   ordered_json findings = ordered_json::array();
   for (const auto& [finding, places] : findings_) {
     findings.push_back(simulated::finding_json(finding));
-    findings.back()["kernel"] = display_name(finding.kernel);
     findings.back()["text"] = simulated::to_text(finding);
     findings.back()["places"] = places_json(places);
     named.insert(finding.allocation);
