@@ -1,45 +1,59 @@
 // `convladder network`: whole networks, any convolution variant plugged in.
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <chrono>
 #include <cstdio>
 #include <map>
 #include <optional>
 
+#include "devices/cpu/cpu_facts.hpp"
 #include "harness/commands/case_filter.hpp"
 #include "harness/commands/command.hpp"
 #include "harness/commands/measuring_options.hpp"
 #include "harness/commands/network_choice.hpp"
 #include "harness/commands/option_checks.hpp"
 #include "harness/commands/recorded_command.hpp"
+#include "harness/machine/machine_load.hpp"
+#include "harness/machine/quality.hpp"
 #include "harness/networks/network_record.hpp"
 #include "harness/networks/network_session.hpp"
+#include "harness/networks/network_summary.hpp"
 #include "harness/networks/network_tables.hpp"
+#include "harness/plan/device_argument.hpp"
 #include "harness/plan/not_run.hpp"
 #include "harness/plan/run_material.hpp"
 #include "harness/records/case_json.hpp"
+#include "harness/records/recorded_run.hpp"
 #include "support/errors.hpp"
+#include "support/printable.hpp"
 #include "support/progress.hpp"
+#include "support/terminal.hpp"
+#include "support/text_table.hpp"
 
 namespace convladder {
 namespace {
 
 constexpr const char* kNetworkFooter = R"(examples:
-  convladder network --network lenet72                         batches 100, 1000, 10000 with the last CPU stage
-  convladder network --network lenet72 --variant all --batch 100,1000
+  convladder network --network lenet72                         the first six stages, the best one and the library
+  convladder network --network lenet72 --all                   every stage, and larger batches as well
+  convladder network --network lenet72 --variant compile-time,onednn --batch 100,1000
   convladder network --network lenet72 --variant conv1=flat-vector,conv2=onednn
   convladder network --network lenet28 --data mnist/ --weights low
-  convladder network --network alexnet                         batches 1, 2, 4, ... : where the time goes
+  convladder network --network alexnet --all                   batches 1, 2, 4, ... : where the time goes
   convladder network --network lenet86 --device simulated      CUDA stages without a GPU: verified and counted
   convladder network --network lenet72 --with my_conv.cu --batch 100    your own stage in all layers
   convladder network --network my_network.json --weights my_weights.safetensors
   convladder network --resume results/tonight                  continues an interrupted run
 
-Weights: 'high' and 'low' are what 'convladder train' wrote for the images' set, or the built-in weights; without any the
-weights are random, and no accuracy is shown. docs/networks.md says what the tables mean.
+Weights: 'high' and 'low' are what 'convladder train' wrote for the images' set, or the built-in ones, which every lenet
+has for synthetic images and MNIST; without any they are random, and no accuracy is shown. docs/networks.md says more.
 exit codes: 0 every case that ran is correct - 1 a case was incorrect, crashed, timed out or could not be
 launched (the other results are kept) - 3 bad input, or nothing could be written - 130 interrupted)";
+
+constexpr double kStoryBudget = 1;  // seconds a case: passes at the largest batch take longer anyway
 
 int most_images(const std::vector<NetworkCase>& cases) {
   return images_in_turn(*std::ranges::max_element(cases, {}, images_in_turn));
@@ -61,8 +75,9 @@ std::map<std::string, int> one_group_each() {
 /// The cases of one network, one after the other, on the same images and weights.
 class NetworkLoop {
  public:
-  NetworkLoop(const NetworkOptions& options, const ImageSet& images, Record& record, Progress& progress)
+  NetworkLoop(const NetworkOptions& options, const ImageSet& images, bool verbose, Record& record, Progress& progress)
       : options_(options),
+        verbose_(verbose),
         images_(images),
         record_(record),
         progress_(progress),
@@ -87,9 +102,16 @@ class NetworkLoop {
     for (const NetworkCase& planned : cases) {
       const NetworkResult result{planned, run_case(planned, workload, {predictions, labels, &weights_->weights})};
       record_.add(network_case_json(planned, result.outcome));
-      progress_.finished(network_result_line(result));
+      if (verbose_ || is_failure(result.outcome.status)) {
+        progress_.finished(network_result_line(result));
+      } else if (planned.runs()) {
+        progress_.finished();
+      }
     }
   }
+
+  /// Whether the system does not say what other programs do.
+  bool is_blind() const { return machine_.is_blind(); }
 
  private:
   std::vector<ReferencePrediction> reference(const NetworkWorkload& workload) {
@@ -114,13 +136,27 @@ class NetworkLoop {
     const OpenCase open = options_.isolate ? start_network_process(planned, *workload, wish, timeout)
                                            : start_network_here(planned, *workload, wish);
     ceilings_.before_group(planned.device);
-    return run_network_case(planned, options_, truth, *workload, open, judge_,
-                            [&](const char* phase) { progress_.show(fmt::format("{} {}", phase, planned.id)); });
+    auto begun = std::chrono::steady_clock::now();
+    outcome = run_network_case(planned, options_, truth, *workload, open, judge_, [&](const char* phase) {
+      if (std::string_view(phase) == "measuring") {
+        machine_.look();
+        begun = std::chrono::steady_clock::now();
+      }
+      progress_.show(fmt::format("{} {}", phase, planned.id));
+    });
+    if (outcome.totals.empty() || find_device_kind(planned.device).clock_is_virtual()) return outcome;
+    outcome.quality = quality_json({.samples = outcome.totals,
+                                    .threads = planned.device == "cpu" ? cpu_threads() : 1,
+                                    .load = machine_.load_since(begun),
+                                    .anchors = std::nullopt});
+    return outcome;
   }
 
   const NetworkOptions& options_;
+  bool verbose_;
   const ImageSet& images_;
   Record& record_;
+  MachineWatch machine_;
   Progress& progress_;
   CeilingSampler ceilings_;
   TimeJudge judge_{ceilings_};
@@ -138,17 +174,67 @@ std::vector<std::vector<NetworkCase>> by_network(const std::vector<NetworkCase>&
   return groups;
 }
 
-/// Of all cases, as the record has them.
-void print_tables(const std::vector<NetworkCase>& plan, const std::vector<RecordedNetwork>& networks,
-                  const std::string& images, const Record& record) {
-  const std::vector<NetworkResult> all = recorded_results(plan, record);
-  for (const RecordedNetwork& of_network : networks) {
-    std::map<std::string, std::vector<NetworkResult>> by_device;
-    for (const NetworkResult& result : all) {
-      if (result.planned.network == of_network.network) by_device[result.planned.device].push_back(result);
+/// The results of each device, in the order of the plan.
+std::vector<std::pair<std::string, std::vector<NetworkResult>>> by_device(const std::vector<NetworkResult>& results) {
+  std::vector<std::pair<std::string, std::vector<NetworkResult>>> devices;
+  for (const NetworkResult& result : results) {
+    const auto same = std::ranges::find(devices, result.planned.device, &decltype(devices)::value_type::first);
+    if (same == devices.end()) {
+      devices.emplace_back(result.planned.device, std::vector{result});
+    } else {
+      same->second.push_back(result);
     }
-    for (const auto& [device, results] : by_device)
-      fmt::print("{}", network_tables(results, of_network.weights, images));
+  }
+  return devices;
+}
+
+/// Every table of every network, of all cases as the record has them.
+void print_tables(const std::vector<NetworkResult>& all, const std::vector<RecordedNetwork>& networks,
+                  const std::string& images) {
+  for (const RecordedNetwork& of_network : networks) {
+    std::vector<NetworkResult> results;
+    for (const NetworkResult& result : all) {
+      if (result.planned.network == of_network.network) results.push_back(result);
+    }
+    for (const auto& [device, of_device] : by_device(results))
+      fmt::print("{}", network_tables(of_device, of_network.weights, images));
+  }
+}
+
+/// What of the machine and of the choice is worth knowing.
+std::vector<std::string> run_notes(const NetworkOptions& options, const std::vector<NetworkResult>& all,
+                                   bool is_blind) {
+  std::vector<std::string> notes;
+  std::vector<Quality> timed;
+  for (const NetworkResult& result : all) {
+    const NetworkOutcome& outcome = result.outcome;
+    if (!outcome.quality.is_null()) timed.push_back(read_quality(JsonPlace(outcome.quality, result.planned.id)));
+  }
+  if (is_blind) {
+    notes.emplace_back("the load of other programs is unknown (no data in /proc), so only the passes were judged");
+  }
+  notes.push_back(quality_line(timed, usable_cores(), "network.json"));
+  if (options.story) notes.emplace_back("other stages and batches: --all");
+  return notes;
+}
+
+void print_summary(const Record& record, const std::vector<NetworkResult>& all,
+                   const std::vector<RecordedNetwork>& networks, const std::string& images,
+                   std::vector<std::string> own_notes, bool verbose) {
+  const std::size_t columns = std::min(terminal_columns(STDOUT_FILENO, kTextColumns), kTextColumns);
+  if (verbose) print_tables(all, networks, images);
+  std::vector<std::string> notes;
+  for (const RecordedNetwork& one : networks) notes.push_back(one.note);
+  for (const auto& [device, results] : by_device(all)) {
+    const std::vector<NetworkStory> stories = network_stories(results);
+    fmt::print("{}", network_summary(stories, device_title(record.json().at("context"), device), images, columns));
+    for (std::string& note : network_notes(results, stories, verbose)) notes.push_back(std::move(note));
+  }
+  notes.insert(notes.end(), own_notes.begin(), own_notes.end());
+  fmt::print("\n");
+  for (const std::string& note : notes) {
+    if (note.empty()) continue;
+    fmt::print("{}\n", !verbose && note.size() > columns ? printable(note, columns) : note);
   }
 }
 
@@ -157,22 +243,35 @@ struct NetworkArguments {
   NetworkOptions options;
   NetworkSelection selection;
   RecordArguments record;
+  bool all = false;
+  bool verbose = false;
 };
 
 void add_network_options(CLI::App& network, NetworkArguments& a) {
   add_network_choice_options(network, a.options, a.selection);
-  add_measuring_options(network, a.options,
-                        {.budget = "seconds of passes for each case (default 2), at least one",
-                         .repetitions = "exactly this many passes of each case",
-                         .timeout = "seconds for a pass (default 60, and 5 for each GFLOP; on a GPU 30 and more)"});
+  add_measuring_options(
+      network, a.options,
+      {.budget = "seconds of passes for each case, at least one pass (default 2; 1 without --variant)",
+       .repetitions = "exactly this many passes of each case",
+       .timeout = "seconds for a pass (default 60, and 5 for each GFLOP; on a GPU 30 and more)"});
   add_isolation_option(network, a.options.isolate);
-  add_record_options(network, kNetworkKind, a.record, "only list the cases", "no line for each case");
+  network
+      .add_flag("--all", a.all,
+                "every stage, and every batch that takes a reasonable time; without --variant and --all: the story's "
+                "six stages, the best one and the libraries")
+      ->group("Which cases");
+  add_record_options(network, kNetworkKind, a.record, "only list the cases", "no progress, no table");
+  network.add_flag("--verbose", a.verbose, "a line for each case, and all tables of every network")->group("Where");
 }
 
 int network_command(NetworkArguments& a, const CommandLine& command_line) {
   NetworkOptions& options = a.options;
   apply_network_selection(a.selection, options);
-  std::optional<Record> resumed = record_to_resume(a.record, {}, check_network_record);
+  if (a.all && !options.variants.empty()) throw UserError("--all cannot be combined with --variant: it names all");
+  options.all = a.all;
+  options.story = !a.all && options.variants.empty() && options.with.empty() && options.case_filter.empty();
+  if (options.story && a.record.command->get_option("--budget")->count() == 0) options.budget_seconds = kStoryBudget;
+  std::optional<Record> resumed = record_to_resume(a.record, {"--verbose"}, check_network_record);
   if (resumed) options = network_options_from_json(resumed->options());
   const std::vector<NetworkCase> plan = planned_networks(options);
   if (a.record.dry_run) {
@@ -193,15 +292,20 @@ int network_command(NetworkArguments& a, const CommandLine& command_line) {
                                 .dataset = dataset_json(images),
                                 .planned = planned_ids(plan),
                                 .fields = network_fields(plan, networks)});
+  bool is_blind = false;
   {
-    const auto is_left = [&record](const NetworkCase& planned) { return !record.has(planned.id); };
+    const auto is_left = [&record](const NetworkCase& planned) { return planned.runs() && !record.has(planned.id); };
     Progress progress(a.record.quiet ? nullptr : stdout, static_cast<int>(std::ranges::count_if(plan, is_left)));
-    NetworkLoop loop(options, images, record, progress);
+    NetworkLoop loop(options, images, a.verbose, record, progress);
     for (const std::vector<NetworkCase>& cases : by_network(plan)) loop.run(cases);
+    is_blind = loop.is_blind();
   }
-  record.complete();
-  print_tables(plan, networks, images.name, record);
-  fmt::print("\n{}\n", record.file().string());
+  const std::vector<NetworkResult> all = recorded_results(plan, record);
+  if (!record.is_complete()) record.complete({{"stories", stories_json(network_stories(all))}});
+  if (!a.record.quiet) {
+    print_summary(record, all, networks, images.name, run_notes(options, all, is_blind), a.verbose);
+  }
+  fmt::print("{}\n", record.file().string());
   return record.any_failed() ? kExitCasesFailed : kExitOk;
 }
 

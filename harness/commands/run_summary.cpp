@@ -20,14 +20,6 @@ namespace {
 constexpr std::size_t kMostReasons = 5;
 constexpr std::ptrdiff_t kMostLines = 32;  // of whole tables, before only what they tell is shown
 
-/// "AMD EPYC, 2 threads"; the simulated device says what it models.
-std::string device_title(const nlohmann::ordered_json& context, const std::string& device) {
-  const nlohmann::ordered_json facts = device_facts(context, device);
-  const std::string name = facts.value("name", device);
-  if (facts.contains("modelled GPU")) return "simulated GPU";
-  return facts.contains("threads") ? fmt::format("{}, {} threads", name, facts.value("threads", "")) : name;
-}
-
 std::string tables_of(const RunRecord& record, const SummaryOptions& options, std::size_t columns) {
   const std::vector<CaseFigures> cases = record.cases();
   const std::vector<LeaveOneOut> views = leave_one_out_of(cases, record.variants());

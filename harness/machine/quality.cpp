@@ -151,7 +151,7 @@ Quality read_quality(const JsonPlace& place) {
   return quality;
 }
 
-std::string quality_line(const std::vector<Quality>& timed, int cores) {
+std::string quality_line(const std::vector<Quality>& timed, int cores, std::string_view file) {
   const auto marked = std::ranges::count_if(timed, &Quality::is_marked);
   if (marked == 0) return {};
   double most = 0;
@@ -162,8 +162,8 @@ std::string quality_line(const std::vector<Quality>& timed, int cores) {
   const std::string why =
       busy ? others_text(most, cores, "up to ") : std::ranges::max_element(timed, {}, &Quality::mark)->reasons.front();
   return fmt::format(
-      "{} of {} cases were measured while the machine was {} ({}); run.json says which",
-      marked, timed.size(), busy ? "busy" : "not steady", why);
+      "{} of {} cases were measured while the machine was {} ({}); {} says which", marked, timed.size(),
+      busy ? "busy" : "not steady", why, file);
 }
 
 }  // namespace convladder

@@ -62,6 +62,6 @@ Quality read_quality(const JsonPlace& place);
 
 /// "N of M cases …", what a run says at its end of the timed cases' qualities, good where none is known; empty if all
 /// of them are good.
-std::string quality_line(const std::vector<Quality>& timed, int cores);
+std::string quality_line(const std::vector<Quality>& timed, int cores, std::string_view file = "run.json");
 
 }  // namespace convladder

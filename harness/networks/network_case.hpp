@@ -55,6 +55,7 @@ struct NetworkOutcome {
   ProfileTable profile;  ///< of the last pass
   std::string stopped_because;
   std::vector<CloseCall> close_calls;  ///< images within rounding, and no others: with another class the case is wrong
+  nlohmann::ordered_json quality;      ///< as in the record of a run; null without times
   int correct = 0;                     ///< images whose class is their label
   int labelled = 0;                    ///< images that count for that
 };

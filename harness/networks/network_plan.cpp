@@ -11,10 +11,16 @@
 #include "harness/plan/network_argument.hpp"
 #include "support/errors.hpp"
 #include "support/nearest_name.hpp"
+#include "variants/convolution/problem.hpp"
 #include "variants/float32.hpp"
 
 namespace convladder {
 namespace {
+
+// The slowest stage of the story takes some seconds for a pass of so many floating-point operations.
+constexpr double kStoryWork = 40e9;
+constexpr double kStoryWorkOnGpu = 4e12;
+constexpr std::ptrdiff_t kStoryBatches = 2;
 
 /// "conv1=a,conv2=b" as pairs; a text without '=' is one pair with an empty name. Throws UserError for half a pair.
 std::vector<std::pair<std::string, std::string>> assignments(const std::string& option, const std::string& text) {
@@ -89,20 +95,41 @@ void check_variant_name(const std::string& name, const Convolutions& convolution
   require_known("variant", name, known);
 }
 
-/// What `--variant` asks for, once for each choice: by layer name, "" for every convolution.
-std::vector<std::vector<std::pair<std::string, std::string>>> variant_choices(const NetworkOptions& options,
-                                                                              const Convolutions& convolutions,
-                                                                              const Network& network,
-                                                                              std::string_view family, int batch) {
-  std::vector<std::vector<std::pair<std::string, std::string>>> choices;
-  if (options.variants.empty()) {
-    auto choice = default_choice(network, family, batch);
-    if (!choice.empty()) choices.push_back(std::move(choice));
-    for (const RegisteredVariant& one : convolutions.all()) {
-      if (one.info.family == family && folder_variant(*one.variant) != nullptr)
-        choices.push_back({{"", std::string(one.info.name)}});
-    }
+using Choice = std::vector<std::pair<std::string, std::string>>;
+
+/// Where no variant is named: of the story its stages, what suits each layer best by what the variants say, and the
+/// libraries; of all every stage, the fused ones and the libraries; otherwise what suits each layer best.
+std::vector<Choice> unnamed_choices(const NetworkOptions& options, const Convolutions& convolutions,
+                                    const Network& network, std::string_view family, int batch) {
+  std::vector<Choice> choices;
+  std::vector<Choice> libraries;
+  const int story = convolution_problem().story_rungs();
+  for (const RegisteredVariant& registered : convolutions.all()) {
+    const VariantInfo& info = registered.info;
+    if (info.family != family || !info.leaves_out.empty() || folder_variant(*registered.variant) != nullptr) continue;
+    const bool is_library = !info.rung;
+    if (is_library && (options.all || options.story)) libraries.push_back({{"", std::string(info.name)}});
+    if (!is_library && (options.all || (options.story && *info.rung <= story)))
+      choices.push_back({{"", std::string(info.name)}});
   }
+  Choice best = default_choice(network, family, batch);
+  if (!best.empty()) choices.push_back(std::move(best));
+  for (const RegisteredFused& registered : registered_fused_variants()) {
+    if (options.all && registered.info.family == family) choices.push_back({{"", std::string(registered.info.name)}});
+  }
+  choices.insert(choices.end(), libraries.begin(), libraries.end());
+  for (const RegisteredVariant& one : convolutions.all()) {
+    if (one.info.family == family && folder_variant(*one.variant) != nullptr)
+      choices.push_back({{"", std::string(one.info.name)}});
+  }
+  return choices;
+}
+
+/// What `--variant` asks for, once for each choice: by layer name, "" for every convolution.
+std::vector<Choice> variant_choices(const NetworkOptions& options, const Convolutions& convolutions,
+                                    const Network& network, std::string_view family, int batch) {
+  std::vector<Choice> choices;
+  if (options.variants.empty()) return unnamed_choices(options, convolutions, network, family, batch);
   for (const std::string& text : options.variants) {
     if (text == "all") {
       for (const RegisteredVariant& registered : convolutions.all()) {
@@ -182,10 +209,14 @@ std::vector<int> batches_of(const NetworkOptions& options, const Network& networ
     batches.push_back(kCountedBatch * flop <= kCountedNetworkWorkLimit ? kCountedBatch : 1);
   }
   if (batches.empty()) {
+    const double limit = !options.story ? kNetworkWorkLimit : kind.family == "cuda" ? kStoryWorkOnGpu : kStoryWork;
     for (const int batch : network.batches) {
       // A GPU does them all.
-      if (batches.empty() || kind.family == "cuda" || batch * flop <= kNetworkWorkLimit) batches.push_back(batch);
+      if (batches.empty() || (kind.family == "cuda" && !options.story) || batch * flop <= limit)
+        batches.push_back(batch);
     }
+    // A sweep of many small batches is for those who ask for it.
+    if (options.story && batches.size() > kStoryBatches) batches.erase(batches.begin(), batches.end() - kStoryBatches);
   }
   std::ranges::sort(batches);
   const auto repeated = std::ranges::unique(batches);

@@ -6,6 +6,7 @@
 #include <map>
 
 #include "harness/ladders/outside_convolution.hpp"
+#include "harness/machine/quality.hpp"
 #include "harness/plan/device_argument.hpp"
 #include "harness/profile/program_time.hpp"
 #include "harness/records/case_json.hpp"
@@ -182,6 +183,10 @@ NetworkOutcome network_outcome_of(const JsonPlace& json) {
   }
   outcome.totals = samples_of(json.at("total"));
   if (!outcome.totals.empty()) outcome.program = to_json(read_program_time(json.at("program")));
+  if (json.has("quality") && !json.at("quality").is_null()) {
+    static_cast<void>(read_quality(json.at("quality")));
+    outcome.quality = json.at("quality").json();
+  }
   for (const JsonPlace& call : json.at("within_rounding").list()) outcome.close_calls.push_back(close_call_of(call));
   if (json.has("accuracy")) {
     outcome.correct = json.at("accuracy").at("correct").count();
@@ -221,6 +226,7 @@ ordered_json network_case_json(const NetworkCase& planned, const NetworkOutcome&
           {"compared_passes", outcome.compared_passes},
           {"stopped_because", text_or_null(outcome.stopped_because)},
           {"program", measured ? outcome.program : ordered_json()},
+          {"quality", outcome.quality},
           {"accuracy", accuracy_json(outcome)},
           {"within_rounding", close_calls_json(outcome)},
           {"profile", measured ? profile_to_json(outcome.profile) : ordered_json()}};

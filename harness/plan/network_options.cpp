@@ -27,6 +27,8 @@ ordered_json to_json(const NetworkOptions& o) {
                     {"timeout_seconds", or_null(o.timeout_seconds)},
                     {"isolate", o.isolate}};
   if (!o.with.empty()) json["with"] = o.with;
+  if (o.story) json["story"] = true;
+  if (o.all) json["all"] = true;
   return json;
 }
 
@@ -35,6 +37,8 @@ NetworkOptions network_options_from_json(const JsonPlace& json) {
   o.networks = json.at("networks").texts();
   o.variants = json.at("variants").texts();
   if (json.has("with")) o.with = json.at("with").texts();
+  if (json.has("story")) o.story = json.at("story").truth();
+  if (json.has("all")) o.all = json.at("all").truth();
   o.operators = json.at("operators").texts();
   o.devices = json.at("devices").texts();
   o.batches = json.at("batches").wholes(1, kLargestNetworkBatch);

@@ -22,6 +22,8 @@ struct NetworkOptions {
   std::vector<std::string> operators;  ///< "fully_connected=cublas": instead of the family's default
   std::vector<std::string> devices;    ///< empty: the CPU, and a GPU where one is
   std::vector<int> batches;            ///< empty: the network's own, as far as the device does them in reasonable time
+  bool story = false;                  ///< no variant was named: the story's stages, the best and the libraries
+  bool all = false;                    ///< every stage, fused ones too, and every batch that can be run in time
   std::string case_filter;             ///< regular expression over case ids
 
   // What on.

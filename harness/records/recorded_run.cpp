@@ -56,6 +56,13 @@ ordered_json device_facts(const ordered_json& context, std::string_view kind) {
   return ordered_json::object();
 }
 
+std::string device_title(const ordered_json& context, const std::string& kind) {
+  const ordered_json facts = device_facts(context, kind);
+  const std::string name = facts.value("name", kind);
+  if (facts.contains("modelled GPU")) return "simulated GPU";
+  return facts.contains("threads") ? fmt::format("{}, {} threads", name, facts.value("threads", "")) : name;
+}
+
 std::string RecordedCase::disturbance() const {
   if (!quality || !quality->is_marked()) return {};
   return fmt::format("{}: {}", quality_name(quality->mark), fmt::join(quality->reasons, ", "));

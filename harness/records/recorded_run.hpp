@@ -86,6 +86,9 @@ nlohmann::ordered_json read_record_json(const std::string& file);
 /// What a record's context says of the device of that kind; an empty object if nothing.
 nlohmann::ordered_json device_facts(const nlohmann::ordered_json& context, std::string_view kind);
 
+/// "AMD EPYC, 2 threads": what tables call the device of that kind; the simulated device says only what it is.
+std::string device_title(const nlohmann::ordered_json& context, const std::string& kind);
+
 /// One of `cases`, as far as fields are there. Throws UserError for what is not of its kind: a name with control
 /// characters, a sample that is no positive number below 10^18.
 RecordedCase read_case(const JsonPlace& place);
