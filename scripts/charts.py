@@ -12,9 +12,10 @@ from convladder_charts import run_kind
 from convladder_charts.drawable import Drawn, Kind, Options
 from convladder_charts.drawing_command import formats, names, status_of
 from convladder_charts.json_text import Node, RecordError, read_json
+from convladder_charts.kinds import drawn as other_kinds
 from convladder_charts.network import charts as network_kind
 
-KINDS: tuple[Kind, ...] = (network_kind.KIND, run_kind.KIND)
+KINDS: tuple[Kind, ...] = (network_kind.KIND, *other_kinds.KINDS, run_kind.KIND)
 """In the order in which they are asked whether a document is theirs."""
 
 EXAMPLES = """\
@@ -46,14 +47,15 @@ def main(arguments: Optional[Sequence[str]] = None) -> int:
 def _draw(options: argparse.Namespace) -> list[str]:
     """Draws every record that was named; the lines to print."""
     if not options.record.is_dir():
-        return _draw_one(options.record, Node(read_json(options.record), options.record), options, "")
+        return _draw_one(options.record, Node(read_json(options.record), options.record), options, "", set())
     found = _records(options.record)
     if not found:
         raise RecordError(f"{options.record}: no record in this folder that can be drawn")
     lines: list[str] = []
+    taken: set[Path] = set()
     for path, root in found:
         alone = sum(other.parent == path.parent for other, _ in found) == 1
-        lines += _draw_one(path, root, options, "" if alone or path.stem == "run" else f"-{path.stem}")
+        lines += _draw_one(path, root, options, "" if alone or path.stem == "run" else f"-{path.stem}", taken)
     return lines
 
 
@@ -73,19 +75,20 @@ def _records(folder: Path) -> list[tuple[Path, Node]]:
     return []
 
 
-def _draw_one(path: Path, root: Node, options: argparse.Namespace, suffix: str) -> list[str]:
+def _draw_one(path: Path, root: Node, options: argparse.Namespace, suffix: str, taken: set[Path]) -> list[str]:
     kind = next((kind for kind in KINDS if kind.is_of(root.value)), run_kind.KIND)  # which says what is missing
     drawn = kind.draw(root, Options(path, options.device, options.layer, options.batch, options.gpu))
     output = options.output or path.resolve().parent
     output.mkdir(parents=True, exist_ok=True)
     if options.table:
         print(drawn.plain)
-    written = _write_all(drawn, output, options, f"table{suffix}.md")
+    written = _write_all(drawn, output, options, suffix, taken)
     return ([f"charts.py: {drawn.remark}"] if drawn.remark else []) + _lines(written)
 
 
-def _write_all(drawn: Drawn, output: Path, options: argparse.Namespace, table: str) -> list[Path]:
-    """Draws one figure after the other, and writes the table."""
+def _write_all(drawn: Drawn, output: Path, options: argparse.Namespace, suffix: str, taken: set[Path]) -> list[Path]:
+    """Draws one figure after the other, and writes the table. A figure whose file another record of the folder has
+    written has the record's name in its own."""
     from convladder_charts import style
     from convladder_charts.page import save, write
 
@@ -93,12 +96,15 @@ def _write_all(drawn: Drawn, output: Path, options: argparse.Namespace, table: s
     with style.applied():
         for drawing in drawn.drawings:
             page, title, description = drawing.draw(drawing.record, drawing.of, options.batch)
+            own = output / drawing.name in taken
+            taken.add(output / drawing.name)
             for ending in options.format:
-                path = output / f"{drawing.name}.{ending}"
+                path = output / f"{drawing.name}{suffix if own else ''}.{ending}"
                 save(page, path, title, description)
                 written.append(path)
-    write(output / table, drawn.markdown.encode("utf-8"))
-    return [*written, output / table]
+    table = output / f"table{suffix}.md"
+    write(table, drawn.markdown.encode("utf-8"))
+    return [*written, table]
 
 
 def _lines(written: Sequence[Path]) -> list[str]:

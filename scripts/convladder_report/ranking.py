@@ -1,122 +1,13 @@
-"""A ranking of submissions (rank.json): read, and as sections of a report."""
+"""A ranking of submissions (rank.json) as sentences and sections of a report."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, Iterator, Optional
+from typing import Iterator
 
-from convladder_charts.about import About, about
-from convladder_charts.json_text import Node
-from convladder_charts.stage import optional, printable
-from convladder_charts.table_text import Table
-from convladder_charts.units import NONE, duration, significant
+from convladder_charts.kinds.rank import RankRecord, Ranking, interval_name, tables
+from convladder_charts.units import significant
 from convladder_report.document import Block, Paragraph, Section, Sentence, TableBlock
 from convladder_report.words import listed
-
-_LONGEST_NAME = 80
-_LONGEST_REASON = 400
-_THAN = {"library": "the library", "stage": "the ladder's best stage", "submission": "the first submission"}
-
-
-@dataclass(frozen=True)
-class Speed:
-    """A multiple of the yardstick's speed, with its interval or range."""
-
-    value: float
-    low: float
-    high: float
-
-
-@dataclass(frozen=True)
-class Size:
-    """What was seen of one row on one size."""
-
-    figure: Optional[float]
-    speed: Optional[Speed]
-
-
-@dataclass(frozen=True)
-class Row:
-    """A submission, or the yardstick."""
-
-    rank: Optional[int]
-    shared: bool
-    name: str
-    is_yardstick: bool
-    status: str
-    reason: str
-    same_as: str
-    speed: Optional[Speed]
-    sizes: tuple[Size, ...]
-    place: str
-
-
-@dataclass(frozen=True)
-class Ranking:
-    """All submissions of a family, best first."""
-
-    device: str
-    figures: str
-    unit: str
-    gpu: str
-    yardstick: str
-    """With its role; empty if there is none."""
-    sizes: tuple[str, ...]
-    tau: float
-    rows: tuple[Row, ...]
-    place: str
-
-
-@dataclass(frozen=True)
-class RankRecord(About):
-    """The whole record."""
-
-    title: str
-    rankings: tuple[Ranking, ...]
-
-
-def is_ranking(document: Any) -> bool:
-    """Whether a document says of itself that it is a record of `convladder rank`."""
-    return isinstance(document, dict) and document.get("kind") == "rank"
-
-
-def read(root: Node) -> RankRecord:
-    """Raises RecordError."""
-    rankings = root.field("rankings").items() if "rankings" in root.value else []
-    return RankRecord(**about(root), title=printable(root.field("problem").field("title").text()),
-                      rankings=tuple(_ranking(node) for node in rankings))
-
-
-def _ranking(node: Node) -> Ranking:
-    yardstick = node.field("yardstick")
-    role = "" if yardstick.is_null() else yardstick.field("role").text()
-    return Ranking(printable(node.field("device").text()), printable(node.field("figures").text()),
-                   node.field("unit").text(), printable(optional(node.field("gpu"), Node.text) or ""),
-                   f"{_THAN.get(role, role)} {_name(yardstick)}" if role else "",
-                   tuple(printable(size.text()) for size in node.field("sizes").items()),
-                   node.field("tau").number(), tuple(_row(row) for row in node.field("rows").items()), node.place)
-
-
-def _name(node: Node) -> str:
-    return printable(node.field("name").text(), _LONGEST_NAME)
-
-
-def _row(node: Node) -> Row:
-    return Row(optional(node.field("rank"), Node.positive), node.field("shared").boolean(), _name(node),
-               node.field("is_yardstick").boolean(), printable(node.field("status").text()),
-               printable(optional(node.field("reason"), Node.text) or "", _LONGEST_REASON),
-               printable(optional(node.field("same_as"), Node.text) or "", _LONGEST_NAME),
-               _speed(node.field("speed")), tuple(_size(size) for size in node.field("sizes").items()), node.place)
-
-
-def _speed(node: Node) -> Optional[Speed]:
-    if node.is_null():
-        return None
-    return Speed(*(node.field(name).number() for name in ("value", "low", "high")))
-
-
-def _size(node: Node) -> Size:
-    return Size(optional(node.field("figure"), Node.number), _speed(node.field("speed")))
 
 
 def sentences(record: RankRecord) -> Iterator[Sentence]:
@@ -146,45 +37,6 @@ def _blocks(one: Ranking, source: str) -> Iterator[Block]:
     what = {"measured": "measured times", "predicted": f"times predicted{of_gpu}"}.get(one.figures, "counted cycles")
     if one.yardstick:
         yield Paragraph(f"Speed by {what}, as a multiple of {one.yardstick}: the geometric mean over the sizes. "
-                        f"{_interval(one).capitalize()} of a multiple: from its low to its high end. A rank with = is "
+                        f"{interval_name(one).capitalize()} of a multiple: from its low to its high end. A rank with = is "
                         f"shared by those of whom nobody is surely faster by more than {one.tau * 100:g} %.")
-    yield TableBlock(Table(
-        "Ranking", ("rank", "name", "status", "multiple", _interval(one), "figures"),
-        tuple((_rank(row), row.name, _status(row), *_cells(row, one.figures)) for row in one.rows), 3,
-        place=f"{one.place}.rows", row_places=tuple(row.place for row in one.rows)), source)
-    if one.yardstick and one.sizes:
-        yield TableBlock(Table(
-            f"{one.figures.capitalize()} on each size", ("rank", "name", *one.sizes),
-            tuple((_rank(row), row.name, *(_figure(row, at, one.unit) for at in range(len(one.sizes))))
-                  for row in one.rows), 2,
-            place=f"{one.place}.rows", row_places=tuple(f"{row.place}.sizes" for row in one.rows)), source)
-
-
-def _interval(one: Ranking) -> str:
-    return "95 % interval" if one.figures == "measured" else "range"
-
-
-def _rank(row: Row) -> str:
-    return NONE if row.rank is None else f"{row.rank}{'=' if row.shared else ''}"
-
-
-def _status(row: Row) -> str:
-    if row.is_yardstick and row.rank is None:
-        return "the yardstick"
-    said = f"{row.status}: {row.reason}" if row.reason else row.status
-    said += "; the yardstick" if row.is_yardstick else ""
-    return f"{said}; the same source as {row.same_as}" if row.same_as else said
-
-
-def _cells(row: Row, figures: str) -> tuple[str, str, str]:
-    if row.speed is None:
-        return NONE, NONE, NONE
-    interval = NONE if row.is_yardstick else f"{significant(row.speed.low)} to {significant(row.speed.high)}"
-    return significant(row.speed.value), interval, figures
-
-
-def _figure(row: Row, at: int, unit: str) -> str:
-    figure = row.sizes[at].figure if at < len(row.sizes) else None
-    if figure is None:
-        return NONE
-    return duration(figure) if unit == "ns" else f"{significant(figure, 4)} {unit}"
+    yield from (TableBlock(table, source) for table in tables(one))

@@ -44,8 +44,8 @@ class Bad:
         self.shown.append(printable(error.replace(str(path), label), 300))
 
 
-def found(named: Sequence[Path], site: Path) -> tuple[list[Record], Bad]:
-    """All of them, the newest first, without the site's own files. Raises RecordError where nothing is named."""
+def found(named: Sequence[Path]) -> tuple[list[Record], Bad]:
+    """All of them, the newest first. Raises RecordError where nothing is named."""
     bad = Bad([], [])
     places: dict[Path, Found] = {}
     for path in named:
@@ -56,8 +56,7 @@ def found(named: Sequence[Path], site: Path) -> tuple[list[Record], Bad]:
         else:
             inside = [Found(path, printable(path.name if len(named) == 1 else "/".join(path.absolute().parts[-2:]), 200), "")]
         for one in inside:
-            if site.resolve() not in one.path.resolve().parents:
-                places.setdefault(one.path.resolve(), one)
+            places.setdefault(one.path.resolve(), one)
     records: list[tuple[str, Record]] = []
     for one in places.values():
         try:

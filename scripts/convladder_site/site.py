@@ -64,7 +64,7 @@ class Made:
 
 def make(site: Path, named: Sequence[Path], tools: Tools, progress: Callable[[str], None]) -> Made:
     """Raises RecordError, and writes nothing, where no record can be read."""
-    records, bad = found(named, site)
+    records, bad = found(named)
     if not records:
         raise RecordError(bad.lines[0] if bad.lines else
                           f"{', '.join(map(str, named))}: no record in it or below it; expected a run.json, a "

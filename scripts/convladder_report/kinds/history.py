@@ -6,10 +6,10 @@ from typing import Iterator
 
 from convladder_charts import history as chart
 from convladder_charts.history_record import History, Series, read
+from convladder_charts.kinds.comparing import history_table
 from convladder_charts.kinds.members import is_kind, several
 from convladder_charts.page import Page
 from convladder_charts.table_text import Table
-from convladder_charts.units import NONE, duration, significant
 from convladder_report.document import Answer, Front, Paragraph, Section, TableBlock
 from convladder_report.figures import figure
 from convladder_report.kind import Input, Kind
@@ -57,7 +57,7 @@ def _chapters(one: Input, prefix: str) -> Iterator[Section]:
     record: History = one.record
     yield Section(f"{prefix}-series", "All series", (
         *([Paragraph(f"{several(record.unreadable, 'file')} could not be read.")] if record.unreadable else []),
-        TableBlock(_table(record), one.source)))
+        TableBlock(history_table(record), one.source)))
     groups = _groups(record)
     more = len(groups) - MOST_FIGURES
     drawn = [figure(_drawn, record, group, f"{prefix}-history-{number}", one.source, "$.series", ())
@@ -67,20 +67,6 @@ def _chapters(one: Input, prefix: str) -> Iterator[Section]:
         yield Section(f"{prefix}-figures", "Each layer and batch", (*drawn, *left))
     yield Section(f"{prefix}-runs", "Runs", (TableBlock(Table("Runs, the oldest first", ("date", "commit", "host"), tuple(
         (run.date, run.commit, run.host) for run in record.runs), 3, place="$.runs"), one.source),))
-
-
-def _table(record: History) -> Table:
-    rows = []
-    for series in record.series:
-        last = series.points[-1]
-        marked = max(series.changes, key=lambda change: abs(change.change), default=None)
-        rows.append((f"{series.name}, {series.layer}, batch {series.batch}, {series.device}", str(len(series.points)),
-                     duration(last.median), NONE if last.ratio is None else f"{significant(last.ratio)}×",
-                     f"{100 * marked.change:+.1f} %, since {record.runs[marked.run].commit}" if marked else NONE,
-                     series.not_judged or NONE))
-    return Table("Series: measured medians; the ratio is to the anchor in the same rounds",
-                 ("case", "runs", "latest", "of anchor", "greatest change", "not judged"), tuple(rows), 1,
-                 place="$.series", row_places=tuple(f"$.series[{at}]" for at in range(len(record.series))))
 
 
 KIND = Kind("history", lambda document: is_kind(document, "history"), read, _front, _chapters)

@@ -13,8 +13,8 @@ from convladder_report.document import Answer, Figure, Front, Section
 from convladder_report.figures import figure
 from convladder_report.kind import Input
 
-MOST_ANSWERS = 5
-"""Sentences that are read at once; the rest is in the tables."""
+MOST_ANSWERS = 40
+"""Sentences of a front, which folds what is more than a few; the rest is in the tables."""
 
 
 def rows_figure(chart: Optional[RowChart], name: str, source: str, place: str,

@@ -13,7 +13,7 @@ from convladder_report.kinds import shared
 
 def _front(one: Input, prefix: str) -> Front:
     record: SweepRecord = one.record
-    answers = [Answer(each.name, sweep.sentence(each), each.place) for each in record.sweeps]
+    answers = [Answer("", sweep.sentence(each), each.place) for each in record.sweeps]
     if not answers:
         answers = [Answer("", f"{record.tried} configurations were tried; which is best is known when the last has "
                           "ended.", "$.cases")]
