@@ -54,12 +54,10 @@ Place = tuple[str, str, str, str, int]
 
 def of_counted(root: Node) -> dict[Place, Story]:
     """Of what a device counted, by where; empty in records of older versions."""
-    if "counted_ladders" not in root.value:
-        return {}
     found = {}
-    for ladder in root.field("counted_ladders").items():
+    for ladder in root.field("ladders").items():
         told = of_ladder(ladder)
-        if told is not None:
+        if told is not None and told.gpu:
             texts = (ladder.field(name).text() for name in ("device", "family", "network", "layer"))
             found[(*texts, ladder.field("batch").integer())] = told
     return found  # type: ignore[return-value]
