@@ -147,7 +147,7 @@ def _points(plot: LogPlot, labels: Labels, column: _Column, is_heaviest: bool) -
         if role == "best" or role and is_heaviest:
             sign = f"{row.sign} " if row.sign else ""
             wanted.append(Wanted(*place, f"{sign}{row.stage.title}, {significant(rate)}", 8.0,
-                                 "bold" if role == "best" else "normal"))
+                                 "bold" if role == "best" else "normal", furthest=1.2 if role == "best" else 0.4))
     return wanted
 
 

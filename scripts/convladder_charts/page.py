@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+import re
 import secrets
 import stat
 from itertools import accumulate
@@ -14,10 +15,11 @@ from xml.sax.saxutils import escape
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
+from matplotlib.patches import Rectangle
 
 from convladder_charts import dark
 from convladder_charts.record import Group, Record, Row
-from convladder_charts.style import FAINT, INK, MUTED, fitted, text_inches
+from convladder_charts.style import FAINT, INK, MUTED, PAPER, fitted, text_inches
 from convladder_charts.units import span
 
 MARGIN = 0.3
@@ -28,6 +30,7 @@ _SUBTITLE_SIZE = 8.5
 _LINE = 0.185
 _FOOT_SIZE = 7.0
 _FOOT_LINE = 0.145
+_HINT = "hint-"
 _NOT_IN_XML = {code: " " for code in {*range(0x20), 0xFFFE, 0xFFFF} - {*map(ord, "\t\n\r")}}
 """A record's names may hold them."""
 
@@ -39,6 +42,7 @@ class Page:
         self.width = width
         self.height = height
         self.figure = Figure(figsize=(width, height))
+        self.hints: list[str] = []
 
     def axes(self, left: float, top: float, width: float, height: float) -> Axes:
         """A plot whose frame is exactly this rectangle."""
@@ -49,6 +53,12 @@ class Page:
         """A text whose anchor is at this point; baseline alignment unless said."""
         options = {"fontsize": 8.5, "va": "center_baseline", "ha": "left"} | options
         self.figure.text(left / self.width, 1 - top / self.height, text, **options)
+
+    def hint(self, axes: Axes, frame: tuple[float, float, float, float], text: str) -> None:
+        """A part of a plot, at left, bottom, width and height in its values, that says this to a pointer in an SVG."""
+        axes.add_patch(Rectangle(frame[:2], frame[2], frame[3], facecolor=PAPER, alpha=0, linewidth=0, zorder=9,
+                                 gid=f"{_HINT}{len(self.hints)}"))
+        self.hints.append(text)
 
     def line(self, points: Sequence[tuple[float, float]], **options: Any) -> None:
         """A line or marker through points of the page."""
@@ -197,6 +207,10 @@ def svg(page: Page, title: str, description: str) -> str:
     buffer = io.BytesIO()
     page.figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None})
     text = buffer.getvalue().decode("utf-8").translate(_NOT_IN_XML)
+    for index, hint in enumerate(page.hints):
+        words = escape(hint.translate(_NOT_IN_XML))
+        text = re.sub(rf'(<g id="{_HINT}{index}">\s*<path [^>]*?)/>', lambda found, words=words: (
+            f'{found[1]} pointer-events="all"><title>{words}</title></path>'), text, count=1)
     return _accessible(text, title.translate(_NOT_IN_XML), description.translate(_NOT_IN_XML))
 
 

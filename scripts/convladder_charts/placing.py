@@ -25,6 +25,8 @@ class Wanted:
     size: float = 8.0
     weight: str = "normal"
     colour: str = INK
+    furthest: float = 1.2
+    """From its point, in inches."""
 
 
 class Labels:
@@ -80,7 +82,7 @@ class Labels:
 
     def _place(self, one: Wanted) -> Optional[Box]:
         width, height = text_inches(self._text(one), one.size, one.weight) + 0.02, one.size / 72 * 1.15
-        for distance in _DISTANCES:
+        for distance in (each for each in _DISTANCES if each <= one.furthest):
             for right, down in _DIRECTIONS:
                 middle = one.down + down * distance
                 if abs(right) == 1:

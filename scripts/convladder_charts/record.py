@@ -5,19 +5,19 @@ Nothing is computed here that run.json already says: times, ratios and rates are
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Optional
+from typing import Mapping, Optional
 
 from convladder_charts import counted, left_out, predicted, story
 from convladder_charts.about import About, about, fact, hardware
 from convladder_charts.counted import CountedGroup
+from convladder_charts.limits import Ceilings, Floor, ceilings_of, floor_of
 from convladder_charts.json_text import Node, RecordError, read_json
 from convladder_charts.left_out import LeftOutGroup
 from convladder_charts.predicted import PredictedGroup
 from convladder_charts.stage import Stage, is_size, optional, printable, shape_text, stages_of
 from convladder_charts.story import Story
-from convladder_charts.units import significant
 
 SCHEMA_VERSION = "1.0"
 FP32_TOLERANCE = 1e-6
@@ -73,44 +73,6 @@ class Row:
 
 
 @dataclass(frozen=True)
-class Floor:
-    """What no direct convolution gets below on this device, in nanoseconds; predicted from its ceilings."""
-
-    value: float
-    bound: str
-    """operations or bytes"""
-    flop: float = 0.0
-    moved: float = 0.0
-    """Bytes that have to be read and written, once each."""
-    from_memory: bool = False
-    """Whether they are more than the caches hold, so that the memory's rate limits."""
-
-
-@dataclass(frozen=True)
-class Ceilings:
-    """What a device can do at most, as measured in the run."""
-
-    device: str
-    reason: str
-    """Why they are not complete; empty if they are."""
-    limits: tuple[tuple[str, float, str], ...]
-    """Name, median, unit."""
-    samples: int
-
-    @property
-    def line(self) -> str:
-        """In one line."""
-        if not self.limits:
-            return f"{self.device}: no ceilings: {self.reason}"
-        limits = ", ".join(f"{name} {significant(median)} {unit}" for name, median, unit in self.limits)
-        return f"{self.device}: ceilings, measured, median of n = {self.samples}: {limits}"
-
-    def limit(self, name: str) -> Optional[float]:
-        """The median of one of them."""
-        return next((median for one, median, _ in self.limits if one == name), None)
-
-
-@dataclass(frozen=True)
 class Ladder:
     """The stages of one layer and batch on one device."""
 
@@ -124,6 +86,8 @@ class Ladder:
     floor: Optional[Floor] = None
     told: Optional[Story] = None
     """None in records of older versions."""
+    steps: Mapping[str, str] = field(default_factory=dict, hash=False, compare=False)
+    """By the stage's name what its idea relieved and what binds now, in the record's sentences."""
 
     @property
     def layer_name(self) -> str:
@@ -261,7 +225,7 @@ def read(root: Node) -> Record:
         work=_work(list(cases.values()), of_folder),
         of_folder=of_folder,
         of_sizes=bool(cases) and all(map(is_size, cases.values())),
-        ceilings=tuple(_ceilings(node) for node in (root.field("ceilings").items() if "ceilings" in root.value else ())),
+        ceilings=tuple(ceilings_of(node) for node in (root.field("ceilings").items() if "ceilings" in root.value else ())),
     )
 
 
@@ -272,26 +236,6 @@ def _work(cases: list[Node], of_folder: bool) -> str:
     names = dict.fromkeys(name(printable(case.field("problem").text())) if "problem" in case.value
                           else "forward convolution" for case in cases)
     return " or ".join(names) or "forward convolution"
-
-
-def _ceilings(node: Node) -> Ceilings:
-    limits = node.field("limits").items()
-    return Ceilings(
-        printable(node.field("device").text()), printable(optional(node.field("reason"), Node.text) or "", 120),
-        tuple((printable(one.field("name").text()), one.field("median").number(), printable(one.field("unit").text()))
-              for one in limits),
-        len(limits[0].field("samples").items()) if limits else 0)
-
-
-def _floor(ladder: Node) -> Optional[Floor]:
-    """None where the device has no ceilings, and in records of older versions."""
-    if "floor" not in ladder.value or ladder.field("floor").is_null():
-        return None
-    floor = ladder.field("floor")
-    moved = sum(floor.field(name).number() for name in ("bytes_read", "bytes_written") if name in floor.value)
-    return Floor(floor.field("value").number(), printable(floor.field("bound").text()),
-                 floor.field("flop").number() if "flop" in floor.value else 0.0, moved,
-                 "bytes" in floor.value and not floor.field("bytes").is_null())
 
 
 def _check_is_run(root: Node) -> None:
@@ -328,7 +272,7 @@ def _ladder(node: Node, family: str, stages: dict[tuple[str, str], Stage], cases
         shape=next((shape_text(cases[one]) for one in (row.field("case").text() for row in rows) if one in cases), ""),
         batch=node.field("batch").positive(),
         rows=tuple(_row(row, family, kind, stages, cases) for row in rows),
-        place=node.place, floor=_floor(node), told=story.of_ladder(node))
+        place=node.place, floor=floor_of(node), told=story.of_ladder(node), steps=story.sentences(node))
 
 
 def _row(row: Node, family: str, kind: str, stages: dict[tuple[str, str], Stage], cases: dict[str, Node]) -> Row:

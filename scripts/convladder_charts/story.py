@@ -63,6 +63,17 @@ def of_counted(root: Node) -> dict[Place, Story]:
     return found  # type: ignore[return-value]
 
 
+def sentences(ladder: Node) -> dict[str, str]:
+    """What each step relieved and what binds now, by the variant's name; empty in records of older versions."""
+    if "steps" not in ladder.value:
+        return {}
+    found = {}
+    for step in ladder.field("steps").items():
+        said = (optional(step.field(name), Node.text) for name in ("relieved", "binds"))
+        found[step.field("variant").text()] = " ".join(printable(text, 400) for text in said if text)
+    return found
+
+
 @dataclass(frozen=True)
 class Chosen:
     """What a picture shows of a ladder, in ladder order, and how many stages it leaves out."""

@@ -100,6 +100,18 @@ def test_a_step_starts_at_the_stage_it_builds_on(run: dict[str, Any], written: C
     assert texts(written(run).parent / "ladder.svg").splitlines().count("on 2") == len(LAYERS)
 
 
+def test_a_row_says_to_a_pointer_what_the_record_says_of_its_step(run: dict[str, Any],
+                                                                  written: Callable[[Any], Path]) -> None:
+    for one in run["ladders"]:
+        one["steps"] = [{"variant": "flat-vector", "builds_on": "cached-tile", "x": 3.5, "kind": "measured",
+                         "relieved": "No addition waits <now> & then.", "binds": None}]
+    path = written(run)
+    assert charts(path, "--format", "svg").returncode == 0
+    hints = [element.text or "" for element in ElementTree.parse(path.parent / "ladder.svg").iter(f"{SVG}title")]
+    said = [hint for hint in hints if hint.endswith("over Tile in cache. No addition waits <now> & then.")]
+    assert len(said) == len(LAYERS) and said[0].startswith("4 Flat vector: layer time ")
+
+
 def test_of_many_stages_those_that_tell_are_drawn() -> None:
     stages = [record.Stage("cpu", rung, f"stage-{rung}", f"Stage {rung}", builds_on=f"stage-{rung - 1}" if rung > 1 else "")
               for rung in range(1, 30)]

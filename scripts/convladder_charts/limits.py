@@ -1,0 +1,69 @@
+"""What a device can do at most, as measured in the run, and the time below which a layer does not get with it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Optional
+
+from convladder_charts.json_text import Node
+from convladder_charts.stage import optional, printable
+from convladder_charts.units import significant
+
+
+@dataclass(frozen=True)
+class Floor:
+    """What no direct convolution gets below on this device, in nanoseconds; predicted from its ceilings."""
+
+    value: float
+    bound: str
+    """operations or bytes"""
+    flop: float = 0.0
+    moved: float = 0.0
+    """Bytes that have to be read and written, once each."""
+    from_memory: bool = False
+    """Whether they are more than the caches hold, so that the memory's rate limits."""
+
+
+@dataclass(frozen=True)
+class Ceilings:
+    """What a device can do at most, as measured in the run."""
+
+    device: str
+    reason: str
+    """Why they are not complete; empty if they are."""
+    limits: tuple[tuple[str, float, str], ...]
+    """Name, median, unit."""
+    samples: int
+
+    @property
+    def line(self) -> str:
+        """In one line."""
+        if not self.limits:
+            return f"{self.device}: no ceilings: {self.reason}"
+        limits = ", ".join(f"{name} {significant(median)} {unit}" for name, median, unit in self.limits)
+        return f"{self.device}: ceilings, measured, median of n = {self.samples}: {limits}"
+
+    def limit(self, name: str) -> Optional[float]:
+        """The median of one of them."""
+        return next((median for one, median, _ in self.limits if one == name), None)
+
+
+def ceilings_of(node: Node) -> Ceilings:
+    """Of a device."""
+    limits = node.field("limits").items()
+    return Ceilings(
+        printable(node.field("device").text()), printable(optional(node.field("reason"), Node.text) or "", 120),
+        tuple((printable(one.field("name").text()), one.field("median").number(), printable(one.field("unit").text()))
+              for one in limits),
+        len(limits[0].field("samples").items()) if limits else 0)
+
+
+def floor_of(ladder: Node) -> Optional[Floor]:
+    """None where the device has no ceilings, and in records of older versions."""
+    if "floor" not in ladder.value or ladder.field("floor").is_null():
+        return None
+    floor = ladder.field("floor")
+    moved = sum(floor.field(name).number() for name in ("bytes_read", "bytes_written") if name in floor.value)
+    return Floor(floor.field("value").number(), printable(floor.field("bound").text()),
+                 floor.field("flop").number() if "flop" in floor.value else 0.0, moved,
+                 "bytes" in floor.value and not floor.field("bytes").is_null())
