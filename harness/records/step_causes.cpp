@@ -162,12 +162,12 @@ std::vector<std::string> new_means(const StepNeeds& above, const StepNeeds& belo
 }
 
 std::string sentence_of(const std::vector<std::string>& gains, const std::vector<std::string>& costs,
-                        std::optional<double> factor) {
+                        std::optional<double> factor, bool is_predicted) {
   const bool slower = factor && *factor < 1 && !is_about_the_same(*factor);
   const bool faster = factor && *factor > 1 && !is_about_the_same(*factor);
   if (slower && costs.empty()) {
     if (gains.empty()) return "The counters do not say why it is slower.";
-    const bool copies = std::ranges::find(gains, words_of(Need::asynchronous).begins) != gains.end();
+    const bool copies = is_predicted && std::ranges::find(gains, words_of(Need::asynchronous).begins) != gains.end();
     return as_sentence(fmt::format("{}; {}", listed(gains),
                                    copies ? "the model is coarse for such copies and predicts it slower"
                                           : "the counters do not say why it is slower"));
@@ -236,7 +236,8 @@ std::string term_text(const CountedStage& stage, const std::string& term, bool o
 
 }  // namespace
 
-std::string counted_relief(const CountedStage& stage, const CountedStage& below, std::optional<double> factor) {
+std::string counted_relief(const CountedStage& stage, const CountedStage& below, std::optional<double> factor,
+                           bool is_predicted) {
   const StepNeeds above = needs_of(*stage.counters, stage.prediction, stage.gpu);
   const StepNeeds lower = needs_of(*below.counters, below.prediction, below.gpu);
   std::vector<StepDifference> all = differences(above, lower);
@@ -250,7 +251,7 @@ std::string counted_relief(const CountedStage& stage, const CountedStage& below,
   std::vector<std::string> gains = new_means(above, lower);
   std::ranges::move(phrases(saved, kMostGains - std::min(gains.size(), kMostGains - 1)), std::back_inserter(gains));
   const bool slower = factor && *factor < 1 && !is_about_the_same(*factor);
-  return sentence_of(gains, phrases(paid, slower ? kMostGains : 1), factor);
+  return sentence_of(gains, phrases(paid, slower ? kMostGains : 1), factor, is_predicted);
 }
 
 std::string predicted_bound(const CountedStage& stage) {

@@ -19,9 +19,10 @@ struct CountedStage {
   bool predicted() const { return prediction != nullptr && prediction->runs(); }
 };
 
-/// What the stage does less of than the one below, and what it pays for that. `factor` is times faster, measured or
-/// predicted; none if nobody knows.
-std::string counted_relief(const CountedStage& stage, const CountedStage& below, std::optional<double> factor);
+/// What the stage does less of than the one below, and what it pays for that. `factor` is times faster, none if nobody
+/// knows; `is_predicted` where it follows from the counters itself.
+std::string counted_relief(const CountedStage& stage, const CountedStage& below, std::optional<double> factor,
+                           bool is_predicted);
 
 /// "Predicted for an H100: bound by L2 bandwidth (writes)." Empty without a prediction.
 std::string predicted_bound(const CountedStage& stage);

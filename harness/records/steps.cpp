@@ -91,7 +91,7 @@ class Steps {
       const CaseFigures* const counters = counted_beside(one);
       const CaseFigures* const counters_below = counted_beside(*below);
       if (counters != nullptr && counters_below != nullptr) {
-        const std::string relief = counted_relief(stage(*counters), stage(*counters_below), step.x);
+        const std::string relief = counted_relief(stage(*counters), stage(*counters_below), step.x, false);
         step.relieved = "Counted: " + behind_colon(relief);
       } else if (step.x) {
         step.relieved = measured_relief(*step.x, step.is_clear,
@@ -112,7 +112,7 @@ class Steps {
     } else {
       step.kind = "counted";
     }
-    step.relieved = counted_relief(own, lower, step.x);
+    step.relieved = counted_relief(own, lower, step.x, true);
   }
 
   CountedStage stage(const CaseFigures& one) const {
