@@ -107,7 +107,7 @@ def _as_bytes(document: Any, draw: random.Random) -> bytes:
         return re.sub(rb'"(\w+)": ', rb'"\1": 0, "\1": ', content, count=1)
     if fault == 3:
         numbers = [match.span() for match in re.finditer(rb"(?<=[ \[])-?\d[\d.e+-]*", content)]
-        begin, end = draw.choice(numbers)
+        begin, end = draw.choice(numbers or [(0, len(content))])
         return content[:begin] + draw.choice((b"NaN", b"-Infinity", b"1e999", b"9" * 5000, b"[" * 3000)) + content[end:]
     return content
 
