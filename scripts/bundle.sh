@@ -115,11 +115,9 @@ for script in charts.py report.py validate_record.py against_library.py against_
   common.sh; do
   cp -- "$root/scripts/$script" "$bundle/scripts/"
 done
-mkdir -p "$bundle/scripts/convladder_charts/network" "$bundle/scripts/convladder_report/templates" "$bundle/results/published"
-cp -- "$root"/scripts/convladder_charts/*.py "$bundle/scripts/convladder_charts/"
-cp -- "$root"/scripts/convladder_charts/network/*.py "$bundle/scripts/convladder_charts/network/"
-cp -- "$root"/scripts/convladder_report/*.py "$bundle/scripts/convladder_report/"
-cp -- "$root"/scripts/convladder_report/templates/* "$bundle/scripts/convladder_report/templates/"
+mkdir -p "$bundle/results/published"
+(cd "$root/scripts" && find convladder_charts convladder_report convladder_site -type f \
+  \( -name '*.py' -o -path '*/templates/*' \) -exec install -D -m 644 -- {} "$bundle/scripts/"{} \;)
 cp -- "$root"/results/published/*.json "$bundle/results/published/"
 if [[ -n ${CONVLADDER_NO_SETUP:-} ]] || "$root/scripts/report_library.sh"; then
   library="$root/build/report-library/library.js"
