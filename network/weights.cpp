@@ -201,8 +201,7 @@ NetworkWeights parse_weights(const Network& network, std::span<const std::uint8_
   TensorFile content = parse_safetensors(bytes, file);
   if (const auto checksum = content.metadata.find(kChecksum);
       checksum != content.metadata.end() && checksum->second != values_sha256(bytes)) {
-    throw UserError(
-        fmt::format("{}: its values are not those that were written into it; remove it, or train it again", file));
+    throw UserError(fmt::format("{}: its values are not those that were written into it", file));
   }
   NetworkWeights result{.name = name_of(content.metadata, file),
                         .layers = {},

@@ -16,6 +16,20 @@ const std::vector<EmbeddedFile>& embedded_weights();  // network/weights/*.safet
 
 namespace fs = std::filesystem;
 
+namespace {
+
+constexpr const char* kRemedy = "remove it, or train it again";
+
+NetworkWeights load_cached(const Network& network, const fs::path& file) {
+  try {
+    return load_weights(network, file);
+  } catch (const UserError& error) {
+    throw UserError(fmt::format("{}; {}", error.what(), kRemedy));
+  }
+}
+
+}  // namespace
+
 std::string dataset_key(const ImageSet& images) {
   if (images.name == "synthetic") return "synthetic";
   if (images.name.starts_with("MNIST ")) return "mnist";
@@ -46,11 +60,11 @@ std::optional<NetworkWeights> find_weights(const Network& network, const std::st
   std::error_code error;
   const fs::path cached = weights_cache_folder() / name;
   if (cached.is_absolute() && fs::exists(cached, error)) {
-    NetworkWeights weights = load_weights(network, cached);
-    if (!weights.story.dataset.empty() && weights.story.dataset != dataset)
-      throw UserError(
-          fmt::format("{}: its name is that of weights for {} images, but it was trained on {} images; remove it",
-                      cached.string(), dataset, weights.story.dataset));
+    NetworkWeights weights = load_cached(network, cached);
+    if (!weights.story.dataset.empty() && weights.story.dataset != dataset) {
+      throw UserError(fmt::format("{}: its name says {} images, but it was trained on {} images; {}", cached.string(),
+                                  dataset, weights.story.dataset, kRemedy));
+    }
     weights.story.from = "in the cache";
     return weights;
   }

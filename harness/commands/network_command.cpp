@@ -75,13 +75,18 @@ std::map<std::string, int> one_group_each() {
 /// The cases of one network, one after the other, on the same images and weights.
 class NetworkLoop {
  public:
-  NetworkLoop(const NetworkOptions& options, const ImageSet& images, bool verbose, Record& record, Progress& progress)
+  NetworkLoop(const std::vector<NetworkCase>& plan, const NetworkOptions& options, const ImageSet& images, bool verbose,
+              Record& record, Progress& progress)
       : options_(options),
         verbose_(verbose),
         images_(images),
         record_(record),
         progress_(progress),
-        ceilings_(run_options(options), one_group_each(), nlohmann::ordered_json::array()) {}
+        ceilings_(run_options(options), one_group_each(), nlohmann::ordered_json::array()) {
+    for (const NetworkCase& planned : plan) {
+      if (planned.runs() && !record.has(planned.id)) all_work_ += case_work(planned);
+    }
+  }
 
   /// `cases` are all of one network; those that are recorded are not run again.
   void run(std::vector<NetworkCase> cases) {
@@ -93,7 +98,7 @@ class NetworkLoop {
     std::optional<NetworkWorkload> workload;
     std::vector<ReferencePrediction> predictions;
     if (any_runs) {
-      progress_.show(fmt::format("{}: images and weights", first.network->name));
+      show(fmt::format("{}: images and weights", first.network->name));
       workload.emplace(*first.network, first.network_argument, images_, most_images(cases), weights_->weights);
       predictions = reference(*workload);
     }
@@ -102,6 +107,7 @@ class NetworkLoop {
     for (const NetworkCase& planned : cases) {
       const NetworkResult result{planned, run_case(planned, workload, {predictions, labels, &weights_->weights})};
       record_.add(network_case_json(planned, result.outcome));
+      if (planned.runs()) done_work_ += case_work(planned);
       if (verbose_ || is_failure(result.outcome.status)) {
         progress_.finished(network_result_line(result));
       } else if (planned.runs()) {
@@ -114,11 +120,23 @@ class NetworkLoop {
   bool is_blind() const { return machine_.is_blind(); }
 
  private:
+  /// About the seconds that a case takes: its passes, and for the slowest stages verification in proportion to its
+  /// work.
+  double case_work(const NetworkCase& planned) const {
+    constexpr double kSlowFlopPerSecond = 5e9;
+    return options_.budget_seconds + planned.batch * network_flop(*planned.network) / kSlowFlopPerSecond;
+  }
+
+  void show(const std::string& what) {
+    if (done_work_ <= 0) return progress_.show(what);
+    const std::chrono::duration<double> so_far = std::chrono::steady_clock::now() - begin_;
+    progress_.show(what, so_far.count() / done_work_ * (all_work_ - done_work_));
+  }
+
   std::vector<ReferencePrediction> reference(const NetworkWorkload& workload) {
     return ReferenceNetwork(workload.network(), weights_->weights)
         .predictions(workload.count(), workload.images(), [&](int done) {
-          progress_.show(
-              fmt::format("{}: float64 reference, image {} of {}", workload.network().name, done, workload.count()));
+          show(fmt::format("{}: float64 reference, image {} of {}", workload.network().name, done, workload.count()));
         });
   }
 
@@ -142,7 +160,7 @@ class NetworkLoop {
         machine_.look();
         begun = std::chrono::steady_clock::now();
       }
-      progress_.show(fmt::format("{} {}", phase, planned.id));
+      show(fmt::format("{} {}", phase, planned.id));
     });
     if (outcome.totals.empty() || find_device_kind(planned.device).clock_is_virtual()) return outcome;
     outcome.quality = quality_json({.samples = outcome.totals,
@@ -161,6 +179,9 @@ class NetworkLoop {
   CeilingSampler ceilings_;
   TimeJudge judge_{ceilings_};
   std::optional<ChosenWeights> weights_;
+  double all_work_ = 0;  ///< of the cases that are run now
+  double done_work_ = 0;
+  std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
 };
 
 /// The cases of each network and device, which share a table.
@@ -296,7 +317,7 @@ int network_command(NetworkArguments& a, const CommandLine& command_line) {
   {
     const auto is_left = [&record](const NetworkCase& planned) { return planned.runs() && !record.has(planned.id); };
     Progress progress(a.record.quiet ? nullptr : stdout, static_cast<int>(std::ranges::count_if(plan, is_left)));
-    NetworkLoop loop(options, images, a.verbose, record, progress);
+    NetworkLoop loop(plan, options, images, a.verbose, record, progress);
     for (const std::vector<NetworkCase>& cases : by_network(plan)) loop.run(cases);
     is_blind = loop.is_blind();
   }

@@ -144,7 +144,9 @@ fs::path output_file(const Network& network, const TrainArguments& arguments, co
   std::error_code error;
   fs::create_directories(folder, error);
   if (error) throw UserError(fmt::format("cannot create the folder {}: {}", folder.string(), error.message()));
-  return folder / weights_file_name(network, dataset_key(*data.training().images), arguments.quality);
+  const fs::path file = folder / weights_file_name(network, dataset_key(*data.training().images), arguments.quality);
+  require_writable(file);
+  return file;
 }
 
 void train_one(const Network& network, const TrainArguments& arguments, const TrainingData& data,

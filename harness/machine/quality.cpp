@@ -161,9 +161,8 @@ std::string quality_line(const std::vector<Quality>& timed, int cores, std::stri
   const bool busy = most >= kCoresMissing.noisy;
   const std::string why =
       busy ? others_text(most, cores, "up to ") : std::ranges::max_element(timed, {}, &Quality::mark)->reasons.front();
-  return fmt::format(
-      "{} of {} cases were measured while the machine was {} ({}); {} says which", marked, timed.size(),
-      busy ? "busy" : "not steady", why, file);
+  return fmt::format("{} of {} cases were measured while the machine was {} ({}); {} says which", marked, timed.size(),
+                     busy ? "busy" : "not steady", why, file);
 }
 
 }  // namespace convladder

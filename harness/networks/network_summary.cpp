@@ -132,10 +132,9 @@ std::string where_the_time_goes(const NetworkStory& story) {
   const NetworkRow* const best = story.best != nullptr ? story.best : &story.rows.front();
   if (!best->pass || !(*best->pass > 0) || best->layers > *best->pass) return {};
   const double whole = *best->pass / 100;
-  return fmt::format(
-      "a pass of {} at batch {}{}: {:.0f}% convolutions, {:.0f}% other layers, {:.0f}% copies, memory and the rest",
-      best->of->planned.variants, place_of(story).batch, story.best == nullptr ? "" : ", the best", best->op / whole,
-      (best->layers - best->op) / whole, (*best->pass - best->layers) / whole);
+  return fmt::format("a pass of {} at batch {}: {:.0f}% convolutions, {:.0f}% other layers, {:.0f}% copies and memory",
+                     story.best == nullptr ? best->of->planned.variants : "the best stage", place_of(story).batch,
+                     best->op / whole, (best->layers - best->op) / whole, (*best->pass - best->layers) / whole);
 }
 
 std::string precision_note(const std::vector<NetworkStory>& stories) {
