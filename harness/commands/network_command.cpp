@@ -235,7 +235,8 @@ std::vector<std::string> run_notes(const NetworkOptions& options, const std::vec
     notes.emplace_back("the load of other programs is unknown (no data in /proc), so only the passes were judged");
   }
   notes.push_back(quality_line(timed, usable_cores(), "network.json"));
-  if (options.story) notes.emplace_back("other stages and batches: --all");
+  if (options.story)
+    notes.emplace_back(options.batches.empty() ? "other stages and batches: --all" : "other stages: --all");
   return notes;
 }
 
@@ -255,7 +256,7 @@ void print_summary(const Record& record, const std::vector<NetworkResult>& all,
   fmt::print("\n");
   for (const std::string& note : notes) {
     if (note.empty()) continue;
-    fmt::print("{}\n", !verbose && note.size() > columns ? printable(note, columns) : note);
+    fmt::print("{}", hanging("", verbose ? note : printable(note, 2 * columns), columns));
   }
 }
 

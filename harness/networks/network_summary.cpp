@@ -11,6 +11,7 @@
 #include "harness/machine/quality.hpp"
 #include "harness/plan/device_argument.hpp"
 #include "harness/statistics/statistics.hpp"
+#include "support/reasons.hpp"
 #include "support/text_table.hpp"
 #include "support/units.hpp"
 
@@ -57,7 +58,8 @@ std::string stage_text(const NetworkStory& story, const NetworkRow& row) {
     text += c;
     if (c == ',') text += ' ';
   }
-  if (&row == story.best) text += " (best)";
+  const auto is_stage = [](const NetworkRow& other) { return !other.is_library && !other.is_fused; };
+  if (&row == story.best && std::ranges::count_if(story.rows, is_stage) > 1) text += " (best)";
   if (row.is_library) text += " (library)";
   if (!row.of->outcome.quality.is_null()) {
     const Quality quality = read_quality(JsonPlace(row.of->outcome.quality, "quality"));
@@ -122,9 +124,17 @@ std::string heading(const NetworkCase& first, const std::vector<Told>& rows, con
   for (const Told& told : rows) names.insert(place_of(*told.first).network->name);
   const std::string what = names.size() == 1 ? *names.begin() : "networks";
   std::string text = fmt::format("{} on {}, images: {}; ", what, device_title, images);
-  if (!first.has_clock) return text + "counted: warp instructions, x: of how many times fewer than stage 1";
-  return text + fmt::format("{}: op time of all convolutions, x as fast as stage 1, % of the library's speed",
-                            find_device_kind(first.device).clock_is_virtual() ? "predicted" : "measured");
+  const auto any = [&rows](auto has) { return std::ranges::any_of(rows, has); };
+  const bool has_x = any([](const Told& t) { return t.second->x_baseline.has_value(); });
+  if (!first.has_clock) {
+    return text +
+           (has_x ? "counted: warp instructions, x: how many times fewer than stage 1" : "counted: warp instructions");
+  }
+  text += find_device_kind(first.device).clock_is_virtual() ? "predicted: " : "measured: ";
+  text += "op time of all convolutions";
+  if (has_x) text += ", x as fast as stage 1";
+  if (any([](const Told& t) { return t.second->percent_of_library.has_value(); })) text += ", % of the library's speed";
+  return text;
 }
 
 /// "42% convolutions, 31% other layers, 27% copies, memory and the rest" of a pass of the best stage.
@@ -151,12 +161,15 @@ std::string precision_note(const std::vector<NetworkStory>& stories) {
     }
   }
   if (passes.empty()) return {};
-  const auto [least, most] = std::ranges::minmax(passes);
-  if (half_widths.empty())
-    return fmt::format("medians of {:.0f} to {:.0f} passes, too few for an interval", least, most);
-  const auto [sharpest, widest] = std::ranges::minmax(half_widths);
-  return fmt::format("medians of {:.0f} to {:.0f} passes, those of a pass known to ±{:.1f}% to ±{:.1f}%", least, most,
-                     sharpest, widest);
+  const auto range = [](const std::vector<double>& values, const char* one) {
+    const auto [least, most] = std::ranges::minmax(values);
+    const std::string low = fmt::format(fmt::runtime(one), least);
+    const std::string high = fmt::format(fmt::runtime(one), most);
+    return low == high ? low : fmt::format("{} to {}", low, high);
+  };
+  const std::string text = fmt::format("medians of {} passes", range(passes, "{:.0f}"));
+  if (half_widths.empty()) return text + ", too few for an interval";
+  return fmt::format("{}, that of a pass known to {}", text, range(half_widths, "±{:.1f}%"));
 }
 
 /// Of the largest batch of each network: all its cases found the same classes.
@@ -188,36 +201,32 @@ std::vector<std::string> class_notes(const std::vector<NetworkStory>& stories) {
   return notes;
 }
 
+/// What is the same for all variants of a reason: "conv1 (cudnn): its kernels …" without its beginning.
+std::string without_place(const std::string& reason) {
+  const std::size_t end = reason.find("): ");
+  return end == std::string::npos || reason.find(" (") > end ? reason : reason.substr(end + 3);
+}
+
+/// A line for each failure, and one for each reason why stages were not run.
 void add_not_run(const std::vector<NetworkResult>& results, bool all, std::vector<std::string>& notes) {
-  std::vector<std::pair<std::string, std::size_t>> reasons;
+  std::map<std::string, Reasons> not_run;
+  std::set<std::string> told;
   std::size_t failures = 0;
   for (const NetworkResult& result : results) {
     const NetworkOutcome& outcome = result.outcome;
     if (outcome.status == Status::ok) continue;
+    const std::string where = fmt::format("{} on {}: ", outcome.status, result.planned.device);
     if (is_failure(outcome.status)) {
       if (all || failures++ < kMostReasons)
         notes.push_back(fmt::format("{}: {}: {}", result.planned.id, outcome.status, outcome.reason));
-      continue;
-    }
-    const std::string reason = fmt::format("{}, {}: {}", outcome.status, result.planned.device, outcome.reason);
-    const auto same = std::ranges::find(reasons, reason, &std::pair<std::string, std::size_t>::first);
-    if (same == reasons.end()) {
-      reasons.emplace_back(reason, 1);
-    } else {
-      ++same->second;
+    } else if (told.insert(where + result.planned.variants).second) {
+      not_run[where].add(without_place(outcome.reason), result.planned.variants);
     }
   }
   if (failures > kMostReasons) notes.push_back(fmt::format("{} failed: --verbose", plural(failures, "case")));
-  std::ranges::stable_sort(reasons, std::ranges::greater(), &std::pair<std::string, std::size_t>::second);
-  std::size_t rest = 0;
-  for (std::size_t i = 0; i < reasons.size(); ++i) {
-    if (all || i < kMostReasons) {
-      notes.push_back(fmt::format("{} {}", plural(reasons[i].second, "case"), reasons[i].first));
-    } else {
-      rest += reasons[i].second;
-    }
+  for (const auto& [where, reasons] : not_run) {
+    for (const std::string& line : reasons.lines()) notes.push_back(where + line);
   }
-  if (rest > 0) notes.push_back(fmt::format("{} not run for other reasons: --verbose", plural(rest, "case")));
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 
 #include "datasets/catalogue.hpp"
 #include "datasets/synthetic_images.hpp"
+#include "harness/plan/network_argument.hpp"
 #include "network/weights_files.hpp"
 #include "support/errors.hpp"
 
@@ -15,9 +16,16 @@ namespace {
 
 constexpr int kSyntheticImages = 10000;  // as many as the data sets' test files
 
+/// How the network was named on the command line: one of a file is found by its path.
+std::string argument_of(const NetworkOptions& options, const Network& network) {
+  const auto names_it = [&network](const std::string& name) { return &find_network(name) == &network; };
+  const auto found = std::ranges::find_if(options.networks, names_it);
+  return found == options.networks.end() ? network.name : *found;
+}
+
 ChosenWeights random_weights(const NetworkOptions& options, const Network& network, const std::string& why) {
   ChosenWeights random{.weights = initial_weights(network, options.seed), .trained = false, .note = {}};
-  random.note = fmt::format("{}: no accuracy, since the weights are random ({})", network.name, why);
+  random.note = fmt::format("{}: no accuracy, the weights are random: {}", network.name, why);
   return random;
 }
 
@@ -63,7 +71,7 @@ ChosenWeights network_weights(const NetworkOptions& options, const Network& netw
     return trained_weights(network, std::move(*found), key);
   }
   const std::string remedy =
-      fmt::format("'convladder train --network {}{}{}' makes them", network.name,
+      fmt::format("'convladder train --network {}{}{}' makes them", argument_of(options, network),
                   options.data_folder.empty() ? "" : fmt::format(" --data {}", options.data_folder),
                   options.weights == "low" ? " --quality low" : "");
   if (options.weights == "low") {
