@@ -50,16 +50,26 @@ def data_of(record: Record, ladders: Mapping[str, Told], source: str, name: str)
     return Data(f"{name}-data", tuple(rows)) if rows else None
 
 
-def of_ladders(record: Record, data: Optional[Data], name: str, instead_of: str, layer: str = "",
-               batch: Optional[int] = None) -> Iterator[Explorer]:
+def of_ladders(record: Record, data: Optional[Data], name: str, instead_of: str, on: Optional[str] = None,
+               layer: Optional[str] = None, batch: Optional[int] = None) -> Iterator[Explorer]:
     """A ladder, with device, layer and batch to choose."""
     if data:
         stages = [stage for one in (*record.drawn, *record.predicted) for stage in _stages(one)]
         yield Explorer(name, "The ladder of your choice", instead_of, data, (
-            Choice("on", "On"), Choice("layer", "Layer", layer), Choice("batch", "Batch", batch)),
+            Choice("on", "On", on), Choice("layer", "Size" if record.of_sizes else "Layer", layer), Choice("batch", "Batch", batch)),
             {"log axis": _ladder(stages, True), "linear axis": _ladder(stages, False)},
-                       "Each bar goes from the time of the stage that it builds on to its own. Dashed: the machine's limit; "
-                       "grey line: the fastest library. Point at a mark for more.")
+                       _note(data))
+
+
+def _note(data: Data) -> str:
+    """How to read it: what is in the data, and no more."""
+    kinds = {row["kind"] for row in data.rows}
+    parts = ["Each bar goes from the time of the stage that it builds on to its own."] if "measured" in kinds else []
+    parts += ["A predicted time is a range, from optimistic to pessimistic."] if "predicted" in kinds else []
+    lines = [words for kind, words in (("floor", "dashed: the machine's limit"), ("library", "grey line: the fastest library"))
+             if kind in kinds]
+    parts += [f"{'; '.join(lines).capitalize()}."] if lines else []
+    return " ".join([*parts, "Point at a mark for more."])
 
 
 def of_times(record: Record, data: Optional[Data], name: str, instead_of: str) -> Iterator[Explorer]:
@@ -67,7 +77,8 @@ def of_times(record: Record, data: Optional[Data], name: str, instead_of: str) -
     if data and any(row.get("kind") == "measured" for row in data.rows):
         stages = [stage for one in record.drawn for stage in _stages(one)]
         yield Explorer(name, "Time of one image over batch, for a layer of your choice", instead_of, data,
-                       (Choice("on", "On", only="measured"), Choice("layer", "Layer")),
+                       (Choice("on", "On", only="measured"),
+                        Choice("layer", "Size" if record.of_sizes else "Layer")),
                        {"log axis": _over_batch(stages, True), "linear axis": _over_batch(stages, False)},
                        "Bands are the intervals. Point at a mark for more.")
 

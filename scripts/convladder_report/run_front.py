@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Iterator, Optional, Sequence
+from typing import Iterator, Optional, Sequence, Union
 
 from convladder_charts import ladder as ladder_chart
-from convladder_charts import table
+from convladder_charts import prediction, table
+from convladder_charts.counted import CountedLadder
 from convladder_charts.page import device_name
-from convladder_charts.record import Record
+from convladder_charts.predicted import PredictedGroup, PredictedLadder
+from convladder_charts.predicted_text import span_text
+from convladder_charts.record import Ladder, Record
 from convladder_charts.table_text import Table
 from convladder_charts.units import NONE, duration, percent, ratio
-from convladder_report import common_sections, explorers
-from convladder_report.document import Answer, Explorer, Fact, Front, TableBlock
+from convladder_report import common_sections, explorers, left_out_front
+from convladder_report.common_sections import places_of
+from convladder_report.document import Answer, Explorer, Fact, Figure, Front, TableBlock
 from convladder_report.figures import figure
 from convladder_report.kind import Input
 from convladder_report.story import Told, told
@@ -30,27 +34,51 @@ def front(one: Input, prefix: str) -> Front:
     chosen = _chosen(record, ladders)
     title = record.work if record.of_folder else f"One {record.work.removeprefix('forward ')}"
     trust = Trust(one.root).answer()
+    if not chosen and record.left_out:
+        return left_out_front.front(one, prefix, trust)
     if not chosen:
         return Front(f"{title}, stage by stage", _asked(record), (*_without_story(record), trust),
                      common_sections.machine_line(record))
     head = chosen[0]
     answers = (_faster(head, record), _to_go(head, record), trust)
-    group = next((group for group in record.drawn if any(ladder.place == head.place for ladder in group.ladders)), None)
-    ladder = next((ladder for ladder in group.ladders if ladder.place == head.place), None) if group else None
-    hero = None
-    if group and ladder:
-        alone = dataclasses.replace(group, ladders=(ladder,))
-        hero = figure(ladder_chart.draw, record, alone, f"{prefix}-hero", one.source, ladder.place,
-                      [table.ladder_table(alone, ladder)])
-    return Front(f"{title}, stage by stage", _asked(record), answers, common_sections.machine_line(record), hero,
-                 _explorer(one, ladders, head, prefix) if hero else None,
+    hero, explorer = _hero(one, ladders, head, prefix)
+    return Front(f"{title}, stage by stage", _asked(record), answers, common_sections.machine_line(record), hero, explorer,
                  tuple(_in_short(chosen, record, one.source)))
 
 
-def _explorer(one: Input, ladders: dict[str, Told], head: Told, prefix: str) -> Optional[Explorer]:
-    data = explorers.data_of(one.record, ladders, one.source, prefix)
-    return next(explorers.of_ladders(one.record, data, f"{prefix}-hero-explorer", f"{prefix}-hero", head.layer_name,
-                                     head.batch), None)
+def _hero(one: Input, ladders: dict[str, Told], head: Told, prefix: str) -> tuple[Optional[Figure], Optional[Explorer]]:
+    """The ladder of the answer: of times, or of predictions where there are no times."""
+    record: Record = one.record
+    name, source = f"{prefix}-hero", one.source
+    drawn = on = None
+    for group in record.drawn:
+        ladder = next((ladder for ladder in group.ladders if ladder.place == head.place), None)
+        if ladder:
+            on = device_name(group)
+            alone = dataclasses.replace(group, ladders=(ladder,))
+            drawn = figure(ladder_chart.draw, record, alone, name, source, ladder.place, [table.ladder_table(alone, ladder)],
+                           table.legend(record))
+    for predicted in record.predicted:
+        counted_one = _predicted_ladder(predicted, head)
+        if counted_one and not drawn:
+            on = f"{_gpu(record, predicted.gpu)}, PREDICTED"
+            alone = dataclasses.replace(predicted, ladders=(counted_one,))
+            drawn = figure(prediction.draw, record, alone, name, source,
+                           places_of(row.place for row in counted_one.rows) + ".prediction", ())
+    if drawn is None:
+        return None, None
+    data = explorers.data_of(record, ladders, source, prefix)
+    return drawn, next(explorers.of_ladders(record, data, f"{name}-explorer", name, on, head.layer_name, head.batch), None)
+
+
+def _predicted_ladder(group: PredictedGroup, head: Told) -> Optional[PredictedLadder]:
+    return next((one for one in group.ladders if (group.device, one.layer_name, one.batch) == (
+        head.device, head.layer_name, head.batch)), None)
+
+
+def _gpu(record: Record, name: str) -> str:
+    """As its maker calls it."""
+    return next((title for group in record.predicted for gpu, title in group.gpus if gpu == name), name)
 
 
 def _chosen(record: Record, ladders: dict[str, Told]) -> list[Told]:
@@ -69,27 +97,30 @@ def _chosen(record: Record, ladders: dict[str, Told]) -> list[Told]:
 
 
 def _asked(record: Record) -> str:
-    """Layers, batches and stages in one sentence; what could not be timed in another."""
-    groups = record.drawn or record.groups
+    """Layers, batches and stages in one sentence."""
     parts = []
-    for group in groups[:1]:
-        batches = sorted({one.batch for one in group.ladders})
-        stages = sum(not stage.is_library for stage in group.stages)
+    for index, group in enumerate(record.drawn):
         libraries = [named(stage) for stage in group.stages if stage.is_library]
-        layers = counted(len(group.layers), "size" if record.of_sizes else "layer")
+        stages = sum(not stage.is_library for stage in group.stages)
         text = f"{counted(stages, 'stage')} of the {group.family} ladder"
         text += f" and {listed(libraries)}" if libraries else ""
-        text += f", on {layers} ({listed(group.layers, 4)})"
-        if batches != [1] or not record.of_sizes:
-            text += f" at batch {listed([str(batch) for batch in batches])}"
-        parts.append(text)
-    others = [f"{counted(len(one.stages), 'stage')} timed on {device_name(one)}" for one in groups[1:] if one.has_times]
-    others += [f"{counted(len({row.stage for ladder in one.ladders for row in ladder.counted}), 'stage')} of the "
-               f"{one.family} ladder counted on the {one.device} device" for one in record.counted]
-    if others and parts:
-        parts.append(f"beside them {listed(others)}")
-    sentence = "; ".join(parts) or f"{listed(others)}"
+        parts.append(text + (_sizes(group.ladders, record) if index == 0 else f" on {device_name(group)}"))
+    for one in record.counted:
+        stages = len({row.stage for ladder in one.ladders for row in ladder.counted})
+        parts.append(f"{counted(stages, 'stage')} of the {one.family} ladder counted on the {one.device} device"
+                     + ("" if parts else _sizes(one.ladders, record)))
+    if not parts:
+        parts = [f"{group.family} ladder{_sizes(group.ladders, record)}" for group in record.groups[:1]]
+    sentence = "; beside them ".join([parts[0], listed(parts[1:])] if len(parts) > 1 else parts)
     return f"{sentence[:1].upper()}{sentence[1:]}." if sentence else "Nothing was asked: the record holds no ladder."
+
+
+def _sizes(ladders: Sequence[Union[Ladder, CountedLadder]], record: Record) -> str:
+    """The layers and batches, or the sizes of a problem."""
+    layers = list(dict.fromkeys(one.layer_name for one in ladders))
+    batches = sorted({one.batch for one in ladders})
+    text = f", on {counted(len(layers), 'size' if record.of_sizes else 'layer')} ({listed(layers, 4)})"
+    return text if batches == [1] and record.of_sizes else f"{text} at batch {listed([str(one) for one in batches])}"
 
 
 def _where(head: Told, record: Record) -> str:
@@ -110,9 +141,9 @@ def _faster(head: Told, record: Record) -> Answer:
     story = head.story
     assert story
     where = _where(head, record)
-    if story.best_by == "predicted":
-        where += f", predicted for {story.gpu or 'a GPU'} and not measured"
     text = f"Best is {named(story.best)}"
+    if story.best_by == "predicted":
+        text += f", predicted for {_gpu(record, story.gpu)} and not measured"
     if story.best == story.baseline:
         text += f", the baseline itself, on {where}."
     else:
@@ -125,6 +156,8 @@ def _faster(head: Told, record: Record) -> Answer:
             text += " It is the mission's last stage."
     if story.overlaps:
         text += f" It cannot be told from {listed([one.title for one in story.overlaps], 2)}: their intervals overlap."
+    if story.less_accurate:
+        text += f" Faster, but less accurate: {listed([one.title for one in story.less_accurate], 2)}."
     facts = []
     if story.best_x_baseline and story.best != story.baseline:
         facts.append(Fact(ratio(story.best_x_baseline), "over the baseline"))
@@ -152,9 +185,24 @@ def _to_go(head: Told, record: Record) -> Answer:
         text += " The limit is that of a direct computation; this stage computes less."
     if not story.library and story.best_by == "measured":
         text += " No library was measured beside it."
-    if not text:
+    if story.best_by == "predicted":
+        text, facts = _range(head, record)
+    elif not text:
         text = "Neither a library nor a limit was measured to compare it with."
     return Answer("How far is it from the library and the limit?", text.strip(), story.place, tuple(facts))
+
+
+def _range(head: Told, record: Record) -> tuple[str, list[Fact]]:
+    """Of a best stage that was not timed."""
+    story = head.story
+    ladders = [one for group in record.predicted for one in [_predicted_ladder(group, head)] if one]
+    row = next((row for one in ladders for row in one.rows if story and row.stage == story.best), None)
+    on = row.on(story.gpu) if row and story else None
+    text = "Not known: no GPU was there to measure on, and what libraries execute cannot be counted."
+    if on is None or not on.has_time:
+        return text, []
+    return (f"{text} The best stage is predicted to take {span_text(on.low, on.high)}, bound by {on.binding}.",
+            [Fact(span_text(on.low, on.high), "predicted")])
 
 
 def _without_story(record: Record) -> Iterator[Answer]:
@@ -189,7 +237,7 @@ def _in_short(chosen: Sequence[Told], record: Record, source: str) -> Iterator[T
             and not (columns[index] == "batch" and record.of_sizes and {row[index] for row in rows} == {"1"})]
     more = (f"{len(stories) - _MOST_ROWS} more: in the chapters below.",) if len(stories) > _MOST_ROWS else ()
     places = tuple(story.place for _, story in stories[:_MOST_ROWS])
-    gpu = f" for {stories[0][1].gpu}" if stories[0][1].gpu else ""
+    gpu = f" for {_gpu(record, stories[0][1].gpu)}" if stories[0][1].gpu else ""
     yield TableBlock(Table(
         f"The best stage of each {size} on {chosen[0].device}, {kind}{gpu}", tuple(columns[index] for index in kept),
         tuple(tuple(row[index] for index in kept) for row in rows), 3 if 1 in kept else 2, more,

@@ -49,6 +49,8 @@ class Story:
     gpu: str
     library: Optional[Stage]
     overlaps: tuple[Stage, ...]
+    less_accurate: tuple[Stage, ...]
+    """Stages that are faster than the best, by giving up accuracy."""
     best_x_baseline: Optional[float]
     best_x_mission: Optional[float]
     percent_of_library: Optional[float]
@@ -99,13 +101,16 @@ def _story(node: Node, named: Callable[[str], Stage]) -> Optional[Story]:
     def stage(name: str) -> Optional[Stage]:
         return optional(node.field(name), lambda one: named(one.text()))
 
+    def several(name: str) -> tuple[Stage, ...]:
+        return tuple(named(one.text()) for one in node.field(name).items()) if name in node.value else ()
+
     best = stage("best")
     if best is None:
         return None
     return Story(
         stage("baseline"), stage("mission"), best, node.field("best_by").text(),
         printable(optional(node.field("gpu"), Node.text) or ""), stage("library"),
-        tuple(named(one.text()) for one in node.field("overlaps_best").items()),
+        several("overlaps_best"), several("faster_less_accurate"),
         *(optional(node.field(name), Node.number) for name in ("best_x_baseline", "best_x_mission",
                                                                "best_percent_of_library", "best_percent_of_floor")),
         loses=tuple(Loss(named(one.field("variant").text()).title, named(one.field("builds_on").text()).title,
@@ -124,7 +129,7 @@ def _of_rows(ladder: Ladder) -> Optional[Story]:
     near = [row.stage for row in stages if row is not best and row.of == best.of and row.of in ("layer", "call")
             and row.low is not None and best.high is not None and row.low <= best.high]
     return Story(first.stage if first.x_baseline == 1 else None, None, best.stage, "measured", "",
-                 min(libraries, key=_layer).stage if libraries else None, tuple(near), best.x_baseline, None,
+                 min(libraries, key=_layer).stage if libraries else None, tuple(near), (), best.x_baseline, None,
                  best.percent_of_library, best.percent_of_floor, (), f"{ladder.place}.rows[{ladder.rows.index(best)}]")
 
 
