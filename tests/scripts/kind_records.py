@@ -184,7 +184,11 @@ def explanation() -> dict[str, Any]:
              "binding_low": "DRAM bandwidth", "binding_high": "latency", "occupancy": 1.0, "limited_by": "warps"}],
             "counters_against_builds_on": [{"counter": "barriers", "ratio": 0.5}] if below else [], "measured": None,
             "why_not": None}
-    return {"kind": "explanation", "groups": [{"network": "lenet28", "layer": "conv1", "batch": 10, "measured_on": None,
+    step = {"variant": "shared-memory", "builds_on": "global-memory", "x": 2.5, "kind": "counted",
+            "relieved": "Fewer sectors.", "binds": None}
+    ladder = {"device": "simulated", "family": "cuda", "network": "lenet28", "layer": "conv1", "batch": 10, "steps": [
+        step | {"variant": "global-memory", "builds_on": None, "x": None}, step]}
+    return {"kind": "explanation", "ladders": [ladder], "groups": [{"network": "lenet28", "layer": "conv1", "batch": 10, "measured_on": None,
                                                "published": [], "stages": [
                                                    stage("global-memory", "1 Global memory", None, 4000.0),
                                                    stage("shared-memory", "2 Shared memory", "global-memory", 1000.0),

@@ -109,7 +109,8 @@ def _checked(root: Node) -> Parts:
 def _explanation(root: Node) -> Parts:
     record = explanation.read(root)
     return ("Why a stage is faster", _numbered("explanation", [explanation.chart(one) for one in record.groups]),
-            [explanation.table(one) for one in record.groups])
+            [*(explanation.table(one) for one in record.groups),
+             *(explanation.steps_table(one) for one in record.ladders)])
 
 
 def _profile(root: Node) -> Parts:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Optional
 
 from convladder_charts.json_text import Node
-from convladder_charts.kinds.members import LONGEST_TEXT, amount, is_kind, member, text_of, time_of
+from convladder_charts.kinds.members import LONGEST_TEXT, amount, is_kind, member, number_of, text_of, time_of
 from convladder_charts.kinds.row_chart import Mark, Panel, RowChart
 from convladder_charts.stage import printable
 from convladder_charts.table_text import Table
@@ -62,10 +62,34 @@ class Group:
 
 
 @dataclass(frozen=True)
+class Step:
+    """A stage beside the one that it builds on, in words."""
+
+    variant: str
+    builds_on: str
+    factor: Optional[float]
+    kind: str
+    relieved: str
+    binds: str
+    place: str
+
+
+@dataclass(frozen=True)
+class Steps:
+    """Those of a ladder."""
+
+    name: str
+    steps: tuple[Step, ...]
+    place: str
+
+
+@dataclass(frozen=True)
 class Explanation:
     """All of them."""
 
     groups: tuple[Group, ...]
+    ladders: tuple[Steps, ...] = ()
+    """Older documents have none."""
     warnings: tuple[str, ...] = ()
 
 
@@ -76,7 +100,17 @@ def is_of(document: Any) -> bool:
 
 def read(root: Node) -> Explanation:
     """Raises RecordError."""
-    return Explanation(tuple(_group(node) for node in root.field("groups").items()))
+    ladders = member(root, "ladders")
+    return Explanation(tuple(_group(node) for node in root.field("groups").items()),
+                       tuple(_steps(node) for node in ladders.items()) if ladders else ())
+
+
+def _steps(node: Node) -> Steps:
+    layer = ".".join(printable(node.field(part).text()) for part in ("network", "layer"))
+    return Steps(f"{layer}, batch {node.field('batch').positive()}, {printable(node.field('device').text())}", tuple(
+        Step(printable(one.field("variant").text()), text_of(one, "builds_on"), number_of(one, "x"), text_of(one, "kind"),
+             text_of(one, "relieved", LONGEST_TEXT), text_of(one, "binds", LONGEST_TEXT), one.place)
+        for one in node.field("steps").items()), node.place)
 
 
 def _group(node: Node) -> Group:
@@ -122,6 +156,25 @@ def sentence(group: Group) -> str:
             texts.append(f"on {gpu} stage {stage.title} is predicted to be fastest, {duration(one.low)} to "
                          f"{duration(one.high)}{bound}")
     return f"{group.name}: {'; '.join(texts)}." if texts else f"{group.name}: nothing could be predicted."
+
+
+def step_sentence(ladder: Steps) -> str:
+    """The greatest step, and why."""
+    best = max((one for one in ladder.steps if one.factor), key=lambda one: one.factor or 0.0, default=None)
+    if best is None:
+        return f"{ladder.name}: no stage has a factor over the one it builds on."
+    why = f" {best.relieved}" if best.relieved else ""
+    return (f"{ladder.name}: the greatest step is {best.variant}, {ratio(best.factor)} as fast as {best.builds_on} "
+            f"({best.kind}).{why}")
+
+
+def steps_table(ladder: Steps) -> Table:
+    """Every stage, in words."""
+    return Table(f"{ladder.name}: each stage, over the one that it builds on",
+                 ("stage", "builds on", "what it relieved", "what binds now", "× as fast", "by"), tuple(
+                     (one.variant, one.builds_on or NONE, one.relieved or NONE, one.binds or NONE, ratio(one.factor),
+                      one.kind or NONE) for one in ladder.steps), 4, place=f"{ladder.place}.steps",
+                 row_places=tuple(one.place for one in ladder.steps))
 
 
 def chart(group: Group) -> Optional[RowChart]:

@@ -17,7 +17,8 @@ def _explanation_front(one: Input, prefix: str) -> Front:
     hero = next(filter(None, (shared.rows_figure(explanation.chart(group), f"{prefix}-hero", one.source, group.place, ())
                               for group in record.groups)), None)
     return shared.front("Why a stage is faster", "Which stage is predicted to be fastest, and what binds it?",
-                        [Answer("", explanation.sentence(group), group.place) for group in record.groups],
+                        [*(Answer("", explanation.sentence(group), group.place) for group in record.groups),
+                         *(Answer("", explanation.step_sentence(ladder), ladder.place) for ladder in record.ladders)],
                         "predicted from counters of the simulated device", hero)
 
 
@@ -28,6 +29,9 @@ def _explanation_chapters(one: Input, prefix: str) -> Iterator[Section]:
         drawn = shared.rows_figure(explanation.chart(group), f"{name}-figure", one.source, group.place, ()) if (
             1 < number <= _MOST_FIGURES) else None
         yield Section(name, group.name, (*([drawn] if drawn else []), TableBlock(explanation.table(group), one.source)))
+    for number, ladder in enumerate(record.ladders, 1):
+        yield Section(f"{prefix}-steps-{number}", f"In words: {ladder.name}",
+                      (TableBlock(explanation.steps_table(ladder), one.source),))
 
 
 def _profile_front(one: Input, prefix: str) -> Front:
