@@ -24,8 +24,8 @@ namespace {
 
 using nlohmann::ordered_json;
 
-const char* const kWords =
-    "Sector: 32 bytes. Pass: once over the banks of shared memory. More: --numbers, --layer, --case.";
+const char* const kWords = "Sector: 32 bytes. Pass: once over the banks of shared memory. ";
+const char* const kMore = "More: --numbers, --layer, --case.";
 
 std::string layer_of(const CaseFigures& one) { return fmt::format("{}.{}", one.network, one.layer); }
 
@@ -65,8 +65,8 @@ std::string title(const Step& step) {
   if (below.empty() && step.registered.empty()) return fmt::format("{}: the first stage", variant);
   if (below.empty()) return fmt::format("{}: nothing below it has a result", variant);
   const std::string gap = step.registered == step.builds_on ? "" : " (the stages between have no result)";
-  if (step.x) {
-    return fmt::format("{}: {}{}{}", variant, speed_text(step.is_clear ? *step.x : 1, below), gap,
+  if (step.x && step.is_clear) {
+    return fmt::format("{}: {}{}{}", variant, speed_text(*step.x, below), gap,
                        step.kind == "measured" ? "" : " (predicted)");
   }
   return step.kind == "predicted"
@@ -96,14 +96,21 @@ std::string heading(const ExplainedLadder& one) {
                      printable(layer_of(of)), of.batch, kind_text(one));
 }
 
-/// What the machine allows, as measured; empty if it is not known.
-std::string floor_text(const ExplainedLadder& one) {
-  if (!one.floor || !one.measured) return {};
-  const RecordedFloor& floor = *one.floor;
-  const std::string operations = fmt::format("{} at the FMA peak", time_text(floor.operations_ns));
-  if (!floor.bytes_ns) return fmt::format("What it takes at least: {}; its data fits into the cache.", operations);
-  return fmt::format("What it takes at least: {}, and {} at the memory's rate.", operations,
-                     time_text(*floor.bytes_ns));
+/// What the machine allows, as measured, and whether it was quiet; empty if neither is known.
+std::string machine_text(const ExplainedLadder& one) {
+  if (!one.measured) return {};
+  std::string text;
+  if (one.floor) {
+    const std::string operations = fmt::format("{} at the FMA peak", time_text(one.floor->operations_ns));
+    text = one.floor->bytes_ns ? fmt::format("What it takes at least: {}, and {} at the memory's rate.", operations,
+                                             time_text(*one.floor->bytes_ns))
+                               : fmt::format("What it takes at least: {}; its data fits into the cache.", operations);
+  }
+  if (one.not_quiet > 0) {
+    text += fmt::format("{}The machine was not quiet: {} of {} times are noisy or disturbed.", text.empty() ? "" : " ",
+                        one.not_quiet, one.ladder.steps.size());
+  }
+  return text;
 }
 
 }  // namespace
@@ -127,10 +134,13 @@ ExplainedLadder ExplainedRun::explained(const LadderSteps& one) const {
                             .floor = recorded_floor(ladders_, *one.of),
                             .measured = is_measured(one),
                             .gpu = {},
+                            .not_quiet = 0,
                             .missing = {}};
   if (std::ranges::any_of(one.steps, [](const Step& step) { return step.kind == "predicted"; })) explained.gpu = gpu_;
   for (const CaseFigures& other : cases_) {
-    if (other.place() != one.of->place() || !other.rung || other.time || other.counters) continue;
+    if (other.place() != one.of->place() || !other.rung) continue;
+    if (other.quality && other.quality->is_marked()) ++explained.not_quiet;
+    if (other.time || other.counters) continue;
     explained.missing.add(fmt::format("{}: {}", other.status, other.reason), printable(other.variant));
   }
   return explained;
@@ -178,7 +188,7 @@ std::string steps_text(const std::vector<ExplainedLadder>& ladders, std::size_t 
   std::string text;
   for (const ExplainedLadder& one : ladders) {
     text += fmt::format("{}{}", text.empty() ? "" : "\n", indented(heading(one), 0, columns));
-    if (const std::string floor = floor_text(one); !floor.empty()) text += indented(floor, 0, columns);
+    if (const std::string machine = machine_text(one); !machine.empty()) text += indented(machine, 0, columns);
     const std::string lead = one.gpu.empty() ? "" : predicted_lead(one.gpu);
     for (const Step& step : one.ladder.steps) {
       text +=
@@ -186,14 +196,16 @@ std::string steps_text(const std::vector<ExplainedLadder>& ladders, std::size_t 
     }
     for (const std::string& line : one.missing.lines()) text += hanging("   ", line, columns);
   }
-  return fmt::format("{}\n{}", text, indented(kWords, 0, columns));
+  const bool counted = !std::ranges::all_of(ladders, &ExplainedLadder::measured);
+  return fmt::format("{}\n{}", text, indented(fmt::format("{}{}", counted ? kWords : "", kMore), 0, columns));
 }
 
 std::string steps_markdown(const std::vector<ExplainedLadder>& ladders) {
   std::string text;
   for (const ExplainedLadder& one : ladders) {
     text += fmt::format("{}### {}\n\n", text.empty() ? "" : "\n", markdown_text(heading(one)));
-    if (const std::string floor = floor_text(one); !floor.empty()) text += fmt::format("{}\n\n", markdown_text(floor));
+    if (const std::string machine = machine_text(one); !machine.empty())
+      text += fmt::format("{}\n\n", markdown_text(machine));
     const std::string lead = one.gpu.empty() ? "" : predicted_lead(one.gpu);
     for (const Step& step : one.ladder.steps) {
       text += fmt::format("- **{}**. {}\n", markdown_text(title(step)), markdown_text(sentences(step, lead)));

@@ -16,8 +16,9 @@ struct ExplainedLadder {
   LadderSteps ladder;
   std::optional<RecordedFloor> floor;
   bool measured = false;
-  std::string gpu;  ///< whose predictions are spoken of; empty where none are
-  Reasons missing;  ///< stages without a result, by reason
+  std::string gpu;            ///< whose predictions are spoken of; empty where none are
+  std::size_t not_quiet = 0;  ///< stages that were measured on a machine that was busy
+  Reasons missing;            ///< stages without a result, by reason
 };
 
 /// The cases of a record and what is explained of them.
