@@ -111,6 +111,29 @@ def test_a_base_that_cannot_be_compared_is_refused_in_one_line(folder: Path, tmp
     assert_refused(run("report", tmp_path / "half.json"), "report: ", "half.json")
 
 
+def test_a_site_has_both_runs_their_comparison_and_what_compare_says(folder: Path, tmp_path: Path) -> None:
+    site = tmp_path / "site"
+    for name in ("base", "run"):
+        (tmp_path / "results" / name).mkdir(parents=True)
+        shutil.copy(folder / f"{name}.json", tmp_path / "results" / name / "run.json")
+    done = run("report", "--site", site, cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.splitlines()[0] == str(site / "index.html")
+    (pair,) = (site / "compare").iterdir()
+    text = parsed(pair.read_text(encoding="utf-8")).text
+    compared = json.loads(run("compare", folder / "base.json", folder / "run.json", "--format", "json").stdout)
+    assert f"{compared['counts']['regressed']} got slower" in text and str(tmp_path) not in text
+    assert len(list((site / "runs").iterdir())) == 2
+    assert run("report", "--site", site, tmp_path / "results").stdout.splitlines()[1].endswith(": 0 written")
+    (tmp_path / "results/half.json").write_text("{", encoding="utf-8")
+    done = run("report", "--site", site, tmp_path / "results")
+    assert done.returncode == 2 and len(done.stderr.splitlines()) == 1 and "half.json" in done.stderr
+    for wrong in (("--output", "x"), ("--base", "x"), ("--format", "pdf")):
+        assert_refused(run("report", "--site", site, tmp_path / "results", *wrong), "--site")
+    assert_refused(run("report", "--site", tmp_path / "none", folder / "nothing"), "nothing")
+    assert not (tmp_path / "none").exists()
+
+
 def test_what_python_lacks_is_said_in_one_line(folder: Path, tmp_path: Path) -> None:
     record = folder / "run.json"
     assert_refused(run("report", record, env=os.environ | {"PYTHON": "/no/python"}), "/no/python", "matplotlib")
