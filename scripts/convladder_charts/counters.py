@@ -124,7 +124,7 @@ def _title(ladder: CountedLadder, rows: Sequence[CountedRow], group: CountedGrou
     if figure.per:
         return f"COUNTED: {row.stage.title} needs {significant(value)} instead of {significant(old)} {figure.name}{per}"
     fewer = f"less {figure.name.split(',')[0]} traffic" if figure.unit == "B" else f"fewer {figure.name}"
-    return f"COUNTED: {row.stage.title} needs {significant(fall)} times {fewer}"
+    return f"COUNTED: {row.stage.title} needs {significant(fall)} times {fewer} than the baseline"
 
 
 class _Line:

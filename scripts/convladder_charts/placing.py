@@ -13,6 +13,7 @@ Box = tuple[float, float, float, float]
 _DISTANCES = (0.09, 0.2, 0.34, 0.5, 0.68, 0.88, 1.1)
 _DIRECTIONS = ((1, 0), (-1, 0), (1, -0.6), (1, 0.6), (-1, -0.6), (-1, 0.6), (0.15, -1), (0.15, 1), (-0.15, -1), (-0.15, 1))
 _AIR = 0.025
+_CLEAR = 0.14
 
 
 @dataclass(frozen=True)
@@ -50,7 +51,8 @@ class Labels:
         """Writes above a level line, as far to the right as there is room; or before it, or below."""
         (start, down), (end, _) = line
         width, height = text_inches(text, size) + 0.04, size / 72 * 1.1
-        steps = range(max(int((end - start - width) / 0.1), -1) + 1)
+        spare = end - start - width - _CLEAR  # a roof's slope begins where the line does, and leans over it
+        steps = range(int(spare / 0.1) + 1 if spare >= 0 else 0)
         spots = [(end - width - 0.1 * step, middle) for middle in (down - height / 2 - 0.03, down + height / 2 + 0.035)
                  for step in steps]
         spots.insert(len(steps), (start - width - 0.06, down))

@@ -213,7 +213,7 @@ def read(root: Node) -> Record:
     cases = {case.field("id").text(): case for case in root.field("cases").items()}
     options = context.value.get("options")
     of_folder = isinstance(options, dict) and "ladder" in options
-    told = story.of_counted(root)
+    told = story.by_place(root)
     on_ladders = [case for case in cases.values() if "leaves_out" not in case.value]
     return Record(
         **about(root),

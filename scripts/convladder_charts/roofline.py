@@ -25,7 +25,7 @@ _LEGEND = 0.3
 _TERA = 1000.0
 _MARKERS = {"baseline": "s", "mission": "^", "best": "o", "": "o"}
 _WORDS = {"baseline": "baseline", "mission": "the mission's last", "best": "best", "": "other stages"}
-TENSOR = (("tensor_tf32_gflop_per_s", "tensor tf32"), ("tensor_half_gflop_per_s", "tensor half"))
+TENSOR = (("tensor_tf32_gflop_per_s", "tf32"), ("tensor_half_gflop_per_s", "half"))
 """Ceilings of records that have them, of GPUs that have tensor cores."""
 
 
@@ -40,8 +40,8 @@ def draw(record: Record, group: PredictedGroup, batch: Optional[int]) -> tuple[P
                       WIDTH)
     others = [one.layer_name for one in ladders if one is not ladder]
     foot = Foot([f"{ladder.layer_name}: {ladder.shape}", "a bar: from the pessimistic rate to the optimistic one; bytes are counted, of L2 and DRAM modelled; "
-                 "lines: the peaks at the highest clock; a bar above a line assumes that ptxas merges loads or that data "
-                 "is in the L2 already", "a stage that moves nothing through a level is not in its plot",
+                 "lines: the peaks at the highest clock, dashed those of the tensor cores; a bar above a line assumes that "
+                 "ptxas merges loads or that data is in the L2 already", "a stage that moves nothing through a level is not in its plot",
                  f"{', '.join(others)}: table.md, or --layer" if others else "", group.hardware,
                  f"commit {record.commit}"], WIDTH)
     page, tops = page_below(heading, WIDTH, [_LEGEND, *[_TOP + _HEIGHT + _BOTTOM] * 2], foot)

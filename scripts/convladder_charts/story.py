@@ -52,12 +52,12 @@ Place = tuple[str, str, str, str, int]
 """Device, family, network, layer and batch."""
 
 
-def of_counted(root: Node) -> dict[Place, Story]:
-    """Of what a device counted, by where; empty in records of older versions."""
+def by_place(root: Node) -> dict[Place, Story]:
+    """All of a record's, also of what a device counted; empty in records of older versions."""
     found = {}
     for ladder in root.field("ladders").items():
         told = of_ladder(ladder)
-        if told is not None and told.gpu:
+        if told is not None:
             texts = (ladder.field(name).text() for name in ("device", "family", "network", "layer"))
             found[(*texts, ladder.field("batch").integer())] = told
     return found  # type: ignore[return-value]
