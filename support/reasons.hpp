@@ -14,10 +14,10 @@ class Reasons {
   void add(const std::string& reason, const std::string& name);
   bool empty() const { return groups_.empty(); }
 
-  /// "one: REASON", "one, two and 10 more: REASON" where there are more than a few.
-  std::vector<std::string> lines() const;
+  /// "one: REASON", "one, two and 10 more: REASON" where there are more than `most_names`.
+  std::vector<std::string> lines(std::size_t most_names = 4) const;
   /// The same as a text of several lines, each of them at most as long as a table's; empty of nothing.
-  std::string text() const;
+  std::string text(std::size_t most_names = 4) const;
 
  private:
   std::vector<std::pair<std::string, std::vector<std::string>>> groups_;

@@ -1,6 +1,5 @@
 // `convladder explain`: why a stage is faster, from a recorded run.
 #include <fmt/format.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
@@ -22,6 +21,7 @@
 #include "support/file_bytes.hpp"
 #include "support/json_text.hpp"
 #include "support/nearest_name.hpp"
+#include "support/terminal.hpp"
 #include "support/text_table.hpp"
 
 namespace convladder {
@@ -67,9 +67,8 @@ void add_explain_options(CLI::App& explain, ExplainArguments& a) {
 
 /// As wide as the terminal, within reason; a file is as wide as all others.
 std::size_t columns_of(const Printed& printed) {
-  winsize size{};
-  if (!printed.file.empty() || ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) return kTextColumns;
-  return std::clamp<std::size_t>(size.ws_col, kFewestColumns, kTextColumns);
+  if (!printed.file.empty()) return kTextColumns;
+  return std::clamp(terminal_columns(STDOUT_FILENO, kTextColumns), kFewestColumns, kTextColumns);
 }
 
 /// The groups of these ladders' places.
@@ -86,9 +85,9 @@ std::vector<ExplainedGroup> groups_of(std::vector<ExplainedGroup> groups, const 
 int explain_command(ExplainArguments& arguments, const CommandLine& /*command_line*/) {
   check_printed(arguments.printed);
   const std::vector<std::string> gpus = asked_gpus(arguments.gpus);
-  const bool has_default = std::ranges::find(gpus, kStepsGpu) != gpus.end();
+  const bool has_default = std::ranges::find(gpus, kUsualGpu) != gpus.end();
   const nlohmann::ordered_json record = read_record_json(arguments.run);
-  const ExplainedRun run(record, arguments.run, has_default ? kStepsGpu : gpus.front());
+  const ExplainedRun run(record, arguments.run, has_default ? kUsualGpu : gpus.front());
   const std::string& format = arguments.printed.format;
   // Data is of everything that matches: who reads it chooses.
   const bool all = format == "json" && arguments.layers.empty() && arguments.case_filter.empty();

@@ -142,7 +142,7 @@ std::string reasons_text(const LeaveOneOut& view) {
   const bool none = std::ranges::none_of(view.rows, has_figures);
   const CaseFigures& first = *view.rows.front().of;
   if (none && reasons.lines().size() == 1) return indented(fmt::format("{}: {}", first.status, first.reason), 0);
-  return reasons.text();
+  return reasons.text(view.rows.size());  // every idea is named
 }
 
 /// What costs most to leave out is shown first.

@@ -6,7 +6,6 @@
 #include <set>
 #include <utility>
 
-#include "harness/cases/case_session.hpp"
 #include "harness/records/ladder.hpp"
 #include "harness/records/ladder_story.hpp"
 #include "harness/records/step_causes.hpp"
@@ -147,11 +146,10 @@ class Steps {
 
   /// Whether the measurement cannot tell two layer times apart.
   static bool overlap(const CaseFigures& one, const CaseFigures& other) {
-    const TimeFigure& a = *one.time;
-    if (!other.time) return false;
-    const TimeFigure& b = *other.time;
-    if (a.of != time_of::kLayer || b.of != time_of::kLayer || !a.low || !a.high || !b.low || !b.high) return false;
-    return *a.low <= *b.high && *b.low <= *a.high;
+    const TimeFigure* const a = layer_time(one);
+    const TimeFigure* const b = layer_time(other);
+    if (a == nullptr || b == nullptr || !a->low || !a->high || !b->low || !b->high) return false;
+    return *a->low <= *b->high && *b->low <= *a->high;
   }
 
   std::string hypothesis(const CaseFigures& one) const {

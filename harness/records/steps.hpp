@@ -9,12 +9,10 @@
 #include <string>
 #include <vector>
 
+#include "devices/gpus/gpu_facts.hpp"
 #include "harness/records/case_figures.hpp"
 
 namespace convladder {
-
-/// The GPU that sentences are about unless told.
-inline constexpr const char* kStepsGpu = "h100";
 
 /// A stage and the one it is compared with.
 struct Step {
@@ -48,7 +46,7 @@ std::optional<RecordedFloor> recorded_floor(const JsonPlace& ladders, const Case
 
 /// From the cases and variants of a record and the floors in its `ladders`. `gpu` is whose predictions are spoken of.
 std::vector<LadderSteps> steps_of(const std::vector<CaseFigures>& cases, const std::vector<VariantFigures>& variants,
-                                  const JsonPlace& ladders, const std::string& gpu = kStepsGpu);
+                                  const JsonPlace& ladders, const std::string& gpu = kUsualGpu);
 
 nlohmann::ordered_json step_json(const Step& step);
 

@@ -218,15 +218,13 @@ TEST(Steps, StandInTheRecordBesideTheLadderTheyAreOf) {
   const ordered_json list = case_list({timed_stage("first", 1000), counted_stage("first", {})});
   const ordered_json known = step_variants();
   const std::vector<CaseFigures> cases = case_figures(JsonPlace(list, "cases"));
-  const ordered_json none = ordered_json::array();
-  const std::vector<LadderSteps> all =
-      steps_of(cases, variant_figures(JsonPlace(known, "variants")), JsonPlace(none, "ladders"));
-  ordered_json ladders = {place_json(cases[0]), place_json(cases[1])};
-  add_steps(ladders, all, StepsOf::timed);
+  ordered_json ladders = ordered_json::array({place_json(cases[0])});
+  add_steps(ladders, cases, variant_figures(JsonPlace(known, "variants")));
+  ASSERT_EQ(ladders.size(), 2U) << "one more for what was only counted";
   EXPECT_EQ(ladders[0].at("steps").size(), 1U);
-  EXPECT_TRUE(ladders[1].at("steps").empty());
-  add_steps(ladders, all, StepsOf::counted);
-  EXPECT_TRUE(ladders[0].at("steps").empty());
+  EXPECT_EQ(ladders[0].at("steps")[0].at("kind"), "measured");
+  EXPECT_EQ(ladders[1].at("kind"), "counted");
+  EXPECT_EQ(ladders[1].at("device"), "simulated");
   EXPECT_EQ(ladders[1].at("steps")[0].at("variant"), "first");
 }
 
