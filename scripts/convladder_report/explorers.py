@@ -6,7 +6,7 @@ They stand for a drawing where scripts run; without the library, with JavaScript
 from __future__ import annotations
 
 import math
-from typing import Any, Iterator, Mapping, Optional, Sequence
+from typing import Any, Iterator, Mapping, Optional, Sequence, Union
 
 from convladder_charts.page import device_name
 from convladder_charts.predicted import PredictedGroup, PredictedLadder, PredictedRow
@@ -65,7 +65,7 @@ def _note(data: Data) -> str:
     """How to read it: what is in the data, and no more."""
     kinds = {row["kind"] for row in data.rows}
     parts = ["Each bar goes from the time of the stage that it builds on to its own."] if "measured" in kinds else []
-    parts += ["A predicted time is a range, from optimistic to pessimistic."] if "predicted" in kinds else []
+    parts = parts or ["A predicted time is a range, from optimistic to pessimistic."]
     lines = [words for kind, words in (("floor", "dashed: the machine's limit"), ("library", "grey line: the fastest library"))
              if kind in kinds]
     parts += [f"{'; '.join(lines).capitalize()}."] if lines else []
@@ -88,6 +88,12 @@ def _stages(one: Any) -> Sequence[Stage]:
         row.stage for ladder in one.ladders for row in ladder.rows))
 
 
+def _label(stage: Stage, ladder: Union[Ladder, PredictedLadder]) -> str:
+    """Its own on its ladder, where long titles were cut to the same."""
+    twins = [row.stage for row in ladder.rows if row.stage.label == stage.label and row.stage != stage]
+    return f"{stage.label} ({stage.name})" if twins else stage.label
+
+
 def _measured(group: Group, ladder: Ladder, row: Row, ladders: Mapping[str, Told], source: str) -> dict[str, Any]:
     """A point with what is said of it under the pointer, the texts as they are in the tables."""
     time = row.median or 0.0
@@ -99,7 +105,7 @@ def _measured(group: Group, ladder: Ladder, row: Row, ladders: Mapping[str, Told
     below = row.x_previous * time if row.x_previous and row.of != "op" else None
     return _without_none({
         "on": device_name(group), "layer": ladder.layer_name, "batch": ladder.batch, "kind": group.kind,
-        "stage": row.stage.label, "order": ladder.rows.index(row), "time": time, "low": row.low, "high": row.high,
+        "stage": _label(row.stage, ladder), "order": ladder.rows.index(row), "time": time, "low": row.low, "high": row.high,
         "image": time / ladder.batch, "from": below, "role": role, "brief": f"{'op ' if row.of == 'op' else ''}{duration(time)}", "gain": gain,
         "text": f"{duration(time)}, {group.kind} {row.of or ''} time",
         "interval": None if row.low is None or row.high is None else f"{duration(row.low)} to {duration(row.high)}",
@@ -140,7 +146,7 @@ def _range(group: PredictedGroup, ladder: PredictedLadder, row: PredictedRow, gp
     text = span_text(on.low, on.high)
     yield _without_none({
         "on": f"{title}, PREDICTED", "layer": ladder.layer_name, "batch": ladder.batch, "kind": "predicted",
-        "stage": row.stage.label, "order": order, "low": on.low, "high": on.high, "brief": text,
+        "stage": _label(row.stage, ladder), "order": order, "low": on.low, "high": on.high, "brief": text,
         "text": f"{text}, predicted op time; bound by {on.binding}",
         **_sentences(told.step(row.stage) if told else None), "path": f"{source}: {on.place}"})
 

@@ -12,6 +12,7 @@ from convladder_charts.page import device_name
 from convladder_charts.predicted import PredictedGroup, PredictedLadder
 from convladder_charts.predicted_text import span_text
 from convladder_charts.record import Ladder, Record
+from convladder_charts.stage import Stage
 from convladder_charts.table_text import Table
 from convladder_charts.units import NONE, duration, percent, ratio
 from convladder_report import common_sections, explorers, left_out_front
@@ -21,7 +22,7 @@ from convladder_report.figures import figure
 from convladder_report.kind import Input
 from convladder_report.story import Told, told
 from convladder_report.trust import Trust
-from convladder_report.words import against, counted, listed, named, share
+from convladder_report.words import against, counted, ladder_of, listed, named, share
 
 _MOST_ROWS = 8
 """Of the table of layers."""
@@ -102,15 +103,15 @@ def _asked(record: Record) -> str:
     for index, group in enumerate(record.drawn):
         libraries = [named(stage) for stage in group.stages if stage.is_library]
         stages = sum(not stage.is_library for stage in group.stages)
-        text = f"{counted(stages, 'stage')} of the {group.family} ladder"
-        text += f" and {listed(libraries)}" if libraries else ""
+        text = f"{counted(stages, 'stage')} of the {ladder_of(group.family)}"
+        text += f" and {libraries[0] if len(libraries) == 1 else f'{len(libraries)} libraries'}" if libraries else ""
         parts.append(text + (_sizes(group.ladders, record) if index == 0 else f" on {device_name(group)}"))
     for one in record.counted:
         stages = len({row.stage for ladder in one.ladders for row in ladder.counted})
-        parts.append(f"{counted(stages, 'stage')} of the {one.family} ladder counted on the {one.device} device"
+        parts.append(f"{counted(stages, 'stage')} of the {ladder_of(one.family)} counted on the {one.device} device"
                      + ("" if parts else _sizes(one.ladders, record)))
     if not parts:
-        parts = [f"{group.family} ladder{_sizes(group.ladders, record)}" for group in record.groups[:1]]
+        parts = [f"the {ladder_of(group.family)}{_sizes(group.ladders, record)}" for group in record.groups[:1]]
     sentence = "; beside them ".join([parts[0], listed(parts[1:])] if len(parts) > 1 else parts)
     return f"{sentence[:1].upper()}{sentence[1:]}." if sentence else "Nothing was asked: the record holds no ladder."
 
@@ -126,6 +127,12 @@ def _sizes(ladders: Sequence[Union[Ladder, CountedLadder]], record: Record) -> s
 def _where(head: Told, record: Record) -> str:
     batch = "" if record.of_sizes and head.batch == 1 else f" at batch {head.batch}"
     return f"{head.layer_name}{batch}"
+
+
+def _stages(head: Told, record: Record) -> list[Stage]:
+    """Those of the ladder that have a time."""
+    return [row.stage for group in record.drawn for one in group.ladders if one.place == head.place
+            for row in one.timed if not row.stage.is_library]
 
 
 def _time(head: Told, record: Record) -> Optional[float]:
@@ -144,7 +151,9 @@ def _faster(head: Told, record: Record) -> Answer:
     text = f"Best is {named(story.best)}"
     if story.best_by == "predicted":
         text += f", predicted for {_gpu(record, story.gpu)} and not measured"
-    if story.best == story.baseline:
+    if story.best == story.baseline and len(_stages(head, record)) == 1:
+        text = f"{named(story.best)} is the only stage that was timed, on {where}."
+    elif story.best == story.baseline:
         text += f", the baseline itself, on {where}."
     else:
         parts = [against(story.best_x_baseline, "the baseline")]
@@ -155,7 +164,7 @@ def _faster(head: Told, record: Record) -> Answer:
         if story.best == story.mission:
             text += " It is the mission's last stage."
     if story.overlaps:
-        text += f" It cannot be told from {listed([one.title for one in story.overlaps], 2)}: their intervals overlap."
+        text += f" It cannot be told from {listed([one.title for one in story.overlaps], 1)}: their intervals overlap."
     if story.less_accurate:
         text += f" Faster, but less accurate: {listed([one.title for one in story.less_accurate], 2)}."
     facts = []
@@ -177,12 +186,13 @@ def _to_go(head: Told, record: Record) -> Answer:
         parts.append(share(story.percent_of_library, named(story.library)))
         facts.append(Fact(percent(story.percent_of_library), f"of {story.library.title.split(',')[0]}'s speed"))
     if story.percent_of_floor:
-        parts.append(f"reaches {percent(story.percent_of_floor)} of the machine's limit, which is predicted from its "
-                     "measured peak")
+        parts.append(f"reaches {percent(story.percent_of_floor)} of the machine's limit, predicted from its measured "
+                     "peak")
         facts.append(Fact(percent(story.percent_of_floor), "of the limit"))
     text = f"The best stage {' and '.join(parts)}." if parts else ""
     if (story.percent_of_floor or 0) > 100:
-        text += " The limit is that of a direct computation; this stage computes less."
+        text += (" Above the limit: it computes less than a direct convolution would, or the machine was slower while its "
+                 "peak was measured.")
     if not story.library and story.best_by == "measured":
         text += " No library was measured beside it."
     if story.best_by == "predicted":

@@ -15,12 +15,15 @@ from convladder_report.story import told
 def _chapters(one: Input, prefix: str) -> Iterator[Section]:
     record: run_record.Record = one.record
     ladders = told(one.root, record.groups)
+    failed = common_sections.failed_section(one.root, one.source, f"{prefix}-failed")
     data = explorers.data_of(record, ladders, one.source, prefix)
+    if not record.drawn and not record.counted and failed:  # nothing else is to be told
+        yield failed
+        failed = None
     yield from run_sections.timed(record, ladders, one.source, prefix, data)
     steps = step_sections.section(record, ladders, one.source, f"{prefix}-steps")
     trusted = quality_sections.section(one.root, one.source, f"{prefix}-trust", record,
                                        tuple(run_sections.samples(record, one.source, prefix)))
-    failed = common_sections.failed_section(one.root, one.source, f"{prefix}-failed")
     yield from filter(None, [steps])
     yield from run_sections.counted(record, one.root, one.source, prefix)
     yield from why_sections.sections(record, one.source, prefix)

@@ -19,6 +19,7 @@ from convladder_report.document import Block, Data, HeatMap, Items, Paragraph, S
 from convladder_report.figures import figure
 from convladder_report.story import Told
 from convladder_report.summary import figure_text
+from convladder_report.words import ladder_of
 
 _LEVELS = (1.1, 1.5, 2.5, 5.0, 10.0, 30.0)
 """Times slower than the fastest stage, at which a cell of the heat map gets darker."""
@@ -34,11 +35,7 @@ def timed(record: Record, ladders: Mapping[str, Told], source: str, prefix: str,
 
 
 def counted(record: Record, root: Node, source: str, prefix: str) -> Iterator[Section]:
-    """A chapter for each device that counted, and one for each that left ideas out."""
-    for index, group in enumerate(record.counted):
-        yield Section(f"{prefix}-counted-{index + 1}", f"What the stages of the {group.family} ladder execute, counted",
-                      tuple(_counted(record, group, source, f"{prefix}-counted-{index + 1}",
-                                     _builds_on(root, group.family))))
+    """A chapter for each device that left ideas out, and one for each that counted."""
     for index, left_out in enumerate(record.left_out):
         name = f"{prefix}-left-out-{index + 1}"
         yield Section(name, f"What each idea is worth on {left_out.device}, {left_out.kind}", (
@@ -46,6 +43,10 @@ def counted(record: Record, root: Node, source: str, prefix: str) -> Iterator[Se
             figure(leave_one_out.draw, record, left_out, f"{name}-figure", source,
                    places_of(one.place for one in left_out.ladders),
                    [leave_one_out.table(left_out, one) for one in left_out.ladders])))
+    for index, group in enumerate(record.counted):
+        yield Section(f"{prefix}-counted-{index + 1}", f"What the stages of the {ladder_of(group.family)} execute, counted",
+                      tuple(_counted(record, group, source, f"{prefix}-counted-{index + 1}",
+                                     _builds_on(root, group.family))))
 
 
 def _builds_on(root: Node, family: str) -> dict[str, str]:

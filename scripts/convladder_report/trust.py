@@ -28,12 +28,14 @@ class Trust:
         self.ran = sum(status not in _NOT_RUN for _, status, _ in statuses)
         self.right = sum(status == "ok" for _, status, _ in statuses)
         self.failed = Counter(status for _, status, _ in statuses if status not in (*_NOT_RUN, "ok"))
-        self.skipped: dict[tuple[str, str], int] = {}
+        used = {device for device, status, _ in statuses if status not in _NOT_RUN}
+        self.left_out = sum(status == "skipped" and device in used for device, status, _ in statuses)
+        self.skipped: dict[str, str] = {}
+        """Devices of which nothing ran, with the first reason."""
         self.unsupported = sum(status == "unsupported" for _, status, _ in statuses)
         for device, status, case in statuses:
-            if status == "skipped":
-                key = device, printable(optional(case.field("reason"), Node.text) or "no reason", _LONGEST)
-                self.skipped[key] = self.skipped.get(key, 0) + 1
+            if status == "skipped" and device not in used:
+                self.skipped.setdefault(device, printable(optional(case.field("reason"), Node.text) or "no reason", _LONGEST))
         qualities = [case.field("quality") for case in cases if case.value.get("quality") is not None]
         marks = [quality.field("mark").text() for quality in qualities]
         self.qualities = Counter(QUALITY_WORDS.get(mark, printable(mark)) for mark in marks)
@@ -88,5 +90,7 @@ class Trust:
             yield Mark("bad", f"{number} {status}")
         if self.unsupported:
             yield Mark("plain", f"{self.unsupported} unsupported")
-        for device, reason in self.skipped:
+        if self.left_out:
+            yield Mark("plain", f"{self.left_out} not run by choice")
+        for device, reason in self.skipped.items():
             yield Mark("plain", f"{device} skipped: {reason.split(' (')[0]}")

@@ -22,6 +22,11 @@ def counted(number: int, name: str, several: str = "") -> str:
     return f"{number} {name if number == 1 else several or name + 's'}"
 
 
+def ladder_of(family: str) -> str:
+    """the CPU ladder; of a family of another name that name."""
+    return f"{family.upper() if family in ('cpu', 'cuda') else family} ladder"
+
+
 def named(stage: Stage) -> str:
     """A stage in a sentence: its title, with its rung if it stands on one. A comma would end the sentence's part."""
     if stage.is_choice and "=" in stage.title:

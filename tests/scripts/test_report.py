@@ -130,7 +130,7 @@ def test_the_first_screen_says_what_the_record_says(alone: Element) -> None:
     rows = next(one["rows"] for one in document["ladders"] if (one["device"], one["layer"], one["batch"]) == (
         "cpu", "conv2", max(BATCHES)))
     best = min((row for row in rows if row["rung"]), key=lambda row: row["layer_median_ns"])
-    assert f"6 stages of the cpu ladder and oneDNN and oneDNN (blocked layout), on {len(LAYERS)} layers" in text
+    assert f"6 stages of the CPU ladder and 2 libraries, on {len(LAYERS)} layers (lenet28.conv1, " in text
     assert (f"Best is {CPU_STAGES[best['rung'] - 1][1]} (stage {best['rung']}): on lenet72.conv2 at batch 1000 it is "
             f"{best['x_baseline']:.1f} times as fast as the baseline") in text
     assert f"reaches {best['percent_of_floor']:.0f}% of the machine's limit" in text
