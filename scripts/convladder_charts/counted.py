@@ -198,7 +198,8 @@ def groups_of(cases: Iterable[Node], stages: Mapping[tuple[str, str], Stage],
         ladders.setdefault((network, layer, case.field("batch").positive()), []).append(case)
     groups = []
     for (device, family), ladders in members.items():
-        read = tuple(_ladder(key, nodes, stages, told.get((device, family, *key))) for key, nodes in ladders.items() if any(map(_has_counters, nodes)))
+        read = tuple(_ladder(key, nodes, stages, told.get((device, family, *key))) for key, nodes in ladders.items()
+                     if any(map(_has_counters, nodes)))
         if read:
             gpu = fact(device, "modelled GPU")
             groups.append(CountedGroup(printable(device), printable(family), hardware(device),

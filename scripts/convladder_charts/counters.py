@@ -40,9 +40,11 @@ def draw(record: Record, group: CountedGroup, batch: Optional[int]) -> tuple[Pag
     others = [one.layer_name for one in ladders if one is not ladder]
     batch_words = "" if ladder.is_size and ladder.batch == 1 else f", batch {ladder.batch}"
     heading = Heading(title, [f"COUNTED in PTX, not timed: {ladder.layer_name}{batch_words}",
-                              "blue: better than the stage that it builds on; orange: worse; grey: the same"], record.warnings, WIDTH)
-    foot = Foot([f"{ladder.layer_name}: {ladder.shape}", choice.notice.replace(":", " in"), _same(ladder, figures), f"{', '.join(others)}: table.md, or --layer"
-                 if others else "", images_line(ladder), *_uncounted(ladder), f"caches modelled after {group.modelled_gpu}",
+                              "blue: better than the stage that it builds on; orange: worse; grey: the same"],
+                      record.warnings, WIDTH)
+    foot = Foot([f"{ladder.layer_name}: {ladder.shape}", choice.notice, _same(ladder, figures),
+                 f"{', '.join(others)}: table.md, or --layer" if others else "", images_line(ladder), *_uncounted(ladder),
+                 f"caches modelled after {group.modelled_gpu}",
                  *notes([ladder])[1:], f"commit {record.commit}", f"data: {record.data}"], WIDTH)
     lines = [figures[start:start + _COLUMNS] for start in range(0, len(figures), _COLUMNS)]
     height = _HEAD + len(rows) * _ROW + _BOTTOM

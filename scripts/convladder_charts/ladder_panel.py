@@ -101,8 +101,8 @@ class Panel:
         height = self._offset(len(self.rows) - 1) + _ROW
         heading = "time" if self.is_wide else f"time, {self.unit.name}"
         if self.sign:
-            page.text(right + _TIME - text_inches(heading, _SMALL) - 0.05, top - 0.1, self.sign, fontsize=NAME_SIZE, ha="right",
-                      weight="bold", color=WARNING)
+            page.text(right + _TIME - text_inches(heading, _SMALL) - 0.05, top - 0.1, self.sign, fontsize=NAME_SIZE,
+                      ha="right", weight="bold", color=WARNING)
         for words, end in ((heading, right + _TIME), ("step", WIDTH - MARGIN)):
             page.text(end, top - 0.1, words, fontsize=_SMALL, color=MUTED, ha="right")
         rule(page, MARGIN, WIDTH - MARGIN, top - 0.02)
@@ -152,7 +152,8 @@ class Panel:
         library = next((row for row in self.rows if row.stage.name == self.story.library and row.has_time), None)
         guides = []
         if library is not None:
-            guides.append((time_of(library), f"{library.stage.title.split(',')[0]} {duration(time_of(library))}", INK, (0, (4, 2))))
+            words = f"{library.stage.title.split(',')[0]} {duration(time_of(library))}"
+            guides.append((time_of(library), words, INK, (0, (4, 2))))
         floor = self.ladder.floor
         if floor is not None and self.low <= floor.value <= self.high:
             words = f"floor {duration(floor.value)}, predicted"

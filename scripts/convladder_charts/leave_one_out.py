@@ -52,7 +52,8 @@ def _title(group: LeftOutGroup, views: Sequence[LeftOutView]) -> str:
         return f"{group.device}: what each idea of {view.best} is worth"
     price = view.figures[0].value(ideas[0]) or 1.0
     predicted = "PREDICTED: " if view.figures[0].kind == "predicted" else ""
-    return f"{predicted}without {ideas[0].idea} {view.best} takes {ratio(price)} the time: {view.layer_name}, batch {view.batch}"
+    where = f"{view.layer_name}, batch {view.batch}"
+    return f"{predicted}without {ideas[0].idea} {view.best} takes {ratio(price)} the time: {where}"
 
 
 def _failed(views: Sequence[LeftOutView]) -> list[str]:

@@ -49,7 +49,8 @@ def draw(record: Record, group: PredictedGroup, batch: Optional[int]) -> tuple[P
     nowhere = [title.removeprefix("NVIDIA ").split(" (")[0] for name, title in group.gpus
                if not any((one := row.on(name)) and one.has_time for row in ladder.rows)]
     rest = [one.layer_name for one in ladders if one is not ladder]
-    foot = Foot([f"{ladder.layer_name}: {ladder.shape}", choice.notice.replace(":", " in"), f"also in table.md: {', '.join(others)}" if others else "",
+    foot = Foot([f"{ladder.layer_name}: {ladder.shape}", choice.notice,
+                 f"also in table.md: {', '.join(others)}" if others else "",
                  f"no kernel can be launched on {', '.join(nowhere)}" if nowhere else "",
                  f"{', '.join(rest)}: table.md, or --layer" if rest else "",
                  "from the counters of the PTX, by the slowest of issue, pipes, load/store unit, L2, DRAM and latency",

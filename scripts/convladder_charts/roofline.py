@@ -39,9 +39,11 @@ def draw(record: Record, group: PredictedGroup, batch: Optional[int]) -> tuple[P
     heading = Heading(title, [f"PREDICTED for {place_of(ladder, record)}"], record.warnings,
                       WIDTH)
     others = [one.layer_name for one in ladders if one is not ladder]
-    foot = Foot([f"{ladder.layer_name}: {ladder.shape}", "a bar: from the pessimistic rate to the optimistic one; bytes are counted, of L2 and DRAM modelled; "
+    foot = Foot([f"{ladder.layer_name}: {ladder.shape}",
+                 "a bar: from the pessimistic rate to the optimistic one; bytes are counted, of L2 and DRAM modelled; "
                  "lines: the peaks at the highest clock, dashed those of the tensor cores; a bar above a line assumes that "
-                 "ptxas merges loads or that data is in the L2 already", "a stage that moves nothing through a level is not in its plot",
+                 "ptxas merges loads or that data is in the L2 already",
+                 "a stage that moves nothing through a level is not in its plot",
                  f"{', '.join(others)}: table.md, or --layer" if others else "", group.hardware,
                  f"commit {record.commit}"], WIDTH)
     page, tops = page_below(heading, WIDTH, [_LEGEND, *[_TOP + _HEIGHT + _BOTTOM] * 2], foot)

@@ -89,7 +89,8 @@ def _panel(page: Page, top: float, ladder: Ladder, names: float) -> None:
     rows = sampled(ladder)
     edge = min(max(max(abs(math.log(value / statistics.median(row.values))) for value in row.values)
                    for row, _ in rows), math.log(1 + _WIDEST)) * 1.08 or 0.01
-    page.text(left, top + 0.42, f"from {100 * math.expm1(-edge):.0f} to {100 * math.expm1(edge):+.0f} %", fontsize=8, color=MUTED)
+    page.text(left, top + 0.42, f"from {100 * math.expm1(-edge):.0f} to {100 * math.expm1(edge):+.0f} %", fontsize=8,
+              color=MUTED)
     for name, distance in _COLUMNS:
         page.text(right - distance, top + 0.42, name, fontsize=8, color=MUTED, ha="right")
     rule(page, MARGIN, right, top + _PANEL_TOP - 0.06)

@@ -84,7 +84,7 @@ class Chosen:
     @property
     def notice(self) -> str:
         """Of what is not shown; empty where all is."""
-        return f"{self.left_out} more stage{'s' * (self.left_out != 1)}: table.md" if self.left_out else ""
+        return f"{self.left_out} more stage{'s' * (self.left_out != 1)} in table.md" if self.left_out else ""
 
 
 def chosen(stages: Sequence[Stage], story: Story, gains: Mapping[str, Optional[float]], most: int = MOST) -> Chosen:

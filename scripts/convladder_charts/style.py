@@ -26,7 +26,8 @@ ROLES = {"baseline": "#6b737d", "mission": "#b4490f", "best": "#0b66a8", "librar
 
 DARK = {PAPER: "#14181d", INK: "#e8ebee", MUTED: "#aab3bd", FAINT: "#2b323a", GUIDE: "#66707b", "#eef0f2": "#262c33",
         GAIN: "#1c4566", GAIN_EDGE: "#6bb7f0", LOSS: "#62341b", LOSS_EDGE: "#f29a66", WARNING: "#ff9d73",
-        "#dfe3e7": "#333a42", "#6b737d": "#98a2ad", "#8f979f": "#79838e", "#7a828c": "#98a2ad", "#4a5058": "#b4bcc5", "#0072b2": "#4aa3dc",
+        "#dfe3e7": "#333a42", "#6b737d": "#98a2ad", "#8f979f": "#79838e", "#7a828c": "#98a2ad", "#4a5058": "#b4bcc5",
+        "#0072b2": "#4aa3dc",
         "#8c8300": "#cfc433", "#d55e00": "#ee7a1f", "#b3261e": "#ff7b70", "#3c4a57": "#9fb0c0", "#c98a3a": "#d9a055"}
 """What takes a colour's place on a dark ground. All others are seen on both."""
 

@@ -120,7 +120,7 @@ def test_of_many_stages_those_that_tell_are_drawn() -> None:
     told = story.Story("stage-1", "stage-6", "stage-26", "library")
     choice = story.chosen(stages, told, {})
     assert [stage.rung for stage in choice.stages] == [1, 2, 3, 4, 5, 6, 7, 8, 9, 26, None]
-    assert (choice.left_out, choice.notice) == (19, "19 more stages: table.md")
+    assert (choice.left_out, choice.notice) == (19, "19 more stages in table.md")
     gains = {f"stage-{rung}": 1 + rung / 100 for rung in range(1, 30)}
     choice = story.chosen(stages, story.Story("stage-1", None, "stage-29", "library"), gains)
     assert len(choice.stages) == story.MOST and {1, 29, 28, 27, None} <= {stage.rung for stage in choice.stages}

@@ -18,9 +18,11 @@ from convladder_charts.units import duration
 
 _REST = Part("rest of the pass", "#ffffff", "||||", "black", lambda case: 0.0)
 _TITLE = 0.84
+_BARE_TITLE = 0.46
+"""Of panels of which nothing more is to be said."""
 _PLOT = 1.75
 _AXIS = 0.62
-_BAR = 0.42
+_BAR = 0.36
 _TICKS = 0.5
 _BETWEEN = 0.2
 _LEGEND_LINE = 0.22
@@ -51,11 +53,12 @@ class _Distribution:
     def __init__(self, title: str, detail: str, bars: Sequence[_Bars]) -> None:
         self.title, self.detail, self.bars = title, detail, bars
         present = {name for one in bars for shares in one.shares for name, share in shares.items() if share >= 0.1}
+        self.above = _TITLE if any(one.detail for one in bars) else _BARE_TITLE
         self.parts = [part for part in (*PARTS, _REST) if part.name in present]
 
     def height(self, width: float) -> float:
         """Of the legend and all rows of panels."""
-        return 0.4 + _LEGEND_LINE * len(self._legend(width)) + len(self._rows(width)) * (_TITLE + _PLOT + _AXIS)
+        return 0.4 + _LEGEND_LINE * len(self._legend(width)) + len(self._rows(width)) * (self.above + _PLOT + _AXIS)
 
     def draw(self, page: Page, top: float) -> None:
         """Title, legend, panels."""
@@ -67,7 +70,7 @@ class _Distribution:
         for row in self._rows(page.width):
             for left, bars in row:
                 self._panel(page, left, top, bars)
-            top += _TITLE + _PLOT + _AXIS
+            top += self.above + _PLOT + _AXIS
 
     def words(self) -> str:
         """Every share that is drawn."""
@@ -117,9 +120,10 @@ class _Distribution:
     def _panel(self, page: Page, left: float, top: float, bars: _Bars) -> None:
         room = self._takes(bars)
         page.text(left, top + 0.22, fitted(bars.name, 8.5, room, "bold"), fontsize=8.5, weight="bold")
-        for index, line in enumerate(wrapped(bars.detail, 8, room)[:2]):
+        first, *rest = wrapped(bars.detail, 8, room)
+        for index, line in enumerate((first, " ".join(rest))):
             page.text(left, top + 0.4 + 0.16 * index, fitted(line, 8, room), fontsize=8, color=MUTED)
-        axes = page.axes(left + _TICKS, top + _TITLE - 0.08, bars.width, _PLOT)
+        axes = page.axes(left + _TICKS, top + self.above - 0.08, bars.width, _PLOT)
         bottoms = [0.0] * len(bars.batches)
         for part in self.parts:
             for index, shares in enumerate(bars.shares):
@@ -172,7 +176,7 @@ def _title(group: NetworkGroup, ours: Sequence[_Bars]) -> str:
     title = f"{group.network}: {took} an image at batch {batch} with {best.stage.title}"
     shares = next((one.shares[-1] for one in ours if one.name == best.stage.label), {})
     part = max(shares, key=lambda name: shares[name], default="")
-    return f"{title}, {shares[part]:.0f} % of it {part}" if part else title
+    return f"{title}, {shares[part]:.0f}% of it {part}" if part else title
 
 
 def _ours(group: NetworkGroup, stage: object) -> Optional[_Bars]:
