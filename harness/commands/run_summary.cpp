@@ -71,7 +71,6 @@ std::vector<std::string> lines_of_not_run(const std::vector<CaseFigures>& cases,
 void print_summary(std::FILE* stream, const RunRecord& record, const std::vector<std::string>& notes,
                    const SummaryOptions& options) {
   const std::size_t columns = std::min(terminal_columns(fileno(stream), kTextColumns), kTextColumns);
-  if (options.tables) fmt::print(stream, "{}\n", tables_of(record, options, columns));
   const std::vector<CaseFigures> cases = record.cases();
   const std::vector<Ladder> ladders = ladders_of(cases, record.variants(), record.ceilings());
   std::vector<std::string> all = story_notes(ladders, counted_ladders_of(cases, record.variants()));
@@ -80,6 +79,8 @@ void print_summary(std::FILE* stream, const RunRecord& record, const std::vector
   for (const std::string& note : all) {
     fmt::print(stream, "{}\n", options.verbose ? note : in_one_line(note, columns));
   }
+  // Last, where it is seen without scrolling.
+  if (options.tables) fmt::print(stream, "{}\n", tables_of(record, options, columns));
 }
 
 }  // namespace convladder

@@ -239,9 +239,9 @@ def test_the_length_of_a_sample_is_as_asked(tmp_path: Path) -> None:
 def test_the_default_folder_and_the_lines(tmp_path: Path) -> None:
     done = run("run", *CPU, *TWO, *SMALL, "--batch", "1", cwd=tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
-    before, *lines, path = done.stdout.rstrip().splitlines()
-    assert before == ""
-    table, notes = lines[:lines.index("")], lines[lines.index("") + 1:]
+    *lines, after, path = done.stdout.rstrip().splitlines()
+    assert after == ""
+    notes, table = lines[:lines.index("")], lines[lines.index("") + 1:]
     table = [line for line in table if not line.startswith("~ noisy, ")]
     assert re.fullmatch(rf"results/{re.escape(socket.gethostname())}-\d{{8}}-\d{{6}}/run\.json", path)
     assert any(re.fullmatch(r"cpu: FMA peak \S+ GFLOP/s, streaming store \S+ GB/s, copy \S+ GB/s \(measured, "
