@@ -164,12 +164,12 @@ std::vector<ExplainedLadder> ExplainedRun::chosen(const std::vector<std::string>
   }
   require_known("--layer", layers, known);
   std::vector<ExplainedLadder> list;
-  const auto add_best = [&](const std::string& family, const std::string& layer) {
+  const auto best_of = [&](const std::string& family, const std::string& layer) {
     std::vector<const LadderSteps*> of;
     for (const LadderSteps* one : offered) {
-      if (one->of->family == family && layer_of(*one->of) == layer) of.push_back(one);
+      if (one->of->family == family && (layer.empty() || layer_of(*one->of) == layer)) of.push_back(one);
     }
-    if (const LadderSteps* const best = best_known(of)) list.push_back(explained(*best));
+    return best_known(of);
   };
   if (!filter.empty()) {
     for (const LadderSteps* one : offered) {
@@ -179,7 +179,11 @@ std::vector<ExplainedLadder> ExplainedRun::chosen(const std::vector<std::string>
     return list;
   }
   for (const std::string& layer : layers.empty() ? best_known_layer(offered) : layers) {
-    for (const std::string& family : families) add_best(family, layer);
+    for (const std::string& family : families) {
+      const LadderSteps* best = best_of(family, layer);
+      if (best == nullptr && layers.empty()) best = best_of(family, "");  // a folder may count on other sizes
+      if (best != nullptr) list.push_back(explained(*best));
+    }
   }
   return list;
 }
