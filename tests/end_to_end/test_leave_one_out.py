@@ -19,7 +19,7 @@ LAYER = "1,16,11,15,7"
 def _made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
     """The folder of a run, and what it printed."""
     path = tmp_path_factory.mktemp("left_out") / "run"
-    done = run("run", "--leave-one-out", "--device", "simulated", "--shape", LAYER, "--batch", "8", "--output", path, "--quiet")
+    done = run("run", "--leave-one-out", "--device", "simulated", "--shape", LAYER, "--batch", "8", "--output", path)
     if done.returncode != 0 and "simulated" in done.stderr:
         pytest.skip(f"no simulated device: {done.stderr.strip()}")
     assert (done.returncode, done.stderr) == (0, "")
