@@ -41,6 +41,7 @@ def draw(record: Record, group: Group, batch: Optional[int]) -> tuple[Page, str,
     left_out = max((panel.left_out for panel in panels), default=0)
     others = len([one for one in chosen_ladders(group, batch) if one.timed]) - len(ladders)
     foot = Foot([*(_left_out(left_out, others)), _missing(ladders),
+                 "dotted: over stages without a time" if any(any(panel.leaps.values()) for panel in panels) else "",
                  "○ op time: the convolution alone in its own layout" if any(map(shows_both, rows)) else "",
                  *notices(record, group, rows, "bars:")], WIDTH)
     page, tops = page_below(heading, WIDTH, [panel.height for panel in panels], foot)

@@ -58,6 +58,11 @@ class Panel:
         self.rows = [row for row in shown if row.stage in choice.stages]
         self.unit = unit_for(time_of(row) for row in self.rows if row.has_time)
         self.times = {row.stage.name: time_of(row) for row in ladder.timed}
+        by_name = {row.stage.name: row.stage for row in ladder.rows}
+        paths = {row.stage.name: stories.path_to(by_name, row.stage.builds_on) for row in self.rows if row.has_time}
+        self.leaps = {name: next((one for one in path if one in self.times), "") for name, path in paths.items()
+                      if path and path[0] not in self.times}
+        """From stages whose next one below has no time to the nearest one that has."""
         self.low, self.high = self._ends()
         signs = {row.sign for row in self.rows if row.has_time}
         self.sign = signs.pop() if len(signs) == 1 else ""  # where all have the same it stands once
@@ -188,7 +193,10 @@ class Panel:
     def _step(self, axes: Axes, row: Row, y: float, middles: dict[str, float]) -> None:
         """From the time of the stage that it builds on to its own."""
         start, end = self.times.get(row.stage.builds_on), time_of(row)
-        if start is None or row.stage.is_library:
+        if row.stage.is_library:
+            return
+        if start is None:
+            self._leap(axes, row, y, middles)
             return
         fill, edge = (GAIN, GAIN_EDGE) if end <= start else (LOSS, LOSS_EDGE)
         axes.add_patch(Rectangle((min(start, end), y - _ROW * BAR / 2), abs(end - start), _ROW * BAR, facecolor=fill,
@@ -196,6 +204,16 @@ class Panel:
         above = middles.get(row.stage.builds_on)
         if above is not None:
             axes.plot([start, start], [above, y - _ROW * BAR / 2], color=GUIDE, linewidth=0.8, zorder=1.8)
+
+    def _leap(self, axes: Axes, row: Row, y: float, middles: dict[str, float]) -> None:
+        """From the nearest stage with a time below one without: dotted, since the record has no factor of it."""
+        start = self.times.get(self.leaps.get(row.stage.name, ""))
+        if start is not None:
+            dotted = {"color": GUIDE, "linewidth": 1.0, "linestyle": (0, (1, 1.5)), "zorder": 1.8}
+            axes.plot([start, time_of(row)], [y, y], **dotted)
+            above = middles.get(self.leaps[row.stage.name])
+            if above is not None:
+                axes.plot([start, start], [above, y], **dotted)
 
     def _figures(self, page: Page, row: Row, place: tuple[float, float]) -> None:
         end, middle = place
