@@ -18,6 +18,7 @@ from convladder_charts.network import charts as network_kind
 KINDS: tuple[Kind, ...] = (network_kind.KIND, *other_kinds.KINDS, run_kind.KIND)
 """In the order in which they are asked whether a document is theirs."""
 
+_MOST_NAMED = 10
 EXAMPLES = """\
 examples:
   scripts/charts.py results/host-20250101/run.json             charts and table.md next to run.json
@@ -111,7 +112,8 @@ def _lines(written: Sequence[Path]) -> list[str]:
     """The pictures in a line, with all their endings in one pair of braces, and the table in another."""
     *pictures, table = written
     endings = ",".join(dict.fromkeys(path.suffix[1:] for path in pictures))
-    stems = ", ".join(dict.fromkeys(path.stem for path in pictures))
+    names = list(dict.fromkeys(path.stem for path in pictures))
+    stems = ", ".join(names[:_MOST_NAMED]) + (f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else "")
     many = "{" + endings + "}" if "," in endings else endings
     return [f"charts: {table.parent}/*.{many}: {stems}"] * bool(pictures) + [f"table:  {table}"]
 

@@ -24,6 +24,7 @@ _SHAPE = 0.2
 _GUIDES = 0.36
 _AXIS = 0.52
 NAME_SIZE = 8.8
+_NAME_SIZES = (NAME_SIZE, 8.2, 7.6, 6.8)
 _SMALL = 8.0
 _TIME = 0.66
 _STEP = 0.8
@@ -181,11 +182,12 @@ class Panel:
     def _name(self, page: Page, row: Row, middle: float, names: float) -> None:
         best = row.stage.name == self.story.best
         weight = "bold" if best else "normal"
-        lines = wrapped(row.stage.label, NAME_SIZE, names - 0.12, weight)
-        if len(lines) > 1:  # a long name takes two small lines
-            lines = wrapped(row.stage.label, 6.8, names - 0.12, weight)
-            lines = [*lines[:1], " ".join(lines[1:])]
-        size, step = (NAME_SIZE, 0.0) if len(lines) == 1 else (6.8, 0.12)
+        for size in _NAME_SIZES:  # a long name is smaller, or takes two lines
+            lines = wrapped(row.stage.label, size, names - 0.12, weight)
+            if len(lines) == 1:
+                break
+        lines = lines[:1] + [" ".join(lines[1:])] * (len(lines) > 1)
+        step = 0.12
         for index, line in enumerate(lines):
             page.text(MARGIN, middle + (index - (len(lines) - 1) / 2) * step, fitted(line, size, names - 0.1, weight),
                       fontsize=size, weight=weight, color=INK if row.has_time else MUTED)

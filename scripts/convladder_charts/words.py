@@ -38,6 +38,8 @@ def outcome_of(ladders: Sequence[Ladder]) -> str:
     """The same of several, as ranges."""
     if len(ladders) == 1:
         return outcome(ladders[0])
+    if all(one.story.best and one.story.best == one.story.baseline for one in ladders):
+        return "no stage is faster than the baseline"
     over = [one.story.best_x_baseline for one in ladders if one.story.best_x_baseline]
     shares = [one.story.best_percent_of_library / 100 for one in ladders if one.story.best_percent_of_library]
     parts = [f"{_range(over)} over the baseline"] if over else []
