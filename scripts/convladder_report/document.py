@@ -23,6 +23,8 @@ class Items:
     texts: tuple[str, ...]
     places: tuple[str, ...] = ()
     """Of each sentence's numbers, or nothing; a sentence may have none."""
+    heads: tuple[str, ...] = ()
+    """What each begins with, so that it is found."""
     of: str = "items"
 
 

@@ -84,7 +84,8 @@ def _block(block: Block) -> Iterator[str]:
     if isinstance(block, Paragraph):
         yield from (escaped(block.text), "")
     elif isinstance(block, Items):
-        yield from (*(f"- {escaped(text)}" for text in block.texts), "")
+        heads = [f"**{escaped(head)}** " for head in block.heads] or [""] * len(block.texts)
+        yield from (*(f"- {head}{escaped(text)}" for head, text in zip(heads, block.texts)), "")
     elif isinstance(block, (TableBlock, HeatMap)):
         yield from _table(block.table)
         yield from (f"<sub>{escaped(f'{block.source}: {block.table.place}')}</sub>", "")

@@ -5,42 +5,39 @@ from __future__ import annotations
 from typing import Iterator, Mapping, Optional
 
 from convladder_charts.record import Record
-from convladder_charts.table_text import Table
-from convladder_charts.units import NONE, ratio
-from convladder_report.document import Block, Items, Paragraph, Section, TableBlock
+from convladder_charts.units import ratio
+from convladder_report.document import Items, Section
 from convladder_report.story import Told
 from convladder_report.words import against, named
 
 
 def section(record: Record, ladders: Mapping[str, Told], source: str, name: str) -> Optional[Section]:
-    """A table for each layer at its largest batch; nothing where the record has no sentences."""
-    blocks = list(_blocks(record, ladders, source))
-    return Section(name, "Why each step is faster, or is not", tuple(blocks)) if blocks else None
-
-
-def _blocks(record: Record, ladders: Mapping[str, Told], source: str) -> Iterator[Block]:
+    """A list for each layer at its largest batch; nothing where the record has no sentences."""
     chosen: dict[tuple[str, str], Told] = {}
     for one in ladders.values():
         key = one.device, one.layer_name
         if one.steps and (key not in chosen or chosen[key].batch < one.batch):
             chosen[key] = one
-    if chosen:
-        yield Paragraph("Each stage beside the one that it builds on. “convladder explain” prints the same sentences.")
-    for one in chosen.values():
-        yield TableBlock(_table(one, record), source)
+    blocks = tuple(Section(f"{name}-{number}", _where(one, record), (_steps(one, source),))
+                   for number, one in enumerate(chosen.values(), 1))
+    return Section(name, "Why each step is faster, or is not", blocks) if blocks else None
 
 
-def _table(one: Told, record: Record) -> Table:
-    """Columns that say nothing are left out."""
+def _where(one: Told, record: Record) -> str:
     kinds = dict.fromkeys(step.kind for step in one.steps)
-    where = one.layer_name if record.of_sizes else f"{one.layer_name}, batch {one.batch}"
-    rows = [(named(step.stage), step.builds_on.title if step.builds_on else NONE, ratio(step.x), step.relieved or NONE,
-             step.binds or NONE) for step in one.steps]
-    columns = ("stage", "builds on", "factor", "what it relieved", "what binds now")
-    kept = [index for index in range(len(columns)) if index < 3 or any(row[index] != NONE for row in rows)]
-    return Table(f"{one.device}, {where}: {' and '.join(kinds)}", tuple(columns[index] for index in kept),
-                 tuple(tuple(row[index] for index in kept) for row in rows), 5, place=f"{one.place}.steps",
-                 row_places=tuple(step.place for step in one.steps))
+    where = one.layer_name if record.of_sizes else f"{one.layer_name} at batch {one.batch}"
+    return f"{where} on {one.device}, {' and '.join(kinds)}"
+
+
+def _steps(one: Told, source: str) -> Items:
+    """A sentence or two for each stage, beside the one that it builds on."""
+    heads, texts = [], []
+    for step in one.steps:
+        over = f", {ratio(step.x)} over {step.builds_on.title}" if step.builds_on and step.x is not None else (
+            f", over {step.builds_on.title}" if step.builds_on else "")
+        heads.append(f"{named(step.stage)}{over}.")
+        texts.append(" ".join(part for part in (step.relieved, step.binds) if part))
+    return Items(tuple(texts), tuple(f"{source}: {step.place}" for step in one.steps), tuple(heads))
 
 
 def losses(ladders: Mapping[str, Told], places: list[str]) -> Iterator[Items]:
