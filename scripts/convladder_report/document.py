@@ -134,6 +134,8 @@ class Section:
     """No other section of the report has it."""
     title: str
     blocks: tuple["Block", ...]
+    folded: bool = False
+    """Whether only its title is seen until it is opened. Chapters fold whatever this says."""
     of: str = "section"
 
     @property

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Iterator, Optional
 
 from convladder_charts.json_text import Node
@@ -14,6 +15,7 @@ from convladder_report.document import Block, Paragraph, Section, TableBlock
 from convladder_report.trust import QUALITY_WORDS
 
 _LONGEST = 200
+_NUMBER = re.compile(r"\d+(?:\.\d+)?")
 
 
 def section(root: Node, source: str, name: str, record: Optional[Record] = None, blocks: tuple[Block, ...] = ()) -> Optional[Section]:
@@ -23,24 +25,33 @@ def section(root: Node, source: str, name: str, record: Optional[Record] = None,
 
 
 def _marks(root: Node, source: str) -> Iterator[Block]:
-    groups: dict[tuple[str, str], list[Node]] = {}
+    groups: dict[tuple[str, str], list[tuple[Node, str]]] = {}
     for case in root.field("cases").items():
         if case.value.get("quality") is None:
             continue
         quality = case.field("quality")
         reasons = "; ".join(printable(one.text(), _LONGEST) for one in quality.field("reasons").items())
-        groups.setdefault((quality.field("mark").text(), reasons), []).append(case)
+        groups.setdefault((quality.field("mark").text(), _NUMBER.sub("#", reasons)), []).append((case, reasons))
     if not groups:
         return
     yield Paragraph("A time is quiet, noisy or disturbed by what the machine did while it was taken: other programs, other "
-                    "virtual machines, drift, and how much a known kernel scattered. An interval that is clear of another's "
-                    "still tells them apart.")
+                    "virtual machines, drift, and how much a known kernel scattered. Intervals that are clear of each other "
+                    "still tell two stages apart.")
     order = sorted(groups, key=lambda key: (list(QUALITY_WORDS).index(key[0]) if key[0] in QUALITY_WORDS else 9, key[1]))
     yield TableBlock(Table("Quality of the timed cases", ("mark", "cases", "why", "which"), tuple(
-        (QUALITY_WORDS.get(key[0], printable(key[0])), str(len(groups[key])), key[1] or NONE,
-         ids_text([case.field("id").text() for case in groups[key]]) if key[1] else "all others") for key in order), 4,
-        place="$.cases[…].quality", row_places=tuple(places_of(case.place for case in groups[key]) for key in order)),
-        source)
+        (QUALITY_WORDS.get(mark, printable(mark)), str(len(groups[mark, kind])),
+         _together([reasons for _, reasons in groups[mark, kind]]) or NONE,
+         ids_text([case.field("id").text() for case, _ in groups[mark, kind]]) if kind else "all others")
+        for mark, kind in order), 4, place="$.cases[…].quality",
+        row_places=tuple(places_of(case.place for case, _ in groups[key]) for key in order)), source)
+
+
+def _together(texts: list[str]) -> str:
+    """Texts that differ in their numbers only, with the range of each number."""
+    columns = list(zip(*(_NUMBER.findall(text) for text in texts)))
+    ends = [(min(column, key=float), max(column, key=float)) for column in columns]
+    spans = iter(low if low == high else f"{low} to {high}" for low, high in ends)
+    return _NUMBER.sub(lambda match: next(spans), texts[0])
 
 
 def _ceilings(record: Record, source: str) -> Iterator[Block]:

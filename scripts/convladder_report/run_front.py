@@ -47,6 +47,11 @@ def front(one: Input, prefix: str) -> Front:
                  tuple(_in_short(chosen, record, one.source)))
 
 
+def layer_of_answer(record: Record, ladders: dict[str, Told]) -> str:
+    """The layer that the first screen tells of; empty if it tells of none."""
+    return next((one.layer_name for one in _chosen(record, ladders)), "")
+
+
 def _hero(one: Input, ladders: dict[str, Told], head: Told, prefix: str) -> tuple[Optional[Figure], Optional[Explorer]]:
     """The ladder of the answer: of times, or of predictions where there are no times."""
     record: Record = one.record

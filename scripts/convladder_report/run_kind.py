@@ -21,7 +21,8 @@ def _chapters(one: Input, prefix: str) -> Iterator[Section]:
         yield failed
         failed = None
     yield from run_sections.timed(record, ladders, one.source, prefix, data)
-    steps = step_sections.section(record, ladders, one.source, f"{prefix}-steps")
+    steps = step_sections.section(record, ladders, one.source, f"{prefix}-steps",
+                                  run_front.layer_of_answer(record, ladders))
     trusted = quality_sections.section(one.root, one.source, f"{prefix}-trust", record,
                                        tuple(run_sections.samples(record, one.source, prefix)))
     yield from filter(None, [steps])

@@ -11,15 +11,18 @@ from convladder_report.story import Told
 from convladder_report.words import against, named
 
 
-def section(record: Record, ladders: Mapping[str, Told], source: str, name: str) -> Optional[Section]:
-    """A list for each layer at its largest batch; nothing where the record has no sentences."""
+def section(record: Record, ladders: Mapping[str, Told], source: str, name: str, layer: str) -> Optional[Section]:
+    """A list for each layer at its largest batch, folded except for one layer of each device; nothing where the record has
+    no sentences."""
     chosen: dict[tuple[str, str], Told] = {}
     for one in ladders.values():
         key = one.device, one.layer_name
         if one.steps and (key not in chosen or chosen[key].batch < one.batch):
             chosen[key] = one
-    blocks = tuple(Section(f"{name}-{number}", _where(one, record), (_steps(one, source),))
-                   for number, one in enumerate(chosen.values(), 1))
+    order = sorted(chosen.values(), key=lambda one: one.layer_name != layer)
+    shown = {one.device: one.place for one in reversed(order)}
+    blocks = tuple(Section(f"{name}-{number}", _where(one, record), (_steps(one, source),), one.place not in shown.values())
+                   for number, one in enumerate(order, 1))
     return Section(name, "Why each step is faster, or is not", blocks) if blocks else None
 
 

@@ -33,17 +33,17 @@ def _why(record: Record, group: PredictedGroup, source: str, name: str) -> Itera
     ladders = group.chosen(None)
     place = places_of(row.place for one in ladders for row in one.rows) + ".prediction"
     yield Paragraph(NOTE)
-    yield Section(f"{name}-occupancy", "Occupancy", (
-        Paragraph("The share of the warps that a multiprocessor can hold, and the resource that limits it. Registers "
-                  "are those that ptxas reports for the architecture named."),
-        *(TableBlock(_occupancy(group, one), source) for one in ladders)))
-    yield Section(f"{name}-roofline", "Roofline", (
-        figure(roofline.draw, record, group, f"{name}-roofline-figure", source, place,
-               [_intensities(group, one) for one in ladders]),))
     yield Section(f"{name}-prediction", "Predicted times", (
         figure(prediction.draw, record, group, f"{name}-prediction-figure", source, place,
                [_times(group, one) for one in ladders]),
         *_errors(record, group, source)))
+    yield Section(f"{name}-roofline", "Roofline", (
+        figure(roofline.draw, record, group, f"{name}-roofline-figure", source, place,
+               [_intensities(group, one) for one in ladders]),))
+    yield Section(f"{name}-occupancy", "Occupancy", (
+        Paragraph("The share of the warps that a multiprocessor can hold, and the resource that limits it. Registers "
+                  "are those that ptxas reports for the architecture named."),
+        *(TableBlock(_occupancy(group, one), source) for one in ladders)), folded=True)
 
 
 def _heading(group: PredictedGroup, one: PredictedLadder, what: str) -> str:
@@ -53,7 +53,7 @@ def _heading(group: PredictedGroup, one: PredictedLadder, what: str) -> str:
 def _table(group: PredictedGroup, one: PredictedLadder, what: str, columns: tuple[str, ...],
            cells: list[tuple[str, ...]]) -> Table:
     return Table(_heading(group, one, what), ("stage", *columns),
-                 tuple((row.stage.label, *texts) for row, texts in zip(one.rows, cells)), 1,
+                 tuple((row.stage.label, *texts) for row, texts in zip(one.rows, cells)), len(columns) + 1,
                  place=places_of(row.place for row in one.rows) + ".prediction",
                  row_places=tuple(f"{row.place}.prediction" for row in one.rows))
 
