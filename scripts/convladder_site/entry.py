@@ -31,6 +31,8 @@ class Entry:
     cpu: str
     commit: str
     what: str
+    asked: str
+    """What was measured, in a sentence; empty where the record's page asks a question instead."""
     answer: str
     quality: str
     cases: tuple[int, ...]
@@ -75,6 +77,7 @@ def entry_of(one: Input, front: Front, label: str) -> Entry:
     made = origin(one.root)
     answers = [_first_sentence(answer.text) for answer in front.answers if answer.text]
     return Entry(label, one.kind.name, made.date, made.host, made.cpu, made.commit, front.title,
+                 "" if front.asked.endswith("?") else front.asked,
                  answers[0] if answers else "", "; ".join([*made.warnings, *_quality(one.root)]) or "–", _cases(one))
 
 

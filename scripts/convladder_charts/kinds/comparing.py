@@ -2,12 +2,61 @@
 
 from __future__ import annotations
 
-from typing import Sequence
+from typing import Optional, Sequence
 
-from convladder_charts.comparison import Change, Comparison, percent
+from convladder_charts.comparison import LOOKS, Change, Comparison, percent
 from convladder_charts.history_record import History
+from convladder_charts.kinds.row_chart import MOST, Mark, Panel, RowChart
 from convladder_charts.table_text import Table
 from convladder_charts.units import NONE, duration, significant
+
+
+_LEAST, _MOST = -80.0, 150.0
+"""Ends of the axis in percent, beyond which a row's text alone says where it is."""
+_MARKS = {"regressed": "bad", "improved": "best", "pass": "base"}
+
+
+def chart(one: Comparison, title: str, lines: Sequence[str]) -> Optional[RowChart]:
+    """The changes of time, the worst verdicts and then the largest changes first; in groups that were measured side by
+    side."""
+    order = list(LOOKS)
+    shown = sorted(one.bounded, key=lambda change: (order.index(change.verdict), -abs(_estimate(change))))[:MOST]
+    if not shown:
+        return None
+    ends = [value for change in shown if change.bounds
+            for value in (100 * change.bounds.low, 100 * change.bounds.high)]
+    edge = 160 * one.limits.delta
+    least, most = max(min([*ends, -edge]), _LEAST), min(max([*ends, edge]), _MOST)
+    room = 0.05 * (most - least)
+    guides = ((0.0, "0"), (100 * one.limits.delta, f"{percent(one.limits.delta)}"))
+    groups: dict[tuple[str, str, str], list[Change]] = {}
+    for change in shown:
+        groups.setdefault((change.layer, change.batch, change.device), []).append(change)
+    panels = tuple(Panel(
+        f"{layer}, batch {batch}" if batch != "1" else layer, device,
+        tuple(_row(change, least, most) for change in changes),
+        "change of time (%), measured; slower to the right", lambda value: f"{value:+g} %" if value else "0",
+        guides=guides, ends=(least - room, most + room))
+        for (layer, batch, device), changes in groups.items())
+    more = len(one.bounded) - len(shown)
+    beyond = "; at an end of the axis they go further" if min(ends) < least or max(ends) > most else ""
+    told = (f"lines: bounds, wrong in at most {100 * one.limits.alpha:g} % of cases each{beyond}",
+            f"{more} more changes are in the table" if more else "")
+    return RowChart(title, tuple(filter(None, (*told, *lines))), (), panels)
+
+
+def _estimate(change: Change) -> float:
+    return change.bounds.estimate if change.bounds else 0.0
+
+
+def _row(change: Change, least: float, most: float) -> Mark:
+    def inside(part: float) -> float:
+        return min(max(100 * part, least), most)
+    bounds = change.bounds
+    assert bounds is not None
+    return Mark(change.stage.title + (" (control)" if change.control else ""), inside(bounds.estimate),
+                inside(bounds.low), inside(bounds.high), f"{percent(bounds.estimate)}, {change.look.sign} {change.verdict}",
+                _MARKS.get(change.verdict, "plain"))
 
 
 def table(one: Comparison) -> Table:

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from typing import Iterator
 
-from convladder_charts import comparison, forest
+from convladder_charts import comparison
 from convladder_charts.comparison import LOOKS, Change, Comparison, percent
-from convladder_charts.kinds import duel
+from convladder_charts.kinds import comparing, duel
 from convladder_charts.kinds.duel import Duel, Selftest
 from convladder_charts.kinds.members import is_kind, several
 from convladder_charts.table_text import Table
 from convladder_charts.units import NONE
 from convladder_report import changes
 from convladder_report.document import Answer, Front, Items, Paragraph, Section, TableBlock
-from convladder_report.figures import figure
 from convladder_report.kind import Input, Kind
 from convladder_report.kinds import shared
 
@@ -47,8 +46,8 @@ def _answers(one: Comparison) -> list[Answer]:
 
 def _front(one: Input, prefix: str) -> Front:
     record: Comparison = one.record
-    hero = figure(forest.draw, None, record, f"{prefix}-hero", one.source, "$.cases[…].change", ()) if (
-        record.bounded) else None
+    chart = comparing.chart(record, "Changes of time against the base", ())
+    hero = shared.rows_figure(chart, f"{prefix}-hero", one.source, "$.cases[…].change", ())
     return shared.front("Two recorded runs, compared", "Did it get slower?", _answers(record),
                         f"base {record.base}; new {record.now}", hero)
 
@@ -59,8 +58,8 @@ def _chapters(one: Input, prefix: str) -> Iterator[Section]:
 
 def _duel_front(one: Input, prefix: str) -> Front:
     record: Duel = one.record
-    hero = figure(forest.draw, None, record.comparison, f"{prefix}-hero", one.source, "$.cases[…].change", ()) if (
-        record.comparison.bounded) else None
+    chart = comparing.chart(record.comparison, "Changes of time, measured in turns", (record.origin.line,))
+    hero = shared.rows_figure(chart, f"{prefix}-hero", one.source, "$.cases[…].change", ())
     what = "Two variants" if record.of_variants else "Two builds"
     return shared.front(f"{what}, measured in turns", "Is the new one slower?", _answers(record.comparison),
                         record.origin.line, hero)

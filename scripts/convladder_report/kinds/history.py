@@ -38,8 +38,10 @@ def answers(record: History) -> list[Answer]:
 
 
 def _groups(record: History) -> list[Group]:
-    """Those with a marked change first."""
-    return sorted(chart.groups(record).items(), key=lambda one: not any(series.changes for series in one[1]))
+    """Those with a marked change first, then those of the most runs."""
+    def place(one: Group) -> tuple[bool, int]:
+        return not any(series.changes for series in one[1]), -max(len(series.points) for series in one[1])
+    return sorted(chart.groups(record).items(), key=place)
 
 
 def _drawn(record: History, group: Group, _: object) -> tuple[Page, str, str]:
