@@ -17,6 +17,7 @@ from convladder_report.pdf import NoPdf
 BAD_INPUT = 3
 CANNOT_WRITE = 4
 LEFT_OUT = 5
+INTERRUPTED = 130
 LEFT_OUT_OF_PROGRAM = 2
 ROOT = Path(__file__).resolve().parent.parent
 PUBLISHED = ROOT / "results/published"
@@ -63,6 +64,9 @@ def main(arguments: Optional[Sequence[str]] = None) -> int:
         return _complain(options, f"cannot write {error.filename or ''}: {error.strerror}", CANNOT_WRITE)
     except NoPdf as error:
         return _complain(options, str(error), CANNOT_WRITE)
+    except KeyboardInterrupt:
+        print(f"{options.name}: interrupted; the same command again goes on", file=sys.stderr)
+        return INTERRUPTED
     for line in left_out:
         print(f"{options.name}: {_printable(line)}", file=sys.stderr)
     status = _print(options, written)

@@ -114,8 +114,7 @@ class _Maker:
             self._list("compare.html", page)
         index = lists.index([entry for entry, _ in known], tuple(links), self.bad.shown)
         self._list("index.html", index)
-        self.store.finish({record.digest: entry.as_json() for entry, record in known}
-                          | {pair.page: {"outcome": outcomes[pair.page]} for pair in compared})
+        self.store.finish()
         return Made(self.store.folder / "index.html", self.store.pages, len(self.store.written), self.store.removed,
                     tuple(dict.fromkeys(self.bad.lines)))
 
@@ -143,7 +142,9 @@ class _Maker:
         old = self.store.entry(record.digest)
         if old is not None and old.get("label") == record.label and self.store.keeps(page, digest):
             try:
-                return from_json(old)
+                entry = from_json(old)
+                self.store.remember(record.digest, old)
+                return entry
             except (TypeError, ValueError, KeyError):
                 pass
         one = record.read()
@@ -151,6 +152,7 @@ class _Maker:
         entry = entry_of(one, made.parts[0].front, record.label)
         self.store.put(page, digest, self._html(replace(made, title=f"{entry.what}: {record.label}",
                                                         links=(("All records", "../index.html"),))))
+        self.store.remember(record.digest, entry.as_json())
         return entry
 
     def _html(self, report: Report) -> str:
@@ -200,10 +202,13 @@ class _Maker:
         """Its page, made if it is not there, and the outcome."""
         digest, old = self._digest(pair.digest), self.store.entry(pair.page) or {}
         if isinstance(old.get("outcome"), str) and self.store.keeps(pair.page, digest):
+            self.store.remember(pair.page, old)
             return str(old["outcome"])
         judgement = pairs.judged(pair, self._program())
+        outcome = pairs.sentence(judgement)
         self.store.put(pair.page, digest, self._html(pairs.report(pair, judgement)))
-        return pairs.sentence(judgement)
+        self.store.remember(pair.page, {"outcome": outcome})
+        return outcome
 
     def _program(self) -> Path:
         assert self.tools.program is not None

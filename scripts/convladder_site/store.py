@@ -7,6 +7,7 @@ import hashlib
 import json
 import os
 import re
+import time
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Iterator, Optional
@@ -16,6 +17,8 @@ from convladder_charts.json_text import RecordError
 LIST = "site.json"
 _LOCK = ".site.lock"
 _PAGE = re.compile(r"(?:(?:runs|compare)/[a-z0-9-]{1,90}|index|history|compare)\.html")
+_SECONDS = 5.0
+"""Between two writes of the list while pages are being made."""
 _KIND = {"kind": "site", "schema_version": "1.0"}
 
 
@@ -28,10 +31,14 @@ class Store:
         self.written: list[Path] = []
         self.removed = 0
         self._pages: dict[str, dict[str, str]] = {}
+        self._new: dict[str, Any] = {}
+        self._saved = time.monotonic()
         self._old, self._entries = self._read()
 
     def _read(self) -> tuple[dict[str, dict[str, str]], dict[str, Any]]:
         path = self.folder / LIST
+        if self.folder.exists() and not self.folder.is_dir():
+            raise RecordError(f"{self.folder}: not a folder; expected the folder of a site, or a name for a new one")
         try:
             document = json.loads(path.read_text(encoding="utf-8"))
         except FileNotFoundError:
@@ -70,21 +77,40 @@ class Store:
         digest = hashlib.sha256(content).hexdigest()
         if digest != _digest_of(path):
             path.parent.mkdir(parents=True, exist_ok=True)
-            write(path, content)
+            try:
+                write(path, content)
+            except OSError as error:
+                raise OSError(error.errno, error.strerror, str(path)) from None
             self.written.append(path)
         return digest
 
-    def finish(self, entries: dict[str, Any]) -> None:
+    def remember(self, key: str, value: dict[str, Any]) -> None:
+        """What `entry` is to say from now on. Written at once only now and then, so that little is made again after a
+        kill."""
+        self._new[key] = value
+        if time.monotonic() - self._saved > _SECONDS:
+            self._write_list(self._old | self._pages, self._entries | self._new)
+            self._saved = time.monotonic()
+
+    def finish(self) -> None:
         """Writes the list, and removes pages of records that are gone; last, so that no link ever leads nowhere."""
-        text = json.dumps(_KIND | {"pages": dict(sorted(self._pages.items())), "entries": entries}, indent=1,
-                          ensure_ascii=False)
-        self._put(self.folder / LIST, (text + "\n").encode("utf-8"))
+        if self._write_list(self._pages, self._new):
+            self.written.append(self.folder / LIST)
         for name in self._old.keys() - self._pages.keys():
             try:
                 (self.folder / name).unlink()
                 self.removed += 1
             except FileNotFoundError:
                 pass
+
+    def _write_list(self, pages: dict[str, dict[str, str]], entries: dict[str, Any]) -> bool:
+        text = json.dumps(_KIND | {"pages": dict(sorted(pages.items())), "entries": dict(sorted(entries.items()))},
+                          indent=1, ensure_ascii=False)
+        before = len(self.written)
+        self._put(self.folder / LIST, (text + "\n").encode("utf-8"))
+        changed = len(self.written) > before
+        del self.written[before:]
+        return changed
 
     @property
     def pages(self) -> int:

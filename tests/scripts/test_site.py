@@ -186,6 +186,30 @@ def test_a_list_that_was_tampered_with_removes_nothing_else(records: Path) -> No
     assert (records / "results/monday/run.json").exists() and (records / "program").exists()
 
 
+def test_after_a_kill_what_was_made_is_not_made_again(records: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The list is written while pages are being made."""
+    from convladder_site import site as sites
+    from convladder_site import store
+
+    shutil.rmtree(records / "site")
+    monkeypatch.setattr(store, "_SECONDS", -1.0)
+
+    def interrupted(_: object, __: object) -> bool:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as broken:
+        broken.setattr(sites._Maker, "_history", interrupted)  # pylint: disable=protected-access
+        done = site(records)
+    assert (done.returncode, done.stdout) == (130, "") and len(done.stderr.splitlines()) == 1
+    assert not (records / "site/index.html").exists() and len(list((records / "site/runs").iterdir())) == 4
+
+    def again(*_: object) -> None:
+        raise AssertionError("read and drawn again")
+
+    monkeypatch.setattr(sites, "entry_of", again)
+    assert site(records).returncode == 0 and (records / "site/index.html").exists()
+
+
 def test_two_at_once_make_one_whole_site(made: Path, records: Path) -> None:
     shutil.rmtree(records / "site")
     command = [str(SCRIPTS / "report.py"), "--static", "--program", str(records / "program"), "--site",
@@ -207,6 +231,11 @@ def test_without_the_program_there_is_a_page_for_each_record(records: Path) -> N
     done = call("report.py", "--static", "--program", records / "program", "--site", records / "site", records / "results")
     assert done.returncode == 0 and "without history and comparisons" in done.stdout
     assert {name.split("/")[0] for name in pages(records)} == {"index.html", "runs"}
+
+
+def test_a_file_is_no_folder_of_a_site(records: Path) -> None:
+    done = call("report.py", "--site", records / "program", records / "results")
+    assert done.returncode == 3 and "not a folder" in done.stderr
 
 
 def test_what_cannot_go_together_is_refused(tmp_path: Path) -> None:
