@@ -18,8 +18,8 @@ void add_network_choice_options(CLI::App& command, NetworkOptions& options, Netw
   // Not split at commas here: one choice may name a variant for each layer.
   command
       .add_option("--variant", selection.variants,
-                  "names from 'convladder list', or 'all', or conv1=NAME,conv2=NAME; default: the last stage that "
-                  "suits each layer")
+                  "names from 'convladder list', or 'all', or 'best': the last stage that suits each layer; or "
+                  "conv1=NAME,conv2=NAME")
       ->allow_extra_args(false)
       ->group("Which cases");
   command

@@ -22,6 +22,8 @@ constexpr double kStoryWork = 40e9;
 constexpr double kStoryWorkOnGpu = 4e12;
 constexpr std::ptrdiff_t kStoryBatches = 2;
 
+constexpr const char* kBest = "best";  // --variant: what suits each layer best, by what the variants say
+
 /// "conv1=a,conv2=b" as pairs; a text without '=' is one pair with an empty name. Throws UserError for half a pair.
 std::vector<std::pair<std::string, std::string>> assignments(const std::string& option, const std::string& text) {
   if (text.find('=') == std::string::npos) return {{"", text}};
@@ -89,7 +91,7 @@ std::vector<std::pair<std::string, std::string>> default_choice(const Network& n
 }
 
 void check_variant_name(const std::string& name, const Convolutions& convolutions) {
-  std::vector<std::string> known{"all"};
+  std::vector<std::string> known{"all", kBest};
   for (const RegisteredVariant& registered : convolutions.all()) known.emplace_back(registered.info.name);
   for (const RegisteredFused& registered : registered_fused_variants()) known.emplace_back(registered.info.name);
   require_known("variant", name, known);
@@ -136,6 +138,11 @@ std::vector<Choice> variant_choices(const NetworkOptions& options, const Convolu
         if (registered.info.family != family || !registered.info.leaves_out.empty()) continue;
         choices.push_back({{"", std::string(registered.info.name)}});
       }
+      continue;
+    }
+    if (text == kBest) {
+      Choice best = default_choice(network, family, batch);
+      if (!best.empty()) choices.push_back(std::move(best));
       continue;
     }
     choices.push_back(assignments("--variant", text));

@@ -27,10 +27,10 @@ describe_part() {
         words+=(--batch 3)
       fi
       ;;
-    networks/full) words=(network --network "$small,alexnet") case_seconds=10 ;;
-    networks/quick) words=(network --network lenet72 --batch 100) case_seconds=5 ;;
-    overlap/full) words=(network --overlap --network "$small,alexnet") case_seconds=10 ;;
-    overlap/quick) words=(network --overlap --network lenet72 --batch 100) case_seconds=5 ;;
+    networks/full) words=(network --network "$small,alexnet" --variant best) case_seconds=10 ;;
+    networks/quick) words=(network --network lenet72 --batch 100 --variant best) case_seconds=5 ;;
+    overlap/full) words=(network --overlap --network "$small,alexnet" --variant best) case_seconds=10 ;;
+    overlap/quick) words=(network --overlap --network lenet72 --batch 100 --variant best) case_seconds=5 ;;
     fused/full) words=(run --problem fused-convolution --network "$small" --batch 100,1000) ;;
     fused/quick) words=(run --problem fused-convolution --network lenet72 --batch 100) ;;
     leave-one-out/full) words=(run --leave-one-out) ;;

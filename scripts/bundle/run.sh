@@ -17,7 +17,7 @@ examples:
   ./run.sh                                every layer, batches 10, 100 and 1000, on the CPU and a GPU if there is one
   ./run.sh --device cuda --batch 1000     on the GPU only
   ./run.sh --output DIR                   into a folder of your choice
-  ./run.sh network --network alexnet      where the time of a whole network goes
+  ./run.sh network --network alexnet --variant best   where the time of a whole network goes
   ./convladder run --help                 every option
 
 exit status: that of the program; 1 if the charts could not be drawn or the report not written.

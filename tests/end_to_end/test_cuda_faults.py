@@ -83,7 +83,7 @@ def test_a_gpu_that_stops_to_answer_costs_its_own_cases_alone(tmp_path: Path, ca
     ("cudaStreamCreateWithFlags", 2, "cudaStreamCreateWithFlags"), ("cudaHostAlloc", 2, "pinned memory"),
     ("cudaMemcpyAsync", 700, "cudaErrorIllegalAddress"), ("cudaStreamWaitEvent", 400, "cudaStreamWaitEvent")])
 def test_overlap_that_fails_is_a_status(tmp_path: Path, call: str, status: int, reason: str) -> None:
-    done = on_stand_in(tmp_path, "network", "--network", "lenet28", "--device", "cuda", "--batch", "4", "--chunk", "2",
+    done = on_stand_in(tmp_path, "network", "--network", "lenet28", "--variant", "best", "--device", "cuda", "--batch", "4", "--chunk", "2",
                        "--overlap", "--repetitions", "1", "--output", tmp_path / "out",
                        faults=[{"call": call, "from": 1, "status": status, "loses": status == 700}])
     (one,) = record(tmp_path / "out", "network")["cases"]

@@ -127,7 +127,7 @@ def test_a_cudnn_that_cannot_be_used_is_left_out_and_says_why(tmp_path: Path, so
 
 def network(tmp_path: Path, *arguments: object, **settings: Any) -> tuple[dict[str, Any], str]:
     """The case of a small network and what was printed."""
-    done = on_stand_in(tmp_path, "network", "--network", "lenet28", "--device", "cuda", "--batch", "2",
+    done = on_stand_in(tmp_path, "network", "--network", "lenet28", "--variant", "best", "--device", "cuda", "--batch", "2",
                        "--repetitions", "2", *arguments, "--output", tmp_path / "out", **settings)
     assert done.stderr == "", done
     (one,) = record(tmp_path / "out", "network")["cases"]

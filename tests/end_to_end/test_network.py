@@ -75,7 +75,7 @@ def stages() -> list[str]:
 def lenet(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     """Several stages on lenet28, in chunks that do not divide the batch."""
     folder = tmp_path_factory.mktemp("lenet")
-    return measured(folder, "--network", "lenet28", "--batch", "3,5", "--chunk", "2", "--repetitions", "3",
+    return measured(folder, "--network", "lenet28", "--batch", "3,5", "--chunk", "2", "--repetitions", "3", "--verbose",
                     "--variant", "memory-accumulation,flat-vector,compile-time", "--weights", "random")
 
 
@@ -113,6 +113,7 @@ def test_the_tables_fit_the_terminal_and_show_every_case(lenet: dict[str, Any]) 
     tables = lenet["stdout"].split("lenet28 on cpu", 1)[1]
     lines = [line for line in tables.splitlines()[1:] if not line.endswith("network.json")]
     assert max(map(len, lines)) <= 100, max(lines, key=len)
+    assert lenet["stdout"].count(" a pass, accuracy -") == 6  # --verbose: a line for each case
     op_times = tables.split("op times, measured")[1].split("\n\n")[0]
     for one in lenet["cases"]:
         assert re.search(rf"^ *{one['batch']} +{one['variants']} +\d", op_times, re.MULTILINE)
@@ -143,7 +144,8 @@ def test_each_layer_can_have_its_own_variant(three_layers: Path, tmp_path: Path)
                         "--variant", "conv1=compile-time,conv2=memory-accumulation", "--variant", "conv2=cached-tile")
     used = {one["variants"]: [step["implementation"] for step in one["steps"] if step["type"] == "convolution"]
             for one in document["cases"]}
-    plain = measured(tmp_path / "plain", "--network", three_layers, "--batch", "2", *ONCE)["cases"][0]
+    plain = measured(tmp_path / "plain", "--network", three_layers, "--batch", "2", *ONCE, "--variant",
+                     "best")["cases"][0]
     by_default = next(step["implementation"] for step in plain["steps"] if step["name"] == "conv1")
     assert used == {"flat-vector": ["flat-vector"] * 2, "conv2=cached-tile": [by_default, "cached-tile"],
                     "conv1=compile-time,conv2=memory-accumulation": ["compile-time", "memory-accumulation"]}
@@ -169,11 +171,47 @@ def test_without_isolation_the_same_is_found(three_layers: Path, tmp_path: Path)
 
 
 def test_the_built_in_weights_show_an_accuracy_at_once(tmp_path: Path) -> None:
-    document = measured(tmp_path, "--network", "lenet86", "--batch", "50", *ONCE)
-    assert document["networks"][0]["weights"]["name"] == "lenet86 synthetic high"
+    document = measured(tmp_path, "--network", "lenet86", "--batch", "50", *ONCE, "--variant", "compile-time")
+    weights = document["networks"][0]["weights"]
+    assert (weights["name"], weights["dataset"], weights["from"]) == ("lenet86 synthetic high", "synthetic", "built in")
+    assert "lenet86: weights built in, from 12000 images of synthetic; accuracy 0.9740 on 2000" in document["stdout"]
     accuracy = document["cases"][0]["accuracy"]
     assert accuracy["of"] == 50 and accuracy["value"] > 0.5  # ten classes: guessing gets a tenth
     assert accuracy["low"] <= accuracy["value"] <= accuracy["high"]
+
+
+def test_a_run_ends_in_one_table_and_what_is_worth_knowing(tmp_path: Path) -> None:
+    """The story's stages, what suits each layer, and the libraries; in few lines, with the figures of the record."""
+    document = measured(tmp_path, "--network", "lenet28", "--batch", "2,4", "--budget", "0.01")
+    lines = document["stdout"].splitlines()
+    assert len(lines) <= 45 and max(len(line) for line in lines[:-1]) <= 100
+    cpu = [one for one in json.loads(run("list", "--format", "json").stdout)["variants"] if one["family"] == "cpu"]
+    named = [one["name"] for one in cpu if one["rung"] is None or one["rung"] <= 6]
+    assert {case["variants"] for case in document["cases"]} > set(named)
+    (first, story) = document["stories"]
+    assert (first["batch"], story["batch"], story["kind"]) == (2, 4, "measured")
+    assert (story["baseline"], story["mission"]) == ("cpu/memory-accumulation/lenet28/4", "cpu/compile-time/lenet28/4")
+    rows = {one["id"]: one for one in story["rows"]}
+    libraries = {f"cpu/{one['name']}/lenet28/4" for one in cpu if one["rung"] is None}
+    assert story["best"] == min(rows.keys() - libraries, key=lambda one: rows[one]["op"])
+    case = by_id(document)[story["baseline"]]
+    assert rows[story["baseline"]]["op"] == case["steps"][0]["time"]["median"]
+    assert rows[story["best"]]["x_baseline"] == pytest.approx(
+        rows[story["baseline"]]["op"] / rows[story["best"]]["op"])
+    assert sum(f" {case['accuracy']['value']:.4f} " in line for line in lines) >= len(rows)
+    assert case["quality"] is None or case["quality"]["mark"] in ("good", "noisy", "disturbed")
+
+
+def test_weights_of_other_images_are_not_used_silently(tmp_path: Path) -> None:
+    images = write_idx(tmp_path / "idx")  # nobody's: neither synthetic nor MNIST
+    once = ["--network", "lenet48", "--batch", "4", "--variant", "compile-time", *ONCE, "--data", images]
+    document = measured(tmp_path / "none", *once)
+    assert document["cases"][0]["accuracy"] is None
+    assert f"'convladder train --network lenet48 --data {images}' makes" in " ".join(document["stdout"].split())
+    weights = REPOSITORY / "network/weights/lenet48-mnist-high.safetensors"
+    document = measured(tmp_path / "asked", *once, "--weights", weights)
+    assert document["cases"][0]["accuracy"]["of"] == 4
+    assert "this run's images are own, not those" in " ".join(document["stdout"].split())
 
 
 def test_left_out_images_are_left_out(three_layers: Path, tmp_path: Path) -> None:
@@ -195,7 +233,7 @@ def test_weights_of_a_file_give_an_accuracy_with_its_interval(tmp_path: Path) ->
         pytest.skip("this build has no oneDNN")
     assert trained.returncode == 0, trained.stderr
     document = measured(tmp_path / "out", "--network", "lenet28", "--weights", weights, "--batch", "40", *ONCE,
-                        "--variant", "compile-time,flat-vector")
+                        "--variant", "compile-time,flat-vector", "--verbose")
     first, second = (one["accuracy"] for one in document["cases"])
     assert first == second and first["of"] == 40 and 0 <= first["low"] <= first["value"] <= first["high"] <= 1
     assert re.search(rf"{first['correct']} of 40 are correct: {first['value']:.4f} \(95%: {first['low']:.4f} to",
@@ -214,7 +252,7 @@ def test_the_simulated_device_counts_every_layer_and_times_nothing(tmp_path: Pat
     if "global-memory" not in names:
         pytest.skip("this build has no CUDA variants")
     document = measured(tmp_path, "--network", "lenet28", "--device", "simulated", "--batch", "2", "--weights",
-                        "random", "--variant", "global-memory,compile-time")
+                        "random", "--variant", "global-memory,compile-time", "--verbose")
     ok = [one for one in document["cases"] if one["status"] == "ok"]
     if not ok:
         assert {one["status"] for one in document["cases"]} <= {"unsupported", "skipped"}
@@ -239,7 +277,7 @@ def test_a_device_that_is_not_there_is_skipped_with_its_reason(tmp_path: Path) -
 
 
 def test_overlapping_copies_needs_a_device_that_can(three_layers: Path, tmp_path: Path) -> None:
-    document = measured(tmp_path / "out", "--network", three_layers, "--batch", "8", "--overlap")
+    document = measured(tmp_path / "out", "--network", three_layers, "--batch", "8", "--overlap", "--variant", "compile-time")
     (one,) = document["cases"]
     assert one["status"] == "unsupported" and "cannot overlap copies with kernels" in one["reason"]
 
@@ -400,7 +438,8 @@ def checkout(tmp_path: Path) -> Path:
 
 def test_run_sh_runs_a_network_and_draws_it(checkout: Path, three_layers: Path) -> None:
     environment = os.environ | {"CONVLADDER_NO_SETUP": "1", "PATH": f"{checkout / 'bin'}:{os.environ['PATH']}"}
-    done = subprocess.run([str(checkout / "scripts/run.sh"), "network", "--network", str(three_layers), *ONCE],
+    done = subprocess.run([str(checkout / "scripts/run.sh"), "network", "--network", str(three_layers), *ONCE,
+                           "--variant", "best"],
                           cwd=checkout, env=environment, capture_output=True, encoding="utf-8", timeout=120,
                           check=False)
     assert (done.returncode, done.stderr) == (0, "")
@@ -408,4 +447,4 @@ def test_run_sh_runs_a_network_and_draws_it(checkout: Path, three_layers: Path) 
     record(folder)
     drawn = {path.name for path in folder.iterdir()}
     assert {"network.json", "op_times-three.svg", "pass_time-three.png", "table.md"} <= drawn
-    assert "Where the time of a pass goes: " in done.stdout
+    assert "images/s" in done.stdout and str(folder / "table.md") in done.stdout

@@ -268,6 +268,16 @@ TEST(Training, TheSeedDecidesTheWeights) {
   EXPECT_NE(one, file(2));
 }
 
+TEST(Training, OnAGridTheFileHoldsWhatWasTested) {
+  const ImageSet images = synthetic_images(20, 1);
+  const TrainedNetwork result = trained(images, {.epochs = 60, .batch = 10, .grid_side = 3});
+  EXPECT_GE(result.last.right, 18);
+  const std::string file = weights_file_content(trainable_network(), result.weights, {}, 3);
+  EXPECT_LT(file.size(), 6000U);  // 10 x 4 x 144 weights in 10 x 4 x 9 cells
+  const std::span bytes(reinterpret_cast<const std::uint8_t*>(file.data()), file.size());
+  EXPECT_EQ(parse_weights(trainable_network(), bytes, "f").layers, result.weights.layers);
+}
+
 TEST(Training, StopsEarlyWhereItIsTold) {
   const ImageSet images = synthetic_images(600, 1);
   std::vector<EpochResult> epochs;

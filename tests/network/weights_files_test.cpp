@@ -40,18 +40,23 @@ ImageSet named(const std::string& name) {
 
 TEST_F(WeightsFiles, TheCacheIsTheUsers) { EXPECT_EQ(weights_cache_folder(), folder_.path() / "convladder/weights"); }
 
-TEST_F(WeightsFiles, SomeAreBuiltIn) {
-  const Network& network = built_in("lenet86");
-  for (const char* dataset : {"synthetic", "mnist"}) {
-    const auto weights = find_weights(network, dataset, "high");
-    ASSERT_TRUE(weights) << dataset;
-    EXPECT_EQ(weights->name, std::string("lenet86 ") + dataset + " high");
-    EXPECT_EQ(weights->sha256.size(), 64U);
-    EXPECT_EQ(weights->layers.size(), 4U);
+TEST_F(WeightsFiles, EveryLeNetHasSomeBuiltIn) {
+  for (const Network& network : built_in_networks()) {
+    for (const std::string dataset : {"synthetic", "mnist"}) {
+      SCOPED_TRACE(network.name + " " + dataset);
+      const auto weights = find_weights(network, dataset, "high");
+      ASSERT_EQ(weights.has_value(), network.name.starts_with("lenet"));
+      if (!weights) continue;
+      EXPECT_EQ(weights->name, network.name + " " + dataset + " high");
+      EXPECT_EQ(weights->sha256.size(), 64U);
+      EXPECT_EQ(weights->story.dataset, dataset);
+      EXPECT_EQ(weights->story.from, "built in");
+      EXPECT_TRUE(weights->story.trained_on.find("tested on") != std::string::npos);
+      EXPECT_TRUE(weights->story.held_out.starts_with("accuracy 0.9"));
+    }
+    EXPECT_FALSE(find_weights(network, "fashion-mnist", "high"));
+    EXPECT_FALSE(find_weights(network, "mnist", "low"));
   }
-  EXPECT_FALSE(find_weights(network, "fashion-mnist", "high"));
-  EXPECT_FALSE(find_weights(network, "mnist", "low"));
-  EXPECT_FALSE(find_weights(built_in("lenet28"), "synthetic", "high"));
 }
 
 TEST_F(WeightsFiles, TheCachesComeFirst) {
@@ -68,6 +73,24 @@ TEST_F(WeightsFiles, ABrokenOneInTheCacheIsSaid) {
   write_file_atomically(file, "short");
   expect_error<UserError>([&] { find_weights(network, "mnist", "high"); }, {file.string(), "the file has 5"});
   expect_error<UserError>([&] { load_weights(network, folder_.path() / "none"); }, {"none"});
+}
+
+TEST_F(WeightsFiles, ChangedOrMistakenOnesInTheCacheAreNotUsed) {
+  const Network& network = built_in("lenet86");
+  const auto put = [&](const std::string& dataset, auto change) {
+    std::string content = weights_file_content(network, initial_weights(network, 3),
+                                               {{"network", "lenet86"}, {"dataset", "synthetic"}, {"quality", "high"}});
+    change(content);
+    write_file_atomically(weights_cache_folder() / weights_file_name(network, dataset, "high"), content);
+  };
+  put("synthetic", [](std::string&) {});
+  EXPECT_EQ(find_weights(network, "synthetic", "high")->story.from, "in the cache");
+  put("synthetic", [](std::string& content) { content[content.size() - 5] ^= 1; });
+  expect_error<UserError>([&] { find_weights(network, "synthetic", "high"); },
+                          {"lenet86-synthetic-high.safetensors", "not those that were written", "train it again"});
+  put("mnist", [](std::string&) {});
+  expect_error<UserError>([&] { find_weights(network, "mnist", "high"); },
+                          {"says mnist images, but it was trained on synthetic images", "remove it"});
 }
 
 TEST_F(WeightsFiles, AreNamedByWhatTheyWereTrainedOn) {

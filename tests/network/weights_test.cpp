@@ -113,6 +113,45 @@ TEST(WeightsFile, ReadsWhatItWrote) {
   EXPECT_EQ(read.sha256, sha256_hex({reinterpret_cast<const std::uint8_t*>(content.data()), content.size()}));
 }
 
+TEST(WeightsFile, MayHoldAValueForEachCellOfAGrid) {
+  const Network& network = network_with_groups();
+  NetworkWeights weights = initial_weights(network, 2);
+  const std::string content = weights_file_content(network, weights, {{"epochs", "2"}}, 2);
+  const auto tensors =
+      parse_safetensors({reinterpret_cast<const std::uint8_t*>(content.data()), content.size()}, "f").tensors;
+  const Tensor& cells = *std::ranges::find(tensors, "fc1.weight", &Tensor::name);
+  EXPECT_EQ(cells.shape, (std::vector<std::int64_t>{7, 6, 2, 2}));  // of maps of 3 x 2: the upper cells are 2 x 1
+  const NetworkWeights read = parse(content);
+  const std::vector<float>& before = weights.layers.at("fc1").weights;
+  const std::vector<float>& after = read.layers.at("fc1").weights;
+  ASSERT_EQ(after.size(), before.size());
+  for (std::size_t map = 0; map < 7 * 6; ++map) {
+    const float* const was = before.data() + map * 6;
+    const float* const is = after.data() + map * 6;
+    for (int column = 0; column < 2; ++column) {
+      EXPECT_NEAR(is[column], (was[column] + was[column + 2]) / 2, 1e-3);
+      EXPECT_EQ(is[column], is[column + 2]);
+      EXPECT_NEAR(is[column + 4], was[column + 4], 1e-3);  // rounded to half precision
+      EXPECT_EQ(is[column], cells.values[map * 4 + column]);
+    }
+  }
+  weights.layers.at("fc1").weights = after;
+  EXPECT_EQ(read.layers, weights.layers);  // all others as they were
+  EXPECT_EQ(parse(weights_file_content(network, read, {}, 2)).layers, read.layers);
+  expect_weights_refused(changed_file([](auto& all) {
+                           named(all, "fc1.weight") = {"fc1.weight", {7, 6, 4, 1}, std::vector<float>(7 * 6 * 4)};
+                         }),
+                         {"expected shape [7, 36], or [7, 6, up to 3, up to 2] for a grid, found [7, 6, 4, 1]"});
+}
+
+TEST(WeightsFile, ItsValuesAreThoseThatWereWritten) {
+  std::string content =
+      weights_file_content(network_with_groups(), initial_weights(network_with_groups(), 2), {{"network", "small"}});
+  parse(content);
+  content.back() ^= 1;
+  expect_weights_refused(content, {"its values are not those that were written into it"});
+}
+
 TEST(WeightsFile, UsesPyTorchsNamesAndShapes) {
   std::vector<Tensor> tensors = tensors_of(initial_weights(network_with_groups(), 2));
   std::vector<std::string> names;
