@@ -242,11 +242,10 @@ std::vector<std::string> run_notes(const NetworkOptions& options, const std::vec
 
 void print_summary(const Record& record, const std::vector<NetworkResult>& all,
                    const std::vector<RecordedNetwork>& networks, const std::string& images,
-                   std::vector<std::string> own_notes, bool verbose) {
+                   const std::vector<std::string>& own_notes, bool verbose) {
   const std::size_t columns = std::min(terminal_columns(STDOUT_FILENO, kTextColumns), kTextColumns);
   if (verbose) print_tables(all, networks, images);
   std::vector<std::string> notes;
-  for (const RecordedNetwork& one : networks) notes.push_back(one.note);
   for (const auto& [device, results] : by_device(all)) {
     const std::vector<NetworkStory> stories = network_stories(results);
     fmt::print("{}", network_summary(stories, device_title(record.json().at("context"), device), images, columns));
@@ -254,9 +253,12 @@ void print_summary(const Record& record, const std::vector<NetworkResult>& all,
   }
   notes.insert(notes.end(), own_notes.begin(), own_notes.end());
   fmt::print("\n");
+  for (const RecordedNetwork& one : networks) {
+    if (!one.note.empty()) fmt::print("{}", hanging("", one.note, columns));
+  }
   for (const std::string& note : notes) {
-    if (note.empty()) continue;
-    fmt::print("{}", hanging("", verbose ? note : printable(note, 2 * columns), columns));
+    // What a compiler says of a stage may be long.
+    if (!note.empty()) fmt::print("{}", hanging("", verbose ? note : printable(note, 2 * columns), columns));
   }
 }
 

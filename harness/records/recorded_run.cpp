@@ -60,7 +60,9 @@ std::string device_title(const ordered_json& context, const std::string& kind) {
   const ordered_json facts = device_facts(context, kind);
   const std::string name = facts.value("name", kind);
   if (facts.contains("modelled GPU")) return "simulated GPU";
-  return facts.contains("threads") ? fmt::format("{}, {} threads", name, facts.value("threads", "")) : name;
+  if (!facts.contains("threads")) return name;
+  const std::string threads = facts.value("threads", "");
+  return fmt::format("{}, {} thread{}", name, threads, threads == "1" ? "" : "s");
 }
 
 std::string RecordedCase::disturbance() const {
