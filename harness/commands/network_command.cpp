@@ -281,8 +281,7 @@ void add_network_options(CLI::App& network, NetworkArguments& a) {
   add_isolation_option(network, a.options.isolate);
   network
       .add_flag("--all", a.all,
-                "every stage, and every batch that takes a reasonable time; without --variant and --all: the story's "
-                "six stages, the best one and the libraries")
+                "every stage and batch; without it and --variant: the first six stages, the best and the libraries")
       ->group("Which cases");
   add_record_options(network, kNetworkKind, a.record, "only list the cases", "no progress, no table");
   network.add_flag("--verbose", a.verbose, "a line for each case, and all tables of every network")->group("Where");

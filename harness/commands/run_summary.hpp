@@ -15,8 +15,8 @@ struct SummaryOptions {
   bool verbose = false;  ///< every table, every note whole
 };
 
-/// Notes and tables of a finished run: every ladder where few were run, otherwise what they tell. `notes` are those that
-/// the record does not know.
+/// Notes and tables of a finished run: every ladder where few were run, otherwise what they tell. `notes` are those
+/// that the record does not know.
 void print_summary(std::FILE* stream, const RunRecord& record, const std::vector<std::string>& notes,
                    const SummaryOptions& options);
 

@@ -39,7 +39,7 @@ def read(path: Path) -> dict[str, Any]:
 
 def test_both_sides_are_verified_and_measured_in_turns(tmp_path: Path) -> None:
     done = run(*PROBLEM, "--network", written(tmp_path, (2, 2)), "--device", "cpu", "--variant", f"{SEPARATE},{FUSED}",
-               "--batch", "1,3", "--repetitions", 4, "--benchmark_min_time=0.0001", "--output", tmp_path / "out")
+               "--batch", "1,3", "--repetitions", 4, "--benchmark_min_time=0.0001", "--verbose", "--output", tmp_path / "out")
     assert (done.returncode, done.stderr) == (0, "")
     record = read(tmp_path / "out" / "run.json")
     cases = {case["id"]: case for case in record["cases"]}

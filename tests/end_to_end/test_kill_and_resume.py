@@ -188,8 +188,7 @@ def interrupted(folder: Path, *arguments: object) -> dict[str, Any]:
     document = record(folder)
     lost = document["cases"].pop()
     document["complete"] = False
-    for ladder in document["ladders"]:
-        ladder["rows"] = [row for row in ladder["rows"] if row["case"] != lost["id"]]
+    document["ladders"] = []
     (folder / "run.json").write_text(json.dumps(document), encoding="utf-8")
     return record(folder)
 
