@@ -56,7 +56,8 @@ def of_ladders(record: Record, data: Optional[Data], name: str, instead_of: str,
     if data:
         stages = [stage for one in (*record.drawn, *record.predicted) for stage in _stages(one)]
         yield Explorer(name, "The ladder of your choice", instead_of, data, (
-            Choice("on", "On", on), Choice("layer", "Size" if record.of_sizes else "Layer", layer), Choice("batch", "Batch", batch)),
+            Choice("on", "On", on), Choice("layer", "Size" if record.of_sizes else "Layer", layer),
+            Choice("batch", "Batch", batch)),
             {"log axis": _ladder(stages, True), "linear axis": _ladder(stages, False)},
                        _note(data))
 
@@ -106,7 +107,8 @@ def _measured(group: Group, ladder: Ladder, row: Row, ladders: Mapping[str, Told
     return _without_none({
         "on": device_name(group), "layer": ladder.layer_name, "batch": ladder.batch, "kind": group.kind,
         "stage": _label(row.stage, ladder), "order": ladder.rows.index(row), "time": time, "low": row.low, "high": row.high,
-        "image": time / ladder.batch, "from": below, "role": role, "brief": f"{'op ' if row.of == 'op' else ''}{duration(time)}", "gain": gain,
+        "image": time / ladder.batch, "from": below, "role": role, "gain": gain,
+        "brief": f"{'op ' if row.of == 'op' else ''}{duration(time)}",
         "text": f"{duration(time)}, {group.kind} {row.of or ''} time",
         "interval": None if row.low is None or row.high is None else f"{duration(row.low)} to {duration(row.high)}",
         "baseline": _ratio(row.x_baseline), "previous": _ratio(row.x_previous),

@@ -100,7 +100,8 @@ def _figure(figure: Figure) -> Iterator[str]:
         yield from (escaped(figure.description), "")
     yield from (f"<sub>{escaped(f'{figure.source}: {figure.place}')}</sub>", "")
     if figure.tables:
-        yield from ("<details>", f"<summary>{figure.tables_name}</summary>", "", *([escaped(figure.legend), ""] if figure.legend else ()))
+        legend = (escaped(figure.legend), "") if figure.legend else ()
+        yield from ("<details>", f"<summary>{figure.tables_name}</summary>", "", *legend)
         for table in figure.tables:
             yield from _table(table)
         yield from ("</details>", "")

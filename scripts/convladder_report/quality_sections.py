@@ -18,7 +18,8 @@ _LONGEST = 200
 _NUMBER = re.compile(r"\d+(?:\.\d+)?")
 
 
-def section(root: Node, source: str, name: str, record: Optional[Record] = None, blocks: tuple[Block, ...] = ()) -> Optional[Section]:
+def section(root: Node, source: str, name: str, record: Optional[Record] = None,
+            blocks: tuple[Block, ...] = ()) -> Optional[Section]:
     """Quality marks with their reasons, the ceilings, and what else belongs here; nothing where nothing is known."""
     found = (*_marks(root, source), *(_ceilings(record, source) if record else ()), *blocks)
     return Section(name, "How far to trust the times", found) if found else None

@@ -224,8 +224,8 @@ def _without_story(record: Record) -> Iterator[Answer]:
     """Of a record that has no times, and predicts nothing."""
     if record.counted:
         stages = len({row.stage for one in record.counted for ladder in one.ladders for row in ladder.counted})
-        yield Answer("How much faster is the best stage?", f"Nothing was timed: the simulated device counted what {counted(stages, 'stage')} "
-                     "executed. The chapters below show it.", "$.cases[…].counters")
+        yield Answer("How much faster is the best stage?", "Nothing was timed: the simulated device counted what "
+                     f"{counted(stages, 'stage')} executed. The chapters below show it.", "$.cases[…].counters")
     else:
         reasons = dict.fromkeys(group.skipped_line() for group in record.groups if not group.has_times)
         yield Answer("How much faster is the best stage?", "No case of this run has a time or a counter. " + " ".join(reasons),

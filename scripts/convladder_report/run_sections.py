@@ -15,10 +15,10 @@ from convladder_charts.table_text import Table
 from convladder_charts.units import NONE, duration, ratio
 from convladder_report import explorers, step_sections
 from convladder_report.common_sections import places_of
+from convladder_report.counter_words import figure_text
 from convladder_report.document import Block, Data, HeatMap, Items, Paragraph, Section, TableBlock
 from convladder_report.figures import figure
 from convladder_report.story import Told
-from convladder_report.summary import figure_text
 from convladder_report.words import ladder_of
 
 _LEVELS = (1.1, 1.5, 2.5, 5.0, 10.0, 30.0)
@@ -155,7 +155,7 @@ def _heat_map(group: Group, layer: str, source: str) -> HeatMap:
             shades.append(None if slower is None else sum(slower >= level for level in _LEVELS))
         rows.append(tuple(cells))
         levels.append(tuple(shades))
-    return HeatMap(Table(f"{group.device} · {layer}: times slower than the fastest, and the layer time, {group.kind}",
+    return HeatMap(Table(f"{group.device} · {layer}: how many times as long as the fastest, and the layer time, {group.kind}",
                          ("stage", *(f"batch {one.batch}" for one in ladders)), tuple(rows), 1,
                          place=places_of(one.place for one in ladders) + ": rows[…].layer_median_ns"),
                    tuple(levels), source)
@@ -171,7 +171,7 @@ def _counted(record: Record, group: CountedGroup, source: str, name: str, builds
     if any(one.rows for one in changes):
         yield Section(f"{name}-changes", "What each stage changed", (
             Paragraph("Each stage's counters beside those of the stage that it builds on."),
-            *(TableBlock(one, source) for one in changes if one.rows)))
+            *(TableBlock(one, source) for one in changes if one.rows)), folded=True)
 
 
 def _changes(group: CountedGroup, one: CountedLadder, below: Mapping[str, str]) -> Table:

@@ -10,7 +10,7 @@ from typing import Any, Callable
 
 import pytest
 
-from conftest import BATCHES, CPU_STAGES, CUDA_STAGES, LAYERS, REPOSITORY, RecordMaker
+from conftest import BATCHES, CPU_STAGES, LAYERS, REPOSITORY, RecordMaker
 from html_page import Element, cells, parsed
 from network_records import NetworkRecordMaker
 from convladder_report.common_sections import ids_text
@@ -206,7 +206,7 @@ def test_the_record_s_own_story_and_sentences_are_told(tmp_path: Path) -> None:
 
 def test_the_heat_map_has_a_text_in_every_cell(page: Element) -> None:
     tables = [table for table in _section(page, "r1-times-1-heat").all("table")
-              if "slower than the fastest" in table.all("caption")[0].text]
+              if "as long as the fastest" in table.all("caption")[0].text]
     assert len(tables) == len(LAYERS)
     for table in tables:
         shaded = [cell for cell in table.all("td") if "level-" in (cell.attributes.get("class") or "")]
