@@ -17,9 +17,10 @@ _MOST_IDS = 400
 _DEEPEST = 6
 
 
-def machine_line(record: About, with_data: bool = True) -> str:
-    """Where and when it was measured, and by which build."""
-    line = f"{record.cpu}, host {record.host}, {record.date[:10]}; {record.program}, commit {record.commit}"
+def machine_line(record: About, with_data: bool = True, hardware: Iterable[str] = ()) -> str:
+    """Where and when it was measured, on which hardware beside the CPU, and by which build."""
+    where = ", ".join(dict.fromkeys([*(one for one in hardware if one != record.cpu), record.cpu]))
+    line = f"{where}, host {record.host}, {record.date[:10]}; {record.program}, commit {record.commit}"
     return f"{line}; data: {record.data}" if with_data else line
 
 

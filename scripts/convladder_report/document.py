@@ -240,6 +240,12 @@ class Report:
         return f"{len(self.parts)} records: " + ", ".join(part.source for part in self.parts)
 
     @property
+    def machine(self) -> str:
+        """Where all records were measured; empty if that is not the same for all."""
+        machines = {part.front.machine for part in self.parts}
+        return machines.pop() if len(machines) == 1 else ""
+
+    @property
     def chapters(self) -> tuple[Section, ...]:
         """All of them, in the page's order."""
         return (*self.before, *(one for part in self.parts for one in part.chapters), *self.after)

@@ -38,7 +38,8 @@ def front(one: Input, prefix: str) -> Front:
     else:
         answers = (Answer("How fast is a whole pass?", "No case has a result.", "$.cases[…].status"),)
     hero, explorer = _hero(record, timed[0], one.source, prefix) if timed else (None, None)
-    return Front(title, _asked(record), (*answers, trust), common_sections.machine_line(record), hero, explorer,
+    machine = common_sections.machine_line(record, hardware=[group.hardware for group in timed])
+    return Front(title, _asked(record), (*answers, trust), machine, hero, explorer,
                  tuple(_table(timed, one.source) for _ in timed[:1]))
 
 

@@ -35,15 +35,16 @@ def front(one: Input, prefix: str) -> Front:
     chosen = _chosen(record, ladders)
     title = record.work if record.of_folder else f"One {record.work.removeprefix('forward ')}"
     trust = Trust(one.root).answer()
+    machine = common_sections.machine_line(record, hardware=[group.hardware for group in record.drawn])
     if not chosen and record.left_out:
         return left_out_front.front(one, prefix, trust)
     if not chosen:
         return Front(f"{title}, stage by stage", _asked(record), (*_without_story(record), trust),
-                     common_sections.machine_line(record))
+                     machine)
     head = chosen[0]
     answers = (_faster(head, record), _to_go(head, record), trust)
     hero, explorer = _hero(one, ladders, head, prefix)
-    return Front(f"{title}, stage by stage", _asked(record), answers, common_sections.machine_line(record), hero, explorer,
+    return Front(f"{title}, stage by stage", _asked(record), answers, machine, hero, explorer,
                  tuple(_in_short(chosen, record, one.source)))
 
 
