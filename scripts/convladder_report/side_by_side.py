@@ -29,7 +29,7 @@ def _blocks(runs: Sequence[Input]) -> Iterator[Block]:
     yield Paragraph("The runs were not measured in turns, so the machine may have changed between them. “convladder "
                     "compare” judges whether a difference is one.")
     rows = [(what, *(getattr(one.record, member) for one in runs)) for what, member in _ABOUT]
-    yield _table("What they were made with", ("", *_sources(runs)), [row for row in rows if len(set(row[1:])) > 1] or rows,
+    yield _table("What they were made with", ("what", *_sources(runs)), [row for row in rows if len(set(row[1:])) > 1] or rows,
                  len(runs) + 1)
     best = list(_best(runs))
     if best:
