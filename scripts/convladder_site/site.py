@@ -74,7 +74,12 @@ def make(site: Path, named: Sequence[Path], tools: Tools, progress: Callable[[st
     if first is None:
         raise RecordError(bad.lines[0])
     with locked(site):
-        return _Maker(site, tools, progress, bad).make(records)
+        maker = _Maker(site, tools, progress, bad)
+        try:
+            return maker.make(records)
+        except KeyboardInterrupt:
+            maker.store.keep()
+            raise
 
 
 def _first_readable(records: Sequence[Record], bad: Bad) -> Optional[Record]:

@@ -89,8 +89,12 @@ class Store:
         kill."""
         self._new[key] = value
         if time.monotonic() - self._saved > _SECONDS:
-            self._write_list(self._old | self._pages, self._entries | self._new)
+            self.keep()
             self._saved = time.monotonic()
+
+    def keep(self) -> None:
+        """Writes the list of what is there so far."""
+        self._write_list(self._old | self._pages, self._entries | self._new)
 
     def finish(self) -> None:
         """Writes the list, and removes pages of records that are gone; last, so that no link ever leads nowhere."""

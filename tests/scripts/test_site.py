@@ -186,21 +186,29 @@ def test_a_list_that_was_tampered_with_removes_nothing_else(records: Path) -> No
     assert (records / "results/monday/run.json").exists() and (records / "program").exists()
 
 
-def test_after_a_kill_what_was_made_is_not_made_again(records: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The list is written while pages are being made."""
+@pytest.mark.parametrize("by", ["kill", "interrupt"])
+def test_what_was_made_before_an_end_is_not_made_again(by: str, records: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The list is written while pages are being made, and where somebody interrupts it."""
     from convladder_site import site as sites
     from convladder_site import store
 
     shutil.rmtree(records / "site")
-    monkeypatch.setattr(store, "_SECONDS", -1.0)
+    monkeypatch.setattr(store, "_SECONDS", -1.0 if by == "kill" else 1e9)
 
-    def interrupted(_: object, __: object) -> bool:
-        raise KeyboardInterrupt
+    class Killed(BaseException):
+        """Nobody catches it."""
+
+    def ended(_: object, __: object) -> bool:
+        raise KeyboardInterrupt if by == "interrupt" else Killed
 
     with monkeypatch.context() as broken:
-        broken.setattr(sites._Maker, "_history", interrupted)  # pylint: disable=protected-access
-        done = site(records)
-    assert (done.returncode, done.stdout) == (130, "") and len(done.stderr.splitlines()) == 1
+        broken.setattr(sites._Maker, "_history", ended)  # pylint: disable=protected-access
+        if by == "interrupt":
+            done = site(records)
+            assert (done.returncode, done.stdout) == (130, "") and len(done.stderr.splitlines()) == 1
+        else:
+            with pytest.raises(Killed):
+                site(records)
     assert not (records / "site/index.html").exists() and len(list((records / "site/runs").iterdir())) == 4
 
     def again(*_: object) -> None:
