@@ -78,7 +78,8 @@ def entry_of(one: Input, front: Front, label: str) -> Entry:
     answers = [_first_sentence(answer.text) for answer in front.answers if answer.text]
     return Entry(label, one.kind.name, made.date, made.host, made.cpu, made.commit, front.title,
                  "" if front.asked.endswith("?") else front.asked,
-                 answers[0] if answers else "", "; ".join([*getattr(one.record, "warnings", ()), *_quality(one.root)]) or "–", _cases(one))
+                 answers[0] if answers else "",
+                 "; ".join([*getattr(one.record, "warnings", ()), *_quality(one.root)]) or "–", _cases(one))
 
 
 def _first_sentence(text: str) -> str:
