@@ -35,6 +35,7 @@ struct LayerWeights {
 
 /// What trained weights say of themselves; empty where they do not say it.
 struct WeightsStory {
+  std::string network;     ///< "lenet72": on a grid another network's weights may fit
   std::string dataset;     ///< "mnist"
   std::string trained_on;  ///< "60000 images of MNIST train, tested on 10000 of MNIST test"
   std::string held_out;    ///< "accuracy 0.9871 (9871 of 10000, …)", of images that they were not trained on

@@ -61,9 +61,14 @@ std::optional<NetworkWeights> find_weights(const Network& network, const std::st
   const fs::path cached = weights_cache_folder() / name;
   if (cached.is_absolute() && fs::exists(cached, error)) {
     NetworkWeights weights = load_cached(network, cached);
-    if (!weights.story.dataset.empty() && weights.story.dataset != dataset) {
-      throw UserError(fmt::format("{}: its name says {} images, but it was trained on {} images; {}", cached.string(),
-                                  dataset, weights.story.dataset, kRemedy));
+    const WeightsStory& story = weights.story;
+    const auto differs = [](const std::string& said, const std::string& wanted) {
+      return !said.empty() && said != wanted;
+    };
+    if (differs(story.network, network.name) || differs(story.dataset, dataset)) {
+      throw UserError(fmt::format(
+          "{}: by its name these are weights of {} for {} images, but it was trained for {} on {} images; {}",
+          cached.string(), network.name, dataset, story.network, story.dataset, kRemedy));
     }
     weights.story.from = "in the cache";
     return weights;

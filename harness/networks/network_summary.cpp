@@ -143,8 +143,9 @@ std::string where_the_time_goes(const NetworkStory& story) {
   if (!best->pass || !(*best->pass > 0) || best->layers > *best->pass) return {};
   const double whole = *best->pass / 100;
   return fmt::format("a pass of {} at batch {}: {:.0f}% convolutions, {:.0f}% other layers, {:.0f}% copies and memory",
-                     story.best == nullptr ? best->of->planned.variants : "the best stage", place_of(story).batch,
-                     best->op / whole, (best->layers - best->op) / whole, (*best->pass - best->layers) / whole);
+                     story.best == nullptr || story.rows.size() == 1 ? best->of->planned.variants : "the best stage",
+                     place_of(story).batch, best->op / whole, (best->layers - best->op) / whole,
+                     (*best->pass - best->layers) / whole);
 }
 
 std::string precision_note(const std::vector<NetworkStory>& stories) {
@@ -167,7 +168,8 @@ std::string precision_note(const std::vector<NetworkStory>& stories) {
     const std::string high = fmt::format(fmt::runtime(one), most);
     return low == high ? low : fmt::format("{} to {}", low, high);
   };
-  const std::string text = fmt::format("medians of {} passes", range(passes, "{:.0f}"));
+  const std::string text =
+      fmt::format("medians of {} pass{}", range(passes, "{:.0f}"), std::ranges::max(passes) > 1 ? "es" : "");
   if (half_widths.empty()) return text + ", too few for an interval";
   return fmt::format("{}, that of a pass known to {}", text, range(half_widths, "±{:.1f}%"));
 }

@@ -39,6 +39,9 @@ ChosenWeights trained_weights(const Network& network, NetworkWeights weights, co
   if (!story.held_out.empty()) note += fmt::format("; {}", story.held_out.substr(0, story.held_out.find(" (")));
   if (!story.held_out.empty() && comma != std::string::npos)
     note += fmt::format(" on {}", story.trained_on.substr(comma + tested_on.size()));
+  if (!story.network.empty() && story.network != network.name) {
+    note += fmt::format("; they were trained for {}, and its accuracy says so", story.network);
+  }
   if (!story.dataset.empty() && story.dataset != dataset) {
     note += fmt::format("; this run's images are {}, not those, and its accuracy says so", dataset);
   }

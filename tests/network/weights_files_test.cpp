@@ -89,8 +89,15 @@ TEST_F(WeightsFiles, ChangedOrMistakenOnesInTheCacheAreNotUsed) {
   expect_error<UserError>([&] { find_weights(network, "synthetic", "high"); },
                           {"lenet86-synthetic-high.safetensors", "not those that were written", "train it again"});
   put("mnist", [](std::string&) {});
-  expect_error<UserError>([&] { find_weights(network, "mnist", "high"); },
-                          {"says mnist images, but it was trained on synthetic images", "remove it"});
+  expect_error<UserError>(
+      [&] { find_weights(network, "mnist", "high"); },
+      {"weights of lenet86 for mnist images, but it was trained for lenet86 on synthetic images", "remove it"});
+  // On a grid the weights of one network may fit another.
+  const Network& larger = built_in("lenet64");
+  write_file_atomically(weights_cache_folder() / weights_file_name(built_in("lenet48"), "synthetic", "high"),
+                        weights_file_content(larger, initial_weights(larger, 3), {{"network", "lenet64"}}, 6));
+  expect_error<UserError>([&] { find_weights(built_in("lenet48"), "synthetic", "high"); },
+                          {"weights of lenet48", "trained for lenet64"});
 }
 
 TEST_F(WeightsFiles, AreNamedByWhatTheyWereTrainedOn) {
