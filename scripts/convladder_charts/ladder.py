@@ -15,13 +15,22 @@ _LONGEST_NAME = 2.02
 
 
 def chosen_ladders(group: Group, batch: Optional[int]) -> list[Ladder]:
-    """Per layer the asked batch, or the largest of those at which the most stages have a time."""
+    """Per layer the asked batch, or the largest of those whose ladder tells most: has the baseline, the mission's last
+    stage, the best and a library. A stage that left at a first look takes nothing from that."""
     chosen = []
     for layer in group.layers:
         offered = [one for one in group.of_layer(layer) if batch is None or one.batch == batch]
         if offered:
-            chosen.append(max(offered, key=lambda one: (len(one.timed), one.batch)))
+            chosen.append(max(offered, key=lambda one: (_told(one), one.batch)))
     return chosen
+
+
+def _told(ladder: Ladder) -> int:
+    """How many of the story's stages have a time; in records of older versions, which tell none, of all stages."""
+    story = ladder.told
+    if story is None:
+        return len(ladder.timed)
+    return sum(name is not None for name in (story.baseline, story.mission, story.best, story.library))
 
 
 def drawn_ladders(group: Group, batch: Optional[int]) -> list[Ladder]:
