@@ -36,12 +36,13 @@ struct ExplainArguments {
   std::vector<std::string> layers;
   std::string case_filter;
   bool numbers = false;
+  bool all = false;
   Printed printed;
 };
 
 constexpr const char* kExplainFooter = R"(examples:
   convladder explain results/today/run.json                 the layer of which most is known, a sentence or two a stage
-  convladder explain run.json --layer lenet72.conv1         another layer
+  convladder explain run.json --layer lenet72.conv1 --all   another layer, every stage
   convladder explain run.json --case '/10$' --numbers       every layer at batch 10, with the figures
   convladder explain run.json --gpu k80,h200 --numbers      for other GPUs: the sentences are about the first one
   convladder explain run.json --gpu all --numbers --format markdown > why.md
@@ -60,6 +61,7 @@ void add_explain_options(CLI::App& explain, ExplainArguments& a) {
   explain.add_option("RUN.json", a.run, "a run")->required();
   add_list(explain, "--layer", a.layers, "lenet72.conv1: these layers (default: the one of which most is known)");
   explain.add_option("--case", a.case_filter, kCaseHelp);
+  explain.add_flag("--all", a.all, "every stage, not only those on the way to the best one; --case shows all too");
   explain.add_flag("--numbers", a.numbers, "also the figures: predicted times, occupancy, counters, published times");
   add_list(explain, "--gpu", a.gpus, "k80, v100, a100, h100 (default), h200, or all");
   add_printed_options(explain, a.printed, {"text", "markdown", "json"});
@@ -91,7 +93,7 @@ int explain_command(ExplainArguments& arguments, const CommandLine& /*command_li
   const std::string& format = arguments.printed.format;
   // Data is of everything that matches: who reads it chooses.
   const bool all = format == "json" && arguments.layers.empty() && arguments.case_filter.empty();
-  const std::vector<ExplainedLadder> ladders = run.chosen(arguments.layers, all ? "/" : arguments.case_filter);
+  std::vector<ExplainedLadder> ladders = run.chosen(arguments.layers, all ? "/" : arguments.case_filter);
   if (ladders.empty()) {
     throw UserError(fmt::format("{}: no stage {}was measured or counted", arguments.run,
                                 arguments.case_filter.empty() ? "" : "that --case matches "));
@@ -106,6 +108,7 @@ int explain_command(ExplainArguments& arguments, const CommandLine& /*command_li
     print_as(arguments.printed, json_text(json));
     return kExitOk;
   }
+  if (!arguments.all && arguments.case_filter.empty()) keep_way_to_best(ladders);
   const bool text = format == "text";
   std::string output = text ? steps_text(ladders, columns_of(arguments.printed)) : steps_markdown(ladders);
   if (!groups.empty()) output += "\n" + (text ? explanation_text(groups, gpus) : explanation_markdown(groups, gpus));

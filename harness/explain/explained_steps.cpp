@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <tuple>
 
 #include "harness/explain/explanation.hpp"
@@ -24,8 +25,8 @@ namespace {
 
 using nlohmann::ordered_json;
 
-const char* const kWords = "Sector: 32 bytes. Pass: once over the banks of shared memory. ";
-const char* const kMore = "More: --numbers, --layer, --case.";
+const char* const kWords = "A sector has 32 bytes, a pass is one over the banks of shared memory. ";
+const char* const kMore = "More: --all, --numbers, --layer.";
 
 std::string layer_of(const CaseFigures& one) { return fmt::format("{}.{}", one.network, one.layer); }
 
@@ -108,7 +109,7 @@ std::string machine_text(const ExplainedLadder& one) {
   }
   if (one.not_quiet > 0) {
     text += fmt::format("{}The machine was not quiet: {} of {} times are noisy or disturbed.", text.empty() ? "" : " ",
-                        one.not_quiet, one.ladder.steps.size());
+                        one.not_quiet, one.timed);
   }
   return text;
 }
@@ -134,8 +135,10 @@ ExplainedLadder ExplainedRun::explained(const LadderSteps& one) const {
                             .floor = recorded_floor(ladders_, *one.of),
                             .measured = is_measured(one),
                             .gpu = {},
+                            .timed = one.steps.size(),
                             .not_quiet = 0,
-                            .missing = {}};
+                            .missing = {},
+                            .best = recorded_best(ladders_, *one.of)};
   if (std::ranges::any_of(one.steps, [](const Step& step) { return step.kind == "predicted"; })) explained.gpu = gpu_;
   for (const CaseFigures& other : cases_) {
     if (other.place() != one.of->place() || !other.rung) continue;
@@ -186,6 +189,27 @@ std::vector<ExplainedLadder> ExplainedRun::chosen(const std::vector<std::string>
     }
   }
   return list;
+}
+
+void keep_way_to_best(std::vector<ExplainedLadder>& ladders) {
+  for (ExplainedLadder& one : ladders) {
+    std::vector<Step>& steps = one.ladder.steps;
+    std::set<std::string> way;
+    for (std::string name = one.best; !name.empty() && way.insert(name).second;) {
+      const auto step = std::ranges::find(steps, name, &Step::variant);
+      name = step == steps.end() ? std::string() : step->builds_on;
+    }
+    if (way.size() < 2) continue;
+    std::vector<std::string> others;
+    for (const Step& step : steps) {
+      if (!way.contains(step.variant)) others.push_back(printable(step.variant));
+    }
+    std::erase_if(steps, [&way](const Step& step) { return !way.contains(step.variant); });
+    one.missing = {};
+    for (const std::string& other : others) {
+      one.missing.add(fmt::format("not on the way to {}, which is best here", printable(one.best)), other);
+    }
+  }
 }
 
 std::string steps_text(const std::vector<ExplainedLadder>& ladders, std::size_t columns) {

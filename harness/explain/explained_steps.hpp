@@ -17,8 +17,10 @@ struct ExplainedLadder {
   std::optional<RecordedFloor> floor;
   bool measured = false;
   std::string gpu;            ///< whose predictions are spoken of; empty where none are
+  std::size_t timed = 0;      ///< stages with a result, shown or not
   std::size_t not_quiet = 0;  ///< stages that were measured on a machine that was busy
   Reasons missing;            ///< stages without a result, by reason
+  std::string best;           ///< the stage to which a short text goes; empty: it has all stages
 };
 
 /// The cases of a record and what is explained of them.
@@ -42,6 +44,9 @@ class ExplainedRun {
   std::string gpu_;
   std::vector<LadderSteps> all_;
 };
+
+/// Leaves only the stages on the way to the best one, along `builds_on`, where that is known; the others are named.
+void keep_way_to_best(std::vector<ExplainedLadder>& ladders);
 
 /// For the terminal, in lines of at most `columns` characters.
 std::string steps_text(const std::vector<ExplainedLadder>& ladders, std::size_t columns);

@@ -39,11 +39,10 @@ std::string measured_bound(double layer_ns, double operations_ns, std::optional<
   if (!(nearest > 0)) return {};
   const bool of_bytes = bytes > operations;
   if (nearest >= kBeyond) {
-    return of_bytes ? fmt::format("At {} of {}: part of the bytes stay in the cache.", percent_text(bytes), kBytes)
-                    : fmt::format(
-                          "At {} of {} for the definition's operations: it makes fewer, or the machine was slower "
-                          "when the peak was measured.",
-                          percent_text(operations), kOperations);
+    return of_bytes
+               ? fmt::format("At {} of {}: part of the bytes stay in the cache.", percent_text(bytes), kBytes)
+               : fmt::format("At {} of {}: it makes fewer operations, or the machine was slower at the peak's turn.",
+                             percent_text(operations), kOperations);
   }
   const double other = std::min(operations, bytes);
   const std::string alone = fmt::format("At {} of {}", percent_text(nearest), of_bytes ? kBytes : kOperations);

@@ -184,6 +184,14 @@ std::optional<RecordedFloor> recorded_floor(const JsonPlace& ladders, const Case
   return std::nullopt;
 }
 
+std::string recorded_best(const JsonPlace& ladders, const CaseFigures& one_case) {
+  if (ladders.is_null()) return {};
+  for (const JsonPlace& ladder : ladders.list()) {
+    if (is_at(ladder, one_case) && ladder.has("story")) return ladder.at("story").at("best").text_or_empty();
+  }
+  return {};
+}
+
 std::vector<LadderSteps> steps_of(const std::vector<CaseFigures>& cases, const std::vector<VariantFigures>& variants,
                                   const JsonPlace& ladders, const std::string& gpu) {
   std::vector<Cases> by_number;

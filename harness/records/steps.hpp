@@ -44,6 +44,9 @@ struct RecordedFloor {
 /// `ladders[].floor` by place: none for those without. Throws UserError.
 std::optional<RecordedFloor> recorded_floor(const JsonPlace& ladders, const CaseFigures& one_case);
 
+/// The best stage of a place by `ladders[].story`; empty for those without.
+std::string recorded_best(const JsonPlace& ladders, const CaseFigures& one_case);
+
 /// From the cases and variants of a record and the floors in its `ladders`. `gpu` is whose predictions are spoken of.
 std::vector<LadderSteps> steps_of(const std::vector<CaseFigures>& cases, const std::vector<VariantFigures>& variants,
                                   const JsonPlace& ladders, const std::string& gpu = kUsualGpu);

@@ -87,8 +87,11 @@ def test_the_text_fits_the_terminal_and_never_shows_a_prediction_as_measured(fol
 
 def test_each_step_is_a_sentence_from_its_counters(folder: Path) -> None:
     """The same in the terminal and in the record, and as the counters have it."""
-    done = run("explain", folder / "run.json")
+    short = run("explain", folder / "run.json").stdout
+    done = run("explain", folder / "run.json", "--all")
     assert (done.returncode, done.stderr) == (0, "") and "PREDICTED" not in done.stdout
+    best = next(one["story"]["best"] for one in record(folder)["ladders"] if one["steps"])
+    assert f" {best}: " in short and len(short.splitlines()) <= len(done.stdout.splitlines())
     text = " ".join(done.stdout.split())
     [ladder] = [one for one in record(folder)["ladders"] if one["steps"]]
     assert [{name: one[name] for name in ladder["steps"][0]} for one in explained(folder)["ladders"][0]["steps"]] \
