@@ -25,7 +25,7 @@ namespace {
 
 using nlohmann::ordered_json;
 
-const char* const kWords = "A sector has 32 bytes, a pass is one over the banks of shared memory. ";
+const char* const kWords = "A sector has 32 bytes, a pass is one over shared memory's banks. ";
 const char* const kMore = "More: --all, --numbers, --layer.";
 
 std::string layer_of(const CaseFigures& one) { return fmt::format("{}.{}", one.network, one.layer); }
