@@ -131,13 +131,13 @@ TEST(Quality, OfARunIsOneLine) {
   const Quality unknown;
   EXPECT_EQ(quality_line({one(0), unknown}, 2), "");
   EXPECT_EQ(quality_line({one(0), one(0.4), one(1.8), unknown}, 2),
-            "2 of 4 cases were measured while the machine was busy (others used up to 1.8 of 2 cores): their times do "
-            "not show what it can do; run.json says which");
+            "2 of 4 cases were measured while the machine was busy (others used up to 1.8 of 2 cores); "
+            "run.json says which");
   SeenOfCase scattered = quiet();
   scattered.anchors->ratio = 3.1;
   EXPECT_EQ(quality_line({judge_quality(scattered)}, 2),
-            "1 of 1 cases were measured while the machine was not steady (FMA peak scattered by 3.1x): their times do "
-            "not show what it can do; run.json says which");
+            "1 of 1 cases were measured while the machine was not steady (FMA peak scattered by 3.1x); "
+            "run.json says which");
 }
 
 TEST(Quality, IsReadBack) {
