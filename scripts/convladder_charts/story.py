@@ -39,6 +39,8 @@ class Story:
 
 def of_ladder(ladder: Node) -> Optional[Story]:
     """None in records of older versions."""
+    if not isinstance(ladder.value, dict):
+        raise ladder.wrong("an object")
     if "story" not in ladder.value or ladder.field("story").is_null():
         return None
     story = ladder.field("story")

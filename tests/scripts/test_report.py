@@ -14,7 +14,7 @@ from conftest import BATCHES, CPU_STAGES, LAYERS, REPOSITORY, RecordMaker
 from html_page import Element, cells, parsed
 from network_records import NetworkRecordMaker
 from convladder_report.common_sections import ids_text
-from reports import ladders, report, report_process
+from reports import ladders, report, report_process, with_story
 
 MARKUP = "<script>alert(1)</script>\"'&<img src=x onerror=alert(2)>{{ 7*7 }}]]>"
 FIGURES_OF_RUN = 8
@@ -170,21 +170,6 @@ def test_runs_stand_side_by_side(tmp_path: Path) -> None:
     assert titles == ["Side by side", *(f"One convolution, stage by stage: {name}/run.json" for name in ("old", "new"))]
     rows = cells(_section(page, "side-by-side").all("table")[-1])
     assert rows[0] == ["1 Accumulate in memory", "2.00 ms", "1.00 ms", "2.00×"] and len(rows) == 8
-
-
-def with_story(document: dict[str, Any]) -> dict[str, Any]:
-    """What the program adds of each ladder, here with names of its own choice: stage 4 is best, 3 the mission's last."""
-    for one in document["ladders"]:
-        told = one["device"] == "cpu"
-        first, third, fourth = ("memory-accumulation", "cached-tile", "flat-vector") if told else (None, None, None)
-        one["story"] = {"baseline": first, "mission": third, "best": fourth, "best_by": "measured", "gpu": None,
-                        "library": "onednn" if told else None, "overlaps_best": ["unrolled-taps"] if told else [],
-                        "mission_x_baseline": 3.0, "best_x_baseline": 77.0, "best_x_mission": 25.5,
-                        "best_percent_of_library": 42.0, "best_percent_of_floor": 12.5,
-                        "loses": [{"variant": third, "builds_on": "local-accumulation", "x": 0.8}] if told else []}
-        one["steps"] = [{"variant": "flat-vector", "builds_on": "cached-tile", "x": 3.58, "kind": "measured",
-                         "relieved": "It relieved the store <unit>.", "binds": "The rate of additions binds now."}] if told else []
-    return document
 
 
 def test_the_record_s_own_story_and_sentences_are_told(tmp_path: Path) -> None:
