@@ -20,6 +20,7 @@ namespace {
 
 constexpr std::size_t kMostRows = 26;  // of a table, before stages that no story is about are left out
 constexpr std::size_t kMostReasons = 5;
+constexpr std::size_t kMostIntervals = 3;  // networks whose accuracy gets a line of its own
 
 using Told = std::pair<const NetworkStory*, const NetworkRow*>;
 
@@ -194,7 +195,7 @@ std::vector<std::string> class_notes(const std::vector<NetworkStory>& stories) {
       cases == 1 ? "the one case" : fmt::format("all {} cases", cases),
       close == 0 ? "" : fmt::format("; {} too close to tell in float32", plural(close, "image is", "images are"))));
   for (const auto& [network, outcome] : largest) {
-    if (outcome->labelled == 0) continue;
+    if (outcome->labelled == 0 || largest.size() > kMostIntervals) continue;
     const ProportionInterval interval = proportion_interval(outcome->correct, outcome->labelled);
     notes.push_back(fmt::format("{}: {} of {} are right, accuracy {} (95%: {:.4f} to {:.4f})", network,
                                 outcome->correct, plural(static_cast<std::size_t>(outcome->labelled), "image"),
