@@ -79,8 +79,8 @@ std::string ladders_text(const std::vector<Ladder>& ladders) {
 std::string counted_text(const std::vector<CountedLadder>& ladders) {
   const std::vector<TextColumn> columns = {{"stage", "", false},
                                            {"warp instructions", "", true},
-                                           {"x prev", "fewer", true},
-                                           {"x base", "fewer", true},
+                                           {"prev / this", "", true},
+                                           {"first / this", "", true},
                                            {"predicted", "", true}};
   std::string text;
   for (const CountedLadder& ladder : ladders) {
