@@ -14,8 +14,8 @@ namespace convladder {
 /// A time that the machine disturbed has a sign, and the table a line that says so. Empty if nothing was measured.
 std::string ladders_text(const std::vector<Ladder>& ladders);
 
-/// Likewise of what was counted: warp instructions, how many times fewer they are than those of the stage it builds on
-/// and of the first one, and the time predicted for the usual GPU. Empty if nothing was counted.
+/// Likewise of what was counted: warp instructions, how many times as many the stage it builds on and the first one
+/// execute, and the time predicted for the usual GPU. Empty if nothing was counted.
 std::string counted_text(const std::vector<CountedLadder>& ladders);
 
 }  // namespace convladder
