@@ -55,9 +55,10 @@ void check_all_names(const RunOptions& options, const Problem& problem, const st
 
 std::vector<int> batches_of(const RunOptions& options, const DeviceKind& kind, const ProblemSize& shape) {
   std::vector<int> batches = options.batches;
+  const double most_flop = options.story ? kStoryWorkLimit : kDefaultWorkLimit;
   if (batches.empty()) {
     for (const int batch : shape.problem->default_batches()) {
-      if (batches.empty() || shape.with_batch(batch).flop() <= kDefaultWorkLimit) batches.push_back(batch);
+      if (batches.empty() || shape.with_batch(batch).flop() <= most_flop) batches.push_back(batch);
     }
   }
   // What is counted of a batch holds for the others; the largest is where a GPU is full.

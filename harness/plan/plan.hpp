@@ -66,6 +66,8 @@ struct CaseGroup {
 
 /// Without `--batch` the batches are the problem's default ones, as far as one call's work stays below this.
 inline constexpr double kDefaultWorkLimit = 10e9;  ///< floating-point operations
+/// The same of a run without any choice, which has to end soon.
+inline constexpr double kStoryWorkLimit = 3e9;
 
 /// Images of a batch that a device without a clock executes; the others do the same.
 inline constexpr int kCountedImages = 8;
