@@ -227,7 +227,7 @@ class Panel:
                       weight="bold", color=WARNING)
         if row.x_previous is None:
             return
-        loses = row.x_previous < 1
+        loses = row.x_previous < 0.995  # as it reads
         step = ratio(row.x_previous) if row.x_previous < _HUGE else f"{row.x_previous:.0e}×"
         page.text(WIDTH - MARGIN, middle, step, fontsize=NAME_SIZE, ha="right", weight="bold",
                   color=LOSS_EDGE if loses else INK)

@@ -71,7 +71,7 @@ def ratio(value: Optional[float]) -> str:
     """A speedup: 1.53×."""
     if value is None:
         return NONE
-    return f"{significant(value, 3 if value >= 1 else 2)}×"
+    return f"{significant(value, 3 if value >= 0.995 else 2)}×"
 
 
 def percent(value: Optional[float]) -> str:
