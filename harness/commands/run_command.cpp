@@ -40,6 +40,9 @@ constexpr const char* kRunFooter = R"(examples:
 exit codes: 0 every case that ran is verified - 1 a case was incorrect, crashed, timed out or could not be
 launched (the other results are kept) - 3 bad input, or nothing could be written - 130 interrupted)";
 
+/// Seconds of measuring for each case of a run without any choice: it has to end soon, on a busy machine too.
+constexpr double kStoryBudget = 0.5;
+
 double parse_seconds(const std::string& flag, const std::string& text) {
   // Google Benchmark writes "0.5" or "0.5s".
   double value = 0;
@@ -110,7 +113,7 @@ void add_run_options(CLI::App& run, RunArguments& a) {
 
   add_measuring_options(
       run, a.options,
-      {.budget = "seconds of measuring for each case (default 1)",
+      {.budget = "seconds of measuring for each case (default 1; 0.5 in a run without any choice)",
        .repetitions = "exactly this many samples of each case",
        .timeout = "seconds for each step of a case (default 60, and 5 for each GFLOP; on a GPU 30 and more)"});
   run.add_option("--precision", a.options.target_half_width,
@@ -186,6 +189,8 @@ int run_command(RunArguments& a, const CommandLine& command_line) {
   apply_case_selection(a.selection, a.options);
   make_absolute(a.options.with);
   a.options.story = !a.all && !a.leave_one_out && chooses_nothing(a.options);
+  if (a.options.story && a.options.budget_seconds == RunOptions().budget_seconds)
+    a.options.budget_seconds = kStoryBudget;
   if (a.leave_one_out) choose_leave_one_out(a.options);
   a.invocation.command_line = command_line;
   return run_cases(a.options, a.invocation);

@@ -70,7 +70,8 @@ std::vector<std::string> lines_of_not_run(const std::vector<CaseFigures>& cases,
 
 void print_summary(std::FILE* stream, const RunRecord& record, const std::vector<std::string>& notes,
                    const SummaryOptions& options) {
-  const std::size_t columns = std::min(terminal_columns(stream == stderr ? STDERR_FILENO : STDOUT_FILENO, kTextColumns), kTextColumns);
+  const std::size_t columns =
+      std::min(terminal_columns(stream == stderr ? STDERR_FILENO : STDOUT_FILENO, kTextColumns), kTextColumns);
   const std::vector<CaseFigures> cases = record.cases();
   const std::vector<Ladder> ladders = ladders_of(cases, record.variants(), record.ceilings());
   std::vector<std::string> all = story_notes(ladders, counted_ladders_of(cases, record.variants()));
