@@ -41,7 +41,7 @@ exit codes: 0 every case that ran is verified - 1 a case was incorrect, crashed,
 launched (the other results are kept) - 3 bad input, or nothing could be written - 130 interrupted)";
 
 /// Seconds of measuring for each case of a run without any choice: it has to end soon, on a busy machine too.
-constexpr double kStoryBudget = 0.5;
+constexpr double kStorySeconds = 0.5;
 
 double parse_seconds(const std::string& flag, const std::string& text) {
   // Google Benchmark writes "0.5" or "0.5s".
@@ -190,7 +190,7 @@ int run_command(RunArguments& a, const CommandLine& command_line) {
   make_absolute(a.options.with);
   a.options.story = !a.all && !a.leave_one_out && chooses_nothing(a.options);
   if (a.options.story && a.options.budget_seconds == RunOptions().budget_seconds)
-    a.options.budget_seconds = kStoryBudget;
+    a.options.budget_seconds = kStorySeconds;
   if (a.leave_one_out) choose_leave_one_out(a.options);
   a.invocation.command_line = command_line;
   return run_cases(a.options, a.invocation);
