@@ -33,9 +33,11 @@ std::string tables_of(const RunRecord& record, const SummaryOptions& options, st
       ladders, counted, [&context](const std::string& device) { return device_title(context, device); }, columns);
 }
 
-/// A note of at most `columns` bytes: without what it says in brackets, or cut.
+/// A note of at most `columns` bytes: without what follows a semicolon, without what it says in brackets, or cut.
 std::string in_one_line(const std::string& note, std::size_t columns) {
   if (note.size() <= columns) return note;
+  const std::size_t semicolon = note.rfind("; ");
+  if (semicolon != std::string::npos && semicolon <= columns) return note.substr(0, semicolon);
   const std::size_t open = note.find(" (");
   const std::size_t close = open == std::string::npos ? open : note.find(')', open);
   if (close == std::string::npos) return printable(note, columns);
