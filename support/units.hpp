@@ -8,14 +8,18 @@
 
 namespace convladder {
 
+/// Three significant digits, and never fewer than those before the point: "1.23", "12.3", "123", "1234".
+inline std::string short_number(double value) {
+  return fmt::format("{:.{}f}", value, value < 9.995 ? 2 : value < 99.95 ? 1 : 0);
+}
+
 /// Nanoseconds with three significant digits in the unit that suits: "847 ns", "12.3 µs", "4.56 ms", "1.23 s".
 inline std::string time_text(double nanoseconds) {
-  const auto digits = [](double value) { return value < 9.995 ? 2 : value < 99.95 ? 1 : 0; };
   for (const auto& [unit, size] : {std::pair{"ns", 1.0}, {"µs", 1e3}, {"ms", 1e6}}) {
     const double value = nanoseconds / size;
-    if (value < 999.5) return fmt::format("{:.{}f} {}", value, digits(value), unit);
+    if (value < 999.5) return fmt::format("{} {}", short_number(value), unit);
   }
-  return fmt::format("{:.{}f} s", nanoseconds / 1e9, digits(nanoseconds / 1e9));
+  return fmt::format("{} s", short_number(nanoseconds / 1e9));
 }
 
 /// "1h02m", "3m05s", "42s": rounded up, so that what is not done is never "0s".

@@ -189,7 +189,7 @@ int run_command(RunArguments& a, const CommandLine& command_line) {
   apply_case_selection(a.selection, a.options);
   make_absolute(a.options.with);
   a.options.story = !a.all && !a.leave_one_out && chooses_nothing(a.options);
-  if (a.options.story && a.options.budget_seconds == RunOptions().budget_seconds)
+  if (a.options.story && a.invocation.record.command->get_option("--budget")->count() == 0)
     a.options.budget_seconds = kStorySeconds;
   if (a.leave_one_out) choose_leave_one_out(a.options);
   a.invocation.command_line = command_line;

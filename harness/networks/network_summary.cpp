@@ -69,9 +69,7 @@ std::string stage_text(const NetworkStory& story, const NetworkRow& row) {
   return text;
 }
 
-std::string factor_text(const std::optional<double>& x) {
-  return x ? fmt::format("{:.{}f}", *x, *x < 9.995 ? 2 : *x < 99.95 ? 1 : 0) : "-";
-}
+std::string factor_text(const std::optional<double>& x) { return x ? short_number(*x) : "-"; }
 
 std::string shown_accuracy(const NetworkOutcome& outcome) {
   if (outcome.labelled == 0) return "-";

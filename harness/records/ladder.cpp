@@ -112,6 +112,13 @@ std::optional<double> layer_median(const CaseFigures& one_case) {
   return time == nullptr ? std::nullopt : std::optional(time->median);
 }
 
+std::optional<bool> intervals_overlap(const CaseFigures& one, const CaseFigures& other) {
+  const TimeFigure* const a = layer_time(one);
+  const TimeFigure* const b = layer_time(other);
+  if (a == nullptr || b == nullptr || !a->low || !a->high || !b->low || !b->high) return std::nullopt;
+  return *a->low <= *b->high && *b->low <= *a->high;
+}
+
 std::vector<Ladder> ladders_of(const std::vector<CaseFigures>& cases, const std::vector<VariantFigures>& variants,
                                const ordered_json& ceilings) {
   std::vector<Rungs> by_number;

@@ -33,6 +33,9 @@ struct Ladder {
 /// Its time from NCHW in to NCHW out: the case's own, or the one beside its op time. Null where it has none.
 const TimeFigure* layer_time(const CaseFigures& one_case);
 std::optional<double> layer_median(const CaseFigures& one_case);
+/// Whether the intervals of two layer times overlap, so that the measurement cannot tell which is faster; none where
+/// one has no interval.
+std::optional<bool> intervals_overlap(const CaseFigures& one, const CaseFigures& other);
 
 /// From the cases, variants and `ceilings` of a record and nothing else. The cases must outlive the ladders.
 std::vector<Ladder> ladders_of(const std::vector<CaseFigures>& cases, const std::vector<VariantFigures>& variants,

@@ -74,17 +74,6 @@ LadderStory roles_of(const Stages& stages, const TimeOf& time_of) {
   return story;
 }
 
-/// A layer time's interval; none without one.
-struct LayerInterval {
-  double low = 0;
-  double high = 0;
-};
-std::optional<LayerInterval> interval_of(const CaseFigures& one) {
-  const TimeFigure* const time = layer_time(one);
-  if (time == nullptr || !time->low || !time->high) return std::nullopt;
-  return LayerInterval{*time->low, *time->high};
-}
-
 std::optional<double> predicted_middle(const CaseFigures& one) {
   const auto found = std::ranges::find(one.predictions, kUsualGpu, &PredictedFigure::gpu);
   return found == one.predictions.end() || !found->runs() ? std::nullopt : std::optional(found->middle_ns());
@@ -102,19 +91,17 @@ LadderStory story_of(const Ladder& ladder) {
   LadderStory story = roles_of(stages, layer_median);
   if (story.best == nullptr) return story;
   story.best_by = kind_of(ladder);
-  const std::optional<LayerInterval> best = interval_of(*story.best);
   for (const LadderRow& row : ladder.rows) {
-    const std::optional<LayerInterval> own = interval_of(*row.of);
     if (row.of == story.best) story.best_percent_of_floor = row.percent_of_floor;
-    if (!own || !row.of->rung) continue;
-    if (best && row.of != story.best && own->low <= best->high && row.of->tolerance <= story.best->tolerance) {
-      story.overlaps_best.push_back(row.of->variant);
-    }
+    if (!row.of->rung) continue;
+    const bool may_be_best = row.of != story.best && row.of->tolerance <= story.best->tolerance;
+    if (may_be_best && intervals_overlap(*row.of, *story.best) == true) story.overlaps_best.push_back(row.of->variant);
     const auto below =
         std::ranges::find(ladder.rows, row.builds_on, [](const LadderRow& one) { return one.of->variant; });
-    if (below == ladder.rows.end() || !row.x_previous) continue;
-    const std::optional<LayerInterval> other = interval_of(*below->of);
-    if (other && own->low > other->high) story.loses.push_back({row.of->variant, row.builds_on, *row.x_previous});
+    if (below == ladder.rows.end() || row.x_previous.value_or(1) >= 1) continue;
+    if (intervals_overlap(*row.of, *below->of) == false) {
+      story.loses.push_back({row.of->variant, row.builds_on, *row.x_previous});
+    }
   }
   return story;
 }
@@ -168,24 +155,22 @@ ordered_json story_json(const LadderStory& story) {
           {"loses", std::move(loses)}};
 }
 
-ordered_json& add_counted_ladder(ordered_json& ladders, const CaseFigures& one) {
-  ordered_json& added = ladders.emplace_back(place_json(one));
+ordered_json& recorded_ladder(ordered_json& ladders, const CaseFigures& one) {
+  const ordered_json place = place_json(one);
+  const auto found = std::ranges::find_if(ladders, [&place](const ordered_json& ladder) {
+    return std::ranges::all_of(place.items(), [&](const auto& item) { return ladder.at(item.key()) == item.value(); });
+  });
+  if (found != ladders.end()) return *found;
+  ordered_json& added = ladders.emplace_back(place);
   added["kind"] = "counted";
   added["floor"] = nullptr;
   added["rows"] = ordered_json::array();
-  added["steps"] = ordered_json::array();
   return added;
 }
 
 void add_counted_stories(ordered_json& ladders, const std::vector<CountedLadder>& counted) {
   for (const CountedLadder& one : counted) {
-    const ordered_json place = place_json(*one.cases.front());
-    const auto found = std::ranges::find_if(ladders, [&place](const ordered_json& ladder) {
-      return std::ranges::all_of(place.items(),
-                                 [&](const auto& item) { return ladder.at(item.key()) == item.value(); });
-    });
-    ordered_json& ladder = found == ladders.end() ? add_counted_ladder(ladders, *one.cases.front()) : *found;
-    ladder["story"] = story_json(one.story);
+    recorded_ladder(ladders, *one.cases.front())["story"] = story_json(one.story);
   }
 }
 

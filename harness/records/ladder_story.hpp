@@ -62,8 +62,9 @@ std::optional<double> warp_instructions(const CaseFigures& one);
 
 /// `story` of a ladder in the record.
 nlohmann::ordered_json story_json(const LadderStory& story);
-/// A ladder of the record, without rows, for the place of a case that was counted.
-nlohmann::ordered_json& add_counted_ladder(nlohmann::ordered_json& ladders, const CaseFigures& first);
+/// The one of a record's `ladders` that is of the case's place; if there is none, a new one without rows, where nothing
+/// was timed.
+nlohmann::ordered_json& recorded_ladder(nlohmann::ordered_json& ladders, const CaseFigures& one);
 /// Adds `story` to those of `ladders` that were counted, and a ladder without rows where none of its stages was timed.
 void add_counted_stories(nlohmann::ordered_json& ladders, const std::vector<CountedLadder>& counted);
 

@@ -86,7 +86,7 @@ class Steps {
     const std::optional<double> time = layer_median(one);
     if (below != nullptr) {
       step.x = ratio(layer_median(*below), time);
-      step.is_clear = !overlap(one, *below);
+      step.is_clear = !intervals_overlap(one, *below).value_or(false);
       const CaseFigures* const counters = counted_beside(one);
       const CaseFigures* const counters_below = counted_beside(*below);
       if (counters != nullptr && counters_below != nullptr) {
@@ -142,14 +142,6 @@ class Steps {
              other.network == one.network && other.layer == one.layer && other.batch == one.batch;
     });
     return found == all_.end() ? nullptr : &*found;
-  }
-
-  /// Whether the measurement cannot tell two layer times apart.
-  static bool overlap(const CaseFigures& one, const CaseFigures& other) {
-    const TimeFigure* const a = layer_time(one);
-    const TimeFigure* const b = layer_time(other);
-    if (a == nullptr || b == nullptr || !a->low || !a->high || !b->low || !b->high) return false;
-    return *a->low <= *b->high && *b->low <= *a->high;
   }
 
   std::string hypothesis(const CaseFigures& one) const {
@@ -222,11 +214,8 @@ void add_steps(ordered_json& ladders, const std::vector<CaseFigures>& cases,
   const std::vector<LadderSteps> all = steps_of(cases, variants, JsonPlace(ladders, "ladders"));
   for (ordered_json& ladder : ladders) ladder["steps"] = ordered_json::array();
   for (const LadderSteps& one : all) {
-    const auto found = std::ranges::find_if(ladders, [&one](const ordered_json& ladder) {
-      return is_at({ladder, "ladders"}, *one.of);
-    });
-    ordered_json& ladder = found == ladders.end() ? add_counted_ladder(ladders, *one.of) : *found;
-    for (const Step& step : one.steps) ladder["steps"].push_back(step_json(step));
+    ordered_json& list = recorded_ladder(ladders, *one.of)["steps"];
+    for (const Step& step : one.steps) list.push_back(step_json(step));
   }
 }
 

@@ -10,6 +10,7 @@
 
 #include "devices/gpus/gpu_facts.hpp"
 #include "support/text_table.hpp"
+#include "support/units.hpp"
 #include "variants/problem.hpp"
 
 namespace convladder {
@@ -23,11 +24,6 @@ struct Told {
   LadderStory story;
   bool counted = false;
 };
-
-/// "1234", "123", "12.3", "1.23": three digits at least.
-std::string short_number(double value) {
-  return fmt::format("{:.{}f}", value, value < 9.995 ? 2 : value < 99.95 ? 1 : 0);
-}
 
 std::string factor_text(const std::optional<double>& x) { return x ? short_number(*x) : "-"; }
 std::string percent_text(const std::optional<double>& share) { return share ? fmt::format("{:.0f}%", *share) : "-"; }

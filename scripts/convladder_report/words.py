@@ -55,9 +55,3 @@ def share(of_hundred: Optional[float], other: str) -> str:
     if of_hundred > 100 * (1 - _ALIKE):
         return against(of_hundred / 100, other)
     return f"reaches {percent(of_hundred)} of the speed of {other}"
-
-
-def span_of(values: Sequence[float]) -> str:
-    """30.1 to 47.7; one number where both ends read the same."""
-    low, high = significant(min(values)), significant(max(values))
-    return low if low == high else f"{low} to {high}"

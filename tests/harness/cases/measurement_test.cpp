@@ -504,6 +504,15 @@ TEST_F(MeasurementTest, AContenderLeavesWhenAnotherIsSurelyFaster) {
   }
   EXPECT_EQ(why_beaten(both[0], both), "");
   expect_one_line(why_beaten(both[1], both), {"--all"});
+
+  PlannedCase above = planned_case(work_, "cached-tile");  // builds on the slow one
+  above.contends = true;
+  Script script;
+  both.emplace_back(above, workload_, options_, scripted_case(script, workload_));
+  both.back().verify_and_calibrate();
+  EXPECT_EQ(why_beaten(both[1], both), "") << "what another that is still there builds on stays";
+  both.back().leave("it is not the best");
+  expect_one_line(why_beaten(both[1], both), {"--all"});
   both[1].leave(why_beaten(both[1], both));
   EXPECT_EQ(both[1].outcome().status, Status::skipped);
   EXPECT_TRUE(both[1].outcome().times.empty());
