@@ -108,8 +108,11 @@ class Ladder:
         library = min(libraries, key=lambda row: row.layer_median or 0.0, default=None)
         if best is None:
             return Story(library=library.stage.name if library else None)
+        near = [row.stage.name for row in as_good if row is not best and row.of == best.of and row.of in ("layer", "call")
+                and row.low is not None and best.high is not None and row.low <= best.high]
         return Story(base.stage.name if base else None, None, best.stage.name, library.stage.name if library else None,
-                     best.x_baseline, best.percent_of_library, best.percent_of_floor)
+                     best.x_baseline, None, best.percent_of_library, best.percent_of_floor, overlaps=tuple(near),
+                     place=f"{self.place}.rows[{self.rows.index(best)}]")
 
     @property
     def timed(self) -> tuple[Row, ...]:
@@ -272,7 +275,7 @@ def _ladder(node: Node, family: str, stages: dict[tuple[str, str], Stage], cases
         shape=next((shape_text(cases[one]) for one in (row.field("case").text() for row in rows) if one in cases), ""),
         batch=node.field("batch").positive(),
         rows=tuple(_row(row, family, kind, stages, cases) for row in rows),
-        place=node.place, floor=floor_of(node), told=story.of_ladder(node), steps=story.sentences(node))
+        place=node.place, floor=floor_of(node), told=story.of_ladder(node), steps={step.variant: step.sentence for step in story.steps_of(node)})
 
 
 def _row(row: Node, family: str, kind: str, stages: dict[tuple[str, str], Stage], cases: dict[str, Node]) -> Row:

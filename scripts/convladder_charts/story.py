@@ -13,6 +13,34 @@ from convladder_charts.stage import Stage, optional, printable
 
 MOST = 12
 """Rows of a picture."""
+_LONGEST_SENTENCE = 400
+
+
+@dataclass(frozen=True)
+class Loss:
+    """A stage that is surely slower than the one it builds on, by the variants' names; `x` is below 1."""
+
+    variant: str
+    builds_on: str
+    x: float
+
+
+@dataclass(frozen=True)
+class Step:
+    """What a stage's idea changed, in the sentences that `convladder explain` prints. Stages by the variant's name."""
+
+    variant: str
+    builds_on: Optional[str]
+    x: Optional[float]
+    kind: str
+    relieved: str
+    binds: str
+    place: str
+
+    @property
+    def sentence(self) -> str:
+        """Both in one."""
+        return " ".join(text for text in (self.relieved, self.binds) if text)
 
 
 @dataclass(frozen=True)
@@ -24,10 +52,17 @@ class Story:
     best: Optional[str] = None
     library: Optional[str] = None
     best_x_baseline: Optional[float] = None
+    best_x_mission: Optional[float] = None
     best_percent_of_library: Optional[float] = None
     best_percent_of_floor: Optional[float] = None
+    best_by: str = "measured"
     gpu: str = ""
     """That the times are predicted for; empty where they are measured."""
+    overlaps: tuple[str, ...] = ()
+    less_accurate: tuple[str, ...] = ()
+    """Stages that are faster than the best, by giving up accuracy."""
+    loses: tuple[Loss, ...] = ()
+    place: str = ""
 
     def role(self, stage: Stage) -> str:
         """Its key in style.ROLES."""
@@ -39,15 +74,22 @@ class Story:
 
 def of_ladder(ladder: Node) -> Optional[Story]:
     """None in records of older versions."""
-    if not isinstance(ladder.value, dict):
-        raise ladder.wrong("an object")
-    if "story" not in ladder.value or ladder.field("story").is_null():
+    if ladder.value.get("story") is None:
         return None
     story = ladder.field("story")
-    names = {name: optional(story.field(name), Node.text) for name in ("baseline", "mission", "best", "library")}
-    factors = {name: optional(story.field(name), Node.number)
-               for name in ("best_x_baseline", "best_percent_of_library", "best_percent_of_floor")}
-    return Story(**names, **factors, gpu=printable(optional(story.field("gpu"), Node.text) or ""))  # type: ignore[arg-type]
+
+    def several(name: str) -> tuple[str, ...]:
+        return tuple(one.text() for one in story.field(name).items())
+
+    return Story(
+        *(optional(story.field(name), Node.text) for name in ("baseline", "mission", "best", "library")),
+        *(optional(story.field(name), Node.number) for name in ("best_x_baseline", "best_x_mission",
+                                                                "best_percent_of_library", "best_percent_of_floor")),
+        best_by=printable(optional(story.field("best_by"), Node.text) or "measured"),
+        gpu=printable(optional(story.field("gpu"), Node.text) or ""),
+        overlaps=several("overlaps_best"), less_accurate=several("faster_less_accurate"),
+        loses=tuple(Loss(one.field("variant").text(), one.field("builds_on").text(), one.field("x").number())
+                    for one in story.field("loses").items()), place=story.place)
 
 
 Place = tuple[str, str, str, str, int]
@@ -65,15 +107,17 @@ def by_place(root: Node) -> dict[Place, Story]:
     return found  # type: ignore[return-value]
 
 
-def sentences(ladder: Node) -> dict[str, str]:
-    """What each step relieved and what binds now, by the variant's name; empty in records of older versions."""
-    if "steps" not in ladder.value:
-        return {}
-    found = {}
-    for step in ladder.field("steps").items():
-        said = (optional(step.field(name), Node.text) for name in ("relieved", "binds"))
-        found[step.field("variant").text()] = " ".join(printable(text, 400) for text in said if text)
-    return found
+def steps_of(ladder: Node) -> tuple[Step, ...]:
+    """In ladder order; empty in records of older versions."""
+    def sentence(step: Node, name: str) -> str:
+        return printable(optional(step.field(name), Node.text) or "", _LONGEST_SENTENCE)
+
+    if ladder.value.get("steps") is None:
+        return ()
+    return tuple(Step(step.field("variant").text(), optional(step.field("builds_on"), Node.text),
+                      optional(step.field("x"), Node.number), printable(step.field("kind").text()),
+                      sentence(step, "relieved"), sentence(step, "binds"), step.place)
+                 for step in ladder.field("steps").items())
 
 
 @dataclass(frozen=True)

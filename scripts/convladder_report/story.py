@@ -1,8 +1,5 @@
-"""What the record says of each of its ladders in a few names and factors, and of each step in words.
-
-The program works these out once (harness/records). Of older records that lack them, only what a ladder's rows say
-themselves is told: which stage is fastest, and that row's own factors.
-"""
+"""What the record says of each of its ladders in a few names and factors, and of each step in words, with the stages in
+the place of their names. It is read in convladder_charts/story.py."""
 
 from __future__ import annotations
 
@@ -10,10 +7,10 @@ from dataclasses import dataclass
 from typing import Callable, Optional
 
 from convladder_charts.json_text import Node
-from convladder_charts.record import Group, Ladder, Row
-from convladder_charts.stage import Stage, optional, printable, stages_of
-
-_LONGEST_SENTENCE = 400
+from convladder_charts.record import Group, Ladder
+from convladder_charts.stage import Stage, printable, stages_of
+from convladder_charts.story import Story as RecordedStory
+from convladder_charts.story import of_ladder, steps_of
 
 
 @dataclass(frozen=True)
@@ -89,58 +86,24 @@ def _told(node: Node, stages: dict[tuple[str, str], Stage], ladder: Optional[Lad
     def named(name: str) -> Stage:
         return stages.get((family, name)) or Stage(family, None, name, printable(name) or "(no name)")
 
-    story = _story(node.field("story"), named) if node.value.get("story") is not None else (
-        _of_rows(ladder) if ladder and "story" not in node.value else None)
-    steps = node.field("steps").items() if node.value.get("steps") is not None else []
+    read = ladder.story if ladder else of_ladder(node)
     return Told(printable(node.field("device").text()), printable(family),
                 f"{printable(node.field('network').text())}.{printable(node.field('layer').text())}",
-                node.field("batch").positive(), story, tuple(_step(one, named) for one in steps), node.place)
+                node.field("batch").positive(), _story(read, named) if read else None,
+                tuple(Step(named(one.variant), named(one.builds_on) if one.builds_on is not None else None, one.x, one.kind,
+                           one.relieved, one.binds, one.place) for one in steps_of(node)), node.place)
 
 
-def _story(node: Node, named: Callable[[str], Stage]) -> Optional[Story]:
-    def stage(name: str) -> Optional[Stage]:
-        return optional(node.field(name), lambda one: named(one.text()))
-
-    def several(name: str) -> tuple[Stage, ...]:
-        return tuple(named(one.text()) for one in node.field(name).items()) if name in node.value else ()
-
-    best = stage("best")
-    if best is None:
+def _story(read: RecordedStory, named: Callable[[str], Stage]) -> Optional[Story]:
+    """With the stages in the place of their names; None where no stage is best."""
+    if read.best is None:
         return None
+
+    def stage(name: Optional[str]) -> Optional[Stage]:
+        return None if name is None else named(name)
+
     return Story(
-        stage("baseline"), stage("mission"), best, node.field("best_by").text(),
-        printable(optional(node.field("gpu"), Node.text) or ""), stage("library"),
-        several("overlaps_best"), several("faster_less_accurate"),
-        *(optional(node.field(name), Node.number) for name in ("best_x_baseline", "best_x_mission",
-                                                               "best_percent_of_library", "best_percent_of_floor")),
-        loses=tuple(Loss(named(one.field("variant").text()).title, named(one.field("builds_on").text()).title,
-                         one.field("x").number()) for one in node.field("loses").items()),
-        place=f"{node.place}")
-
-
-def _of_rows(ladder: Ladder) -> Optional[Story]:
-    """Of a record without stories: the fastest row and what it says of itself."""
-    stages = [row for row in ladder.timed if not row.stage.is_library and row.layer_median]
-    if not stages:
-        return None
-    best = min(stages, key=_layer)
-    first = min(stages, key=lambda row: row.stage.rung or 0)
-    libraries = [row for row in ladder.timed if row.stage.is_library and row.layer_median]
-    near = [row.stage for row in stages if row is not best and row.of == best.of and row.of in ("layer", "call")
-            and row.low is not None and best.high is not None and row.low <= best.high]
-    return Story(first.stage if first.x_baseline == 1 else None, None, best.stage, "measured", "",
-                 min(libraries, key=_layer).stage if libraries else None, tuple(near), (), best.x_baseline, None,
-                 best.percent_of_library, best.percent_of_floor, (), f"{ladder.place}.rows[{ladder.rows.index(best)}]")
-
-
-def _layer(row: Row) -> float:
-    return row.layer_median or 0
-
-
-def _step(node: Node, named: Callable[[str], Stage]) -> Step:
-    def sentence(name: str) -> str:
-        return printable(optional(node.field(name), Node.text) or "", _LONGEST_SENTENCE)
-
-    below = optional(node.field("builds_on"), lambda one: named(one.text()))
-    return Step(named(node.field("variant").text()), below, optional(node.field("x"), Node.number),
-                printable(node.field("kind").text()), sentence("relieved"), sentence("binds"), node.place)
+        stage(read.baseline), stage(read.mission), named(read.best), read.best_by, read.gpu, stage(read.library),
+        tuple(named(one) for one in read.overlaps), tuple(named(one) for one in read.less_accurate),
+        read.best_x_baseline, read.best_x_mission, read.best_percent_of_library, read.best_percent_of_floor,
+        tuple(Loss(named(one.variant).title, named(one.builds_on).title, one.x) for one in read.loses), read.place)

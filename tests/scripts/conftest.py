@@ -30,6 +30,13 @@ LAYOUT_CHANGE = 1.35
 """Layer time over op time of the library with its own layout."""
 
 
+def story(**told: Any) -> dict[str, Any]:
+    """The story of a ladder as the program writes it, with nothing in it but what is told."""
+    return {"baseline": None, "mission": None, "best": None, "best_by": "measured", "gpu": None, "library": None,
+            "overlaps_best": [], "faster_less_accurate": [], "mission_x_baseline": None, "best_x_baseline": None,
+            "best_x_mission": None, "best_percent_of_library": None, "best_percent_of_floor": None, "loses": []} | told
+
+
 class RecordMaker:
     """Builds a whole run: `RecordMaker().add_cpu().add_skipped_cuda().record()`."""
 

@@ -13,6 +13,7 @@ import pytest
 
 from calls import Done, call, call_process
 from conftest import BATCHES, CPU_STAGES, CUDA_STAGES, LAYERS, LIBRARIES, RecordMaker, name_of
+from conftest import story as story_of
 from convladder_charts import labels, ladder, record, story, style, table_text, units
 from network_records import NetworkRecordMaker
 
@@ -83,9 +84,9 @@ def test_the_title_is_what_came_out(run: dict[str, Any], written: Callable[[Any]
     title = ElementTree.parse(path.parent / "ladder.svg").getroot().findtext(f"{SVG}title")
     assert title == (f"{best['x_baseline']:.0f}× over the baseline, {best['percent_of_library']:.0f}% of oneDNN's speed: "
                      "lenet72.conv2, batch 1000, CPU")
-    run["ladders"] = [ladder_of | {"story": {
-        "baseline": "memory-accumulation", "mission": "unrolled-taps", "best": "compile-time", "library": "onednn",
-        "best_x_baseline": 12.34, "best_percent_of_library": 187.0, "best_percent_of_floor": 50.0, "gpu": None}}]
+    run["ladders"] = [ladder_of | {"story": story_of(
+        baseline="memory-accumulation", mission="unrolled-taps", best="compile-time", library="onednn",
+        best_x_baseline=12.34, best_percent_of_library=187.0, best_percent_of_floor=50.0)}]
     path = written(run)
     assert charts(path, "--format", "svg").returncode == 0
     title = ElementTree.parse(path.parent / "ladder.svg").getroot().findtext(f"{SVG}title")

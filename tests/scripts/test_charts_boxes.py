@@ -10,7 +10,7 @@ from typing import Any, Callable
 import pytest
 
 import charts
-from conftest import CPU_STAGES, LAYERS, LIBRARIES, RecordMaker
+from conftest import CPU_STAGES, LAYERS, LIBRARIES, RecordMaker, story
 from convladder_charts import style
 from convladder_charts.drawable import Drawn, Options
 from convladder_charts.json_text import Node
@@ -38,11 +38,10 @@ def told(document: dict[str, Any]) -> dict[str, Any]:
         if stages:
             best = min(stages, key=lambda row: row["layer_median_ns"])
             library = min((row for row in timed if not row["rung"]), key=lambda row: row["layer_median_ns"], default=None)
-            ladder["story"] = {
-                "baseline": stages[0]["variant"], "mission": stages[min(5, len(stages) - 1)]["variant"],
-                "best": best["variant"], "best_by": "measured", "gpu": None, "library": library and library["variant"],
-                "best_x_baseline": best["x_baseline"], "best_percent_of_library": best["percent_of_library"],
-                "best_percent_of_floor": best["percent_of_floor"]}
+            ladder["story"] = story(
+                baseline=stages[0]["variant"], mission=stages[min(5, len(stages) - 1)]["variant"], best=best["variant"],
+                library=library and library["variant"], best_x_baseline=best["x_baseline"],
+                best_percent_of_library=best["percent_of_library"], best_percent_of_floor=best["percent_of_floor"])
     for index, case in enumerate(document["cases"]):
         case["quality"] = {"mark": ("good", "noisy", "disturbed")[index % 3], "reasons": []}
     return document
