@@ -8,7 +8,7 @@
 
 #include "harness/machine/environment.hpp"
 #include "harness/plan/run_material.hpp"
-#include "harness/records/case_json.hpp"
+#include "harness/runs/case_json.hpp"
 
 namespace convladder {
 

@@ -23,7 +23,7 @@
 #include "harness/plan/not_run.hpp"
 #include "harness/plan/options.hpp"
 #include "harness/plan/run_material.hpp"
-#include "harness/records/case_json.hpp"
+#include "harness/runs/case_json.hpp"
 #include "harness/sweep/sweep.hpp"
 #include "harness/sweep/sweep_options.hpp"
 #include "harness/sweep/sweep_output.hpp"

@@ -10,8 +10,8 @@
 #include <tuple>
 
 #include "harness/explain/explanation.hpp"
-#include "harness/records/step_causes.hpp"
-#include "harness/records/step_words.hpp"
+#include "harness/runs/step_causes.hpp"
+#include "harness/runs/step_words.hpp"
 #include "support/errors.hpp"
 #include "support/markdown.hpp"
 #include "support/nearest_name.hpp"

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "harness/records/steps.hpp"
+#include "harness/runs/steps.hpp"
 #include "support/reasons.hpp"
 
 namespace convladder {

@@ -16,7 +16,7 @@
 #include "harness/machine/quality.hpp"
 #include "harness/plan/not_run.hpp"
 #include "harness/ranking/rank_group.hpp"
-#include "harness/records/case_json.hpp"
+#include "harness/runs/case_json.hpp"
 #include "harness/statistics/statistics.hpp"
 #include "support/errors.hpp"
 #include "support/progress.hpp"

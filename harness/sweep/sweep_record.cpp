@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include "harness/records/case_figures.hpp"
-#include "harness/records/case_json.hpp"
 #include "harness/records/recorded_run.hpp"
+#include "harness/runs/case_json.hpp"
 #include "support/json_null.hpp"
 #include "support/printable.hpp"
 

@@ -8,7 +8,7 @@
 #include "devices/device_registry.hpp"
 #include "harness/commands/list/topics.hpp"
 #include "harness/plan/problem_list.hpp"
-#include "harness/records/case_json.hpp"
+#include "harness/runs/case_json.hpp"
 #include "network/network.hpp"
 #include "support/json_text.hpp"
 #include "variants/convolution/registry.hpp"

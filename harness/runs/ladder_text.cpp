@@ -1,4 +1,4 @@
-#include "harness/records/ladder_text.hpp"
+#include "harness/runs/ladder_text.hpp"
 
 #include <fmt/format.h>
 

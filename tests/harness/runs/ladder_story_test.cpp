@@ -1,4 +1,4 @@
-#include "harness/records/ladder_story.hpp"
+#include "harness/runs/ladder_story.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "harness/records/story_text.hpp"
+#include "harness/runs/story_text.hpp"
 
 namespace convladder {
 namespace {

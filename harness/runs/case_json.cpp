@@ -1,6 +1,6 @@
-#include "harness/records/case_json.hpp"
+#include "harness/runs/case_json.hpp"
 
-#include "harness/records/unchanged_cases.hpp"
+#include "harness/runs/unchanged_cases.hpp"
 
 #include <cmath>
 #include <nlohmann/json.hpp>

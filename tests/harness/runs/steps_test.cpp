@@ -1,5 +1,5 @@
 // The steps of a ladder in words: what the counters say is said, and what nobody counted is not.
-#include "harness/records/steps.hpp"
+#include "harness/runs/steps.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -8,7 +8,7 @@
 #include <string>
 
 #include "devices/gpus/gpu_facts.hpp"
-#include "harness/records/step_words.hpp"
+#include "harness/runs/step_words.hpp"
 
 namespace convladder {
 namespace {

@@ -1,4 +1,4 @@
-#include "harness/records/step_causes.hpp"
+#include "harness/runs/step_causes.hpp"
 
 #include <fmt/format.h>
 
@@ -8,8 +8,8 @@
 #include <span>
 #include <vector>
 
-#include "harness/records/step_needs.hpp"
-#include "harness/records/step_words.hpp"
+#include "harness/runs/step_needs.hpp"
+#include "harness/runs/step_words.hpp"
 #include "support/text_table.hpp"
 
 namespace convladder {

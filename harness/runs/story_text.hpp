@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "harness/records/ladder_story.hpp"
+#include "harness/runs/ladder_story.hpp"
 
 namespace convladder {
 

@@ -1,4 +1,4 @@
-#include "harness/records/step_needs.hpp"
+#include "harness/runs/step_needs.hpp"
 
 #include <fmt/format.h>
 

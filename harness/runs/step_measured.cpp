@@ -1,10 +1,10 @@
-#include "harness/records/step_measured.hpp"
+#include "harness/runs/step_measured.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "harness/records/step_words.hpp"
+#include "harness/runs/step_words.hpp"
 
 namespace convladder {
 namespace {

@@ -1,14 +1,14 @@
-#include "harness/records/run_record.hpp"
+#include "harness/runs/run_record.hpp"
 
 #include <algorithm>
 
 #include "harness/cases/ceilings.hpp"
-#include "harness/records/case_json.hpp"
-#include "harness/records/ladder.hpp"
-#include "harness/records/ladder_story.hpp"
-#include "harness/records/leave_one_out.hpp"
 #include "harness/records/recorded_run.hpp"
-#include "harness/records/steps.hpp"
+#include "harness/runs/case_json.hpp"
+#include "harness/runs/ladder.hpp"
+#include "harness/runs/ladder_story.hpp"
+#include "harness/runs/leave_one_out.hpp"
+#include "harness/runs/steps.hpp"
 #include "variants/convolution/problem.hpp"
 
 namespace convladder {

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "harness/records/ladder.hpp"
+#include "harness/runs/ladder.hpp"
 
 namespace convladder {
 

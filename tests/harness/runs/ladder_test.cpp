@@ -1,4 +1,4 @@
-#include "harness/records/ladder.hpp"
+#include "harness/runs/ladder.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "harness/records/ladder_text.hpp"
+#include "harness/runs/ladder_text.hpp"
 
 namespace convladder {
 namespace {

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "harness/records/ladder.hpp"
-#include "harness/records/ladder_story.hpp"
+#include "harness/runs/ladder.hpp"
+#include "harness/runs/ladder_story.hpp"
 
 namespace convladder {
 

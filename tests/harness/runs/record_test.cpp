@@ -1,4 +1,4 @@
-#include "harness/records/run_record.hpp"
+#include "harness/runs/run_record.hpp"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -14,7 +14,7 @@
 #include "expect_error.hpp"
 #include "harness/cases/case_session.hpp"
 #include "harness/cases/small_problem.hpp"
-#include "harness/records/case_json.hpp"
+#include "harness/runs/case_json.hpp"
 #include "support/errors.hpp"
 #include "support/file_bytes.hpp"
 #include "support/folder_lock.hpp"

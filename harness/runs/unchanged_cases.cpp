@@ -1,4 +1,4 @@
-#include "harness/records/unchanged_cases.hpp"
+#include "harness/runs/unchanged_cases.hpp"
 
 #include <map>
 #include <nlohmann/json.hpp>

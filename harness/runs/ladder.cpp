@@ -1,11 +1,11 @@
-#include "harness/records/ladder.hpp"
+#include "harness/runs/ladder.hpp"
 
 #include <algorithm>
 #include <map>
 #include <nlohmann/json.hpp>
 
 #include "harness/cases/case_session.hpp"
-#include "harness/records/ladder_story.hpp"
+#include "harness/runs/ladder_story.hpp"
 #include "support/json_null.hpp"
 
 namespace convladder {
@@ -125,7 +125,7 @@ std::vector<Ladder> ladders_of(const std::vector<CaseFigures>& cases, const std:
   std::map<decltype(cases.front().place()), std::size_t> numbers;
   for (const CaseFigures& one_case : cases) {
     if (one_case.counters) continue;             // counted, not timed: there is nothing to compare by time
-    if (!one_case.leaves_out.empty()) continue;  // beside the ladder: harness/records/leave_one_out.hpp
+    if (!one_case.leaves_out.empty()) continue;  // beside the ladder: harness/runs/leave_one_out.hpp
     const auto [place, is_new] = numbers.emplace(one_case.place(), by_number.size());
     if (is_new) by_number.emplace_back();
     by_number[place->second].push_back(&one_case);

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "harness/plan/plan.hpp"
-#include "harness/records/run_record.hpp"
+#include "harness/runs/run_record.hpp"
 
 namespace convladder {
 

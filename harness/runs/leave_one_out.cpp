@@ -1,4 +1,4 @@
-#include "harness/records/leave_one_out.hpp"
+#include "harness/runs/leave_one_out.hpp"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "harness/records/step_words.hpp"
+#include "harness/runs/step_words.hpp"
 
 #include <fmt/format.h>
 

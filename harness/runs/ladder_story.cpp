@@ -1,4 +1,4 @@
-#include "harness/records/ladder_story.hpp"
+#include "harness/runs/ladder_story.hpp"
 
 #include <algorithm>
 #include <array>

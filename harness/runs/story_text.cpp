@@ -1,4 +1,4 @@
-#include "harness/records/story_text.hpp"
+#include "harness/runs/story_text.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

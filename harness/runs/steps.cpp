@@ -1,4 +1,4 @@
-#include "harness/records/steps.hpp"
+#include "harness/runs/steps.hpp"
 
 #include <algorithm>
 #include <map>
@@ -6,11 +6,11 @@
 #include <set>
 #include <utility>
 
-#include "harness/records/ladder.hpp"
-#include "harness/records/ladder_story.hpp"
-#include "harness/records/step_causes.hpp"
-#include "harness/records/step_measured.hpp"
-#include "harness/records/step_words.hpp"
+#include "harness/runs/ladder.hpp"
+#include "harness/runs/ladder_story.hpp"
+#include "harness/runs/step_causes.hpp"
+#include "harness/runs/step_measured.hpp"
+#include "harness/runs/step_words.hpp"
 #include "support/json_null.hpp"
 #include "variants/problem.hpp"
 
