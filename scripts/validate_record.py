@@ -12,11 +12,10 @@ from typing import Any, Iterator, Optional, Sequence
 
 import jsonschema
 
-from convladder_charts import ceiling_rules, prediction_rules, rank_rules
-from convladder_charts.ceiling_rules import agrees, libraries_for
 from convladder_charts.json_text import RecordError, is_of_networks, one_line, read_json
-from convladder_charts.network import rules as network_rules
-from convladder_charts.network.rules import Problem
+from convladder_charts.rules import ceilings, networks, predictions, rankings
+from convladder_charts.rules.ceilings import libraries_for
+from convladder_charts.rules.problem import Problem, agrees
 
 SCHEMAS = Path(__file__).resolve().parents[1] / "results"
 _OF_LAYERS = "run.schema.json"
@@ -103,10 +102,10 @@ def _against_rules(document: Any) -> Iterator[Problem]:
     if _kind(document) == "sweep":
         return
     if _kind(document) == "rank":
-        yield from rank_rules.problems(document)
+        yield from rankings.problems(document)
         return
     if is_of_networks(document):
-        yield from network_rules.problems(document)
+        yield from networks.problems(document)
         return
     if _kind(document) == "fused":
         for index, case in enumerate(document["cases"]):
@@ -116,7 +115,7 @@ def _against_rules(document: Any) -> Iterator[Problem]:
         yield from _case(case, f"$.cases[{index}]", document)
     for index, ladder in enumerate(document["ladders"]):
         yield from _Ladder(ladder, f"$.ladders[{index}]", document).problems()
-    yield from ceiling_rules.problems(document)
+    yield from ceilings.problems(document)
     for index, view in enumerate(document.get("leave_one_out", [])):
         yield from _left_out(view, f"$.leave_one_out[{index}]", document)
 
@@ -175,7 +174,7 @@ def _case(case: Any, place: str, document: Any) -> Iterator[Problem]:
     elif described[0]["rung"] != case["rung"]:
         yield f"{place}.rung", f"expected {described[0]['rung']} as in $.variants, found {case['rung']}"
     yield from _status(case, place)
-    yield from prediction_rules.problems(case, place)
+    yield from predictions.problems(case, place)
     for at, time in _times(case, place):
         yield from _time(time, at)
 

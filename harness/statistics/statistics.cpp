@@ -41,7 +41,8 @@ ProportionInterval proportion_interval(int successes, int trials) {
   const double centre = p + z * z / (2 * n);
   const double half_width = z * std::sqrt(p * (1 - p) / n + z * z / (4 * n * n));
   const double scale = 1 + z * z / n;
-  return {std::max(0.0, (centre - half_width) / scale), std::min(1.0, (centre + half_width) / scale)};
+  // It holds p by its definition; of none or all of them one end is p, but for rounding.
+  return {std::clamp((centre - half_width) / scale, 0.0, p), std::clamp((centre + half_width) / scale, p, 1.0)};
 }
 
 namespace {

@@ -151,5 +151,16 @@ TEST(ProportionInterval, IsWilsons) {
   expect_interval(20, 20, 1 - 0.1611, 1.0);
 }
 
+TEST(ProportionInterval, HoldsTheProportion) {
+  for (int trials = 1; trials <= 200; ++trials) {
+    for (const int successes : {0, 1, trials / 2, trials - 1, trials}) {
+      const ProportionInterval interval = proportion_interval(successes, trials);
+      const double share = static_cast<double>(successes) / trials;
+      EXPECT_LE(interval.low, share) << successes << " of " << trials;
+      EXPECT_GE(interval.high, share) << successes << " of " << trials;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace convladder

@@ -5,9 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any, Iterator
 
-from convladder_charts.network.rules import Problem
-
-_RELATIVE = 1e-9
+from convladder_charts.rules.problem import RELATIVE, Problem
 
 
 def problems(case: Any, place: str) -> Iterator[Problem]:
@@ -38,7 +36,7 @@ def _gpu(gpu: Any, place: str, kernels: int) -> Iterator[Problem]:
         total = None if None in times else math.fsum(times)
         found = gpu[end]
         if (total is None) != (found is None) or (total is not None and not math.isclose(
-                found, total, rel_tol=_RELATIVE)):
+                found, total, rel_tol=RELATIVE)):
             yield f"{place}.{end}", f"expected {total}, the sum over its kernels, found {found}"
     yield from _ends(gpu, place)
 
@@ -50,7 +48,7 @@ def _kernel(kernel: Any, place: str) -> Iterator[Problem]:
     for name, term in (kernel["terms"] or {}).items():
         if not term["low"] <= term["high"]:
             yield f"{place}.terms", f"\"{name}\": low {term['low']} is above high {term['high']}"
-        if kernel["high"] is not None and term["high"] > kernel["high"] * (1 + _RELATIVE):
+        if kernel["high"] is not None and term["high"] > kernel["high"] * (1 + RELATIVE):
             yield f"{place}.high", f"{kernel['high']} is less than its term \"{name}\", {term['high']}"
 
 

@@ -6,10 +6,8 @@ import math
 import statistics
 from typing import Any, Iterator, Optional
 
-Problem = tuple[str, str]
-"""A JSON path and what is wrong there."""
+from convladder_charts.rules.problem import RELATIVE, Problem
 
-_RELATIVE = 1e-9
 _ROUNDING = 1.001
 """How far the parts of one pass may be above the whole: clocks are read one after the other."""
 _LINEAR = ("convolution", "fully_connected")
@@ -148,7 +146,7 @@ def _sums(case: Any, place: str) -> Iterator[Problem]:
 
 def _time(time: Any, place: str) -> Iterator[Problem]:
     median, interval = time["median"], time["interval"]
-    if not math.isclose(median, statistics.median(time["samples"]), rel_tol=_RELATIVE):
+    if not math.isclose(median, statistics.median(time["samples"]), rel_tol=RELATIVE):
         yield f"{place}.median", f"expected {statistics.median(time['samples'])} as of its samples, found {median}"
     if interval is None:
         return
@@ -164,7 +162,7 @@ def _accuracy(accuracy: Any, place: str, batch: int) -> Iterator[Problem]:
         yield f"{place}.correct", f"expected at most {of}, found {correct}"
     if of > batch:
         yield f"{place}.of", f"expected at most the batch of {batch}, found {of}"
-    if not math.isclose(value, correct / of, rel_tol=_RELATIVE):
+    if not math.isclose(value, correct / of, rel_tol=RELATIVE):
         yield f"{place}.value", f"expected {correct / of} ({correct} of {of}), found {value}"
     if not accuracy["low"] <= value <= accuracy["high"]:
         yield place, f"{accuracy['low']} to {accuracy['high']} does not bracket the value {value}"

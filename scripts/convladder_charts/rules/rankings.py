@@ -5,8 +5,7 @@ from __future__ import annotations
 from statistics import median
 from typing import Any, Iterator
 
-from convladder_charts.ceiling_rules import agrees
-from convladder_charts.network.rules import Problem
+from convladder_charts.rules.problem import Problem, agrees
 
 _TIMED = ("cpu", "cuda")
 

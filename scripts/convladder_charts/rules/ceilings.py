@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any, Iterator, Mapping, Optional
 
-from convladder_charts.network.rules import Problem
+from convladder_charts.rules.problem import Problem, agrees
 
-RELATIVE = 1e-9
 FP32_TOLERANCE = 1e-6
 """Of a case that was not verified."""
 
@@ -71,11 +69,3 @@ def _rows(ladder: Any, place: str, cases: Mapping[str, Any]) -> Iterator[Problem
                 own = row["layer_median_ns"]
                 value = None if dividend is None or not own else 100 * dividend / own
                 yield from agrees(row[name], value, f"{place}.rows[{index}].{name}", what)
-
-
-def agrees(found: Optional[float], expected: Optional[float], place: str, what: str) -> Iterator[Problem]:
-    """Nothing if both are none or equal but for rounding."""
-    if found is None and expected is None:
-        return
-    if found is None or expected is None or not math.isclose(found, expected, rel_tol=RELATIVE):
-        yield place, f"expected {expected} ({what}), found {found}"
