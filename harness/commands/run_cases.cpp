@@ -1,6 +1,7 @@
 #include "harness/commands/run_cases.hpp"
 
 #include "harness/commands/report_script.hpp"
+#include "harness/commands/run_preview.hpp"
 #include "harness/commands/run_summary.hpp"
 
 #include <fmt/format.h>
@@ -13,7 +14,6 @@
 #include <filesystem>
 #include <map>
 #include <nlohmann/json.hpp>
-#include <numeric>
 #include <optional>
 #include <string>
 #include <system_error>
@@ -44,8 +44,6 @@
 
 namespace convladder {
 namespace {
-
-constexpr int kProbeBatch = 4;
 
 int largest_batch(const std::vector<CaseGroup>& plan) {
   int largest = 1;
@@ -246,65 +244,6 @@ class RunLoop {
   std::map<std::string, std::chrono::steady_clock::time_point> begun_;  ///< by case, when its first sample was due
 };
 
-/// Times one call of every variant on every layer at a small batch, so that the estimate stands on this machine. A
-/// device without a clock gives no time to learn from.
-void probe(const std::vector<CaseGroup>& plan, const RunOptions& options, const ImageSet& images,
-           Estimator& estimator) {
-  std::map<std::string, std::vector<PlannedCase>> probes;
-  for (const CaseGroup& group : plan) {
-    if (!group.has_clock) continue;
-    for (PlannedCase planned : group.cases) {
-      if (!planned.runs()) continue;
-      planned.work.shape.batch = std::min(planned.work.shape.batch, kProbeBatch);
-      std::vector<PlannedCase>& same = probes[group.device + group.work.name()];
-      if (std::ranges::none_of(
-              same, [&](const PlannedCase& p) { return p.variant.info.name == planned.variant.info.name; })) {
-        same.push_back(planned);
-      }
-    }
-  }
-  RunOptions quick = options;
-  quick.repetitions = 1;
-  quick.sample_milliseconds = 0.001;
-  for (const auto& [name, cases] : probes) {
-    const Workload workload(cases.front().work, images, options.seed);
-    run_group(
-        cases, workload, quick,
-        [&](const PlannedCase& planned, const CaseOutcome& outcome) {
-          if (!outcome.times.empty()) estimator.learn(planned, outcome.times.front().samples.front() * 1e-9);
-        },
-        [](const PlannedCase&, const char*) {}, [] {},
-        [](const PlannedCase&, const CaseOutcome&) { return std::string(); });
-  }
-}
-
-int dry_run(const std::vector<CaseGroup>& plan, const RunOptions& options, const ImageSet& images) {
-  Estimator estimator(options);
-  probe(plan, options, images, estimator);
-  double all = 0;
-  int runs = 0;
-  fmt::print("{:<68} {:>10}  {}\n", "case", "predicted", "");
-  for (const CaseGroup& group : plan) {
-    for (const PlannedCase& planned : group.cases) {
-      const double seconds = estimator.case_seconds(planned);
-      all += seconds;
-      runs += planned.runs() ? 1 : 0;
-      if (planned.runs()) {
-        fmt::print("{:<68} {:>10}\n", planned.id, duration_text(seconds));
-      } else {
-        fmt::print("{:<68} {:>10}  {}\n", planned.id, "-",
-                   planned.skipped.empty() ? planned.unsupported : planned.skipped);
-      }
-    }
-  }
-  const std::size_t cases =
-      std::accumulate(plan.begin(), plan.end(), std::size_t{0},
-                      [](std::size_t sum, const CaseGroup& group) { return sum + group.cases.size(); });
-  fmt::print("{} case{}, {} to be run, about {} (predicted from one small call of each variant that is timed)\n", cases,
-             cases == 1 ? "" : "s", runs, duration_text(all));
-  return kExitOk;
-}
-
 /// Of a run that ended before anything was run: it holds nothing that could be kept.
 void take_back(const RunRecord& record, bool folder_is_new) {
   const auto was_run = [](const nlohmann::ordered_json& one) {
@@ -341,7 +280,7 @@ int run_cases(RunOptions options, const RunInvocation& invocation) {
   initialize_google_benchmark(options.google_benchmark_flags);  // refuses unknown flags before anything is run
   const std::vector<CaseGroup> plan = make_plan(options);
   const ImageSet images = load_images(options.data_folder, options.seed, largest_batch(plan));
-  if (invocation.record.dry_run) return dry_run(plan, options, images);
+  if (invocation.record.dry_run) return list_cases(plan, options, images);
 
   const bool is_new = !resumed;
   std::error_code error;

@@ -70,11 +70,12 @@ std::string best_name(const Told& told) {
 std::vector<StoryColumn> columns_for(const std::vector<Told>& rows) {
   const Told& first = rows.front();
   const auto any = [&rows](auto has) { return std::ranges::any_of(rows, has); };
-  const bool has_mission = any([](const Told& told) { return told.story.mission != nullptr; });
+  const auto with_mission = std::ranges::find_if(rows, [](const Told& told) { return told.story.mission != nullptr; });
+  const bool has_mission = with_mission != rows.end();
   const bool has_library = any([](const Told& told) { return told.story.library != nullptr; });
   const bool has_floor = any([](const Told& told) { return told.story.best_percent_of_floor.has_value(); });
   std::string (*const figure)(const CaseFigures*) = first.counted ? instructions_of : microseconds_of;
-  const int rungs = has_mission ? first.place->size->problem->story_rungs() : 0;
+  const int rungs = has_mission ? *with_mission->story.mission->rung : 0;
 
   std::vector<StoryColumn> columns = {
       {{is_size(*first.place) ? "size" : "layer", "", false}, [](const Told& t) { return place_name(*t.place); }},

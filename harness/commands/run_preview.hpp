@@ -1,0 +1,16 @@
+// `convladder run --dry-run`: what would be run, and how long it would take.
+#pragma once
+
+#include <vector>
+
+#include "datasets/image_set.hpp"
+#include "harness/plan/options.hpp"
+#include "harness/plan/plan.hpp"
+
+namespace convladder {
+
+/// Prints the cases with the time predicted for each, or why it is not run. Times a small call of each variant for
+/// that. Returns the exit code.
+int list_cases(const std::vector<CaseGroup>& plan, const RunOptions& options, const ImageSet& images);
+
+}  // namespace convladder
