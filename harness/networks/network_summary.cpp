@@ -126,13 +126,14 @@ std::string heading(const NetworkCase& first, const std::vector<Told>& rows, con
   const auto any = [&rows](auto has) { return std::ranges::any_of(rows, has); };
   const bool has_x = any([](const Told& t) { return t.second->x_baseline.has_value(); });
   if (!first.has_clock) {
-    return text +
-           (has_x ? "counted: warp instructions, x: how many times fewer than stage 1" : "counted: warp instructions");
+    return text + (has_x ? "counted: warp instructions; x 1: how many times fewer than stage 1"
+                         : "counted: warp instructions");
   }
   text += find_device_kind(first.device).clock_is_virtual() ? "predicted: " : "measured: ";
   text += "op time of all convolutions";
-  if (has_x) text += ", x as fast as stage 1";
-  if (any([](const Told& t) { return t.second->percent_of_library.has_value(); })) text += ", % of the library's speed";
+  if (has_x) text += "; x 1: times as fast as stage 1";
+  if (any([](const Told& t) { return t.second->percent_of_library.has_value(); }))
+    text += "; %lib: of the library's speed";
   return text;
 }
 

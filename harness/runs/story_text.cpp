@@ -155,9 +155,9 @@ std::string heading(const std::vector<Told>& rows, const DeviceTitle& title_of) 
   std::string text =
       fmt::format("{}: {}; ", first.place->family == "cpu" ? "CPU" : "CUDA", title_of(first.place->device));
   if (first.counted) {
-    text += fmt::format("1000 warp instructions per {} (counted), µs and x (predicted, {})", item, first.story.gpu);
+    text += fmt::format("1000 warp instructions per {} (counted); µs, x N (predicted, {})", item, first.story.gpu);
   } else {
-    text += fmt::format("{}: µs per {}, x as fast as that stage", first.story.best_by, item);
+    text += fmt::format("{}: µs per {}; x N: times as fast as stage N", first.story.best_by, item);
   }
   return text;
 }
