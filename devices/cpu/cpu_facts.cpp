@@ -89,6 +89,8 @@ std::vector<std::string> cpu_instruction_sets() {
   return named;
 }
 
+std::string cpu_governor() { return first_line("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"); }
+
 std::vector<CpuCache> cpu_caches() {
   std::vector<CpuCache> caches;
   for (int index = 0;; ++index) {

@@ -26,6 +26,9 @@ bool has_less_time_than(int cores);
 int cpu_threads();
 /// The vector and matrix extensions worth naming, widest last: {"sse4_2", "avx2", "fma", "avx512f"}.
 std::vector<std::string> cpu_instruction_sets();
+/// What sets the frequency of core 0, "performance" or "powersave"; empty where the system does not say, as in many
+/// virtual machines.
+std::string cpu_governor();
 /// Caches of core 0, by level.
 std::vector<CpuCache> cpu_caches();
 /// Bytes of all last-level caches that the cores of this process have between them; 0 where the system does not say.

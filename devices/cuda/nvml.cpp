@@ -51,6 +51,8 @@ struct NvmlDevice::Library {
   Return (*uuid)(Handle device, char* text, unsigned bytes) = nullptr;
   Return (*compute_mode)(Handle device, int* mode) = nullptr;
   Return (*mig_mode)(Handle device, unsigned* current, unsigned* pending) = nullptr;
+  Return (*power_limit)(Handle device, unsigned* milliwatts) = nullptr;
+  Return (*vbios_version)(Handle device, char* text, unsigned bytes) = nullptr;
   Return (*processes)(Handle device, unsigned* count, ProcessInfo* list) = nullptr;
   bool initialised = false;
 
@@ -74,6 +76,8 @@ struct NvmlDevice::Library {
     load(uuid, "nvmlDeviceGetUUID");
     load(compute_mode, "nvmlDeviceGetComputeMode");
     load(mig_mode, "nvmlDeviceGetMigMode");
+    load(power_limit, "nvmlDeviceGetEnforcedPowerLimit");
+    load(vbios_version, "nvmlDeviceGetVbiosVersion");
     load(processes, "nvmlDeviceGetComputeRunningProcesses_v3");
     if (processes == nullptr) load(processes, "nvmlDeviceGetComputeRunningProcesses_v2");
     initialised = init != nullptr && shutdown != nullptr && device_by_pci_bus_id != nullptr && init() == success;
@@ -149,6 +153,14 @@ std::vector<DeviceFact> NvmlDevice::facts() const {
   // GPUs without it answer that it is not supported.
   if (library_->mig_mode != nullptr && library_->mig_mode(device_, &current, &pending) == success) {
     facts.push_back({"MIG mode", current != 0 ? "on" : "off"});
+  }
+  unsigned milliwatts = 0;
+  if (library_->power_limit != nullptr && library_->power_limit(device_, &milliwatts) == success) {
+    facts.push_back({"power limit W", std::to_string(milliwatts / 1000)});
+  }
+  std::array<char, text_bytes> vbios{};
+  if (library_->vbios_version != nullptr && library_->vbios_version(device_, vbios.data(), text_bytes) == success) {
+    facts.push_back({"VBIOS", vbios.data()});
   }
   if (const auto others = library_->other_processes(device_)) {
     facts.push_back({"other processes on it", std::to_string(*others)});

@@ -21,7 +21,7 @@ class NvmlDevice {
   DeviceState state() const;
 
   /// What NVML says of the GPU as it is set up, and who else uses it: "UUID", "driver", "compute mode", "MIG mode",
-  /// "other processes on it". What it does not answer is left out.
+  /// "power limit W", "VBIOS", "other processes on it". What it does not answer is left out.
   std::vector<DeviceFact> facts() const;
 
   struct Library;

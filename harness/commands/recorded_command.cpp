@@ -29,6 +29,18 @@ void refuse_with_resume(std::string_view option) {
   throw UserError(fmt::format("{} cannot be used with --resume: what is resumed has its own settings", option));
 }
 
+void allow_only(const CLI::App& command, const std::vector<std::string_view>& allowed, const std::string& why) {
+  for (const CLI::Option* option : command.get_options()) {
+    const std::string name = option->get_name();
+    if (option->count() > 0 && std::ranges::find(allowed, name) == allowed.end()) {
+      throw UserError(fmt::format("{} cannot be used with {}", name, why));
+    }
+  }
+  for (const std::string& word : command.remaining()) {
+    throw UserError(fmt::format("{} cannot be used with {}", word, why));
+  }
+}
+
 std::optional<Record> record_to_resume(const RecordArguments& a, const std::vector<std::string_view>& also_allowed,
                                        const Record::Check& check) {
   if (a.resume.empty()) return std::nullopt;

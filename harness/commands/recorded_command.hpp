@@ -31,6 +31,9 @@ void add_record_options(CLI::App& command, const RecordKind& kind, RecordArgumen
 /// A resumed record has its settings: throws UserError for this option, or flag.
 [[noreturn]] void refuse_with_resume(std::string_view option);
 
+/// Throws UserError "OPTION cannot be used with …: why" for any option, flag or word besides these.
+void allow_only(const CLI::App& command, const std::vector<std::string_view>& allowed, const std::string& why);
+
 /// The record that --resume names, none without it. `also_allowed` are options besides those above that say only how it
 /// is shown. Throws UserError for any other option, and as Record::open does.
 std::optional<Record> record_to_resume(const RecordArguments& a, const std::vector<std::string_view>& also_allowed = {},

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
 #include <ctime>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -18,6 +19,7 @@
 #include "harness/machine/build_information.hpp"
 #include "harness/machine/ptx_hash.hpp"
 #include "support/json_null.hpp"
+#include "support/printable.hpp"
 #include "variants/library_versions.hpp"
 
 namespace convladder {
@@ -25,6 +27,11 @@ namespace convladder {
 using nlohmann::ordered_json;
 
 namespace {
+
+constexpr std::size_t kLongestNode = 256;
+
+/// Facts that say which one of a kind a device is, or what its host has.
+constexpr std::array<std::string_view, 3> kOfOneDevice = {"PCI bus id", "UUID", "host threads"};
 
 /// PRETTY_NAME of /etc/os-release.
 std::string system_name() {
@@ -67,6 +74,7 @@ ordered_json cpu() {
           {"cores", usable_cores()},
           {"threads", cpu_threads()},
           {"instruction_sets", cpu_instruction_sets()},
+          {"governor", text_or_null(cpu_governor())},
           {"caches", std::move(caches)}};
 }
 
@@ -111,6 +119,40 @@ ordered_json program_json() {
           {"cuda_architectures", text_or_null(build::cuda_architectures)},
           {"ptx", ptx_json()},
           {"sanitized", build::sanitized}};
+}
+
+std::string node_name() {
+  // Where a scheduler runs several nodes on a host, only it tells them apart.
+  const char* const scheduled = std::getenv("SLURMD_NODENAME");
+  return scheduled == nullptr || *scheduled == '\0' ? host_name() : printable(scheduled, kLongestNode);
+}
+
+ordered_json machine_json() {
+  ordered_json its_devices = devices();
+  for (ordered_json& device : its_devices)
+    device["facts"].erase("other processes on it");  // is no matter of the machine
+  return {{"node", node_name()},
+          {"host", host()},
+          {"cpu", cpu()},
+          {"devices", std::move(its_devices)},
+          {"libraries", libraries()}};
+}
+
+ordered_json machine_kind(const ordered_json& machine) {
+  ordered_json devices = ordered_json::array();
+  for (const ordered_json& device : machine.at("devices")) {
+    if (device.at("kind") == "cpu") continue;  // the processor is described by itself
+    ordered_json kind = {{"kind", device.at("kind")}, {"facts", ordered_json::object()}};
+    for (const auto& [name, value] : device.at("facts").items()) {
+      const bool of_one = std::ranges::find(kOfOneDevice, name) != kOfOneDevice.end();
+      if (!of_one) kind["facts"][name] = value;
+    }
+    devices.push_back(std::move(kind));
+  }
+  return {{"virtual_machine", machine.at("host").at("virtual_machine")},
+          {"cpu", machine.at("cpu")},
+          {"devices", std::move(devices)},
+          {"libraries", machine.at("libraries")}};
 }
 
 ordered_json environment_json() {

@@ -58,9 +58,10 @@ void require_same(const ordered_json& then, const ordered_json& now, const std::
 }
 
 /// Of another build the settings may be others as well, so this is said before they are read.
-void require_same_machine(const JsonPlace& then) {
+void require_same_machine(const JsonPlace& then, const RecordKind& kind) {
   const ordered_json now = environment_json();
   require_same(then.at("program").json(), now.at("program"), "the program");
+  if (!kind.stays) return;
   require_same(then.at("host").at("name").json(), now.at("host").at("name"), "the host");
   require_same(then.at("cpu").json(), now.at("cpu"), "the processor");
 }
@@ -88,12 +89,14 @@ Record Record::create(const std::filesystem::path& folder, const RecordKind& kin
   context["seed"] = content.seed;
   context["date"] = utc_now();
   context["dataset"] = content.dataset;
-  context["sessions"] = ordered_json::array({ordered_json{{"started", utc_now()}}});
+  context.update(content.context);
+  context["sessions"] = ordered_json::array();
   record.json_ = {{"schema_version", kind.schema_version},
                   {"kind", kind.kind},
                   {"complete", false},
                   {"context", std::move(context)}};
   record.json_.update(content.fields);
+  record.begin_session(content);
   record.json_["planned"] = content.planned;
   record.json_["cases"] = ordered_json::array();
   record.json_.update(content.behind);
@@ -123,7 +126,7 @@ Record Record::open(const std::filesystem::path& folder, const RecordKind& kind,
     if (!record.recorded_.insert(id).second) one.fail(fmt::format("{} occurs twice", printable(id)));
     static_cast<void>(read_status(one.at("status")));
   }
-  require_same_machine(json.at("context"));
+  require_same_machine(json.at("context"), kind);
   return record;
 }
 
@@ -138,7 +141,7 @@ void Record::go_on(const RecordContent& now) {
   }
   static_cast<void>(then.at("context").at("sessions").list());
   if (is_complete()) return;
-  json_["context"]["sessions"].push_back(ordered_json{{"started", utc_now()}});
+  begin_session(now);
   put_in_order(now);
   file_.write(json_);
 }
@@ -165,7 +168,7 @@ void Record::plan_anew(const RecordContent& now, const Keep& keep) {
   context["options"] = now.options;
   context["seed"] = now.seed;
   context["dataset"] = now.dataset;
-  context["sessions"].push_back(ordered_json{{"started", utc_now()}});
+  begin_session(now);
   json_.update(now.fields);
   json_["planned"] = now.planned;
   put_in_order(now);
@@ -176,7 +179,24 @@ void Record::plan_anew(const RecordContent& now, const Keep& keep) {
 }
 
 void Record::drop(const Keep& unwanted) {
-  if (remove_cases(unwanted)) file_.write(json_);
+  if (!remove_cases(unwanted)) return;
+  json_["complete"] = false;
+  file_.write(json_);
+}
+
+void Record::begin_session(const RecordContent& now) {
+  ordered_json session = {{"started", utc_now()}};
+  session.update(now.session);
+  ordered_json& context = json_["context"];
+  if (session.contains("machine")) {  // each machine once
+    ordered_json& machines = context["machines"];
+    if (!machines.is_array()) machines = ordered_json::array();
+    const auto known = std::ranges::find(machines, session["machine"]);
+    const auto number = known - machines.begin();
+    if (known == machines.end()) machines.push_back(session["machine"]);
+    session["machine"] = number;
+  }
+  context["sessions"].push_back(std::move(session));
 }
 
 /// False if there was none.
@@ -195,7 +215,7 @@ bool Record::remove_cases(const Keep& unwanted) {
 }
 
 void Record::add(ordered_json one_case, const Fields& behind) {
-  one_case["session"] = json_.at("context").at("sessions").size() - 1;
+  one_case["session"] = session();
   file_.append(one_case, behind);
   set_behind(behind);
   recorded_.insert(one_case.at("id").get<std::string>());

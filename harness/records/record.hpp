@@ -20,12 +20,14 @@ namespace convladder {
 struct RecordKind {
   const char* kind;            ///< "run": the field, and the command
   const char* schema_version;  ///< that this program writes, and the only one that it goes on with
+  bool stays = true;           ///< on the machine that began it; otherwise each session says where it was
   std::string file() const { return std::string(kind) + ".json"; }
 };
 inline constexpr RecordKind kRunKind{"run", "1.0"};
 inline constexpr RecordKind kNetworkKind{"network", "1.0"};
 inline constexpr RecordKind kSweepKind{"sweep", "2.0"};
 inline constexpr RecordKind kRankKind{"rank", "1.0"};
+inline constexpr RecordKind kShardKind{"shard", "1.0", false};
 
 /// What a record holds of its command from the start, beside the machine and the program.
 struct RecordContent {
@@ -33,9 +35,11 @@ struct RecordContent {
   nlohmann::ordered_json options;
   std::uint64_t seed = 1;
   nlohmann::ordered_json dataset;
-  std::vector<std::string> planned;                                  ///< the ids of its cases
-  nlohmann::ordered_json fields = nlohmann::ordered_json::object();  ///< that stand before the cases
-  nlohmann::ordered_json behind = nlohmann::ordered_json::object();  ///< and behind them, until there are any
+  std::vector<std::string> planned;                                   ///< the ids of its cases
+  nlohmann::ordered_json fields = nlohmann::ordered_json::object();   ///< that stand before the cases
+  nlohmann::ordered_json behind = nlohmann::ordered_json::object();   ///< and behind them, until there are any
+  nlohmann::ordered_json context = nlohmann::ordered_json::object();  ///< further fields of the context
+  nlohmann::ordered_json session = nlohmann::ordered_json::object();  ///< of the session that begins
 };
 
 class Record {
@@ -45,7 +49,8 @@ class Record {
   /// program writes into it.
   static Record create(const std::filesystem::path& folder, const RecordKind& kind, const RecordContent& content);
   /// An interrupted one. Throws UserError if there is none, or it is damaged, or of another kind or schema version, of
-  /// another build of this program, host or processor, or if another program writes into its folder.
+  /// another build of this program, of another host or processor if its kind stays, or if another program writes into
+  /// its folder.
   /// `check` sees the parsed file first, and its name, and throws UserError for what its command cannot go on with.
   using Check = std::function<void(const nlohmann::ordered_json& record, const std::string& file)>;
   static Record open(const std::filesystem::path& folder, const RecordKind& kind, const Check& check = {});
@@ -61,8 +66,10 @@ class Record {
   /// so. The data, the command line, the options and the fields are those of now, and a session is added.
   using Keep = std::function<bool(const nlohmann::ordered_json& one_case)>;
   void plan_anew(const RecordContent& now, const Keep& keep);
-  /// Cases that are to be run once more go.
+  /// Cases that are to be run once more go; then it is not complete.
   void drop(const Keep& unwanted);
+  /// The number of the session that is under way.
+  std::size_t session() const { return json_.at("context").at("sessions").size() - 1; }
 
   bool has(const std::string& id) const { return recorded_.contains(id); }
   /// Appends a finished case with its session; `behind` are all fields that stand behind the cases from now on.
@@ -86,6 +93,7 @@ class Record {
   explicit Record(RecordFile file) : file_(std::move(file)) {}
   void put_in_order(const RecordContent& now);
   bool remove_cases(const Keep& unwanted);
+  void begin_session(const RecordContent& now);
   void set_behind(const Fields& behind);
 
   RecordFile file_;

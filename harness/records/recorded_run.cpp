@@ -24,7 +24,10 @@ namespace {
 constexpr NumberRange kTimes{.least = kAboveZero, .most = 1e18, .unit = "ns"};  // 30 years; sums stay finite
 
 void require_version(const JsonPlace& run) {
-  if (run.has("kind") && run.at("kind").text() != "run") run.at("kind").expected("\"run\", a run of single layers");
+  // A shard is a part of a run.
+  if (run.has("kind") && run.at("kind").text() != "run" && run.at("kind").text() != "shard") {
+    run.at("kind").expected("\"run\", a run of single layers");
+  }
   if (run.at("schema_version").text() != kRunSchemaVersion) {
     run.at("schema_version").expected(fmt::format("\"{}\", which this program reads", kRunSchemaVersion));
   }

@@ -39,7 +39,7 @@ std::vector<std::string> planned_ids(const std::vector<CaseGroup>& plan) {
 }
 
 /// What is derived from the cases comes with the last one.
-Record::Fields behind_cases(const ordered_json& ceilings) {
+Record::Fields fields_behind(const ordered_json& ceilings) {
   return {{"ceilings", ceilings}, {"ladders", ordered_json::array()}};
 }
 
@@ -53,7 +53,7 @@ RecordContent RunRecord::content(const RunOptions& options, const std::vector<st
           .dataset = dataset_json(images),
           .planned = planned_ids(plan),
           .fields = {{"variants", variants_json(options, plan)}},
-          .behind = behind_cases(ordered_json::array())};
+          .behind = fields_behind(ordered_json::array())};
 }
 
 void RunRecord::check(const ordered_json& json, const std::string& file) {
@@ -66,15 +66,33 @@ void RunRecord::check(const ordered_json& json, const std::string& file) {
 
 RunRecord::RunRecord(Record record) : record_(std::move(record)) {
   if (json().contains("ceilings")) ceilings_ = json().at("ceilings");
+  if (json().contains("sentinels")) sentinels_ = json().at("sentinels");
+}
+
+Record::Fields RunRecord::behind_cases() const {
+  Record::Fields fields = fields_behind(ceilings_);
+  if (!sentinels_.is_null()) fields["sentinels"] = sentinels_;
+  return fields;
+}
+
+void RunRecord::add_sentinel(const char* when, const PlannedCase& planned, const CaseOutcome& outcome) {
+  const ordered_json json = case_json(planned, outcome);
+  sentinels_.push_back({{"session", record_.session()},
+                        {"when", when},
+                        {"case", planned.id},
+                        {"status", json.at("status")},
+                        {"reason", json.at("reason")},
+                        {"time", json.at("time")},
+                        {"quality", json.at("quality")}});
 }
 
 void RunRecord::add(const PlannedCase& planned, const CaseOutcome& outcome) {
-  record_.add(case_json(planned, outcome), behind_cases(ceilings_));
+  record_.add(case_json(planned, outcome), behind_cases());
 }
 
 void RunRecord::take_over(ordered_json one_case) {
   one_case.erase("session");
-  record_.add(std::move(one_case), behind_cases(ceilings_));
+  record_.add(std::move(one_case), behind_cases());
 }
 
 Record::Fields RunRecord::derived() const {
@@ -85,6 +103,7 @@ Record::Fields RunRecord::derived() const {
   Record::Fields fields{{"ceilings", ceilings_}, {"ladders", std::move(ladders)}};
   const std::vector<LeaveOneOut> views = leave_one_out_of(of_cases, variants());
   if (!views.empty()) fields["leave_one_out"] = leave_one_out_json(views);
+  if (!sentinels_.is_null()) fields["sentinels"] = sentinels_;
   return fields;
 }
 

@@ -26,6 +26,9 @@ class RunRecord {
   const nlohmann::ordered_json& ceilings() const { return ceilings_; }
   /// From now on, in the file as soon as a case is added or the run is complete.
   void set_ceilings(nlohmann::ordered_json ceilings) { ceilings_ = std::move(ceilings); }
+  /// Of a shard: how the case did as its session's sentinel, "before" or "after" its cases; in the file with the next
+  /// of them.
+  void add_sentinel(const char* when, const PlannedCase& planned, const CaseOutcome& outcome);
   /// Adds a finished case to the file.
   void add(const PlannedCase& planned, const CaseOutcome& outcome);
   /// The same of a case that another record has (unchanged_cases.hpp).
@@ -45,9 +48,11 @@ class RunRecord {
 
  private:
   Record::Fields derived() const;
+  Record::Fields behind_cases() const;
 
   Record record_;
   nlohmann::ordered_json ceilings_ = nlohmann::ordered_json::array();
+  nlohmann::ordered_json sentinels_;  ///< null but of a shard
 };
 
 }  // namespace convladder

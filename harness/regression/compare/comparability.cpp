@@ -46,7 +46,8 @@ constexpr std::array kCuda = {Fact{"/program/cuda_compiler", "CUDA compiler chan
                               Fact{"/program/cuda_architectures", "CUDA architectures differ"}};
 
 /// Known, and no reason against a comparison.
-constexpr std::array kHosts = {Fact{"/host/name", "the hosts differ"}, Fact{"/host/kernel", "the kernels differ"}};
+constexpr std::array kHosts = {Fact{"/host/name", "the hosts differ"}, Fact{"/host/kernel", "the kernels differ"},
+                               Fact{"/cpu/governor", "the frequency governors differ"}};
 
 /// Facts of a device that say which one of a kind it is, or count what the host has.
 constexpr std::array<std::string_view, 2> kNotOfTheDevice = {"PCI bus id", "host threads"};

@@ -1,0 +1,267 @@
+#include "harness/commands/run_loop.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <chrono>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <string_view>
+
+#include "devices/cpu/cpu_facts.hpp"
+#include "harness/cases/case_session.hpp"
+#include "harness/cases/ceilings.hpp"
+#include "harness/cases/run_group.hpp"
+#include "harness/cases/self_test.hpp"
+#include "harness/machine/machine_load.hpp"
+#include "harness/machine/quality.hpp"
+#include "harness/plan/device_argument.hpp"
+#include "harness/plan/estimate.hpp"
+#include "harness/plan/not_run.hpp"
+#include "harness/sharding/sentinels.hpp"
+#include "harness/statistics/statistics.hpp"
+#include "support/progress.hpp"
+#include "support/units.hpp"
+
+namespace convladder {
+namespace {
+
+/// " ! disturbed" behind the line of a case that was; empty behind that of a good one.
+std::string mark_text(const nlohmann::ordered_json& quality) {
+  if (quality.is_null()) return {};
+  const Quality known = read_quality(JsonPlace(quality, "quality"));
+  return known.is_marked() ? fmt::format(" {} {}", quality_sign(known.mark), quality_name(known.mark)) : std::string();
+}
+
+/// A line of the parts' medians; empty for a case without.
+std::string parts_text(const CaseOutcome& outcome) {
+  const std::string mark = time_of::part("");
+  std::vector<std::string> parts;
+  for (const TimeSeries& series : outcome.times) {
+    if (!series.of.starts_with(mark) || series.cache == "cold") continue;
+    parts.push_back(fmt::format("{} {}", series.of.substr(mark.size()), time_text(median(series.samples))));
+  }
+  return parts.empty() ? "" : fmt::format("\n{:12}{}", "", fmt::join(parts, " + "));
+}
+
+std::string result_line(const PlannedCase& planned, const CaseOutcome& outcome) {
+  if (outcome.status == Status::ok && outcome.times.empty()) {
+    const double instructions = outcome.counters.at("totals").value("smsp__inst_executed.sum", 0.0);
+    return fmt::format("{:<11} {:<48} {:>10.4g} warp instructions (counted)", outcome.status, planned.id, instructions);
+  }
+  if (outcome.times.empty()) return fmt::format("{:<11} {}: {}", outcome.status, planned.id, outcome.reason);
+  const TimeSeries& time = outcome.times.front();
+  const double middle = median(time.samples);
+  const auto interval = median_interval(time.samples);
+  const double half = interval ? (interval->high - interval->low) / 2 / middle * 100 : 0;
+  const bool is_layer = planned.work.network != planned.work.shape.problem->name();  // or a size of a problem
+  return fmt::format("{:<11} {:<48} {:>10} ±{:4.1f}%  {:>7.1f} GFLOP/s ({} time){}{}", outcome.status, planned.id,
+                     time_text(middle), half, planned.work.shape.flop() / middle,
+                     time.of == time_of::kLayer && !is_layer ? "call" : time.of, mark_text(outcome.quality),
+                     parts_text(outcome));
+}
+
+CaseOutcome outcome_without_run(const PlannedCase& planned) {
+  CaseOutcome outcome;
+  const NotRun not_run = why_not_run(planned);
+  outcome.status = not_run.status;
+  outcome.reason = not_run.reason;
+  outcome.input_kind = input_kind(planned.work);
+  return outcome;
+}
+
+/// One run from the first case to the last.
+class RunLoop {
+ public:
+  RunLoop(const RunOptions& options, const RunProgress& progress, const std::vector<CaseGroup>& plan,
+          const ImageSet& images, RunRecord& record)
+      : options_(options),
+        plan_(plan),
+        images_(images),
+        record_(record),
+        verbose_(progress.verbose),
+        progress_(progress.lines, count_cases()),
+        estimator_(options),
+        ceilings_(options, groups_to_run(), record.ceilings()) {
+    for (const CaseGroup& group : plan_) {
+      for (const PlannedCase& planned : group.cases) {
+        if (!record_.has(planned.id)) remaining_.push_back(&planned);
+      }
+    }
+  }
+
+  void run(const std::vector<CaseGroup>& sentinels) {
+    const std::map<std::string, int> groups = groups_to_run();
+    for (const CaseGroup& group : sentinels) {
+      if (groups.contains(group.device)) run_sentinel(group, "before");
+    }
+    for (const CaseGroup& group : plan_) run_one_group(group);
+    for (const CaseGroup& group : sentinels) {
+      if (groups.contains(group.device)) run_sentinel(group, "after");
+    }
+    ceilings_.finish();
+    record_.set_ceilings(ceilings_.json());
+    record_.complete();
+  }
+
+  /// What is worth knowing of the machine.
+  std::vector<std::string> notes() const {
+    std::vector<std::string> notes = ceilings_.lines();
+    if (machine_.is_blind()) {
+      notes.emplace_back(
+          "the load of other programs is unknown (no data in /proc), so only samples and ceilings were judged");
+    }
+    std::vector<Quality> timed;
+    for (const CaseFigures& one : record_.cases()) {
+      if (one.time) timed.push_back(one.quality.value_or(Quality{}));
+    }
+    const std::string quality = quality_line(timed, usable_cores());
+    if (!quality.empty()) notes.push_back(quality);
+    return notes;
+  }
+
+ private:
+  int count_cases() const {
+    int count = 0;
+    for (const CaseGroup& group : plan_) {
+      count += static_cast<int>(std::ranges::count_if(
+          group.cases, [this](const PlannedCase& planned) { return planned.runs() && !record_.has(planned.id); }));
+    }
+    return count;
+  }
+
+  /// By device, those that have a case to be run.
+  std::map<std::string, int> groups_to_run() const {
+    std::map<std::string, int> groups;
+    for (const CaseGroup& group : plan_) {
+      const bool runs = std::ranges::any_of(
+          group.cases, [this](const PlannedCase& planned) { return planned.runs() && !record_.has(planned.id); });
+      if (runs) ++groups[group.device];
+    }
+    return groups;
+  }
+
+  double seconds_left() const {
+    double sum = 0;
+    for (const PlannedCase* planned : remaining_) sum += estimator_.case_seconds(*planned);
+    return sum;
+  }
+
+  /// Remembers how the machine was when the first sample of a case is due.
+  void begin_measuring(const PlannedCase& planned) {
+    if (begun_.contains(planned.id)) return;
+    machine_.look();
+    begun_[planned.id] = std::chrono::steady_clock::now();
+  }
+
+  /// A case that was timed, with what was seen of the machine meanwhile.
+  CaseOutcome judged(const PlannedCase& planned, CaseOutcome outcome) {
+    if (outcome.times.empty() || find_device_kind(planned.device).clock_is_virtual()) return outcome;
+    outcome.quality = quality_json({.samples = outcome.times.front().samples,
+                                    .threads = planned.device == "cpu" ? cpu_threads() : 1,
+                                    .load = machine_.load_since(begun_[planned.id]),
+                                    .anchors = anchor_spread(ceilings_.json(), planned.device, group_anchors_)});
+    return outcome;
+  }
+
+  void finished(const PlannedCase& planned, const CaseOutcome& unjudged) {
+    const CaseOutcome outcome = judged(planned, unjudged);
+    record_.set_ceilings(ceilings_.json());
+    record_.add(planned, outcome);
+    std::erase_if(remaining_, [&](const PlannedCase* left) { return left->id == planned.id; });
+    if (!outcome.times.empty()) estimator_.learn(planned, median(outcome.times.front().samples) * 1e-9);
+    if (!planned.runs()) return;
+    if (verbose_ || is_failure(outcome.status)) {
+      progress_.finished(result_line(planned, outcome));
+    } else {
+      progress_.finished();
+    }
+  }
+
+  void run_one_group(const CaseGroup& group) {
+    std::vector<PlannedCase> to_run;
+    for (const PlannedCase& planned : group.cases) {
+      if (record_.has(planned.id)) continue;
+      if (planned.runs()) {
+        to_run.push_back(planned);
+      } else {
+        finished(planned, outcome_without_run(planned));
+      }
+    }
+    if (to_run.empty()) return;
+    progress_.show(fmt::format("{} batch {}: inputs and reference", group.work.name(), group.work.shape.batch),
+                   seconds_left());
+    machine_.look();
+    group_anchors_ = anchor_samples(ceilings_.json(), group.device);
+    ceilings_.before_group(group.device);
+    const Workload workload(group.work, images_, options_.seed,
+                            group.has_clock ? group.work.shape.batch : kCountedImages);
+    if (!options_.ladder.empty()) require_telling_problem(workload);
+    run_group(
+        to_run, workload, options_,
+        [this](const PlannedCase& planned, const CaseOutcome& outcome) { finished(planned, outcome); },
+        [this](const PlannedCase& planned, const char* phase) {
+          if (std::string_view(phase) == "measuring") begin_measuring(planned);
+          progress_.show(fmt::format("{} {}", phase, planned.id), seconds_left());
+        },
+        [this, &group] { ceilings_.between_rounds(group.device); },
+        [this](const PlannedCase& planned, const CaseOutcome& outcome) {
+          return refused_times(judge_, planned, outcome);
+        });
+  }
+
+  /// A group of one case. Its times say how the machine is, and stand in no ladder.
+  void run_sentinel(const CaseGroup& group, const char* when) {
+    RunOptions options = options_;
+    options.repetitions = kSentinelSamples;
+    options.profile_calls = std::nullopt;
+    const Workload workload(group.work, images_, options.seed);
+    run_group(
+        group.cases, workload, options,
+        [&](const PlannedCase& planned, const CaseOutcome& outcome) {
+          record_.add_sentinel(when, planned, judged(planned, outcome));
+        },
+        [this](const PlannedCase& planned, const char* phase) {
+          if (std::string_view(phase) == "measuring") begin_measuring(planned);
+          progress_.show(fmt::format("sentinel: {} {}", phase, planned.id), seconds_left());
+        },
+        [] {},
+        [this](const PlannedCase& planned, const CaseOutcome& outcome) {
+          return refused_times(judge_, planned, outcome);
+        });
+    begun_.erase(group.cases.front().id);  // it may be one of the cases as well
+  }
+
+  const RunOptions& options_;
+  const std::vector<CaseGroup>& plan_;
+  const ImageSet& images_;
+  RunRecord& record_;
+  bool verbose_;
+  Progress progress_;
+  Estimator estimator_;
+  CeilingSampler ceilings_;
+  TimeJudge judge_{ceilings_};
+  std::vector<const PlannedCase*> remaining_;
+  MachineWatch machine_;
+  std::size_t group_anchors_ = 0;                                       ///< samples of the ceilings before the group
+  std::map<std::string, std::chrono::steady_clock::time_point> begun_;  ///< by case, when its first sample was due
+};
+
+}  // namespace
+
+int largest_batch_of(const std::vector<CaseGroup>& plan) {
+  int largest = 1;
+  for (const CaseGroup& group : plan) largest = std::max(largest, group.work.shape.batch);
+  return largest;
+}
+
+std::vector<std::string> run_groups(const std::vector<CaseGroup>& plan, const ImageSet& images,
+                                    const RunOptions& options, const RunProgress& progress, RunRecord& record,
+                                    const std::vector<CaseGroup>& sentinels) {
+  RunLoop loop(options, progress, plan, images, record);
+  loop.run(sentinels);
+  return loop.notes();
+}
+
+}  // namespace convladder

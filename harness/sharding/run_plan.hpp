@@ -1,0 +1,75 @@
+// plan.json: a run in parts that may be measured on many machines. It is written once; every shard and the merge hold
+// against it what they find.
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "harness/plan/options.hpp"
+#include "harness/plan/plan.hpp"
+
+namespace convladder {
+
+inline constexpr int kMostShards = 1'000'000;
+
+/// Cases that are compared: they stay in one shard, so that one process on one machine measures them side by side.
+struct GroupOfPlan {
+  std::string id;                ///< "cpu/lenet28.conv1/10"
+  int shard = 0;                 ///< shard_of(id)
+  double predicted_seconds = 0;  ///< as the machine that planned sees it
+  std::vector<std::string> cases;
+};
+
+struct RunPlan {
+  std::filesystem::path file;
+  std::string id;                  ///< SHA-256 of everything in it
+  nlohmann::ordered_json program;  ///< context.program, with the checksum of its file in "sha256"
+  nlohmann::ordered_json options;  ///< context.options of a run
+  nlohmann::ordered_json dataset;  ///< context.dataset
+  std::string made_of;             ///< of the sources of a ladder's folder; empty without one
+  int shards = 1;
+  std::vector<std::string> sentinels;  ///< ids of cases that every machine measures (sentinels.hpp)
+  std::vector<GroupOfPlan> groups;     ///< in the order of the plan
+
+  std::filesystem::path folder() const;
+  /// Where the record of that shard is.
+  std::filesystem::path shard_folder(int shard) const;
+};
+
+/// The first 16 hex digits of SHA-256 of the group's id as a number, modulo the number of shards: the same on every
+/// machine, whatever else is in the plan.
+int shard_of(std::string_view group, int shards);
+
+/// "cpu/lenet28.conv1/10"
+std::string group_id(const CaseGroup& group);
+
+/// `context.program` and the checksum of the program's file: a build with other flags of the processor says the same of
+/// itself otherwise.
+nlohmann::ordered_json planned_program();
+
+/// SHA-256 of what the stages of a ladder's folder, and those from outside, are made of; empty without any.
+std::string sources_of(const std::vector<CaseGroup>& plan);
+
+/// Its `id` follows from the rest. `seconds` are predicted, one for each group.
+RunPlan make_run_plan(const RunOptions& options, const std::vector<CaseGroup>& plan, const std::vector<double>& seconds,
+                      nlohmann::ordered_json dataset, int shards);
+
+/// The text of plan.json.
+std::string run_plan_text(const RunPlan& plan);
+
+/// Reads DIR/plan.json, or DIR. Throws UserError, one line: no such file, not a plan, a field that is not what it has
+/// to be, an id that does not follow from the rest (somebody changed the file).
+RunPlan read_run_plan(const std::filesystem::path& file);
+
+/// Predicted: of all shards, and of the longest.
+struct SecondsOfPlan {
+  double all = 0;
+  double longest = 0;
+};
+SecondsOfPlan seconds_of(const RunPlan& plan);
+
+}  // namespace convladder
