@@ -134,6 +134,8 @@ int write_all(int descriptor, std::string_view content) {
 /// Whether the error says that a kind of file cannot be synchronised, and not that it failed.
 bool has_no_synchronising(int error) { return error == EINVAL || error == EROFS || error == ENOSYS; }
 
+}  // namespace
+
 /// A file beside the target, new, and gone with this object unless it took the target's place.
 class UnfinishedFile {
  public:
@@ -162,7 +164,7 @@ class UnfinishedFile {
     is_unfinished = false;
   }
 
-  void write(const std::string& content) {
+  void write(std::string_view content) {
     if (const int error = write_all(descriptor_, content); error != 0) throw write_error(target_, error);
   }
   /// Owner and mode of the file that it replaces; of the owner what this user may set.
@@ -210,6 +212,8 @@ class UnfinishedFile {
   int descriptor_ = -1;
   bool placed_ = false;
 };
+
+namespace {
 
 bool is_standard_output(const struct stat& file) {
   struct stat output = {};
@@ -277,6 +281,36 @@ void write_file_atomically(const fs::path& path, const std::string& content) {
   file.take_over(old->about);
   file.write(content);
   file.place(false);
+}
+
+struct GrowingFile::Parts {
+  static constexpr std::size_t kPiece = std::size_t{1} << 20;
+
+  Parts(const fs::path& path, mode_t mode) : file(path, mode) {}
+
+  UnfinishedFile file;
+  std::string waiting;
+};
+
+GrowingFile::GrowingFile(const fs::path& path) {
+  const std::optional<Replaced> old = find_replaced(path);
+  if (old && !S_ISREG(old->about.st_mode)) throw write_error(path, S_ISDIR(old->about.st_mode) ? EISDIR : EINVAL);
+  parts_ = std::make_unique<Parts>(old ? old->path : path, old ? 0600 : 0666);
+  if (old) parts_->file.take_over(old->about);
+}
+
+GrowingFile::~GrowingFile() = default;
+
+void GrowingFile::write(std::string_view text) {
+  parts_->waiting += text;
+  if (parts_->waiting.size() < Parts::kPiece) return;
+  parts_->file.write(parts_->waiting);
+  parts_->waiting.clear();
+}
+
+void GrowingFile::place() {
+  parts_->file.write(parts_->waiting);
+  parts_->file.place(false);
 }
 
 void require_writable(const fs::path& path) {

@@ -10,8 +10,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace convladder {
@@ -30,6 +32,25 @@ void write_file_atomically(const std::filesystem::path& path, const std::string&
 void create_file_atomically(const std::filesystem::path& path, const std::string& content);
 /// write_file_atomically for bytes.
 void write_file_bytes(const std::string& file, std::span<const std::byte> bytes);
+
+/// What write_file_atomically does, for content that is never in memory at once.
+class GrowingFile {
+ public:
+  /// Throws UserError: as above, and for what is no plain file.
+  explicit GrowingFile(const std::filesystem::path& path);
+  GrowingFile(const GrowingFile&) = delete;
+  GrowingFile& operator=(const GrowingFile&) = delete;
+  /// Without `place` nothing was written.
+  ~GrowingFile();
+
+  void write(std::string_view text);
+  /// All of it is there: it takes the old file's place. Called once, last.
+  void place();
+
+ private:
+  struct Parts;
+  std::unique_ptr<Parts> parts_;
+};
 
 /// Throws as write_file_atomically would, if the file cannot be written; leaves nothing behind. For asking before work
 /// that takes minutes.

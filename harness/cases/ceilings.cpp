@@ -249,4 +249,36 @@ std::vector<std::string> CeilingSampler::lines() const {
   return lines;
 }
 
+ordered_json pooled_ceilings(const std::vector<JsonPlace>& of_machines) {
+  ordered_json pooled = ordered_json::array();
+  std::map<std::string, std::array<std::vector<double>, kLimits.size()>> samples;
+  for (const JsonPlace& machine : of_machines) {
+    for (const JsonPlace& one : machine.list()) {
+      const std::string device = one.at("device").name();
+      if (!samples.contains(device)) {
+        ordered_json entry = one.object();
+        entry["limits"] = ordered_json::array();
+        pooled.push_back(std::move(entry));
+      }
+      auto& of_device = samples[device];
+      const std::vector<JsonPlace> limits = one.at("limits").list();
+      for (const JsonPlace& limit : limits) {
+        const auto known = std::ranges::find(kLimits, limit.at("name").text(),
+                                             [](const CeilingLimit& l) { return std::string(l.name); });
+        if (known == kLimits.end()) limit.at("name").expected("a limit of a device");
+        std::ranges::move(limit.at("samples").numbers({.least = kAboveZero}),
+                          std::back_inserter(of_device.at(static_cast<std::size_t>(known - kLimits.begin()))));
+      }
+    }
+  }
+  for (ordered_json& entry : pooled) {
+    const auto& of_device = samples.at(entry.at("device").get<std::string>());
+    for (std::size_t i = 0; i < kLimits.size(); ++i) {
+      if (!of_device[i].empty()) entry["limits"].push_back(limit_json(kLimits[i], of_device[i]));
+    }
+    if (!of_device.front().empty()) entry["reason"] = nullptr;  // it failed on some of them at most
+  }
+  return pooled;
+}
+
 }  // namespace convladder

@@ -10,6 +10,7 @@
 #include "devices/device_registry.hpp"
 #include "harness/isolation/child_process.hpp"
 #include "harness/plan/options.hpp"
+#include "support/json_place.hpp"
 
 namespace convladder {
 
@@ -65,5 +66,9 @@ class CeilingSampler {
   RunOptions options_;
   std::vector<std::unique_ptr<OfDevice>> devices_;
 };
+
+/// The `ceilings` of several machines of a kind as one list: all their samples together. Throws UserError for what is
+/// not as this program writes it.
+nlohmann::ordered_json pooled_ceilings(const std::vector<JsonPlace>& of_machines);
 
 }  // namespace convladder

@@ -17,7 +17,6 @@
 #include "harness/plan/estimate.hpp"
 #include "harness/plan/run_material.hpp"
 #include "harness/records/record_file.hpp"
-#include "harness/runs/case_json.hpp"
 #include "harness/sharding/run_plan.hpp"
 #include "support/errors.hpp"
 #include "support/file_bytes.hpp"
@@ -133,8 +132,7 @@ int plan_command(PlanArguments& a, const CommandLine& /*command_line*/) {
   }
   const std::vector<CaseGroup> groups = make_plan(options);
   const ImageSet images = load_images(options.data_folder, options.seed, largest_batch_of(groups));
-  RunPlan plan =
-      make_run_plan(options, groups, seconds_of_groups(groups, options, images), dataset_json(images), a.shards);
+  RunPlan plan = make_run_plan(options, groups, seconds_of_groups(groups, options, images), images, a.shards);
   print_plan(plan);
   if (a.dry_run) return kExitOk;
   plan.file = (a.output.empty() ? make_default_folder() : fs::path(a.output)) / "plan.json";

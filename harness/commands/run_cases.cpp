@@ -96,7 +96,7 @@ int run_cases(RunOptions options, const RunInvocation& invocation) {
   const std::vector<CaseFigures> cases = record.cases();
   write_google_output(invocation.google, cases);
   if (!invocation.record.quiet) {
-    print_summary(invocation.google.console_format ? stderr : stdout, record, notes,
+    print_summary(invocation.google.console_format ? stderr : stdout, record.figures(), notes,
                   {.tables = !invocation.no_table && !invocation.google.console_format, .verbose = invocation.verbose});
   }
   if (!invocation.google.console_format) {

@@ -20,17 +20,15 @@ namespace {
 constexpr std::size_t kMostReasons = 5;
 constexpr std::ptrdiff_t kMostLines = 32;  // of whole tables, before only what they tell is shown
 
-std::string tables_of(const RunRecord& record, const SummaryOptions& options, std::size_t columns) {
-  const std::vector<CaseFigures> cases = record.cases();
-  const std::vector<LeaveOneOut> views = leave_one_out_of(cases, record.variants());
+std::string tables_of(const RunFigures& run, const SummaryOptions& options, std::size_t columns) {
+  const std::vector<LeaveOneOut> views = leave_one_out_of(run.cases, run.variants);
   if (!views.empty()) return "\n" + leave_one_out_text(views);
-  const std::vector<Ladder> ladders = ladders_of(cases, record.variants(), record.ceilings());
-  const std::vector<CountedLadder> counted = counted_ladders_of(cases, record.variants());
+  const std::vector<Ladder> ladders = ladders_of(run.cases, run.variants, run.ceilings);
+  const std::vector<CountedLadder> counted = counted_ladders_of(run.cases, run.variants);
   const std::string whole = ladders_text(ladders) + counted_text(counted);
   if (options.verbose || std::ranges::count(whole, '\n') <= kMostLines) return whole;
-  const nlohmann::ordered_json& context = record.json().at("context");
   return story_text(
-      ladders, counted, [&context](const std::string& device) { return device_title(context, device); }, columns);
+      ladders, counted, [&run](const std::string& device) { return device_title(run.context, device); }, columns);
 }
 
 /// A note of at most `columns` bytes: without what follows a semicolon, without what it says in brackets, or cut.
@@ -70,20 +68,19 @@ std::vector<std::string> lines_of_not_run(const std::vector<CaseFigures>& cases,
 
 }  // namespace
 
-void print_summary(std::FILE* stream, const RunRecord& record, const std::vector<std::string>& notes,
+void print_summary(std::FILE* stream, const RunFigures& run, const std::vector<std::string>& notes,
                    const SummaryOptions& options) {
   const std::size_t columns =
       std::min(terminal_columns(stream == stderr ? STDERR_FILENO : STDOUT_FILENO, kTextColumns), kTextColumns);
-  const std::vector<CaseFigures> cases = record.cases();
-  const std::vector<Ladder> ladders = ladders_of(cases, record.variants(), record.ceilings());
-  std::vector<std::string> all = story_notes(ladders, counted_ladders_of(cases, record.variants()));
-  for (const std::string& line : lines_of_not_run(cases, options.verbose)) all.push_back(line);
+  const std::vector<Ladder> ladders = ladders_of(run.cases, run.variants, run.ceilings);
+  std::vector<std::string> all = story_notes(ladders, counted_ladders_of(run.cases, run.variants));
+  for (const std::string& line : lines_of_not_run(run.cases, options.verbose)) all.push_back(line);
   all.insert(all.end(), notes.begin(), notes.end());
   for (const std::string& note : all) {
     fmt::print(stream, "{}\n", options.verbose ? note : in_one_line(note, columns));
   }
   // Last, where it is seen without scrolling.
-  if (options.tables) fmt::print(stream, "{}\n", tables_of(record, options, columns));
+  if (options.tables) fmt::print(stream, "{}\n", tables_of(run, options, columns));
 }
 
 }  // namespace convladder

@@ -17,7 +17,7 @@ struct SummaryOptions {
 
 /// Notes and tables of a finished run: every ladder where few were run, otherwise what they tell. `notes` are those
 /// that the record does not know.
-void print_summary(std::FILE* stream, const RunRecord& record, const std::vector<std::string>& notes,
+void print_summary(std::FILE* stream, const RunFigures& run, const std::vector<std::string>& notes,
                    const SummaryOptions& options);
 
 }  // namespace convladder

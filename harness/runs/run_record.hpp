@@ -12,6 +12,17 @@
 
 namespace convladder {
 
+/// What a record of a run says, typed.
+struct RunFigures {
+  std::vector<CaseFigures> cases;  ///< in the order of the plan
+  std::vector<VariantFigures> variants;
+  nlohmann::ordered_json ceilings;
+  nlohmann::ordered_json context;
+};
+
+/// Of a record whose cases are in that order. Throws UserError.
+RunFigures run_figures(const nlohmann::ordered_json& record, const std::string& file);
+
 class RunRecord {
  public:
   /// What it holds from the start, and what a record that is gone on with has to hold (Record::create, Record::go_on).
@@ -41,6 +52,7 @@ class RunRecord {
   /// What the record says of its cases and variants, in the order of the plan.
   std::vector<CaseFigures> cases() const;
   std::vector<VariantFigures> variants() const;
+  RunFigures figures() const { return {cases(), variants(), ceilings_, json().at("context")}; }
 
   bool any_failed() const { return record_.any_failed(); }
   const std::filesystem::path& file() const { return record_.file(); }

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "harness/machine/environment.hpp"
+#include "harness/runs/run_record.hpp"
 #include "harness/runs/unchanged_cases.hpp"
 #include "harness/sharding/sentinels.hpp"
 #include "support/errors.hpp"
@@ -40,11 +41,15 @@ ordered_json content_json(const RunPlan& plan) {
                       {"cases", group.cases}});
   }
   const SecondsOfPlan seconds = seconds_of(plan);
-  return {
-      {"program", plan.program},     {"options", plan.options},
-      {"dataset", plan.dataset},     {"made_of", text_or_null(plan.made_of)},
-      {"shards", plan.shards},       {"predicted_seconds", {{"all", seconds.all}, {"longest_shard", seconds.longest}}},
-      {"sentinels", plan.sentinels}, {"groups", std::move(groups)}};
+  return {{"program", plan.program},
+          {"options", plan.options},
+          {"dataset", plan.dataset},
+          {"variants", plan.variants},
+          {"made_of", text_or_null(plan.made_of)},
+          {"shards", plan.shards},
+          {"predicted_seconds", {{"all", seconds.all}, {"longest_shard", seconds.longest}}},
+          {"sentinels", plan.sentinels},
+          {"groups", std::move(groups)}};
 }
 
 std::string id_of(const ordered_json& content) { return sha256_hex(json_line(content)); }
@@ -113,12 +118,14 @@ std::string sources_of(const std::vector<CaseGroup>& plan) {
 }
 
 RunPlan make_run_plan(const RunOptions& options, const std::vector<CaseGroup>& plan, const std::vector<double>& seconds,
-                      ordered_json dataset, int shards) {
+                      const ImageSet& images, int shards) {
+  const RecordContent content = RunRecord::content(options, {}, plan, images);
   RunPlan made{.file = {},
                .id = {},
                .program = planned_program(),
-               .options = options_to_json(options),
-               .dataset = std::move(dataset),
+               .options = content.options,
+               .dataset = content.dataset,
+               .variants = content.fields.at("variants"),
                .made_of = sources_of(plan),
                .shards = shards,
                .sentinels = choose_sentinels(plan),
@@ -155,6 +162,8 @@ RunPlan read_run_plan(const fs::path& file) {
   plan.program = place.at("program").object();
   plan.options = place.at("options").object();
   plan.dataset = place.at("dataset").json();
+  static_cast<void>(variant_figures(place.at("variants")));
+  plan.variants = place.at("variants").json();
   plan.made_of = place.at("made_of").text_or_empty();
   plan.shards = place.at("shards").whole(1, kMostShards);
   for (const JsonPlace& one : place.at("sentinels").list()) plan.sentinels.push_back(one.name());

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "datasets/image_set.hpp"
 #include "harness/plan/options.hpp"
 #include "harness/plan/plan.hpp"
 
@@ -26,11 +27,12 @@ struct GroupOfPlan {
 
 struct RunPlan {
   std::filesystem::path file;
-  std::string id;                  ///< SHA-256 of everything in it
-  nlohmann::ordered_json program;  ///< context.program, with the checksum of its file in "sha256"
-  nlohmann::ordered_json options;  ///< context.options of a run
-  nlohmann::ordered_json dataset;  ///< context.dataset
-  std::string made_of;             ///< of the sources of a ladder's folder; empty without one
+  std::string id;                   ///< SHA-256 of everything in it
+  nlohmann::ordered_json program;   ///< context.program, with the checksum of its file in "sha256"
+  nlohmann::ordered_json options;   ///< context.options of a run
+  nlohmann::ordered_json dataset;   ///< context.dataset
+  nlohmann::ordered_json variants;  ///< `variants` of a run
+  std::string made_of;              ///< of the sources of a ladder's folder; empty without one
   int shards = 1;
   std::vector<std::string> sentinels;  ///< ids of cases that every machine measures (sentinels.hpp)
   std::vector<GroupOfPlan> groups;     ///< in the order of the plan
@@ -56,7 +58,7 @@ std::string sources_of(const std::vector<CaseGroup>& plan);
 
 /// Its `id` follows from the rest. `seconds` are predicted, one for each group.
 RunPlan make_run_plan(const RunOptions& options, const std::vector<CaseGroup>& plan, const std::vector<double>& seconds,
-                      nlohmann::ordered_json dataset, int shards);
+                      const ImageSet& images, int shards);
 
 /// The text of plan.json.
 std::string run_plan_text(const RunPlan& plan);

@@ -1,0 +1,94 @@
+#include "harness/records/record_reader.hpp"
+
+#include <fmt/format.h>
+
+#include <fstream>
+#include <string_view>
+
+#include "harness/records/record_text.hpp"
+#include "harness/records/recorded_run.hpp"
+#include "support/errors.hpp"
+#include "support/json_text.hpp"
+#include "support/machine_fault.hpp"
+#include "support/printable.hpp"
+
+namespace convladder {
+
+using nlohmann::ordered_json;
+
+namespace {
+
+constexpr std::uint64_t kLargestCase = std::uint64_t{64} << 20;
+constexpr std::string_view kBeginOfCase = "\n  {";
+
+/// What a line begins with, of a constant that begins with the end of the line before.
+bool begins(std::string_view line, std::string_view with) { return line.starts_with(with.substr(1)); }
+
+std::ifstream open_file(const std::filesystem::path& file) {
+  std::ifstream stream(file, std::ios::binary);
+  if (!stream) throw UserError(fmt::format("{}: cannot be read: {}", file.string(), system_error_text(errno)));
+  return stream;
+}
+
+}  // namespace
+
+RecordReader::RecordReader(std::filesystem::path file) : file_(std::move(file)) {
+  refuse_folder_as_record(file_.string());
+  std::ifstream stream = open_file(file_);
+  enum class Part { before, cases, behind } part = Part::before;
+  std::string other;  // text without the cases
+  std::uint64_t offset = 0;
+  Place one;
+  bool inside = false;  // of a case
+  for (std::string line; std::getline(stream, line);) {
+    const std::uint64_t next = offset + line.size() + 1;
+    if (part == Part::before) {
+      other += line + '\n';
+      if (begins(line, kCasesLine)) part = Part::cases;
+    } else if (part == Part::cases && begins(line, kEndOfCases)) {
+      part = Part::behind;
+      other += line + '\n';
+    } else if (part == Part::cases && begins(line, kBeginOfCase)) {
+      one.first = offset;
+      inside = true;
+    } else if (part == Part::cases && inside && begins(line, kEndOfCase)) {
+      one.bytes = offset + kEndOfCase.size() - 1 - one.first;
+      cases_.push_back(one);
+      inside = false;
+    } else if (part == Part::behind) {
+      other += line + '\n';
+    }
+    offset = next;
+  }
+  if (stream.bad()) throw UserError(fmt::format("{}: cannot be read", file_.string()));
+  if (part == Part::before) {
+    throw UserError(fmt::format("{}: no record as convladder writes it", printable(file_.string())));
+  }
+  cut_ = part == Part::cases || inside;
+  read_fields(std::move(other));
+}
+
+void RecordReader::read_fields(std::string text) {
+  if (!cut_ && !ordered_json::accept(text)) {  // cut behind the cases
+    cut_ = true;
+    text.resize(text.find(kCasesLine) + kCasesLine.size());
+  }
+  if (cut_) text += std::string(kEndOfCases) + std::string(kEndOfRecord);
+  fields_ = parse_json(text, file_.string(), "a record of convladder");
+  fields_.erase("cases");
+}
+
+ordered_json RecordReader::case_at(std::size_t number) const {
+  const Place& place = cases_.at(number);
+  const std::string name = fmt::format("{}: cases[{}]", file_.string(), number);
+  if (place.bytes > kLargestCase) throw UserError(fmt::format("{}: larger than a case can be", name));
+  std::string text(place.bytes, '\0');
+  std::ifstream stream = open_file(file_);
+  stream.seekg(static_cast<std::streamoff>(place.first));
+  if (!stream.read(text.data(), static_cast<std::streamsize>(text.size()))) {
+    throw UserError(fmt::format("{}: the file became shorter while it was read", name));
+  }
+  return parse_json(text, name, "a case of a record");
+}
+
+}  // namespace convladder
