@@ -30,17 +30,17 @@ constexpr std::array kTimedDevices = {Fact{"/program/sanitized", "sanitizers dif
                                       Fact{"/options/sample_milliseconds", "length of a sample differs"},
                                       Fact{"/options/isolate", "isolation of cases differs"},
                                       Fact{"/options/profile_calls", "calls for a profiler differ"},
-                                      Fact{"/options/google_benchmark_flags", "flags of Google Benchmark differ"},
-                                      Fact{"/host/virtual_machine", "one machine is virtual and the other is not"}};
+                                      Fact{"/options/google_benchmark_flags", "flags of Google Benchmark differ"}};
 
 constexpr std::array kCpu = {Fact{"/program/compiler", "compiler changed"},
                              Fact{"/program/compiler_flags", "compiler flags differ"},
-                             Fact{"/program/cpu_variant_flags", "flags of the CPU variants differ"},
-                             Fact{"/cpu/model", "processor differs"},
-                             Fact{"/cpu/cores", "cores differ"},
-                             Fact{"/cpu/threads", "threads differ"},
-                             Fact{"/cpu/instruction_sets", "instruction sets differ"},
-                             Fact{"/cpu/caches", "caches differ"}};
+                             Fact{"/program/cpu_variant_flags", "flags of the CPU variants differ"}};
+
+constexpr std::array kTimedMachine = {Fact{"/host/virtual_machine", "one machine is virtual and the other is not"}};
+
+constexpr std::array kProcessor = {
+    Fact{"/cpu/model", "processor differs"}, Fact{"/cpu/cores", "cores differ"}, Fact{"/cpu/threads", "threads differ"},
+    Fact{"/cpu/instruction_sets", "instruction sets differ"}, Fact{"/cpu/caches", "caches differ"}};
 
 constexpr std::array kCuda = {Fact{"/program/cuda_compiler", "CUDA compiler changed"},
                               Fact{"/program/cuda_architectures", "CUDA architectures differ"}};
@@ -56,19 +56,30 @@ std::string difference(std::string_view what, const ordered_json& base, const or
   return fmt::format("{}: {}, now {}", what, short_json(base), short_json(now));
 }
 
-void append_differences(std::span<const Fact> facts, const RecordedRun& base, const RecordedRun& now,
+void append_differences(std::span<const Fact> facts, const ordered_json& base, const ordered_json& now,
                         std::vector<std::string>& differences) {
   for (const Fact& fact : facts) {
-    const ordered_json then = value_at(base.context, fact.pointer);
-    const ordered_json today = value_at(now.context, fact.pointer);
+    const ordered_json& then = value_at(base, fact.pointer);
+    const ordered_json& today = value_at(now, fact.pointer);
     if (then != today) differences.push_back(difference(fact.what, then, today));
   }
 }
 
-void append_device_differences(const RecordedRun& base, const RecordedRun& now, const std::string& device,
+/// Whether its cases come from several machines, each with an entry of its own.
+bool is_merged(const RecordedRun& run) { return !value_at(run.context, "/machines").is_null(); }
+
+/// "host", "cpu", "devices" and "libraries" of where a case was measured.
+const ordered_json& machine_of(const RecordedRun& run, const RecordedCase& one) {
+  const ordered_json& machine = value_at(run.context, fmt::format("/sessions/{}/machine", one.session).c_str());
+  if (!machine.is_number_unsigned()) return run.context;
+  const ordered_json& its = value_at(run.context, fmt::format("/machines/{}", machine.get<std::size_t>()).c_str());
+  return its.is_null() ? run.context : its;
+}
+
+void append_device_differences(const ordered_json& base, const ordered_json& now, const std::string& device,
                                std::vector<std::string>& differences) {
-  const ordered_json then = device_facts(base.context, device);
-  const ordered_json today = device_facts(now.context, device);
+  const ordered_json then = device_facts(base, device);
+  const ordered_json today = device_facts(now, device);
   const auto matters = [](const std::string& name) {
     // Who compiled its kernels is looked at with their PTX.
     return name != "kernels compiled by" && std::ranges::find(kNotOfTheDevice, name) == kNotOfTheDevice.end();
@@ -109,11 +120,11 @@ std::string lower_case(std::string text) {
 }
 
 /// Of the library that a variant beside the ladder is named after: "onednn-blocked" and "oneDNN".
-std::vector<std::string> library_differences(const RecordedRun& base, const RecordedRun& now,
+std::vector<std::string> library_differences(const ordered_json& base, const ordered_json& now,
                                              const std::string& variant) {
   std::vector<std::string> differences;
-  const ordered_json then = value_at(base.context, "/libraries");
-  const ordered_json today = value_at(now.context, "/libraries");
+  const ordered_json& then = value_at(base, "/libraries");
+  const ordered_json& today = value_at(now, "/libraries");
   if (!then.is_object() || !today.is_object()) return {"the libraries' versions are not recorded"};
   for (const auto& [name, version] : then.items()) {
     const ordered_json other = today.contains(name) ? today.at(name) : ordered_json();
@@ -124,15 +135,24 @@ std::vector<std::string> library_differences(const RecordedRun& base, const Reco
   return differences;
 }
 
+/// Of two machines, as far as times or counts on this device depend on them.
+void append_machine_differences(const ordered_json& base, const ordered_json& now, const std::string& device,
+                                std::vector<std::string>& differences) {
+  if (device != "simulated") append_differences(kTimedMachine, base, now, differences);
+  if (device == "cpu") append_differences(kProcessor, base, now, differences);
+  // The processor is described by `cpu`; its memory, which the facts hold as well, may change from boot to boot.
+  if (device != "cpu") append_device_differences(base, now, device, differences);
+}
+
 }  // namespace
 
 std::vector<std::string> context_differences(const RecordedRun& base, const RecordedRun& now,
                                              const std::string& device) {
   std::vector<std::string> differences;
-  append_differences(kAllDevices, base, now, differences);
-  if (device != "simulated") append_differences(kTimedDevices, base, now, differences);
-  if (device == "cpu") append_differences(kCpu, base, now, differences);
-  if (device == "cuda") append_differences(kCuda, base, now, differences);
+  append_differences(kAllDevices, base.context, now.context, differences);
+  if (device != "simulated") append_differences(kTimedDevices, base.context, now.context, differences);
+  if (device == "cpu") append_differences(kCpu, base.context, now.context, differences);
+  if (device == "cuda") append_differences(kCuda, base.context, now.context, differences);
   if (device == "simulated") {
     const ExecutedPtx then = executed_ptx_of(base);
     const ExecutedPtx today = executed_ptx_of(now);
@@ -140,14 +160,19 @@ std::vector<std::string> context_differences(const RecordedRun& base, const Reco
       differences.push_back(difference("CUDA compiler changed", then.compiler, today.compiler));
     }
   }
-  // The processor is described by context.cpu; its memory, which the facts hold as well, may change from boot to boot.
-  if (device != "cpu") append_device_differences(base, now, device, differences);
+  // Of merged runs each case is looked at by itself.
+  if (!is_merged(base) && !is_merged(now)) {
+    append_machine_differences(base.context, now.context, device, differences);
+  }
   return differences;
 }
 
 std::vector<std::string> case_differences(const RecordedRun& base_run, const RecordedCase& base,
                                           const RecordedRun& new_run, const RecordedCase& now) {
   std::vector<std::string> differences;
+  const ordered_json& then = machine_of(base_run, base);
+  const ordered_json& today = machine_of(new_run, now);
+  if (is_merged(base_run) || is_merged(new_run)) append_machine_differences(then, today, base.device, differences);
   if (base.shape != now.shape) differences.push_back(difference("shape differs", base.shape, now.shape));
   if (base.input != now.input) differences.push_back(difference("input differs", base.input, now.input));
   if (base.time && now.time && base.time->of != now.time->of) {
@@ -164,7 +189,7 @@ std::vector<std::string> case_differences(const RecordedRun& base_run, const Rec
     differences.emplace_back("one is timed, the other counted");
   }
   if (base.library()) {
-    std::ranges::move(library_differences(base_run, new_run, base.variant), std::back_inserter(differences));
+    std::ranges::move(library_differences(then, today, base.variant), std::back_inserter(differences));
     if (base.choice != now.choice) {
       differences.push_back(difference("the library chose another algorithm", base.choice, now.choice));
     }
@@ -183,12 +208,18 @@ ordered_json comparable_context(const RecordedRun& run) {
   };
   keep_facts(kAllDevices);
   keep_facts(kTimedDevices);
+  keep_facts(kTimedMachine);
   keep_facts(kCpu);
+  keep_facts(kProcessor);
   keep_facts(kCuda);
   keep_facts(kHosts);
   for (const char* const pointer :
        {"/date", "/program/commit", "/program/dirty", "/program/ptx", "/devices", "/libraries"}) {
     keep(pointer);
+  }
+  if (is_merged(run)) {
+    keep("/machines");
+    keep("/sessions");
   }
   return kept;
 }
@@ -199,7 +230,7 @@ std::vector<std::string> context_notes(const RecordedRun& base, const RecordedRu
     if (!run->complete)
       notes.push_back(fmt::format("{} is not complete: the run was interrupted or is still running", run->file));
   }
-  append_differences(kHosts, base, now, notes);
+  append_differences(kHosts, base.context, now.context, notes);
   const ExecutedPtx then = executed_ptx_of(base);
   const ExecutedPtx today = executed_ptx_of(now);
   if (!then.sha256.empty() && !today.sha256.empty() && then.sha256 != today.sha256) {

@@ -18,7 +18,8 @@ namespace convladder {
 std::vector<std::string> context_differences(const RecordedRun& base, const RecordedRun& now,
                                              const std::string& device);
 
-/// The same for one case: shape, input, which time was taken, and a library's version and algorithm.
+/// The same for one case: shape, input, which time was taken, and a library's version and algorithm; where a run was
+/// merged of shards, also the machine that measured the case.
 std::vector<std::string> case_differences(const RecordedRun& base_run, const RecordedCase& base,
                                           const RecordedRun& new_run, const RecordedCase& now);
 

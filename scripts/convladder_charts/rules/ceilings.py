@@ -12,12 +12,12 @@ FP32_TOLERANCE = 1e-6
 
 def problems(document: Any) -> Iterator[Problem]:
     """Of a run whose record holds ceilings; older records hold none."""
-    limits: dict[str, dict[str, float]] = {}
+    limits: dict[tuple[Optional[int], str], dict[str, float]] = {}
     for index, one in enumerate(document.get("ceilings", [])):
         place = f"$.ceilings[{index}]"
-        if one["device"] in limits:
+        if of_machines(one) in limits:
             yield f"{place}.device", f"\"{one['device']}\" has ceilings already"
-        limits[one["device"]] = {limit["name"]: limit["median"] for limit in one["limits"]}
+        limits[of_machines(one)] = {limit["name"]: limit["median"] for limit in one["limits"]}
         for number, limit in enumerate(one["limits"]):
             samples = limit["samples"]
             if not min(samples) <= limit["median"] <= max(samples):
@@ -25,8 +25,13 @@ def problems(document: Any) -> Iterator[Problem]:
                        f"{limit['median']} lies outside its samples, {min(samples)} to {max(samples)}")
     for index, ladder in enumerate(document["ladders"]):
         if ladder.get("floor") is not None:
-            yield from _floor(ladder["floor"], f"$.ladders[{index}].floor", limits.get(ladder["device"], {}))
+            yield from _floor(ladder["floor"], f"$.ladders[{index}].floor", limits.get(of_machines(ladder), {}))
         yield from _rows(ladder, f"$.ladders[{index}]", {case["id"]: case for case in document["cases"]})
+
+
+def of_machines(one: Any) -> tuple[Optional[int], str]:
+    """Whose ceilings, or on whose a ladder stands: the kind of machine, where a merged run has several, and the device."""
+    return one.get("kind_of_machine"), one["device"]
 
 
 def _floor(floor: Any, place: str, limits: dict[str, float]) -> Iterator[Problem]:
