@@ -17,7 +17,7 @@
 #include "harness/plan/estimate.hpp"
 #include "harness/plan/run_material.hpp"
 #include "harness/records/record_file.hpp"
-#include "harness/sharding/run_plan.hpp"
+#include "harness/sharding/planning.hpp"
 #include "support/errors.hpp"
 #include "support/file_bytes.hpp"
 #include "support/folder_lock.hpp"

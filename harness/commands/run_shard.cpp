@@ -14,7 +14,7 @@
 #include "harness/machine/environment.hpp"
 #include "harness/plan/run_material.hpp"
 #include "harness/runs/case_json.hpp"
-#include "harness/sharding/run_plan.hpp"
+#include "harness/sharding/planning.hpp"
 #include "harness/sharding/shard.hpp"
 #include "support/errors.hpp"
 #include "support/interruption.hpp"

@@ -6,10 +6,6 @@
 #include <charconv>
 #include <set>
 
-#include "harness/machine/environment.hpp"
-#include "harness/runs/run_record.hpp"
-#include "harness/runs/unchanged_cases.hpp"
-#include "harness/sharding/sentinels.hpp"
 #include "support/errors.hpp"
 #include "support/file_bytes.hpp"
 #include "support/json_null.hpp"
@@ -27,8 +23,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kVersion = "1.0";
-constexpr const char* kProgramFile = "/proc/self/exe";
-constexpr std::uint64_t kLargestProgram = std::uint64_t{4} << 30;
 constexpr std::uint64_t kLargestPlan = std::uint64_t{1} << 30;
 
 /// Everything but the id, which follows from it.
@@ -51,8 +45,6 @@ ordered_json content_json(const RunPlan& plan) {
           {"sentinels", plan.sentinels},
           {"groups", std::move(groups)}};
 }
-
-std::string id_of(const ordered_json& content) { return sha256_hex(json_line(content)); }
 
 GroupOfPlan read_group(const JsonPlace& place, int shards) {
   GroupOfPlan group;
@@ -92,54 +84,7 @@ int shard_of(std::string_view group, int shards) {
   return static_cast<int>(number % static_cast<std::uint64_t>(shards));
 }
 
-std::string group_id(const CaseGroup& group) {
-  return fmt::format("{}/{}/{}", group.device, group.work.name(), group.work.shape.batch);
-}
-
-ordered_json planned_program() {
-  ordered_json program = program_json();
-  program["sha256"] = sha256_hex(read_file_text(kProgramFile, kLargestProgram));
-  return program;
-}
-
-std::string sources_of(const std::vector<CaseGroup>& plan) {
-  std::set<std::string> parts;
-  for (const CaseGroup& group : plan) {
-    for (const PlannedCase& planned : group.cases) {
-      if (std::string own = made_of(planned); !own.empty()) {
-        parts.insert(fmt::format("{} {}", planned.variant.info.name, own));
-      }
-    }
-  }
-  if (parts.empty()) return {};
-  std::string all;
-  for (const std::string& part : parts) all += part + '\n';
-  return sha256_hex(all);
-}
-
-RunPlan make_run_plan(const RunOptions& options, const std::vector<CaseGroup>& plan, const std::vector<double>& seconds,
-                      const ImageSet& images, int shards) {
-  const RecordContent content = RunRecord::content(options, {}, plan, images);
-  RunPlan made{.file = {},
-               .id = {},
-               .program = planned_program(),
-               .options = content.options,
-               .dataset = content.dataset,
-               .variants = content.fields.at("variants"),
-               .made_of = sources_of(plan),
-               .shards = shards,
-               .sentinels = choose_sentinels(plan),
-               .groups = {}};
-  for (std::size_t i = 0; i < plan.size(); ++i) {
-    GroupOfPlan group{.id = group_id(plan[i]), .shard = 0, .predicted_seconds = seconds.at(i), .cases = {}};
-    group.shard = shard_of(group.id, shards);
-    for (const PlannedCase& planned : plan[i].cases) group.cases.push_back(planned.id);
-    made.groups.push_back(std::move(group));
-  }
-  // As it will be read: a figure may lose digits on its way through the file.
-  made.id = id_of(ordered_json::parse(json_line(content_json(made))));
-  return made;
-}
+std::string id_of_plan(const RunPlan& plan) { return sha256_hex(json_line(content_json(plan))); }
 
 std::string run_plan_text(const RunPlan& plan) {
   ordered_json json = {{"schema_version", kVersion}, {"kind", "plan"}, {"id", plan.id}};
@@ -149,10 +94,15 @@ std::string run_plan_text(const RunPlan& plan) {
 
 RunPlan read_run_plan(const fs::path& file) {
   std::error_code ignored;
+  const fs::path path = fs::is_directory(file, ignored) ? file / "plan.json" : file;
+  return parse_run_plan(read_file_text(path.string(), kLargestPlan), path);
+}
+
+RunPlan parse_run_plan(std::string_view text, const fs::path& file) {
   RunPlan plan;
-  plan.file = fs::is_directory(file, ignored) ? file / "plan.json" : file;
-  const std::string name = plan.file.string();
-  const ordered_json json = parse_json(read_file_text(name, kLargestPlan), name, "a plan of convladder");
+  plan.file = file;
+  const std::string name = file.string();
+  const ordered_json json = parse_json(text, name, "a plan of convladder");
   const JsonPlace place(json, name);
   if (place.at("kind").text_or_empty() != "plan") place.fail("not a plan of convladder ('convladder plan' writes one)");
   if (place.at("schema_version").text() != kVersion) {
@@ -162,14 +112,17 @@ RunPlan read_run_plan(const fs::path& file) {
   plan.program = place.at("program").object();
   plan.options = place.at("options").object();
   plan.dataset = place.at("dataset").json();
-  static_cast<void>(variant_figures(place.at("variants")));
+  for (const JsonPlace& one : place.at("variants").list()) {
+    static_cast<void>(one.at("family").name());
+    static_cast<void>(one.at("name").name());
+  }
   plan.variants = place.at("variants").json();
   plan.made_of = place.at("made_of").text_or_empty();
   plan.shards = place.at("shards").whole(1, kMostShards);
   for (const JsonPlace& one : place.at("sentinels").list()) plan.sentinels.push_back(one.name());
   for (const JsonPlace& one : place.at("groups").list()) plan.groups.push_back(read_group(one, plan.shards));
   refuse_repeated(plan);
-  if (id_of(content_json(plan)) != plan.id) place.at("id").fail("does not follow from the plan: somebody changed it");
+  if (id_of_plan(plan) != plan.id) place.at("id").fail("does not follow from the plan: somebody changed it");
   return plan;
 }
 

@@ -9,10 +9,6 @@
 #include <string_view>
 #include <vector>
 
-#include "datasets/image_set.hpp"
-#include "harness/plan/options.hpp"
-#include "harness/plan/plan.hpp"
-
 namespace convladder {
 
 inline constexpr int kMostShards = 1'000'000;
@@ -46,26 +42,17 @@ struct RunPlan {
 /// machine, whatever else is in the plan.
 int shard_of(std::string_view group, int shards);
 
-/// "cpu/lenet28.conv1/10"
-std::string group_id(const CaseGroup& group);
-
-/// `context.program` and the checksum of the program's file: a build with other flags of the processor says the same of
-/// itself otherwise.
-nlohmann::ordered_json planned_program();
-
-/// SHA-256 of what the stages of a ladder's folder, and those from outside, are made of; empty without any.
-std::string sources_of(const std::vector<CaseGroup>& plan);
-
-/// Its `id` follows from the rest. `seconds` are predicted, one for each group.
-RunPlan make_run_plan(const RunOptions& options, const std::vector<CaseGroup>& plan, const std::vector<double>& seconds,
-                      const ImageSet& images, int shards);
-
 /// The text of plan.json.
 std::string run_plan_text(const RunPlan& plan);
 
 /// Reads DIR/plan.json, or DIR. Throws UserError, one line: no such file, not a plan, a field that is not what it has
 /// to be, an id that does not follow from the rest (somebody changed the file).
 RunPlan read_run_plan(const std::filesystem::path& file);
+/// The same of its text; `file` is what messages call it.
+RunPlan parse_run_plan(std::string_view text, const std::filesystem::path& file);
+
+/// SHA-256 of everything else in it: its `id`.
+std::string id_of_plan(const RunPlan& plan);
 
 /// Predicted: of all shards, and of the longest.
 struct SecondsOfPlan {

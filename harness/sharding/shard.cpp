@@ -11,6 +11,7 @@
 #include "harness/isolation/status.hpp"
 #include "harness/machine/environment.hpp"
 #include "harness/runs/run_record.hpp"
+#include "harness/sharding/planning.hpp"
 #include "support/errors.hpp"
 #include "support/json_place.hpp"
 #include "support/printable.hpp"
