@@ -28,11 +28,16 @@ tests   python3-jsonschema  checking a record against its schema
 lint    clang-format        the layout of the code
 lint    clang-tidy          the linter
 fuzz    clang               libFuzzer, and the CUDA kernels where nvcc is missing
+slurm   munge               who a message of Slurm is from
+slurm   slurmctld           Slurm's controller
+slurm   slurmd              Slurm's nodes
+slurm   slurm-client        sbatch, squeue and scontrol
 "
 
 usage() {
   cat <<USAGE
 usage: scripts/setup.sh [--charts] [--tests] [--lint] [--fuzz] [--list]
+       scripts/setup.sh --slurm | --slurm-stop
 
 Installs the Debian packages that building convladder needs and that are missing. Does nothing, and says nothing,
 if none is. Needs root or sudo only where something is missing.
@@ -42,8 +47,14 @@ if none is. Needs root or sudo only where something is missing.
   --lint    also the packages for scripts/lint.sh
   --fuzz    also the packages for scripts/test.sh --fuzz
   --list    only print the missing packages, one per line
+  --slurm   only the packages of Slurm; starts a Slurm of two nodes on this machine alone, in a folder of its own, and
+            prints the line that a shell needs to use it. Does nothing but that where it runs already
+  --slurm-stop  takes that Slurm down
 
 If nvcc is missing, clang is installed, if possible, to compile the CUDA variants.
+
+environment:
+  CONVLADDER_SLURM_DIR   the folder of that Slurm (default /tmp/convladder-slurm-<user's number>)
 
 exit status: 0 all needed packages are installed, 1 some are still missing, 2 usage.
 USAGE
@@ -51,6 +62,9 @@ USAGE
 
 groups=(build)
 list=false
+slurm=false
+slurm_folder=${CONVLADDER_SLURM_DIR:-/tmp/convladder-slurm-$UID}
+local_cluster=$(dirname "${BASH_SOURCE[0]}")/slurm/local_cluster.sh
 for argument in "$@"; do
   case "$argument" in
     --charts) groups+=(charts) ;;
@@ -58,10 +72,23 @@ for argument in "$@"; do
     --lint) groups+=(lint) ;;
     --fuzz) groups+=(fuzz) ;;
     --list) list=true ;;
+    --slurm) slurm=true ;;
+    --slurm-stop) exec "$local_cluster" stop "$slurm_folder" ;;
     --help | -h) usage && exit ;;
     *) echo "setup.sh: unknown argument '$argument', see --help" >&2 && exit 2 ;;
   esac
 done
+
+if $slurm; then
+  [[ ${groups[*]} == build ]] || { echo "setup.sh: --slurm installs nothing else: leave out the other options" >&2 && exit 2; }
+  groups=(slurm)
+fi
+
+# finish: everything is installed.
+finish() {
+  if $slurm && ! $list; then exec "$local_cluster" start "$slurm_folder"; fi
+  exit 0
+}
 
 # missing: the packages of the wanted groups that dpkg does not have, one a line.
 missing() {
@@ -92,7 +119,7 @@ give_up() {
 
 # Without nvcc, clang compiles the kernels. It is optional as well: a machine where it cannot be installed does without.
 optional=false
-if ! command -v nvcc >/dev/null && [[ ! -x /usr/local/cuda/bin/nvcc ]]; then
+if ! $slurm && ! command -v nvcc >/dev/null && [[ ! -x /usr/local/cuda/bin/nvcc ]]; then
   optional=true
   $list || command -v clang++ >/dev/null ||
     echo "setup.sh: nvcc not found: clang will compile the CUDA variants, for the simulated device only" >&2
@@ -104,7 +131,7 @@ fi
 mapfile -t needed < <(missing)
 wanted=("${needed[@]}")
 if $optional && ! command -v clang++ >/dev/null; then wanted+=(clang); fi
-if ((${#wanted[@]} == 0)); then exit 0; fi
+if ((${#wanted[@]} == 0)); then finish; fi
 if $list; then
   printf '%s\n' "${wanted[@]}" | sort -u
   exit 0
@@ -136,3 +163,4 @@ if ((${#needed[@]} > 0)); then
 fi
 # On its own, so that nothing else depends on it.
 if $optional && ! command -v clang++ >/dev/null; then install clang; fi
+finish
