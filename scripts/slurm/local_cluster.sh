@@ -140,7 +140,7 @@ configure() {
   host=${host%%.*}
   rm -rf "$folder/state" "$folder"/spool.* "$folder/log"
   mkdir -p "$folder/state" "$folder/log"
-  chmod go-w "$folder"
+  chmod go-w,a+rx "$folder"  # as munge wants it; only the key is secret
   head -c 1024 /dev/urandom >"$folder/munge.key.new"
   chmod 400 "$folder/munge.key.new"
   mv -f "$folder/munge.key.new" "$folder/munge.key"
