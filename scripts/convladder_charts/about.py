@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from typing import Any, Optional
 
 from convladder_charts.json_text import Node
+from convladder_charts.machines import machines, nodes_text
+from convladder_charts.machines import warnings as machine_warnings
 from convladder_charts.stage import is_size, printable
 
 
@@ -25,18 +27,20 @@ class About:
 def about(root: Node) -> dict[str, Any]:
     """The members of `About`, from the document of either kind of record."""
     context = root.field("context")
-    return {"host": printable(context.field("host").field("name").text()),
-            "cpu": _cpu(context.field("cpu")),
+    found = machines(context)
+    kinds = {one.kind: cpu_text(one.cpu) for one in found}
+    return {"host": nodes_text(found) or printable(context.field("host").field("name").text()),
+            "cpu": " or ".join(dict.fromkeys(kinds.values())) or cpu_text(context.field("cpu")),
             "commit": _commit(context.field("program")),
             "data": _data(context.field("dataset"), root.field("cases").items()),
             "program": _program(context.field("program")),
             "date": printable(context.field("date").text()),
-            "warnings": _warnings(root, len(root.field("cases").items()))}
+            "warnings": (*machine_warnings(found), *_warnings(root, len(root.field("cases").items())))}
 
 
 def hardware(device: str, context: Node) -> str:
     """What the times were taken on: the model, and for a CPU the threads."""
-    cpu = _cpu(context.field("cpu"))
+    cpu = cpu_text(context.field("cpu"))
     if device == "cpu":
         return cpu
     name = fact(device, "name", context) or fact(device, "model", context)
@@ -54,7 +58,8 @@ def fact(device: str, key: str, context: Node) -> Optional[str]:
     return None
 
 
-def _cpu(cpu: Node) -> str:
+def cpu_text(cpu: Node) -> str:
+    """Its model and the threads that were used."""
     threads = cpu.field("threads").integer()
     return f"{printable(cpu.field('model').text())}, {threads} thread{'' if threads == 1 else 's'}"
 

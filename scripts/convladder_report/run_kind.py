@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Iterator
 
 from convladder_charts import record as run_record
-from convladder_report import (common_sections, explorers, quality_sections, run_front, run_sections, step_sections,
+from convladder_report import (common_sections, explorers, machine_sections, quality_sections, run_front, run_sections, step_sections,
                                why_sections)
 from convladder_report.document import Section
 from convladder_report.kind import Input, Kind
@@ -24,7 +24,8 @@ def _chapters(one: Input, prefix: str) -> Iterator[Section]:
     steps = step_sections.section(record, ladders, one.source, f"{prefix}-steps",
                                   run_front.layer_of_answer(record, ladders))
     trusted = quality_sections.section(one.root, one.source, f"{prefix}-trust", record,
-                                       tuple(run_sections.samples(record, one.source, prefix)))
+                                       (*machine_sections.blocks(one.root, one.source),
+                                        *run_sections.samples(record, one.source, prefix)))
     yield from filter(None, [steps])
     yield from run_sections.counted(record, one.root, one.source, prefix)
     yield from why_sections.sections(record, one.source, prefix)
