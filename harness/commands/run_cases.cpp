@@ -56,6 +56,15 @@ void check_google_output(const GoogleOutput& output) {
   }
 }
 
+/// What a merge lacks is a shard's.
+void refuse_merged(const Record& record) {
+  const nlohmann::ordered_json& context = record.json().at("context");
+  if (record.is_complete() || !context.contains("plan")) return;
+  const std::string folder = record.file().parent_path().string();
+  throw UserError(fmt::format("{} was merged of shards: 'convladder run --plan {} --shard K/N' runs what is missing",
+                              record.file().string(), folder));
+}
+
 /// Where a line for each case goes.
 std::FILE* lines_of(const RunInvocation& invocation) {
   if (invocation.record.quiet) return nullptr;
@@ -66,7 +75,10 @@ std::FILE* lines_of(const RunInvocation& invocation) {
 
 int run_cases(RunOptions options, const RunInvocation& invocation) {
   std::optional<Record> resumed = record_to_resume(invocation.record, {"--no-table", "--verbose"}, RunRecord::check);
-  if (resumed) options = options_from_json(resumed->options());
+  if (resumed) {
+    refuse_merged(*resumed);
+    options = options_from_json(resumed->options());
+  }
   if (options.strangers) StageDevice::trust_nobody();
   check_google_output(invocation.google);
   initialize_google_benchmark(options.google_benchmark_flags);  // refuses unknown flags before anything is run

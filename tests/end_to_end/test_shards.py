@@ -155,6 +155,7 @@ def test_holes_are_named_and_nothing_is_written(plan: Path) -> None:
     merged(plan, "--partial", code=4)
     partial = record(plan)
     assert partial["complete"] is False and 0 < len(partial["cases"]) < len(partial["planned"])
+    assert_refused(run("run", "--resume", plan), "merged of shards", "--shard")
     shard_of(plan, shard)
     merged(plan)
     assert record(plan)["complete"] is True
