@@ -20,7 +20,7 @@ class App;
 namespace convladder {
 
 /// Where a command stands in the help, in this order.
-enum class CommandGroup { look, measure, without_a_gpu, judge };
+enum class CommandGroup { look, measure, in_parts, without_a_gpu, judge };
 
 /// The words after the program's name, as they were typed.
 using CommandLine = std::vector<std::string>;

@@ -51,6 +51,8 @@ const char* group_title(CommandGroup group) {
       return "Look";
     case CommandGroup::measure:
       return "Measure";
+    case CommandGroup::in_parts:
+      return "Measure in parts, on many machines";
     case CommandGroup::without_a_gpu:
       return "Without a GPU";
     case CommandGroup::judge:

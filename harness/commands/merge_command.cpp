@@ -54,10 +54,10 @@ void add_merge_options(CLI::App& merge, MergeArguments& a) {
   merge.add_option("DIR", a.plan, "the folder of a plan.json, with its shards")->required();
   merge.add_option("--output", a.output, "folder for run.json (default DIR)");
   merge.add_flag("--partial", a.partial,
-                 "write what is there, without the times of machines that are off; the record is not complete");
+                 "write what is there, but no times of machines that are off; it is not complete");
   merge
       .add_option("--sentinel-limit", a.sentinel_limit,
-                  "a machine is off where its sentinel differs by more than this part from the others (default 0.1)")
+                  "part by which a machine's sentinel may differ from the others (default 0.1)")
       ->check(number_between(0.0, 100.0));
   merge.add_flag("--quiet", a.quiet, "no progress, no table");
 }
@@ -137,8 +137,8 @@ int merge_command(MergeArguments& a, const CommandLine& command_line) {
 }
 
 const CommandRegistration merge_registration({.name = "merge",
-                                              .group = CommandGroup::measure,
-                                              .help = "one run.json of the shards of a plan",
+                                              .group = CommandGroup::in_parts,
+                                              .help = "make one run.json of the shards of a plan",
                                               .footer = kMergeFooter,
                                               .add = command_of<MergeArguments, add_merge_options, merge_command>});
 

@@ -145,8 +145,8 @@ int plan_command(PlanArguments& a, const CommandLine& /*command_line*/) {
 }
 
 const CommandRegistration plan_registration({.name = "plan",
-                                             .group = CommandGroup::measure,
-                                             .help = "a run in shards, for many machines or many jobs; write plan.json",
+                                             .group = CommandGroup::in_parts,
+                                             .help = "plan a run in shards, write plan.json",
                                              .footer = kPlanFooter,
                                              .add = command_of<PlanArguments, add_plan_options, plan_command>,
                                              .needs_proc = true});
