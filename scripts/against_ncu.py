@@ -9,7 +9,8 @@ import sys
 from pathlib import Path
 from typing import Optional, Sequence
 
-from convladder_charts.json_text import Node, RecordError, read_json
+from convladder_charts.json_text import Node, RecordError
+from convladder_charts.record_file import read_json
 from convladder_charts.stage import printable
 from convladder_charts.table_text import Table, markdown_table
 from convladder_charts.units import NONE, significant

@@ -11,9 +11,10 @@ from typing import Optional, Sequence
 from convladder_charts import run_kind
 from convladder_charts.drawable import Drawn, Kind, Options
 from convladder_charts.drawing_command import formats, names, status_of
-from convladder_charts.json_text import Node, RecordError, read_json
+from convladder_charts.json_text import Node, RecordError
 from convladder_charts.kinds import drawn as other_kinds
 from convladder_charts.network import charts as network_kind
+from convladder_charts.record_file import read_json
 
 KINDS: tuple[Kind, ...] = (network_kind.KIND, *other_kinds.KINDS, run_kind.KIND)
 """In the order in which they are asked whether a document is theirs."""

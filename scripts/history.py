@@ -12,7 +12,8 @@ from typing import Optional, Sequence
 from convladder_charts import history_record
 from convladder_charts.drawing_command import formats, status_of
 from convladder_charts.history_record import History
-from convladder_charts.json_text import Node, read_json
+from convladder_charts.json_text import Node
+from convladder_charts.record_file import read_json
 
 EXAMPLES = """\
 examples:

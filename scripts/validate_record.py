@@ -12,7 +12,8 @@ from typing import Any, Iterator, Optional, Sequence
 
 import jsonschema
 
-from convladder_charts.json_text import RecordError, is_of_networks, one_line, read_json
+from convladder_charts.json_text import RecordError, is_of_networks, one_line
+from convladder_charts.record_file import read_json
 from convladder_charts.rules import ceilings, networks, predictions, rankings
 from convladder_charts.rules.ceilings import libraries_for
 from convladder_charts.rules.problem import Problem, agrees

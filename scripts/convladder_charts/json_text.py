@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import json
 import math
-import os
 import re
 import sys
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, Iterator
+from typing import Any, Union, overload
 
 _LARGEST_INTEGER = 2**63 - 1
-_LARGEST_RECORD = 256 * 2**20  # as convladder's own readers have it
-_CASES_LINE = '\n "cases": ['
+CASES_LINE = '\n "cases": ['
 _LINE = re.compile(r"\n([^\n]*)")
 _STRING_OR_CONSTANT = re.compile(r'"(?:[^"\\]|\\.)*"|-?Infinity|NaN', re.DOTALL)
 
@@ -21,37 +20,41 @@ class RecordError(Exception):
     """A file that is no readable run. The message is one line: file, place, what was expected."""
 
 
-def read_json(path: Path) -> Any:
-    """The parsed document. Raises RecordError."""
-    return parse_json(read_text(path), path)
-
-
 def parse_json(text: str, path: Path) -> Any:
     """The document in the text of a file. Raises RecordError; NaN and Infinity are refused: JSON has no such tokens."""
     try:
-        document = json.loads(text, parse_constant=_refuse_constant, object_pairs_hook=_members)
+        document = json.loads(text, parse_constant=refuse_constant, object_pairs_hook=object_of)
     except json.JSONDecodeError as error:
         whole = closed_record(text)
         if whole:
-            document = parse_json(whole, path)
-            derived = {"run": "ladders", "sweep": "sweeps", "rank": "rankings"}.get(document.get("kind", "run"))
-            if derived:
-                document[derived] = []
-            print(f"{path}: cut off in the middle; whole cases that are used: {len(document['cases'])}",
-                  file=sys.stderr)
-            return document
+            return cut_off(parse_json(whole, path), path)
         what = "the file is empty" if not text.strip() else _ending_or(error, text)
-        place = f"{path}:{error.lineno}:{error.colno}"
-        raise RecordError(f"{place}: {what}; expected the JSON of a convladder run") from None
-    except _Constant:
+        raise no_json(f"{path}:{error.lineno}:{error.colno}", what) from None
+    except Constant:
         line, column, token = next(constants(text))
         raise RecordError(f"{path}:{line}:{column}: {token} is not JSON; expected a number or null") from None
-    except _Duplicate as error:
+    except Duplicate as error:
         raise RecordError(f"{path}: the member {error} occurs twice in one object; expected it once") from None
     except RecursionError:
-        raise RecordError(f"{path}:1:1: nested too deeply; expected the JSON of a convladder run") from None
+        raise no_json(f"{path}:1:1", "nested too deeply") from None
     except ValueError as error:  # an integer of thousands of digits
-        raise RecordError(f"{path}:1:1: {one_line(error)}; expected the JSON of a convladder run") from None
+        raise no_json(f"{path}:1:1", error) from None
+    return document
+
+
+def no_json(place: str, what: object) -> RecordError:
+    """What is wrong with a file that is no JSON, and where."""
+    return RecordError(f"{place}: {one_line(what)}; expected the JSON of a convladder run")
+
+
+def cut_off(document: dict[str, Any], path: Path) -> dict[str, Any]:
+    """The record of the whole cases of one that was cut, which is said: it is not complete, and nothing is derived."""
+    if document.get("complete") is True:
+        document["complete"] = False
+    derived = {"run": "ladders", "sweep": "sweeps", "rank": "rankings"}.get(document.get("kind", "run"))
+    if derived:
+        document[derived] = []
+    print(f"{path}: cut off in the middle; whole cases that are used: {len(document['cases'])}", file=sys.stderr)
     return document
 
 
@@ -73,21 +76,14 @@ def one_line(message: object) -> str:
     return " ".join(str(message).split())
 
 
-def _open_at_once(name: str, flags: int) -> int:
-    """Does not wait for the other end of a pipe to be opened, only for what is written into it."""
-    descriptor = os.open(name, flags | os.O_NONBLOCK)
-    os.set_blocking(descriptor, True)
-    return descriptor
-
-
 def closed_record(text: str) -> str:
     """A record that was cut in its cases or behind them, closed behind the last case that is whole; else nothing.
 
     As convladder's own reader does it (harness/records/record_file.cpp): a case begins and ends on lines of its own."""
-    cases = text.find(_CASES_LINE)
+    cases = text.find(CASES_LINE)
     if cases < 0:
         return ""
-    base = end = cases + len(_CASES_LINE)
+    base = end = cases + len(CASES_LINE)
     for line in _LINE.finditer(text[base:]):
         if line[1].startswith(" ]"):
             break
@@ -102,20 +98,17 @@ def closed_record(text: str) -> str:
     return closed if "context" in document else ""
 
 
-def read_text(path: Path) -> str:
-    """What the file, or a pipe such as a shell's <(command), holds. Raises RecordError."""
+def text_of(content: bytes, path: Path) -> str:
+    """The text of a file's bytes. Raises RecordError."""
     try:
-        if path.exists() and not (path.is_file() or path.is_fifo() or path.is_dir()):
-            raise RecordError(f"{path}: neither a file nor a pipe; expected the run.json of a convladder run")
-        with open(path, "rb", opener=_open_at_once) as file:
-            content = file.read(_LARGEST_RECORD + 1)
-        if len(content) > _LARGEST_RECORD:
-            raise RecordError(f"{path}: more than {_LARGEST_RECORD} bytes; a run.json is never that large")
         return content.decode("utf-8")
-    except OSError as error:
-        raise RecordError(f"{path}: {error.strerror}; expected the run.json of a convladder run") from None
     except UnicodeDecodeError as error:
-        raise RecordError(f"{path}: byte {error.start} is not UTF-8; expected the JSON of a convladder run") from None
+        raise no_text(path, error.start) from None
+
+
+def no_text(path: Path, byte: int) -> RecordError:
+    """That a file is no text."""
+    return RecordError(f"{path}: byte {byte} is not UTF-8; expected the JSON of a convladder run")
 
 
 def _ending_or(error: json.JSONDecodeError, text: str) -> str:
@@ -124,26 +117,26 @@ def _ending_or(error: json.JSONDecodeError, text: str) -> str:
     return "the file ends in the middle" if stops else error.msg[:1].lower() + error.msg[1:]
 
 
-class _Constant(Exception):
+class Constant(Exception):
     pass
 
 
-class _Duplicate(Exception):
+class Duplicate(Exception):
     pass
 
 
-def _members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def object_of(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """An object; an error if a name occurs twice, because readers differ in which value they use."""
     members = dict(pairs)
     if len(members) < len(pairs):
         names = [name for name, _ in pairs]
         twice = next(name for name in members if names.count(name) > 1)
-        raise _Duplicate(json.dumps(twice if len(twice) <= 40 else twice[:39] + "…"))
+        raise Duplicate(json.dumps(twice if len(twice) <= 40 else twice[:39] + "…"))
     return members
 
 
-def _refuse_constant(token: str) -> Any:
-    raise _Constant(token)
+def refuse_constant(token: str) -> Any:
+    raise Constant(token)
 
 
 class Node:
@@ -162,11 +155,25 @@ class Node:
             raise RecordError(f"{self.source}: {self.place}: the member \"{name}\" is missing")
         return Node(self.value[name], self.source, f"{self.place}.{name}")
 
-    def items(self) -> list["Node"]:
-        """The elements of an array."""
-        if not isinstance(self.value, list):
+    def items(self) -> Sequence["Node"]:
+        """The elements of an array; those that stay in their file are read each time they are asked for."""
+        if isinstance(self.value, list):
+            return [self._item(item, index) for index, item in enumerate(self.value)]
+        if not isinstance(self.value, Sequence) or isinstance(self.value, str):
             raise self.wrong("an array")
-        return [Node(item, self.source, f"{self.place}[{index}]") for index, item in enumerate(self.value)]
+        return _InFile(self)
+
+    def outlines(self) -> Sequence["Node"]:
+        """The cases, or of those that stay in their file what is short of each (case_by_case.py)."""
+        outlines = getattr(self.value, "outlines", None)
+        return self.items() if outlines is None else _InFile(Node(outlines, self.source, self.place))
+
+    def item(self, index: int) -> "Node":
+        """One element of an array."""
+        return self._item(self.value[index], index)
+
+    def _item(self, value: Any, index: int) -> "Node":
+        return Node(value, self.source, f"{self.place}[{index}]")
 
     def text(self) -> str:
         """The string as it stands, for lookups; draw it through `printable`."""
@@ -215,6 +222,30 @@ class Node:
         found = json.dumps(self.value)
         found = found if len(found) <= 40 else found[:37] + "..."
         return RecordError(f"{self.source}: {self.place}: expected {expected}, found {found}")
+
+
+class _InFile(Sequence[Node]):
+    """The elements of an array that stay in their file."""
+
+    def __init__(self, array: Node) -> None:
+        self._array = array
+
+    def __len__(self) -> int:
+        return len(self._array.value)
+
+    @overload
+    def __getitem__(self, index: int) -> Node: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> list[Node]: ...
+
+    def __getitem__(self, index: Union[int, slice]) -> Union[Node, list[Node]]:
+        if isinstance(index, slice):
+            return [self._array.item(one) for one in range(*index.indices(len(self)))]
+        return self._array.item(range(len(self))[index])
+
+    def __iter__(self) -> Iterator[Node]:
+        return (self._array.item(index) for index in range(len(self)))
 
 
 def _finite(value: float) -> bool:

@@ -13,9 +13,10 @@ from convladder_charts import counted, left_out, predicted, story
 from convladder_charts.about import About, about, fact, hardware
 from convladder_charts.counted import CountedGroup
 from convladder_charts.limits import Ceilings, Floor, ceilings_of, floor_of
-from convladder_charts.json_text import Node, RecordError, read_json
+from convladder_charts.json_text import Node, RecordError
 from convladder_charts.left_out import LeftOutGroup
 from convladder_charts.predicted import PredictedGroup
+from convladder_charts.record_file import read_json
 from convladder_charts.stage import Stage, is_size, optional, printable, shape_text, stages_of
 from convladder_charts.story import Story
 

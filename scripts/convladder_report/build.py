@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import Iterator, Optional, Sequence
 
 from convladder_charts.comparison import Comparison
-from convladder_charts.json_text import Node, RecordError, parse_json, read_text
+from convladder_charts.json_text import Node, RecordError
 from convladder_charts.record import Record
+from convladder_charts.record_file import read_file
 from convladder_charts.stage import printable
 from convladder_report import changes, kinds, network_kind, rank_kind, run_kind, side_by_side
 from convladder_report.document import Block, Items, Paragraph, Part, Report, Section
@@ -24,11 +25,16 @@ def read(paths: Sequence[Path]) -> list[Input]:
     """The records of all kinds. Raises RecordError."""
     inputs = []
     for path, source in zip(paths, _sources(paths)):
-        text = read_text(path)
-        root = Node(parse_json(text, path), path)
-        kind = next(one for one in KINDS if one.is_of(root.value))
-        inputs.append(Input(source, root, text.encode("utf-8"), kind, kind.read(root)))
+        inputs.append(read_one(path, source))
     return inputs
+
+
+def read_one(path: Path, source: str) -> Input:
+    """A record of any kind. Raises RecordError."""
+    file = read_file(path)
+    root = Node(file.document, path)
+    kind = next(one for one in KINDS if one.is_of(root.value))
+    return Input(source, root, file, kind, kind.read(root))
 
 
 def _sources(paths: Sequence[Path]) -> list[str]:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import hashlib
 from typing import Any, Iterable, Iterator, Optional, Sequence
 
 from convladder_charts.about import About
 from convladder_charts.json_text import Node
+from convladder_charts.record_file import RecordFile
 from convladder_charts.stage import optional, printable
 from convladder_charts.table_text import Table
 from convladder_report.document import Block, Items, Paragraph, Section, TableBlock
@@ -86,16 +86,15 @@ def places_of(places: Iterable[str]) -> str:
     return members[0][0] + "[" + ", ".join(str(a) if a == b else f"{a}–{b}" for a, b in runs) + "]"
 
 
-def environment_section(root: Node, source: str, content: bytes, name: str) -> Section:
+def environment_section(root: Node, source: str, file: RecordFile, name: str) -> Section:
     """Every member of the record's context, and the file's own hash."""
     context = root.field("context")
     rows = list(_leaves(context.value, "$.context", 0))
     table = Table("Where and how the record was made", ("what", "value"), tuple(
         (place.removeprefix("$.context."), value) for place, value in rows), 2, place="$.context",
         row_places=tuple(place for place, _ in rows))
-    digest = hashlib.sha256(content).hexdigest()
     return Section(name, "The machine, the build and the file", (
-        Paragraph(f"{source}: {len(content)} bytes, SHA-256 {digest}."), TableBlock(table, source)))
+        Paragraph(f"{source}: {file.size} bytes, SHA-256 {file.sha256}."), TableBlock(table, source)))
 
 
 def _leaves(value: Any, place: str, depth: int) -> Iterator[tuple[str, str]]:

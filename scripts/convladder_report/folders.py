@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Iterator, Sequence
 
-from convladder_charts.json_text import RecordError, parse_json, read_text
+from convladder_charts.json_text import RecordError
+from convladder_charts.record_file import read_json
 from convladder_charts.stage import printable
 from convladder_report.build import KINDS
 
@@ -41,7 +42,7 @@ def found_in(folder: Path, depth: bool) -> tuple[list[Found], list[str]]:
     found, baselines, broken = [], [], []
     for path in sorted(_files(folder, depth)):
         try:
-            document = parse_json(read_text(path), path)
+            document = read_json(path)
         except RecordError as error:
             broken.append(str(error))
             continue

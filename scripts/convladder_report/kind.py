@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Callable, Iterable
 
 from convladder_charts.json_text import Node
+from convladder_charts.record_file import RecordFile
 from convladder_report.document import Front, Section
 from convladder_report.published import Publication
 
@@ -17,7 +18,7 @@ class Input:
     source: str
     """What the report calls its file."""
     root: Node
-    content: bytes
+    file: RecordFile
     kind: "Kind"
     record: Any
     """What the kind's `read` made of it."""

@@ -15,7 +15,7 @@ def _chapters(one: Input, prefix: str) -> Iterator[Section]:
     yield from network_sections.sections(one.record, one.root, one.publications, one.source, prefix)
     yield from filter(None, [quality_sections.section(one.root, one.source, f"{prefix}-trust"),
                              common_sections.failed_section(one.root, one.source, f"{prefix}-failed")])
-    yield common_sections.environment_section(one.root, one.source, one.content, f"{prefix}-environment")
+    yield common_sections.environment_section(one.root, one.source, one.file, f"{prefix}-environment")
 
 
 KIND = Kind("network", is_of_networks, network_record.read, network_front.front, _chapters, network_sections.networks)

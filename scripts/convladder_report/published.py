@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Iterator
 
-from convladder_charts.json_text import Node, RecordError, read_json
+from convladder_charts.json_text import Node, RecordError
+from convladder_charts.record_file import read_json
 from convladder_charts.stage import optional, printable
 from convladder_charts.table_text import Table
 from convladder_charts.units import NONE, unit_for

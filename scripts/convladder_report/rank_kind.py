@@ -23,7 +23,7 @@ def _front(one: Input, prefix: str) -> Front:
 
 def _chapters(one: Input, prefix: str) -> Iterator[Section]:
     yield from ranking.sections(one.record, one.source, prefix)
-    yield common_sections.environment_section(one.root, one.source, one.content, f"{prefix}-environment")
+    yield common_sections.environment_section(one.root, one.source, one.file, f"{prefix}-environment")
 
 
 KIND = Kind(rank.KIND, rank.is_of, rank.read, _front, _chapters)

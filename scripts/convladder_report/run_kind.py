@@ -30,7 +30,7 @@ def _chapters(one: Input, prefix: str) -> Iterator[Section]:
     yield from run_sections.counted(record, one.root, one.source, prefix)
     yield from why_sections.sections(record, one.source, prefix)
     yield from filter(None, [trusted, failed])
-    yield common_sections.environment_section(one.root, one.source, one.content, f"{prefix}-environment")
+    yield common_sections.environment_section(one.root, one.source, one.file, f"{prefix}-environment")
 
 
 KIND = Kind("run", lambda document: True, run_record.read, run_front.front, _chapters)

@@ -8,6 +8,7 @@ from typing import Any, Iterator, Sequence
 
 from convladder_charts.json_text import Node
 from convladder_charts.kinds.members import several
+from convladder_charts.record_file import NO_FILE
 from convladder_report import build, changes
 from convladder_report.document import Report
 from convladder_report.kind import Input
@@ -54,7 +55,7 @@ def judged(pair: Pair, program: Path) -> Input:
         if isinstance(found, dict) and isinstance(found.get(side), dict):
             found[side]["file"] = entry.label  # not where it is on this machine
     root = Node(found, Path(changes.SOURCE))
-    return Input(changes.SOURCE, root, b"", comparison.KIND, changes.read(found, now.read().root))
+    return Input(changes.SOURCE, root, NO_FILE, comparison.KIND, changes.read(found, now.read().root))
 
 
 def report(pair: Pair, judgement: Input) -> Report:

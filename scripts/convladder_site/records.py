@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Sequence
 
-from convladder_charts.json_text import Node, RecordError, parse_json, read_text
+from convladder_charts.json_text import RecordError
+from convladder_charts.record_file import read_file
 from convladder_charts.stage import printable
-from convladder_report.build import KINDS
+from convladder_report.build import read_one
 from convladder_report.folders import Found, date_of, found_in
 from convladder_report.kind import Input
 
@@ -25,10 +26,7 @@ class Record:
 
     def read(self) -> Input:
         """The record itself. Raises RecordError."""
-        text = read_text(self.path)
-        root = Node(parse_json(text, self.path), self.path)
-        kind = next(one for one in KINDS if one.is_of(root.value))
-        return Input(self.label, root, text.encode("utf-8"), kind, kind.read(root))
+        return read_one(self.path, self.label)
 
 
 @dataclass
@@ -60,21 +58,20 @@ def found(named: Sequence[Path]) -> tuple[list[Record], Bad]:
     records: list[tuple[str, Record]] = []
     for one in places.values():
         try:
-            text = read_text(one.path)
+            digest, date = _read(one.path)
         except RecordError as error:
             bad.add(str(error), one.path, one.label)
             continue
-        digest = hashlib.sha256(f"{one.label}\n{text}".encode("utf-8")).hexdigest()
-        records.append((one.date or _date(text, one.path), Record(one.path, one.label, digest)))
+        digest = hashlib.sha256(f"{one.label}\n{digest}".encode("utf-8")).hexdigest()
+        records.append((one.date or date, Record(one.path, one.label, digest)))
     records.sort(key=lambda each: (each[0], each[1].label), reverse=True)
     return _told_apart([record for _, record in records]), bad
 
 
-def _date(text: str, path: Path) -> str:
-    try:
-        return date_of(parse_json(text, path))
-    except RecordError:
-        return ""
+def _read(path: Path) -> tuple[str, str]:
+    """The checksum of a file, and its date."""
+    file = read_file(path)
+    return file.sha256, date_of(file.document)
 
 
 def _told_apart(records: list[Record]) -> list[Record]:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Callable, Optional, Sequence
 
 from convladder_charts.json_text import Node, RecordError, parse_json
+from convladder_charts.record_file import NO_FILE
 from convladder_charts.stage import printable
 from convladder_report import build, html
 from convladder_report.document import Report
@@ -189,7 +190,7 @@ class _Maker:
             raise RecordError(f"convladder history: {printable(lines[-1].removeprefix('convladder: '), 300)}")
         path = Path("convladder history --format json")
         root = Node(parse_json(text, path), path)
-        one = Input(str(path), root, b"", history.KIND, history.KIND.read(root))
+        one = Input(str(path), root, NO_FILE, history.KIND, history.KIND.read(root))
         return self._html(replace(build.report([one], ()), title="History", links=(("All records", "index.html"),)))
 
     def _pairs(self, compared: Sequence[Pair]) -> dict[str, str]:

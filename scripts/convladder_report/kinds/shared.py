@@ -36,4 +36,4 @@ def environment(one: Input, prefix: str) -> tuple[Section, ...]:
     """The document's context, if it has one."""
     if member(one.root, "context") is None:
         return ()
-    return (environment_section(one.root, one.source, one.content, f"{prefix}-environment"),)
+    return (environment_section(one.root, one.source, one.file, f"{prefix}-environment"),)
