@@ -12,6 +12,7 @@
 #include "harness/records/published.hpp"
 #include "harness/records/recorded_run.hpp"
 #include "harness/runs/case_json.hpp"
+#include "harness/statistics/interval_json.hpp"
 #include "harness/statistics/statistics.hpp"
 #include "support/json_null.hpp"
 #include "support/printable.hpp"

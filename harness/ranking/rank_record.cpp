@@ -9,6 +9,7 @@
 #include "harness/plan/not_run.hpp"
 #include "harness/records/recorded_run.hpp"
 #include "harness/runs/case_json.hpp"
+#include "harness/statistics/interval_json.hpp"
 #include "harness/statistics/statistics.hpp"
 #include "harness/sweep/sweep_score.hpp"
 #include "support/json_null.hpp"

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "harness/machine/quality.hpp"
+#include "harness/records/foreign_record.hpp"
 #include "harness/records/record_text.hpp"
 #include "harness/statistics/statistics.hpp"
 #include "ladders/ladder_folder.hpp"
@@ -80,6 +81,7 @@ std::optional<TimeFigure> read_time(const JsonPlace& place) {
                   .median = 0,
                   .low = std::nullopt,
                   .high = std::nullopt,
+                  .level = std::nullopt,
                   .samples = {}};
   if (place.at("samples").is_there()) time.samples = place.at("samples").numbers(kTimes);
   if (!place.has("median") && time.samples.empty()) return std::nullopt;
@@ -87,6 +89,7 @@ std::optional<TimeFigure> read_time(const JsonPlace& place) {
   if (place.has("interval")) {
     time.low = place.at("interval").at("low").number();
     time.high = place.at("interval").at("high").number();
+    time.level = place.at("interval").at("level").number_or_none();
   }
   time.is_predicted = place.at("kind").text_or_empty() == "predicted";
   if (place.has("iterations_per_sample")) time.iterations = place.at("iterations_per_sample").count();
@@ -132,19 +135,37 @@ void refuse_folder_as_record(const std::string& file) {
   throw UserError(fmt::format("{}: a ladder's folder, not a record; 'convladder run {}' writes one", name, name));
 }
 
-ordered_json read_record_json(const std::string& file) {
-  refuse_folder_as_record(file);
-  const std::string text = read_file_text(file);
-  try {
-    return parse_record_json(text, file);
-  } catch (const UserError&) {
-    const std::string closed = closed_record(text);
-    if (closed.empty() || !ordered_json::accept(closed)) throw;
+namespace {
+
+/// Of a text that is no JSON as it stands: what the last write to it left, or what another program writes. Empty for
+/// anything else.
+ordered_json mended_record_json(const std::string& text, const std::string& file) {
+  if (const std::string closed = closed_record(text); !closed.empty() && ordered_json::accept(closed)) {
     ordered_json json = parse_record_json(closed, file);
     fmt::print(stderr, "convladder: {}: cut off in the middle; whole cases that are used: {}\n", printable(file),
                json.at("cases").size());
     return json;
   }
+  const std::string finite = without_not_finite(text);
+  if (finite.size() == text.size() || !ordered_json::accept(finite)) return {};
+  ordered_json json = parse_record_json(finite, file);
+  return foreign_format_of(json) != nullptr ? json : ordered_json();
+}
+
+}  // namespace
+
+ordered_json read_record_json(const std::string& file) {
+  refuse_folder_as_record(file);
+  const std::string text = read_file_text(file);
+  ordered_json json;
+  try {
+    json = parse_record_json(text, file);
+  } catch (const UserError&) {
+    json = mended_record_json(text, file);
+    if (json.is_null()) throw;
+  }
+  const ForeignFormat* const foreign = foreign_format_of(json);
+  return foreign == nullptr ? json : foreign->run_of(json, file, text);
 }
 
 RecordedRun parse_recorded_run(std::string_view text, const std::string& file) {

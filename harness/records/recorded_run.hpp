@@ -25,6 +25,7 @@ struct TimeFigure {
   double median = 0;
   std::optional<double> low;  ///< of the median's interval, with `high`
   std::optional<double> high;
+  std::optional<double> level;  ///< of the same interval
   std::vector<double> samples;  ///< in the order they were taken: one a round
   int iterations = 1;           ///< calls of each sample
   bool is_predicted = false;    ///< by a virtual clock
@@ -80,7 +81,8 @@ nlohmann::ordered_json parse_record_json(std::string_view text, const std::strin
 /// Throws UserError, with what to do, if it is a ladder's folder.
 void refuse_folder_as_record(const std::string& file);
 /// The JSON of a record's file. Of one that was cut in the last write to it, all whole cases: one line on standard
-/// error says so. Throws UserError as above.
+/// error says so. Of a file of another program (foreign_record.hpp) the run that says the same. Throws UserError as
+/// above.
 nlohmann::ordered_json read_record_json(const std::string& file);
 
 /// What a record's context says of the device of that kind; an empty object if nothing.

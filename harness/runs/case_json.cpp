@@ -73,15 +73,6 @@ ordered_json dataset_json(const ImageSet& images) {
           {"height", images.height}, {"width", images.width},   {"sha256", images.sha256}};
 }
 
-ordered_json measured_json(std::string_view of, const std::vector<double>& samples) {
-  return {{"kind", "measured"},
-          {"of", of},
-          {"unit", "ns"},
-          {"median", median(samples)},
-          {"interval", interval_json(median_interval(samples))},
-          {"samples", samples}};
-}
-
 ordered_json variant_json(const VariantInfo& info) {
   ordered_json json = {{"family", info.family},
                        {"rung", rung_json(info)},

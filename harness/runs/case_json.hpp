@@ -15,9 +15,6 @@ nlohmann::ordered_json case_json(const PlannedCase& planned, const CaseOutcome& 
 /// `variants[]` of the record.
 nlohmann::ordered_json variant_json(const VariantInfo& info);
 
-/// {"kind": "measured", "of", "unit": "ns", "median", "interval", "samples"} of at least one sample in nanoseconds.
-nlohmann::ordered_json measured_json(std::string_view of, const std::vector<double>& samples);
-
 /// `context.dataset` of a record.
 nlohmann::ordered_json dataset_json(const ImageSet& images);
 

@@ -229,6 +229,12 @@ std::vector<std::string> context_notes(const RecordedRun& base, const RecordedRu
   for (const RecordedRun* const run : {&base, &now}) {
     if (!run->complete)
       notes.push_back(fmt::format("{} is not complete: the run was interrupted or is still running", run->file));
+    if (const std::string from = text_at(run->context, "/imported/from"); !from.empty()) {
+      notes.push_back(
+          fmt::format("{} was written by {}: its results were not verified here, its benchmarks not measured "
+                      "in turns, and what they were compiled with is not known",
+                      printable(run->file), from));
+    }
   }
   append_differences(kHosts, base.context, now.context, notes);
   const ExecutedPtx then = executed_ptx_of(base);

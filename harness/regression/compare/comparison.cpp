@@ -80,7 +80,10 @@ class Comparer {
     compared.variant = one.variant;
     compared.group = group_name(one);
     if (base != nullptr && base->time) compared.base_median_ns = median(base->time->samples);
-    if (now != nullptr && now->time) compared.new_median_ns = median(now->time->samples);
+    if (now != nullptr && now->time) {
+      compared.new_median_ns = median(now->time->samples);
+      compared.is_predicted = now->time->is_predicted;
+    }
     if (base != nullptr) compared.base_disturbance = base->disturbance();
     if (now != nullptr) compared.new_disturbance = now->disturbance();
     if (settled_by_status(base, now, compared)) return;

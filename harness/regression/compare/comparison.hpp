@@ -62,6 +62,7 @@ struct ComparedCase {
   bool control = false;
   std::optional<double> base_median_ns;
   std::optional<double> new_median_ns;
+  bool is_predicted = false;           ///< the new time is a virtual clock's
   std::optional<ChangeBounds> change;  ///< of the time itself
   std::optional<ChangeBounds> beside;  ///< of its ratio to the witness
   std::vector<MovedCounter> counters;  ///< of the simulated device, exact sums

@@ -165,6 +165,7 @@ ordered_json case_json(const ComparedCase& one) {
           {"witness", text_or_null(one.witness)},
           {"base_median_ns", or_null(one.base_median_ns)},
           {"new_median_ns", or_null(one.new_median_ns)},
+          {"time_kind", one.new_median_ns ? ordered_json(one.is_predicted ? "predicted" : "measured") : ordered_json()},
           {"change", change_json(one.change)},
           {"beside_witness", change_json(one.beside)},
           {"counters", counters_json(one.counters)},

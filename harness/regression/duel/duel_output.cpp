@@ -159,6 +159,8 @@ ordered_json case_json(const DuelCase& one) {
           {"sub_runs", one.length.sub_runs},
           {"base_median_ns", or_null(base_median(one))},
           {"new_median_ns", or_null(new_median(one))},
+          {"time_kind",
+           new_median(one) ? ordered_json(is_predicted(one.device) ? "predicted" : "measured") : ordered_json()},
           {"change", change_json(one.change())},
           {"cycles", change_json(one.cycles)},
           {"p_slower", or_null(one.p_slower)},

@@ -1,4 +1,4 @@
-#include "harness/records/google_output.hpp"
+#include "harness/exchange/google_output.hpp"
 
 #include <benchmark/benchmark.h>
 #include <fmt/format.h>
@@ -48,18 +48,19 @@ Run aggregate(const Run& like, const char* name, double value, benchmark::Statis
   return run;
 }
 
-std::vector<Run> runs_of(const CaseFigures& one_case, int family, bool aggregates_only) {
-  if (!one_case.time) {
-    Run run = make_run(one_case.id, family, 1);
+std::vector<Run> runs_of(const GoogleCase& one_case, int family, bool aggregates_only) {
+  if (one_case.samples.empty()) {
+    Run run = make_run(one_case.name, family, 1);
     run.error_occurred = true;
-    run.error_message = fmt::format("{}: {}", one_case.status, one_case.reason);
+    run.error_message = one_case.error;
     return {run};
   }
-  const std::vector<double>& samples = one_case.time->samples;
+  const std::vector<double>& samples = one_case.samples;
   const auto count = static_cast<int>(samples.size());
   std::vector<Run> runs;
-  Run run = make_run(one_case.id, family, count);
-  run.iterations = one_case.time->iterations;
+  Run run = make_run(one_case.name, family, count);
+  run.iterations = one_case.iterations;
+  run.report_label = one_case.label;
   for (int i = 0; i < count && !(aggregates_only && count > 1); ++i) {
     run.repetition_index = i;
     set_time(run, samples[i]);
@@ -77,22 +78,22 @@ std::vector<Run> runs_of(const CaseFigures& one_case, int family, bool aggregate
   return runs;
 }
 
-void report(benchmark::BenchmarkReporter& reporter, std::ostream& stream, const std::vector<CaseFigures>& cases,
+void report(benchmark::BenchmarkReporter& reporter, std::ostream& stream, const std::vector<GoogleCase>& cases,
             bool aggregates_only) {
   reporter.SetOutputStream(&stream);
   reporter.SetErrorStream(&stream);
   benchmark::BenchmarkReporter::Context context;
   context.name_field_width = 0;  // its constructor leaves it as it is
-  for (const CaseFigures& one_case : cases) {
-    context.name_field_width = std::max(context.name_field_width, one_case.id.size() + 7);
+  for (const GoogleCase& one_case : cases) {
+    context.name_field_width = std::max(context.name_field_width, one_case.name.size() + 7);
   }
   reporter.ReportContext(context);
   int family = 0;
-  for (const CaseFigures& one_case : cases) reporter.ReportRuns(runs_of(one_case, family++, aggregates_only));
+  for (const GoogleCase& one_case : cases) reporter.ReportRuns(runs_of(one_case, family++, aggregates_only));
   reporter.Finalize();
 }
 
-std::string formatted(const std::string& format, const std::vector<CaseFigures>& cases, bool aggregates_only,
+std::string formatted(const std::string& format, const std::vector<GoogleCase>& cases, bool aggregates_only,
                       bool colour) {
   std::ostringstream text;
   if (format == "json") {
@@ -108,7 +109,21 @@ std::string formatted(const std::string& format, const std::vector<CaseFigures>&
 
 }  // namespace
 
-void write_google_output(const GoogleOutput& output, const std::vector<CaseFigures>& cases) {
+std::string google_json_text(const std::vector<GoogleCase>& cases, bool aggregates_only) {
+  return formatted("json", cases, aggregates_only, false);
+}
+
+void write_google_output(const GoogleOutput& output, const std::vector<CaseFigures>& figures) {
+  std::vector<GoogleCase> cases;
+  for (const CaseFigures& one : figures) {
+    GoogleCase& added = cases.emplace_back(GoogleCase{.name = one.id, .error = {}, .samples = {}, .label = {}});
+    if (one.time) {
+      added.samples = one.time->samples;
+      added.iterations = one.time->iterations;
+    } else {
+      added.error = fmt::format("{}: {}", one.status, one.reason);
+    }
+  }
   if (output.console_format) {
     const bool colour = isatty(STDOUT_FILENO) == 1;
     const std::string text = formatted(*output.console_format, cases, output.aggregates_only, colour);

@@ -1,0 +1,101 @@
+// `convladder export`: a record in the formats of services that follow figures over commits.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "harness/commands/command.hpp"
+#include "harness/commands/option_checks.hpp"
+#include "harness/commands/printed.hpp"
+#include "harness/exchange/export_format.hpp"
+#include "harness/exchange/exported.hpp"
+#include "harness/records/recorded_run.hpp"
+#include "harness/regression/compare/comparison.hpp"
+#include "support/errors.hpp"
+#include "support/nearest_name.hpp"
+#include "support/printable.hpp"
+#include "support/text_table.hpp"
+
+namespace convladder {
+namespace {
+
+/// The command line, not checked yet.
+struct ExportArguments {
+  std::string record;
+  std::string to;
+  std::string base;
+  std::string output;
+  std::vector<std::string> controls;
+  ExportOptions options;
+};
+
+constexpr const char* kExportFooter = R"(examples:
+  convladder export run.json --to bencher --output bmf.json && bencher run --adapter json --file bmf.json
+  convladder export run.json --to github-action-benchmark --output output.json
+  convladder export new/run.json --base old/run.json --to bencher      with what 'convladder compare' says of each case
+  convladder export run.json --to conbench --repository https://github.com/OWNER/NAME
+  convladder export run.json --to csv > samples.csv                    a row for each figure and each sample
+
+docs/exchange.md says what becomes of which figure in which format.
+exit codes: 0 written - 2 written, but a case that failed has no place in this format: it is named - 3 nothing to
+export, or bad input: one line says what)";
+
+void add_export_options(CLI::App& command, ExportArguments& a) {
+  command.add_option("RECORD.json", a.record, "a run, network, rank, sweep, comparison or duel")->required();
+  std::string help = "the format:";
+  for (const ExportFormat& format : export_formats()) {
+    help += fmt::format("{} {}: {}", &format == &export_formats().front() ? "" : ";", format.name, format.help);
+  }
+  command.add_option("--to", a.to, help)->required();
+  command.add_option("--base", a.base, "a run to compare this one with: verdicts are exported too");
+  add_list(command, "--control", a.controls, "with --base: variants that are the same in both builds");
+  command.add_option("--repository", a.options.repository, "conbench: https://github.com/OWNER/NAME");
+  command.add_option("--output", a.output, "file to write it to (default: the standard output)");
+}
+
+void add_verdicts_of(ExportedRecord& record, const nlohmann::ordered_json& json, const ExportArguments& arguments) {
+  if (record.context.kind != "run") {
+    throw UserError(
+        fmt::format("--base: only runs can be compared, {} is a {}", arguments.record, record.context.kind));
+  }
+  const RecordedRun base = read_recorded_run(arguments.base);
+  const RecordedRun now = recorded_run_of(json, arguments.record);
+  const Comparison comparison =
+      compare_runs(base, now, {.limits = {}, .case_filter = {}, .controls = arguments.controls});
+  add_verdicts(record, comparison);
+  const int missing = comparison.count(CaseVerdict::missing);
+  if (missing > 0) {
+    fmt::print(stderr, "convladder: {} of the base not ok here: no format has a place for a case that is missing\n",
+               missing == 1 ? "1 case is" : fmt::format("{} cases are", missing));
+  }
+}
+
+int export_command(ExportArguments& arguments, const CommandLine& /*command_line*/) {
+  const ExportFormat& format = find_known("format", arguments.to, export_formats(), &ExportFormat::name, "--to: ");
+  check_output_file("--output", arguments.output);
+  const nlohmann::ordered_json json = read_record_json(arguments.record);
+  ExportedRecord record = exported_record(json, arguments.record);
+  if (!arguments.base.empty()) add_verdicts_of(record, json, arguments);
+  const ExportedText exported = format.write(record, arguments.options);
+  for (const std::string& line : left_out_lines(exported.left_out)) fmt::print(stderr, "convladder: {}\n", line);
+  if (exported.written == 0) {
+    throw UserError(fmt::format("{}: nothing in it that {} could show", printable(arguments.record), format.name));
+  }
+  print_as({.format = {}, .file = arguments.output}, exported.text);
+  return std::ranges::any_of(exported.left_out, &LeftOut::failed) ? kExitInconclusive : kExitOk;
+}
+
+const CommandRegistration export_registration(
+    {.name = "export",
+     .group = CommandGroup::judge,
+     .help = "a record in the formats of services that follow figures: Bencher, LNT, Conbench, CSV, ...",
+     .footer = kExportFooter,
+     .add = command_of<ExportArguments, add_export_options, export_command>});
+
+}  // namespace
+}  // namespace convladder
