@@ -127,3 +127,19 @@ def begins(folder: Path, shard: int) -> list[str]:
     path = folder / "logs" / f"{shard:05d}.log"
     lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
     return [line for line in lines if f"shard {shard} of" in line and ": job " in line]
+
+
+def processes_of(folder: Path, shard: int) -> list[int]:
+    """The program that works on a shard, without the processes of its cases; none where nobody does."""
+    found = []
+    for entry in Path("/proc").iterdir():
+        if not entry.name.isdigit():
+            continue
+        try:
+            words = (entry / "cmdline").read_bytes().split(b"\0")
+        except OSError:
+            continue
+        if b"--plan" in words and str(folder).encode() in words and any(
+                word.startswith(f"{shard}/".encode()) for word in words):
+            found.append(int(entry.name))
+    return found
