@@ -91,7 +91,7 @@ def _write(options: argparse.Namespace) -> tuple[list[Path], list[str]]:
     from convladder_report import build, folders, html, library, markdown, pdf, published
 
     records, notes = folders.expanded(options.records)
-    inputs = build.read(records)
+    inputs = build.read(records, _found_program(options))
     comparison = build.compared(inputs, options.base, _program(options)) if options.base else None
     report = build.report(inputs, published.publications(PUBLISHED), comparison)
     report = dataclasses.replace(report, warnings=(*notes, *report.warnings))

@@ -9,11 +9,12 @@ from typing import Iterator, Optional, Sequence
 from convladder_charts.comparison import Comparison
 from convladder_charts.json_text import Node, RecordError
 from convladder_charts.record import Record
-from convladder_charts.record_file import read_file
+from convladder_charts.record_file import RecordFile, read_file
 from convladder_charts.stage import printable
 from convladder_report import changes, kinds, network_kind, rank_kind, run_kind, side_by_side
 from convladder_report.document import Block, Items, Paragraph, Part, Report, Section
 from convladder_report.kind import Input, Kind
+from convladder_report.kinds import imported
 from convladder_report.published import Publication
 
 KINDS: tuple[Kind, ...] = (rank_kind.KIND, network_kind.KIND, *kinds.KINDS, run_kind.KIND)
@@ -21,17 +22,21 @@ KINDS: tuple[Kind, ...] = (rank_kind.KIND, network_kind.KIND, *kinds.KINDS, run_
 is wrong with it."""
 
 
-def read(paths: Sequence[Path]) -> list[Input]:
-    """The records of all kinds. Raises RecordError."""
+def read(paths: Sequence[Path], program: Optional[Path] = None) -> list[Input]:
+    """The records of all kinds; `program` reads files of other programs. Raises RecordError."""
     inputs = []
     for path, source in zip(paths, _sources(paths)):
-        inputs.append(read_one(path, source))
+        file = imported.file_of(path, program) if imported.is_foreign(path) else read_file(path)
+        inputs.append(_input(file, path, source))
     return inputs
 
 
 def read_one(path: Path, source: str) -> Input:
     """A record of any kind. Raises RecordError."""
-    file = read_file(path)
+    return _input(read_file(path), path, source)
+
+
+def _input(file: RecordFile, path: Path, source: str) -> Input:
     root = Node(file.document, path)
     kind = next(one for one in KINDS if one.is_of(root.value))
     return Input(source, root, file, kind, kind.read(root))
