@@ -19,8 +19,10 @@
 #include "harness/records/recorded_run.hpp"
 #include "support/errors.hpp"
 #include "support/file_bytes.hpp"
+#include "support/json_place.hpp"
 #include "support/json_text.hpp"
 #include "support/nearest_name.hpp"
+#include "support/printable.hpp"
 #include "support/terminal.hpp"
 #include "support/text_table.hpp"
 
@@ -89,6 +91,10 @@ int explain_command(ExplainArguments& arguments, const CommandLine& /*command_li
   const std::vector<std::string> gpus = asked_gpus(arguments.gpus);
   const bool has_default = std::ranges::find(gpus, kUsualGpu) != gpus.end();
   const nlohmann::ordered_json record = read_record_json(arguments.run);
+  if (const std::string from = text_at(record, "/context/imported/from"); !from.empty()) {
+    throw UserError(fmt::format("{}: measured by {}: nothing says which of its benchmarks builds on which",
+                                printable(arguments.run), from));
+  }
   const ExplainedRun run(record, arguments.run, has_default ? kUsualGpu : gpus.front());
   const std::string& format = arguments.printed.format;
   // Data is of everything that matches: who reads it chooses.

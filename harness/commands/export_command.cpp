@@ -47,11 +47,8 @@ export, or bad input: one line says what)";
 
 void add_export_options(CLI::App& command, ExportArguments& a) {
   command.add_option("RECORD.json", a.record, "a run, network, rank, sweep, comparison or duel")->required();
-  std::string help = "the format:";
-  for (const ExportFormat& format : export_formats()) {
-    help += fmt::format("{} {}: {}", &format == &export_formats().front() ? "" : ";", format.name, format.help);
-  }
-  command.add_option("--to", a.to, help)->required();
+  const std::vector<std::string> formats = names_of(export_formats(), &ExportFormat::name);
+  command.add_option("--to", a.to, fmt::format("the format: {}", fmt::join(formats, ", ")))->required();
   command.add_option("--base", a.base, "a run to compare this one with: verdicts are exported too");
   add_list(command, "--control", a.controls, "with --base: variants that are the same in both builds");
   command.add_option("--repository", a.options.repository, "conbench: https://github.com/OWNER/NAME");

@@ -52,8 +52,7 @@ ExportedText bencher_export(const ExportedRecord& record, const ExportOptions& /
   return result;
 }
 
-const ExportFormatRegistration bencher_registration({"bencher", "Bencher's metric format (bencher.dev)",
-                                                     bencher_export});
+const ExportFormatRegistration bencher_registration({"bencher", bencher_export});
 
 }  // namespace
 }  // namespace convladder

@@ -33,7 +33,7 @@ ordered_json conbench_machine(const ExportedContext& about) {
   const std::string system = about.system.substr(0, space);
   const std::size_t version = system.find_last_of(' ');
   return {{"name", about.host},
-          {"architecture_name", "x86_64"},
+          {"architecture_name", about.imported_from.empty() ? "x86_64" : "unknown"},  // this program runs nowhere else
           {"kernel_name", kernel},
           {"os_name", version == std::string::npos ? system : system.substr(0, version)},
           {"os_version", version == std::string::npos ? "unknown" : system.substr(version + 1)},
@@ -108,7 +108,7 @@ ordered_json of_figure(const ExportedRecord& record, const ExportedCase& one, co
   const std::vector<double> samples = figure.samples.empty() ? std::vector{figure.value} : figure.samples;
   json["stats"] = {{"data", samples},
                    {"unit", figure.unit},
-                   {"times", samples},
+                   {"times", nlohmann::ordered_json::array()},  // of what is no time itself
                    {"time_unit", figure.unit},
                    {"iterations", figure.iterations}};
   if (one.verdict && figure.measure == "latency") {
@@ -151,8 +151,7 @@ ExportedText conbench_export(const ExportedRecord& record, const ExportOptions& 
   return result;
 }
 
-const ExportFormatRegistration conbench_registration({"conbench", "Conbench's benchmark results, a list of them",
-                                                      conbench_export});
+const ExportFormatRegistration conbench_registration({"conbench", conbench_export});
 
 }  // namespace
 }  // namespace convladder

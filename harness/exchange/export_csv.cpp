@@ -91,7 +91,7 @@ ExportedText csv_export(const ExportedRecord& record, const ExportOptions& /*opt
   return result;
 }
 
-const ExportFormatRegistration csv_registration({"csv", "one table, a row for each figure and sample", csv_export});
+const ExportFormatRegistration csv_registration({"csv", csv_export});
 
 }  // namespace
 }  // namespace convladder

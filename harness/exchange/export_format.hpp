@@ -30,7 +30,6 @@ struct ExportedText {
 
 struct ExportFormat {
   const char* name;  ///< as it is typed
-  const char* help;  ///< who reads it, in a few words
   /// Throws UserError for what the format cannot say at all.
   ExportedText (*write)(const ExportedRecord& record, const ExportOptions& options);
 };

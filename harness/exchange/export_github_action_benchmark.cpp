@@ -53,8 +53,7 @@ ExportedText action_export(const ExportedRecord& record, const ExportOptions& /*
   return result;
 }
 
-const ExportFormatRegistration action_registration({"github-action-benchmark", "its tool 'customSmallerIsBetter'",
-                                                    action_export});
+const ExportFormatRegistration action_registration({"github-action-benchmark", action_export});
 
 }  // namespace
 }  // namespace convladder

@@ -59,8 +59,7 @@ ExportedText google_export(const ExportedRecord& record, const ExportOptions& /*
   return result;
 }
 
-const ExportFormatRegistration google_registration({"google", "Google Benchmark's JSON, for its compare.py",
-                                                    google_export});
+const ExportFormatRegistration google_registration({"google", google_export});
 
 }  // namespace
 }  // namespace convladder

@@ -91,7 +91,7 @@ ExportedText lnt_export(const ExportedRecord& record, const ExportOptions& /*opt
   return result;
 }
 
-const ExportFormatRegistration lnt_registration({"lnt", "LNT's report format 2, suite 'nts'", lnt_export});
+const ExportFormatRegistration lnt_registration({"lnt", lnt_export});
 
 }  // namespace
 }  // namespace convladder

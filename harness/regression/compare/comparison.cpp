@@ -4,12 +4,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <nlohmann/json.hpp>
 
 #include "harness/regression/compare/comparability.hpp"
 #include "harness/regression/compare/counter_comparison.hpp"
 #include "harness/regression/compare/recorded_change.hpp"
 #include "harness/statistics/statistics.hpp"
 #include "support/errors.hpp"
+#include "support/json_place.hpp"
 #include "support/nearest_name.hpp"
 #include "support/text_pattern.hpp"
 
@@ -171,9 +173,11 @@ class Comparer {
     }
     const VerdictLimits& limits = result_.options.limits;
     compared.change = recorded_change(pair.base->time->samples, pair.now->time->samples, limits.alpha);
-    const auto too_few = [&limits](std::size_t count, const char* what) {
-      return fmt::format("only {} {}; {} are needed at {:g}%: run with --repetitions {} or more", count, what,
-                         fewest_samples(limits.alpha), limits.alpha * 100, fewest_samples(limits.alpha));
+    const bool imported = value_at(result_.now.context, "/imported").is_object();  // by a program of other options
+    const auto too_few = [&limits, imported](std::size_t count, const char* what) {
+      return fmt::format("only {} {}; {} are needed at {:g}%: run with {} {} or more", count, what,
+                         fewest_samples(limits.alpha), limits.alpha * 100, imported ? "repetitions:" : "--repetitions",
+                         fewest_samples(limits.alpha));
     };
     if (!compared.change) {
       compared.reason = too_few(std::min(pair.base->time->samples.size(), pair.now->time->samples.size()), "samples");

@@ -5,9 +5,11 @@ Its benchmarks are no ladder: nothing says which of them builds on which, or tha
 
 from __future__ import annotations
 
+import dataclasses
 from dataclasses import dataclass
 from typing import Any, Optional
 
+from convladder_charts.about import fact
 from convladder_charts.json_text import Node
 from convladder_charts.kinds.members import Origin, member, number_of, origin, several, text_of, time_of
 from convladder_charts.kinds.row_chart import Mark, Panel, RowChart
@@ -18,6 +20,8 @@ from convladder_charts.units import NONE, duration
 KIND = "imported run"
 _LONGEST_REASON = 200
 _LONGEST_TEXT = 300
+_LONGEST_LABEL = 34
+_HEAD_OF_LABEL = 6
 
 
 @dataclass(frozen=True)
@@ -37,8 +41,9 @@ class Benchmark:
 
     name: str
     device: str
+    """With its name, if the file says it: cuda0: Quadro GV100."""
     taken: str
-    """Which time: real time, cold gpu time."""
+    """Which time: real time, cold GPU time."""
     status: str
     reason: str
     time: Optional[Time]
@@ -83,24 +88,42 @@ def read(root: Node) -> ImportedRun:
     """Raises RecordError."""
     imported = root.field("context").field("imported")
     notes = member(imported, "notes")
-    return ImportedRun(origin(root), text_of(imported, "from"), text_of(imported, "file"),
+    return ImportedRun(_known(origin(root)), text_of(imported, "from"), text_of(imported, "file"),
                        tuple(printable(one.text(), _LONGEST_TEXT) for one in (notes.items() if notes else [])),
-                       tuple(_benchmark(case) for case in root.field("cases").items()))
+                       tuple(_benchmark(case, root.field("context")) for case in root.field("cases").items()))
 
 
-def _benchmark(case: Node) -> Benchmark:
+def _known(one: Origin) -> Origin:
+    """Without what such a file does not say."""
+    parts = {name: "" if getattr(one, name) == "unknown" else getattr(one, name) for name in ("date", "host", "cpu", "commit")}
+    return dataclasses.replace(one, program=one.program.removesuffix("unknown").strip(), **parts)
+
+
+def _benchmark(case: Node, context: Node) -> Benchmark:
     time = member(case, "time")
+    device = text_of(case, "device")
+    name = fact(device, "name", context) or ""
     return Benchmark(
-        text_of(case, "variant"), text_of(case, "device"), text_of(case, "layer").replace("-", " "),
+        text_of(case, "variant"), device if device == "cpu" or not name else printable(f"{device}: {name}", 60),
+        _in_words(text_of(case, "layer")),
         text_of(case, "status"), text_of(case, "reason", _LONGEST_REASON), _time(time) if time else None,
         tuple(_time(one) for one in case.field("other_times").items()), case.place)
+
+
+def _in_words(name: str) -> str:
+    """cold-gpu-time: cold GPU time."""
+    return " ".join(word.upper() if word in ("cpu", "gpu") else word for word in name.split("-"))
+
+
+def _short(name: str) -> str:
+    """Of a long name the end, which tells it from the one before."""
+    return name if len(name) <= _LONGEST_LABEL else f"{name[:_HEAD_OF_LABEL]}…{name[_HEAD_OF_LABEL + 1 - _LONGEST_LABEL:]}"
 
 
 def _time(node: Node) -> Time:
     interval = member(node, "interval")
     low, high = (number_of(interval, name) if interval else None for name in ("low", "high"))
-    of = text_of(node, "of").removeprefix("part ").replace("-", " ")
-    return Time(of, time_of(node.field("median")), low, high, len(node.field("samples").items()))
+    return Time(_in_words(text_of(node, "of").removeprefix("part ")), time_of(node.field("median")), low, high, len(node.field("samples").items()))
 
 
 def sentence(record: ImportedRun) -> str:
@@ -113,7 +136,7 @@ def sentence(record: ImportedRun) -> str:
 
 def chart(record: ImportedRun, group: tuple[str, str]) -> Optional[RowChart]:
     """The times of a group, in the order of the file."""
-    rows = tuple(Mark(one.name, one.time.median, one.time.low, one.time.high, duration(one.time.median))
+    rows = tuple(Mark(_short(one.name), one.time.median, one.time.low, one.time.high, duration(one.time.median))
                  for one in record.timed if one.time and (one.device, one.taken) == group)
     if not rows:
         return None
@@ -139,5 +162,5 @@ def table(record: ImportedRun, group: tuple[str, str]) -> Table:
                      *(beside.get(name, NONE) for name in others)))
     device, taken = group
     return Table(f"{taken} on {device}, measured by {record.program}",
-                 ("benchmark", "status", "median", "interval", "samples", *others), tuple(rows), 2, place="$.cases[…]",
+                 ("benchmark", "status", "time", "interval", "samples", *others), tuple(rows), 2, place="$.cases[…]",
                  row_places=tuple(one.place for one in mine))

@@ -57,7 +57,7 @@ def _chapters(one: Input, prefix: str) -> Iterator[Section]:
     for number, group in enumerate(record.groups, 1):
         chart = imported.chart(record, group) if number > 1 else None
         drawn = shared.rows_figure(chart, f"{prefix}-times-{number}-figure", one.source, "$.cases[…].time", ())
-        yield Section(f"{prefix}-times-{number}", f"{group[1].capitalize()} on {group[0]}",
+        yield Section(f"{prefix}-times-{number}", f"{group[1][:1].upper()}{group[1][1:]} on {group[0]}",
                       (*([drawn] if drawn else []), TableBlock(imported.table(record, group), one.source)))
     if record.notes:
         yield Section(f"{prefix}-notes", "What the file does not say", (Items(record.notes),))

@@ -120,12 +120,12 @@ TEST(Export, WhatIsLeftOutIsNamedWithItsReason) {
               ElementsAre("1 case left out, cpu/wrong/lenet28.conv1/10: incorrect: an error, \"large\" and more"));
   std::vector<LeftOut> many(3, {"a", "skipped: no GPU", false});
   many[2].why = "counted";
-  EXPECT_THAT(left_out_lines(many), ElementsAre("2 cases left out: skipped: no GPU (the first: a)",
-                                                "1 case left out, a: counted"));
+  EXPECT_THAT(left_out_lines(many),
+              ElementsAre("2 cases left out: skipped: no GPU (the first: a)", "1 case left out, a: counted"));
 }
 
-// src/extract.ts of github-action-benchmark 1.22: a list of {name, value, range?, unit, extra?}, value a number; an empty
-// list is an error. src/extractRangeInfo.ts: "± " and a number.
+// src/extract.ts of github-action-benchmark 1.22: a list of {name, value, range?, unit, extra?}, value a number; an
+// empty list is an error. src/extractRangeInfo.ts: "± " and a number.
 TEST(Export, TheActionGetsEntriesOfUniqueNames) {
   const ordered_json entries = json_in("github-action-benchmark", judged());
   std::set<std::string> names;
@@ -141,8 +141,8 @@ TEST(Export, TheActionGetsEntriesOfUniqueNames) {
 }
 
 // lnt/testing/__init__.py, upgrade_and_normalize_report: format_version "2", machine, run, tests. testsuitedb.py,
-// importDataFromDict: machine.name; run.llvm_project_revision; of a test its name and metrics of the suite, each a number
-// or a list of them. schemas/nts.yaml: execution_time in seconds, execution_status.
+// importDataFromDict: machine.name; run.llvm_project_revision; of a test its name and metrics of the suite, each a
+// number or a list of them. schemas/nts.yaml: execution_time in seconds, execution_status.
 TEST(Export, LntGetsSecondsAndNoMetricThatItsSuiteLacks) {
   const ordered_json report = json_in("lnt", judged());
   EXPECT_EQ(report.at("format_version"), "2");
@@ -154,8 +154,7 @@ TEST(Export, LntGetsSecondsAndNoMetricThatItsSuiteLacks) {
   EXPECT_EQ(report.at("tests")[0], ordered_json({{"name", "cpu/flat-vector/lenet28.conv1/10"},
                                                  {"execution_time", {30e-9, 10e-9, 20e-9}},
                                                  {"execution_status", 0}}));
-  EXPECT_EQ(report.at("tests")[1],
-            ordered_json({{"name", "cpu/wrong/lenet28.conv1/10"}, {"execution_status", 1}}));
+  EXPECT_EQ(report.at("tests")[1], ordered_json({{"name", "cpu/wrong/lenet28.conv1/10"}, {"execution_status", 1}}));
 }
 
 // conbench/entities/benchmark_result.py, _BenchmarkResultCreateSchema: these fields are required, and either stats or
@@ -170,10 +169,10 @@ TEST(Export, ConbenchGetsAResultForEachTimeAndAnErrorForEachFailure) {
     EXPECT_FALSE(one.at("tags").at("name").get<std::string>().empty());
     EXPECT_EQ(one.at("github").at("repository"), "https://github.com/owner/name");
     EXPECT_NE(one.contains("stats"), one.contains("error"));
-    for (const char* const field : {"name", "architecture_name", "kernel_name", "os_name", "os_version", "cpu_model_name",
-                                    "cpu_l1d_cache_bytes", "cpu_l1i_cache_bytes", "cpu_l2_cache_bytes",
-                                    "cpu_l3_cache_bytes", "cpu_core_count", "cpu_thread_count", "cpu_frequency_max_hz",
-                                    "memory_bytes", "gpu_count", "gpu_product_names"}) {
+    for (const char* const field :
+         {"name", "architecture_name", "kernel_name", "os_name", "os_version", "cpu_model_name", "cpu_l1d_cache_bytes",
+          "cpu_l1i_cache_bytes", "cpu_l2_cache_bytes", "cpu_l3_cache_bytes", "cpu_core_count", "cpu_thread_count",
+          "cpu_frequency_max_hz", "memory_bytes", "gpu_count", "gpu_product_names"}) {
       EXPECT_TRUE(one.at("machine_info").contains(field)) << field;
     }
     if (one.contains("stats")) EXPECT_EQ(one.at("stats").at("unit"), "ns");
@@ -253,7 +252,8 @@ TEST(Export, GoogleBenchmarkGetsTheRecordsMachineAndDate) {
 TEST(Export, AComparisonHasTheFiguresOfItsNewSide) {
   const ordered_json comparison = {
       {"kind", "comparison"},
-      {"new", {{"file", "b.json"}, {"commit", "0123"}, {"dirty", false}, {"date", "2026-01-31T12:00:00Z"}, {"host", "box"}}},
+      {"new",
+       {{"file", "b.json"}, {"commit", "0123"}, {"dirty", false}, {"date", "2026-01-31T12:00:00Z"}, {"host", "box"}}},
       {"cases",
        {{{"id", "cpu/a/x.y/1"},
          {"verdict", "regressed"},

@@ -41,8 +41,8 @@ std::string refusal_of(const ordered_json& json) {
 }
 
 ordered_json repetition(const std::string& name, double time, const char* unit = "ns", int index = 0) {
-  return {{"name", name},        {"run_name", name},          {"run_type", "iteration"}, {"repetitions", 2},
-          {"threads", 1},        {"repetition_index", index}, {"iterations", 7},         {"real_time", time},
+  return {{"name", name},         {"run_name", name},          {"run_type", "iteration"}, {"repetitions", 2},
+          {"threads", 1},         {"repetition_index", index}, {"iterations", 7},         {"real_time", time},
           {"cpu_time", time / 2}, {"time_unit", unit}};
 }
 
@@ -60,9 +60,9 @@ ordered_json google(const std::vector<ordered_json>& benchmarks) {
 }
 
 TEST(ImportGoogleBenchmark, EveryRepetitionIsASampleOfItsRealTimeInNanoseconds) {
-  const RecordedRun run = run_of(google({repetition("BM_A/8", 1.5, "us", 0), repetition("BM_A/8", 2.5, "us", 1),
-                                         repetition("BM_B", 3, "ms"), repetition("BM_C", 4, "s"),
-                                         repetition("BM_D", 5, "ns")}));
+  const RecordedRun run =
+      run_of(google({repetition("BM_A/8", 1.5, "us", 0), repetition("BM_A/8", 2.5, "us", 1),
+                     repetition("BM_B", 3, "ms"), repetition("BM_C", 4, "s"), repetition("BM_D", 5, "ns")}));
   ASSERT_EQ(run.cases.size(), 4);
   EXPECT_EQ(run.cases[0].id, "cpu/BM_A/8/google-benchmark.real-time/1");
   EXPECT_THAT(run.cases[0].time->samples, ElementsAre(1500, 2500));
@@ -103,21 +103,28 @@ TEST(ImportGoogleBenchmark, AggregatesStandInForRepetitionsThatAreNotThere) {
 
 TEST(ImportGoogleBenchmark, ReadsFilesOfVersionsWithoutRunTypes) {
   const auto old = [](const char* name, double time) {
-    return ordered_json{{"name", name}, {"iterations", 10}, {"real_time", time}, {"cpu_time", time}, {"time_unit", "ns"}};
+    return ordered_json{
+        {"name", name}, {"iterations", 10}, {"real_time", time}, {"cpu_time", time}, {"time_unit", "ns"}};
   };
-  const RecordedRun run = run_of(
-      {{"context", {{"date", "2016/03/17-18:40:25"}, {"num_cpus", 2}}},
-       {"benchmarks", {old("BM_A/1", 3), old("BM_A/1", 4), old("BM_A/1_mean", 3.5), old("BM_B", 5)}}});
+  const RecordedRun run =
+      run_of({{"context", {{"date", "2016/03/17-18:40:25"}, {"num_cpus", 2}}},
+              {"benchmarks", {old("BM_A/1", 3), old("BM_A/1", 4), old("BM_A/1_mean", 3.5), old("BM_B", 5)}}});
   ASSERT_EQ(run.cases.size(), 2);
   EXPECT_THAT(run.cases[0].time->samples, ElementsAre(3, 4));
   EXPECT_EQ(run.context.at("date"), "2016-03-17T18:40:25Z");
 }
 
 TEST(ImportGoogleBenchmark, ABenchmarkThatDidNotRunKeepsItsReasonAndHasNoTime) {
-  const ordered_json failed = {{"name", "BM_A"},          {"run_name", "BM_A"},           {"run_type", "iteration"},
-                               {"error_occurred", true}, {"error_message", "no \"GPU\"\x1b["}};
-  const ordered_json skipped = {{"name", "BM_B"},  {"run_name", "BM_B"},  {"run_type", "iteration"},
-                                {"skipped", true}, {"skip_message", "not today"}};
+  const ordered_json failed = {{"name", "BM_A"},
+                               {"run_name", "BM_A"},
+                               {"run_type", "iteration"},
+                               {"error_occurred", true},
+                               {"error_message", "no \"GPU\"\x1b["}};
+  const ordered_json skipped = {{"name", "BM_B"},
+                                {"run_name", "BM_B"},
+                                {"run_type", "iteration"},
+                                {"skipped", true},
+                                {"skip_message", "not today"}};
   const RecordedRun run = run_of(google({failed, skipped, repetition("BM_C", 0), repetition("BM_D", -1)}));
   EXPECT_EQ(run.cases[0].status, Status::launch_failed);
   EXPECT_EQ(run.cases[0].reason, "no \"GPU\" [");
@@ -140,10 +147,10 @@ TEST(ImportGoogleBenchmark, NamesStayDistinctWhateverTheyHold) {
   ordered_json again = repetition("same", 2);
   again["family_index"] = 1;
   const std::string quoted = "BM<std::pair<int, \"x\">>,&/1";
-  const RecordedRun run = run_of(google({repetition("same", 1), again, repetition("a\nb", 1), repetition("a\tb", 1),
-                                         repetition(std::string(300, 'x') + "1", 1),
-                                         repetition(std::string(300, 'x') + "2", 1), repetition("", 1),
-                                         repetition(quoted, 1)}));
+  const RecordedRun run =
+      run_of(google({repetition("same", 1), again, repetition("a\nb", 1), repetition("a\tb", 1),
+                     repetition(std::string(300, 'x') + "1", 1), repetition(std::string(300, 'x') + "2", 1),
+                     repetition("", 1), repetition(quoted, 1)}));
   std::set<std::string> names;
   for (const RecordedCase& one : run.cases) names.insert(one.variant);
   EXPECT_EQ(names.size(), 8);
@@ -185,12 +192,14 @@ TEST(ForeignRecord, DatesBecomeUtc) {
   EXPECT_EQ(utc_date("2026-01-01T00:30:00+01:00"), "2025-12-31T23:30:00Z");
   EXPECT_EQ(utc_date("2026-01-01T00:30:00-05:30"), "2026-01-01T06:00:00Z");
   EXPECT_EQ(utc_date("2026-01-01T00:30:00Z"), "2026-01-01T00:30:00Z");
-  for (const char* const text : {"", "2026-01-01", "2026-13-01T00:00:00Z", "2026-01-01T00:00:00+1:00", "yesterday at noon, UTC"}) {
+  for (const char* const text :
+       {"", "2026-01-01", "2026-13-01T00:00:00Z", "2026-01-01T00:00:00+1:00", "yesterday at noon, UTC"}) {
     EXPECT_EQ(utc_date(text), "") << text;
   }
 }
 
-ordered_json summary(const std::string& tag, const std::string& name, const std::string& type, const std::string& value) {
+ordered_json summary(const std::string& tag, const std::string& name, const std::string& type,
+                     const std::string& value) {
   return {{"tag", tag}, {"data", ordered_json::array({{{"name", name}, {"type", type}, {"value", value}}})}};
 }
 
@@ -198,7 +207,8 @@ ordered_json state(int device, std::vector<ordered_json> summaries) {
   return {{"name", "Device=" + std::to_string(device) + " Size=2^8 T=F32"},
           {"device", device},
           {"axis_values",
-           {{{"name", "Size"}, {"type", "int64"}, {"value", "256"}}, {{"name", "T"}, {"type", "string"}, {"value", "F32"}}}},
+           {{{"name", "Size"}, {"type", "int64"}, {"value", "256"}},
+            {{"name", "T"}, {"type", "string"}, {"value", "F32"}}}},
           {"summaries", std::move(summaries)},
           {"is_skipped", false}};
 }
@@ -212,10 +222,9 @@ ordered_json nvbench(const std::vector<ordered_json>& states) {
 const char* const kMean = "nv/cold/time/gpu/mean";
 
 TEST(ImportNvbench, EachGpuHasItsOwnCases) {
-  const RecordedRun run =
-      run_of(nvbench({state(0, {summary(kMean, "value", "float64", "0.001")}),
-                      state(1, {summary(kMean, "value", "float64", "2e-6"),
-                                summary("nv/batch/time/gpu/mean", "value", "float64", "1e-6")})}));
+  const RecordedRun run = run_of(nvbench({state(0, {summary(kMean, "value", "float64", "0.001")}),
+                                          state(1, {summary(kMean, "value", "float64", "2e-6"),
+                                                    summary("nv/batch/time/gpu/mean", "value", "float64", "1e-6")})}));
   ASSERT_EQ(run.cases.size(), 2);
   EXPECT_EQ(run.cases[0].id, "cuda0/copy Size=2^8 T=F32/nvbench.cold-gpu-time/1");
   EXPECT_EQ(run.cases[1].device, "cuda1");
@@ -256,7 +265,8 @@ TEST(ImportNvbench, ReadsTheSamplesBesideIt) {
       for (unsigned byte = 0; byte < 4; ++byte) out.put(static_cast<char>(bits >> (8 * byte) & 255U));
     }
   };
-  ordered_json samples = summary("nv/json/bin:nv/cold/sample_times", "filename", "string", "elsewhere/a.json-bin/0.bin");
+  ordered_json samples =
+      summary("nv/json/bin:nv/cold/sample_times", "filename", "string", "elsewhere/a.json-bin/0.bin");
   samples["data"].push_back({{"name", "size"}, {"type", "int64"}, {"value", "3"}});
   const ordered_json json = nvbench({state(0, {summary(kMean, "value", "float64", "1"), samples})});
   const std::string file = (folder / "a.json").string();
