@@ -83,7 +83,8 @@ def _draw_one(path: Path, root: Node, options: argparse.Namespace, suffix: str, 
     output = options.output or path.resolve().parent
     output.mkdir(parents=True, exist_ok=True)
     if options.table:
-        print(drawn.plain)
+        sys.stdout.writelines(drawn.plain)
+        print()
     written = _write_all(drawn, output, options, suffix, taken)
     return ([f"charts.py: {drawn.remark}"] if drawn.remark else []) + _lines(written)
 
@@ -92,7 +93,7 @@ def _write_all(drawn: Drawn, output: Path, options: argparse.Namespace, suffix: 
     """Draws one figure after the other, and writes the table. A figure whose file another record of the folder has
     written has the record's name in its own."""
     from convladder_charts import style
-    from convladder_charts.page import save, write
+    from convladder_charts.page import save, write_parts
 
     written = []
     with style.applied():
@@ -105,7 +106,7 @@ def _write_all(drawn: Drawn, output: Path, options: argparse.Namespace, suffix: 
                 save(page, path, title, description)
                 written.append(path)
     table = output / f"table{suffix}.md"
-    write(table, drawn.markdown.encode("utf-8"))
+    write_parts(table, (part.encode("utf-8") for part in drawn.markdown))
     return [*written, table]
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Optional
+from typing import Any, Optional, Sequence
 
 from convladder_charts.json_text import Node
 from convladder_charts.machines import machines, nodes_text
@@ -32,10 +32,10 @@ def about(root: Node) -> dict[str, Any]:
     return {"host": nodes_text(found) or printable(context.field("host").field("name").text()),
             "cpu": " or ".join(dict.fromkeys(kinds.values())) or cpu_text(context.field("cpu")),
             "commit": _commit(context.field("program")),
-            "data": _data(context.field("dataset"), root.field("cases").items()),
+            "data": _data(context.field("dataset"), root.field("cases").outlines()),
             "program": _program(context.field("program")),
             "date": printable(context.field("date").text()),
-            "warnings": (*machine_warnings(found), *_warnings(root, len(root.field("cases").items())))}
+            "warnings": (*machine_warnings(found), *_warnings(root))}
 
 
 def hardware(device: str, context: Node) -> str:
@@ -69,7 +69,7 @@ def _commit(program: Node) -> str:
     return commit + (" (dirty)" if program.field("dirty").boolean() else "")
 
 
-def _data(dataset: Node, cases: list[Node]) -> str:
+def _data(dataset: Node, cases: Sequence[Node]) -> str:
     if cases and all(is_size(case) for case in cases):
         return "random, as the problem fills its tensors"
     name = printable(dataset.field("name").text())
@@ -83,16 +83,17 @@ def _program(program: Node) -> str:
     return f"{name} {version}, {build_type} build, {compiler}"
 
 
-def _warnings(root: Node, recorded: int) -> tuple[str, ...]:
+def _warnings(root: Node) -> tuple[str, ...]:
     """What a reader must know before believing a figure."""
     warnings = []
+    cases = root.field("cases").outlines()
     if not root.field("complete").boolean():
         planned = root.field("planned").items() if "planned" in root.value else []
-        known = f"{recorded} of {len(planned)}" if planned else f"{recorded}"
+        known = f"{len(cases)} of {len(planned)}" if planned else f"{len(cases)}"
         warnings.append(f"incomplete run: {known} cases recorded")
     if root.field("context").field("program").field("sanitized").boolean():
         warnings.append("sanitized build: its times say nothing about speed")
-    used = {case.field("device").text() for case in root.field("cases").items() if "device" in case.value}
+    used = {case.field("device").text() for case in cases if "device" in case.value}
     for device in root.field("context").field("devices").items():
         if "warning" in device.value and not device.field("warning").is_null() and device.field("kind").text() in used:
             warnings.append(printable(f"{device.field('kind').text()}: {device.field('warning').text()}", 200))

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Callable, Iterable, Mapping, Optional
+from typing import Callable, Mapping, Optional
 
+from convladder_charts.cases import Cases
 from convladder_charts.json_text import Node
 from convladder_charts.predicted import OnGpu, on_default_gpu
 from convladder_charts.stage import Stage, is_size, optional, printable, shape_text
@@ -22,6 +23,7 @@ _LOAD_SECTORS = "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum"
 _SECTORS_PER_LOAD = "l1tex__average_t_sectors_per_request_pipe_lsu_mem_global_op_ld.ratio"
 _SHARED_WAVEFRONTS = ("l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum",
                       "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_st.sum")
+_TOTALS = (_INSTRUCTIONS, _LOAD_REQUESTS, _LOAD_SECTORS, _SECTORS_PER_LOAD, *_SHARED_WAVEFRONTS)
 _DRAM_BYTES = ("dram__bytes_read.sum", "dram__bytes_write.sum")
 
 
@@ -75,6 +77,8 @@ class CountedLadder:
     """Of a problem, and no layer of a network."""
     told: Optional[Story] = None
     """None in records of older versions."""
+    more_stages: int = 0
+    """That it has in the record and not here (shown.py)."""
 
     @property
     def story(self) -> Story:
@@ -103,6 +107,8 @@ class CountedGroup:
     modelled_gpu: str
     ladders: tuple[CountedLadder, ...]
     kind: str = "counted"
+    more_layers: int = 0
+    """That it has in the record and not here (shown.py)."""
 
     @property
     def line(self) -> str:
@@ -112,12 +118,11 @@ class CountedGroup:
 
     def chosen(self, batch: Optional[int]) -> list[CountedLadder]:
         """Per layer the asked batch, or the largest of those at which the most stages were counted."""
-        chosen = []
-        for layer in dict.fromkeys(ladder.layer_name for ladder in self.ladders):
-            offered = [one for one in self.ladders if one.layer_name == layer and batch in (None, one.batch)]
-            if offered:
-                chosen.append(max(offered, key=lambda one: (len(one.counted), one.batch)))
-        return chosen
+        offered: dict[str, list[CountedLadder]] = {}
+        for one in self.ladders:
+            if batch in (None, one.batch):
+                offered.setdefault(one.layer_name, []).append(one)
+        return [max(several, key=lambda one: (len(one.counted), one.batch)) for several in offered.values()]
 
 
 @dataclass(frozen=True)
@@ -187,19 +192,15 @@ def _dram_bytes(row: CountedRow) -> Optional[float]:
     return sum(modelled[name] for name in _DRAM_BYTES) if all(name in modelled for name in _DRAM_BYTES) else None
 
 
-def groups_of(cases: Iterable[Node], stages: Mapping[tuple[str, str], Stage],
+def groups_of(cases: Cases, stages: Mapping[tuple[str, str], Stage],
               fact: Callable[[str, str], Optional[str]], hardware: Callable[[str], str],
               told: Mapping[Place, Story] = MappingProxyType({})) -> tuple[CountedGroup, ...]:
     """The devices that counted; `fact` is what the record says of a device under a key."""
-    members: dict[tuple[str, str], dict[tuple[str, str, int], list[Node]]] = {}
-    for case in cases:
-        device, family, network, layer = (case.field(name).text() for name in ("device", "family", "network", "layer"))
-        ladders = members.setdefault((device, family), {})
-        ladders.setdefault((network, layer, case.field("batch").positive()), []).append(case)
     groups = []
-    for (device, family), ladders in members.items():
-        read = tuple(_ladder(key, nodes, stages, told.get((device, family, *key))) for key, nodes in ladders.items()
-                     if any(map(_has_counters, nodes)))
+    for (device, family), ladders in cases.on_ladders().items():
+        read = tuple(_ladder(key, [cases.at(index) for index in members], stages, told.get((device, family, *key)))
+                     for key, members in ladders.items()
+                     if any(_has_counters(cases.outlines[index]) for index in members))
         if read:
             gpu = fact(device, "modelled GPU")
             groups.append(CountedGroup(printable(device), printable(family), hardware(device),
@@ -236,6 +237,9 @@ def _row(case: Node, stages: Mapping[tuple[str, str], Stage]) -> CountedRow:
 
 
 def _counters(node: Node) -> Counters:
-    return Counters(node.field("totals").numbers(), node.field("modelled").numbers(),
+    """With the sums that a figure is made of; all have to be numbers."""
+    totals, modelled = node.field("totals").numbers(), node.field("modelled").numbers()
+    return Counters({name: totals[name] for name in _TOTALS if name in totals},
+                    {name: modelled[name] for name in _DRAM_BYTES if name in modelled},
                     node.field("images_executed").integer(), node.field("batch").integer(),
                     node.field("exact").boolean())

@@ -13,6 +13,7 @@ from convladder_charts.page import MARGIN, WIDTH, Foot, Heading, Page, page_belo
 from convladder_charts.record import Record
 from convladder_charts.style import GAIN, GAIN_EDGE, INK, LOSS, LOSS_EDGE, MUTED, PAPER, fitted, text_inches
 from convladder_charts.units import NONE, linear_ticks, significant
+from convladder_charts.words import other_layers
 
 _ROW = 0.235
 _HEAD = 0.5
@@ -33,7 +34,8 @@ def draw(record: Record, group: CountedGroup, batch: Optional[int]) -> tuple[Pag
     ladders = group.chosen(batch)
     ladder = max(ladders, key=lambda one: max((row.flop for row in one.rows), default=0.0))
     gains = {row.stage.name: _largest_change(row, ladder) for row in ladder.counted}
-    choice = stories.chosen([row.stage for row in ladder.counted], ladder.story, gains)
+    choice = stories.chosen([row.stage for row in ladder.counted], ladder.story, gains,
+                            more=ladder.more_stages)
     rows = [row for row in ladder.rows if row.stage in choice.stages]
     figures = changing(ladder, rows)
     title = _title(ladder, rows, group)
@@ -43,7 +45,7 @@ def draw(record: Record, group: CountedGroup, batch: Optional[int]) -> tuple[Pag
                               "blue: better than the stage that it builds on; orange: worse; grey: the same"],
                       record.warnings, WIDTH)
     foot = Foot([f"{ladder.layer_name}: {ladder.shape}", choice.notice, _same(ladder, figures),
-                 f"{', '.join(others)}: table.md, or --layer" if others else "", images_line(ladder), *_uncounted(ladder),
+                 other_layers(others, group.more_layers), images_line(ladder), *_uncounted(ladder),
                  f"caches modelled after {group.modelled_gpu}",
                  *notes([ladder])[1:], f"commit {record.commit}", f"data: {record.data}"], WIDTH)
     lines = [figures[start:start + _COLUMNS] for start in range(0, len(figures), _COLUMNS)]

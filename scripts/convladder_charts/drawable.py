@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Callable, Optional, Sequence
+from typing import Any, Callable, Iterable, Optional, Sequence
 
 from convladder_charts.json_text import Node, RecordError
 from convladder_charts.stage import printable
+
+_MOST_NAMED = 60
 
 
 @dataclass(frozen=True)
@@ -34,14 +36,18 @@ class Options:
     def check_batch(self, held: Sequence[int]) -> None:
         """Likewise of the batch."""
         if self.batch is not None and self.batch not in held:
-            known = ", ".join(map(str, sorted(set(held))))
+            known = _listed(list(map(str, sorted(set(held)))))
             raise RecordError(f"{self.record}: no batch {self.batch}; it holds {known}")
 
     def _check(self, what: str, asked: Sequence[str], held: set[str]) -> None:
         unknown = [name for name in asked if name not in held]
         if unknown:
-            known = ", ".join(sorted(held))
+            known = _listed(sorted(held))
             raise RecordError(f"{self.record}: no {what} {printable(', '.join(unknown))}; it holds {known}")
+
+
+def _listed(names: Sequence[str]) -> str:
+    return ", ".join(names[:_MOST_NAMED]) + (f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else "")
 
 
 @dataclass(frozen=True)
@@ -60,9 +66,9 @@ class Drawn:
     """What a record gives."""
 
     drawings: Sequence[Drawing]
-    markdown: str
-    """Of table.md."""
-    plain: str
+    markdown: Iterable[str]
+    """Of table.md: its text in parts, that of a large record in many."""
+    plain: Iterable[str]
     """The same for a terminal."""
     remark: str = ""
     """One line, if there is something that whoever looks for the pictures must know."""

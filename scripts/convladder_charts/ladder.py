@@ -48,7 +48,7 @@ def draw(record: Record, group: Group, batch: Optional[int]) -> tuple[Page, str,
     heading = Heading(title(record, group, ladders), [_subtitle(group, rows)],
                       record.warnings, WIDTH)
     left_out = max((panel.left_out for panel in panels), default=0)
-    others = len([one for one in chosen_ladders(group, batch) if one.timed]) - len(ladders)
+    others = len([one for one in chosen_ladders(group, batch) if one.timed]) - len(ladders) + group.more_layers
     foot = Foot([*(_left_out(left_out, others)), _missing(ladders),
                  "dotted: over stages without a time" if any(any(panel.leaps.values()) for panel in panels) else "",
                  "○ op time: the convolution alone in its own layout" if any(map(shows_both, rows)) else "",

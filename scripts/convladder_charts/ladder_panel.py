@@ -54,7 +54,7 @@ class Panel:
         self.name = place_of(ladder, record)
         shown = [row for row in ladder.rows if row.has_time or row.status not in QUIETLY]
         choice = stories.chosen([row.stage for row in shown], self.story,
-                                {row.stage.name: row.x_previous for row in shown})
+                                {row.stage.name: row.x_previous for row in shown}, more=ladder.more_stages)
         self.left_out = choice.left_out
         self.rows = [row for row in shown if row.stage in choice.stages]
         self.unit = unit_for(time_of(row) for row in self.rows if row.has_time)

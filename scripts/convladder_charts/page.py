@@ -237,10 +237,16 @@ def _accessible(svg: str, title: str, description: str) -> str:
 
 def write(path: Path, content: bytes) -> None:
     """Puts a whole file in place or none, as support/file_bytes.hpp says: a reader never sees half of one."""
+    write_parts(path, (content,))
+
+
+def write_parts(path: Path, parts: Iterable[bytes]) -> None:
+    """The same of a file that is made part by part."""
     target = Path(os.path.realpath(path))  # a link stays, and what it names is replaced
     old = target.stat().st_mode if target.exists() else None
     if old is not None and not stat.S_ISREG(old):
-        target.write_bytes(content)  # a device or a pipe
+        with open(target, "wb") as file:  # a device or a pipe
+            file.writelines(parts)
         return
     temporary = target.parent / f".{target.name[:200]}.{secrets.token_hex(8)}.partial"
     handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o666 if old is None else 0o600)
@@ -248,7 +254,7 @@ def write(path: Path, content: bytes) -> None:
         with os.fdopen(handle, "wb") as file:
             if old is not None:
                 os.fchmod(handle, stat.S_IMODE(old))
-            file.write(content)
+            file.writelines(parts)
             file.flush()
             os.fsync(handle)
         os.replace(temporary, target)

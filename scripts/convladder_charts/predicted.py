@@ -6,9 +6,11 @@ The record's own figures: nothing is computed here but quotients for the axes of
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property, lru_cache
 from types import MappingProxyType
-from typing import Callable, Iterable, Mapping, Optional, Sequence
+from typing import Callable, Mapping, Optional, Sequence
 
+from convladder_charts.cases import Cases
 from convladder_charts.json_text import Node
 from convladder_charts.stage import Stage, optional, printable, shape_text
 from convladder_charts.story import Place, Story
@@ -102,6 +104,8 @@ class PredictedLadder:
     rows: tuple[PredictedRow, ...]
     told: Optional[Story] = None
     """None in records of older versions."""
+    more_stages: int = 0
+    """That it has in the record and not here (shown.py)."""
 
     @property
     def layer_name(self) -> str:
@@ -134,8 +138,10 @@ class PredictedGroup:
     gpu: str = DEFAULT_GPU
     """Whose roofline is drawn."""
     kind: str = "predicted"
+    more_layers: int = 0
+    """That it has in the record and not here (shown.py)."""
 
-    @property
+    @cached_property
     def gpus(self) -> tuple[tuple[str, str], ...]:
         """Name and title of every GPU."""
         return tuple(dict.fromkeys((one.gpu, one.title) for ladder in self.ladders for row in ladder.rows
@@ -149,17 +155,20 @@ class PredictedGroup:
 
     def chosen(self, batch: Optional[int]) -> list[PredictedLadder]:
         """Per layer the asked batch, or the largest of those at which the most stages were predicted."""
-        chosen = []
-        for layer in dict.fromkeys(ladder.layer_name for ladder in self.ladders):
-            offered = [one for one in self.ladders if one.layer_name == layer and batch in (None, one.batch)]
-            if offered:
-                chosen.append(max(offered, key=lambda one: (len(one.rows), one.batch)))
-        return chosen
+        offered: dict[str, list[PredictedLadder]] = {}
+        for one in self.ladders:
+            if batch in (None, one.batch):
+                offered.setdefault(one.layer_name, []).append(one)
+        return [max(several, key=lambda one: (len(one.rows), one.batch)) for several in offered.values()]
+
+
+def _has_prediction(case: Node) -> bool:
+    return "prediction" in case.value and not case.field("prediction").is_null()
 
 
 def on_default_gpu(case: Node) -> Optional[OnGpu]:
     """What a case's record predicts for that GPU, with the registers and the occupancy it has there; or None."""
-    if "prediction" not in case.value or case.field("prediction").is_null():
+    if not _has_prediction(case):
         return None
     gpus = (_on_gpu(one) for one in case.field("prediction").field("gpus").items())
     return next((one for one in gpus if one.gpu == DEFAULT_GPU), None)
@@ -169,20 +178,14 @@ def _drawable(value: float) -> bool:
     return _DRAWABLE[0] <= value <= _DRAWABLE[1]
 
 
-def groups_of(cases: Iterable[Node], stages: Mapping[tuple[str, str], Stage],
+def groups_of(cases: Cases, stages: Mapping[tuple[str, str], Stage],
               hardware: Callable[[str], str], told: Mapping[Place, Story] = MappingProxyType({})
               ) -> tuple[PredictedGroup, ...]:
     """The devices whose cases have predictions; `hardware` is what the record says of a device."""
-    members: dict[tuple[str, str], dict[tuple[str, str, int], list[Node]]] = {}
-    for case in cases:
-        if "prediction" not in case.value or case.field("prediction").is_null():
-            continue
-        device, family, network, layer = (case.field(name).text() for name in ("device", "family", "network", "layer"))
-        ladders = members.setdefault((device, family), {})
-        ladders.setdefault((network, layer, case.field("batch").positive()), []).append(case)
     return tuple(PredictedGroup(printable(device), printable(family), hardware(device), tuple(
-        _ladder(key, nodes, stages, told.get((device, family, *key))) for key, nodes in ladders.items()))
-        for (device, family), ladders in members.items())
+        _ladder(key, [cases.at(index) for index in members], stages, told.get((device, family, *key)))
+        for key, members in ladders.items()))
+        for (device, family), ladders in cases.on_ladders(_has_prediction).items())
 
 
 def _ladder(key: tuple[str, str, int], cases: list[Node],
@@ -224,4 +227,14 @@ def _on_gpu(node: Node) -> OnGpu:
         tuple(printable(one.text()) for one in occupancy.field("limited_by").items()),
         optional(tightest.field("registers"), Node.integer), optional(tightest.field("shared_bytes"), Node.integer),
         printable(node.field("resources_of").text()),
-        {name: value for name, value in node.field("ceilings").numbers().items() if _drawable(value)}, node.place)
+        _shared({name: value for name, value in node.field("ceilings").numbers().items() if _drawable(value)}), node.place)
+
+
+def _shared(ceilings: Mapping[str, float]) -> Mapping[str, float]:
+    """The same object for all cases on a GPU."""
+    return _one(tuple(ceilings.items()))
+
+
+@lru_cache(maxsize=256)
+def _one(ceilings: tuple[tuple[str, float], ...]) -> Mapping[str, float]:
+    return MappingProxyType(dict(ceilings))

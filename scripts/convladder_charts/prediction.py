@@ -13,7 +13,7 @@ from convladder_charts.predicted_text import span_text, time_text
 from convladder_charts.record import Record
 from convladder_charts.style import FAINT, INK, MUTED, fitted, text_inches
 from convladder_charts.units import log_ticks, round_duration
-from convladder_charts.words import place_of
+from convladder_charts.words import other_layers, place_of
 
 _ROW = 0.34
 _HEAD = 0.52
@@ -40,7 +40,7 @@ def draw(record: Record, group: PredictedGroup, batch: Optional[int]) -> tuple[P
     newest = gpus[0][0]
     story = ladder.story(group.drawn_gpu)
     choice = stories.chosen([row.stage for row in ladder.rows if any(one.has_time for one in row.gpus)] or
-                            [row.stage for row in ladder.rows], story, _gains(ladder, newest))
+                            [row.stage for row in ladder.rows], story, _gains(ladder, newest), more=ladder.more_stages)
     rows = [row for row in ladder.rows if row.stage in choice.stages]
     title = _title(ladder, rows, group, gpus)
     heading = Heading(title, [f"PREDICTED op times, not measured: {place_of(ladder, record)}",
@@ -52,7 +52,7 @@ def draw(record: Record, group: PredictedGroup, batch: Optional[int]) -> tuple[P
     foot = Foot([f"{ladder.layer_name}: {ladder.shape}", choice.notice,
                  f"also in table.md: {', '.join(others)}" if others else "",
                  f"no kernel can be launched on {', '.join(nowhere)}" if nowhere else "",
-                 f"{', '.join(rest)}: table.md, or --layer" if rest else "",
+                 other_layers(rest, group.more_layers),
                  "from the counters of the PTX, by the slowest of issue, pipes, load/store unit, L2, DRAM and latency",
                  f"counted by {group.hardware}", f"commit {record.commit}", f"data: {record.data}"], WIDTH)
     page, (top,) = page_below(heading, WIDTH, [_HEAD + len(rows) * _ROW + _BOTTOM], foot)

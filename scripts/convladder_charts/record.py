@@ -6,11 +6,13 @@ Nothing is computed here that run.json already says: times, ratios and rates are
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
-from typing import Mapping, Optional
+from typing import Mapping, Optional, Sequence
 
 from convladder_charts import counted, left_out, predicted, story
 from convladder_charts.about import About, about, fact, hardware
+from convladder_charts.cases import Cases
 from convladder_charts.counted import CountedGroup
 from convladder_charts.limits import Ceilings, Floor, ceilings_of, floor_of
 from convladder_charts.json_text import Node, RecordError
@@ -89,6 +91,8 @@ class Ladder:
     """None in records of older versions."""
     steps: Mapping[str, str] = field(default_factory=dict, hash=False, compare=False)
     """By the stage's name what its idea relieved and what binds now, in the record's sentences."""
+    more_stages: int = 0
+    """That it has in the record and not here (shown.py)."""
 
     @property
     def layer_name(self) -> str:
@@ -130,6 +134,9 @@ class Group:
     kind: str
     hardware: str
     ladders: tuple[Ladder, ...]
+    more_layers: int = 0
+    """That it has in the record and not here (shown.py)."""
+    more_cases: int = 0
 
     @property
     def has_times(self) -> bool:
@@ -148,7 +155,14 @@ class Group:
 
     def of_layer(self, layer: str) -> tuple[Ladder, ...]:
         """The ladders of one layer by batch."""
-        return tuple(sorted((one for one in self.ladders if one.layer_name == layer), key=lambda one: one.batch))
+        return self._by_layer.get(layer, ())
+
+    @cached_property
+    def _by_layer(self) -> Mapping[str, tuple[Ladder, ...]]:
+        found: dict[str, list[Ladder]] = {}
+        for one in self.ladders:
+            found.setdefault(one.layer_name, []).append(one)
+        return {layer: tuple(sorted(several, key=lambda one: one.batch)) for layer, several in found.items()}
 
     @property
     def notice(self) -> str:
@@ -160,8 +174,18 @@ class Group:
         """Why nothing of this group is drawn, in one line."""
         reasons = dict.fromkeys(row.why_no_time for ladder in self.ladders for row in ladder.rows)
         shown = "; ".join(list(reasons)[:3]) + ("; …" if len(reasons) > 3 else "")
-        cases = sum(len(ladder.rows) for ladder in self.ladders)
+        cases = sum(len(ladder.rows) for ladder in self.ladders) + self.more_cases
         return f"{self.device}: none of {cases} cases has a {self.kind} time ({shown or 'no cases'})"
+
+
+@dataclass(frozen=True)
+class Extent:
+    """All layers and batches of a record."""
+
+    layers: tuple[str, ...]
+    batches: tuple[int, ...]
+    of_a_layer: int
+    """The most batches that a layer has."""
 
 
 @dataclass(frozen=True)
@@ -179,6 +203,10 @@ class Record(About):
     """Of sizes of a problem, and of no layers."""
     of_folder: bool = False
     """Of the ladder in a folder, which has a name of its own."""
+    extent: Optional["Extent"] = None
+    """What the whole record holds, where this is a part of it (shown.py)."""
+    not_shown: str = ""
+    """Which part that is, in words."""
 
     @property
     def subject(self) -> str:
@@ -214,26 +242,25 @@ def read(root: Node) -> Record:
     _check_is_run(root)
     context = root.field("context")
     stages = stages_of(root.field("variants"))
-    cases = {case.field("id").text(): case for case in root.field("cases").items()}
+    cases = Cases(root.field("cases"))
     options = context.value.get("options")
     of_folder = isinstance(options, dict) and "ladder" in options
     told = story.by_place(root)
-    on_ladders = [case for case in cases.values() if "leaves_out" not in case.value]
     return Record(
         **about(root),
         groups=_groups(root.field("ladders"), stages, cases, context),
-        counted=counted.groups_of(on_ladders, stages, lambda device, key: fact(device, key, context),
+        counted=counted.groups_of(cases, stages, lambda device, key: fact(device, key, context),
                                   lambda device: hardware(device, context), told),
-        predicted=predicted.groups_of(on_ladders, stages, lambda device: hardware(device, context), told),
+        predicted=predicted.groups_of(cases, stages, lambda device: hardware(device, context), told),
         left_out=left_out.groups_of(root, lambda device: hardware(device, context)),
-        work=_work(list(cases.values()), of_folder),
+        work=_work(cases.outlines, of_folder),
         of_folder=of_folder,
-        of_sizes=bool(cases) and all(map(is_size, cases.values())),
+        of_sizes=bool(cases.outlines) and all(map(is_size, cases.outlines)),
         ceilings=tuple(ceilings_of(node) for node in (root.field("ceilings").items() if "ceilings" in root.value else ())),
     )
 
 
-def _work(cases: list[Node], of_folder: bool) -> str:
+def _work(cases: Sequence[Node], of_folder: bool) -> str:
     """The problems' names, in words unless they are a folder's. A record has one unless somebody put several together."""
     def name(text: str) -> str:
         return text if of_folder else text.replace("-", " ")
@@ -251,7 +278,7 @@ def _check_is_run(root: Node) -> None:
         raise version.wrong(f"schema version \"{SCHEMA_VERSION}\"")
 
 
-def _groups(ladders: Node, stages: dict[tuple[str, str], Stage], cases: dict[str, Node],
+def _groups(ladders: Node, stages: dict[tuple[str, str], Stage], cases: Cases,
             context: Node) -> tuple[Group, ...]:
     """Measured before predicted, GPU before CPU before others: the first group gets the plain file names."""
     members: dict[tuple[str, str, str], list[Ladder]] = {}
@@ -267,19 +294,19 @@ def _groups(ladders: Node, stages: dict[tuple[str, str], Stage], cases: dict[str
         for device, family, kind in order)
 
 
-def _ladder(node: Node, family: str, stages: dict[tuple[str, str], Stage], cases: dict[str, Node]) -> Ladder:
+def _ladder(node: Node, family: str, stages: dict[tuple[str, str], Stage], cases: Cases) -> Ladder:
     kind = node.field("kind").text()
     rows = node.field("rows").items()
     return Ladder(
         network=printable(node.field("network").text()),
         layer=printable(node.field("layer").text()),
-        shape=next((shape_text(cases[one]) for one in (row.field("case").text() for row in rows) if one in cases), ""),
+        shape=next((shape_text(case) for case in (cases.get(row.field("case").text()) for row in rows) if case), ""),
         batch=node.field("batch").positive(),
         rows=tuple(_row(row, family, kind, stages, cases) for row in rows),
         place=node.place, floor=floor_of(node), told=story.of_ladder(node), steps={step.variant: step.sentence for step in story.steps_of(node)})
 
 
-def _row(row: Node, family: str, kind: str, stages: dict[tuple[str, str], Stage], cases: dict[str, Node]) -> Row:
+def _row(row: Node, family: str, kind: str, stages: dict[tuple[str, str], Stage], cases: Cases) -> Row:
     name, rung = row.field("variant").text(), optional(row.field("rung"), Node.integer)
     stage = stages.get((family, name)) or Stage(family, rung, name, printable(name) or "(no name)")
     case = cases.get(row.field("case").text())

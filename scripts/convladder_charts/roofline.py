@@ -14,7 +14,7 @@ from convladder_charts.record import Record
 from convladder_charts.stage import Stage
 from convladder_charts.style import INK, MUTED, PAPER, ROLES, text_inches
 from convladder_charts.units import percent, significant
-from convladder_charts.words import place_of
+from convladder_charts.words import other_layers, place_of
 
 _HEIGHT = 2.05
 _TOP = 0.28
@@ -44,7 +44,7 @@ def draw(record: Record, group: PredictedGroup, batch: Optional[int]) -> tuple[P
                  "lines: the peaks at the highest clock, dashed those of the tensor cores; a bar above a line assumes that "
                  "ptxas merges loads or that data is in the L2 already",
                  "a stage that moves nothing through a level is not in its plot",
-                 f"{', '.join(others)}: table.md, or --layer" if others else "", group.hardware,
+                 other_layers(others, group.more_layers), group.hardware,
                  f"commit {record.commit}"], WIDTH)
     page, tops = page_below(heading, WIDTH, [_LEGEND, *[_TOP + _HEIGHT + _BOTTOM] * 2], foot)
     roles = _roles(ladder, gpu)

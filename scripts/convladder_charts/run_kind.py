@@ -12,6 +12,7 @@ from convladder_charts.drawable import Drawing, Drawn, Kind, Options
 from convladder_charts.json_text import Node, RecordError
 from convladder_charts.predicted import PredictedGroup
 from convladder_charts.record import Group, Record
+from convladder_charts.shown import abridged
 from convladder_charts.stage import printable
 
 
@@ -19,7 +20,8 @@ def _draw(root: Node, options: Options) -> Drawn:
     record = _asked(runs.read(root), options)
     remark = "" if record.drawn or record.counted or record.left_out else (
         "no picture: no case of this run has a time or a counter; table.md says why")
-    return Drawn(tuple(_drawings(record, options)), table.markdown(record), table.plain(record), remark)
+    shown = abridged(record)
+    return Drawn(tuple(_drawings(shown, options)), table.markdown(record), table.plain(record), remark)
 
 
 def _asked(record: Record, options: Options) -> Record:

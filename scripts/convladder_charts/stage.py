@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import unicodedata
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Callable, Optional, TypeVar
 
 from convladder_charts.json_text import Node
@@ -42,6 +43,7 @@ class Stage:
         return self.title if self.rung is None or self.is_choice else f"{self.rung}  {self.title}"
 
 
+@lru_cache(maxsize=4096)  # a record says the same few names again and again
 def printable(text: str, longest: int = LONGEST_NAME) -> str:
     """A text of the record on one line, without characters that steer a terminal or break XML."""
     kept = "".join(" " if unicodedata.category(c) in _UNDRAWABLE else c for c in text)

@@ -133,11 +133,12 @@ class Chosen:
         return f"{self.left_out} more stage{'s' * (self.left_out != 1)} in table.md" if self.left_out else ""
 
 
-def chosen(stages: Sequence[Stage], story: Story, gains: Mapping[str, Optional[float]], most: int = MOST) -> Chosen:
+def chosen(stages: Sequence[Stage], story: Story, gains: Mapping[str, Optional[float]], most: int = MOST,
+           more: int = 0) -> Chosen:
     """All of a short ladder. Of a long one the mission's stages, the best with those that it builds on, the libraries;
-    where these are too many as well, of the best's path those that gained or lost most."""
+    where these are too many as well, of the best's path those that gained or lost most. `more` are not even asked for."""
     if len(stages) <= most:
-        return Chosen(tuple(stages), 0)
+        return Chosen(tuple(stages), more)
     by_name = {stage.name: stage for stage in stages}
     mission = by_name.get(story.mission or "")
     path = path_to(by_name, story.best)
@@ -150,7 +151,7 @@ def chosen(stages: Sequence[Stage], story: Story, gains: Mapping[str, Optional[f
         if name not in kept and len(set(kept)) < most:
             kept.append(name)
     shown = tuple(stage for stage in stages if stage.name in kept)
-    return Chosen(shown, len(stages) - len(shown))
+    return Chosen(shown, len(stages) - len(shown) + more)
 
 
 def path_to(by_name: Mapping[str, Stage], name: Optional[str]) -> list[str]:

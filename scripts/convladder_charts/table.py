@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Iterable, Sequence, Union
+from typing import Iterable, Iterator, Sequence, Union
 
 from convladder_charts import predicted_tables
 from convladder_charts.counted import CountedGroup, CountedLadder, CountedRow, Figure, drawn_figures, figures
@@ -20,46 +20,54 @@ _COUNTED_WIDTH = 14
 _COUNTED_STAGE_WIDTH = WIDTH - _COUNTED_WIDTH * len(figures()) - 2
 
 
-def plain(record: Record) -> str:
+def plain(record: Record) -> Iterator[str]:
     """For the terminal; every line fits `WIDTH` columns."""
-    lines = [part for line in _about(record) for part in wrapped(line)]
+    return (line.rstrip() + "\n" for line in _plain(record))
+
+
+def _plain(record: Record) -> Iterator[str]:
+    for line in _about(record):
+        yield from wrapped(line)
     for group in record.drawn:
         for ladder in group.ladders:
             unit = _unit(ladder)
-            lines += ["", cut(f"{_heading(group, ladder)} · {group.kind} times in {unit.name}", WIDTH)]
-            lines.append("  " + pad("stage", _STAGE_WIDTH) + _aligned(_COLUMNS))
+            yield ""
+            yield cut(f"{_heading(group, ladder)} · {group.kind} times in {unit.name}", WIDTH)
+            yield "  " + pad("stage", _STAGE_WIDTH) + _aligned(_COLUMNS)
             for row in ladder.rows:
-                lines += _plain_row(row, unit)
-            lines += [f"  {line}" for line in _floor_lines(ladder)]
-    lines += ["", *wrapped(legend(record))]
-    for group in record.counted:
-        for ladder in group.ladders:
-            lines += ["", *_plain_counters(group, ladder)]
-        lines += ["", *wrapped(_counted_legend(group))]
-    return "\n".join(line.rstrip() for line in lines) + "\n"
+                yield from _plain_row(row, unit)
+            yield from (f"  {line}" for line in _floor_lines(ladder))
+    yield from ("", *wrapped(legend(record)))
+    for counted in record.counted:
+        for one in counted.ladders:
+            yield from ("", *_plain_counters(counted, one))
+        yield from ("", *wrapped(_counted_legend(counted)))
 
 
-def markdown(record: Record) -> str:
+def markdown(record: Record) -> Iterator[str]:
     """GitHub-flavoured Markdown."""
-    lines = [f"# {_ladder_name(record)} ladder", "", *(f"- {escaped(line)}" for line in _about(record)), "",
-             escaped(legend(record))]
+    return (line + "\n" for line in _markdown(record))
+
+
+def _markdown(record: Record) -> Iterator[str]:
+    yield from (f"# {_ladder_name(record)} ladder", "", *(f"- {escaped(line)}" for line in _about(record)), "",
+                escaped(legend(record)))
     for group in record.drawn:
-        lines += ["", f"## {escaped(group.device)} ({escaped(group.hardware)}), {escaped(group.kind)}"]
+        yield from ("", f"## {escaped(group.device)} ({escaped(group.hardware)}), {escaped(group.kind)}")
         for ladder in group.ladders:
-            lines += ["", f"### {escaped(_heading(group, ladder))}", "", *_markdown_table(group, ladder)]
+            yield from ("", f"### {escaped(_heading(group, ladder))}", "", *_markdown_table(group, ladder))
             for line in _floor_lines(ladder):
-                lines += ["", escaped(line[0].upper() + line[1:] + ".")]
-    for group in record.counted:
-        lines += ["", f"## {escaped(group.device)} ({escaped(group.hardware)}), counted", "",
-                  escaped(_counted_legend(group))]
-        for ladder in group.ladders:
-            lines += ["", f"### {escaped(_heading(group, ladder))}", "",
-                      escaped(images_line(ladder).capitalize() + "."), "", *_markdown_counters(group, ladder)]
+                yield from ("", escaped(line[0].upper() + line[1:] + "."))
+    for counted in record.counted:
+        yield from ("", f"## {escaped(counted.device)} ({escaped(counted.hardware)}), counted", "",
+                    escaped(_counted_legend(counted)))
+        for one in counted.ladders:
+            yield from ("", f"### {escaped(_heading(counted, one))}", "",
+                        escaped(images_line(one).capitalize() + "."), "", *_markdown_counters(counted, one))
     for predicted in record.predicted:
-        lines += ["", f"## {escaped(predicted.device)}, predicted", "", escaped(NOTE)]
+        yield from ("", f"## {escaped(predicted.device)}, predicted", "", escaped(NOTE))
         for table in predicted_tables.tables(predicted):
-            lines += ["", f"### {escaped(table.heading)}", "", *markdown_table(table)]
-    return "\n".join(lines) + "\n"
+            yield from ("", f"### {escaped(table.heading)}", "", *markdown_table(table))
 
 
 def _ladder_name(record: Record) -> str:

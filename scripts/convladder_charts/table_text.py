@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Iterable
 
 WIDTH = 100
@@ -27,6 +27,14 @@ class Table:
     """The same for each row, or nothing."""
     kind: str = ""
     """Its kind, in the words of the published tables: op times, sweep, profile."""
+
+    def short(self, most: int) -> "Table":
+        """With so many rows at most, and how many more there are."""
+        more = len(self.rows) - most
+        if more <= 0:
+            return self
+        note = f"{more:,} more row{'s' * (more != 1)} are not on this page; the record has them."
+        return replace(self, rows=self.rows[:most], row_places=self.row_places[:most], notes=(note, *self.notes))
 
     def is_text(self, index: int) -> bool:
         """Batches are numbers wherever they stand, names are texts."""

@@ -59,13 +59,19 @@ def draw(record: Record, group: Group, batch: Optional[int]) -> tuple[Page, str,
     op = any(row.of == "op" for row in rows) and kind != "op time"
     about = [f"{device_name(group)}, {group.kind} {kind} over the images of the batch"]
     return compose(_title(ladders), about, record.warnings, plots,
-                   [_not_shown(group, layers), "(op): the convolution alone in its own layout" * op,
+                   [_not_shown(group, layers), _few_batches(record, ladders), "(op): the convolution alone in its own layout" * op,
                     *notices(record, group, rows, "bands:")])
 
 
 def _not_shown(group: Group, layers: Sequence[str]) -> str:
-    others = len(group.layers) - len(layers)
+    others = len(group.layers) - len(layers) + group.more_layers
     return f"not drawn: {others} more layer{'s' * (others != 1)}, in table.md" if others else ""
+
+
+def _few_batches(record: Record, ladders: Sequence[Sequence[Ladder]]) -> str:
+    drawn = max(map(len, ladders), default=0)
+    most = record.extent.of_a_layer if record.extent else drawn
+    return f"drawn: {drawn} of {most} batches; all are in table.md" if most > drawn else ""
 
 
 def _title(ladders: Sequence[Sequence[Ladder]]) -> str:

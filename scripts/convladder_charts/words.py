@@ -69,6 +69,12 @@ def place_of(ladder: Union[Ladder, PredictedLadder], record: Optional[Record] = 
     return f"{ladder.layer_name}, batch {ladder.batch}"
 
 
+def other_layers(names: Sequence[str], more: int) -> str:
+    """Where the layers are that a picture does not show; empty where there are none."""
+    listed = ", ".join(names) + (f" and {more} more" if more else "")
+    return f"{listed}: table.md, or --layer" if names else ""
+
+
 def library_name(ladders: Sequence[Ladder]) -> str:
     """The library's name without its layout: what all ladders are compared with, or "the library"."""
     names = {row.stage.title.split(",")[0] for ladder in ladders for row in ladder.rows

@@ -53,7 +53,7 @@ def read(found: Any, root: Node) -> Comparison:
 def stages(root: Node) -> dict[tuple[str, str], Stage]:
     """The stages by device and variant; of a device the record's cases say which family it runs."""
     named = stages_of(root.field("variants"))
-    families = {(case.field("device").text(), case.field("family").text()) for case in root.field("cases").items()}
+    families = {(case.field("device").text(), case.field("family").text()) for case in root.field("cases").outlines()}
     return {(device, name): stage for (family, name), stage in named.items()
             for device, of in sorted(families) if of == family}
 

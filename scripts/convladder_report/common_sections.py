@@ -14,6 +14,8 @@ from convladder_report.words import counted
 
 _LONGEST = 400
 _MOST_IDS = 400
+_MOST_NAMES = 100
+_MOST_RUNS = 100
 _DEEPEST = 6
 
 
@@ -26,7 +28,7 @@ def machine_line(record: About, with_data: bool = True, hardware: Iterable[str] 
 
 def failed_cases(root: Node) -> list[Node]:
     """The cases that are not ok."""
-    return [case for case in root.field("cases").items() if case.field("status").text() != "ok"]
+    return [case for case in root.field("cases").outlines() if case.field("status").text() != "ok"]
 
 
 def failed_section(root: Node, source: str, name: str) -> Optional[Section]:
@@ -63,14 +65,13 @@ def ids_text(ids: Sequence[str]) -> str:
     parts = [one.split("/") for one in ids]
     if len(ids) > 1 and len(set(ids)) == len(ids) and all(len(one) == 4 for one in parts):
         each = [list(dict.fromkeys(column)) for column in zip(*parts)]
-        texts = [", ".join(printable(one) for one in names) for names in each]
+        texts = [some([printable(one) for one in names]) for names in each]
         if len(each[1]) * len(each[2]) * len(each[3]) == len(ids):
             return f"{texts[1]}; on {texts[2]}; at batch {texts[3]}"
         sizes = list(dict.fromkeys(f"{layer}/{batch}" for _, _, layer, batch in parts))
         if len(each[1]) > 1 and len(each[1]) * len(sizes) == len(ids):
-            return f"{texts[1]}; on {', '.join(printable(size) for size in sizes)}"
-    shown = [printable(one, 120) for one in ids[:_MOST_IDS]]
-    return ", ".join(shown) + (f" and {len(ids) - _MOST_IDS} more" if len(ids) > _MOST_IDS else "")
+            return f"{texts[1]}; on {some([printable(size) for size in sizes])}"
+    return some([printable(one, 120) for one in ids], _MOST_IDS)
 
 
 def places_of(places: Iterable[str]) -> str:
@@ -83,7 +84,12 @@ def places_of(places: Iterable[str]) -> str:
             runs[-1][1] = number
         else:
             runs.append([number, number])
-    return members[0][0] + "[" + ", ".join(str(a) if a == b else f"{a}–{b}" for a, b in runs) + "]"
+    return members[0][0] + "[" + some([str(a) if a == b else f"{a}–{b}" for a, b in runs], _MOST_RUNS) + "]"
+
+
+def some(names: Sequence[str], most: int = _MOST_NAMES) -> str:
+    """The first of many, and how many more there are."""
+    return ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")
 
 
 def environment_section(root: Node, source: str, file: RecordFile, name: str) -> Section:

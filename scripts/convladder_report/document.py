@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Optional, Union
 
 from convladder_charts.table_text import Table
+
+MOST_ROWS = 400
+"""Of a table, and of a list, on a page."""
 
 
 @dataclass(frozen=True)
@@ -26,6 +29,15 @@ class Items:
     heads: tuple[str, ...] = ()
     """What each begins with, so that it is found."""
     of: str = "items"
+
+    def short(self, most: int) -> "Items":
+        """So many at most, and how many more there are."""
+        more = len(self.texts) - most
+        if more <= 0:
+            return self
+        last = f"{more:,} more of this kind are not on this page; the record has them."
+        return replace(self, texts=(*self.texts[:most], last), places=self.places and (*self.places[:most], ""),
+                       heads=self.heads and (*self.heads[:most], ""))
 
 
 @dataclass(frozen=True)

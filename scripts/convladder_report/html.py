@@ -12,7 +12,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from convladder_charts.style import DARK
-from convladder_report.document import Report
+from convladder_report.document import MOST_ROWS, Report
 from convladder_report.figures import Styles
 
 LARGE = 6_000_000
@@ -32,6 +32,7 @@ def html(report: Report, library: Optional[str], static: bool = False) -> str:
     environment = Environment(loader=FileSystemLoader(_TEMPLATES), autoescape=True, undefined=StrictUndefined,
                               trim_blocks=True, lstrip_blocks=True)
     environment.filters["json"] = as_json
+    environment.filters["short"] = lambda block: block.short(MOST_ROWS)
     texts = [Markup(script) for script in scripts]
     styles = Styles()
     page = environment.get_template("report.html").render(

@@ -8,7 +8,7 @@ from typing import Iterator
 
 from convladder_charts.page import write
 from convladder_charts.table_text import Table, escaped, markdown_table
-from convladder_report.document import (Answer, Block, Figure, HeatMap, Items, Paragraph, Part, Report, Section,
+from convladder_report.document import (MOST_ROWS, Answer, Block, Figure, HeatMap, Items, Paragraph, Part, Report, Section,
                                         TableBlock)
 
 _POINTS = 72
@@ -84,6 +84,7 @@ def _block(block: Block) -> Iterator[str]:
     if isinstance(block, Paragraph):
         yield from (escaped(block.text), "")
     elif isinstance(block, Items):
+        block = block.short(MOST_ROWS)
         heads = [f"**{escaped(head)}** " for head in block.heads] or [""] * len(block.texts)
         yield from (*(f"- {head}{escaped(text)}" for head, text in zip(heads, block.texts)), "")
     elif isinstance(block, (TableBlock, HeatMap)):
@@ -108,5 +109,6 @@ def _figure(figure: Figure) -> Iterator[str]:
 
 
 def _table(table: Table) -> Iterator[str]:
+    table = table.short(MOST_ROWS)
     yield from (f"**{escaped(table.heading)}**", "", *markdown_table(table), "")
     yield from (part for note in table.notes for part in (escaped(note), ""))

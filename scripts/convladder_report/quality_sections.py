@@ -27,7 +27,7 @@ def section(root: Node, source: str, name: str, record: Optional[Record] = None,
 
 def _marks(root: Node, source: str) -> Iterator[Block]:
     groups: dict[tuple[str, str], list[tuple[Node, str]]] = {}
-    for case in root.field("cases").items():
+    for case in root.field("cases").outlines():
         if case.value.get("quality") is None:
             continue
         quality = case.field("quality")

@@ -26,12 +26,13 @@ from convladder_report.words import against, counted, ladder_of, listed, named, 
 
 _MOST_ROWS = 8
 """Of the table of layers."""
+NOT_ALL = "{} The answers about verification and quality are of all cases; scripts/charts.py writes all of them to table.md."
 
 
 def front(one: Input, prefix: str) -> Front:
     """The first screen."""
     record: Record = one.record
-    ladders = told(one.root, record.groups)
+    ladders = told(one.root, record)
     chosen = _chosen(record, ladders)
     title = record.work if record.of_folder else f"One {record.work.removeprefix('forward ')}"
     trust = Trust(one.root).answer()
@@ -119,13 +120,14 @@ def _asked(record: Record) -> str:
     if not parts:
         parts = [f"the {ladder_of(group.family)}{_sizes(group.ladders, record)}" for group in record.groups[:1]]
     sentence = "; beside them ".join([parts[0], listed(parts[1:])] if len(parts) > 1 else parts)
-    return f"{sentence[:1].upper()}{sentence[1:]}." if sentence else "Nothing was asked: the record holds no ladder."
+    asked = f"{sentence[:1].upper()}{sentence[1:]}." if sentence else "Nothing was asked: the record holds no ladder."
+    return f"{asked} {NOT_ALL.format(record.not_shown)}" if record.not_shown else asked
 
 
 def _sizes(ladders: Sequence[Union[Ladder, CountedLadder]], record: Record) -> str:
     """The layers and batches, or the sizes of a problem."""
-    layers = list(dict.fromkeys(one.layer_name for one in ladders))
-    batches = sorted({one.batch for one in ladders})
+    layers = list(record.extent.layers if record.extent else dict.fromkeys(one.layer_name for one in ladders))
+    batches = list(record.extent.batches) if record.extent else sorted({one.batch for one in ladders})
     text = f", on {counted(len(layers), 'size' if record.of_sizes else 'layer')} ({listed(layers, 4)})"
     return text if batches == [1] and record.of_sizes else f"{text} at batch {listed([str(one) for one in batches])}"
 

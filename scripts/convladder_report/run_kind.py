@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import Iterator
 
 from convladder_charts import record as run_record
-from convladder_report import (common_sections, explorers, machine_sections, quality_sections, run_front, run_sections, step_sections,
-                               why_sections)
+from convladder_charts.json_text import Node
+from convladder_charts.shown import abridged
+from convladder_report import (common_sections, explorers, machine_sections, quality_sections, run_front, run_sections,
+                               step_sections, why_sections)
 from convladder_report.document import Section
 from convladder_report.kind import Input, Kind
 from convladder_report.story import told
@@ -14,7 +16,7 @@ from convladder_report.story import told
 
 def _chapters(one: Input, prefix: str) -> Iterator[Section]:
     record: run_record.Record = one.record
-    ladders = told(one.root, record.groups)
+    ladders = told(one.root, record)
     failed = common_sections.failed_section(one.root, one.source, f"{prefix}-failed")
     data = explorers.data_of(record, ladders, one.source, prefix)
     if not record.drawn and not record.counted and failed:  # nothing else is to be told
@@ -33,4 +35,8 @@ def _chapters(one: Input, prefix: str) -> Iterator[Section]:
     yield common_sections.environment_section(one.root, one.source, one.file, f"{prefix}-environment")
 
 
-KIND = Kind("run", lambda document: True, run_record.read, run_front.front, _chapters)
+def _read(root: Node) -> run_record.Record:
+    return abridged(run_record.read(root))
+
+
+KIND = Kind("run", lambda document: True, _read, run_front.front, _chapters)

@@ -65,7 +65,7 @@ def _keys(runs: Sequence[Input]) -> dict[Key, None]:
 
 
 def _best(runs: Sequence[Input]) -> Iterator[tuple[str, ...]]:
-    stories = [told(one.root, one.record.groups) for one in runs]
+    stories = [told(one.root, one.record) for one in runs]
     for key in _keys(runs):
         cells = []
         for one, of_run in zip(runs, stories):

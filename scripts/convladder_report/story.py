@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Callable, Optional
 
 from convladder_charts.json_text import Node
-from convladder_charts.record import Group, Ladder
+from convladder_charts.record import Ladder, Record
 from convladder_charts.stage import Stage, printable, stages_of
 from convladder_charts.story import Story as RecordedStory
 from convladder_charts.story import of_ladder, steps_of
@@ -73,11 +73,18 @@ class Told:
         return next((one for one in self.steps if one.stage == stage), None)
 
 
-def told(root: Node, groups: tuple[Group, ...]) -> dict[str, Told]:
-    """Every ladder of a record by its place. Raises RecordError."""
+def told(root: Node, record: Record) -> dict[str, Told]:
+    """Every ladder that is shown of a record, by its place. Raises RecordError."""
     stages = stages_of(root.field("variants"))
-    ladders = {one.place: one for group in groups for one in group.ladders}
-    return {node.place: _told(node, stages, ladders.get(node.place)) for node in root.field("ladders").items()}
+    ladders = {one.place: one for group in record.groups for one in group.ladders}
+    held = {(group.device, one.layer_name, one.batch)
+            for group in (*record.groups, *record.counted) for one in group.ladders}
+    found = {}
+    for node in root.field("ladders").items():
+        one = _told(node, stages, ladders.get(node.place))
+        if record.extent is None or (one.device, one.layer_name, one.batch) in held:
+            found[node.place] = one
+    return found
 
 
 def _told(node: Node, stages: dict[tuple[str, str], Stage], ladder: Optional[Ladder]) -> Told:

@@ -22,7 +22,7 @@ class Trust:
     """The cases of a record by what is known of them."""
 
     def __init__(self, root: Node) -> None:
-        cases = root.field("cases").items()
+        cases = root.field("cases").outlines()
         statuses = [(printable(case.field("device").text()), printable(case.field("status").text()), case)
                     for case in cases]
         self.ran = sum(status not in _NOT_RUN for _, status, _ in statuses)

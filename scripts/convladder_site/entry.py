@@ -91,13 +91,14 @@ def _first_sentence(text: str) -> str:
 def _cases(one: Input) -> tuple[int, ...]:
     if one.kind.name != "run":
         return ()
-    ids = (case.field("id").text() for case in one.root.field("cases").items())
+    ids = (case.field("id").text() for case in one.root.field("cases").outlines())
     return tuple(sorted({zlib.crc32(text.encode("utf-8", "replace")) for text in ids}))
 
 
 def _quality(root: Node) -> list[str]:
     """How quiet the machine was, and how many cases failed, as the cases say."""
     cases = root.value.get("cases") if isinstance(root.value, dict) else None
+    cases = getattr(cases, "outlines", cases)
     if not isinstance(cases, list):
         return []
     cases = [case for case in cases if isinstance(case, dict)]

@@ -34,7 +34,7 @@ def _drawn(heading: str, drawings: Sequence[Drawing], tables: Sequence[Table]) -
     for one in tables:
         lines += [f"**{escaped(one.heading)}**", "", *markdown_table(one), ""]
     text = "\n".join([heading, *(line for one in tables for line in ("", *_plain(one)))]) + "\n"
-    return Drawn(tuple(drawings), "\n".join(lines).rstrip() + "\n", text,
+    return Drawn(tuple(drawings), ("\n".join(lines).rstrip() + "\n",), (text,),
                  "" if drawings else "no picture: nothing in this record can be drawn; table.md has what it holds")
 
 

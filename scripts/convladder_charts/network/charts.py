@@ -23,8 +23,8 @@ def _draw(root: Node, options: Options) -> Drawn:
     record = dataclasses.replace(record, groups=groups)
     drawn = drawings(record)
     remark = "" if drawn else "no picture: no case of this run has a time or a counter; table.md says why"
-    return Drawn([Drawing(name, draw, record, group) for name, draw, group in drawn], table.markdown(record),
-                 table.plain(record), remark)
+    return Drawn([Drawing(name, draw, record, group) for name, draw, group in drawn], (table.markdown(record),),
+                 (table.plain(record),), remark)
 
 
 def drawings(record: NetworkRecord) -> list[tuple[str, Draw, NetworkGroup]]:
