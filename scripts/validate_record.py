@@ -4,24 +4,18 @@
 from __future__ import annotations
 
 import argparse
-import json
 import math
 import sys
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Iterator, Optional, Sequence
+from typing import Any, Iterator, Optional
 
-import jsonschema
-
-from convladder_charts.json_text import RecordError, is_of_networks, one_line
+from convladder_charts.json_text import RecordError, is_of_networks
 from convladder_charts.record_file import read_json
-from convladder_charts.rules import ceilings, networks, predictions, rankings
-from convladder_charts.rules.ceilings import libraries_for
+from convladder_charts.rules import ceilings, networks, predictions, rankings, schema
+from convladder_charts.rules.of_ladder import Rows, least_of_libraries, outlines
 from convladder_charts.rules.problem import Problem, agrees
 
-SCHEMAS = Path(__file__).resolve().parents[1] / "results"
-_OF_LAYERS = "run.schema.json"
-_OF_KINDS = {"network": "network.schema.json", "fused": "fused.schema.json", "sweep": "sweep.schema.json",
-             "rank": "rank.schema.json"}
 _MUST_HAVE_TIME = ("cpu", "cuda")
 _LADDER_TIMES = {"median_ns": "median", "low_ns": "low", "high_ns": "high"}
 
@@ -59,39 +53,13 @@ def complaints(path: Path) -> list[str]:
 
 def problems(document: Any) -> list[Problem]:
     """The schema's findings; the further rules only where the schema finds nothing, since they rely on its types."""
-    return list(_against_schema(document)) or list(_against_rules(document))
-
-
-def _against_schema(document: Any) -> Iterator[Problem]:
-    validator = _validator(_OF_KINDS.get(_kind(document), _OF_LAYERS))
-    for error in sorted(validator.iter_errors(document), key=lambda error: [str(part) for part in error.path]):
-        deepest = jsonschema.exceptions.best_match([error])
-        message = one_line(deepest.message)
-        yield _place(deepest.absolute_path), message if len(message) <= 160 else message[:157] + "..."
+    return list(schema.problems(document, _kind(document))) or list(_against_rules(document))
 
 
 def _kind(document: Any) -> str:
     """What a document says of itself; older records of layers say nothing."""
     kind = document.get("kind") if isinstance(document, dict) else None
     return kind if isinstance(kind, str) else ""
-
-
-def _validator(name: str) -> Any:
-    """Of a schema in results/, which may refer to the others by their file names."""
-    schemas = {f"{(SCHEMAS / one).as_uri()}": _schema(one) for one in (_OF_LAYERS, *_OF_KINDS.values())}
-    base = (SCHEMAS / name).as_uri()
-    return jsonschema.Draft7Validator(schemas[base], resolver=jsonschema.RefResolver(base, schemas[base], schemas))
-
-
-def _schema(name: str) -> Any:
-    """Without its $id: python3-jsonschema resolves a relative one against itself and then looks for it in the web."""
-    schema = json.loads((SCHEMAS / name).read_text(encoding="utf-8"))
-    schema.pop("$id", None)
-    return schema
-
-
-def _place(path: Any) -> str:
-    return "$" + "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in path)
 
 
 def _against_rules(document: Any) -> Iterator[Problem]:
@@ -112,13 +80,17 @@ def _against_rules(document: Any) -> Iterator[Problem]:
         for index, case in enumerate(document["cases"]):
             yield from _fused_status(case, f"$.cases[{index}]")
         return
+    rungs: dict[tuple[str, str], list[Optional[int]]] = {}
+    for one in document["variants"]:
+        rungs.setdefault((one["family"], one["name"]), []).append(one["rung"])
     for index, case in enumerate(document["cases"]):
-        yield from _case(case, f"$.cases[{index}]", document)
+        yield from _case(case, f"$.cases[{index}]", rungs)
+    cases = Rows(document["cases"])
     for index, ladder in enumerate(document["ladders"]):
-        yield from _Ladder(ladder, f"$.ladders[{index}]", document).problems()
+        yield from _Ladder(ladder, f"$.ladders[{index}]", document["variants"], cases.of(ladder)).problems()
     yield from ceilings.problems(document)
     for index, view in enumerate(document.get("leave_one_out", [])):
-        yield from _left_out(view, f"$.leave_one_out[{index}]", document)
+        yield from _left_out(view, f"$.leave_one_out[{index}]", cases)
 
 
 def _not_finite(value: Any, place: str) -> Iterator[Problem]:
@@ -128,7 +100,7 @@ def _not_finite(value: Any, place: str) -> Iterator[Problem]:
     elif isinstance(value, dict):
         for name, member in value.items():
             yield from _not_finite(member, f"{place}.{name}")
-    elif isinstance(value, list):
+    elif isinstance(value, Sequence) and not isinstance(value, str):
         for index, item in enumerate(value):
             yield from _not_finite(item, f"{place}[{index}]")
 
@@ -136,7 +108,7 @@ def _not_finite(value: Any, place: str) -> Iterator[Problem]:
 def _ids(document: Any) -> Iterator[Problem]:
     """Ids name one case each, and a complete run has done what it planned."""
     seen: dict[str, int] = {}
-    for index, case in enumerate(document["cases"]):
+    for index, case in enumerate(outlines(document["cases"])):
         first = seen.setdefault(case["id"], index)
         if first != index:
             yield f"$.cases[{index}].id", f"\"{case['id']}\" is already the id of $.cases[{first}]"
@@ -158,22 +130,21 @@ def _ids(document: Any) -> Iterator[Problem]:
 def _sessions(document: Any) -> Iterator[Problem]:
     """Older networks and sweeps could not be resumed, and say no session."""
     sessions = len(document["context"].get("sessions", []))
-    for index, case in enumerate(document["cases"]):
+    for index, case in enumerate(outlines(document["cases"])):
         if "session" in case and not 0 <= case["session"] < sessions:
             yield f"$.cases[{index}].session", f"expected an index below {sessions}, found {case['session']}"
 
 
-def _case(case: Any, place: str, document: Any) -> Iterator[Problem]:
+def _case(case: Any, place: str, rungs: Mapping[tuple[str, str], Sequence[Optional[int]]]) -> Iterator[Problem]:
     expected = f"{case['device']}/{case['variant']}/{case['network']}.{case['layer']}/{case['batch']}"
     if case["id"] != expected:
         yield f"{place}.id", f"expected \"{expected}\", found \"{case['id']}\""
-    described = [one for one in document["variants"]
-                 if (one["family"], one["name"]) == (case["family"], case["variant"])]
+    described = rungs.get((case["family"], case["variant"]), ())
     if len(described) != 1:
         yield f"{place}.variant", (f"expected one entry in $.variants for \"{case['family']}\" \"{case['variant']}\", "
                                    f"found {len(described)}")
-    elif described[0]["rung"] != case["rung"]:
-        yield f"{place}.rung", f"expected {described[0]['rung']} as in $.variants, found {case['rung']}"
+    elif described[0] != case["rung"]:
+        yield f"{place}.rung", f"expected {described[0]} as in $.variants, found {case['rung']}"
     yield from _status(case, place)
     yield from predictions.problems(case, place)
     for at, time in _times(case, place):
@@ -236,12 +207,12 @@ def _time(time: Any, place: str) -> Iterator[Problem]:
 class _Ladder:
     """One ladder: its rows are its cases, and its ratios follow from their layer times."""
 
-    def __init__(self, ladder: Any, place: str, document: Any) -> None:
+    def __init__(self, ladder: Any, place: str, variants: Sequence[Any], cases: Mapping[str, Any]) -> None:
         self.ladder = ladder
         self.place = place
-        self.cases = {case["id"]: case for case in document["cases"]}
-        self.builds_on = {one["name"]: one["builds_on"] for one in document["variants"]
-                          if one["family"] == ladder["family"]}
+        self.cases = cases
+        self.fastest = least_of_libraries(ladder, cases, lambda row: row["layer_median_ns"])
+        self.builds_on = {one["name"]: one["builds_on"] for one in variants if one["family"] == ladder["family"]}
         rows = ladder["rows"]
         self.layer = {row["variant"]: row["layer_median_ns"] for row in rows}
         rungs = [row for row in rows if row["rung"] is not None]
@@ -298,8 +269,7 @@ class _Ladder:
 
     def _ratios(self, row: Any, place: str) -> Iterator[Problem]:
         own, library = row["layer_median_ns"], row["rung"] is None
-        fastest = min((one["layer_median_ns"] for one in libraries_for(row, self.ladder, self.cases)
-                       if one["layer_median_ns"] is not None), default=None)
+        fastest = self.fastest(row)
         previous = self.layer.get(self.builds_on.get(row["variant"]))
         expected = {
             "x_previous": (_over(previous, own), "the layer time of the stage it builds on over its own"),
@@ -311,15 +281,14 @@ class _Ladder:
                 yield from agrees(row[name], value, f"{place}.{name}", what)
 
 
-def _left_out(view: Any, place: str, document: Any) -> Iterator[Problem]:
+def _left_out(view: Any, place: str, cases: Rows) -> Iterator[Problem]:
     """The stage stands first, every row has its case, and quotients are those of their figures."""
-    ids = {case["id"] for case in document["cases"]}
     whole = view["rows"][0]
     if whole["variant"] != view["best"] or whole["leaves_out"] is not None:
         yield f"{place}.rows[0]", f"expected {view['best']}, with nothing left out"
     for index, row in enumerate(view["rows"]):
         at = f"{place}.rows[{index}]"
-        if row["case"] not in ids:
+        if not cases.has(row["case"]):
             yield f"{at}.case", f"there is no case \"{row['case']}\""
         for name, figure in (("x_instructions", "instructions_per_multiply_add"), ("x_time", "median_ns")):
             yield from agrees(row[name], _over(row[figure], whole[figure]), f"{at}.{name}",

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Iterator, Mapping, Optional
 
+from convladder_charts.rules.of_ladder import Rows, least_of_libraries
 from convladder_charts.rules.problem import Problem, agrees
-
-FP32_TOLERANCE = 1e-6
-"""Of a case that was not verified."""
 
 
 def problems(document: Any) -> Iterator[Problem]:
@@ -23,10 +21,11 @@ def problems(document: Any) -> Iterator[Problem]:
             if not min(samples) <= limit["median"] <= max(samples):
                 yield (f"{place}.limits[{number}].median",
                        f"{limit['median']} lies outside its samples, {min(samples)} to {max(samples)}")
+    cases = Rows(document["cases"])
     for index, ladder in enumerate(document["ladders"]):
         if ladder.get("floor") is not None:
             yield from _floor(ladder["floor"], f"$.ladders[{index}].floor", limits.get(of_machines(ladder), {}))
-        yield from _rows(ladder, f"$.ladders[{index}]", {case["id"]: case for case in document["cases"]})
+        yield from _rows(ladder, f"$.ladders[{index}]", cases.of(ladder))
 
 
 def of_machines(one: Any) -> tuple[Optional[int], str]:
@@ -51,23 +50,11 @@ def _floor(floor: Any, place: str, limits: dict[str, float]) -> Iterator[Problem
     yield from agrees(floor["value"], terms[bound], f"{place}.value", "the larger of operations and bytes")
 
 
-def libraries_for(row: Any, ladder: Any, cases: Mapping[str, Any]) -> list[Any]:
-    """The libraries' rows that a row is compared with: those that are at least as accurate."""
-    return [one for one in ladder["rows"]
-            if one["rung"] is None and _tolerance(one, cases) <= _tolerance(row, cases)]
-
-
-def _tolerance(row: Any, cases: Mapping[str, Any]) -> float:
-    verification = cases.get(row["case"], {}).get("verification")
-    return verification["tolerance"] if verification else FP32_TOLERANCE
-
-
 def _rows(ladder: Any, place: str, cases: Mapping[str, Any]) -> Iterator[Problem]:
     floor = ladder.get("floor")
+    op_of = least_of_libraries(ladder, cases, lambda one: one["median_ns"] if one["of"] == "op" else None)
     for index, row in enumerate(ladder["rows"]):
-        op = min((one["median_ns"] for one in libraries_for(row, ladder, cases)
-                  if one["of"] == "op" and one["median_ns"] is not None), default=None)
-        expected = {"percent_of_library_op": (op, "100 * the fastest library's op time over the layer time"),
+        expected = {"percent_of_library_op": (op_of(row), "100 * the fastest library's op time over the layer time"),
                     "percent_of_floor": (floor and floor["value"], "100 * the floor over the layer time")}
         for name, (dividend, what) in expected.items():
             if name in row:
