@@ -33,6 +33,7 @@ endif()
 # that may be there, so that clang does the same on every machine.
 set(convladder_clang_cuda_flags
   -x cuda --cuda-path=/nonexistent -nocudainc -nocudalib -std=c++20 -Wall -Wextra "-I${PROJECT_SOURCE_DIR}"
+  "-ffile-prefix-map=${PROJECT_SOURCE_DIR}/="
   -include "${PROJECT_SOURCE_DIR}/devices/cuda_without_toolkit/cuda_language.hpp")
 if(CONVLADDER_WERROR)
   list(APPEND convladder_clang_cuda_flags -Werror)

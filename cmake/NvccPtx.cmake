@@ -60,7 +60,7 @@ function(embed_nvcc_ptx target library oldest_architecture)
     add_custom_command(
       OUTPUT "${ptx}" "${report}"
       COMMAND "${CMAKE_COMMAND}" "-DPTXAS=${CONVLADDER_PTXAS}" "-DKEPT=${kept}" "-DPTX=${ptx}" "-DREPORT=${report}"
-              "-DARCHITECTURES=${report_architectures}"
+              "-DARCHITECTURES=${report_architectures}" "-DSOURCE_DIR=${PROJECT_SOURCE_DIR}"
               -P "${PROJECT_SOURCE_DIR}/cmake/nvcc_ptx_script.cmake"
       DEPENDS "${kept}" "${PROJECT_SOURCE_DIR}/cmake/nvcc_ptx_script.cmake"
       COMMENT "Assembling ${name} for its report"

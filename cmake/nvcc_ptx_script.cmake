@@ -1,7 +1,10 @@
 # Run by embed_nvcc_ptx() at build time: PTX, the file that nvcc kept, without the architecture in its name; REPORT, the
 # -v output of ptxas for each architecture, one after another. The rest of what nvcc kept, megabytes a kernel, goes.
 
-file(COPY_FILE "${KEPT}" "${PTX}")
+# Its source files by their paths in the repository: where that lay is nobody's business.
+file(READ "${KEPT}" content)
+string(REPLACE "\"${SOURCE_DIR}/" "\"" content "${content}")
+file(WRITE "${PTX}" "${content}")
 
 set(report "")
 foreach(architecture IN LISTS ARCHITECTURES)
