@@ -9,16 +9,14 @@
 #include "devices/device_error.hpp"
 #include "devices/kernel_resources.hpp"
 #include "support/errors.hpp"
+#include "support/own_program.hpp"
 
 namespace convladder::stand_in {
 namespace {
 
 namespace fs = std::filesystem;
 
-fs::path here() {
-  std::error_code error;
-  return fs::read_symlink("/proc/self/exe", error).parent_path();
-}
+fs::path here() { return own_program().parent_path(); }
 
 /// Global, so that who needs a library of this name finds it.
 void* load(const fs::path& library) {

@@ -30,6 +30,7 @@
 #include "support/interruption.hpp"
 #include "support/json_text.hpp"
 #include "support/nearest_name.hpp"
+#include "support/own_program.hpp"
 #include "support/printable.hpp"
 #include "support/progress.hpp"
 #include "support/text_table.hpp"
@@ -214,7 +215,7 @@ int dry_run(const RankPlan& plan) {
 
 /// The page is drawn by the scripts that came with the program.
 void write_page(const std::string& page, const fs::path& record) {
-  const fs::path program = fs::read_symlink("/proc/self/exe");
+  const fs::path program = own_program();
   const std::optional<fs::path> script = find_script(program, "report.py");
   if (!script) throw UserError(fmt::format("--html: scripts/report.py was not found beside {}", program.string()));
   const ProgramOutput output = run_program({"/usr/bin/env", python(), "-B", script->string(), "--program",

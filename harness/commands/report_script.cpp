@@ -8,6 +8,7 @@
 
 #include "ladders/program_output.hpp"
 #include "support/errors.hpp"
+#include "support/own_program.hpp"
 #include "support/printable.hpp"
 #include "support/split.hpp"
 
@@ -18,6 +19,8 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr const char* kPython = "/usr/bin/python3";
+/// Beside our scripts: others may have a report.py in a folder of that name as well.
+constexpr const char* kOurs = "convladder_charts";
 
 std::string last_line(const std::string& text) {
   std::string last;
@@ -55,9 +58,12 @@ std::string python() {
 
 std::optional<fs::path> find_script(const fs::path& program, const std::string& name) {
   std::error_code none;
+  const auto found_in = [&](const fs::path& scripts) {
+    return fs::is_regular_file(scripts / name, none) && fs::is_directory(scripts / kOurs, none);
+  };
   for (fs::path folder = program.parent_path(); !folder.empty(); folder = folder.parent_path()) {
-    for (const fs::path& script : {folder / "scripts" / name, folder / "share/convladder/scripts" / name}) {
-      if (fs::is_regular_file(script, none)) return script;
+    for (const fs::path& scripts : {folder / "scripts", folder / "share/convladder/scripts"}) {
+      if (found_in(scripts)) return scripts / name;
     }
     if (folder == folder.root_path()) break;
   }
@@ -65,9 +71,7 @@ std::optional<fs::path> find_script(const fs::path& program, const std::string& 
 }
 
 void draw_record(const fs::path& record) {
-  std::error_code error;
-  const fs::path program = fs::read_symlink("/proc/self/exe", error);
-  if (error) return;
+  const fs::path program = own_program();
   if (!draw(program, "charts.py", {record.string()})) return;
   draw(program, "report.py", {"--program", program.string(), "--", record.string()});
 }

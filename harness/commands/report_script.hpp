@@ -10,8 +10,8 @@ namespace convladder {
 /// The Python that the environment variable PYTHON names, or /usr/bin/python3.
 std::string python();
 
-/// `name` in the folder scripts/ beside the program, in a folder above it, or in ../share/convladder of an installed
-/// one.
+/// `name` in the folder scripts/ beside the program, in a folder above it, or in share/convladder of one of them, as in
+/// an installed tree. Only where our packages of Python lie beside it: others have a scripts/report.py as well.
 std::optional<std::filesystem::path> find_script(const std::filesystem::path& program, const std::string& name);
 
 /// Draws a record's charts and its report beside it and prints where they are; one line says why not, where Python

@@ -21,7 +21,7 @@ class ReportScript : public ::testing::Test {
   void TearDown() override { fs::remove_all(folder_); }
 
   void put_script(const fs::path& below) const {
-    fs::create_directories(below / "scripts");
+    fs::create_directories(below / "scripts/convladder_charts");
     std::ofstream(below / "scripts" / "report.py") << "print()\n";
   }
 
@@ -42,6 +42,18 @@ TEST_F(ReportScript, BesideTheProgramGoesFirst) {
 
 TEST_F(ReportScript, AFolderOfItsNameIsNoScript) {
   fs::create_directories(folder_ / "build" / "release" / "scripts" / "report.py");
+  put_script(folder_);
+  EXPECT_EQ(find_script(folder_ / "build" / "release" / "convladder", "report.py"), folder_ / "scripts" / "report.py");
+}
+
+TEST_F(ReportScript, OfAnInstalledTreeIsInShare) {
+  put_script(folder_ / "share/convladder");
+  EXPECT_EQ(find_script(folder_ / "bin/convladder", "report.py"), folder_ / "share/convladder/scripts/report.py");
+}
+
+TEST_F(ReportScript, OfSomebodyElseIsNotTaken) {
+  fs::create_directories(folder_ / "build/scripts");
+  std::ofstream(folder_ / "build/scripts/report.py") << "raise SystemExit('not ours')\n";
   put_script(folder_);
   EXPECT_EQ(find_script(folder_ / "build" / "release" / "convladder", "report.py"), folder_ / "scripts" / "report.py");
 }
