@@ -1,5 +1,6 @@
 #!/usr/bin/python3
-"""Adds up what ctest reported: every test case, those of a pytest suite one by one, and why some were skipped."""
+"""Adds up what ctest reported: every test case, those of a file of pytest or of a program of GoogleTest one by one, and
+why some were skipped."""
 
 from __future__ import annotations
 
@@ -17,6 +18,8 @@ _PYTEST_SKIPPED = re.compile(r"^SKIPPED \[\d+\] \S+?: (.+)$", re.MULTILINE)
 _PYTEST_WORDS = {"passed": "passed", "xfailed": "passed", "failed": "failed", "error": "failed", "errors": "failed",
                  "xpassed": "failed", "skipped": "skipped"}
 _GOOGLE_TEST_SKIPPED = re.compile(r"^.*: Skipped\n(?:\s*\n)*(.+)$", re.MULTILINE)
+_GOOGLE_TEST_RESULT = re.compile(r"\[ +(OK|FAILED|SKIPPED) +\] ([^\s,]+).* \(\d+ ms\)$", re.MULTILINE)
+_GOOGLE_TEST_WORDS = {"OK": "passed", "FAILED": "failed", "SKIPPED": "skipped"}
 _SKIP_LINE = re.compile(r"^skipped: (.+)$", re.MULTILINE)
 
 
@@ -71,7 +74,8 @@ def _read(argument: str) -> Iterator[Result]:
     for case in suite.iter("testcase"):
         name = f"{prefix}: {case.get('name')}"
         output = case.findtext("system-out") or ""
-        inner = list(_pytest_results(name, output))
+        google = (case.get("name") or "").startswith("googletest.")  # a whole program; others are of one test each
+        inner = list(_google_results(name, output) if google else _pytest_results(name, output))
         if inner and (case.find("failure") is None) == all(result.status != "failed" for result in inner):
             yield from inner
         elif case.find("failure") is None and _PYTEST_NONE_CHOSEN.search(output):
@@ -91,6 +95,13 @@ def _pytest_results(name: str, output: str) -> Iterator[Result]:
         count, word = part.split(" ")
         if word in _PYTEST_WORDS:
             yield Result(name, _PYTEST_WORDS[word], int(count), why)
+
+
+def _google_results(name: str, output: str) -> Iterator[Result]:
+    begin = 0
+    for found in _GOOGLE_TEST_RESULT.finditer(output):
+        yield Result(f"{name}.{found[2]}", _GOOGLE_TEST_WORDS[found[1]], 1, _reason(output[begin:found.end()]))
+        begin = found.end()
 
 
 def _reason(output: str) -> str:
